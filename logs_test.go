@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,22 +104,33 @@ func TestP9_NoEventFloodsLog(t *testing.T) {
 			for range flood {
 				log.Log(t.Context(), level, message, logkey.Error, "again")
 			}
-			assert.Equal(t, loglimit.Burst, seen.lines, message)
+			count, _ := seen.read()
+			assert.Equal(t, loglimit.Burst, count, message)
 			time.Sleep(loglimit.SummaryInterval)
 			synctest.Wait()
-			assert.Equal(t, loglimit.Burst+1, seen.lines, message)
-			assert.Contains(t, seen.last, `"count":`+strconv.Itoa(flood-loglimit.Burst)+"}", message)
+			count, last := seen.read()
+			assert.Equal(t, loglimit.Burst+1, count, message)
+			assert.Contains(t, last, `"count":`+strconv.Itoa(flood-loglimit.Burst)+"}", message)
 		}
 	})
 }
 
 // counter counts the lines of a log.
 type counter struct {
+	mu    sync.Mutex
 	lines int
 	last  string
 }
 
+func (c *counter) read() (lines int, last string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lines, c.last
+}
+
 func (c *counter) Write(line []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.lines, c.last = c.lines+1, string(line)
 	return len(line), nil
 }

@@ -17,6 +17,13 @@ import (
 // goes on with it there by itself, in a new record, and says so once.
 func TestRealConversationComesBackElsewhere(t *testing.T) {
 	t.Parallel()
+	t.Run("resume", func(t *testing.T) { testComesBack(t, func(id string) string { return "--resume " + id }) })
+	// The presence file names another id for a moment.
+	t.Run("continue", func(t *testing.T) { testComesBack(t, func(string) string { return "--continue" }) })
+}
+
+func testComesBack(t *testing.T, flags func(id string) string) {
+	t.Parallel()
 	w, api := newRealWorld(t)
 	w.start()
 	w.open("work", w.dir)
@@ -32,7 +39,7 @@ func TestRealConversationComesBackElsewhere(t *testing.T) {
 
 	id, desk := before.ClaudeSessionID.String(), w.ccbotDesk()
 	pane, _ := desk.shell()
-	desk.enter(pane, w.agentPath()+" --resume "+id)
+	desk.enter(pane, w.agentPath()+" "+flags(id))
 	told := w.hear(0, "work is connected")
 	writers := w.writersOf(id)
 	require.Len(t, writers, 1)
