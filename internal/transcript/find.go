@@ -67,7 +67,7 @@ func files(projectsDir string, sessionID uuid.UUID) ([]file, error) {
 			}
 			continue
 		}
-		if info.Mode().IsRegular() {
+		if _, own := ofSameName(path); own && info.Mode().IsRegular() {
 			all = append(all, file{path, info})
 		}
 	}
@@ -78,6 +78,13 @@ func files(projectsDir string, sessionID uuid.UUID) ([]file, error) {
 }
 
 const suffix = ".jsonl"
+
+// ofSameName follows the links of a transcript's path. It reports whether the file has the same name:
+// an agent can put a link to another session's transcript in the place of its own.
+func ofSameName(path string) (real string, ok bool) {
+	real, err := filepath.EvalSymlinks(path)
+	return real, err == nil && filepath.Base(real) == filepath.Base(path)
+}
 
 // Own checks the path that a client gives for a session's transcript: <id>.jsonl in a folder of
 // projectsDir. It returns the path with links followed, or "" for any other path. The file may not

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
@@ -268,7 +269,15 @@ func (r *Reader) open() (bool, error) {
 // openAnyones opens a transcript that is only shown. Its owner is not checked, because agents may
 // run as another user than ccbot.
 func openAnyones(path string) (*os.File, fs.FileInfo, error) {
-	return ownfile.Open(path, ownfile.Links|ownfile.Others)
+	file, info, err := ownfile.Open(path, ownfile.Others)
+	if !errors.Is(err, syscall.ELOOP) {
+		return file, info, err
+	}
+	real, ok := ofSameName(path)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s: a link to another transcript: %w", path, ownfile.ErrForeign)
+	}
+	return ownfile.Open(real, ownfile.Others)
 }
 
 // seek goes to the cursor and proves that a line starts there.
