@@ -81,8 +81,8 @@ func TestP9_ForgedEventMovesNoConversation(t *testing.T) {
 
 // payload returns what Claude Code gives to a hook.
 func payload(name, claudeID, transcript, cwd string) string {
-	data, _ := json.Marshal(map[string]string{"hook_event_name": name, "session_id": claudeID, "transcript_path": transcript,
-		"cwd": cwd, "prompt": "forged", "source": "clear"})
+	data, _ := json.Marshal(map[string]any{"hook_event_name": name, "session_id": claudeID, "transcript_path": transcript,
+		"cwd": cwd, "prompt": "forged", "source": "clear", "tool_name": "Bash", "tool_input": map[string]string{"command": "forged"}})
 	return string(data)
 }
 
@@ -102,7 +102,7 @@ func (w *world) hookCommand(r session.Record, event string) string {
 }
 
 // TestRealP9_HookByHandMovesNoConversation lets the real CLI run ccbot-hook from its own shell with
-// another session's transcript. After that /clear and /resume in the terminal still move the session.
+// another session's transcript, for events and for a permission request. After that /clear and /resume in the terminal still move the session.
 func TestRealP9_HookByHandMovesNoConversation(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -121,6 +121,7 @@ func TestRealP9_HookByHandMovesNoConversation(t *testing.T) {
 		payload(hookwire.UserPromptSubmit, thief.ClaudeSessionID.String(), theirs.Path, w.dir),
 		payload(hookwire.UserPromptSubmit, victim.ClaudeSessionID.String(), theirs.Path, w.dir),
 		payload(hookwire.SessionStart, victim.ClaudeSessionID.String(), theirs.Path, w.dir),
+		payload(hookwire.PermissionRequest, victim.ClaudeSessionID.String(), theirs.Path, w.dir),
 	} {
 		file := filepath.Join(w.dir, "payload"+itoa(i))
 		require.NoError(t, os.WriteFile(file, []byte(p), 0o600))
@@ -135,6 +136,8 @@ func TestRealP9_HookByHandMovesNoConversation(t *testing.T) {
 	w.until("the forged events are rejected", func() bool { return w.rejected() == 2 })
 	w.taken()
 	w.keeps(thief)
+	assert.Contains(t, w.bot.log.String(), "msg=control_refused verb=permission")
+	assert.Zero(t, w.heard("wants to run a command"), "the request reached the chat")
 	w.typeAtDesk("victim", "say the second answer")
 	w.hear(0, "the second answer")
 	assert.Equal(t, 1, w.heard("the second answer"))
