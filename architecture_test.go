@@ -38,7 +38,7 @@ var floors = [][]string{
 	{"bot/inbox", "bot/outbox", "bot/render"},
 	{"host"},
 	{"archive", "recovery"},
-	{"host/received", "lifecycle"},
+	{"host/outgoing", "host/received", "lifecycle"},
 	{"lifecycle/evidence", "lifecycle/wishes"},
 	{"hooks", "tmux"},
 	{"bot/alias", "bot/port"},
@@ -87,6 +87,7 @@ var only = map[string][]string{
 // ports, and no stand-in is a part of ccbot.
 var users = map[string][]string{
 	"host":          {"cmd/ccbot", "cmd/ccbot/desk", "cmd/ccbot/running"},
+	"host/outgoing": {"host"},
 	"host/received": {"cmd/ccbot/running", "host"},
 
 	"try/botapi":      {"cmd/ccbot-try"},
@@ -96,7 +97,7 @@ var users = map[string][]string{
 
 // machinery are the packages of the agent's machine. The chat knows its machine by ports.
 var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmux", "ccbot/recovery", "ccbot/hooks", "ccbot/lifecycle",
-	"ccbot/lifecycle/evidence", "ccbot/archive", "ccbot/host", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
+	"ccbot/lifecycle/evidence", "ccbot/archive", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
 	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile"}
 
 // diskRooms are the rooms of the chat that keep files of its own, and name their folder.

@@ -231,6 +231,7 @@ func TestALongOutputIsItsEndsAndAFile(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
+			w.StateDir = t.TempDir() // a file is read only if ccbot's own ones are known
 			require.NoError(t, os.WriteFile(path, []byte(chattest.Prints("make test", tt.text)), 0o600))
 			w.ReadNow(t, w.NewCurrentSession(t, "api", session.Completed, transcript.Cursor{Path: path}))
 			require.Len(t, w.Telegram.Sent, 1)

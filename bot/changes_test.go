@@ -64,6 +64,21 @@ func TestChangesNameTheRepositoryOfAWorktree(t *testing.T) {
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: changes since the session's start, worktree of ~/api\n7 files")
 }
 
+// TestP9_ChangesCountWhatIsNotShown: the files outside of the session's folder are counted, and a file with withheld
+// content is named.
+func TestP9_ChangesCountWhatIsNotShown(t *testing.T) {
+	w, _ := changed(t)
+	w.Git.Since[diffs.SessionStart] = diffs.Changes{Outside: 2, Files: []diffs.File{{Path: "key", Kind: diffs.Untracked, Withheld: true}}}
+	w.MustHear(t, "/changes")
+	m := w.Telegram.Last(t)
+	assert.Equal(t, chattest.Lines("api: changes since the session's start", "1 file, +0, "+at(2*time.Hour), "",
+		"1. key untracked, not shown", "", "Outside of the session's folder 2 more files have changed. They are not shown."), m.Text.Text)
+	m = tapped(t, w, m, "1 key")
+	assert.Equal(t, chattest.Lines("key", "file 1 of 1, untracked, not shown", "",
+		"Its content is not shown: it is a link, has a second name (a hard link), or is ccbot's own."), m.Text.Text)
+	assert.Equal(t, []string{"All files"}, chattest.Words(m), "there is nothing to be sent as a file")
+}
+
 func TestChanges(t *testing.T) {
 	w, r := changed(t)
 	w.MustHear(t, "/changes")
@@ -160,6 +175,12 @@ func TestChangesSayWhatIsNotKnown(t *testing.T) {
 		{"git is slow", &refusal.Error{Code: refusal.GitSlow, Dir: "/home/alice/api"}, "Git did not answer in time in ~/api. Try again later."},
 		{"git refuses", &refusal.Error{Code: refusal.GitFailed, Dir: "/home/alice/api", Reason: "fatal: bad config"},
 			"Git failed in ~/api: fatal: bad config"},
+		{"a folder behind a link", &refusal.Error{Code: refusal.FileLinked, Dir: "/home/alice/api"},
+			"api's folder ~/api is now reached through a link, so nothing of it is shown."},
+		{"a folder that changes", &refusal.Error{Code: refusal.FileChanged, Dir: "/home/alice/api"},
+			"~/api changed while it was opened. Try again."},
+		{"a folder outside of the roots", &refusal.Error{Code: refusal.DirOutside, Dir: "/home/alice/api"},
+			"~/api is outside the allowed folders (). Choose a folder inside them."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, _ := changed(t)

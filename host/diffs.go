@@ -21,11 +21,12 @@ import (
 
 // Diffs are the changes in the repositories of this machine's sessions. It implements [diffs.Diffs].
 type Diffs struct {
-	Records  Records
-	Moments  Moments
-	StateDir string // ccbot's own files, without links; none of them is ever shown
+	Records Records
+	Roots   []string // see Machine
+	Moments Moments
+	Own     Own // ccbot's own files; none of them is ever shown
 	// Open opens the work tree of a folder, see git.OpenTree.
-	Open func(ctx context.Context, dir string) (*git.Tree, error)
+	Open func(ctx context.Context, dir string, files git.Files) (*git.Tree, error)
 }
 
 var _ diffs.Diffs = Diffs{}
@@ -74,7 +75,8 @@ func (d Diffs) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, path 
 	return p, err
 }
 
-// look does something with the work tree of a session's folder.
+// look calls do with the work tree of a session's folder. The content of files is read through the folder that is opened
+// here.
 func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Context, r session.Record, tree *git.Tree) error) error {
 	r, ok := d.Records.Get(id)
 	if !ok {
@@ -83,14 +85,22 @@ func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Conte
 	if err := there(r.Dir); err != nil {
 		return err
 	}
+	folder, err := openFolder(r, d.Roots, d.Own)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
 	asked, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
-	tree, err := d.Open(asked, r.Dir)
+	tree, err := d.Open(asked, r.Dir, folder)
 	if err == nil && tree == nil {
 		return &refusal.Error{Code: refusal.NoRepository, Dir: r.Dir}
 	}
 	if err == nil {
 		err = errors.Join(do(asked, r, tree), tree.Close())
+	}
+	if err == nil {
+		err = folder.Stays()
 	}
 	return gitRefusal(ctx, r.Dir, err)
 }
@@ -137,10 +147,11 @@ func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, si
 				continue // it is too old, or damaged
 			}
 		}
-		all, c.Cut, err = tree.Since(ctx, m)
-		if errors.Is(err, git.ErrNoMoment) {
+		var found git.Found
+		if found, err = tree.Since(ctx, m); errors.Is(err, git.ErrNoMoment) {
 			continue
 		}
+		all, c.Outside, c.Cut = found.Files, found.Outside, found.Cut
 		c.Of, c.Root, c.Main, c.Branch = of, tree.Root, git.MainOf(tree.Root), branch
 		break
 	}
@@ -149,7 +160,8 @@ func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, si
 		all, c.Cut = all[:shownFiles], true
 	}
 	c.Files = each.As(all, func(f git.Change) diffs.File {
-		return diffs.File{Path: f.Path, From: f.From, Kind: kinds[f.Status], Added: f.Added, Deleted: f.Deleted, Binary: f.Binary}
+		return diffs.File{Path: f.Path, From: f.From, Kind: kinds[f.Status], Added: f.Added, Deleted: f.Deleted, Binary: f.Binary,
+			Withheld: f.Withheld}
 	})
 	return m, c, all, err
 }
@@ -157,10 +169,11 @@ func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, si
 var kinds = map[git.Status]diffs.Kind{git.Modified: diffs.Modified, git.Added: diffs.Added, git.Deleted: diffs.Deleted,
 	git.Renamed: diffs.Renamed, git.Untracked: diffs.Untracked}
 
-// visible leaves out ccbot's own files.
+// visible leaves out the files in CCBOT_DIR, including deleted files.
 func (d Diffs) visible(root string, all []git.Change) []git.Change {
+	state := WithoutLinks(d.Own.Dir)
 	own := func(path string) bool {
-		_, is := within(d.StateDir, filepath.Join(root, path))
+		_, is := within(state, filepath.Join(root, path))
 		return is
 	}
 	return slices.DeleteFunc(all, func(f git.Change) bool { return own(f.Path) || f.From != "" && own(f.From) })

@@ -39,9 +39,9 @@ func newWork(t *testing.T) *work {
 	w := &work{t: t, root: WithoutLinks(t.TempDir()), env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}}
 	w.r = session.Record{ID: uuid.New(), Dir: filepath.Join(w.root, "below")}
 	state := WithoutLinks(t.TempDir())
-	w.Diffs = Diffs{Records: oneRecord{&w.r}, Moments: Moments{filepath.Join(state, "changes")}, StateDir: state,
-		Open: func(ctx context.Context, dir string) (*git.Tree, error) {
-			return git.OpenTree(ctx, dir, w.env, w.Moments.Dir)
+	w.Diffs = Diffs{Records: oneRecord{&w.r}, Moments: Moments{filepath.Join(state, "changes")}, Own: Own{Dir: state},
+		Open: func(ctx context.Context, dir string, files git.Files) (*git.Tree, error) {
+			return git.OpenTree(ctx, dir, files, w.env, w.Moments.Dir)
 		}}
 	w.git("init", "-q", "-b", "main")
 	w.git("config", "user.email", "nobody@localhost")
@@ -101,14 +101,14 @@ func (w *work) refuses(code refusal.Code) {
 func TestDiffs(t *testing.T) {
 	w := newWork(t)
 	w.file("below/a", "two\n")
-	w.file("top", "x\n")
+	w.file("below/top", "x\n")
 	turn := w.mark()
 	assert.Empty(t, w.changes(turn).Files, "what was changed before the turn is no change of the turn")
 	w.file("below/a", "two\nthree\n")
 	assert.Equal(t, diffs.Changes{Of: turn, Root: w.root, Branch: "main",
 		Files: []diffs.File{{Path: "below/a", Kind: diffs.Modified, Added: 1}}}, w.changes(turn))
 	assert.Equal(t, diffs.Changes{Of: diffs.SessionStart, Root: w.root, Branch: "main",
-		Files: []diffs.File{{Path: "below/a", Kind: diffs.Modified, Added: 2, Deleted: 1}, {Path: "top", Kind: diffs.Untracked, Added: 1}}},
+		Files: []diffs.File{{Path: "below/a", Kind: diffs.Modified, Added: 2, Deleted: 1}, {Path: "below/top", Kind: diffs.Untracked, Added: 1}}},
 		w.changes(diffs.SessionStart))
 	w.git("worktree", "add", "-q", filepath.Join(w.root, "tree"))
 	w.r.Dir = filepath.Join(w.root, "tree")
@@ -117,7 +117,7 @@ func TestDiffs(t *testing.T) {
 	p, err := w.Patch(t.Context(), w.r.ID, turn, "below/a")
 	require.NoError(t, err)
 	assert.Equal(t, diffs.Patch{All: w.changes(turn), Text: "@@ -1 +1,2 @@\n two\n+three\n"}, p)
-	_, err = w.Patch(t.Context(), w.r.ID, turn, "top")
+	_, err = w.Patch(t.Context(), w.r.ID, turn, "below/top")
 	assert.Equal(t, refusal.Unchanged, refusal.In(err).Code)
 }
 
@@ -156,9 +156,9 @@ func TestDiffsRefuse(t *testing.T) {
 	t.Run("the folder goes while git looks", func(t *testing.T) {
 		w := newWork(t)
 		open := w.Open
-		w.Open = func(ctx context.Context, dir string) (*git.Tree, error) {
+		w.Open = func(ctx context.Context, dir string, files git.Files) (*git.Tree, error) {
 			w.file("below/a", "one\n")
-			tree, err := open(ctx, dir)
+			tree, err := open(ctx, dir, files)
 			assert.NoError(t, os.RemoveAll(w.r.Dir))
 			assert.NoError(t, os.Rename(w.root, w.root+".gone"))
 			t.Cleanup(func() { assert.NoError(t, os.RemoveAll(w.root+".gone")) })
@@ -181,7 +181,7 @@ func TestDiffsRefuse(t *testing.T) {
 	})
 	t.Run("git is slow", func(t *testing.T) {
 		w := newWork(t)
-		w.Open = func(context.Context, string) (*git.Tree, error) { return nil, context.DeadlineExceeded }
+		w.Open = func(context.Context, string, git.Files) (*git.Tree, error) { return nil, context.DeadlineExceeded }
 		w.refuses(refusal.GitSlow)
 	})
 	t.Run("nobody waits any more", func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestDiffsInTheMiddleOfAMerge(t *testing.T) {
 // TestP9_DiffsShowNoFileOfCcbot: its folder may lie in a repository.
 func TestP9_DiffsShowNoFileOfCcbot(t *testing.T) {
 	w := newWork(t)
-	w.StateDir = filepath.Join(w.root, "below", ".ccbot")
+	w.Own.Dir = filepath.Join(w.root, "below", ".ccbot")
 	w.file("below/.ccbot/ccbot.env", "TOKEN=secret\n")
 	w.file("below/.ccbot/alive", "one\n")
 	w.git("add", "-f", "below/.ccbot/alive")
@@ -238,7 +238,7 @@ func TestP9_DiffsShowNoFileOfCcbot(t *testing.T) {
 func TestManyChangesAreCut(t *testing.T) {
 	w := newWork(t)
 	for i := range shownFiles + 5 {
-		w.file(fmt.Sprintf("many/%04d", i), "x\n")
+		w.file(fmt.Sprintf("below/many/%04d", i), "x\n")
 	}
 	c := w.changes(diffs.SessionStart)
 	assert.Len(t, c.Files, shownFiles)

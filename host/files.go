@@ -3,26 +3,32 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/refusal"
+	"ccbot/host/outgoing"
 	"ccbot/host/received"
+	"ccbot/internal/session"
 )
 
 // Open implements [files.Files]. Its result is a descriptor of the very file that was checked.
 func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (f files.File, err error) {
-	err = m.inside(session, path, func(root *os.Root, rel string, ours fs.FileInfo) (err error) {
-		f, err = openBelow(root, rel, ours)
+	err = m.inside(session, path, func(folder *outgoing.Folder, rel string) error {
+		file, info, err := folder.Open(rel)
+		if err == nil && info.Size() == 0 {
+			err = errors.Join(refuse(refusal.FileEmpty), file.Close())
+		}
+		if err == nil {
+			f = files.File{Name: filepath.Base(rel), Size: info.Size(), Body: file}
+		}
 		return err
 	})
 	if err != nil && f.Body != nil {
@@ -33,13 +39,20 @@ func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (f fil
 
 func refuse(code refusal.Code) error { return &refusal.Error{Code: code} }
 
-// inside does something with the folder of a session, and with a path below it. It follows the path's links first: their
-// target decides whether the path is inside, and whether it is one of ccbot's own, whose folder is ours. It is
-// reached through the opened folder, so that a link that has appeared since the check cannot lead out of it. A folder that
-// is reached through a link is refused: the record has only the folder's name, and an agent could replace the
-// folder by a link to any place.
-func (m *Machine) inside(session uuid.UUID, path string, do func(root *os.Root, rel string, ours fs.FileInfo) error) error {
-	r, ok := m.Records.Get(session)
+// openFolder opens a session's folder for files that may leave it. The folder must be in the roots,
+// which may have changed since the session began.
+func openFolder(r session.Record, roots []string, own Own) (*outgoing.Folder, error) {
+	if !InRoots(roots, r.Dir) {
+		return nil, outside(r.Dir)
+	}
+	return outgoing.Open(r.Dir, own)
+}
+
+// inside calls do with the folder of a session and a path from there. It resolves the links of the
+// path first: their target decides whether the path is inside. do reaches the target through the
+// opened folder, so that a link that appears after the check cannot lead out.
+func (m *Machine) inside(id uuid.UUID, path string, do func(folder *outgoing.Folder, rel string) error) error {
+	r, ok := m.Records.Get(id)
 	if !ok {
 		return refuse(refusal.NotFound)
 	}
@@ -50,121 +63,19 @@ func (m *Machine) inside(session uuid.UUID, path string, do func(root *os.Root, 
 	if err != nil {
 		return fileReason(err)
 	}
-	own, err := filepath.EvalSymlinks(m.StateDir)
-	if err != nil || m.StateDir == "" { // then ccbot's own files could not be recognised
-		return fmt.Errorf("find CCBOT_DIR %q: %w", m.StateDir, errors.Join(err, fs.ErrInvalid))
-	}
-	if _, below := within(own, path); below {
-		return refuse(refusal.FileOwn)
-	}
-	ours, err := os.Stat(own)
+	folder, err := openFolder(r, m.Roots, m.Own)
 	if err != nil {
-		return fmt.Errorf("find CCBOT_DIR: %w", err)
-	}
-	base := filepath.Clean(r.Dir)
-	root, err := os.OpenRoot(base)
-	if err != nil {
-		return fileReason(err)
-	}
-	defer root.Close()
-	rel, below := within(base, path)
-	switch {
-	case !isRoot(root, base):
-		return refuse(refusal.FileLinked)
-	case !below:
-		return refuse(refusal.FileOutside)
-	}
-	if err := do(root, rel, ours); err != nil {
 		return err
 	}
-	if !isRoot(root, base) {
-		return refuse(refusal.FileChanged)
-	}
-	return nil
-}
-
-// isRoot reports whether the opened folder is still the one that has the name.
-func isRoot(root *os.Root, dir string) bool {
-	opened, err := root.Stat(".")
-	if err != nil {
-		return false
-	}
-	named, err := os.Lstat(dir)
-	if err != nil || !os.SameFile(opened, named) {
-		return false
-	}
-	real, err := filepath.EvalSymlinks(dir)
-	return err == nil && real == dir
-}
-
-// openBelow opens a file one folder at a time. It refuses a link on the way, because there was none
-// when the path was checked. It also refuses the folder of ccbot's own, even if that is mounted
-// under another name or spelt otherwise.
-func openBelow(root *os.Root, rel string, ours fs.FileInfo) (files.File, error) {
-	here, err := root.Stat(".")
-	if err != nil {
-		return files.File{}, fileReason(err)
-	}
-	if os.SameFile(here, ours) {
-		return files.File{}, refuse(refusal.FileOwn)
-	}
-	folder, rest, deeper := strings.Cut(rel, string(filepath.Separator))
-	if !deeper {
-		return openRegular(root, rel)
-	}
-	named, err := root.Lstat(folder)
-	if err != nil {
-		return files.File{}, fileReason(err)
-	}
-	next, err := root.OpenRoot(folder)
-	if err != nil {
-		return files.File{}, fileReason(err)
-	}
-	defer next.Close()
-	if opened, err := next.Stat("."); err != nil || !os.SameFile(named, opened) {
-		return files.File{}, refuse(refusal.FileChanged)
-	}
-	return openBelow(next, rest, ours)
-}
-
-// openRegular looks before it opens, because opening a device has effects, and looks again at the
-// opened file, because that one is sent.
-func openRegular(root *os.Root, name string) (files.File, error) {
-	before, err := root.Lstat(name)
-	if err != nil {
-		return files.File{}, fileReason(err)
-	}
-	if !before.Mode().IsRegular() {
-		return files.File{}, refuse(refusal.FileIrregular)
-	}
-	// O_NONBLOCK, because a FIFO that takes the file's place just now must not block us.
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return files.File{}, fileReason(err)
-	}
-	info, err := f.Stat()
+	defer folder.Close()
+	rel, err := folder.Below(path)
 	if err == nil {
-		err = checkFile(before, info)
+		err = do(folder, rel)
 	}
-	if err != nil {
-		return files.File{}, errors.Join(err, f.Close())
+	if err == nil {
+		err = folder.Stays()
 	}
-	return files.File{Name: filepath.Base(name), Size: info.Size(), Body: f}, nil
-}
-
-func checkFile(before, info fs.FileInfo) error {
-	s, known := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !info.Mode().IsRegular():
-		return refuse(refusal.FileIrregular)
-	case !os.SameFile(before, info): // a link, or another file
-		return refuse(refusal.FileChanged)
-	case !known || s.Nlink != 1: // the other name may be that of a file of ccbot's own
-		return refuse(refusal.FileNamed)
-	case info.Size() == 0: // files of /proc too, where our own environment is
-		return refuse(refusal.FileEmpty)
-	}
-	return nil
+	return err
 }
 
 // fileReason is the refusal of a file that cannot be read.
@@ -176,26 +87,31 @@ func fileReason(err error) error {
 	return e
 }
 
-// Read implements [files.Files].
+// Read implements [files.Files]. The folder of outputs is Claude Code's, but any program of this user
+// can put a link there, to ccbot's own folder for example.
 func (m *Machine) Read(_ context.Context, transcript, path string, most int64) (string, error) {
-	folder := filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "tool-results")
-	if filepath.Dir(path) != folder {
-		return "", errors.New("it is not beside the transcript")
+	beside := strings.TrimSuffix(transcript, ".jsonl")
+	if filepath.Dir(path) != filepath.Join(beside, "tool-results") {
+		return "", errors.New("it is not next to the transcript")
 	}
-	root, err := os.OpenRoot(folder)
+	project, err := filepath.EvalSymlinks(filepath.Dir(beside)) // a person may have moved Claude Code's folder
 	if err != nil {
 		return "", err
 	}
-	defer root.Close()
-	f, err := openRegular(root, filepath.Base(path))
+	folder, err := outgoing.Open(project, m.Own)
 	if err != nil {
 		return "", err
 	}
-	defer f.Body.Close()
-	if f.Size > most {
+	defer folder.Close()
+	f, info, err := folder.Open(filepath.Join(filepath.Base(beside), "tool-results", filepath.Base(path)))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info.Size() > most {
 		return "", errors.New("it is too long")
 	}
-	data, err := io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size))
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, info.Size()))
 	return string(data), err
 }
 
@@ -204,38 +120,22 @@ const (
 	mostRead   = 5000 // of a larger folder nobody knows how much more there is
 )
 
-// List implements [files.Files]. It tells names and sizes only, so that a link which appears meanwhile
-// below the session's folder shows at most what else is there.
+// List implements [files.Files]. It shows names and sizes only.
 func (m *Machine) List(_ context.Context, session uuid.UUID, path string) (l files.Listing, err error) {
-	err = m.inside(session, path, func(root *os.Root, rel string, ours fs.FileInfo) error {
-		if info, err := root.Lstat(rel); err == nil && !info.IsDir() {
-			return refuse(refusal.FileIrregular)
-		}
-		folder, err := root.OpenRoot(rel)
+	err = m.inside(session, path, func(folder *outgoing.Folder, rel string) error {
+		dir, err := folder.OpenDir(rel)
 		if err != nil {
-			return fileReason(err)
+			return err
 		}
-		defer folder.Close()
-		here, err := folder.Stat(".")
-		if err != nil {
-			return fileReason(err)
-		}
-		if os.SameFile(here, ours) {
-			return refuse(refusal.FileOwn)
-		}
-		l, err = listing(folder)
+		defer dir.Close()
+		l, err = listing(dir)
 		return err
 	})
 	return l, err
 }
 
-func listing(folder *os.Root) (l files.Listing, err error) {
-	f, err := folder.Open(".")
-	if err != nil {
-		return l, fileReason(err)
-	}
-	defer f.Close()
-	all, err := f.ReadDir(mostRead)
+func listing(dir *os.File) (l files.Listing, err error) {
+	all, err := dir.ReadDir(mostRead)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return l, fileReason(err)
 	}

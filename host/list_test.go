@@ -42,13 +42,13 @@ func TestP9_WhatIsNotListed(t *testing.T) {
 	require.NoError(t, os.Symlink(d.elsewhere, filepath.Join(d.dir, "away")))
 	for path, want := range map[string]refusal.Code{
 		"api": refusal.FileRelative, d.elsewhere: refusal.FileOutside, filepath.Join(d.dir, "away"): refusal.FileOutside,
-		d.StateDir: refusal.FileOwn, filepath.Join(d.dir, "none"): refusal.FileMissing,
+		d.Own.Dir: refusal.FileOwn, filepath.Join(d.dir, "none"): refusal.FileMissing,
 		filepath.Join(d.dir, "file"): refusal.FileIrregular, filepath.Join(d.dir, "pipe"): refusal.FileIrregular,
 	} {
 		_, err := d.List(t.Context(), d.records.one.ID, path)
 		assert.True(t, refusal.Is(err, want), "%s: %v", path, err)
 	}
 	d.workIn(filepath.Dir(d.dir)) // which has ccbot's own folder in it
-	_, err := d.List(t.Context(), d.records.one.ID, d.StateDir)
+	_, err := d.List(t.Context(), d.records.one.ID, d.Own.Dir)
 	assert.True(t, refusal.Is(err, refusal.FileOwn))
 }

@@ -21,6 +21,7 @@ import (
 
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/refusal"
+	"ccbot/host/outgoing"
 	"ccbot/host/received"
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
@@ -33,7 +34,7 @@ type Machine struct {
 	Home  string   // without links
 	Roots []string // sessions work only below these, which have no links; none: anywhere
 
-	StateDir string // ccbot's own files; none of them is ever sent
+	Own      Own // ccbot's own files; none of them is ever sent
 	Records  AllRecords
 	Received *received.Store // files from the chat
 
@@ -46,6 +47,9 @@ type Machine struct {
 	worktrees sync.Mutex        // held while a work tree is made or removed
 	given     map[string]string // folders of work trees that no record has yet, and the keys of their starts
 }
+
+// Own names ccbot's own files.
+type Own = outgoing.Own
 
 // Records reads the existing sessions.
 type Records interface {

@@ -154,7 +154,7 @@ func TestAnArchivedSessionHasNoMoments(t *testing.T) {
 // A kill while git is asked leaves nothing behind that the next start does not remove.
 func TestP8_AKillLeavesNoTree(t *testing.T) {
 	if dir := os.Getenv("CCBOT_TEST_OPEN_TREE"); dir != "" {
-		_, err := git.OpenTree(context.Background(), dir, os.Environ(), os.Getenv("CCBOT_TEST_WORK"))
+		_, err := git.OpenTree(context.Background(), dir, nil, os.Environ(), os.Getenv("CCBOT_TEST_WORK"))
 		fmt.Println("open:", err)
 		select {}
 	}

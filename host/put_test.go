@@ -43,7 +43,7 @@ func TestPut(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newOpens(t)
 			var err error
-			d.Received, err = received.Open(filepath.Join(d.StateDir, "received"), time.Now, slog.New(slog.DiscardHandler))
+			d.Received, err = received.Open(filepath.Join(d.Own.Dir, "received"), time.Now, slog.New(slog.DiscardHandler))
 			require.NoError(t, err)
 			id := d.records.one.ID
 			require.NoError(t, tt.before(d))
@@ -85,7 +85,7 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestRead(t *testing.T) {
-	base := tree(t, []string{"t/tool-results", "other"}, nil)
+	base := tree(t, []string{"t/tool-results", "other", "state"}, map[string]string{"claude": "."})
 	transcript := filepath.Join(base, "t.jsonl")
 	for _, name := range []string{"t/tool-results/a.txt", "other/a.txt"} {
 		require.NoError(t, os.WriteFile(filepath.Join(base, name), []byte("hello"), 0o600))
@@ -102,7 +102,7 @@ func TestRead(t *testing.T) {
 		{"a link", "t/tool-results/link", 5, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			text, err := (&Machine{}).Read(t.Context(), transcript, filepath.Join(base, tt.path), tt.most)
+			text, err := (&Machine{Own: Own{Dir: filepath.Join(base, "state")}}).Read(t.Context(), transcript, filepath.Join(base, tt.path), tt.most)
 			assert.Equal(t, tt.want, text)
 			assert.Equal(t, tt.want == "", err != nil)
 		})

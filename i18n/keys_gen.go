@@ -566,8 +566,12 @@ const (
 	ChangesRenamed         Key = "changes_renamed" // Path
 	ChangesUntracked       Key = "changes_untracked"
 	ChangesBinary          Key = "changes_binary"
-	ChangesPart            Key = "changes_part" // All, First, Page, Pages
-	ChangesFile            Key = "changes_file" // All, First
+	ChangesWithheld        Key = "changes_withheld"
+	ChangesWithheldWhy     Key = "changes_withheld_why"
+	ChangesOutside         Key = "changes_outside" // Count
+	ChangesLinked          Key = "changes_linked"  // Dir, Name
+	ChangesPart            Key = "changes_part"    // All, First, Page, Pages
+	ChangesFile            Key = "changes_file"    // All, First
 	ChangesNoLines         Key = "changes_no_lines"
 	ChangesCut             Key = "changes_cut"
 	ChangesUnchanged       Key = "changes_unchanged"  // Path

@@ -57,7 +57,7 @@ func (w words) list(r views.Session, s subject, v view, all diffs.Changes) (rend
 		lines = append(lines, render.Join(line...))
 		files = append(files, to(number+" "+chat.Tail(glyph.Name(path.Base(f.Path)), shownButton), view{Since: v.Since, File: f.Path}))
 	}
-	text := chat.Paragraphs(chat.Lines(append(head, w.sum(all))...), chat.Lines(lines...), w.foot(part, all.Cut))
+	text := chat.Paragraphs(chat.Lines(append(head, w.sum(all))...), chat.Lines(lines...), w.foot(part, all))
 	return text, append(chat.Rows(2, files...), w.around(s, v, part)...)
 }
 
@@ -75,13 +75,16 @@ func (w words) sum(all diffs.Changes) render.Text {
 	return render.Join(append(parts, render.Plain(w.Say(i18n.JoinParts)+w.Moment(w.Now())))...)
 }
 
-// foot says what of the files is shown.
-func (w words) foot(part card.Part, cut bool) render.Text {
-	more := ""
-	if cut {
+// foot returns the place of the page in the list, and what the list leaves out.
+func (w words) foot(part card.Part, all diffs.Changes) render.Text {
+	more, outside := "", ""
+	if all.Cut {
 		more = w.Say(i18n.ChangesMore)
 	}
-	return chat.Lines(render.Plain(w.Place(part)), render.Plain(more))
+	if all.Outside > 0 {
+		outside = w.Say(i18n.ChangesOutside, i18n.Args{"Count": all.Outside})
+	}
+	return chat.Lines(render.Plain(w.Place(part)), render.Plain(more), render.Plain(outside))
 }
 
 // around are the buttons that turn the page, that ask anew, and that compare with another moment.
@@ -111,9 +114,12 @@ func (w words) what(f diffs.File) string {
 		said = append(said, w.Say(i18n.ChangesUntracked))
 	case diffs.Modified:
 	}
-	if f.Binary {
+	switch {
+	case f.Withheld:
+		said = append(said, w.Say(i18n.ChangesWithheld))
+	case f.Binary:
 		said = append(said, w.Say(i18n.ChangesBinary))
-	} else if f.Added > 0 || f.Deleted > 0 {
+	case f.Added > 0 || f.Deleted > 0:
 		said = append(said, lines(f.Added, f.Deleted))
 	}
 	return strings.Join(said, w.Say(i18n.JoinParts))
@@ -149,9 +155,12 @@ func (w words) hunks(v view, p diffs.Patch) (render.Text, [][]card.Option) {
 		head = append(head, said)
 	}
 	text := []render.Text{render.Code(shortPath(p.File().Path)), render.Plain(strings.Join(head, w.Say(i18n.JoinParts)))}
-	if len(parts) > 0 {
+	switch {
+	case len(parts) > 0:
 		text = append(text, render.Pre(parts[part], "diff"))
-	} else {
+	case p.File().Withheld:
+		text = append(text, render.Plain("\n"+w.Say(i18n.ChangesWithheldWhy)))
+	default:
 		text = append(text, render.Plain("\n"+w.Say(i18n.ChangesNoLines)))
 	}
 	if p.Cut && part >= len(parts)-1 {

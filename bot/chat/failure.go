@@ -34,9 +34,8 @@ func (p Phrases) Internal(err error) Failure {
 	return Failure{Text: render.Plain(p.Words.Say(i18n.InternalError)), Err: err, Internal: true}
 }
 
-// refusals are the sentences for what the agent's machine refuses, whatever was asked for: one that
-// names the session, and one for where there is none. What a room says in other words it looks up
-// first.
+// refusals are the sentences for refusals of the agent's machine: one that names the session, and
+// one that does not. A feature with other words for a refusal looks those up first.
 var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.DirMissing:      {i18n.DirGone, i18n.PathMissing},
 	refusal.DirNotADir:      {i18n.DirNotADir, i18n.PathNotDir},
@@ -62,6 +61,9 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.Damaged:         {i18n.TranscriptDamaged, i18n.ConversationDamaged},
 	refusal.NothingLeft:     {i18n.TranscriptEmpty, i18n.ConversationEmpty},
 	refusal.Unsaid:          {named: i18n.HistoryNone},
+	refusal.FileLinked:      {named: i18n.ChangesLinked},
+	refusal.FileOwn:         {named: i18n.GetOwn},
+	refusal.FileChanged:     {named: i18n.GetChanged},
 	refusal.NoRepository:    {i18n.ChangesNoGit, i18n.WorktreeNoGit},
 	refusal.NoCommit:        {bare: i18n.WorktreeNoCommit},
 	refusal.GitSlow:         {i18n.ChangesGitSlow, i18n.WorktreeSlow},
@@ -70,8 +72,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.InboxUnwritable: {bare: i18n.InboxUnwritable},
 }
 
-// Failure explains why something could not be done for a session; the zero session: for none, so no
-// sentence names one.
+// Failure explains an error about a session. For the zero session no sentence names one.
 func (p Phrases) Failure(s views.Session, err error) Failure {
 	e := refusal.In(err)
 	f := Failure{Err: err, Session: s.ID}

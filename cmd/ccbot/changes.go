@@ -8,20 +8,25 @@ import (
 
 	"ccbot/bot/port/refusal"
 	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/show"
 )
 
 func (c *call) changesCommand() *cobra.Command {
 	return &cobra.Command{Use: "changes NAME|ID [FILE]", Short: "Print what has changed in a session's folder since its start",
 		Args: someArgs(1, 2, "which session", ""),
-		Long: `Print the files that have changed in the repository of a session's folder since the
+		Long: `Print the files of a session's folder that have changed in git since the
 session's start, committed since or not; with FILE, by its path in that list, its hunks.
-It asks git, and changes nothing.`,
+Files outside of the session's folder are counted only. Of a link, and of a file with a
+second name, no content is printed. It asks git, and changes nothing.`,
 		Example: "  ccbot changes api\n  ccbot changes api cmd/main.go",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.session(args[0], desk.AnySession)
 			if err != nil {
 				return err
+			}
+			if err := d.Config.CheckRoots(); err != nil {
+				return exit.Usage(err)
 			}
 			work, err := os.MkdirTemp("", "ccbot-changes-") // ccbot's own folder is the running bot's
 			if err != nil {

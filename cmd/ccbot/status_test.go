@@ -94,6 +94,43 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 	}
 }
 
+// TestP9_ChangesVerbStaysInFolder: it shows no file outside of the session's folder, none of ccbot's own, and nothing of
+// a session outside of CCBOT_ROOTS.
+func TestP9_ChangesVerbStaysInFolder(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
+		t.Skip("SKIPPED: git is not installed")
+	}
+	top, commit := repository(t)
+	top, err := filepath.EvalSymlinks(top)
+	require.NoError(t, err)
+	dir := filepath.Join(top, "sub")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	r := one(1, "api", func(r *session.Record) { r.Dir, r.GitStart = dir, &git.State{Root: top, Head: commit} })
+	state := stateWith(t, r)
+	settings := filepath.Join(dir, "hidden")
+	require.NoError(t, os.WriteFile(settings, []byte("TELEGRAM_BOT_TOKEN="+goodToken+"\n"), 0o600))
+	require.NoError(t, os.Symlink(settings, filepath.Join(state, "ccbot.env")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "new"), []byte("x\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(top, "secret"), []byte("x\n"), 0o600))
+	environ := []string{"HOME=" + state, "CCBOT_DIR=" + state, "PATH=" + os.Getenv("PATH")}
+
+	code, out, errs := ccbot(environ, "changes", "api")
+	require.Equal(t, exit.OK, code, errs)
+	assert.Equal(t, "2 files changed since the session's start: +1 -0\n  untracked not shown  sub/hidden\n  untracked +1 -0  sub/new\n"+
+		"outside of the session's folder: 2 more files, not shown\n", out)
+	code, out, errs = ccbot(environ, "changes", "api", "sub/hidden", "--json")
+	require.Equal(t, exit.OK, code, errs)
+	assert.NotContains(t, out, tokenSecret)
+	for _, path := range []string{"secret", "a"} {
+		code, out, errs = ccbot(environ, "changes", "api", path)
+		assert.Equal(t, []any{exit.Failure, "", "ccbot: " + path + " is not among the changes: `ccbot changes api` lists them\n"}, []any{code, out, errs})
+	}
+	code, out, errs = ccbot(append(environ, "CCBOT_ROOTS="+state), "changes", "api")
+	assert.Equal(t, []any{exit.Failure, ""}, []any{code, out})
+	assert.Contains(t, errs, "is outside the allowed folders")
+}
+
 // TestStatusShowsAWriterOfWhichNobodyWasTold: it reads, and notes nowhere that the writer was shown.
 func TestStatusShowsAWriterOfWhichNobodyWasTold(t *testing.T) {
 	r := one(1, "api", func(r *session.Record) { r.ClaudeSessionID = uuid.New() })

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,7 +121,7 @@ func (g caller) run(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 // ask gives git an input, and takes the start of what it says.
-func (g caller) ask(ctx context.Context, input string, said *start, args ...string) error {
+func (g caller) ask(ctx context.Context, input string, said io.Writer, args ...string) error {
 	complaint := &start{limit: maxComplaint}
 	cmd := exec.CommandContext(ctx, g.program, slices.Concat(always, g.options, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, afterwards

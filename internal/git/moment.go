@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -19,18 +20,18 @@ type Moment struct {
 	Tree string `json:"tree"` // id of a commit or a tree; empty: there was no file
 	// Objects is a folder with those objects of the tree that the repository does not have; empty: there are none.
 	Objects string `json:"-"`
-	// Known are the files that are known by their prints only: those that git was not told of, and those that are too
-	// large. Partial says that there were more of them.
+	// Known has the files that are known by their prints only: untracked files, files that are too large, and files whose
+	// content may not be shown. Partial says that there were more of them.
 	Known   map[string]Print `json:"known,omitempty"`
 	Partial bool             `json:"partial,omitempty"`
 	At      time.Time        `json:"at,omitzero"`
 }
 
-// What is kept of changed files for a moment; those beyond it are known by their prints.
-const (
-	maxKept      = 4 << 20 // bytes of one file
-	maxKeptAll   = 32 << 20
-	maxKeptFiles = 5000
+var (
+	// kept limits the content that a moment has. Files beyond it are known by their prints.
+	kept = bounds{file: 4 << 20, all: 32 << 20, files: 5000}
+	// compared limits the content that is compared with a moment. Git treats a larger file as binary.
+	compared = bounds{file: 64 << 20, all: 256 << 20, files: 50_000}
 )
 
 // Mark remembers the work tree as it is. What the repository does not have of it is written into the folder objects.
@@ -40,21 +41,9 @@ func (t *Tree) Mark(ctx context.Context, objects string) (Moment, error) {
 		return Moment{}, err
 	}
 	g := t.with(objects)
-	changed, cut, err := g.list(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules=dirty")
+	is, err := t.take(ctx, g, kept)
 	if err != nil {
 		return Moment{}, err
-	}
-	kept, gone := t.sort(changed, m.Known)
-	for _, q := range []struct {
-		paths []string
-		how   string
-	}{{gone, "--force-remove"}, {kept, "--remove"}} {
-		if len(q.paths) > 0 {
-			input := strings.Join(q.paths, "\x00") + "\x00"
-			if err := g.ask(ctx, input, &start{}, "update-index", "-z", "--add", q.how, "--stdin"); err != nil {
-				return Moment{}, err
-			}
-		}
 	}
 	said, err := g.run(ctx, "write-tree", "--missing-ok")
 	if m.Tree = strings.TrimSpace(string(said)); err == nil && !commitID.MatchString(m.Tree) {
@@ -63,39 +52,14 @@ func (t *Tree) Mark(ctx context.Context, objects string) (Moment, error) {
 	if err != nil {
 		return Moment{}, err
 	}
-	untracked, more, err := t.untracked(ctx)
-	for _, path := range untracked {
+	inside, elsewhere, cut, err := t.untracked(ctx)
+	for _, path := range slices.Concat(inside, elsewhere, slices.Collect(maps.Keys(is.untaken))) {
 		if p, _, ok := t.print(path); ok {
 			m.Known[path] = p
 		}
 	}
-	m.Partial = cut || more
+	m.Partial = is.cut || cut
 	return m, err
-}
-
-// sort says which of the changed files are read, and which are not there any more. Those that are too large or cannot
-// be read are noted by their prints.
-func (t *Tree) sort(changed []string, known map[string]Print) (kept, gone []string) {
-	room, done := int64(maxKeptAll), make(map[string]bool)
-	for _, path := range changed {
-		if done[path] { // one that is not merged stands there for each side
-			continue
-		}
-		done[path] = true
-		p, mode, there := t.print(path)
-		switch {
-		case there && mode.IsDir() && !t.behindLink(path): // a submodule; of another folder git takes the path out
-			kept = append(kept, path)
-		case !there, t.behindLink(path), !mode.IsRegular() && mode.Type() != os.ModeSymlink:
-			gone = append(gone, path)
-		case p.Size > min(maxKept, room), len(kept) == maxKeptFiles, mode.IsRegular() && !readable(filepath.Join(t.Root, path)):
-			known[path] = p
-		default:
-			room -= p.Size
-			kept = append(kept, path)
-		}
-	}
-	return kept, gone
 }
 
 // behindLink reports whether a folder above a file is a link: then git does not have the file.
@@ -103,14 +67,6 @@ func (t *Tree) behindLink(path string) bool {
 	dir := filepath.Dir(filepath.Join(t.Root, path))
 	real, err := filepath.EvalSymlinks(dir)
 	return err != nil || real != dir
-}
-
-func readable(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return false
-	}
-	return f.Close() == nil
 }
 
 // ErrNoMoment says that the repository does not have the commit or tree of a moment any more.
@@ -124,7 +80,9 @@ type Change struct {
 	Added   int // lines
 	Deleted int
 	Binary  bool // it has no lines, or is too large to count them
-	module  bool // a submodule, at another commit
+	// Withheld reports that the content may not be shown, because Files does not open the file.
+	Withheld bool
+	module   bool // a submodule, at another commit
 }
 
 // Status is git's letter for how a file has changed.
@@ -139,54 +97,146 @@ const (
 	Untracked Status = '?'
 )
 
-// Since are the files that have changed since a moment, committed since or not, by their paths; cut says that there are
-// more.
-func (t *Tree) Since(ctx context.Context, m Moment) (all []Change, cut bool, err error) {
+// Found is the result of Since.
+type Found struct {
+	Files   []Change // in the folder that the tree is opened for, sorted by path
+	Outside int      // number of changed files outside of that folder
+	Cut     bool     // there are more files
+}
+
+// Since finds the files that have changed since a moment, committed since or not.
+func (t *Tree) Since(ctx context.Context, m Moment) (found Found, err error) {
 	tree, err := t.treeOf(ctx, m)
 	if err != nil {
-		return nil, false, err
+		return found, err
 	}
-	parts, cut, err := t.reading(m).list(ctx, slices.Concat(comparing, []string{"--raw", "--numstat", "-z", tree, "--"})...)
+	if t.taken, err = t.take(ctx, t.git, compared); err != nil {
+		return found, err
+	}
+	untracked, elsewhere, cut, err := t.untracked(ctx)
+	if err != nil {
+		return found, err
+	}
+	var more bool
+	if found.Files, more, err = t.inFolder(ctx, m, tree, untracked); err != nil {
+		return found, err
+	}
+	found.Outside, err = t.countOutside(ctx, m, tree, elsewhere)
+	found.Cut = t.taken.cut || cut || more
+	return found, err
+}
+
+// inFolder returns the changed files of the tree's folder.
+func (t *Tree) inFolder(ctx context.Context, m Moment, tree string, untracked []string) (all []Change, cut bool, err error) {
+	args := slices.Concat(comparing, []string{"--raw", "--numstat", "-z", tree, "--"}, t.pathspec())
+	parts, cut, err := t.reading(m).list(ctx, args...)
 	if err != nil {
 		return nil, false, err
 	}
-	all = slices.DeleteFunc(parseList(parts), func(c Change) bool { return c.Status != Deleted && t.isKnown(m, c.Path) })
-	untracked, more, err := t.untracked(ctx)
-	if err != nil {
-		return nil, false, err
+	listed := parseList(parts)
+	there := make(map[string]bool)
+	for _, c := range listed {
+		there[c.Path] = true
 	}
-	tracked := make(map[string]bool)
-	for _, c := range all {
-		tracked[c.Path] = true
+	for path, why := range t.taken.untaken {
+		if why != outside && !there[path] {
+			listed = append(listed, Change{Path: path, Status: Modified})
+			there[path] = true
+		}
+	}
+	for _, c := range listed {
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+		if c.Status == Deleted || !t.isKnown(m, c.Path) {
+			all = append(all, t.judged(c))
+		}
 	}
 	room := int64(maxCountedAll)
 	for _, path := range untracked {
 		if ctx.Err() != nil {
 			return nil, false, ctx.Err()
 		}
-		if tracked[path] || t.isKnown(m, path) {
-			continue
+		if !there[path] && t.isNew(m, path) {
+			all = append(all, t.newFile(path, &room))
 		}
-		if p, _, there := t.print(path); m.Partial && there && p.Time < m.At.UnixNano() {
-			continue // it was there before
-		}
-		all = append(all, t.newFile(path, &room))
 	}
 	slices.SortStableFunc(all, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	return all, cut || more, nil
+	return all, cut, nil
 }
 
-// comparing is how git compares: with nothing that the repository names. What only looks changed is left out, and noted
-// in the copy of the index. Of a submodule that is its commit: to see more, git would have to run there.
-var comparing = []string{"-c", "diff.autoRefreshIndex=true", "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative",
+// judged returns a change without its figures if the content may not be shown or is too large.
+func (t *Tree) judged(c Change) Change {
+	if c.Status == Deleted || c.module || t.taken.copied[c.Path] { // a submodule has only a commit id to show
+		return c
+	}
+	bare := Change{Path: c.Path, From: c.From, Status: c.Status}
+	switch why := t.taken.untaken[c.Path]; {
+	case why == tooLarge:
+		bare.Binary = true
+		return bare
+	case why != 0, t.taken.folders[c.Path], !t.mayShow(c.Path): // a file may have replaced the folder since
+		bare.Withheld = true
+		return bare
+	}
+	return c
+}
+
+// pathspec limits git to the tree's folder. A file that was moved into the folder is then a new file.
+func (t *Tree) pathspec() []string {
+	if t.folder == "." {
+		return nil
+	}
+	return []string{t.folder}
+}
+
+// countOutside returns the number of changed files outside of the tree's folder.
+func (t *Tree) countOutside(ctx context.Context, m Moment, tree string, untracked []string) (n int, err error) {
+	if t.folder == "." {
+		return 0, nil
+	}
+	changed, _, err := t.reading(m).list(ctx, slices.Concat(comparing, []string{"--no-renames", "--name-only", "-z", tree, "--"})...)
+	if err != nil {
+		return 0, err
+	}
+	counted := make(map[string]bool)
+	for _, path := range slices.AppendSeq(changed, maps.Keys(t.taken.untaken)) {
+		if _, inside := t.within(path); !inside && !t.isKnown(m, path) {
+			counted[path] = true
+		}
+	}
+	for _, path := range untracked {
+		if t.isNew(m, path) {
+			counted[path] = true
+		}
+	}
+	return len(counted), nil
+}
+
+// isNew reports whether an untracked file is new or has changed since a moment.
+func (t *Tree) isNew(m Moment, path string) bool {
+	if t.isKnown(m, path) {
+		return false
+	}
+	if !m.Partial {
+		return true
+	}
+	p, _, there := t.print(path)
+	return !there || p.Time >= m.At.UnixNano() // an older file may be one that the moment does not name
+}
+
+// comparing is git's command that compares the copy of the index with a tree, without the programs that the repository
+// names. It compares a submodule by its commit only: otherwise git would have to run there.
+var comparing = []string{"diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative",
 	"--ignore-submodules=dirty", "--submodule=short", "--find-renames", "-l400", "-O/dev/null"}
 
-// reading calls git with the objects of a moment.
+// reading returns a caller with the objects of a moment. Its work tree is the folder of the copies, because git may read a
+// file of the work tree instead of an object.
 func (t *Tree) reading(m Moment) caller {
 	if m.Objects == "" {
-		return t.git
+		return t.amongCopies(t.git)
 	}
-	return t.with(t.written(), m.Objects)
+	return t.amongCopies(t.with(t.written(), m.Objects))
 }
 
 func (t *Tree) treeOf(ctx context.Context, m Moment) (string, error) {
@@ -206,9 +256,15 @@ func (t *Tree) treeOf(ctx context.Context, m Moment) (string, error) {
 // isKnown reports whether a file is as it was, by its print.
 func (t *Tree) isKnown(m Moment, path string) bool {
 	was, known := m.Known[path]
+	if !known {
+		return false
+	}
 	now, _, there := t.print(path)
-	return known && there && now == was
+	return there && now == was
 }
+
+// isModule matches a change whose result is a submodule.
+var isModule = regexp.MustCompile(`^:\d+ 160000 `)
 
 // parseList reads what --raw --numstat -z say: first how each file has changed, then its lines.
 func parseList(parts []string) (all []Change) {
@@ -222,7 +278,7 @@ func parseList(parts []string) (all []Change) {
 	for len(parts) > 0 {
 		part := next()
 		if strings.HasPrefix(part, ":") {
-			c := Change{Status: Modified, Path: next(), module: strings.HasPrefix(part, ":160000 160000 ")}
+			c := Change{Status: Modified, Path: next(), module: isModule.MatchString(part)}
 			switch letter := part[strings.LastIndexByte(part, ' ')+1:]; {
 			case strings.HasPrefix(letter, "R"):
 				c.Status, c.From, c.Path = Renamed, c.Path, next()
@@ -250,6 +306,5 @@ func parseList(parts []string) (all []Change) {
 			all[i].Added, all[i].Deleted, all[i].Binary = max(added, 0), max(deleted, 0), err != nil
 		}
 	}
-	// Whether a submodule is at another commit than in the index is not what was asked: its figures say that.
-	return slices.DeleteFunc(all, func(c Change) bool { return c.module && c.Added+c.Deleted == 0 })
+	return all
 }

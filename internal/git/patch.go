@@ -3,17 +3,14 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"ccbot/internal/ownfile"
 )
 
 const (
@@ -29,8 +26,14 @@ const (
 // Patch are the hunks of a file, of those that Since has given; empty where no line has changed. cut says that there is
 // more.
 func (t *Tree) Patch(ctx context.Context, m Moment, c Change) (text string, cut bool, err error) {
+	if c.Withheld || t.taken.untaken[c.Path] != 0 { // its content in the index is out of date
+		return "", false, nil
+	}
 	if c.Status == Untracked {
-		data, cut := t.content(c.Path, maxPatch)
+		data, cut, err := t.content(c.Path, maxPatch)
+		if err != nil { // it was removed, or may no longer be shown
+			return "", false, nil
+		}
 		return allNew(data), cut, nil
 	}
 	tree, err := t.treeOf(ctx, m)
@@ -112,33 +115,33 @@ func lines(data []byte) int {
 func (t *Tree) newFile(path string, room *int64) Change {
 	c := Change{Path: path, Status: Untracked}
 	p, mode, ok := t.print(path)
-	if !ok || mode.IsDir() || p.Size > min(maxCounted, *room) {
-		c.Binary = ok
+	switch {
+	case !ok:
+		return c
+	case mode.IsDir(), mode.IsRegular() && p.Size > min(maxCounted, *room):
+		c.Binary = true
 		return c
 	}
 	*room -= p.Size
-	data, cut := t.content(path, maxCounted)
+	data, cut, err := t.content(path, maxCounted)
+	c.Withheld = err != nil && !errors.Is(err, fs.ErrNotExist)
 	if c.Binary = cut || isBinary(data); !c.Binary {
 		c.Added = lines(data)
 	}
 	return c
 }
 
-// content is the beginning of a file, or where a link leads to. What is no file, or cannot be read, has none.
-func (t *Tree) content(path string, most int64) (data []byte, cut bool) {
-	full := filepath.Join(t.Root, path)
-	if t.behindLink(path) {
-		return nil, false
+// content returns the beginning of a file of the tree's folder.
+func (t *Tree) content(path string, most int64) (data []byte, cut bool, err error) {
+	rel, inside := t.within(path)
+	if !inside {
+		return nil, false, fs.ErrPermission
 	}
-	if _, mode, _ := t.print(path); mode.Type() == fs.ModeSymlink {
-		to, _ := os.Readlink(full)
-		return []byte(to), false
-	}
-	f, info, err := ownfile.Open(full, ownfile.Others)
+	f, info, err := t.files.Open(rel)
 	if err != nil {
-		return nil, false
+		return nil, false, err
 	}
 	defer f.Close()
-	data, _ = io.ReadAll(io.LimitReader(f, most))
-	return data, info.Size() > int64(len(data))
+	data, err = io.ReadAll(io.NewSectionReader(f, 0, min(info.Size(), most)))
+	return data, info.Size() > int64(len(data)), err
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,15 +16,29 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// Tree is the work tree of a repository, for a few questions in a row. It has a copy of the repository's index, in a
-// folder of its own: what git finds out about the files is noted there, and objects that git writes lie there. So the
-// repository stays as it is.
+// Tree is the work tree of a repository, opened for one Mark, or for one Since and the Patches after it. It has a copy of
+// the repository's index, in a folder of its own: what git finds out about the files is noted there, and objects that git
+// writes lie there. So the repository stays as it is.
+//
+// A tree is opened for a folder in it. Git compares all files with its index, but it reports only their names. The content of
+// a file reaches an object or a patch only if the file is in that folder and Files opens it: git reads a copy of it.
 type Tree struct {
 	Root    string // top folder, without links
+	folder  string // path of the folder from Root, with slashes; "." is Root
+	files   Files
 	git     caller
-	work    string // the folder
+	dir     string // the repository's own folder
+	work    string // the folder of the index's copy
 	objects string // the repository's own
 	empty   string // id of the tree without files
+	taken   taken  // by Since
+}
+
+// Files opens the files of the folder that a tree is opened for.
+type Files interface {
+	// Open opens a file for reading if its content may be shown. rel is the path from the folder. At most info.Size() bytes
+	// are read.
+	Open(rel string) (f *os.File, info fs.FileInfo, err error)
 }
 
 const (
@@ -33,29 +48,32 @@ const (
 	maxList = 4 << 20
 )
 
-// OpenTree opens the work tree that dir is in; nil without an error: it is in none, or there is no git. A bare repository
-// has none, also where its worktrees lie around it. env is as for [Compare]. The tree's folder lies in work until the tree
+// OpenTree opens the work tree that dir is in, for that folder; nil without an error: it is in none, or there is no git. A bare repository
+// has none, also where its worktrees lie around it. files are those of dir. env is as for [Compare]. The tree's folder lies in work until the tree
 // is closed: what a kill leaves there is removed by the owner of work.
-func OpenTree(ctx context.Context, dir string, env []string, work string) (*Tree, error) {
+func OpenTree(ctx context.Context, dir string, files Files, env []string, work string) (*Tree, error) {
 	g, err := open(ctx, dir, env)
 	if g == nil || err != nil {
 		return nil, err
 	}
-	t := &Tree{Root: g.dir, git: *g}
+	t := &Tree{Root: g.dir, files: files, git: *g}
+	if t.folder, err = below(t.Root, dir); err != nil {
+		return nil, err
+	}
 	t.git.env = append(t.git.env, "GIT_LITERAL_PATHSPECS=1")
 	said, err := t.git.run(ctx, "rev-parse", "--show-object-format", "--git-path", "objects", "--git-path", "index",
-		"--is-bare-repository")
+		"--is-bare-repository", "--absolute-git-dir")
 	if err != nil {
 		return nil, err
 	}
 	lines := strings.Split(strings.TrimSuffix(string(said), "\n"), "\n")
-	if len(lines) != 4 {
+	if len(lines) != 5 {
 		return nil, fmt.Errorf("git: the path of the repository in %s has a line end", t.Root)
 	}
 	if lines[3] == "true" {
 		return nil, nil
 	}
-	t.objects, t.empty = t.absolute(lines[1]), emptyTrees[lines[0]]
+	t.objects, t.empty, t.dir = t.absolute(lines[1]), emptyTrees[lines[0]], lines[4]
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return nil, err
 	}
@@ -68,7 +86,7 @@ func OpenTree(ctx context.Context, dir string, env []string, work string) (*Tree
 	copied := filepath.Join(t.work, "index")
 	t.git.env = append(t.git.env, "GIT_WORK_TREE="+t.Root, "GIT_INDEX_FILE="+copied)
 	t.git = t.with(t.written())
-	if err = os.Mkdir(t.written(), 0o700); err == nil { // without the folder git takes the repository for none
+	if err = errors.Join(os.Mkdir(t.written(), 0o700), os.Mkdir(t.copies(), 0o700)); err == nil { // without objects it is no repository
 		err = copyIndex(t.absolute(lines[2]), copied)
 	}
 	if err == nil {
@@ -86,11 +104,32 @@ var emptyTrees = map[string]string{
 	"sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 
+// below returns the path of a folder from another one, with slashes.
+func below(root, dir string) (string, error) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(root, dir)
+	return filepath.ToSlash(rel), err
+}
+
+// within returns the path of a file from the folder that the tree is opened for, if it is in there.
+func (t *Tree) within(path string) (rel string, ok bool) {
+	if t.folder == "." {
+		return path, true
+	}
+	return strings.CutPrefix(path, t.folder+"/")
+}
+
 // Close removes the copy of the index.
 func (t *Tree) Close() error { return os.RemoveAll(t.work) }
 
 // written is where git writes objects that nobody needs for longer.
 func (t *Tree) written() string { return filepath.Join(t.work, "objects") }
+
+// copies returns the folder from which git reads the content of changed files.
+func (t *Tree) copies() string { return filepath.Join(t.work, "copies") }
 
 func (t *Tree) absolute(path string) string {
 	if filepath.IsAbs(path) {
@@ -150,8 +189,13 @@ func (g caller) list(ctx context.Context, args ...string) (parts []string, cut b
 	if err := g.ask(ctx, "", said, args...); err != nil {
 		return nil, false, err
 	}
-	parts = strings.Split(said.kept.String(), "\x00")
-	return parts[:len(parts)-1], said.cut, nil // what is behind the last NUL is nothing, or was cut
+	return said.parts(), said.cut, nil
+}
+
+// parts returns the parts that end with NUL. The rest is empty or was cut.
+func (s *start) parts() []string {
+	parts := strings.Split(s.kept.String(), "\x00")
+	return parts[:len(parts)-1]
 }
 
 // with is a caller that writes objects into a folder, and finds them in the repository and in more folders.
@@ -167,10 +211,38 @@ func (t *Tree) with(objects string, more ...string) caller {
 	return g
 }
 
-// untracked are the files that git was not told of and is not told to ignore; a repository among them is a folder with
-// a slash at its end.
-func (t *Tree) untracked(ctx context.Context) (paths []string, cut bool, err error) {
-	return t.git.list(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+// untracked returns the files that are neither tracked nor ignored, in the tree's folder and outside. A repository among
+// them is a folder with a slash at its end.
+func (t *Tree) untracked(ctx context.Context) (inside, outside []string, cut bool, err error) {
+	said := &sorter{t: t, inside: start{limit: maxList}, outside: start{limit: maxList}}
+	if err := t.git.ask(ctx, "", said, "ls-files", "--others", "--exclude-standard", "-z"); err != nil {
+		return nil, nil, false, err
+	}
+	return said.inside.parts(), said.outside.parts(), said.inside.cut || said.outside.cut, nil
+}
+
+// sorter keeps the first paths in the tree's folder and the first paths outside, separately: many files outside must not
+// displace the files of the folder.
+type sorter struct {
+	t               *Tree
+	inside, outside start
+	rest            []byte // the beginning of the next path
+}
+
+func (s *sorter) Write(p []byte) (int, error) {
+	s.rest = append(s.rest, p...)
+	for {
+		path, rest, whole := bytes.Cut(s.rest, []byte{0})
+		if !whole {
+			return len(p), nil
+		}
+		to := &s.outside
+		if _, ok := s.t.within(string(path)); ok {
+			to = &s.inside
+		}
+		_, _ = to.Write(s.rest[:len(path)+1])
+		s.rest = rest
+	}
 }
 
 // Print is what is known of a file without reading it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,11 +17,27 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/ownfile"
 )
 
 func (r repo) open() *Tree {
 	r.t.Helper()
-	tree, err := OpenTree(context.Background(), r.dir, r.env, r.t.TempDir())
+	return r.openFor(".")
+}
+
+// anyFile opens every regular file.
+type anyFile string
+
+func (dir anyFile) Open(rel string) (*os.File, fs.FileInfo, error) {
+	return ownfile.Open(filepath.Join(string(dir), rel), ownfile.Others)
+}
+
+// openFor opens the tree for a folder in it.
+func (r repo) openFor(folder string) *Tree {
+	r.t.Helper()
+	dir := filepath.Join(r.dir, folder)
+	tree, err := OpenTree(context.Background(), dir, anyFile(dir), r.env, r.t.TempDir())
 	require.NoError(r.t, err)
 	require.NotNil(r.t, tree)
 	r.t.Cleanup(func() { assert.NoError(r.t, tree.Close()) })
@@ -37,17 +54,21 @@ func (r repo) mark() Moment {
 // since says in a line each what has changed.
 func (r repo) since(m Moment) []string {
 	r.t.Helper()
-	all, cut, err := r.open().Since(context.Background(), m)
+	found, err := r.open().Since(context.Background(), m)
 	require.NoError(r.t, err)
-	assert.False(r.t, cut)
+	assert.False(r.t, found.Cut)
+	assert.Zero(r.t, found.Outside)
 	said := []string{}
-	for _, c := range all {
+	for _, c := range found.Files {
 		line := fmt.Sprintf("%c %s +%d -%d", c.Status, c.Path, c.Added, c.Deleted)
 		if c.From != "" {
 			line += " from " + c.From
 		}
 		if c.Binary {
 			line += " binary"
+		}
+		if c.Withheld {
+			line += " withheld"
 		}
 		said = append(said, line)
 	}
@@ -57,9 +78,9 @@ func (r repo) since(m Moment) []string {
 func (r repo) patch(m Moment, path string) string {
 	r.t.Helper()
 	tree := r.open()
-	all, _, err := tree.Since(context.Background(), m)
+	found, err := tree.Since(context.Background(), m)
 	require.NoError(r.t, err)
-	for _, c := range all {
+	for _, c := range found.Files {
 		if c.Path == path {
 			text, cut, err := tree.Patch(context.Background(), m, c)
 			require.NoError(r.t, err)
@@ -122,11 +143,11 @@ func TestSince(t *testing.T) {
 			require.NoError(r.t, os.Remove(filepath.Join(r.dir, "a")))
 			require.NoError(r.t, os.Symlink("/etc/passwd", filepath.Join(r.dir, "a")))
 			require.NoError(r.t, os.Symlink("/etc/passwd", filepath.Join(r.dir, "u")))
-		}, []string{"M a +1 -1", "? u +1 -0"}},
+		}, []string{"M a +0 -0 withheld", "? u +0 -0 withheld"}},
 		{"a folder that has become a link", func(r repo) { r.commit("d/a"); r.commit("e/a") }, func(r repo) {
 			require.NoError(r.t, os.RemoveAll(filepath.Join(r.dir, "d")))
 			require.NoError(r.t, os.Symlink("e", filepath.Join(r.dir, "d")))
-		}, []string{"? d +1 -0", "D d/a +0 -1"}},
+		}, []string{"? d +0 -0 withheld", "D d/a +0 -1"}},
 		{"strange names", func(r repo) { r.file(strange, "x\n"); r.commitAll() },
 			func(r repo) { r.file(strange, "y\n"); r.file(":!u\n", "z\n"); r.file("--output=x", "z") },
 			[]string{"? --output=x +1 -0", "? :!u\n +1 -0", "M " + strange + " +1 -1"}},
@@ -313,8 +334,7 @@ func TestPatch(t *testing.T) {
 	assert.Equal(t, "@@ -1,6 +1,6 @@\n 1\n zwei\n-3\n+--- 3\n 4\n 5\n 6\n@@ -9,4 +9,3 @@ zwei\n 9\n 10\n 11\n-12\n", r.patch(m, "a"))
 	assert.Equal(t, "@@ -0,0 +1,2 @@\n+new\n+end\n\\ No newline at end of file\n", r.patch(m, "u"))
 	assert.Equal(t, "@@ -18,3 +18,4 @@ line\n line\n line\n line\n+more\n", r.patch(m, "there"))
-	assert.Equal(t, "@@ -0,0 +1,1 @@\n+/etc/passwd\n\\ No newline at end of file\n", r.patch(m, "link"), "not what it leads to")
-	for _, path := range []string{"empty", "bin", "mode"} {
+	for _, path := range []string{"empty", "bin", "mode", "link"} {
 		assert.Empty(t, r.patch(m, path), path)
 	}
 }
@@ -327,7 +347,7 @@ func TestSinceACommit(t *testing.T) {
 	assert.Equal(t, []string{"A b +1 -0"}, r.since(Moment{Tree: first})[1:])
 	assert.Equal(t, []string{"A a +1 -0", "A b +1 -0"}, r.since(Moment{}), "since before the first commit")
 	for _, tree := range []string{strings.Repeat("0", 40), "main", "--output=x", "-1", r.git("rev-parse", "HEAD:a")} {
-		_, _, err := r.open().Since(t.Context(), Moment{Tree: tree})
+		_, err := r.open().Since(t.Context(), Moment{Tree: tree})
 		require.ErrorIs(t, err, ErrNoMoment, tree)
 	}
 	branch, commit := r.open().Head(t.Context())
@@ -341,13 +361,12 @@ func TestSinceACommit(t *testing.T) {
 // A pipe in the place of a file, which git itself does not compare, holds nothing up.
 func TestAPipeInThePlaceOfAFile(t *testing.T) {
 	r := newRepo(t)
-	r.commit("a")
+	start := r.commit("a")
 	require.NoError(t, os.Remove(filepath.Join(r.dir, "a")))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(r.dir, "a"), 0o600))
+	assert.Equal(t, []string{"D a +0 -1"}, r.since(Moment{Tree: start}))
 	m := r.mark()
-	_, _, err := r.open().Since(t.Context(), m)
-	refused := (*Refused)(nil)
-	require.ErrorAs(t, err, &refused)
+	assert.Empty(t, r.since(m))
 	require.NoError(t, os.Remove(filepath.Join(r.dir, "a")))
 	assert.Empty(t, r.since(m))
 }
@@ -359,7 +378,7 @@ func TestAMomentWhoseObjectsAreGone(t *testing.T) {
 	r.file("a", "two\n")
 	m := r.mark()
 	require.NoError(t, os.RemoveAll(m.Objects))
-	_, _, err := r.open().Since(t.Context(), m)
+	_, err := r.open().Since(t.Context(), m)
 	require.ErrorIs(t, err, ErrNoMoment)
 }
 
@@ -370,7 +389,7 @@ func TestOpenTreeWhereThereIsNone(t *testing.T) {
 	around := t.TempDir()
 	r.git("init", "-q", "--bare", filepath.Join(around, ".git"))
 	for _, dir := range []string{t.TempDir(), bare, around, filepath.Join(r.dir, "gone"), ""} {
-		tree, err := OpenTree(t.Context(), dir, r.env, t.TempDir())
+		tree, err := OpenTree(t.Context(), dir, anyFile(dir), r.env, t.TempDir())
 		require.NoError(t, err, dir)
 		assert.Nil(t, tree, dir)
 	}
@@ -392,7 +411,7 @@ func TestOpenTreeOfAWorktree(t *testing.T) {
 func TestOpenTreeSaysWhatGitRefuses(t *testing.T) {
 	r := newRepo(t)
 	r.file(".git/config", "[core")
-	_, err := OpenTree(t.Context(), r.dir, r.env, t.TempDir())
+	_, err := OpenTree(t.Context(), r.dir, anyFile(r.dir), r.env, t.TempDir())
 	refused := (*Refused)(nil)
 	require.ErrorAs(t, err, &refused)
 	assert.Contains(t, refused.Said, "config")
@@ -441,12 +460,12 @@ func TestAPatchIsBounded(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(r.dir, path), huge, 0o600))
 	}
 	tree := r.open()
-	all, cut, err := tree.Since(t.Context(), m)
+	found, err := tree.Since(t.Context(), m)
 	require.NoError(t, err)
-	assert.False(t, cut)
+	assert.False(t, found.Cut)
 	assert.Equal(t, []Change{{Path: "a", Status: Modified, Added: 500_000, Deleted: 1},
-		{Path: "u", Status: Untracked, Binary: true}}, all, "what is not tracked is not counted at that size")
-	for _, c := range all {
+		{Path: "u", Status: Untracked, Binary: true}}, found.Files, "what is not tracked is not counted at that size")
+	for _, c := range found.Files {
 		text, cut, err := tree.Patch(t.Context(), m, c)
 		require.NoError(t, err)
 		assert.True(t, cut, c.Path)
@@ -466,16 +485,16 @@ func TestManyFilesAreCut(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(r.dir, dir, dir, fmt.Sprint(i)), nil, 0o600))
 	}
 	tree := r.open()
-	_, cut, err := tree.Since(t.Context(), Moment{})
+	found, err := tree.Since(t.Context(), Moment{})
 	require.NoError(t, err)
-	assert.True(t, cut)
+	assert.True(t, found.Cut)
 	m := r.mark()
 	assert.True(t, m.Partial)
 	require.Eventually(t, func() bool {
 		require.NoError(t, os.WriteFile(filepath.Join(r.dir, dir, dir, "0"), []byte("x\n"), 0o600))
-		all, _, err := r.open().Since(t.Context(), m)
+		found, err := r.open().Since(t.Context(), m)
 		require.NoError(t, err)
-		return len(all) == 1
+		return len(found.Files) == 1
 	}, 2*time.Minute, 10*time.Millisecond, "what is older than the moment has not changed")
 }
 
@@ -544,10 +563,109 @@ func TestTheLookAtUntrackedFilesEndsWithItsContext(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		r.file(name, "x\n")
 	}
-	tree, err := OpenTree(t.Context(), r.dir, r.env, t.TempDir())
+	tree, err := OpenTree(t.Context(), r.dir, anyFile(r.dir), r.env, t.TempDir())
 	require.NoError(t, err)
 	defer tree.Close()
-	calls := 2 // of git
-	_, _, err = tree.Since(ending{t.Context(), &calls}, Moment{})
+	calls := 4 // of git
+	_, err = tree.Since(ending{t.Context(), &calls}, Moment{})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// swapping opens a file and replaces it by another one before it returns.
+type swapping struct {
+	anyFile
+	other string
+}
+
+func (s swapping) Open(rel string) (*os.File, fs.FileInfo, error) {
+	f, info, err := s.anyFile.Open(rel)
+	if err == nil {
+		name := filepath.Join(string(s.anyFile), rel)
+		err = errors.Join(os.Remove(name), os.Link(s.other, name))
+	}
+	return f, info, err
+}
+
+// TestP9_GitReadsOpenedFile: the content that git shows or keeps is read from the file that was opened, not by its name.
+func TestP9_GitReadsOpenedFile(t *testing.T) {
+	r := newRepo(t)
+	start := r.commit("a")
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("secret\n"), 0o600))
+	for _, use := range []func(tree *Tree) Moment{
+		func(*Tree) Moment { return Moment{Tree: start} },
+		func(tree *Tree) Moment {
+			m, err := tree.Mark(t.Context(), filepath.Join(t.TempDir(), "objects"))
+			require.NoError(t, err)
+			return m
+		},
+	} {
+		for _, name := range []string{"a", "u"} {
+			require.NoError(t, os.RemoveAll(filepath.Join(r.dir, name)))
+			r.file(name, "two\n")
+		}
+		open := func() *Tree {
+			tree, err := OpenTree(t.Context(), r.dir, swapping{anyFile(r.dir), secret}, r.env, t.TempDir())
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, tree.Close()) })
+			return tree
+		}
+		m := use(open())
+		kept := r.with(m, "grep", "-r", "secret", m.Tree)
+		assert.Empty(t, kept)
+		require.NoError(t, os.RemoveAll(filepath.Join(r.dir, "a")))
+		r.file("a", "three\n")
+		tree := open()
+		found, err := tree.Since(t.Context(), m)
+		require.NoError(t, err)
+		for _, c := range found.Files {
+			text, _, err := tree.Patch(t.Context(), m, c)
+			require.NoError(t, err)
+			if c.Path == "a" {
+				assert.Contains(t, text, "+three\n")
+				assert.NotContains(t, text, "secret")
+			}
+		}
+	}
+}
+
+// with returns the output of git, which also finds the objects of a moment.
+func (r repo) with(m Moment, args ...string) string {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = r.dir, append(r.env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+m.Objects)
+	out, _ := cmd.Output() // grep fails if it finds nothing
+	return string(out)
+}
+
+// TestP9_OnlyTheFolderIsShown: a tree is opened for a folder, and files elsewhere are counted.
+func TestP9_OnlyTheFolderIsShown(t *testing.T) {
+	r := newRepo(t)
+	r.file("in/a", "one\n")
+	r.file("in-between", "one\n")
+	start := r.commitAll()
+	r.file("in/a", "two\n")
+	r.file("in/u", "x\n")
+	r.file("in-between", "two\n")
+	r.file("u", "x\n")
+	tree := r.openFor("in")
+	found, err := tree.Since(t.Context(), Moment{Tree: start})
+	require.NoError(t, err)
+	assert.Equal(t, Found{Outside: 2, Files: []Change{{Path: "in/a", Status: Modified, Added: 1, Deleted: 1},
+		{Path: "in/u", Status: Untracked, Added: 1}}}, found)
+	text, _, err := tree.Patch(t.Context(), Moment{Tree: start}, Change{Path: "u", Status: Untracked})
+	require.NoError(t, err)
+	assert.Empty(t, text)
+}
+
+// Line ends that git converts when it adds a file are not changes.
+func TestConvertedLinesAreNoChange(t *testing.T) {
+	r := newRepo(t)
+	r.file(".gitattributes", "*.bat text eol=crlf\n")
+	r.file("a.bat", "one\r\ntwo\r\n")
+	start := r.commitAll()
+	assert.Equal(t, "one\ntwo", r.git("show", start+":a.bat"))
+	r.file("a.bat", "one\r\ntwo\r\nthree\r\n")
+	assert.Equal(t, []string{"M a.bat +1 -0"}, r.since(Moment{Tree: start}))
+	m := r.mark()
+	assert.Empty(t, r.since(m))
 }

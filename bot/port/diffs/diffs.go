@@ -29,8 +29,8 @@ type Diffs interface {
 	// Mark remembers the work tree as it is now, until the session is archived, many newer moments are
 	// remembered, or all of them are too large. refusal.NoRepository: there is no git to ask.
 	Mark(ctx context.Context, session uuid.UUID) (Since, error)
-	// Changes are the files that have changed since a moment, in the order of their names, committed
-	// since or not. Where that moment is not known any more, it is the session's start, or the last commit where
+	// Changes are the files of the session's folder that have changed since a moment, in the order of
+	// their names, committed since or not. refusal.FileLinked: the folder is reached through a link. Where that moment is not known any more, it is the session's start, or the last commit where
 	// that is not known either; Of says so.
 	Changes(ctx context.Context, session uuid.UUID, since Since) (Changes, error)
 	// Patch is what has changed in one of the files that Changes gives now, by its path. refusal.Unchanged: it is none of
@@ -44,8 +44,10 @@ type Changes struct {
 	Root   string // top folder of the repository
 	Main   string // that of the repository's first work tree, where Root is another one
 	Branch string // empty: none is checked out
-	Files  []File
-	Cut    bool // there are more files
+	Files  []File // of the session's folder
+	// Outside is how many more files have changed in the repository, outside of the session's folder. They are not named.
+	Outside int
+	Cut     bool // there are more files
 }
 
 // Sum counts the files, and their lines.
@@ -64,6 +66,8 @@ type File struct {
 	Added   int    `json:"added"` // lines
 	Deleted int    `json:"deleted"`
 	Binary  bool   `json:"binary,omitempty"` // it has no lines, or is too large to count them
+	// Withheld says that its content is not shown: it is a link, has several names, or is ccbot's own.
+	Withheld bool `json:"withheld,omitempty"`
 }
 
 // Kind says how a file has changed.

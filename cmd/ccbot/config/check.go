@@ -141,8 +141,9 @@ func (c *Config) checkPaths() error {
 	return nil
 }
 
-// checkRoots resolves the roots, so that a link inside one cannot lead out.
-func (c *Config) checkRoots() error {
+// CheckRoots sets RootFolders. It resolves the roots, so that a link inside one cannot lead out.
+func (c *Config) CheckRoots() error {
+	c.RootFolders = nil
 	for root := range strings.SplitSeq(c.Roots, ":") {
 		if root == "" {
 			continue

@@ -111,7 +111,7 @@ func (l ids) Set() map[int64]bool {
 // Load reads the environment, and $CCBOT_DIR/ccbot.env for variables that the environment does not
 // set. Every error names the variable and the place to set it, and never contains a secret value.
 func Load(environ []string) (Config, error) {
-	return load(environ, (*Config).checkPeople, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkTmux,
+	return load(environ, (*Config).checkPeople, (*Config).CheckAPI, (*Config).checkPaths, (*Config).CheckRoots, (*Config).checkTmux,
 		(*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkVoice,
 		(*Config).checkWords)
 }
@@ -124,7 +124,7 @@ func LoadForReading(environ []string) (Config, error) {
 
 // LoadForSetup is Load before there is a token and a list of people.
 func LoadForSetup(environ []string) (Config, error) {
-	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkWords)
+	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).CheckRoots, (*Config).checkWords)
 }
 
 // load reads the settings. The checks find what is missing or malformed, and resolve paths.

@@ -124,11 +124,14 @@ func Moments(dir string) host.Moments { return host.Moments{Dir: filepath.Join(d
 
 // Diffs are the changes of sessions, which git tells without secrets, as in Git. Git may write into the folder work.
 func Diffs(c config.Config, records host.Records, environ []string, work string) host.Diffs {
-	return host.Diffs{Records: records, Moments: Moments(c.Dir), StateDir: host.WithoutLinks(c.Dir),
-		Open: func(ctx context.Context, dir string) (*git.Tree, error) {
-			return git.OpenTree(ctx, dir, environment.Server(environ), work)
+	return host.Diffs{Records: records, Roots: c.RootFolders, Moments: Moments(c.Dir), Own: Own(c),
+		Open: func(ctx context.Context, dir string, files git.Files) (*git.Tree, error) {
+			return git.OpenTree(ctx, dir, files, environment.Server(environ), work)
 		}}
 }
+
+// Own names ccbot's own files. The file of settings may name another CCBOT_DIR than the folder it lies in.
+func Own(c config.Config) host.Own { return host.Own{Dir: c.Dir, Settings: c.File} }
 
 // Backups are the copies of the records that a recovery makes.
 func Backups(dir string) recovery.Backups {

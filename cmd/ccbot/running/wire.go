@@ -195,7 +195,7 @@ func (s *system) wireChat(environ []string) error {
 	if err != nil {
 		return err
 	}
-	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, StateDir: s.Dir, Records: s.store,
+	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, Own: desk.Own(s.Config), Records: s.store,
 		ProjectsDir: s.ProjectsDir(), GitEnv: environment.Server(environ),
 		Folders: &s.store.Folders,
 		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {

@@ -19,7 +19,9 @@ type Changes struct {
 	Root   string       `json:"root"`
 	Branch string       `json:"branch,omitempty"`
 	Files  []diffs.File `json:"files"`
-	Cut    bool         `json:"cut,omitempty"` // there are more files
+	// Outside is how many more files have changed outside of the session's folder.
+	Outside int  `json:"outside,omitempty"`
+	Cut     bool `json:"cut,omitempty"` // there are more files
 }
 
 // Patch is what has changed in one file, in JSON.
@@ -35,7 +37,8 @@ func Changed(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUI
 	if err != nil {
 		return err
 	}
-	c := Changes{Since: "session_start", Root: all.Root, Branch: all.Branch, Files: append([]diffs.File{}, all.Files...), Cut: all.Cut}
+	c := Changes{Since: "session_start", Root: all.Root, Branch: all.Branch, Files: append([]diffs.File{}, all.Files...), Outside: all.Outside,
+		Cut: all.Cut}
 	if all.Of == diffs.LastCommit {
 		c.Since = "last_commit"
 	}
@@ -47,6 +50,9 @@ func Changed(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUI
 		}
 		if c.Cut {
 			p.Line("  (there are more)")
+		}
+		if c.Outside > 0 {
+			p.Line("outside of the session's folder: %s, not shown", terminal.Several(c.Outside, "more file"))
 		}
 	})
 }
@@ -74,7 +80,10 @@ var sinceText = map[diffs.Since]string{diffs.SessionStart: "the session's start"
 // fileText is the kind of a change, the lines and the name of a file.
 func fileText(f diffs.File, format string) string {
 	lines := fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
-	if f.Binary {
+	switch {
+	case f.Withheld:
+		lines = "not shown"
+	case f.Binary:
 		lines = "binary"
 	}
 	return fmt.Sprintf(format, f.Kind, lines, terminal.Printable(terminal.Words("", f.From, " → ")+f.Path))

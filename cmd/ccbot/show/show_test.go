@@ -50,7 +50,7 @@ type repository struct{ diffs.Diffs }
 
 func (repository) Changes(context.Context, uuid.UUID, diffs.Since) (diffs.Changes, error) {
 	return diffs.Changes{Of: diffs.LastCommit, Root: "/src", Files: []diffs.File{{Path: "b.go", From: "a.go", Kind: diffs.Renamed, Added: 2, Deleted: 1},
-		{Path: "x.png", Kind: diffs.Untracked, Binary: true}}}, nil
+		{Path: "x.png", Kind: diffs.Untracked, Binary: true}, {Path: "key", Kind: diffs.Untracked, Withheld: true}}, Outside: 2}, nil
 }
 
 // sly is a repository with names and lines that hold invisible characters.
@@ -82,7 +82,8 @@ func (r repository) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, 
 func TestChanges(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, Changed(t.Context(), &out, repository{}, uuid.Nil, false))
-	assert.Equal(t, "2 files changed since the last commit: +2 -1\n  renamed   +2 -1  a.go → b.go\n  untracked binary  x.png\n", out.String())
+	assert.Equal(t, "3 files changed since the last commit: +2 -1\n  renamed   +2 -1  a.go → b.go\n  untracked binary  x.png\n"+
+		"  untracked not shown  key\noutside of the session's folder: 2 more files, not shown\n", out.String())
 	out.Reset()
 	require.NoError(t, Hunks(t.Context(), &out, repository{}, uuid.Nil, "b.go", false))
 	assert.Equal(t, "renamed  +2 -1  a.go → b.go\n@@ -1 +1 @@\n-a\n+b\n", out.String())

@@ -257,6 +257,7 @@ var unsent = map[port.Code]string{
 	port.SentTooMany:    "a session may send ten files a minute; seconds to wait: ",
 	port.NotTaken:       "Telegram does not take it: ",
 	port.TookTooLong:    "Telegram did not take it in ten minutes, and I gave up",
+	port.DirOutside:     "the session's folder lies outside of CCBOT_ROOTS",
 	port.FileRelative:   "the path is not absolute",
 	port.FileOwn:        "files of ccbot's own are never sent",
 	port.FileOutside:    "it lies outside of the session's folder: copy it into the folder first",
