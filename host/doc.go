@@ -3,7 +3,7 @@
 //
 // It promises that a process, a window or a screen that the chat names is looked at again before
 // anything is done to it; that the path of a folder that it names contains no links; that nothing
-// is made outside of the roots; and that the chat gets only regular files of a session's own
-// folder, and never a file of ccbot's own. It speaks to no person: a refusal is a code, or a
-// sentence for the agent that asked.
+// is made outside of the roots; and that the content of a session's file reaches the chat only
+// through host/outgoing. It speaks to no person: a refusal is a code, or a sentence for the agent
+// that asked.
 package host
