@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,8 +49,9 @@ type Launch struct {
 // Write writes Dir/launch/<record id>.json, the file for `claude --settings`, and returns its path.
 // It replaces an older file of the same record. dir is the folder that the session runs in: the
 // status line that the person has configured there is read now, and is still shown below ours.
-func (l Launch) Write(recordID uuid.UUID, dir string) (path string, err error) {
-	settings, err := l.settings(dir)
+// started holds the variables of Inherited with which the agent is started.
+func (l Launch) Write(recordID uuid.UUID, dir string, started map[string]string) (path string, err error) {
+	settings, err := l.settings(recordID, dir, started)
 	if err != nil {
 		return "", fmt.Errorf("launch settings: %w", err)
 	}
@@ -124,17 +124,7 @@ type (
 	}
 )
 
-// pinned are variables that a repository could set in its own settings. The comment of each names
-// what ccbot would lose.
-var pinned = map[string]string{
-	"CLAUDE_CODE_SHELL_PREFIX":        "",  // no hook and no status line is run
-	"CLAUDE_CODE_CHILD_SESSION":       "0", // no transcript and no presence file
-	"CLAUDE_CODE_SKIP_PROMPT_HISTORY": "0", // no transcript
-	"CLAUDE_CODE_SIMPLE":              "0", // no hooks
-	"CLAUDE_CODE_SAFE_MODE":           "0", // no hooks and no status line
-}
-
-func (l Launch) settings(dir string) (settings, error) {
+func (l Launch) settings(recordID uuid.UUID, dir string, started map[string]string) (settings, error) {
 	if !filepath.IsAbs(l.Dir) || !filepath.IsAbs(l.HookBinary) {
 		return settings{}, fmt.Errorf("paths must be absolute: %q, %q", l.Dir, l.HookBinary)
 	}
@@ -143,8 +133,8 @@ func (l Launch) settings(dir string) (settings, error) {
 	// answer themselves.
 	out := settings{
 		Hooks: map[string][]matcher{}, Permissions: permissions{Deny: denyBelow(l.Dir)},
-		StatusLine: statusLine{Type: "command", Command: l.statusCommand(ownStatusLine(dir, l.ConfigDir))},
-		Env:        maps.Clone(pinned), QuestionTimeout: "never",
+		StatusLine: statusLine{Type: "command", Command: l.statusCommand(recordID, ownStatusLine(dir, l.ConfigDir))},
+		Env:        pins(started), QuestionTimeout: "never",
 	}
 	switch l.Mode {
 	case ModeAsk:
@@ -165,7 +155,7 @@ func (l Launch) settings(dir string) (settings, error) {
 		if name == hookwire.PermissionRequest && l.Mode != ModeAsk {
 			continue // nothing is asked
 		}
-		out.Hooks[name] = []matcher{{Hooks: []command{l.command(name)}}}
+		out.Hooks[name] = []matcher{{Hooks: []command{l.command(recordID, name)}}}
 	}
 	return out, nil
 }
@@ -173,13 +163,20 @@ func (l Launch) settings(dir string) (settings, error) {
 // command is the hook for an event. The hook itself exits with 0; the rest of the line keeps the
 // exit code 0 when the binary is gone (an upgrade under a running session) or is killed. Only the
 // output of a permission hook, the decision, is passed through.
-func (l Launch) command(event string) command {
-	c := command{Type: "command", Command: l.hook() + " >/dev/null 2>&1 || :", Timeout: hookTimeout}
+//
+// env -i keeps the environment from the hook, because a repository can change it. Any Go program
+// ends at its start if GOMEMLIMIT is no number.
+func (l Launch) command(recordID uuid.UUID, event string) command {
+	line := cleanEnvironment + l.hook(recordID)
 	if event == hookwire.PermissionRequest {
-		c.Command, c.Timeout = l.hook()+" 2>/dev/null || :", permissionTimeout
+		return command{Type: "command", Command: line + " 2>/dev/null || :", Timeout: permissionTimeout}
 	}
-	return c
+	return command{Type: "command", Command: line + " >/dev/null 2>&1 || :", Timeout: hookTimeout}
 }
+
+// cleanEnvironment runs a command with the variables that name the agent's process and pane, and no
+// others.
+const cleanEnvironment = `/usr/bin/env -i CLAUDE_PID="${CLAUDE_PID-}" TMUX="${TMUX-}" TMUX_PANE="${TMUX_PANE-}" `
 
 // maxWrapped limits a command that occurs twice in a shell line, in bytes; Linux allows 128 KiB for
 // one argument.
@@ -187,19 +184,22 @@ const maxWrapped = 32 << 10
 
 // statusCommand is the shell line of the status line. own is the person's own command: the hook
 // executes it in its own place, and without the binary the shell runs it, so that it is shown in
-// both cases. A command that does not fit into the line is returned unchanged.
-func (l Launch) statusCommand(own string) string {
+// both cases. It keeps the environment, because the person's command may read it. A command that
+// does not fit into the line is returned unchanged.
+func (l Launch) statusCommand(recordID uuid.UUID, own string) string {
 	switch {
 	case own == "":
-		return l.hook() + " --status >/dev/null 2>&1 || :"
+		return l.hook(recordID) + " --status >/dev/null 2>&1 || :"
 	case len(own) > maxWrapped, strings.ContainsRune(own, 0):
 		return own
 	}
-	return "[ -x " + shellQuote(l.HookBinary) + " ] && exec " + l.hook() + " --status --wrap " + shellQuote(own) + "; eval " + shellQuote(own)
+	return "[ -x " + shellQuote(l.HookBinary) + " ] && exec " + l.hook(recordID) + " --status --wrap " + shellQuote(own) + "; eval " + shellQuote(own)
 }
 
-// hook is the start of every line: the binary and ccbot's folder.
-func (l Launch) hook() string { return shellQuote(l.HookBinary) + " --dir " + shellQuote(l.Dir) }
+// hook returns what every line runs: the binary with ccbot's folder and the launch.
+func (l Launch) hook(recordID uuid.UUID) string {
+	return shellQuote(l.HookBinary) + " --dir " + shellQuote(l.Dir) + " --launch " + recordID.String()
+}
 
 // shellQuote makes one word of s for a POSIX shell: inside single quotes only the single quote
 // itself is special.

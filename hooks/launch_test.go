@@ -18,7 +18,7 @@ var recordID = uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057")
 
 func writeSettings(t *testing.T, l Launch) settings {
 	t.Helper()
-	path, err := l.Write(recordID, "")
+	path, err := l.Write(recordID, "", nil)
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(l.Dir, "launch", recordID.String()+".json"), path)
 	info, err := os.Stat(path)
@@ -47,15 +47,20 @@ func TestLaunch_Settings(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := writeSettings(t, Launch{Dir: dir, HookBinary: "/opt/ccbot-hook", Mode: tt.mode,
 				Version: func() string { return tt.version }})
+			run := "'/opt/ccbot-hook' --dir '" + dir + "' --launch " + recordID.String()
+			clean := `/usr/bin/env -i CLAUDE_PID="${CLAUDE_PID-}" TMUX="${TMUX-}" TMUX_PANE="${TMUX_PANE-}" ` + run
 			want := settings{
 				Hooks: map[string][]matcher{},
 				Permissions: permissions{
 					DefaultMode: tt.defaultMode,
 					Deny:        []string{"Read(/" + dir + "/**)", "Edit(/" + dir + "/**)"},
 				},
-				StatusLine: statusLine{Type: "command", Command: "'/opt/ccbot-hook' --dir '" + dir + "' --status >/dev/null 2>&1 || :"},
+				StatusLine: statusLine{Type: "command", Command: run + " --status >/dev/null 2>&1 || :"},
 				Env: map[string]string{"CLAUDE_CODE_SHELL_PREFIX": "", "CLAUDE_CODE_CHILD_SESSION": "0", "CLAUDE_CODE_SKIP_PROMPT_HISTORY": "0",
-					"CLAUDE_CODE_SIMPLE": "0", "CLAUDE_CODE_SAFE_MODE": "0"},
+					"CLAUDE_CODE_SIMPLE": "0", "CLAUDE_CODE_SAFE_MODE": "0",
+					"LD_PRELOAD": "", "LD_AUDIT": "", "LD_LIBRARY_PATH": "", "LD_ORIGIN_PATH": "", "LD_DEBUG": "", "LD_DEBUG_OUTPUT": "",
+					"LD_PROFILE": "", "LD_PROFILE_OUTPUT": "", "LD_BIND_NOW": "", "LD_BIND_NOT": "", "GLIBC_TUNABLES": "", "LOCPATH": "",
+					"OPTIND": "1"},
 				QuestionTimeout: "never",
 			}
 			if tt.mode == ModeAsk {
@@ -63,11 +68,11 @@ func TestLaunch_Settings(t *testing.T) {
 			}
 			for _, name := range tt.events {
 				want.Hooks[name] = []matcher{{Hooks: []command{{
-					Type: "command", Timeout: 5, Command: "'/opt/ccbot-hook' --dir '" + dir + "' >/dev/null 2>&1 || :",
+					Type: "command", Timeout: 5, Command: clean + " >/dev/null 2>&1 || :",
 				}}}}
 			}
 			if asks := want.Hooks["PermissionRequest"]; asks != nil {
-				asks[0].Hooks[0] = command{Type: "command", Timeout: 86400, Command: "'/opt/ccbot-hook' --dir '" + dir + "' 2>/dev/null || :"}
+				asks[0].Hooks[0] = command{Type: "command", Timeout: 86400, Command: clean + " 2>/dev/null || :"}
 			}
 			assert.Equal(t, want, got)
 		})
@@ -86,7 +91,7 @@ func TestLaunch_WriteRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := tt.launch.Write(recordID, "")
+			_, err := tt.launch.Write(recordID, "", nil)
 			assert.Error(t, err)
 		})
 	}
@@ -116,12 +121,50 @@ func TestP10_CommandReachesTheHook(t *testing.T) {
 			assert.Empty(t, string(said))
 			args, err := os.ReadFile(out)
 			require.NoError(t, err)
-			assert.Equal(t, "--dir\x00"+dir+"\x00", string(args))
+			assert.Equal(t, "--dir\x00"+dir+"\x00--launch\x00"+recordID.String()+"\x00", string(args))
 			entries, err := os.ReadDir(cmd.Dir)
 			require.NoError(t, err)
 			assert.Empty(t, entries, "nothing in the name was run")
 		})
 	}
+}
+
+// TestP10_RepositoryEnvironmentReachesNoHook gives the shell that runs a hook what a repository may
+// set in Claude Code's environment: the hook sees three variables, and its own arguments.
+func TestP10_RepositoryEnvironmentReachesNoHook(t *testing.T) {
+	dir := t.TempDir()
+	binary, out := filepath.Join(dir, "ccbot-hook"), filepath.Join(dir, "out")
+	require.NoError(t, os.WriteFile(binary, []byte("#!/bin/sh\nexport -p >"+shellQuote(out)+"\n"), 0o700))
+	got := writeSettings(t, Launch{Dir: dir, HookBinary: binary, Mode: ModeAsk})
+	for name, matchers := range got.Hooks {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command("/bin/sh", "-c", matchers[0].Hooks[0].Command)
+			cmd.Env = []string{"CCBOT_LAUNCH=", "GOMEMLIMIT=x", "PATH=/nowhere", "IFS=/", "ENV=/nowhere", "BASH_ENV=/nowhere",
+				"CLAUDE_PID=7", "TMUX=/tmp/s,1,0", "TMUX_PANE=%7"}
+			require.NoError(t, cmd.Run())
+			env, err := os.ReadFile(out)
+			require.NoError(t, err)
+			require.NoError(t, os.Remove(out))
+			for _, kept := range []string{"CLAUDE_PID='7'", "TMUX='/tmp/s,1,0'", "TMUX_PANE='%7'"} {
+				assert.Contains(t, strings.ReplaceAll(string(env), `"`, `'`), kept)
+			}
+			for _, gone := range []string{"CCBOT_LAUNCH", "GOMEMLIMIT", "PATH=", "ENV="} {
+				assert.NotContains(t, strings.ReplaceAll(string(env), "PWD", ""), gone)
+			}
+		})
+	}
+}
+
+// TestLaunch_PinsWhatTheAgentStartedWith keeps what a person's own environment says of the linker.
+func TestLaunch_PinsWhatTheAgentStartedWith(t *testing.T) {
+	started := map[string]string{"LD_LIBRARY_PATH": "/opt/lib", "OPTIND": "3", "GOMEMLIMIT": "1GiB", "CLAUDE_CODE_SIMPLE": "1"}
+	env := pins(started)
+	assert.Equal(t, "/opt/lib", env["LD_LIBRARY_PATH"])
+	assert.Equal(t, "3", env["OPTIND"])
+	assert.Equal(t, "0", env["CLAUDE_CODE_SIMPLE"])
+	assert.Empty(t, env["LD_PRELOAD"])
+	assert.NotContains(t, env, "GOMEMLIMIT")
+	assert.Len(t, env, len(pinned)+len(Inherited()))
 }
 
 func TestP10_MissingBinaryIsSilent(t *testing.T) {
@@ -156,7 +199,7 @@ func TestP10_OnlyAPermissionIsHeard(t *testing.T) {
 func TestLaunch_Remove(t *testing.T) {
 	l := Launch{Dir: t.TempDir(), HookBinary: "/h", Mode: ModeAsk}
 	require.NoError(t, l.Remove(recordID), "nothing there")
-	path, err := l.Write(recordID, "")
+	path, err := l.Write(recordID, "", nil)
 	require.NoError(t, err)
 	status := filepath.Join(l.Dir, "status", recordID.String()+".json")
 	require.NoError(t, os.Mkdir(filepath.Dir(status), 0o700))

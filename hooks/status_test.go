@@ -146,7 +146,7 @@ func TestLaunch_StatusLineIsReadAtEachLaunch(t *testing.T) {
 	l := Launch{Dir: t.TempDir(), HookBinary: "/h", Mode: ModeAsk}
 	project := t.TempDir()
 	read := func() string {
-		path, err := l.Write(recordID, project)
+		path, err := l.Write(recordID, project, nil)
 		require.NoError(t, err)
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)

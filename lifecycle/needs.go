@@ -35,6 +35,8 @@ type Windows interface {
 	Ensure(ctx context.Context) error
 	NewWindow(ctx context.Context, spec tmux.Spec) (tmux.Pane, error)
 	Panes(ctx context.Context) ([]tmux.Pane, error)
+	// Environment returns the variables with these names that a new window starts with.
+	Environment(ctx context.Context, names []string) (map[string]string, error)
 	AttachCommand(w tmux.WindowID, windowName string) string
 	ClosePane(ctx context.Context, g tmux.Guard) error
 	// Rename names the window of a pane, if the window has the tag.
@@ -65,10 +67,10 @@ type Processes interface {
 }
 
 // Launches writes the settings file of one launch and returns its path; dir is the session's
-// directory. Remove deletes the file again. Unheard says whether an event of the launch lies on disk
+// directory, and started holds variables with which the agent is started. Remove deletes the file again. Unheard says whether an event of the launch lies on disk
 // that was not processed yet.
 type Launches interface {
-	Write(recordID uuid.UUID, dir string) (path string, err error)
+	Write(recordID uuid.UUID, dir string, started map[string]string) (path string, err error)
 	Remove(recordID uuid.UUID) error
 	Unheard(recordID uuid.UUID) (bool, error)
 }

@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/refusal"
+	"ccbot/hooks"
 	"ccbot/internal/claudeflags"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
@@ -161,7 +162,7 @@ func (w *opening) prepare(ctx context.Context) (tmux.Spec, error) {
 	if err := w.windows.Ensure(ctx); err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
 	}
-	return w.spec()
+	return w.spec(ctx)
 }
 
 // launch opens the window of a starting or restoring session and binds it.
@@ -189,7 +190,7 @@ func (w *opening) launch(ctx context.Context, spec tmux.Spec) error {
 }
 
 // spec describes the window of a launch.
-func (w *opening) spec() (tmux.Spec, error) {
+func (w *opening) spec(ctx context.Context) (tmux.Spec, error) {
 	conversation, err := w.conversation()
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
@@ -205,7 +206,12 @@ func (w *opening) spec() (tmux.Spec, error) {
 	if err != nil {
 		return tmux.Spec{}, &refusal.Error{Code: refusal.NoClaude, Command: launch.Command, Err: fmt.Errorf("%w: %w", ErrNoClaude, err)}
 	}
-	settings, err := w.Launches.Write(w.r.ID, w.r.Dir)
+	started, err := w.windows.Environment(ctx, hooks.Inherited())
+	if err != nil {
+		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
+	}
+	maps.Copy(started, w.Env)
+	settings, err := w.Launches.Write(w.r.ID, w.r.Dir, started)
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
 	}

@@ -17,7 +17,7 @@ import (
 
 type launches struct{ base string }
 
-func (l launches) Write(id uuid.UUID, _ string) (string, error) {
+func (l launches) Write(id uuid.UUID, _ string, _ map[string]string) (string, error) {
 	path := filepath.Join(l.base, id.String()+".settings")
 	return path, os.WriteFile(path, []byte("{}"), 0o600)
 }

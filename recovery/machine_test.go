@@ -196,7 +196,7 @@ func (m *machine) lines(message string) (found []map[string]any) {
 // changes are the calls to tmux that do something.
 func (m *machine) changes() []string {
 	return slices.DeleteFunc(m.tmux.Calls(), func(op string) bool {
-		return slices.Contains([]string{"Server", "Panes", "Pane", "Capture", "Ensure"}, op)
+		return slices.Contains([]string{"Server", "Panes", "Pane", "Capture", "Ensure", "Environment"}, op)
 	})
 }
 
@@ -355,7 +355,7 @@ func (ps *presences) List(context.Context) ([]presence.File, map[int]error, erro
 
 type launches struct{ base string }
 
-func (l launches) Write(id uuid.UUID, _ string) (string, error) {
+func (l launches) Write(id uuid.UUID, _ string, _ map[string]string) (string, error) {
 	return filepath.Join(l.base, id.String()+".settings"), nil
 }
 

@@ -52,6 +52,32 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	return p, nil
 }
 
+// Environment returns the values with which the server's own environment fills the named variables
+// in a new window of ccbot's session. A variable that is unset or empty is missing.
+func (c *Client) Environment(ctx context.Context, names []string) (map[string]string, error) {
+	formats := make([]string, len(names))
+	for i, name := range names {
+		formats[i] = "#{" + name + "}" // a format looks up a name that is none of tmux's own in the environment
+	}
+	a, call, err := c.do(ctx, "display-message", func(marker string) string {
+		return command("display-message", "-p", "-t", "="+c.place.cfg.Session+":", strings.Join(formats, marker+"|"))
+	})
+	if err != nil {
+		return nil, err
+	}
+	values := strings.Split(strings.Join(a.lines, "\n"), call.marker+"|")
+	if len(values) != len(names) {
+		return nil, fmt.Errorf("tmux display-message: %d values of %d", len(values), len(names))
+	}
+	env := make(map[string]string)
+	for i, name := range names {
+		if values[i] != "" {
+			env[name] = values[i]
+		}
+	}
+	return env, nil
+}
+
 // undoWindow closes a window that was made and then could not be marked, for example because a hook
 // of the person's renames every new window: a window without its tag could not be recognised as
 // ccbot's.

@@ -70,8 +70,8 @@ type waiting struct {
 // waits starts the hook for one request, without a shell between, so that the process is the hook.
 func (a agent) waits(t *testing.T) waiting {
 	t.Helper()
-	cmd := exec.Command(a.hook, "--dir", a.dir)
-	cmd.Env = []string{"CCBOT_LAUNCH=" + launchID, "CLAUDE_PID=" + strconv.Itoa(os.Getpid())}
+	cmd := exec.Command(a.hook, "--dir", a.dir, "--launch", launchID)
+	cmd.Env = []string{"CLAUDE_PID=" + strconv.Itoa(os.Getpid())}
 	w := waiting{t, cmd, &bytes.Buffer{}, &bytes.Buffer{}}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(request("ls")), w.out, w.err
 	require.NoError(t, cmd.Start())

@@ -57,7 +57,7 @@ type hook struct {
 
 // run does what the payload on stdin asks for.
 func (h hook) run() error {
-	launch := h.getenv("CCBOT_LAUNCH")
+	launch := h.launchOf(h.getenv)
 	if !isFolder(h.dir) || h.installed && launch != "" {
 		return nil
 	}
@@ -101,9 +101,20 @@ func (h hook) note(launch string, event hookwire.Event) error {
 // options are the arguments.
 type options struct {
 	dir       string
+	launch    string // the record id of the launch
 	installed bool
 	status    bool
 	wrap      string // the person's own status line command; "" is none
+}
+
+// launchOf returns the launch that the hook belongs to, "" for a session that was started by hand.
+// The variable counts for the installed hook, and for launches of an older ccbot, whose command line
+// has no --launch.
+func (o options) launchOf(getenv func(string) string) string {
+	if o.launch != "" {
+		return o.launch
+	}
+	return getenv("CCBOT_LAUNCH")
 }
 
 // parse reads the few arguments by hand: package flag would print about the ones it does not know.
@@ -111,13 +122,15 @@ func parse(args []string) options {
 	var o options
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
-		if takesValue := name == "--dir" || name == "--wrap"; takesValue && !joined && i+1 < len(args) {
+		if takesValue := name == "--dir" || name == "--launch" || name == "--wrap"; takesValue && !joined && i+1 < len(args) {
 			i++
 			value = args[i]
 		}
 		switch name {
 		case "--dir":
 			o.dir = value
+		case "--launch":
+			o.launch = value
 		case "--wrap":
 			o.wrap = value
 		case "--installed":

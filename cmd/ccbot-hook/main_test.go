@@ -229,6 +229,8 @@ func testWhichFiles(t *testing.T, hook string) {
 		{name: "other", event: "PermissionRequest"},
 		{name: "by hand", event: "SessionStart", script: `unset CCBOT_LAUNCH; "$0" --dir "$1" --installed`, bindings: 1},
 		{name: "by hand, not marked", event: "SessionStart", script: `unset CCBOT_LAUNCH; "$0" --dir="$1"`, bindings: 1},
+		{name: "named by an argument", event: "SessionStart", script: `unset CCBOT_LAUNCH; "$0" --dir "$1" --launch ` + launchID, events: 1, bindings: 1},
+		{name: "named by another variable", event: "Stop", script: `CCBOT_LAUNCH= "$0" --dir "$1" --launch=` + launchID, events: 1},
 		{name: "the general entry in our launch", event: "SessionStart", script: `"$0" --installed --dir "$1"`},
 	}
 	for _, tt := range tests {

@@ -30,15 +30,15 @@ func statusLine(o options) int {
 	}
 	time.AfterFunc(bound, end) // a hanging disk must not take the person's status line away
 	quietly(func() error { return in.readFrom(os.Stdin) })
-	quietly(func() error { return record(o.dir, in.soFar(), os.Getenv, time.Now) })
+	quietly(func() error { return record(o, in.soFar(), os.Getenv, time.Now) })
 	end()
 	return 0
 }
 
 // record leaves the status of a launch of ccbot's own behind.
-func record(dir string, data []byte, getenv func(string) string, now func() time.Time) error {
-	launch := getenv("CCBOT_LAUNCH")
-	if launch == "" || !isFolder(dir) {
+func record(o options, data []byte, getenv func(string) string, now func() time.Time) error {
+	launch := o.launchOf(getenv)
+	if launch == "" || !isFolder(o.dir) {
 		return nil
 	}
 	s, err := hookwire.ParseStatusLine(data)
@@ -47,7 +47,7 @@ func record(dir string, data []byte, getenv func(string) string, now func() time
 	}
 	s.Launch, s.At, s.Boot = launch, now().UTC(), hookwire.BootID()
 	s.ClaudePID, s.ClaudeStart, _ = hookwire.ClaudeProcess(getenv) // 0: whose it was stays open
-	_, err = hookwire.WriteStatus(dir, s)
+	_, err = hookwire.WriteStatus(o.dir, s)
 	return err
 }
 

@@ -38,7 +38,7 @@ func TestP10_StatusLine(t *testing.T) {
 }
 
 func testStatusNoted(t *testing.T, a agent) {
-	cmd := a.command(`"$0" --dir "$1" --status`)
+	cmd := a.command(`unset CCBOT_LAUNCH; "$0" --dir "$1" --launch ` + launchID + ` --status`)
 	silent(t, cmd, strings.NewReader(statusIn))
 	s := a.status(t)
 	assert.Equal(t, []any{launchID, sessionID, "Opus 5.5", 41.0, 0.25, cmd.Process.Pid}, []any{s.Launch, s.SessionID, s.Model, s.ContextPercent, s.CostUSD, s.ClaudePID})

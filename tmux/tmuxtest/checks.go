@@ -94,6 +94,12 @@ func checkEnvironment(t *testing.T, w World) {
 	}
 }
 
+func checkServerEnvironment(t *testing.T, w World) {
+	env, err := w.Tmux.Environment(t.Context(), []string{"CCBOT_TEST_UNKNOWN", KeptVariable, "LD_PRELOAD"})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{KeptVariable: "kept"}, env)
+}
+
 func checkBadSpec(t *testing.T, w World) {
 	before, err := w.Tmux.Panes(t.Context())
 	require.NoError(t, err)

@@ -74,6 +74,7 @@ func Conformance(t *testing.T, open func(t *testing.T) World) {
 		{"server", checkServer},
 		{"new window", checkNewWindow},
 		{"TestP9_environment", checkEnvironment},
+		{"server's environment", checkServerEnvironment},
 		{"bad spec", checkBadSpec},
 		{"exit status", checkExitStatus},
 		{"signal", checkSignal},

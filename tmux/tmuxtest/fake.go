@@ -246,6 +246,19 @@ func (f *Fake) NewWindow(ctx context.Context, s tmux.Spec) (made tmux.Pane, err 
 	return made, err
 }
 
+// Environment returns those of the named variables that Env has.
+func (f *Fake) Environment(ctx context.Context, names []string) (env map[string]string, err error) {
+	err = f.do(ctx, "Environment", func() error {
+		env = maps.Clone(f.Env)
+		if env == nil {
+			env = make(map[string]string)
+		}
+		maps.DeleteFunc(env, func(name, value string) bool { return value == "" || !slices.Contains(names, name) })
+		return nil
+	})
+	return env, err
+}
+
 func (f *Fake) environment(s tmux.Spec) map[string]string {
 	env := maps.Clone(f.Env)
 	if env == nil {

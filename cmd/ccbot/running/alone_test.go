@@ -214,7 +214,7 @@ func TestP8_ARecoveryBesideAStartRemovesNothing(t *testing.T) {
 	}
 	none := unmade{f.store, f.launches}
 	for _, r := range f.store.List() {
-		_, err := f.launches.Write(r.ID, f.Dir)
+		_, err := f.launches.Write(r.ID, f.Dir, nil)
 		require.NoError(t, err)
 	}
 	underWay, bound := make(chan struct{}), make(chan struct{})

@@ -68,7 +68,7 @@ func (f forgetful) waiting(text string) (r session.Record, key, settings string)
 	_, err := f.inbox.Add(inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Text: text,
 		Conversation: session.Conversation{ChatID: 1}})
 	require.NoError(f.t, err)
-	settings, err = f.launches.Write(r.ID, f.Dir)
+	settings, err = f.launches.Write(r.ID, f.Dir, nil)
 	require.NoError(f.t, err)
 	require.NoError(f.t, f.asks.Save(ask.New(f.request(r), session.Conversation{ChatID: 1})))
 	r.Prompts = []string{key, "7"} // 7 is finished: a crash came before it left the queue
