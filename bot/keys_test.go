@@ -96,6 +96,40 @@ func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
 	}
 }
 
+// TestP7_PermissionWithoutRequestIsWarnedOf shows a permission that only the terminal asks for.
+func TestP7_PermissionWithoutRequestIsWarnedOf(t *testing.T) {
+	d := lifecycle.Dialog{Open: true, Whole: true, Unasked: true, Mark: "mark-one-012", Lines: []string{" Bash command", "   ls", " ❯ 1. Yes"},
+		Options: []string{"Yes", "Yes, and always allow access to /src", "Yes, and switch to auto mode", "No"}}
+	for _, tt := range []struct {
+		name   string
+		change func(d *lifecycle.Dialog)
+		words  []string
+		warns  i18n.Key
+	}{
+		{"a permission", func(*lifecycle.Dialog) {}, []string{"Yes", "No", "Esc"}, i18n.DialogUnasked},
+		{"a plan", func(d *lifecycle.Dialog) { d.Options = []string{"Yes, and use auto mode", "No"} }, []string{"No", "Esc"}, i18n.DialogUnasked},
+		{"a part is hidden", func(d *lifecycle.Dialog) { d.Whole = false }, []string{"↑", "↓", "←", "→", "Esc"}, i18n.DialogNotWhole},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			now := d
+			tt.change(&now)
+			r := w.Session(t, "api", session.Running)
+			require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(now)))
+			m := w.Telegram.Now(1)
+			assert.Contains(t, m.Text.Text, w.Word(tt.warns))
+			assert.Equal(t, tt.words, chattest.Words(m))
+		})
+	}
+	w := chattest.NewWorld(t)
+	w.Lifecycle.OnDialog = d
+	r := w.NewCurrentSession(t, "api", session.Running)
+	require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(d)))
+	w.Work(t)
+	w.Presses(t, chattest.Alice, 1, "No")
+	assert.Equal(t, []string{"choose 3 of " + r.ID.String() + " for " + d.Mark}, w.Lifecycle.Done(), "the option keeps its place")
+}
+
 func TestADialogWithLongOptions(t *testing.T) {
 	w := chattest.NewWorld(t)
 	d := chattest.Trust

@@ -106,8 +106,8 @@ func TestRefreshLooksAndPressesNothing(t *testing.T) {
 
 // TestP7_WhereAPartIsOutOfSightNothingIsChosen: one can look around, and leave.
 func TestP7_WhereAPartIsOutOfSightNothingIsChosen(t *testing.T) {
-	hidden, large := before, before
-	hidden.Whole = false
+	hidden, large, unasked := before, before, before
+	hidden.Whole, unasked.Unasked = false, true
 	large.Text = strings.Repeat("row\n", 200)
 	for _, tt := range []struct {
 		name string
@@ -116,6 +116,7 @@ func TestP7_WhereAPartIsOutOfSightNothingIsChosen(t *testing.T) {
 		word i18n.Key
 	}{
 		{"a dialog hides rows", hidden, []string{"↑", "↓", "←", "→", "Esc", "^C"}, i18n.DialogNotWhole},
+		{"a permission came without its request", unasked, []string{"↑", "↓", "←", "→", "Esc", "^C"}, i18n.KeysRelayed},
 		{"the window is too large", large, nil, i18n.ScreenTooLarge},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

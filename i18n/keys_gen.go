@@ -297,6 +297,7 @@ const (
 	KeysUnseen             Key = "keys_unseen"    // Name
 	DialogClosed           Key = "dialog_closed"
 	DialogNotWhole         Key = "dialog_not_whole"
+	DialogUnasked          Key = "dialog_unasked"
 	ScreenChanged          Key = "screen_changed" // Key
 	ScreenGuarded          Key = "screen_guarded" // Key
 	ScreenTooLarge         Key = "screen_too_large"

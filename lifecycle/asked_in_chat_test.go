@@ -27,6 +27,7 @@ func seenFor(d time.Duration) func(*View) {
 func TestDecideDialog(t *testing.T) {
 	running, starting := in(session.Running), in(session.Starting)
 	unreported := in(session.Running, func(r *session.Record) { r.ReportsAt = time.Time{} })
+	bypassing := in(session.Running, func(r *session.Record) { r.Launch.PermissionMode = hooks.ModeBypass })
 	permission, question, page := waitsFor("permission prompt"), waitsFor("input needed"), waitsFor("dialog open")
 	adopted := func(v *View) { v.Adopted = true }
 	justNow := func(v *View) { v.Presence.UpdatedAt = noon.Add(-soon) }
@@ -48,7 +49,8 @@ func TestDecideDialog(t *testing.T) {
 		{"its hook did not come", running, free(dialogOpen, permission, seenFor(relayGrace)), nil, actDialog, "", slow},
 		{"its hook did not come, a prompt is held", running, free(dialogOpen, question, seenFor(relayGrace)), heldPrompt(), actDialog, news.HeldDialog, slow},
 		{"no launch of ours", running, free(dialogOpen, permission, seenFor(0), adopted), nil, actDialog, "", slow},
-		{"no hook reports", unreported, free(dialogOpen, permission, seenFor(0)), nil, actDialog, "", slow},
+		{"no hook has reported", unreported, free(dialogOpen, permission, seenFor(0)), nil, actNothing, "", relayGrace},
+		{"no hook asks", bypassing, free(dialogOpen, permission, seenFor(0)), nil, actDialog, "", slow},
 		{"no presence file", running, free(dialogOpen, noPresence, seenFor(0)), nil, actDialog, "", slow},
 		{"nobody knows since when", running, free(dialogOpen, permission), nil, actDialog, "", slow},
 		{"starting", starting, free(dialogOpen, noPresence, seenFor(0)), nil, actDialog, "", min(slow, backoff(time.Minute))},

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ccbot/bot/port/news"
+	"ccbot/hooks"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -35,7 +36,7 @@ func free(change ...func(*View)) View {
 
 func in(state session.State, change ...func(*session.Record)) session.Record {
 	r := session.Record{ID: uuid.New(), State: state, StartedAt: noon.Add(-time.Minute), ReportsAt: noon.Add(-50 * time.Second),
-		Binding: &session.Binding{Command: "claude"}}
+		Binding: &session.Binding{Command: "claude"}, Launch: &session.Launch{PermissionMode: hooks.ModeAsk}}
 	for _, c := range change {
 		c(&r)
 	}

@@ -6,11 +6,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"ccbot/bot/port/desk"
+	"ccbot/hooks"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -46,8 +48,31 @@ func dialogOf(r session.Record, v View) Dialog {
 		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
 		d.Whole = v.Pane.Scrolled == 0 && !v.Screen.HidesRows() // the edges of an unrecognised dialog are unknown
 	}
+	d.Unasked = hasRelay(r, v) && !v.Relayed && asksPermission(v)
 	d.Mark = markOf(r, v.Screen, d.Whole)
 	return d
+}
+
+// hasRelay reports whether ccbot started the agent with a hook that brings its permission requests to
+// the chat.
+func hasRelay(r session.Record, v View) bool {
+	return r.Launch != nil && r.Launch.PermissionMode == hooks.ModeAsk && !v.Adopted
+}
+
+// permissionPrompt is what the presence file of an agent says that asks for a permission; versions
+// before 2.1.328 say it of a question, too.
+const permissionPrompt = "permission prompt"
+
+// asksPermission reports whether the terminal asks for a permission. It is pure.
+func asksPermission(v View) bool {
+	d := v.Screen.Dialog
+	switch {
+	case d != nil && d.Whole && d.IsQuestion():
+		return false
+	case v.Present && v.Presence.Status == presence.Waiting:
+		return v.Presence.WaitingFor == permissionPrompt
+	}
+	return d != nil && slices.Contains(d.Options, "Yes")
 }
 
 // unready says whether an agent that was never ready shows something other than a prompt box: not
@@ -221,10 +246,9 @@ const relayGrace = 5 * time.Second
 // relayWait is how long the permission request for the open dialog may still take to arrive; 0
 // means that none is expected. It is pure.
 func relayWait(r session.Record, v View) time.Duration {
-	hooked := !r.ReportsAt.IsZero() && !v.Adopted
 	asks := v.Present && v.Presence.Status == presence.Waiting &&
-		(v.Presence.WaitingFor == "permission prompt" || v.Presence.WaitingFor == "input needed")
-	if !hooked || !asks || v.Since.IsZero() {
+		(v.Presence.WaitingFor == permissionPrompt || v.Presence.WaitingFor == "input needed")
+	if !hasRelay(r, v) || !asks || v.Since.IsZero() {
 		return 0
 	}
 	return min(max(0, relayGrace-v.Now.Sub(v.Since)), relayGrace) // the upper bound: the clock may have been set back

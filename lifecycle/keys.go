@@ -43,7 +43,8 @@ func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
 // mark, and returns what the terminal shows afterwards. The terminal is looked at right before the
 // key: if the dialog has another mark, no key is pressed, and Press returns ErrChanged with the
 // dialog as it is now. ErrNoDialog means that no dialog is open, so that a key would go into the
-// prompt box; ErrRelayed that the key is enter while a permission request waits for the chat;
+// prompt box; ErrRelayed that the key is enter while a permission request waits for the chat, or
+// that it would choose in a dialog without its request;
 // tmux.ErrGuard that tmux refused the key, as it does while somebody scrolls. ErrNoAgent and
 // ErrUnseen are as in Dialog.
 func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error) {
@@ -52,7 +53,11 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 		return Dialog{}, fmt.Errorf("press %q: no such key", key)
 	}
 	return s.kit.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
-		if d, err := t.dialogWith(ctx, mark, k); err != nil {
+		d, err := t.dialogWith(ctx, mark, k)
+		if err == nil && d.Unasked && chooses(k) {
+			err = ErrRelayed
+		}
+		if err != nil {
 			return d, err
 		}
 		if err := t.press(ctx, k); err != nil {
@@ -72,7 +77,7 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 		if err != nil {
 			return d, err
 		}
-		if option < 0 || option >= len(d.Options) {
+		if option < 0 || option >= len(d.Options) || !d.CanChoose(option) {
 			return d, fmt.Errorf("choose option %d of %d: %w", option, len(d.Options), ErrChanged)
 		}
 		asked := t.Screen.Dialog
@@ -150,18 +155,24 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (n
 	return now, err
 }
 
+// chooses reports whether a key may choose an option of a dialog.
+func chooses(k tmux.Key) bool {
+	return k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
+}
+
 // mayPressOn says why a key may not be pressed on a screen. It is pure.
 func mayPressOn(v View, now desk.Screen, mark string, k tmux.Key) error {
-	chooses := k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
 	switch {
 	case v.Present && v.Presence.Status == "": // the presence file cannot be read
 		return ErrUnseen
-	case now.Mark != mark, chooses && !now.Whole:
+	case now.Mark != mark, chooses(k) && !now.Whole:
 		return ErrChanged
 	case v.Relayed && k == keyEnter:
 		return ErrRelayed
 	case v.Present && v.fresh(drawn): // the screen may be older than that
 		return ErrChanged
+	case now.Unasked && chooses(k):
+		return ErrRelayed
 	}
 	return nil
 }
@@ -198,7 +209,7 @@ func (t *terminal) screen(ctx context.Context) (desk.Screen, error) {
 	if err != nil {
 		return desk.Screen{}, err
 	}
-	now := desk.Screen{Text: t.Shown, Whole: !d.Open || d.Whole}
+	now := desk.Screen{Text: t.Shown, Whole: !d.Open || d.Whole, Unasked: d.Unasked}
 	now.Mark = screenMark(*t.r, now)
 	return now, nil
 }

@@ -28,6 +28,8 @@ type menu struct {
 	ignores  int    // it takes no key this many times
 	page     bool   // Enter does not close it
 
+	permission bool // presence says so; otherwise that it is a question
+
 	pressed []string // the keys that it took, or ignored
 	chosen  []string // the options that Enter went to
 	onKey   func(m *menu, key string)
@@ -100,7 +102,10 @@ func (a *agent) close() {
 // asks opens a menu on the agent, and presence says so.
 func (a *agent) asks(m *menu) {
 	a.set(func(a *agent) {
-		a.menu, a.status, a.waitingFor, a.since = m, presence.Waiting, "permission prompt", time.Now()
+		a.menu, a.status, a.waitingFor, a.since = m, presence.Waiting, "input needed", time.Now()
+		if m.permission {
+			a.waitingFor = permissionPrompt
+		}
 	})
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/prompts"
+	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -159,7 +160,7 @@ func (w *world) restart() {
 		Presences: w.presences, Bindings: w.bindings.read, Panes: w.tmux.Panes, Log: log}
 	w.Service = New(
 		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
-			Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
+			PermissionMode: hooks.ModeAsk, Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			KillGrace: 12 * time.Second, OrphanGrace: 30 * time.Second},
 		Deps{Store: store, Prompts: w.prompts, News: w.news, Hears: Hears{Came: w.came}, Failpoint: w.order.at,
 			Machine: &Machine{Tmux: w.tmux, Processes: w.processes, Evidence: seen, Launches: launches{w.base},

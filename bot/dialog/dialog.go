@@ -183,7 +183,8 @@ const (
 
 // look is what the chat shows of a dialog: the terminal's own words, a button per option that the
 // terminal shows, and keys. Where something of what an answer would allow may be out of sight, or
-// the session floods the chat, nothing can be chosen: one can look around, and leave the dialog.
+// the session floods the chat, nothing can be chosen: one can look around, and leave the dialog. A
+// permission that came without its request has a warning, and no keys that reach its other options.
 func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attach string) card.Look {
 	p := d.chat.In(r.Conversation)
 	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))
@@ -201,17 +202,26 @@ func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 		warning = p.Text(i18n.DialogNotWhole)
 	}
 	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Sounds: true}
+	switch {
+	case !warning.Blank():
+		look.Options = [][]card.Option{keyRows[0], {escape}}
+	case now.Unasked:
+		warning = p.Text(i18n.DialogUnasked)
+		look.Options = append(choices(now), []card.Option{escape})
+	}
 	if !warning.Blank() {
 		text = append(text, render.Plain("\n"), warning)
-		look.Options = [][]card.Option{keyRows[0], {escape}}
 	}
 	look.Text = render.Join(append(text, foot)...)
 	return look
 }
 
-// choices are a button per option.
+// choices are a button per option that may be chosen.
 func choices(d desk.Dialog) (all [][]card.Option) {
 	for i, label := range d.Options[:min(len(d.Options), shownOptions)] {
+		if !d.CanChoose(i) {
+			continue
+		}
 		words := chat.OneLine(label) // the terminal draws columns
 		text := cmp.Or(chat.Head(words, 60), strconv.Itoa(i+1))
 		all = append(all, []card.Option{{Text: text, Value: strconv.Itoa(i)}})

@@ -121,6 +121,9 @@ func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Scr
 	case !now.Whole:
 		rows = [][]card.Option{rows[0], rows[2]}
 		text = append(text, render.Plain(p.Say(i18n.DialogNotWhole)))
+	case now.Unasked:
+		rows = [][]card.Option{rows[0], rows[2]}
+		text = append(text, render.Plain(p.Say(i18n.KeysRelayed)))
 	}
 	return card.Look{To: to, Session: r.ID, Text: chat.Lines(text...), Picture: shot, Options: rows}, nil
 }

@@ -3,6 +3,7 @@ package claudeui
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Screen is what one capture of a Claude Code pane shows. The zero value is "nothing recognised".
@@ -40,6 +41,16 @@ type Dialog struct {
 	Selected int      // index into Options; -1 when there are none
 	Whole    bool     // its upper edge is on the screen, and none of its rows says that others are hidden
 	head     int      // how many of Lines stand above the first option; all when there are none
+}
+
+// IsQuestion reports whether Claude asks a question, and no permission: Claude Code begins such a
+// dialog with its topics and their ticks. A dialog that is not Whole may have lost its first row.
+func (d *Dialog) IsQuestion() bool {
+	if len(d.Lines) == 0 {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(d.Lines[0]))
+	return strings.ContainsRune("←☐☒✔", first)
 }
 
 // Asks reports whether other is the same question with the same options, wherever its cursor

@@ -41,6 +41,8 @@ type Screen struct {
 	// Whole: it hides nothing of what it asks. Else no key can choose anything.
 	Whole bool
 	Mark  string // changes with all that is shown, but not with the spinner of a running turn
+	// Unasked is that of the dialog that is shown. Then no key can choose anything either.
+	Unasked bool
 }
 
 // Screens look at the terminal of a session.
@@ -87,6 +89,16 @@ type Dialog struct {
 	Whole    bool     // Lines are all of it: nothing has left the screen, and no row is hidden
 	Mark     string   // changes with anything that is shown
 	Relayed  bool     // a permission request of the agent waits for the chat
+	// Unasked means that a permission is asked for in the terminal only, although ccbot's hook should
+	// have brought the request to the chat: something may have switched the hook off.
+	Unasked bool
+}
+
+// CanChoose reports whether a person may choose an option from the chat. Of a permission that came
+// without its request these are a plain Yes and a plain No: the other options permit more than what
+// is shown.
+func (d Dialog) CanChoose(option int) bool {
+	return !d.Unasked || d.Options[option] == "Yes" || d.Options[option] == "No"
 }
 
 // Look is what a session is doing.

@@ -1,0 +1,105 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/desk"
+	"ccbot/hooks"
+	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
+	"ccbot/internal/session"
+)
+
+// TestDialogOfPermissionWithoutRequest checks which dialogs are permissions that should have come to
+// the chat as requests.
+func TestDialogOfPermissionWithoutRequest(t *testing.T) {
+	launched := in(session.Running)
+	bypassing := in(session.Running, func(r *session.Record) { r.Launch = &session.Launch{PermissionMode: hooks.ModeBypass} })
+	foreign := in(session.Running, func(r *session.Record) { r.Launch = nil })
+	shows := func(first string, options ...string) func(*View) {
+		return func(v *View) {
+			v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{Lines: []string{first}, Options: options, Whole: true}}
+		}
+	}
+	bash := shows(" Bash command", "Yes", "Yes, and always allow access to /src", "No")
+	question := shows("←  ☐ Database  ✔ Submit  →", "Yes", "No", "Type something.")
+	trust := shows(" Do you trust this folder?", "No, exit", "Yes, I trust this folder")
+	permission := waitsFor(permissionPrompt)
+	for _, tt := range []struct {
+		name string
+		r    session.Record
+		v    View
+		want bool
+	}{
+		{"a permission", launched, free(bash, permission), true},
+		{"a plan", launched, free(shows(" Ready to code?", "Yes, and use auto mode", "No"), permission), true},
+		{"a dialog that is not recognised", launched, free(noBox, permission), true},
+		{"no presence file", launched, free(bash, noPresence), true},
+		{"presence is behind", launched, free(bash, status(presence.Busy)), true},
+		{"a request waits", launched, free(bash, permission, relayed), false},
+		{"a question", launched, free(question, waitsFor("input needed")), false},
+		{"a question of an older version", launched, free(question, permission), false},
+		{"a page", launched, free(shows(" Status"), waitsFor("dialog open")), false},
+		{"the question about trust", launched, free(trust, noPresence), false},
+		{"nothing is asked", launched, free(), false},
+		{"started in bypass mode", bypassing, free(bash, permission), false},
+		{"started by a person", foreign, free(bash, permission), false},
+		{"adopted", launched, free(bash, permission, func(v *View) { v.Adopted = true }), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, dialogOf(tt.r, tt.v).Unasked) })
+	}
+}
+
+// TestP7_PermissionWithoutRequestTakesYesNo presses in the terminal's own dialog what could permit
+// more than the one command.
+func TestP7_PermissionWithoutRequestTakesYesNo(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := askBash("touch x")
+		m.permission = true
+		r, a, d := w.asked(m)
+		require.True(t, d.Unasked)
+		for i, label := range d.Options {
+			assert.Equal(t, label == "Yes" || label == "No", d.CanChoose(i), label)
+		}
+		for _, i := range []int{1, 2} {
+			_, err := w.Choose(w.ctx, r.ID, d.Mark, i)
+			require.ErrorIs(t, err, ErrChanged)
+		}
+		screen, err := w.Screen(w.ctx, r.ID, desk.KeyOn{})
+		require.NoError(t, err)
+		assert.True(t, screen.Unasked)
+		for _, key := range []string{"enter", "space", "tab"} {
+			_, err := w.Press(w.ctx, r.ID, d.Mark, key)
+			require.ErrorIs(t, err, ErrRelayed, key)
+			_, err = w.Screen(w.ctx, r.ID, desk.KeyOn{Key: key, Mark: screen.Mark})
+			require.ErrorIs(t, err, ErrRelayed, key)
+		}
+		_, err = w.Screen(w.ctx, r.ID, desk.KeyOn{Key: "backtab", Mark: screen.Mark})
+		require.ErrorIs(t, err, ErrRelayed)
+		pressed, _ := a.took(m)
+		assert.Empty(t, pressed)
+
+		after, err := w.Choose(w.ctx, r.ID, d.Mark, 3)
+		require.NoError(t, err)
+		assert.False(t, after.Open)
+		_, chosen := a.took(m)
+		assert.Equal(t, []string{"No"}, chosen)
+	})
+}
+
+// TestP7_PermissionWithoutRequestTakesEsc leaves the dialog in the way that denies.
+func TestP7_PermissionWithoutRequestTakesEsc(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := askBash("touch x")
+		m.permission = true
+		r, _, d := w.asked(m)
+		w.pass(time.Second)
+		after, err := w.Press(w.ctx, r.ID, d.Mark, "esc")
+		require.NoError(t, err)
+		assert.False(t, after.Open)
+	})
+}
