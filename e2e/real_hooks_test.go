@@ -76,7 +76,7 @@ func TestRealP7_RepositoryEnvironmentStopsNoHook(t *testing.T) {
 	assert.False(t, w.records()[0].ReportsAt.IsZero(), "SessionStart was heard")
 	w.allowed("at-start")
 
-	w.projectSets(nil)
+	w.projectSets(map[string]any{})
 	w.hear(w.say("/new other "+w.dir), "other is ready")
 	w.allowed("without")
 	w.projectSetsNow(breakers)
@@ -104,6 +104,6 @@ func TestRealP7_DialogWithoutRequestOffersYesNo(t *testing.T) {
 	assert.Contains(t, labels(question), "SQLite", "a question keeps its options")
 	assert.NotContains(t, question.Text, "Only the terminal asks this")
 	w.tap(question, "SQLite")
-	w.hear(question.ID, "Which language?")
+	w.becomes(question, "Which language?", false)
 	w.stop()
 }
