@@ -261,6 +261,37 @@ func TestP10_WithoutABotTheTerminalAsks(t *testing.T) {
 	w.stop()
 }
 
+// TestP7_RepositoryEnvironmentHidesNoRequest lets a repository set what would take the launch from the
+// hook, or stop it.
+func TestP7_RepositoryEnvironmentHidesNoRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.projectSets(map[string]any{"env": map[string]string{"CCBOT_LAUNCH": "", "GOMEMLIMIT": "x", "OPTIND": "x"}})
+	w.start()
+	w.open("work", w.dir)
+	asked := w.hear(w.say("bash touch x"), "wants to run a command")
+	w.tap(asked, "Allow")
+	w.hear(asked.ID, "pretended")
+	w.stop()
+}
+
+// TestP7_DialogWithoutHookOffersYesNo opens dialogs of an agent that runs no hook at all.
+func TestP7_DialogWithoutHookOffersYesNo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env = append(w.env, "DEMOAGENT_NO_HOOKS=1")
+	w.start()
+	w.open("work", w.dir)
+	dialog := w.hear(w.say("bash touch x"), "Do you want to proceed?")
+	assert.Contains(t, dialog.Text, "Only the terminal asks this")
+	assert.Equal(t, []string{"Yes", "No", "Esc"}, labels(dialog))
+	w.tap(dialog, "Yes")
+	w.hear(0, "pretended")
+	question := w.hear(w.say("ask"), "Which database?")
+	assert.Contains(t, labels(question), "SQLite")
+	w.stop()
+}
+
 // TestP9_AnAgentSendsAFileOfItsOwn runs `ccbot send` below an agent: what is in
 // the session's folder arrives, what is elsewhere does not.
 func TestP9_AnAgentSendsAFileOfItsOwn(t *testing.T) {

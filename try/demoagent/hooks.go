@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -76,7 +77,11 @@ func (h hookRunner) one(ctx context.Context, one hook, event string, payload map
 // environment is what the real CLI adds for a hook.
 func (h hookRunner) environment(payload map[string]any) []string {
 	id, _ := payload["session_id"].(string)
-	return append(append([]string(nil), h.env...),
+	env := slices.Clone(h.env)
+	for name, value := range h.settings.Env {
+		env = append(env, name+"="+value)
+	}
+	return append(env,
 		"CLAUDE_PID="+strconv.Itoa(os.Getpid()), "CLAUDE_CODE_SESSION_ID="+id, "CLAUDECODE=1",
 		"CLAUDE_PROJECT_DIR="+h.cwd, "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_CHILD_SESSION=1",
 		"CLAUDE_CODE_SESSION_ATTENDED=1", "AI_AGENT=claude-code_2-1-328_harness")

@@ -3,6 +3,7 @@ package demoagent
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +21,7 @@ type settings struct {
 	StatusLine struct {
 		Command string `json:"command"`
 	} `json:"statusLine"`
+	Env map[string]string `json:"env"` // of the commands that it runs
 }
 
 type hookGroup struct {
@@ -76,8 +78,9 @@ func (s *settings) add(data []byte) error {
 		return err
 	}
 	if s.Hooks == nil {
-		s.Hooks = make(map[string][]hookGroup)
+		s.Hooks, s.Env = make(map[string][]hookGroup), make(map[string]string)
 	}
+	maps.Copy(s.Env, one.Env)
 	for event, groups := range one.Hooks {
 		s.Hooks[event] = append(s.Hooks[event], groups...)
 	}
