@@ -44,7 +44,8 @@ var floors = [][]string{
 	{"bot/alias", "bot/port"},
 	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"i18n", "internal"},
-	{"internal/watch"},
+	{"internal/systemfont", "internal/watch"},
+	{"internal/guard"},
 	{"internal/address", "internal/claudeflags", "internal/clip", "internal/logkey", "internal/ownfile", "internal/pause", "internal/procstat"},
 }
 
@@ -98,7 +99,7 @@ var users = map[string][]string{
 // machinery are the packages of the agent's machine. The chat knows its machine by ports.
 var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmux", "ccbot/recovery", "ccbot/hooks", "ccbot/lifecycle",
 	"ccbot/lifecycle/evidence", "ccbot/archive", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
-	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile"}
+	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile", "ccbot/internal/systemfont"}
 
 // diskRooms are the rooms of the chat that keep files of its own, and name their folder.
 var diskRooms = []string{"bot/inbox", "bot/outbox"}

@@ -43,7 +43,6 @@ import (
 	"ccbot/bot/waiting"
 	"ccbot/bot/why"
 	"ccbot/bot/writers"
-	"ccbot/internal/cellpicture"
 	measured "ccbot/internal/health"
 )
 
@@ -214,7 +213,7 @@ func (b *Bot) talks() []chat.Feature {
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
 			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s),
 			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
-			screenshot.New(c, s, cellpicture.SystemFonts()), health.New(c, b.Health, b.StateDir),
+			screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.StateDir),
 			settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
 			pages.Feature(), b.Prompts.Feature()})
 }

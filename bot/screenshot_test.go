@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/systemfont/fonttest"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
 )
@@ -128,6 +129,32 @@ func TestP7_WhereAPartIsOutOfSightNothingIsChosen(t *testing.T) {
 			assert.Contains(t, m.Text.Text, w.Word(tt.word))
 		})
 	}
+}
+
+// TestScreenshotNamesFontPackage once in a chat: in the message of the first picture that lacks a character.
+func TestScreenshotNamesFontPackage(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.NewCurrentSession(t, "api", session.Running)
+		w.Lifecycle.OnScreen = before
+		const command = "sudo apt install fonts-wqy-microhei"
+		assert.NotContains(t, shot(t, w).Text.Text, "apt")
+
+		w.Lifecycle.OnScreen.Text = "语言"
+		m := shot(t, w)
+		assert.Contains(t, m.Text.Text, strings.ReplaceAll(w.Word(i18n.FontsMissing), "<no value>", command))
+		first := w.Telegram.LastID()
+		w.Press(t, chattest.Alice, first, w.Word(i18n.ButtonRefresh))
+		assert.Contains(t, w.Shows(t, first).Text.Text, command, "the same message keeps it")
+		assert.NotContains(t, shot(t, w).Text.Text, "apt", "named already")
+
+		w.Lifecycle.OnScreen.Text = "语🙂"
+		assert.Contains(t, shot(t, w).Text.Text, "sudo apt install fonts-noto-color-emoji")
+		w.Restart(t)
+		assert.Contains(t, shot(t, w).Text.Text, command+" fonts-noto-color-emoji")
+		w.Machine.Fonts = fonttest.Fonts{fonttest.Outlines, fonttest.Emoji}
+		w.Again()
+		assert.NotContains(t, shot(t, w).Text.Text, "apt")
+	})
 }
 
 // Where the agent is gone the picture loses its keys, and what cannot be done is said.

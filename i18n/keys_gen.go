@@ -301,7 +301,8 @@ const (
 	ScreenChanged          Key = "screen_changed" // Key
 	ScreenGuarded          Key = "screen_guarded" // Key
 	ScreenTooLarge         Key = "screen_too_large"
-	ListContext            Key = "list_context" // Percent
+	FontsMissing           Key = "fonts_missing" // Command
+	ListContext            Key = "list_context"  // Percent
 	ButtonDenyWith         Key = "button_deny_with"
 	ButtonAnswerWith       Key = "button_answer_with"
 	ButtonSendAfter        Key = "button_send_after"

@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/port/spending"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
+	"ccbot/internal/cellpicture"
 )
 
 // Machine is one machine of agents. A feature is given the ports that it needs of it.
@@ -26,6 +27,7 @@ type Machine struct {
 	Files       files.Files
 	Received    files.Received
 	Transcripts Transcripts
+	Fonts       cellpicture.Fonts // with which pictures of terminals are drawn
 }
 
 // Sessions are the ports about sessions and windows.

@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/internal/capture"
 	"ccbot/internal/cellpicture"
+	"ccbot/internal/systemfont/fonttest"
 )
 
 func TestAPictureFitsTelegram(t *testing.T) {
@@ -39,11 +40,11 @@ func TestAPictureFitsTelegram(t *testing.T) {
 		{"blank rows at the end", screen(80, 4) + strings.Repeat("\n", 200), true, true, 15},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, whole, err := picture(tt.screen, []string{})
+			p, err := picture(tt.screen, fonttest.Fonts{})
 			require.NoError(t, err)
-			assert.Equal(t, tt.whole, whole)
-			assert.Equal(t, tt.photo, !p.Exact)
-			img, err := png.Decode(bytes.NewReader(p.PNG))
+			assert.Equal(t, tt.whole, p.whole)
+			assert.Equal(t, tt.photo, !p.picture.Exact)
+			img, err := png.Decode(bytes.NewReader(p.picture.PNG))
 			require.NoError(t, err)
 			size := img.Bounds().Size()
 			rows, _ := shownRows(tt.screen)
@@ -55,7 +56,7 @@ func TestAPictureFitsTelegram(t *testing.T) {
 				assert.LessOrEqual(t, max(size.X, size.Y), 20*min(size.X, size.Y))
 			}
 			assert.LessOrEqual(t, size.X*size.Y, 3100*2500)
-			assert.LessOrEqual(t, len(p.PNG), outbox.MaxPhoto)
+			assert.LessOrEqual(t, len(p.picture.PNG), outbox.MaxPhoto)
 		})
 	}
 }
@@ -70,18 +71,18 @@ func TestAPictureOfNoise(t *testing.T) {
 		}
 		b.WriteString("\n")
 	}
-	p, whole, err := picture(b.String(), []string{})
+	p, err := picture(b.String(), fonttest.Fonts{})
 	require.NoError(t, err)
-	assert.LessOrEqual(t, len(p.PNG), maxBytes)
-	assert.False(t, whole)
-	assert.NotEmpty(t, p.PNG)
+	assert.LessOrEqual(t, len(p.picture.PNG), maxBytes)
+	assert.False(t, p.whole)
+	assert.NotEmpty(t, p.picture.PNG)
 }
 
 // A letter stands where the terminal has it.
 func TestALetterStandsInItsCell(t *testing.T) {
-	p, _, err := picture(strings.Repeat(" ", 30)+"\x1b[32mM\x1b[0m\n\n\x1b[7m \x1b[0m"+strings.Repeat(" ", 30)+"x", []string{})
+	p, err := picture(strings.Repeat(" ", 30)+"\x1b[32mM\x1b[0m\n\n\x1b[7m \x1b[0m"+strings.Repeat(" ", 30)+"x", fonttest.Fonts{})
 	require.NoError(t, err)
-	img, err := png.Decode(bytes.NewReader(p.PNG))
+	img, err := png.Decode(bytes.NewReader(p.picture.PNG))
 	require.NoError(t, err)
 	inked := func(column, row int) (n int) {
 		at := image.Pt(margin+column*widest, margin+row*2*widest)

@@ -3,7 +3,9 @@ package screenshot
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -22,13 +24,21 @@ import (
 type screenshots struct {
 	chat  *chat.Chat
 	panes desk.Panes
-	fonts []string
+	fonts cellpicture.Fonts
 	cards chat.Cards[shown]
+	named sync.Map // of advice: in this run, the package was named in the chat
+}
+
+// advice is a package that a chat is told to install.
+type advice struct {
+	chat int64
+	name string
 }
 
 // shown is the screen that a card shows.
 type shown struct {
-	Mark string `json:"mark"`
+	Mark     string   `json:"mark"`
+	Packages []string `json:"packages,omitempty"` // that the message names
 }
 
 const (
@@ -36,8 +46,8 @@ const (
 	refresh = "refresh"
 )
 
-// New gives the feature. fonts are files with letters that the built-in fonts lack.
-func New(c *chat.Chat, panes desk.Panes, fonts []string) chat.Feature {
+// New gives the feature. fonts has the characters that the built-in fonts lack.
+func New(c *chat.Chat, panes desk.Panes, fonts cellpicture.Fonts) chat.Feature {
 	s := &screenshots{chat: c, panes: panes, fonts: fonts, cards: chat.NewCards[shown](c, kind)}
 	f := chat.Feature{Name: kind, Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
 	c.ByName(&f, chat.Command{Name: "screenshot"}, func(r views.Session) bool { return r.Live }, s.show)
@@ -50,7 +60,7 @@ func (s *screenshots) show(ctx context.Context, in chat.Incoming, r views.Sessio
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	look, err := s.look(in.To, r, now, "")
+	look, next, err := s.look(in.To, r, now, "", shown{})
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
@@ -59,7 +69,7 @@ func (s *screenshots) show(ctx context.Context, in chat.Incoming, r views.Sessio
 			err = errors.Join(err, s.cards.Close(ctx, old.Key, render.Text{}))
 		}
 	}
-	return errors.Join(err, s.cards.Post(ctx, look, shown{now.Mark}))
+	return errors.Join(err, s.cards.Post(ctx, look, next))
 }
 
 // tap presses a key, and replaces the picture.
@@ -85,11 +95,11 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 		if err != nil && !refusal.Is(err, refusal.Changed) {
 			return s.chat.Explain(ctx, t.To, p.Failure(r, err))
 		}
-		look, err := s.look(t.To, r, now, said)
+		look, next, err := s.look(t.To, r, now, said, was)
 		if err != nil {
 			return s.chat.Explain(ctx, t.To, p.Failure(r, err))
 		}
-		return s.cards.Redraw(ctx, t.Card.Key, look, shown{now.Mark})
+		return s.cards.Redraw(ctx, t.Card.Key, look, next)
 	})
 }
 
@@ -101,12 +111,12 @@ func keys(names ...string) []card.Option {
 	return each.As(names, func(name string) card.Option { return card.Option{Text: words[name], Value: name} })
 }
 
-// look is what the chat shows of a screen. said is what came of a tap.
-func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Screen, said string) (card.Look, error) {
+// look returns a card that shows a screen, and what it shows then. said is the result of a tap on the card that showed was.
+func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Screen, said string, was shown) (card.Look, shown, error) {
 	p := s.chat.In(to)
-	shot, drawn, err := picture(now.Text, s.fonts)
+	shot, err := picture(now.Text, s.fonts)
 	if err != nil {
-		return card.Look{}, err
+		return card.Look{}, shown{}, err
 	}
 	text := []render.Text{render.Join(render.Bold(r.Name), render.Plain(p.Now().Local().Format(" · 15:04:05")))}
 	if said != "" {
@@ -115,7 +125,7 @@ func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Scr
 	again := []card.Option{p.Option(i18n.ButtonRefresh, refresh, "")}
 	rows := [][]card.Option{keys("up", "down", "left", "right"), keys("tab", "backtab", "space", "enter"), append(keys("esc", "interrupt"), again...)}
 	switch {
-	case !drawn:
+	case !shot.whole:
 		rows = [][]card.Option{again}
 		text = append(text, render.Plain(p.Say(i18n.ScreenTooLarge)))
 	case !now.Whole:
@@ -125,7 +135,21 @@ func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Scr
 		rows = [][]card.Option{rows[0], rows[2]}
 		text = append(text, render.Plain(p.Say(i18n.KeysRelayed)))
 	}
-	return card.Look{To: to, Session: r.ID, Text: chat.Lines(text...), Picture: shot, Options: rows}, nil
+	next := shown{Mark: now.Mark, Packages: s.advise(to, shot.packages, was.Packages)}
+	if len(next.Packages) > 0 {
+		command := render.Code("sudo apt install " + strings.Join(next.Packages, " "))
+		text = append(text, p.Text(i18n.FontsMissing, i18n.Args{"Command": command}))
+	}
+	return card.Look{To: to, Session: r.ID, Text: chat.Lines(text...), Picture: shot.picture, Options: rows}, next, nil
+}
+
+// advise returns the packages that a message names: each is named in one message of a chat in a run of ccbot. That message
+// named before; it keeps the name as long as its picture lacks a character.
+func (s *screenshots) advise(to outbox.Conversation, missing, before []string) []string {
+	return slices.DeleteFunc(missing, func(name string) bool {
+		_, named := s.named.LoadOrStore(advice{to.ChatID, name}, true)
+		return named && !slices.Contains(before, name)
+	})
 }
 
 const (
@@ -139,8 +163,15 @@ const (
 	maxBytes   = 5 << 19 // of a picture: a card's file takes a little more
 )
 
-// picture draws what a terminal shows. whole says that nothing had to be left out.
-func picture(screen string, fonts []string) (p *outbox.Picture, whole bool, err error) {
+// shot is a picture of a terminal.
+type shot struct {
+	picture  *outbox.Picture
+	whole    bool     // nothing was left out
+	packages []string // of Debian, with fonts that have the characters that frames stand for
+}
+
+// picture draws what a terminal shows.
+func picture(screen string, fonts cellpicture.Fonts) (shot, error) {
 	rows, whole := shownRows(screen)
 	for {
 		columns := 1
@@ -148,10 +179,13 @@ func picture(screen string, fonts []string) (p *outbox.Picture, whole bool, err 
 			columns = max(columns, cellpicture.Columns(row))
 		}
 		grid, photo := gridFor(columns, len(rows))
-		drawn := cellpicture.Picture{Lines: rows, Ink: capture.Ink, Paper: capture.Paper, Grid: grid, Columns: columns, Fonts: fonts}
+		drawn, err := cellpicture.Picture{Lines: rows, Ink: capture.Ink, Paper: capture.Paper, Grid: grid, Columns: columns, Fonts: fonts}.Draw()
+		if err != nil {
+			return shot{}, err
+		}
 		data, err := drawn.PNG()
 		if err != nil || len(data) <= maxBytes {
-			return &outbox.Picture{PNG: data, Exact: !photo}, whole, err
+			return shot{&outbox.Picture{PNG: data, Exact: !photo}, whole, drawn.Packages()}, err
 		}
 		rows, whole = rows[(len(rows)+1)/2:], false // every cell has another colour
 	}

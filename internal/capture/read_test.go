@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/cellpicture"
+	"ccbot/internal/systemfont/fonttest"
 )
 
 // recorded are screens of Claude Code.
@@ -161,7 +162,7 @@ func FuzzRead(f *testing.F) {
 			}
 			rows[i] = row[:min(len(row), 40)]
 		}
-		p := cellpicture.Picture{Lines: rows[:min(len(rows), 4)], Ink: Ink, Paper: Paper, Grid: cellpicture.Grid{Width: 6, Height: 12}, Columns: 1, Fonts: []string{}}
+		p := cellpicture.Picture{Lines: rows[:min(len(rows), 4)], Ink: Ink, Paper: Paper, Grid: cellpicture.Grid{Width: 6, Height: 12}, Columns: 1, Fonts: fonttest.Fonts{}}
 		_, err := p.PNG()
 		require.NoError(t, err)
 	})

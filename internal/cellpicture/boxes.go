@@ -24,9 +24,14 @@ const (
 	heavy, double         = '2', '3'
 )
 
-// onGrid draws what must meet the cells around it, so that no font draws it: box drawings, blocks,
-// dots of braille, and the arrows of status lines. It reports whether r is one of them.
-func (c *canvas) onGrid(r rune, at image.Rectangle, ink color.RGBA) bool {
+// isOnGrid reports whether a character must meet the cells around it, so that no font draws it: box drawings, blocks, dots of
+// braille, and the arrows of status lines.
+func isOnGrid(r rune) bool {
+	return r >= '─' && r <= '▟' || r >= '⠀' && r <= '⣿' || powerline[r] != nil || r == '⎿'
+}
+
+// onGrid draws such a character.
+func (c *canvas) onGrid(r rune, at image.Rectangle, ink color.RGBA) {
 	switch {
 	case r >= '╭' && r <= '╰':
 		c.arc(arms[r-'─'], at, ink)
@@ -48,10 +53,7 @@ func (c *canvas) onGrid(r rune, at image.Rectangle, ink color.RGBA) bool {
 		corner := c.part(at, .3, .62, 1, 1).Min
 		c.fill(image.Rect(corner.X, at.Min.Y, corner.X+c.stroke, corner.Y+c.stroke), ink)
 		c.fill(image.Rect(corner.X, corner.Y, at.Max.X, corner.Y+c.stroke), ink)
-	default:
-		return false
 	}
-	return true
 }
 
 // part is a part of a cell, in fractions of it.

@@ -1,19 +1,24 @@
 package cellpicture
 
 import (
+	"bytes"
 	"compress/gzip"
 	"embed"
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"io"
 	"math"
-	"os"
+	"slices"
+	"strings"
 	"unicode"
+	"unicode/utf8"
 
-	"golang.org/x/image/font"
-	"golang.org/x/image/font/sfnt"
-	"golang.org/x/image/math/fixed"
+	"github.com/go-text/typesetting/font/opentype"
+	"golang.org/x/text/unicode/norm"
+
+	"ccbot/internal/systemfont"
 )
 
 // The fonts, packed by gzip -9n.
@@ -29,39 +34,52 @@ const (
 	slant   = .2 // of italic letters
 )
 
-// SystemFonts are where Linux and macOS keep fonts with Chinese, Japanese and Korean letters, signs, and emoji in outlines.
-func SystemFonts() []string {
-	return []string{
-		"/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
-		"/usr/share/fonts/noto-cjk/NotoSansCJK-Regular.ttc",
-		"/usr/share/fonts/google-noto-cjk/NotoSansCJK-Regular.ttc",
-		"/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
-		"/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
-		"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
-		"/usr/share/fonts/truetype/noto/NotoSansSymbols2-Regular.ttf",
-		"/usr/share/fonts/truetype/noto/NotoSansSymbols-Regular.ttf",
-		"/usr/share/fonts/truetype/noto/NotoSansMath-Regular.ttf",
-		"/usr/share/fonts/truetype/noto/NotoEmoji-Regular.ttf",
-		"/usr/share/fonts/truetype/ancient-scripts/Symbola_hint.ttf",
-		"/System/Library/Fonts/PingFang.ttc",
-		"/System/Library/Fonts/Hiragino Sans GB.ttc",
-		"/System/Library/Fonts/AppleSDGothicNeo.ttc",
-		"/System/Library/Fonts/Apple Symbols.ttf",
-		"/System/Library/Fonts/Supplemental/Arial Unicode.ttf",
-	}
-}
+// Sizes of a glyph of another font, in widths of a cell.
+const (
+	otherSize = 1.8 // a Chinese letter is as wide as it is high
+	emojiSize = 2
+)
 
-// letters are the fonts of one picture. A font is read when it is first needed.
+// letters are the glyphs of one picture.
 type letters struct {
-	faces [2]*sfnt.Font // regular, bold
-	more  []string      // files that are not open yet
-	found []*sfnt.Font  // in the files that are
-	files []*os.File
-	boxes bool
-	buf   sfnt.Buffer
+	regular, bold, others map[rune]systemfont.Glyph // of the built-in fonts, and of the fonts of the machine
 }
 
-func unpacked(name string) (*sfnt.Font, error) {
+// read reads the glyphs of all characters that are not drawn by hand.
+func (l *letters) read(p Picture, width int) (err error) {
+	var all, bold []rune
+	for _, line := range p.Lines {
+		for _, cell := range line {
+			if text := shown(cell); !isByHand(text, cell) {
+				all = append(all, []rune(text)...)
+				if cell.Bold {
+					bold = append(bold, []rune(text)...)
+				}
+			}
+		}
+	}
+	if l.regular, err = builtIn("DejaVuSansMono", all); err != nil {
+		return err
+	}
+	if l.bold, err = builtIn("DejaVuSansMono-Bold", bold); err != nil {
+		return err
+	}
+	missing := slices.DeleteFunc(distinct(all), func(r rune) bool {
+		_, has := l.regular[r]
+		_, hasSign := signs[r]
+		return has || hasSign || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)
+	})
+	if p.Fonts != nil {
+		l.others = p.Fonts.Find(missing, emojiSize*width)
+	}
+	return nil
+}
+
+// builtIn reads glyphs of one of the built-in fonts.
+func builtIn(name string, all []rune) (map[rune]systemfont.Glyph, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
 	packed, err := fonts.Open("fonts/" + name + ".ttf.gz")
 	if err != nil {
 		return nil, err
@@ -74,133 +92,104 @@ func unpacked(name string) (*sfnt.Font, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sfnt.Parse(data)
-}
-
-// face is one of the built-in fonts.
-func (l *letters) face(isBold bool) (*sfnt.Font, error) {
-	n, name := 0, "DejaVuSansMono"
-	if isBold {
-		n, name = 1, "DejaVuSansMono-Bold"
-	}
-	if l.faces[n] == nil {
-		f, err := unpacked(name)
-		if err != nil {
-			return nil, fmt.Errorf("read a font: %w", err)
-		}
-		l.faces[n] = f
-	}
-	return l.faces[n], nil
-}
-
-// font finds one that has a letter.
-func (l *letters) font(r rune, isBold bool) (*sfnt.Font, sfnt.GlyphIndex, error) {
-	for _, bold := range []bool{isBold, false} {
-		f, err := l.face(bold)
-		if err != nil {
-			return nil, 0, err
-		}
-		if i, err := f.GlyphIndex(&l.buf, r); err == nil && i != 0 {
-			return f, i, nil
-		}
-	}
-	for n := 0; ; n++ {
-		for n == len(l.found) && len(l.more) > 0 {
-			l.open(l.more[0])
-			l.more = l.more[1:]
-		}
-		if n == len(l.found) {
-			return nil, 0, ErrGlyph
-		}
-		if i, err := l.found[n].GlyphIndex(&l.buf, r); err == nil && i != 0 {
-			return l.found[n], i, nil
-		}
-	}
-}
-
-// open takes in a file, if it is there and a font.
-func (l *letters) open(name string) {
-	file, err := os.Open(name)
+	found, err := systemfont.Read(bytes.NewReader(data), int64(len(data)), distinct(all), 0)
 	if err != nil {
-		return
+		return nil, fmt.Errorf("read a font: %w", err)
 	}
-	l.files = append(l.files, file)
-	all, err := sfnt.ParseCollectionReaderAt(file)
-	if err != nil {
-		return
-	}
-	// Of Noto's collection and Apple's the third is that of simplified Chinese.
-	if f, err := all.Font(min(2, all.NumFonts()-1)); err == nil {
-		l.found = append(l.found, f)
-	}
+	return found, nil
 }
 
-// text draws a letter and the accents that stand over it.
-func (c *canvas) text(cell Cell, at image.Rectangle, ink color.RGBA, width int) error {
-	for i, r := range cell.Text {
-		f, glyph, err := c.letters.font(r, cell.Bold)
-		if err == nil {
-			err = c.glyph(f, glyph, cell, at, ink, width)
-		}
-		if c.letters.boxes && i > 0 || c.letters.boxes && unicode.Is(unicode.Cf, r) { // the letter stands for all of it
-			err = nil
-		}
-		if err != nil {
-			return err
+func distinct(all []rune) []rune {
+	all = slices.Clone(all)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// shown returns the characters of a cell as fonts have them: composed, and without a choice between text and emoji.
+func shown(cell Cell) string {
+	return norm.NFC.String(strings.TrimRight(strings.TrimSpace(cell.Text), "\uFE0F\uFE0E"))
+}
+
+// glyph returns the glyph of a character and its size in widths of a cell.
+func (l *letters) glyph(r rune, isBold bool) (g systemfont.Glyph, size float64, ok bool) {
+	if g, ok = l.bold[r]; ok && isBold {
+		return g, 1 / advance, true
+	}
+	if g, ok = l.regular[r]; ok {
+		return g, 1 / advance, true
+	}
+	g, ok = l.others[r]
+	return g, otherSize, ok
+}
+
+// text draws a letter and the accents that stand over it. Where a frame may stand for a letter, the letter stands for all that is
+// joined to it.
+func (c *canvas) text(text string, cell Cell, at image.Rectangle, ink color.RGBA, width int) error {
+	for i, r := range text {
+		g, size, ok := c.letters.glyph(r, cell.Bold)
+		switch joined := i > 0 && !unicode.Is(unicode.M, r) || unicode.Is(unicode.Cf, r); {
+		case c.frames && (joined || !ok && i > 0):
+		case !ok:
+			return ErrGlyph
+		case g.Bitmap != nil:
+			c.emoji(g.Bitmap, at)
+			return nil
+		default:
+			c.glyph(g, size*float64(width), cell.Italic, at, ink, width)
 		}
 	}
 	return nil
 }
 
+// emoji draws a bitmap in the middle of a cell, and not beyond it.
+func (c *canvas) emoji(bitmap image.Image, at image.Rectangle) {
+	size := bitmap.Bounds().Size()
+	corner := at.Min.Add(at.Size().Sub(size).Div(2))
+	here := image.Rectangle{corner, corner.Add(size)}
+	part := here.Intersect(at)
+	draw.Draw(c.image, part, bitmap, bitmap.Bounds().Min.Add(part.Min.Sub(here.Min)), draw.Over)
+}
+
 // glyph draws one glyph in a cell: on its line, in the middle of its columns, and not beyond them.
-func (c *canvas) glyph(f *sfnt.Font, glyph sfnt.GlyphIndex, cell Cell, at image.Rectangle, ink color.RGBA, width int) error {
-	em := float64(width) / advance
-	base := (float64(at.Dy())-(above+below)*em)/2 + above*em
-	if f != c.letters.faces[0] && f != c.letters.faces[1] {
-		em = float64(width) * 1.8 // a Chinese letter is as wide as it is high
+func (c *canvas) glyph(g systemfont.Glyph, em float64, isItalic bool, at image.Rectangle, ink color.RGBA, width int) {
+	own := float64(width) / advance // the size of the built-in fonts, which the line stands for
+	base := (float64(at.Dy())-(above+below)*own)/2 + above*own
+	wide := float64(g.Advance) * em
+	if w := float64(at.Dx()); wide > w {
+		em, wide = em*w/wide, w
 	}
-	wide, err := f.GlyphAdvance(&c.letters.buf, glyph, fixed26(em), font.HintingNone)
-	if err != nil {
-		return ErrGlyph
-	}
-	if w := float(wide); w > float64(at.Dx()) {
-		em *= float64(at.Dx()) / w
-		wide = fixed26(float64(at.Dx()))
-	}
-	segments, err := f.LoadGlyph(&c.letters.buf, glyph, fixed26(em), nil)
-	if err != nil { // a picture, not an outline
-		return ErrGlyph
-	}
-	x := (float64(at.Dx()) - float(wide)) / 2
-	point := func(p fixed.Point26_6) (float32, float32) {
-		px, py := float(p.X), float(p.Y)
-		if cell.Italic {
+	x := (float64(at.Dx()) - wide) / 2
+	point := func(p opentype.SegmentPoint) (float32, float32) {
+		px, py := float64(p.X)*em, float64(p.Y)*em
+		if isItalic {
 			px -= slant * (py + em/3)
 		}
 		return float32(x + px), float32(math.Round(base) + py)
 	}
 	c.shape.Reset(at.Dx(), at.Dy())
-	for _, s := range segments {
+	for _, s := range g.Outline {
 		x0, y0 := point(s.Args[0])
 		x1, y1 := point(s.Args[1])
 		x2, y2 := point(s.Args[2])
 		switch s.Op {
-		case sfnt.SegmentOpMoveTo:
+		case opentype.SegmentOpMoveTo:
 			c.shape.ClosePath()
 			c.shape.MoveTo(x0, y0)
-		case sfnt.SegmentOpLineTo:
+		case opentype.SegmentOpLineTo:
 			c.shape.LineTo(x0, y0)
-		case sfnt.SegmentOpQuadTo:
+		case opentype.SegmentOpQuadTo:
 			c.shape.QuadTo(x0, y0, x1, y1)
-		case sfnt.SegmentOpCubeTo:
+		case opentype.SegmentOpCubeTo:
 			c.shape.CubeTo(x0, y0, x1, y1, x2, y2)
 		}
 	}
 	c.shape.ClosePath()
 	c.shape.Draw(c.image, at, image.NewUniform(ink), image.Point{})
-	return nil
 }
 
-func fixed26(f float64) fixed.Int26_6 { return fixed.Int26_6(f * 64) }
-
-func float(f fixed.Int26_6) float64 { return float64(f) / 64 }
+// isByHand reports whether no font draws the text of a cell.
+func isByHand(text string, cell Cell) bool {
+	r, size := utf8.DecodeRuneInString(text)
+	_, hasSign := signs[r]
+	return size == len(text) && (text == "" || hasSign && cell.Wide || marks[r].shapes != nil || isOnGrid(r))
+}

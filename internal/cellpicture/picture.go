@@ -11,12 +11,15 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/image/vector"
 	"golang.org/x/text/unicode/norm"
+
+	"ccbot/internal/systemfont"
 )
 
 // Sizes in pixels: of a cell, and of what is left free around all cells. A picture may have others.
@@ -75,9 +78,21 @@ type Picture struct {
 	Grid       Grid   // zero: Width, Height and Margin
 	// Columns is the least width, in cells.
 	Columns int
-	// Fonts are files in which a character is looked for that the built-in fonts lack. With them, an
-	// empty box stands for a character that nothing has; without, such a character is ErrGlyph.
-	Fonts []string
+	// Fonts has the characters that the built-in fonts lack. With it, a frame stands for a character that
+	// no font has; if it is nil, such a character is ErrGlyph.
+	Fonts Fonts
+}
+
+// Fonts finds the glyphs of characters. A bitmap has a height in pixels. A character without a font is not in the map.
+type Fonts interface {
+	Find(letters []rune, pixels int) map[rune]systemfont.Glyph
+}
+
+// Drawn is a picture that is drawn.
+type Drawn struct {
+	Image   *image.RGBA
+	Missing []rune // the characters that frames stand for
+	text    string
 }
 
 // Size is the size in pixels of a picture with so many columns and lines, of the usual grid.
@@ -91,19 +106,17 @@ func Columns(line []Cell) (columns int) {
 	return columns
 }
 
-// PNG draws it. The error is ErrGlyph for what cannot be drawn.
-func (p Picture) PNG() ([]byte, error) {
+// Draw draws the picture. The error is ErrGlyph for a character that cannot be drawn.
+func (p Picture) Draw() (*Drawn, error) {
 	g, columns := cmp.Or(p.Grid, Grid{Width, Height, Margin}), p.Columns
 	for _, line := range p.Lines {
 		columns = max(columns, Columns(line))
 	}
 	c := canvas{image: image.NewRGBA(image.Rectangle{Max: g.Size(columns, len(p.Lines))}), ink: p.Ink,
-		stroke: max(g.Width/8, 1), letters: letters{more: p.Fonts, boxes: p.Fonts != nil}}
-	defer func() {
-		for _, f := range c.letters.files {
-			f.Close()
-		}
-	}()
+		stroke: max(g.Width/8, 1), frames: p.Fonts != nil}
+	if err := c.letters.read(p, g.Width); err != nil {
+		return nil, err
+	}
 	c.fill(c.image.Bounds(), p.Paper)
 	at := image.Pt(g.Margin, g.Margin)
 	for _, line := range p.Lines {
@@ -116,12 +129,36 @@ func (p Picture) PNG() ([]byte, error) {
 		}
 		at = image.Pt(g.Margin, at.Y+g.Height)
 	}
-	var b bytes.Buffer
-	enc := png.Encoder{CompressionLevel: png.BestSpeed} // Telegram packs it anew
-	if err := enc.Encode(&b, c.image); err != nil {
+	return &Drawn{Image: c.image, Missing: distinct(c.missing), text: p.Text}, nil
+}
+
+// PNG draws the picture and encodes it. The error is that of Draw.
+func (p Picture) PNG() ([]byte, error) {
+	d, err := p.Draw()
+	if err != nil {
 		return nil, err
 	}
-	return described(b.Bytes(), p.Text), nil
+	return d.PNG()
+}
+
+// Packages returns the Debian packages of fonts with the missing characters.
+func (d *Drawn) Packages() (all []string) {
+	for _, r := range d.Missing {
+		if name := systemfont.Package(r); name != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// PNG encodes the picture.
+func (d *Drawn) PNG() ([]byte, error) {
+	var b bytes.Buffer
+	enc := png.Encoder{CompressionLevel: png.BestSpeed} // Telegram packs it again
+	if err := enc.Encode(&b, d.Image); err != nil {
+		return nil, err
+	}
+	return described(b.Bytes(), d.text), nil
 }
 
 // canvas is used by one goroutine.
@@ -130,6 +167,8 @@ type canvas struct {
 	ink     color.RGBA
 	stroke  int // the width of a line
 	letters letters
+	frames  bool   // a frame stands for a character that no font has
+	missing []rune // these characters
 	shape   vector.Rasterizer
 }
 
@@ -151,8 +190,8 @@ func (c *canvas) cell(cell Cell, at image.Rectangle, width int) error {
 	if cell.Underline {
 		c.fill(image.Rect(at.Min.X, y, at.Max.X, y+c.stroke), ink)
 	}
-	if strings.TrimSpace(cell.Text) != "" {
-		if err := c.character(cell, at, ink, width); err != nil {
+	if text := shown(cell); text != "" {
+		if err := c.character(text, cell, at, ink, width); err != nil {
 			return err
 		}
 	}
@@ -162,31 +201,33 @@ func (c *canvas) cell(cell Cell, at image.Rectangle, width int) error {
 	return nil
 }
 
-func (c *canvas) character(cell Cell, at image.Rectangle, ink color.RGBA, width int) error {
-	r, size := utf8.DecodeRuneInString(cell.Text)
-	if size == len(cell.Text) { // else it is no sign and no box
-		if s, ok := signs[r]; ok && cell.Wide {
-			c.sign(s, at, ink)
-			return nil
-		}
-		if s, ok := marks[r]; ok {
-			c.sign(s, at, ink)
-			return nil
-		}
-		if c.onGrid(r, at, ink) {
-			return nil
-		}
+func (c *canvas) character(text string, cell Cell, at image.Rectangle, ink color.RGBA, width int) error {
+	r, size := utf8.DecodeRuneInString(text)
+	sign, hasSign := signs[r]
+	if mark, ok := marks[r]; ok {
+		sign = mark
 	}
-	err := c.text(cell, at, ink, width)
-	if s, ok := signs[r]; errors.Is(err, ErrGlyph) && ok && size == len(cell.Text) {
-		c.sign(s, at, ink)
+	switch byHand := isByHand(text, cell); {
+	case byHand && isOnGrid(r):
+		c.onGrid(r, at, ink)
+		return nil
+	case byHand:
+		c.sign(sign, at, ink)
 		return nil
 	}
-	if errors.Is(err, ErrGlyph) && c.letters.boxes {
+	err := c.text(text, cell, at, ink, width)
+	switch {
+	case !errors.Is(err, ErrGlyph):
+		return err
+	case hasSign && size == len(text):
+		c.sign(sign, at, ink)
+	case c.frames:
+		c.missing = append(c.missing, r)
 		c.polygon(frame(.15, .2, .85, .8), at, ink)
-		return nil
+	default:
+		return err
 	}
-	return err
+	return nil
 }
 
 // described puts a text into a PNG, behind its header (PNG, 11.3.3.4: iTXt, not compressed).

@@ -9,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/systemfont"
+	"ccbot/internal/systemfont/fonttest"
 )
 
 var (
@@ -147,7 +150,7 @@ func TestStyles(t *testing.T) {
 // TestABoxStandsForWhatNothingHas, and nothing else is lost by it.
 func TestABoxStandsForWhatNothingHas(t *testing.T) {
 	p := Picture{Lines: [][]Cell{{{Text: "\U000F1234", Wide: true}, {Text: "a\u200d"}, {Text: "e\u0301\U000F1234"}}}, Ink: black, Paper: white,
-		Fonts: []string{"/nowhere.ttf", "picture.go"}}
+		Fonts: fonttest.Fonts{}}
 	data, err := p.PNG()
 	require.NoError(t, err)
 	img, err := png.Decode(bytes.NewReader(data))
@@ -157,16 +160,74 @@ func TestABoxStandsForWhatNothingHas(t *testing.T) {
 	}
 }
 
-// TestLettersOfTheMachine come from its fonts, where it has any.
-func TestLettersOfTheMachine(t *testing.T) {
-	drawn := func(fonts []string) []byte {
-		data, err := Picture{Lines: [][]Cell{{{Text: "语", Wide: true}}}, Ink: black, Paper: white, Fonts: fonts}.PNG()
+// withFonts draws one line with fonts.
+func withFonts(t *testing.T, text string, fonts Fonts) *Drawn {
+	t.Helper()
+	d, err := Picture{Lines: [][]Cell{Line(text, Cell{})}, Ink: black, Paper: white, Fonts: fonts}.Draw()
+	require.NoError(t, err)
+	return d
+}
+
+func TestLettersOfOtherFonts(t *testing.T) {
+	frame := withFonts(t, "语", fonttest.Fonts{})
+	for _, text := range []string{"语", "한", "骨", "🙂", "🚀"} {
+		d := withFonts(t, text, fonttest.Fonts{fonttest.Outlines, fonttest.Collection, fonttest.Emoji})
+		assert.Empty(t, d.Missing)
+		assert.NotEqual(t, frame.Image, d.Image, text)
+		n := inked(d.Image, cellAt(0, 0, 2))
+		assert.Greater(t, n, Width*Height/8, text)
+		assert.Equal(t, n, inked(d.Image, d.Image.Bounds()), "%s leaves its cell", text)
+	}
+	half := withFonts(t, "语", fonttest.Fonts{fonttest.Outlines}).Image
+	assert.Positive(t, inked(half, cellAt(0, 0, 1)))
+	assert.Positive(t, inked(half, cellAt(1, 0, 1)), "both columns")
+}
+
+// TestEmojiHaveColours also if they are joined with others: the first one stands for all.
+func TestEmojiHaveColours(t *testing.T) {
+	one := withFonts(t, "🙂", fonttest.Fonts{fonttest.Emoji})
+	r, _, b, _ := one.Image.At(Margin+Width, Margin+Height/2-2).RGBA()
+	assert.Greater(t, r, b+0x4000, "yellow")
+	for _, text := range []string{"🙂\u200d🚀", "🙂\uFE0F"} {
+		d, err := Picture{Lines: [][]Cell{{{Text: text, Wide: true}}}, Ink: black, Paper: white, Fonts: fonttest.Fonts{fonttest.Emoji}}.Draw()
 		require.NoError(t, err)
-		return data
+		assert.Equal(t, one.Image, d.Image, "%q", text)
 	}
-	if bytes.Equal(drawn(SystemFonts()), drawn([]string{})) {
-		t.Skip("no font with Chinese letters is installed")
-	}
+}
+
+// TestDecomposedKorean is in the names of files on macOS.
+func TestDecomposedKorean(t *testing.T) {
+	fonts := fonttest.Fonts{fonttest.Outlines}
+	d, err := Picture{Lines: [][]Cell{{{Text: "\u1112\u1161\u11ab", Wide: true}}}, Ink: black, Paper: white, Fonts: fonts}.Draw()
+	require.NoError(t, err)
+	assert.Empty(t, d.Missing)
+	assert.Equal(t, withFonts(t, "한", fonts).Image, d.Image)
+}
+
+func TestMissingCharactersAndTheirPackages(t *testing.T) {
+	d := withFonts(t, "a语한语🙂\uE0C0", fonttest.Fonts{})
+	assert.Equal(t, []rune("语한\uE0C0🙂"), d.Missing)
+	assert.Equal(t, []string{"fonts-wqy-microhei", "fonts-noto-color-emoji"}, d.Packages())
+	d = withFonts(t, "a语한", fonttest.Fonts{fonttest.Outlines})
+	assert.Empty(t, d.Missing)
+	assert.Empty(t, d.Packages())
+}
+
+// asked are fonts that note which characters are looked for.
+type asked struct{ letters string }
+
+func (a *asked) Find(letters []rune, _ int) map[rune]systemfont.Glyph {
+	a.letters += string(letters)
+	return nil
+}
+
+// TestFontsAreReadIfNeeded: characters of the built-in fonts and those that are drawn here need no others.
+func TestFontsAreReadIfNeeded(t *testing.T) {
+	var a asked
+	assert.Empty(t, withFonts(t, "Жé ─▞⠋⎿⏺✅⚠\uE0B0", &a).Missing)
+	assert.Empty(t, a.letters)
+	withFonts(t, "语a语", &a)
+	assert.Equal(t, "语", a.letters)
 }
 
 func TestOtherSizes(t *testing.T) {

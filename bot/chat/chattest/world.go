@@ -39,6 +39,7 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
+	"ccbot/internal/systemfont/fonttest"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
@@ -119,7 +120,7 @@ func NewWorld(t *testing.T) *World {
 		Deps: bot.Deps{
 			Machine: &port.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
 				Decisions: project{host.Decisions{Waiters: w.Relay, Records: w.Records}, w.Lifecycle},
-				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}},
+				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Fonts: fonttest.Fonts{}},
 			Chat: &chat.Chat{Speech: sentences, Lang: "en", Log: slog.New(slog.DiscardHandler),
 				Facts: chat.Facts{Now: func() time.Time { return Started.Add(2 * time.Hour) }}},
 			Entries: w.Inbox, Sender: w.Telegram, Health: func(context.Context) health.Figures { return w.Figures }},

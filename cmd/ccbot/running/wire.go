@@ -48,6 +48,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/systemfont"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
@@ -225,7 +226,8 @@ func (s *system) wireChat(environ []string) error {
 	}
 	s.owner.Store(s.AllowedUsers[0])
 	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
-		Decisions: host.Decisions{Waiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said}
+		Decisions: host.Decisions{Waiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
+		Fonts: systemfont.System()}
 	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}
 	c := chat.New(m, speaks, chats, s.cards, i18n.Load(glyph.Name), time.Now, s.log)
 	c.Lang, c.Failpoint = s.Lang, Failpoint(environ)
