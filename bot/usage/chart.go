@@ -1,12 +1,10 @@
 package usage
 
 import (
-	"bytes"
 	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
-	"image/png"
 	"math"
 	"slices"
 	"strings"
@@ -61,21 +59,16 @@ func chart(days []float64, now time.Time) ([]byte, error) {
 		}
 	}
 	lines[dates] = cellpicture.Line(below.String(), cellpicture.Cell{Ink: faint})
-	data, err := cellpicture.Picture{Lines: lines, Ink: ink, Paper: paper, Grid: grid, Columns: columns, Text: "cost per day"}.PNG()
+	drawn, err := cellpicture.Picture{Lines: lines, Ink: ink, Paper: paper, Grid: grid, Columns: columns, Text: "cost per day"}.Draw()
 	if err != nil {
 		return nil, err
 	}
-	return bars(data, days, most)
+	bars(drawn.Image, days, most)
+	return drawn.PNG()
 }
 
 // bars draws the lines and the bars on a picture.
-func bars(data []byte, days []float64, most float64) ([]byte, error) {
-	words, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	canvas := image.NewRGBA(words.Bounds())
-	draw.Draw(canvas, canvas.Bounds(), words, image.Point{}, draw.Src)
+func bars(canvas *image.RGBA, days []float64, most float64) {
 	fill := func(x0, y0, x1, y1 int, c color.RGBA) {
 		draw.Draw(canvas, image.Rect(x0, y0, x1, y1), image.NewUniform(c), image.Point{}, draw.Src)
 	}
@@ -97,9 +90,6 @@ func bars(data []byte, days []float64, most float64) ([]byte, error) {
 		}
 	}
 	fill(left-grid.Width/4, level(0), right, level(0)+2, faint)
-	var b bytes.Buffer
-	err = png.Encode(&b, canvas)
-	return b.Bytes(), err
 }
 
 // dayOf is noon of a day some days back: no change of the clocks moves it to another day.
