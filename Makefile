@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test memory tour crash chaos lint bench bench-quick benchmarks pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test memory tour crash chaos lint bench bench-quick benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -81,6 +81,10 @@ benchmarks: ## the benchmarks of the packages into bin/bench.txt, compared with 
 
 pictures: ## the pictures of the README, with Chromium and a font of emoji, into docs/pictures
 	@$(GO) test -tags pictures -count=1 -timeout 10m -run '^TestPictures$$' ./e2e/
+
+font-pictures: ## as root: a screen drawn with the fonts of each machine (FONTS=FOLDER,FOLDER:FOLDER) and without fonts, into bin/fonts
+	@mkdir -p bin/fonts
+	@CCBOT_TRIAL_FONTS='$(FONTS)' CCBOT_TRIAL_PICTURES='$(CURDIR)/bin/fonts' $(GO) test -tags pictures -count=1 -v -run '^TestPicturesOfFonts$$' ./internal/cellpicture/
 
 build: ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
 	@GO='$(GO)' tools/build '$(VERSION)' '$(COMMIT)'

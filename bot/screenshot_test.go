@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -146,6 +147,10 @@ func TestScreenshotNamesFontPackage(t *testing.T) {
 		w.Press(t, chattest.Alice, first, w.Word(i18n.ButtonRefresh))
 		assert.Contains(t, w.Shows(t, first).Text.Text, command, "the same message keeps it")
 		assert.NotContains(t, shot(t, w).Text.Text, "apt", "named already")
+
+		w.SaysIn(t, chattest.Ours, models.Message{Text: "/screenshot api"})
+		w.Work(t)
+		assert.Contains(t, w.LastSent(t).Text.Text, command, "another chat")
 
 		w.Lifecycle.OnScreen.Text = "语🙂"
 		assert.Contains(t, shot(t, w).Text.Text, "sudo apt install fonts-noto-color-emoji")

@@ -24,7 +24,7 @@ def pick(path, text, face=-1):
     return font
 
 pick("/truetype/wqy/wqy-microhei.ttc", "中文语한국어é", 0).save("outlines.ttf")
-pick("/truetype/noto/NotoColorEmoji.ttf", "🙂🚀").save("emoji.ttf")
+pick("/truetype/noto/NotoColorEmoji.ttf", "🙂🚀⏰").save("emoji.ttf")
 all = ttLib.TTCollection()
 all.fonts = [pick("/opentype/noto/NotoSansCJK-Regular.ttc", "骨한", face) for face in (0, 1, 2, 3)]
 all.save("collection.ttc")

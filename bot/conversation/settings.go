@@ -1,11 +1,14 @@
 package conversation
 
 import (
+	"encoding/json"
+	"log/slog"
 	"time"
 
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/internal/address"
+	"ccbot/internal/spool"
 )
 
 // Settings are what a chat has chosen; what is zero was not chosen, and the bot's configuration
@@ -53,6 +56,24 @@ func (h *Hours) Quiet(now, asked time.Time) bool {
 // Settings are those of a chat, in all its topics.
 func (c *Store) Settings(chat int64) Settings {
 	return c.read(address.Conversation{ChatID: chat}).Settings
+}
+
+// ReadSettings reads the settings of all chats of a folder, which it does not change. A file that cannot be understood has none.
+func ReadSettings(dir string) (all []Settings, err error) {
+	from := spool.Loader{Log: slog.New(slog.DiscardHandler)}
+	_, err = from.Load(spool.Folder{Path: dir, MaxSize: maxFile}, suffix, func(name string, data []byte) error {
+		to, ok := placeOf(name)
+		if !ok || to.ThreadID != 0 {
+			return nil
+		}
+		var f file
+		if err := json.Unmarshal(data, &f); err != nil {
+			return err
+		}
+		all = append(all, f.Settings)
+		return nil
+	})
+	return all, err
 }
 
 // Set changes the settings of a chat.

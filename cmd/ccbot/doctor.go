@@ -13,6 +13,7 @@ import (
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/health"
+	"ccbot/internal/systemfont"
 )
 
 func (c *call) doctorCommand() *cobra.Command {
@@ -66,7 +67,7 @@ func (c *call) doctorsWorld(ctx context.Context) (*doctor.World, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Hook = hookOf(w.Config)
+	w.Hook, w.Fonts = hookOf(w.Config), systemfont.System()
 	w.Ask = func(ctx context.Context) (health.Figures, error) { return running.Figures(ctx, w.Dir) }
 	w.Unit = func(ctx context.Context) (service.State, error) {
 		s, err := serviceOf(c.environ, io.Discard)

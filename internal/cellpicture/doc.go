@@ -1,10 +1,11 @@
 // Package cellpicture draws text in cells, as a terminal has it, as a PNG.
 //
-// It promises that a picture shows every character that it was given: one that no font has, and that is no box drawing or
-// sign drawn here, makes the whole picture an error. Where a caller names fonts of the machine, they are asked, too, and an
-// empty box stands for what is nowhere; else the picture needs nothing of the machine: DejaVu Sans Mono is built in. Cells
-// stand in columns, whatever their letters.
+// It promises:
+//   - Every character is in the picture. This package draws box drawings, braille and some signs itself; letters come from DejaVu
+//     Sans Mono, which is built in. A character without a font makes the whole picture an error.
+//   - If the caller brings the fonts of the machine, they have the other characters, and a frame stands for a character that no
+//     font has. Only then the picture depends on the machine.
+//   - Cells keep their columns, whatever their letters are.
 //
-// It reads no escape sequences and breaks no line: that is done by those who make the cells. Emoji have no colours but a few
-// signs that are drawn here.
+// It reads no escape sequences and breaks no lines. Of joined emoji it draws the first.
 package cellpicture

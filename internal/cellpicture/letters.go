@@ -66,8 +66,7 @@ func (l *letters) read(p Picture, width int) (err error) {
 	}
 	missing := slices.DeleteFunc(distinct(all), func(r rune) bool {
 		_, has := l.regular[r]
-		_, hasSign := signs[r]
-		return has || hasSign || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)
+		return has || unicode.Is(unicode.Cf, r)
 	})
 	if p.Fonts != nil {
 		l.others = p.Fonts.Find(missing, emojiSize*width)
@@ -122,8 +121,7 @@ func (l *letters) glyph(r rune, isBold bool) (g systemfont.Glyph, size float64, 
 	return g, otherSize, ok
 }
 
-// text draws a letter and the accents that stand over it. Where a frame may stand for a letter, the letter stands for all that is
-// joined to it.
+// text draws a letter and its accents. If frames are allowed, it leaves out the characters that are joined to the letter.
 func (c *canvas) text(text string, cell Cell, at image.Rectangle, ink color.RGBA, width int) error {
 	for i, r := range text {
 		g, size, ok := c.letters.glyph(r, cell.Bold)
@@ -133,7 +131,6 @@ func (c *canvas) text(text string, cell Cell, at image.Rectangle, ink color.RGBA
 			return ErrGlyph
 		case g.Bitmap != nil:
 			c.emoji(g.Bitmap, at)
-			return nil
 		default:
 			c.glyph(g, size*float64(width), cell.Italic, at, ink, width)
 		}
@@ -191,5 +188,5 @@ func (c *canvas) glyph(g systemfont.Glyph, em float64, isItalic bool, at image.R
 func isByHand(text string, cell Cell) bool {
 	r, size := utf8.DecodeRuneInString(text)
 	_, hasSign := signs[r]
-	return size == len(text) && (text == "" || hasSign && cell.Wide || marks[r].shapes != nil || isOnGrid(r))
+	return size == len(text) && (hasSign && cell.Wide || marks[r].shapes != nil || isOnGrid(r))
 }

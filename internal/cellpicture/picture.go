@@ -88,7 +88,7 @@ type Fonts interface {
 	Find(letters []rune, pixels int) map[rune]systemfont.Glyph
 }
 
-// Drawn is a picture that is drawn.
+// Drawn is a finished picture.
 type Drawn struct {
 	Image   *image.RGBA
 	Missing []rune // the characters that frames stand for

@@ -149,15 +149,14 @@ func TestStyles(t *testing.T) {
 
 // TestABoxStandsForWhatNothingHas, and nothing else is lost by it.
 func TestABoxStandsForWhatNothingHas(t *testing.T) {
-	p := Picture{Lines: [][]Cell{{{Text: "\U000F1234", Wide: true}, {Text: "a\u200d"}, {Text: "e\u0301\U000F1234"}}}, Ink: black, Paper: white,
+	p := Picture{Lines: [][]Cell{{{Text: "\U000F1234", Wide: true}, {Text: "a\u200d"}, {Text: "e\u0301\U000F1234"}, {Text: "a\u1AB0"}}}, Ink: black, Paper: white,
 		Fonts: fonttest.Fonts{}}
-	data, err := p.PNG()
+	d, err := p.Draw()
 	require.NoError(t, err)
-	img, err := png.Decode(bytes.NewReader(data))
-	require.NoError(t, err)
-	for column, columns := range map[int]int{0: 2, 2: 1, 3: 1} {
-		assert.Positive(t, inked(img, cellAt(column, 0, columns)), column)
+	for column, columns := range map[int]int{0: 2, 2: 1, 3: 1, 4: 1} {
+		assert.Positive(t, inked(d.Image, cellAt(column, 0, columns)), column)
 	}
+	assert.Equal(t, []rune("\U000F1234"), d.Missing)
 }
 
 // withFonts draws one line with fonts.
@@ -213,7 +212,7 @@ func TestMissingCharactersAndTheirPackages(t *testing.T) {
 	assert.Empty(t, d.Packages())
 }
 
-// asked are fonts that note which characters are looked for.
+// asked notes the characters that a picture looks for.
 type asked struct{ letters string }
 
 func (a *asked) Find(letters []rune, _ int) map[rune]systemfont.Glyph {
@@ -224,7 +223,7 @@ func (a *asked) Find(letters []rune, _ int) map[rune]systemfont.Glyph {
 // TestFontsAreReadIfNeeded: characters of the built-in fonts and those that are drawn here need no others.
 func TestFontsAreReadIfNeeded(t *testing.T) {
 	var a asked
-	assert.Empty(t, withFonts(t, "Жé ─▞⠋⎿⏺✅⚠\uE0B0", &a).Missing)
+	assert.Empty(t, withFonts(t, "Жé\u200d ─▞⠋⎿⏺✅⚠\uE0B0", &a).Missing)
 	assert.Empty(t, a.letters)
 	withFonts(t, "语a语", &a)
 	assert.Equal(t, "语", a.letters)

@@ -33,7 +33,9 @@ type Folders struct {
 
 // System returns the folders in which Linux and macOS install fonts for all users.
 func System() *Folders {
-	return In("/usr/share/fonts", "/usr/local/share/fonts", "/System/Library/Fonts", "/Library/Fonts")
+	return In("/usr/share/fonts", "/usr/local/share/fonts",
+		"/usr/share/fonts-droid-fallback", // of Debian's package of this name: its Korean characters
+		"/System/Library/Fonts", "/Library/Fonts")
 }
 
 // In returns the given folders. Their paths are absolute.
@@ -43,10 +45,10 @@ func In(paths ...string) *Folders { return &Folders{root: "/", paths: paths} }
 type candidate struct {
 	path  string
 	emoji bool
-	rank  int // the lower, the earlier it is asked
+	rank  int // files with a lower rank come first
 }
 
-// candidates returns the font files in the order in which they are asked: plain faces before bold, italic and narrow ones.
+// candidates returns the font files in the order of a search: plain faces before bold, italic and narrow faces.
 func (f *Folders) candidates() []candidate {
 	var found []candidate
 	room := maxEntries

@@ -1,6 +1,8 @@
 package systemfont
 
 import (
+	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,8 +60,8 @@ func TestInstalledFontsAreFound(t *testing.T) {
 	assert.True(t, m.has("中한"))
 	assert.False(t, m.has("骨"))
 	m.put("usr/local/share/fonts/b.ttc", "collection.ttc")
-	m.put("usr/share/fonts/truetype/noto/c.ttf", "emoji.ttf")
-	assert.True(t, m.has("中한骨🙂"), "installed after the last search")
+	m.put("usr/share/fonts/truetype/noto/ColorEmoji.ttf", "emoji.ttf")
+	assert.True(t, m.has("中한骨🙂⏰"), "installed after the last search")
 	assert.Empty(t, m.folders(os.Getuid()).Find(nil, 32))
 	assert.Empty(t, (&Folders{}).Find([]rune("中"), 32))
 }
@@ -130,6 +132,16 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	assert.ErrorIs(t, err, syscall.ELOOP)
 }
 
+// TestPipesAreNotWaitedFor if a file becomes a pipe between the listing and the opening.
+func TestPipesAreNotWaitedFor(t *testing.T) {
+	m := newMachine(t)
+	path := m.put("usr/share/fonts/a.ttf", "outlines.ttf")
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, syscall.Mkfifo(path, 0o644))
+	_, err := m.folders(os.Getuid()).read(path, []rune("中"), 32)
+	assert.ErrorIs(t, err, errUnsafe)
+}
+
 // TestFontsOfRoot_AsRoot reads a font below /run, where every folder is root's.
 func TestFontsOfRoot_AsRoot(t *testing.T) {
 	dir, err := os.MkdirTemp("/run", "ccbot-test-fonts-")
@@ -167,6 +179,20 @@ func TestPlainFacesAreAskedFirst(t *testing.T) {
 		names = append(names, filepath.Base(c.path))
 	}
 	assert.Equal(t, []string{"C-Regular.ttc", "E-ColorEmoji.ttf", "A-Bold.ttf", "D-Light.ttf", "B-BoldItalic.otf"}, names)
+}
+
+// TestEmojiFontIsAskedFirst for emoji, which other fonts have without colours.
+func TestEmojiFontIsAskedFirst(t *testing.T) {
+	m := newMachine(t)
+	other := m.put("usr/share/fonts/a.ttf", "emoji.ttf")
+	data := testFont(t, "emoji.ttf")
+	head := data[bytes.Index(data, []byte("head"))+8:]
+	data[binary.BigEndian.Uint32(head)+18] = 1           // fewer units in an em
+	require.NoError(t, os.WriteFile(other, data, 0o644)) //nolint:gosec // as installed fonts are
+	advance := func() float32 { return m.folders(os.Getuid()).Find([]rune("🙂"), 32)['🙂'].Advance }
+	wide := advance()
+	m.put("usr/share/fonts/emoji.ttf", "emoji.ttf")
+	assert.Less(t, advance(), wide)
 }
 
 // TestDamagedFontHidesNone of the fonts after it.

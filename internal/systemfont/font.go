@@ -46,7 +46,7 @@ type Glyph struct {
 	Bitmap  image.Image        // of an emoji; it has no Outline
 }
 
-// Empty reports whether nothing is to be drawn.
+// Empty reports whether the glyph draws nothing.
 func (g Glyph) Empty() bool { return len(g.Outline) == 0 && g.Bitmap == nil }
 
 // Read returns the glyphs that a font file has of some characters. A bitmap is scaled to a height in pixels.
@@ -87,7 +87,7 @@ func read(file io.ReaderAt, size int64, letters []rune, pixels int) (map[rune]Gl
 	return found, nil
 }
 
-// directory is where a face has its tables.
+// directory holds the places of the tables of a face.
 type directory struct {
 	file   io.ReaderAt
 	size   int64 // of the file

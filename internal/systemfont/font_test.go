@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"image"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
@@ -131,7 +132,15 @@ func TestDamagedFonts(t *testing.T) {
 			assert.True(t, g.Empty(), "%s: %c", name, r)
 		}
 	}
-	_, err := Read(bytes.NewReader(outlines), maxFile+1, []rune("中"), 32)
+	large := set(emoji, table(emoji, "CBDT")+12, 0xFF, 0xFF, 0xFF, 0xFF)
+	d, err := readDirectory(bytes.NewReader(large), int64(len(large)))
+	require.NoError(t, err)
+	assert.NotContains(t, d.tables, "CBDT", "the reader would make room for 4 GB")
+	large = append(set(outlines, table(outlines, "cmap")+12, 0, maxSmall>>16, 0, 1), make([]byte, maxSmall)...)
+	d, err = readDirectory(bytes.NewReader(large), int64(len(large)))
+	require.NoError(t, err)
+	assert.NotContains(t, d.tables, "cmap", "a small table with more than 1 MB")
+	_, err = Read(bytes.NewReader(outlines), maxFile+1, []rune("中"), 32)
 	require.Error(t, err, "a large file")
 }
 
@@ -159,6 +168,20 @@ func TestPanicIsAnError(t *testing.T) {
 	found, err := Read(panics{}, 1000, []rune("中"), 32)
 	require.ErrorContains(t, err, "panic: index out of range")
 	assert.Empty(t, found)
+}
+
+func TestBitmapLimits(t *testing.T) {
+	for size, want := range map[image.Point]bool{{136, 128}: true, {maxBitmap, maxBitmap}: true, {maxBitmap + 1, 8}: false, {8, maxBitmap + 1}: false} {
+		var data bytes.Buffer
+		require.NoError(t, png.Encode(&data, image.NewGray(image.Rectangle{Max: size})))
+		img, ok := bitmap(data.Bytes(), 32)
+		assert.Equal(t, want, ok, size)
+		if ok {
+			assert.Equal(t, image.Pt(32*size.X/size.Y, 32), img.Bounds().Size())
+		}
+	}
+	_, ok := bitmap([]byte("no picture"), 32)
+	assert.False(t, ok)
 }
 
 func TestOutlineLimits(t *testing.T) {

@@ -31,6 +31,8 @@ var faults = []fault{
 	{"setting_unknown", "settings", Warn, "`ccbot.env` has a name that is no setting", ""},
 	{"voice_missing", "settings", Warn, "the program of `VOICE_COMMAND` is not there", ""},
 
+	{"font_missing", "fonts", Warn, "a chat is in Chinese, and no font that root has installed has Chinese characters: pictures of terminals show frames", ""},
+
 	{"folder_not_writable", "folder", Fail, "this user cannot write ccbot's folder", ""},
 	{"folder_refused", "folder", Fail, "other users could have written something that ccbot relies on, or read the token", "closes what others can only read, where it is ccbot's own"},
 	{"folder_readable", "folder", Warn, "others may read a folder of ccbot's", "closes it"},

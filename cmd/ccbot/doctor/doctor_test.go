@@ -2,6 +2,9 @@ package doctor
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,8 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
+	"ccbot/internal/systemfont/fonttest"
 )
 
 // TestTheDocumentHasEachCode as the program has it.
@@ -96,6 +101,44 @@ func TestClock(t *testing.T) {
 		})
 	}
 	assert.Equal(t, Unknown, clock(at, at, time.Time{}).Status)
+}
+
+func TestFonts(t *testing.T) {
+	chinese := fonttest.Fonts{fonttest.Outlines}
+	tests := []struct {
+		name, lang string
+		chats      []conversation.Settings
+		fonts      fonttest.Fonts
+		want       Status
+	}{
+		{"no Chinese", "en", []conversation.Settings{{Language: "ru"}}, nil, Skip},
+		{"Chinese by default", "zh", nil, nil, Warn},
+		{"a chat in Chinese", "en", []conversation.Settings{{Language: "ru"}, {Language: "zh"}}, nil, Warn},
+		{"a person's Telegram is in Chinese", "en", []conversation.Settings{{Telegram: "zh-hans"}}, nil, Warn},
+		{"that person has chosen another language", "en", []conversation.Settings{{Telegram: "zh-hans", Language: "en"}}, nil, Skip},
+		{"a font", "en", []conversation.Settings{{Language: "zh"}}, chinese, OK},
+		{"a font without Chinese", "zh", nil, fonttest.Fonts{fonttest.Emoji}, Warn},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := &World{Fonts: tt.fonts}
+			w.Dir, w.Lang = t.TempDir(), tt.lang
+			for n, set := range tt.chats {
+				store, err := conversation.Open(filepath.Join(w.Dir, "chats"), filepath.Join(w.Dir, "quarantine"), slog.New(slog.DiscardHandler))
+				require.NoError(t, err)
+				require.NoError(t, store.Set(int64(n+1), func(s *conversation.Settings) { *s = set }))
+			}
+			all := fonts(t.Context(), w)
+			require.Len(t, all, 1)
+			assert.Equal(t, tt.want, all[0].Status)
+			if tt.want == Warn {
+				assert.Equal(t, Code("font_missing"), all[0].Code)
+				assert.Contains(t, all[0].Fix, "fonts-wqy-microhei")
+			}
+			_, err := os.Stat(filepath.Join(w.Dir, "chats"))
+			assert.Equal(t, len(tt.chats) == 0, errors.Is(err, fs.ErrNotExist), "nothing is made")
+		})
+	}
 }
 
 // TestPrint has the worst last, and nothing of a foreign name that moves a terminal.

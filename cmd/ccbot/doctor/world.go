@@ -13,6 +13,7 @@ import (
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
+	"ccbot/internal/cellpicture"
 	"ccbot/internal/health"
 	"ccbot/recovery"
 )
@@ -24,6 +25,7 @@ type World struct {
 	Hook      Hook
 	Ask       func(ctx context.Context) (health.Figures, error) // the running bot
 	Unit      func(ctx context.Context) (service.State, error)
+	Fonts     cellpicture.Fonts
 
 	environ []string
 	vars    map[string]string

@@ -14,7 +14,7 @@ import (
 const (
 	Outlines   = "outlines.ttf"   // TrueType, with 中文语한국어é
 	Collection = "collection.ttc" // CFF, with the Japanese, Korean, and both Chinese forms of 骨, and 한
-	Emoji      = "emoji.ttf"      // bitmaps of 🙂🚀
+	Emoji      = "emoji.ttf"      // bitmaps of 🙂🚀⏰
 )
 
 //go:embed fonts/*.ttf fonts/*.ttc
@@ -29,7 +29,7 @@ func File(name string) []byte {
 	return data
 }
 
-// Fonts are the names of fonts that stand for those of a machine.
+// Fonts lists the test fonts that a machine has.
 type Fonts []string
 
 // Find returns the glyphs that the fonts have.

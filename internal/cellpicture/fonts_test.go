@@ -1,4 +1,4 @@
-//go:build trial
+//go:build pictures
 
 package cellpicture
 
@@ -14,10 +14,11 @@ import (
 	"ccbot/internal/systemfont"
 )
 
-// TestTrialOfFonts draws a screen with the fonts of each folder of CCBOT_TRIAL_FONTS, separated by colons, and without fonts, and
-// writes the pictures into the folder CCBOT_TRIAL_PICTURES. As root: fonts count only if root owns them.
-func TestTrialOfFonts(t *testing.T) {
-	folders := strings.Fields(strings.ReplaceAll(os.Getenv("CCBOT_TRIAL_FONTS"), ":", " "))
+// TestPicturesOfFonts draws a screen for each machine of CCBOT_TRIAL_FONTS, and without fonts, and writes the pictures into the folder
+// CCBOT_TRIAL_PICTURES: `make font-pictures` runs it. A machine is a list of folders with commas; colons separate machines.
+// Fonts count only if root owns them.
+func TestPicturesOfFonts(t *testing.T) {
+	folders := filepath.SplitList(os.Getenv("CCBOT_TRIAL_FONTS"))
 	for _, folder := range append(folders, "/none") {
 		var lines [][]Cell
 		for _, text := range []string{
@@ -28,12 +29,12 @@ func TestTrialOfFonts(t *testing.T) {
 		}
 		lines = append(lines, Line("中文 한국어 bold", Cell{Bold: true}), Line("中文 한국어 italic", Cell{Italic: true}))
 		start := time.Now()
-		d, err := Picture{Lines: lines, Ink: white, Paper: black, Fonts: systemfont.In(folder)}.Draw()
+		d, err := Picture{Lines: lines, Ink: white, Paper: black, Fonts: systemfont.In(strings.Split(folder, ",")...)}.Draw()
 		require.NoError(t, err)
 		took := time.Since(start)
 		data, err := d.PNG()
 		require.NoError(t, err)
-		name := strings.Trim(strings.ReplaceAll(folder, "/", "-"), "-") + ".png"
+		name := strings.Trim(strings.NewReplacer("/", "-", ",", "+").Replace(folder), "-") + ".png"
 		require.NoError(t, os.WriteFile(filepath.Join(os.Getenv("CCBOT_TRIAL_PICTURES"), name), data, 0o600))
 		t.Logf("%s: %s, frames for %q", name, took.Round(time.Millisecond), string(d.Missing))
 	}
