@@ -159,7 +159,7 @@ func TestAKeyIsPressedForWhatThePersonSaw(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.ShowsDialog(t)
 	moved := chattest.Trust
-	moved.Selected, moved.Mark, moved.Lines = 0, "mark-two-012", []string{"❯ 1. No, exit"}
+	moved.Selected, moved.Mark, moved.Lines, moved.Same = 0, "mark-two-012", []string{"❯ 1. No, exit"}, true
 	w.Lifecycle.OnDialog = moved
 	enter := w.Spot(t, w.Telegram.Now(1), "Enter").Button.Data
 	w.Presses(t, chattest.Alice, 1, "↑")
@@ -188,15 +188,15 @@ func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
 		err    error
 		says   i18n.Key
 		closed bool
-		redraw bool
 	}{
-		{"it shows something else", changed, lifecycle.ErrChanged, i18n.WritersChanged, false, true},
-		{"it shows nothing to press in", lifecycle.Dialog{}, lifecycle.ErrChanged, i18n.WritersChanged, true, false},
-		{"a request waits", chattest.Trust, lifecycle.ErrRelayed, i18n.KeysRelayed, false, false},
-		{"no dialog", lifecycle.Dialog{}, lifecycle.ErrNoDialog, i18n.KeysNoDialog, true, false},
-		{"nobody knows", lifecycle.Dialog{}, lifecycle.ErrUnseen, i18n.KeysUnseen, false, false},
-		{"no agent", lifecycle.Dialog{}, lifecycle.ErrNoAgent, i18n.AlreadyEnded, true, false},
-		{"tmux refuses", lifecycle.Dialog{}, tmux.ErrGuard, i18n.StopRefused, false, false},
+		{"it shows something else", changed, lifecycle.ErrChanged, i18n.KeysChanged, true},
+		{"it shows nothing to press in", lifecycle.Dialog{}, lifecycle.ErrChanged, i18n.KeysChanged, true},
+		{"it does not take the key", chattest.Trust, lifecycle.ErrChanged, i18n.KeysChanged, false},
+		{"a request waits", chattest.Trust, lifecycle.ErrRelayed, i18n.KeysRelayed, false},
+		{"no dialog", lifecycle.Dialog{}, lifecycle.ErrNoDialog, i18n.KeysNoDialog, true},
+		{"nobody knows", lifecycle.Dialog{}, lifecycle.ErrUnseen, i18n.KeysUnseen, false},
+		{"no agent", lifecycle.Dialog{}, lifecycle.ErrNoAgent, i18n.AlreadyEnded, true},
+		{"tmux refuses", lifecycle.Dialog{}, tmux.ErrGuard, i18n.StopRefused, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -205,15 +205,9 @@ func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
 			w.Presses(t, chattest.Alice, 1, "Enter")
 			said := w.Telegram.Last(t)
 			assert.Equal(t, w.Word(tt.says, i18n.Args{"Name": "api", "Command": "tmux attach -t api"}), said.Text.Text)
-			assert.Equal(t, tt.closed || tt.redraw, len(w.Telegram.Edited) > 0)
+			assert.Equal(t, tt.closed, len(w.Telegram.Edited) > 0)
 			if tt.closed {
 				assert.Empty(t, w.Telegram.Now(1).Buttons)
-			}
-			if tt.redraw {
-				assert.Contains(t, w.Telegram.Now(1).Text.Text, "Something else")
-				w.Lifecycle.OnPress = nil
-				w.Presses(t, chattest.Alice, 1, "Enter")
-				assert.Contains(t, strings.Join(w.Lifecycle.Done(), "\n"), "for "+changed.Mark)
 			}
 		})
 	}
@@ -298,11 +292,38 @@ func TestAnotherDialogHasAMessageOfItsOwn(t *testing.T) {
 	require.Len(t, w.Telegram.Sent, 2)
 	assert.True(t, w.Telegram.Sent[1].Sounds)
 	assert.Empty(t, w.Telegram.Now(1).Buttons, "the first one's are spent")
-	assert.Contains(t, w.Telegram.Now(1).Text.Text, w.Word(i18n.DialogClosed))
+	assert.Contains(t, w.Telegram.Now(1).Text.Text, w.Word(i18n.DialogChanged))
 	w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, chattest.Data(w.Telegram.Now(2))[0])
 	assert.Empty(t, w.Lifecycle.Done())
 	w.Presses(t, chattest.Alice, 2, "↑")
 	assert.NotEmpty(t, w.Lifecycle.Done())
+}
+
+// TestP7_MessageNeverApprovesOtherContent taps a dialog of which the terminal shows something else after the tap: the
+// message loses its buttons, whatever the tap has done, and the next dialog has a message of its own.
+func TestP7_MessageNeverApprovesOtherContent(t *testing.T) {
+	next := lifecycle.Dialog{Open: true, Lines: []string{"rm -rf /", "❯ 1. Yes", "  2. No"}, Options: []string{"Yes", "No"}, Whole: true,
+		Mark: "mark-six-012"}
+	for _, err := range []error{nil, lifecycle.ErrChanged} {
+		for _, word := range []string{"Yes, I trust it", "Enter", "↓"} {
+			t.Run(fmt.Sprint(word, err), func(t *testing.T) {
+				w := chattest.NewWorld(t)
+				r := w.ShowsDialog(t)
+				w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return next, err }
+				w.Presses(t, chattest.Alice, 1, word)
+				was := w.Telegram.Now(1)
+				assert.Empty(t, was.Buttons)
+				assert.NotContains(t, was.Text.Text, "rm -rf")
+				assert.Contains(t, was.Text.Text, w.Word(i18n.DialogChanged))
+				require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(next)))
+				posted := w.Telegram.LastID()
+				require.Greater(t, posted, 1)
+				assert.Contains(t, w.Telegram.Now(posted).Text.Text, "rm -rf")
+				assert.Equal(t, was.Text, w.Telegram.Now(1).Text)
+				assert.Empty(t, w.Telegram.Now(1).Buttons)
+			})
+		}
+	}
 }
 
 // Another dialog opens while a key is pressed in the first one.
@@ -356,7 +377,7 @@ func TestATapBeforeTheAnswerToItsMessageCounts(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	moved := chattest.Trust
-	moved.Selected, moved.Mark, moved.Lines = 0, "mark-two-012", []string{"❯ 1. No, exit"}
+	moved.Selected, moved.Mark, moved.Lines, moved.Same = 0, "mark-two-012", []string{"❯ 1. No, exit"}, true
 	w.Lifecycle.OnDialog = moved
 	w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
 		w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, w.Spot(t, m, "↑").Button.Data)

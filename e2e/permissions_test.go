@@ -35,7 +35,7 @@ func (w *world) waitsFor(what string) {
 	w.until("the agent waits: "+what, func() bool { return w.waits(what) })
 }
 
-// waits says whether an agent's presence file does.
+// waits reports whether an agent's presence file says that it waits for what; "" is anything.
 func (w *world) waits(what string) bool {
 	w.t.Helper()
 	files, err := filepath.Glob(filepath.Join(w.claude, "sessions", "*.json"))
@@ -43,7 +43,7 @@ func (w *world) waits(what string) bool {
 	for _, file := range files {
 		var p struct{ Status, WaitingFor string }
 		data, err := os.ReadFile(file)
-		if err == nil && json.Unmarshal(data, &p) == nil && p.Status == "waiting" && p.WaitingFor == what {
+		if err == nil && json.Unmarshal(data, &p) == nil && p.Status == "waiting" && (what == "" || p.WaitingFor == what) {
 			return true
 		}
 	}

@@ -130,7 +130,7 @@ func TestDialogIsShownAndStopAnswersNone(t *testing.T) {
 	assert.Len(t, w.received(), 1)
 	w.hear(w.say("/stop"), "work is waiting for an answer, and Esc")
 	assert.Len(t, w.received(), 1)
-	w.escape(dialog)
+	w.escape()
 	w.hear(held, "after the dialog")
 	assert.Equal(t, 1, w.heard("is waiting for an answer:"), "a dialog is told once")
 	w.stop()

@@ -106,7 +106,7 @@ func TestP4_AnEditOfAMessageCounts(t *testing.T) {
 	w := newWorld(t, noHooks)
 	w.start()
 	w.open("work", w.dir)
-	dialog := w.dialog()
+	w.dialog()
 	id := w.say("say the first text")
 	w.reaction(id, "👀")
 	w.until("it is held", func() bool { return slices.Contains(w.inboxStates(), "held") })
@@ -114,7 +114,7 @@ func TestP4_AnEditOfAMessageCounts(t *testing.T) {
 	w.until("the edit is on disk", func() bool {
 		return slices.Contains(w.fieldOfFiles("inbox", `"text":"`), "say the second text")
 	})
-	w.escape(dialog)
+	w.escape()
 	w.hear(id, "the second text")
 	w.reaction(id, "👌")
 	assert.Equal(t, []string{"bash rm -rf build", "say the second text"}, w.received())
@@ -168,7 +168,8 @@ func TestP4_AfterAnAbsenceOldPromptsAreAskedAbout(t *testing.T) {
 	}
 	require.Equal(t, 3, w.heard(isOld))
 
-	w.escape(w.offered(0, "Esc"))
+	w.offered(0, "Esc")
+	w.escape()
 	answer := w.hear(w.say("say fresh"), "fresh")
 	questions := make(map[int]botapi.Message)
 	for _, m := range w.api.Messages(w.chat()) {

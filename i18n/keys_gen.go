@@ -293,9 +293,11 @@ const (
 	DeniedWith             Key = "denied_with"   // Name
 	AnsweredWith           Key = "answered_with" // Name
 	KeysRelayed            Key = "keys_relayed"
+	KeysChanged            Key = "keys_changed"   // Name
 	KeysNoDialog           Key = "keys_no_dialog" // Name
 	KeysUnseen             Key = "keys_unseen"    // Name
 	DialogClosed           Key = "dialog_closed"
+	DialogChanged          Key = "dialog_changed"
 	DialogNotWhole         Key = "dialog_not_whole"
 	DialogUnasked          Key = "dialog_unasked"
 	ScreenChanged          Key = "screen_changed" // Key

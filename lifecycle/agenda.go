@@ -188,6 +188,7 @@ type dialogMemory struct {
 	told   string    // the dialog that was reported
 	open   string    // the dialog that is open
 	openAt time.Time // since when this process has seen the dialog without a request
+	drawn  settling  // the dialog, if it is to be reported
 	asked  bool      // a request waited for the chat at the last look
 	gone   time.Time // View.Asked of the newest request whose dialog was reported as gone
 }

@@ -25,6 +25,7 @@ func seenFor(d time.Duration) func(*View) {
 }
 
 func TestDecideDialog(t *testing.T) {
+	settles := func(v *View) { v.Settles = rest }
 	running, starting := in(session.Running), in(session.Starting)
 	unreported := in(session.Running, func(r *session.Record) { r.ReportsAt = time.Time{} })
 	bypassing := in(session.Running, func(r *session.Record) { r.Launch.PermissionMode = hooks.ModeBypass })
@@ -53,6 +54,9 @@ func TestDecideDialog(t *testing.T) {
 		{"no hook asks", bypassing, free(dialogOpen, permission, seenFor(0)), nil, actDialog, "", slow},
 		{"no presence file", running, free(dialogOpen, noPresence, seenFor(0)), nil, actDialog, "", slow},
 		{"nobody knows since when", running, free(dialogOpen, permission), nil, actDialog, "", slow},
+		{"it is still drawn", running, free(dialogOpen, page, seenFor(0), settles), heldPrompt(), actNothing, "", rest},
+		{"starting, it is still drawn", starting, free(dialogOpen, noPresence, settles), nil, actNothing, "", rest},
+		{"it is still drawn, a command was taken", running, free(dialogOpen, page, settles), typing(time.Second, command), actProven, "", soon},
 		{"starting", starting, free(dialogOpen, noPresence, seenFor(0)), nil, actDialog, "", min(slow, backoff(time.Minute))},
 		{"a request waits", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), nil, actNothing, "", slow},
 		{"a request waits, a prompt is held", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), heldPrompt(), actHold, news.HeldDialog, slow},

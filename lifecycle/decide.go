@@ -166,6 +166,8 @@ func decideStart(r session.Record, v View, head *Prompt) decision {
 		d := decideDialog(r, v, head)
 		d.Again = min(d.Again, backoff(age))
 		return d
+	case age >= StartNotice && v.Settles > 0:
+		return decision{Again: v.Settles}
 	case age >= StartNotice:
 		return decision{Act: actNotReport, Again: backoff(age)}
 	}
@@ -201,6 +203,8 @@ func decideDialog(r session.Record, v View, head *Prompt) decision {
 		return decision{Again: slow}
 	case wait > 0:
 		return decision{Again: wait}
+	case v.Settles > 0:
+		return decision{Again: v.Settles}
 	case held:
 		return decision{Act: actDialog, Why: news.HeldDialog, Again: slow}
 	}

@@ -98,17 +98,64 @@ func markOf(r session.Record, s claudeui.Screen, whole bool) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
 }
 
-// dialogName distinguishes one dialog from the next by its words.
+// dialogName distinguishes one dialog from the next: by its letters, and exactly by the rows above
+// its options. Ticks, counters and the cursor open no new dialog, but two commands may differ in one
+// digit.
 func dialogName(d *claudeui.Dialog) string {
 	if d == nil {
 		return "not recognised"
 	}
-	return strings.Map(func(r rune) rune {
+	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
 			return r
 		}
-		return -1 // ticks, counters and the cursor open no new dialog
+		return -1
 	}, d.Title+strings.Join(d.Lines, "")+strings.Join(d.Options, ""))
+	if len(d.Options) == 0 {
+		return letters
+	}
+	return letters + "\n" + strings.Join(d.Head(), "\n")
+}
+
+// asking returns what a key in the dialog would approve: the rows above the options, and the
+// options, without the cursor and the ticks.
+func asking(s claudeui.Screen) string {
+	rows := []string{s.Steady()}
+	if s.Dialog != nil {
+		rows = slices.Concat(s.Dialog.Head(), []string{""}, s.Dialog.Options)
+	}
+	for i, row := range rows {
+		rows[i] = strings.Join(strings.Fields(withoutTicks.Replace(row)), " ")
+	}
+	return strings.Join(rows, "\n")
+}
+
+var withoutTicks = strings.NewReplacer("❯", " ", "✔", " ", "✓", " ", "☐", " ", "☒", " ", "◯", " ", "◉", " ", "○", " ", "●", " ")
+
+const (
+	rest        = 200 * time.Millisecond // a dialog that shows the same for so long is reported
+	restTimeout = 2 * time.Second        // a dialog that never rests is reported after this time
+)
+
+// settling is how a dialog that is not reported yet has looked since it was first seen. The zero
+// value is no such dialog.
+type settling struct {
+	mark   string    // at the last look
+	markAt time.Time // since when it has been seen with this mark
+	since  time.Time // when it was first seen
+}
+
+// look notes what the terminal shows and returns how long to wait before it is reported; 0 means
+// that it rests.
+func (s *settling) look(mark string, now time.Time) (wait time.Duration) {
+	if s.mark == "" || now.Before(s.markAt) { // the second case: the clock was set back
+		s.since = now
+		s.mark = ""
+	}
+	if s.mark != mark {
+		s.mark, s.markAt = mark, now
+	}
+	return max(0, min(rest-now.Sub(s.markAt), restTimeout-now.Sub(s.since)))
 }
 
 // dialogWith looks at the terminal right before a key is pressed. It returns ErrChanged if the open

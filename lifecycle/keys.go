@@ -52,13 +52,9 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 	if !ok {
 		return Dialog{}, fmt.Errorf("press %q: no such key", key)
 	}
-	return s.kit.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
-		d, err := t.dialogWith(ctx, mark, k)
-		if err == nil && d.Unasked && chooses(k) {
-			err = ErrRelayed
-		}
-		if err != nil {
-			return d, err
+	return s.kit.inDialog(ctx, id, mark, k, func(t *terminal, d Dialog) (Dialog, error) {
+		if d.Unasked && chooses(k) {
+			return d, ErrRelayed
 		}
 		if err := t.press(ctx, k); err != nil {
 			return Dialog{}, err
@@ -72,11 +68,7 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 // and the options are still the same. If a person moves the cursor at the same time, Choose
 // corrects it a few times. The errors are those of Press. Digits are never sent.
 func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error) {
-	return s.kit.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
-		d, err := t.dialogWith(ctx, mark, keyEnter)
-		if err != nil {
-			return d, err
-		}
+	return s.kit.inDialog(ctx, id, mark, keyEnter, func(t *terminal, d Dialog) (_ Dialog, err error) {
 		if option < 0 || option >= len(d.Options) || !d.CanChoose(option) {
 			return d, fmt.Errorf("choose option %d of %d: %w", option, len(d.Options), ErrChanged)
 		}
@@ -101,10 +93,17 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 	})
 }
 
-// inDialog runs the function keys on the session's worker.
-func (k *kit) inDialog(ctx context.Context, id uuid.UUID, keys func(*terminal) (Dialog, error)) (d Dialog, err error) {
+// inDialog runs the function keys on the session's worker, if the key may be pressed in the dialog
+// that has the mark.
+func (k *kit) inDialog(ctx context.Context, id uuid.UUID, mark string, key tmux.Key,
+	keys func(*terminal, Dialog) (Dialog, error)) (d Dialog, err error) {
 	err = k.change(ctx, id, func(w *work) (err error) {
-		d, err = keys(w.term)
+		if d, err = w.term.dialogWith(ctx, mark, key); err == nil {
+			asked := asking(w.term.Screen)
+			d, err = keys(w.term, d)
+			d.Same = err == nil && d.Open && asking(w.term.Screen) == asked
+		}
+		w.report.noteKey(mark, d)
 		return err
 	})
 	return d, err

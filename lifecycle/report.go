@@ -51,8 +51,9 @@ func (w *reporter) once(ctx context.Context, told bool, n news.News, note func(*
 	return nil
 }
 
-// noteOpen notes since when this process has seen the open dialog. The end of a request restarts
-// that time, because the dialog closes a little after its request.
+// noteOpen notes since when this process has seen the open dialog, and whether the dialog still
+// changes. The end of a request restarts the first time, because the dialog closes a little after its
+// request.
 func (w *reporter) noteOpen() {
 	name := ""
 	if w.view.DialogOpen() {
@@ -65,6 +66,31 @@ func (w *reporter) noteOpen() {
 		m.dialog.asked = w.view.Relayed
 		if name != "" {
 			w.view.Since = m.dialog.openAt
+		}
+		reported := m.dialog.told == name
+		if name == "" { // an agent that is not ready is reported with its screen
+			reported = m.unready || w.view.Now.Sub(w.r.StartedAt) < StartNotice
+		}
+		d := dialogOf(*w.r, *w.view)
+		if !d.Open || reported || w.view.Relayed || relayWait(*w.r, *w.view) > 0 {
+			m.dialog.drawn = settling{}
+			return
+		}
+		w.view.Settles = m.dialog.drawn.look(d.Mark, w.view.Now)
+	})
+}
+
+// noteKey notes what the chat shows after a key that was tapped for the dialog with this mark. If the
+// terminal asks something else now, the message of the tap is closed and the next step reports the
+// dialog again.
+func (w *reporter) noteKey(mark string, now Dialog) {
+	w.remember(func(m *memory) {
+		switch {
+		case !now.Open || now.Mark == mark:
+		case !now.Same:
+			m.dialog.told, m.unready = "", false
+		case w.view.DialogOpen():
+			m.dialog.told = dialogName(w.view.Screen.Dialog)
 		}
 	})
 }

@@ -59,6 +59,9 @@ type View struct {
 	// Since is the time at which this process first saw the open dialog without a request. Only the
 	// view of a step has it.
 	Since time.Time
+	// Settles is how long to wait before the dialog is reported, because it may still be drawn; 0: it
+	// rests, or it was reported. Only the view of a step has it.
+	Settles time.Duration
 	// Still is how long this process has seen the box unchanged. Only the view of a step has it.
 	Still time.Duration
 }

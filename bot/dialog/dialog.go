@@ -76,7 +76,7 @@ func (d *Dialogs) open(ctx context.Context, r views.Session, head render.Text, n
 	defer d.cards.Hold()()
 	old, ok := d.cards.Get(r.ID.String())
 	if ok && (old.Payload != n.Dialog.Mark || old.Look.To != look.To) {
-		if err := d.closeLocked(ctx, old); err != nil {
+		if err := d.closeLocked(ctx, old, i18n.DialogChanged); err != nil {
 			return err
 		}
 	}
@@ -123,28 +123,38 @@ func (d *Dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, 
 		} else {
 			now, err = d.keys.Press(ctx, t.Card.Session, mark, t.Card.Option)
 		}
+		changed := refusal.Is(err, refusal.Changed)
 		var drawn error
-		if err == nil || isGone(err) || refusal.Is(err, refusal.Changed, refusal.NoDialog) {
+		if err == nil || changed || isGone(err) || refusal.Is(err, refusal.NoDialog) {
 			drawn = d.redraw(ctx, t.Card.Key, mark, now)
 		}
-		if err == nil {
-			return drawn
-		}
 		r, _ := d.chat.Book.Records.Get(t.Card.Session)
-		return errors.Join(drawn, d.chat.Explain(ctx, t.To, d.chat.In(t.To).Failure(r, err)))
+		p := d.chat.In(t.To)
+		switch {
+		case err == nil:
+			return drawn
+		case changed:
+			text := p.Text(i18n.KeysChanged, i18n.Args{"Name": r.Name})
+			return errors.Join(drawn, d.chat.Explain(ctx, t.To, chat.Failure{Err: err, Session: r.ID, Text: text}))
+		}
+		return errors.Join(drawn, d.chat.Explain(ctx, t.To, p.Failure(r, err)))
 	})
 }
 
-// redraw shows what a terminal shows now in the card that was drawn for a mark. A card that was
-// drawn anew since then is left alone.
+// redraw draws the card that was drawn for a mark as its terminal is now. Only a dialog that still
+// asks the same is drawn in its message. Any other one loses its buttons, because a second tap would
+// approve what the person has not read; lifecycle reports what is asked now. If the card was drawn
+// for another mark since, it stays.
 func (d *Dialogs) redraw(ctx context.Context, key, mark string, now desk.Dialog) error {
 	defer d.cards.Hold()()
 	c, ok := d.cards.Get(key)
 	switch {
-	case !ok || c.Payload != mark:
+	case !ok || c.Payload != mark || now.Mark == mark:
 		return nil
 	case !now.Open:
-		return d.closeLocked(ctx, c)
+		return d.closeLocked(ctx, c, i18n.DialogClosed)
+	case !now.Same:
+		return d.closeLocked(ctx, c, i18n.DialogChanged)
 	}
 	r, _ := d.chat.Book.Records.Get(c.Look.Session)
 	r.Conversation = c.Look.To // where the message stands
@@ -156,13 +166,14 @@ func (d *Dialogs) redraw(ctx context.Context, key, mark string, now desk.Dialog)
 func (d *Dialogs) close(ctx context.Context, id uuid.UUID) error {
 	defer d.cards.Hold()()
 	if c, ok := d.cards.Get(id.String()); ok {
-		return d.closeLocked(ctx, c)
+		return d.closeLocked(ctx, c, i18n.DialogClosed)
 	}
 	return nil
 }
 
-func (d *Dialogs) closeLocked(ctx context.Context, c card.Card[string]) error {
-	last := render.Join(c.Look.Text, render.Plain("\n\n"+d.chat.In(c.Look.To).Say(i18n.DialogClosed)))
+// closeLocked takes the buttons off a card, and adds the reason to its text.
+func (d *Dialogs) closeLocked(ctx context.Context, c card.Card[string], why i18n.Key) error {
+	last := render.Join(c.Look.Text, render.Plain("\n\n"+d.chat.In(c.Look.To).Say(why)))
 	return d.cards.Close(ctx, c.Key, last)
 }
 

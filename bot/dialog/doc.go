@@ -1,11 +1,11 @@
 // Package dialog shows in the chat what a session's terminal asks, with buttons that answer it.
 //
-// It promises that only what was shown can be pressed (P7): where the terminal shows something else
-// by now, nothing is pressed and the message is drawn anew. Nothing can be chosen where a part of
-// the dialog may be out of sight, or where the session has asked so often that a request was
-// refused. A dialog is one card, which loses its buttons when the dialog is gone; another dialog
-// has a message of its own, which makes a sound.
+// It promises that only what was shown can be pressed (P7): if the terminal shows something else,
+// nothing is pressed. A message is edited only while its terminal asks the same question; when the
+// question changes or is gone, the message loses its buttons, and another dialog has another
+// message, which makes a sound. Nothing can be chosen if a part of the dialog may be out of sight,
+// or if the session has asked so often that a request was refused.
 //
-// It does not look for dialogs: lifecycle tells them. Permission requests with a hook are package
-// ask's.
+// It does not look for dialogs: lifecycle reports them, and reports them again after a key that
+// found another one. Permission requests with a hook are package ask's.
 package dialog

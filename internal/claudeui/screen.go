@@ -53,12 +53,15 @@ func (d *Dialog) IsQuestion() bool {
 	return strings.ContainsRune("←☐☒✔", first)
 }
 
+// Head returns the rows above the first option, or all rows of a dialog without options.
+func (d *Dialog) Head() []string { return d.Lines[:d.head] }
+
 // Asks reports whether other is the same question with the same options, wherever its cursor
 // stands. The rows below the options, above all key hints, change with the cursor and are not
 // compared.
 func (d *Dialog) Asks(other *Dialog) bool {
 	return d != nil && other != nil &&
-		slices.Equal(d.Lines[:d.head], other.Lines[:other.head]) && slices.Equal(d.Options, other.Options)
+		slices.Equal(d.Head(), other.Head()) && slices.Equal(d.Options, other.Options)
 }
 
 // Steady is Text without the rows that change by themselves: spinner rows, the blinking sign before

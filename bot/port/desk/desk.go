@@ -92,6 +92,9 @@ type Dialog struct {
 	// Unasked means that a permission is asked for in the terminal only, although ccbot's hook should
 	// have brought the request to the chat: something may have switched the hook off.
 	Unasked bool
+	// Same reports, of the result of a key, that the terminal still asks what the person was shown: only the
+	// cursor, a tick or a row below the options has changed.
+	Same bool
 }
 
 // CanChoose reports whether a person may choose an option from the chat. Of a permission that came
