@@ -17,6 +17,7 @@ import (
 
 	"ccbot/internal/claudeflags"
 	"ccbot/internal/process"
+	"ccbot/internal/processtest"
 	"ccbot/internal/session"
 	"ccbot/try/botapi"
 )
@@ -37,6 +38,7 @@ func (w *world) newDesk(env ...string) *desk {
 	w.t.Helper()
 	d := &desk{w: w, socket: "ccbot-test-desk-" + uuid.NewString()[:8], sent: filepath.Join(w.whole.TempDir(), "desk.jsonl")}
 	d.env = append(append(w.agentEnv(), "DEMOAGENT_LOG="+d.sent), env...)
+	processtest.EndAfterFailure(w.whole, d.socket)
 	w.whole.Cleanup(func() {
 		_ = exec.Command("tmux", "-L", d.socket, "kill-server").Run()
 		_ = os.Remove(fmt.Sprintf("/tmp/tmux-%d/%s", os.Getuid(), d.socket))

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/try/botapi"
@@ -162,6 +163,8 @@ func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 		"TELEGRAM_API_URL=" + w.api.URL(), "CCBOT_DIR=" + w.state, "CCBOT_TMUX_SOCKET=" + w.socket,
 		"CLAUDE_COMMAND=" + link, "CLAUDE_CONFIG_DIR=" + w.claude, "DEMOAGENT_LOG=" + w.sent,
 		"LOG_LEVEL=debug", "KILL_GRACE=5s", "SHOW_STEPS=off", endsAtOnce}, env...)
+	processtest.EndAfterFailure(t, root)     // HOME of all, but for the real CLI
+	processtest.EndAfterFailure(t, w.socket) // TMUX of what runs in a window names it
 	t.Cleanup(w.close)
 	return w
 }

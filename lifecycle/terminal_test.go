@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -54,6 +55,8 @@ func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]
 	require.NoError(t, err)
 	base := t.TempDir()
 	own := "ccbot-test-" + uuid.NewString()[:8]
+	processtest.EndAfterFailure(t, base) // HOME of the tmux server
+	processtest.EndAfterFailure(t, own)  // TMUX of what runs in a window names it
 	c := tmux.Config{Socket: own, Session: "ccbot", Instance: own, Log: log,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base, "LANG=C.UTF-8"},
 		Start: func(pid int) (uint64, error) {

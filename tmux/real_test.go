@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -58,6 +59,7 @@ func open(t *testing.T) real {
 	t.Helper()
 	programtest.Require(t, "tmux")
 	r := real{name: fmt.Sprintf("ccbot-test-%d-%d", os.Getpid(), servers.Add(1)), home: t.TempDir()}
+	processtest.EndAfterFailure(t, r.home)
 	client, err := tmux.New(r.config())
 	require.NoError(t, err)
 	r.Client = client

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/processtest"
 )
 
 // request is the payload of a PermissionRequest.
@@ -74,13 +75,7 @@ func (a agent) waits(t *testing.T) waiting {
 	cmd.Env = []string{"CLAUDE_PID=" + strconv.Itoa(os.Getpid())}
 	w := waiting{t, cmd, &bytes.Buffer{}, &bytes.Buffer{}}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(request("ls")), w.out, w.err
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		if cmd.ProcessState == nil {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		}
-	})
+	processtest.Start(t, cmd)
 	return w
 }
 
@@ -175,8 +170,9 @@ func testRestart(t *testing.T, a agent) {
 func testAgentGone(t *testing.T, a agent) {
 	b := newBot(t, a.dir)
 	pid := filepath.Join(t.TempDir(), "pid")
+	processtest.EndAfterFailure(t, "CCBOT_TEST="+pid)
 	cmd := exec.Command(a.claude, "-c", `"$0" --dir "$1" & echo $! >"$2.new"; mv "$2.new" "$2"; wait`, a.hook, a.dir, pid)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "CCBOT_LAUNCH=" + launchID}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "CCBOT_LAUNCH=" + launchID, "CCBOT_TEST=" + pid}
 	// A shell gives what runs in the background an empty stdin; a file behind another number is the way around.
 	cmd.Args[2] = strings.Replace(cmd.Args[2], `"$1" &`, `"$1" <&3 &`, 1)
 	in := filepath.Join(t.TempDir(), "in")
@@ -184,7 +180,7 @@ func testAgentGone(t *testing.T, a agent) {
 	file, err := os.Open(in)
 	require.NoError(t, err)
 	cmd.ExtraFiles = []*os.File{file}
-	require.NoError(t, cmd.Start())
+	processtest.Start(t, cmd)
 	require.NoError(t, file.Close())
 	conn, _ := b.next()
 	var data []byte
@@ -227,7 +223,7 @@ func testToldEarly(t *testing.T, a agent) {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	stdin, err := cmd.StdinPipe()
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
+	processtest.Start(t, cmd)
 	_, err = io.WriteString(stdin, strings.Repeat(" ", 1<<20)) // it reads by then, see testSignals
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
@@ -307,7 +303,7 @@ func testNobodyListens(t *testing.T, hook string) {
 			cmd := a.command(fmt.Sprintf(`{ "$0" --dir "$1"; echo $? >'%s'; } %s`, code, to))
 			var said bytes.Buffer
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(request("ls")), &said, &said
-			require.NoError(t, cmd.Start())
+			processtest.Start(t, cmd)
 			conn, _ := b.next()
 			_, err := conn.Write([]byte(allow))
 			require.NoError(t, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 )
 
@@ -317,7 +318,7 @@ func testSignals(t *testing.T, a agent) {
 	cmd.Env = []string{"CCBOT_LAUNCH=" + launchID}
 	stdin, err := cmd.StdinPipe()
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
+	processtest.Start(t, cmd)
 	// A pipe does not hold so much space: once it is written, the hook is reading.
 	_, err = io.WriteString(stdin, strings.Repeat(" ", 1<<20))
 	require.NoError(t, err)

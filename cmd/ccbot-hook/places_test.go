@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 )
 
@@ -123,6 +124,7 @@ type server struct {
 func newServer(t *testing.T, dir, name string) server {
 	t.Helper()
 	s := server{t, fmt.Sprintf("ccbot-test-%d-%s", os.Getpid(), name), dir}
+	processtest.EndAfterFailure(t, dir)
 	t.Cleanup(func() { _ = s.command("kill-server").Run() }) // it may have ended with its last window
 	return s
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/processtest"
 )
 
 func TestClaudeAbove(t *testing.T) {
@@ -67,7 +69,7 @@ func TestLives(t *testing.T) {
 	assert.False(t, lives(self.PID, self.Start+1), "the number was given to another process")
 
 	child := exec.Command("sleep", "60")
-	require.NoError(t, child.Start())
+	processtest.Start(t, child)
 	other, err := readParent(child.Process.Pid)
 	require.NoError(t, err)
 	assert.True(t, lives(other.PID, other.Start))

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 )
 
@@ -42,6 +43,8 @@ func Start(t testing.TB, spec Spec) *Terminal {
 	// A short path: the name of a socket is limited to about 100 bytes.
 	dir, err := os.MkdirTemp("/tmp", "ccbot-tmux-")
 	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
+	processtest.EndAfterFailure(t, dir) // TMUX names the folder
 	w := &Terminal{t: t, base: []string{"-L", "agenttest-" + strconv.Itoa(os.Getpid()), "-f", "/dev/null"},
 		env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "TERM=xterm-256color", "TMUX_TMPDIR=" + dir}}
 	// The first window sleeps: the server must outlive the agent, and its pid is needed at the end.
@@ -49,7 +52,7 @@ func Start(t testing.TB, spec Spec) *Terminal {
 	w.must("set-option", "-g", "remain-on-exit", "on")
 	server, err := strconv.Atoi(w.must("display-message", "-p", "#{pid}"))
 	require.NoError(t, err)
-	t.Cleanup(func() { w.close(server, dir) })
+	t.Cleanup(func() { w.close(server) })
 
 	// env -i, but for what tmux tells the pane about itself.
 	script := filepath.Join(dir, "start")
@@ -59,8 +62,11 @@ func Start(t testing.TB, spec Spec) *Terminal {
 	return w
 }
 
-// close hangs the agent up and waits for it and the server to be gone.
-func (w *Terminal) close(server int, dir string) {
+// close hangs the agent up and waits for it and the server to be gone. After a failure the agent may ignore that.
+func (w *Terminal) close(server int) {
+	if w.t.Failed() {
+		return
+	}
 	table, err := process.NewTable()
 	require.NoError(w.t, err)
 	pid := w.PID()
@@ -71,7 +77,6 @@ func (w *Terminal) close(server int, dir string) {
 			return errors.Is(err, process.ErrGone)
 		}, Patience, 20*time.Millisecond, "process %d is left", p)
 	}
-	assert.NoError(w.t, os.RemoveAll(dir))
 }
 
 func (w *Terminal) run(args ...string) (string, error) {
