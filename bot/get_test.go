@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/files"
 	"ccbot/bot/outbox"
@@ -36,12 +35,6 @@ func TestBelow(t *testing.T) {
 		{"no home", "~a", "/work/api/~a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, files.Below("/work/api", "/home/u", tt.typed)) })
-	}
-}
-
-func TestSize(t *testing.T) {
-	for bytes, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 9_949: "9.9 kB", 52_428_800: "52 MB", 3_000_000_000: "3.0 GB"} {
-		assert.Equal(t, want, chat.Size(bytes))
 	}
 }
 

@@ -198,6 +198,6 @@ func TestContinueOnStart(t *testing.T) {
 func TestDiskLow(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
-	require.NoError(t, w.DiskLow(t.Context(), "900 MiB"))
-	assert.Equal(t, []string{"⚠ The disk of ~/.ccbot is almost full (900 MiB left). Free some space: on a full disk no message can be kept."}, w.Telegram.Texts())
+	require.NoError(t, w.DiskLow(t.Context(), "900 MB"))
+	assert.Equal(t, []string{"⚠ The disk of ~/.ccbot is almost full (900 MB left). Free some space: on a full disk no message can be kept."}, w.Telegram.Texts())
 }

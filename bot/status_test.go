@@ -104,7 +104,7 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 			"4 turns, 42% of context, $3.50",
 			"Tokens: 950 in, 1.2M from the cache, 34k out",
 			"Turns, tokens and tasks are not counted from the beginning: the conversation is long.",
-			"Memory: 412 MB",
+			"Memory: 432 MB",
 			"Flags: --model opus",
 			"",
 			"Tasks: 1 of 3 done",

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"ccbot/internal/bytesize"
 	"ccbot/internal/ownfile"
 )
 
@@ -211,7 +212,7 @@ func oddity(info fs.FileInfo) string {
 	case !mode.IsRegular():
 		return "a device"
 	case info.Size() > maxSettings:
-		return fmt.Sprintf("larger than %d MB", maxSettings>>20)
+		return "larger than " + bytesize.Text(maxSettings)
 	}
 	return ""
 }

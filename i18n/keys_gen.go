@@ -441,7 +441,6 @@ const (
 	StatusTokens           Key = "status_tokens" // Cached, In, Out
 	StatusPartly           Key = "status_partly"
 	StatusMemory           Key = "status_memory" // Size
-	Megabytes              Key = "megabytes"     // Size
 	StatusTasks            Key = "status_tasks"  // All, Done
 	StatusGit              Key = "status_git"
 	StatusGitBare          Key = "status_git_bare"

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/bytesize"
 	"ccbot/internal/glyph"
 )
 
@@ -248,7 +249,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 
 // talk is an earlier conversation in two lines.
 func (b *Browser) talk(p chat.Phrases, n int, c port.Conversation) render.Text {
-	about := []string{p.Say(i18n.NewAgo, i18n.Args{"Age": p.Age(p.Now().Sub(c.At))}), chat.Size(c.Size)}
+	about := []string{p.Say(i18n.NewAgo, i18n.Args{"Age": p.Age(p.Now().Sub(c.At))}), bytesize.Text(c.Size)}
 	r, known := b.chat.Book.Records.Get(c.Session)
 	switch {
 	case known && r.Live:

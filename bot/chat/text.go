@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -123,20 +122,6 @@ func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 
 // OneLine is a text of somebody else's in one line.
 func OneLine(text string) string { return strings.Join(strings.Fields(Visible(text)), " ") }
-
-// Size is a number of bytes as a person reads it.
-func Size(bytes int64) string {
-	size, unit, digits := float64(bytes), "B", 0
-	for _, next := range []string{"kB", "MB", "GB", "TB"} {
-		if size >= 1000 {
-			size, unit, digits = size/1000, next, 1
-		}
-	}
-	if size >= 10 {
-		digits = 0
-	}
-	return fmt.Sprintf("%.*f %s", digits, size, unit)
-}
 
 // Age says a duration in its largest unit.
 func (p Phrases) Age(d time.Duration) string {

@@ -20,6 +20,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/bytesize"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
@@ -170,7 +171,7 @@ func listing(p chat.Phrases, at string, l port.Listing) render.Text {
 		if e.Dir {
 			line += "/"
 		} else {
-			line += "  " + chat.Size(e.Size)
+			line += "  " + bytesize.Text(e.Size)
 		}
 		lines = append(lines, line)
 	}
@@ -206,7 +207,7 @@ func (s *Files) refuse(ctx context.Context, in chat.Incoming, r views.Session, a
 	if file = s.chat.ShortTail(file); !below {
 		file = s.chat.ShortTail(at)
 	}
-	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": s.chat.Short(r.Dir), "Size": chat.Size(size),
-		"Limit": chat.Size(outbox.MaxFile), "Reason": refusal.In(err).Reason})
+	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": s.chat.Short(r.Dir), "Size": bytesize.Text(size),
+		"Limit": bytesize.Text(outbox.MaxFile), "Reason": refusal.In(err).Reason})
 	return s.answer(ctx, in, r, text)
 }

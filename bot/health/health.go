@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/bytesize"
 	"ccbot/internal/each"
 	"ccbot/internal/health"
 )
@@ -55,7 +56,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 		line(i18n.HealthHooks, i18n.Args{"Age": age(p, f.Hook.Slowest), "Count": f.Hook.Events})
 	}
 	if f.Disk.Known {
-		line(i18n.HealthDisk, i18n.Args{"Free": chat.Size(int64(f.Disk.Free)), "Total": chat.Size(int64(f.Disk.Total)), "Dir": p.Short(dir), "Own": chat.Size(int64(f.Disk.Own))})
+		line(i18n.HealthDisk, i18n.Args{"Free": bytesize.Text(f.Disk.Free), "Total": bytesize.Text(f.Disk.Total), "Dir": p.Short(dir), "Own": bytesize.Text(f.Disk.Own)})
 	}
 	if programs := programs(f); len(programs) > 0 {
 		all = append(all, render.Plain(strings.Join(programs, p.Say(i18n.JoinParts))))
@@ -65,7 +66,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 
 // Sentence says what is wrong, wherever it is shown.
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
-	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": chat.Size(int64(w.Bytes)), "Dir": p.Short(dir)})
+	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir)})
 }
 
 func programs(f health.Figures) (all []string) {

@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/bytesize"
 	"ccbot/internal/clip"
 	"ccbot/internal/glyph"
 )
@@ -155,7 +156,7 @@ func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answe
 	a.Text = p.Say(i18n.HistoryWriting)
 	a.Then = func(ctx context.Context) error {
 		say := func(key i18n.Key) string {
-			return p.Say(key, i18n.Args{"Name": r.Name, "Size": p.Say(i18n.Megabytes, i18n.Args{"Size": maxFile >> 20})})
+			return p.Say(key, i18n.Args{"Name": r.Name, "Size": bytesize.Text(maxFile)})
 		}
 		f, err := h.exports.Export(ctx, r.ID, maxFile, history.Words{Title: say(i18n.HistoryTitle), Prompt: say(i18n.HistoryPrompt),
 			Answer: say(i18n.HistoryAnswer), Compacted: say(i18n.HistoryCompacted), Interrupted: say(i18n.HistoryInterrupted),

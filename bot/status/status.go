@@ -22,6 +22,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/bytesize"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
@@ -250,8 +251,7 @@ func (w words) agent(launched string, n now) render.Text {
 		lines = append(lines, w.Say(i18n.StatusPartly))
 	}
 	if n.Memory > 0 {
-		size := w.Say(i18n.Megabytes, i18n.Args{"Size": (n.Memory + 1<<19) >> 20})
-		lines = append(lines, w.Say(i18n.StatusMemory, i18n.Args{"Size": size}))
+		lines = append(lines, w.Say(i18n.StatusMemory, i18n.Args{"Size": bytesize.Text(n.Memory)}))
 	}
 	text := render.Plain(strings.Join(lines, "\n"))
 	if flags := short(strings.Join(n.Flags, " ")); flags != "" {

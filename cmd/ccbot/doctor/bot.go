@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ccbot/bot/chat"
 	bothealth "ccbot/bot/health"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/bytesize"
 	"ccbot/internal/control"
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
@@ -28,7 +28,7 @@ func bot(ctx context.Context, w *World) []Finding {
 		figures = w.withoutBot(ctx)
 	}
 	if d := figures.Disk; d.Known && !d.Low {
-		all = append(all, good("disk", "%s free of %s", chat.Size(int64(d.Free)), chat.Size(int64(d.Total))))
+		all = append(all, good("disk", "%s free of %s", bytesize.Text(d.Free), bytesize.Text(d.Total)))
 	}
 	well := true
 	for _, wrong := range health.Warnings(figures) {

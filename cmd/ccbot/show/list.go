@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/phase"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/bytesize"
 	"ccbot/internal/git"
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
@@ -136,7 +137,7 @@ var columns = []struct {
 	{"MODE", 6, func(l Session, _ time.Time) string { return l.Mode }},
 	{"COST", 8, func(l Session, _ time.Time) string { return number("$%.2f", l.Cost) }},
 	{"CTX", 4, func(l Session, _ time.Time) string { return number("%.0f%%", l.Context) }},
-	{"MEM", 8, func(l Session, _ time.Time) string { return megabytes(l.Memory) }},
+	{"MEM", 8, func(l Session, _ time.Time) string { return memory(l.Memory) }},
 	{"TASKS", 7, func(l Session, _ time.Time) string { return taskText(l.Tasks) }},
 }
 
@@ -223,11 +224,12 @@ func number(format string, n *float64) string {
 	return fmt.Sprintf(format, *n)
 }
 
-func megabytes(bytes uint64) string {
+// memory is nothing if it is not known.
+func memory(bytes uint64) string {
 	if bytes == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d MB", (bytes+1<<19)>>20)
+	return bytesize.Text(bytes)
 }
 
 func taskText(t Tasks) string {

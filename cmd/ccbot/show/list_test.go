@@ -91,7 +91,7 @@ func TestListFitsATerminal(t *testing.T) {
 		assert.NotContains(t, line, "\x1b")
 	}
 	assert.Regexp(t, `^NAME +ID +STATE +SEEN +MODE +COST +CTX +MEM +TASKS +DIR$`, lines[0])
-	assert.Regexp(t, `^東京.*…  00000009  cleanup_failed +2d ago +ask +\$\d+\.\d\d +100% +412 MB +201/202  ….*deep$`, lines[1])
+	assert.Regexp(t, `^東京.*…  00000009  cleanup_failed +2d ago +ask +\$\d+\.\d\d +100% +432 MB +201/202  ….*deep$`, lines[1])
 	assert.Regexp(t, `^mine +00000004  archived +2d ago +- +- +- +- +- +~/src$`, lines[3])
 }
 

@@ -69,7 +69,7 @@ func (d Details) Print(p *terminal.Printer) {
 		row("", "%s works in this folder, too", name)
 	}
 	if d.Memory > 0 {
-		row("memory", "%s", megabytes(d.Memory))
+		row("memory", "%s", memory(d.Memory))
 	}
 	row("model", "%s", cmp.Or(d.Model, "not known"))
 	row("mode", "%s", strings.Join(filled(d.Mode, terminal.Words("Claude Code's own: ", d.ClaudeMode, ""), strings.Join(d.Flags, " ")), "; "))

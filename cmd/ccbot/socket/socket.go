@@ -17,6 +17,7 @@ import (
 	port "ccbot/bot/port/refusal"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/hooks"
+	"ccbot/internal/bytesize"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
@@ -253,7 +254,7 @@ var unsent = map[port.Code]string{
 	port.WrongState:     "the session is over",
 	port.NotShown:       "nobody is allowed any more in the chat that the session is shown in",
 	port.CaptionTooLong: fmt.Sprintf("the caption has more than %d characters", outbox.MaxCaption),
-	port.FileTooBig:     fmt.Sprintf("it has more than the %d MB that Telegram takes", outbox.MaxFile>>20),
+	port.FileTooBig:     fmt.Sprintf("it has more than the %s that Telegram takes", bytesize.Text(outbox.MaxFile)),
 	port.SentTooMany:    "a session may send ten files a minute; seconds to wait: ",
 	port.NotTaken:       "Telegram does not take it: ",
 	port.TookTooLong:    "Telegram did not take it in ten minutes, and I gave up",

@@ -3,7 +3,6 @@ package statefolder
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"ccbot/internal/bytesize"
 	"ccbot/internal/gauge"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
@@ -138,7 +138,7 @@ func (r *Room) low(ctx context.Context, now gauge.Room) error {
 	if err := touch(path, time.Now()); err != nil {
 		return err // otherwise the chat would get the warning each minute
 	}
-	if err := r.chat.DiskLow(ctx, fmt.Sprintf("%d MiB", now.Free>>20)); err != nil {
+	if err := r.chat.DiskLow(ctx, bytesize.Text(now.Free)); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil

@@ -81,7 +81,7 @@ func TestTheDiskIsToldToBeFullOnce(t *testing.T) {
 		d.look(t.Context(), false)
 		told = append(told, d.said...)
 	}
-	assert.Equal(t, []string{"1000 MiB", "800 MiB"}, told)
+	assert.Equal(t, []string{"1.0 GB", "839 MB"}, told)
 	assert.NoFileExists(t, filepath.Join(dir, roomFile))
 
 	d := newDisk(dir, 0)
@@ -100,12 +100,12 @@ func TestAFullDiskIsToldOnceAndSoIsItsEnd(t *testing.T) {
 		deaf  map[int]bool
 		want  []string
 	}{
-		{"a fall and its end", 0, []int{probeSize, 0, 0, 0, probeSize, probeSize}, nil, []string{"0 MiB", "full", "room"}},
+		{"a fall and its end", 0, []int{probeSize, 0, 0, 0, probeSize, probeSize}, nil, []string{"0 B", "full", "room"}},
 		{"at once", 0, []int{0, 0}, nil, []string{"full"}},
 		{"two falls", 0, []int{0, probeSize, 0, probeSize}, nil, []string{"full", "room", "full", "room"}},
-		{"at its limit", 0, []int{0, leastProbe, 0, leastProbe, probeSize, leastProbe, 0}, nil, []string{"full", "room", "0 MiB", "full"}},
+		{"at its limit", 0, []int{0, leastProbe, 0, leastProbe, probeSize, leastProbe, 0}, nil, []string{"full", "room", "0 B", "full"}},
 		{"Telegram is away", 0, []int{0, 0, 0, probeSize, probeSize}, map[int]bool{0: true, 1: true, 3: true}, []string{"full", "room"}},
-		{"Telegram is away all the time", 0, []int{0, 0, probeSize, probeSize}, map[int]bool{0: true, 1: true}, []string{"0 MiB"}},
+		{"Telegram is away all the time", 0, []int{0, 0, probeSize, probeSize}, map[int]bool{0: true, 1: true}, []string{"0 B"}},
 		{"a quota, which no gauge shows", 10_000, []int{0, 0, probeSize}, nil, []string{"full", "room"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
