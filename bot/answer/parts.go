@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/bytesize"
 	"ccbot/internal/each"
 )
 
@@ -67,7 +67,7 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 	case talk.ToolResult:
 		return rendition{parts: a.pictures(item)}
 	case talk.TooLong:
-		return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.LineTooLong, i18n.Args{"Name": r.Name, "Size": chat.Size(item.Size)}))}
+		return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.LineTooLong, i18n.Args{"Name": r.Name, "Size": bytesize.Text(item.Size)}))}
 	}
 	return rendition{}
 }

@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	"github.com/caarlos0/env/v11"
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
@@ -50,7 +50,7 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 				f.Service = &asService
 			}
 			in, _ := cmd.InOrStdin().(*os.File)
-			if in != nil && !isatty.IsTerminal(in.Fd()) {
+			if in != nil && !term.IsTerminal(int(in.Fd())) {
 				in = nil
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT) // ^\ would leave the terminal without echo

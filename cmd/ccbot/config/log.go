@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/lmittmann/tint"
-	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
 )
 
 // Log makes the program's log: with colours for a person at a terminal, otherwise as key=value
@@ -25,7 +25,7 @@ func (c Config) Log(level slog.Leveler, out io.Writer) *slog.Logger {
 			return a
 		}
 		return slog.New(slog.NewJSONHandler(clean, options))
-	case c.LogFormat == "auto" && !c.Colourless && isFile && isatty.IsTerminal(f.Fd()):
+	case c.LogFormat == "auto" && !c.Colourless && isFile && term.IsTerminal(int(f.Fd())):
 		return slog.New(tint.NewTextHandler(clean, &tint.Options{Level: level, TimeFormat: "15:04:05"}))
 	}
 	return slog.New(slog.NewTextHandler(clean, options))

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/google/renameio/v2"
-	"github.com/rogpeppe/go-internal/diff"
 )
 
 // Service is ccbot as a service of its user.
@@ -90,7 +90,7 @@ func (s *Service) Install(ctx context.Context, force bool) error {
 		return err
 	}
 	if there && !untouched(old) && !force {
-		fmt.Fprintf(s.Out, "%s", diff.Diff(m.file(), []byte(old), "what install would write", []byte(text)))
+		fmt.Fprint(s.Out, udiff.Unified(m.file(), "what install would write", old, text))
 		return fmt.Errorf("%s: %w; --force overwrites it", m.file(), errChanged)
 	}
 	if old == text {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
@@ -104,9 +105,9 @@ func show(f *os.File, shown bool) error {
 
 // width is how many characters a line of the terminal has; 0: not known.
 func (t Terminal) width() int {
-	size, err := unix.IoctlGetWinsize(int(t.In.Fd()), unix.TIOCGWINSZ)
+	width, _, err := term.GetSize(int(t.In.Fd()))
 	if err != nil {
 		return 0
 	}
-	return int(size.Col)
+	return width
 }
