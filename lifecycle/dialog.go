@@ -137,18 +137,17 @@ const (
 	restTimeout = 2 * time.Second        // a dialog that never rests is reported after this time
 )
 
-// settling is how a dialog that is not reported yet has looked since it was first seen. The zero
-// value is no such dialog.
+// settling notes the captures of a dialog that is not reported yet. The zero value has no capture.
 type settling struct {
-	mark   string    // at the last look
-	markAt time.Time // since when it has been seen with this mark
-	since  time.Time // when it was first seen
+	mark   string    // of the last capture
+	markAt time.Time // of the first capture with this mark
+	since  time.Time // of the first capture
 }
 
-// look notes what the terminal shows and returns how long to wait before it is reported; 0 means
-// that it rests.
-func (s *settling) look(mark string, now time.Time) (wait time.Duration) {
-	if s.mark == "" || now.Before(s.markAt) { // the second case: the clock was set back
+// add notes a capture and returns how long to wait before the dialog is reported; 0 means that the
+// dialog rests.
+func (s *settling) add(mark string, now time.Time) (wait time.Duration) {
+	if s.mark == "" || now.Before(s.markAt) { // or the clock was set back
 		s.since = now
 		s.mark = ""
 	}

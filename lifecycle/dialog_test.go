@@ -23,7 +23,7 @@ func (w *world) opens(m *menu) *agent {
 	return a
 }
 
-// posted is what the dialogs that were reported show, one string per report.
+// posted returns the rows of each dialog that was reported, one string per report.
 func (w *world) posted() (all []string) {
 	for _, h := range w.news.all() {
 		if d, ok := h.news.(news.Dialog); ok {
@@ -72,7 +72,7 @@ func every(span, limit time.Duration) (all []time.Duration) {
 	return all
 }
 
-// A dialog that waits for a person is looked at twice a minute, also if its counters move.
+// A dialog that waits for a person costs two captures per minute, also if its counters move.
 func TestPostedDialogIsNotPolled(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
@@ -138,10 +138,10 @@ func TestP7_RefusedKeyPostsDialogAgain(t *testing.T) {
 	})
 }
 
-func TestP7_SameMeansTheSameQuestion(t *testing.T) {
+func TestP7_SameMeansSameQuestion(t *testing.T) {
 	tests := []struct {
 		name string
-		then func(a *agent, m *menu) // what the key does
+		then func(a *agent, m *menu) // the effect of the key
 		same bool
 	}{
 		{"the cursor moves", func(_ *agent, m *menu) { m.selected = 1 }, true},

@@ -76,7 +76,7 @@ func (w *reporter) noteOpen() {
 			m.dialog.drawn = settling{}
 			return
 		}
-		w.view.Settles = m.dialog.drawn.look(d.Mark, w.view.Now)
+		w.view.Settles = m.dialog.drawn.add(d.Mark, w.view.Now)
 	})
 }
 

@@ -46,7 +46,7 @@ func TestStartEndsWithTest(t *testing.T) {
 	f.finish()
 }
 
-// The shell dies, and its child lives: no process above names it.
+// The shell dies, and its child lives: no parent of it belongs to the test.
 func TestFailureEndsOrphans(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("SKIPPED: there is no /proc")
