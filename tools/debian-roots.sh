@@ -1,50 +1,124 @@
 #!/bin/bash
-# debian-roots.sh FOLDER: the tests of ./tmux, and a day in a chat, in Debian 11, 12 and 13, each with its own tmux.
-# The tmux of Debian 11 is too old: that it is refused is what is looked at there. As root, on a Debian
-# machine with debootstrap: the systems come from the mirror in its sources.list, and stay in FOLDER for the next run.
+# debian-roots.sh FOLDER [SUITE|PART|USER]...: run tests in bare Debian systems, each with its own tmux.
+#
+#   suites: bullseye bookworm trixie (Debian 11, 12, 13)
+#   parts:  tmux  the tests of ./tmux, and a day in a chat; the tmux of Debian 11 is too old and must be refused
+#           ci    .ci/run, which installs what is missing
+#           try   the README's make try, with the packages that the README names: its page must answer
+#           test  the README's make test, with the packages that the README names
+#   users:  root person
+#
+# Without a suite, part or user it runs all of them: this takes hours. It tests the commit that is checked out. RUN, PKG and
+# SKIP restrict the tests as they do for make. It runs as root, on a Debian machine with debootstrap, Go, Node and npm.
+#
+# Each run has a new copy of a bare root, in its own mount, pid, ipc and uts namespaces: nothing there can write to this
+# machine or end one of its processes. FOLDER keeps the bare roots, the caches of the users and a log of each run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-folder=$(realpath -m "${1:?where to: debian-roots.sh FOLDER}")
-mkdir -p "$folder"
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | head -1)
-export CGO_ENABLED=0
-go test -c -o "$folder/" ./tmux ./e2e
-go build -o "$folder/" ./cmd/...
+folder=$(realpath -m "${1:?usage: debian-roots.sh FOLDER [SUITE|PART|USER]...}")
+shift
 
-root=''
-leave() {
-	if [[ $root ]]; then umount -q "$root/dev/pts" "$root/proc" || true; fi
-}
-trap leave EXIT
+suites=() parts=() users=()
+for word in "$@"; do
+	case $word in
+	bullseye | bookworm | trixie) suites+=("$word") ;;
+	tmux | ci | try | test) parts+=("$word") ;;
+	root | person) users+=("$word") ;;
+	*) echo "debian-roots.sh: $word is no suite, part or user" >&2 && exit 2 ;;
+	esac
+done
+if ((${#suites[@]} == 0)); then suites=(bullseye bookworm trixie); fi
+if ((${#parts[@]} == 0)); then parts=(tmux ci try test); fi
+if ((${#users[@]} == 0)); then users=(root person); fi
 
-inside() { # inside COMMAND...: run it in the root; the tests find the programs there and build none
-	chroot "$root" env -i -C /tmp HOME=/root PATH=/usr/bin:/bin LANG=C.UTF-8 TERM=xterm-256color CCBOT_REQUIRE=all \
-		CCBOT_E2E_BINARIES=/tmp "$@"
-}
-
-bad=0
-for suite in bullseye bookworm trixie; do
-	root=$folder/$suite
-	if [[ ! -e $root.whole ]]; then
-		rm -rf "$root"
-		debootstrap --variant=minbase --include=tmux,procps "$suite" "$root" "${mirror%/}" >"$root.log" 2>&1 ||
-			{ tail "$root.log"; exit 1; }
-		touch "$root.whole"
+# base SUITE: make the suite's bare root, with an ordinary user, unless FOLDER has it.
+base() {
+	local root=$folder/$1 mirror
+	if [[ -e $root.whole ]]; then return; fi
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | head -1)
+	rm -rf --one-file-system "$root"
+	if ! unshare --mount --pid --fork --kill-child debootstrap --variant=minbase "$1" "$root" "${mirror%/}" >"$root.log" 2>&1; then
+		echo "$1: debootstrap failed, see $root.log"
+		tail -3 "$root.log"
+		bad=1
+		return
 	fi
-	mount -t proc proc "$root/proc"
-	mount --bind /dev/pts "$root/dev/pts"
-	cp "$folder"/{tmux.test,e2e.test,ccbot,ccbot-hook,ccbot-try} "$root/tmp/"
-	version=$(chroot "$root" tmux -V)
-	if inside ./tmux.test -test.timeout 300s >"$root.tests" 2>&1 && inside ./e2e.test -test.timeout 120s -test.run '^TestP3_MainJob$' >>"$root.tests" 2>&1; then
-		echo "$suite, $version: passed"
-	elif grep -qa 'tmux is too old: it is 3.1' "$root.tests"; then
-		echo "$suite, $version: refused, it is too old"
+	useradd --root "$root" --create-home --shell /bin/bash person
+	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # a package that is installed starts nothing
+	chmod 755 "$root/usr/sbin/policy-rc.d"
+	touch "$root.whole"
+}
+
+# configure ROOT: let the root reach the network as this machine does.
+configure() {
+	cp /etc/resolv.conf /etc/hosts "$1/etc/"
+	apt-config dump | grep -E '^Acquire::(http|https|ftp)::' >"$1/etc/apt/apt.conf.d/90network" || true
+	mkdir -p "$1/etc/ssl/certs"
+	cp /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/"
+	if [[ -d /usr/local/share/ca-certificates ]]; then cp -r /usr/local/share/ca-certificates "$1/usr/local/share/"; fi
+}
+
+modules=$(go env GOMODCACHE)/cache/download
+environment=(LANG=C.UTF-8 NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt)
+for name in GOSUMDB GOTOOLCHAIN GOPRIVATE GONOPROXY GONOSUMDB GOINSECURE; do
+	environment+=("$name=$(go env "$name")")
+done
+environment+=("GOPROXY=file:///srv/modules,$(go env GOPROXY)")
+for name in registry proxy https-proxy noproxy; do
+	value=$(npm config get "$name" 2>/dev/null)
+	if [[ $value && $value != null ]]; then environment+=("npm_config_${name//-/_}=$value"); fi
+done
+for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY RUN PKG SKIP; do
+	if [[ ${!name:-} ]]; then environment+=("$name=${!name}"); fi
+done
+
+# run SUITE PART USER: run the part in a new copy of the suite's root.
+run() {
+	local name=$1-$2-$3 home=/root status=0
+	if [[ $3 != root ]]; then home=/home/$3; fi
+	root=$(mktemp -d "$folder/run.XXXXXX")
+	cp -a "$folder/$1/." "$root"
+	configure "$root"
+	git clone --quiet --no-hardlinks . "$root$home/ccbot"
+	chown -R --reference "$root$home" "$root$home/ccbot"
+	# Go, Node and the modules that Go has loaded are this machine's, read-only; only what is in $folder can be written.
+	GO=$(go env GOROOT) NODE=$(command -v node) NPM=$(dirname "$(dirname "$(realpath "$(command -v npm)")")") MODULES=$modules \
+		CACHE=$folder/cache/$3 USER_HOME=$home \
+		unshare --mount --pid --ipc --uts --fork --kill-child tools/debian-roots/enter.sh "$root" "$2" \
+		env -i --default-signal "${environment[@]}" /bin/bash "$home/ccbot/tools/debian-roots/inside.sh" "$2" "$3" \
+		</dev/null >"$folder/$name.log" 2>&1 &
+	namespace=$!
+	wait "$namespace" || status=$?
+	namespace=''
+	clean
+	if ((status == 0)); then
+		echo "$name: passed: $(tail -1 "$folder/$name.log")"
 	else
-		echo "$suite, $version: failed"
-		grep -aE '^ *--- FAIL|^panic' "$root.tests" | sort -u || tail "$root.tests"
+		echo "$name: failed, see $folder/$name.log"
+		grep -aE '^ *--- FAIL|^panic|^left behind' "$folder/$name.log" | sort -u || tail "$folder/$name.log"
 		bad=1
 	fi
-	leave
-	root=''
+}
+
+# clean ends all processes of the run, if it was interrupted, and removes its root.
+clean() {
+	if [[ $namespace ]]; then kill -KILL "$namespace" 2>/dev/null && wait "$namespace" || true; fi
+	if [[ $root ]]; then rm -rf --one-file-system "$root"; fi
+	namespace='' root=''
+}
+
+namespace='' root=''
+trap clean EXIT
+mkdir -p "$folder"
+bad=0
+for suite in "${suites[@]}"; do
+	base "$suite"
+	if [[ ! -e $folder/$suite.whole ]]; then continue; fi
+	for part in "${parts[@]}"; do
+		for user in "${users[@]}"; do
+			if [[ $suite == bullseye && $part != tmux || $part == tmux && $user != root ]]; then continue; fi
+			run "$suite" "$part" "$user"
+		done
+	done
 done
 exit "$bad"

@@ -1,0 +1,95 @@
+#!/bin/bash
+# inside.sh PART USER: run a part of debian-roots.sh in a bare Debian, as pid 1. The last line is the result.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/local/go/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+as=()
+if [[ $2 != root ]]; then
+	HOME=/home/$2
+	as=(runuser -u "$2" -- env USER="$2" LOGNAME="$2")
+fi
+
+install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
+
+tmux_part() {
+	local log=/var/log/tmux.tests
+	install tmux
+	export CGO_ENABLED=0 GOFLAGS=-buildvcs=false CCBOT_REQUIRE=all
+	if { go test -count=1 ./tmux && go test -count=1 -run '^TestP3_MainJob$' ./e2e; } >"$log" 2>&1; then
+		echo "$(tmux -V)"
+	elif grep -qa 'tmux is too old: it is 3.1' "$log"; then
+		echo "$(tmux -V) is refused, it is too old"
+	else
+		cat "$log"
+		return 1
+	fi
+}
+
+ci_part() {
+	local command
+	if ((${#as[@]})); then # an ordinary user cannot install what is missing, and is told what root has to do
+		command=$("${as[@]}" .ci/run | sed -n 's/^as root: //p') || true
+		$command >/dev/null
+	fi
+	"${as[@]}" .ci/run
+}
+
+test_part() {
+	# shellcheck disable=SC2046 # a list of packages
+	install $(sed -n 's/.*packages, next to Go: `\([^`]*\)`.*/\1/p' README.md)
+	"${as[@]}" make test
+}
+
+# get HOST PATH COOKIE: print a page.
+get() {
+	exec 3<>"/dev/tcp/${1/://}"
+	printf 'GET %s HTTP/1.0\r\nHost: %s\r\nCookie: %s\r\n\r\n' "$2" "$1" "$3" >&3
+	tr -d '\r' <&3
+	exec 3>&-
+}
+
+# files lists the files that a trial could leave.
+files() { find /tmp /var/tmp /run /dev/shm "$HOME" ! -type d ! -path "$HOME/.cache/*" ! -path "$HOME/.config/go/*" ! -path "$HOME/go/*" ! -path "$PWD/bin/*" | sort; }
+
+# try_part opens the page of `make try` as a browser does, and ends it as Ctrl-C does.
+try_part() {
+	local log=/var/log/try pid url='' host cookie page before
+	install make git ca-certificates
+	if ((${#as[@]})); then install tmux; fi # for root `make try` installs it
+	before=$(files)
+	set -m # a process group for Ctrl-C
+	"${as[@]}" make try >"$log" 2>&1 &
+	pid=$!
+	set +m
+	until url=$(grep -o 'http://[^ ]*' "$log") || ! kill -0 "$pid" || ((SECONDS > 1200)); do sleep 1; done
+	[[ $url ]] || { cat "$log" && return 1; }
+	host=$(cut -d/ -f3 <<<"$url")
+	cookie=$(get "$host" "/${url#*//*/}" '' | sed -n 's/^Set-Cookie: \([^;]*\).*/\1/p')
+	page=$(get "$host" / "$cookie")
+	kill -INT -- "-$pid"
+	wait "$pid" || true # make reports the interrupt as a failure
+	cat "$log"
+	diff <(echo "$before") <(files) | sed -n 's/^>/left behind:/p' >>"$log"
+	grep 'left behind' "$log" && return 1
+	[[ $page == *'id="list"'* ]] && grep -q 'nothing is left' "$log" && echo "$url answered ${page%%$'\n'*}"
+}
+
+# processes lists all processes but this shell.
+processes() {
+	local dir
+	for dir in /proc/[0-9]*; do
+		case ${dir#/proc/} in "$$" | "$BASHPID") continue ;; esac
+		if [[ -s $dir/exe ]]; then echo "left behind: process ${dir#/proc/}: $(tr '\0' ' ' <"$dir/cmdline")"; fi
+	done 2>/dev/null
+}
+
+apt-get update -qq
+set +e
+(set -e; "${1}_part")
+status=$?
+left=$(processes)
+if [[ $left ]]; then
+	echo "$left"
+	exit 1
+fi
+exit "$status"
