@@ -39,7 +39,9 @@ func TestP9_RejectedEventsAreBounded(t *testing.T) {
 	assert.Contains(t, names, "events-0999.json", "the newest stay")
 	assert.NotContains(t, names, "events-0799.json")
 	assert.Subset(t, names, others)
-	assert.Equal(t, loglimit.Burst, strings.Count(log.String(), "msg=hook_event_quarantined"))
+	lines := strings.Count(log.String(), "msg=hook_event_quarantined")
+	assert.GreaterOrEqual(t, lines, loglimit.Burst)
+	assert.Less(t, lines, 2*loglimit.Burst)
 	assert.Equal(t, 1, strings.Count(log.String(), "msg=rejected_hook_events_removed"))
 
 	garbage(1000, 1040, strings.Repeat("x", 1<<20))
