@@ -164,8 +164,8 @@ func (l Launch) settings(recordID uuid.UUID, dir string, started map[string]stri
 // exit code 0 when the binary is gone (an upgrade under a running session) or is killed. Only the
 // output of a permission hook, the decision, is passed through.
 //
-// env -i keeps the environment from the hook, because a repository can change it. Any Go program
-// ends at its start if GOMEMLIMIT is no number.
+// env -i keeps the environment from the hook, because a repository can change it. A Go program
+// exits at its start if GOMEMLIMIT is malformed.
 func (l Launch) command(recordID uuid.UUID, event string) command {
 	line := cleanEnvironment + l.hook(recordID)
 	if event == hookwire.PermissionRequest {

@@ -129,8 +129,8 @@ func TestP10_CommandReachesTheHook(t *testing.T) {
 	}
 }
 
-// TestP10_RepositoryEnvironmentReachesNoHook gives the shell that runs a hook what a repository may
-// set in Claude Code's environment: the hook sees three variables, and its own arguments.
+// TestP10_RepositoryEnvironmentReachesNoHook runs each command line in an environment that a
+// repository could set. The hook must see three variables of it.
 func TestP10_RepositoryEnvironmentReachesNoHook(t *testing.T) {
 	dir := t.TempDir()
 	binary, out := filepath.Join(dir, "ccbot-hook"), filepath.Join(dir, "out")
@@ -155,8 +155,8 @@ func TestP10_RepositoryEnvironmentReachesNoHook(t *testing.T) {
 	}
 }
 
-// TestLaunch_PinsWhatTheAgentStartedWith keeps what a person's own environment says of the linker.
-func TestLaunch_PinsWhatTheAgentStartedWith(t *testing.T) {
+// TestLaunch_PinsStartValues checks that the linker's variables of a person stay.
+func TestLaunch_PinsStartValues(t *testing.T) {
 	started := map[string]string{"LD_LIBRARY_PATH": "/opt/lib", "OPTIND": "3", "GOMEMLIMIT": "1GiB", "CLAUDE_CODE_SIMPLE": "1"}
 	env := pins(started)
 	assert.Equal(t, "/opt/lib", env["LD_LIBRARY_PATH"])

@@ -19,10 +19,10 @@ var pinned = map[string]string{
 // unset are the variables that act on a hook's command line before env -i can drop them, each with
 // the value that means the same as no value. A launch pins them to what the agent was started with,
 // because a person may need them. The dynamic linker reads all but OPTIND, for the shell and for
-// env. Debian's shell ends with exit code 2 if OPTIND is no number, and Claude Code takes that code
-// for a refusal.
+// env. Debian's shell exits with 2 unless OPTIND is a number, and Claude Code takes that code for a
+// refusal.
 //
-// Some variables act by their presence alone and so cannot be pinned. docs/security.md lists them.
+// docs/security.md lists the variables that cannot be pinned, because no value of theirs is neutral.
 var unset = map[string]string{
 	"LD_PRELOAD": "", "LD_AUDIT": "", "LD_LIBRARY_PATH": "", "LD_ORIGIN_PATH": "",
 	"LD_DEBUG": "", "LD_DEBUG_OUTPUT": "", "LD_PROFILE": "", "LD_PROFILE_OUTPUT": "",

@@ -59,8 +59,8 @@ func hasRelay(r session.Record, v View) bool {
 	return r.Launch != nil && r.Launch.PermissionMode == hooks.ModeAsk && !v.Adopted
 }
 
-// permissionPrompt is what the presence file of an agent says that asks for a permission; versions
-// before 2.1.328 say it of a question, too.
+// permissionPrompt is the reason in the presence file of an agent that waits for a permission.
+// Older versions (2.1.197) also name it for a question.
 const permissionPrompt = "permission prompt"
 
 // asksPermission reports whether the terminal asks for a permission. It is pure.

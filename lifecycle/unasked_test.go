@@ -14,8 +14,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestDialogOfPermissionWithoutRequest checks which dialogs are permissions that should have come to
-// the chat as requests.
+// TestDialogOfPermissionWithoutRequest tells permissions whose request is missing from all other
+// dialogs.
 func TestDialogOfPermissionWithoutRequest(t *testing.T) {
 	launched := in(session.Running)
 	bypassing := in(session.Running, func(r *session.Record) { r.Launch = &session.Launch{PermissionMode: hooks.ModeBypass} })

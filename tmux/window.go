@@ -52,12 +52,12 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	return p, nil
 }
 
-// Environment returns the values with which the server's own environment fills the named variables
-// in a new window of ccbot's session. A variable that is unset or empty is missing.
+// Environment returns the named variables as a new window of ccbot's session gets them from tmux,
+// without those that are unset or empty.
 func (c *Client) Environment(ctx context.Context, names []string) (map[string]string, error) {
 	formats := make([]string, len(names))
 	for i, name := range names {
-		formats[i] = "#{" + name + "}" // a format looks up a name that is none of tmux's own in the environment
+		formats[i] = "#{" + name + "}" // tmux looks up unknown names in the environment
 	}
 	a, call, err := c.do(ctx, "display-message", func(marker string) string {
 		return command("display-message", "-p", "-t", "="+c.place.cfg.Session+":", strings.Join(formats, marker+"|"))

@@ -195,7 +195,7 @@ const (
 // look is what the chat shows of a dialog: the terminal's own words, a button per option that the
 // terminal shows, and keys. Where something of what an answer would allow may be out of sight, or
 // the session floods the chat, nothing can be chosen: one can look around, and leave the dialog. A
-// permission that came without its request has a warning, and no keys that reach its other options.
+// permission without its request has a warning, and no keys that reach its other options.
 func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attach string) card.Look {
 	p := d.chat.In(r.Conversation)
 	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))

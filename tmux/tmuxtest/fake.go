@@ -246,7 +246,7 @@ func (f *Fake) NewWindow(ctx context.Context, s tmux.Spec) (made tmux.Pane, err 
 	return made, err
 }
 
-// Environment returns those of the named variables that Env has.
+// Environment returns the named variables of Env.
 func (f *Fake) Environment(ctx context.Context, names []string) (env map[string]string, err error) {
 	err = f.do(ctx, "Environment", func() error {
 		env = maps.Clone(f.Env)

@@ -41,7 +41,7 @@ type Screen struct {
 	// Whole: it hides nothing of what it asks. Else no key can choose anything.
 	Whole bool
 	Mark  string // changes with all that is shown, but not with the spinner of a running turn
-	// Unasked is that of the dialog that is shown. Then no key can choose anything either.
+	// Unasked means that the screen shows a dialog with Dialog.Unasked. No key can choose there.
 	Unasked bool
 }
 
@@ -89,8 +89,8 @@ type Dialog struct {
 	Whole    bool     // Lines are all of it: nothing has left the screen, and no row is hidden
 	Mark     string   // changes with anything that is shown
 	Relayed  bool     // a permission request of the agent waits for the chat
-	// Unasked means that a permission is asked for in the terminal only, although ccbot's hook should
-	// have brought the request to the chat: something may have switched the hook off.
+	// Unasked means that the terminal asks for a permission and no request for it waits in the chat,
+	// although ccbot started the agent with a hook that makes one.
 	Unasked bool
 	// Same reports, of the result of a key, that the terminal still asks what the person was shown: only the
 	// cursor, a tick or a row below the options has changed.
