@@ -261,7 +261,7 @@ func (o *outlines) keep(gid uint16, room *int) {
 	}
 	if parts, ok := parsed.Data.(tables.CompositeGlyph); ok {
 		for _, part := range parts.Glyphs {
-			o.keep(uint16(part.GlyphIndex), room)
+			o.keep(part.GlyphIndex, room)
 		}
 		if *room < 0 {
 			return
