@@ -97,10 +97,7 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 // TestP9_ChangesVerbStaysInFolder: it shows no file outside of the session's folder, none of ccbot's own, and nothing of
 // a session outside of CCBOT_ROOTS.
 func TestP9_ChangesVerbStaysInFolder(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
-		t.Skip("SKIPPED: git is not installed")
-	}
+	programtest.Require(t, "git")
 	top, commit := repository(t)
 	top, err := filepath.EvalSymlinks(top)
 	require.NoError(t, err)
