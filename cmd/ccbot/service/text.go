@@ -61,7 +61,7 @@ StartLimitBurst=5
 [Service]
 Type=notify
 ExecStart=` + unitWord(p.Binary) + ` run
-ExecReload=/bin/kill -HUP $MAINPID
+ExecReload=/bin/sh -c 'kill -HUP $$MAINPID'
 ` + environment + `Restart=on-failure
 RestartSec=5s
 RestartPreventExitStatus=2 3
