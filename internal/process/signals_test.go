@@ -23,7 +23,7 @@ var signalFiles = []string{"internal/process/signal_linux.go", "internal/process
 
 // standIns are where programs that are not ccbot signal: the stand-in for Claude Code does what the real one does (it stops
 // its own job at C-z, and ends the hooks that it has started), and ccbot-try asks the ccbot that it has started to stop.
-var standIns = []string{"try/demoagent/suspend.go", "try/demoagent/group.go", "cmd/ccbot-try/main.go"}
+var standIns = []string{"try/demoagent/suspend.go", "try/demoagent/group.go", "cmd/ccbot-try/main.go", "internal/processtest/processtest.go"}
 
 func TestP2_onlyOneFileSignals(t *testing.T) {
 	root := filepath.Join("..", "..")
