@@ -205,10 +205,7 @@ func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
 			w.Presses(t, chattest.Alice, 1, "Enter")
 			said := w.Telegram.Last(t)
 			assert.Equal(t, w.Word(tt.says, i18n.Args{"Name": "api", "Command": "tmux attach -t api"}), said.Text.Text)
-			assert.Equal(t, tt.closed, len(w.Telegram.Edited) > 0)
-			if tt.closed {
-				assert.Empty(t, w.Telegram.Now(1).Buttons)
-			}
+			assert.Equal(t, tt.closed, len(w.Telegram.Now(1).Buttons) == 0)
 		})
 	}
 	w := chattest.NewWorld(t)
@@ -324,6 +321,20 @@ func TestP7_MessageNeverApprovesOtherContent(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestP7_RefusedOptionLosesItsButton: a dialog that shows the same may permit less than when it was posted.
+func TestP7_RefusedOptionLosesItsButton(t *testing.T) {
+	w := chattest.NewWorld(t)
+	posted := lifecycle.Dialog{Open: true, Lines: []string{"rm", "❯ 1. Yes", "  2. Yes, always", "  3. No"},
+		Options: []string{"Yes", "Yes, always", "No"}, Whole: true, Mark: "mark-six-012"}
+	require.NoError(t, w.SessionNews(t.Context(), w.Session(t, "api", session.Running), chattest.OpenDialog(posted)))
+	require.Contains(t, chattest.Words(w.Telegram.Now(1)), "Yes, always")
+	unasked := posted
+	unasked.Unasked = true
+	w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return unasked, lifecycle.ErrChanged }
+	w.Presses(t, chattest.Alice, 1, "Yes, always")
+	assert.Equal(t, []string{"Yes", "No", "Esc"}, chattest.Words(w.Telegram.Now(1)))
 }
 
 // Another dialog opens while a key is pressed in the first one.

@@ -142,18 +142,18 @@ func (d *Dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, 
 }
 
 // redraw draws the card that was drawn for a mark as its terminal is now. Only a dialog that still
-// asks the same is drawn in its message. Any other one loses its buttons, because a second tap would
+// asks the same is drawn in its message; it may permit less than before. Any other one loses its buttons, because a second tap would
 // approve what the person has not read; lifecycle reports what is asked now. If the card was drawn
 // for another mark since, it stays.
 func (d *Dialogs) redraw(ctx context.Context, key, mark string, now desk.Dialog) error {
 	defer d.cards.Hold()()
 	c, ok := d.cards.Get(key)
 	switch {
-	case !ok || c.Payload != mark || now.Mark == mark:
+	case !ok || c.Payload != mark:
 		return nil
 	case !now.Open:
 		return d.closeLocked(ctx, c, i18n.DialogClosed)
-	case !now.Same:
+	case !now.Same && now.Mark != mark:
 		return d.closeLocked(ctx, c, i18n.DialogChanged)
 	}
 	r, _ := d.chat.Book.Records.Get(c.Look.Session)
