@@ -59,7 +59,7 @@ configure() {
 }
 
 modules=$(go env GOMODCACHE)/cache/download
-environment=(LANG=C.UTF-8 NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt)
+environment=(NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt)
 for name in GOSUMDB GOTOOLCHAIN GOPRIVATE GONOPROXY GONOSUMDB GOINSECURE; do
 	environment+=("$name=$(go env "$name")")
 done
