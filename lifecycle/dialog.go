@@ -114,18 +114,28 @@ func dialogName(d *claudeui.Dialog) string {
 	if len(d.Options) == 0 {
 		return letters
 	}
-	return letters + "\n" + strings.Join(d.Head(), "\n")
+	return letters + "\n" + strings.Join(headOf(d), "\n")
+}
+
+// headOf returns the rows above the options exactly, because they hold the command: only the topics
+// of a question, its first row, are without their ticks.
+func headOf(d *claudeui.Dialog) []string {
+	head := slices.Clone(d.Head())
+	if len(head) > 0 && d.IsQuestion() {
+		head[0] = withoutTicks.Replace(head[0])
+	}
+	return head
 }
 
 // asking returns what a key in the dialog would approve: the rows above the options, and the
-// options, without the cursor and the ticks.
+// options without the cursor and the ticks.
 func asking(s claudeui.Screen) string {
-	rows := []string{s.Steady()}
-	if s.Dialog != nil {
-		rows = slices.Concat(s.Dialog.Head(), []string{""}, s.Dialog.Options)
+	if s.Dialog == nil {
+		return s.Steady()
 	}
-	for i, row := range rows {
-		rows[i] = strings.Join(strings.Fields(withoutTicks.Replace(row)), " ")
+	rows := append(headOf(s.Dialog), "")
+	for _, option := range s.Dialog.Options {
+		rows = append(rows, strings.TrimSpace(withoutTicks.Replace(option)))
 	}
 	return strings.Join(rows, "\n")
 }

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/news"
+	"ccbot/internal/claudeui"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -150,6 +152,9 @@ func TestP7_SameMeansSameQuestion(t *testing.T) {
 		{"another command", func(a *agent, _ *menu) { a.menu = askBash("touch y") }, false},
 		{"other options", func(_ *agent, m *menu) { m.options = []string{"Yes", "No"} }, false},
 		{"one sign more", func(_ *agent, m *menu) { m.head[1] = " touch x /" }, false},
+		{"one blank more", func(_ *agent, m *menu) { m.head[1] = " touch  x" }, false},
+		{"another blank", func(_ *agent, m *menu) { m.head[1] = " touch\u00a0x" }, false},
+		{"a sign like a tick", func(_ *agent, m *menu) { m.head[1] = " touch ●x" }, false},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -192,4 +197,18 @@ func TestP7_NextScreenOfStartIsPosted(t *testing.T) {
 		require.Equal(t, 2, toldOf[news.NotReporting](w.news))
 		assert.Contains(t, lastOf[news.NotReporting](w.news).Dialog.Lines, "Log in")
 	})
+}
+
+// TestTicksOpenNoDialog compares two screens of one question of the real CLI: between them a person has ticked two options.
+func TestTicksOpenNoDialog(t *testing.T) {
+	read := func(name string) claudeui.Screen {
+		text, err := os.ReadFile("../internal/claudeui/testdata/" + name + ".ansi")
+		require.NoError(t, err)
+		return claudeui.Read(string(text))
+	}
+	before, after := read("ask-multi"), read("ask-multi-2")
+	require.NotEqual(t, before.Dialog.Lines, after.Dialog.Lines)
+	assert.Equal(t, asking(before), asking(after))
+	assert.Equal(t, dialogName(before.Dialog), dialogName(after.Dialog))
+	assert.NotEqual(t, asking(before), asking(read("ask-1")))
 }
