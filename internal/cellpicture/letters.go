@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-text/typesetting/font/opentype"
+	xdraw "golang.org/x/image/draw"
 	"golang.org/x/text/unicode/norm"
 
 	"ccbot/internal/systemfont"
@@ -68,7 +69,9 @@ func (l *letters) read(p Picture, width int) (err error) {
 		_, has := l.regular[r]
 		return has || unicode.Is(unicode.Cf, r)
 	})
-	if p.Fonts != nil {
+	// Icons of a person's own font have no meaning in any other; looking for them would read all fonts.
+	missing = slices.DeleteFunc(missing, func(r rune) bool { return unicode.Is(unicode.Co, r) })
+	if p.Fonts != nil && len(missing) > 0 {
 		l.others = p.Fonts.Find(missing, emojiSize*width)
 	}
 	return nil
@@ -141,10 +144,14 @@ func (c *canvas) text(text string, cell Cell, at image.Rectangle, ink color.RGBA
 // emoji draws a bitmap in the middle of a cell, and not beyond it.
 func (c *canvas) emoji(bitmap image.Image, at image.Rectangle) {
 	size := bitmap.Bounds().Size()
+	if size.X > at.Dx() { // a terminal shows some emoji in one column
+		size = image.Pt(at.Dx(), max(size.Y*at.Dx()/size.X, 1))
+	}
 	corner := at.Min.Add(at.Size().Sub(size).Div(2))
 	here := image.Rectangle{corner, corner.Add(size)}
-	part := here.Intersect(at)
-	draw.Draw(c.image, part, bitmap, bitmap.Bounds().Min.Add(part.Min.Sub(here.Min)), draw.Over)
+	scaled := image.NewRGBA(here)
+	xdraw.ApproxBiLinear.Scale(scaled, here, bitmap, bitmap.Bounds(), xdraw.Src, nil)
+	draw.Draw(c.image, here.Intersect(at), scaled, here.Intersect(at).Min, draw.Over)
 }
 
 // glyph draws one glyph in a cell: on its line, in the middle of its columns, and not beyond them.

@@ -225,6 +225,8 @@ func TestFontsAreReadIfNeeded(t *testing.T) {
 	var a asked
 	assert.Empty(t, withFonts(t, "Жé\u200d ─▞⠋⎿⏺✅⚠\uE0B0", &a).Missing)
 	assert.Empty(t, a.letters)
+	withFonts(t, "\uE0C0", &a)
+	assert.Empty(t, a.letters, "no other font has the icons of a person's own font")
 	withFonts(t, "语a语", &a)
 	assert.Equal(t, "语", a.letters)
 }
@@ -268,4 +270,21 @@ func TestTextInAPNG(t *testing.T) {
 
 func TestAnEmptyPicture(t *testing.T) {
 	assert.Zero(t, inked(drawn(t), image.Rect(0, 0, 2*Margin, 2*Margin)))
+}
+
+// TestNarrowEmojiIsSmaller: a terminal shows some emoji in one column. They are drawn smaller there, not cut.
+func TestNarrowEmojiIsSmaller(t *testing.T) {
+	height := func(d *Drawn, x int) (n int) {
+		for y := Margin; y < Margin+Height; y++ {
+			if r, g, b, _ := d.Image.At(x, y).RGBA(); r&g&b != 0xffff {
+				n++
+			}
+		}
+		return n
+	}
+	narrow, err := Picture{Lines: [][]Cell{{{Text: "🙂"}}}, Ink: black, Paper: white, Fonts: fonttest.Fonts{fonttest.Emoji}}.Draw()
+	require.NoError(t, err)
+	wide := withFonts(t, "🙂", fonttest.Fonts{fonttest.Emoji})
+	assert.Positive(t, height(narrow, Margin+Width/2))
+	assert.Less(t, height(narrow, Margin+Width/2), height(wide, Margin+Width)*3/4)
 }
