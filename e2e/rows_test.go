@@ -88,6 +88,8 @@ var typedGroups = []typedGroup{
 	{name: "slow SessionStart hook", event: "SessionStart", command: "sleep 5", rows: []typedRow{
 		{name: "no Esc", text: "say WORD", want: []string{outOnce}},
 		{name: "no Esc, a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.die() }, want: []string{outOnce}},
+	}},
+	{name: "slow SessionStart hook, a stop", event: "SessionStart", command: "sleep 20", rows: []typedRow{
 		{name: "/stop", text: "say WORD", act: func(d *typedDesk) { d.works(); d.stop() }, want: []string{outAsked}},
 		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked}},
 	}},
