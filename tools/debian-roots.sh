@@ -31,23 +31,21 @@ if ((${#suites[@]} == 0)); then suites=(bullseye bookworm trixie); fi
 if ((${#parts[@]} == 0)); then parts=(tmux ci try test); fi
 if ((${#users[@]} == 0)); then users=(root person); fi
 
-# base SUITE: make the suite's bare root, with an ordinary user, unless FOLDER has it.
-base() {
-	local root=$folder/$1 mirror
+# base SUITE: make the suite's bare root, with an ordinary user, unless FOLDER has it. Two runs of this script may share FOLDER.
+base() (
+	root=$folder/$1
+	exec 9>"$root.lock"
+	flock 9
 	if [[ -e $root.whole ]]; then return; fi
 	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | head -1)
 	rm -rf --one-file-system "$root"
-	if ! unshare --mount --pid --fork --kill-child debootstrap --variant=minbase "$1" "$root" "${mirror%/}" >"$root.log" 2>&1; then
-		echo "$1: debootstrap failed, see $root.log"
-		tail -3 "$root.log"
-		bad=1
-		return
-	fi
+	unshare --mount --pid --fork --kill-child debootstrap --variant=minbase "$1" "$root" "${mirror%/}" >"$root.log" 2>&1 ||
+		{ tail -3 "$root.log" && return; }
 	useradd --root "$root" --create-home --shell /bin/bash person
 	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # a package that is installed starts nothing
 	chmod 755 "$root/usr/sbin/policy-rc.d"
 	touch "$root.whole"
-}
+)
 
 # configure ROOT: let the root reach the network as this machine does.
 configure() {
@@ -102,7 +100,7 @@ run() {
 
 # clean ends all processes of the run, if it was interrupted, and removes its root.
 clean() {
-	if [[ $namespace ]]; then kill -KILL "$namespace" 2>/dev/null && wait "$namespace" || true; fi
+	if [[ $namespace ]]; then kill -KILL "$namespace" && wait "$namespace" || true; fi 2>/dev/null
 	if [[ $root ]]; then rm -rf --one-file-system "$root"; fi
 	namespace='' root=''
 }
@@ -113,7 +111,7 @@ mkdir -p "$folder"
 bad=0
 for suite in "${suites[@]}"; do
 	base "$suite"
-	if [[ ! -e $folder/$suite.whole ]]; then continue; fi
+	if [[ ! -e $folder/$suite.whole ]]; then echo "$suite: no root" && bad=1 && continue; fi
 	for part in "${parts[@]}"; do
 		for user in "${users[@]}"; do
 			if [[ $suite == bullseye && $part != tmux || $part == tmux && $user != root ]]; then continue; fi

@@ -14,7 +14,8 @@ install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-r
 tmux_part() {
 	local log=/var/log/tmux.tests
 	install tmux
-	export CGO_ENABLED=0 GOFLAGS=-buildvcs=false CCBOT_REQUIRE=all
+	export CGO_ENABLED=0 GOFLAGS=-buildvcs=false CCBOT_REQUIRE=all CCBOT_E2E_BINARIES=/opt/ccbot # no compiler of C is here
+	go build -o "$CCBOT_E2E_BINARIES/" ./cmd/...
 	if { go test -count=1 ./tmux && go test -count=1 -run '^TestP3_MainJob$' ./e2e; } >"$log" 2>&1; then
 		echo "$(tmux -V)"
 	elif grep -qa 'tmux is too old: it is 3.1' "$log"; then
