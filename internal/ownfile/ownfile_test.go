@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/ownfile"
+	"ccbot/internal/programtest"
 )
 
 func TestRead(t *testing.T) {
@@ -70,9 +71,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadOfAnotherUsersFile_AsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
-	}
+	programtest.RequireRoot(t)
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("foreign"), 0o600))
 	require.NoError(t, os.Chown(path, 12345, -1))

@@ -9,10 +9,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
-	"github.com/google/renameio/v2"
-
+	"ccbot/internal/disk"
 	"ccbot/internal/ownfile"
+	"ccbot/internal/pause"
 	"ccbot/internal/watch"
 )
 
@@ -39,7 +40,7 @@ type Folder struct {
 
 // Make makes the folder (0700) where it is missing.
 func (f Folder) Make() error {
-	if err := os.MkdirAll(f.Path, 0o700); err != nil {
+	if err := disk.MkdirAll(f.Path, 0o700); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
 	return nil
@@ -53,7 +54,7 @@ func (f Folder) Tidy() error {
 		return fmt.Errorf("spool: tidy: %w", err)
 	}
 	for _, name := range left {
-		if err := os.Remove(filepath.Join(f.Path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(filepath.Join(f.Path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("spool: tidy: %w", err)
 		}
 	}
@@ -62,7 +63,7 @@ func (f Folder) Tidy() error {
 
 // CutShort are the files that Tidy removes. One of them may be under way just now.
 func (f Folder) CutShort() (names []string, err error) {
-	entries, err := os.ReadDir(f.Path)
+	entries, err := disk.ReadDir(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -76,7 +77,7 @@ func (f Folder) CutShort() (names []string, err error) {
 
 // Put writes an item, replacing an item of the same name, and makes the folder where it is missing.
 // ErrName and ErrTooBig are mistakes of the caller; other errors come from the disk, and then the
-// old item is unchanged.
+// old item is unchanged, unless only the last step has failed, the sync of the folder.
 func (f Folder) Put(name string, data []byte) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (f Folder) Put(name string, data []byte) error {
 // missing folder is an empty queue. A folder that has the place of an item is listed, and Read
 // refuses it.
 func (f Folder) List() ([]string, error) {
-	entries, err := os.ReadDir(f.Path) // sorted by name
+	entries, err := disk.ReadDir(f.Path) // sorted by name
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -124,7 +125,8 @@ func (f Folder) Read(name string) ([]byte, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	data, err := ownfile.Read(filepath.Join(f.Path, name), f.maxSize(), 0)
+	path := filepath.Join(f.Path, name)
+	data, err := disk.Read(path, func() ([]byte, error) { return ownfile.Read(path, f.maxSize(), 0) })
 	if err != nil {
 		return nil, fmt.Errorf("spool: read %s: %w", name, err)
 	}
@@ -136,12 +138,12 @@ func (f Folder) Remove(name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	err := os.Remove(filepath.Join(f.Path, name))
+	err := disk.Remove(filepath.Join(f.Path, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil && f.Fsync {
-		err = SyncFolder(os.Open(f.Path))
+		err = SyncFolder(disk.Open(f.Path))
 	}
 	if err != nil {
 		return fmt.Errorf("spool: remove %s: %w", name, err)
@@ -152,26 +154,24 @@ func (f Folder) Remove(name string) error {
 func (f Folder) write(path string, data []byte) error {
 	// The temporary file must be beside the item: List skips its dot name, and the rename stays
 	// within one file system.
-	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(f.Path), renameio.WithPermissions(0o600))
+	if !f.Fsync {
+		return disk.Replace(path, f.Path, data, 0o600)
+	}
+	// The folder is opened first: without a file descriptor for it the item would be replaced, and Put
+	// would report an error.
+	folder, err := disk.Open(f.Path)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = pending.Cleanup() }() // after a successful replace this does nothing
-	if _, err := pending.Write(data); err != nil {
-		return err
+	if err := disk.Replace(path, f.Path, data, 0o600); err != nil {
+		return errors.Join(err, folder.Close())
 	}
-	if err := pending.CloseAtomicallyReplace(); err != nil {
-		return err
-	}
-	if !f.Fsync {
-		return nil
-	}
-	return SyncFolder(os.Open(f.Path)) // renameio syncs the file, not its new name
+	return SyncFolder(folder, nil) // renameio syncs the file, not its new name
 }
 
 // Sync makes the names of the items survive a power cut.
 func (f Folder) Sync() error {
-	if err := SyncFolder(os.Open(f.Path)); err != nil {
+	if err := SyncFolder(disk.Open(f.Path)); err != nil {
 		return fmt.Errorf("spool: sync: %w", err)
 	}
 	return nil
@@ -197,32 +197,38 @@ var cutShort = regexp.MustCompile(`^\..+\d{3,}$`)
 func isDot(name string) bool { return strings.HasPrefix(name, ".") }
 
 // SyncFolder makes the names in a folder survive a power cut, and closes the folder. Its parameters
-// are the results of opening the folder: SyncFolder(os.Open(path)), or SyncFolder(root.Open(".")).
+// are the results of opening the folder: SyncFolder(disk.Open(path)), or SyncFolder(root.Open(".")).
 func SyncFolder(folder *os.File, err error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return errors.Join(disk.Sync(folder), folder.Close())
 }
+
+// makeInterval is the pause before a folder that could not be made is made again.
+const makeInterval = 5 * time.Second
 
 // Watch calls changed once when it has begun to watch, and after that whenever items may have
 // arrived, perhaps once for several items. A caller that lists the folder in changed misses
 // nothing: the first list contains earlier items, and later items cause another call. changed is
 // called from this goroutine; items that arrive during the call cause another call after it. Watch
-// makes the folder where it is missing, also when the folder is removed later. It returns nil when
-// ctx ends, otherwise the reason for which it cannot make the folder.
-func (f Folder) Watch(ctx context.Context, room *watch.Room, changed func()) error {
+// makes the folder where it is missing, also when the folder is removed later; if it cannot be made, that
+// is tried again at every makeInterval. Watch returns when ctx ends.
+func (f Folder) Watch(ctx context.Context, room *watch.Room, changed func()) {
 	// A rename within the folder makes a new name too. A file with a dot name becomes an item by
 	// such a rename.
 	folder := room.Watch(f.Path, func(name string, made bool) bool { return made && !isDot(name) })
 	defer folder.Close()
 	for {
 		if _, err := folder.Wait(ctx); err != nil {
-			return nil
+			return
 		}
-		if err := f.Make(); err != nil {
-			return err
+		changed() // also if the folder cannot be made: the list of the folder has the reason
+		for f.Make() != nil {
+			if pause.For(ctx, makeInterval) != nil {
+				return
+			}
+			changed()
 		}
-		changed()
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/programtest"
 	"ccbot/internal/spool"
 )
 
@@ -108,9 +109,7 @@ func TestFolder_ReadRefuses(t *testing.T) {
 }
 
 func TestFolder_ReadRefusesAnotherUsersFile_AsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
-	}
+	programtest.RequireRoot(t)
 	f := newFolder(t)
 	require.NoError(t, f.Put("item", []byte("x")))
 	require.NoError(t, os.Chown(filepath.Join(f.Path, "item"), 65534, -1))

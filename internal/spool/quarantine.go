@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ccbot/internal/clip"
+	"ccbot/internal/disk"
 )
 
 // ReasonSuffix is added to the name of a file in quarantine; the file with the resulting name
@@ -42,10 +43,10 @@ func (f Folder) Quarantine(name, dir, reason string) error {
 
 func (f Folder) quarantine(name, dir, reason string, tell bool) error {
 	source := filepath.Join(f.Path, name)
-	if _, err := os.Lstat(source); errors.Is(err, fs.ErrNotExist) {
+	if _, err := disk.Lstat(source); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	target, err := reserve(filepath.Join(dir, clip.Bytes(filepath.Base(f.Path)+"-"+name, maxName, "")), reason)
@@ -55,19 +56,19 @@ func (f Folder) quarantine(name, dir, reason string, tell bool) error {
 	// Before the move: a crash in between may leave a mark without an item, never an item without a
 	// mark.
 	if tell {
-		err = os.WriteFile(target+untoldSuffix, nil, 0o600)
+		err = disk.WriteFile(target+untoldSuffix, nil, 0o600)
 	}
 	if err == nil {
-		err = os.Rename(source, target)
+		err = disk.Rename(source, target)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, os.Remove(target+ReasonSuffix), Told(dir, filepath.Base(target)))
+		return errors.Join(err, disk.Remove(target+ReasonSuffix), Told(dir, filepath.Base(target)))
 	}
 	if !f.Fsync {
 		return nil
 	}
 	// Sync the new name first: after a power cut the item may be in both folders, never in none.
-	return errors.Join(SyncFolder(os.Open(dir)), SyncFolder(os.Open(f.Path)))
+	return errors.Join(SyncFolder(disk.Open(dir)), SyncFolder(disk.Open(f.Path)))
 }
 
 // reserve finds a name for which neither the item nor its reason file exists. The reason file is
@@ -78,10 +79,10 @@ func reserve(path, reason string) (string, error) {
 		if n > 0 {
 			target = path + "." + strconv.Itoa(n)
 		}
-		if _, err := os.Lstat(target); err == nil {
+		if _, err := disk.Lstat(target); err == nil {
 			continue
 		}
-		file, err := os.OpenFile(target+ReasonSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		file, err := disk.OpenFile(target+ReasonSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil { // on a full disk it stays empty: that is no reason to leave the item where it blocks the queue
 			_, _ = file.WriteString(reason + "\n")
 			_ = file.Close()
@@ -102,7 +103,7 @@ func Untold(dir string) (names []string, err error) {
 		if !ok {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+		if _, err := disk.Lstat(filepath.Join(dir, name)); err == nil {
 			names = append(names, name)
 		}
 	}

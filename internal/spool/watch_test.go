@@ -5,7 +5,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,9 +23,10 @@ func watching(t *testing.T, f spool.Folder) <-chan []string {
 	ctx, cancel := context.WithCancel(context.Background())
 	room := watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler)))
 	seen := make(chan []string)
-	done := make(chan error, 1)
+	done := make(chan struct{})
 	go func() {
-		done <- f.Watch(ctx, room, func() {
+		defer close(done)
+		f.Watch(ctx, room, func() {
 			names, _ := f.List()
 			select {
 			case seen <- names:
@@ -32,7 +36,7 @@ func watching(t *testing.T, f spool.Folder) <-chan []string {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		assert.NoError(t, <-done)
+		<-done
 	})
 	return seen
 }
@@ -74,9 +78,19 @@ func TestWatch_FolderTakenAway(t *testing.T) {
 	until(t, seen, "item")
 }
 
-func TestWatch_Impossible(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	f := spool.Folder{Path: filepath.Join(file, "queue")}
-	assert.Error(t, f.Watch(t.Context(), watch.New(slog.New(slog.DiscardHandler)), func() {}))
+func TestWatchMakesFolderLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		require.NoError(t, os.WriteFile(file, nil, 0o600)) // in the place of the folder
+		ctx, end := context.WithCancel(t.Context())
+		var changes atomic.Int64
+		go spool.Folder{Path: filepath.Join(file, "queue")}.Watch(ctx, watch.New(slog.New(slog.DiscardHandler)), func() { changes.Add(1) })
+		time.Sleep(time.Minute + time.Second)
+		assert.EqualValues(t, 1+12, changes.Load(), "at the beginning, and at each try")
+		require.NoError(t, os.Remove(file))
+		time.Sleep(5 * time.Second)
+		assert.DirExists(t, filepath.Join(file, "queue"))
+		end()
+		synctest.Wait()
+	})
 }

@@ -11,7 +11,8 @@
 //   - When the kernel loses events, and when a watched folder goes away or gets another name, every
 //     waiter of the room looks again at once.
 //   - Where the kernel gives no watch (too many instances, watches or open files; a folder that may
-//     not be read), all that it concerns look every 30 seconds until it does. That is logged once.
+//     not be read), all that it concerns look every 30 seconds until it does, and every second while the user of
+//     the [Room] is busy. That is logged once, and [Room.Problem] returns the reason.
 //   - A folder that hangs when it is looked up holds up nobody but its own watch.
 //
 // It reads no file, and does not notice when a folder above the watched one gets another name, when

@@ -18,14 +18,31 @@ import (
 	"ccbot/internal/pause"
 )
 
-// slowLook is how long what cannot be watched waits until it looks, and asks the kernel, again.
-const slowLook = 30 * time.Second
+// What cannot be watched looks, and asks the kernel, again after slowLook, and after quickLook while
+// Busy reports that changes are to be expected.
+const (
+	quickLook = time.Second
+	slowLook  = 30 * time.Second
+)
+
+// Problem is the reason why the kernel watches nothing, or not everything.
+type Problem string
+
+// The problems; the zero value is none.
+const (
+	NoInstance  Problem = "instances" // of inotify is to be had: fs.inotify.max_user_instances, or descriptors
+	NoWatch     Problem = "watches"   // is to be had: fs.inotify.max_user_watches
+	Unwatchable Problem = "other"     // a folder that may not be read, for example
+)
 
 // Room is all watches over one instance. Until Run runs each watch has its first look only.
 //
 // A folder is looked up without the lock, because the look may hang (a network file system that is gone): then
 // only the watch of that folder waits for the kernel.
 type Room struct {
+	// Busy, set before Run, reports whether changes are to be expected. nil: never.
+	Busy func() bool
+
 	log    *slog.Logger
 	again  *time.Timer    // runs while some watch stands nowhere
 	lost   chan error     // what the instance reports, of capacity 1
@@ -35,8 +52,9 @@ type Room struct {
 	mu      sync.Mutex
 	notify  *fsnotify.Watcher // nil: there is none
 	watches map[*Watch]bool
-	timed   bool // again runs
-	failing bool // it was logged that some watch stands nowhere
+	timed   bool      // again runs
+	problem Problem   // why some watch stands nowhere; it was logged
+	looked  time.Time // when what cannot be watched was last told to look
 }
 
 // New makes a room without watches.
@@ -52,11 +70,13 @@ func (r *Room) Run(ctx context.Context) error {
 	notify, err := fsnotify.NewWatcher()
 	for err != nil {
 		r.mu.Lock()
-		r.fail("", err)
+		r.fail("", err, NoInstance)
 		r.renew()
 		r.mu.Unlock()
-		if ended := pause.For(ctx, slowLook); ended != nil {
-			return ended
+		for due := false; !due; due = r.isDue() {
+			if ended := pause.For(ctx, quickLook); ended != nil {
+				return ended
+			}
 		}
 		notify, err = fsnotify.NewWatcher()
 	}
@@ -119,14 +139,36 @@ func (r *Room) renew() {
 	}
 }
 
-// retry places the watches that stand nowhere. One whose folder is still being looked up is only told to look.
+// isDue reports whether it is time to look at what cannot be watched, and notes that.
+func (r *Room) isDue() bool {
+	busy, now := r.Busy != nil && r.Busy(), time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !busy && now.Sub(r.looked) < slowLook {
+		return false
+	}
+	r.looked = now
+	return true
+}
+
+// Problem returns the reason why some folder is not watched.
+func (r *Room) Problem() Problem {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.problem
+}
+
+// retry places the watches that stand nowhere, if it is time for that. One whose folder is still being looked up is only told to look.
 func (r *Room) retry() {
+	due := r.isDue()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.timed = false
 	for w := range r.watches {
 		switch {
 		case w.at != "":
+		case !due:
+			r.tryLater()
 		case w.looking > 0:
 			w.tell(nil)
 			r.tryLater()
@@ -203,7 +245,9 @@ func (r *Room) stand(w *Watch, turn int, at, next string, err error) (done bool)
 		return true
 	case err == nil && at == w.at:
 		w.tell(nil)
-		r.failing = r.failing && r.standsAt("")
+		if !r.standsAt("") {
+			r.problem = ""
+		}
 		return true
 	}
 	r.release(w)
@@ -212,8 +256,12 @@ func (r *Room) stand(w *Watch, turn int, at, next string, err error) (done bool)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // gone between the look and the watch
+	case errors.Is(err, syscall.ENOSPC):
+		r.fail(w.dir, err, NoWatch)
+		w.tell(nil)
+		return true
 	case err != nil:
-		r.fail(w.dir, err)
+		r.fail(w.dir, err, Unwatchable)
 		w.tell(nil)
 		return true
 	default:
@@ -282,11 +330,12 @@ func (r *Room) release(w *Watch) {
 }
 
 // fail logs, once, that a watch stands nowhere, and has it placed in a while.
-func (r *Room) fail(dir string, err error) {
-	if !r.failing {
+func (r *Room) fail(dir string, err error, why Problem) {
+	if r.problem == "" {
 		r.log.Warn("watch_failed", logkey.Path, dir, logkey.Error, err.Error(), logkey.AgainIn, slowLook)
+		r.looked = time.Now()
 	}
-	r.failing = true
+	r.problem = why
 	r.tryLater()
 }
 
@@ -294,6 +343,6 @@ func (r *Room) fail(dir string, err error) {
 func (r *Room) tryLater() {
 	if !r.timed {
 		r.timed = true
-		r.again.Reset(slowLook)
+		r.again.Reset(quickLook)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -65,6 +66,57 @@ func TestARoomWithoutAnInstance(t *testing.T) {
 	})
 }
 
+// TestBusyRoomLooksEverySecond while the kernel gives no instance, and every 30 seconds when idle.
+func TestBusyRoomLooksEverySecond(t *testing.T) {
+	dir := t.TempDir()
+	var limit syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	restore := func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }
+	defer restore()
+	synctest.Test(t, func(t *testing.T) {
+		room := New(slog.New(slog.DiscardHandler))
+		var busy atomic.Bool
+		room.Busy = busy.Load
+		w := room.Watch(dir, anything)
+		assert.Empty(t, room.Problem())
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 3, Max: limit.Max}))
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- room.Run(ctx) }()
+		looks := func(d time.Duration) (n int) {
+			for range d / quickLook {
+				time.Sleep(quickLook)
+				synctest.Wait()
+				if len(w.news) > 0 {
+					<-w.news
+					n++
+				}
+			}
+			return n
+		}
+		synctest.Wait()
+		assert.Nil(t, told(t, w))
+		assert.Equal(t, NoInstance, room.Problem())
+		assert.Equal(t, 2, looks(2*slowLook))
+		busy.Store(true)
+		assert.Equal(t, 10, looks(10*quickLook))
+		busy.Store(false)
+		assert.Equal(t, 1, looks(slowLook))
+		restore()
+		time.Sleep(slowLook)
+		for n := 0; ; n++ { // the first looks are at the whole folder
+			require.NoError(t, os.WriteFile(filepath.Join(dir, strconv.Itoa(n)), nil, 0o600))
+			if names, err := w.Wait(ctx); names != nil || err != nil {
+				require.NoError(t, err)
+				break
+			}
+		}
+		assert.Empty(t, room.Problem())
+		stop()
+		assert.ErrorIs(t, <-done, context.Canceled)
+	})
+}
+
 // What cannot be watched has a look now and then, and is told as ever once it can be.
 func TestAFolderThatCannotBeWatched(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "loop")
@@ -83,7 +135,7 @@ func TestAFolderThatCannotBeWatched(t *testing.T) {
 	require.NoError(t, os.Remove(dir))
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	begin(room, notify)
-	assert.False(t, room.failing)
+	assert.Empty(t, room.problem)
 	assert.Nil(t, told(t, w))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600))
 	room.take(<-notify.Events)
@@ -145,7 +197,7 @@ func TestAFolderWithTwoNames(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)) // keeps fsnotify from reading on
 	require.NoError(t, os.Rename(dir, other))
 	second := room.Watch(other, anything)
-	assert.True(t, room.failing)
+	assert.NotEmpty(t, room.problem)
 	assert.Equal(t, dir, first.at)
 	assert.Empty(t, second.at)
 	assert.Nil(t, told(t, second))

@@ -1,0 +1,49 @@
+// Package apianswer reads answers of Telegram's Bot API.
+//
+// It promises that a body is an answer only if it is Telegram's JSON. Any other body, such as the
+// page of a proxy, is an error with every HTTP status.
+package apianswer
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+)
+
+// ErrForeign is returned if a body is not Telegram's JSON.
+var ErrForeign = errors.New("not an answer of the Bot API")
+
+// Answer is an answer of the Bot API.
+type Answer struct {
+	Result      json.RawMessage // nil: the call was refused
+	Code        int             // of a refusal
+	Description string          // of a refusal
+	RetryAfter  int             // in seconds; 0: no pause is asked for
+}
+
+// Parse reads the body of an answer.
+func Parse(body []byte) (Answer, error) {
+	var a struct {
+		OK          *bool           `json:"ok"`
+		Result      json.RawMessage `json:"result"`
+		ErrorCode   int             `json:"error_code"`
+		Description string          `json:"description"`
+		Parameters  struct {
+			RetryAfter int `json:"retry_after"`
+		} `json:"parameters"`
+	}
+	switch err := json.Unmarshal(body, &a); {
+	case err != nil, a.OK == nil:
+		return Answer{}, ErrForeign
+	case *a.OK && a.Result != nil:
+		return Answer{Result: a.Result}, nil
+	case *a.OK, a.ErrorCode == 0, a.Description == "":
+		return Answer{}, ErrForeign
+	}
+	return Answer{Code: a.ErrorCode, Description: a.Description, RetryAfter: a.Parameters.RetryAfter}, nil
+}
+
+// UnknownToken reports whether the server does not know the token, or does not know the method.
+func (a Answer) UnknownToken() bool {
+	return a.Code == http.StatusUnauthorized || a.Code == http.StatusNotFound
+}
