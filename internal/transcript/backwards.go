@@ -11,14 +11,14 @@ import (
 
 // backwards reads a transcript from a place towards its beginning, in chunks of whole lines.
 type backwards struct {
-	file *os.File
-	ctx  context.Context
-	path string
-	end  int64 // of the chunk that is read next: a line ends there
-	last int64 // nothing before it is read
-	size int64 // of a chunk; lines may make one longer
-	data []byte
-	long held // data, if it holds a long line
+	file  *os.File
+	ctx   context.Context
+	path  string
+	end   int64 // of the chunk that is read next: a line ends there
+	last  int64 // nothing before it is read
+	size  int64 // of a chunk; lines may make one longer
+	data  []byte
+	alone *Reader // has the long line that was returned last
 }
 
 // endOf stands for the end of the last whole line, where a place is asked for.
@@ -45,63 +45,110 @@ func openBackwards(ctx context.Context, path string, before, size int64) (*backw
 }
 
 func (b *backwards) close() {
-	b.long.release()
-	_ = b.file.Close() // it was only read
+	if b.alone != nil {
+		_ = b.alone.Close() // it was only read
+	}
+	_ = b.file.Close()
 }
 
-// next gives the lines before those that it gave last, and where they begin; none: it was at the beginning.
-// They are valid until the next call. A line longer than maxLine comes in pieces, which are no JSON.
-func (b *backwards) next() (lines []byte, at int64, err error) {
-	if b.long > 0 {
-		b.data = nil
-		b.long.release()
+// next returns the lines before those that it returned last; no text: it was at the beginning. They are valid until the
+// next call. A long line comes alone.
+func (b *backwards) next() (lines line, err error) {
+	if b.alone != nil {
+		_ = b.alone.Close() // it was only read
+		b.alone = nil
 	}
 	for size := b.size; b.end > b.last; size *= 2 {
 		if err := b.ctx.Err(); err != nil {
-			return nil, b.end, err
+			return lines, err
 		}
 		start := max(b.last, b.end-size)
 		if n := b.end - start; int64(cap(b.data)) < n {
-			if b.data = nil; n > max(b.size, longLine) {
-				b.long.take(n)
-			}
 			b.data = make([]byte, n)
 		}
-		lines = b.data[:b.end-start]
-		if _, err := b.file.ReadAt(lines, start); errors.Is(err, io.EOF) {
-			return nil, b.end, fmt.Errorf("%w: %s became shorter", ErrTruncated, b.path)
-		} else if err != nil {
-			return nil, b.end, fmt.Errorf("read transcript: %w", err)
+		text := b.data[:b.end-start]
+		if err := b.read(text, start); err != nil {
+			return lines, err
 		}
 		if start > 0 { // the first line may begin before
-			first := bytes.IndexByte(lines, '\n') + 1
-			if (first == 0 || first == len(lines)) && len(lines) < maxLine {
-				if start > b.last {
-					continue
-				}
-				b.end = start // the line begins too far back
-				break
-			}
-			if first < len(lines) {
-				lines, start = lines[first:], start+int64(first)
+			first := bytes.IndexByte(text, '\n') + 1
+			switch {
+			case first > 0 && first < len(text):
+				text, start = text[first:], start+int64(first)
+			case start == b.last: // the line begins too far back
+				b.end = start
+				return lines, nil
+			case size < longLine:
+				continue
+			default:
+				return b.longLine(start)
 			}
 		}
+		lines = line{text: text, at: start, end: b.end}
 		b.end = start
-		return lines, start, nil
+		return lines, nil
 	}
-	return nil, 0, nil
+	return lines, nil
+}
+
+func (b *backwards) read(into []byte, at int64) error {
+	if _, err := b.file.ReadAt(into, at); errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: %s became shorter", ErrTruncated, b.path)
+	} else if err != nil {
+		return fmt.Errorf("read transcript: %w", err)
+	}
+	return nil
+}
+
+// longLine returns the line that ends at b.end and begins before a place.
+func (b *backwards) longLine(before int64) (l line, err error) {
+	piece := make([]byte, min(keptBuffer, before))
+	for begin := before; ; begin -= int64(len(piece)) {
+		if err := b.ctx.Err(); err != nil {
+			return l, err
+		}
+		if begin <= b.last && b.last > 0 {
+			b.end = b.last // it begins too far back
+			return l, nil
+		}
+		piece = piece[:min(int64(len(piece)), begin)]
+		if err := b.read(piece, begin-int64(len(piece))); err != nil {
+			return l, err
+		}
+		if i := bytes.LastIndexByte(piece, '\n'); i >= 0 || begin == int64(len(piece)) {
+			b.data = nil
+			b.alone = Open(Cursor{Path: b.path, Offset: begin - int64(len(piece)) + int64(i) + 1})
+			break
+		}
+	}
+	l, ok, err := b.alone.readLine()
+	if err == nil && (!ok || l.end != b.end) {
+		err = fmt.Errorf("%w: %s was written anew", ErrTruncated, b.path)
+	}
+	if b.end = l.at; l.text == nil {
+		l.text = []byte{'\n'} // there is nothing to read in it, but more before it
+	}
+	return l, err
+}
+
+// part returns one of several lines.
+func (l line) part(begin, end int) line {
+	if l.short != nil {
+		return l
+	}
+	return line{text: l.text[begin:end], at: l.at + int64(begin), end: l.at + int64(end)}
 }
 
 // each calls see with the lines from the last to the first, until it returns false or all are read.
-func (b *backwards) each(see func(line []byte, at int64) bool) error {
+func (b *backwards) each(see func(l line) bool) error {
 	for {
-		lines, at, err := b.next()
-		if err != nil || lines == nil {
+		lines, err := b.next()
+		if err != nil || lines.text == nil {
 			return err
 		}
-		for end := len(lines); end > 0; {
-			begin := bytes.LastIndexByte(lines[:end-1], '\n') + 1
-			if !see(lines[begin:end], at+int64(begin)) {
+		for end := len(lines.text); end > 0; {
+			begin := bytes.LastIndexByte(lines.text[:end-1], '\n') + 1
+			if !see(lines.part(begin, end)) {
 				return nil
 			}
 			end = begin

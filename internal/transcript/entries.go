@@ -16,6 +16,7 @@ type Entry struct {
 	Texts   []string  // of an answer Markdown
 	Calls   []string  // names of the tools that were called
 	Images  int
+	Cut     bool // of a text that does not fit in memory, Texts has the beginning
 	// Interrupted says that a person has interrupted the answer.
 	Interrupted bool
 }
@@ -60,10 +61,10 @@ func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) e
 
 // entries calls see with the entries of lines, until it returns false. join makes one entry of the one that comes and the
 // one that came before it, where both are of one answer.
-func entries(each func(see func(line []byte, at int64) bool) error, join func(comes, came Entry) (Entry, bool), see func(Entry) bool) error {
+func entries(each func(see func(l line) bool) error, join func(comes, came Entry) (Entry, bool), see func(Entry) bool) error {
 	open, more := Entry{}, true
-	err := each(func(line []byte, at int64) bool {
-		e, ok := entryOf(line, at)
+	err := each(func(l line) bool {
+		e, ok := entryOf(l)
 		if !ok {
 			return true
 		}
@@ -90,7 +91,7 @@ func join(first, next Entry) (Entry, bool) {
 	}
 	next.At, next.Images = first.At, first.Images+next.Images
 	next.Texts, next.Calls = slices.Concat(first.Texts, next.Texts), slices.Concat(first.Calls, next.Calls)
-	next.Interrupted = next.Interrupted || first.Interrupted
+	next.Interrupted, next.Cut = next.Interrupted || first.Interrupted, next.Cut || first.Cut
 	return next, true
 }
 
@@ -105,12 +106,12 @@ func silent(line []byte) bool {
 }
 
 // entryOf is what people read of a line; false: nothing.
-func entryOf(line []byte, at int64) (e Entry, ok bool) {
-	if silent(line) {
+func entryOf(l line) (e Entry, ok bool) {
+	if silent(l.text) {
 		return e, false
 	}
-	items, _ := parse(line) // one bad line must not hide the others
-	e.At, e.End = at, at+int64(len(line))
+	items, _ := parse(l) // one bad line must not hide the others
+	e.At, e.End = l.at, l.end
 	for _, item := range items {
 		if item.Sidechain || item.Meta {
 			continue
@@ -140,6 +141,9 @@ func (e *Entry) take(item Item) {
 		return
 	}
 	e.Images += images
+	if item.Rest != nil {
+		e.Cut, text = true, text+"…"
+	}
 	if text != "" {
 		e.Texts = append(e.Texts, text)
 	}
@@ -192,10 +196,10 @@ func Days(ctx context.Context, path string, before int64, in *time.Location, see
 	defer b.close()
 	var day Day
 	minute, more := "", true
-	err = b.each(func(line []byte, at int64) bool {
-		_, stamp, found := bytes.Cut(line, timeMark)
-		spoken := func(mark []byte) bool { return bytes.Contains(line, mark) }
-		if !found || len(stamp) < len(time.RFC3339) || !slices.ContainsFunc(spokenMarks, spoken) || bytes.Contains(line, sideMark) {
+	err = b.each(func(l line) bool {
+		_, stamp, found := bytes.Cut(l.text, timeMark)
+		spoken := func(mark []byte) bool { return bytes.Contains(l.text, mark) }
+		if !found || len(stamp) < len(time.RFC3339) || !slices.ContainsFunc(spokenMarks, spoken) || bytes.Contains(l.text, sideMark) {
 			return true
 		}
 		if now := string(stamp[:len(toMinute)]); now != minute { // the days of some zones begin at half past
@@ -212,7 +216,7 @@ func Days(ctx context.Context, path string, before int64, in *time.Location, see
 			}
 		}
 		if more {
-			day.At = at
+			day.At = l.at
 		}
 		return more
 	})

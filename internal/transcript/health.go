@@ -184,7 +184,7 @@ func look(data []byte, cut bool) tail {
 // The copy is on disk when Repair returns. It exists as a whole or not at all; a crash may leave a
 // file .UUID.tmp, which Claude Code does not look at. fs.ErrExist: a transcript with the id as
 // exists already. ErrNothingLeft: the file has no whole line of the conversation. A line of more
-// than 64 MiB is an error, because it would not fit in memory and this package could not read it.
+// than Budget is an error, because it would not fit in memory.
 //
 // Nothing is written outside the projects folder, wherever links in it lead.
 func Repair(h Health, id, as uuid.UUID) (path string, err error) {
@@ -251,7 +251,7 @@ func create(folder *os.Root, name string, fill func(io.Writer) error) (err error
 // copyWhole copies the whole lines of a transcript and gives them another session id.
 func copyWhole(w io.Writer, r io.Reader, id, as uuid.UUID) error {
 	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 256<<10), maxLine)
+	in.Buffer(make([]byte, 256<<10), int(Budget()))
 	in.Split(splitLine)
 	out := bufio.NewWriterSize(w, 256<<10)
 	spoken := false

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"ccbot/internal/programtest"
 )
 
 const (
@@ -165,9 +167,7 @@ func TestCheckCountsOneFileOnce(t *testing.T) {
 
 // What is not a file of this user is neither read nor taken for missing.
 func TestCheckOfForeignFiles_AsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
-	}
+	programtest.RequireRoot(t)
 	id := uuid.New()
 	dir := projects(t, t.TempDir(), id, map[string]string{"a": prompt("one")})
 	path := filepath.Join(dir, "a", id.String()+".jsonl")

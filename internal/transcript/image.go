@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,13 +26,17 @@ var (
 	mediaType  = []byte(`"media_type"`)
 )
 
+// maxMark is more than the length of a shortener's mark.
+const maxMark = 128
+
 // nearData is how far from the data the other members of an image's source are.
 const nearData = 64
 
-// withoutImages returns a line in which the base64 data of each image is replaced by its place, as imageOf reads it. The
-// quotes around "data" prove that it is a name: inside of a string they would be escaped.
-func withoutImages(line []byte) []byte {
-	var short []byte
+// withoutImages returns a line in which the base64 data of each image is replaced by its place, as imageOf reads it, and
+// these places, without media types. The quotes around "data" prove that it is a name: inside of a string they would be
+// escaped.
+func withoutImages(l line) (short []byte, places []Image) {
+	line := l.text
 	done := 0
 	for at := 0; ; {
 		i := bytes.Index(line[at:], dataMember)
@@ -46,17 +51,33 @@ func withoutImages(line []byte) []byte {
 		at = begin + n
 		before, after := line[max(done, begin-nearData):begin], line[at:min(len(line), at+nearData)]
 		if bytes.Contains(before, isBase64) || bytes.Contains(after, isBase64) || bytes.Contains(after, mediaType) {
-			if decodes(line[begin:at]) {
+			offset, length := l.short.original(begin), int64(n)
+			_, rest, letters, _, cut := l.short.find(string(line[max(begin, at-maxMark):at]))
+			if cut {
+				offset, length = rest.Offset, rest.Length
+			}
+			if letters || !cut && decodes(line[begin:at]) {
 				short = append(short, line[done:begin]...)
-				short = fmt.Appendf(short, "%d:%d", begin, n)
+				short = fmt.Appendf(short, "%d:%d", offset, length)
+				places = append(places, Image{Offset: offset, Length: length})
 				done = at
 			}
 		}
 	}
 	if done == 0 {
-		return line
+		return line, nil
 	}
-	return append(short, line[done:]...)
+	return append(short, line[done:]...), places
+}
+
+// keepFound clears the images of an item that are at none of the places: the line itself can hold text in the form that
+// imageOf reads.
+func keepFound(images, places []Image) {
+	for i, image := range images {
+		if !slices.Contains(places, Image{Offset: image.Offset, Length: image.Length}) {
+			images[i] = Image{MediaType: image.MediaType}
+		}
+	}
 }
 
 // decodes reports whether data is base64.

@@ -3,13 +3,13 @@ package transcript
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,8 +72,22 @@ func TestWithoutImagesChangesNothingElse(t *testing.T) {
 			if tt.want == "" {
 				tt.want = tt.line
 			}
-			assert.Equal(t, tt.want, string(withoutImages([]byte(tt.line))))
+			short, _ := withoutImages(line{text: []byte(tt.line)})
+			assert.Equal(t, tt.want, string(short))
 		})
+	}
+}
+
+// TestP5_ForgedPlaceIsNoImage: the result of a tool holds whatever its server sends, also the form in which withoutImages
+// leaves an image. If OpenImage failed there again and again, the answers after it would never come.
+func TestP5_ForgedPlaceIsNoImage(t *testing.T) {
+	for _, data := range []string{"0:400", "9223372036854775800:8", "-5:400", `0:4\u00300`} {
+		path := wrote(t, resultWith("QUJDREVG", data))
+		var item Item
+		require.NoError(t, Each(Cursor{Path: path}, false, func(i Item) bool { item = i; return true }))
+		require.Len(t, item.Images, 2, data)
+		assert.Equal(t, int64(8), item.Images[0].Length)
+		assert.Equal(t, Image{MediaType: "image/png"}, item.Images[1], data)
 	}
 }
 
@@ -144,11 +158,8 @@ func TestHalfLongLineIsNotKept(t *testing.T) {
 
 // TestP5_TooLongLineIsReported: what does not fit in memory has an item in its place.
 func TestP5_TooLongLineIsReported(t *testing.T) {
-	said := func(text string) string {
-		return fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"text","text":"%s"}]}}`+"\n", text)
-	}
-	long := said(strings.Repeat("x", 3<<20))
-	path := wrote(t, said("before"), long, said("after"))
+	long := reply("m", slices.Repeat([]string{"some words"}, 200_000)...)
+	path := wrote(t, reply("m", "before"), long, reply("m", "after"))
 	r := Open(Cursor{Path: path})
 	defer r.Close()
 	r.limit = 2 << 20
@@ -162,6 +173,9 @@ func TestP5_TooLongLineIsReported(t *testing.T) {
 		if kinds = append(kinds, item.Kind); item.Kind == TooLong {
 			assert.Equal(t, int64(len(long)), item.Size)
 			assert.Equal(t, item.Next.Offset, item.At.Offset+item.Size)
+			words, err := OpenWords(item.At, *item.Rest)
+			require.NoError(t, err)
+			assert.Equal(t, long, readAll(t, words))
 		}
 	}
 	assert.Equal(t, []Kind{Text, TooLong, Text}, kinds)

@@ -44,7 +44,8 @@ const (
 	QueueOperation  Kind = "queue_operation"  // Operation "enqueue" (Text is the prompt), "dequeue", …
 	LocalCommand    Kind = "local_command"    // "/name args" or "!command", as typed
 	LocalOutput     Kind = "local_output"     // what a local command printed; Text may be blank
-	// TooLong stands for a line that does not fit in memory: Size. Nothing else is known of it.
+	// TooLong stands for a line that does not fit in memory even without its long strings: Size. Nothing else is known
+	// of it.
 	TooLong Kind = "too_long"
 	// PermissionDecision: Claude Code took a hook's answer to a permission; Tool.ID, Text "allow" or "deny".
 	PermissionDecision Kind = "permission_decision"
@@ -64,6 +65,7 @@ type Item struct {
 	Last      bool      // of a Text that ends the agent's turn, or may: no call of a tool comes after it, as far as its line says
 
 	Text      string
+	Rest      *Rest // Text is only the beginning of this string; nil: it is whole. Of TooLong: the line
 	Tool      *Tool
 	Images    []Image
 	Command   string  // LocalCommand and LocalOutput: the command's name with its sign, "/compact"

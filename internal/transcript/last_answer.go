@@ -77,8 +77,8 @@ func LastPrompt(ctx context.Context, path string) (text string) {
 	}
 	defer b.close()
 	b.last = max(0, b.end-promptFarthest)
-	_ = b.each(func(line []byte, at int64) bool {
-		if e, _ := entryOf(line, at); e.Kind == Asked {
+	_ = b.each(func(l line) bool {
+		if e, _ := entryOf(l); e.Kind == Asked {
 			text = strings.Join(e.Texts, "\n")
 		}
 		return text == ""

@@ -1,17 +1,33 @@
 package transcript
 
 import (
+	"math"
+	"os"
 	"runtime/debug"
 	"sync"
+
+	"ccbot/internal/membudget"
 )
 
+// Budget is how much memory all that is made of long lines may take, and how much of a text is sent without being asked
+// for.
+var Budget = sync.OnceValue(func() int64 {
+	limit := debug.SetMemoryLimit(-1)
+	if limit <= 0 {
+		limit = math.MaxInt64
+	}
+	return membudget.Budget(os.DirFS("/"), limit)
+})
+
 const (
-	// maxLine is the longest line that is read. Images and pasted files make lines of many megabytes.
-	maxLine = 64 << 20
-	// longLine is the length of a line that is held alone.
+	// longLine is the length of a line that is shortened, and is held alone.
 	longLine = 1 << 20
-	// returned is the length of a line whose memory goes back to the system at once.
-	returned = 8 << 20
+	// lineShare is the part of the budget that one line has, in percent: it is copied when it is parsed and rendered.
+	lineShare = 30
+	// keptHead is what is kept of a string that is longer than that.
+	keptHead = 64 << 10
+	// returnedShare is the part of the budget from which on the memory of a line goes back to the system at once.
+	returnedShare = 8
 )
 
 // longLines is held by the reader that has a long line in memory. Memory belongs to the process, so all readers share it:
@@ -37,7 +53,7 @@ func (h *held) release() {
 		return
 	}
 	*h = 0
-	if n >= returned {
+	if int64(n) >= Budget()/returnedShare {
 		debug.FreeOSMemory() // before the next long line is read
 	}
 	longLines.Unlock()

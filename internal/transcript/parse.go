@@ -80,8 +80,11 @@ func (h heading) spoken() bool {
 
 // parseLine reads one line. Types it does not know give no items and no error, as does a blank
 // line; an error says that the line is no JSON object. The items have no cursors.
-func parseLine(raw []byte) ([]Item, error) {
-	text := bytes.TrimSpace(raw)
+func parseLine(l line) ([]Item, error) {
+	if l.short != nil && l.short.over {
+		return []Item{{Kind: TooLong, Size: l.end - l.at, Rest: &Rest{Length: l.end - l.at, Raw: true}}}, nil
+	}
+	text := bytes.TrimSpace(l.text)
 	if len(text) == 0 || isBulk(text) {
 		return nil, nil
 	}
@@ -89,12 +92,15 @@ func parseLine(raw []byte) ([]Item, error) {
 		return nil, errors.New("parse transcript line: no JSON object")
 	}
 	var e entry
-	if err := decode(withoutImages(raw), &e); err != nil {
+	short, places := withoutImages(l)
+	if err := decode(short, &e); err != nil {
 		return nil, fmt.Errorf("parse transcript line: %w", err)
 	}
 	items := e.items()
 	for i := range items {
 		e.stamp(&items[i])
+		keepFound(items[i].Images, places)
+		l.short.take(&items[i])
 	}
 	return items, nil
 }

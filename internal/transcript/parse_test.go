@@ -103,7 +103,7 @@ func TestParseLine(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := parseLine([]byte(tc.line))
+			got, err := parseLine(line{text: []byte(tc.line)})
 			require.NoError(t, err)
 			for i := range tc.want {
 				tc.want[i] = common(tc.want[i])
@@ -114,9 +114,9 @@ func TestParseLine(t *testing.T) {
 }
 
 func TestParseLineRefusesWhatIsNoObject(t *testing.T) {
-	for _, line := range []string{"x", "[]", "123", `"a"`, `{"type":"user"`, "\x00\x00\x00", `{"type":"user"}{}`} {
-		items, err := parseLine([]byte(line))
-		assert.Error(t, err, line)
+	for _, text := range []string{"x", "[]", "123", `"a"`, `{"type":"user"`, "\x00\x00\x00", `{"type":"user"}{}`} {
+		items, err := parseLine(line{text: []byte(text)})
+		assert.Error(t, err, text)
 		assert.Empty(t, items)
 	}
 }
@@ -127,8 +127,9 @@ func FuzzParseLine(f *testing.F) {
 	f.Add([]byte(`{"type":"user","message":{"content":"<command-name>/x</command-name><bash-input>"}}`))
 	f.Add([]byte(`{"type":"system","subtype":"local_command","content":"<bash-stdout>","commandRun":{"command":"c"}}`))
 	f.Add([]byte("{\"type\":\"user\",\"message\":{\"content\":\"\xff\"}}"))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		items, err := parseLine(line)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, _ = parseLine(shortened(string(text), 7, 12)) // no panic
+		items, err := parseLine(line{text: text})
 		if err != nil && len(items) > 0 {
 			t.Fatal("items of a broken line")
 		}
@@ -143,11 +144,11 @@ func FuzzParseLine(f *testing.F) {
 
 // A message of blocks without end takes no memory without end: what stands in its first ones is shown.
 func TestP8_AMessageHasNoMoreBlocksThanFitIntoMemory(t *testing.T) {
-	line := `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"first"}` + strings.Repeat(",{}", 2*maxBlocks) + `]}}`
+	text := `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"first"}` + strings.Repeat(",{}", 2*maxBlocks) + `]}}`
 	var e entry
-	require.NoError(t, decode([]byte(line), &e))
+	require.NoError(t, decode([]byte(text), &e))
 	assert.Len(t, blocks(e.Message.Content), maxBlocks)
-	items, err := parseLine([]byte(line))
+	items, err := parseLine(line{text: []byte(text)})
 	require.NoError(t, err)
 	require.Len(t, items, 1)
 	assert.Equal(t, "first", items[0].Text)

@@ -100,8 +100,8 @@ func (p Progress) read() (next Progress, found bool, err error) {
 	r.loose = anew
 	t := tally{Progress: p, open: make(map[string]taskCall)}
 	t.seen.first(p.LastMessage)
-	err = r.each(func(line []byte, _ int64) bool {
-		t.take(line)
+	err = r.each(func(l line) bool {
+		t.take(l.text)
 		t.Offset = r.next
 		return true
 	})

@@ -85,8 +85,8 @@ func (i Item) typed() bool {
 func Grew(path string, offset int64) (grew bool, err error) {
 	r := Open(Cursor{Path: path, Offset: offset})
 	r.loose = true
-	err = r.each(func(line []byte, _ int64) bool {
-		h, whole := readHeading(line)
+	err = r.each(func(l line) bool {
+		h, whole := readHeading(l.text)
 		grew = whole && h.spoken()
 		return !grew
 	})

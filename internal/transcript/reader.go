@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,14 +38,14 @@ type Reader struct {
 	in     *bufio.Reader
 	closed bool
 
-	next   int64  // offset of the line that is read next
-	length int64  // bytes of that line so far
-	line   []byte // those bytes, unless it is too long
-	skip   bool   // pass the rest of this line
-	long   held   // the memory of the line, if it is long
-	over   bool   // the line is longer than limit
-	passed int64  // length of the line that was returned last, if it was longer than limit
-	loose  bool   // the cursor may stand inside a line
+	next   int64      // offset of the line that is read next
+	length int64      // bytes of that line so far
+	line   []byte     // those bytes, unless it is too long
+	skip   bool       // pass the rest of this line
+	long   held       // the memory of the line, if it is long
+	short  *shortener // takes a long line in place of line
+	half   int64      // bytes of the line that are known to have no end
+	loose  bool       // the cursor may stand inside a line
 
 	allow func(at int64) error // asked before each piece is read; nil: always
 
@@ -56,7 +57,7 @@ type Reader struct {
 // Open returns a reader that starts at c. The file is opened by the first Next, and need not exist
 // yet.
 func Open(c Cursor) *Reader {
-	return &Reader{start: c, next: c.Offset, limit: maxLine}
+	return &Reader{start: c, next: c.Offset, limit: Budget() * lineShare / 100}
 }
 
 // Broken is how many lines were passed because they are no JSON or too long.
@@ -67,17 +68,16 @@ func (r *Reader) Broken() int { return r.broken }
 // being read; the reader is then of no use.
 func (r *Reader) Next() (Item, bool, error) {
 	for len(r.queue) == 0 {
-		line, at, ok, err := r.readLine()
+		l, ok, err := r.readLine()
 		if err != nil || !ok {
 			return Item{}, false, err
 		}
-		items, err := parse(line)
+		items, err := parse(l)
+		at := l.at
+		l = line{}
 		r.long.release()
 		if err != nil {
 			r.broken++ // Broken counts it: one bad line must not stop a session
-		}
-		if r.passed > 0 {
-			items = []Item{{Kind: TooLong, Size: r.passed}}
 		}
 		r.queue = r.place(items, at)
 	}
@@ -88,13 +88,13 @@ func (r *Reader) Next() (Item, bool, error) {
 
 // parse is parseLine with protection against panics: Claude Code changes the content of lines with
 // each version, and a mistake of this package about a line is only one more broken line.
-func parse(line []byte) (items []Item, err error) {
+func parse(l line) (items []Item, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			items, err = nil, fmt.Errorf("parse transcript line: %v", p)
 		}
 	}()
-	return parseLine(line)
+	return parseLine(l)
 }
 
 // Each calls see with the items from a place to the present end, until it returns false. loose: the place may
@@ -144,55 +144,61 @@ func (r *Reader) place(items []Item, offset int64) []Item {
 }
 
 // each calls see with the whole lines from here on, until it returns false.
-func (r *Reader) each(see func(line []byte, at int64) bool) error {
+func (r *Reader) each(see func(l line) bool) error {
 	defer r.long.release()
 	for {
-		line, at, ok, err := r.readLine()
-		if err != nil || !ok || !see(line, at) {
+		l, ok, err := r.readLine()
+		if err != nil || !ok || !see(l) {
 			return err
 		}
 	}
 }
 
-// readLine returns one whole line, and where it begins; next is behind its line break then. The slice is valid
-// until the next call. A line that is too long, or that the start cuts, comes back empty. A long line is
-// held: see longLines.
-func (r *Reader) readLine() (line []byte, at int64, ok bool, err error) {
+// readLine returns one whole line; next is behind its line break then. The line is valid until the next call. A line that
+// is too long even without its long strings, or that the start cuts, has no text. A long line is held: see longLines.
+func (r *Reader) readLine() (l line, ok bool, err error) {
 	r.long.release()
 	if ok, err := r.open(); err != nil || !ok {
-		return nil, 0, false, err
+		return l, false, err
 	}
 	for {
 		if r.allow != nil {
 			if err := r.allow(r.next + r.length); err != nil {
-				return nil, 0, false, err
+				return l, false, err
 			}
 		}
 		chunk, err := r.in.ReadSlice('\n')
-		if !r.take(chunk) || err != nil && r.long > 0 && !errors.Is(err, bufio.ErrBufferFull) { // the latter: it was cut meanwhile
-			return nil, 0, false, errors.Join(r.rewind(), r.check())
+		if !r.take(chunk) || err != nil && r.short != nil && !errors.Is(err, bufio.ErrBufferFull) { // the latter: it was cut meanwhile
+			return l, false, errors.Join(r.rewind(), r.check())
 		}
 		switch {
 		case err == nil:
-			line, at, r.passed = r.line, r.next, 0
-			if r.skip {
-				line = nil
-			}
-			if r.over {
-				r.passed = r.length
-			}
-			r.next, r.length, r.skip, r.over = r.next+r.length, 0, false, false
-			r.line = r.line[:0]
-			if cap(r.line) > keptBuffer {
-				r.line = nil
-			}
-			return line, at, true, nil
+			return r.finish(), true, nil
 		case errors.Is(err, io.EOF):
-			return nil, 0, false, r.check()
+			return l, false, r.check()
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, 0, false, fmt.Errorf("read transcript: %w", err)
+			return l, false, fmt.Errorf("read transcript: %w", err)
 		}
 	}
+}
+
+// finish returns the line whose end was read.
+func (r *Reader) finish() line {
+	l := line{text: r.line, at: r.next, end: r.next + r.length, short: r.short}
+	if r.skip {
+		l.text = nil
+	}
+	if r.short != nil {
+		if l.text = r.short.out; r.short.over {
+			r.broken++
+		}
+	}
+	r.next, r.length, r.half, r.skip, r.short = l.end, 0, 0, false, nil
+	r.line = r.line[:0]
+	if cap(r.line) > keptBuffer {
+		r.line = nil
+	}
+	return l
 }
 
 // take adds a piece to the line being read. It returns false if the line is long and its end is not
@@ -200,32 +206,35 @@ func (r *Reader) readLine() (line []byte, at int64, ok bool, err error) {
 // Half a line that is not long stays here until the rest is written.
 func (r *Reader) take(chunk []byte) (ok bool) {
 	r.length += int64(len(chunk))
-	if !r.skip && len(r.line) > keptBuffer && len(r.line)+len(chunk) > cap(r.line) {
+	if !r.skip && r.short == nil && len(r.line) > keptBuffer && len(r.line)+len(chunk) > cap(r.line) {
 		rest, whole := r.rest()
-		total := r.length + rest
-		switch {
-		case total > r.limit: // also if it is not whole
-			r.skip, r.over, r.line = true, true, nil
-			r.broken++
+		switch total := r.length + rest; {
 		case total > longLine && !whole:
+			r.half = total
 			return false
 		case total > longLine:
-			r.long.take(total)
-			fallthrough
+			r.long.take(min(total, r.limit))
+			r.short = newShortener(total, r.limit)
+			r.short.write(r.line)
+			r.line = nil
 		default: // a line that grows piece by piece would need several times its length
 			r.line = slices.Grow(r.line, len(chunk)+int(rest))
 		}
 	}
-	if !r.skip {
+	switch {
+	case r.skip:
+	case r.short != nil:
+		r.short.write(chunk)
+	default:
 		r.line = append(r.line, chunk...)
 	}
 	return true
 }
 
 // rest returns how much of the line the file has after what was taken, and whether its end is there.
-// Beyond the limit nothing is counted.
 func (r *Reader) rest() (n int64, whole bool) {
-	after := bufio.NewReaderSize(io.NewSectionReader(r.file, r.next+r.length, r.limit+1-min(r.length, r.limit)), mostAhead)
+	n = max(0, r.half-r.length)
+	after := bufio.NewReaderSize(io.NewSectionReader(r.file, r.next+r.length+n, math.MaxInt64-r.next-r.length-n), mostAhead)
 	for {
 		chunk, err := after.ReadSlice('\n')
 		n += int64(len(chunk))
@@ -237,7 +246,7 @@ func (r *Reader) rest() (n int64, whole bool) {
 
 // rewind goes back to the start of the line.
 func (r *Reader) rewind() error {
-	r.line, r.length = nil, 0
+	r.line, r.length, r.short = nil, 0, nil
 	r.long.release()
 	_, err := r.file.Seek(r.next, io.SeekStart)
 	r.in.Reset(r.file)

@@ -148,7 +148,7 @@ func TestRepairRefuses(t *testing.T) {
 func TestRepairPassesLongStretchesOfNULs(t *testing.T) {
 	dir := projects(t, t.TempDir(), oldID, map[string]string{"a": prompt("one")})
 	h := Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}
-	require.NoError(t, os.Truncate(h.Path, maxLine+10<<20))
+	require.NoError(t, os.Truncate(h.Path, Budget()+10<<20))
 	appendTo(t, h.Path, prompt("two"))
 	path, err := Repair(h, oldID, newID)
 	require.NoError(t, err)

@@ -68,14 +68,14 @@ func (a *Reply) take(item Item) {
 	case LocalCommand:
 		a.local = proves(item, a.text)
 	case Text:
-		a.say(item.Text)
+		a.say(item.whole())
 	case ToolUse:
 		a.called = true
 	case LocalOutput: // of a command: no end of a turn follows
 		if !a.local && !proves(item, a.text) {
 			return
 		}
-		a.say(item.Text)
+		a.say(item.whole())
 		a.Over = EndedTurn
 		if item.Failure.Kind != "" {
 			a.fail(item)

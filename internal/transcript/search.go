@@ -90,7 +90,7 @@ type Found struct {
 }
 
 // searchChunk is how much of a transcript is looked at at once.
-const searchChunk = 4 << 20
+const searchChunk = longLine
 
 // Search calls see with the prompts and answers before a place that have a word, the newest first, until see returns
 // false. reached is up to where it has looked, also where it ends with an error: that of ctx is usual.
@@ -104,15 +104,15 @@ func Search(ctx context.Context, path string, before int64, w Word, see func(Fou
 	}
 	defer b.close()
 	for {
-		lines, at, err := b.next()
-		if err != nil || lines == nil {
+		chunk, err := b.next()
+		if err != nil || chunk.text == nil {
 			return b.end, err
 		}
-		hits := w.lines(lines)
+		hits := w.lines(chunk.text)
 		for i := len(hits) - 1; i >= 0; i-- {
-			line := lines[hits[i][0]:hits[i][1]]
-			place := at + int64(hits[i][0])
-			if f, ok := w.found(line, place); ok && !see(f) {
+			l := chunk.part(hits[i][0], hits[i][1])
+			place := l.at
+			if f, ok := w.found(l); ok && !see(f) {
 				return place, nil
 			}
 			if ctx.Err() != nil {
@@ -139,14 +139,14 @@ func (w Word) lines(text []byte) (all [][2]int) {
 }
 
 // found reads a line in which the word may stand. It is not searched for in what tools have given.
-func (w Word) found(line []byte, at int64) (f Found, ok bool) {
-	e, ok := entryOf(line, at)
+func (w Word) found(l line) (f Found, ok bool) {
+	e, ok := entryOf(l)
 	if !ok {
 		return f, false
 	}
 	for _, text := range e.Texts {
 		if in := w.word.FindStringIndex(text); in != nil {
-			return Found{At: at, Kind: e.Kind, Time: e.Time, Text: text, From: in[0], To: in[1]}, true
+			return Found{At: l.at, Kind: e.Kind, Time: e.Time, Text: text, From: in[0], To: in[1]}, true
 		}
 	}
 	return f, false

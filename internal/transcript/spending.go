@@ -48,8 +48,8 @@ func Answers(ctx context.Context, path string, from int64, each func(a Answer)) 
 	r := Open(Cursor{Path: path, Offset: from})
 	defer r.Close()
 	r.allow = func(int64) error { return ctx.Err() }
-	err = r.each(func(line []byte, _ int64) bool {
-		if a, ok := answerOf(line); ok {
+	err = r.each(func(l line) bool {
+		if a, ok := answerOf(l.text); ok {
 			each(a)
 		}
 		return true
