@@ -16,19 +16,23 @@ import (
 	"ccbot/internal/pause"
 )
 
-// answerTimeout bounds every operation. tmux answers within milliseconds, or it is stopped.
-const answerTimeout = 10 * time.Second
+// answerTimeout bounds every operation, so that a person gets an answer within five seconds. tmux
+// answers within milliseconds, or it is stopped.
+const answerTimeout = 4 * time.Second
 
 // Client works with one tmux server. Its methods may be called from any goroutine; they need Run to
-// be running and wait up to ten seconds for it to connect.
+// be running and wait up to answerTimeout for it to connect. After a call that was not answered in
+// time, the others fail at once with ErrSilent, until the server answers that call.
 type Client struct {
-	place  place
-	notify chan struct{}
-	kick   chan struct{} // shortens a pause between attempts
-	ensure chan struct{} // holds the one right to make a server or session
+	place   place
+	notify  chan struct{}
+	kick    chan struct{} // shortens a pause between attempts
+	ensure  chan struct{} // holds the one right to make a server or session
+	silence silence
 
 	mu       sync.Mutex
 	conn     *connection   // nil while there is none
+	greeted  *connection   // the one that waits for the server's greeting; nil while there is none
 	server   ServerID      // of conn
 	version  string        // of the last server that was greeted
 	attempt  chan struct{} // closed and replaced after every attempt to connect
@@ -37,7 +41,7 @@ type Client struct {
 	nudged   map[PaneID]bool // dead panes for whose status the server was given a child's end
 }
 
-// validName matches the names that a session, an instance and a window key may have: they contain
+// validName matches the names that a session and an instance may have: they contain
 // no character that has a meaning in a tmux target or format.
 var validName = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_-]*$`)
 
@@ -75,8 +79,13 @@ func (c *Client) await(ctx context.Context) (*connection, ServerID, error) {
 	kicked := false
 	for {
 		c.mu.Lock()
-		conn, server, attempt, lastErr := c.conn, c.server, c.attempt, c.lastErr
+		conn, greeted, server, attempt, lastErr := c.conn, c.greeted, c.server, c.attempt, c.lastErr
 		c.mu.Unlock()
+		for _, one := range []*connection{conn, greeted} {
+			if one != nil && !one.ended() && one.silent() {
+				return nil, ServerID{}, fmt.Errorf("%w: %w", ErrNotSent, ErrSilent)
+			}
+		}
 		if conn != nil && !conn.ended() {
 			return conn, server, nil
 		}
@@ -90,7 +99,7 @@ func (c *Client) await(ctx context.Context) (*connection, ServerID, error) {
 		select {
 		case <-attempt:
 		case <-ctx.Done():
-			return nil, ServerID{}, fmt.Errorf("%w: not connected: %w", ErrNotSent, errors.Join(ctx.Err(), lastErr))
+			return nil, ServerID{}, fmt.Errorf("%w: not connected: %w", unanswered(ctx, ErrNotSent), lastErr)
 		}
 	}
 }
@@ -101,6 +110,15 @@ func (c *Client) Server(ctx context.Context) (ServerID, error) {
 	defer cancel()
 	_, server, err := c.await(ctx)
 	return server, err
+}
+
+// Answers returns nil if the server answers a question that changes nothing, or if there is none.
+func (c *Client) Answers(ctx context.Context) error {
+	_, err := c.lines(ctx, "display-message", command("display-message", "-p", "#{pid}"))
+	if errors.Is(err, ErrNoServer) {
+		return nil
+	}
+	return err
 }
 
 // do sends one line and waits for its answer. build gets the call's marker, a random text that
@@ -158,6 +176,10 @@ func (c *Client) OnChange(f func()) {
 	c.onChange = append(c.onChange, f)
 }
 
+// OnSilence adds a function that is called once when a command has been open for 30 seconds, and
+// once more when the server answers again. Never more than one call runs at a time.
+func (c *Client) OnSilence(f func(ctx context.Context, silent bool)) { c.silence.add(f) }
+
 // Run keeps the control client connected until ctx ends, which is not an error. It never starts a
 // server; Ensure does.
 func (c *Client) Run(ctx context.Context) error {
@@ -174,7 +196,7 @@ func (c *Client) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// tell calls the OnChange functions, one after the other.
+// tell calls the OnChange and OnSilence functions, one after the other.
 func (c *Client) tell(ctx context.Context) {
 	for {
 		select {
@@ -185,6 +207,7 @@ func (c *Client) tell(ctx context.Context) {
 		c.mu.Lock()
 		told := c.onChange
 		c.mu.Unlock()
+		c.silence.tell(ctx)
 		for _, f := range told {
 			f()
 		}
@@ -216,6 +239,7 @@ func (c *Client) keepConnected(ctx context.Context) {
 func (c *Client) connect(ctx context.Context) (connected bool, err error) {
 	defer func() { c.attempted(err) }()
 	if c.place.absent() {
+		c.silence.forget()
 		return false, ErrNoServer
 	}
 	if err := c.place.private(); err != nil {
@@ -223,7 +247,7 @@ func (c *Client) connect(ctx context.Context) (connected bool, err error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn := newConnection(c.changed)
+	conn := newConnection(c.changed, func(is bool) { c.silence.set(is, c.changed) })
 	var group errgroup.Group
 	group.Go(func() error { return conn.serve(ctx, c.place.controlArgv(), c.place.env) })
 	server, err := c.greet(ctx, conn)
@@ -265,9 +289,15 @@ func ServerVersion(c *Client) string {
 }
 
 // greet asks the server for its identity, and prepares the session to which the client is attached.
+// It waits as long as the server holds the connection: a server that hangs answers after its return.
 func (c *Client) greet(ctx context.Context, conn *connection) (ServerID, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
+	noteGreeted := func(conn *connection) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.greeted = conn
+	}
+	noteGreeted(conn)
+	defer noteGreeted(nil)
 	call := newCall(func(marker string) string {
 		return command("display-message", "-p", marker+"-hello #{pid} #{version}") +
 			" ; " + command("set-option", "-t", "="+c.place.control+":", "destroy-unattached", "off")

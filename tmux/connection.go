@@ -40,19 +40,30 @@ func newCall(build func(marker string) string) *call {
 type connection struct {
 	calls   chan *call    // to the writer; whoever got a call through here must count it as sent
 	done    chan struct{} // closed at the end of the connection
-	changed func()        // a window came or went
+	changed func()        // a window came or went, or a late answer has come
+	silence func(is bool) // a call has been open for silenceNotice, or an answer has come
+	alarm   *time.Timer   // goes off after silenceNotice
 
 	mu      sync.Mutex
-	pending []*call // written or being written, in order
+	pending []*call   // written or being written, in order
+	since   time.Time // when the server began to owe the first answer
 }
 
-func newConnection(changed func()) *connection {
-	return &connection{calls: make(chan *call), done: make(chan struct{}), changed: changed}
+func newConnection(changed func(), silence func(is bool)) *connection {
+	c := &connection{calls: make(chan *call), done: make(chan struct{}), changed: changed, silence: silence}
+	c.alarm = time.AfterFunc(silenceNotice, func() {
+		if c.silent() { // otherwise the answer came at this moment
+			silence(true)
+		}
+	})
+	c.alarm.Stop()
+	return c
 }
 
 // serve runs the control client until it ends or ctx does. The error says why it ended.
 func (c *connection) serve(ctx context.Context, argv, env []string) error {
 	defer close(c.done)
+	defer c.alarm.Stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stdin, stdout, cmd, stderr, err := startControl(ctx, argv, env)
@@ -118,6 +129,9 @@ func (c *connection) write(ctx context.Context, w io.Writer) error {
 		case call := <-c.calls:
 			c.mu.Lock()
 			c.pending = append(c.pending, call)
+			if len(c.pending) == 1 {
+				c.owe()
+			}
 			c.mu.Unlock()
 			if _, err := io.WriteString(w, call.text+"\ndisplay-message -p "+call.marker+"\n"); err != nil {
 				return fmt.Errorf("write: %w", err)
@@ -153,9 +167,7 @@ func (c *connection) take(s *lineState, line string) {
 	switch {
 	case s.marked:
 		*s = lineState{}
-		c.mu.Lock()
-		c.pending = c.pending[1:]
-		c.mu.Unlock()
+		c.settle()
 		head.answer <- newAnswer(head.lines)
 		return
 	case head != nil && line == head.marker:
@@ -183,6 +195,41 @@ func (s *lineState) track(line string) {
 	if id, ok := closingGuard(line); ok && id == s.open {
 		s.open = ""
 	}
+}
+
+// owe notes that the server owes the first answer from now on. The caller holds mu.
+func (c *connection) owe() {
+	c.since = time.Now()
+	c.alarm.Reset(silenceNotice)
+}
+
+// settle removes the first call, which was answered. An answer that is so late that other calls were
+// refused meanwhile counts as a change.
+func (c *connection) settle() {
+	c.mu.Lock()
+	late := c.late()
+	c.pending = c.pending[1:]
+	if c.alarm.Stop(); len(c.pending) > 0 {
+		c.owe()
+	}
+	c.mu.Unlock()
+	c.silence(false)
+	if late {
+		c.changed()
+	}
+}
+
+// silent reports whether the server has owed an answer for longer than answerTimeout. The open call
+// is the probe: its answer ends the silence, and no other call is sent until then.
+func (c *connection) silent() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.late()
+}
+
+// late is silent for a caller that holds mu.
+func (c *connection) late() bool {
+	return len(c.pending) > 0 && time.Since(c.since) >= answerTimeout
 }
 
 func (c *connection) head() *call {
@@ -218,13 +265,13 @@ func (c *connection) do(ctx context.Context, call *call) (answer, error) {
 	case <-c.done:
 		return answer{}, ErrNotSent
 	case <-ctx.Done():
-		return answer{}, fmt.Errorf("%w: %w", ErrNotSent, ctx.Err())
+		return answer{}, unanswered(ctx, ErrNotSent)
 	}
 	select {
 	case a := <-call.answer:
 		return a, nil
 	case <-ctx.Done():
-		return answer{}, fmt.Errorf("%w: %w", ErrLost, ctx.Err())
+		return answer{}, unanswered(ctx, ErrLost)
 	case <-c.done:
 	}
 	select { // the answer may have come just before the end
@@ -233,6 +280,15 @@ func (c *connection) do(ctx context.Context, call *call) (answer, error) {
 	default:
 		return answer{}, ErrLost
 	}
+}
+
+// unanswered is the error of a call whose context has ended. ErrSilent is added if its time is up:
+// a caller that was stopped says nothing about tmux.
+func unanswered(ctx context.Context, outcome error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		outcome = fmt.Errorf("%w: %w", outcome, ErrSilent)
+	}
+	return fmt.Errorf("%w: %w", outcome, ctx.Err())
 }
 
 // block is what one command answered.

@@ -23,9 +23,9 @@ import (
 	"ccbot/tmux"
 )
 
-func (r real) shell(t *testing.T, key, script string) tmux.Pane {
+func (r real) shell(t testing.TB, key, script string) tmux.Pane {
 	t.Helper()
-	p, err := r.NewWindow(t.Context(), tmux.Spec{Name: key, Key: key, Tag: "t/" + key, Dir: "/", Argv: []string{"/bin/sh", "-c", script}})
+	p, err := r.NewWindow(t.Context(), tmux.Spec{Name: key, Tag: "t/" + key, Dir: "/", Argv: []string{"/bin/sh", "-c", script}})
 	require.NoError(t, err)
 	return p
 }
@@ -328,4 +328,23 @@ func TestStalePastesAreRemoved(t *testing.T) {
 	cancel()
 	require.NoError(t, client.Run(ctx))
 	assert.NoFileExists(t, stale)
+}
+
+// A server that hangs before the greeting is neither gone nor asked again.
+func TestP6_SilentGreeting(t *testing.T) {
+	r := ensured(t)
+	answers := person{r}.Hang(t)
+	c, err := tmux.New(r.config())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(ctx) }()
+	for range 2 {
+		require.ErrorIs(t, c.Answers(t.Context()), tmux.ErrSilent)
+	}
+	require.ErrorIs(t, c.Ensure(t.Context()), tmux.ErrSilent)
+	answers()
+	eventually(t, func() bool { return c.Answers(t.Context()) == nil })
+	cancel()
+	assert.NoError(t, <-done)
 }

@@ -1,7 +1,8 @@
 // Package tmux makes, watches and types into tmux windows through one control-mode client.
 //
 // It promises: a guarded operation acts only while the pane is the one that was meant, because tmux
-// compares and acts in one command (P7); an error other than the named sentinels means that the
+// compares and acts in one command (P7); a window and its panes are targets by id only, also at a start,
+// so that a hook of a tmux.conf changes nothing; an error other than the named sentinels means that the
 // outcome is unknown (P6); a server that it starts inherits none of ccbot's environment (P9); while
 // it is connected no process is spawned and nothing is polled.
 //
@@ -46,6 +47,9 @@
 //   - A dead pane may stay without its status until another child of the server ends, because
 //     libutempter takes the signal away (about 1 in 20 processes that end at once on Debian's 3.3a,
 //     none without that library). For each such pane Panes makes a child end, once.
+//   - capture-pane -p of a control client leaks its text in the server up to 3.5a, and "q:" leaks up
+//     to 3.3a; if-shell leaks about 350 bytes for each command of its branch. show-buffer escapes
+//     control characters up to 3.3a.
 //   - Captures are taken without -J, because readers of the screen were written for rows as shown,
 //     and -J would also keep trailing spaces.
 package tmux

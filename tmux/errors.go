@@ -21,6 +21,8 @@ var (
 	ErrFolder = errors.New("others may enter the folder of tmux's sockets, or it is another user's; make it yours alone (chmod 700), or remove it")
 	// ErrNoTarget: the zero WindowID or PaneID, or a guard without a pid. Nothing was sent.
 	ErrNoTarget = errors.New("no tmux target")
+	// ErrSilent: the server did not answer in time. It comes with ErrNotSent or ErrLost.
+	ErrSilent = refusal.New(refusal.TmuxSilent, "tmux does not answer")
 	// ErrNoServer: no server listens on the socket; this is proven, not guessed.
 	ErrNoServer = errors.New("no tmux server")
 	// ErrNoPane: the server answered that it has no such pane.
@@ -28,6 +30,8 @@ var (
 	// ErrGuard: the pane did not match the guard; nothing reached it. When the pane is missing the
 	// error is ErrNoPane as well.
 	ErrGuard = refusal.New(refusal.Guarded, "tmux pane is not as expected")
+	// ErrTaken: a new window was changed or closed before its process began; nothing was started.
+	ErrTaken = refusal.New(refusal.WindowTaken, "the new window was changed or closed")
 	// ErrNotSent: there was no connection to send on in time, or the text of a paste could not be
 	// written to a file for tmux, so nothing happened.
 	ErrNotSent = errors.New("tmux command was not sent")

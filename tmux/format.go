@@ -62,6 +62,13 @@ func rows[T any](text, sep string, numbers, texts int, read func(record) (one T,
 // escape is a backslash with what it stands for.
 var escape = regexp.MustCompile(`(?s)\\(?:[0-7]{3}|.)`)
 
+// escapes reports whether show-buffer escapes control characters in control mode: it does up to 3.3a.
+func escapes(version string) bool { return older(version, 3, 4) }
+
+// quotes reports whether a command and a path are asked for with "q:". Up to 3.3a they come as they
+// are, and "q:" leaks 250 bytes in the server. An unknown version may be a newer one.
+func quotes(version string) bool { return !older(version, 3, 4) }
+
 // unquoted reads what "q:" has printed: a backslash before each backslash and other signs of a shell.
 // Some versions (3.5a) print bytes that are no UTF-8, and control characters, as "\377" or "\a"; "q:"
 // makes neither, so that a name with such a text in it is told from one with such a byte.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -26,7 +27,7 @@ func Look(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 		return ServerID{}, nil, fmt.Errorf("look at tmux: %w", err)
 	}
 	sep := "ccbot-" + rand.Text() + "|"
-	out, err := p.ask(ctx, "display-message", "-p", "#{pid} #{version}", ";", "list-panes", "-a", "-F", paneFormat(sep))
+	out, err := p.ask(ctx, "display-message", "-p", "#{pid} #{version}", ";", "list-panes", "-a", "-F", paneFormat(sep, true))
 	switch {
 	case err != nil && p.absent(): // the server ended during the look
 		return ServerID{}, nil, none
@@ -38,7 +39,7 @@ func Look(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 	if err != nil {
 		return ServerID{}, nil, fmt.Errorf("look at tmux: %w", err)
 	}
-	panes, err := panesIn(strings.TrimSuffix(rows, "\n"), sep, cfg.Session)
+	panes, err := panesIn(strings.TrimSuffix(rows, "\n"), sep, cfg.Session, true)
 	return server, panes, err
 }
 
@@ -48,5 +49,8 @@ func (p place) ask(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	out, err := output(ctx, append([]string{p.binary, "-u", "-N", "-S", p.socket}, args...), p.env)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return "", fmt.Errorf("%w: %w", ErrSilent, ctx.Err())
+	}
 	return out, cmp.Or(ctx.Err(), err)
 }

@@ -28,11 +28,11 @@ func TestLookTellsWhatTheClientTells(t *testing.T) {
 	require.NoError(t, err)
 	for i, name := range []string{"api", `$x "|" ;`, "каталог", "#(id)"} {
 		key := "u-" + string(rune('a'+i))
-		_, err := r.NewWindow(t.Context(), tmux.Spec{Name: name, Key: key, Tag: "test/" + key, Dir: odd, Argv: []string{"/bin/sleep", "1000"}})
+		_, err := r.NewWindow(t.Context(), tmux.Spec{Name: name, Tag: "test/" + key, Dir: odd, Argv: []string{"/bin/sleep", "1000"}})
 		require.NoError(t, err)
 	}
 	r.tmux(t, "split-window", "-d", "-t", "=ccbot:api", "sleep", "1000")
-	gone, err := r.NewWindow(t.Context(), tmux.Spec{Name: "gone", Key: "u-gone", Tag: "test/gone", Dir: "/", Argv: []string{"/bin/sh", "-c", "exit 7"}})
+	gone, err := r.NewWindow(t.Context(), tmux.Spec{Name: "gone", Tag: "test/gone", Dir: "/", Argv: []string{"/bin/sh", "-c", "exit 7"}})
 	require.NoError(t, err)
 	eventually(t, func() bool {
 		p, err := r.Pane(t.Context(), gone.ID)
@@ -83,7 +83,7 @@ func TestP6_AStoppedServerIsUnknownToALook(t *testing.T) {
 	_, _, err = tmux.Look(ctx, r.config())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.NotErrorIs(t, err, tmux.ErrNoServer)
-	assert.EqualError(t, err, "look at tmux: context deadline exceeded")
+	assert.EqualError(t, err, "look at tmux: tmux does not answer: context deadline exceeded")
 }
 
 func TestLookRefusesTheDefaultServer(t *testing.T) {

@@ -18,12 +18,16 @@ import (
 // terminal closes, which may come before the signal with the status.
 const reapDelay = 30 * time.Millisecond
 
-// paneFormat prints a pane as a record.
-func paneFormat(sep string) string {
+// paneFormat prints a pane as a record; quoted as in Client.quotes.
+func paneFormat(sep string, quoted bool) string {
+	q := ""
+	if quoted {
+		q = "q:"
+	}
 	return recordFormat(sep,
 		"#{pane_id}|#{window_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|"+
 			"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}|#{window_index}|#{history_size}|#{session_activity}",
-		"#{session_name}", "#{window_name}", "#{q:pane_current_command}", "#{q:pane_current_path}", "#{@ccbot_session}")
+		"#{session_name}", "#{window_name}", "#{"+q+"pane_current_command}", "#{"+q+"pane_current_path}", "#{@ccbot_session}")
 }
 
 // Panes returns all panes of the server, in tmux's order. A pane in a window that is linked into
@@ -51,22 +55,23 @@ func (c *Client) Look(ctx context.Context, id PaneID) (p Pane, screen string, sh
 	if !id.Valid() {
 		return Pane{}, "", false, fmt.Errorf("tmux pane: %w", ErrNoTarget)
 	}
+	quoted := quotes(ServerVersion(c))
 	a, call, err := c.do(ctx, "list-panes", func(marker string) string {
-		return join(command("list-panes", "-a", "-f", id.filter(), "-F", paneFormat(marker+"|")),
-			join(command("display-message", "-p", marker+"-screen"), command("capture-pane", "-p", "-e", "-t", id.String())))
+		return join(command("list-panes", "-a", "-f", id.filter(), "-F", paneFormat(marker+"|", quoted)),
+			join(command("display-message", "-p", marker+"-screen"), capture(marker, id)))
 	})
 	at := slices.Index(a.lines, call.marker+"-screen")
 	if at < 0 || len(a.fails) > 1 {
 		return Pane{}, "", false, cmp.Or(err, fmt.Errorf("tmux list-panes: %w: answer %q", ErrLost, a.lines))
 	}
-	panes, err := panesIn(strings.Join(a.lines[:at], "\n"), call.marker+"|", c.place.cfg.Session)
+	panes, err := panesIn(strings.Join(a.lines[:at], "\n"), call.marker+"|", c.place.cfg.Session, quoted)
 	if err == nil {
 		p, err = only(panes, id)
 	}
 	if err == nil && c.endMissing(p) {
 		p, err = c.Pane(ctx, id) // which waits until tmux says how it ended
 	}
-	return p, strings.Join(a.lines[at+1:], "\n"), err == nil && len(a.fails) == 0, err
+	return p, captured(a.lines[at+1:], ServerVersion(c)), err == nil && len(a.fails) == 0, err
 }
 
 // filter is the condition of list-panes that only this pane meets.
@@ -123,16 +128,17 @@ func (c *Client) endMissing(p Pane) bool {
 func endUnknown(p Pane) bool { return p.Dead && p.DeadStatus == -1 && p.DeadSignal == 0 }
 
 func (c *Client) readPanes(ctx context.Context, args []string) ([]Pane, error) {
-	text, sep, err := c.list(ctx, "list-panes", paneFormat, args...)
+	quoted := quotes(ServerVersion(c))
+	text, sep, err := c.list(ctx, "list-panes", func(sep string) string { return paneFormat(sep, quoted) }, args...)
 	if err != nil {
 		return nil, err
 	}
-	return panesIn(text, sep, c.place.cfg.Session)
+	return panesIn(text, sep, c.place.cfg.Session, quoted)
 }
 
 // panesIn reads what list-panes has printed.
-func panesIn(text, sep, session string) ([]Pane, error) {
-	panes, err := parsePanes(text, sep)
+func panesIn(text, sep, session string, quoted bool) ([]Pane, error) {
+	panes, err := parsePanes(text, sep, quoted)
 	if err != nil {
 		return nil, fmt.Errorf("tmux list-panes: %w", err)
 	}
@@ -159,7 +165,14 @@ func once(panes []Pane, session string) []Pane {
 	return kept
 }
 
-func parsePanes(text, sep string) ([]Pane, error) { return rows(text, sep, 13, 5, paneOf) }
+func parsePanes(text, sep string, quoted bool) ([]Pane, error) {
+	return rows(text, sep, 13, 5, func(r record) (Pane, bool, error) {
+		if quoted {
+			r.texts[2], r.texts[3] = unquoted(r.texts[2]), unquoted(r.texts[3])
+		}
+		return paneOf(r)
+	})
+}
 
 func paneOf(r record) (p Pane, _ bool, err error) {
 	fields := r.numbers
@@ -182,7 +195,7 @@ func paneOf(r record) (p Pane, _ bool, err error) {
 	if p.Dead {
 		p.DeadStatus, p.DeadSignal = ending(fields[4], fields[5])
 	}
-	p.Session, p.WindowName, p.Command, p.Path, p.Tag = r.texts[0], r.texts[1], unquoted(r.texts[2]), unquoted(r.texts[3]), r.texts[4]
+	p.Session, p.WindowName, p.Command, p.Path, p.Tag = r.texts[0], r.texts[1], r.texts[2], r.texts[3], r.texts[4]
 	return p, true, err
 }
 

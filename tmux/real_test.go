@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 var servers atomic.Int64
 
 // eventually waits in the test's own goroutine, so that ok may use require.
-func eventually(t *testing.T, ok func() bool) {
+func eventually(t testing.TB, ok func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
@@ -55,7 +55,7 @@ type real struct {
 }
 
 // open makes a client on a socket of its own, with Run running and no server yet.
-func open(t *testing.T) real {
+func open(t testing.TB) real {
 	t.Helper()
 	programtest.Require(t, "tmux")
 	r := real{name: fmt.Sprintf("ccbot-test-%d-%d", os.Getpid(), servers.Add(1)), home: t.TempDir()}
@@ -91,7 +91,7 @@ func (r real) config() tmux.Config {
 // control is the target that names the control client's session.
 func (r real) control() string { return "=ccbot-ctl-" + r.name }
 
-func socketDir(t *testing.T) string {
+func socketDir(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("TMUX_TMPDIR")
 	if dir == "" {
@@ -117,7 +117,7 @@ func startTime(pid int) (uint64, error) {
 }
 
 // tmux runs a command as a person would, through a client of its own.
-func (r real) tmux(t *testing.T, args ...string) string {
+func (r real) tmux(t testing.TB, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("tmux", append([]string{"-L", r.name}, args...)...)
 	cmd.Env = r.config().Env
@@ -127,7 +127,7 @@ func (r real) tmux(t *testing.T, args ...string) string {
 }
 
 // stopServer ends the server, if there is one, and waits until its socket refuses.
-func (r real) stopServer(t *testing.T) {
+func (r real) stopServer(t testing.TB) {
 	t.Helper()
 	cmd := exec.Command("tmux", "-L", r.name, "kill-server")
 	cmd.Env = r.config().Env
@@ -141,7 +141,7 @@ func (r real) stopServer(t *testing.T) {
 }
 
 // requireClean removes the dead socket, which tmux leaves, and wants nothing else of ours beside it.
-func (r real) requireClean(t *testing.T) {
+func (r real) requireClean(t testing.TB) {
 	t.Helper()
 	err := os.Remove(r.socket)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -152,7 +152,7 @@ func (r real) requireClean(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-func ensured(t *testing.T) real {
+func ensured(t testing.TB) real {
 	t.Helper()
 	r := open(t)
 	require.NoError(t, r.Ensure(t.Context()))
@@ -175,6 +175,16 @@ func (p person) InputOff(t *testing.T, id tmux.PaneID) {
 func (p person) Synchronize(t *testing.T, id tmux.PaneID) {
 	p.tmux(t, "set-option", "-w", "-t", id.String(), "synchronize-panes", "on")
 }
+
+func (p person) Hang(t *testing.T) (answers func()) {
+	server, err := p.Client.Server(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(server.PID, syscall.SIGSTOP))
+	answers = func() { _ = syscall.Kill(server.PID, syscall.SIGCONT) }
+	t.Cleanup(answers)
+	return answers
+}
+
 func (p person) StopServer(t *testing.T) { p.stopServer(t) }
 
 func TestP7_Tmux(t *testing.T) {

@@ -49,9 +49,10 @@ func (c *Client) Ensure(ctx context.Context) error {
 }
 
 // ensureServer starts a server if none runs. A server that is ending still holds its socket for
-// some hundred milliseconds, and a start at that moment fails, so ensureServer tries again.
+// some hundred milliseconds, and a start at that moment fails, so ensureServer tries again. A server
+// that is there and does not answer is not asked again.
 func (c *Client) ensureServer(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for tries := 0; ; tries++ {
 		var err error
@@ -59,16 +60,22 @@ func (c *Client) ensureServer(ctx context.Context) error {
 			err = c.place.startServer(ctx)
 		}
 		if err == nil {
-			_, _, err = c.await(ctx)
+			_, err = c.Server(ctx)
 		}
 		if err == nil {
 			return nil
 		}
-		if pause.For(ctx, pause.Doubled(firstPause, answerTimeout, tries)) != nil {
+		if errors.Is(err, ErrSilent) {
+			return fmt.Errorf("ensure tmux server: %w", err)
+		}
+		if pause.For(ctx, pause.Doubled(firstPause, startTimeout, tries)) != nil {
 			return fmt.Errorf("ensure tmux server: %w", err)
 		}
 	}
 }
+
+// startTimeout bounds the start of a server.
+const startTimeout = 10 * time.Second
 
 // place is where a tmux server listens, or would listen, and how programs are run beside it. It
 // needs no connection.
@@ -193,6 +200,7 @@ func (p place) startServer(ctx context.Context) error {
 		return fmt.Errorf("start tmux server: %w", err)
 	}
 	argv := append([]string{p.binary, "-u", "-S", p.socket, "new-session", "-d", "-s", p.control}, p.sleeper()...)
+	argv = append(argv, ";", "set-option", "-t", "="+p.control+":", "destroy-unattached", "off") // before tmux looks
 	scoped, env := scope(argv, p.env, os.LookupEnv, exec.LookPath)
 	_, err := output(ctx, scoped, env)
 	if err != nil && len(scoped) != len(argv) && p.absent() {
@@ -310,14 +318,19 @@ func checkVersion(binary string, env []string) (version string, err error) {
 // tooOld returns an ErrTooOld with both versions, or nil. OpenBSD's own versions ("openbsd-7.5")
 // have no tmux number and pass.
 func tooOld(version string) error {
-	m := release.FindStringSubmatch(version)
-	if m == nil {
-		return nil
-	}
-	major, _ := strconv.Atoi(m[1])
-	minor, _ := strconv.Atoi(m[2])
-	if major > 3 || major == 3 && minor >= 2 {
+	if !older(version, 3, 2) {
 		return nil
 	}
 	return fmt.Errorf("%w: it is %s, needed is %s", ErrTooOld, version, MinVersion)
+}
+
+// older reports whether a version is known to be older than major.minor.
+func older(version string, major, minor int) bool {
+	m := release.FindStringSubmatch(version)
+	if m == nil {
+		return false
+	}
+	is, _ := strconv.Atoi(m[1])
+	point, _ := strconv.Atoi(m[2])
+	return is < major || is == major && point < minor
 }

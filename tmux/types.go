@@ -85,12 +85,12 @@ type Viewer struct {
 // Spec is a window to make.
 type Spec struct {
 	Name  string            // what people see; may be anything
-	Key   string            // unique on the server, u-<record id>: the name of the window until it has its options
 	Tag   string            // @ccbot_session: <instance>/<record id>
 	Dir   string            // absolute and existing: tmux takes a missing one for HOME, silently
 	Env   map[string]string // added
 	Unset []string          // removed, by exact name
 	Argv  []string          // absolute command first; no shell stands between
+	At    func(step string) // called after each step before the process; nil: none is
 }
 
 // Guard says which properties a pane must have for an operation to happen. tmux itself compares, in

@@ -144,7 +144,7 @@ func TestNewAnswer(t *testing.T) {
 func TestParsePanes(t *testing.T) {
 	const numbers = "%1|@2|33|1||9|2|1|1|3|7|50|1700000000"
 	good := numbers + "SEPccbotSEPnameSEPcmdSEP/a\nbSEPtagSEP"
-	panes, err := parsePanes(good+"\n"+good, "SEP")
+	panes, err := parsePanes(good+"\n"+good, "SEP", true)
 	require.NoError(t, err)
 	require.Len(t, panes, 2)
 	assert.Equal(t, panes[0], panes[1])
@@ -153,7 +153,7 @@ func TestParsePanes(t *testing.T) {
 		Dead: true, DeadStatus: -1, DeadSignal: 9, InMode: true, Tag: "tag", Attached: 1, Active: true, WindowPanes: 3, WindowIndex: 7, Scrolled: 50, Touched: time.Unix(1700000000, 0),
 	}, panes[0])
 	for _, bad := range []string{"x", "SEP", numbers, numbers + "SEP", good[:len(good)-3], good + "x", "x" + good, strings.Replace(good, "33", "", 1)} {
-		_, err := parsePanes(bad, "SEP")
+		_, err := parsePanes(bad, "SEP", true)
 		assert.Error(t, err, bad)
 	}
 }
@@ -243,10 +243,10 @@ func FuzzAnswers(f *testing.F) {
 		a := newAnswer(lines)
 		assert.LessOrEqual(t, len(a.lines), len(lines))
 		if sep != "" {
-			_, _ = parsePanes(text, sep)
+			_, _ = parsePanes(text, sep, true)
 			_, _ = parseViewers(text, sep)
 		}
-		conn := newConnection(func() {})
+		conn := newConnection(func() {}, func(bool) {})
 		call := newCall(func(string) string { return "x" })
 		conn.pending = append(conn.pending, call)
 		var state lineState
@@ -261,4 +261,19 @@ func FuzzAnswers(f *testing.F) {
 			t.Fatal("the marker ends the answer whatever came before")
 		}
 	})
+}
+
+func TestCaptured(t *testing.T) {
+	for _, tc := range []struct{ name, version, line, want string }{
+		{"escaped", "3.3a", `a\033[1m\\ \$`, "a\x1b[1m\\ $"},
+		{"escaped by the oldest", "3.2", `\033`, "\x1b"},
+		{"as it is", "3.4", `a\033`, `a\033`},
+		{"as it is in a build to come", "next-3.7", `\\`, `\\`},
+		{"as it is in a build without a number", "master", `\\`, `\\`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			assert.Equal(t, tc.want+"\n", captured([]string{tc.line, "", ""}, tc.version), "only the buffer's own newline goes")
+			assert.Equal(t, escapes(tc.version), !quotes(tc.version))
+		})
+	}
 }

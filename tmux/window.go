@@ -9,47 +9,103 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"ccbot/internal/logkey"
 )
 
-// NewWindow opens a window in ccbot's session, in the background, 120×40 as long as nobody has
-// looked at that session. No shell stands between tmux and Spec.Argv; when the process ends a dead
+// PlaceholderName is the name of a window that NewWindow has made and not yet given to its process.
+// Such a window closes by itself.
+const PlaceholderName = "ccbot-new"
+
+// placeholderTime is how long a placeholder sleeps, in seconds: longer than the two commands that
+// follow may take together.
+const placeholderTime = "10"
+
+// NewWindow opens a window in ccbot's session, in the background, 120×40 as long as no terminal has
+// shown that session. No shell stands between tmux and Spec.Argv; when the process ends, a dead
 // pane stays that shows its last screen and status. Ensure must have made the session.
+//
+// The window begins as a placeholder that sleeps. Its id is read, so that no name is a target: a
+// hook may rename, move or split each new window. Then the window gets its tag, and only after that
+// the pane gets the process. A placeholder that a crash has left closes by itself.
 //
 // Pane.Path may still be tmux's own directory for the moment until the new process has changed to
 // Spec.Dir: a caller that has to be sure reads Pane again until Pane.Command is its own.
 //
-// After an error that is not ErrNotSent a window may exist, with Spec.Tag or at least under
-// Spec.Key.
+// After ErrLost the process may run, in a window with Spec.Tag. After any other error it does not.
 func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	if err := s.Validate(); err != nil {
 		return Pane{}, fmt.Errorf("tmux new-window: %w", err)
 	}
-	a, call, err := c.do(ctx, "new-window", func(marker string) string { return s.text(c.place, marker) })
-	if _, ready := a.after(call.marker + "-ready"); err != nil && ready {
-		// tmux refused only the name: the window runs and has its tag.
-		c.place.cfg.Log.WarnContext(ctx, "window_not_named", logkey.Key, s.Key, logkey.Error, err)
-		err = nil
-	}
-	text, made := a.after(call.marker + "-new")
-	if err != nil && made {
-		return Pane{}, c.undoWindow(ctx, text, err)
-	}
+	g, err := c.reserve(ctx)
 	if err != nil {
+		return Pane{}, notLaunched(err)
+	}
+	s.at("window-reserved")
+	target := g.Pane.String()
+	err = c.guarded(ctx, "set-option", g, g.owner(), branches{then: command("set-option", "-w", "-t", target, "remain-on-exit", "off") +
+		" ; " + command("set-option", "-w", "-t", target, "@ccbot_session", s.Tag)})
+	if err != nil {
+		return Pane{}, c.undoWindow(ctx, g, notLaunched(err))
+	}
+	s.at("window-tagged")
+	// A process that ends at once is kept, because the option is set before it begins.
+	err = c.guarded(ctx, "respawn-pane", g, g.owner(), branches{then: command("set-option", "-w", "-t", target, "remain-on-exit", "on") +
+		" ; " + s.respawn(c.place.envTool, target)})
+	switch {
+	case errors.Is(err, ErrLost):
 		return Pane{}, err
+	case err != nil:
+		return Pane{}, c.undoWindow(ctx, g, notLaunched(err))
 	}
-	id, err := ParsePaneID(text)
-	if err != nil {
-		return Pane{}, fmt.Errorf("tmux new-window: answer %q: %w", a.lines, err)
+	p, err := c.Pane(ctx, g.Pane)
+	if err != nil { // the process was started all the same
+		return Pane{}, fmt.Errorf("tmux new-window: read it back: %w: %s", ErrLost, err.Error())
 	}
-	p, err := c.Pane(ctx, id)
-	if err != nil { // the window exists all the same
-		return Pane{}, fmt.Errorf("tmux new-window: read it back: %w: %s", ErrLost, err.Error()) // whatever the reason, the error must not read as "nothing happened"
+	if err := c.Rename(ctx, Guard{Pane: p.ID, PID: p.PID}, s.Tag, s.Name); err != nil {
+		c.place.cfg.Log.WarnContext(ctx, "window_not_named", logkey.Pane, target, logkey.Error, err)
+		return p, nil
 	}
+	p.WindowName = windowName(s.Name)
 	return p, nil
+}
+
+// reserve makes a placeholder and returns the guard of its pane.
+func (c *Client) reserve(ctx context.Context) (Guard, error) {
+	a, call, err := c.do(ctx, "new-window", func(marker string) string {
+		return command("new-window", "-d", "-P", "-F", marker+"-new #{pane_id} #{pane_pid}", "-t", "="+c.place.cfg.Session+":",
+			"-n", PlaceholderName, "-c", "/", "--", "sleep", placeholderTime)
+	})
+	if err != nil {
+		return Guard{}, err
+	}
+	text, _ := a.after(call.marker + "-new")
+	id, pid, _ := strings.Cut(text, " ")
+	pane, err := ParsePaneID(id)
+	if err != nil {
+		return Guard{}, fmt.Errorf("tmux new-window: answer %q: %w", a.lines, err)
+	}
+	n, err := strconv.Atoi(pid)
+	if err != nil {
+		return Guard{}, fmt.Errorf("tmux new-window: answer %q: %w", a.lines, err)
+	}
+	return Guard{Pane: pane, PID: n}, nil
+}
+
+// notLaunched is the error of a step before the process: nothing was started, whatever its outcome.
+func notLaunched(err error) error {
+	switch {
+	case errors.Is(err, ErrSilent):
+		return fmt.Errorf("tmux new-window: %w: %w: %s", ErrNotSent, ErrSilent, err.Error())
+	case errors.Is(err, ErrLost):
+		return fmt.Errorf("tmux new-window: %w: %s", ErrNotSent, err.Error())
+	case errors.Is(err, ErrGuard), errors.Is(err, ErrNoPane):
+		return fmt.Errorf("tmux new-window: %w: %s", ErrTaken, err.Error())
+	}
+	return err
 }
 
 // Environment returns the named variables as a new window of ccbot's session gets them from tmux,
@@ -78,20 +134,11 @@ func (c *Client) Environment(ctx context.Context, names []string) (map[string]st
 	return env, nil
 }
 
-// undoWindow closes a window that was made and then could not be marked, for example because a hook
-// of the person's renames every new window: a window without its tag could not be recognised as
-// ccbot's.
-func (c *Client) undoWindow(ctx context.Context, pane string, why error) error {
-	id, err := ParsePaneID(pane)
-	if err != nil {
-		return fmt.Errorf("%w: %w: its answer was %q", ErrLost, why, pane)
-	}
-	p, err := c.Pane(ctx, id)
-	if err == nil {
-		err = c.ClosePane(ctx, Guard{Pane: id, PID: p.PID})
-	}
-	if err != nil && !errors.Is(err, ErrNoPane) && !errors.Is(err, ErrNoServer) {
-		return fmt.Errorf("%w: %w: close it again: %s", ErrLost, why, err.Error())
+// undoWindow closes the pane that reserve has made, if it still has its process. Otherwise the pane
+// is no longer a placeholder: it stays.
+func (c *Client) undoWindow(ctx context.Context, g Guard, why error) error {
+	if err := c.ClosePane(ctx, g); err != nil && !errors.Is(err, ErrNoPane) && !errors.Is(err, ErrNoServer) {
+		c.place.cfg.Log.WarnContext(ctx, "window_not_closed", logkey.Pane, g.Pane.String(), logkey.Error, err)
 	}
 	return why
 }
@@ -99,8 +146,8 @@ func (c *Client) undoWindow(ctx context.Context, pane string, why error) error {
 // Validate returns the mistake in a Spec, before anything is sent.
 func (s Spec) Validate() error {
 	switch {
-	case !validName.MatchString(s.Key):
-		return fmt.Errorf("key %q: want letters, digits, '_' and '-'", s.Key)
+	case s.Name == "" || s.Tag == "":
+		return errors.New("empty name or tag")
 	case !filepath.IsAbs(s.Dir):
 		return fmt.Errorf("directory %q is not absolute", s.Dir)
 	case len(s.Argv) == 0 || !filepath.IsAbs(s.Argv[0]):
@@ -121,33 +168,25 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-// text is the one command list that makes the window. Every command after new-window needs -t,
-// because with -d the new window is not the current one. Its id is not known yet, so this is the
-// one place where a name is a target. A process that ends at once is still kept, because tmux looks
-// at ended panes only after the list.
-func (s Spec) text(p place, marker string) string {
-	args := []string{"-d", "-P", "-F", marker + "-new #{pane_id}", "-t", "=" + p.cfg.Session + ":", "-n", s.Key, "-c", literal(s.Dir)}
+func (s Spec) at(step string) {
+	if s.At != nil {
+		s.At(step)
+	}
+}
+
+// respawn gives the pane of a placeholder to the process.
+func (s Spec) respawn(envTool, target string) string {
+	args := []string{"-k", "-t", target, "-c", literal(s.Dir)}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		args = append(args, "-e", name+"="+s.Env[name])
 	}
 	// With several arguments tmux executes them without a shell. env removes variables of the
 	// server's environment.
-	args = append(args, "--", p.envTool)
+	args = append(args, "--", envTool)
 	for _, name := range s.Unset {
 		args = append(args, "-u", name)
 	}
-	args = append(args, s.Argv...)
-	target := "=" + p.cfg.Session + ":=" + s.Key
-	list := []string{
-		command("new-window", args...),
-		command("set-option", "-w", "-t", target, "remain-on-exit", "on"),
-		command("set-option", "-w", "-t", target, "@ccbot_session", s.Tag),
-		command("display-message", "-p", marker+"-ready"),
-	}
-	if s.Name != "" {
-		list = append(list, command("rename-window", "-t", target, "--", literal(windowName(s.Name))))
-	}
-	return strings.Join(list, " ; ")
+	return command("respawn-pane", append(args, s.Argv...)...)
 }
 
 // Rename gives the window of a pane another name, which may be any text but an empty one. It acts
@@ -182,12 +221,31 @@ func (c *Client) Capture(ctx context.Context, p PaneID, lines int) (string, erro
 	if !p.Valid() {
 		return "", fmt.Errorf("tmux capture-pane: %w", ErrNoTarget)
 	}
-	args := []string{"-p", "-e", "-t", p.String()}
+	var args []string
 	if lines > 0 {
 		args = append(args, "-S", fmt.Sprintf("-%d", lines))
 	}
-	rows, err := c.lines(ctx, "capture-pane", command("capture-pane", args...))
-	return strings.Join(rows, "\n"), err
+	a, _, err := c.do(ctx, "capture-pane", func(marker string) string { return capture(marker, p, args...) })
+	return captured(a.lines, ServerVersion(c)), err
+}
+
+// capture returns the commands that print a pane's screen. They go through a buffer, because
+// capture-pane -p of a control client leaks the whole text in the server, in 3.2 to 3.5a. If
+// capture-pane fails, there is no buffer, and the rest of the list is skipped.
+func capture(marker string, p PaneID, args ...string) string {
+	buffer := marker + "-capture"
+	return command("capture-pane", slices.Concat([]string{"-b", buffer, "-e", "-t", p.String()}, args)...) +
+		" ; " + command("show-buffer", "-b", buffer) + " ; " + command("delete-buffer", "-b", buffer)
+}
+
+// captured reads what capture has printed. show-buffer escapes control characters up to 3.3a. The
+// buffer ends with a newline.
+func captured(lines []string, version string) string {
+	text := strings.TrimSuffix(strings.Join(lines, "\n"), "\n")
+	if escapes(version) {
+		text = unquoted(text)
+	}
+	return text
 }
 
 // AttachCommand is a shell command that brings a person to the window. It uses the id if that is

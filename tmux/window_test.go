@@ -55,7 +55,7 @@ func TestStrangeNames(t *testing.T) {
 	require.NoError(t, err)
 	program := filepath.Join(r.home, "a,b}c#d:|e")
 	require.NoError(t, os.WriteFile(program, data, 0o700))
-	made, err := r.NewWindow(t.Context(), tmux.Spec{Name: "x", Key: "u-1", Tag: "a|b\nc", Dir: dir, Argv: []string{program, "1000"}})
+	made, err := r.NewWindow(t.Context(), tmux.Spec{Name: "x", Tag: "a|b\nc", Dir: dir, Argv: []string{program, "1000"}})
 	require.NoError(t, err)
 	p := made
 	eventually(t, func() bool {
@@ -74,7 +74,7 @@ func TestStrangeNames(t *testing.T) {
 
 func TestNamesThatTmuxWouldRefuse(t *testing.T) {
 	r := ensured(t)
-	p, err := r.NewWindow(t.Context(), tmux.Spec{Name: "a\x00\nb\x1b[1m\xff", Key: "u-1", Tag: "t", Dir: "/", Argv: []string{"/bin/sleep", "1000"}})
+	p, err := r.NewWindow(t.Context(), tmux.Spec{Name: "a\x00\nb\x1b[1m\xff", Tag: "t", Dir: "/", Argv: []string{"/bin/sleep", "1000"}})
 	require.NoError(t, err)
 	assert.Equal(t, "a  b [1m\ufffd", p.WindowName)
 	require.NoError(t, r.Rename(t.Context(), tmux.Guard{Pane: p.ID, PID: p.PID}, "t", "c\td"))
@@ -82,7 +82,7 @@ func TestNamesThatTmuxWouldRefuse(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "c d", p.WindowName)
 	// An unassigned code point is refused by some versions; the window is there all the same.
-	p, err = r.NewWindow(t.Context(), tmux.Spec{Name: "\U000E0FFF", Key: "u-2", Tag: "t2", Dir: "/", Argv: []string{"/bin/sleep", "1000"}})
+	p, err = r.NewWindow(t.Context(), tmux.Spec{Name: "\U000E0FFF", Tag: "t2", Dir: "/", Argv: []string{"/bin/sleep", "1000"}})
 	require.NoError(t, err)
 	assert.Equal(t, "t2", p.Tag)
 }
@@ -152,17 +152,114 @@ func TestAttachCommand(t *testing.T) {
 	}
 }
 
-// A hook of the person's renames each new window before it has its tag: the window
-// cannot be marked, and does not stay without a mark.
-func TestP1_AWindowThatCannotBeMarkedDoesNotStay(t *testing.T) {
+// Whatever a person's tmux.conf says, a window is made by ids: with its tag before its process, and
+// with the status of a process that ends at once. What is not possible is refused, and nothing stays.
+func TestP1_WindowsUnderAnyConfiguration(t *testing.T) {
+	for _, line := range []string{
+		"set-hook -g after-new-window 'rename-window mine'",
+		"set-hook -g window-linked 'rename-window mine'",
+		"set-hook -g after-new-window 'move-window -r'",
+		"set-hook -g after-new-window 'split-window -d'",
+		"set-hook -g after-new-window 'next-window'",
+		"set-hook -g after-new-window 'set-option -w synchronize-panes on'",
+		"set-hook -g after-respawn-pane 'rename-window mine'",
+		"set-hook -g after-set-option 'display-message hello'",
+		"set-option -g remain-on-exit on",
+		"set-option -g remain-on-exit off",
+		"set-option -g automatic-rename on",
+		"set-option -g allow-rename on",
+		"set-option -g base-index 1 ; set-option -g pane-base-index 1",
+		"set-option -g renumber-windows on",
+		"set-option -g destroy-unattached on",
+		"set-option -g default-command 'exec false'",
+		"set-option -g default-shell /bin/false",
+		"set-option -g default-size 20x5",
+		"set-option -g window-size smallest",
+		"set-option -g history-limit 0",
+		"set-option -g update-environment ''",
+		"set-option -g set-titles on",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			r := open(t)
+			require.NoError(t, os.WriteFile(filepath.Join(r.home, ".tmux.conf"), []byte(line+"\n"), 0o600))
+			require.NoError(t, r.Ensure(t.Context()))
+			long := r.shell(t, "long", "exec sleep 1000")
+			short := r.shell(t, "short", "exit 7")
+			assert.Equal(t, "t/long", long.Tag)
+			eventually(t, func() bool {
+				p, err := r.Pane(t.Context(), short.ID)
+				return err == nil && p.Dead && p.DeadStatus == 7 && p.Tag == "t/short"
+			})
+			require.NoError(t, r.ClosePane(t.Context(), tmux.Guard{Pane: short.ID, PID: short.PID}))
+			p, err := r.Pane(t.Context(), long.ID)
+			require.NoError(t, err)
+			assert.Equal(t, long.PID, p.PID)
+			assert.False(t, p.Dead)
+			panes, err := r.Panes(t.Context())
+			require.NoError(t, err)
+			assert.False(t, slices.ContainsFunc(panes, func(p tmux.Pane) bool { return p.WindowName == tmux.PlaceholderName }))
+		})
+	}
+}
+
+// A hook that takes the pane of a new window leaves nothing of ccbot's behind, and gets no process.
+func TestP2_TakenWindowIsNotClosed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		hook string
+		left int // windows that are a person's now
+	}{
+		"closed":    {"kill-pane -t =ccbot:=ccbot-new", 0},
+		"respawned": {"respawn-pane -k -t =ccbot:=ccbot-new 'sleep 1000'", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := ensured(t)
+			before, err := r.Panes(t.Context())
+			require.NoError(t, err)
+			r.tmux(t, "set-hook", "-g", "after-new-window", tc.hook)
+			_, err = r.NewWindow(t.Context(), tmux.Spec{Name: "api", Tag: "t/1", Dir: "/", Argv: []string{"/bin/sleep", "1000"}})
+			require.ErrorIs(t, err, tmux.ErrTaken)
+			require.NotErrorIs(t, err, tmux.ErrLost, "nothing of it is left")
+			after, err := r.Panes(t.Context())
+			require.NoError(t, err)
+			assert.Len(t, after, len(before)+tc.left)
+		})
+	}
+}
+
+// Between the steps the window is a placeholder, and no process of the session runs in a window
+// without its tag.
+func TestP1_ProcessBeginsAfterTheTag(t *testing.T) {
 	r := ensured(t)
-	before, err := r.Panes(t.Context())
+	var seen []string
+	_, err := r.NewWindow(t.Context(), tmux.Spec{Name: "api", Tag: "t/1", Dir: "/", Argv: []string{"/bin/cat"}, At: func(step string) {
+		panes, err := r.Panes(t.Context())
+		require.NoError(t, err)
+		for _, p := range panes {
+			if p.WindowName == tmux.PlaceholderName {
+				assert.NotEqual(t, "cat", p.Command) // tmux names the process before its exec
+				seen = append(seen, step+" "+p.Tag)
+			}
+		}
+	}})
 	require.NoError(t, err)
-	r.tmux(t, "set-hook", "-g", "after-new-window", "rename-window mine")
-	_, err = r.NewWindow(t.Context(), tmux.Spec{Name: "api", Key: "u-1", Tag: "t/1", Dir: "/", Argv: []string{"/bin/sleep", "1000"}})
-	require.Error(t, err)
-	require.NotErrorIs(t, err, tmux.ErrLost, "nothing of it is left")
-	after, err := r.Panes(t.Context())
-	require.NoError(t, err)
-	assert.Len(t, after, len(before))
+	assert.Equal(t, []string{"window-reserved ", "window-tagged t/1"}, seen)
+}
+
+// A placeholder that a crash has left closes by itself, also where dead panes stay.
+func TestLeftPlaceholderCloses(t *testing.T) {
+	r := ensured(t)
+	r.tmux(t, "set-option", "-g", "remain-on-exit", "on")
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = r.NewWindow(t.Context(), tmux.Spec{Name: "api", Tag: "t/1", Dir: "/", Argv: []string{"/bin/cat"}, At: func(step string) {
+			if step == "window-tagged" {
+				panic("the end")
+			}
+		}})
+	}()
+	eventually(t, func() bool {
+		panes, err := r.Panes(t.Context())
+		return err == nil && !slices.ContainsFunc(panes, func(p tmux.Pane) bool { return p.WindowName == tmux.PlaceholderName })
+	})
 }

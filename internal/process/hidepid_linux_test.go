@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"ccbot/internal/programtest"
 )
 
 const nobody = 65534
@@ -21,9 +23,7 @@ const nobody = 65534
 // What /proc hides is unknown, never gone, and a table with holes among our own processes is none. The real thing: a
 // /proc mounted with hidepid, in a mount namespace of its own, seen by a process without privileges.
 func TestP6_hiddenIsNotGone_AsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can mount /proc; TestP6_Snapshot_ofOursThatMayNotBeRead_AsUser shows it without")
-	}
+	programtest.RequireRoot(t)
 	tests := []struct {
 		hidepid int
 		root    string // how a scan shows a process of root

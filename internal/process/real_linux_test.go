@@ -20,6 +20,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"ccbot/internal/processtest"
 )
 
 // childMode makes this binary a process to be ended: "wait" ends at the first signal, "stubborn" takes HUP and TERM,
@@ -305,7 +307,11 @@ func readPID(t *testing.T, from *bufio.Reader) int {
 // Agents are children of tmux, not of ours.
 func TestWait_forOneThatIsNoChild(t *testing.T) {
 	table := newTestTable(t)
-	shell := start(t, table, exec.Command("/bin/sh", "-c", "sleep 300 & echo $!; read x"))
+	place := t.TempDir()
+	processtest.EndAfterFailure(t, place)
+	cmd := exec.Command("/bin/sh", "-c", "sleep 300 & echo $!; read x")
+	cmd.Env = append(os.Environ(), "HOME="+place)
+	shell := start(t, table, cmd)
 	grandchild, err := table.Identify(readPID(t, shell.out))
 	require.NoError(t, err)
 

@@ -115,8 +115,8 @@ func checkBadSpec(t *testing.T, w World) {
 		{"NUL", func(s *tmux.Spec) { s.Argv = []string{"/bin/sh", "a\x00b"} }},
 		{"bad variable", func(s *tmux.Spec) { s.Env = map[string]string{"": "x"} }},
 		{"bad variable to unset", func(s *tmux.Spec) { s.Unset = []string{"A=B"} }},
-		{"key that is a target", func(s *tmux.Spec) { s.Key = "a:b" }},
-		{"no key", func(s *tmux.Spec) { s.Key = "" }},
+		{"no name", func(s *tmux.Spec) { s.Name = "" }},
+		{"no tag", func(s *tmux.Spec) { s.Tag = "" }},
 	} {
 		t.Run(bad.name, func(t *testing.T) {
 			s := spec(t, "/bin/sh")
@@ -380,6 +380,40 @@ func checkOnChange(t *testing.T, w World) {
 	told.Store(0)
 	require.NoError(t, w.Tmux.ClosePane(t.Context(), r.guard()))
 	eventually(t, func() bool { return told.Load() > 0 }, "window closed")
+}
+
+func checkSilence(t *testing.T, w World) {
+	ctx := t.Context()
+	r := startRecorder(t, w, nil)
+	before, err := w.Tmux.Server(ctx)
+	require.NoError(t, err)
+	require.NoError(t, w.Tmux.Answers(ctx))
+	var told atomic.Int64
+	w.Tmux.OnChange(func() { told.Add(1) })
+	answers := w.Person.Hang(t)
+	require.ErrorIs(t, w.Tmux.Answers(ctx), tmux.ErrSilent) // the only call that is sent
+	for name, call := range map[string]func() error{
+		"ensure":  func() error { return w.Tmux.Ensure(ctx) },
+		"panes":   func() error { _, err := w.Tmux.Panes(ctx); return err },
+		"pane":    func() error { _, err := w.Tmux.Pane(ctx, r.ID); return err },
+		"look":    func() error { _, _, _, err := w.Tmux.Look(ctx, r.ID); return err },
+		"capture": func() error { _, err := w.Tmux.Capture(ctx, r.ID, 0); return err },
+		"viewers": func() error { _, err := w.Tmux.Viewers(ctx); return err },
+		"new":     func() error { _, err := w.Tmux.NewWindow(ctx, spec(t, "/bin/true")); return err },
+		"enter":   func() error { return w.Tmux.Enter(ctx, r.guard()) },
+		"close":   func() error { return w.Tmux.ClosePane(ctx, r.guard()) },
+	} {
+		err := call()
+		require.ErrorIs(t, err, tmux.ErrSilent, name)
+		require.False(t, errors.Is(err, tmux.ErrNoPane) || errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrGuard), "%s: %v", name, err)
+	}
+	told.Store(0)
+	answers()
+	eventually(t, func() bool { return told.Load() > 0 }, "the return is told")
+	after, err := w.Tmux.Server(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+	require.NoError(t, w.Tmux.Enter(ctx, r.guard()))
 }
 
 func checkNoServer(t *testing.T, w World) {

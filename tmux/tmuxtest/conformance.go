@@ -52,6 +52,8 @@ type Person interface {
 	// Press presses any key at the terminal, now.
 	Press(t *testing.T, tty string)
 	Detach(t *testing.T, tty string)
+	// Hang stops the server, which then answers nothing until the returned function is called.
+	Hang(t *testing.T) (answers func())
 	// StopServer returns when the server is gone.
 	StopServer(t *testing.T)
 }
@@ -99,6 +101,7 @@ func Conformance(t *testing.T, open func(t *testing.T) World) {
 	} {
 		t.Run(check.name, func(t *testing.T) { check.run(t, shared) })
 	}
+	t.Run("TestP6_silent_server", func(t *testing.T) { checkSilence(t, open(t)) })
 	t.Run("TestP6_no_server", func(t *testing.T) { checkNoServer(t, open(t)) })
 }
 
@@ -113,7 +116,7 @@ var lastKey atomic.Int64
 func spec(t *testing.T, argv ...string) tmux.Spec {
 	t.Helper()
 	key := fmt.Sprintf("u-%d", lastKey.Add(1))
-	return tmux.Spec{Name: "name of " + key, Key: key, Tag: "test/" + key, Dir: realDir(t), Argv: argv}
+	return tmux.Spec{Name: "name of " + key, Tag: "test/" + key, Dir: realDir(t), Argv: argv}
 }
 
 // realDir is an empty folder without links in its path, because tmux reports paths without links.

@@ -114,6 +114,18 @@ func (f *Fake) InputOff(id tmux.PaneID) { f.with(id, func(p *fakePane) { p.input
 // Synchronize makes what is typed into the pane go to its neighbours too.
 func (f *Fake) Synchronize(id tmux.PaneID) { f.with(id, func(p *fakePane) { p.synchronized = true }) }
 
+// Hang makes every method fail with tmux.ErrSilent until the returned function is called.
+func (f *Fake) Hang() (answers func()) {
+	set := func(silent bool) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.silent = silent
+		f.changed()
+	}
+	set(true)
+	return func() { set(false) }
+}
+
 // StopServer ends the server with all its panes; Ensure starts another one.
 func (f *Fake) StopServer() {
 	f.mu.Lock()

@@ -1,8 +1,8 @@
 package tmuxtest
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -59,6 +59,7 @@ type Fake struct {
 
 	mu       sync.Mutex
 	up       bool
+	silent   bool // Hang
 	server   tmux.ServerID
 	panes    []*fakePane
 	clients  []*fakeClient
@@ -133,6 +134,9 @@ func (f *Fake) do(ctx context.Context, op string, operation func() error) error 
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("tmux %s: %w: %w", op, tmux.ErrNotSent, err)
 	}
+	if f.silent {
+		return fmt.Errorf("tmux %s: %w: %w", op, tmux.ErrNotSent, tmux.ErrSilent)
+	}
 	if queue := f.failures[op]; len(queue) > 0 {
 		f.failures[op] = queue[1:]
 		return fmt.Errorf("tmux %s: %w", op, queue[0])
@@ -186,6 +190,15 @@ func (f *Fake) Server(ctx context.Context) (id tmux.ServerID, err error) {
 	return id, err
 }
 
+// Answers returns an error while the server hangs.
+func (f *Fake) Answers(ctx context.Context) error {
+	err := f.do(ctx, "Answers", func() error { return nil })
+	if errors.Is(err, tmux.ErrNoServer) {
+		return nil
+	}
+	return err
+}
+
 // Panes gives all panes.
 func (f *Fake) Panes(ctx context.Context) (panes []tmux.Pane, err error) {
 	err = f.do(ctx, "Panes", func() error {
@@ -228,7 +241,7 @@ func (f *Fake) NewWindow(ctx context.Context, s tmux.Spec) (made tmux.Pane, err 
 			return fmt.Errorf("tmux new-window: %w", err)
 		}
 		p := f.add(tmux.Pane{
-			Window: f.window(), Session: Session, WindowName: cmp.Or(s.Name, s.Key), Tag: s.Tag,
+			Window: f.window(), Session: Session, WindowName: s.Name, Tag: s.Tag,
 			Command: filepath.Base(s.Argv[0]), Path: s.Dir, Active: true, WindowPanes: 1, WindowIndex: f.freeIndex(Session),
 		})
 		p.proc.Spec, p.proc.Env = s, f.environment(s)

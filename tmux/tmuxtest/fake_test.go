@@ -100,7 +100,7 @@ func (p person) Detach(_ *testing.T, tty string)                { p.Fake.Detach(
 func TestFakeControls(t *testing.T) {
 	fake := tmuxtest.NewFake()
 	ctx := t.Context()
-	p, err := fake.NewWindow(ctx, tmux.Spec{Key: "u-1", Dir: "/", Argv: []string{"/bin/claude"}})
+	p, err := fake.NewWindow(ctx, tmux.Spec{Name: "api", Tag: "t/1", Dir: "/", Argv: []string{"/bin/claude"}})
 	require.NoError(t, err)
 	g := tmux.Guard{Pane: p.ID, PID: p.PID, Command: "claude"}
 
@@ -133,3 +133,5 @@ func TestFakeControls(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, viewers, "its session has no window left to show")
 }
+
+func (p person) Hang(*testing.T) (answers func()) { return p.Fake.Hang() }

@@ -12,6 +12,7 @@ type Tmux interface {
 	Run(ctx context.Context) error
 	Ensure(ctx context.Context) error
 	Server(ctx context.Context) (tmux.ServerID, error)
+	Answers(ctx context.Context) error
 	Environment(ctx context.Context, names []string) (map[string]string, error)
 	Panes(ctx context.Context) ([]tmux.Pane, error)
 	Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error)

@@ -1,0 +1,65 @@
+package tmux_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"ccbot/tmux"
+)
+
+// BenchmarkServerMemory measures by how much the tmux server grows with each operation, over a pane
+// with a full scrollback and a coloured screen. Run it with -benchtime=3000x: the first 500 are not
+// counted, because the server's caches fill.
+func BenchmarkServerMemory(b *testing.B) {
+	r := ensured(b)
+	script := `i=0; while [ $i -lt 2500 ]; do printf '\033[3%dm%0110d\033[0m\n' $((i % 8)) $i; i=$((i+1)); done; exec cat`
+	pane := r.shell(b, "agent", script)
+	g := tmux.Guard{Pane: pane.ID, PID: pane.PID}
+	eventually(b, func() bool {
+		p, err := r.Pane(b.Context(), pane.ID)
+		return err == nil && p.Command == "cat" && p.Scrolled > 1700
+	})
+	operations := []struct {
+		name string
+		do   func() error
+	}{
+		{"answers", func() error { return r.Answers(b.Context()) }},
+		{"pane", func() error { _, err := r.Pane(b.Context(), pane.ID); return err }},
+		{"capture", func() error { _, err := r.Capture(b.Context(), pane.ID, 0); return err }},
+		{"look", func() error { _, _, _, err := r.Look(b.Context(), pane.ID); return err }},
+		{"viewers", func() error { _, err := r.Viewers(b.Context()); return err }},
+		{"key", func() error { return r.Press(b.Context(), g, tmux.KeyUp) }},
+		{"rename", func() error { return r.Rename(b.Context(), g, "t/agent", "agent") }},
+	}
+	for _, o := range operations {
+		b.Run(o.name, func(b *testing.B) {
+			for range 500 {
+				require.NoError(b, o.do())
+			}
+			before := r.resident(b)
+			b.ResetTimer()
+			for range b.N {
+				require.NoError(b, o.do())
+			}
+			b.StopTimer()
+			b.ReportMetric(float64(r.resident(b)-before)/float64(b.N), "server-B/op")
+		})
+	}
+}
+
+// resident returns the private memory of the server in bytes.
+func (r real) resident(b *testing.B) (bytes int) {
+	b.Helper()
+	server, err := r.Client.Server(b.Context())
+	require.NoError(b, err)
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.PID))
+	require.NoError(b, err)
+	_, rest, _ := strings.Cut(string(data), "RssAnon:")
+	_, err = fmt.Sscanf(rest, "%d", &bytes)
+	require.NoError(b, err)
+	return bytes << 10
+}
