@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -19,10 +18,12 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/internal/disk"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/spool"
+	"ccbot/internal/sysfault"
 	"ccbot/internal/watch"
 )
 
@@ -90,12 +91,12 @@ func (e *Events) Drain(ctx context.Context) error {
 	return err
 }
 
-// Run delivers events as they arrive until ctx ends, and then returns nil. An error means that
-// events/ cannot be made or listed.
+// Run delivers events as they arrive until ctx ends, and then returns nil.
 func (e *Events) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return e.folder.Watch(ctx, e.room, func() { pause.Poke(e.arrived) })
+		e.folder.Watch(ctx, e.room, func() { pause.Poke(e.arrived) })
+		return nil
 	})
 	group.Go(func() error { return e.follow(ctx) })
 	if err := group.Wait(); err != nil {
@@ -112,19 +113,19 @@ func (e *Events) follow(ctx context.Context) error {
 			return nil
 		}
 		due, err := e.pass(ctx, false)
-		switch {
-		case errors.Is(err, errList):
-			return err
-		case err != nil && ctx.Err() == nil:
+		if err != nil && ctx.Err() == nil {
 			e.log.Warn("hook_event_failed", logkey.Error, err)
 		}
-		if wait = pause.Forever; !due.IsZero() {
+		switch wait = pause.Forever; {
+		case errors.Is(err, errList):
+			wait = mostPause
+		case !due.IsZero():
 			wait = max(due.Sub(e.now()), 0)
 		}
 	}
 }
 
-// errList means that the folder could not be listed: then nothing can be delivered.
+// errList means that the folder could not be listed: then nothing can be delivered now.
 var errList = errors.New("list events")
 
 // pass goes through the folder once. due is the time at which the next refused or kept event is to
@@ -297,6 +298,9 @@ func (e *Events) Slowest() (events int, took time.Duration) {
 	return len(e.delays), took
 }
 
+// mostPause is the longest pause after a fault of the machine.
+const mostPause = 5 * time.Second
+
 // maxFailures tries, the last ones a minute apart, take about four minutes: longer than a short
 // failure of the disk or the bot, and short enough that a session with an event that cannot be
 // handled still gets its later events.
@@ -317,23 +321,28 @@ type failing struct {
 }
 
 // failedLocked counts a failed try and returns the error; after the last try it puts the file aside
-// instead. A file that the sink has taken is never put aside, because only its removal fails.
+// instead. A file that the sink has taken is never put aside, because only its removal fails, nor is a
+// file that a fault of the machine has stopped: that passes, and the event is still needed then.
 func (e *Events) failedLocked(name, key string, cause error) error {
-	count := e.postponeLocked(name, key)
-	if count >= e.patience.failures && !e.delivered[name] {
+	count := e.postponeLocked(name, key, cause)
+	if count >= e.patience.failures && !e.delivered[name] && sysfault.Of(cause) == "" {
 		return e.putAsideLocked(name, cause)
 	}
 	return fmt.Errorf("hook event %s, try %d: %w", name, count, cause)
 }
 
-func (e *Events) postponeLocked(name, key string) int {
+func (e *Events) postponeLocked(name, key string, cause error) int {
 	f := e.failing[name]
 	if f == nil {
 		f = &failing{key: key}
 		e.failing[name] = f
 	}
 	f.count++
-	f.due = e.now().Add(pause.Doubled(e.patience.first, e.patience.most, f.count-1))
+	most := e.patience.most
+	if sysfault.Of(cause) != "" {
+		most = min(most, mostPause)
+	}
+	f.due = e.now().Add(pause.Doubled(e.patience.first, most, f.count-1))
 	return f.count
 }
 
@@ -341,7 +350,7 @@ func (e *Events) postponeLocked(name, key string) int {
 // again with backoff.
 func (e *Events) putAsideLocked(name string, cause error) error {
 	if err := e.folder.Quarantine(name, e.quarantine, rejectedReason+cause.Error()); err != nil {
-		e.postponeLocked(name, name)
+		e.postponeLocked(name, name, err)
 		return err
 	}
 	delete(e.failing, name)
@@ -384,14 +393,11 @@ func (e *Events) expireLocked() error {
 	if e.expired {
 		return nil
 	}
-	e.expired = true
-	entries, err := os.ReadDir(e.folder.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	entries, err := disk.ReadDir(e.folder.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %w", errList, err)
 	}
+	e.expired = true
 	dropped := 0
 	var errs []error
 	for _, entry := range entries {
@@ -399,7 +405,7 @@ func (e *Events) expireLocked() error {
 		if !old {
 			continue
 		}
-		if err := os.Remove(filepath.Join(e.folder.Path, entry.Name())); err != nil {
+		if err := disk.Remove(filepath.Join(e.folder.Path, entry.Name())); err != nil {
 			errs = append(errs, fmt.Errorf("old hook event: %w", err))
 		} else if !temporary {
 			dropped++

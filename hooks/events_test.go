@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -275,12 +276,18 @@ func TestARefusedEventIsTriedLaterEachTime(t *testing.T) {
 	e := NewEvents(t.TempDir(), nil, nil, nil)
 	now := time.Now()
 	e.now = func() time.Time { return now }
-	var got []time.Duration
-	for range 8 {
-		e.postponeLocked("a", "of a launch")
-		got = append(got, e.failing["a"].due.Sub(now)/time.Second)
+	for cause, want := range map[error][]time.Duration{
+		errRefused:     {1, 2, 4, 8, 16, 32, 60, 60},
+		syscall.EMFILE: {1, 2, 4, 5, 5, 5, 5, 5},
+	} {
+		e.failing = map[string]*failing{}
+		var got []time.Duration
+		for range want {
+			e.postponeLocked("a", "of a launch", cause)
+			got = append(got, e.failing["a"].due.Sub(now)/time.Second)
+		}
+		assert.Equal(t, want, got)
 	}
-	assert.Equal(t, []time.Duration{1, 2, 4, 8, 16, 32, 60, 60}, got)
 }
 
 func TestBindings(t *testing.T) {

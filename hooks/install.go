@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -96,19 +97,52 @@ func Install(data []byte, command string) ([]byte, []Change, error) {
 	return doc.result(data, append(changes, removed...))
 }
 
-// Uninstall returns the settings file without any hook of ours, and without the groups, the events
-// and the hooks object that become empty by the removal. Everything else keeps its bytes. It fails
-// in the same cases as Install.
-func Uninstall(data []byte) ([]byte, []Change, error) {
+// Uninstall returns the settings file without any hook of ours. before is the file as it was before
+// the install, nil if that is unknown. If data is before with our hooks installed, and nothing else,
+// the result is before. Otherwise our hooks go, with the groups, the events and the hooks object that
+// hold nothing else and that before does not have; every other byte stays. It fails in the same cases
+// as Install.
+func Uninstall(data, before []byte) ([]byte, []Change, error) {
 	doc, err := openDocument(data)
 	if err != nil {
 		return nil, nil, err
 	}
+	if had, err := openDocument(before); err == nil && before != nil {
+		doc.before = had
+	}
+	unedited := before != nil && isInstalled(before, data)
 	removed, err := doc.removeOurs(func(entry) bool { return true })
 	if err != nil {
 		return nil, nil, err
 	}
+	if unedited {
+		return before, removed, nil
+	}
 	return doc.result(data, removed)
+}
+
+// isInstalled reports whether data is what Install makes of before, which has no hook of ours.
+func isInstalled(before, data []byte) bool {
+	doc, err := openDocument(data)
+	if err != nil {
+		return false
+	}
+	ours, err := doc.entries()
+	if err != nil || len(ours) == 0 || hasOurs(before) {
+		return false
+	}
+	installed, _, err := Install(before, ours[0].command)
+	return err == nil && bytes.Equal(installed, data)
+}
+
+// hasOurs reports whether a settings file has a hook of ours, or may have one: it cannot be read.
+func hasOurs(data []byte) bool {
+	doc, err := openDocument(data)
+	if err != nil {
+		return true
+	}
+	ours, err := doc.entries()
+	return err != nil || len(ours) > 0
 }
 
 // Inspect reports what Install with the same command would find. It fails in the same cases as

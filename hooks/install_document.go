@@ -27,6 +27,8 @@ func (e *SettingsError) Error() string {
 type document struct {
 	bom, text string
 	layout
+
+	before *document // the file before the install; nil if unknown
 }
 
 // layout is the style in which a settings file is written.
@@ -185,15 +187,46 @@ func (d *document) mend(e entry, command string) {
 	}
 }
 
-// remove removes an entry, and every container that becomes empty by the removal.
+// remove removes an entry, and every container that becomes empty by the removal, except those that a
+// person may have made: a group that has more than hooks, and what the file before the install had.
 func (d *document) remove(e entry) {
-	for _, p := range []place{e.hookAt, e.groupAt, e.eventAt} {
-		if len(elementsOf(p.container)) > 1 {
-			d.cut(p.container, p.index)
+	hooks := lastValue(d.beforeRoot(), "hooks")
+	for _, l := range []struct {
+		place
+		had gjson.Result // the container before the install
+		own bool         // it stays even if the container is not in the file before
+	}{
+		{place: e.hookAt, own: len(elementsOf(e.group)) > 1},
+		{place: e.groupAt, had: lastValue(hooks, e.event)},
+		{place: e.eventAt, had: hooks},
+		{place: e.top, had: d.beforeRoot(), own: true},
+	} {
+		if len(elementsOf(l.container)) > 1 {
+			d.cut(l.container, l.index)
+			return
+		}
+		if same := l.had.Type == gjson.JSON && l.had.IsArray() == l.container.IsArray(); l.own || same {
+			d.empty(l.container, l.had)
 			return
 		}
 	}
-	d.cut(e.top.container, e.top.index)
+}
+
+// beforeRoot returns the root of the file before the install; it does not exist if that is unknown.
+func (d *document) beforeRoot() gjson.Result {
+	if d.before == nil {
+		return gjson.Result{}
+	}
+	return d.before.root()
+}
+
+// empty removes what a container holds. If the container was empty before, it gets its blanks back.
+func (d *document) empty(container, had gjson.Result) {
+	blanks := ""
+	if had.Type == gjson.JSON && len(elementsOf(had)) == 0 {
+		blanks = had.Raw[1 : len(had.Raw)-1]
+	}
+	d.splice(container.Index+1, container.Index+len(container.Raw)-1, blanks)
 }
 
 // cut removes one element and its comma. It undoes insert byte for byte.
@@ -201,7 +234,7 @@ func (d *document) cut(container gjson.Result, i int) {
 	all := elementsOf(container)
 	switch {
 	case len(all) == 1:
-		d.splice(container.Index+1, container.Index+len(container.Raw)-1, "")
+		d.empty(container, gjson.Result{})
 	case i == 0:
 		d.splice(all[0].start, all[1].start, "")
 	default:

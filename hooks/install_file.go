@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -31,7 +30,6 @@ const settingsName = "settings.json"
 
 const (
 	maxSettings = 16 << 20
-	keptBackups = 5
 	editTries   = 5
 	maxLinks    = 40 // as many as Linux follows
 )
@@ -72,33 +70,47 @@ func (s SettingsFile) Writable() error {
 }
 
 // Edit replaces the file's bytes with those that edit returns, completely or not at all. A missing
-// file is made. The previous bytes are kept in a backup beside Path, and the backup's name is
-// returned; when edit changes nothing, nothing is written and no backup is made. What an earlier edit
-// has kept and this one brings back needs no backup any more, and a file that was made for an earlier
-// edit goes when nothing is left in it. edit is called again when another program has written the
-// file in between.
+// file is made. A backup next to Path keeps the previous bytes, and its name is returned; if there was
+// no file, an empty backup notes that, and no name is returned. No new backup is made if an earlier
+// one holds every byte of the file that is not ours. When edit changes nothing, nothing is written.
+// edit is called again when another program has written the file in between.
 func (s SettingsFile) Edit(edit func([]byte) ([]byte, error)) (backup string, err error) {
-	for range editTries {
-		backup, err = s.editOnce(edit)
-		if !errors.Is(err, errSettingsBusy) {
-			break
-		}
-	}
+	err = s.retry(func(target string, old snapshot) error {
+		backup, err = s.editOnce(target, old, edit)
+		return err
+	})
 	if err != nil {
-		return "", fmt.Errorf("edit %s: %w", s.Path, err)
+		return "", err
 	}
 	return backup, nil
 }
 
-func (s SettingsFile) editOnce(edit func([]byte) ([]byte, error)) (backup string, err error) {
+// retry calls try with the file's state, and again when another program has written the file.
+func (s SettingsFile) retry(try func(target string, old snapshot) error) (err error) {
+	for range editTries {
+		if err = s.once(try); !errors.Is(err, errSettingsBusy) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("edit %s: %w", s.Path, err)
+	}
+	return nil
+}
+
+func (s SettingsFile) once(try func(target string, old snapshot) error) error {
 	target, err := followLinks(s.Path)
 	if err != nil {
-		return "", nameless(err)
+		return nameless(err)
 	}
 	old, err := takeSnapshot(target)
 	if err != nil {
-		return "", err
+		return err
 	}
+	return try(target, old)
+}
+
+func (s SettingsFile) editOnce(target string, old snapshot, edit func([]byte) ([]byte, error)) (string, error) {
 	data, err := edit(old.data)
 	if err != nil || bytes.Equal(data, old.data) {
 		return "", err
@@ -109,23 +121,85 @@ func (s SettingsFile) editOnce(edit func([]byte) ([]byte, error)) (backup string
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return "", err
 	}
-	undone, before := s.keeping(data)
-	gone := len(undone) == 0 && saysNothing(data) && target == s.Path // no backup says that there was a file before
-	if len(undone) > 0 {
-		data = before
-	} else if old.exists && !gone {
-		if backup, err = s.backup(old); err != nil {
+	earlier, known := s.earlier()
+	made := ""
+	if !known || !old.exists || !isInstalled(earlier.data, old.data) {
+		if earlier, err = s.backup(old); err != nil {
 			return "", fmt.Errorf("backup: %w", err)
 		}
+		made = earlier.path
 	}
-	if err := s.replace(target, old, data, gone); err != nil {
-		if backup != "" {
-			err = errors.Join(err, os.Remove(backup))
+	if err := s.replace(target, old, data, false); err != nil {
+		if made != "" {
+			err = errors.Join(err, os.Remove(made))
 		}
 		return "", err
 	}
-	s.prune(undone)
-	return backup, nil
+	if earlier.absent {
+		return "", nil
+	}
+	return earlier.path, nil
+}
+
+// Uninstalled is the result of Uninstall.
+type Uninstalled struct {
+	Changes []Change
+	Kept    []string // backups that still hold bytes of a person which the file does not have
+}
+
+// Uninstall removes our hooks from the file. If the file was not edited since the install, it is as
+// it was before, or gone if there was none; a file that was there before is never removed. Otherwise
+// see the function Uninstall. A backup goes only after the result was read back from a synced file, and only if
+// its bytes are in the file or it holds nothing but our hooks.
+func (s SettingsFile) Uninstall() (done Uninstalled, err error) {
+	err = s.retry(func(target string, old snapshot) error {
+		done, err = s.uninstallOnce(target, old)
+		return err
+	})
+	return done, err
+}
+
+func (s SettingsFile) uninstallOnce(target string, old snapshot) (done Uninstalled, err error) {
+	earlier, known := s.earlier()
+	var before []byte
+	if known {
+		before = append([]byte{}, earlier.data...) // not nil, which means unknown
+	}
+	data, changes, err := Uninstall(old.data, before)
+	if err != nil {
+		return done, err
+	}
+	done.Changes = changes
+	result := snapshot{exists: old.exists, data: data}
+	if len(changes) > 0 {
+		if err := old.writable(); err != nil {
+			return done, err
+		}
+		result.exists = !earlier.absent || !isInstalled(nil, old.data)
+		if err := s.replace(target, old, data, !result.exists); err != nil {
+			return done, err
+		}
+	}
+	done.Kept = s.prune(result, before, isOnDisk(target, result))
+	return done, nil
+}
+
+// isOnDisk reports whether the file is synced, and has this content when it is read back.
+func isOnDisk(target string, want snapshot) bool {
+	for _, path := range []string{target, filepath.Dir(target)} {
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) && path == target && !want.exists {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return false
+		}
+	}
+	now, err := takeSnapshot(target)
+	return err == nil && now.exists == want.exists && (!want.exists || bytes.Equal(now.data, want.data))
 }
 
 // replace writes data, or removes the file, unless the file has changed since old was read. A writer
@@ -259,78 +333,4 @@ func followLinks(path string) (string, error) {
 		path = next
 	}
 	return "", syscall.ELOOP
-}
-
-const (
-	backupPrefix = settingsName + ".ccbot-"
-	backupTime   = "20060102T150405.000Z"
-)
-
-var backupForm = regexp.MustCompile(`^settings\.json\.ccbot-\d{8}T\d{6}\.\d{3}Z$`)
-
-// backup keeps the bytes under a name that sorts behind all other backups, even when the clock was
-// set back: names sort by time.
-func (s SettingsFile) backup(old snapshot) (string, error) {
-	at := s.Now().UTC()
-	for _, name := range s.backups() {
-		t, err := time.Parse(backupPrefix+backupTime, name)
-		if err == nil && !at.Truncate(time.Millisecond).After(t) {
-			at = t.Add(time.Millisecond)
-		}
-	}
-	name := filepath.Join(filepath.Dir(s.Path), backupPrefix+at.Format(backupTime))
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return "", errSettingsBusy
-	}
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(old.data)
-	if err = errors.Join(err, f.Chmod(old.mode), f.Sync(), f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(name))
-	}
-	return name, nil
-}
-
-// prune removes backups that nobody needs any more, and keeps the newest of the others. A backup that
-// cannot be removed does no harm, and is no reason to report a successful edit as failed.
-func (s SettingsFile) prune(needless []string) {
-	for _, name := range needless {
-		_ = os.Remove(filepath.Join(filepath.Dir(s.Path), name))
-	}
-	ours := s.backups()
-	for _, name := range ours[:max(0, len(ours)-keptBackups)] {
-		_ = os.Remove(filepath.Join(filepath.Dir(s.Path), name))
-	}
-}
-
-// keeping are the names of our backups that hold data, and the bytes of the newest: where data says
-// nothing, they may say nothing in other bytes.
-func (s SettingsFile) keeping(data []byte) (names []string, before []byte) {
-	for _, name := range s.backups() {
-		kept, err := ownfile.Read(filepath.Join(filepath.Dir(s.Path), name), maxSettings, 0)
-		if err == nil && (bytes.Equal(kept, data) || saysNothing(kept) && saysNothing(data)) {
-			names, before = append(names, name), kept
-		}
-	}
-	return names, before
-}
-
-// saysNothing reports whether the bytes are blank, or an empty object.
-func saysNothing(data []byte) bool {
-	text := strings.Join(strings.Fields(string(data)), "")
-	return text == "" || text == "{}"
-}
-
-// backups are the names of our backups, oldest first; none when the folder cannot be read.
-func (s SettingsFile) backups() []string {
-	entries, _ := os.ReadDir(filepath.Dir(s.Path)) // sorted by name
-	var names []string
-	for _, e := range entries {
-		if e.Type().IsRegular() && backupForm.MatchString(e.Name()) {
-			names = append(names, e.Name())
-		}
-	}
-	return names
 }

@@ -19,7 +19,7 @@ type entry struct {
 	exec    bool // it has "args": the command is a program, not a shell line
 	limited bool // under a matcher that excludes some events of this name
 
-	hook                          gjson.Result
+	hook, group                   gjson.Result
 	hookAt, groupAt, eventAt, top place
 }
 
@@ -86,6 +86,7 @@ func (d *document) eventEntries(event element) ([]entry, error) {
 				return nil, err
 			}
 			e.event, e.limited = event.key, limits(event.key, lastValue(group.value, "matcher"))
+			e.group = group.value
 			e.hookAt, e.groupAt = place{list, j}, place{event.value, i}
 			all = append(all, e)
 		}

@@ -91,7 +91,7 @@ func TestInstallFollowsTheFile(t *testing.T) {
 			block := strings.TrimSuffix(strings.TrimPrefix(prettyInstalled(), "{"), "\n}\n")
 			block = strings.NewReplacer("  ", tt.unit, "\n", tt.newline).Replace(block)
 			assert.Equal(t, tt.before+","+block+tt.after, string(out))
-			back, _, err := Uninstall(out)
+			back, _, err := Uninstall(out, nil)
 			require.NoError(t, err)
 			assert.Equal(t, tt.before+tt.after, string(back))
 		})
@@ -104,7 +104,7 @@ func TestInstallBesideForeignHooks(t *testing.T) {
 	out, _, err := Install([]byte(in), ours)
 	require.NoError(t, err)
 	assert.Contains(t, string(out), "      \"hooks\": [{ \"type\": \"command\", \"command\": \"mine\" }]\n    },\n    {\n      \"hooks\": [\n")
-	back, _, err := Uninstall(out)
+	back, _, err := Uninstall(out, nil)
 	require.NoError(t, err)
 	assert.Equal(t, in, string(back))
 }
@@ -134,7 +134,8 @@ func TestInstallOverOlder(t *testing.T) {
 			`{"hooks":{"UserPromptSubmit":[{"hooks":[OURS]}],"SessionStart":[{"hooks":[OURS]}]}}`,
 			[]Change{{"SessionStart", "duplicates removed"}}},
 		{"under a matcher", `{"hooks":{"SessionStart":[{"matcher":"resume","hooks":[OURS]}],"UserPromptSubmit":[{"matcher":"x","hooks":[OURS]}]}}`,
-			both, []Change{{"SessionStart", "updated"}}},
+			`{"hooks":{"SessionStart":[{"matcher":"resume","hooks":[]},{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
+			[]Change{{"SessionStart", "updated"}}},
 		{"an event that nothing needs", `{"hooks":{"Stop":[{"hooks":[OLD]}],"SessionStart":[{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
 			both, []Change{{"Stop", "removed"}}},
 	}
@@ -171,7 +172,7 @@ func TestUninstall(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out, changes, err := Uninstall([]byte(full(tt.in)))
+			out, changes, err := Uninstall([]byte(full(tt.in)), nil)
 			require.NoError(t, err)
 			assert.Equal(t, full(tt.want), string(out))
 			assert.Equal(t, tt.in == tt.want, len(changes) == 0)
@@ -210,7 +211,7 @@ func TestRefusedSettings(t *testing.T) {
 			require.ErrorAs(t, err, &wrong)
 			assert.Equal(t, []int{tt.line, tt.column}, []int{wrong.Line, wrong.Column}, wrong.Reason)
 			assert.Contains(t, err.Error(), tt.reason)
-			_, _, err = Uninstall([]byte(tt.in))
+			_, _, err = Uninstall([]byte(tt.in), nil)
 			assert.Equal(t, tt.uninstall, err != nil)
 			_, err = Inspect([]byte(tt.in), ours)
 			assert.Equal(t, tt.uninstall, err != nil)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
 	"ccbot/internal/spool"
 )
 
@@ -65,6 +66,21 @@ func (l Launch) Write(recordID uuid.UUID, dir string, started map[string]string)
 		return "", fmt.Errorf("launch settings: %w", err)
 	}
 	return filepath.Join(folder.Path, name), nil
+}
+
+// HookDigest returns the digest of the hook that a launch names. It is empty if the file cannot be
+// read: then the agent's hook is known by its path only.
+func (l Launch) HookDigest() string {
+	f, err := os.Open(l.HookBinary)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	digest, err := process.Digest(f)
+	if err != nil {
+		return ""
+	}
+	return digest
 }
 
 // Remove removes the settings file of a launch and its last status; missing files are no error.
