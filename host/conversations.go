@@ -158,14 +158,15 @@ var kindsOfEntries = map[transcript.EntryKind]history.Kind{transcript.Asked: his
 
 func entryOf(f file, e transcript.Entry) history.Entry {
 	shown := history.Entry{At: f.place(e.At), Next: f.place(e.End), Kind: kindsOfEntries[e.Kind], Time: e.Time, Images: e.Images,
-		Interrupted: e.Interrupted, Tools: tools(e.Calls)}
+		Interrupted: e.Interrupted, Tools: tools(e.Calls), Cut: e.Cut}
 	room := shownText
 	for _, text := range e.Texts {
-		if shown.Cut = len(text) > room; shown.Cut {
-			text = clip.Bytes(text, room, "…")
+		long := len(text) > room
+		if long {
+			text, shown.Cut = clip.Bytes(text, room, "…"), true
 		}
 		shown.Texts = append(shown.Texts, text)
-		if room -= len(text); shown.Cut || room <= 0 {
+		if room -= len(text); long || room <= 0 {
 			break
 		}
 	}

@@ -182,6 +182,22 @@ func TestUnknownIsNoWorktreeThatIsGone(t *testing.T) {
 	assert.True(t, refusal.Is(err, refusal.DirMissing), err)
 }
 
+// A link that leads to another work tree of ccbot's, which nobody was asked about.
+func TestP9_RemoveFollowsNoLink(t *testing.T) {
+	m, dir, _ := beside(t)
+	asked, err := m.Add(t.Context(), dir, "one")
+	require.NoError(t, err)
+	other, err := m.Add(t.Context(), dir, "two")
+	require.NoError(t, err)
+	m.Done("one")
+	m.Done("two")
+	require.NoError(t, os.Rename(asked, asked+".old"))
+	require.NoError(t, os.Symlink(other, asked))
+	err = m.Remove(t.Context(), asked)
+	assert.True(t, refusal.Is(err, refusal.DirMissing), err)
+	assert.DirExists(t, other)
+}
+
 // notAlnum is the name of a folder of transcripts.
 func notAlnum(dir string) string {
 	out := []byte(dir)

@@ -358,7 +358,7 @@ func (m *Machine) Remove(ctx context.Context, dir string) error {
 	switch {
 	case err != nil:
 		return gitRefusal(ctx, dir, err)
-	case w == nil:
+	case w == nil || w.Dir != dir: // a link leads to another one, which was not asked about
 		return &refusal.Error{Code: refusal.DirMissing, Dir: dir}
 	}
 	stays := &refusal.Error{Code: refusal.WrongState, Dir: dir}

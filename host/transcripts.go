@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -35,6 +36,9 @@ type follower struct {
 	at talk.Cursor
 }
 
+// keptAhead is how many bytes of texts one call returns; the last text may be longer.
+const keptAhead = 1 << 20
+
 // Next implements [talk.Transcripts].
 func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cursor, most int) ([]talk.Item, error) {
 	r, _ := t.Records.Get(session)
@@ -46,7 +50,7 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 	f := t.take(session, from)
 	var items []talk.Item
 	var failed error
-	for len(items) < most {
+	for size := int64(0); len(items) < most && size < keptAhead; {
 		item, ok, err := f.Now()
 		if !ok && err == nil && written && len(items) == 0 {
 			item, err = f.Follower.Next(ctx)
@@ -57,6 +61,7 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 			break
 		}
 		items, f.at = append(items, itemOf(item)), talk.Cursor(item.Next)
+		size += int64(len(item.Text))
 	}
 	switch {
 	case len(items) > 0:
@@ -135,6 +140,27 @@ func (*Transcripts) Image(_ context.Context, at talk.Cursor, image talk.Image) (
 	return talk.Picture{Body: p, Size: p.Size}, nil
 }
 
+// Words implements [talk.Pictures].
+func (*Transcripts) Words(_ context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error) {
+	w, err := transcript.OpenWords(transcript.Cursor(at), transcript.Rest{Offset: rest.Offset, Length: rest.Length, Raw: rest.Raw})
+	if err != nil {
+		return talk.Picture{}, err
+	}
+	cut, err := w.Boundary(rest.Most)
+	if err != nil {
+		return talk.Picture{}, errors.Join(err, w.Close())
+	}
+	begin, end := int64(0), cut
+	if beyond {
+		begin, end = cut, w.Size
+	}
+	body := struct {
+		io.ReaderAt
+		io.Closer
+	}{io.NewSectionReader(w, begin, end-begin), w}
+	return talk.Picture{Body: body, Size: end - begin}, nil
+}
+
 // End finds the present end of a transcript.
 func (*Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) {
 	end, err := transcript.End(of.Path)
@@ -146,6 +172,12 @@ func itemOf(item transcript.Item) talk.Item {
 		Sidechain: item.Sidechain, Meta: item.Meta, Asked: item.Asked(), Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure), Size: item.Size}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)
+	}
+	if r := item.Rest; r != nil {
+		shown.Rest = &talk.Rest{Offset: r.Offset, Length: r.Length, Raw: r.Raw}
+		if !r.Raw {
+			shown.Rest.Most = transcript.Budget()
+		}
 	}
 	if t := item.Tool; t != nil {
 		shown.Tool = &talk.Tool{ID: t.ID, Name: t.Name, Failed: t.IsError, Denied: t.Denial != ""}

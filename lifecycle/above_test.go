@@ -87,7 +87,7 @@ func TestP9_TheAgentAboveIsTheNearestOne(t *testing.T) {
 				require.NoError(t, err)
 				want := evidence.Above{Found: tc.found}
 				if tc.ours {
-					want.Session, want.Agent = r.ID, a.id
+					want.Session, want.Agent, want.Hook = r.ID, a.id, launches{}.HookDigest()
 				}
 				if tc.agent != nil {
 					want.Agent = tc.agent(a)

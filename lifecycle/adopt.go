@@ -63,6 +63,9 @@ type AdoptRequest struct {
 // writer and no person has decided; a StateError that From is not over; a MovedError that From has
 // a successor.
 func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Record, err error) {
+	if err := s.kit.answers(ctx); err != nil { // otherwise the agent would seem to run outside of tmux
+		return session.Record{}, err
+	}
 	wait, done := patience(ctx, q.Patience)
 	defer done()
 	if q.From == uuid.Nil {

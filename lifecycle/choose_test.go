@@ -254,7 +254,7 @@ func TestP7_NoKeyGoesElsewhereThanToTheDialogOfTheButton(t *testing.T) {
 				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
 			})
 		}, ErrUnseen},
-		{"tmux does not say", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }, ErrUnseen},
+		{"tmux does not say", func(w *world, _ session.Record, _ *agent) { w.tmux.Hang() }, ErrSilent},
 		{"the screen cannot be read", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Capture", tmux.ErrLost) }, ErrUnseen},
 		{"presence says that it was just answered", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.status, a.since = presence.Busy, time.Now() })
@@ -333,10 +333,12 @@ func TestP7_WhileARequestWaitsEnterIsRefused(t *testing.T) {
 		m := askBash("touch x")
 		r, a, d := w.asked(m)
 		w.relays.ask(r)
-		again, err := w.Press(w.ctx, r.ID, d.Mark, "enter")
-		require.ErrorIs(t, err, ErrRelayed)
-		assert.True(t, again.Relayed)
-		_, err = w.Choose(w.ctx, r.ID, d.Mark, 1)
+		for _, key := range []string{"enter", "space", "tab"} {
+			again, err := w.Press(w.ctx, r.ID, d.Mark, key)
+			require.ErrorIs(t, err, ErrRelayed, key)
+			assert.True(t, again.Relayed)
+		}
+		_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
 		require.ErrorIs(t, err, ErrRelayed)
 		pressed, _ := a.took(m)
 		assert.Empty(t, pressed)
@@ -491,8 +493,8 @@ func TestP7_EnterNeedsAnOpenDialog(t *testing.T) {
 			t.Fatalf("%s into a box: %+v", k, v)
 		case v.Screen.Dialog == nil && !waits && !unready(r, v):
 			t.Fatalf("key %s without a dialog: %+v", k, v)
-		case v.Relayed && k == keyEnter:
-			t.Fatalf("Enter while a request waits: %+v", v)
+		case v.Relayed && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab):
+			t.Fatalf("key %s while a request waits: %+v", k, v)
 		case fresh, !v.Captured:
 			t.Fatalf("key %s on %+v", k, v)
 		}

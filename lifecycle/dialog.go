@@ -122,7 +122,7 @@ func dialogName(d *claudeui.Dialog) string {
 func headOf(d *claudeui.Dialog) []string {
 	head := slices.Clone(d.Head())
 	if len(head) > 0 && d.IsQuestion() {
-		head[0] = withoutTicks.Replace(head[0])
+		head[0] = strings.Map(withoutTicks, head[0])
 	}
 	return head
 }
@@ -135,12 +135,20 @@ func asking(s claudeui.Screen) string {
 	}
 	rows := append(headOf(s.Dialog), "")
 	for _, option := range s.Dialog.Options {
-		rows = append(rows, strings.TrimSpace(withoutTicks.Replace(option)))
+		rows = append(rows, strings.TrimRight(strings.TrimLeft(option, " []"+ticks), " "+ticks))
 	}
-	return strings.Join(rows, "\n")
+	return fmt.Sprintf("%q", rows)
 }
 
-var withoutTicks = strings.NewReplacer("❯", " ", "✔", " ", "✓", " ", "☐", " ", "☒", " ", "◯", " ", "◉", " ", "○", " ", "●", " ")
+// ticks are the cursor and the marks at the start and the end of a topic or an option.
+const ticks = "❯✔✓☐☒◯◉○●"
+
+func withoutTicks(r rune) rune {
+	if strings.ContainsRune(ticks, r) {
+		return ' '
+	}
+	return r
+}
 
 const (
 	rest        = 200 * time.Millisecond // a dialog that shows the same for so long is reported
@@ -200,10 +208,10 @@ func mayPress(v View, d Dialog, k tmux.Key) error {
 		return ErrUnseen
 	case !d.Open:
 		return ErrNoDialog
-	case d.Relayed && k == keyEnter:
+	case d.Relayed && chooses(k):
 		return ErrRelayed
 	// The person has not seen all of what the key would agree to.
-	case !d.Whole && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab):
+	case !d.Whole && chooses(k):
 		return ErrChanged
 	case v.Present && said != presence.Waiting && v.fresh(drawn):
 		return ErrChanged
@@ -335,4 +343,9 @@ func mayBeGone(v View) bool {
 func dialogClosed(v View) bool {
 	known := v.Captured && v.Phase() != PhaseUnknown
 	return v.gone() || known && !v.DialogOpen()
+}
+
+// chooses reports whether a key may choose an option of a dialog.
+func chooses(k tmux.Key) bool {
+	return k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
 }

@@ -199,6 +199,17 @@ func TestP7_NextScreenOfStartIsPosted(t *testing.T) {
 	})
 }
 
+// TestP7_TicksInsideOptionsAreContent: only the marks at the edges of an option may change under a key.
+func TestP7_TicksInsideOptionsAreContent(t *testing.T) {
+	asks := func(options ...string) string {
+		return asking(claudeui.Screen{Dialog: &claudeui.Dialog{Options: options}})
+	}
+	assert.Equal(t, asks("[ ] Logs", "Sonnet"), asks("[✔] Logs", "❯ Sonnet ✔"))
+	assert.NotEqual(t, asks("Run a✔b"), asks("Run a b"))
+	assert.NotEqual(t, asks("Use arr[]"), asks("Use arr"))
+	assert.NotEqual(t, asks("Yes\nNo"), asks("Yes", "No"))
+}
+
 // TestTicksOpenNoDialog compares two screens of one question of the real CLI: between them a person has ticked two options.
 func TestTicksOpenNoDialog(t *testing.T) {
 	read := func(name string) claudeui.Screen {

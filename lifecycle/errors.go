@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
+	"ccbot/tmux"
 )
 
 var (
@@ -40,6 +41,8 @@ var (
 	// ErrUnseen means that the terminal cannot be seen now, so that it is unknown where a key would
 	// go.
 	ErrUnseen = refusal.New(refusal.Unseen, "the terminal cannot be seen now")
+	// ErrSilent means that tmux does not answer: nothing is known of any terminal, and nothing was done.
+	ErrSilent = tmux.ErrSilent
 	// ErrBusy means that another operation on the session takes longer than the caller is willing
 	// to wait.
 	ErrBusy = errors.New("something else is being done with the session")
@@ -67,6 +70,9 @@ const (
 )
 
 func (e *DirError) Error() string { return fmt.Sprintf("directory %q: %s", e.Dir, e.Why) }
+
+// Words is the directory, which a person may have written; see package wording.
+func (e *DirError) Words() []string { return []string{e.Dir} }
 
 var dirCodes = map[DirFault]refusal.Code{DirMissing: refusal.DirMissing, DirNotADir: refusal.DirNotADir}
 

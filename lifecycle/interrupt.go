@@ -61,6 +61,8 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 		w.term.clearBox(ctx)
 	case back:
 		return true, w.askAbout(ctx, p, true)
+	case w.term.Silent:
+		return false, ErrSilent
 	case !w.term.idle() && w.term.Phase() == PhaseWorking, w.term.Screen.Continues:
 		return false, ErrStillWorks
 	}
@@ -70,6 +72,8 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 // refusesEsc says why Esc must not be sent to the pane. It does not ask what the agent is doing.
 func refusesEsc(v View) error {
 	switch {
+	case v.Silent:
+		return ErrSilent
 	case v.Fate != PaneOurs || v.Behind:
 		return ErrNoAgent
 	case v.DialogOpen(), v.Relayed && !dialogGone(v): // the request may arrive before its dialog is drawn

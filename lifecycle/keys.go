@@ -43,8 +43,8 @@ func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
 // mark, and returns what the terminal shows afterwards. The terminal is looked at right before the
 // key: if the dialog has another mark, no key is pressed, and Press returns ErrChanged with the
 // dialog as it is now. ErrNoDialog means that no dialog is open, so that a key would go into the
-// prompt box; ErrRelayed that the key is enter while a permission request waits for the chat, or
-// that it would choose in a dialog without its request;
+// prompt box; ErrRelayed that the key may choose while a permission request waits for the chat, or
+// in a dialog without its request;
 // tmux.ErrGuard that tmux refused the key, as it does while somebody scrolls. ErrNoAgent and
 // ErrUnseen are as in Dialog.
 func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error) {
@@ -97,7 +97,7 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 // that has the mark.
 func (k *kit) inDialog(ctx context.Context, id uuid.UUID, mark string, key tmux.Key,
 	keys func(*terminal, Dialog) (Dialog, error)) (d Dialog, err error) {
-	err = k.change(ctx, id, func(w *work) (err error) {
+	err = k.ask(ctx, id, func(w *work) (err error) {
 		if d, err = w.term.dialogWith(ctx, mark, key); err == nil {
 			asked := asking(w.term.Screen)
 			d, err = keys(w.term, d)
@@ -132,7 +132,7 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (n
 	case !known:
 		return desk.Screen{}, fmt.Errorf("press %q: no such key", press.Key)
 	}
-	err = s.kit.change(ctx, id, func(w *work) (err error) {
+	err = s.kit.ask(ctx, id, func(w *work) (err error) {
 		if now, err = w.term.screen(ctx); err != nil {
 			return err
 		}
@@ -154,11 +154,6 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (n
 	return now, err
 }
 
-// chooses reports whether a key may choose an option of a dialog.
-func chooses(k tmux.Key) bool {
-	return k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
-}
-
 // mayPressOn says why a key may not be pressed on a screen. It is pure.
 func mayPressOn(v View, now desk.Screen, mark string, k tmux.Key) error {
 	switch {
@@ -166,7 +161,7 @@ func mayPressOn(v View, now desk.Screen, mark string, k tmux.Key) error {
 		return ErrUnseen
 	case now.Mark != mark, chooses(k) && !now.Whole:
 		return ErrChanged
-	case v.Relayed && k == keyEnter:
+	case v.Relayed && chooses(k):
 		return ErrRelayed
 	case v.Present && v.fresh(drawn): // the screen may be older than that
 		return ErrChanged
@@ -223,10 +218,10 @@ func (t *terminal) screen(ctx context.Context) (desk.Screen, error) {
 // line of the transcript. The tmux guard names the bound process, whatever it is doing; a shell
 // that is in front of an adopted agent gets no key.
 //
-// ErrIdle means that no turn runs and nothing has waited; ErrAsks that Esc would answer an open
+// ErrSilent means that tmux does not answer. ErrIdle means that no turn runs and nothing has waited; ErrAsks that Esc would answer an open
 // dialog. If the dialog was open at the call, the queue stays.
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
-	err = s.kit.change(ctx, id, func(w *work) error {
+	err = s.kit.ask(ctx, id, func(w *work) error {
 		w.prompts.awaitEscPause(ctx)
 		w.term.look(ctx)
 		if err := refusesEsc(w.term.View); err != nil {

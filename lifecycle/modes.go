@@ -25,7 +25,8 @@ type switching struct {
 // Switch notes what a person wants the session's present agent to run with, and returns what it runs
 // with now; an empty wish only reads. The steps carry the wish out, before the next prompt is typed,
 // and report news.Switched. A mode or a model that is wanted later takes the place of the earlier one.
-// ErrNoAgent means that there is no agent that was ready; ErrUnseen that the terminal cannot be seen.
+// ErrNoAgent means that there is no agent that was ready; ErrUnseen that the terminal cannot be seen,
+// ErrSilent that tmux does not answer.
 func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error) {
 	if want.Mode != "" && !want.Mode.Offered() {
 		return modes.Now{}, fmt.Errorf("switch to mode %q: not offered", want.Mode)
@@ -39,7 +40,7 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (mo
 		return t.runsWith(ctx)
 	}
 	var now modes.Now
-	err := s.kit.change(ctx, id, func(w *work) (err error) {
+	err := s.kit.ask(ctx, id, func(w *work) (err error) {
 		if now, err = w.term.runsWith(ctx); err != nil {
 			return err
 		}

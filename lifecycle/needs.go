@@ -31,6 +31,8 @@ type Screens interface {
 
 // Windows makes windows, and closes a pane that is proven to be ours.
 type Windows interface {
+	// Answers returns nil if the server answers, or if there is none.
+	Answers(ctx context.Context) error
 	// Ensure makes the server and ccbot's session where they are missing.
 	Ensure(ctx context.Context) error
 	NewWindow(ctx context.Context, spec tmux.Spec) (tmux.Pane, error)
@@ -67,12 +69,14 @@ type Processes interface {
 }
 
 // Launches writes the settings file of one launch and returns its path; dir is the session's
-// directory, and started holds variables with which the agent is started. Remove deletes the file again. Unheard says whether an event of the launch lies on disk
-// that was not processed yet.
+// directory, and started holds variables with which the agent is started. Remove deletes the file
+// again. Unheard says whether an event of the launch lies on disk that was not processed yet.
+// HookDigest is process.Digest of the hook that the settings name; empty: unknown.
 type Launches interface {
 	Write(recordID uuid.UUID, dir string, started map[string]string) (path string, err error)
 	Remove(recordID uuid.UUID) error
 	Unheard(recordID uuid.UUID) (bool, error)
+	HookDigest() string
 }
 
 // Relays knows the permission requests that the chat can answer.

@@ -62,8 +62,8 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 		}
 	}
 	// It comes after the presence file: that one is a little ahead of the screen.
-	fate, pane, text, shown := o.shownPane(ctx, *r.Binding)
-	v.Fate, v.Pane = fate, pane
+	fate, pane, text, shown, silent := o.shownPane(ctx, *r.Binding)
+	v.Fate, v.Pane, v.Silent = fate, pane, silent
 	if !r.Binding.Agent.Valid() && (v.Fate == PaneDead || v.Fate == PaneGone) {
 		v.Agent = process.Gone // it had ended before it could be identified
 	}
@@ -84,19 +84,19 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 
 // shownPane says what became of the bound pane, and what it shows. A pane id proves nothing by itself: the tmux server
 // and the pane's process must be those of the binding too.
-func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneFate, p tmux.Pane, screen string, shown bool) {
+func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneFate, p tmux.Pane, screen string, shown, silent bool) {
 	server, err := o.Panes.Server(ctx)
 	switch {
 	case errors.Is(err, tmux.ErrNoServer):
-		return PaneGone, tmux.Pane{}, "", false
+		return PaneGone, tmux.Pane{}, "", false, false
 	case err != nil:
-		return PaneUnknown, tmux.Pane{}, "", false
+		return PaneUnknown, tmux.Pane{}, "", false, true
 	case !SameServer(server, b):
-		return PaneGone, tmux.Pane{}, "", false
+		return PaneGone, tmux.Pane{}, "", false, false
 	}
 	id, err := tmux.ParsePaneID(b.Pane)
 	if err != nil {
-		return PaneUnknown, tmux.Pane{}, "", false
+		return PaneUnknown, tmux.Pane{}, "", false, false
 	}
 	if o.Screens == nil {
 		p, err = o.Panes.Pane(ctx, id)
@@ -105,16 +105,16 @@ func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneF
 	}
 	switch {
 	case errors.Is(err, tmux.ErrNoPane), errors.Is(err, tmux.ErrNoServer):
-		return PaneGone, tmux.Pane{}, "", false
+		return PaneGone, tmux.Pane{}, "", false, false
 	case err != nil:
-		return PaneUnknown, tmux.Pane{}, "", false
+		return PaneUnknown, tmux.Pane{}, "", false, true
 	case p.PID != b.PanePID():
 		// The pane belongs to whoever respawned it: ccbot neither looks at it nor closes it.
-		return PaneForeign, tmux.Pane{}, "", false
+		return PaneForeign, tmux.Pane{}, "", false, false
 	case p.Dead:
-		return PaneDead, p, screen, shown
+		return PaneDead, p, screen, shown, false
 	}
-	return PaneOurs, p, screen, shown
+	return PaneOurs, p, screen, shown, false
 }
 
 // front says whether the agent of an adopted pane is in the foreground of its terminal. If not,

@@ -105,7 +105,9 @@ func (q Queues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 		if !w.r.State.Live() {
 			return fmt.Errorf("send again: %w", ErrNoAgent)
 		}
-		w.term.look(ctx)
+		if w.term.look(ctx); w.term.Silent { // the box may have something to take back
+			return ErrSilent
+		}
 		if w.term.boxFree() && !w.term.holds(ctx, p) { // the box has nothing to take back
 			p.State, p.Told, p.Mark = Held, nil, nil
 		} else {
@@ -123,7 +125,9 @@ func (q Queues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 // the box, it is removed there.
 func (q Queues) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return q.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
-		w.term.look(ctx)
+		if w.term.look(ctx); w.term.Silent {
+			return ErrSilent
+		}
 		if w.term.holds(ctx, p) {
 			w.term.emptyBox(ctx)
 		}
@@ -214,6 +218,8 @@ func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error 
 		}
 		w.term.look(ctx)
 		switch {
+		case w.term.Silent:
+			return ErrSilent
 		case w.r.State != session.Running || !inFront(*w.r, w.term.View):
 			return ErrBoxBusy
 		case w.term.TypeSafe():

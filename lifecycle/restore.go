@@ -32,8 +32,13 @@ type Restored struct {
 // Restore brings a session back in its first directory: the same conversation in a new window. Its
 // leftovers are ended first. While any other process writes the conversation, or may write it,
 // Restore refuses with a WriterError. A stop that was interrupted is finished first; a restore that
-// was interrupted before its window was known is continued.
+// was interrupted before its window was known is continued. While tmux does not answer, Restore
+// refuses with ErrSilent.
 func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored, err error) {
+	if err := s.kit.answers(ctx); err != nil {
+		back.Record, _ = s.kit.Store.Get(q.Session)
+		return back, err
+	}
 	err = s.kit.do(ctx, q.Session, func(w *work) error {
 		if w.r.State == session.Stopping {
 			if err := w.closing.stop(ctx, &Receipt{}); err != nil {
@@ -53,14 +58,11 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 		if q.Dir != "" {
 			dir = filepath.Clean(q.Dir)
 		}
-		stays, err := s.kit.Store.Folders.Begin(ctx, dir)
+		stays, err := s.kit.enter(ctx, dir)
 		if err != nil {
 			return err
 		}
 		defer stays()
-		if err := CheckDir(dir); err != nil {
-			return err
-		}
 		release, err := s.kit.agenda.holdConversation(ctx, w.r.ClaudeSessionID)
 		if err != nil {
 			return err

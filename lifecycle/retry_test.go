@@ -209,7 +209,7 @@ func TestP6_WhatCannotBeKnownIsTriedAgain(t *testing.T) {
 			for range 3 {
 				w.tmux.Fail("Server", tmux.ErrLost)
 			}
-		}, func(*world, *agent) {}, FailureTmux, true},
+		}, func(*world, *agent) {}, FailureTmux, false},
 		{"the pane does not close", func(w *world, _ *agent) { w.tmux.refuseToClose(errors.New("server busy")) },
 			func(w *world, _ *agent) { w.tmux.refuseToClose(nil) }, FailureTmux, false},
 	}

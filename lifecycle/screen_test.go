@@ -118,14 +118,17 @@ func TestP7_NoKeyGoesToAnotherScreenThanThatOfThePicture(t *testing.T) {
 }
 
 // A permission request that the chat has is not answered in the terminal.
+// Shift+Tab in the question about an edit allows all edits of the session.
 func TestP7_AScreenWithARequestThatTheChatHasTakesNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.seen(askBash("touch x"))
 		w.relays.ask(r)
 		now, err := w.Screen(w.ctx, r.ID, desk.KeyOn{})
 		require.NoError(t, err)
-		_, err = w.Screen(w.ctx, r.ID, desk.KeyOn{Key: "enter", Mark: now.Mark})
-		require.ErrorIs(t, err, ErrRelayed)
+		for _, key := range []string{"enter", "space", "tab", "backtab"} {
+			_, err = w.Screen(w.ctx, r.ID, desk.KeyOn{Key: key, Mark: now.Mark})
+			require.ErrorIs(t, err, ErrRelayed, key)
+		}
 		a.set(func(a *agent) { assert.Zero(t, a.inputs) })
 	})
 }

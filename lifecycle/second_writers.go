@@ -197,6 +197,9 @@ func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Id
 // Writers returns the processes that write the session's conversation at this moment, or may write
 // it, apart from its own agent. From then on they count as reported.
 func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []evidence.Writer, err error) {
+	if err := s.kit.answers(ctx); err != nil { // otherwise each would seem to run outside of tmux
+		return nil, err
+	}
 	err = s.kit.do(ctx, id, func(w *work) error {
 		found, err = w.writers.others(ctx)
 		return err

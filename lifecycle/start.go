@@ -52,14 +52,14 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	if r, ok := s.kit.find(began); ok { // this command has already started it
 		return r, nil
 	}
-	stays, err := s.kit.Store.Folders.Begin(ctx, filepath.Clean(q.Dir))
+	if err := s.kit.answers(ctx); err != nil {
+		return session.Record{}, err
+	}
+	stays, err := s.kit.enter(ctx, q.Dir)
 	if err != nil {
 		return session.Record{}, err
 	}
 	defer stays()
-	if err := CheckDir(q.Dir); err != nil {
-		return session.Record{}, err
-	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return session.Record{}, fmt.Errorf("start: %w", err)
@@ -73,7 +73,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
 		CreatedAt: now, StartedAt: now, Since: s.kit.moment(), Launch: s.kit.configured()}
 	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
-		return session.Record{}, fmt.Errorf("start with %+v: not offered", q.With)
+		return session.Record{}, errors.New("start with a mode or a model that is not offered")
 	}
 	if q.With.Model != "" { // the mode is for the launch itself
 		*r.Launch = r.Launch.WithModel(q.With.Model)
@@ -103,6 +103,20 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	}
 	r, _ = s.kit.Store.Get(id)
 	return r, nil
+}
+
+// enter checks that a session can be opened in a directory, which stays until the returned function is
+// called.
+func (k *kit) enter(ctx context.Context, dir string) (leave func(), err error) {
+	leave, err = k.Store.Folders.Begin(ctx, filepath.Clean(dir))
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckDir(dir); err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
 }
 
 // continues has a new session go on with a conversation that no record has. What was said before is
@@ -215,12 +229,12 @@ func (w *opening) spec(ctx context.Context) (tmux.Spec, error) {
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
 	}
-	w.r.Launch = &launch
+	w.r.Launch, w.r.HookDigest = &launch, w.Launches.HookDigest()
 	argv := append([]string{command, "--settings", settings}, conversation...)
 	env := map[string]string{"CCBOT_LAUNCH": w.r.ID.String(), "CCBOT_DIR": w.StateDir}
 	maps.Copy(env, w.Env)
-	return tmux.Spec{Name: w.r.Name, Key: "u-" + w.r.ID.String(), Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Dir,
-		Env: env, Unset: w.Unset, Argv: append(argv, launch.Flags...)}, nil
+	return tmux.Spec{Name: w.r.Name, Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Dir,
+		Env: env, Unset: w.Unset, Argv: append(argv, launch.Flags...), At: w.at}, nil
 }
 
 // conversation returns the arguments that name the conversation. It is resumed if it has a

@@ -28,7 +28,6 @@ func TestStart(t *testing.T) {
 		assert.Equal(t, a.id, r.Binding.Agent)
 
 		spec := w.tmux.Process(a.pane).Spec
-		assert.Equal(t, "u-"+r.ID.String(), spec.Key)
 		assert.Equal(t, "4f0c/"+r.ID.String(), spec.Tag)
 		assert.Equal(t, []string{filepath.Join(w.base, "claude"), "--settings", filepath.Join(w.base, r.ID.String()+".settings"),
 			"--session-id", r.ClaudeSessionID.String()}, spec.Argv)

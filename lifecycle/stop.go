@@ -32,25 +32,48 @@ const termAfter = 2 * time.Second
 
 // Archive ends a session, as archived or as completed. If it returns without an error, either no
 // leftover of the session lives (P3), or the state is cleanup_failed. The receipt, which is
-// reported as news, says which of the two, and why.
+// reported as news, says which of the two, and why. While tmux does not answer, Archive refuses with
+// ErrSilent; a stop that is on disk continues.
 func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error {
-	return s.kit.change(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, why, &Receipt{}) })
+	return s.end(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, why, &Receipt{}) })
+}
+
+// BeginEnd is Archive that returns when the end is on disk: the next step carries it out.
+func (s *Service) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, why string) error {
+	return s.end(ctx, id, func(w *work) error { return w.closing.begin(final, why) })
+}
+
+// end is ask, but an end that is on disk continues while tmux does not answer.
+func (s *Service) end(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
+	if r, ok := s.kit.Store.Get(id); ok && r.State != session.Stopping {
+		return s.kit.ask(ctx, id, fn)
+	}
+	return s.kit.change(ctx, id, fn)
 }
 
 func (w *closing) archive(ctx context.Context, final session.State, why string, receipt *Receipt) error {
-	if w.r.State != session.Stopping {
-		if !w.r.State.CanBecome(session.Stopping) {
-			return &StateError{State: w.r.State, Want: string(final)}
-		}
-		if w.r.State.Live() {
-			w.r.Exit, w.r.Interruption = nil, nil // they are about an earlier life: the present life is ended by this archive
-		}
-		if err := w.intend(final, why, w.moment()); err != nil {
-			return err
-		}
-		w.at("stop-recorded")
+	if err := w.begin(final, why); err != nil {
+		return err
 	}
 	return w.stop(ctx, receipt)
+}
+
+// begin puts on disk that the session has to end, if that is not so already.
+func (w *closing) begin(final session.State, why string) error {
+	if w.r.State == session.Stopping {
+		return nil
+	}
+	if !w.r.State.CanBecome(session.Stopping) {
+		return &StateError{State: w.r.State, Want: string(final)}
+	}
+	if w.r.State.Live() {
+		w.r.Exit, w.r.Interruption = nil, nil // they are about an earlier life: the present life is ended by this archive
+	}
+	if err := w.intend(final, why, w.moment()); err != nil {
+		return err
+	}
+	w.at("stop-recorded")
+	return nil
 }
 
 // intend puts on disk that the session has to end, with its final state and the moment of the wish.
@@ -114,14 +137,12 @@ func (w *closing) bindOwn(ctx context.Context) {
 }
 
 // endAgent ends the session's agent, and closes the session's own pane. An adopted pane stays open.
+// The agent is ended by its proven process, also while tmux does not answer: then another try closes
+// the pane.
 func (w *closing) endAgent(ctx context.Context, receipt *Receipt) {
 	b := w.r.Binding
 	if b == nil {
 		w.hangUpUnbound(ctx)
-		return
-	}
-	if w.term.Fate == PaneUnknown && !b.Adopted {
-		receipt.fail(FailureTmux, process.Identity{}, fmt.Sprintf("tmux did not say whether pane %s is there", b.Pane))
 		return
 	}
 	switch w.term.Agent {
@@ -136,6 +157,10 @@ func (w *closing) endAgent(ctx context.Context, receipt *Receipt) {
 		if !w.ender.endBound(ctx, hangUp, receipt) {
 			return
 		}
+	}
+	if w.term.Fate == PaneUnknown && !b.Adopted {
+		receipt.fail(FailureTmux, process.Identity{}, fmt.Sprintf("tmux did not say whether pane %s is there", b.Pane))
+		return
 	}
 	err := w.closeOwn(ctx)
 	if w.leftByUs() { // an earlier session has left the adopted pane behind, and nothing else would close it

@@ -104,8 +104,6 @@ func TestP6_TheUnknownIsNeitherArchivedNorEnded(t *testing.T) {
 		spoil func(w *world, a *agent)
 	}{
 		{"liveness unknown", func(w *world, _ *agent) { w.processes.set(func(ps *processes) { ps.liveness = unknown }) }},
-		{"tmux does not answer", func(w *world, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }},
-		{"tmux does not tell of the pane", func(w *world, _ *agent) { w.tmux.Fail("Pane", tmux.ErrLost) }},
 		{"pane gone, liveness unknown", func(w *world, a *agent) {
 			w.processes.set(func(ps *processes) { ps.liveness = unknown })
 			w.tmux.ClosePaneByHand(a.pane)

@@ -49,6 +49,7 @@ type View struct {
 	Shown    string // what Screen was read from, with its colours
 	Adopted  bool   // a person opened the pane, and it outlives the agent
 	Behind   bool   // the pane is adopted, and keys would not reach the agent
+	Silent   bool   // tmux did not answer a question about the pane: nothing follows from the view
 
 	Relayed bool      // a permission request of the agent waits for the chat
 	Asked   time.Time // when the newest such request was made
@@ -149,9 +150,12 @@ func (v View) gone() bool {
 }
 
 // hidden says why the view shows no terminal of a living agent: ErrNoAgent means that the agent is
-// gone or behind its shell, ErrUnseen that it is unknown what the terminal shows.
+// gone or behind its shell, ErrSilent that tmux does not answer, ErrUnseen that it is unknown what
+// the terminal shows.
 func (v View) hidden() error {
 	switch {
+	case v.Silent:
+		return ErrSilent
 	case v.gone() || v.Behind:
 		return ErrNoAgent
 	case !v.seen():

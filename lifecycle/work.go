@@ -85,6 +85,23 @@ func (k *kit) change(ctx context.Context, id uuid.UUID, fn func(w *work) error) 
 	return k.do(ctx, id, fn)
 }
 
+// ask is change for what a person asks for now. If tmux does not answer, nothing is begun or saved,
+// and the person is not kept waiting for the worker, which may wait for tmux itself.
+func (k *kit) ask(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
+	if err := k.answers(ctx); err != nil {
+		return err
+	}
+	return k.change(ctx, id, fn)
+}
+
+// answers returns ErrSilent, or another error, if tmux does not answer.
+func (k *kit) answers(ctx context.Context) error {
+	if err := k.deps.Machine.Tmux.Answers(ctx); err != nil {
+		return fmt.Errorf("nothing was done: %w", err)
+	}
+	return nil
+}
+
 func (k *kit) terminalOf(r *session.Record) *terminal {
 	return &terminal{r: r, o: k.Observer, keys: k.deps.Machine.Tmux}
 }

@@ -33,9 +33,8 @@ const (
 
 // Backups makes and restores copies of all session records, byte for byte, so that a record which
 // this program cannot read comes back unchanged too. A backup is one file, whole or absent. A
-// folder with a backup's name is a backup that an earlier version made. Names with a leading dot
-// are writes under way, as in every spool: a crash may leave such a file, and the next Make removes
-// it.
+// folder with a backup's name is a backup that an earlier version made. Such a name with a leading
+// dot is a write or a removal under way: a crash may leave it, and the next Make removes it.
 //
 // Records may change while Make copies them, as they do beside a running bot: each record is copied
 // whole, as it was at one moment, but not all records at the same moment. During a Restore no
@@ -180,15 +179,30 @@ func (b Backups) copyAll(ctx context.Context) (made Backup, err error) {
 	return made, b.write(ctx, made.Name, records)
 }
 
-// clean removes files that a crash has left half written.
+// clean removes what a crash has left of backups that were being written or removed. Other hidden files are a person's.
 func (b Backups) clean() error {
-	names, err := fs.Glob(os.DirFS(b.Dir), ".*")
-	left, also := fs.Glob(os.DirFS(b.Dir), "purged/.*")
-	err = errors.Join(err, also)
-	for _, name := range append(names, left...) {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(b.Dir, name)))
+	entries, err := os.ReadDir(b.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return err
+	for _, e := range entries {
+		if isLeftover(e.Name()) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(b.Dir, e.Name())))
+		}
+	}
+	return errors.Join(err, b.purged().Tidy())
+}
+
+// isLeftover reports whether a name is a backup's, hidden: write and remove work under such names, and an earlier version
+// wrote under one with "tmp-".
+func isLeftover(name string) bool {
+	name, hidden := strings.CutPrefix(name, ".")
+	name = strings.TrimPrefix(name, "tmp-")
+	if !hidden || len(name) < len(backupName) {
+		return false
+	}
+	_, err := time.Parse(backupName, name[:len(backupName)])
+	return err == nil
 }
 
 // write makes a backup of the records, or replaces one.

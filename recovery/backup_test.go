@@ -505,6 +505,27 @@ func TestRestoreReplacesNothingThatIsInNoBackup(t *testing.T) {
 	assert.Equal(t, "/etc/passwd", target)
 }
 
+// A person may keep the backups in git, or have them copied by a program that marks the folder.
+func TestBackupsLeaveHiddenFilesOfPeople(t *testing.T) {
+	s := newShelf(t.TempDir())
+	s.put(t, fiveRecords("old", 0))
+	theirs := []string{".git/objects/a", ".stfolder/b", ".key", ".2026-notes", "purged/.key"}
+	left := []string{".2026-03-04T11-00-00.000Z/a.json", ".2026-03-04T11-00-00.000Z.tar.gz1234567", "purged/.a.json1234567"}
+	for _, name := range append(theirs, left...) {
+		path := filepath.Join(s.Dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+	}
+	_, err := s.Make(t.Context())
+	require.NoError(t, err)
+	for _, name := range theirs {
+		assert.FileExists(t, filepath.Join(s.Dir, name))
+	}
+	for _, name := range left {
+		assert.NoFileExists(t, filepath.Join(s.Dir, name))
+	}
+}
+
 func TestBackupsEndWithTheirContext(t *testing.T) {
 	old, present := fiveRecords("old", 1), fiveRecords("new", 3)
 	tests := []struct {

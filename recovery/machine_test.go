@@ -196,7 +196,7 @@ func (m *machine) lines(message string) (found []map[string]any) {
 // changes are the calls to tmux that do something.
 func (m *machine) changes() []string {
 	return slices.DeleteFunc(m.tmux.Calls(), func(op string) bool {
-		return slices.Contains([]string{"Server", "Panes", "Pane", "Capture", "Ensure", "Environment"}, op)
+		return slices.Contains([]string{"Server", "Answers", "Panes", "Pane", "Capture", "Ensure", "Environment"}, op)
 	})
 }
 
@@ -362,6 +362,8 @@ func (l launches) Write(id uuid.UUID, _ string, _ map[string]string) (string, er
 func (launches) Remove(uuid.UUID) error { return nil }
 
 func (launches) Unheard(uuid.UUID) (bool, error) { return false, nil }
+
+func (launches) HookDigest() string { return "digest of the hook" }
 
 // prompts is a store with nothing in it.
 type prompts struct{}

@@ -77,8 +77,11 @@ func (w World) sameServer(b session.Binding) bool {
 	return w.Tmux == TmuxAnswers && lifecycle.SameServer(w.Server, b)
 }
 
-// reserved says whether a window with this name is never an orphan.
-func reserved(name string) bool { return name == "__main__" || name == "ccbot-usage" }
+// reserved reports whether a window is never an orphan, because of its name. A placeholder closes by
+// itself; one that is dead does not.
+func reserved(p tmux.Pane) bool {
+	return p.WindowName == "__main__" || p.WindowName == "ccbot-usage" || p.WindowName == tmux.PlaceholderName && !p.Dead
+}
 
 // Orphans returns the windows of ccbot's tmux session that no record is bound to, that no other
 // instance has tagged and that no person ignores; for each window its first pane. A window with
@@ -97,7 +100,7 @@ func (w World) Orphans() []tmux.Pane {
 	for _, p := range w.firstPanes() {
 		foreign := p.Tag != "" && !strings.HasPrefix(p.Tag, w.Instance+"/")
 		known := bound[p.Window.String()] || live[p.Tag] || w.Ignored[p.Window]
-		if p.Session == w.Session && !reserved(p.WindowName) && !foreign && !known {
+		if p.Session == w.Session && !reserved(p) && !foreign && !known {
 			orphans = append(orphans, p)
 		}
 	}

@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/programtest"
 )
 
 var errSource = errors.New("the source is gone")
@@ -249,9 +251,7 @@ func TestP9_AFolderThatIsNotOursIsRefused(t *testing.T) {
 }
 
 func TestP9_AnotherUsersFolderIsRefused_AsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
-	}
+	programtest.RequireRoot(t)
 	w := newWorld(t)
 	folder := filepath.Join(w.dir, Folder)
 	require.NoError(t, os.Mkdir(folder, 0o777))

@@ -188,6 +188,9 @@ type Record struct {
 	Haunted bool  `json:"haunted,omitempty"`
 	// Launch is how the current or last agent was started; nil: not by ccbot.
 	Launch *Launch `json:"launch,omitempty"`
+	// HookDigest is the SHA-256 of ccbot-hook, in hex, when this ccbot launched the agent. A process
+	// below the agent that runs this program is the agent's hook, also after an upgrade.
+	HookDigest string `json:"hook_sha256,omitempty"`
 	// Phase is the last activity of the agent that was seen (a phase.Now, with PhaseWhat and
 	// PhaseUntil); PhaseAt is its start.
 	Phase      string    `json:"phase,omitempty"`

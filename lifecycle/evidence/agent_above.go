@@ -16,6 +16,8 @@ type Above struct {
 	Agent   process.Identity
 	Session uuid.UUID // of the record that has this agent; Nil: there is none
 	Found   bool      // false: there is no agent
+	// Hook is the digest of ccbot-hook as the record had it launched; empty: unknown.
+	Hook string
 }
 
 // AgentAbove says below which agent a process runs. chain is the process, its parent and so on,
@@ -24,15 +26,15 @@ type Above struct {
 // Code folder that ccbot uses. Another claude, such as a developer's own elsewhere, is no agent
 // here. After an error the answer is unknown.
 func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
-	bound := make(map[process.Identity]uuid.UUID)
+	bound := make(map[process.Identity]Above)
 	for _, r := range s.Records.Shared() {
 		if agent := r.Agent(); !r.State.Over() && agent.Valid() {
-			bound[agent] = r.ID
+			bound[agent] = Above{Agent: agent, Session: r.ID, Found: true, Hook: r.HookDigest}
 		}
 	}
 	for _, p := range chain {
-		if id, ok := bound[p.Identity]; ok {
-			return Above{Agent: p.Identity, Session: id, Found: true}, nil
+		if above, ok := bound[p.Identity]; ok {
+			return above, nil
 		}
 		switch f, err := s.Presences.Read(ctx, p.PID); {
 		case err == nil && f.ProcStart == p.Start:

@@ -1,0 +1,133 @@
+package lifecycle
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/modes"
+	"ccbot/bot/port/news"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// onDisk returns the records as they are on disk.
+func (w *world) onDisk() map[string]string {
+	w.t.Helper()
+	all := make(map[string]string)
+	paths, err := filepath.Glob(filepath.Join(w.base, "state", "sessions", "*"))
+	require.NoError(w.t, err)
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		require.NoError(w.t, err)
+		all[filepath.Base(path)] = string(data)
+	}
+	return all
+}
+
+// Each verb of a person reports that tmux does not answer, and changes nothing.
+func TestP6_NoVerbConcludesFromSilence(t *testing.T) {
+	type verb struct {
+		name string
+		over bool // the session is archived
+		call func(w *world, r session.Record) error
+	}
+	verbs := []verb{
+		{"start", false, func(w *world, _ session.Record) error { _, err := w.Start(w.ctx, w.request()); return err }},
+		{"resume", true, func(w *world, r session.Record) error { _, err := w.restoreIt(r.ID); return err }},
+		{"kill", false, func(w *world, r session.Record) error { return w.Archive(w.ctx, r.ID, session.Archived, "asked for") }},
+		{"done", false, func(w *world, r session.Record) error { return w.Archive(w.ctx, r.ID, session.Completed, "asked for") }},
+		{"stop", false, func(w *world, r session.Record) error { return interrupted(w, r) }},
+		{"dialog", false, func(w *world, r session.Record) error { _, err := w.Dialog(w.ctx, r.ID); return err }},
+		{"key", false, func(w *world, r session.Record) error { _, err := w.Press(w.ctx, r.ID, "m", "up"); return err }},
+		{"option", false, func(w *world, r session.Record) error { _, err := w.Choose(w.ctx, r.ID, "m", 0); return err }},
+		{"screen", false, func(w *world, r session.Record) error { _, err := w.Screen(w.ctx, r.ID, desk.KeyOn{}); return err }},
+		{"key on a screen", false, func(w *world, r session.Record) error {
+			_, err := w.Screen(w.ctx, r.ID, desk.KeyOn{Key: "up", Mark: "m"})
+			return err
+		}},
+		{"mode", false, func(w *world, r session.Record) error { _, err := w.Switch(w.ctx, r.ID, modes.Wish{}); return err }},
+		{"another mode", false, func(w *world, r session.Record) error {
+			_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: "plan"})
+			return err
+		}},
+		{"connect", false, func(w *world, r session.Record) error {
+			_, err := w.Adopt(w.ctx, AdoptRequest{Agent: r.Agent(), Claude: uuid.New(), Asked: true})
+			return err
+		}},
+		{"other writers", false, func(w *world, r session.Record) error { _, err := w.Writers(w.ctx, r.ID); return err }},
+		{"send anyway", false, func(w *world, r session.Record) error { return w.SendAnyway(w.ctx, r.ID, "k") }},
+		{"send now", false, func(w *world, r session.Record) error { _, err := w.SendNow(w.ctx, r.ID, "k"); return err }},
+	}
+	for _, tc := range verbs {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				if tc.over {
+					w.archive(r)
+				}
+				a.set(works)
+				w.tmux.Hang()
+				w.held(r, "k", said)
+				w.pass(time.Hour)
+				before, signals, heard := w.onDisk(), len(w.processes.signalled()), len(w.order.all())
+				require.ErrorIs(t, tc.call(w, w.get(r.ID)), ErrSilent)
+				assert.Equal(t, before, w.onDisk())
+				assert.Equal(t, Held, w.prompts.state("k"))
+				assert.Len(t, w.processes.signalled(), signals)
+				assert.Len(t, w.order.all(), heard, "nothing was begun, saved or told: %q", w.order.all()[heard:])
+				w.pass(time.Hour)
+				assert.Equal(t, w.get(r.ID).State, map[bool]session.State{true: session.Archived, false: session.Running}[tc.over])
+				assert.Zero(t, toldOf[news.Lost](w.news))
+			})
+		})
+	}
+}
+
+// tmux falls silent between the question before a command and the look.
+func TestP6_NoVerbConcludesFromLaterSilence(t *testing.T) {
+	for name, call := range map[string]func(w *world, r session.Record) error{
+		"stop": func(w *world, r session.Record) error { return interrupted(w, r) },
+		"key":  func(w *world, r session.Record) error { _, err := w.Press(w.ctx, r.ID, "m", "up"); return err },
+		"mode": func(w *world, r session.Record) error {
+			_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: "plan"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, _ := w.started()
+				before := w.onDisk()
+				w.tmux.Fail("Pane", tmux.ErrLost)
+				require.ErrorIs(t, call(w, r), ErrSilent)
+				assert.Equal(t, before, w.onDisk())
+			})
+		})
+	}
+}
+
+// A stop that is on disk ends the proven agent, and another try closes its pane.
+func TestP6_StopContinuesByProcesses(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.processes.yieldsTo(a.id.PID, process.HowTerm)
+		w.crash("stop-recorded", func() { _ = w.Archive(w.ctx, r.ID, session.Archived, "asked for") })
+		answers := w.tmux.Hang()
+		require.Equal(t, session.Stopping, w.get(r.ID).State)
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "an archive was interrupted"))
+		assert.Equal(t, process.Gone, w.processes.Liveness(a.id))
+		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State, "the pane is unknown")
+		w.run()
+		answers()
+		w.pass(time.Hour)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.Empty(t, w.tmux.windows())
+	})
+}
