@@ -2,14 +2,11 @@ package inbox
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/go-telegram/bot/models"
-
-	"ccbot/internal/logkey"
 )
 
 // albumQuiet is how long no further message of an album must have come before the album counts as
@@ -48,7 +45,8 @@ func firstOf(jobs []job, now time.Time) (first job, behind []job, pause time.Dur
 }
 
 // join puts the updates of an album's accepted entries into the first of these entries, and then
-// finishes the others; ErrNoEntry when none is accepted. The album is handled only when all of that
+// finishes the others; ErrNoEntry when none is accepted. An entry that can never be read goes to
+// quarantine; if one cannot be read now, nothing is joined. The album is handled only when all of that
 // is on disk, so the first entry alone says what became of the album. After a crash in between, the
 // other entries come again: an entry whose update the first entry has already is only finished.
 func (s *Store) join(keys []string, late bool) (first Entry, err error) {
@@ -56,11 +54,11 @@ func (s *Store) join(keys []string, late bool) (first Entry, err error) {
 	defer s.mu.Unlock()
 	var others []Entry
 	for _, key := range keys {
-		e, err := s.Load(key)
+		e, err := s.presentLocked(key)
 		switch {
-		case errors.Is(err, ErrNoEntry) || err == nil && e.State != Accepted:
-		case err != nil: // it stays for the next start
-			s.log.Error("inbox_entry_not_read", logkey.Key, key, logkey.Error, err.Error())
+		case err != nil: // without this message the album would be handled as if it were whole
+			return Entry{}, err
+		case e.State != Accepted: // or it is finished, or in quarantine
 		case first.Key == "":
 			first = e
 		default:

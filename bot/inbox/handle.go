@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,7 +15,12 @@ import (
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/internal/sysfault"
+	"ccbot/internal/wording"
 )
+
+// mostPause is the longest pause before a failed call on disk is tried again.
+const mostPause = 5 * time.Second
 
 // attempts is how often an update is handed on before it is given up.
 const attempts = 3
@@ -78,12 +84,21 @@ func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) 
 		i.doTap(ctx, in, *j)
 		return 0
 	}
-	j.failures.Min, j.failures.Max = time.Second, 30*time.Second
+	j.failures.Min, j.failures.Max = time.Second, mostPause
+	switch {
+	case j.step != nil:
+		if j.step() != nil {
+			return j.failures.Next()
+		}
+		return 0
+	case j.failed != nil:
+		return i.giveUp(ctx, *j.failed, j)
+	}
 	e, err := i.cfg.Store.join(append([]string{j.key}, j.rest...), j.straggler)
 	switch {
 	case errors.Is(err, ErrNoEntry): // it is finished, or is in a state that is not the intake's
 		return 0
-	case err != nil: // a full disk
+	case err != nil: // nothing was handled: a full disk, or no file descriptor for the read
 		i.cfg.Log.Error("inbox_write_failed", logkey.Key, j.key, logkey.Error, err.Error())
 		return j.failures.Next()
 	case j.left:
@@ -128,10 +143,9 @@ func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Dura
 	if f.Waits = errors.Is(f.Err, ErrLater); f.Waits {
 		_ = i.cfg.Store.Change(f.Key, func(e *Entry) error { e.Tries = 0; return nil }) // it has ended no program
 		j.told = j.told || i.report(ctx, f)
-	} else if i.giveUp(ctx, f) {
-		return 0
+		return j.failures.Next()
 	}
-	return j.failures.Next()
+	return i.giveUp(ctx, f, j)
 }
 
 // attempt hands an entry on until the handler succeeds, the entry leaves the accepted state, or ctx
@@ -142,7 +156,7 @@ func (i *Intake) attempt(ctx context.Context, f Failure, j *job) error {
 	if j.told { // an error that comes at each try is not logged three times
 		most = 1
 	}
-	pauses := pause.Backoff{Min: 500 * time.Millisecond, Max: 10 * time.Second}
+	pauses := pause.Backoff{Min: 500 * time.Millisecond, Max: mostPause}
 	for n := 1; ; n++ {
 		err := guard.Call(func() error { return i.cfg.Handler.Handle(ctx, key, f.Update, f.rest...) })
 		if err == nil {
@@ -166,29 +180,58 @@ func (i *Intake) attempt(ctx context.Context, f Failure, j *job) error {
 }
 
 func (i *Intake) logFailure(ctx context.Context, msg, key string, n int, err error) {
-	attrs := []slog.Attr{slog.String(logkey.Key, key), slog.Int(logkey.Attempt, n), slog.String(logkey.Error, err.Error())}
+	attrs := []slog.Attr{slog.String(logkey.Key, key), slog.Int(logkey.Attempt, n), slog.String(logkey.Error, i.wordless(err))}
 	if p, ok := errors.AsType[*guard.Panic](err); ok {
 		attrs = append(attrs, slog.String(logkey.Stack, p.Stack))
 	}
 	i.cfg.Log.LogAttrs(ctx, slog.LevelError, msg, attrs...) //nolint:sloglint // the caller names the event
 }
 
+// wordless is the text of a handler's error without the words of the person; ccbot's own paths stay.
+func (i *Intake) wordless(err error) string {
+	return wording.Error(err, filepath.Dir(i.cfg.Store.folder.Path))
+}
+
+// finish finishes an entry that was handled: at once, or when the disk takes it.
 func (i *Intake) finish(key string) {
-	if err := i.cfg.Store.FinishIn(key, Accepted); err != nil && !errors.Is(err, ErrNoEntry) {
+	i.untilDone(key, func() error {
+		err := i.cfg.Store.FinishIn(key, Accepted)
+		if err == nil || errors.Is(err, ErrNoEntry) {
+			return nil
+		}
 		i.cfg.Log.Error("inbox_write_failed", logkey.Key, key, logkey.Error, err.Error())
+		return err
+	})
+}
+
+// untilDone makes a step on disk for an entry that was handled. A step that fails is tried again in a
+// lane of its own, so that neither the handler is called again nor a later message waits.
+func (i *Intake) untilDone(key string, step func() error) {
+	if step() != nil {
+		i.lanes.add(lane{rest: key}, job{key: key, step: step})
 	}
 }
 
-// giveUp reports, then sets the update aside: a crash makes the report come twice, never not at all.
-func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
-	if !i.report(ctx, f) {
-		return false
+// giveUp reports, then ends the update: a crash makes the report come twice, never not at all. An update
+// that a fault of the machine has stopped is finished; any other is kept in quarantine. Until the report
+// is made the job comes again, without its handler.
+func (i *Intake) giveUp(ctx context.Context, f Failure, j *job) (again time.Duration) {
+	if j.failed = &f; !i.report(ctx, f) {
+		return j.failures.Next()
 	}
-	i.cfg.Log.Error("update_quarantined", logkey.Key, f.Key, logkey.Error, f.Err.Error())
-	if err := i.cfg.Store.setAside(f.Key, f.Err.Error()); err != nil {
-		i.cfg.Log.Error("inbox_quarantine_failed", logkey.Key, f.Key, logkey.Error, err.Error())
+	if sysfault.Of(f.Err) != "" {
+		i.finish(f.Key)
+		return 0
 	}
-	return true
+	i.cfg.Log.Error("update_quarantined", logkey.Key, f.Key, logkey.Error, i.wordless(f.Err))
+	i.untilDone(f.Key, func() error {
+		err := i.cfg.Store.setAside(f.Key, f.Err.Error())
+		if err != nil {
+			i.cfg.Log.Error("inbox_quarantine_failed", logkey.Key, f.Key, logkey.Error, err.Error())
+		}
+		return err
+	})
+	return 0
 }
 
 func (i *Intake) report(ctx context.Context, f Failure) bool {

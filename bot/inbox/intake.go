@@ -20,11 +20,15 @@ import (
 	"ccbot/internal/pause"
 )
 
-// ErrRevoked ends Run: Telegram does not know the token (401 or 404). Trying again cannot help.
+// ErrRevoked is returned by Run if Telegram has not known the token for ten minutes, see tokenDoubt.
 var ErrRevoked = errors.New("telegram refuses the bot token: ask @BotFather for the present one")
 
 // quiet is the time without an update after which the offset is dropped: ids may start anew, smaller.
 const quiet = time.Hour
+
+// longestPause is the longest pause after a poll that Telegram did not answer, so that polls continue within five seconds
+// after the network is back.
+const longestPause = 4 * time.Second
 
 // Config is what an Intake needs. Token is the text that stands in the URL: the bot's token, or a
 // stand-in that Client's transport replaces by the token. It is in no error and no log line of this
@@ -77,7 +81,7 @@ func NewIntake(cfg Config) *Intake {
 // handled and all taps; the other messages are on disk, for the next start. When Run returns no
 // handler runs any more, and no poll except one that hangs.
 func (i *Intake) Run(ctx, polling context.Context) error {
-	left, err := i.cfg.Store.List()
+	left, unread, err := i.cfg.Store.list()
 	if err != nil {
 		return fmt.Errorf("intake: %w", err)
 	}
@@ -88,13 +92,10 @@ func (i *Intake) Run(ctx, polling context.Context) error {
 	defer func() { await(context.Background(), slack, i.polls) }()
 	defer stop()
 	for _, e := range left {
-		if e.State == Accepted {
-			j := jobOf(e.Key, e.Update)
-			j.left = true
-			i.lanes.add(lane{where: e.Conversation}, j)
-			continue
-		}
-		i.lanes.passed[e.Album] = time.Now()
+		i.takeLeft(e)
+	}
+	for _, key := range unread {
+		i.lanes.add(lane{rest: key}, job{key: key, step: func() error { return i.readLeft(key) }})
 	}
 	i.lanes.open(ctx, i.parallel, i.do)
 	polls, end := context.WithCancel(ctx)
@@ -107,6 +108,30 @@ func (i *Intake) Run(ctx, polling context.Context) error {
 	return nil
 }
 
+// takeLeft hands on an entry that an earlier run has left.
+func (i *Intake) takeLeft(e Entry) {
+	if e.State == Accepted {
+		j := jobOf(e.Key, e.Update)
+		j.left = true
+		i.lanes.add(lane{where: e.Conversation}, j)
+		return
+	}
+	i.lanes.pass(e.Album)
+}
+
+// readLeft hands on an entry that could not be read at the start. Later messages of its conversation do
+// not wait for it, because before the read its conversation is unknown.
+func (i *Intake) readLeft(key string) error {
+	e, err := i.cfg.Store.reread(key)
+	switch {
+	case err != nil:
+		i.cfg.Log.Error("inbox_entry_not_read", logkey.Key, key, logkey.Error, err.Error())
+	case e.Key != "":
+		i.takeLeft(e)
+	}
+	return err
+}
+
 // polling is the state of the poll loop. There is no offset at the start: Telegram sends again all
 // updates that were not confirmed, and the store drops those that it has.
 type polling struct {
@@ -116,8 +141,10 @@ type polling struct {
 	newest   time.Time                  // of the last update
 	answered time.Time                  // when Telegram last answered; zero: not known
 	late     bool                       // an update may be older than tapLife
+	doubt    tokenDoubt
 	trouble  repeats
 	failing  pause.Backoff
+	away     pause.Backoff // the network or Telegram is: a poll costs little
 	rival    pause.Backoff // slower at first: two pollers that fight get nothing at all
 }
 
@@ -129,6 +156,7 @@ func (i *Intake) pollOn(ctx context.Context) error {
 		answered: i.cfg.Seen,
 		trouble:  repeats{log: i.cfg.Log},
 		failing:  pause.Backoff{Min: 500 * time.Millisecond, Max: 10 * time.Second},
+		away:     pause.Backoff{Min: 500 * time.Millisecond, Max: longestPause},
 		rival:    pause.Backoff{Min: 5 * time.Second, Max: 10 * time.Second},
 	}
 	for ctx.Err() == nil {
@@ -137,8 +165,10 @@ func (i *Intake) pollOn(ctx context.Context) error {
 			return nil
 		}
 		if err == nil {
+			p.doubt = tokenDoubt{}
 			p.trouble.over()
 			p.failing.Reset()
+			p.away.Reset()
 			p.rival.Reset()
 			continue
 		}
@@ -158,18 +188,20 @@ func (i *Intake) pollOn(ctx context.Context) error {
 
 // explain logs a failure and returns how long to wait. If it returns an error, that error ends Run.
 func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Duration, error) {
+	failed, ok := errors.AsType[*pollError](err)
+	if ok && failed.cause == revoked {
+		return i.askWho(ctx, p, failed)
+	}
+	p.doubt = tokenDoubt{}
 	if errors.Is(err, errHung) {
 		p.trouble.warn(ctx, slog.LevelWarn, "poll_restarted", err)
-		return p.failing.Next(), nil
+		return p.away.Next(), nil
 	}
-	failed, ok := errors.AsType[*pollError](err)
 	if !ok {
 		p.trouble.warn(ctx, slog.LevelError, "inbox_write_failed", err)
-		return p.failing.Next(), nil
+		return min(p.failing.Next(), mostPause), nil
 	}
 	switch failed.cause {
-	case revoked:
-		return 0, fmt.Errorf("%w (%s)", ErrRevoked, failed.Error())
 	case conflict:
 		p.trouble.warn(ctx, slog.LevelWarn, "polls_rival", failed)
 		i.cfg.Pulse.Failed(conflict)
@@ -183,12 +215,18 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 		return failed.retryAfter, nil
 	}
 	p.trouble.warn(ctx, slog.LevelWarn, "poll_failed", failed)
-	return p.failing.Next(), nil
+	if failed.cause == nameless {
+		return p.failing.Next(), nil
+	}
+	return p.away.Next(), nil
 }
 
 // pollOnce asks once and moves the offset when all updates of the answer are safe.
 func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
-	batch, err := i.ask(ctx, p.offset, i.patience(p))
+	timeout := i.patience(p)
+	batch, err := i.ask(ctx, timeout, func(ctx context.Context, from *poller) ([]json.RawMessage, error) {
+		return from.poll(ctx, p.offset, timeout)
+	})
 	if err != nil {
 		return err
 	}
@@ -239,7 +277,7 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 		return 0, failed
 	}
 	if next == 0 { // nothing can confirm these updates, so they come again: do not hurry
-		return 0, &pollError{text: "an answer with no update_id"}
+		return 0, &pollError{method: getUpdates, cause: nameless, text: "an answer with no update_id"}
 	}
 	return next, nil
 }
@@ -306,35 +344,4 @@ func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
 		return
 	}
 	i.lanes.add(lane{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), tap: &u, late: p.late})
-}
-
-// remind is the time after which a warning that goes on is logged again.
-const remind = 10 * time.Minute
-
-// repeats collapses a warning that comes again and again: the first one is logged, then one every
-// ten minutes with the count of all since the first.
-type repeats struct {
-	log   *slog.Logger
-	msg   string
-	count int
-	last  time.Time
-}
-
-func (r *repeats) warn(ctx context.Context, level slog.Level, msg string, err error) {
-	if msg != r.msg {
-		r.msg, r.count, r.last = msg, 0, time.Time{}
-	}
-	r.count++
-	if time.Since(r.last) < remind {
-		return
-	}
-	r.last = time.Now()
-	r.log.Log(ctx, level, msg, logkey.Error, err.Error(), logkey.Count, r.count) //nolint:sloglint // the caller names the event
-}
-
-func (r *repeats) over() {
-	if r.msg != "" {
-		r.log.Info("poll_recovered", logkey.After, r.msg, logkey.Count, r.count)
-	}
-	r.msg, r.count, r.last = "", 0, time.Time{}
 }

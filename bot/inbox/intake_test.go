@@ -248,15 +248,15 @@ func TestP4_PoisonIsSetAside(t *testing.T) {
 	})
 }
 
-// TestP4_AnOutageIsLookedAtEveryTenSeconds however long it is, so that a message behind it is heard
+// TestP4_OutageIsPolledEveryFourSeconds however long it is, so that a message after it is handled
 // soon; a wait that Telegram asks for is waited in full.
-func TestP4_AnOutageIsLookedAtEveryTenSeconds(t *testing.T) {
+func TestP4_OutageIsPolledEveryFourSeconds(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		retry          int // seconds
 		least, longest time.Duration
 	}{
-		{"a proxy answers", 0, 0, 10 * time.Second},
+		{"a proxy answers", 0, 0, longestPause},
 		{"a wait is asked for", 90, 90 * time.Second, 91 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestP4_AnOutageIsLookedAtEveryTenSeconds(t *testing.T) {
 				tg.answer = func(w http.ResponseWriter, _ int) bool {
 					w.WriteHeader(http.StatusBadGateway)
 					if tt.retry > 0 {
-						_, _ = fmt.Fprintf(w, `{"ok":false,"error_code":429,"parameters":{"retry_after":%d}}`, tt.retry)
+						_, _ = fmt.Fprintf(w, `{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":%d}}`, tt.retry)
 					}
 					return true
 				}

@@ -14,19 +14,22 @@ import (
 )
 
 // lane is one sequence of jobs that are handled in order: the messages of one conversation, or the
-// taps on one message. So a tap waits for no message, and [Stop] on one card waits for no tap on
+// taps on one message, or a step on disk that did not succeed yet. So a tap waits for no message, and [Stop] on one card waits for no tap on
 // another card, while the two halves of a double tap run one after the other. A message waits until
 // the taps before it are decided.
 type lane struct {
 	where address.Conversation
 	taps  bool
-	on    int // the message tapped
+	on    int    // the message tapped
+	rest  string // the key of an entry of which only a step on disk is left
 }
 
 type job struct {
 	key       string
 	tap       *models.Update
 	unkept    func(ctx context.Context) error // see Config.Unkept
+	step      func() error                    // what is left to do on disk for an entry that was handled
+	failed    *Failure                        // it was given up, and the report of that is not made
 	left      bool                            // an entry that an earlier run has left behind
 	late      bool                            // a tap that may be too old for the person to still mean it
 	came      time.Time
@@ -109,6 +112,13 @@ func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{})
 		l.passed[j.album] = time.Now()
 	}
 	return j, 0, nil
+}
+
+// pass notes that an album was handed on.
+func (l *lanes) pass(album string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.passed[album] = time.Now()
 }
 
 // open lets workers run, each calling do until ctx ends. A job that is to be done again waits out

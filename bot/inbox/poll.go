@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/internal/apianswer"
 	"ccbot/internal/clip"
 	"ccbot/internal/pause"
 )
@@ -40,25 +41,27 @@ const (
 	conflict              // another poller uses the token
 	webhook               // updates go to a webhook instead
 	limited               // Telegram has asked ccbot to wait
-	revoked               // the token is not valid
+	revoked               // Telegram does not know the token
+	nameless              // nothing can confirm the updates of an answer
 )
 
 // pollError is a failed poll. It holds text only, because an error of net/http carries the URL, and
 // with it the token.
 type pollError struct {
+	method     string
 	cause      cause
 	text       string
 	retryAfter time.Duration
 }
 
-func (e *pollError) Error() string { return "getUpdates: " + e.text }
+func (e *pollError) Error() string { return e.method + ": " + e.text }
 
 // poller asks Telegram for updates. It replaces go-telegram's own loop, which confirms an update
 // before it was handled.
 type poller struct {
 	client  *http.Client
 	connect func() *http.Client // a client with connections of its own; nil: there is none
-	url     string
+	url     string              // of all methods
 	token   string
 }
 
@@ -66,7 +69,7 @@ func newPoller(cfg Config) *poller {
 	return &poller{
 		client:  forPolls(cfg.Client),
 		connect: cfg.Connect,
-		url:     cfg.API + "/bot" + cfg.Token + "/getUpdates",
+		url:     cfg.API + "/bot" + cfg.Token,
 		token:   cfg.Token,
 	}
 }
@@ -90,33 +93,55 @@ func (p *poller) anew() *poller {
 	return &next
 }
 
+// The methods that a poller calls.
+const (
+	getUpdates = "getUpdates"
+	getMe      = "getMe"
+)
+
 // poll returns the updates from offset on, each as Telegram sent it, and confirms all updates below
 // offset. Offset 0 confirms nothing. If there is no update Telegram waits for one, for timeout in
 // whole seconds. The error is a *pollError.
 func (p *poller) poll(ctx context.Context, offset int64, timeout time.Duration) ([]json.RawMessage, error) {
+	return p.call(ctx, getUpdates, struct {
+		Offset  int64    `json:"offset,omitempty"`
+		Timeout int      `json:"timeout"`
+		Allowed []string `json:"allowed_updates"`
+	}{offset, int(timeout / time.Second), allowed}, timeout)
+}
+
+// me asks who the bot is. The error is a *pollError.
+func (p *poller) me(ctx context.Context) error {
+	_, err := p.call(ctx, getMe, struct{}{}, 0)
+	return err
+}
+
+// call calls a method whose answer takes timeout and slack at most, and returns the elements of its
+// result if it is a list.
+func (p *poller) call(ctx context.Context, method string, params any, timeout time.Duration) ([]json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout+slack)
 	defer cancel()
-	status, body, err := p.post(ctx, offset, timeout)
+	status, body, err := p.post(ctx, method, params)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			p.client.CloseIdleConnections() // an HTTP/2 connection survives its request
 			err = fmt.Errorf("no answer within %s", timeout+slack)
 		}
-		return nil, &pollError{text: p.clean(err)}
+		return nil, &pollError{method: method, text: p.clean(err)}
 	}
-	return p.read(status, body)
+	list, err := p.read(method, body)
+	if errors.Is(err, apianswer.ErrForeign) {
+		err = &pollError{method: method, text: fmt.Sprintf("HTTP %d and no answer of Telegram's (%d bytes)", status, len(body))}
+	}
+	return list, err
 }
 
-func (p *poller) post(ctx context.Context, offset int64, timeout time.Duration) (status int, body []byte, err error) {
-	ask, err := json.Marshal(struct {
-		Offset  int64    `json:"offset,omitempty"`
-		Timeout int      `json:"timeout"`
-		Allowed []string `json:"allowed_updates"`
-	}{offset, int(timeout / time.Second), allowed})
+func (p *poller) post(ctx context.Context, method string, params any) (status int, body []byte, err error) {
+	ask, err := json.Marshal(params)
 	if err != nil {
 		return 0, nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(ask))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url+"/"+method, bytes.NewReader(ask))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -130,42 +155,36 @@ func (p *poller) post(ctx context.Context, offset int64, timeout time.Duration) 
 	return resp.StatusCode, body, err
 }
 
-// read uses Telegram's own error code, because the HTTP status may come from a proxy, and then the
-// body is not Telegram's JSON.
-func (p *poller) read(status int, body []byte) ([]json.RawMessage, error) {
-	var answer struct {
-		OK          bool              `json:"ok"`
-		Result      []json.RawMessage `json:"result"`
-		ErrorCode   int               `json:"error_code"`
-		Description string            `json:"description"`
-		Parameters  struct {
-			RetryAfter int `json:"retry_after"`
-		} `json:"parameters"`
+// read uses Telegram's own error code, because the HTTP status may come from a proxy.
+func (p *poller) read(method string, body []byte) (list []json.RawMessage, err error) {
+	answer, err := apianswer.Parse(body)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, &pollError{text: fmt.Sprintf("HTTP %d and no answer of Telegram's (%d bytes)", status, len(body))}
-	}
-	if answer.OK {
-		return answer.Result, nil
+	if answer.Result != nil {
+		if method == getUpdates && json.Unmarshal(answer.Result, &list) != nil {
+			return nil, apianswer.ErrForeign
+		}
+		return list, nil
 	}
 	failed := &pollError{
-		cause: causeOf(answer.ErrorCode, answer.Description),
-		text:  fmt.Sprintf("%d %s", answer.ErrorCode, p.clean(errors.New(answer.Description))),
+		method: method,
+		cause:  causeOf(answer),
+		text:   fmt.Sprintf("%d %s", answer.Code, p.clean(errors.New(answer.Description))),
 	}
-	if seconds := answer.Parameters.RetryAfter; seconds > 0 {
-		failed.cause, failed.retryAfter = limited, pause.RetryAfter(seconds)
+	if answer.RetryAfter > 0 {
+		failed.cause, failed.retryAfter = limited, pause.RetryAfter(answer.RetryAfter)
 	}
 	return nil, failed
 }
 
-func causeOf(code int, description string) cause {
-	switch code {
-	case http.StatusUnauthorized, http.StatusNotFound:
+func causeOf(a apianswer.Answer) cause {
+	switch {
+	case a.UnknownToken():
 		return revoked
-	case http.StatusConflict:
-		if strings.Contains(description, "webhook") {
-			return webhook
-		}
+	case a.Code == http.StatusConflict && strings.Contains(a.Description, "webhook"):
+		return webhook
+	case a.Code == http.StatusConflict:
 		return conflict
 	}
 	return failing

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"ccbot/internal/address"
+	"ccbot/internal/disk"
 	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
 )
@@ -57,6 +57,7 @@ type Store struct {
 
 	mu   sync.Mutex           // held during every change of the folder, so that no save brings back an entry that was finished
 	done map[string]time.Time // finished keys whose marker still stands, and since when
+	torn map[string]bool      // keys whose first write has failed: the file may be there, and was not handed on
 }
 
 // OpenStore opens dir ($CCBOT_DIR/inbox) and makes it when it is missing. Unreadable entries go to
@@ -67,6 +68,7 @@ func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 		aside:  spool.Loader{Quarantine: filepath.Join(filepath.Dir(dir), "quarantine"), Tell: true, Log: log},
 		log:    log,
 		done:   make(map[string]time.Time),
+		torn:   make(map[string]bool),
 	}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open the inbox: %w", err)
@@ -79,7 +81,7 @@ func (s *Store) open() error {
 	if err := errors.Join(s.folder.Make(), s.folder.Tidy()); err != nil {
 		return err
 	}
-	files, err := os.ReadDir(s.folder.Path)
+	files, err := disk.ReadDir(s.folder.Path)
 	if err != nil {
 		return err
 	}
@@ -115,15 +117,17 @@ func (s *Store) Add(e Entry) (fresh bool, err error) {
 	if _, done := s.done[e.Key]; done {
 		return false, nil
 	}
-	switch _, err := os.Lstat(s.path(e.Key)); {
-	case err == nil:
+	switch _, err := disk.Lstat(s.path(e.Key)); {
+	case err == nil && !s.torn[e.Key]:
 		return false, nil
-	case !errors.Is(err, fs.ErrNotExist):
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return false, fmt.Errorf("accept %s: %w", e.Key, err)
 	}
 	if err := s.writeLocked(e); err != nil {
+		s.torn[e.Key] = true
 		return false, fmt.Errorf("accept %s: %w", e.Key, err)
 	}
+	delete(s.torn, e.Key)
 	return true, nil
 }
 
@@ -141,6 +145,35 @@ func (s *Store) Load(key string) (Entry, error) {
 		return Entry{}, fmt.Errorf("load %s: %w", key, err)
 	}
 	return e, nil
+}
+
+// presentLocked is readLocked that prefers a draft.
+func (s *Store) presentLocked(key string) (Entry, error) {
+	if e, drafted := s.drafts.Load(key); drafted {
+		return e.(Entry), nil
+	}
+	return s.readLocked(key)
+}
+
+// readLocked reads one entry from disk; the zero Entry if there is none, or none that can ever be read:
+// such a file goes to quarantine, as spool.Untold. An error may pass.
+func (s *Store) readLocked(key string) (e Entry, err error) {
+	name := key + entrySuffix
+	why, err := s.aside.LoadOne(s.folder, name, func(data []byte) (err error) {
+		e, err = understand(name, data)
+		return err
+	})
+	if why != nil || err != nil {
+		return Entry{}, err
+	}
+	return e, nil
+}
+
+// reread is readLocked for a caller without the lock.
+func (s *Store) reread(key string) (Entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.readLocked(key)
 }
 
 // Save is Change to e. A Save that comes too late does not bring back an entry that was finished.
@@ -211,7 +244,7 @@ func (s *Store) finishLocked(key string) error {
 		return fmt.Errorf("finish %q: %w", key, ErrNoEntry)
 	}
 	s.drafts.Delete(key)
-	switch err := os.Rename(s.path(key), filepath.Join(s.folder.Path, key+doneSuffix)); {
+	switch err := disk.Rename(s.path(key), filepath.Join(s.folder.Path, key+doneSuffix)); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
@@ -234,32 +267,36 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 }
 
 // List returns all unfinished entries: updates by id, then prompts by the time they were received. An
-// unreadable one goes into quarantine, as spool.Untold, one of a newer program is left alone.
+// unreadable one goes into quarantine, as spool.Untold, one of a newer program is left alone. One that
+// cannot be read now is left out and logged.
 func (s *Store) List() ([]Entry, error) {
+	entries, _, err := s.list()
+	return entries, err
+}
+
+// list is List. unread are the keys of the entries that cannot be read now.
+func (s *Store) list() (entries []Entry, unread []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	names, err := s.folder.List()
 	if err != nil {
-		return nil, fmt.Errorf("list the inbox: %w", err)
+		return nil, nil, fmt.Errorf("list the inbox: %w", err)
 	}
-	var entries []Entry
 	for _, name := range names {
 		if filepath.Ext(name) != entrySuffix {
 			continue
 		}
-		_, err := s.aside.LoadOne(s.folder, name, func(data []byte) error {
-			e, err := understand(name, data)
-			if err == nil {
-				entries = append(entries, e)
-			}
-			return err
-		})
-		if err != nil { // neither this nor a quarantine that fails holds up the entries that can be read
+		key := strings.TrimSuffix(name, entrySuffix)
+		switch e, err := s.readLocked(key); {
+		case err != nil: // neither this nor a quarantine that fails holds up the entries that can be read
 			s.log.Error("inbox_entry_not_read", logkey.File, name, logkey.Error, err.Error())
+			unread = append(unread, key)
+		case e.Key != "":
+			entries = append(entries, e)
 		}
 	}
 	slices.SortFunc(entries, inOrder)
-	return entries, nil
+	return entries, unread, nil
 }
 
 // setAside finishes an entry and keeps it in quarantine. A crash in between leaves it unfinished.
@@ -305,7 +342,7 @@ func (s *Store) confirmed(offset int64) error {
 		if time.Since(since) < life {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(s.folder.Path, key+doneSuffix)); err != nil {
+		if err := disk.RemoveAll(filepath.Join(s.folder.Path, key+doneSuffix)); err != nil {
 			errs = append(errs, err)
 			continue
 		}

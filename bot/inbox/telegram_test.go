@@ -36,6 +36,8 @@ type telegram struct {
 	asked   []time.Time                                  // when
 	onPoll  func(offset int64)                           // before a poll confirms
 	answer  func(w http.ResponseWriter, n int) (ok bool) // instead of the real answer to the n-th poll
+	me      func(w http.ResponseWriter, n int) (ok bool) // instead of the real answer to the n-th getMe
+	asks    int                                          // calls of getMe
 }
 
 func newTelegram() *telegram {
@@ -94,6 +96,10 @@ func (g *telegram) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Timeout int      `json:"timeout"`
 		Allowed []string `json:"allowed_updates"`
 	}
+	if r.URL.Path == "/bot"+testToken+"/getMe" {
+		g.serveMe(w)
+		return
+	}
 	if r.URL.Path != "/bot"+testToken+"/getUpdates" || json.NewDecoder(r.Body).Decode(&ask) != nil || len(ask.Allowed) == 0 {
 		fail(w, 404, "Not Found", "")
 		return
@@ -109,6 +115,22 @@ func (g *telegram) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	g.serve(r.Context(), w, ask.Offset, time.Duration(ask.Timeout)*time.Second)
+}
+
+func (g *telegram) serveMe(w http.ResponseWriter) {
+	g.mu.Lock()
+	g.asks++
+	n, me := g.asks, g.me
+	g.mu.Unlock()
+	if me == nil || !me(w, n) {
+		_, _ = fmt.Fprint(w, `{"ok":true,"result":{"id":1,"is_bot":true,"first_name":"b"}}`)
+	}
+}
+
+func (g *telegram) whoAsked() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.asks
 }
 
 func (g *telegram) serve(ctx context.Context, w http.ResponseWriter, offset int64, timeout time.Duration) {

@@ -35,10 +35,11 @@ func hung(begun, now time.Time, timeout time.Duration) bool {
 	return apart(begun, now) > timeout+2*slack
 }
 
-// ask polls once. A poll that hangs is abandoned, and the next poll has connections of its own.
-// Updates that the abandoned poll may still bring come again, because nothing confirms them.
-// Handlers notice nothing.
-func (i *Intake) ask(ctx context.Context, offset int64, timeout time.Duration) ([]json.RawMessage, error) {
+// ask makes one call, which is to take timeout and slack at most. A call that hangs is abandoned, and
+// the next call has connections of its own. Updates that the abandoned call may still bring come
+// again, because nothing confirms them. Handlers notice nothing.
+func (i *Intake) ask(ctx context.Context, timeout time.Duration,
+	call func(ctx context.Context, p *poller) ([]json.RawMessage, error)) ([]json.RawMessage, error) {
 	type answer struct {
 		batch []json.RawMessage
 		err   error
@@ -48,7 +49,7 @@ func (i *Intake) ask(ctx context.Context, offset int64, timeout time.Duration) (
 	poller, answered, ended, begun := i.poller, make(chan answer, 1), make(chan struct{}), time.Now()
 	go func() {
 		defer close(ended)
-		batch, err := poller.poll(ctx, offset, timeout)
+		batch, err := call(ctx, poller)
 		answered <- answer{batch, err}
 	}()
 	i.polls = append(slices.DeleteFunc(i.polls, isClosed), ended)
@@ -124,6 +125,14 @@ func (p *Pulse) Rival() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.why == conflict
+}
+
+// UnknownToken reports whether Telegram answers that it does not know the token, as far as the last
+// try shows.
+func (p *Pulse) UnknownToken() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.why == revoked
 }
 
 // Wait returns the rest of the pause that Telegram asked for, or zero if there is none.

@@ -1,0 +1,116 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/disk"
+	"ccbot/internal/disk/disktest"
+)
+
+// faultyInbox gets messages, an album, a tap and an update that cannot be decoded.
+type faultyInbox struct {
+	tg *telegram
+	j  *journal
+	r  *rig
+}
+
+func (f *faultyInbox) Begin(t *testing.T) string {
+	dir := filepath.Join(t.TempDir(), "state", "inbox")
+	f.tg, f.j = newTelegram(), &journal{}
+	f.r = newRig(t, dir, f.tg, f.j)
+	f.r.start(t)
+	synctest.Wait()
+	return filepath.Dir(dir)
+}
+
+func (f *faultyInbox) Act(t *testing.T) {
+	f.tg.deliver(message(1, 5, "first"), message(2, 5, "a"), part(3, 5, 77, "x"), part(4, 5, 77, "x"), message(5, 5, "b"), message(6, 6, "c"),
+		tap(7, 5, 1, "x"), poison(8, 7))
+}
+
+func (f *faultyInbox) Check(t *testing.T) {
+	keys := strings.Split(strings.Join(f.j.keys(), "+"), "+") // an album may be in pieces: a part of it came late
+	assert.ElementsMatch(t, []string{"1", "2", "3", "4", "5", "6", "7"}, keys, f.r.log.String())
+	elsewhere := func(key string) bool { return key == "6" || key == "7" }
+	assert.IsIncreasing(t, slices.DeleteFunc(keys, elsewhere), "the order of a conversation")
+	assert.Empty(t, unfinished(t, f.r.dir), f.r.log.String())
+	assert.Len(t, f.r.reports.all(), 1, "the update that cannot be decoded")
+	assert.Empty(t, f.tg.unconfirmed())
+	for _, name := range []string{"1.done", "2.done", "3.done", "4.done", "5.done", "6.done", "8.done"} {
+		assert.FileExists(t, filepath.Join(f.r.dir, name))
+	}
+}
+
+// TestP4_LeftMessageOutlivesFaultAtStart: a message that an earlier run has left cannot be read at the start.
+func TestP4_LeftMessageOutlivesFaultAtStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "inbox")
+		j := &journal{}
+		r := newRig(t, dir, newTelegram(), j)
+		for _, m := range []string{message(1, 5, "a"), message(2, 6, "b")} {
+			_, err := r.store.Accept(UpdateKey(glance([]byte(m)).id), []byte(m))
+			require.NoError(t, err)
+		}
+		heal := disk.Fail(func(op, path string) error {
+			if op == "read" && path == filepath.Join(dir, "1.json") {
+				return syscall.EMFILE
+			}
+			return nil
+		})
+		defer heal()
+		r.start(t)
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"2"}, j.keys())
+		heal()
+		time.Sleep(disktest.HealTime)
+		assert.Equal(t, []string{"2", "1"}, j.keys())
+		assert.Empty(t, unfinished(t, dir))
+	})
+}
+
+// TestP4_HandledMessageIsHandledOnce though its end cannot be written: only the end is tried again.
+func TestP4_HandledMessageIsHandledOnce(t *testing.T) {
+	for name, failure := range map[string]error{"done": nil, "given up": errors.New("wrong"), "given up for a fault": syscall.ENOSPC} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir, tg, handled := filepath.Join(t.TempDir(), "inbox"), newTelegram(), atomic.Int64{}
+				r := newRig(t, dir, tg, handlerFunc(func(context.Context, string, *models.Update) error { handled.Add(1); return failure }))
+				heal := disk.Fail(func(op, path string) error {
+					if op == "rename" && path == filepath.Join(dir, "1.json") {
+						return syscall.EIO
+					}
+					return nil
+				})
+				defer heal()
+				r.start(t)
+				tg.deliver(message(1, 5, "a"))
+				time.Sleep(time.Minute)
+				calls := int(handled.Load())
+				assert.Contains(t, []int{1, attempts}, calls)
+				assert.Equal(t, []string{"1.json"}, unfinished(t, dir))
+				heal()
+				time.Sleep(disktest.HealTime)
+				assert.EqualValues(t, calls, handled.Load())
+				assert.Empty(t, unfinished(t, dir))
+				assert.Len(t, r.reports.all(), min(calls-1, 1))
+			})
+		})
+	}
+}
+
+func TestP4_AcceptedMessagesOutliveFaults(t *testing.T) {
+	disktest.Run(t, func() disktest.Scenario { return &faultyInbox{} }, func(disktest.Site) string { return "" })
+}

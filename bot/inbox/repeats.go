@@ -1,0 +1,40 @@
+package inbox
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"ccbot/internal/logkey"
+)
+
+// remind is the time after which a warning that goes on is logged again.
+const remind = 10 * time.Minute
+
+// repeats collapses a warning that comes again and again: the first one is logged, then one every
+// ten minutes with the count of all since the first.
+type repeats struct {
+	log   *slog.Logger
+	msg   string
+	count int
+	last  time.Time
+}
+
+func (r *repeats) warn(ctx context.Context, level slog.Level, msg string, err error) {
+	if msg != r.msg {
+		r.msg, r.count, r.last = msg, 0, time.Time{}
+	}
+	r.count++
+	if time.Since(r.last) < remind {
+		return
+	}
+	r.last = time.Now()
+	r.log.Log(ctx, level, msg, logkey.Error, err.Error(), logkey.Count, r.count) //nolint:sloglint // the caller names the event
+}
+
+func (r *repeats) over() {
+	if r.msg != "" {
+		r.log.Info("poll_recovered", logkey.After, r.msg, logkey.Count, r.count)
+	}
+	r.msg, r.count, r.last = "", 0, time.Time{}
+}
