@@ -76,7 +76,7 @@ func (l *lane) putBack(a *aside) {
 }
 
 // React puts an emoji on a message; the emoji "" takes the reaction away. React is best effort: it
-// does not wait, and the reaction is dropped when the chat cannot be reached within a minute. Only
+// does not wait, and the reaction is dropped when the chat cannot be reached within a day. Only
 // the newest reaction to a message is sent.
 func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID int, emoji string) {
 	var list []models.ReactionType
@@ -209,11 +209,11 @@ func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to addre
 	o.with(func(q *queues) { q.count(v, err) })
 	o.note(l, &job{to: to}, v)
 	lost := false
-	o.with(func(q *queues) { lost = q.settleAside(l, a, v, o.again) })
+	o.with(func(q *queues) { lost = q.settleAside(l, a, v, again(o)) })
 	if lost && o.OnTopicGone != nil {
 		o.OnTopicGone(to)
 	}
-	if a.done != nil && v.answer != paused && v.answer != moved {
+	if a.done != nil && v.answer != paused && v.answer != denied && v.answer != moved {
 		a.done <- v.outcome(err)
 	}
 	if err != nil && calls.Err() == nil {

@@ -1,12 +1,16 @@
 package outbox
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/render"
 )
 
 func TestNextOfCards(t *testing.T) {
@@ -26,22 +30,23 @@ func TestNextOfCards(t *testing.T) {
 		{"and waits when there is none", 1, 2, []Rank{Turning}, (CardsEach + tick).String()},
 		{"a card after it waits longer", 1, 2, []Rank{Card}, (2*CardsEach + tick).String()},
 		{"a group is slower", -1, 1, []Rank{Card}, (groupCards + tick).String()},
+		{"the end of a card waits for none", 1, 2, []Rank{Closing}, "0"},
+		{"and goes before all other calls of cards", 1, 0, []Rank{Card, Turning, Opening, Closing}, "3"},
+		{"a card is sent before others are drawn", 1, 0, []Rank{Card, Turning, Opening}, "2"},
+		{"a card takes one for its end", 1, 1, []Rank{Opening}, "0"},
+		{"and waits when there is none", 1, 2, []Rank{Opening}, (CardsEach + tick).String()},
 		{"messages do not wait for cards", 1, 2, []Rank{Card, Later}, "1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLane(tt.chat)
-			for _, r := range tt.queue {
-				l.queue = append(l.queue, &job{rank: r})
+			for i, r := range tt.queue {
+				l.queue.add(&job{rank: r, messageID: i})
 			}
 			l.cards.AllowN(now, tt.spent)
 			turn, wait := l.jobTurn(now)
 			got := wait.String()
 			if wait == 0 {
-				for i, j := range l.queue {
-					if j == turn.job {
-						got = fmt.Sprint(i)
-					}
-				}
+				got = fmt.Sprint(turn.job.messageID)
 			}
 			assert.Equal(t, tt.want, got)
 		})
@@ -50,7 +55,7 @@ func TestNextOfCards(t *testing.T) {
 
 func TestAWaitingTurningPointStaysOne(t *testing.T) {
 	for _, tt := range []struct{ waits, newer, want Rank }{
-		{Card, Card, Card}, {Card, Turning, Turning}, {Turning, Card, Turning}, {Turning, Now, Now}, {Now, Card, Card}} {
+		{Card, Card, Card}, {Card, Turning, Turning}, {Turning, Card, Turning}, {Turning, Closing, Closing}, {Card, Closing, Closing}, {Turning, Now, Now}, {Now, Card, Card}} {
 		j := &job{rank: tt.waits}
 		j.become(&job{rank: tt.newer})
 		assert.Equal(t, tt.want, j.rank, "%v", tt)
@@ -113,4 +118,35 @@ func TestManySessionsAnswerAtOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEditsOfCardsAreDropped: the oldest go, and their owner is told. An edit that a caller waits for, the end of a
+// card and a question stay.
+func TestEditsOfCardsAreDropped(t *testing.T) {
+	o := &owner{texts: map[string]string{}}
+	inNamedBubble(t, t.TempDir(), o, once(tooMany(60)), func(b *bench) {
+		b.sendLater(context.Background(), say(5, "first"))
+		edit := func(message int, r Rank) Message {
+			return Message{To: to(5), Text: render.Plain(fmt.Sprint(message)), Rank: r, Name: fmt.Sprint("card ", message)}
+		}
+		waits := make(chan error, 1)
+		go func() { waits <- b.EditNow(context.Background(), to(5), 900, edit(900, Card)) }()
+		synctest.Wait()
+		for i, r := range []Rank{Closing, Question, Turning} {
+			require.NoError(t, b.Edit(t.Context(), to(5), 800+i, edit(800+i, r)))
+		}
+		for i := range 3 * maxDrawings {
+			require.NoError(t, b.Edit(t.Context(), to(5), 1000+i, edit(1000+i, Card)))
+			synctest.Wait()
+		}
+		assert.Equal(t, maxDrawings+4, GoingOf(b.Outbox).Waiting)
+		heard := o.notes()
+		require.Len(t, heard, 2*maxDrawings+1)
+		assert.Equal(t, "card 1000 1000: "+ErrDropped.Error(), heard[0])
+		b.idle(time.Hour)
+		require.NoError(t, <-waits)
+		all := texts(b.seen("edit", true))
+		assert.Len(t, all, maxDrawings+3)
+		assert.Equal(t, []string{"801", "800", "802", "900"}, all[:4])
+	})
 }

@@ -2,11 +2,8 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	tgbot "github.com/go-telegram/bot"
 
 	"ccbot/internal/logkey"
 )
@@ -39,19 +36,16 @@ func (o *Outbox) TakesRich() bool {
 	return !known || f.Has || age < 0 || age >= richAgain
 }
 
-// unknownMethod finds out what a 404 for a rich message means: the server does not know the method,
-// or it does not know the token.
-func (o *Outbox) unknownMethod(ctx context.Context, missing error) verdict {
+// unknownMethod finds out what a 404 for a rich message means. The server does not know the method if
+// two tries in a row got a 404 and getMe was answered after each; otherwise the 404 may pass.
+func (o *Outbox) unknownMethod(ctx context.Context, j *job, missing error) verdict {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	_, err := o.api.GetMe(ctx)
-	switch {
-	case err == nil:
+	if err == nil && j.missing {
 		return verdict{answer: refused, err: fmt.Errorf("%w: %w", ErrNoRich, missing)}
-	case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
-		return verdict{answer: revoked, err: fmt.Errorf("%w: %w", ErrRevoked, err)}
 	}
-	return verdict{answer: later}
+	return verdict{answer: denied, known: err == nil}
 }
 
 // outward is a job in Telegram's current terms: the number of the chat, and the ids of its

@@ -45,7 +45,7 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 	}
 	o.note(l, &attempt, v)
 	lost := false
-	o.with(func(q *queues) { lost = q.settle(l, j, attempt, id, v, o.again) })
+	o.with(func(q *queues) { lost = q.settle(l, j, attempt, id, v, again(o)) })
 	if lost && o.OnTopicGone != nil {
 		o.OnTopicGone(topic)
 	}
@@ -69,9 +69,13 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 			out.message = m
 		}
 	}
-	id, err := o.call(calls, out)
+	id, err := out.messageID, o.impossible(out)
+	if err == nil {
+		o.with(func(q *queues) { q.pay(time.Now(), l, j) })
+		id, err = o.call(calls, out)
+	}
 	if v = judge(err, j); v.answer == unknown {
-		v = o.unknownMethod(calls, err)
+		v = o.unknownMethod(calls, j, err)
 	}
 	o.with(func(q *queues) { q.count(v, err) })
 	o.report(calls, l, *j, v, err)
@@ -108,6 +112,17 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 // sends what is for a deleted topic to the plain chat.
 var errStrayed = errors.New("the message is not in its topic")
 
+// impossible returns the reason why no call is made for a job.
+func (o *Outbox) impossible(j job) error {
+	switch {
+	case j.kind == edit && j.messageID == 0:
+		return ErrMoved
+	case j.kind == send && j.isRich() && !o.TakesRich():
+		return ErrNoRich
+	}
+	return nil
+}
+
 func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 	patience := callTimeout
 	if j.kind == upload {
@@ -138,8 +153,6 @@ var noPreview = &models.LinkPreviewOptions{IsDisabled: tgbot.True()}
 func (o *Outbox) change(ctx context.Context, j job, m Message) (err error) {
 	chat, text, entities, keys := j.to.ChatID, m.Text.Text, m.Text.Entities, keyboard(m.Buttons)
 	switch {
-	case j.messageID == 0:
-		return ErrMoved
 	case j.buttonsOnly:
 		_, err = o.api.EditMessageReplyMarkup(ctx, &tgbot.EditMessageReplyMarkupParams{
 			ChatID: chat, MessageID: j.messageID, ReplyMarkup: keys,
@@ -193,8 +206,6 @@ func (o *Outbox) send(ctx context.Context, j job, m Message) (*models.Message, e
 			ChatID: chat, MessageThreadID: topic, Text: m.Text.Text, Entities: m.Text.Entities, LinkPreviewOptions: noPreview,
 			DisableNotification: quiet, ReplyParameters: reply, ReplyMarkup: keys,
 		})
-	case !o.TakesRich():
-		return nil, ErrNoRich
 	}
 	return o.api.SendRichMessage(ctx, &tgbot.SendRichMessageParams{
 		// What an agent quotes must notify nobody, and must not become a command of a bot.
@@ -209,11 +220,13 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 		return
 	}
 	log := o.log.With(logkey.ChatID, j.to.ChatID, logkey.Kind, j.kind.String(), logkey.Error, inBrief(err))
+	first := func() (is bool) {
+		o.with(func(*queues) { is = l.failures == 0 })
+		return is
+	}
 	switch v.answer {
 	case later:
-		first := false
-		o.with(func(*queues) { first = l.failures == 0 })
-		if first {
+		if first() {
 			log.Warn("bot_api_unreachable")
 		}
 	case paused:
@@ -230,7 +243,9 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 		log.Info("topic_gone", logkey.Topic, j.to.ThreadID)
 	case moved:
 		log.Info("group_has_new_id", logkey.NewChatID, v.chat)
-	case revoked:
-		log.Error("bot_token_refused")
+	case denied:
+		if first() {
+			log.Warn("bot_token_refused")
+		}
 	}
 }

@@ -12,14 +12,13 @@ var (
 	// ErrGone is inside a Refused edit when the message does not exist any more, or can never be
 	// edited.
 	ErrGone = errors.New("the message to edit is gone")
+	// ErrDropped is why the edit of a card was not made: too many wait for the chat.
+	ErrDropped = errors.New("too many edits of cards wait")
 	// ErrNoRich says that the server has no rich messages; the outbox remembers that, see
 	// TakesRich.
 	ErrNoRich = errors.New("the server has no rich messages")
 	// ErrNoTopic is inside a Refused when the topic that a call is about does not exist.
 	ErrNoTopic = errors.New("the topic does not exist")
-	// ErrRevoked says that Telegram does not know the bot token (401 or 404); nothing can be sent
-	// any more.
-	ErrRevoked = errors.New("the bot token is not valid")
 	// ErrClosed says that Run has ended.
 	ErrClosed = errors.New("the outbox is closed")
 	// ErrUnsure is joined to a context error when a request was under way: it is unknown whether

@@ -263,3 +263,15 @@ func (b *bench) sendLater(ctx context.Context, m Message) <-chan result {
 	synctest.Wait() // it is queued: the order of sends is the order of these calls
 	return out
 }
+
+// callLater makes a call in the background; its outcome comes in the channel.
+func (b *bench) callLater(ctx context.Context, chat int64) <-chan error {
+	out := make(chan error, 1)
+	go func() {
+		out <- b.Call(ctx, to(chat), func(ctx context.Context, at session.Conversation) error {
+			_, err := b.do(ctx, call{method: "call", chat: at.ChatID})
+			return err
+		})
+	}()
+	return out
+}

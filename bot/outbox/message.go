@@ -79,14 +79,18 @@ type Picture struct {
 // Rank says which of a chat's messages goes first. Messages of one rank keep their order.
 type Rank int
 
-// The ranks, the first one first. A session's question still goes after the earlier messages of
-// that session.
+// The ranks, the first one first. A session's question still goes after what the session has said
+// before it, which is of rank Answer or Talk. The number of a rank is in the file of a post.
 const (
-	Now     Rank = iota // what people wait for: questions, dialogs, receipts, replies to commands, first answers to prompts
-	Talk                // what agents say, in the places where it is shown in full
-	Later               // reports of other sessions
-	Turning             // a Card that has come to a turning point: it goes before the other cards
-	Card                // shows how things go and is drawn again and again: sent when nothing else waits for the chat
+	Question Rank = iota - 1 // open questions: an agent waits for the answer
+	Now                      // replies to commands, receipts, failures
+	Answer                   // the first answer to a prompt
+	Talk                     // what agents say, in the places where it is shown in full
+	Later                    // reports of other sessions, and files that agents send
+	Closing                  // the last edit of a Card: it goes before all other calls of cards
+	Opening                  // the message of a Card: it goes if there is room for its last edit, too
+	Turning                  // a Card that has come to a turning point: it goes before the other cards
+	Card                     // shows how things go and is drawn again and again: sent when nothing else waits for the chat
 )
 
 // shown is what a message in the chat looks like, as digests; a zero digest means unknown.

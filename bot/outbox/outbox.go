@@ -3,7 +3,6 @@ package outbox
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -102,8 +101,7 @@ const quarantineFolder = "quarantine"
 // have carried out a call that is cut off, and then the next run sends its message a second time.
 const shutdownGrace = time.Second
 
-// Run sends until ctx ends (nil) or the token turns out to be dead (ErrRevoked). It begins with
-// what an earlier run left on disk. When Run returns nothing is under way, callers that wait have
+// Run sends until ctx ends (nil). It begins with what an earlier run left on disk. When Run returns nothing is under way, callers that wait have
 // an error, and edits not yet sent are lost.
 func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.Load(); err != nil {
@@ -113,10 +111,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	defer cancel()
 	var running sync.WaitGroup
 	for ctx.Err() == nil {
-		work, wait, err := o.begin(calls)
-		if err != nil {
-			break
-		}
+		work, wait := o.begin(calls)
 		if work != nil {
 			running.Go(work)
 			continue
@@ -130,27 +125,32 @@ func (o *Outbox) Run(ctx context.Context) error {
 	defer o.mu.Unlock()
 	o.keepBudgets()
 	o.queues.end()
-	if errors.Is(o.queues.fatal, ErrRevoked) {
-		return fmt.Errorf("outbox: %w", o.queues.fatal)
-	}
 	return nil
 }
 
 // begin asks the schedule for the next turn, and takes its cost from the budgets. The returned
 // function makes the call.
-func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, err error) {
+func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	q := &o.queues
-	if q.fatal != nil {
-		return nil, 0, q.fatal
+	if len(q.dropped) > 0 {
+		all := q.dropped
+		q.dropped = nil
+		return func() {
+			for _, j := range all {
+				if j.message.Name != "" {
+					_ = o.tell(calls, j, 0, verdict{answer: refused, err: ErrDropped}) // of a refusal there is no error
+				}
+			}
+		}, 0
 	}
 	now := time.Now()
 	for _, l := range q.order {
 		l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return !now.Before(one.expires) })
 		l.ease(now)
 	}
-	switch t := next(now, q.order, q.all, q.flying); {
+	switch t := next(now, q.order, q.all, q.flying, q.booked); {
 	case t.lane == nil:
 		if q.flying == 0 {
 			for _, done := range q.flushes {
@@ -158,14 +158,14 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, 
 			}
 			q.flushes = nil
 		}
-		return nil, t.wait, nil
+		return nil, t.wait
 	case t.aside != nil:
 		to := q.beginAside(now, t.lane, t.aside)
-		return func() { o.deliverAside(calls, t.lane, t.aside, to) }, 0, nil
+		return func() { o.deliverAside(calls, t.lane, t.aside, to) }, 0
 	default:
-		idle := q.begin(now, t.lane, t.job)
+		idle := q.begin(t.lane, t.job)
 		attempt := *t.job
-		return func() { o.deliver(calls, t.lane, t.job, attempt, idle) }, 0, nil
+		return func() { o.deliver(calls, t.lane, t.job, attempt, idle) }, 0
 	}
 }
 
@@ -176,7 +176,10 @@ func (o *Outbox) with(change func(q *queues)) {
 	pause.Poke(o.wake)
 }
 
-func (o *Outbox) again(failures int) time.Time { return time.Now().Add(backoff(failures, o.jitter())) }
+// again returns when a call is made again after some failures in a row.
+func again(o *Outbox) func(failures int) time.Time {
+	return func(failures int) time.Time { return time.Now().Add(backoff(failures, o.jitter())) }
+}
 
 // Going is how the sending goes.
 type Going struct {
@@ -193,9 +196,9 @@ func GoingOf(o *Outbox) (g Going) {
 	o.with(func(q *queues) {
 		g = q.going
 		for _, l := range q.order {
-			g.Waiting += len(l.queue)
+			g.Waiting += l.queue.count
 			g.Wait = max(g.Wait, l.until.Sub(now))
-			g.Failing = g.Failing || l.failures > 0
+			g.Failing = g.Failing || l.failures > 0 && l.queue.count > 0
 		}
 	})
 	return g
@@ -221,4 +224,14 @@ func Flush(ctx context.Context, o *Outbox) {
 	case <-done:
 	case <-ctx.Done():
 	}
+}
+
+func (q *queues) end() {
+	q.closed = ErrClosed
+	for _, l := range q.order {
+		for j := range l.queue.all() {
+			j.finish(result{err: j.doubt(q.closed)})
+		}
+	}
+	q.order, q.lanes, q.edits = nil, map[int64]*lane{}, map[ref]*job{}
 }

@@ -116,7 +116,7 @@ func TestOrderIsKeptWhileTheAPIIsDown(t *testing.T) {
 		for _, c := range b.seen("", false) {
 			require.Equal(t, "1", c.text, "nothing overtakes")
 		}
-		assert.Less(t, len(b.seen("", false)), 24*3600/25, "it backs off")
+		assert.Less(t, len(b.seen("", false)), 24*3600/4, "it backs off, and goes on soon after the outage")
 		up.Store(true)
 		b.idle(time.Minute)
 		assert.Equal(t, []string{"1", "2", "3", "4"}, texts(b.seen("send", true)))
@@ -186,19 +186,46 @@ func TestFormattingRefusedIsSentPlain(t *testing.T) {
 	})
 }
 
-func TestRevokedTokenEndsRun(t *testing.T) {
-	inBubble(t, func(context.Context, int, call) error { return errToken }, func(t *testing.T, b *bench) {
-		waiting := b.sendLater(t.Context(), say(6, "other"))
-		_, err := b.Send(t.Context(), say(5, "x"))
-		require.ErrorIs(t, err, ErrRevoked)
-		assert.ErrorIs(t, (<-waiting).err, ErrRevoked)
-		assert.ErrorIs(t, b.stop(), ErrRevoked)
-		_, err = b.Send(t.Context(), say(5, "x"))
-		assert.ErrorIs(t, err, ErrRevoked)
-		assert.ErrorIs(t, b.Edit(t.Context(), to(5), 1, say(5, "x")), ErrRevoked)
-		assert.NoError(t, b.Post(t.Context(), say(5, "x")), "the disk takes it")
-		assert.LessOrEqual(t, len(b.seen("", false)), 2)
-	})
+// TestP5_DeniedCallsAreMadeAgain: after a 401 or 404 nothing is lost, dropped or unsure.
+func TestP5_DeniedCallsAreMadeAgain(t *testing.T) {
+	for _, denial := range []error{errToken, errMissing} {
+		until := 5 * time.Minute
+		inBubble(t, nil, func(t *testing.T, b *bench) {
+			begun := time.Now()
+			b.reply = func(context.Context, int, call) error {
+				if time.Since(begun) < until {
+					return denial
+				}
+				return nil
+			}
+			sent := b.sendLater(t.Context(), say(5, "sent"))
+			require.NoError(t, b.Post(t.Context(), say(6, "posted")))
+			require.NoError(t, b.Edit(t.Context(), to(7), 1, say(7, "edited")))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := b.Send(ctx, say(8, "given up"))
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.NotErrorIs(t, err, ErrUnsure, "Telegram has not carried it out")
+			b.React(t.Context(), to(10), 3, "👀")
+			assert.True(t, GoingOf(b.Outbox).Failing)
+			time.Sleep(until - time.Since(begun) - 30*time.Second)
+			b.React(t.Context(), to(10), 4, "👌")
+			called := b.callLater(t.Context(), 9)
+			b.idle(2 * time.Minute)
+			assert.NoError(t, (<-sent).err)
+			assert.ElementsMatch(t, []string{"sent", "posted"}, texts(b.seen("send", true)))
+			assert.Equal(t, []string{"edited"}, texts(b.seen("edit", true)))
+			assert.ElementsMatch(t, []string{"👌", "👀"}, texts(b.seen("react", true)))
+			select {
+			case err := <-called:
+				assert.NoError(t, err)
+			default:
+				assert.Fail(t, "the call has no outcome")
+			}
+			assert.False(t, GoingOf(b.Outbox).Failing)
+			assert.NoError(t, b.stop())
+		})
+	}
 }
 
 func TestSendWhoseContextEnds(t *testing.T) {

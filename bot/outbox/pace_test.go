@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 )
 
 // arrivals are when messages came, by their text.
@@ -47,7 +48,7 @@ func TestAQuestionGoesBeforeChatter(t *testing.T) {
 			}
 			b.sendLater(t.Context(), of(other, group, Talk, "answer 1"))
 			b.sendLater(t.Context(), of(asking, group, Talk, "answer 2"))
-			require.NoError(t, b.Post(t.Context(), of(asking, group, Now, "question")))
+			require.NoError(t, b.Post(t.Context(), of(asking, group, Question, "question")))
 			b.idle(time.Minute)
 			came := b.arrivals(since)
 			t.Logf("the question came after %s", came["question"])
@@ -64,7 +65,7 @@ func TestAQuestionGoesBeforeChatter(t *testing.T) {
 				}
 				b.idle(time.Second / 2)
 				since := time.Now()
-				require.NoError(t, b.Post(t.Context(), of(asking, chat, Now, "question")))
+				require.NoError(t, b.Post(t.Context(), of(asking, chat, Question, "question")))
 				b.idle(time.Minute)
 				came := b.arrivals(since)["question"]
 				t.Logf("in chat %d the question came after %s", chat, came)
@@ -80,7 +81,7 @@ func TestAQuestionGoesBeforeChatter(t *testing.T) {
 			b.idle(2 * time.Minute)
 			since := time.Now()
 			for i := range 3 {
-				require.NoError(t, b.Post(t.Context(), of(asking, group, Now, fmt.Sprint("question ", i))))
+				require.NoError(t, b.Post(t.Context(), of(asking, group, Question, fmt.Sprint("question ", i))))
 			}
 			b.idle(20 * time.Minute)
 			assert.LessOrEqual(t, b.arrivals(since)["question 2"], 3*time.Second)
@@ -95,13 +96,77 @@ func TestAQuestionGoesBeforeChatter(t *testing.T) {
 			for i := range 5 {
 				b.idle(20 * time.Second)
 				before := time.Now()
-				_, err := b.Send(t.Context(), of(asking, group, Now, fmt.Sprint("question ", i)))
+				_, err := b.Send(t.Context(), of(asking, group, Question, fmt.Sprint("question ", i)))
 				require.NoError(t, err)
 				assert.Zero(t, time.Since(before))
 			}
 			b.idle(5 * time.Minute)
 			assert.LessOrEqual(t, busiest(b.seen("send", true), time.Minute), 20)
 		})
+	})
+}
+
+// TestACallThatIsNotMadeCostsNothing: with many posts at once whose owners answer slowly, half of them nothing, each call
+// has a token, and each token a call.
+func TestACallThatIsNotMadeCostsNothing(t *testing.T) {
+	const chats, posts = 16, 6
+	o := &owner{texts: map[string]string{}}
+	o.asked = func() { time.Sleep(70 * time.Millisecond) }
+	all, each, violations := rate.NewLimiter(allRate, allBurst), map[int64]*rate.Limiter{}, 0
+	strict := func(_ context.Context, _ int, c call) error {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if each[c.chat] == nil {
+			each[c.chat] = rate.NewLimiter(rate.Every(chatEach), chatBurst)
+		}
+		if !all.AllowN(time.Now(), 1) || !each[c.chat].AllowN(time.Now(), 1) {
+			violations++
+		}
+		return nil
+	}
+	inNamedBubble(t, t.TempDir(), o, strict, func(b *bench) {
+		for chat := range int64(chats) {
+			for i := range 2 * posts {
+				name := fmt.Sprint(chat, " ", i)
+				if i%2 == 1 {
+					o.set(name, name)
+				}
+				require.NoError(t, b.Post(t.Context(), Message{To: to(chat + 1), Name: name}))
+			}
+		}
+		began := time.Since(b.start)
+		b.idle(time.Minute)
+		calls := b.seen("send", true)
+		require.Len(t, calls, chats*posts)
+		last := calls[len(calls)-1].at - began
+		t.Logf("%d calls in %s, %d violations", len(calls), last, violations)
+		assert.Zero(t, violations)
+		assert.LessOrEqual(t, last, 5*time.Second, "96 calls at 25 a second, 6 in a chat")
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		assert.Zero(t, b.queues.booked)
+	})
+}
+
+// TestAnswersYieldToCommandsForTenSeconds: whoever sends one command after the other delays no answer by more.
+func TestAnswersYieldToCommandsForTenSeconds(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, b *bench) {
+		since := time.Now()
+		for i := range 20 {
+			b.sendLater(t.Context(), of(uuid.New(), 5, Answer, fmt.Sprint("answer ", i)))
+		}
+		for i := range 60 {
+			b.sendLater(t.Context(), of(uuid.Nil, 5, Now, fmt.Sprint("reply ", i)))
+			b.idle(time.Second / 2)
+		}
+		b.idle(2 * time.Minute)
+		came := b.arrivals(since)
+		for i := range 20 {
+			alone := time.Duration(max(0, i+1-chatBurst)) * chatEach
+			assert.LessOrEqual(t, came[fmt.Sprint("answer ", i)], alone+maxYield+100*time.Millisecond, "answer %d", i)
+		}
+		assert.Less(t, came["reply 0"], 2*time.Second)
+		assert.Less(t, came["reply 5"], came["answer 19"])
 	})
 }
 

@@ -63,7 +63,7 @@ func losesNothing(t *testing.T, why error) {
 		assert.Len(t, b.seen("", false), tried+1, "nothing is tried there")
 		assert.Len(t, files(t, b.posts.folder.Path), 2)
 		b.mu.Lock()
-		for _, j := range b.queues.lanes[5].queue {
+		for j := range b.queues.lanes[5].queue.all() {
 			assert.Zero(t, j.message, "only names are kept")
 		}
 		assert.Empty(t, b.queues.edits)

@@ -34,7 +34,8 @@ type Owner interface {
 	// the post's file stays for the next run; in this run the message is not sent again.
 	Sent(ctx context.Context, name string, to address.Conversation, messageID int, m Message) error
 	// Refused reports that Telegram will never take a post (id 0), which is then over, or an edit. For a
-	// post that the chat does not take now, why contains ErrBlocked: it waits until the chat takes it. An edit that is lost, because the chat accepts nothing or the program ends, is not reported.
+	// post that the chat does not take now, why contains ErrBlocked: it waits until the chat takes it. For
+	// an edit that is not made because too many edits of cards wait, why is ErrDropped. An edit that is lost, because the chat accepts nothing or the program ends, is not reported.
 	Refused(ctx context.Context, name string, to address.Conversation, messageID int, why error)
 }
 

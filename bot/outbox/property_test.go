@@ -263,8 +263,8 @@ func allHeard(t *testing.T, b *bench, p played) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.queues.order {
-		if len(l.queue)+len(l.asides) > 0 || l.flying || l.beside {
-			return fmt.Sprintf("chat %d is not done: %d jobs, %d asides", l.chat, len(l.queue), len(l.asides))
+		if l.queue.count+len(l.asides) > 0 || l.flying || l.beside {
+			return fmt.Sprintf("chat %d is not done: %d jobs, %d asides", l.chat, l.queue.count, len(l.asides))
 		}
 	}
 	if n := len(files(t, b.posts.folder.Path)); n > 0 {

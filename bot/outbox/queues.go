@@ -1,7 +1,7 @@
 package outbox
 
 import (
-	"cmp"
+	"container/list"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,18 +16,19 @@ import (
 // queues hold the jobs that wait for the chats, and what is known about the chats. Their methods
 // only decide: they make no calls and wait for nothing. The caller holds the lock of the outbox.
 type queues struct {
-	open   func(chat int64) *lane // makes the lane of a chat that has none
-	lanes  map[int64]*lane
-	order  []*lane // the same lanes, oldest first
-	all    *rate.Limiter
-	flying int
-	turns  uint64
-	edits  map[ref]*job // the one edit of a message that waits; an edit under way is not in it
-	known  memory
-	lost   map[address.Conversation]answer // topics that take nothing: topicGone or topicShut
-	fatal  error                           // why Run must end
-	closed error                           // why nothing can be sent any more
-	going  Going                           // what is counted of it
+	open    func(chat int64) *lane // makes the lane of a chat that has none
+	lanes   map[int64]*lane
+	order   []*lane // the same lanes, oldest first
+	all     *rate.Limiter
+	flying  int
+	booked  int // jobs under way that have not paid for their call
+	turns   uint64
+	edits   map[ref]*job // the one edit of a message that waits; an edit under way is not in it
+	dropped []job        // edits that are not made; their owners are to be told
+	known   memory
+	lost    map[address.Conversation]answer // topics that take nothing: topicGone or topicShut
+	closed  error                           // why nothing can be sent any more
+	going   Going                           // what is counted of it
 
 	flushes []chan struct{} // each is closed when nothing may be sent at once
 }
@@ -67,32 +68,55 @@ func (q *queues) add(j *job) {
 		q.edits[j.ref()] = j
 	}
 	l := q.lane(j.to.ChatID)
-	l.queue = append(l.queue, j)
+	j.yielded = l.yielded
+	j.rank = min(max(j.rank, Question), Card) // another version may know more ranks
+	if j.isNew() && j.isCard() {
+		j.rank = Opening
+	}
+	l.queue.add(j)
+	if j.rank == Card {
+		q.dropOldest(l)
+	}
+}
+
+// maxDrawings is how many edits of rank Card wait in a chat at most: two for each card of a place that
+// has the newest ten cards of its turns, and one that runs.
+const maxDrawings = 22
+
+// dropOldest drops the edit of rank Card that has waited longest, if there are too many. An edit for
+// which a caller waits stays.
+func (q *queues) dropOldest(l *lane) {
+	drawings := l.queue.rank(Card)
+	if drawings.Len() <= maxDrawings {
+		return
+	}
+	for e := drawings.Front(); e != nil; e = e.Next() {
+		if j := e.Value.(*job); !j.flying && len(j.done) == 0 {
+			q.drop(j)
+			q.dropped = append(q.dropped, *j)
+			return
+		}
+	}
 }
 
 func (q *queues) drop(j *job) {
 	l := q.lane(j.to.ChatID)
-	l.queue = without(l.queue, j)
+	l.queue.remove(j)
 	if q.edits[j.ref()] == j {
 		delete(q.edits, j.ref())
 	}
 }
 
-// begin takes the cost of a job from the budgets. idle: the job is an edit that changes nothing,
-// and costs nothing.
-func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
+// begin books the cost of a job, which pay takes when a call is made. idle: the job is an edit that
+// changes nothing, and makes no call.
+func (q *queues) begin(l *lane, j *job) (idle bool) {
 	looks := q.known.facts[j.ref()].looks
 	idle = j.kind == edit && !j.unsure && looks == looksOf(j.message)
 	// The same picture need not be sent again.
 	j.buttonsOnly = j.kind == edit && j.message.Picture != nil && looks.text == looksOf(j.message).text
 	if !idle {
-		q.all.AllowN(now, 1)
-		for _, b := range l.budgets {
-			b.AllowN(now, 1)
-		}
-		if j.isCard() {
-			l.cards.AllowN(now, 1)
-		}
+		l.booked = true
+		q.booked++
 	}
 	if q.edits[j.ref()] == j {
 		delete(q.edits, j.ref()) // from now on a new edit gets a turn of its own
@@ -103,10 +127,35 @@ func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
 	return idle
 }
 
+// pay takes the cost of a job from the budgets, immediately before its call. The tokens are there:
+// the job has booked one of all chats, and no other job of its chat is under way.
+func (q *queues) pay(now time.Time, l *lane, j *job) {
+	q.release(l)
+	q.all.AllowN(now, 1)
+	for _, b := range l.budgets {
+		b.AllowN(now, 1)
+	}
+	switch {
+	case j.isCard() && j.rank != Closing: // its message has paid for it
+		l.cards.AllowN(now, 1)
+	case j.rank == Now:
+		l.yielded += l.slot()
+	}
+}
+
+// release ends the booking of the job under way in a chat.
+func (q *queues) release(l *lane) {
+	if l.booked {
+		l.booked = false
+		q.booked--
+	}
+}
+
 // settle records the outcome of an attempt. backoff gives the time of the next attempt after so
 // many failures in a row; lost reports that the topic is gone and that this was not known before.
 func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff func(failures int) time.Time) (lost bool) {
 	q.flying--
+	q.release(l)
 	l.flying, j.flying = false, false
 	j.message, j.plain = attempt.message, attempt.plain // a post has its message only since this attempt
 	switch v.answer {
@@ -125,13 +174,12 @@ func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff
 		j.plain = true
 	case document:
 		j.asDocument = true
-	case revoked:
-		q.fatal = v.err
 	case topicGone, topicShut:
 		lost = q.loseTopic(l, j.to, v.answer)
-	case later:
+	case later, denied:
 		l.failures++
-		j.unsure = true
+		j.unsure = j.unsure || v.answer == later
+		j.missing = v.known
 		l.again = backoff(l.failures)
 	}
 	q.keep(l, j)
@@ -145,13 +193,25 @@ func (q *queues) keep(l *lane, j *job) {
 	switch {
 	case j.abandoned:
 		q.drop(j)
-	case j.kind != edit || !slices.Contains(l.queue, j):
+	case j.kind != edit || !l.queue.has(j):
 	case newer == nil:
 		q.edits[j.ref()] = j
 	default:
 		q.drop(newer)
-		j.become(newer)
+		q.merge(l, j, newer)
 		q.edits[j.ref()] = j
+	}
+}
+
+// merge makes a job that is in its queue a newer one.
+func (q *queues) merge(l *lane, j, newer *job) {
+	rank := j.rank
+	j.become(newer)
+	if now := j.rank; now != rank { // a change of the rank is a change of the place
+		j.rank = rank
+		l.queue.remove(j)
+		j.rank = now
+		l.queue.add(j)
 	}
 }
 
@@ -164,6 +224,9 @@ func (q *queues) finish(l *lane, j *job, id int, v verdict) {
 		r.err = &Refused{v.err}
 	}
 	at, now := ref{j.to.ChatID, id}, fact{rank: j.rank}
+	if j.rank == Opening {
+		now.rank = Card
+	}
 	if j.kind == edit {
 		at, now.rank = j.ref(), q.known.rank(j.ref(), j.rank)
 	}
@@ -179,20 +242,16 @@ func (q *queues) finish(l *lane, j *job, id int, v verdict) {
 // park drops everything that waits for a chat except the posts, of which only the names are kept.
 func (q *queues) park(l *lane) {
 	l.parked, l.asides, l.failures = true, nil, 0
-	l.queue = slices.DeleteFunc(l.queue, func(j *job) bool {
+	for j := range l.queue.all() {
 		switch {
 		case j.flying: // its attempt is under way and ends by itself
-			return false
 		case j.kind == post:
 			j.message, j.plain, j.unsure = Message{}, false, false
-			return false
+		default:
+			q.drop(j)
+			j.finish(result{err: errParked(l.chat)})
 		}
-		if q.edits[j.ref()] == j {
-			delete(q.edits, j.ref())
-		}
-		j.finish(result{err: errParked(l.chat)})
-		return true
-	})
+	}
 }
 
 // unpark assumes again that a chat accepts messages and that its topics exist and are open.
@@ -208,7 +267,7 @@ func (q *queues) unpark(chat int64) {
 func (q *queues) loseTopic(l *lane, lost address.Conversation, why answer) (gone bool) {
 	gone = why == topicGone && q.lost[lost] != topicGone
 	q.lost[lost] = why
-	for _, one := range l.queue {
+	for one := range l.queue.all() {
 		if one.isNew() {
 			one.settleIn(q.place(one.to))
 		}
@@ -236,31 +295,19 @@ func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures
 	q.flying--
 	l.beside = false
 	switch v.answer {
-	case later:
+	case later, denied:
 		a.tries++
 		a.after = backoff(a.tries)
-	case revoked:
-		q.fatal = v.err
 	case blocked:
 		q.park(l)
 	case topicGone:
 		lost = q.loseTopic(l, a.to, v.answer)
 	}
-	again := v.answer == paused || v.answer == later && a.done == nil || v.answer == moved && a.done != nil
+	again := v.answer == paused || v.answer == denied || v.answer == later && a.done == nil || v.answer == moved && a.done != nil
 	if again && a.kind != typing && q.closed == nil && !l.parked {
 		l.putBack(a)
 	}
 	return lost
-}
-
-func (q *queues) end() {
-	q.closed = cmp.Or(q.fatal, ErrClosed)
-	for _, l := range q.order {
-		for _, j := range l.queue {
-			j.finish(result{err: j.doubt(q.closed)})
-		}
-	}
-	q.order, q.lanes, q.edits = nil, map[int64]*lane{}, map[ref]*job{}
 }
 
 type ref struct {
@@ -288,7 +335,7 @@ type fact struct {
 // rank is the rank of an edit of a message: the edit of a card stays a card, and says itself whether it
 // is at a turning point.
 func (m *memory) rank(at ref, asked Rank) Rank {
-	if asked == Turning {
+	if asked == Turning || asked == Closing {
 		return asked
 	}
 	return max(asked, m.facts[at].rank)
@@ -332,12 +379,17 @@ type job struct {
 	name      string        // post: what its owner calls the message; empty: the file has the message
 	body      *File         // upload
 	since     time.Time     // send: when it was asked for
+	yielded   time.Duration // of its chat when it was queued
+	byRank    *list.Element // its place in the queue; nil: it is in none
+	bySession *list.Element // its place among the messages of its session; nil: it has none
+	added     uint64        // the number of the job in its queue
 	done      []chan result // the callers that wait; each gets one result, buffered
 
 	plain       bool // formatting was refused
 	asDocument  bool // an upload or a picture: it was refused as a photo
 	buttonsOnly bool // an edit of a picture that stays as it is
 	unsure      bool // a call broke: Telegram may have carried it out
+	missing     bool // the last call was denied, and Telegram knows the token
 	abandoned   bool // the caller is gone; the call under way is the last one
 	flying      bool
 }
@@ -363,7 +415,7 @@ func (j *job) formatted() bool {
 
 // become makes an edit that waits a newer one. A card that waits at a turning point still shows it.
 func (j *job) become(newer *job) {
-	if j.rank != Turning || !newer.isCard() {
+	if j.rank != Turning || newer.rank != Card {
 		j.rank = newer.rank
 	}
 	j.message, j.plain, j.asDocument, j.done = newer.message, false, false, append(j.done, newer.done...)

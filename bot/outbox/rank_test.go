@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,7 +55,7 @@ func TestWhatMattersMoreGoesFirst(t *testing.T) {
 		calls := b.seen("", true)
 		assert.Equal(t, []string{"first", "receipt", "answer", "other 1", "other 2", "card", "edit of a card"},
 			texts(append(b.seen("send", true), b.seen("edit", true)...)))
-		assert.Len(t, b.seen("react", true), 1)
+		assert.Len(t, b.seen("react", true), 2)
 		for _, c := range calls {
 			assert.NotEqual(t, "typing", c.method, "there was always something to say")
 		}
@@ -187,6 +188,36 @@ func TestAReactionIsTriedAgain(t *testing.T) {
 			assert.Len(t, b.seen("typing", false), 1)
 		})
 	})
+}
+
+// TestP4_ReactionsSurviveAnOutage: each message that was accepted before it has its reaction soon after it, and so has a
+// chat its answers.
+func TestP4_ReactionsSurviveAnOutage(t *testing.T) {
+	for _, outage := range []time.Duration{10 * time.Second, 3 * time.Minute, 5 * time.Hour} {
+		var back atomic.Bool
+		inBubble(t, func(_ context.Context, _ int, c call) error {
+			<-time.After(callTakes)
+			if !back.Load() {
+				return errBroken
+			}
+			return nil
+		}, func(t *testing.T, b *bench) {
+			for i := range 50 {
+				b.React(t.Context(), to(5), 100+i, "👀")
+				b.idle(50 * time.Millisecond)
+			}
+			require.NoError(t, b.Post(t.Context(), say(5, "answer")))
+			b.idle(outage)
+			back.Store(true)
+			healed := time.Since(b.start)
+			b.idle(10 * time.Minute)
+			all := append(b.seen("react", true), b.seen("send", true)...)
+			require.Len(t, all, 51)
+			for _, c := range all {
+				assert.LessOrEqual(t, c.at-healed, 10*time.Second)
+			}
+		})
+	}
 }
 
 // TestP5_WhoseMessageItIsIsToldBeforeTheSenderHears: a reply may come as soon as the message can be seen.

@@ -15,7 +15,7 @@ var errBlank = errors.New("there is nothing to see in the text")
 
 // Send sends one message and waits for its id. It returns *Refused when Telegram will never take
 // the message, with ErrBlocked inside as long as the chat is parked and ErrNoRich inside when the
-// server has no rich messages; ErrRevoked or ErrClosed when nothing can be sent any more; and the
+// server has no rich messages; ErrClosed when nothing can be sent any more; and the
 // error of ctx when ctx ended first. A message that was still waiting when ctx ended is never sent.
 // If a call was under way, or an earlier one broke, the error is also ErrUnsure: it is unknown
 // whether the message is in the chat, and no further attempt is made. The id is 0 when Telegram
@@ -109,7 +109,7 @@ func (o *Outbox) admit(q *queues, j *job) error {
 	case q.lane(j.to.ChatID).parked:
 		return errParked(j.to.ChatID)
 	case j.kind == edit && q.edits[j.ref()] != nil: // callers that wait for that one get its result
-		q.edits[j.ref()].become(j)
+		q.merge(q.lane(j.to.ChatID), q.edits[j.ref()], j)
 	default:
 		q.add(j)
 	}

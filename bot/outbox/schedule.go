@@ -1,11 +1,10 @@
 package outbox
 
 import (
+	"cmp"
 	"math"
-	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
 	"ccbot/internal/logkey"
@@ -24,9 +23,9 @@ const (
 	cardsBurst  = 2 // cards of a chat, in all its topics
 	groupCards  = 10 * time.Second
 	maxFlying   = 16 // calls under way at once
-	maxAsides   = 32
-	typingLife  = 5 * time.Second // Telegram shows it for this long
-	reactLife   = time.Minute
+	maxAsides   = 256
+	typingLife  = 5 * time.Second  // Telegram shows it for this long
+	reactLife   = 24 * time.Hour   // an outage may last
 	answerLife  = 15 * time.Second // after this time the app has given up on the tap
 	awaitedLife = time.Minute
 )
@@ -43,7 +42,7 @@ const (
 
 // leaves is how many tokens a message of a rank leaves in its chat's budgets, so that a more
 // important message that comes right after it is sent at once. Without this rest a question in a
-// group would wait for seconds.
+// group would wait for seconds. The message of a card leaves one for the last edit of the card.
 func (l *lane) leaves(r Rank) (n int) {
 	if r >= Talk && l.chat < 0 {
 		n = groupBurst / 2
@@ -51,8 +50,14 @@ func (l *lane) leaves(r Rank) (n int) {
 	if r > Talk {
 		n++
 	}
+	if r == Opening {
+		n++
+	}
 	return n
 }
+
+// maxYield is how long an answer of an agent waits for messages of rank Now that go before it.
+const maxYield = 10 * time.Second
 
 // reactPatience is how long a reaction waits for messages to go first. It is short, because people
 // read the reaction as a receipt.
@@ -60,7 +65,7 @@ const reactPatience = 2 * time.Second
 
 type lane struct {
 	chat     int64
-	queue    []*job          // in the order in which they were asked for; the ranks decide with it what goes next
+	queue    queue           // of jobs; the ranks decide with it what goes next
 	asides   []*aside        // reactions, typing, answers to taps: best effort, beside the queue
 	flying   bool            // one job of the queue is under way
 	beside   bool            // an aside is under way
@@ -69,9 +74,11 @@ type lane struct {
 	again    time.Time       // the next try of the queue after a failure
 	failures int             // in a row
 	budgets  []*rate.Limiter // a message takes one token of each
-	cards    *rate.Limiter   // and a card one of these
+	cards    *rate.Limiter   // and a card one of these; its message pays for its last edit
 	strain   int             // how many steps slower it is than normal
 	eased    time.Time       // when it becomes one step faster
+	booked   bool            // the job under way may make a call, and has not paid for it
+	yielded  time.Duration   // the time that all messages of rank Now have taken from the chat's budget
 	served   uint64          // the last turn of the queue
 	attended uint64          // the last turn of an aside
 }
@@ -86,7 +93,9 @@ func newLane(chat int64) *lane {
 	return l
 }
 
-func (j *job) isCard() bool { return j.rank >= Turning }
+func (j *job) isCard() bool { return j.rank >= Closing }
+
+func (j *job) isAnswer() bool { return j.rank == Answer || j.rank == Talk }
 
 func timeFor(tokens float64, b *rate.Limiter) time.Duration {
 	return time.Duration(tokens / float64(b.Limit()) * float64(time.Second))
@@ -142,10 +151,11 @@ type turn struct {
 const never = time.Duration(math.MaxInt64)
 
 // next decides what is done next. It changes nothing: the caller that carries the turn out takes
-// the cost from the budgets. Among the chats that may send, the lowest class goes first; within a
+// the cost from the budgets. booked is the number of jobs under way that may still take a token of
+// all chats. Among the chats that may send, the lowest class goes first; within a
 // class the chat that has waited longest for its turn goes first.
-func next(now time.Time, lanes []*lane, all *rate.Limiter, flying int) turn {
-	if flying >= maxFlying {
+func next(now time.Time, lanes []*lane, all *rate.Limiter, flying, booked int) turn {
+	if flying >= maxFlying || booked >= allBurst {
 		return turn{}
 	}
 	var best turn
@@ -165,7 +175,7 @@ func next(now time.Time, lanes []*lane, all *rate.Limiter, flying int) turn {
 	case best.lane == nil:
 		return turn{wait: wait}
 	}
-	if d := untilTokens(now, all, 1); d > 0 {
+	if d := untilTokens(now, all, 1+booked); d > 0 {
 		return turn{wait: d}
 	}
 	return best
@@ -191,34 +201,61 @@ func (l *lane) turn(now time.Time) (t turn, wait time.Duration) {
 	return t, 0
 }
 
-// jobTurn is the turn of the queue: the first of the jobs with the lowest rank, or an earlier
-// message of the same session, because a session's messages keep their order.
+// first is the first of the jobs with the lowest rank; nil: there is none. As soon as an answer has
+// yielded for long enough, answers go before the messages of rank Now.
+func (l *lane) first() *job {
+	var j, answer *job
+	yielded := false
+	for r := Question; r <= Card && (j == nil || j.rank == Now); r++ {
+		head := l.queue.head(r)
+		switch {
+		case head == nil:
+			continue
+		case j == nil:
+			j = head
+		case head.isAnswer():
+			answer = cmp.Or(answer, head)
+		}
+		yielded = yielded || head.isAnswer() && l.hasYielded(head)
+	}
+	if yielded && answer != nil {
+		return answer
+	}
+	return j
+}
+
+// hasYielded reports whether a further message of rank Now would make a job wait for longer than
+// maxYield.
+func (l *lane) hasYielded(j *job) bool { return l.yielded-j.yielded+l.slot() > maxYield }
+
+// slot is the time in which the chat's budget grows by one message.
+func (l *lane) slot() (d time.Duration) {
+	for _, b := range l.budgets {
+		d = max(d, timeFor(1, b))
+	}
+	return d
+}
+
+// jobTurn is the turn of the queue: the first job, or an earlier message of the same session,
+// because a session's messages keep their order. A question or a reply passes files and notices of
+// its session, because a person waits for it.
 func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
-	if l.flying || len(l.queue) == 0 {
+	j := l.first()
+	if l.flying || j == nil {
 		return turn{}, never
 	}
-	j := l.queue[0]
-	for _, q := range l.queue {
-		if q.rank < j.rank {
-			j = q
-		}
-	}
-	t := turn{lane: l, job: j, class: words, since: l.served}
+	t := turn{lane: l, job: l.queue.earliest(j), class: words, since: l.served}
 	if j.isCard() {
 		t.class = cards
-	}
-	earlier := func(q *job) bool { return q == j || q.isNew() && q.session == j.session && !q.isCard() }
-	if j.isNew() && j.session != uuid.Nil {
-		t.job = l.queue[slices.IndexFunc(l.queue, earlier)]
 	}
 	wait := max(l.until.Sub(now), l.again.Sub(now), 0)
 	for _, b := range l.budgets {
 		wait = max(wait, untilTokens(now, b, min(1+l.leaves(j.rank), b.Burst())))
 	}
-	switch {
-	case j.rank == Card: // it leaves one for a card that comes to a turning point
+	switch j.rank {
+	case Card: // it leaves one for a card that comes to a turning point
 		wait = max(wait, untilTokens(now, l.cards, cardsBurst))
-	case j.isCard():
+	case Opening, Turning:
 		wait = max(wait, untilTokens(now, l.cards, 1))
 	}
 	return t, wait
@@ -235,7 +272,7 @@ func (l *lane) asideTurn(now time.Time) (turn, time.Duration) {
 	wait := never
 	for _, a := range l.asides {
 		c := a.class(now)
-		if c == signs && len(l.queue) > 0 {
+		if c == signs && l.queue.count > 0 {
 			continue
 		}
 		if d := max(l.until.Sub(now), a.after.Sub(now)); d > 0 {
@@ -299,7 +336,7 @@ func (o *Outbox) takeBudgets() {
 // keepBudgets writes to the disk, for the next run, when each budget is full again. A chat that is
 // not in the file has a full budget.
 func (o *Outbox) keepBudgets() {
-	if o.Uptime == nil || o.queues.fatal != nil {
+	if o.Uptime == nil {
 		return
 	}
 	up := o.Uptime()

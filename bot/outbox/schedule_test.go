@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/time/rate"
@@ -30,8 +31,8 @@ func TestNext(t *testing.T) {
 	}
 	jobs := func(ranks ...Rank) func(*lane) {
 		return func(l *lane) {
-			for _, r := range ranks {
-				l.queue = append(l.queue, &job{rank: r})
+			for i, r := range ranks {
+				l.queue.add(&job{rank: r, messageID: i})
 			}
 		}
 	}
@@ -46,7 +47,8 @@ func TestNext(t *testing.T) {
 	until := func(d time.Duration) func(*lane) { return func(l *lane) { l.until = now.Add(d) } }
 	again := func(d time.Duration) func(*lane) { return func(l *lane) { l.again = now.Add(d) } }
 	served := func(n uint64) func(*lane) { return func(l *lane) { l.served = n } }
-	flying := func(l *lane) { l.flying, l.queue[0].flying = true, true }
+	yielded := func(d time.Duration) func(*lane) { return func(l *lane) { l.yielded = d } }
+	flying := func(l *lane) { l.flying, l.first().flying = true, true }
 	old := func(l *lane) { l.asides[0].since = now.Add(-reactPatience) }
 	late := func(l *lane) { l.asides[0].after = now.Add(7 * time.Second) }
 	parked := func(l *lane) { l.parked = true }
@@ -64,6 +66,13 @@ func TestNext(t *testing.T) {
 		{"longest without a turn", []*lane{in(1, jobs(Now), served(7)), in(2, jobs(Now), served(3))}, 0, false, "2 job 0"},
 		{"in the order of asking", []*lane{in(1, jobs(Now, Now))}, 0, false, "1 job 0"},
 		{"the present session first", []*lane{in(1, jobs(Card, Later, Now, Now))}, 0, false, "1 job 2"},
+		{"a question before a reply before a first answer", []*lane{in(1, jobs(Talk, Answer, Now, Question))}, 0, false, "1 job 3"},
+		{"a reply before a first answer before the rest", []*lane{in(1, jobs(Talk, Answer, Now))}, 0, false, "1 job 2"},
+		{"a first answer before the rest", []*lane{in(1, jobs(Talk, Answer))}, 0, false, "1 job 1"},
+		{"an answer that may yield once more", []*lane{in(1, jobs(Now, Answer), yielded(9*time.Second))}, 0, false, "1 job 0"},
+		{"an answer that has yielded", []*lane{in(1, jobs(Now, Talk, Answer), yielded(9*time.Second+1))}, 0, false, "1 job 2"},
+		{"an answer that has yielded, and a question", []*lane{in(1, jobs(Question, Answer), yielded(time.Minute))}, 0, false, "1 job 0"},
+		{"an answer in a group yields to fewer replies", []*lane{in(-1, jobs(Now, Answer), yielded(6*time.Second))}, 0, false, "-1 job 1"},
 		{"others before cards", []*lane{in(1, jobs(Card, Later, Later))}, 0, false, "1 job 1"},
 		{"others of one chat and the present one of another are equal", []*lane{in(1, jobs(Now), served(7)), in(2, jobs(Later), served(3))}, 0, false, "2 job 0"},
 		{"the card of one chat after the message of another", []*lane{in(1, jobs(Card)), in(2, jobs(Later), served(9))}, 0, false, "2 job 0"},
@@ -105,10 +114,51 @@ func TestNext(t *testing.T) {
 			if tt.empty {
 				all.AllowN(now, allBurst)
 			}
-			got := next(now, tt.lanes, all, tt.flying)
+			got := next(now, tt.lanes, all, tt.flying, 0)
 			assert.Equal(t, tt.want, got.shown())
-			assert.Equal(t, got, next(now, tt.lanes, all, tt.flying), "it changes nothing")
+			assert.Equal(t, got, next(now, tt.lanes, all, tt.flying, 0), "it changes nothing")
 		})
+	}
+}
+
+// TestRepliesPassFilesOfTheirSession: the files and notices of a session do not hold up what a person waits for from it.
+func TestRepliesPassFilesOfTheirSession(t *testing.T) {
+	s, now := uuid.New(), time.Unix(1_000_000, 0)
+	file, notice := job{kind: upload, rank: Later, session: s}, job{kind: post, rank: Later, session: s}
+	said, reply := job{kind: send, rank: Talk, session: s}, job{kind: post, rank: Now, session: s}
+	for _, tt := range []struct {
+		name  string
+		queue []job
+		want  int
+	}{
+		{"a reply after files", []job{file, file, notice, reply}, 3},
+		{"a reply after what was said", []job{file, said, reply}, 1},
+		{"what was said after a file", []job{file, said}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := newLane(1)
+			for i := range tt.queue {
+				l.queue.add(&tt.queue[i])
+			}
+			got, wait := l.jobTurn(now)
+			require.Zero(t, wait)
+			assert.Same(t, &tt.queue[tt.want], got.job)
+		})
+	}
+}
+
+// TestBookedTokensAreLeft: a job under way that may make a call has a token of all chats.
+func TestBookedTokensAreLeft(t *testing.T) {
+	now, all := time.Unix(1_000_000, 0), rate.NewLimiter(allRate, allBurst)
+	l := newLane(1)
+	l.queue.add(&job{})
+	for _, tt := range []struct {
+		spent, booked int
+		want          string
+	}{{0, 4, "1 job 0"}, {0, 5, "news"}, {2, 2, "1 job 0"}, {2, 3, "41ms"}} {
+		all.AllowN(now, tt.spent)
+		assert.Equal(t, tt.want, next(now, []*lane{l}, all, tt.booked, tt.booked).shown(), "%d spent, %d booked", tt.spent, tt.booked)
+		now = now.Add(time.Minute)
 	}
 }
 
@@ -116,7 +166,7 @@ func TestNext(t *testing.T) {
 func (t turn) shown() string {
 	switch {
 	case t.job != nil:
-		return fmt.Sprintf("%d job %d", t.lane.chat, slices.Index(t.lane.queue, t.job))
+		return fmt.Sprintf("%d job %d", t.lane.chat, t.job.messageID)
 	case t.aside != nil:
 		return fmt.Sprintf("%d aside %d", t.lane.chat, slices.Index(t.lane.asides, t.aside))
 	case t.wait > 0:
@@ -161,10 +211,10 @@ func TestJudge(t *testing.T) {
 		{"429", tooMany(137), &job{}, paused},
 		{"429 wrapped", fmt.Errorf("x: %w", tooMany(0)), &job{}, paused},
 		{"migrated", &tgbot.MigrateError{MigrateToChatID: -100500}, &job{}, moved},
-		{"401", errToken, &job{}, revoked},
-		{"404", errMissing, &job{}, revoked},
+		{"401", errToken, &job{}, denied},
+		{"404", errMissing, &job{}, denied},
 		{"404 for a rich message", errMissing, rich, unknown},
-		{"401 for a rich message", errToken, rich, revoked},
+		{"401 for a rich message", errToken, rich, denied},
 		{"400 for a rich message", errEntities, rich, refused},
 		{"known to be missing", ErrNoRich, rich, refused},
 		{"topic that is gone", errNoTopic, topic, topicGone},
@@ -211,17 +261,16 @@ func TestJudge(t *testing.T) {
 	assert.Equal(t, int64(-100500), judge(&tgbot.MigrateError{MigrateToChatID: -100500}, &job{}).chat)
 	assert.ErrorIs(t, judge(errForbidden, &job{}).err, ErrBlocked)
 	assert.ErrorIs(t, judge(errMute, &job{}).err, ErrBlocked)
-	assert.ErrorIs(t, judge(errToken, &job{}).err, ErrRevoked)
 	assert.ErrorIs(t, judge(errGone, &job{kind: edit}).err, ErrGone)
 	assert.NotErrorIs(t, judge(errEntities, &job{kind: edit}).err, ErrGone)
 }
 
 func TestBackoff(t *testing.T) {
-	assert.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second},
+	assert.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second, 5 * time.Second, 5 * time.Second, 5 * time.Second},
 		[]time.Duration{backoff(1, 0.5), backoff(2, 0.5), backoff(3, 0.5), backoff(4, 0.5), backoff(5, 0.5), backoff(6, 0.5), backoff(1000, 0.5)})
 	rapid.Check(t, func(t *rapid.T) {
 		d := backoff(rapid.Int().Draw(t, "failures"), rapid.Float64Range(0, 0.999).Draw(t, "jitter"))
-		if d < 750*time.Millisecond || d > 37500*time.Millisecond {
+		if d < 750*time.Millisecond || d > 6250*time.Millisecond {
 			t.Fatal(d)
 		}
 	})
@@ -236,4 +285,27 @@ func TestMemoryForgetsTheOldest(t *testing.T) {
 	assert.Len(t, m.order, maxKnown)
 	assert.Zero(t, m.facts[ref{1, 9}])
 	assert.NotZero(t, m.facts[ref{1, 10}])
+}
+
+// TestScheduleLooksAtNoQueue: behind the first job of each rank there may be anything. A job that
+// was looked at would panic here.
+func TestScheduleLooksAtNoQueue(t *testing.T) {
+	now, l := time.Unix(1_000_000, 0), newLane(1)
+	for r := Question; r <= Card; r++ {
+		for range 2 { // one goes first
+			l.queue.add(&job{rank: r, session: uuid.New()})
+		}
+		for range 5000 {
+			l.queue.rank(r).PushBack((*job)(nil))
+		}
+	}
+	for r := Question; r <= Card; r++ {
+		got := next(now, []*lane{l}, rate.NewLimiter(allRate, allBurst), 0, 0)
+		require.NotNil(t, got.job)
+		assert.Equal(t, r, got.job.rank)
+		for range 2 {
+			l.queue.remove(l.queue.head(r))
+		}
+		l.queue.rank(r).Init()
+	}
 }

@@ -30,14 +30,15 @@ const (
 	topicShut               // the topic is closed, and the bot may not write there
 	vanished                // the target does not exist any more
 	unknown                 // the server does not know the method, or it does not know the token
-	revoked                 // the token is dead
+	denied                  // not done, because Telegram does not know the token; ask again after a while
 )
 
 type verdict struct {
 	answer answer
 	wait   time.Duration // paused
 	chat   int64         // moved
-	err    error         // refused, blocked, revoked: why
+	err    error         // refused, blocked: why
+	known  bool          // denied: getMe is answered, so that the server may lack the method
 	// strayed: the message is in the plain chat, because its topic does not exist.
 	strayed bool
 }
@@ -89,7 +90,7 @@ func judge(err error, j *job) verdict {
 	case errors.Is(err, tgbot.ErrorNotFound) && j.isRich():
 		return verdict{answer: unknown}
 	case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
-		return verdict{answer: revoked, err: fmt.Errorf("%w: %w", ErrRevoked, err)}
+		return verdict{answer: denied}
 	case errors.Is(err, tgbot.ErrorForbidden), chatShut.MatchString(err.Error()):
 		return verdict{answer: blocked, err: fmt.Errorf("%w: %w", ErrBlocked, err)}
 	case errors.Is(err, tgbot.ErrorBadRequest):
@@ -127,7 +128,7 @@ func inBrief(err error) string { return clip.Bytes(err.Error(), maxReason, "") }
 
 const (
 	firstBackoff = time.Second
-	maxBackoff   = 30 * time.Second
+	maxBackoff   = 5 * time.Second
 )
 
 // backoff is how long to wait after so many failures in a row (1 is the first). jitter is in [0,
