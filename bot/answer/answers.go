@@ -45,13 +45,24 @@ type Outputs interface {
 	Finish(ctx context.Context, r views.Session, item talk.Item, part render.Part) (bool, error)
 }
 
+// LongTexts are texts that do not fit in memory.
+type LongTexts interface {
+	// Parts are what the chat shows of an item with a rest. They leave [HeadingRoom] free.
+	Parts(r views.Session, item talk.Item) []render.Part
+	// Offer posts a part of Parts that has a button; false: it has none, and nothing was posted.
+	Offer(ctx context.Context, r views.Session, p render.Part, rank outbox.Rank) (is bool, err error)
+}
+
 // Deps are what Answers work with.
 type Deps struct {
-	Chat        *chat.Chat
-	Sender      Sender
-	Limits      Limits
+	Chat   *chat.Chat
+	Sender interface {
+		Sender
+		Limits
+	}
 	Sessions    Sessions
 	Outputs     Outputs
+	Long        LongTexts
 	Transcripts interface {
 		talk.Transcripts
 		talk.Pictures
@@ -70,6 +81,7 @@ type Answers struct {
 
 	mu      sync.Mutex
 	readers map[uuid.UUID]*transcriptReader
+	waiting map[uuid.UUID]outbox.Conversation // sessions with an unsaved cursor, where that was reported
 }
 
 // New returns Answers; Run shows what there is.
@@ -124,17 +136,8 @@ func (a *Answers) logCrash(id uuid.UUID, p *guard.Panic) {
 	a.Chat.Log.Error("answer_crashed", logkey.SessionID, id.String(), logkey.Panic, p.Error(), logkey.Stack, p.Stack)
 }
 
-// advance notes how far the chat has a transcript, also for the session that goes on with the
+// note saves how far the chat has a transcript, also for the session that goes on with the
 // conversation: that session has the cursors by now.
-func (a *Answers) advance(ctx context.Context, r views.Session, c talk.Cursor) error {
-	err := a.note(context.WithoutCancel(ctx), r, c)
-	if err != nil {
-		a.Chat.Log.Error("cursor_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
-	}
-	return err
-}
-
-// note is advance for one who says nothing of a failure, and may not wait for long.
 func (a *Answers) note(ctx context.Context, r views.Session, c talk.Cursor) error {
 	err := a.Sessions.Advance(ctx, r.ID, c)
 	if next := a.Chat.Book.Successor(r).ID; err == nil && next != r.ID {

@@ -73,11 +73,14 @@ type letter struct {
 // passed, so that the part holds nothing up.
 func (a *Answers) deliver(ctx context.Context, l letter) error {
 	ctx = context.WithoutCancel(ctx) // at a stop a call that is under way finishes
+	if is, err := a.Long.Offer(ctx, l.session, l.part, l.rank); is {
+		return err
+	}
 	ways := []func(context.Context, *letter) error{a.sendText, a.sendFile}
 	switch {
 	case l.part.File != nil:
 		ways = ways[1:]
-	case a.Limits.TakesRich() && l.part.Rich != "":
+	case a.Sender.TakesRich() && l.part.Rich != "":
 		ways[1] = a.sendEntities
 	case l.part.Rich != "":
 		ways = append(ways[:0], a.sendEntities)
@@ -86,7 +89,7 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 	for _, send := range ways {
 		err := send(ctx, &l)
 		switch {
-		case errors.Is(err, outbox.ErrNoRich) && !a.Limits.TakesRich():
+		case errors.Is(err, outbox.ErrNoRich) && !a.Sender.TakesRich():
 			return errReadAgain // the parts are others now
 		case !chat.IsRefused(err):
 			return err

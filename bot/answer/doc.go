@@ -2,8 +2,8 @@
 //
 // It promises that nothing an agent says is lost on the way to the chat (P5): the cursor of a
 // transcript moves only after Telegram took a message or refused the message for good, or after the
-// notice that stands for the answer is on disk. A crash repeats at most the message that was under
-// way. Texts that were said while the chat had to wait are one message, or one file with a preview
+// notice that stands for the answer is on disk. The next part of a session waits until that cursor is
+// on disk, so a crash repeats at most the message that was under way. Texts that were said while the chat had to wait are one message, or one file with a preview
 // where they would be more than three full messages; how many they are is on disk before that is
 // tried, and after a crash it is repeated as it was. They may be of several turns, but not of several
 // prompts. The first answer to a prompt goes before what other sessions say. What Telegram takes in

@@ -59,8 +59,7 @@ func (t *transcriptReader) take(ctx context.Context, r views.Session, item talk.
 	if err := a.postMarker(ctx, r); err != nil {
 		return err
 	}
-	_ = a.advance(ctx, r, item.Next)
-	return nil
+	return t.advance(ctx, r, item.Next)
 }
 
 // show sends an item, or puts it into the batch, or passes it. Whatever else the session says, an
@@ -83,12 +82,13 @@ func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.
 	t.note(r, item)
 	if endsTurn(item) {
 		full := a.InFull(r)
-		if err := t.tellEnd(ctx, r, item, said, full); err != nil {
+		err := t.tellEnd(ctx, r, item, said, full)
+		if err != nil && !errors.Is(err, errUnsaved) {
 			return err
 		}
-		a.endTurn(r, item)
-		if !full {
-			return nil
+		a.endTurn(r, item) // also if only the cursor behind it waits: the item does not come again
+		if !full || err != nil {
+			return err
 		}
 	}
 	switch {
@@ -152,7 +152,7 @@ func isBash(item talk.Item) bool { return item.Kind == talk.LocalOutput && item.
 func (t *transcriptReader) letter(r views.Session, p render.Part) letter {
 	l := letter{session: r, part: p, rank: outbox.Talk, quiet: t.answers.quiet(r)}
 	if t.asked {
-		l.rank = outbox.Now
+		l.rank = outbox.Answer
 	}
 	return l
 }
@@ -164,13 +164,14 @@ func (a *Answers) quiet(r views.Session) bool {
 
 // send sends what an item says, part by part; finished says that the chat has the first one already.
 // The cursor counts the parts that the chat has, unless they are of another form, or more than there
-// are now. A cursor that is not on disk holds nothing up: a crash repeats what comes after it.
+// are now. The next part waits until the cursor behind the one before it is on disk.
 func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.Item, said rendition,
 	finished bool, draw drawing) error {
 	a, from := t.answers, item.At.Part
 	if !said.counts(item.At) {
 		from = 0
 	}
+	var unsaved error
 	for i := from; i < len(said.parts); i++ {
 		p, next := said.parts[i], item.Next
 		if i == 0 && isAnswer(item) {
@@ -183,7 +184,7 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 		var err error
 		switch {
 		case i == 0 && finished:
-		case item.Kind == talk.Text && len(said.parts) == 1:
+		case item.Kind == talk.Text && len(said.parts) == 1 && said.parts[0].File == nil:
 			next, err = t.sendJoined(ctx, r, joined{}.with(item, p), draw)
 		default:
 			l := t.letter(r, p)
@@ -198,14 +199,16 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 			return err
 		}
 		t.asked = false
-		_ = a.advance(ctx, r, next)
+		if unsaved = t.advance(ctx, r, next); unsaved != nil && i < len(said.parts)-1 {
+			return unsaved
+		}
 	}
 	t.unheard = t.unheard && !sounds(item)
 	if !isAnswer(item) {
-		return nil
+		return unsaved
 	}
 	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID, item.At); err != nil { // it comes again when opened
 		a.Chat.Log.Warn("chat_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 	}
-	return nil
+	return unsaved
 }

@@ -198,7 +198,9 @@ func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j join
 	t.noFiles = true
 	alone := j.items[0].At
 	alone.Joined = 0
-	_ = t.answers.advance(ctx, r, alone) // not on disk, the file is tried again
+	if err := t.answers.note(context.WithoutCancel(ctx), r, alone); err != nil {
+		return alone, err // the file is tried again
+	}
 	return alone, errReadAgain
 }
 

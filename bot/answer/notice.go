@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
@@ -96,13 +98,15 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item ta
 	case item.Kind != talk.TurnEnd:
 		return nil
 	}
-	_ = t.answers.advance(ctx, r, item.Next) // not on disk, an end of a turn that was shown is read again
-	if !t.unheard {
-		return nil
+	if t.unheard {
+		text := t.answers.doneText(r, "")
+		err := t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: !t.answers.quiet(r)})
+		if err != nil {
+			return err
+		}
+		t.unheard = false // so a crash before the cursor is on disk repeats nothing
 	}
-	t.unheard = false // a crash before the message is on disk loses it, and none repeats it
-	text := t.answers.doneText(r, "")
-	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: !t.answers.quiet(r)})
+	return t.advance(ctx, r, item.Next)
 }
 
 // noticeText is the line that stands for an answer; blank where the people of the chat want none.
@@ -128,7 +132,7 @@ func (t *transcriptReader) notice(ctx context.Context, r views.Session, next tal
 	switch {
 	case a.InFull(r):
 		return errReadAgain
-	case a.Limits.Parked(r.Conversation.ChatID):
+	case a.Sender.Parked(r.Conversation.ChatID):
 		return outbox.ErrBlocked
 	}
 	if t.batch.any() {
@@ -141,9 +145,8 @@ func (t *transcriptReader) notice(ctx context.Context, r views.Session, next tal
 	if err != nil {
 		return err
 	}
-	_ = a.advance(ctx, r, next)
 	t.batch, t.unheard = batch{patience: quietAfter}, false
-	return nil
+	return t.advance(ctx, r, next)
 }
 
 // InFull reports whether all that a session says is shown where the session belongs: the session is
@@ -165,29 +168,22 @@ func (a *Answers) beginTurn(_ context.Context, s views.Session, n news.News) err
 	case news.Delivered:
 		p = n.Prompt
 	}
-	turn, ok := a.Chat.Book.TurnOf(s.Conversation, s.ID)
-	if !ok || p.Key == "" || turn.Prompt != p.Key {
-		return nil
-	}
-	turn.Prompt, turn.Since = "", a.Chat.Now()
+	typed := a.Chat.Now()
 	if p.Mark != nil {
-		turn.Since = p.Mark.At
+		typed = p.Mark.At
 	}
-	a.setTurn(s.Conversation, turn)
+	a.logUnnoted(s.ID, a.Chat.Book.BeginTurn(s.Conversation, s.ID, p.Key, typed))
 	return nil
 }
 
-// endTurn ends what InFull says of a session's turn. An end from before the prompt was typed is
-// that of another turn.
+// endTurn notes the end of a turn, after which InFull may be false.
 func (a *Answers) endTurn(r views.Session, end talk.Item) {
-	turn, ok := a.Chat.Book.TurnOf(r.Conversation, a.Chat.Book.Successor(r).ID)
-	if ok && !turn.Since.IsZero() && end.Time.After(turn.Since) {
-		a.setTurn(r.Conversation, conversation.Turn{Session: turn.Session, Prompt: turn.Prompt})
-	}
+	id := a.Chat.Book.Successor(r).ID
+	a.logUnnoted(id, a.Chat.Book.EndTurn(r.Conversation, id, end.Time))
 }
 
-func (a *Answers) setTurn(to outbox.Conversation, turn conversation.Turn) {
-	if err := a.Chat.Book.SetTurn(to, turn); err != nil {
-		a.Chat.Log.Warn("turn_not_noted", logkey.SessionID, turn.Session.String(), logkey.Error, err.Error())
+func (a *Answers) logUnnoted(id uuid.UUID, err error) {
+	if err != nil {
+		a.Chat.Log.Warn("turn_not_noted", logkey.SessionID, id.String(), logkey.Error, err.Error())
 	}
 }

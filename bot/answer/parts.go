@@ -13,7 +13,6 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/bytesize"
 	"ccbot/internal/each"
 )
 
@@ -39,6 +38,9 @@ func (s rendition) counts(c talk.Cursor) bool {
 // rendered are an item's parts in the form that the server takes; most kinds show nothing.
 func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item) rendition {
 	name := i18n.Args{"Name": r.Name}
+	if item.Rest != nil && (item.Kind != talk.Thinking || a.Thinking) {
+		return rendition{parts: a.Long.Parts(r, item)}
+	}
 	switch item.Kind {
 	case talk.Text:
 		return a.markdown(r, item)
@@ -66,8 +68,6 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 		return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(word, name))}
 	case talk.ToolResult:
 		return rendition{parts: a.pictures(item)}
-	case talk.TooLong:
-		return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.LineTooLong, i18n.Args{"Name": r.Name, "Size": bytesize.Text(item.Size)}))}
 	}
 	return rendition{}
 }
@@ -116,7 +116,7 @@ func isForeign(r views.Session, item talk.Item) bool {
 // markdown is what an agent says or, folded until somebody opens it, has thought.
 func (a *Answers) markdown(r views.Session, item talk.Item) rendition {
 	form, as := "", render.Entities
-	if a.Rich && a.Limits.TakesRich() {
+	if a.Rich && a.Sender.TakesRich() {
 		form, as = formRich, render.Rich
 	}
 	if item.Kind == talk.Text {

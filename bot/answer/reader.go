@@ -33,9 +33,10 @@ type transcriptReader struct {
 
 	stuck   stuck
 	batch   batch
-	asked   bool // the session has said nothing since a prompt
-	noFiles bool // the chat has refused a file of texts
-	unheard bool // a turn is seen to run, and nothing has sounded since
+	asked   bool        // the session has said nothing since a prompt
+	noFiles bool        // the chat has refused a file of texts
+	unheard bool        // a turn is seen to run, and nothing has sounded since
+	unsaved talk.Cursor // the chat has what is before it, the disk does not have it; zero: there is none
 
 	from  talk.Cursor // behind what is read
 	ahead []talk.Item // read and not shown yet
@@ -75,6 +76,14 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	a.mu.Unlock()
 	r, ok := a.Chat.Book.Records.Get(t.id)
 	a.showLast(ctx, r, opened)
+	if ok {
+		if err := t.saveUnsaved(ctx, r); err != nil {
+			a.tellUnsaved(ctx, r, err)
+			t.waitToRetry(news, t.unsaved, err)
+			return false
+		}
+		r, ok = a.Chat.Book.Records.Get(t.id)
+	}
 	if !ok || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(r.Conversation) {
 		if !ok || !r.Live {
 			return t.leave(news)
@@ -83,7 +92,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 		return false
 	}
 	err := outbox.ErrBlocked
-	if !a.Limits.Parked(r.Conversation.ChatID) {
+	if !a.Sender.Parked(r.Conversation.ChatID) {
 		err = t.readFirst(ctx, news, r)
 	}
 	if err != nil {
@@ -115,9 +124,12 @@ var errReadAgain = errors.New("to be read again")
 func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why error) {
 	if t.stuck.at != at {
 		t.stuck = stuck{at: at, pauses: pause.Backoff{Min: time.Second, Max: time.Minute}}
+		if errors.Is(why, errUnsaved) {
+			t.stuck.pauses.Max = unsavedPause
+		}
 		return
 	}
-	if !t.stuck.logged && !errors.Is(why, outbox.ErrBlocked) {
+	if !t.stuck.logged && !errors.Is(why, outbox.ErrBlocked) && !errors.Is(why, errUnsaved) {
 		t.stuck.logged = true
 		t.answers.Chat.Log.Error("transcript_unreadable", logkey.SessionID, t.id.String(),
 			logkey.Error, why.Error())
@@ -150,7 +162,7 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session)
 			return t.skipToEnd(ctx, r)
 		case errors.Is(err, io.EOF):
 			if err = t.notify(ctx, r); err == nil && len(r.Cursors) > 1 {
-				err = t.answers.advance(ctx, r, r.Cursors[1])
+				err = t.advance(ctx, r, r.Cursors[1])
 			}
 			return err
 		case err == nil:
@@ -223,7 +235,7 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error
 	if err := t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text}); err != nil {
 		return err
 	}
-	return t.answers.advance(ctx, r, end) // not on disk, the chat is told again
+	return t.advance(ctx, r, end)
 }
 
 // showLast shows in a conversation where a person has opened the session what was only noticed
@@ -288,7 +300,7 @@ func (a *Answers) unread(ctx context.Context, r views.Session) (all []talk.Item,
 		last := len(all) - 1
 		switch {
 		case isForeign(r, item) || mark.Has(item.At) && !item.Asked:
-		case last >= 0 && item.Kind == talk.Text && all[last].Kind == talk.Text:
+		case last >= 0 && item.Kind == talk.Text && all[last].Kind == talk.Text && item.Rest == nil && all[last].Rest == nil:
 			all[last].Text += "\n\n" + item.Text
 		default:
 			all = append(all, item)

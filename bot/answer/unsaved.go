@@ -1,0 +1,77 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/logkey"
+)
+
+// errUnsaved is returned while a cursor is not on disk. The chat has everything before the cursor, so the session's next
+// part would be one too many to repeat after a crash.
+var errUnsaved = errors.New("the cursor is not on disk")
+
+// unsavedPause is the longest pause between two tries to save a cursor.
+const unsavedPause = 5 * time.Second
+
+// advance saves that the chat has everything before c. After an error nothing more is sent for the session until
+// saveUnsaved returns nil.
+func (t *transcriptReader) advance(ctx context.Context, r views.Session, c talk.Cursor) error {
+	t.unsaved = c
+	return t.saveUnsaved(ctx, r)
+}
+
+// saveUnsaved saves the cursor that advance could not save.
+func (t *transcriptReader) saveUnsaved(ctx context.Context, r views.Session) error {
+	a := t.answers
+	if t.unsaved == (talk.Cursor{}) {
+		return nil
+	}
+	if err := a.note(context.WithoutCancel(ctx), r, t.unsaved); err != nil {
+		return errors.Join(errUnsaved, err)
+	}
+	t.unsaved = talk.Cursor{}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.waiting, t.id)
+	return nil
+}
+
+// tellUnsaved reports in the session's conversation that its next words wait: once for all sessions of the
+// conversation that wait. The message goes past the disk.
+func (a *Answers) tellUnsaved(ctx context.Context, r views.Session, why error) {
+	if !a.isFirstUnsaved(r) {
+		return
+	}
+	a.Chat.Log.Error("cursor_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, why.Error())
+	text := render.Join(render.Plain(chat.Warning), a.Chat.In(r.Conversation).Text(i18n.AnswerUnsaved, i18n.Args{"Name": r.Name}))
+	if _, err := a.Sender.Send(ctx, outbox.Message{To: r.Conversation, Session: r.ID, Text: text, Sounds: true}); err != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.waiting, r.ID) // it is reported at the next try
+	}
+}
+
+// isFirstUnsaved notes that a session waits, and reports whether no session of its conversation did.
+func (a *Answers) isFirstUnsaved(r views.Session) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	first := true
+	for _, to := range a.waiting {
+		first = first && to != r.Conversation
+	}
+	if a.waiting == nil {
+		a.waiting = make(map[uuid.UUID]outbox.Conversation)
+	}
+	a.waiting[r.ID] = r.Conversation
+	return first
+}
