@@ -72,7 +72,7 @@ func TestAnAnswerCarriesTheTimeOfItsLine(t *testing.T) {
 }
 
 func TestP5_ASendThatFailsIsTriedAgainFromItsCursor(t *testing.T) {
-	for _, failure := range []error{outbox.ErrUnsure, outbox.ErrRevoked, chattest.ErrDisk} {
+	for _, failure := range []error{outbox.ErrUnsure, outbox.ErrClosed, chattest.ErrDisk} {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("two"), chattest.Says("three")))

@@ -23,6 +23,7 @@ import (
 	"ccbot/bot/history"
 	"ccbot/bot/idle"
 	"ccbot/bot/limit"
+	"ccbot/bot/longtext"
 	"ccbot/bot/machine"
 	"ccbot/bot/menu"
 	"ccbot/bot/modes"
@@ -125,6 +126,7 @@ func New(c Config, d Deps) *Bot {
 	b.OnShown = func(r views.Session) error {
 		return b.each("shown", func(f chat.Feature) error { f.Shown(r); return nil })
 	}
+	b.Chat.Dir, b.Send = c.StateDir, d.Sender.Send
 	b.Upload, b.Disk = d.Sender.SendFile, health.NewDisk(b.Chat, d.Sender.Send, c.StateDir)
 	b.Install(b.Features())
 	return b
@@ -160,12 +162,13 @@ func (b *Bot) Features() []chat.Feature { return append(b.lives(), b.talks()...)
 func (b *Bot) lives() []chat.Feature {
 	c, s := b.Chat, b.Sessions
 	outputs := shell.New(c, s.Output, b.Entries.Load, b.Machine.Files)
+	long := longtext.New(c, b.Transcripts)
 	heard := func(id uuid.UUID, item talk.Item) {
 		_ = b.each("item", func(f chat.Feature) error { f.Item(id, item); return nil })
 	}
 	noCard := func(to outbox.Conversation) bool { return b.Steps.In(c, to) != turn.OnCard }
-	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Limits: b.Sender, Sessions: s,
-		Outputs: outputs, Transcripts: b.Transcripts, Heard: heard, Rich: b.Rich,
+	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s,
+		Outputs: outputs, Long: long, Transcripts: b.Transcripts, Heard: heard, Rich: b.Rich,
 		Thinking: b.Thinking, Signs: noCard})
 	others := writers.New(c, s, s, s, s, b.Answers.Follow)
 	limits := limit.New(c, b.Entries, s, s.Brief)
@@ -181,7 +184,7 @@ func (b *Bot) lives() []chat.Feature {
 		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(),
-		b.Idle.Feature(), b.Answers.Feature(), outputs.Feature(), b.Topics.Feature(),
+		b.Idle.Feature(), b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 		why.New(why.Deps{Chat: c, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry,
 			Crash: sessions.Crash, Interrupted: b.Resumer.Interrupted})}
 }
@@ -197,6 +200,7 @@ func (b *Bot) talks() []chat.Feature {
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
+	b.Requests.Connect(dialogs)
 	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Requests.Again, dialogs.Again)
 	switches := modes.New(c, s)
 	b.Moves = moves.New(c, func(ctx context.Context, where chat.Where) error {

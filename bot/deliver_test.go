@@ -79,7 +79,7 @@ func TestP5_ARefusedFileKeepsItsCaption(t *testing.T) {
 }
 
 func TestP5_AWayThatFailsOtherwiseIsNotLeft(t *testing.T) {
-	for _, failure := range []error{outbox.ErrClosed, outbox.ErrRevoked, &outbox.Refused{Err: outbox.ErrBlocked}} {
+	for _, failure := range []error{outbox.ErrClosed, &outbox.Refused{Err: outbox.ErrBlocked}} {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("x")))
@@ -244,7 +244,7 @@ func TestP5_WhatCannotBeRenderedIsSentAsItIs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("**one**"), chattest.Says("**two**")))
-			w.Answers.Rich, w.Answers.Limits = true, &chattest.RenderCrash{FakeSender: w.Telegram, Times: tt.times}
+			w.Answers.Rich, w.Answers.Sender = true, &chattest.RenderCrash{FakeSender: w.Telegram, Times: tt.times}
 			w.ReadNow(t, r)
 			assert.Equal(t, tt.want, w.Telegram.AnswersSent())
 			var told []string

@@ -34,6 +34,7 @@ import (
 // may be that of a bubble. It keeps what the chat was shown.
 type strictAPI struct {
 	*tgbot.Bot
+	srv    *botapi.Server
 	person *botapi.Person
 
 	mu       sync.Mutex
@@ -51,12 +52,14 @@ type shownMessage struct {
 	at   time.Time
 	how  string // send, edit or file
 	text string // of a file: its contents
+	id   int64  // of the chat and the message
+	stop bool   // it has the button [Stop]
 }
 
 func newStrictAPI(t *testing.T) *strictAPI {
 	t.Helper()
 	srv := botapi.New(botapi.Options{RealLimits: true})
-	api := &strictAPI{person: srv.Person(chattest.Alice, "Alice")}
+	api := &strictAPI{srv: srv, person: srv.Person(chattest.Alice, "Alice")}
 	api.person.Start()
 	srv.Group(chattest.Ours, "group", true)
 	var err error
@@ -78,7 +81,7 @@ func (d direct) Do(r *http.Request) (*http.Response, error) {
 }
 
 // do is one call, and keeps what the chat has taken.
-func (s *strictAPI) do(how, text string, call func() (*models.Message, error)) (*models.Message, error) {
+func (s *strictAPI) do(how, text string, keys models.ReplyMarkup, call func() (*models.Message, error)) (*models.Message, error) {
 	s.mu.Lock()
 	s.calls++
 	n := s.calls
@@ -95,13 +98,19 @@ func (s *strictAPI) do(how, text string, call func() (*models.Message, error)) (
 		s.refused++
 		return m, err
 	}
-	s.shown, s.last = append(s.shown, shownMessage{time.Now(), how, text}), m.ID
+	s.shown, s.last = append(s.shown, shownMessage{time.Now(), how, text, m.Chat.ID<<32 + int64(m.ID), hasStop(keys)}), m.ID
 	if s.after != nil {
 		if err := s.after(how); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
+}
+
+// hasStop reports whether a keyboard has the button of a turn that runs.
+func hasStop(keys models.ReplyMarkup) bool {
+	rows, _ := keys.(*models.InlineKeyboardMarkup)
+	return rows != nil && slices.ContainsFunc(slices.Concat(rows.InlineKeyboard...), func(b models.InlineKeyboardButton) bool { return b.Text == "Stop" })
 }
 
 // Failures of calls, as the library reports them.
@@ -112,11 +121,11 @@ var (
 )
 
 func (s *strictAPI) SendMessage(ctx context.Context, p *tgbot.SendMessageParams) (*models.Message, error) {
-	return s.do("send", p.Text, func() (*models.Message, error) { return s.Bot.SendMessage(ctx, p) })
+	return s.do("send", p.Text, p.ReplyMarkup, func() (*models.Message, error) { return s.Bot.SendMessage(ctx, p) })
 }
 
 func (s *strictAPI) EditMessageText(ctx context.Context, p *tgbot.EditMessageTextParams) (*models.Message, error) {
-	return s.do("edit", p.Text, func() (*models.Message, error) { return s.Bot.EditMessageText(ctx, p) })
+	return s.do("edit", p.Text, p.ReplyMarkup, func() (*models.Message, error) { return s.Bot.EditMessageText(ctx, p) })
 }
 
 func (s *strictAPI) SendDocument(ctx context.Context, p *tgbot.SendDocumentParams) (*models.Message, error) {
@@ -126,7 +135,7 @@ func (s *strictAPI) SendDocument(ctx context.Context, p *tgbot.SendDocumentParam
 		return nil, err
 	}
 	up.Data = bytes.NewReader(data)
-	return s.do("file", string(data), func() (*models.Message, error) {
+	return s.do("file", string(data), p.ReplyMarkup, func() (*models.Message, error) {
 		s.captions = append(s.captions, p.Caption)
 		return s.Bot.SendDocument(ctx, p)
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/health"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/news"
 	"ccbot/i18n"
@@ -200,4 +201,14 @@ func TestDiskLow(t *testing.T) {
 	w.NewCurrentSession(t, "api", session.Running)
 	require.NoError(t, w.DiskLow(t.Context(), "900 MB"))
 	assert.Equal(t, []string{"⚠ The disk of ~/.ccbot is almost full (900 MB left). Free some space: on a full disk no message can be kept."}, w.Telegram.Texts())
+}
+
+func TestTmuxSilenceIsTold(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "api", session.Running)
+	for _, silent := range []bool{true, false} {
+		require.NoError(t, health.TellTmux(t.Context(), w.Chat, silent))
+	}
+	assert.Equal(t, []string{"⚠ tmux has not answered on the computer for 30 seconds. Whether the agents work is unknown; messages wait, " +
+		"and nothing is started or ended until tmux answers.", "tmux answers again. Messages that waited are handled now."}, w.Telegram.Texts())
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
-	"ccbot/bot/conversation"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -124,11 +123,12 @@ func TestP5_OpeningRepeatsNothingThatWasShownInFullBetweenTwoNotices(t *testing.
 	r := w.Beside(t, session.Completed, turn("first")...)
 	w.ReadNow(t, r)
 	for _, prompt := range []string{"second", "third"} {
-		require.NoError(t, w.Chats.SetTurn(chattest.AtAlice, conversation.Turn{Session: r.ID, Since: w.Now()}))
+		require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 0, prompt, r.ID, w.Now()))
+		require.NoError(t, w.Chats.BeginTurn(chattest.AtAlice, r.ID, prompt, w.Now()))
 		chattest.Grow(t, r.Cursors[0], turn(prompt)...)
 		w.ReadNow(t, r)
 	}
-	require.NoError(t, w.Chats.SetTurn(chattest.AtAlice, conversation.Turn{Session: r.ID}))
+	require.NoError(t, w.Chats.EndTurn(chattest.AtAlice, r.ID, w.Now().Add(time.Second)))
 	chattest.Grow(t, r.Cursors[0], turn("fourth")...)
 	w.ReadNow(t, r)
 	assert.Equal(t, []string{w.Notice("api", "to first"), w.Notice("api", "to fourth")}, w.Telegram.Texts())
@@ -198,7 +198,7 @@ func TestP5_OpeningShowsWhatCannotBeRenderedAsItIs(t *testing.T) {
 		r := w.Beside(t, session.Completed, chattest.Says("**one**"), chattest.TurnEnd)
 		w.ReadNow(t, r)
 		require.Len(t, w.Telegram.Texts(), 1, "the notice")
-		w.Answers.Rich, w.Answers.Limits = true, &chattest.RenderCrash{FakeSender: w.Telegram, Times: times}
+		w.Answers.Rich, w.Answers.Sender = true, &chattest.RenderCrash{FakeSender: w.Telegram, Times: times}
 		require.NoError(t, w.TapButton(t, chattest.Alice, chattest.Data(w.Telegram.Last(t))[0]))
 		w.ReadNow(t, r)
 		assert.Equal(t, want, w.Telegram.AnswersSent())

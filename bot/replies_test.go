@@ -185,11 +185,15 @@ func TestATurnThatAReplyBeganIsShownInFull(t *testing.T) {
 
 	w.Typed(t, old, w.Answer(t, 55, "go on"), at(20))
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, w.Session(t, "third", session.Running).ID))
-	assert.False(t, w.Answers.InFull(host.View(old)), "the person has turned to another one")
+	assert.True(t, w.Answers.InFull(host.View(old)), "the person has turned to another one, and still waits for the answer")
+	w.TurnEnds(t, old, at(21))
+	assert.False(t, w.Answers.InFull(host.View(old)))
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, old.ID))
 	w.Typed(t, old, w.Answer(t, 55, "go on"), at(30))
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, now.ID))
-	assert.False(t, w.Answers.InFull(host.View(old)), "it was the current one then")
+	assert.True(t, w.Answers.InFull(host.View(old)), "it was the current one then")
+	w.TurnEnds(t, old, at(31))
+	assert.False(t, w.Answers.InFull(host.View(old)))
 }
 
 // A prompt that the agent never gets begins no turn.

@@ -137,7 +137,7 @@ func TestScreenshotNamesFontPackage(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.NewCurrentSession(t, "api", session.Running)
 		w.Lifecycle.OnScreen = before
-		const command = "sudo apt install fonts-wqy-microhei"
+		const command = "sudo apt-get install fonts-wqy-microhei"
 		assert.NotContains(t, shot(t, w).Text.Text, "apt")
 
 		w.Lifecycle.OnScreen.Text = "语言"
@@ -153,7 +153,7 @@ func TestScreenshotNamesFontPackage(t *testing.T) {
 		assert.Contains(t, w.LastSent(t).Text.Text, command, "another chat")
 
 		w.Lifecycle.OnScreen.Text = "语🙂"
-		assert.Contains(t, shot(t, w).Text.Text, "sudo apt install fonts-noto-color-emoji")
+		assert.Contains(t, shot(t, w).Text.Text, "sudo apt-get install fonts-noto-color-emoji")
 		w.Restart(t)
 		assert.Contains(t, shot(t, w).Text.Text, command+" fonts-noto-color-emoji")
 		w.Machine.Fonts = fonttest.Fonts{fonttest.Outlines, fonttest.Emoji}

@@ -1,9 +1,11 @@
 package bot_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -12,16 +14,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 )
 
 // Who may tap a button.
 const (
 	anyone = "any allowed person"
-	asker  = "a question, or its [Cancel]: who was asked; anything else: any allowed person"
+	asker  = "a question, or its [Cancel]: the person who was asked; anything else: any allowed person"
+	opener = "a page that is its opener's own: that person; any other page: any allowed person"
 )
 
 // whoMayTap has a line for every kind of card, so that nobody adds one without asking who
@@ -31,7 +34,7 @@ var whoMayTap = map[string]string{
 	"end":              asker,
 	"idle":             asker,
 	"modes":            asker,
-	"page":             asker,
+	"page":             opener,
 	"rename":           asker,
 	"resume":           asker,
 	"status":           asker,
@@ -47,6 +50,7 @@ var whoMayTap = map[string]string{
 	"which-stop":       asker,
 	"which-why":        asker,
 	"window":           asker,
+	"windows":          asker,
 	"writers":          asker,
 
 	"ask":           anyone,
@@ -60,19 +64,39 @@ var whoMayTap = map[string]string{
 	"pick":          anyone,
 	"question":      anyone,
 	"report":        anyone,
+	"rest":          anyone,
 	"screenshot":    anyone,
 	"switch":        anyone,
 	"topic-lost":    anyone,
 	"turn":          anyone,
 	"waiting":       anyone,
-	"windows":       anyone,
 }
 
+// TestEveryTapHasItsRule compares whoMayTap with the buttons of all cards.
 func TestEveryTapHasItsRule(t *testing.T) {
-	w := chattest.NewWorld(t)
+	w := chattest.ShowsAllButtons(t)
+	limited := make(map[string]bool) // by kind: a card has a button that only one person may tap
+	files, err := filepath.Glob(filepath.Join(w.Dir, "cards", "*.json"))
+	require.NoError(t, err)
+	for _, file := range files {
+		var c struct {
+			Kind string
+			Look card.Look
+		}
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, &c))
+		for _, o := range slices.Concat(c.Look.Options...) {
+			limited[c.Kind] = limited[c.Kind] || o.For != 0
+		}
+	}
 	for kind := range w.CardKinds() {
 		assert.Contains(t, whoMayTap, kind, "who may tap it?")
+		if has, shown := limited[kind]; shown && whoMayTap[kind] != opener {
+			assert.Equal(t, whoMayTap[kind] == asker, has, kind)
+		}
 	}
+	assert.Greater(t, len(limited), 15, "kinds with buttons")
 }
 
 // onButton is a button of a real message.
@@ -81,50 +105,48 @@ type onButton struct {
 	data    string
 }
 
-// buttonsOfAll is a world in which every button there is was shown, and one of each verb. That it
-// is every one is what TestCallbackDataFits sees to.
+// buttonsOfAll returns a world in which all buttons were shown, and a button of each card that still shows it, by the card's
+// id. TestCallbackDataFits compares the buttons with the source.
 func buttonsOfAll(t *testing.T) (*chattest.World, map[string]onButton) {
 	t.Helper()
 	w := chattest.ShowsAllButtons(t)
 	all := make(map[string]onButton)
-	for _, m := range slices.Concat(w.Telegram.Sent, w.Telegram.Edited, w.Telegram.Posted) {
+	for i := range w.Telegram.Sent {
+		m := w.Telegram.Now(i + 1)
 		for _, d := range chattest.Data(m) {
-			verb, _, _ := strings.Cut(d, ":")
-			all[verb] = onButton{m, d}
+			if chattest.IsButton(d) {
+				card, _, _ := split(d)
+				all[card] = onButton{m, d}
+			}
 		}
 	}
+	require.Greater(t, len(all), 15)
 	return w, all
 }
 
-// inChat is the message as Telegram gives it with a tap.
-func inChat(chat models.Chat, m outbox.Message) *models.Message {
-	keys := [][]models.InlineKeyboardButton{}
-	for _, row := range m.Buttons {
-		var line []models.InlineKeyboardButton
-		for _, b := range row {
-			line = append(line, models.InlineKeyboardButton{Text: b.Text, CallbackData: b.Data})
-		}
-		keys = append(keys, line)
-	}
-	return &models.Message{ID: 55, Chat: chat, Text: m.Text.Text, ReplyMarkup: &models.InlineKeyboardMarkup{InlineKeyboard: keys}}
-}
-
-// TestP9_AForgedTapDoesNothing taps, for every verb there is, what no button of the message says:
-// an app may send any data for any message of the bot's. Strangers, and anybody in a group that is
-// not listed, get not even an answer.
+// TestP9_AForgedTapDoesNothing sends, for a button of each card, what no button of the message sends: an app may send any data
+// for any message of the bot. Strangers, and all people of a group that is not listed, get no answer.
 func TestP9_AForgedTapDoesNothing(t *testing.T) {
 	t.Parallel()
 	w, all := buttonsOfAll(t)
-	other := w.Session(t, "other", session.Running)
-	bare := outbox.Message{Text: chattest.Plain("a message of ours")}
 	before := w.State(t)
-	for verb, real := range all {
-		var another outbox.Message
-		for v, one := range all {
-			if v != verb && !slices.Contains(chattest.Data(one.message), real.data) {
-				another = one.message
+	for id, real := range all {
+		on := w.AsTelegram(real.message)
+		shown := on.ID
+		in := func(chat models.Chat, message int) *models.Message {
+			return &models.Message{ID: message, Chat: chat, ReplyMarkup: on.ReplyMarkup}
+		}
+		var another onButton
+		for other, one := range all {
+			if other != id && one.message.To == real.message.To {
+				another = one
 			}
 		}
+		require.NotEmpty(t, another.data)
+		there := w.AsTelegram(another.message)
+		require.NotEqual(t, on.ID, there.ID)
+		card, revision, option := split(real.data)
+		otherCard, otherRevision, _ := split(another.data)
 		forgeries := []struct {
 			name string
 			from int64
@@ -132,51 +154,56 @@ func TestP9_AForgedTapDoesNothing(t *testing.T) {
 			data string
 			says i18n.Key // empty: nothing at all
 		}{
-			{"a message without buttons", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), bare), real.data, i18n.StaleButton},
-			{"a message with no keyboard at all", chattest.Alice, &models.Message{ID: 55, Chat: chattest.PrivateChat(chattest.Alice), ReplyMarkup: &models.InlineKeyboardMarkup{}}, real.data, i18n.StaleButton},
-			{"another message", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), another), real.data, i18n.StaleButton},
-			{"a message of another chat", chattest.Bob, inChat(chattest.PrivateChat(chattest.Bob), bare), real.data, i18n.StaleButton},
-			{"another session", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), real.message), forSession(real.data, other.ID), i18n.StaleButton},
-			{"another person", chattest.Bob, inChat(chattest.PrivateChat(chattest.Alice), bare), forPerson(real.data, chattest.Bob), i18n.StaleButton},
-			{"cut", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), real.message), real.data[:len(real.data)*2/3], i18n.StaleButton},
-			{"longer", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), real.message), real.data + ":x", i18n.StaleButton},
-			{"much too long", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), real.message), real.data + strings.Repeat("x", 5000), i18n.StaleButton},
-			{"only the verb", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), real.message), verb, i18n.StaleButton},
-			{"a stranger, on the button", chattest.Eve, inChat(chattest.GroupChat(chattest.Ours), real.message), real.data, ""},
-			{"a stranger, in private", chattest.Eve, inChat(chattest.PrivateChat(chattest.Eve), real.message), real.data, ""},
-			{"a group that is not listed", chattest.Alice, inChat(chattest.GroupChat(-200), real.message), real.data, ""},
+			{"a message of no card", chattest.Alice, in(on.Chat, 1<<20), real.data, i18n.StaleButton},
+			{"a message without keyboard", chattest.Alice, &models.Message{ID: 1 << 20, Chat: on.Chat, ReplyMarkup: &models.InlineKeyboardMarkup{}}, real.data, i18n.StaleButton},
+			{"another card's message", chattest.Alice, there, real.data, i18n.StaleButton},
+			{"this number in another chat", chattest.Bob, in(chattest.PrivateChat(chattest.Bob), on.ID), real.data, i18n.StaleButton},
+			{"this number in another topic", chattest.Alice, &models.Message{ID: on.ID, Chat: chattest.GroupChat(chattest.Ours), MessageThreadID: 99,
+				IsTopicMessage: true, ReplyMarkup: on.ReplyMarkup}, real.data, i18n.StaleButton},
+			{"another card", chattest.Alice, on, otherCard + ":" + revision + ":" + option, i18n.StaleButton},
+			{"another revision", chattest.Alice, on, card + ":" + otherRevision + ":" + option, i18n.StaleButton},
+			{"another option", chattest.Alice, on, card + ":" + revision + ":999", i18n.StaleButton},
+			{"an option below zero", chattest.Alice, on, card + ":" + revision + ":-1", i18n.StaleButton},
+			{"cut", chattest.Alice, on, real.data[:len(real.data)*2/3], i18n.StaleButton},
+			{"longer", chattest.Alice, on, real.data + ":x", i18n.StaleButton},
+			{"much too long", chattest.Alice, on, real.data + strings.Repeat("x", 5000), i18n.StaleButton},
+			{"only the card", chattest.Alice, on, card, i18n.StaleButton},
+			{"a stranger in an allowed group", chattest.Eve, in(chattest.GroupChat(chattest.Ours), on.ID), real.data, ""},
+			{"a stranger in private", chattest.Eve, in(chattest.PrivateChat(chattest.Eve), on.ID), real.data, ""},
+			{"a group that is not listed", chattest.Alice, in(chattest.GroupChat(-200), on.ID), real.data, ""},
+		}
+		forge := func(from int64, on *models.Message, data string, says i18n.Key) func(*testing.T) {
+			return func(t *testing.T) {
+				said := len(w.Telegram.Done())
+				require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(from, on, data)))
+				w.Unchanged(t, before)
+				done := w.Telegram.Done()[said:]
+				if says == "" {
+					assert.Empty(t, done)
+					return
+				}
+				// A message of no card loses its buttons.
+				answers := slices.DeleteFunc(done, func(call string) bool { return !strings.HasPrefix(call, "answer ") })
+				if on.ID == shown && strings.HasPrefix(data, card+":") {
+					assert.Len(t, answers, 1, "the feature may name what the session does now")
+					return
+				}
+				assert.Equal(t, []string{"answer query: " + w.Word(says)}, answers)
+			}
 		}
 		for _, f := range forgeries {
-			t.Run(verb+": "+f.name, func(t *testing.T) {
-				said := len(w.Telegram.Done())
-				require.NoError(t, w.Handle(t.Context(), "1", &models.Update{CallbackQuery: &models.CallbackQuery{ID: "query",
-					From: models.User{ID: f.from}, Data: f.data, Message: models.MaybeInaccessibleMessage{Message: f.on}}}))
-				w.Unchanged(t, before)
-				var want []string
-				if f.says != "" {
-					want = []string{"answer query: " + w.Word(f.says)}
-				}
-				assert.ElementsMatch(t, want, w.Telegram.Done()[said:], "the message keeps its own buttons")
-			})
+			t.Run(id+": "+f.name, forge(f.from, f.on, f.data, f.says))
+			old := *f.on // a message that still has such a button
+			old.ReplyMarkup = nil
+			t.Run(id+": "+f.name+", on an old keyboard", forge(f.from, &old, f.data, f.says))
 		}
 	}
 }
 
-// forSession is the data of a button, for another session.
-func forSession(data string, id uuid.UUID) string {
+// split returns the parts of a button's data.
+func split(data string) (card, revision, option string) {
 	parts := strings.Split(data, ":")
-	if len(parts) < 2 {
-		return data + ":" + chattest.Ref(id)
-	}
-	parts[1] = chattest.Ref(id)
-	return strings.Join(parts, ":")
-}
-
-// forPerson is the data of a button as if it had been made for another person.
-func forPerson(data string, person int64) string {
-	parts := strings.Split(data, ":")
-	parts[len(parts)-1] = strconv.FormatInt(person, 10)
-	return strings.Join(parts, ":")
+	return parts[0], parts[1], parts[2]
 }
 
 // TestP9_AConfirmationIsForWhoAsked: another allowed person, on the real button, in the same chat.
@@ -201,17 +228,20 @@ func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
 	assert.GreaterOrEqual(t, questions, 6, "kill, done, three about writers, a window")
 }
 
-// TestP9_GarbageInAButtonDoesNothing calls every verb past the look at the buttons, as a message of
-// an earlier version might: arguments that name nothing.
+// TestP9_GarbageInAButtonDoesNothing sends what no version of ccbot has put into a button, on the message of each card.
 func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 	t.Parallel()
 	w, all := buttonsOfAll(t)
 	before := w.State(t)
-	for verb := range all {
-		for _, args := range []string{"", ":", ":x", ":x:y:z:7", ":" + chattest.Ref(uuid.New()), ":" + uuid.NewString() + ":7:x", ":../../x:1", ":%s:%n",
-			":" + strings.Repeat("A", 22) + "..z:7:7"} {
-			t.Run(verb+args, func(t *testing.T) {
-				require.NoError(t, w.TapButton(t, chattest.Alice, verb+args))
+	for id, real := range all {
+		_, revision, _ := split(real.data)
+		for _, rest := range []string{"", ":", ":x", ":x:y:z:7", ":" + revision, ":" + revision + ":", ":" + revision + ":00", ":" + revision + ":+0",
+			":" + revision + ":x", ":" + revision + ":9223372036854775808", ":" + uuid.NewString() + ":7:x", ":../../x:1", ":%s:%n",
+			":" + strings.Repeat("A", 22) + ":0"} {
+			t.Run(id+rest, func(t *testing.T) {
+				on := w.AsTelegram(real.message)
+				on.ReplyMarkup = nil // as if the message had such a button
+				require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(chattest.Alice, on, id+rest)))
 				w.Unchanged(t, before)
 			})
 		}

@@ -25,6 +25,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/internal/sysfault"
 )
 
 // Handle does what one message asks for; rest are the other messages of its album. It is called at
@@ -35,7 +36,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	}
 	m := cmp.Or(u.Message, u.EditedMessage)
 	if taken, err := b.Moves.Take(m); taken {
-		return err
+		return later(err)
 	}
 	if place, _ := b.Inside(m); m.ForumTopicReopened != nil && b.InGroup(m.Chat.ID) {
 		b.unpark(ctx, place.ChatID) // a fact, whoever has done it
@@ -48,19 +49,28 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	b.heardFrom(ctx, m.From, m, in.To.ChatID)
 	switch {
 	case u.Message == nil:
-		return b.Prompts.Edited(ctx, in, m, text, command.Run == nil && !foreign)
+		return later(b.Prompts.Edited(ctx, in, m, text, command.Run == nil && !foreign))
 	case foreign:
 		return nil
 	case m.Text == "" && quotation.IsService(m):
-		return b.Topics.Changed(ctx, in, m)
+		return later(b.Topics.Changed(ctx, in, m))
 	case command.Run == nil:
-		return b.offer(ctx, in, text, append([]*models.Update{u}, rest...))
+		return later(b.offer(ctx, in, text, append([]*models.Update{u}, rest...)))
 	case command.Now:
 		if told, err := b.Prompts.TooLate(ctx, in, command.Name); told || err != nil {
 			return err
 		}
 	}
 	return command.Run(ctx, in, args)
+}
+
+// later returns an error about what is done for as long as a fault of the machine prevents it: texts, files
+// and edits wait. A command is asked for now: its failure is told, and it is not carried out later.
+func later(err error) error {
+	if sysfault.Of(err) == "" || errors.Is(err, inbox.ErrLater) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", inbox.ErrLater, err)
 }
 
 // heardFrom hears that an allowed person has written or tapped: the chat takes messages again, and
@@ -134,10 +144,11 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	case !b.IsAllowed(f.From), !b.MayShow(to):
 		return nil
 	case f.Tap:
-		if word = i18n.InternalError; f.Late {
-			word = i18n.TapLate
+		text := b.In(to).Internal(f.Err).Text.Text
+		if f.Late {
+			text = b.In(to).Say(i18n.TapLate)
 		}
-		b.Sender.Answer(ctx, to, f.Update.CallbackQuery.ID, b.In(to).Say(word), true)
+		b.Sender.Answer(ctx, to, f.Update.CallbackQuery.ID, text, true)
 		return nil
 	case f.Waits:
 		word, tell = i18n.PromptWaits, b.Warn
@@ -146,7 +157,11 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	case f.Update != nil && f.Update.EditedMessage != nil: // the message may be where it belongs
 		tell = b.Warn
 	}
-	return tell(ctx, to, f.MessageID, render.Plain(b.In(to).Say(word)), nil)
+	text := render.Plain(b.In(to).Say(word))
+	if !f.Waits && sysfault.Of(f.Err) != "" {
+		text = b.In(to).Internal(f.Err).Text
+	}
+	return tell(ctx, to, f.MessageID, text, nil)
 }
 
 // maxAnswer is Telegram's limit of the answer to a tap.

@@ -15,6 +15,7 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
+	"ccbot/bot/health"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
@@ -140,6 +141,9 @@ func saysBob(t *testing.T, w *chattest.World, lang string) {
 		w.Press(t, chattest.Bob, id, w.In(session.Conversation{ChatID: chattest.Bob}).Say(i18n.ButtonBack))
 	}
 	require.NoError(t, w.DiskLow(t.Context(), "1 GB"))
+	for _, silent := range []bool{true, false} {
+		require.NoError(t, health.TellTmux(t.Context(), w.Chat, silent))
+	}
 	require.NoError(t, w.DiskFull(t.Context()))
 	assert.Equal(t, lang, w.Chats.Settings(chattest.Bob).Telegram)
 }

@@ -24,6 +24,7 @@ const (
 	FailureKey  Codes = "failure_"    // what an end could not prove: survived
 	SourceKey   Codes = "source_"     // what a writer was recognised by: hook
 	FaultKey    Codes = "fault_"      // what is wrong with a transcript: nul
+	SystemKey   Codes = "system_"     // a fault of the machine: disk_full
 	AnswererKey Codes = "answers_by_" // what else answers permission requests: rules
 	ModeKey     Codes = "mode_"       // a permission mode: plan
 	HealthKey   Codes = "health_"     // what is wrong with ccbot: see internal/health

@@ -262,7 +262,7 @@ func settled(c Card, o decisions.Outcome) Outcome {
 	chat := took(c, o)
 	out := Outcome{What: Allowed, Chat: chat}
 	if !chat {
-		out.Hook, out.Late = o.ByHook != "", c.Decision != nil
+		out.Hook, out.Late = o.ByHook != "", c.Decision != nil && !c.isUndelivered()
 	}
 	switch {
 	case chat && !c.Decision.Allows():
@@ -299,6 +299,17 @@ func leave(c Card, desk bool, now time.Time) Card {
 	}
 	return c
 }
+
+// undeliver is for a decision that no hook has taken and that is not to be given any more.
+func undeliver(c Card, now time.Time) Card {
+	if c.State == StateSent && c.Given.IsZero() {
+		c.State, c.Since, c.Desk = StateAway, now.UTC(), true
+	}
+	return c
+}
+
+// isUndelivered reports whether the card's decision never reached a hook.
+func (c Card) isUndelivered() bool { return c.State == StateAway && c.Decision != nil }
 
 // Return is for a card whose hook waits again.
 func Return(c Card) Card {

@@ -20,6 +20,9 @@ type action struct {
 	do    func(c Card, by int64, now time.Time) Card
 }
 
+// verbShow brings the message below that replaces an answer which was not delivered.
+const verbShow = "show"
+
 // verbAll has everything sent that a request says; the card is told when all of it was delivered.
 const verbAll = "all"
 
@@ -95,8 +98,11 @@ const (
 // maxLabel is about what a phone shows of a button.
 const maxLabel = 40
 
-// options are those that do something as the card stands; none once it is decided.
+// options are those that do something as the card stands; none once its decision is on its way.
 func (v Viewer) options(c Card, j shown) (rows [][]card.Option) {
+	if c.isUndelivered() {
+		return [][]card.Option{{v.option(i18n.ButtonShow, "", verbShow)}}
+	}
 	if c.State != StateOpen {
 		return nil
 	}

@@ -23,6 +23,9 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	if !open {
 		return chat.Answer{Text: a.late(t)}, nil
 	}
+	if t.Card.Option == verbShow {
+		return r.showDialog(ctx, t)
+	}
 	old, next, err := r.change(ctx, func(c Card) (Card, error) {
 		if c.Conversation != t.To {
 			return c, errNotNow // it has moved
@@ -53,6 +56,15 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		pause.Poke(r.wake)
 		return nil
 	}}, err
+}
+
+// showDialog brings what the terminal asks below all other messages.
+func (r *request) showDialog(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	shown, err := r.of.dialogs.Again(ctx, r.session)
+	if err != nil || shown {
+		return chat.Answer{}, err
+	}
+	return chat.Answer{Text: r.of.Chat.In(t.To).Say(i18n.DialogClosed)}, nil
 }
 
 // late says to a person whose tap changes nothing what was decided, or is to be done first.

@@ -177,8 +177,18 @@ func (r *request) follow(ctx context.Context) {
 		case <-rounds.C:
 			r.note(r.turn(ctx, r.heed))
 			r.note(r.leave(ctx))
+			r.note(r.endDelivery(ctx))
 		}
 	}
+}
+
+// endDelivery ends a decision that no hook takes, once the terminal's own dialog is in the chat: the
+// decision is not given later, because a person may have answered there.
+func (r *request) endDelivery(ctx context.Context) error {
+	if !r.of.dialogs.IsShown(r.session) || r.waits(ctx) {
+		return nil
+	}
+	return r.turn(ctx, func(c Card) Card { return undeliver(c, r.of.Chat.Now()) })
 }
 
 // leave takes in that the request's hook has left, unless the hook waits. A request that nobody has

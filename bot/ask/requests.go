@@ -36,6 +36,14 @@ type Queues interface {
 	Wake(session uuid.UUID)
 }
 
+// Dialogs are the messages about what terminals ask; see package dialog.
+type Dialogs interface {
+	// IsShown reports whether a session has one with buttons.
+	IsShown(session uuid.UUID) bool
+	// Again brings it below all other messages. False: there is none.
+	Again(ctx context.Context, session uuid.UUID) (shown bool, err error)
+}
+
 // Deps are what Requests work with.
 type Deps struct {
 	Chat    *chat.Chat
@@ -55,13 +63,17 @@ type Deps struct {
 // hook does changes it at once, under its own lock: nobody waits for that goroutine.
 type Requests struct {
 	Deps
-	cards card.Kind[struct{}] // by the id of the request
+	cards   card.Kind[struct{}] // by the id of the request
+	dialogs Dialogs
 
 	mu     sync.Mutex  // held for a moment: no port is called under it. The Store is read.
 	open   []*request  // those that are not over, oldest first
 	crew   *guard.Crew // their goroutines; nil before Run
 	recent map[uuid.UUID]*volume
 }
+
+// Connect sets the messages about what terminals ask. It is called once, before Run.
+func (a *Requests) Connect(d Dialogs) { a.dialogs = d }
 
 // cardKind is that of the cards.
 const cardKind = "ask"

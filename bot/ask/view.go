@@ -192,6 +192,8 @@ func (v Viewer) status(c Card, j shown) render.Text {
 		return say(i18n.AskTooBig)
 	case c.State == StateOpen:
 		return say(i18n.AskNotAll)
+	case c.isUndelivered():
+		return say(i18n.AskUndelivered, i18n.Args{"What": v.verdict(c, c.Decision.Allows(), i18n.AskInChat)})
 	case c.State == StateAway:
 		return say(i18n.AskAway)
 	case c.State == StateSent: // "sent" only once a hook has taken it

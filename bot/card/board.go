@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +54,8 @@ type Board struct {
 
 	mu      sync.Mutex // held over disk writes, Post and Edit; never over a call that waits
 	cards   map[string]record
+	open    map[string]map[string]bool                                // the ids of the cards that are not closed, by kind
+	due     time.Time                                                 // when Run looks at all cards again
 	refused map[string]func(ctx context.Context, c record, why error) // by kind
 	asks    map[string]Wait                                           // the kinds that are questions, and whether a session waits for the answer
 }
@@ -63,13 +66,13 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 	b := &Board{
 		folder: spool.Folder{Path: dir, MaxSize: maxSize, Fsync: true},
 		sender: sender, mayShow: mayShow, log: log, wake: make(chan struct{}, 1),
-		cards: map[string]record{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]Wait{},
+		cards: map[string]record{}, open: map[string]map[string]bool{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]Wait{},
 	}
 	_, err := spool.Loader{Quarantine: quarantine, Log: log}.Load(b.folder, suffix, func(name string, data []byte) error {
 		c, err := read(name, data)
 		if err == nil {
 			c.forget = time.Now() // of a closed one: when the chat has its last edit
-			b.cards[c.ID] = c
+			b.setLocked(c)
 		}
 		return err
 	})
@@ -93,12 +96,20 @@ func (b *Board) Undrawn() (n int) {
 
 // openLocked is the card of a name that is not closed.
 func (b *Board) openLocked(kind, key string) (record, bool) {
-	for _, c := range b.cards {
-		if c.Kind == kind && c.Key == key && !c.Closed {
+	for id := range b.open[kind] {
+		if c := b.cards[id]; c.Key == key {
 			return c, true
 		}
 	}
 	return record{}, false
+}
+
+// openOfLocked returns copies of the cards of a kind that are not closed, in a fixed order.
+func (b *Board) openOfLocked(kind string) (all []record) {
+	for _, id := range slices.Sorted(maps.Keys(b.open[kind])) {
+		all = append(all, b.cards[id])
+	}
+	return all
 }
 
 // listLocked gives copies of the cards in a fixed order, with the open ones first: people wait for
@@ -121,6 +132,9 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 		return c, false, fmt.Errorf("payload of a card: %w", err)
 	}
 	l = l.fitting()
+	if _, asks := b.asks[kind]; asks {
+		l.Rank = outbox.Question
+	}
 	if l.Text.Blank() {
 		return c, false, errBlank
 	}
@@ -157,8 +171,11 @@ func (b *Board) postLocked(ctx context.Context, c record) error {
 		return nil
 	}
 	err := b.sender.Post(ctx, outbox.Message{Name: c.postName(), To: c.Look.To, Session: c.Look.Session, Rank: c.Look.Rank})
+	if err != nil && !c.unposted {
+		pause.Poke(b.wake)
+	}
 	c.unposted = err != nil // the disk is full, and may have room later
-	b.cards[c.ID] = c
+	b.setLocked(c)
 	return err
 }
 
@@ -211,7 +228,7 @@ func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) err
 		return b.removeLocked(c)
 	}
 	shown := c.Drawn && last.Blank() && len(c.Look.Options) == 0
-	c.Closed, c.Drawn, c.forget = true, shown, time.Now().Add(keepClosed)
+	c.Closed, c.Drawn, c.forget = true, shown, time.Now().Truncate(time.Minute).Add(keepClosed) // those of a minute go together
 	if !last.Blank() {
 		c.Look.Text = last.Begin(c.Look.limit())
 	}
@@ -322,11 +339,7 @@ func (b *Board) tend(ctx context.Context) (wait time.Duration) {
 	wait = idle
 	for _, c := range b.listLocked() {
 		var err error
-		now := time.Now()
-		end := c.Look.Until
-		if c.Closed {
-			end = c.forget
-		}
+		now, end := time.Now(), c.end()
 		over := !end.IsZero() && !now.Before(end)
 		switch {
 		case c.Closed && c.Drawn && over:
@@ -344,5 +357,6 @@ func (b *Board) tend(ctx context.Context) (wait time.Duration) {
 			wait = min(wait, end.Sub(now))
 		}
 	}
+	b.due = time.Now().Add(wait)
 	return wait
 }

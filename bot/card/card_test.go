@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -668,5 +669,37 @@ func TestRedrawChangesOnlyWhatIsOpen(t *testing.T) {
 		require.NoError(t, w.kind.Redraw(w.Context(), "k", question("four"), payload{4}))
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"three"}, w.looks(), "it is closed")
+	})
+}
+
+// TestClosedCardsCostNothing: what a card costs does not depend on how many closed ones are kept.
+func TestClosedCardsCostNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		cost := func() uint64 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range 20 {
+				key := NewKey()
+				require.NoError(w, w.kind.Show(w.Context(), key, question("x"), payload{1}))
+				synctest.Wait()
+				require.NoError(w, w.kind.Close(w.Context(), key, render.Text{}))
+				synctest.Wait()
+			}
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		cost()
+		w.pass(2 * keepClosed)
+		few := cost()
+		w.board.mu.Lock()
+		for i := range 5000 {
+			c := record{Version: version, ID: fmt.Sprintf("%013d", i), Kind: w.kind.name, Key: fmt.Sprint(i), Closed: true, Drawn: true, forget: time.Now().Add(keepClosed)}
+			c.Look = question("old")
+			w.board.setLocked(c)
+		}
+		w.board.mu.Unlock()
+		many := cost()
+		w.Logf("20 cards cost %d bytes among few others, %d among 5,000 closed ones", few, many)
+		assert.LessOrEqual(w, float64(many), 1.1*float64(few))
 	})
 }

@@ -142,14 +142,13 @@ func (k kind) tidy(ctx context.Context, to outbox.Conversation, over func(record
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	open := slices.DeleteFunc(b.listLocked(), func(r record) bool {
-		return r.Kind != k.name || r.Look.To != to || r.Closed || !over(r)
-	})
+	open := slices.DeleteFunc(b.openOfLocked(k.name), func(r record) bool { return r.Look.To != to || !over(r) })
 	slices.SortFunc(open, func(x, y record) int { return cmp.Compare(x.Key, y.Key) })
 	for _, c := range open[:max(0, len(open)-keepOpen)] {
 		if c.Message == 0 {
 			continue
 		}
+		c.Look.Rank = outbox.Card // nobody waits for it
 		if err := b.closeLocked(ctx, c, render.Text{}); err != nil {
 			b.log.Error("card_not_closed", logkey.Kind, k.name, logkey.Error, err.Error())
 		}
@@ -241,7 +240,7 @@ func (k Kind[P]) List() []Card[P] {
 func (k kind) open() []record {
 	k.board.mu.Lock()
 	defer k.board.mu.Unlock()
-	return slices.DeleteFunc(k.board.listLocked(), func(r record) bool { return r.Kind != k.name || r.Closed })
+	return k.board.openOfLocked(k.name)
 }
 
 // Get gives the open card of a key.

@@ -28,9 +28,11 @@ func (b *Board) postedLocked(post string) (record, bool) {
 func (b *Board) Waits(session uuid.UUID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, c := range b.cards {
-		if c.Look.Session == session && c.Look.Sounds && !c.Closed && b.asks[c.Kind] == Awaited {
-			return true
+	for kind, wait := range b.asks {
+		for id := range b.open[kind] {
+			if c := b.cards[id]; wait == Awaited && c.Look.Session == session && c.Look.Sounds {
+				return true
+			}
 		}
 	}
 	return false
@@ -50,7 +52,7 @@ func (b *Board) Current(post string, to outbox.Conversation) (outbox.Message, bo
 	if wanted {
 		c.offered = c.appearance()
 	}
-	b.cards[c.ID] = c
+	b.setLocked(c)
 	if c.Closed {
 		b.logUnsaved(c, b.removeLocked(c))
 	}
@@ -96,7 +98,7 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 		err = b.editRefusedLocked(ctx, c, why)
 	case errors.Is(why, outbox.ErrBlocked):
 		c.offered = "" // nobody can see it
-		if b.cards[c.ID] = c; c.Closed {
+		if b.setLocked(c); c.Closed {
 			err = b.removeLocked(c)
 		}
 	case c.offered != c.appearance() && !c.Closed: // it has changed since it was refused

@@ -173,10 +173,38 @@ func (b *Board) putLocked(c record) error {
 	return nil
 }
 
-// noteLocked keeps a card in memory, and has Run see when it is to be looked at.
+// noteLocked keeps a card in memory, and wakes Run if the card ends before Run looks at all cards again.
 func (b *Board) noteLocked(c record) {
+	b.setLocked(c)
+	if end := c.end(); !end.IsZero() && end.Before(b.due) {
+		pause.Poke(b.wake)
+	}
+}
+
+func (b *Board) setLocked(c record) {
 	b.cards[c.ID] = c
-	pause.Poke(b.wake)
+	if c.Closed {
+		b.unlistLocked(c)
+		return
+	}
+	if b.open[c.Kind] == nil {
+		b.open[c.Kind] = map[string]bool{}
+	}
+	b.open[c.Kind][c.ID] = true
+}
+
+func (b *Board) unlistLocked(c record) {
+	if delete(b.open[c.Kind], c.ID); len(b.open[c.Kind]) == 0 {
+		delete(b.open, c.Kind)
+	}
+}
+
+// end is when Run closes the card, or forgets a closed one; zero: never.
+func (c record) end() time.Time {
+	if c.Closed {
+		return c.forget
+	}
+	return c.Look.Until
 }
 
 func (b *Board) removeLocked(c record) error {
@@ -184,5 +212,6 @@ func (b *Board) removeLocked(c record) error {
 		return fmt.Errorf("remove card: %w", err)
 	}
 	delete(b.cards, c.ID)
+	b.unlistLocked(c)
 	return nil
 }

@@ -41,6 +41,7 @@ type Chat struct {
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step. It is nil but in programs built to die there.
 	Failpoint func(name string)
+	Send      func(ctx context.Context, m outbox.Message) (messageID int, err error)                             // at once, kept nowhere
 	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                // Telegram took or refused it
 	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                         // tells what came of it
 	Lead      func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error // see sessions.Lead
@@ -150,9 +151,9 @@ func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, te
 	return nil
 }
 
-// Warn says under a message that something is wrong with the message.
+// Warn says under a message that something is wrong with the message, also while the disk takes nothing.
 func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
-	return c.Post(ctx, card.Look{To: to, Text: render.Join(render.Plain(Warning), text), ReplyTo: message, Options: links, Sounds: true})
+	return c.Report(ctx, card.Look{To: to, Text: render.Join(render.Plain(Warning), text), ReplyTo: message, Options: links, Sounds: true})
 }
 
 // WarnAll says in each private chat that something is wrong.

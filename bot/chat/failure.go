@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
+	"io/fs"
+	"path"
 	"strings"
 
 	"github.com/google/uuid"
@@ -18,6 +19,8 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/internal/logkey"
+	"ccbot/internal/sysfault"
+	"ccbot/internal/wording"
 )
 
 // Failure is what a person is told of an error; the log has the chain.
@@ -29,9 +32,18 @@ type Failure struct {
 	Session  uuid.UUID // whose failure it is
 }
 
-// Internal is the failure that a person cannot do anything about.
+// Internal is the failure of ccbot or of its machine. A fault of the machine has its own sentence, which
+// names the folder that the error is about; only an error of the program has none.
 func (p Phrases) Internal(err error) Failure {
-	return Failure{Text: render.Plain(p.Words.Say(i18n.InternalError)), Err: err, Internal: true}
+	word := i18n.InternalError
+	if kind := sysfault.Of(err); kind != "" {
+		word = i18n.SystemKey.Of(string(kind))
+	}
+	dir := p.Short(p.Dir)
+	if file, ok := errors.AsType[*fs.PathError](err); ok && path.IsAbs(file.Path) {
+		dir = p.ShortTail(path.Dir(file.Path))
+	}
+	return Failure{Text: p.Text(word, i18n.Args{"Dir": render.Code(dir)}), Err: err, Internal: true}
 }
 
 // refusals are the sentences for refusals of the agent's machine: one that names the session, and
@@ -42,6 +54,8 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.DirNoAccess:     {i18n.DirNoAccess, i18n.PathUnreadable},
 	refusal.DirOutside:      {bare: i18n.PathNotAllowed},
 	refusal.NoTmux:          {bare: i18n.TmuxMissing},
+	refusal.TmuxSilent:      {i18n.TmuxSilent, i18n.TmuxSilent},
+	refusal.WindowTaken:     {i18n.WindowTaken, i18n.WindowTaken},
 	refusal.NoClaude:        {bare: i18n.ClaudeMissing},
 	refusal.NoTerminal:      {bare: i18n.FootAdoptElsewhere},
 	refusal.Changed:         {bare: i18n.WritersChanged},
@@ -115,12 +129,34 @@ func IsGone(err error) bool {
 
 // Explain tells a failure. The update is handled with that.
 func (c *Chat) Explain(ctx context.Context, to outbox.Conversation, f Failure) error {
-	level := slog.LevelInfo // a refusal that the person understands
-	if f.Internal {
-		level = slog.LevelError
+	c.LogRefused(f.Err, f.Internal)
+	return c.Report(ctx, card.Look{To: to, Session: f.Session, Text: f.Text, Options: f.Links})
+}
+
+// Report posts a message about something that has failed. If a fault of the machine keeps the message off
+// the disk, it is sent at once instead, without its options, and Report returns when Telegram has it.
+func (c *Chat) Report(ctx context.Context, l card.Look) error {
+	err := c.Post(ctx, l)
+	if sysfault.Of(err) == "" || !c.Book.MayShow(l.To) {
+		return err
 	}
-	c.Log.Log(ctx, level, "request_refused", logkey.Error, f.Err.Error())
-	return c.Post(ctx, card.Look{To: to, Session: f.Session, Text: f.Text, Options: f.Links})
+	for _, part := range outbox.Parts(outbox.Message{To: l.To, Text: l.Text, ReplyTo: l.ReplyTo, Sounds: l.Sounds}) {
+		if _, err := c.Send(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LogRefused logs why a request was refused, without the words of the person. It is an error if it is
+// internal, and otherwise a refusal that the person understands.
+func (c *Chat) LogRefused(err error, internal bool) {
+	text := wording.Error(err, c.Dir)
+	if internal {
+		c.Log.Error("request_refused", logkey.Error, text)
+		return
+	}
+	c.Log.Info("request_refused", logkey.Error, text)
 }
 
 // IsRefused reports whether Telegram will never take a message. From a chat that takes nothing now

@@ -34,6 +34,7 @@ type Facts struct {
 	Places places.Places
 	Now    func() time.Time
 	Attach func(id uuid.UUID) string // the command that shows the window of a session at the desk
+	Dir    string                    // ccbot's own folder: its paths may be logged
 }
 
 // MaxName is how long the name of a session may be, in letters: the name stands on buttons.

@@ -12,30 +12,62 @@ import (
 	"ccbot/internal/address"
 )
 
-// Turn is one turn of a session that is shown in full although another session is the current one:
-// its prompt came as an answer to one of the session's messages.
+// Turn is what is shown in full of a session, whichever session is the current one: the turns whose
+// prompts came as answers to the session's messages.
 type Turn struct {
 	Session uuid.UUID `json:"session"`
-	// Since is when a prompt was typed that the agent has; zero: the agent has no prompt yet.
+	// Since is when the last of these prompts was typed; zero: its turn has ended, or none was typed.
 	Since time.Time `json:"since,omitzero"`
-	// Prompt is the key of a prompt that the agent may not have yet. The turn begins when that
-	// prompt is typed: until then it may wait for long, or be dropped.
-	Prompt string `json:"prompt,omitempty"`
+	// Prompts are the keys of prompts that are not typed yet, the oldest first. The turn of each begins
+	// when it is typed: until then it may wait for long, or be dropped.
+	Prompts []string `json:"prompts,omitempty"`
 }
 
+// maxReplies bounds Turn.Prompts. The oldest of more were dropped, or wait behind all others.
+const maxReplies = 100
+
 // NotePrompt keeps that a person's message is a prompt of a session, and when it was sent. With a key, the
-// turn of that prompt is shown in full.
+// turn of that prompt is shown in full, too.
 func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID, sent time.Time) error {
 	return c.change(to, func(f *file) {
 		f.ask(id, sent)
 		if message > 0 {
 			f.Messages.note(message, id)
 		}
-		t := Turn{Session: id, Prompt: key}
-		if key != "" { // a turn that goes on is shown to its end
-			t.Since = f.Turns[id].Since
+		if t := f.Turns[id]; key != "" && !slices.Contains(t.Prompts, key) {
+			t.Session, t.Prompts = id, append(slices.Clone(t.Prompts), key)
+			t.Prompts = t.Prompts[max(0, len(t.Prompts)-maxReplies):]
+			f.setTurn(t)
 		}
-		f.setTurn(t)
+	})
+}
+
+// BeginTurn keeps that a prompt of a session was typed, if the turn of that prompt is shown in full.
+func (c *Store) BeginTurn(to address.Conversation, id uuid.UUID, key string, typed time.Time) error {
+	if t, _ := c.TurnOf(to, id); !slices.Contains(t.Prompts, key) {
+		return nil
+	}
+	return c.change(to, func(f *file) {
+		if t, known := f.Turns[id]; known {
+			t.Since = typed
+			t.Prompts = slices.DeleteFunc(slices.Clone(t.Prompts), func(one string) bool { return one == key })
+			f.setTurn(t)
+		}
+	})
+}
+
+// EndTurn keeps that a turn of a session has ended. An end from before the last prompt was typed is
+// the end of an earlier turn.
+func (c *Store) EndTurn(to address.Conversation, id uuid.UUID, ended time.Time) error {
+	isOver := func(t Turn) bool { return !t.Since.IsZero() && ended.After(t.Since) }
+	if t, _ := c.TurnOf(to, id); !isOver(t) {
+		return nil
+	}
+	return c.change(to, func(f *file) {
+		if t := f.Turns[id]; isOver(t) {
+			t.Since = time.Time{}
+			f.setTurn(t)
+		}
 	})
 }
 
@@ -47,11 +79,11 @@ func (f *file) ask(id uuid.UUID, sent time.Time) {
 	}
 }
 
-// setTurn replaces what is known of a session's turn. A turn without a beginning and without a
-// prompt is none.
+// setTurn replaces what is known of a session's turns. A turn without a beginning and without
+// prompts is none.
 func (f *file) setTurn(t Turn) {
 	f.Turns[t.Session] = t
-	if t.Since.IsZero() && t.Prompt == "" {
+	if t.Since.IsZero() && len(t.Prompts) == 0 {
 		delete(f.Turns, t.Session)
 	}
 }
@@ -62,16 +94,11 @@ func (c *Store) Quiet(to address.Conversation, session uuid.UUID, now time.Time)
 	return c.Settings(to.ChatID).Quiet.Quiet(now.Local(), c.read(to).Asked[session])
 }
 
-// TurnOf is the turn of a session that is shown in full; false: there is none.
+// TurnOf returns what is shown in full of a session; false: nothing.
 func (c *Store) TurnOf(to address.Conversation, id uuid.UUID) (Turn, bool) {
 	f := c.read(to)
 	t, ok := f.Turns[id]
 	return t, ok
-}
-
-// SetTurn changes a turn that is shown in full.
-func (c *Store) SetTurn(to address.Conversation, t Turn) error {
-	return c.change(to, func(f *file) { f.setTurn(t) })
 }
 
 // ReadMark is how much of what a session has said is in a conversation.

@@ -34,7 +34,7 @@ type file struct {
 	Version  int                `json:"version"`
 	Current  uuid.UUID          `json:"current"`
 	Messages messages           `json:"messages,omitempty"`
-	Turns    map[uuid.UUID]Turn `json:"shown,omitempty"` // shown in full for one turn
+	Turns    map[uuid.UUID]Turn `json:"shown,omitempty"` // shown in full
 	Unread   []ReadMark         `json:"had,omitempty"`   // how much is shown
 	Damaged  bool               `json:"damaged,omitempty"`
 	Topic    *Topic             `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
@@ -123,10 +123,9 @@ func placeOf(name string) (to address.Conversation, ok bool) {
 // Current is the current session of a conversation, uuid.Nil if there is none.
 func (c *Store) Current(to address.Conversation) uuid.UUID { return c.read(to).Current }
 
-// SetCurrent makes a session the current one of a conversation. Other sessions that were to be
-// shown in full are not shown in full any more.
+// SetCurrent makes a session the current one of a conversation.
 func (c *Store) SetCurrent(to address.Conversation, id uuid.UUID) error {
-	return c.change(to, func(f *file) { f.Current, f.Turns = id, nil })
+	return c.change(to, func(f *file) { f.Current = id })
 }
 
 // All are the conversations of which something is kept, in a fixed order.

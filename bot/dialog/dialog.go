@@ -44,6 +44,13 @@ func (d *Dialogs) Again(ctx context.Context, session uuid.UUID) (shown bool, err
 	return d.cards.Again(ctx, session.String())
 }
 
+// IsShown reports whether a session has a dialog in the chat that can be answered there.
+func (d *Dialogs) IsShown(session uuid.UUID) bool {
+	defer d.cards.Hold()()
+	_, open := d.cards.Get(session.String())
+	return open
+}
+
 // Feature is what the roof knows of dialogs.
 func (d *Dialogs) Feature() chat.Feature {
 	opened := chat.Tells(func(ctx context.Context, r views.Session, n news.Dialog) error {

@@ -202,7 +202,7 @@ func (s *Files) refuse(ctx context.Context, in chat.Incoming, r views.Session, a
 	if !ok {
 		return s.chat.Explain(ctx, in.To, p.Failure(r, err))
 	}
-	s.chat.Log.Info("request_refused", logkey.Error, err.Error())
+	s.chat.LogRefused(err, false)
 	file, below := strings.CutPrefix(at, r.Dir+"/")
 	if file = s.chat.ShortTail(file); !below {
 		file = s.chat.ShortTail(at)

@@ -157,6 +157,17 @@ func (d *Disk) DiskRoom(ctx context.Context) (err error) {
 	return err
 }
 
+// TellTmux says in each private chat that tmux does not answer, or that it answers again.
+func TellTmux(ctx context.Context, c *chat.Chat, silent bool) (err error) {
+	if silent {
+		return c.WarnAll(ctx, i18n.TmuxSilence, nil)
+	}
+	for _, to := range c.Book.PrivateChats() {
+		err = errors.Join(err, c.Say(ctx, to, c.In(to).Say(i18n.TmuxAnswers)))
+	}
+	return err
+}
+
 // DiskLow says that the disk is almost full.
 func (d *Disk) DiskLow(ctx context.Context, free string) error {
 	return d.chat.WarnAll(ctx, i18n.DiskLow, i18n.Args{"Dir": d.chat.Short(d.dir), "Free": free})

@@ -26,7 +26,7 @@ import (
 // Idle ends the idle sessions together.
 type Idle struct {
 	chat  *chat.Chat
-	ender control.Ender
+	ender control.Archiver
 	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
 	plans func(session uuid.UUID) bool
 
@@ -71,7 +71,7 @@ const (
 )
 
 // New returns the Idle of a chat. plans reports whether a prompt is planned for a session.
-func New(c *chat.Chat, e control.Ender, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look,
+func New(c *chat.Chat, e control.Archiver, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look,
 	plans func(session uuid.UUID) bool) *Idle {
 	i := &Idle{chat: c, ender: e, looks: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })

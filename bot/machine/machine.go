@@ -34,6 +34,7 @@ type Machine struct {
 type Sessions interface {
 	control.Starter
 	control.Ender
+	control.Archiver
 	control.Keeper
 	control.Namer
 	prompts.Queue

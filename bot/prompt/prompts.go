@@ -138,7 +138,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 	e.State, e.Text, e.Class, e.Files, e.Spoken = inbox.Accepted, typed, string(class), got.names, got.spoken
 	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	if r.ID != uuid.Nil {
-		p.noteTarget(e, r)
+		_, reply, _ := p.book.Answered(in.Message)
+		p.noteTarget(e, r, reply)
 	}
 	now, _ := p.book.CurrentSession(in.To)
 	switch {
@@ -307,10 +308,11 @@ func (p *Prompts) moved(_ context.Context, where chat.Where) error {
 }
 
 // noteTarget keeps that a person's message is a session's prompt. What cannot be kept costs replies
-// their way, never the prompt.
-func (p *Prompts) noteTarget(e inbox.Entry, r views.Session) {
+// their way, never the prompt. The answer to a reply is shown in full, whichever session is the
+// current one by then.
+func (p *Prompts) noteTarget(e inbox.Entry, r views.Session, reply bool) {
 	key := e.Key
-	if e.ThreadID != 0 || p.book.IsCurrent(e.Conversation, r) {
+	if e.ThreadID != 0 || !reply && p.book.IsCurrent(e.Conversation, r) {
 		key = ""
 	}
 	if err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID, sentOf(e)); err != nil {

@@ -123,7 +123,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		if err := p.bringFiles(ctx, &e, r); err != nil {
 			return err
 		}
-		p.noteTarget(e, r)
+		p.noteTarget(e, r, false)
 		if e.Spoken != shown { // it is written down only now
 			e.Session = r.ID
 			return p.wait(ctx, asked{Reason: spoken}, e, r)
@@ -138,7 +138,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		}
 		return p.Queue.Queue(ctx, r.ID, e.Key)
 	case resumeAndSend: // whatever the resume asks first, the prompt waits in the queue
-		p.noteTarget(e, r)
+		p.noteTarget(e, r, false)
 		return p.Queue.Keep(ctx, r.ID, e.Key)
 	case denyWith, answerWith:
 		return p.Requests.DecideWith(ctx, was.Request, e, by, a == answerWith)

@@ -19,6 +19,7 @@ type Part struct {
 	// that refuses it.
 	Rich string
 	File *File // what is shown as a file instead of text
+	More any   // what a button under the part sends; nil: there is none. Only who makes the part and who sends it know it.
 }
 
 // File is a file that a renderer makes: a table that fits no phone, code that is too long to read in a chat.

@@ -69,7 +69,7 @@ func (s *screenshots) show(ctx context.Context, in chat.Incoming, r views.Sessio
 			err = errors.Join(err, s.cards.Close(ctx, old.Key, render.Text{}))
 		}
 	}
-	return errors.Join(err, s.cards.Post(ctx, look, next))
+	return errors.Join(err, s.name(in.To, next, s.cards.Post(ctx, look, next)))
 }
 
 // tap presses a key, and replaces the picture.
@@ -99,7 +99,7 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 		if err != nil {
 			return s.chat.Explain(ctx, t.To, p.Failure(r, err))
 		}
-		return s.cards.Redraw(ctx, t.Card.Key, look, next)
+		return s.name(t.To, next, s.cards.Redraw(ctx, t.Card.Key, look, next))
 	})
 }
 
@@ -137,7 +137,7 @@ func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Scr
 	}
 	next := shown{Mark: now.Mark, Packages: s.advise(to, shot.packages, was.Packages)}
 	if len(next.Packages) > 0 {
-		command := render.Code("sudo apt install " + strings.Join(next.Packages, " "))
+		command := render.Code("sudo apt-get install " + strings.Join(next.Packages, " "))
 		text = append(text, p.Text(i18n.FontsMissing, i18n.Args{"Command": command}))
 	}
 	return card.Look{To: to, Session: r.ID, Text: chat.Lines(text...), Picture: shot.picture, Options: rows}, next, nil
@@ -147,9 +147,19 @@ func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Scr
 // named before; it keeps the name as long as its picture lacks a character.
 func (s *screenshots) advise(to outbox.Conversation, missing, before []string) []string {
 	return slices.DeleteFunc(missing, func(name string) bool {
-		_, named := s.named.LoadOrStore(advice{to.ChatID, name}, true)
+		_, named := s.named.Load(advice{to.ChatID, name})
 		return named && !slices.Contains(before, name)
 	})
+}
+
+// name remembers the packages that a message names, unless the message was not kept: err is the result of that.
+func (s *screenshots) name(to outbox.Conversation, by shown, err error) error {
+	if err == nil {
+		for _, name := range by.Packages {
+			s.named.Store(advice{to.ChatID, name}, true)
+		}
+	}
+	return err
 }
 
 const (

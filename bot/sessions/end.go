@@ -49,38 +49,39 @@ func (e End) session(records views.Views) (r views.Session, ok bool) {
 	return r, ok && e.Launch.Equal(r.StartedAt) && Endable(r)
 }
 
-// tapEnd archives a session that a person confirmed. The receipt comes as news.
+// tapEnd archives a session that a person confirmed. The question loses its buttons when the end is on
+// disk, and the receipt comes as news: an answer to the tap would come before the end is certain.
 func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked End) (chat.Answer, error) {
 	r, ok := asked.session(s.chat.Book.Records)
 	if !ok {
 		return s.ends.Over(ctx, t)
 	}
-	said := s.chat.In(t.To).Say(i18n.Archiving, i18n.Args{"Name": r.Name})
-	return chat.Answer{Text: said, Then: func(ctx context.Context) error {
-		if err := s.ends.End(ctx, t, ""); err != nil {
-			return err
+	return chat.Do(func(ctx context.Context) error {
+		if begun, err := s.beginEnd(ctx, t, r, asked.Final, "asked for"); err != nil || !begun {
+			return err // the question stays, and its button works when the disk does
 		}
-		return s.archive(ctx, t, r, asked.Final, "asked for")
-	}}, nil
+		return s.ends.End(ctx, t, "")
+	})
 }
 
 // Retry tries again to end what is left of a session. The receipt comes as news; the message stays
 // as it is.
 func (s *Sessions) Retry(t chat.Tap, r views.Session) (chat.Answer, error) {
 	return chat.Answer{Text: s.chat.In(t.To).Say(i18n.Retrying), Then: func(ctx context.Context) error {
-		return s.archive(ctx, t, r, cmp.Or(r.Final, views.Archived), "another try, asked for")
+		_, err := s.beginEnd(ctx, t, r, cmp.Or(r.Final, views.Archived), "another try, asked for")
+		return err
 	}}, nil
 }
 
-// archive ends a session, and shows it first where the person tapped: the receipt comes to where
-// the session is shown.
-func (s *Sessions) archive(ctx context.Context, t chat.Tap, r views.Session, final views.State,
-	why string) error {
+// beginEnd puts on disk that a session ends, and shows it first where the person tapped: the receipt comes to
+// where the session is shown. begun is false if that was refused, which is told.
+func (s *Sessions) beginEnd(ctx context.Context, t chat.Tap, r views.Session, final views.State,
+	why string) (begun bool, err error) {
 	if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
-		return err
+		return false, err
 	}
-	if err := s.Agents.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
-		return s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
+	if err := s.Agents.BeginEnd(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
+		return false, s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
 	}
-	return nil
+	return true, nil
 }

@@ -18,7 +18,6 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/logkey"
 
 	"github.com/google/uuid"
 )
@@ -188,7 +187,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	default:
 		return s.chat.Explain(ctx, q.To, f)
 	}
-	s.chat.Log.Info("request_refused", logkey.Error, err.Error())
+	s.chat.LogRefused(err, false)
 	if e.Code == refusal.Writers {
 		return s.Others.Refused(ctx, q, e.Writers)
 	}

@@ -30,6 +30,8 @@ type Agents interface {
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	// Archive ends a session with proof. What it did comes as news.
 	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
+	// BeginEnd is Archive that returns when the end is on disk.
+	BeginEnd(ctx context.Context, id uuid.UUID, final views.State, why string) error
 }
 
 // Idle ends the idle sessions together.

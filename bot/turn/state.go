@@ -42,6 +42,7 @@ type state struct {
 	Mark    *diffs.Since `json:"mark,omitempty"` // the work tree before the turn; nil: not known
 	waits   []string     // the first lines of the prompts that wait
 
+	Said    bool      `json:"said,omitempty"`  // the transcript has words of the agent, or a line that ends the turn
 	Page    int       `json:"page,omitempty"`  // of its steps, which its card shows; 0: none
 	Shown   bool      `json:"shown,omitempty"` // its card was in the chat, or on its way there
 	End     ending    `json:"end,omitempty"`
@@ -163,6 +164,7 @@ func (s *state) take(item talk.Item, now time.Time) {
 		s.At = now
 	}
 	s.Asked = s.Asked || opens(item)
+	s.Said = s.Said || item.Kind == talk.Text || item.Kind == talk.TurnEnd || item.Kind == talk.Interrupt || item.Kind == talk.APIError
 	switch {
 	case item.Kind == talk.ToolUse && item.Tool != nil:
 		s.call(*item.Tool, now)

@@ -157,15 +157,27 @@ func TestSpend(t *testing.T) {
 func TestRank(t *testing.T) {
 	works, idles := state{Now: phase.Now{Phase: phase.Working}}, state{Now: phase.Now{Phase: phase.Idle}}
 	shown := card.Card[state]{Payload: works, Sent: true}
-	assert.Equal(t, outbox.Later, works.rank(false, card.Card[state]{}), "a new card goes with the messages")
+	assert.Equal(t, outbox.Opening, works.rank(false, card.Card[state]{}))
 	assert.Equal(t, outbox.Turning, works.rank(true, card.Card[state]{Payload: works}), "it is not in the chat yet")
 	assert.Equal(t, outbox.Card, works.rank(true, shown))
 	assert.Equal(t, outbox.Turning, idles.rank(true, shown), "the phase has changed")
-	assert.Equal(t, outbox.Turning, (&state{Now: works.Now, End: done}).rank(true, shown), "the turn is over")
+	assert.Equal(t, outbox.Closing, (&state{Now: works.Now, End: done}).rank(true, shown), "the turn is over")
 }
 
-func TestACardThatWouldComeLate(t *testing.T) {
-	assert.True(t, (&state{}).isLate(false))
-	assert.False(t, (&state{}).isLate(true), "it is in the chat")
-	assert.False(t, (&state{Count: 1}).isLate(false), "it has something to show")
+// A card that is not in the chat when its turn ends is sent only if no other message reports the end.
+func TestReportedEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		s    state
+		want bool
+	}{
+		{"it runs", state{Said: true}, false},
+		{"an answer", state{Said: true, End: done}, true},
+		{"no words", state{Count: 1, End: done}, false},
+		{"a failure without a line", state{End: failed}, false},
+		{"a stop", state{End: stopped}, true},
+		{"the end of the session", state{End: cut}, true},
+	} {
+		assert.Equal(t, tt.want, tt.s.isReported(), tt.name)
+	}
 }

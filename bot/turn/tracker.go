@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
-	"ccbot/bot/render"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
@@ -210,6 +209,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 			o.end(ctx, how, at)
 		}
 	}
+	o.withdraw()
 	switch {
 	case o.key == "" && s.End == "":
 		o.show(ctx, r)
@@ -222,11 +222,6 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 	case o.key != "" && !late && s.End != cut && r.Live && r.Now.Works():
 		return endPatience
 	default:
-		if c, open := o.turns.cards.Get(o.key); open && s.isLate(c.Sent) {
-			if err := o.turns.cards.Close(ctx, o.key, render.Text{}); err == nil {
-				o.key = ""
-			}
-		}
 		if o.key != "" {
 			o.stale = true
 			o.draw(ctx, r)
@@ -236,6 +231,17 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 		o.now, o.key, o.listed, o.lists = nil, "", false, nil
 	}
 	return 0
+}
+
+// withdraw takes the card of a turn that is over back if the chat does not have it, and another message
+// reports the end.
+func (o *tracker) withdraw() {
+	if o.key == "" || !o.now.isReported() {
+		return
+	}
+	if gone, err := o.turns.cards.Withdraw(o.key); gone && err == nil {
+		o.key = ""
+	}
 }
 
 // show brings the card into the chat, where people read the session. A prompt of a person is a turn at
@@ -302,18 +308,20 @@ func (o *tracker) lead(look *card.Look, s *state) {
 	}
 }
 
-// rank is that of a card, of which old is what is known. A new one belongs below its prompt, so it goes
-// with the messages.
+// rank is the rank of a card, of which old is what is known.
 func (s *state) rank(open bool, old card.Card[state]) outbox.Rank {
 	p := old.Payload
 	switch {
 	case !open:
-		return outbox.Later
+		return outbox.Opening
+	case s.End != "" && p.End == "":
+		return outbox.Closing
 	case old.Sent && p.End == s.End && p.Now.Phase == s.Now.Phase:
 		return outbox.Card
 	}
 	return outbox.Turning
 }
 
-// isLate reports whether the card of a turn that is over would come behind its answer and say nothing.
-func (s *state) isLate(sent bool) bool { return !sent && s.Count == 0 }
+// isReported reports whether the turn is over and a message of its own says so: an answer, the notice
+// that the turn is done, a failure, a stop, or the end of the session.
+func (s *state) isReported() bool { return s.End != "" && (s.Said || s.End == cut || s.End == stopped) }

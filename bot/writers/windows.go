@@ -186,11 +186,8 @@ func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error
 		return err
 	}
 	said := o.chat.In(t.To).Text(i18n.Archiving, i18n.Args{"Name": r.Name})
-	if err := o.lists.Close(ctx, t.Card.Key, said); err != nil {
-		return err
-	}
-	if err := o.ender.Archive(ctx, r.ID, views.Archived, askedBy(t)); err != nil {
+	if err := o.ender.BeginEnd(ctx, r.ID, views.Archived, askedBy(t)); err != nil {
 		return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(r, err))
 	}
-	return nil
+	return o.lists.Close(ctx, t.Card.Key, said)
 }

@@ -197,6 +197,11 @@ func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.St
 	return nil
 }
 
+// BeginEnd ends a session at once.
+func (f *fakeSessions) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, why string) error {
+	return f.Archive(ctx, id, final, why)
+}
+
 func (f *fakeSessions) ArchiveQuiet(_ context.Context, id uuid.UUID, q lifecycle.Silence) error {
 	f.wait()
 	f.Add("archive %s when quiet", id)

@@ -27,6 +27,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/render"
@@ -145,9 +146,21 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.ShowsLimits(t, r)
 	notice := w.In(AtAlice).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.Post(t.Context(), card.Look{To: AtAlice, Session: r.ID, Text: Plain("it has answered"), Options: notice}))
+	w.ShowsRest(t, r)
 	w.topics64(t, r)
 	w.MustHear(t, "/rename")
 	w.Work(t)
+}
+
+// ShowsRest shows the mark of a line that does not fit in memory.
+func (w *World) ShowsRest(t *testing.T, r session.Record) {
+	t.Helper()
+	line := talk.Item{At: talk.Cursor{Path: "t.jsonl"}, Kind: talk.TooLong, Size: 1, Rest: &talk.Rest{Length: 1, Raw: true}}
+	for _, p := range w.Answers.Long.Parts(host.View(r), line) {
+		is, err := w.Answers.Long.Offer(t.Context(), host.View(r), p, outbox.Now)
+		require.NoError(t, err)
+		require.True(t, is)
+	}
 }
 
 // topics64 shows more sessions than have a button each, and a topic that is gone.

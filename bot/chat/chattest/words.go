@@ -80,7 +80,7 @@ func (w *World) SayRefusals(t *testing.T) {
 		require.NoError(t, w.SessionNews(t.Context(), r, n))
 	}
 	held := w.LastSent(t)
-	for _, err := range []error{lifecycle.ErrBoxBusy, lifecycle.ErrDraftHidden, nil} {
+	for _, err := range []error{lifecycle.ErrBoxBusy, lifecycle.ErrDraftHidden, lifecycle.ErrSilent, nil} {
 		w.Lifecycle.Decide = func(uuid.UUID, string) error { return err }
 		require.NoError(t, w.TapShown(t, Alice, held, i18n.ButtonSendAnyway))
 	}

@@ -168,7 +168,9 @@ const (
 	Warning          = chat.Warning
 )
 
-func (w *World) setSender(s bot.Sender) { w.Sender, w.Chat.Sender, w.Upload = s, s, s.SendFile }
+func (w *World) setSender(s bot.Sender) {
+	w.Sender, w.Chat.Sender, w.Upload, w.Chat.Send = s, s, s.SendFile, s.Send
+}
 
 func Ref(id uuid.UUID) string { return id.String() }
 

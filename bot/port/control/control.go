@@ -27,13 +27,20 @@ type Ender interface {
 	// Archive ends a session with proof; final is Archived or Completed. What it did comes as news
 	// with a receipt.
 	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
+	// BeginEnd is Archive that returns when the end is on disk: from then on it is carried out, also
+	// after a restart.
+	BeginEnd(ctx context.Context, id uuid.UUID, final views.State, why string) error
+	// EndWriters ends exactly these processes, each only while it is proven to write the session's
+	// conversation.
+	EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]Ending, error)
+}
+
+// Archiver archives sessions that are quiet.
+type Archiver interface {
 	// ArchiveQuiet archives a session in which nothing has happened. Changed: it is not quiet, something
 	// has happened, or that is unknown; nothing is done then. After another error the session may be
 	// ending all the same: its state says so.
 	ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error
-	// EndWriters ends exactly these processes, each only while it is proven to write the session's
-	// conversation.
-	EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]Ending, error)
 }
 
 // Silence is why a session is archived in which nothing happens.

@@ -28,6 +28,9 @@ func (e *Error) Error() string { return cmp.Or(e.Err, errors.New(string(e.Code))
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Words are what a person may have written; see package wording.
+func (e *Error) Words() []string { return []string{e.Dir} }
+
 // Code is a kind of refusal.
 type Code string
 
@@ -38,6 +41,8 @@ const (
 	NoAgent      Code = "no_agent"      // the session has no living agent
 	NoClaude     Code = "no_claude"     // Claude Code is not installed
 	NoTmux       Code = "no_tmux"       // tmux is not installed
+	TmuxSilent   Code = "tmux_silent"   // tmux does not answer
+	WindowTaken  Code = "window_taken"  // a new window was changed or closed before the agent began
 	NoEvidence   Code = "no_evidence"   // it cannot be seen who writes a conversation
 	Changed      Code = "changed"       // it is not any more what the person saw
 	NoTerminal   Code = "no_terminal"   // a process runs in no terminal that ccbot can type in

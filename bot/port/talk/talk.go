@@ -25,11 +25,14 @@ type Transcripts interface {
 	End(ctx context.Context, of Cursor) (Cursor, error)
 }
 
-// Pictures are the contents of images in transcripts.
+// Pictures are the contents of images and of long texts in transcripts.
 type Pictures interface {
 	// Image opens an image of the item at a cursor. The caller closes the picture. The error is
 	// fs.ErrNotExist or fs.ErrInvalid if the transcript does not have the image any more.
 	Image(ctx context.Context, at Cursor, image Image) (Picture, error)
+	// Words opens a part of a text that is too long for an item: its first Most bytes, or what comes after them. The caller
+	// closes the part. Errors are those of Image.
+	Words(ctx context.Context, at Cursor, rest Rest, beyond bool) (Picture, error)
 }
 
 // Shown keeps how far the chat has what was said.
@@ -72,6 +75,7 @@ type Item struct {
 	Failed    phase.Now // of APIError, and of LocalOutput about a blocked prompt: what it leaves the agent in
 	Bash      string    // of LocalOutput: the bash command that printed it, where that is known
 	Images    []Image
+	Rest      *Rest // Text is only the beginning; nil: it is whole
 	Size      int64 // of TooLong, in bytes
 	Tool      *Tool // of ToolUse, ToolResult and TaskOver
 }
@@ -87,6 +91,14 @@ type Tool struct {
 	Background bool
 }
 
+// Rest is a text in a transcript that is too long for an item, and stays there.
+type Rest struct {
+	Offset int64 `json:"offset"`        // in bytes from the start of the item's line
+	Length int64 `json:"length"`        // in bytes, as it is written there
+	Raw    bool  `json:"raw,omitempty"` // it is the line itself
+	Most   int64 `json:"most"`          // so many bytes of it are sent unasked
+}
+
 // Image is an image in a transcript, whose data stays there.
 type Image struct {
 	MediaType string // "image/png"
@@ -94,7 +106,7 @@ type Image struct {
 	Length    int64  // of its base64 data; zero: there is none
 }
 
-// Picture is the content of an image, of Size bytes.
+// Picture is the content of an image or of a text, of Size bytes.
 type Picture struct {
 	Body interface {
 		io.ReaderAt
