@@ -269,7 +269,7 @@ func TestDoctorWaitsForNoTelegram(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.mu.Lock()
-	p.answers["getMe"] = `{"ok":false,"error_code":429,"parameters":{"retry_after":600}}`
+	p.answers["getMe"] = `{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":600}}`
 	p.mu.Unlock()
 	_, faults := p.report(exit.OK)
 	assert.Empty(t, faults)
@@ -421,7 +421,7 @@ var ofTools = []sickness{
 var ofTheNetwork = []sickness{
 	{"no network", func(p *patient) { p.set("TELEGRAM_API_URL", "http://127.0.0.1:1") }, "telegram_unreachable", doctor.Fail, false},
 	{"no Bot API", func(p *patient) { p.answers["getMe"] = "<html>log in, please" }, "telegram_unreachable", doctor.Fail, false},
-	{"a revoked token", func(p *patient) { p.answers["getMe"] = `{"ok":false,"error_code":401}` }, "token_refused", doctor.Fail, false},
+	{"a revoked token", func(p *patient) { p.answers["getMe"] = `{"ok":false,"error_code":401,"description":"Unauthorized"}` }, "token_refused", doctor.Fail, false},
 	{"a webhook", func(p *patient) {
 		p.answers["getWebhookInfo"] = `{"ok":true,"result":{"url":"https://else.example/secret"}}`
 	}, "webhook_set", doctor.Fail, false},
@@ -467,6 +467,29 @@ func TestDoctorLeavesWhatIsInUse(t *testing.T) {
 	_, faults = p.report(exit.OK)
 	assert.NotContains(t, faults, doctor.Code("launches_left"))
 	assert.Contains(t, faults, doctor.Code("records_unreadable"))
+}
+
+// TestDoctorRemovesNothingBehindLink that leads from a folder of ccbot's to a folder of a person's.
+func TestDoctorRemovesNothingBehindLink(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.away()
+	for _, name := range []string{"launch", "status", "inbox"} {
+		p.old("theirs/" + name + "/" + uuid.NewString() + ".json")
+		p.old("theirs/" + name + "/.1.json12345")
+		require.NoError(t, os.RemoveAll(filepath.Join(p.state, name)))
+		require.NoError(t, os.Symlink(filepath.Join(filepath.Dir(p.state), "theirs", name), filepath.Join(p.state, name)))
+	}
+	r, faults := p.report(exit.Failure, "--fix")
+	assert.Empty(t, r.Fixed)
+	assert.Contains(t, faults, doctor.Code("folder_refused"))
+	assert.NotContains(t, faults, doctor.Code("files_cut_short"))
+	assert.NotContains(t, faults, doctor.Code("launches_left"))
+	for _, name := range []string{"launch", "status", "inbox"} {
+		left, err := os.ReadDir(filepath.Join(filepath.Dir(p.state), "theirs", name))
+		require.NoError(t, err)
+		assert.Len(t, left, 2, name)
+	}
 }
 
 // TestDoctorForAnOrdinaryUser_AsUser who may not write the folder of ccbot.

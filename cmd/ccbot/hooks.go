@@ -42,7 +42,7 @@ func (c *call) hooksCommand() *cobra.Command {
 	}
 	verb("install", "Put ccbot's hooks into Claude Code's settings", func(h doctor.Hook) error { return hooksInstall(h, c.stdout, c.stderr) })
 	verb("uninstall", "Take ccbot's hooks out of Claude Code's settings", func(h doctor.Hook) error {
-		return editSettings(h.Settings, c.stdout, hooks.Uninstall)
+		return hooksUninstall(h.Settings, c.stdout)
 	})
 	c.printing(verb("status", "Say which hooks Claude Code's settings have", c.hooksStatus))
 	return root
@@ -94,17 +94,35 @@ func editSettings(file hooks.SettingsFile, stdout io.Writer, edit func([]byte) (
 	if err != nil {
 		return fmt.Errorf("%w; nothing was changed", unreadable(file, err))
 	}
+	printChanges(stdout, changes)
+	if backup != "" {
+		fmt.Fprintln(stdout, "backup:", backup)
+	}
+	_, err = fmt.Fprintln(stdout, file.Path)
+	return err
+}
+
+// hooksUninstall prints the backups that stay, because they have text that the file does not have.
+func hooksUninstall(file hooks.SettingsFile, stdout io.Writer) error {
+	done, err := file.Uninstall()
+	if err != nil {
+		return fmt.Errorf("%w; nothing was changed", unreadable(file, err))
+	}
+	printChanges(stdout, done.Changes)
+	for _, backup := range done.Kept {
+		fmt.Fprintln(stdout, "backup kept:", backup)
+	}
+	_, err = fmt.Fprintln(stdout, file.Path)
+	return err
+}
+
+func printChanges(stdout io.Writer, changes []hooks.Change) {
 	for _, c := range changes {
 		fmt.Fprintf(stdout, "%s: %s\n", c.Event, c.Done)
 	}
 	if len(changes) == 0 {
 		fmt.Fprintln(stdout, "nothing to change")
 	}
-	if backup != "" {
-		fmt.Fprintln(stdout, "backup:", backup)
-	}
-	_, err = fmt.Fprintln(stdout, file.Path)
-	return err
 }
 
 // unreadable names the place in the file where a person has to look.

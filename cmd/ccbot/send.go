@@ -12,6 +12,7 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/socket"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/control"
 )
 
@@ -40,7 +41,7 @@ send ten files a minute.`,
 			if err := socket.Send(cmd.Context(), dir, path, caption); err != nil {
 				return sendFailure(args[0], dir, err)
 			}
-			_, err = fmt.Fprintf(c.stdout, "%s is in the chat\n", args[0])
+			_, err = fmt.Fprintf(c.stdout, "%s is in the chat\n", terminal.Printable(args[0]))
 			return err
 		}}
 	cmd.Flags().StringVar(&caption, "caption", "", "a text below the file, at most 1,024 characters")
@@ -50,6 +51,7 @@ send ten files a minute.`,
 // sendFailure says why a file was not sent.
 func sendFailure(file, dir string, err error) error {
 	refusal := (*control.Refusal)(nil)
+	file = terminal.Printable(file)
 	switch {
 	case errors.As(err, &refusal):
 		return fmt.Errorf("%s was not sent: %s", file, refusal.Text)

@@ -105,7 +105,10 @@ func installService(ctx context.Context, s *service.Service, environ []string, f
 func safePath(s *service.Service, c config.Config, environ []string) error {
 	for _, name := range []string{c.ClaudeCommand(), "tmux", "git"} {
 		program, err := exec.LookPath(name)
-		if err != nil {
+		switch {
+		case errors.Is(err, exec.ErrDot):
+			return exit.Usage(fmt.Errorf("%s is in a folder of PATH that is not absolute, which the service would not find", name))
+		case err != nil:
 			continue // a start says so
 		}
 		if program, err = filepath.Abs(program); err != nil {

@@ -65,4 +65,10 @@ func TestP9_TheServiceLeavesForeignFoldersOut(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	assert.Equal(t, 2, cmd.ProcessState.ExitCode(), "%v", err)
 	assert.Contains(t, string(out), "another user could put another program in the place of "+open+"/git: others may write "+open)
+
+	cmd = exec.Command(d.ccbot, "service", "install", "--force")
+	cmd.Dir, cmd.Env = d.home, append(d.environ(), "PATH=open:"+os.Getenv("PATH"))
+	out, err = cmd.CombinedOutput()
+	assert.Equal(t, 2, cmd.ProcessState.ExitCode(), "%v", err)
+	assert.Contains(t, string(out), "git is in a folder of PATH that is not absolute")
 }

@@ -8,15 +8,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	bothealth "ccbot/bot/health"
 	"ccbot/bot/inbox"
 	port "ccbot/bot/port/desk"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/host"
 	"ccbot/internal/gauge"
 	"ccbot/internal/git"
+	"ccbot/internal/health"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/internal/transcript"
@@ -30,7 +33,7 @@ const lastEvents = 5
 func (c *call) statusCommand() *cobra.Command {
 	return &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Tell all that is known of one session",
 		Long: `Tell all that is known of one session: what its agent does and with what, its to-do items, what has changed in
-its folder since it was started, who else has its conversation open, and what waits. It reads only, like list, and runs git.`,
+its folder since it was started, who else has its conversation open, what waits, and what is wrong with the bot. It reads only, like list, and runs git.`,
 		Example: "  ccbot status api\n  ccbot status api --json | jq .phase",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.record(args[0])
@@ -44,8 +47,23 @@ its folder since it was started, who else has its conversation open, and what wa
 			m := host.Sessions{Desk: d.Eyes(seen), Git: desk.Git(c.environ), Memory: gauge.Sum}
 			all := detailsOf(cmd.Context(), m, sources, r, d.Store.List())
 			all.Queue = queueIn(filepath.Join(d.Dir, "inbox"), r.Prompts)
+			all.BotWarnings = botWarnings(cmd.Context(), d)
 			return c.show(all, all.Print)
 		}}
+}
+
+// botWarnings returns what is wrong with the running bot in the words of /health. It returns nil if no bot
+// answers this program.
+func botWarnings(ctx context.Context, d desk.Desk) []string {
+	figures, err := running.Figures(ctx, d.Dir)
+	if err != nil {
+		return nil
+	}
+	all := []string{}
+	for _, w := range health.Warnings(figures) {
+		all = append(all, desk.InTerminal(bothealth.Sentence(d.Words(), w, d.Dir)))
+	}
+	return all
 }
 
 // see fills in what the agent of a live session does now. What the look does not show stays as it is recorded.

@@ -101,7 +101,7 @@ func (w *World) socket() []Finding {
 		if conn, err := net.Dial("unix", path); err == nil { // a bot has come and gone meanwhile, or does not lock
 			return "", errors.Join(errors.New("somebody listens there now"), conn.Close())
 		}
-		return removeAll([]string{path})
+		return removeAll(w.Dir, []string{path})
 	}
 	return []Finding{f}
 }

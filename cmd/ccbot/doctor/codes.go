@@ -84,13 +84,18 @@ var faults = []fault{
 	// What the running bot says of itself.
 	{Code(health.PollsStuck), "health", Fail, "as `/health` says it: the bot has stopped asking for messages", ""},
 	{Code(health.PollsRival), "health", Fail, "as `/health` says it: another program takes the bot's messages", ""},
+	{Code(health.PollsUnknown), "health", Fail, "as `/health` says it: Telegram does not know the bot's token", ""},
 	{Code(health.PollsWait), "health", Warn, "as `/health` says it: Telegram has asked for a pause before the next messages", ""},
 	{Code(health.PollsFail), "health", Fail, "as `/health` says it: messages cannot be got", ""},
 	{Code(health.APIFails), "health", Fail, "as `/health` says it: messages cannot be sent", ""},
+	{Code(health.TmuxHangs), "health", Warn, "as `/health` says it: tmux does not answer; `tmux ls` hangs, too", ""},
 	{Code(health.DiskLow), "health", Warn, "as `/health` says it: the disk is almost full", ""},
 	{Code(health.NotClean), "health", Warn, "as `/health` says it: a session has not fully ended", ""},
 	{Code(health.APIWaits), "health", Warn, "as `/health` says it: Telegram has asked for a pause", ""},
 	{Code(health.OutboxLong), "health", Warn, "as `/health` says it: many messages wait", ""},
+	{Code(health.NoInstances), "health", Warn, "as `/health` says it: the kernel gives ccbot no inotify instance", ""},
+	{Code(health.NoWatches), "health", Warn, "as `/health` says it: the kernel gives ccbot too few inotify watches", ""},
+	{Code(health.Unwatchable), "health", Warn, "as `/health` says it: ccbot cannot watch a folder for changes", ""},
 	{Code(health.HooksSlow), "health", Warn, "as `/health` says it: hooks are slow", ""},
 	{Code(health.ClaudeUnknown), "health", Warn, "as `/health` says it: Claude Code does not tell its version", ""},
 }

@@ -172,13 +172,13 @@ func TestNothingIsSaidToBeMended(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		require.NoError(t, os.WriteFile(path(name), nil, 0o600))
 	}
-	did, err := removeAll([]string{path("full")})
+	did, err := removeAll(dir, []string{path("full")})
 	require.Error(t, err)
 	assert.Empty(t, did)
-	did, err = removeAll([]string{path("full"), path("a")})
+	did, err = removeAll(dir, []string{path("full"), path("a")})
 	require.Error(t, err)
 	assert.Equal(t, "removed "+path("a"), did)
-	did, err = removeAll([]string{path("a"), path("b")})
+	did, err = removeAll(dir, []string{path("a"), path("b")})
 	require.NoError(t, err)
 	assert.Equal(t, "removed "+path("b"), did)
 

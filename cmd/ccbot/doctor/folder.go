@@ -114,14 +114,23 @@ func (w *World) files() (all []Finding) {
 func (w *World) removable(code Code, paths []string, format string, args ...any) Finding {
 	f := found(code, "ccbot doctor --fix", format, args...)
 	f.Detail, f.locked = terminal.Some(paths, shown), true
-	f.mend = func() (string, error) { return removeAll(paths) }
+	f.mend = func() (string, error) { return removeAll(w.Dir, paths) }
 	return f
 }
 
-func removeAll(paths []string) (did string, err error) {
+// removeAll removes files in a folder. It follows no link that leads out of the folder.
+func removeAll(dir string, paths []string) (did string, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
 	var gone []string
 	for _, path := range paths {
-		removed := os.Remove(path)
+		rel, removed := filepath.Rel(dir, path)
+		if removed == nil {
+			removed = root.Remove(rel)
+		}
 		if removed == nil {
 			gone = append(gone, path)
 		} else if !errors.Is(removed, fs.ErrNotExist) {
@@ -195,8 +204,18 @@ func (w *World) forgotten(id string) bool {
 	return !known
 }
 
+// rests reports whether a path in the folder, with no link to elsewhere on the way, is a file that was left long ago.
 func (w *World) rests(path string) bool {
-	info, err := os.Lstat(path)
+	root, err := os.OpenRoot(w.Dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	rel, err := filepath.Rel(w.Dir, path)
+	if err != nil {
+		return false
+	}
+	info, err := root.Lstat(rel)
 	return err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > resting
 }
 

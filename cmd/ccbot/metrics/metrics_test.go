@@ -63,7 +63,10 @@ func TestReadingsAreBounded(t *testing.T) {
 		scrape(t, addr)
 	}
 	assert.Equal(t, len(session.States()), readings, "one reading asks once for each state")
-	now = now.Add(readingInterval)
+	now = now.Add(time.Second - 1)
+	scrape(t, addr)
+	assert.Equal(t, len(session.States()), readings, "not a second later")
+	now = now.Add(1)
 	scrape(t, addr)
 	assert.Equal(t, 2*len(session.States()), readings)
 }

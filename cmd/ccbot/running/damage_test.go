@@ -22,6 +22,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/recovery"
 )
@@ -202,9 +203,7 @@ func TestP8_WhatWasSetAsideIsToldByTheNextReport(t *testing.T) {
 
 // TestP9_AnotherUsersFileOfEachKindIsRefused_AsRoot: a person gives it back, or takes it away.
 func TestP9_AnotherUsersFileOfEachKindIsRefused_AsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
-	}
+	programtest.RequireRoot(t)
 	dir := stateWith(t, one(1, "api"))
 	keepAll(t, dir)
 	for _, k := range kept {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"ccbot/bot/outbox"
@@ -18,7 +19,7 @@ import (
 func (s *system) health(ctx context.Context) health.Figures {
 	now := time.Now()
 	f := health.Figures{Version: s.version, Up: now.Sub(s.began), Sessions: make(map[string]int),
-		Cards: s.cards.Undrawn(), Tmux: tmux.ServerVersion(s.tmux), Claude: s.claude.Known()}
+		Cards: s.cards.Undrawn(), Tmux: tmux.ServerVersion(s.tmux), TmuxSilent: tmux.Silence(s.tmux), Claude: s.claude.Known()}
 	for state, n := range s.states() {
 		f.Sessions[string(state)] = n
 	}
@@ -29,7 +30,8 @@ func (s *system) health(ctx context.Context) health.Figures {
 	g := outbox.GoingOf(s.outbox)
 	f.Outbox, f.API = g.Waiting, health.API{Errors: g.Errors, Waits: g.Waits, Failing: g.Failing, Wait: g.Wait}
 	ago, goesOn, failing := s.service.Pulse.State(now)
-	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival(), Wait: s.service.Pulse.Wait(now)}
+	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival(), Unknown: s.service.Pulse.UnknownToken(), Wait: s.service.Pulse.Wait(now)}
+	f.Watch = string(s.watch.Problem())
 	f.Hook.Events, f.Hook.Slowest = s.events.Slowest()
 	if room, err := gauge.Disk(ctx, s.Dir); err == nil {
 		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low(), Own: sizeOf(s.Dir)}
@@ -47,6 +49,13 @@ func (s *system) states() map[session.State]int {
 		counts[r.State]++
 	}
 	return counts
+}
+
+// expectsChanges reports whether some session works or has a prompt that waits. It looks into memory only.
+func (s *system) expectsChanges() bool {
+	return slices.ContainsFunc(s.store.Shared(), func(r session.Record) bool {
+		return r.State.Live() && (len(r.Prompts) > 0 || lifecycle.Noted(r).Works())
+	})
 }
 
 // agentsMemory is the memory of the live sessions' agents with all that they have started, by one look at the processes.

@@ -150,7 +150,7 @@ func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
 	})
 	err := g.Wait()
 	s.talk.Close()
-	if errors.Is(err, inbox.ErrRevoked) || errors.Is(err, outbox.ErrRevoked) {
+	if errors.Is(err, inbox.ErrRevoked) {
 		return telegram.ErrRevoked
 	}
 	if err == nil || errors.Is(err, context.Canceled) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/health"
 	"ccbot/bot/prompt"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
@@ -55,6 +56,18 @@ func (s *system) ensureTmux(ctx context.Context) error {
 		return err
 	}
 	return desk.TmuxError(s.Config, err)
+}
+
+// tmuxSilence reports that tmux does not answer, or that it answers again.
+func (s *system) tmuxSilence(ctx context.Context, silent bool) {
+	if silent {
+		s.log.Warn("tmux_silent", logkey.Server, s.TmuxCommand(), logkey.Look, s.TmuxCommand()+" ls")
+	} else {
+		s.log.Info("tmux_answers", logkey.Server, s.TmuxCommand())
+	}
+	if err := health.TellTmux(ctx, s.bot.Chat, silent); err != nil {
+		s.log.Error("tmux_silence_not_told", logkey.Error, err.Error())
+	}
 }
 
 // settle finds out what became of the prompts that were being delivered. It reads only now to which

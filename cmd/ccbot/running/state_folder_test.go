@@ -17,8 +17,10 @@ import (
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 )
 
@@ -52,12 +54,6 @@ func TestP9_WhatLiesInTheFolderIsLookedAt(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "ccbot.lock"), nil, 0o600))
 			spoilt(0o602, "ccbot.lock")(t, dir)
 		}, "chmod go-w DIR/" + "ccbot.lock"},
-		{"a folder elsewhere", func(t *testing.T, dir string) {
-			elsewhere := filepath.Join(dir, "disk")
-			require.NoError(t, os.MkdirAll(filepath.Join(elsewhere, "backups"), 0o700))
-			require.NoError(t, os.Symlink(filepath.Join(elsewhere, "backups"), filepath.Join(dir, "backups")))
-			spoilt(0o777, "disk/backups")(t, dir)
-		}, "chmod go-w DIR/disk/backups"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,6 +73,27 @@ func TestP9_WhatLiesInTheFolderIsLookedAt(t *testing.T) {
 	}
 }
 
+// TestP9_LinkedFolderIsRefused: ccbot closes, moves and removes what it finds in its folders, and behind a link that may
+// be anything of a person's.
+func TestP9_LinkedFolderIsRefused(t *testing.T) {
+	for _, name := range []string{"backups", "changes", "events", "launch", "outbox", "sessions"} {
+		t.Run(name, func(t *testing.T) {
+			dir := stateWith(t, one(1, "api"))
+			theirs := t.TempDir()
+			require.NoError(t, os.Chmod(theirs, 0o755))
+			require.NoError(t, os.MkdirAll(filepath.Join(theirs, ".hidden", "deep"), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(theirs, "note"), nil, 0o600))
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
+			require.NoError(t, os.Symlink(theirs, filepath.Join(dir, name)))
+			before := tree(t, theirs)
+			_, err := begun(t, dir)
+			require.ErrorContains(t, err, filepath.Join(dir, name)+" is a link, and ccbot moves and removes what it finds in its own folders: put the folder itself in its place")
+			assert.Equal(t, exit.Misuse, exit.Code(err))
+			assert.Equal(t, before, tree(t, theirs))
+		})
+	}
+}
+
 func spoilt(mode fs.FileMode, names ...string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		for _, name := range names {
@@ -86,9 +103,7 @@ func spoilt(mode fs.FileMode, names ...string) func(*testing.T, string) {
 }
 
 func TestP9_AnotherUsersFilesAreRefused_AsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
-	}
+	programtest.RequireRoot(t)
 	for name, mend := range map[string]string{
 		".": "sudo chown -R 0 DIR", "sessions": "sudo chown -R 0 DIR/sessions", "sessions/" + idOf(1).String() + ".json": "sudo chown -R 0 DIR/sessions/" + idOf(1).String() + ".json",
 	} {
@@ -167,9 +182,7 @@ func TestP9_WhatCcbotMakesIsItsUsersOnly(t *testing.T) {
 
 // TestWhatIsNotCcbotsIsLeftAlone_AsRoot: a folder may be a volume of its own, and a note in it somebody else's.
 func TestWhatIsNotCcbotsIsLeftAlone_AsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
-	}
+	programtest.RequireRoot(t)
 	dir := stateWith(t, one(1, "api"))
 	for _, name := range []string{"lost+found", "sessions/lost+found"} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))

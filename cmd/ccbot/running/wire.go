@@ -119,6 +119,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	s := &system{Config: c, log: log, table: table, losses: make(losses, 1), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
 	s.metrics = metrics.New(s.states)
 	s.service = servicemanager.New(environ, log)
+	s.watch.Busy = s.expectsChanges
 	s.away, s.seen = statefolder.Absence(c.Dir, time.Now())
 	s.lasting = lastingIn(ctx)
 	instance, err := statefolder.MakeInstance(c.Dir)
@@ -162,7 +163,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	s.wireSocket(hook)
 	s.metrics.Measure(s.inbox, s.outbox, s.service.Pulse, func() uint64 { return s.agentsMemory(ctx) })
 	s.start = func(ctx context.Context) (*models.User, error) {
-		return telegram.Connect(ctx, api, s.service.Tried, log)
+		return telegram.Connect(ctx, telegram.Client(c.Token, c.APIURL), c.APIURL, s.service.Tried, log)
 	}
 	s.menus = telegram.NewMenus(api, s.Dir, s.bot.Menus, log)
 	s.bot.Spoken = s.menus.Changed
@@ -276,6 +277,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
+	s.tmux.OnSilence(s.tmuxSilence)
 	return nil
 }
 
@@ -326,7 +328,8 @@ func (s *system) wireSocket(hook string) {
 	s.sessions.Panes, s.sessions.Queues = s.lifecycle, s.lifecycle.Queues()
 	s.relay.Connect(s.bot.Requests)
 	s.relay.Changed = s.sessions.Wake
-	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot.Files, Projects: s.ProjectsDir(), Hook: hook, Log: s.log}
+	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot.Files, Projects: s.ProjectsDir(), Hook: hook,
+		Programs: s.table, Log: s.log}
 }
 
 // clear returns the steps before a record is forgotten: prompts that still wait for it are

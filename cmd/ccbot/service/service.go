@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,7 @@ type Service struct {
 }
 
 // New is the service on a system. units is the folder of systemd's configuration, $XDG_CONFIG_HOME;
-// empty: its default.
+// if it is empty or not absolute, the default counts, as for systemd itself.
 func New(goos, units string, uid int, p Program, run Runner, out io.Writer) *Service {
 	s := &Service{Program: p, Run: run, Out: out}
 	user := fmt.Sprint(uid)
@@ -33,7 +32,10 @@ func New(goos, units string, uid int, p Program, run Runner, out io.Writer) *Ser
 		s.manager = launchd{folder: filepath.Join(p.Home, "Library", "LaunchAgents"), user: user}
 		return s
 	}
-	s.manager = systemd{folder: filepath.Join(cmp.Or(units, filepath.Join(p.Home, ".config")), "systemd", "user"), user: user}
+	if !filepath.IsAbs(units) {
+		units = filepath.Join(p.Home, ".config")
+	}
+	s.manager = systemd{folder: filepath.Join(units, "systemd", "user"), user: user}
 	return s
 }
 

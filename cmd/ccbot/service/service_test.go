@@ -337,3 +337,11 @@ func TestPathsThatNoFileCanHoldAreRefused(t *testing.T) {
 	require.ErrorContains(t, b.Install(t.Context(), true), "quotation mark")
 	assert.Empty(t, b.text(t))
 }
+
+// TestRelativeConfigHomeIsIgnored: systemd would not find a unit in the folder where the verb runs.
+func TestRelativeConfigHomeIsIgnored(t *testing.T) {
+	for units, want := range map[string]string{"": "/home/me/.config", "rel": "/home/me/.config", "./rel": "/home/me/.config", "/etc/xdg": "/etc/xdg"} {
+		s := New("linux", units, 7, Program{Home: "/home/me"}, nil, nil)
+		assert.Equal(t, want+"/systemd/user/ccbot.service", s.manager.file(), units)
+	}
+}

@@ -82,14 +82,16 @@ func (s *Service) look(now time.Time) {
 	if goesOn && s.fed {
 		state = daemon.SdNotifyWatchdog
 	}
-	s.say(state, statusOf(*name, goesOn, failing))
+	s.say(state, statusOf(*name, goesOn, failing, s.Pulse.UnknownToken()))
 }
 
 // statusOf is what the manager shows of ccbot.
-func statusOf(name string, goesOn, failing bool) string {
+func statusOf(name string, goesOn, failing, unknownToken bool) string {
 	switch {
 	case !goesOn:
 		return "the polls are stuck"
+	case unknownToken:
+		return "Telegram does not know the bot's token, trying again for ten minutes"
 	case failing || name == "":
 		return "no updates from Telegram, trying again"
 	}
@@ -101,7 +103,7 @@ func statusOf(name string, goesOn, failing bool) string {
 // start.
 func (s *Service) Begun(name string) {
 	s.name.Store(&name)
-	s.say(daemon.SdNotifyReady, statusOf(name, true, name == ""))
+	s.say(daemon.SdNotifyReady, statusOf(name, true, name == "", false))
 }
 
 // Tried notes that Telegram was asked who the bot is. wait is the pause until the next try, zero if

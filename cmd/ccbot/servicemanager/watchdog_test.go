@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -195,14 +194,15 @@ const (
 	tokenSecret = "AAsecret" // what no error may show
 )
 
-// TestConnectSaysThatTelegramIsAway: the manager does not wait for Telegram, and a
-// token that is refused is the end of it.
+// TestConnectSaysThatTelegramIsAway: the manager does not wait for Telegram, a body that is not
+// Telegram's JSON is no answer, and a token that Telegram does not know is final.
 func TestConnectSaysThatTelegramIsAway(t *testing.T) {
 	calls := make(chan string, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls <- r.URL.Path
 		if len(calls) == 1 {
-			http.Error(w, "<html>"+r.URL.Path+"</html>", http.StatusBadGateway)
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = fmt.Fprintf(w, `{"error_code":401,"error":"no route for %s"}`, r.URL.Path)
 			return
 		}
 		w.WriteHeader(http.StatusUnauthorized)
@@ -215,9 +215,7 @@ func TestConnectSaysThatTelegramIsAway(t *testing.T) {
 	var log strings.Builder
 	s := watched(&m, &log)
 	bare := slog.New(slog.NewTextHandler(&log, nil)) // knows of no token
-	api, err := telegram.New(secret, server.URL, bare)
-	require.NoError(t, err)
-	_, err = telegram.Connect(t.Context(), api, s.Tried, bare)
+	_, err := telegram.Connect(t.Context(), telegram.Client(secret, server.URL), server.URL, s.Tried, bare)
 	require.ErrorIs(t, err, telegram.ErrRevoked)
 	assert.Equal(t, exit.Misuse, exit.Code(err))
 	assert.Equal(t, []string{"READY=1 STATUS=no updates from Telegram, trying again"}, m.since())
@@ -227,7 +225,8 @@ func TestConnectSaysThatTelegramIsAway(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	said := []string{statusOf("b", false, true), statusOf("", true, false), statusOf("b", true, true), statusOf("b", true, false)}
-	assert.True(t, slices.Equal(said, []string{"the polls are stuck", "no updates from Telegram, trying again",
-		"no updates from Telegram, trying again", "listening as @b"}), said)
+	said := []string{statusOf("b", false, true, true), statusOf("", true, false, false), statusOf("b", true, true, false),
+		statusOf("b", true, true, true), statusOf("b", true, false, false)}
+	assert.Equal(t, []string{"the polls are stuck", "no updates from Telegram, trying again", "no updates from Telegram, trying again",
+		"Telegram does not know the bot's token, trying again for ten minutes", "listening as @b"}, said)
 }

@@ -32,6 +32,8 @@ type Details struct {
 	Beside  []string         `json:"same_dir_sessions"`
 	Queue   []Queued         `json:"queue"`
 	Events  []session.Change `json:"last_events"`
+	// BotWarnings are what is wrong with the running bot, one sentence each.
+	BotWarnings []string `json:"bot_warnings,omitzero"`
 }
 
 // Writer is a process that has a conversation open, or may have.
@@ -94,6 +96,9 @@ func (d Details) Print(p *terminal.Printer) {
 	}
 	for _, one := range d.Queue {
 		row("waits", "%s ago: %s", terminal.Age(now.Sub(one.Received)), strings.Join(strings.Fields(one.Text), " "))
+	}
+	for _, w := range d.BotWarnings {
+		row("bot", "%s", w)
 	}
 	for _, c := range d.Events {
 		row("event", "%s  %s: %s", c.At.Local().Format(time.DateTime), movement(c), c.Why)

@@ -41,8 +41,12 @@ type Socket struct {
 		SendFile(ctx context.Context, session uuid.UUID, path, caption string) error
 	}
 	Projects string // Claude Code's folder of transcripts
-	Hook     string // path of our ccbot-hook, the one program that may ask for a permission
-	Log      *slog.Logger
+	Hook     string // path of our ccbot-hook
+	Programs interface {
+		// ExeDigest returns the digest of the program that a process runs, as the kernel has it.
+		ExeDigest(id process.Identity) (string, error)
+	}
+	Log *slog.Logger
 
 	now func() time.Time
 }
@@ -101,16 +105,16 @@ func Permitted(verb string, p control.Peer, above evidence.Above) error {
 	return nil
 }
 
-// fromHook reports whether the peer is our hook as its agent runs it: our program, with nothing but
-// shells between it and the agent. Without this check another program below the agent could invent
+// fromHook reports whether the peer is our hook as its agent runs it, with nothing but shells between
+// it and the agent. Without this check another program below the agent could invent
 // requests, and use up all places of the session. A hook that the agent itself runs from a tool's
 // shell looks the same; it is allowed.
-func fromHook(chain []process.Process, agent process.Identity, hook string) bool {
-	if len(chain) == 0 || !isProgram(chain[0].Exe, hook) {
+func (s Socket) fromHook(chain []process.Process, above evidence.Above) bool {
+	if len(chain) == 0 || !s.isHook(chain[0], above.Hook) {
 		return false
 	}
 	for _, p := range chain[1:] {
-		if p.Identity == agent {
+		if p.Identity == above.Agent {
 			return true
 		}
 		if !slices.Contains(shells, filepath.Base(strings.TrimSuffix(p.Exe, replaced))) {
@@ -118,6 +122,24 @@ func fromHook(chain []process.Process, agent process.Identity, hook string) bool
 		}
 	}
 	return false
+}
+
+// isHook reports whether a process runs our hook: that of this ccbot, or the one with which the agent
+// was launched. After an upgrade in another folder a running agent keeps its hook, which is known by
+// the digest that was saved then. The digest is of the program that the process runs, and not of the
+// file at a path, which may be another one.
+func (s Socket) isHook(p process.Process, launched string) bool {
+	if isProgram(p.Exe, s.Hook) {
+		return true
+	}
+	if launched == "" {
+		return false
+	}
+	digest, err := s.Programs.ExeDigest(p.Identity)
+	if err != nil {
+		s.Log.Warn("hook_unknown", logkey.PID, p.PID, logkey.Path, p.Exe, logkey.Error, err.Error())
+	}
+	return err == nil && digest == launched
 }
 
 // replaced is what Linux appends to the path of an executable that does not exist any more, as
@@ -165,7 +187,7 @@ func (s Socket) checked(serve handler) control.Handler {
 // answer is empty and the terminal decides. A wait that ends with the connection, or with this
 // program, has no answer at all: the hook asks again.
 func (s Socket) permission(ctx context.Context, who caller, c hookwire.Call) (any, error) {
-	if !fromHook(who.chain, who.above.Agent, s.Hook) {
+	if !s.fromHook(who.chain, who.above) {
 		s.Log.Warn("control_refused", logkey.Verb, c.Verb, logkey.PID, who.process.PID, logkey.Why, "not our hook", logkey.Path, who.chain[0].Exe)
 		return nil, control.Refuse(control.CodeForbidden, "only ccbot-hook, run by the agent, asks for a permission")
 	}

@@ -173,8 +173,9 @@ func TestP9_OnlyOurHookAsks(t *testing.T) {
 				chain = append(chain, process.Process{Identity: process.Identity{PID: 100 - i, Start: 90, Boot: "b"}, Exe: exe})
 			}
 			above := append(chain, process.Process{Identity: agent, Exe: "/opt/claude"})
-			assert.Equal(t, tt.want, fromHook(above, agent, tt.hook))
-			assert.False(t, fromHook(chain, agent, tt.hook), "below no agent")
+			s, found := Socket{Hook: tt.hook}, evidence.Above{Agent: agent}
+			assert.Equal(t, tt.want, s.fromHook(above, found))
+			assert.False(t, s.fromHook(chain, found), "below no agent")
 		})
 	}
 	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}

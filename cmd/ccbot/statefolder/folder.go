@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"ccbot/internal/bytesize"
 	"ccbot/internal/control"
 )
 
@@ -53,7 +54,7 @@ func Error(dir string, err error) error {
 	var what string
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		what = fmt.Sprintf("there is no room left; make some and try again (a start takes %d KiB)", probeSize>>10)
+		what = fmt.Sprintf("there is no room left; make some and try again (a start takes %s)", bytesize.Text(probeSize))
 	case errors.Is(err, syscall.EROFS):
 		what = "it is read-only; mount it for writing, or set CCBOT_DIR to another folder"
 	case errors.Is(err, fs.ErrPermission):

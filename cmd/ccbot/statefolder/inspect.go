@@ -59,8 +59,9 @@ func Inspect(dir string, mayRead bool) ([]Exposure, error) {
 }
 
 func (e entry) exposure(v viewer) Exposure {
-	writable := e.what != placeAbove && e.mode.Perm()&groupsWrite != 0
-	x := Exposure{Path: e.path, Closable: e.what != placeAbove && e.uid == v.uid && !writable, uid: v.uid}
+	link := e.mode.Type() == fs.ModeSymlink
+	writable := e.what != placeAbove && !link && e.mode.Perm()&groupsWrite != 0
+	x := Exposure{Path: e.path, Closable: e.what != placeAbove && e.uid == v.uid && !writable && !link, uid: v.uid}
 	o := e.objection(v)
 	switch {
 	case o.why != "":

@@ -186,9 +186,8 @@ func addEntry(entries []entry, path string, what place) ([]entry, error) {
 }
 
 // entriesIn returns the entries that ccbot uses in its folder, and the entries of the folders that
-// ccbot makes there, also when a link leads to them. It does not look at other things that a person
-// keeps there, since ccbot does not use them. Entries that disappear during the look, as hook
-// events do, are left out.
+// ccbot makes there. It does not look at other things that a person keeps there, since ccbot does
+// not use them. Entries that disappear during the look, as hook events do, are left out.
 func entriesIn(dir string) (entries []entry, err error) {
 	add := func(path string, what place) (err error) {
 		if entries, err = addEntry(entries, path, what); errors.Is(err, fs.ErrNotExist) {
@@ -205,23 +204,22 @@ func entriesIn(dir string) (entries []entry, err error) {
 		}
 	}
 	for _, name := range subfolders {
-		way, real, err := wayTo(filepath.Join(dir, name), placeBelow)
-		if err != nil {
+		folder, before := filepath.Join(dir, name), len(entries)
+		if err := add(folder, placeBelow); err != nil {
 			return nil, err
 		}
-		entries = append(entries, way...)
-		if real == "" {
+		if len(entries) == before || !entries[before].mode.IsDir() { // a file in a folder's place is told by who needs the folder
 			continue
 		}
-		inside, err := someOf(real)
-		if err != nil && !errors.Is(err, syscall.ENOTDIR) { // a file in a folder's place is told by who needs the folder
+		inside, err := someOf(folder)
+		if err != nil {
 			return nil, err
 		}
 		for _, name := range inside {
 			if name == volumeFolder {
 				continue
 			}
-			if err := add(filepath.Join(real, name), placePart); err != nil {
+			if err := add(filepath.Join(folder, name), placePart); err != nil {
 				return nil, err
 			}
 		}

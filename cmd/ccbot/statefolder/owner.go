@@ -63,6 +63,8 @@ func (e entry) objection(v viewer) objection {
 		return e.notOurs(v)
 	case e.what == placeSettings && e.mode.IsDir():
 		return objection{} // it is not read as settings, and reading it says so
+	case e.what == placeBelow && e.mode.Type() == fs.ModeSymlink:
+		return objection{why: path + " is a link, and ccbot moves and removes what it finds in its own folders", instead: "put the folder itself in its place"}
 	case e.mode.Type() == fs.ModeSymlink, e.mode.Type() == fs.ModeSocket:
 		return objection{} // a link's permissions mean nothing; each start makes a new socket, also after a kill before it was closed
 	case above && (e.mode.Perm()&othersWrite == 0 || e.mode&fs.ModeSticky != 0):

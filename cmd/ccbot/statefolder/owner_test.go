@@ -67,6 +67,7 @@ func TestP9_WhatOthersCouldHaveWrittenIsNotUsed(t *testing.T) {
 		{"a socket of another user's", placePart, other, socket | 0o600, false, 0, me, "sudo chown -R 1000", ""},
 		{"a folder in it", placeBelow, me, dir | 0o755, false, 0, me, "", ""},
 		{"a folder in it that others may write", placeBelow, me, dir | 0o777, false, 0, me, "chmod go-w", ""},
+		{"a link in the place of a folder in it", placeBelow, me, link | 0o777, false, 0, me, "", "put the folder itself in its place"},
 		{"a folder in it of another user's", placeBelow, other, dir | 0o700, false, 0, me, "sudo chown -R 1000", ""},
 
 		{"ccbot.env", placeSettings, me, 0o600, false, 0, me, "", ""},

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/programtest"
 )
 
 func TestP9_ForeignFoldersOfPATHAreFound(t *testing.T) {
@@ -45,9 +47,7 @@ func TestP9_ForeignFoldersOfPATHAreFound(t *testing.T) {
 }
 
 func TestP9_AFolderOfAnotherUserIsForeign_AsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
-	}
+	programtest.RequireRoot(t)
 	dir := t.TempDir()
 	require.NoError(t, os.Chown(dir, 65533, 65533))
 	found, err := ForeignFolders(dir + ":" + filepath.Join(dir, "bin"))

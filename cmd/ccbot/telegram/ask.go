@@ -14,6 +14,7 @@ import (
 	tgbot "github.com/go-telegram/bot"
 
 	"ccbot/bot/attachment"
+	"ccbot/internal/apianswer"
 	"ccbot/internal/token"
 )
 
@@ -75,31 +76,26 @@ func Ask(ctx context.Context, client *http.Client, server, method string, params
 	}
 	defer resp.Body.Close()
 	at, _ = http.ParseTime(resp.Header.Get("Date"))
-	var answer struct {
-		OK          bool            `json:"ok"`
-		Result      json.RawMessage `json:"result"`
-		ErrorCode   int             `json:"error_code"`
-		Description string          `json:"description"`
-		Parameters  struct {
-			RetryAfter int `json:"retry_after"`
-		} `json:"parameters"`
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return at, fmt.Errorf("%s: %w", method, err)
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&answer); err != nil {
-		return at, fmt.Errorf("%s: the server answers %d, and not as the Bot API does", method, resp.StatusCode)
-	}
+	answer, err := apianswer.Parse(body)
 	switch {
-	case answer.OK:
+	case err != nil:
+		return at, fmt.Errorf("%s: the server answers %d, and not as the Bot API does", method, resp.StatusCode)
+	case answer.Result != nil:
 		return at, json.Unmarshal(answer.Result, result)
-	case answer.ErrorCode == http.StatusUnauthorized, answer.ErrorCode == http.StatusNotFound:
+	case answer.UnknownToken():
 		return at, ErrRevoked
-	case answer.ErrorCode == http.StatusConflict && strings.Contains(answer.Description, "webhook"):
+	case answer.Code == http.StatusConflict && strings.Contains(answer.Description, "webhook"):
 		return at, ErrWebhook
-	case answer.ErrorCode == http.StatusConflict:
+	case answer.Code == http.StatusConflict:
 		return at, ErrRival
-	case answer.ErrorCode == http.StatusTooManyRequests:
-		return at, fmt.Errorf("%w: %w", ErrBusy, &tgbot.TooManyRequestsError{RetryAfter: answer.Parameters.RetryAfter})
+	case answer.Code == http.StatusTooManyRequests:
+		return at, fmt.Errorf("%w: %w", ErrBusy, &tgbot.TooManyRequestsError{RetryAfter: answer.RetryAfter})
 	case strings.Contains(answer.Description, "file is too big"):
 		return at, attachment.ErrFileTooBig
 	}
-	return at, fmt.Errorf("%s: the server answers %d", method, answer.ErrorCode)
+	return at, fmt.Errorf("%s: the server answers %d", method, answer.Code)
 }

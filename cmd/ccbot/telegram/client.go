@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,7 +25,7 @@ import (
 func Client(secret token.Token, server string) *http.Client {
 	connections := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+		DialContext:         persistent(dialOnce),
 		TLSHandshakeTimeout: 10 * time.Second,
 		IdleConnTimeout:     90 * time.Second,
 		ForceAttemptHTTP2:   true,
@@ -71,23 +70,24 @@ func New(secret token.Token, server string, log *slog.Logger) (*tgbot.Bot, error
 	return api, nil
 }
 
-// ErrRevoked says that Telegram does not know the token, at start or later.
+// ErrRevoked is returned if Telegram does not know the token.
 var ErrRevoked = exit.Usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
 
 // Connect asks Telegram who the bot is, until there is an answer: at boot the network may come
 // later than ccbot. tried is called after each try with the pause until the next one, zero once
 // Telegram has answered. A token that Telegram does not know is final.
-func Connect(ctx context.Context, api *tgbot.Bot, tried func(wait time.Duration), log *slog.Logger) (*models.User, error) {
+func Connect(ctx context.Context, client *http.Client, server string, tried func(wait time.Duration), log *slog.Logger) (*models.User, error) {
 	for tries := 0; ; tries++ {
+		var me models.User
 		asking, cancel := context.WithTimeout(ctx, callTimeout)
-		me, err := api.GetMe(asking)
+		_, err := Ask(asking, client, server, "getMe", struct{}{}, &me)
 		cancel()
 		switch {
 		case err == nil:
 			tried(0)
-			return me, nil
-		case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
-			return nil, ErrRevoked
+			return &me, nil
+		case errors.Is(err, ErrRevoked):
+			return nil, err
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		}

@@ -140,13 +140,17 @@ type fileInfo struct {
 }
 
 // locate asks where a file is. If the server asks for a pause, locate waits that long before the
-// next try.
+// next try. A server that does not know the token is asked until it does: that may pass.
 func (d Downloads) locate(ctx context.Context, fileID string) (f fileInfo, err error) {
-	for try := 1; ; try++ {
+	for try, denied := 1, 0; ; try++ {
 		asking, cancel := context.WithTimeout(ctx, callTimeout)
 		_, err = Ask(asking, d.client.client, d.url, "getFile", map[string]string{"file_id": fileID}, &f)
 		cancel()
 		wait := waitAfter(err, 0)
+		if errors.Is(err, ErrRevoked) {
+			wait, try = pause.Doubled(time.Second, 10*time.Second, denied), 0
+			denied++
+		}
 		if wait == 0 || try == locateTries {
 			break
 		}

@@ -108,7 +108,6 @@ func TestP9_NoFailedDownloadShowsTheToken(t *testing.T) {
 		{"cut when asked", cut, nil},
 		{"a page instead of JSON", says(http.StatusBadGateway, page), nil},
 		{"a page that is JSON", says(http.StatusOK, `{"ok":false,"description":"`+secretToken+`"}`), nil},
-		{"an unknown token", says(http.StatusUnauthorized, `{"ok":false,"error_code":401,"description":"Unauthorized"}`), nil},
 		{"an id that it does not know", says(http.StatusBadRequest, `{"ok":false,"error_code":400,"description":"Bad Request: invalid file_id"}`), nil},
 		{"no path", info("", 5), nil},
 		{"a path that leads up", info("../"+secretToken+"/x", 5), nil},
@@ -138,6 +137,24 @@ func TestP9_NoFailedDownloadShowsTheToken(t *testing.T) {
 			assert.NotErrorIs(t, err, attachment.ErrFileTooBig)
 			assert.LessOrEqual(t, len(err.Error()), 200)
 		})
+	}
+}
+
+// TestP4_DownloadWaitsForItsToken: a 401 or 404 costs no file, and no try.
+func TestP4_DownloadWaitsForItsToken(t *testing.T) {
+	for _, code := range []int{http.StatusUnauthorized, http.StatusNotFound} {
+		tries := 0
+		d := (&fileServer{info: func(w http.ResponseWriter, r *http.Request) {
+			if tries++; tries == 1 {
+				says(code, fmt.Sprintf(`{"ok":false,"error_code":%d,"description":"%s"}`, code, http.StatusText(code)))(w, r)
+				return
+			}
+			info("a/b.txt", 5)(w, r)
+		}, file: says(http.StatusOK, "hello")}).start(t)
+		var got bytes.Buffer
+		_, err := d.download(t.Context(), "f", &got)
+		require.NoError(t, err)
+		assert.Equal(t, "hello", got.String())
 	}
 }
 

@@ -1,0 +1,74 @@
+package telegram
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+const (
+	dialTimeout = 30 * time.Second
+	// dialAgain is how long an attempt to connect is alone. While the network is away the kernel repeats
+	// an attempt after longer and longer pauses, up to 16 s, and so do name servers; a new attempt
+	// succeeds at once when the network is back.
+	dialAgain = 3 * time.Second
+)
+
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// dialOnce connects. It has a resolver of its own, because attempts that share one wait for the same
+// question to a name server.
+func dialOnce(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialTimeout, Resolver: &net.Resolver{},
+		// A connection that is gone without a word is noticed after 30 seconds.
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}}
+	return d.DialContext(ctx, network, address)
+}
+
+// persistent returns a dialFunc that begins another attempt every dialAgain while the earlier ones go
+// on. The first connection is the result; an error is the result only if no attempt is under way.
+func persistent(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		type result struct {
+			conn net.Conn
+			err  error
+		}
+		results, underWay := make(chan result), 0
+		attempt := func() {
+			underWay++
+			go func() {
+				conn, err := dial(ctx, network, address)
+				results <- result{conn, err}
+			}()
+		}
+		defer func() {
+			cancel()
+			go func() { // an attempt may have connected meanwhile
+				for ; underWay > 0; underWay-- {
+					if late := <-results; late.conn != nil {
+						_ = late.conn.Close()
+					}
+				}
+			}()
+		}()
+		again := time.NewTicker(dialAgain)
+		defer again.Stop()
+		for attempt(); ; {
+			select {
+			case <-again.C:
+				attempt()
+			case r := <-results:
+				underWay--
+				if r.err == nil {
+					return r.conn, nil
+				}
+				if underWay == 0 {
+					return nil, r.err
+				}
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	}
+}
