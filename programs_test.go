@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path"
 	"path/filepath"
@@ -74,6 +75,29 @@ func TestProgramListMatchesTests(t *testing.T) {
 	for name, folders := range run {
 		t.Errorf("%s has no row in internal/programtest/programs.txt: %s", name, strings.Join(folders, " "))
 	}
+}
+
+// TestRootTestsRequireRoot checks that a test whose name ends in _AsRoot begins with programtest.RequireRoot, and no other.
+func TestRootTestsRequireRoot(t *testing.T) {
+	found := 0
+	for _, s := range sources(t) {
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !s.test || f.Body == nil || len(f.Body.List) == 0 {
+				continue
+			}
+			first := false
+			if expr, ok := f.Body.List[0].(*ast.ExprStmt); ok {
+				first = types.ExprString(expr.X) == "programtest.RequireRoot(t)"
+			}
+			asRoot := strings.HasPrefix(f.Name.Name, "Test") && strings.HasSuffix(f.Name.Name, "_AsRoot")
+			assert.Equal(t, asRoot, first, "%s: %s", s.path, f.Name.Name)
+			if asRoot {
+				found++
+			}
+		}
+	}
+	assert.NotZero(t, found)
 }
 
 // ours reports whether a program is built from this tree, or looked up because it does not exist.

@@ -61,7 +61,9 @@ func TestP3_MainJobInHostilePlaces(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tt.env)
-			w.umask = tt.umask
+			if tt.umask != "" {
+				w.before = "umask " + tt.umask
+			}
 			w.env = slices.DeleteFunc(w.env, func(s string) bool { return tt.without != "" && strings.HasPrefix(s, tt.without) })
 			w.mainJob()
 			w.assertPrivate()

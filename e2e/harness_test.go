@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -95,7 +96,8 @@ type world struct {
 	claude string     // CLAUDE_CONFIG_DIR
 	sent   string     // what the demo agent got, one JSON line each
 	socket string
-	umask  string // of the bot, where it is not that of the tests
+	before string // what a shell does before it becomes the bot
+	ccbot  string // the program; empty: the one that finds data races
 	api    *botapi.Server
 	person *botapi.Person
 	env    []string
@@ -193,9 +195,9 @@ func (w *world) launch(env ...string) *botProcess { return w.run(nil, env...) }
 // run runs a verb of ccbot, and waits for nothing.
 func (w *world) run(args []string, env ...string) *botProcess {
 	w.t.Helper()
-	b := &botProcess{cmd: exec.Command(filepath.Join(binaries, "ccbot"), args...), log: &lockedBuffer{}, done: make(chan struct{})}
-	if w.umask != "" {
-		b.cmd = exec.Command("sh", append([]string{"-c", "umask " + w.umask + `; exec "$0" "$@"`, b.cmd.Path}, args...)...)
+	b := &botProcess{cmd: exec.Command(cmp.Or(w.ccbot, filepath.Join(binaries, "ccbot")), args...), log: &lockedBuffer{}, done: make(chan struct{})}
+	if w.before != "" {
+		b.cmd = exec.Command("sh", append([]string{"-c", w.before + ` && exec "$0" "$@"`, b.cmd.Path}, args...)...)
 	}
 	b.cmd.Env = append(slices.Clone(w.env), env...)
 	b.cmd.Stdout, b.cmd.Stderr = b.log, b.log

@@ -14,6 +14,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/tmux"
 	"ccbot/try/botapi"
 )
 
@@ -49,6 +50,12 @@ func hears(text string) func(*stage) {
 		}
 		assert.LessOrEqual(s.t, n, 2, "a crash tells it twice at most: %s", text)
 	}
+}
+
+// placeholdersClose waits until no window sleeps for an agent that never came.
+func placeholdersClose(s *stage) {
+	s.t.Helper()
+	s.until("the placeholder has closed", func() bool { return !slices.Contains(s.windows(), tmux.PlaceholderName) })
 }
 
 func opens(name string) func(*stage) {
@@ -100,6 +107,12 @@ func birthAndEnd() life {
 		{step: "start", point: "start-recorded", when: "before anything is made",
 			disk: "the command in the inbox; a `starting` record without a window", fresh: "drops the record; the command comes again and starts the session",
 			do: opens("one"), dead: both(onDisk("one", starting, false), tagged("one", 0)), after: hears("one is ready")},
+		{step: "start", point: "window-reserved", when: "the window is a placeholder without a tag",
+			disk: "the command; a `starting` record without a window; a placeholder that sleeps", fresh: "drops the record; the command comes again and starts the session; the placeholder closes by itself",
+			do: opens("four"), dead: both(onDisk("four", starting, false), tagged("four", 0)), after: both(hears("four is ready"), placeholdersClose)},
+		{step: "start", point: "window-tagged", when: "the placeholder has the tag, and no agent",
+			disk: "the command; a `starting` record that knows no window; a placeholder with its tag", fresh: "drops the record; the command comes again and starts the session; the placeholder closes by itself",
+			do: opens("five"), dead: both(onDisk("five", starting, false), tagged("five", 1)), after: both(hears("five is ready"), placeholdersClose)},
 		{step: "start", point: "window-made", when: "between the window and its record",
 			disk: "the command; a `starting` record that knows no window, though one carries its tag", fresh: "binds the record to the window by its tag; the command that comes again finds the session",
 			do: opens("two"), dead: both(onDisk("two", starting, false), tagged("two", 1)), after: hears("two is ready")},
@@ -121,6 +134,24 @@ func birthAndEnd() life {
 		{step: "restore", point: "restore-recorded", when: "before the window is made",
 			disk: "the command; a `restoring` record without a window", fresh: "goes on with the restore",
 			do: resumes("one"), dead: both(onDisk("one", restoring, false), tagged("one", 0)), after: hears("one is ready")},
+		{step: "restore", point: "window-reserved", when: "the window is a placeholder without a tag",
+			prepare: func(s *stage) {
+				s.start()
+				kills("four")(s)
+				s.hear(s.mark, "four is archived")
+				s.rest()
+			},
+			disk: "the command; a `restoring` record without a window; a placeholder that sleeps", fresh: "goes on with the restore; the placeholder closes by itself",
+			do: resumes("four"), dead: both(onDisk("four", restoring, false), tagged("four", 0)), after: both(hears("four is ready"), placeholdersClose)},
+		{step: "restore", point: "window-tagged", when: "the placeholder has the tag, and no agent",
+			prepare: func(s *stage) {
+				s.start()
+				kills("five")(s)
+				s.hear(s.mark, "five is archived")
+				s.rest()
+			},
+			disk: "the command; a `restoring` record that knows no window; a placeholder with its tag", fresh: "goes on with the restore; the placeholder closes by itself",
+			do: resumes("five"), dead: both(onDisk("five", restoring, false), tagged("five", 1)), after: both(hears("five is ready"), placeholdersClose)},
 		{step: "restore", point: "window-made", when: "between the window and its record",
 			disk: "the command; a `restoring` record that knows no window, though one carries its tag", fresh: "binds the record to the window by its tag",
 			do: resumes("two"), dead: both(onDisk("two", restoring, false), tagged("two", 1)), after: hears("two is ready")},

@@ -216,10 +216,15 @@ func (g *caller) undo(ctx context.Context, path, branch, commit string) error {
 }
 
 // FindWorktree gives the work tree that dir is in, if this program has made it; nil without an error: it is in none.
+// A folder that only has a copy of a work tree's .git file is none: git knows the work tree by another path.
 func FindWorktree(dir string) (*Worktree, error) {
 	w, err := worktreeAt(dir)
 	if w == nil || err != nil {
 		return nil, err
+	}
+	known, err := w.knownPath()
+	if err != nil || known != w.Dir {
+		return nil, unless(err, fs.ErrNotExist)
 	}
 	file := filepath.Join(w.admin, ours)
 	name, err := ownfile.Read(file, maxComplaint, 0)
@@ -231,6 +236,19 @@ func FindWorktree(dir string) (*Worktree, error) {
 		}
 	}
 	return nil, unless(err, fs.ErrNotExist)
+}
+
+// knownPath returns the folder that git takes for the work tree, and removes if asked to.
+func (w *Worktree) knownPath() (string, error) {
+	said, err := ownfile.Read(filepath.Join(w.admin, "gitdir"), maxComplaint, 0)
+	if err != nil {
+		return "", err
+	}
+	mark := strings.TrimSpace(string(said))
+	if !filepath.IsAbs(mark) { // worktree.useRelativePaths, since git 2.48
+		mark = filepath.Join(w.admin, mark)
+	}
+	return filepath.Dir(mark), nil
 }
 
 // unless is an error that is none of those that are an answer.

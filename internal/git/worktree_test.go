@@ -129,6 +129,25 @@ func TestAnUnmarkedWorktreeIsNeitherTakenNorRemoved(t *testing.T) {
 	assert.Equal(t, r.dir+"-3", r.add(anywhere).Dir)
 }
 
+// Another folder gets the .git file of a work tree, and a link to it stands in the work tree's place. Git would empty
+// that folder: it removes what the path leads to.
+func TestP9_CopiedGitFileIsNoWorktree(t *testing.T) {
+	for _, behindLink := range []bool{true, false} {
+		r := inRoom(t)
+		w := r.add(anywhere)
+		others := filepath.Join(filepath.Dir(r.dir), "others")
+		require.NoError(t, os.CopyFS(others, os.DirFS(w.Dir)))
+		require.NoError(t, os.WriteFile(filepath.Join(others, "b"), nil, 0o600))
+		r.file(".git/info/exclude", "b\n")
+		if behindLink {
+			require.NoError(t, os.Rename(w.Dir, w.Dir+".old"))
+			require.NoError(t, os.Symlink(others, w.Dir))
+		}
+		assert.Equal(t, behindLink, found(t, w.Dir) == nil)
+		assert.Nil(t, found(t, others), "behind a link: %t", behindLink)
+	}
+}
+
 func TestAWorktreeRunsNothingThatTheRepositoryNames(t *testing.T) {
 	for _, filters := range [][]string{{"clean", "smudge", "process"}, {"smudge"}} {
 		r := inRoom(t)

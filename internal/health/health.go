@@ -19,8 +19,11 @@ type Figures struct {
 	Hook Hook
 	Disk Disk
 
-	Tmux   string // the version of the running server
-	Claude string
+	Watch string // the limit that keeps ccbot from watching files: "instances", "watches" or "other"
+
+	Tmux       string        // the version of the running server
+	TmuxSilent time.Duration // since when it owes an answer, if that is long
+	Claude     string
 }
 
 // Poll is how getting messages from Telegram goes.
@@ -29,6 +32,7 @@ type Poll struct {
 	Stuck   bool          // the tries have stopped
 	Failing bool          // the last try failed
 	Rival   bool          // because another program takes the messages
+	Unknown bool          // because Telegram does not know the token
 	Wait    time.Duration // because Telegram asks for a pause: the rest of it
 }
 
@@ -62,20 +66,25 @@ type Code string
 const (
 	PollsStuck    Code = "polls_stuck"
 	PollsRival    Code = "polls_rival"
+	PollsUnknown  Code = "polls_unknown"
 	PollsWait     Code = "polls_wait"
 	PollsFail     Code = "polls_fail"
 	APIFails      Code = "api_fails"
+	TmuxHangs     Code = "tmux_hangs"
 	DiskLow       Code = "disk_low"
 	NotClean      Code = "not_clean"
 	APIWaits      Code = "api_waits"
 	OutboxLong    Code = "outbox_long"
+	NoInstances   Code = "watch_instances"
+	NoWatches     Code = "watch_watches"
+	Unwatchable   Code = "watch_other"
 	HooksSlow     Code = "hooks_slow"
 	ClaudeUnknown Code = "claude_unknown"
 )
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsWait, PollsFail, APIFails, DiskLow, NotClean, APIWaits, OutboxLong, HooksSlow, ClaudeUnknown}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, DiskLow, NotClean, APIWaits, OutboxLong, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -101,14 +110,17 @@ func Warnings(f Figures) (all []Warning) {
 	}
 	add(f.Poll.Stuck, Warning{Code: PollsStuck, For: f.Poll.Ago})
 	add(f.Poll.Rival && !f.Poll.Stuck, Warning{Code: PollsRival})
+	add(f.Poll.Unknown && !f.Poll.Stuck, Warning{Code: PollsUnknown})
 	add(f.Poll.Wait > 0, Warning{Code: PollsWait, For: f.Poll.Wait})
-	add(f.Poll.Failing && !f.Poll.Rival && !f.Poll.Stuck && f.Poll.Wait == 0, Warning{Code: PollsFail})
+	add(f.Poll.Failing && !f.Poll.Rival && !f.Poll.Unknown && !f.Poll.Stuck && f.Poll.Wait == 0, Warning{Code: PollsFail})
 	add(f.API.Failing, Warning{Code: APIFails})
+	add(f.TmuxSilent > 0, Warning{Code: TmuxHangs, For: f.TmuxSilent})
 	add(f.Disk.Known && f.Disk.Low, Warning{Code: DiskLow, Bytes: f.Disk.Free})
 	add(f.NotClean > 0, Warning{Code: NotClean, Count: f.NotClean})
 	add(f.API.Wait > 0, Warning{Code: APIWaits, For: f.API.Wait})
 	add(f.Outbox > longOutbox, Warning{Code: OutboxLong, Count: f.Outbox})
-	add(f.Hook.Slowest > slowHook, Warning{Code: HooksSlow, For: f.Hook.Slowest})
+	add(f.Watch != "", Warning{Code: Code("watch_" + f.Watch)})
+	add(f.Watch == "" && f.Hook.Slowest > slowHook, Warning{Code: HooksSlow, For: f.Hook.Slowest})
 	add(f.Claude == "" && f.Up > startUp, Warning{Code: ClaudeUnknown})
 	return all
 }

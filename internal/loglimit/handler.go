@@ -10,6 +10,7 @@ import (
 
 	"ccbot/internal/clip"
 	"ccbot/internal/logkey"
+	"ccbot/internal/sysfault"
 )
 
 // The limits of one event.
@@ -17,10 +18,15 @@ const (
 	Burst           = 300
 	Interval        = 10 * time.Second
 	SummaryInterval = time.Minute
-	MaxValue        = 16 << 10 // bytes; a stack has fewer
+	FaultInterval   = time.Minute // between two lines of one event with one fault of the machine
+	MaxValue        = 16 << 10    // bytes; a stack has fewer
 
 	debugBurst    = 10_000
 	debugInterval = 10 * time.Millisecond
+
+	// maxWindows is how many windows a machine can have at once: each has a pseudo-terminal, and Linux
+	// has 4,096 of them (kernel.pty.max).
+	maxWindows = 4096
 )
 
 // Handler passes lines on to another handler, within the limits.
@@ -31,7 +37,7 @@ type Handler struct {
 
 // New limits the lines that reach next.
 func New(next slog.Handler) *Handler {
-	return &Handler{next: next, limits: &limits{log: slog.New(next), events: make(map[event]*limit)}}
+	return &Handler{next: next, limits: &limits{log: slog.New(next), events: make(map[event]*limit), faults: make(map[faulty]*repeated)}}
 }
 
 // Enabled implements [slog.Handler].
@@ -55,14 +61,18 @@ func (h *Handler) WithGroup(name string) slog.Handler {
 
 // Handle implements [slog.Handler].
 func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
-	if !h.limits.allow(event{r.Message, r.Level < slog.LevelInfo}) {
-		return nil
-	}
-	line := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	line, fault := slog.NewRecord(r.Time, r.Level, r.Message, r.PC), sysfault.Kind("")
 	r.Attrs(func(a slog.Attr) bool {
-		line.AddAttrs(short(a))
+		if a = short(a); a.Key == logkey.Error {
+			fault = sysfault.In(a.Value.String())
+		}
+		line.AddAttrs(a)
 		return true
 	})
+	e := event{r.Message, r.Level < slog.LevelInfo}
+	if fault != "" && !e.debug && h.limits.repeats(faulty{e.name, fault}, h.next, line) || !h.limits.allow(e) {
+		return nil
+	}
 	return h.next.Handle(ctx, line)
 }
 
@@ -86,12 +96,65 @@ type event struct {
 	debug bool
 }
 
+// BurstOf returns how many lines an event gets at once. A start logs each orphan window.
+func BurstOf(event string) int {
+	if event == "orphan_window" {
+		return maxWindows
+	}
+	return Burst
+}
+
+// faulty is an event that a fault of the machine has caused.
+type faulty struct {
+	name string
+	kind sysfault.Kind
+}
+
 // limits are the limits of all events.
 type limits struct {
 	log *slog.Logger // without limits
 
 	mu     sync.Mutex
 	events map[event]*limit
+	faults map[faulty]*repeated // those of the last minute
+}
+
+// repeated are the lines of a fault that were left out since its last line.
+type repeated struct {
+	count int
+	next  slog.Handler // of the last one
+	line  slog.Record
+}
+
+// repeats reports whether a line repeats a line of the last FaultInterval. Such a line is left out, and
+// the last of them is logged at the end of the interval, with their count.
+func (l *limits) repeats(f faulty, next slog.Handler, line slog.Record) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if one := l.faults[f]; one != nil {
+		one.count, one.next, one.line = one.count+1, next, line
+		return true
+	}
+	l.faults[f] = &repeated{}
+	time.AfterFunc(FaultInterval, func() { l.repeat(f) })
+	return false
+}
+
+// repeat logs the last line of a fault that was left out, with the count of them.
+func (l *limits) repeat(f faulty) {
+	l.mu.Lock()
+	last := *l.faults[f]
+	if last.count == 0 {
+		delete(l.faults, f)
+	} else {
+		*l.faults[f] = repeated{}
+		time.AfterFunc(FaultInterval, func() { l.repeat(f) })
+	}
+	l.mu.Unlock()
+	if last.count > 0 {
+		last.line.AddAttrs(slog.Int(logkey.Count, last.count))
+		_ = last.next.Handle(context.Background(), last.line) // as the caller of a log does
+	}
 }
 
 // limit is the state of one event.
@@ -106,7 +169,7 @@ func (l *limits) allow(e event) bool {
 	defer l.mu.Unlock()
 	one := l.events[e]
 	if one == nil {
-		one = &limit{bucket: rate.NewLimiter(rate.Every(Interval), Burst)}
+		one = &limit{bucket: rate.NewLimiter(rate.Every(Interval), BurstOf(e.name))}
 		if e.debug {
 			one.bucket = rate.NewLimiter(rate.Every(debugInterval), debugBurst)
 		}

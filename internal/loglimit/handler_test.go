@@ -3,9 +3,12 @@ package loglimit
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,6 +74,49 @@ func TestP9_RepeatedEventIsCounted(t *testing.T) {
 		out.Reset()
 		time.Sleep(10 * SummaryInterval)
 		assert.Empty(t, out.String(), "a log at rest says nothing")
+	})
+}
+
+// TestEachOrphanWindowIsLogged: a start logs each window of a machine that has as many as it can, and a flood ends there.
+func TestEachOrphanWindowIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, out := newLog()
+		for range maxWindows {
+			log.Warn("orphan_window", "window_id", "@1", "n", 1)
+		}
+		assert.Equal(t, maxWindows, lines(out, "orphan_window"))
+		for range 1000 {
+			log.Warn("orphan_window", "window_id", "@1", "n", 1)
+		}
+		assert.Equal(t, maxWindows, lines(out, "orphan_window"))
+		time.Sleep(SummaryInterval)
+		synctest.Wait()
+		assert.Contains(t, out.String(), "name=orphan_window count=1000\n")
+	})
+}
+
+func TestP9_RepeatedFaultIsLoggedEachMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, out := newLog()
+		unlink := func(name string, number syscall.Errno) {
+			log.Warn("not_removed", "name", name, "error", fmt.Errorf("tidy: %w", &os.PathError{Op: "unlink", Path: "/x", Err: number}))
+		}
+		unlink("file0", syscall.EIO)
+		time.Sleep(time.Second / 2)
+		for n := range 150 {
+			unlink(fmt.Sprint("file", n+1), syscall.EIO)
+			time.Sleep(time.Second)
+		}
+		assert.Equal(t, 3, lines(out, "not_removed"))
+		assert.Contains(t, out.String(), `name=file0 error="tidy: unlink /x: input/output error"`+"\n")
+		assert.Contains(t, out.String(), `name=file60 error="tidy: unlink /x: input/output error" count=60`)
+		unlink("other", syscall.EROFS)
+		assert.Equal(t, 4, lines(out, "not_removed"), "another fault")
+		time.Sleep(2 * FaultInterval)
+		assert.Equal(t, 5, lines(out, "not_removed"), "the rest")
+		unlink("again", syscall.EIO)
+		assert.Equal(t, 6, lines(out, "not_removed"), "a new fault")
+		time.Sleep(2 * FaultInterval)
 	})
 }
 

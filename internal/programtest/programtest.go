@@ -52,6 +52,15 @@ func Require(t testing.TB, name string) (path string) {
 	return ""
 }
 
+// RequireRoot skips a test that only root can pass, also if CCBOT_REQUIRE is "all". The test's name ends in _AsRoot:
+// .ci/run runs these tests as root.
+func RequireRoot(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can run it")
+	}
+}
+
 // Skip skips a test that cannot run on this machine. If CCBOT_REQUIRE is "all", the test fails.
 func Skip(t testing.TB, why string) {
 	t.Helper()

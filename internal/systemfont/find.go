@@ -15,22 +15,23 @@ const firstEmoji = 0x1F000
 // Find returns the glyphs that the fonts have of some characters. A bitmap is scaled to a height in pixels.
 func (f *Folders) Find(letters []rune, pixels int) map[rune]Glyph {
 	found := make(map[rune]Glyph)
+	letters = letters[:min(len(letters), maxLetters)]
 	if len(f.paths) == 0 || len(letters) == 0 {
 		return found
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	emoji, others := []candidate{}, []candidate{}
+	coloured, others := []candidate{}, []candidate{}
 	for _, c := range f.candidates() {
 		if c.emoji {
-			emoji = append(emoji, c)
+			coloured = append(coloured, c)
 		} else {
 			others = append(others, c)
 		}
 	}
-	f.ask(emoji, letters, firstEmoji, pixels, found)
+	f.ask(coloured, letters, firstEmoji, pixels, found)
 	f.ask(others, letters, 0, pixels, found)
-	f.ask(emoji, letters, 0, pixels, found)
+	f.ask(coloured, letters, 0, pixels, found)
 	// Reading Noto CJK takes 20 MB, which would stay with an idle bot until its next collection.
 	debug.FreeOSMemory()
 	return found
@@ -73,14 +74,24 @@ func Package(r rune) string {
 	switch {
 	case r > 0x1FFFF || unicode.Is(unicode.Co, r) || !unicode.IsGraphic(r):
 		return ""
+	case unicode.Is(rare, r):
+		return "fonts-noto-cjk"
 	case unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo),
 		r >= 0x3000 && r <= 0x33FF, r >= 0xFF00 && r <= 0xFFEF:
 		return Chinese
-	case r >= firstEmoji && r < 0x1FB00:
+	case unicode.Is(emoji, r):
 		return "fonts-noto-color-emoji"
 	}
 	return "fonts-noto-core"
 }
+
+// rare has Chinese and Korean characters that the package Chinese lacks: extension A of Unicode's Chinese block, and parts of
+// Korean syllables.
+var rare = &unicode.RangeTable{R16: []unicode.Range16{{0x1100, 0x11FF, 1}, {0x3400, 0x4DBF, 1}}}
+
+// emoji has the characters from firstEmoji on that the emoji font of Debian 12 has. The blocks between them are symbols.
+var emoji = &unicode.RangeTable{R32: []unicode.Range32{{0x1F004, 0x1F004, 1}, {0x1F0CF, 0x1F0CF, 1}, {0x1F170, 0x1F19A, 1},
+	{0x1F1E6, 0x1F64F, 1}, {0x1F680, 0x1F6FF, 1}, {0x1F7E0, 0x1F7F0, 1}, {0x1F900, 0x1F9FF, 1}, {0x1FA70, 0x1FAFF, 1}}}
 
 // Chinese is the Debian package of a small font with Chinese, Japanese and Korean characters.
 const Chinese = "fonts-wqy-microhei"

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/programtest"
 )
 
 // machine is a folder that stands for the root folder of a machine whose root is the user of this test.
@@ -144,9 +146,7 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 
 // TestFontsOfRoot_AsRoot reads a font below /run, where every folder is root's.
 func TestFontsOfRoot_AsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
-	}
+	programtest.RequireRoot(t)
 	dir, err := os.MkdirTemp("/run", "ccbot-test-fonts-")
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
@@ -211,6 +211,8 @@ func TestDamagedFontHidesNone(t *testing.T) {
 
 func TestPackage(t *testing.T) {
 	for r, want := range map[rune]string{'中': Chinese, '한': Chinese, 'か': Chinese, '，': Chinese, '🙂': "fonts-noto-color-emoji",
+		'㐀': "fonts-noto-cjk", 'ᄀ': "fonts-noto-cjk", '🀄': "fonts-noto-color-emoji", '🇩': "fonts-noto-color-emoji", '🟢': "fonts-noto-color-emoji",
+		'🀀': "fonts-noto-core", '🂡': "fonts-noto-core", '🙐': "fonts-noto-core", '🠀': "fonts-noto-core", '🨀': "fonts-noto-core",
 		'ש': "fonts-noto-core", '\uE0C0': "", '\U000F1234': "", '\U0002A6D0': "", '\u0378': ""} {
 		assert.Equal(t, want, Package(r), "%U", r)
 	}

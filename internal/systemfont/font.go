@@ -22,11 +22,12 @@ const (
 	maxFaces    = 64  // of a collection
 	maxTables   = 128 // of a face
 	maxSmall    = 1 << 20
-	maxLetters  = 8_192  // that one call looks for
+	maxLetters  = 8_192  // that one call looks for, also in several files
 	maxParts    = 64     // glyphs that a composite glyph is made of
 	maxSegments = 10_000 // of an outline
 	maxReach    = 16     // of an outline, in ems from its origin
 	maxBitmap   = 512    // pixels, of each side
+	maxAspect   = 2      // the width of a bitmap is at most its height times maxAspect
 )
 
 // face of a collection that is used, or the last one. In Noto's and Apple's collections it has the simplified Chinese forms.
@@ -51,6 +52,7 @@ func (g Glyph) Empty() bool { return len(g.Outline) == 0 && g.Bitmap == nil }
 
 // Read returns the glyphs that a font file has of some characters. A bitmap is scaled to a height in pixels.
 func Read(file io.ReaderAt, size int64, letters []rune, pixels int) (found map[rune]Glyph, err error) {
+	letters = letters[:min(len(letters), maxLetters)]
 	err = guard.Call(func() error {
 		found, err = read(file, size, letters, pixels)
 		return err
@@ -165,7 +167,7 @@ func (d *directory) lookUp(letters []rune) (map[rune]font.GID, error) {
 		return nil, err
 	}
 	gids := make(map[rune]font.GID)
-	for _, r := range letters[:min(len(letters), maxLetters)] {
+	for _, r := range letters {
 		if gid, ok := cmap.Lookup(r); ok && gid != 0 {
 			gids[r] = gid
 		}
@@ -317,7 +319,8 @@ func scaled(segments []opentype.Segment, em float32) ([]opentype.Segment, bool) 
 // bitmap returns a picture with the given height; false if it is damaged or too large.
 func bitmap(data []byte, height int) (image.Image, bool) {
 	config, err := png.DecodeConfig(bytes.NewReader(data))
-	if err != nil || config.Width < 1 || config.Height < 1 || config.Width > maxBitmap || config.Height > maxBitmap {
+	if err != nil || config.Width < 1 || config.Height < 1 || config.Width > maxBitmap ||
+		config.Height > maxBitmap || config.Width > maxAspect*config.Height {
 		return nil, false
 	}
 	img, err := png.Decode(bytes.NewReader(data))

@@ -171,7 +171,7 @@ func TestPanicIsAnError(t *testing.T) {
 }
 
 func TestBitmapLimits(t *testing.T) {
-	for size, want := range map[image.Point]bool{{136, 128}: true, {maxBitmap, maxBitmap}: true, {maxBitmap + 1, 8}: false, {8, maxBitmap + 1}: false} {
+	for size, want := range map[image.Point]bool{{136, 128}: true, {maxBitmap, maxBitmap}: true, {maxBitmap + 1, maxBitmap}: false, {64, 32}: true, {65, 32}: false, {8, maxBitmap + 1}: false} {
 		var data bytes.Buffer
 		require.NoError(t, png.Encode(&data, image.NewGray(image.Rectangle{Max: size})))
 		img, ok := bitmap(data.Bytes(), 32)
