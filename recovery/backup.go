@@ -377,16 +377,24 @@ func pack(to io.Writer, records map[string][]byte, each func() error) error {
 // unpack returns all records that pack wrote, or an error. Only a regular file with the name and
 // the size of a record counts as a record.
 func unpack(packed []byte) (map[string][]byte, error) {
-	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
+	in := bytes.NewReader(packed)
+	unzipped, err := gzip.NewReader(in)
 	if err != nil {
 		return nil, err
 	}
+	unzipped.Multistream(false)
 	records, room := make(map[string][]byte), int64(backupMost)
 	for archive := tar.NewReader(unzipped); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			_, err = io.Copy(io.Discard, unzipped) // the checksum comes last
-			return records, err
+			_, err = io.Copy(padding{}, unzipped) // the checksum comes last
+			if err == nil && in.Len() > 0 {
+				err = errBehind
+			}
+			if err != nil {
+				return nil, err
+			}
+			return records, nil
 		}
 		if err != nil {
 			return nil, err
@@ -400,6 +408,18 @@ func unpack(packed []byte) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+var errBehind = errors.New("something follows the records in it")
+
+// padding accepts the zeros with which tar programs fill the last block, and nothing else.
+type padding struct{}
+
+func (padding) Write(p []byte) (int, error) {
+	if len(bytes.Trim(p, "\x00")) > 0 {
+		return 0, errBehind
+	}
+	return len(p), nil
 }
 
 func isRecordName(name string) bool {

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"strings"
 	"testing"
 
@@ -72,6 +73,35 @@ func TestP8_AForeignArchiveIsNoBackup(t *testing.T) {
 	records, err := unpack(archived(t, good))
 	require.NoError(t, err)
 	assert.Equal(t, map[string][]byte{"a.json": []byte("xxx")}, records, "what another tar has packed")
+}
+
+// Nothing is taken from an archive with something behind its records.
+func TestP8_BackupEndsWithItsRecords(t *testing.T) {
+	good := packedBytes(t, map[string][]byte{"a.json": []byte("{}")})
+	var unzipped bytes.Buffer
+	r, err := gzip.NewReader(bytes.NewReader(good))
+	require.NoError(t, err)
+	_, err = unzipped.ReadFrom(r)
+	require.NoError(t, err)
+	zipped := func(more string) []byte {
+		var file bytes.Buffer
+		w := gzip.NewWriter(&file)
+		_, err := w.Write(append(bytes.Clone(unzipped.Bytes()), more...))
+		require.NoError(t, errors.Join(err, w.Close()))
+		return file.Bytes()
+	}
+	for name, packed := range map[string][]byte{
+		"a second gzip member":    append(bytes.Clone(good), packedBytes(t, map[string][]byte{"b.json": []byte("{}")})...),
+		"bytes after the gzip":    append(bytes.Clone(good), 0),
+		"bytes after the archive": zipped("more"),
+	} {
+		records, err := unpack(packed)
+		require.ErrorIs(t, err, errBehind, name)
+		assert.Empty(t, records, name)
+	}
+	records, err := unpack(zipped(strings.Repeat("\x00", 8192)))
+	require.NoError(t, err)
+	assert.Len(t, records, 1, "tar programs fill the last block")
 }
 
 // TestP8_AMemberThatOnlyClaimsToBeLargeTakesNoMemory: a tar header can name any size.
