@@ -101,11 +101,12 @@ func inode(info fs.FileInfo) uint64 {
 // ignoreAll is the .gitignore of the folder, because none of its files belongs into a commit.
 const ignoreAll = "*\n"
 
+const ignoreFile = ".gitignore"
+
 // ignore writes the folder's .gitignore, through an unused temporary name. A .gitignore that exists
 // stays as it is.
 func ignore(box *os.Root, part string, link linker) error {
-	const name = ".gitignore"
-	if _, err := box.Lstat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := box.Lstat(ignoreFile); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	f, err := create(box, part)
@@ -114,7 +115,7 @@ func ignore(box *os.Root, part string, link linker) error {
 	}
 	_, err = f.WriteString(ignoreAll)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = publish(box, part, name, link)
+		err = publish(box, part, ignoreFile, link)
 	}
 	if errors.Is(err, fs.ErrExist) { // it appeared a moment ago
 		err = nil
