@@ -172,3 +172,24 @@ func literal(parts []syntax.WordPart) string {
 	}
 	return b.String()
 }
+
+// StateDir returns the state folder that a command of ours names, and "" if it names none.
+func StateDir(command string) (dir string) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(command), "")
+	if err != nil {
+		return ""
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok || program(call) != hookName {
+			return true
+		}
+		for i, arg := range call.Args[:len(call.Args)-1] {
+			if arg.Lit() == "--dir" {
+				dir = literal(call.Args[i+1].Parts)
+			}
+		}
+		return true
+	})
+	return dir
+}

@@ -29,7 +29,8 @@ type manager interface {
 	name() string
 	file() string
 	text(p Program) string
-	starts(text string) string // the program that a text names; empty: none
+	starts(text string) string   // the program that a text names; empty: none
+	stateDir(text string) string // the CCBOT_DIR that a text names; empty: none
 	answers(ctx context.Context, run Runner) error
 	// load makes the file count, and starts the service unless it runs.
 	load(ctx context.Context, run Runner, changed bool) error
@@ -105,6 +106,13 @@ func (m systemd) look(ctx context.Context, run Runner, s *State) {
 var unitStarts = regexp.MustCompile(`(?m)^ExecStart=(.*)$`)
 
 func (systemd) starts(text string) string { return firstMatch(unitStarts, text) }
+
+var unitState = regexp.MustCompile(`(?m)^Environment="CCBOT_DIR=((?:[^"\\]|\\.)*)"$`)
+
+// unitPlain takes back what unitWord does.
+var unitPlain = strings.NewReplacer(`\\`, `\`, `\"`, `"`, "%%", "%")
+
+func (systemd) stateDir(text string) string { return unitPlain.Replace(firstMatch(unitState, text)) }
 
 // firstMatch is the first group of an expression, where it matches.
 func firstMatch(re *regexp.Regexp, text string) string {
@@ -218,12 +226,17 @@ func (m launchd) restart(ctx context.Context, run Runner) error {
 
 var (
 	plistStarts  = regexp.MustCompile(`<key>ProgramArguments</key>\s*<array>\s*<string>(.*?)</string>`)
+	plistState   = regexp.MustCompile(`<key>CCBOT_DIR</key>\s*<string>(.*?)</string>`)
 	launchdState = regexp.MustCompile(`(?m)^\s*state = (.*)$`)
 	launchdPID   = regexp.MustCompile(`(?m)^\s*pid = (\d+)$`)
 )
 
 func (launchd) starts(text string) string {
 	return html.UnescapeString(firstMatch(plistStarts, text))
+}
+
+func (launchd) stateDir(text string) string {
+	return html.UnescapeString(firstMatch(plistState, text))
 }
 
 func (m launchd) look(ctx context.Context, run Runner, s *State) {

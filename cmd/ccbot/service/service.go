@@ -48,6 +48,7 @@ type State struct {
 	Current   bool      `json:"current"`          // the file is what an install would write now
 	Same      bool      `json:"same_program"`     // it runs the program that looks
 	Starts    string    `json:"starts,omitempty"` // the program, as the file names it
+	StateDir  string    `json:"-"`                // CCBOT_DIR, as the file names it; empty: its default
 	Active    bool      `json:"-"`
 	Known     *bool     `json:"active,omitempty"` // Active, where the manager has answered
 	State     string    `json:"state,omitempty"`  // in the manager's words
@@ -68,7 +69,7 @@ func (s *Service) Look(ctx context.Context) (State, error) {
 		return state, err
 	}
 	state.Installed, state.Changed, state.Current = true, !untouched(old), old == m.text(s.Program)
-	state.Starts = m.starts(old)
+	state.Starts, state.StateDir = m.starts(old), m.stateDir(old)
 	state.Same = state.Starts == m.starts(m.text(s.Program))
 	if m.look(ctx, s.Run, &state); state.Problem == "" {
 		state.Known = new(state.Active)

@@ -93,3 +93,13 @@ func TestFullPath(t *testing.T) {
 	assert.Equal(t, "/home/me/.local/bin:/usr/bin:/opt/x:/usr/local/bin:/bin", FullPath("/home/me/.local/bin", "/usr/bin:.:/opt/x::rel:/usr/bin"))
 	assert.Equal(t, "/usr/local/bin:/usr/bin:/bin", FullPath("", ""))
 }
+
+// TestFilesNameStateFolder reads back the CCBOT_DIR that a file has.
+func TestFilesNameStateFolder(t *testing.T) {
+	for _, dir := range []string{"", odd.StateDir, `/a"b\c%d`} {
+		p := plain
+		p.StateDir = dir
+		assert.Equal(t, dir, systemd{}.stateDir(Unit(p)))
+		assert.Equal(t, dir, launchd{}.stateDir(Plist(p)))
+	}
+}
