@@ -100,7 +100,7 @@ func findPlace(cfg Config) (place, error) {
 		return place{}, fmt.Errorf("%w: %w", ErrNoTmux, err)
 	}
 	return place{cfg: cfg, binary: binary, socket: socketPath(cfg.Socket, os.Getenv("TMUX_TMPDIR"), os.Getuid()),
-		control: "ccbot-ctl-" + cfg.Instance, env: append([]string{}, cfg.Env...)}, nil
+		control: controlPrefix + cfg.Instance, env: append([]string{}, cfg.Env...)}, nil
 }
 
 // checkServer checks what names the server. A test binary is known by the flags of `go test`.
