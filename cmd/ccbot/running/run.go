@@ -130,6 +130,7 @@ func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
 	s.lasting = lastingIn(ctx)
 	stopping, stop := context.WithCancel(ctx)
 	context.AfterFunc(asked, stop)
+	s.stop = stop
 	g.Go(func() error { return s.tmux.Run(ctx) })
 	g.Go(func() error { return s.watch.Run(ctx) })
 	g.Go(func() error { return s.metrics.Run(ctx) })

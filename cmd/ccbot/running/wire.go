@@ -107,6 +107,7 @@ type system struct {
 	menus        *telegram.Menus
 	start        func(ctx context.Context) (me *models.User, err error)
 	end          func() // releases the lock
+	stop         func() // asks the running bot to stop
 
 	// lasting makes a context that outlives the client which has asked for something, and ends with
 	// the run.
