@@ -43,12 +43,12 @@ func Leaving(now time.Time, after time.Duration, records []session.Record) []Age
 }
 
 func leaves(now time.Time, after time.Duration, r session.Record) bool {
-	return expired(now, after, r) && !r.Unreported && (expired(now.Add(-after), after, r) || !unsaid(r))
+	return expired(now, after, r) && !r.Unreported && (expired(now.Add(-after), after, r) || !Unsaid(r))
 }
 
-// unsaid says whether the chat lacks something that the agent said: there is still text after one
+// Unsaid reports whether the chat lacks something that the agent said: there is still text after one
 // of the record's cursors. A transcript that cannot be read may contain some.
-func unsaid(r session.Record) bool {
+func Unsaid(r session.Record) bool {
 	return slices.ContainsFunc(r.Cursors, func(c transcript.Cursor) bool { return c.Unsaid(math.MaxInt64) })
 }
 

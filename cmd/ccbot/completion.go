@@ -11,12 +11,17 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-func (c *call) completionCommand(root *cobra.Command) *cobra.Command {
-	shells := map[string]func(io.Writer) error{
+// shells are the shells with completions, and what prints these.
+func shells(root *cobra.Command) map[string]func(io.Writer) error {
+	return map[string]func(io.Writer) error{
 		"bash": func(w io.Writer) error { return root.GenBashCompletionV2(w, true) },
 		"zsh":  root.GenZshCompletion,
 		"fish": func(w io.Writer) error { return root.GenFishCompletion(w, true) },
 	}
+}
+
+func (c *call) completionCommand(root *cobra.Command) *cobra.Command {
+	shells := shells(root)
 	return &cobra.Command{Use: "completion bash|zsh|fish", Short: "Print the completions for a shell", ValidArgs: []string{"bash", "zsh", "fish"},
 		Long: `Print a script that has the shell complete verbs, flags and the names of sessions.`,
 		Example: `  ccbot completion bash > ~/.local/share/bash-completion/completions/ccbot

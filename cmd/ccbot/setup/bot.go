@@ -76,7 +76,7 @@ func (s *Setup) configured(ctx context.Context) (bot, error) {
 	if err != nil || s.Flags.Yes {
 		return b, err
 	}
-	keep, err := s.Terminal.yes(ctx, "Keep this bot?", true)
+	keep, err := s.Terminal.Yes(ctx, "Keep this bot?", true)
 	if err != nil || !keep {
 		return bot{}, err
 	}

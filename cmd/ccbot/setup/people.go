@@ -38,7 +38,7 @@ var errNobody = errors.New("nobody has used the code in time: begin again for a 
 func (s *Setup) choosePeople(ctx context.Context, b bot) (people []person, err error) {
 	ids := s.Flags.Allow
 	if len(ids) == 0 && len(s.AllowedUsers) > 0 {
-		more, err := s.Terminal.yes(ctx, fmt.Sprintf("Allowed: %s. Let somebody else in?", list(s.AllowedUsers)), false)
+		more, err := s.Terminal.Yes(ctx, fmt.Sprintf("Allowed: %s. Let somebody else in?", list(s.AllowedUsers)), false)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func (s *Setup) choosePeople(ctx context.Context, b bot) (people []person, err e
 		if err != nil {
 			return nil, err
 		}
-		yours, err := s.Terminal.yes(ctx, fmt.Sprintf("%s, id %d: yours?", found.named(), found.ID), false)
+		yours, err := s.Terminal.Yes(ctx, fmt.Sprintf("%s, id %d: yours?", found.named(), found.ID), false)
 		if err != nil {
 			return nil, err
 		}

@@ -98,7 +98,7 @@ func (s *Setup) offer(ctx context.Context, flag *bool, question string) (bool, e
 	case s.Flags.Yes:
 		return true, nil
 	}
-	return s.Terminal.yes(ctx, question, true)
+	return s.Terminal.Yes(ctx, question, true)
 }
 
 // chooseFolder is the folder for new sessions; empty: it stays as it is. The person whose choice is

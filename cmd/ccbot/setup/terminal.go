@@ -26,8 +26,8 @@ const longestLine = 4096
 
 func (t Terminal) say(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n", args...) }
 
-// yes asks until the answer is yes or no. Enter alone means fallback.
-func (t Terminal) yes(ctx context.Context, question string, fallback bool) (bool, error) {
+// Yes asks until the answer is yes or no. Enter alone means fallback.
+func (t Terminal) Yes(ctx context.Context, question string, fallback bool) (bool, error) {
 	choice := " [y/N] "
 	if fallback {
 		choice = " [Y/n] "
