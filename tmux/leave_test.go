@@ -52,7 +52,10 @@ func unwatched(t *testing.T) real {
 	r := real{name: fmt.Sprintf("ccbot-test-%d-%d", os.Getpid(), servers.Add(1)), home: t.TempDir()}
 	processtest.EndAfterFailure(t, r.home)
 	r.socket = filepath.Join(socketDir(t), r.name)
-	t.Cleanup(func() { r.stopServer(t) })
+	t.Cleanup(func() {
+		r.stopServer(t)
+		r.requireClean(t)
+	})
 	client, err := tmux.New(r.config())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
