@@ -139,8 +139,8 @@ func TestP9_AForgedTapDoesNothing(t *testing.T) {
 		var another onButton
 		card, revision, option := split(real.data)
 		for other, one := range all {
-			_, itsRevision, _ := split(one.data)
-			if other != id && one.message.To == real.message.To && itsRevision != revision { // two cards that show the same share it
+			_, otherRevision, _ := split(one.data)
+			if other != id && one.message.To == real.message.To && otherRevision != revision { // equal cards have equal revisions
 				another = one
 			}
 		}

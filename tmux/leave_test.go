@@ -2,18 +2,13 @@ package tmux_test
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/processtest"
-	"ccbot/internal/programtest"
 	"ccbot/tmux"
 )
 
@@ -48,14 +43,7 @@ func (r real) leaves(t *testing.T) {
 // unwatched is a server whose own client has ended, as after a stop of the bot.
 func unwatched(t *testing.T) real {
 	t.Helper()
-	programtest.Require(t, "tmux")
-	r := real{name: fmt.Sprintf("ccbot-test-%d-%d", os.Getpid(), servers.Add(1)), home: t.TempDir()}
-	processtest.EndAfterFailure(t, r.home)
-	r.socket = filepath.Join(socketDir(t), r.name)
-	t.Cleanup(func() {
-		r.stopServer(t)
-		r.requireClean(t)
-	})
+	r := private(t)
 	client, err := tmux.New(r.config())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -54,20 +54,27 @@ type real struct {
 	home   string
 }
 
-// open makes a client on a socket of its own, with Run running and no server yet.
-func open(t testing.TB) real {
+// private names a socket of its own, with no server yet. A server that is started there ends with the test.
+func private(t testing.TB) real {
 	t.Helper()
 	programtest.Require(t, "tmux")
 	r := real{name: fmt.Sprintf("ccbot-test-%d-%d", os.Getpid(), servers.Add(1)), home: t.TempDir()}
-	processtest.EndAfterFailure(t, r.home)
-	client, err := tmux.New(r.config())
-	require.NoError(t, err)
-	r.Client = client
 	r.socket = filepath.Join(socketDir(t), r.name)
+	processtest.EndAfterFailure(t, r.home)
 	t.Cleanup(func() {
 		r.stopServer(t)
 		r.requireClean(t)
 	})
+	return r
+}
+
+// open makes a client on a socket of its own, with Run running and no server yet.
+func open(t testing.TB) real {
+	t.Helper()
+	r := private(t)
+	client, err := tmux.New(r.config())
+	require.NoError(t, err)
+	r.Client = client
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- client.Run(ctx) }()

@@ -60,15 +60,14 @@ func Open(t testing.TB, srv *botapi.Server, look Look) *Page {
 func OpenURL(t testing.TB, url string, look Look) *Page {
 	t.Helper()
 	path := Browser(t)
-	// A browser that is killed leaves its temporary folder. The path is short, because a socket lies in it.
-	temp, err := os.MkdirTemp("", "page")
+	dir, err := os.MkdirTemp("", "page") // short: a socket lies in it
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(temp)) })
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Env("TMPDIR="+temp),
+		chromedp.Env("TMPDIR="+dir), // a killed browser removes nothing
 	)
 	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(allocator)
