@@ -132,7 +132,7 @@ func (w *closing) noteInterruption(ctx context.Context) {
 func (w *closing) lost(ctx context.Context) error {
 	const why = "pane and process are proven gone"
 	server, err := w.Panes.Server(ctx)
-	all := errors.Is(err, tmux.ErrNoServer) || err == nil && w.r.Binding != nil && !SameServer(server, *w.r.Binding)
+	all := errors.Is(err, tmux.ErrNoServer) || err == nil && w.r.Binding != nil && SameServer(server, w.Processes.Self().Boot, *w.r.Binding) == process.No
 	w.Log.Warn("session_lost", logkey.SessionID, w.r.ID.String(), logkey.TmuxEnded, all)
 	if all && w.tmuxLost != nil {
 		defer w.tmuxLost()

@@ -91,8 +91,13 @@ func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneF
 		return PaneGone, tmux.Pane{}, "", false, false
 	case err != nil:
 		return PaneUnknown, tmux.Pane{}, "", false, true
-	case !SameServer(server, b):
+	}
+	switch SameServer(server, o.Processes.Self().Boot, b) {
+	case process.No:
 		return PaneGone, tmux.Pane{}, "", false, false
+	case process.Maybe:
+		return PaneUnknown, tmux.Pane{}, "", false, false
+	case process.Yes:
 	}
 	id, err := tmux.ParsePaneID(b.Pane)
 	if err != nil {
@@ -183,9 +188,18 @@ func (o *Observer) lookAtRequests(ctx context.Context, r session.Record, v *View
 	}
 }
 
-// SameServer says whether a tmux server is that of a binding. Every new server starts its ids again.
-func SameServer(s tmux.ServerID, b session.Binding) bool {
-	return s.PID == b.Server.PID && s.Start == b.Server.Start
+// SameServer reports whether a tmux server is the binding's. Every new server starts its ids again. The answer is
+// Maybe if boot, which names the clock of s.Start, is of another clock than the binding.
+func SameServer(s tmux.ServerID, boot string, b session.Binding) process.Answer {
+	switch {
+	case s.PID != b.Server.PID:
+		return process.No
+	case process.OtherClock(b.Agent.Boot, boot):
+		return process.Maybe
+	case s.Start != b.Server.Start:
+		return process.No
+	}
+	return process.Yes
 }
 
 // screenLines is how many lines that scrolled off a dead pane are kept with its screen.

@@ -255,7 +255,7 @@ func (v *Recovery) factsOfWriters(ctx context.Context, f *resumeFacts, survey ev
 		return nil
 	}
 	server, err := v.Tmux.Server(ctx)
-	if err == nil && taken(records, server, came.Pane.Window, owners...) {
+	if err == nil && taken(records, server, v.Processes.Self().Boot, came.Pane.Window, owners...) {
 		f.Objection = "its window is that of another session"
 	}
 	return err

@@ -149,6 +149,9 @@ func (p plan) record(r session.Record) (*Action, *Notice) {
 	case r.Binding == nil:
 		return p.unbound(r)
 	}
+	if p.sameServer(*r.Binding) == process.Maybe {
+		return p.unknown(r, "its binding was noted by another clock")
+	}
 	if pane, there := p.pane(*r.Binding); there {
 		return p.there(r, pane), nil
 	}
@@ -260,9 +263,9 @@ func (p plan) unknown(r session.Record, why string) (*Action, *Notice) {
 // closed says how a session was lost where more than its pane went down.
 func (w World) closed(b session.Binding) string {
 	switch {
-	case b.Agent.Boot != "" && w.Boot != "" && b.Agent.Boot != w.Boot:
+	case b.Agent.Boot != "" && w.Boot != "" && !process.SameBoot(b.Agent.Boot, w.Boot):
 		return session.ClosedReboot
-	case !w.sameServer(b):
+	case w.sameServer(b) == process.No:
 		return session.ClosedTmux
 	}
 	return ""
@@ -287,7 +290,7 @@ func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
 		return w, false
 	}
 	w = writers[0]
-	return w, objection(w, r.Seconds, p.Below[w.Identity]) == "" && !taken(p.Records, p.Server, w.Pane.Window, r)
+	return w, objection(w, r.Seconds, p.Below[w.Identity]) == "" && !taken(p.Records, p.Server, p.Boot, w.Pane.Window, r)
 }
 
 // launchedHere says whether this very ccbot has launched the session's agent. A launch that is

@@ -92,6 +92,13 @@ func world(r session.Record, alive process.Liveness, panes ...tmux.Pane) World {
 		Survey: evidence.Survey{Agents: map[uuid.UUID]process.Liveness{r.ID: alive}, Writers: map[uuid.UUID][]evidence.Writer{}}}
 }
 
+// otherClock moves ccbot to another time namespace: all starts that it reads differ from those it has noted.
+func otherClock(w World) World {
+	w.Records[0].Binding.Agent.Boot = "8d6c7a52-0000-4000-8000-000000000001"
+	w.Boot, w.Server.Start = w.Records[0].Binding.Agent.Boot+"-3b9aca00", w.Server.Start+100_000
+	return w
+}
+
 var limits = Limits{StaleRunning: 30 * day, ResumeStale: day, OrphanGrace: 30 * time.Second}
 
 // What Plan decides of one record, for each state.
@@ -111,6 +118,12 @@ func TestPlan(t *testing.T) {
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Unknown, pane(3)) }},
 		{name: "its process ended, tmux does not know yet", states: bound, do: Reattach,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Gone, pane(3)) }},
+		{name: "its binding is of another clock, no pane is there", states: bound, notice: Unclear,
+			world: func(s session.State) World { return otherClock(world(record(s, binding(3)), process.Gone)) }},
+		{name: "its binding is of another clock, its pane is dead", states: bound, notice: Unclear,
+			world: func(s session.State) World {
+				return otherClock(world(record(s, binding(3)), process.Unknown, pane(3, dead)))
+			}},
 		{name: "its pane is dead", states: bound, do: Conclude,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Gone, pane(3, dead)) }},
 		{name: "adopted: its agent lives in its shell", states: bound, do: Reattach,

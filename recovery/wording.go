@@ -41,7 +41,7 @@ func (w World) describeGone(b session.Binding) string {
 		agent += ", the machine was started anew"
 	case w.Tmux == TmuxAbsent:
 		agent += ", no tmux server listens"
-	case !w.sameServer(b):
+	case w.sameServer(b) == process.No:
 		agent += fmt.Sprintf(", tmux server %d is another one", w.Server.PID)
 	}
 	return fmt.Sprintf("pane %s of tmux server %d is gone, %s", b.Pane, b.Server.PID, agent)

@@ -71,10 +71,12 @@ const (
 // tag is the mark that a record's windows carry.
 func (w World) tag(id uuid.UUID) string { return w.Instance + "/" + id.String() }
 
-// sameServer says whether the tmux server is still the one of a binding. Every new server starts
-// its ids again.
-func (w World) sameServer(b session.Binding) bool {
-	return w.Tmux == TmuxAnswers && lifecycle.SameServer(w.Server, b)
+// sameServer reports whether the tmux server is still the binding's, as lifecycle.SameServer does.
+func (w World) sameServer(b session.Binding) process.Answer {
+	if w.Tmux != TmuxAnswers {
+		return process.No
+	}
+	return lifecycle.SameServer(w.Server, w.Boot, b)
 }
 
 // reserved reports whether a window is never an orphan, because of its name. A placeholder closes by
@@ -112,7 +114,7 @@ func (w World) Orphans() []tmux.Pane {
 func (w World) boundWindows() map[string]bool {
 	bound, panes := make(map[string]bool), make(map[paneKey]bool)
 	for _, r := range w.Records {
-		if r.Binding != nil && w.sameServer(*r.Binding) {
+		if r.Binding != nil && w.sameServer(*r.Binding) != process.No {
 			bound[r.Binding.Window] = true
 			panes[paneKey{r.Binding.Pane, r.Binding.PanePID()}] = true
 		}
@@ -233,7 +235,7 @@ func ring(successors map[uuid.UUID]uuid.UUID, from, to uuid.UUID) bool {
 // pane looks for the pane of a binding; tmux must have answered. A pane with the same id on another
 // server, or with another process, does not count.
 func (p plan) pane(b session.Binding) (tmux.Pane, bool) {
-	if !p.sameServer(b) {
+	if p.sameServer(b) != process.Yes {
 		return tmux.Pane{}, false
 	}
 	pane, there := p.panes[paneKey{b.Pane, b.PanePID()}]
@@ -242,10 +244,10 @@ func (p plan) pane(b session.Binding) (tmux.Pane, bool) {
 
 // taken says whether a live session, other than those in beside, is bound to this window of the
 // server.
-func taken(records []session.Record, server tmux.ServerID, window tmux.WindowID, beside ...session.Record) bool {
+func taken(records []session.Record, server tmux.ServerID, boot string, window tmux.WindowID, beside ...session.Record) bool {
 	for _, r := range records {
 		named := slices.ContainsFunc(beside, func(b session.Record) bool { return b.ID == r.ID })
-		if !named && r.State.Live() && r.Binding != nil && lifecycle.SameServer(server, *r.Binding) && r.Binding.Window == window.String() {
+		if !named && r.State.Live() && r.Binding != nil && lifecycle.SameServer(server, boot, *r.Binding) != process.No && r.Binding.Window == window.String() {
 			return true
 		}
 	}
@@ -258,7 +260,7 @@ func taken(records []session.Record, server tmux.ServerID, window tmux.WindowID,
 // like an orphan.
 func (v *Recovery) Look(ctx context.Context) World {
 	w := v.lookAtWindows(ctx)
-	w.Boot, w.Limits = v.Processes.Self().Boot, v.Limits
+	w.Limits = v.Limits
 	w.Since, w.Signs = v.Since, signs(w.Records)
 	w.Holds = v.holds(w)
 	var err error
@@ -277,7 +279,7 @@ func (v *Recovery) Look(ctx context.Context) World {
 
 // lookAtWindows collects the part of the world that is about windows.
 func (v *Recovery) lookAtWindows(ctx context.Context) World {
-	w := World{Now: v.Now(), Instance: v.Instance, Session: v.Session}
+	w := World{Now: v.Now(), Instance: v.Instance, Session: v.Session, Boot: v.Processes.Self().Boot}
 	var err error
 	w.Server, w.Panes, err = v.panes(ctx)
 	switch {

@@ -19,6 +19,7 @@ import (
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/ownfile"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
@@ -78,8 +79,12 @@ func windowOf(ctx context.Context, d desk.Desk, r session.Record) (tmux.WindowID
 	if err != nil {
 		return tmux.WindowID{}, desk.TmuxError(d.Config, err)
 	}
+	same := lifecycle.SameServer(server, d.Table.Self().Boot, *r.Binding)
+	if same == process.Maybe {
+		return tmux.WindowID{}, fmt.Errorf("it is not known which window %s has: ccbot noted it in another time namespace", name)
+	}
 	for _, pane := range seen.All {
-		if lifecycle.SameServer(server, *r.Binding) && pane.ID.String() == r.Binding.Pane {
+		if same == process.Yes && pane.ID.String() == r.Binding.Pane {
 			return pane.Window, nil
 		}
 	}

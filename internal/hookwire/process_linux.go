@@ -1,22 +1,28 @@
 package hookwire
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
-	"strings"
 
 	"ccbot/internal/procstat"
 )
 
-// BootID names the running boot of this machine: /proc/sys/kernel/random/boot_id, "" when
-// unreadable. A process id with its start time is unique only together with the boot id.
+// BootID names the running boot of this machine and the clock of start times, as procstat.Boot does; "" when
+// unreadable. A process id with its start time is unique only together with it.
 func BootID() string {
 	data, err := readFile("/proc/sys/kernel/random/boot_id", maxField)
+	offsets, offsetsErr := readFile("/proc/self/timens_offsets", maxField)
+	if err != nil || offsetsErr != nil && !errors.Is(offsetsErr, fs.ErrNotExist) {
+		return ""
+	}
+	boot, err := procstat.Boot(data, offsets)
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(data))
+	return boot
 }
 
 func readParent(pid int) (parent, error) {

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"syscall"
@@ -13,6 +14,7 @@ type fakeKernel struct {
 	readErr  map[int]error // instead of a process
 	holdErr  error
 	handle   func(pid int) *fakeHandle // nil: a process that ends at the first signal
+	boot     string                    // empty: "boot"
 	clock    uint64
 	clockErr error
 	opened   *fakeHandle // the last one
@@ -38,7 +40,7 @@ func (k *fakeKernel) add(p Process) {
 
 func (k *fakeKernel) tableOf() (*Table, error) { return newTable(k, fakeSelf) }
 
-func (k *fakeKernel) bootID() (string, error) { return "boot", nil }
+func (k *fakeKernel) bootID() (string, error) { return cmp.Or(k.boot, "boot"), nil }
 
 func (k *fakeKernel) now() (uint64, error) { return k.clock, k.clockErr }
 

@@ -49,7 +49,7 @@ type Verdict struct {
 // only where the stronger kinds are absent. A claim with another start or boot than the snapshot's
 // is about another process and does not count. The answer is Maybe, on which callers neither start
 // nor end a process, in three cases: presence and hook name different sessions, one kind names two
-// sessions, or a claim cannot be checked because its identity is incomplete. Such a contradiction
+// sessions, or a claim cannot be checked because its identity is incomplete or of another clock. Such a contradiction
 // may be a /clear that is just happening; callers ask again with a fresh snapshot and fresh claims
 // for 2 s before they believe it.
 //
@@ -122,7 +122,7 @@ func (j *judgement) gather(p Process) evidence {
 		known := c.Source == SourcePresence || c.Source == SourceHook
 		switch {
 		case c.Source == SourceArgv: // the snapshot itself shows it, in a newer state
-		case !known || !c.Process.Valid() || !p.Valid():
+		case !known || !c.Process.Valid() || !p.Valid(), p.Incomparable(c.Process):
 			e.unchecked = append(e.unchecked, c.SessionID)
 		case c.Process == p.Identity:
 			e.add(c.Source, c.SessionID)
@@ -163,7 +163,7 @@ func (e evidence) verdict(id uuid.UUID) Verdict {
 		}
 	}
 	if len(e.unchecked) > 0 {
-		return Verdict{Writer: Maybe, Why: "a claim without a full identity cannot be checked"}
+		return Verdict{Writer: Maybe, Why: "a claim cannot be checked: its identity is incomplete or of another clock"}
 	}
 	if named := e.named[SourceArgv]; len(named) > 0 {
 		return e.decide(id, SourceArgv, named)

@@ -30,6 +30,9 @@ type Process struct {
 	// Cwd is filled by [Table.Inspect] only, never in a snapshot, and empty where it may not be
 	// read.
 	Cwd string
+	// OtherClock reports that the process is in another time namespace than this one: a start that the process notes
+	// cannot be compared. [Table.Inspect] alone fills it.
+	OtherClock bool
 }
 
 // Terminal is the name of the controlling terminal below /dev, such as "pts/3" or "tty1"; empty

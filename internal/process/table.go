@@ -150,20 +150,20 @@ func (t *Table) scan(ctx context.Context) ([]Process, error) {
 }
 
 // Liveness reports whether exactly this process runs. Another boot or another start time under the
-// same pid is Gone, and a zombie is Gone; an incomplete identity, or a table that cannot be read,
-// is Unknown.
+// same pid is Gone, and a zombie is Gone; an incomplete identity, a start of another clock under the same pid, or a
+// table that cannot be read, is Unknown.
 func (t *Table) Liveness(id Identity) Liveness {
 	if !id.Valid() {
 		return Unknown
 	}
-	if id.Boot != t.boot {
+	if !SameBoot(id.Boot, t.boot) {
 		return Gone
 	}
 	now, err := t.Identify(id.PID)
 	switch {
 	case errors.Is(err, ErrGone):
 		return Gone
-	case err != nil:
+	case err != nil, now.Incomparable(id):
 		return Unknown
 	case now != id:
 		return Gone
@@ -195,7 +195,7 @@ func (t *Table) take(id Identity) (handle, Process, error) {
 	if !id.Valid() {
 		return nil, Process{}, errors.New("incomplete identity")
 	}
-	if id.Boot != t.boot {
+	if !SameBoot(id.Boot, t.boot) {
 		return nil, Process{}, fmt.Errorf("of another boot: %w", ErrGone)
 	}
 	h, err := t.kernel.hold(id.PID)
@@ -219,6 +219,9 @@ func (t *Table) inspectHeld(h handle, id Identity) (Process, error) {
 		return Process{}, err
 	} else if exited {
 		return Process{}, ErrGone
+	}
+	if p.Incomparable(id) {
+		return Process{}, fmt.Errorf("pid %d: its start was read by another clock", id.PID)
 	}
 	if p.Identity != id {
 		return Process{}, fmt.Errorf("pid %d now belongs to another process: %w", id.PID, ErrGone)

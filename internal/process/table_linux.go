@@ -27,20 +27,28 @@ type procfs struct {
 	uid  int
 	// lives asks the kernel directly, not through /proc, whether a process with that pid runs.
 	lives func(pid int) (bool, error)
+	clock string // the time namespace of this process; empty if the kernel has none
 }
 
-func newKernel() kernel { return procfs{root: "/proc", uid: os.Geteuid(), lives: holdable} }
+func newKernel() kernel {
+	clock, _ := os.Readlink("/proc/self/ns/time")
+	return procfs{root: "/proc", uid: os.Geteuid(), lives: holdable, clock: clock}
+}
 
 func (k procfs) bootID() (string, error) {
 	data, err := os.ReadFile(filepath.Join(k.root, "sys/kernel/random/boot_id"))
 	if err != nil {
 		return "", err
 	}
-	id := strings.TrimSpace(string(data))
-	if id == "" {
-		return "", errors.New("empty boot_id")
+	offsets, err := os.ReadFile(filepath.Join(k.root, "self/timens_offsets"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // a kernel before 5.6 has no such file
+		return "", err
 	}
-	return id, nil
+	id, err := procstat.Boot(data, offsets)
+	if err == nil && id == "" {
+		err = errors.New("empty boot_id")
+	}
+	return id, err
 }
 
 // process checks twice before it returns ErrGone: with hidepid the folder of a living process is
@@ -71,6 +79,8 @@ func (k procfs) read(pid int) (Process, error) {
 		return Process{}, err
 	}
 	p.Exe, p.Cwd = d.link("exe"), d.link("cwd")
+	clock := d.link("ns/time")
+	p.OtherClock = clock != "" && clock != k.clock
 	return p, nil
 }
 

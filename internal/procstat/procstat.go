@@ -1,5 +1,3 @@
-// Package procstat reads /proc/PID/stat of Linux (proc_pid_stat(5)): the process table and the hook read it alike. It
-// uses the standard library only, and allocates nothing but the name: there is one such file for each process.
 package procstat
 
 import (

@@ -36,9 +36,16 @@ func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Abov
 		if above, ok := bound[p.Identity]; ok {
 			return above, nil
 		}
+		for agent := range bound {
+			if agent.Incomparable(p.Identity) {
+				return Above{}, fmt.Errorf("agent above process %d: %w", p.PID, errOtherClock)
+			}
+		}
 		switch f, err := s.Presences.Read(ctx, p.PID); {
 		case err == nil && f.ProcStart == p.Start:
 			return Above{Agent: p.Identity, Found: true}, nil
+		case err == nil && p.OtherClock:
+			return Above{}, fmt.Errorf("agent above process %d: %w", p.PID, errOtherClock)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return Above{}, fmt.Errorf("agent above process %d: %w", p.PID, err)
 		}

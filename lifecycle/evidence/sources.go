@@ -189,6 +189,9 @@ func (e *Evidence) readPresences(ctx context.Context) error {
 	}
 	for _, f := range files {
 		if p, ok := e.Table.Find(f.PID); ok {
+			if f.ProcStart != p.Start && e.from.otherClock(p.Identity) {
+				e.doubt(f.PID, process.SourcePresence, errOtherClock)
+			}
 			id := process.Identity{PID: f.PID, Start: f.ProcStart, Boot: p.Boot}
 			e.claims = append(e.claims, process.Claim{Process: id, SessionID: f.SessionID, Source: process.SourcePresence})
 		}
@@ -208,6 +211,15 @@ func (e *Evidence) readPresences(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// errOtherClock means that a process noted its start by a clock that is not ccbot's.
+var errOtherClock = errors.New("the process is in another time namespace: its start cannot be compared")
+
+// otherClock reports whether the process reads start times by another clock than ccbot.
+func (s *Sources) otherClock(id process.Identity) bool {
+	p, err := s.Processes.Inspect(id.PID)
+	return err == nil && p.Identity == id && p.OtherClock
 }
 
 // readBindings adds what hooks have recorded.

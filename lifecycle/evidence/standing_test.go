@@ -33,6 +33,8 @@ func agentAt(start uint64, id uuid.UUID) process.Verdict {
 func TestP2_StandingOf(t *testing.T) {
 	id := uuid.New()
 	who := agentAt(tBefore, id).Process.Identity
+	elsewhere := who
+	elsewhere.Boot += "-3b9aca00"
 	bound := func(ids ...process.Identity) func(*session.Record) { return func(r *session.Record) { r.Bound = ids } }
 	told := func(r *session.Record) { r.Seconds = []process.Identity{who} }
 	ended := func(tick uint64) func(*session.Record) { return func(r *session.Record) { r.Ended = momentAt(tick) } }
@@ -56,6 +58,12 @@ func TestP2_StandingOf(t *testing.T) {
 		want  Standing
 	}{
 		{"the bound agent", session.Running, rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: who} }}, nil, Agent},
+		{"the bound agent, noted by another clock", session.Running,
+			rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: elsewhere} }}, nil, Unclear},
+		{"bound before, noted by another clock", session.Running, rec{bound(elsewhere)}, nil, Unclear},
+		{"told, noted by another clock", session.Running, rec{func(r *session.Record) { r.Seconds = []process.Identity{elsewhere} }}, nil, Unclear},
+		{"since a moment of another clock", session.Running,
+			rec{func(r *session.Record) { r.Since = process.Moment{Boot: elsewhere.Boot, Tick: tBefore} }}, nil, Unclear},
 		{"the bound agent, whatever the evidence says", session.Running,
 			rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: who} }}, ver{answer(process.Maybe)}, Agent},
 		{"the bound agent of a cleanup that failed", session.CleanupFailed,

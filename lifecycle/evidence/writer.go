@@ -188,6 +188,9 @@ func StandingOf(r session.Record, v process.Verdict) Standing {
 	switch {
 	case r.Binding != nil && r.Binding.Agent == who:
 		return Agent
+	case r.Binding != nil && r.Binding.Agent.Incomparable(who), slices.ContainsFunc(slices.Concat(r.Bound, r.Seconds), who.Incomparable),
+		process.OtherClock(r.Since.Boot, who.Boot):
+		return Unclear // ccbot noted the session in another time namespace
 	case slices.Contains(r.Bound, who) && r.State != session.Abandoned:
 		return Leftover
 	case v.Writer != process.Yes:
