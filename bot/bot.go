@@ -99,7 +99,7 @@ type Bot struct {
 	Config
 	Deps
 	*conversation.Book
-	*health.Disk
+	*health.Computer
 	Answers  *answer.Answers
 	Changes  *changes.Changes
 	Files    *files.Files
@@ -127,7 +127,7 @@ func New(c Config, d Deps) *Bot {
 		return b.each("shown", func(f chat.Feature) error { f.Shown(r); return nil })
 	}
 	b.Chat.Dir, b.Send = c.StateDir, d.Sender.Send
-	b.Upload, b.Disk = d.Sender.SendFile, health.NewDisk(b.Chat, d.Sender.Send, c.StateDir)
+	b.Upload, b.Computer = d.Sender.SendFile, health.NewComputer(b.Chat, d.Sender.Send, c.StateDir)
 	b.Install(b.Features())
 	return b
 }

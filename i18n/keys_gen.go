@@ -74,6 +74,8 @@ const (
 	TmuxMissing            Key = "tmux_missing"
 	TmuxSilent             Key = "tmux_silent"
 	WindowTaken            Key = "window_taken"
+	ClockAhead             Key = "clock_ahead"  // Age
+	ClockBehind            Key = "clock_behind" // Age
 	TmuxSilence            Key = "tmux_silence"
 	TmuxAnswers            Key = "tmux_answers"
 	ClaudeMissing          Key = "claude_missing"   // Command

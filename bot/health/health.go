@@ -103,17 +103,18 @@ func age(p chat.Phrases, d time.Duration) string {
 	return p.Age(d)
 }
 
-// Disk tells each private chat when the disk of ccbot's folder has no room. One goroutine calls it.
-type Disk struct {
+// Computer tells each private chat what is wrong with the computer: the disk of ccbot's folder has no room, or the clock
+// is wrong. One goroutine calls it about the disk.
+type Computer struct {
 	chat *chat.Chat
 	send func(ctx context.Context, m outbox.Message) (int, error) // at once, without the disk
 	dir  string
 	told []outbox.Conversation // the chats that DiskRoom has told, while others are not
 }
 
-// NewDisk gives the news of the disk that dir is on.
-func NewDisk(c *chat.Chat, send func(ctx context.Context, m outbox.Message) (int, error), dir string) *Disk {
-	return &Disk{chat: c, send: send, dir: dir}
+// NewComputer gives the news of the computer; dir is on the disk that is meant.
+func NewComputer(c *chat.Chat, send func(ctx context.Context, m outbox.Message) (int, error), dir string) *Computer {
+	return &Computer{chat: c, send: send, dir: dir}
 }
 
 // fullWithin is how long the chats have to take the news of a full disk; what they do not take is said
@@ -122,7 +123,7 @@ const fullWithin = time.Minute
 
 // DiskFull says that nothing can be kept. That is not kept, either: it is said when DiskFull returns
 // nil, in one chat at least that takes messages.
-func (d *Disk) DiskFull(ctx context.Context) error {
+func (d *Computer) DiskFull(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fullWithin)
 	defer cancel()
 	var all error
@@ -140,7 +141,7 @@ func (d *Disk) DiskFull(ctx context.Context) error {
 
 // DiskRoom says that the disk has room again. Called again after an error, it says that in the chats
 // that do not have it yet.
-func (d *Disk) DiskRoom(ctx context.Context) (err error) {
+func (d *Computer) DiskRoom(ctx context.Context) (err error) {
 	for _, to := range d.chat.Book.PrivateChats() {
 		if slices.Contains(d.told, to) {
 			continue
@@ -168,7 +169,21 @@ func TellTmux(ctx context.Context, c *chat.Chat, silent bool) (err error) {
 	return err
 }
 
+// ClockDiffers says that the computer's clock is ahead of Telegram's, or behind. told is false if there is no chat yet.
+func (d *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (told bool, err error) {
+	word := i18n.ClockAhead
+	if ahead < 0 {
+		word = i18n.ClockBehind
+	}
+	places := d.chat.Book.PrivateChats()
+	for _, to := range places {
+		p := d.chat.In(to)
+		err = errors.Join(err, d.chat.Warn(ctx, to, 0, render.Plain(p.Say(word, i18n.Args{"Age": p.Age(ahead.Abs().Round(time.Minute))})), nil))
+	}
+	return len(places) > 0 && err == nil, err
+}
+
 // DiskLow says that the disk is almost full.
-func (d *Disk) DiskLow(ctx context.Context, free string) error {
+func (d *Computer) DiskLow(ctx context.Context, free string) error {
 	return d.chat.WarnAll(ctx, i18n.DiskLow, i18n.Args{"Dir": d.chat.Short(d.dir), "Free": free})
 }

@@ -67,10 +67,13 @@ type Entry struct {
 	Aged bool     `json:"aged,omitempty"` // it waited while ccbot was away for too long; no person was asked yet
 	Told []string `json:"told,omitempty"` // why it waits, as far as the chat was told
 
-	Sent   time.Time `json:"sent,omitzero"`    // when the person sent it, by Telegram's clock
-	Tries  int       `json:"tries,omitempty"`  // starts of ccbot that found it accepted: it may be what ends the program
-	Spoken string    `json:"spoken,omitempty"` // written down of a recording: a person is to see it before it is typed
-	Files  []string  `json:"files,omitempty"`  // names below .ccbot-inbox that came with it
+	Sent     time.Time `json:"sent,omitzero"`     // when the person sent it, by Telegram's clock
+	Answered time.Time `json:"answered,omitzero"` // the date of the answer that brought it, by Telegram's clock
+	Moment   string    `json:"moment,omitempty"`  // when it was received, by Clock
+
+	Tries  int      `json:"tries,omitempty"`  // starts of ccbot that found it accepted: it may be what ends the program
+	Spoken string   `json:"spoken,omitempty"` // written down of a recording: a person is to see it before it is typed
+	Files  []string `json:"files,omitempty"`  // names below .ccbot-inbox that came with it
 
 	Album string            `json:"album,omitempty"` // Telegram's media_group_id
 	Rest  []json.RawMessage `json:"rest,omitempty"`  // the updates of the other messages of the album

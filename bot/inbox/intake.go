@@ -140,7 +140,9 @@ type polling struct {
 	nameless map[[sha256.Size]byte]bool // set aside: nothing confirms them
 	newest   time.Time                  // of the last update
 	answered time.Time                  // when Telegram last answered; zero: not known
-	late     bool                       // an update may be older than tapLife
+	date     time.Time                  // of Telegram's last answer, by its own clock; zero: not known
+	clocks   clocks
+	late     bool // an update may be older than tapLife
 	doubt    tokenDoubt
 	trouble  repeats
 	failing  pause.Backoff
@@ -155,6 +157,7 @@ func (i *Intake) pollOn(ctx context.Context) error {
 		newest:   time.Now(),
 		answered: i.cfg.Seen,
 		trouble:  repeats{log: i.cfg.Log},
+		clocks:   clocks{trouble: repeats{log: i.cfg.Log}},
 		failing:  pause.Backoff{Min: 500 * time.Millisecond, Max: 10 * time.Second},
 		away:     pause.Backoff{Min: 500 * time.Millisecond, Max: longestPause},
 		rival:    pause.Backoff{Min: 5 * time.Second, Max: 10 * time.Second},
@@ -224,13 +227,15 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 // pollOnce asks once and moves the offset when all updates of the answer are safe.
 func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	timeout := i.patience(p)
-	batch, err := i.ask(ctx, timeout, func(ctx context.Context, from *poller) ([]json.RawMessage, error) {
+	answer, err := i.ask(ctx, timeout, func(ctx context.Context, from *poller) (reply, error) {
 		return from.poll(ctx, p.offset, timeout)
 	})
 	if err != nil {
 		return err
 	}
-	p.answered = time.Now()
+	batch := answer.list
+	p.answered, p.date = time.Now(), answer.date
+	i.compareClocks(ctx, &p.clocks, answer)
 	defer func() { p.late = p.late && len(batch) >= fullAnswer }() // a full answer may not be all that waits at Telegram
 	maps.DeleteFunc(p.handed, func(id int64, _ bool) bool { return id < p.offset })
 	if err := i.cfg.Store.confirmed(p.offset); err != nil { // Telegram has answered, so it has forgotten these
@@ -266,7 +271,7 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 			i.takeTap(p, i.cfg.Store.inside(u.seen), u.raw)
 		case p.handed[u.id]:
 		case failed == nil:
-			failed = i.takeEntry(i.cfg.Store.inside(u.seen), u.raw) // after the earlier ones: they may tell of a move
+			failed = i.takeEntry(p, i.cfg.Store.inside(u.seen), u.raw) // after the earlier ones: they may tell of a move
 			fallthrough
 		default:
 			i.takeUnkept(p, i.cfg.Store.inside(u.seen), u.raw, failed)
@@ -298,7 +303,7 @@ func byID(batch []json.RawMessage) []arrival {
 	return all
 }
 
-func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
+func (i *Intake) takeEntry(p *polling, g seen, raw json.RawMessage) error {
 	ours := false
 	if g.kind == models.AllowedUpdateMessage && g.was != 0 && i.cfg.Moves != nil {
 		var err error
@@ -309,7 +314,7 @@ func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
 	if !ours && !i.hearsOf(g) {
 		return nil
 	}
-	fresh, err := i.cfg.Store.Accept(UpdateKey(g.id), raw)
+	fresh, err := i.cfg.Store.accept(UpdateKey(g.id), raw, p.date)
 	if err == nil && fresh {
 		i.lanes.add(lane{where: g.where}, jobOf(UpdateKey(g.id), raw))
 	}

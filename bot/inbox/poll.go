@@ -99,10 +99,17 @@ const (
 	getMe      = "getMe"
 )
 
+// reply is Telegram's answer to a call that has succeeded.
+type reply struct {
+	list []json.RawMessage // the elements of a result that is a list
+	date time.Time         // by Telegram's clock; zero: it is not known
+	skew time.Duration     // by which this machine's clock is ahead of Telegram's
+}
+
 // poll returns the updates from offset on, each as Telegram sent it, and confirms all updates below
 // offset. Offset 0 confirms nothing. If there is no update Telegram waits for one, for timeout in
 // whole seconds. The error is a *pollError.
-func (p *poller) poll(ctx context.Context, offset int64, timeout time.Duration) ([]json.RawMessage, error) {
+func (p *poller) poll(ctx context.Context, offset int64, timeout time.Duration) (reply, error) {
 	return p.call(ctx, getUpdates, struct {
 		Offset  int64    `json:"offset,omitempty"`
 		Timeout int      `json:"timeout"`
@@ -116,27 +123,26 @@ func (p *poller) me(ctx context.Context) error {
 	return err
 }
 
-// call calls a method whose answer takes timeout and slack at most, and returns the elements of its
-// result if it is a list.
-func (p *poller) call(ctx context.Context, method string, params any, timeout time.Duration) ([]json.RawMessage, error) {
+// call calls a method whose answer takes timeout and slack at most.
+func (p *poller) call(ctx context.Context, method string, params any, timeout time.Duration) (r reply, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout+slack)
 	defer cancel()
-	status, body, err := p.post(ctx, method, params)
+	status, body, err := p.post(ctx, method, params, &r)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			p.client.CloseIdleConnections() // an HTTP/2 connection survives its request
 			err = fmt.Errorf("no answer within %s", timeout+slack)
 		}
-		return nil, &pollError{method: method, text: p.clean(err)}
+		return r, &pollError{method: method, text: p.clean(err)}
 	}
-	list, err := p.read(method, body)
+	r.list, err = p.read(method, body)
 	if errors.Is(err, apianswer.ErrForeign) {
 		err = &pollError{method: method, text: fmt.Sprintf("HTTP %d and no answer of Telegram's (%d bytes)", status, len(body))}
 	}
-	return list, err
+	return r, err
 }
 
-func (p *poller) post(ctx context.Context, method string, params any) (status int, body []byte, err error) {
+func (p *poller) post(ctx context.Context, method string, params any, r *reply) (status int, body []byte, err error) {
 	ask, err := json.Marshal(params)
 	if err != nil {
 		return 0, nil, err
@@ -146,11 +152,14 @@ func (p *poller) post(ctx context.Context, method string, params any) (status in
 		return 0, nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	begun := time.Now()
 	resp, err := p.client.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
+	r.date = apianswer.Date(resp.Header)
+	r.skew = apianswer.Skew(begun, time.Now(), r.date)
 	body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	return resp.StatusCode, body, err
 }

@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,7 +34,7 @@ func (d *tokenDoubt) note(now time.Time) (revoked bool) {
 // askWho asks getMe for a second opinion after a poll that Telegram has refused with 401 or 404. It
 // returns what explain returns.
 func (i *Intake) askWho(ctx context.Context, p *polling, failed *pollError) (time.Duration, error) {
-	_, err := i.ask(ctx, 0, func(ctx context.Context, from *poller) ([]json.RawMessage, error) { return nil, from.me(ctx) })
+	_, err := i.ask(ctx, 0, func(ctx context.Context, from *poller) (reply, error) { return reply{}, from.me(ctx) })
 	if ctx.Err() != nil {
 		return 0, nil
 	}

@@ -49,6 +49,9 @@ type Store struct {
 	// it, see package alias. nil: Telegram's own ids are used.
 	Inside func(chat int64, message int) (place int64, inside int)
 
+	// Clock, set before anything is accepted, measures how long an entry has been here. nil: the wall clock does.
+	Clock Clock
+
 	folder spool.Folder
 	aside  spool.Loader
 	log    *slog.Logger
@@ -101,8 +104,13 @@ func (s *Store) open() error {
 // Accept puts an update on disk in state accepted, with conversation and message id as far as raw
 // contains them. fresh is false when the key is there already or was finished.
 func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) {
+	return s.accept(key, raw, time.Time{})
+}
+
+// accept is Accept for an update that came in an answer with this date.
+func (s *Store) accept(key string, raw json.RawMessage, answered time.Time) (fresh bool, err error) {
 	g := s.inside(glance(raw))
-	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message, Album: g.album})
+	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message, Album: g.album, Answered: answered.UTC()})
 }
 
 // Add is Accept for an entry that is made already. A zero Received becomes now, an empty State
@@ -110,7 +118,9 @@ func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) 
 func (s *Store) Add(e Entry) (fresh bool, err error) {
 	e.State = cmp.Or(e.State, Accepted)
 	if e.Received.IsZero() {
-		e.Received = time.Now().UTC()
+		if e.Received = time.Now().UTC(); s.Clock != nil {
+			e.Moment = s.Clock.Now()
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -227,6 +227,15 @@ type reports struct {
 	mu   sync.Mutex
 	got  []Failure
 	fail error
+
+	clock     []time.Duration // by which it was ahead
+	clockFail error           // of the next report about it
+}
+
+func (r *reports) ClockDiffers(_ context.Context, ahead time.Duration) (told bool, err error) {
+	r.clock = append(r.clock, ahead.Round(time.Minute))
+	err, r.clockFail = r.clockFail, nil
+	return err == nil, err
 }
 
 func (r *reports) UpdateFailed(_ context.Context, f Failure) error {

@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -39,9 +38,9 @@ func hung(begun, now time.Time, timeout time.Duration) bool {
 // the next call has connections of its own. Updates that the abandoned call may still bring come
 // again, because nothing confirms them. Handlers notice nothing.
 func (i *Intake) ask(ctx context.Context, timeout time.Duration,
-	call func(ctx context.Context, p *poller) ([]json.RawMessage, error)) ([]json.RawMessage, error) {
+	call func(ctx context.Context, p *poller) (reply, error)) (reply, error) {
 	type answer struct {
-		batch []json.RawMessage
+		reply reply
 		err   error
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -49,8 +48,8 @@ func (i *Intake) ask(ctx context.Context, timeout time.Duration,
 	poller, answered, ended, begun := i.poller, make(chan answer, 1), make(chan struct{}), time.Now()
 	go func() {
 		defer close(ended)
-		batch, err := call(ctx, poller)
-		answered <- answer{batch, err}
+		r, err := call(ctx, poller)
+		answered <- answer{r, err}
 	}()
 	i.polls = append(slices.DeleteFunc(i.polls, isClosed), ended)
 	look := time.NewTicker(lookEvery)
@@ -59,13 +58,13 @@ func (i *Intake) ask(ctx context.Context, timeout time.Duration,
 		select {
 		case a := <-answered:
 			i.cfg.Pulse.Beat(time.Now())
-			return a.batch, a.err
+			return a.reply, a.err
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return reply{}, ctx.Err()
 		case now := <-look.C:
 			if hung(begun, now, timeout) {
 				i.poller = poller.anew()
-				return nil, errHung
+				return reply{}, errHung
 			}
 		}
 	}

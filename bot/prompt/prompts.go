@@ -28,6 +28,7 @@ type Entries interface {
 	Load(key string) (inbox.Entry, error)
 	Find(to address.Conversation, message int) (inbox.Entry, error)
 	List() ([]inbox.Entry, error)
+	Age(e inbox.Entry) time.Duration
 }
 
 // Changes writes the inbox. What is changed is on disk when the call returns.

@@ -17,9 +17,8 @@ import (
 // end is never old.
 const MaxAge = 15 * time.Minute
 
-// aged reports whether a person is to be asked before a message is acted on. A clock that was wrong
-// makes nothing old: what was sent later than it came is fresh.
-func aged(e inbox.Entry) bool { return e.Aged || e.Received.Sub(sentOf(e)) > MaxAge }
+// aged reports whether a person is to be asked before a message is acted on.
+func aged(e inbox.Entry) bool { return e.Aged || e.Lateness() > MaxAge }
 
 // sentOf is when a message was sent, or else when it was first seen.
 func sentOf(e inbox.Entry) time.Time {
@@ -36,7 +35,7 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 		return false, err
 	}
 	e.Sent = in.Sent
-	if !aged(e) && time.Since(e.Received) <= MaxAge { // it may have waited in the inbox
+	if !aged(e) && max(e.Lateness(), 0)+p.Entries.Age(e) <= MaxAge { // it may have waited in the inbox
 		return false, nil
 	}
 	said := i18n.Args{"Command": command, "Time": p.Chat.Moment(sentOf(e))}

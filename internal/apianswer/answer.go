@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 )
 
 // ErrForeign is returned if a body is not Telegram's JSON.
@@ -46,4 +47,29 @@ func Parse(body []byte) (Answer, error) {
 // UnknownToken reports whether the server does not know the token, or does not know the method.
 func (a Answer) UnknownToken() bool {
 	return a.Code == http.StatusUnauthorized || a.Code == http.StatusNotFound
+}
+
+// Date returns the server's time from the header of an answer, zero if there is none.
+func Date(h http.Header) time.Time {
+	at, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// Skew returns by how much this machine's clock is ahead of a server's, less than 0 if it is behind. The server's time
+// at is of a moment between the times before and after of this machine: as far as that explains a difference, there is
+// none. A time at of zero gives 0.
+func Skew(before, after, at time.Time) time.Duration {
+	before, after = before.Round(0), after.Round(0)
+	switch {
+	case at.IsZero():
+		return 0
+	case at.Before(before):
+		return before.Sub(at)
+	case at.After(after):
+		return after.Sub(at)
+	}
+	return 0
 }

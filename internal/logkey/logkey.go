@@ -8,6 +8,7 @@ const (
 	Again           = "again"
 	AgainIn         = "again_in"
 	Age             = "age"
+	Ahead           = "ahead"
 	Agent           = "agent"
 	Ages            = "ages"
 	Attempt         = "attempt"

@@ -153,6 +153,10 @@ func (s *Server) finish(w http.ResponseWriter, call Call, status int, body []byt
 	if status != http.StatusOK {
 		s.opt.Log.Debug("stand-in: refused", "method", call.Method, "status", status, "body", string(body))
 	}
+	w.Header()["Date"] = nil
+	if !s.opt.Undated {
+		w.Header().Set("Date", s.opt.Now().UTC().Format(http.TimeFormat))
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	if status == http.StatusTooManyRequests && call.RetryAfter > 0 {

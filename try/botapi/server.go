@@ -41,8 +41,10 @@ type Options struct {
 	Forum int64
 	// TapTimeout is how long Person.Tap waits for the bot's answer; 10 s when 0.
 	TapTimeout time.Duration
-	// Now is the clock of message dates; time.Now when nil.
+	// Now is the clock of message dates and of the Date header; time.Now when nil.
 	Now func() time.Time
+	// Undated leaves the Date header out.
+	Undated bool
 }
 
 // Server is one bot's Telegram. Its methods may be called from any goroutine.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	botapi "ccbot/cmd/ccbot/telegram"
+	"ccbot/internal/apianswer"
 )
 
 const (
@@ -48,16 +49,10 @@ func telegram(ctx context.Context, w *World) []Finding {
 
 // clock compares the server's time with that before and after the question.
 func clock(before, after, at time.Time) Finding {
-	var skew time.Duration
-	switch {
-	case at.IsZero():
+	if at.IsZero() {
 		return Finding{ID: "clock", Status: Unknown, Summary: "the Bot API does not say what time it is"}
-	case at.Before(before):
-		skew = before.Sub(at)
-	case at.After(after):
-		skew = at.Sub(after)
 	}
-	if skew > maxSkew {
+	if skew := apianswer.Skew(before, after, at).Abs(); skew > maxSkew {
 		return found("clock_skewed", "sudo timedatectl set-ntp true", "the clock differs from Telegram's by %s", skew.Round(time.Second))
 	}
 	return good("clock", "as Telegram's")

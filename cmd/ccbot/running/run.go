@@ -28,6 +28,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/loglimit"
 	"ccbot/internal/pause"
+	"ccbot/internal/process"
 	"ccbot/internal/token"
 )
 
@@ -175,7 +176,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 		g.Go(func() error { return part(ctx) })
 	}
 	g.Go(func() error { return s.socket.Run(ctx, s.Dir, s.table, s.changes()) })
-	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, s.log) })
+	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, process.Clock{Table: s.table}, s.log) })
 	me, err := s.start(asked)
 	if err != nil {
 		return err

@@ -165,7 +165,7 @@ func TestP9_WhatCcbotMakesIsItsUsersOnly(t *testing.T) {
 			require.NoError(t, hookwire.WriteEvent(dir, hookwire.Event{}))
 			ended, end := context.WithCancel(t.Context())
 			end()
-			require.ErrorIs(t, statefolder.KeepAlive(ended, dir, slog.New(slog.DiscardHandler)), context.Canceled)
+			require.ErrorIs(t, statefolder.KeepAlive(ended, dir, &noClock{}, slog.New(slog.DiscardHandler)), context.Canceled)
 			log, err := begun(t, dir)
 			require.NoError(t, err)
 			assert.NotContains(t, log, "folder_closed")
@@ -213,3 +213,8 @@ func TestWhatLiesInTheFolderIsKnown(t *testing.T) {
 		require.NoError(t, os.Chmod(filepath.Join(dir, e.Name()), info.Mode().Perm()))
 	}
 }
+
+type noClock struct{}
+
+func (*noClock) Now() string                        { return "" }
+func (*noClock) Since(string) (time.Duration, bool) { return 0, false }

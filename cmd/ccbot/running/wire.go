@@ -121,7 +121,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	s.metrics = metrics.New(s.states)
 	s.service = servicemanager.New(environ, log)
 	s.watch.Busy = s.expectsChanges
-	s.away, s.seen = statefolder.Absence(c.Dir, time.Now())
+	s.away, s.seen = statefolder.Absence(c.Dir, process.Clock{Table: table}, time.Now())
 	s.lasting = lastingIn(ctx)
 	instance, err := statefolder.MakeInstance(c.Dir)
 	if err != nil {
@@ -148,6 +148,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	if err := s.wireSessions(instance, environ, hook); err != nil {
 		return nil, err
 	}
+	s.inbox.Clock = process.Clock{Table: table}
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Aliases, s.bot.Aliases.In
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.Elsewhere = s.bot.Answers.Elsewhere

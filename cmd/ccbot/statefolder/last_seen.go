@@ -11,7 +11,8 @@ import (
 	"ccbot/internal/pause"
 )
 
-// aliveFile has no content: its modification time says when ccbot was last alive.
+// aliveFile has a moment of process.Clock: when ccbot was last alive. Its modification time says the same by the wall
+// clock, for a moment that cannot be used: after a boot, and where the disk was full.
 const aliveFile = "alive"
 
 // alivePace is how often ccbot notes that it is alive. An absence may look longer than it was by
@@ -21,27 +22,48 @@ const alivePace = time.Minute
 // Absence is how long no ccbot was alive, and since when. Both are zero when that is unknown, as at
 // the first start or when the clock was set back. It is read once, before the file is touched, so
 // that all its users see the same value.
-func Absence(dir string, now time.Time) (away time.Duration, seen time.Time) {
-	info, err := os.Stat(filepath.Join(dir, aliveFile))
+func Absence(dir string, clock Clock, now time.Time) (away time.Duration, seen time.Time) {
+	path := filepath.Join(dir, aliveFile)
+	info, err := os.Stat(path)
 	if err != nil {
 		return 0, time.Time{}
 	}
-	if away = now.Sub(info.ModTime()); away <= 0 {
+	moment, err := os.ReadFile(path)
+	away, ok := clock.Since(string(moment))
+	if err != nil || !ok {
+		away = now.Sub(info.ModTime())
+	}
+	if away <= 0 {
 		return 0, time.Time{}
 	}
 	return away, now.Add(-away)
 }
 
+// Clock measures how much time has passed, see process.Clock.
+type Clock interface {
+	Now() string
+	Since(moment string) (time.Duration, bool)
+}
+
 // KeepAlive notes that ccbot is alive, until ctx ends. It must run after Absence was read.
-func KeepAlive(ctx context.Context, dir string, log *slog.Logger) error {
+func KeepAlive(ctx context.Context, dir string, clock Clock, log *slog.Logger) error {
 	failing := false
 	for over := error(nil); over == nil; over = pause.For(ctx, alivePace) {
-		err := touch(filepath.Join(dir, aliveFile), time.Now())
+		err := noteAlive(dir, clock)
 		if err != nil && !failing {
 			log.Warn("presence_not_noted", logkey.Error, err.Error(), logkey.Consequence, "after a restart old prompts are asked about")
 		}
 		failing = err != nil
 	}
-	_ = touch(filepath.Join(dir, aliveFile), time.Now()) // a failure was logged before
+	_ = noteAlive(dir, clock) // a failure was logged before
 	return ctx.Err()
+}
+
+// noteAlive writes the moment, and without room for it only the time of the file.
+func noteAlive(dir string, clock Clock) error {
+	path := filepath.Join(dir, aliveFile)
+	if os.WriteFile(path, []byte(clock.Now()), 0o600) != nil {
+		_ = os.Truncate(path, 0) // an earlier moment would make an absence longer than it is
+	}
+	return touch(path, time.Now())
 }

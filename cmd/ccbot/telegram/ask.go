@@ -75,7 +75,7 @@ func Ask(ctx context.Context, client *http.Client, server, method string, params
 		return at, fmt.Errorf("%s: %w", method, err)
 	}
 	defer resp.Body.Close()
-	at, _ = http.ParseTime(resp.Header.Get("Date"))
+	at = apianswer.Date(resp.Header)
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return at, fmt.Errorf("%s: %w", method, err)
