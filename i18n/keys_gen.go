@@ -76,6 +76,7 @@ const (
 	WindowTaken            Key = "window_taken"
 	ClockAhead             Key = "clock_ahead"  // Age
 	ClockBehind            Key = "clock_behind" // Age
+	OutageOver             Key = "outage_over"  // End, Start
 	TmuxSilence            Key = "tmux_silence"
 	TmuxAnswers            Key = "tmux_answers"
 	ClaudeMissing          Key = "claude_missing"   // Command

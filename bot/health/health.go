@@ -112,7 +112,7 @@ type Computer struct {
 	told []outbox.Conversation // the chats that DiskRoom has told, while others are not
 }
 
-// NewComputer gives the news of the computer; dir is on the disk that is meant.
+// NewComputer returns the news of the computer; dir is ccbot's own folder.
 func NewComputer(c *chat.Chat, send func(ctx context.Context, m outbox.Message) (int, error), dir string) *Computer {
 	return &Computer{chat: c, send: send, dir: dir}
 }
@@ -169,7 +169,7 @@ func TellTmux(ctx context.Context, c *chat.Chat, silent bool) (err error) {
 	return err
 }
 
-// ClockDiffers says that the computer's clock is ahead of Telegram's, or behind. told is false if there is no chat yet.
+// ClockDiffers says that the computer's clock is ahead of Telegram's or behind it. told is false if there is no chat yet.
 func (d *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (told bool, err error) {
 	word := i18n.ClockAhead
 	if ahead < 0 {
@@ -181,6 +181,21 @@ func (d *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (told 
 		err = errors.Join(err, d.chat.Warn(ctx, to, 0, render.Plain(p.Say(word, i18n.Args{"Age": p.Age(ahead.Abs().Round(time.Minute))})), nil))
 	}
 	return len(places) > 0 && err == nil, err
+}
+
+// OutageOver says in each chat with an open session since when and until when Telegram was out of reach. It has no sound.
+func (d *Computer) OutageOver(ctx context.Context, since, now time.Time) (err error) {
+	var told []int64
+	for _, r := range d.chat.Book.Records.List() {
+		to := outbox.Conversation{ChatID: r.Conversation.ChatID}
+		if !r.Open || to.ChatID == 0 || slices.Contains(told, to.ChatID) || !d.chat.Book.MayShow(to) {
+			continue
+		}
+		told = append(told, to.ChatID)
+		said := i18n.Args{"Start": d.chat.Moment(since), "End": d.chat.Moment(now)}
+		err = errors.Join(err, d.chat.Say(ctx, to, d.chat.In(to).Say(i18n.OutageOver, said)))
+	}
+	return err
 }
 
 // DiskLow says that the disk is almost full.

@@ -46,7 +46,7 @@ type Handler interface {
 	Tap(ctx context.Context, u *models.Update) (then func(ctx context.Context) error, err error)
 }
 
-// Reporter is told of updates that were given up, or that have to wait, and of what the polls show.
+// Reporter reports updates that were given up or have to wait, and the state of clock and network.
 type Reporter interface {
 	// UpdateFailed informs the person, durably. Until it has returned nil the entry stays accepted,
 	// so that the next start brings it back. The Reporter itself must check whether From may be
@@ -55,6 +55,9 @@ type Reporter interface {
 	// ClockDiffers is called if this machine's clock differs from Telegram's by more than two minutes, positive if it is
 	// ahead, and again when that comes back after it was gone. Until a person was told it is called again.
 	ClockDiffers(ctx context.Context, ahead time.Duration) (told bool, err error)
+	// OutageOver is called if Telegram answers after it was out of reach for more than five minutes, before the messages
+	// of that time are handled.
+	OutageOver(ctx context.Context, since, now time.Time) error
 }
 
 // Failure is an update that was given up, or that has to wait.

@@ -65,6 +65,7 @@ type Intake struct {
 	lanes    lanes
 	parallel int           // conversations at work at once, and tapped messages at once
 	suspect  chan struct{} // one slot, see doLeft
+	began    time.Time
 }
 
 // NewIntake makes an intake; Run, called once, starts it.
@@ -73,7 +74,7 @@ func NewIntake(cfg Config) *Intake {
 	if cfg.Pulse == nil {
 		cfg.Pulse = &Pulse{}
 	}
-	return &Intake{cfg: cfg, poller: newPoller(cfg), parallel: 16, lanes: newLanes(), suspect: make(chan struct{}, 1)}
+	return &Intake{cfg: cfg, poller: newPoller(cfg), parallel: 16, lanes: newLanes(), suspect: make(chan struct{}, 1), began: time.Now()}
 }
 
 // Run hands on the entries that an earlier run left, then polls until polling or ctx ends (nil) or
@@ -142,6 +143,7 @@ type polling struct {
 	answered time.Time                  // when Telegram last answered; zero: not known
 	date     time.Time                  // of Telegram's last answer, by its own clock; zero: not known
 	clocks   clocks
+	contact  contact
 	late     bool // an update may be older than tapLife
 	doubt    tokenDoubt
 	trouble  repeats
@@ -192,6 +194,9 @@ func (i *Intake) pollOn(ctx context.Context) error {
 // explain logs a failure and returns how long to wait. If it returns an error, that error ends Run.
 func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Duration, error) {
 	failed, ok := errors.AsType[*pollError](err)
+	if ok && failed.cause != failing {
+		i.reached(ctx, p)
+	}
 	if ok && failed.cause == revoked {
 		return i.askWho(ctx, p, failed)
 	}
@@ -234,6 +239,7 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 		return err
 	}
 	batch := answer.list
+	i.reached(ctx, p)
 	p.answered, p.date = time.Now(), answer.date
 	i.compareClocks(ctx, &p.clocks, answer)
 	defer func() { p.late = p.late && len(batch) >= fullAnswer }() // a full answer may not be all that waits at Telegram

@@ -8,16 +8,18 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// maxSkew is how far the clock of this machine may be from Telegram's without a report. A date of Telegram's that is
+// maxSkew is the largest difference between this machine's clock and Telegram's without a report. A date of Telegram's that is
 // further before what was sent is not sound.
 const maxSkew = 2 * time.Minute
 
-// Clock is a clock that no person sets and that continues while the machine sleeps.
+// Clock is a clock that no person sets. Now and Since continue while the machine sleeps.
 type Clock interface {
 	// Now returns the present moment as text; empty: it is not known.
 	Now() string
 	// Since returns the time since a moment. It is false if the clock has started again since, as at a boot.
 	Since(moment string) (time.Duration, bool)
+	// Uptime returns how long the machine is up, without the time in which it slept.
+	Uptime() time.Duration
 }
 
 // Lateness returns how long after it was sent an entry came: by Telegram's clock alone if the answer that brought it
@@ -42,7 +44,7 @@ func (s *Store) Age(e Entry) time.Duration {
 	return time.Since(e.Received)
 }
 
-// clocks is what was reported about a clock of this machine that differs from Telegram's.
+// clocks keeps which reports were made about a clock of this machine that differs from Telegram's.
 type clocks struct {
 	logged, told bool
 	trouble      repeats

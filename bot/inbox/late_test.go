@@ -38,9 +38,11 @@ func TestP4_LatenessByTelegramsClock(t *testing.T) {
 type sinceStart struct {
 	began  time.Time
 	booted bool
+	asleep time.Duration
 }
 
-func (c sinceStart) Now() string { return time.Since(c.began).String() }
+func (c sinceStart) Uptime() time.Duration { return time.Since(c.began) - c.asleep }
+func (c sinceStart) Now() string           { return time.Since(c.began).String() }
 func (c sinceStart) Since(moment string) (time.Duration, bool) {
 	then, err := time.ParseDuration(moment)
 	return time.Since(c.began) - then, err == nil && !c.booted

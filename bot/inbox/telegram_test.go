@@ -230,6 +230,12 @@ type reports struct {
 
 	clock     []time.Duration // by which it was ahead
 	clockFail error           // of the next report about it
+	outages   []time.Duration
+}
+
+func (r *reports) OutageOver(_ context.Context, since, now time.Time) error {
+	r.outages = append(r.outages, now.Sub(since).Round(5*time.Minute)) // the poll under way had an answer
+	return nil
 }
 
 func (r *reports) ClockDiffers(_ context.Context, ahead time.Duration) (told bool, err error) {

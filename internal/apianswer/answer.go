@@ -58,9 +58,9 @@ func Date(h http.Header) time.Time {
 	return at
 }
 
-// Skew returns by how much this machine's clock is ahead of a server's, less than 0 if it is behind. The server's time
-// at is of a moment between the times before and after of this machine: as far as that explains a difference, there is
-// none. A time at of zero gives 0.
+// Skew returns the time by which this machine's clock is ahead of a server's; it is negative if the clock is late. The
+// server took the time at between before and after, two times of this machine. If at lies between them, or is zero, Skew
+// returns 0.
 func Skew(before, after, at time.Time) time.Duration {
 	before, after = before.Round(0), after.Round(0)
 	switch {

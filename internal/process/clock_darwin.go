@@ -1,9 +1,16 @@
 package process
 
-import "time"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // tick is the unit of Identity.Start.
 const tick = time.Millisecond
+
+// uptimeClock stands while the machine sleeps.
+const uptimeClock = unix.CLOCK_UPTIME_RAW
 
 // now reads the wall clock, because the kernel of darwin records a process's start by that clock.
 func (sysctls) now() (uint64, error) { return uint64(time.Now().UnixMilli()), nil }

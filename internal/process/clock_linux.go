@@ -11,6 +11,9 @@ import (
 // tick is the unit of Identity.Start. USER_HZ is 100 wherever Go runs.
 const tick = 10 * time.Millisecond
 
+// uptimeClock stands while the machine sleeps.
+const uptimeClock = unix.CLOCK_MONOTONIC
+
 // now reads the clock of field 22 of /proc/PID/stat, which continues while the machine sleeps.
 func (k procfs) now() (uint64, error) {
 	var ts unix.Timespec

@@ -4,11 +4,20 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Clock measures how much time has passed by the clock of [Moment], which no person sets on Linux and which continues
 // while the machine sleeps. A moment is text that others store.
 type Clock struct{ Table *Table }
+
+// Uptime returns how long the machine is up, without the time in which it slept.
+func (Clock) Uptime() time.Duration {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(uptimeClock, &ts) // each kernel that Go runs on has it
+	return time.Duration(ts.Nano())
+}
 
 // Now returns the present moment, empty if the clock cannot be read.
 func (c Clock) Now() string {

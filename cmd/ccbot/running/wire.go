@@ -14,7 +14,6 @@ import (
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
-	"golang.org/x/sys/unix"
 
 	"ccbot/archive"
 	"ccbot/bot"
@@ -141,7 +140,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	}
 	s.api = api
 	s.outbox = outbox.New(api, c.APIURL, filepath.Join(c.Dir, "outbox"), log)
-	s.outbox.Uptime = uptime
+	s.outbox.Uptime = process.Clock{Table: table}.Uptime
 	if err := s.wireChat(environ); err != nil {
 		return nil, err
 	}
@@ -347,12 +346,4 @@ func (s *system) clear(launches hooks.Launch) func(context.Context, session.Reco
 		}
 		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID), desk.Moments(s.Dir).Forget(r.ID))
 	}
-}
-
-// uptime is how long the machine is up, without the time in which it slept. It uses a clock that
-// nobody can set.
-func uptime() time.Duration {
-	var ts unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // each kernel that Go runs on has it
-	return time.Duration(ts.Nano())
 }
