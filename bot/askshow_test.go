@@ -222,3 +222,18 @@ func TestWhoTapsSecondHasNothingToClose(t *testing.T) {
 		assert.Zero(t, w.Telegram.Alerts)
 	})
 }
+
+// The message comes again below, without a sound, and its session waits as before.
+func TestRequestAwaitsItsAnswerAfterShowAll(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		q := w.AsksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
+		require.True(t, w.Bot.Idle.Asks(r.ID))
+		w.TapsOn(t, chattest.Alice, q, i18n.AskShowAll)
+		require.True(t, w.Has(w.LastSent(t), i18n.AskAllow))
+		assert.False(t, w.LastSent(t).Sounds)
+		assert.True(t, w.Bot.Idle.Asks(r.ID))
+		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
+		assert.False(t, w.Bot.Idle.Asks(r.ID))
+	})
+}

@@ -81,7 +81,7 @@ const cardKind = "ask"
 // NewRequests gives the requests of the store.
 func NewRequests(d Deps) *Requests {
 	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume)}
-	a.cards = card.NewKind(d.Chat.Cards, cardKind, a.refused).Asking(card.Awaited)
+	a.cards = card.NewKind(d.Chat.Cards, cardKind, a.refused).Asking()
 	for _, c := range d.Store.Unsettled() {
 		r := a.newRequest(c.Request)
 		r.due = true

@@ -86,8 +86,8 @@ func (a *Requests) look(c Card) card.Look {
 	if err != nil {
 		a.Chat.Log.Error("ask_not_drawn", logkey.Request, c.Request.ID, logkey.Error, err.Error())
 	}
-	return card.Look{To: c.Conversation, Session: c.Request.Session, Renew: c.State == StateOpen, Sounds: c.State == StateOpen && !c.AllShown,
-		Text: v.Text, Options: v.Options}
+	return card.Look{To: c.Conversation, Session: c.Request.Session, Renew: c.State == StateOpen, Awaits: c.State == StateOpen,
+		Sounds: c.State == StateOpen && !c.AllShown, Text: v.Text, Options: v.Options}
 }
 
 // Again brings an open request of a session below all other messages. False: there is none that is shown.

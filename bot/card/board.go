@@ -57,7 +57,7 @@ type Board struct {
 	open    map[string]map[string]bool                                // the ids of the cards that are not closed, by kind
 	due     time.Time                                                 // when Run looks at all cards again
 	refused map[string]func(ctx context.Context, c record, why error) // by kind
-	asks    map[string]Wait                                           // the kinds that are questions, and whether a session waits for the answer
+	asks    map[string]bool                                           // the kinds that are questions
 }
 
 // Open reads the cards of dir. mayShow says whether a place may see cards: where it may not,
@@ -66,7 +66,7 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 	b := &Board{
 		folder: spool.Folder{Path: dir, MaxSize: maxSize, Fsync: true},
 		sender: sender, mayShow: mayShow, log: log, wake: make(chan struct{}, 1),
-		cards: map[string]record{}, open: map[string]map[string]bool{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]Wait{},
+		cards: map[string]record{}, open: map[string]map[string]bool{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]bool{},
 	}
 	_, err := spool.Loader{Quarantine: quarantine, Log: log}.Load(b.folder, suffix, func(name string, data []byte) error {
 		c, err := read(name, data)
@@ -132,7 +132,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 		return c, false, fmt.Errorf("payload of a card: %w", err)
 	}
 	l = l.fitting()
-	if _, asks := b.asks[kind]; asks {
+	if b.asks[kind] {
 		l.Rank = outbox.Question
 	}
 	if l.Text.Blank() {
@@ -286,13 +286,12 @@ func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, me
 }
 
 func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation, there bool) error {
-	_, asks := b.asks[c.Kind]
 	old, goneWithItsTopic := c, c.At.ChatID == to.ChatID && !there && c.Message != 0
 	c.Look.To = to
 	switch {
 	case c.Closed:
 		return b.removeLocked(c)
-	case goneWithItsTopic && !asks && !c.Look.Renew && !c.Look.RenewOnce:
+	case goneWithItsTopic && !b.asks[c.Kind] && !c.Look.Renew && !c.Look.RenewOnce:
 		return b.removeLocked(c)
 	case there:
 		return b.putLocked(c)

@@ -642,18 +642,19 @@ func TestAPostThatFailsIsNotSentLater(t *testing.T) {
 	})
 }
 
-// TestASessionWaitsForAnAnswerOnlyWhereItsKindSaysSo, and the question is open and makes a sound.
-func TestASessionWaitsForAnAnswerOnlyWhereItsKindSaysSo(t *testing.T) {
+// A sound, or a question that can wait, is no reason.
+func TestSessionWaitsWhileAnOpenCardAwaitsAnAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
-		loud := question("one")
-		loud.Sounds = true
-		for name, kind := range map[string]Kind[payload]{"plain": NewKind[payload](w.board, "plain", nil),
-			"asking": NewKind[payload](w.board, "asking", nil).Asking(Optional), "waiting": NewKind[payload](w.board, "waiting", nil).Asking(Awaited)} {
-			require.NoError(t, kind.Show(t.Context(), name, loud, payload{}))
-			assert.Equal(t, name == "waiting", w.board.Waits(session), name)
-			require.NoError(t, kind.Show(t.Context(), name, question("two"), payload{}))
-			assert.False(t, w.board.Waits(session), "%s, without a sound", name)
-		}
+		asking := NewKind[payload](w.board, "asking", nil).Asking()
+		loud, awaiting := question("one"), question("two")
+		loud.Sounds, awaiting.Awaits = true, true
+		require.NoError(t, asking.Show(t.Context(), "k", loud, payload{}))
+		assert.False(t, w.board.Waits(session), "it makes a sound")
+		require.NoError(t, asking.Show(t.Context(), "k", awaiting, payload{}))
+		assert.True(t, w.board.Waits(session))
+		assert.False(t, w.board.Waits(uuid.Nil))
+		require.NoError(t, asking.Close(t.Context(), "k", render.Text{}))
+		assert.False(t, w.board.Waits(session), "closed")
 	})
 }
 

@@ -27,19 +27,11 @@ type kind struct {
 	changing *sync.Mutex // see Hold
 }
 
-// Wait says whether a session waits for the answer to a question (see Waits).
-type Wait bool
-
-const (
-	Awaited  Wait = true
-	Optional Wait = false
-)
-
 // Asking says that the cards of the kind are questions, which outlive their place (see Moved).
-func (k Kind[P]) Asking(wait Wait) Kind[P] {
+func (k Kind[P]) Asking() Kind[P] {
 	k.board.mu.Lock()
 	defer k.board.mu.Unlock()
-	k.board.asks[k.name] = wait
+	k.board.asks[k.name] = true
 	return k
 }
 

@@ -25,6 +25,7 @@ type Look struct {
 	Session uuid.UUID       `json:"session,omitzero"` // whose message it is
 	ReplyTo int             `json:"reply_to,omitempty"`
 	Sounds  bool            `json:"sounds,omitempty"` // its first message, never an edit
+	Awaits  bool            `json:"awaits,omitempty"` // its session waits for the answer of a person (see Waits)
 	Rank    outbox.Rank     `json:"rank,omitempty"`
 	// Until, when set, is when the card closes by itself.
 	Until time.Time `json:"until,omitzero"`

@@ -24,15 +24,13 @@ func (b *Board) postedLocked(post string) (record, bool) {
 	return c, ok
 }
 
-// Waits reports whether a question about a session is open that makes a sound, and whose answer is Awaited.
+// Waits reports whether an open card about a session awaits a person's answer (see Look.Awaits).
 func (b *Board) Waits(session uuid.UUID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for kind, wait := range b.asks {
-		for id := range b.open[kind] {
-			if c := b.cards[id]; wait == Awaited && c.Look.Session == session && c.Look.Sounds {
-				return true
-			}
+	for _, c := range b.cards {
+		if !c.Closed && c.Look.Awaits && c.Look.Session == session {
+			return true
 		}
 	}
 	return false

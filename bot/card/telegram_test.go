@@ -256,7 +256,7 @@ func openProcess(t *testing.T, dir string, chat *telegram, mayShow func(outbox.C
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.refused = append(p.refused, c.Key)
-	}).Asking(Optional)
+	}).Asking()
 	p.Named = p
 	p.OnMigrate = func() {
 		p.mu.Lock()

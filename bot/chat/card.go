@@ -31,7 +31,7 @@ func NewCards[P any](c *Chat, kind string) Cards[P] {
 }
 
 // Asking says that the cards are questions: see card.Kind.Asking.
-func (k Cards[P]) Asking(wait card.Wait) Cards[P] { k.Kind.Asking(wait); return k }
+func (k Cards[P]) Asking() Cards[P] { k.Kind.Asking(); return k }
 
 // Post posts a text with options as a card of its own; the options stand under the last part of a
 // long text. A text without options is posted as by Chat.Post.

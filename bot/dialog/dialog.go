@@ -35,7 +35,7 @@ const cardKind = "dialog"
 // New gives the dialogs of a chat. floods says whether a session has asked so much of late that nothing
 // may be chosen from the chat.
 func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dialogs {
-	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, cardKind).Asking(card.Awaited)}
+	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, cardKind).Asking()}
 }
 
 // Again brings the dialog of a session below all other messages. False: none is shown.
@@ -219,7 +219,7 @@ func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 	case !now.Whole || glyph.Hides(screen) || len(parts) > 1:
 		warning = p.Text(i18n.DialogNotWhole)
 	}
-	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Sounds: true}
+	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Awaits: true, Sounds: true}
 	switch {
 	case !warning.Blank():
 		look.Options = [][]card.Option{keyRows[0], {escape}}

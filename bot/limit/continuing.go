@@ -75,7 +75,7 @@ func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Uni
 
 // New gives the offers of a chat. work is what is known of a session's work without asking git.
 func New(c *chat.Chat, e Entries, q prompts.Queue, work func(ctx context.Context, id uuid.UUID) views.Work) *Continuing {
-	return &Continuing{chat: c, entries: e, queue: q, work: work, cards: chat.NewCards[plan](c, continuingKind).Asking(card.Optional), wake: make(chan struct{}, 1)}
+	return &Continuing{chat: c, entries: e, queue: q, work: work, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }
 
 // Feature is what the roof knows of the offers.

@@ -80,7 +80,7 @@ type Prompts struct {
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
 	return &Prompts{Deps: d, book: d.Chat.Book,
-		cards: chat.NewCards[asked](d.Chat, cardKind).Asking(card.Awaited)}
+		cards: chat.NewCards[asked](d.Chat, cardKind).Asking()}
 }
 
 // Feature is what the roof knows of prompts.

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
@@ -65,7 +64,7 @@ const kind = "report" // of the cards
 
 // New returns the Reports of a chat.
 func New(d Deps) *Reports {
-	return &Reports{Deps: d, cards: chat.NewCards[offered](d.Chat, kind).Asking(card.Optional)}
+	return &Reports{Deps: d, cards: chat.NewCards[offered](d.Chat, kind).Asking()}
 }
 
 // Feature is what the roof knows of Reports.

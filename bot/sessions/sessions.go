@@ -93,7 +93,7 @@ const (
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
 	s := &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
-		ends: chat.NewCards[End](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind).Asking(card.Optional),
+		ends: chat.NewCards[End](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind).Asking(),
 		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 	s.picks = d.Chat.NewChoice(pickKind, i18n.ResumePick, nil,
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {

@@ -60,7 +60,7 @@ const lostKind = "topic-lost"
 
 // New returns the Topics of a chat.
 func New(d Deps) *Topics {
-	return &Topics{Deps: d, book: d.Chat.Book, lost: chat.NewCards[struct{}](d.Chat, lostKind).Asking(card.Optional), wake: make(chan struct{}, 1),
+	return &Topics{Deps: d, book: d.Chat.Book, lost: chat.NewCards[struct{}](d.Chat, lostKind).Asking(), wake: make(chan struct{}, 1),
 		opening: make(map[int64]*sync.Mutex), forums: make(map[int64]bool), ends: make(map[uuid.UUID]end)}
 }
 

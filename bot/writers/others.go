@@ -42,7 +42,7 @@ const (
 func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w desk.Windows,
 	follow func(r views.Session)) *Others {
 	return &Others{chat: c, starter: s, ender: e, neighbours: n, windows: w,
-		follow: follow, conflicts: chat.NewCards[shown](c, conflictKind).Asking(card.Optional),
+		follow: follow, conflicts: chat.NewCards[shown](c, conflictKind).Asking(),
 		lists: chat.NewCards[[]desk.ID](c, windowKind)}
 }
 
