@@ -259,6 +259,39 @@ func TestArchitectureOfTheChat(t *testing.T) {
 	}
 }
 
+// TestSoundsComeFromOneTable fails if a message gets its sound from anything but chat.Sounds, or another message.
+func TestSoundsComeFromOneTable(t *testing.T) {
+	n := 0
+	check := func(s source, value ast.Expr) {
+		asks := false
+		ast.Inspect(value, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			asks = asks || ok && sel.Sel.Name == "Sounds"
+			return true
+		})
+		assert.True(t, asks, "%s: the sound of a message is in the table of bot/chat/sounds.go", s.fset.Position(value.Pos()))
+		n++
+	}
+	for _, s := range product(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if name, ok := n.Key.(*ast.Ident); ok && name.Name == "Sounds" {
+					check(s, n.Value)
+				}
+			case *ast.AssignStmt:
+				for i, to := range n.Lhs {
+					if sel, ok := to.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sounds" && len(n.Lhs) == len(n.Rhs) {
+						check(s, n.Rhs[i])
+					}
+				}
+			}
+			return true
+		})
+	}
+	assert.Greater(t, n, 12)
+}
+
 // TestPortsCarryPlainValues: what a port takes and gives could go over a wire. A body is a stream of
 // bytes, and an open file is one as well.
 func TestPortsCarryPlainValues(t *testing.T) {

@@ -7,9 +7,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -113,4 +116,26 @@ func TestWhatSoundsBesidesAnswers(t *testing.T) {
 	assert.True(t, w.Shown(t, crashed, news.Ended{Screen: "x"}).Sounds)
 	crashed.Exit = &session.Exit{Known: true}
 	assert.False(t, w.Shown(t, crashed, news.Ended{}).Sounds, "it has ended as it should")
+}
+
+// Each occasion has its row: a new one needs a decision.
+func TestOccasionDecidesWhatSounds(t *testing.T) {
+	w, current := inQuietHours(t)
+	beside := w.Session(t, "beside", session.Running)
+	loud := map[chat.Occasion]string{
+		chat.AgentAsks: "always", chat.PromptUndecided: "always", chat.SecondWriter: "always", chat.WorkInterrupted: "always",
+		chat.AgentFailed: "always", chat.NotSwitched: "always", chat.Fault: "always", chat.LimitUrgent: "always",
+		chat.Crashed: "current", chat.TurnDone: "day", chat.LimitNear: "day", "": "never", "unknown": "never",
+	}
+	sounds := func(o chat.Occasion, r session.Record) bool {
+		return w.Deps.Chat.Sounds(o, views.Session{ID: r.ID, Conversation: r.Conversation})
+	}
+	for o, when := range loud {
+		assert.Equal(t, when == "always" || when == "current", sounds(o, current), "%s, current, in quiet hours", o)
+		assert.Equal(t, when == "always", sounds(o, beside), "%s, of another session, in quiet hours", o)
+	}
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Quiet = nil }))
+	for o, when := range loud {
+		assert.Equal(t, when != "never" && when != "current", sounds(o, beside), "%s, of another session, by day", o)
+	}
 }

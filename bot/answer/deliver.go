@@ -61,10 +61,9 @@ type letter struct {
 	session views.Session
 	part    render.Part
 	rank    outbox.Rank
-	written time.Time // the line in the transcript; zero: no answer
-	sounds  bool
-	quiet   bool                                // it does not, in the quiet hours of its chat
-	more    func() (p render.Part, sounds bool) // when set, gives the part as it has become when its turn comes
+	written time.Time                                  // the line in the transcript; zero: no answer
+	ends    chat.Occasion                              // of its sound; empty: it makes none
+	more    func() (p render.Part, ends chat.Occasion) // when set, gives the part as it has become when its turn comes
 }
 
 // deliver shows a part in the best way that the Bot API takes: as a rich message, else as text with
@@ -99,7 +98,7 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 	}
 	a.Chat.Log.Error("answer_refused", logkey.SessionID, l.session.ID.String(), logkey.Error, refused.Error())
 	if l.part.File != nil && !l.part.Text.Blank() {
-		if err := a.deliver(ctx, letter{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank, sounds: l.sounds, quiet: l.quiet}); err != nil {
+		if err := a.deliver(ctx, letter{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank, ends: l.ends}); err != nil {
 			return err
 		}
 	}
@@ -113,22 +112,22 @@ func (a *Answers) deliverAll(ctx context.Context, l letter, parts []render.Part)
 		if err := a.deliver(ctx, l); err != nil {
 			return err
 		}
-		l.sounds = false
+		l.ends = ""
 	}
 	return nil
 }
 
-func (l *letter) message() outbox.Message {
+func (a *Answers) message(l *letter) outbox.Message {
 	return outbox.Message{To: l.session.Conversation, Text: l.part.Text, Rich: l.part.Rich, Session: l.session.ID,
-		Rank: l.rank, Sounds: l.sounds && !l.quiet, Written: l.written}
+		Rank: l.rank, Sounds: a.Chat.Sounds(l.ends, l.session), Written: l.written}
 }
 
 func (a *Answers) sendText(ctx context.Context, l *letter) error {
-	m := l.message()
+	m := a.message(l)
 	if l.more != nil {
 		m.More = func() outbox.Message {
-			l.part, l.sounds = l.more()
-			return l.message()
+			l.part, l.ends = l.more()
+			return a.message(l)
 		}
 	}
 	_, err := a.Sender.Send(ctx, m)
@@ -136,7 +135,7 @@ func (a *Answers) sendText(ctx context.Context, l *letter) error {
 }
 
 func (a *Answers) sendEntities(ctx context.Context, l *letter) error {
-	all := letter{session: l.session, rank: l.rank, written: l.written, sounds: l.sounds, quiet: l.quiet}
+	all := letter{session: l.session, rank: l.rank, written: l.written, ends: l.ends}
 	return a.deliverAll(ctx, all, visibleParts(render.Entities(l.part.Rich, HeadingRoom)))
 }
 
@@ -147,7 +146,7 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 		f, caption = *l.part.File, l.part.Text
 	}
 	out := outbox.File{To: l.session.Conversation, Name: f.Name, Caption: caption, Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)),
-		Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: l.sounds && !l.quiet, Written: l.written}
+		Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: a.Chat.Sounds(l.ends, l.session), Written: l.written}
 	if f.Open != nil {
 		content, err := f.Open(ctx)
 		switch {
@@ -167,5 +166,5 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 func (a *Answers) postMarker(ctx context.Context, r views.Session) error {
 	desk := a.Chat.Attach(r.ID)
 	text := a.Chat.In(r.Conversation).Text(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": render.Code(desk)})
-	return a.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
+	return a.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: a.Chat.Sounds(chat.Fault, r)})
 }

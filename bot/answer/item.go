@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"ccbot/bot/chat"
 	"context"
 	"errors"
 
@@ -119,17 +120,15 @@ func endsTurn(item talk.Item) bool {
 	return false
 }
 
-// sounds reports whether what an item says makes a sound where it arrives: a turn ends with it.
-func sounds(item talk.Item) bool {
-	switch item.Kind {
-	case talk.Text:
-		return item.Last
-	case talk.APIError:
-		return true
-	case talk.LocalOutput:
-		return !isBash(item)
+// endedBy returns the occasion of an item that ends a turn, where its message makes a sound; empty: none.
+func endedBy(item talk.Item) chat.Occasion {
+	switch {
+	case item.Failed.Phase != "":
+		return chat.AgentFailed
+	case item.Kind == talk.APIError, item.Kind == talk.Text && item.Last, item.Kind == talk.LocalOutput && !isBash(item):
+		return chat.TurnDone
 	}
-	return false
+	return ""
 }
 
 // note keeps that a turn runs. After a restart nothing is known of what has sounded before the cursor,
@@ -150,16 +149,11 @@ func isBash(item talk.Item) bool { return item.Kind == talk.LocalOutput && item.
 
 // letter is a part for the chat. People wait for the first answer to a prompt.
 func (t *transcriptReader) letter(r views.Session, p render.Part) letter {
-	l := letter{session: r, part: p, rank: outbox.Talk, quiet: t.answers.quiet(r)}
+	l := letter{session: r, part: p, rank: outbox.Talk}
 	if t.asked {
 		l.rank = outbox.Answer
 	}
 	return l
-}
-
-// quiet reports whether an answer of a session makes no sound now.
-func (a *Answers) quiet(r views.Session) bool {
-	return a.Chat.Book.Quiet(r.Conversation, r.ID, a.Chat.Now())
 }
 
 // send sends what an item says, part by part; finished says that the chat has the first one already.
@@ -188,11 +182,12 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 			next, err = t.sendJoined(ctx, r, joined{}.with(item, p), draw)
 		default:
 			l := t.letter(r, p)
-			l.sounds = i == 0 && sounds(item)
+			if i == 0 {
+				l.ends = endedBy(item)
+			}
 			if isAnswer(item) {
 				l.written = item.Time
 			}
-			l.quiet = l.quiet && item.Failed.Phase == "" // what has failed cannot wait
 			err = a.deliver(ctx, l)
 		}
 		if err != nil {
@@ -203,7 +198,7 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 			return unsaved
 		}
 	}
-	t.unheard = t.unheard && !sounds(item)
+	t.unheard = t.unheard && endedBy(item) == ""
 	if !isAnswer(item) {
 		return unsaved
 	}

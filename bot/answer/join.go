@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ type joined struct {
 	parts []render.Part // what the chat shows of each
 	units int           // of the one message, at most
 	rich  int           // bytes of it as Markdown, at most
-	ends  bool          // a turn ends among them, or with the last one: they sound
+	ends  chat.Occasion // a turn ends among them, or with the last one: they sound
 }
 
 const (
@@ -44,7 +45,7 @@ const savedWithin = 200 * time.Millisecond
 
 func (j joined) with(item talk.Item, p render.Part) joined {
 	return joined{append(j.items, item), append(j.parts, p), j.units + p.Text.Length() + 2, j.rich + len(asRich(p)) + 2,
-		j.ends || item.Last}
+		cmp.Or(j.ends, endedBy(item))}
 }
 
 // fits reports whether the texts are one message.
@@ -120,7 +121,9 @@ func (t *transcriptReader) gather(ctx context.Context, r views.Session, j joined
 			break
 		}
 		j, items = all, n+1
-		j.ends = j.ends || ended
+		if ended {
+			j.ends = chat.TurnDone
+		}
 	}
 	return j, items
 }
@@ -172,15 +175,15 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 	}
 	l := t.letter(r, j.message())
 	l.written = j.items[0].Time
-	l.sounds = j.ends
+	l.ends = j.ends
 	if before <= 1 {
-		l.more = func() (render.Part, bool) {
+		l.more = func() (render.Part, chat.Occasion) {
 			j = t.grow(ctx, r, j, draw)
 			return j.message(), j.ends
 		}
 	}
 	err := t.answers.deliver(ctx, l)
-	t.unheard = t.unheard && !j.ends
+	t.unheard = t.unheard && j.ends == ""
 	return j.next(), err // it may have grown
 }
 
@@ -188,10 +191,10 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j joined) (talk.Cursor, error) {
 	l := t.letter(r, headed(t.answers.Heading(r), t.answers.file(r, j.items)))
 	l.written = j.items[0].Time
-	l.sounds = j.ends
+	l.ends = j.ends
 	err := t.answers.sendFile(context.WithoutCancel(ctx), &l)
 	if !chat.IsRefused(err) {
-		t.unheard = t.unheard && !j.ends
+		t.unheard = t.unheard && j.ends == ""
 		return j.next(), err
 	}
 	t.answers.Chat.Log.Warn("answers_file_refused", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())

@@ -54,7 +54,7 @@ func (a *Answers) tellUnsaved(ctx context.Context, r views.Session, why error) {
 	}
 	a.Chat.Log.Error("cursor_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, why.Error())
 	text := render.Join(render.Plain(chat.Warning), a.Chat.In(r.Conversation).Text(i18n.AnswerUnsaved, i18n.Args{"Name": r.Name}))
-	if _, err := a.Sender.Send(ctx, outbox.Message{To: r.Conversation, Session: r.ID, Text: text, Sounds: true}); err != nil {
+	if _, err := a.Sender.Send(ctx, outbox.Message{To: r.Conversation, Session: r.ID, Text: text, Sounds: a.Chat.Sounds(chat.Fault, r)}); err != nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		delete(a.waiting, r.ID) // it is reported at the next try

@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
@@ -86,8 +87,9 @@ func (a *Requests) look(c Card) card.Look {
 	if err != nil {
 		a.Chat.Log.Error("ask_not_drawn", logkey.Request, c.Request.ID, logkey.Error, err.Error())
 	}
-	return card.Look{To: c.Conversation, Session: c.Request.Session, Renew: c.State == StateOpen, Awaits: c.State == StateOpen,
-		Sounds: c.State == StateOpen && !c.AllShown, Text: v.Text, Options: v.Options}
+	isOpen, session := c.State == StateOpen, views.Session{ID: c.Request.Session, Conversation: c.Conversation}
+	return card.Look{To: c.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen, Awaits: isOpen,
+		Sounds: isOpen && !c.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
 }
 
 // Again brings an open request of a session below all other messages. False: there is none that is shown.

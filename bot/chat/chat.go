@@ -153,7 +153,8 @@ func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, te
 
 // Warn says under a message that something is wrong with the message, also while the disk takes nothing.
 func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
-	return c.Report(ctx, card.Look{To: to, Text: render.Join(render.Plain(Warning), text), ReplyTo: message, Options: links, Sounds: true})
+	return c.Report(ctx, card.Look{To: to, Text: render.Join(render.Plain(Warning), text), ReplyTo: message, Options: links,
+		Sounds: c.Sounds(Fault, views.Session{Conversation: to})})
 }
 
 // WarnAll says in each private chat that something is wrong.

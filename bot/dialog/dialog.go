@@ -77,7 +77,7 @@ func (d *Dialogs) open(ctx context.Context, r views.Session, head render.Text, n
 	if n.Dialog == nil {
 		p := d.chat.In(r.Conversation)
 		text := p.ScreenText(r, head, n.Screen, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(n.Attach)}))
-		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
+		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: d.chat.Sounds(chat.AgentAsks, r)})
 	}
 	look := d.look(r, *n.Dialog, head, n.Attach)
 	defer d.cards.Hold()()
@@ -219,7 +219,7 @@ func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 	case !now.Whole || glyph.Hides(screen) || len(parts) > 1:
 		warning = p.Text(i18n.DialogNotWhole)
 	}
-	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Awaits: true, Sounds: true}
+	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Awaits: true, Sounds: d.chat.Sounds(chat.AgentAsks, r)}
 	switch {
 	case !warning.Blank():
 		look.Options = [][]card.Option{keyRows[0], {escape}}

@@ -127,7 +127,8 @@ func (m *Modes) switched(ctx context.Context, r views.Session, n news.Switched) 
 	if n.Mode != "" && n.Outcome != modes.Done && n.Seen != "" {
 		text = render.Join(text, render.Plain("\n"+p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, n.Seen)})))
 	}
-	return m.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: n.Outcome != modes.Done})
+	return m.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text,
+		Sounds: n.Outcome != modes.Done && m.chat.Sounds(chat.NotSwitched, r)})
 }
 
 // hear closes the card of a session that is over.

@@ -141,6 +141,9 @@ func wentDown(r views.Session) bool {
 	return down && (r.State == views.Lost || r.State == views.Failed)
 }
 
+// wasCut reports whether the work of a session was cut short, and does not continue.
+func wasCut(c closed) bool { return c.fate != goesOn && c.Interruption != nil }
+
 // addRepairs adds what was done about sessions, and what nothing could be done about.
 func (c *collector) addRepairs(rep news.Start) {
 	book := c.of.Chat.Book
@@ -206,10 +209,10 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	if len(one.closed) > back {
 		lines = append(lines, words.Text(i18n.RecoveredFoot))
 	}
-	look = card.Look{To: one.to, Sounds: len(one.ids(func(c closed) bool { return c.fate != goesOn && c.Interruption != nil })) > 0}
+	look = card.Look{To: one.to, Sounds: len(one.ids(wasCut)) > 0 && p.Chat.Sounds(chat.WorkInterrupted, views.Session{Conversation: one.to})}
 	if p.ResumeOnStart != ResumeNever {
 		shown.Lost = one.ids(func(c closed) bool { return c.fate == stays && wentDown(c.Session) })
-		shown.Cut = one.ids(func(c closed) bool { return c.fate != goesOn && c.Interruption != nil })
+		shown.Cut = one.ids(wasCut)
 	}
 	if row := options(words, shown); len(row) > 0 {
 		look.Options = [][]card.Option{row}

@@ -78,8 +78,9 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 	links := p.EndedLink(r.ID)
 	links[0] = append(links[0], continueLink(p, r)...)
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
+	crashed := word != i18n.Ended && word != i18n.EndedAsked
 	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Options: links,
-		Sounds: word != i18n.Ended && word != i18n.EndedAsked && s.chat.Book.IsInFront(r)})
+		Sounds: crashed && s.chat.Sounds(chat.Crashed, r)})
 }
 
 // Crash says how the agent of a session crashed; empty: it did not.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
+	"ccbot/bot/port/views"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -236,8 +236,11 @@ func money(d float64) string {
 	return fmt.Sprintf("$%.2f", d)
 }
 
-// levels are the percents at which people are warned, the highest first.
-var levels = []int{95, 80}
+// levels are the percents at which people are warned, the highest first, and occasions those of the warnings.
+var (
+	levels    = []int{95, 80}
+	occasions = []chat.Occasion{chat.LimitUrgent, chat.LimitNear}
+)
 
 // warning is one that a chat has had.
 type warning struct {
@@ -278,7 +281,7 @@ func (u *usage) warn(ctx context.Context, l spending.Limit) (all error) {
 		}
 		p := words{u.chat.In(to)}
 		look := card.Look{To: to, Text: render.Plain(chat.Warning + p.limit(l)), Until: l.Resets,
-			Sounds:  i == 0 || !u.chat.Book.Quiet(to, uuid.Nil, u.chat.Now()), // the louder one cannot wait
+			Sounds:  u.chat.Sounds(occasions[i], views.Session{Conversation: to}),
 			Options: [][]card.Option{{p.Option(i18n.ButtonUsage, page, outbox.Primary)}}}
 		key := fmt.Sprintf("%s-%d-%d-%d", l.Window, levels[i], l.Resets.Unix(), to.ChatID)
 		all = errors.Join(all, u.cards.Show(ctx, key, look, warning{l.Window, levels[i], l.Resets}))

@@ -66,17 +66,17 @@ func (o *Others) tellWriters(ctx context.Context, r views.Session, n news.OtherW
 	if r.Live {
 		k = otherWriter
 	}
-	return o.post(ctx, conflict{k, chat.Resume{Session: r, To: r.Conversation}, n}, true)
+	return o.post(ctx, conflict{k, chat.Resume{Session: r, To: r.Conversation}, n}, chat.SecondWriter)
 }
 
 // Refused tells that a session is not resumed because of writers.
 func (o *Others) Refused(ctx context.Context, q chat.Resume, found []desk.Writer) error {
-	return o.post(ctx, conflict{resumeRefused, q, found}, false)
+	return o.post(ctx, conflict{resumeRefused, q, found}, "")
 }
 
-func (o *Others) post(ctx context.Context, c conflict, sounds bool) error {
+func (o *Others) post(ctx context.Context, c conflict, why chat.Occasion) error {
 	look := o.look(c, false)
-	look.Text, look.Sounds = chat.Lines(c.resume.Before, look.Text), sounds
+	look.Text, look.Sounds = chat.Lines(c.resume.Before, look.Text), o.chat.Sounds(why, c.resume.Session)
 	return o.conflicts.Post(ctx, look, c.shown())
 }
 

@@ -1,0 +1,57 @@
+package chat
+
+import "ccbot/bot/port/views"
+
+// Occasion is why a message comes. It decides whether the message makes a sound.
+type Occasion string
+
+// The occasions that may make a sound. A message without an occasion makes none.
+const (
+	AgentAsks       Occasion = "agent asks"       // a permission, a question, a plan, a dialog
+	PromptUndecided Occasion = "prompt undecided" // a person decides what is done with a text
+	SecondWriter    Occasion = "second writer"    // another process writes a conversation
+	WorkInterrupted Occasion = "work interrupted" // a restart has cut work short
+	AgentFailed     Occasion = "agent failed"     // a turn ended with an error
+	Crashed         Occasion = "crashed"          // an agent ended, and should not have
+	NotSwitched     Occasion = "not switched"     // a mode or a model stays as it was
+	Fault           Occasion = "fault"            // nothing comes of a message, or ccbot cannot work
+	LimitUrgent     Occasion = "limit urgent"
+	LimitNear       Occasion = "limit near"
+	TurnDone        Occasion = "turn done" // an answer, or the end of a turn without one
+)
+
+// sounding is when a message of an occasion makes a sound.
+type sounding int
+
+const (
+	always  sounding = iota + 1
+	inFront          // if people read the session in its conversation
+	outsideQuietHours
+)
+
+var soundings = map[Occasion]sounding{
+	AgentAsks:       always,
+	PromptUndecided: always,
+	SecondWriter:    always,
+	WorkInterrupted: always,
+	AgentFailed:     always,
+	NotSwitched:     always,
+	Fault:           always,
+	LimitUrgent:     always,
+	Crashed:         inFront,
+	LimitNear:       outsideQuietHours,
+	TurnDone:        outsideQuietHours,
+}
+
+// Sounds reports whether a message makes a sound that comes to a session's conversation now.
+func (c *Chat) Sounds(o Occasion, r views.Session) bool {
+	switch soundings[o] {
+	case always:
+		return true
+	case inFront:
+		return c.Book.IsInFront(r)
+	case outsideQuietHours:
+		return !c.Book.Quiet(r.Conversation, r.ID, c.Now())
+	}
+	return false
+}
