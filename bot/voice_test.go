@@ -30,6 +30,22 @@ func typed(d *chattest.MediaWorld) int {
 	return strings.Count(strings.Join(d.Lifecycle.Done(), "\n"), "queue ")
 }
 
+// The hint about the buttons goes with them, and the person's words stay.
+func TestP4_SettledQuestionKeepsThePersonsWords(t *testing.T) {
+	d := chattest.NewMediaWorld(t)
+	hint := d.Word(i18n.VoiceHint)
+	d.Voice, d.VoiceConfirm = &chattest.FakeVoice{Says: "write:\n" + hint + "\nthen stop"}, true
+	d.Connect(d.Lifecycle, d.Windows)
+	d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})
+	d.Work(t)
+	id := d.Telegram.LastID()
+	require.Equal(t, 2, strings.Count(d.Shows(t, id).Text.Text, hint))
+	d.Press(t, chattest.Alice, id, d.Word(i18n.ButtonSend))
+	d.Work(t)
+	assert.Equal(t, 1, strings.Count(d.Shows(t, id).Text.Text, hint))
+	assert.Contains(t, d.Shows(t, id).Text.Text, "then stop")
+}
+
 func TestP4_AVoiceMessageIsShownBeforeItIsTyped(t *testing.T) {
 	d := spokenWorld(t, "fix the bug")
 	e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})

@@ -658,6 +658,21 @@ func TestSessionWaitsWhileAnOpenCardAwaitsAnAnswer(t *testing.T) {
 	})
 }
 
+func TestHintIsShownUntilTheCardIsClosed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		look := question(strings.Repeat("a", render.Limit))
+		look.Hint = render.Plain("tap one")
+		w.shown("k", look)
+		require.Len(t, w.looks(), 1)
+		text, _, _ := strings.Cut(w.looks()[0], " [")
+		assert.True(t, strings.HasSuffix(text, "\ntap one"))
+		assert.LessOrEqual(t, len(text), render.Limit)
+		require.NoError(t, w.kind.Close(w.Context(), "k", render.Text{}))
+		w.pass(10 * time.Second)
+		assert.NotContains(t, w.looks()[0], "tap one")
+	})
+}
+
 func TestRedrawChangesOnlyWhatIsOpen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))

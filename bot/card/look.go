@@ -20,6 +20,8 @@ type Look struct {
 	To      outbox.Conversation `json:"to"`
 	Text    render.Text         `json:"text"`
 	Options [][]Option          `json:"options,omitempty"` // rows of buttons; an empty row is none
+	// Hint stands below the text until the card is closed: it is about the options.
+	Hint render.Text `json:"hint,omitzero"`
 	// Picture stands above the text. A card that has one has one until its end.
 	Picture *outbox.Picture `json:"picture,omitempty"`
 	Session uuid.UUID       `json:"session,omitzero"` // whose message it is
@@ -78,7 +80,11 @@ func Turns(page int, more bool, to func(page int) Option) (arrows []Option) {
 
 // fitting is the look as it is kept: cut to one message, without empty rows, and the same when it is read from the disk.
 func (l Look) fitting() Look {
-	l.Text = l.Text.Begin(l.limit())
+	room := l.limit()
+	if !l.Hint.Blank() {
+		room -= l.Hint.Length() + 1
+	}
+	l.Text = l.Text.Begin(room)
 	l.Options = Filled(l.Options)
 	l.Until = l.Until.UTC().Round(0)
 	return l
@@ -117,7 +123,8 @@ func revisionOf(l Look, payload json.RawMessage) string {
 		Options [][]Option
 		Payload json.RawMessage
 		Picture *outbox.Picture `json:",omitempty"`
-	}{l.Text, l.Options, payload, l.Picture})
+		Hint    render.Text     `json:",omitzero"`
+	}{l.Text, l.Options, payload, l.Picture, l.Hint})
 }
 
 func digest(v any) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/internal/keepjson"
 	"ccbot/internal/pause"
 )
@@ -96,6 +97,9 @@ func (c record) message() outbox.Message {
 	if c.Closed {
 		return m
 	}
+	if !l.Hint.Blank() {
+		m.Text = render.Join(l.Text, render.Plain("\n"), l.Hint)
+	}
 	b := button{card: c.ID, revision: c.Revision}
 	for _, row := range l.Options {
 		var buttons []outbox.Button
@@ -129,7 +133,9 @@ func rows(row []outbox.Button) [][]outbox.Button {
 }
 
 // appearance names all that people see of the card, and what its options mean.
-func (c record) appearance() string { return c.Revision + digest([]any{c.Look.Text, c.Look.Options}) }
+func (c record) appearance() string {
+	return c.Revision + digest([]any{c.Look.Text, c.Look.Hint, c.Look.Options})
+}
 
 // isShownBy says whether a message looks as the card should now: of two posts that are under way each
 // has the look that the card had when the outbox asked.

@@ -154,9 +154,9 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 	return nil
 }
 
-// text is what the question about a prompt says: what happened, then what the buttons do and how
-// many prompts of the session wait behind this one.
-func (a asked) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text {
+// write writes the question about a prompt: what happened, and below it, as long as there are buttons, what
+// they do and how many prompts of the session wait behind this one.
+func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r views.Session) {
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "What": p.AskedText(a.Tool)}
 	text := p.Text(q.says, said)
@@ -172,16 +172,18 @@ func (a asked) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text 
 	case q.quotes:
 		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Text))
 	}
-	for _, line := range []i18n.Key{q.foot, q.hint} {
-		if line != "" {
-			text = render.Join(text, render.Plain("\n"+p.Words.Say(line)))
-		}
+	if q.foot != "" {
+		text = chat.Lines(text, render.Plain(p.Words.Say(q.foot)))
+	}
+	var hint render.Text
+	if q.hint != "" {
+		hint = render.Plain(p.Words.Say(q.hint))
 	}
 	at := slices.Index(r.Prompts, e.Key)
 	if n := len(r.Prompts) - 1 - at; q.state == inbox.Held && at >= 0 && n > 0 {
-		text = render.Join(text, render.Plain("\n"+p.Words.Say(i18n.WaitsBehind, i18n.Args{"Count": n})))
+		hint = chat.Lines(hint, render.Plain(p.Words.Say(i18n.WaitsBehind, i18n.Args{"Count": n})))
 	}
-	return text
+	l.Text, l.Hint = text, hint
 }
 
 // close closes the question about a prompt, if there is one: it says what became of the prompt, and
@@ -191,16 +193,10 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 	if !ok {
 		return nil
 	}
-	last := c.Look.Text
-	if c.Payload.isOfItsTime() && !became.Blank() {
-		return p.cards.Close(ctx, key, became)
+	if !c.Payload.isOfItsTime() || became.Blank() {
+		became = chat.Paragraphs(c.Look.Text, became)
 	}
-	if hint := questions[c.Payload.Reason].hint; hint != "" {
-		for _, lang := range i18n.Languages() { // which may have been another one when that was drawn
-			last.Text, _, _ = strings.Cut(last.Text, "\n"+p.Chat.Speech.For(lang).Say(hint)) // plain, and the end of it
-		}
-	}
-	return p.cards.Close(ctx, key, chat.Paragraphs(last, became))
+	return p.cards.Close(ctx, key, became)
 }
 
 // options are the buttons of a question, among them those for the newest open sessions.
@@ -246,8 +242,9 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	q := questions[why.Reason]
 	awaits := q.state != inbox.Held && why.Reason != first
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Awaits: awaits,
-		Sounds: awaits && p.Chat.Sounds(chat.PromptUndecided, r), Text: why.text(p.Chat.In(e.Conversation), e, r),
+		Sounds:  awaits && p.Chat.Sounds(chat.PromptUndecided, r),
 		Options: q.options(p.Chat.In(e.Conversation), openIn(p.book.Records))}
+	why.write(&look, p.Chat.In(e.Conversation), e, r)
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err
 	}
@@ -291,7 +288,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 // redraw has an open question say what is so of its prompt now.
 func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry) error {
 	r, _ := p.book.Records.Get(e.Session)
-	c.Look.Text = c.Payload.text(p.Chat.In(c.Look.To), e, p.book.Successor(r))
+	c.Payload.write(&c.Look, p.Chat.In(c.Look.To), e, p.book.Successor(r))
 	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
 }
 

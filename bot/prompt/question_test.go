@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/views"
@@ -25,7 +26,9 @@ func TestQuestions(t *testing.T) {
 			assert.Contains(t, []inbox.State{inbox.Accepted, inbox.Held, inbox.Unproven, inbox.Asked}, q.state)
 			words := chat.Phrases{Words: all.For("en"), Facts: chat.Facts{Now: time.Now}}
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
-			text := asked{Reason: why, Tool: "Bash"}.text(words, e, views.Session{Name: "api"})
+			var look card.Look
+			asked{Reason: why, Tool: "Bash"}.write(&look, words, e, views.Session{Name: "api"})
+			text := chat.Lines(look.Text, look.Hint)
 			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == homeless || why == adrift
 			assert.NotEqual(t, asksWhich, strings.Contains(text.Text, "api"), "the sentence names the session")
 			assert.Less(t, text.Length(), render.Limit-500)
