@@ -112,7 +112,7 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 	}
 	err := contain(func() error {
 		why := "nothing has happened for " + d.Quiet.Round(time.Second).String()
-		return k.Sessions.ArchiveQuiet(ctx, d.Session, lifecycle.Silence{Since: d.Since, Quiet: d.Quiet, Why: why})
+		return k.Sessions.ArchiveQuiet(ctx, d.Session, lifecycle.Silence{Since: d.Since, Quiet: d.Quiet, Cause: lifecycle.Cause{Why: why}})
 	})
 	switch {
 	case errors.Is(err, lifecycle.ErrChanged):

@@ -70,19 +70,20 @@ func moment(n int) string {
 // Who asked for an end is told by who reads it.
 func TestWhyTellsWhoEndedIt(t *testing.T) {
 	w := chattest.NewWorld(t)
-	for why, want := range map[string]string{
-		"asked for by 7":                       "You ended it.",
-		"another try, asked for by 7":          "You ended it.",
-		"asked for by 7, with the idle ones":   "You ended it.",
-		"asked for by 77":                      "Somebody else ended it.",
-		"nothing has happened for 6h0m0s":      "It was idle for long, so ccbot ended it.",
-		"asked for by ccbot archive":           "Its end was asked for.",
-		"I was asked, by 7 people, to stop it": "Its end was asked for.",
+	for _, tt := range []struct {
+		change session.Change
+		want   string
+	}{
+		{session.Change{Rule: "stop", By: 7, Why: "asked for by 8"}, "You ended it."},
+		{session.Change{Rule: "stop", By: 77}, "Somebody else ended it."},
+		{session.Change{Rule: "stop", Why: "asked for by 7, as a program words it"}, "Its end was asked for."},
+		{session.Change{Rule: "stop.idle"}, "It was idle for long, so ccbot ended it."},
 	} {
-		r := w.History(t, session.Change{From: session.Running, To: session.Stopping, Rule: "stop", Why: why},
-			session.Change{From: session.Stopping, To: session.Archived, Rule: "stopped"})
+		tt.change.From, tt.change.To = session.Running, session.Stopping
+		r := w.History(t, tt.change, session.Change{From: session.Stopping, To: session.Archived, Rule: "stopped"})
 		w.MustHear(t, "/why "+r.ID.String())
-		assert.Equal(t, []string{moment(0) + " " + want, moment(1) + " It was archived."}, strings.Split(w.Telegram.Last(t).Text.Text, "\n")[1:], why)
+		assert.Equal(t, []string{moment(0) + " " + tt.want, moment(1) + " It was archived."},
+			strings.Split(w.Telegram.Last(t).Text.Text, "\n")[1:], tt.change)
 	}
 	r := w.History(t, session.Change{From: session.Running, To: session.Lost, Rule: "of a later program"},
 		session.Change{From: session.Lost, To: session.Lost, Rule: "of a later program"},
@@ -92,6 +93,21 @@ func TestWhyTellsWhoEndedIt(t *testing.T) {
 	w.MustHear(t, "/why "+r.ID.String())
 	assert.Equal(t, []string{moment(0) + " It is now: lost.", moment(2) + " Its conversation was opened in a terminal.",
 		moment(4) + " Its agent went on to another conversation."}, strings.Split(w.Telegram.Last(t).Text.Text, "\n")[1:])
+}
+
+// The change is on disk in two steps, and told in one sentence.
+func TestWhyTellsHowTheAgentEnded(t *testing.T) {
+	w := chattest.NewWorld(t)
+	for want, change := range map[string]session.Change{
+		"It ended on its own.":             {},
+		"Its agent was ended by signal 9.": {Signal: 9},
+		"Its agent crashed (exit code 3).": {Status: 3},
+	} {
+		change.From, change.To, change.Rule = session.Running, session.Stopping, "ended"
+		r := w.History(t, change, session.Change{From: session.Stopping, To: session.Completed, Rule: "ended", Why: "its process is gone"})
+		w.MustHear(t, "/why "+r.ID.String())
+		assert.Equal(t, []string{moment(0) + " " + want}, strings.Split(w.Telegram.Last(t).Text.Text, "\n")[1:])
+	}
 }
 
 func TestWhyFitsOneMessage(t *testing.T) {

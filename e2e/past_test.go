@@ -83,7 +83,7 @@ func (w *world) past() {
 		}
 		for n, c := range []session.Change{{To: session.Starting, Rule: "start", Why: "a new session was asked for"},
 			{From: session.Starting, To: session.Running, Rule: "ready", Why: "reported in, idle, empty prompt box"},
-			{From: session.Running, To: session.Stopping, Rule: "stop", Why: fmt.Sprintf("asked for by %d", w.chat())},
+			{From: session.Running, To: session.Stopping, Rule: "stop", By: w.chat(), Why: "asked for"},
 			{From: session.Stopping, To: session.Archived, Rule: "stopped", Why: "nothing of it lives: pid 4711 ended (term)"}} {
 			c.At = at.Add(time.Duration(n-3) * time.Minute)
 			r.History = append(r.History, c)

@@ -36,8 +36,8 @@ type Lifecycle interface {
 	modes.Switches
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
-	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
-	BeginEnd(ctx context.Context, id uuid.UUID, final session.State, why string) error
+	Archive(ctx context.Context, id uuid.UUID, final session.State, cause control.Cause) error
+	BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause control.Cause) error
 	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error
 	Writers(ctx context.Context, id uuid.UUID) ([]evidence.Writer, error)
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
@@ -130,13 +130,13 @@ func (m Sessions) Adopt(ctx context.Context, q control.Adopt) (views.Session, er
 }
 
 // Archive ends a session.
-func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error {
-	return m.Lifecycle.Archive(ctx, id, session.State(final), why)
+func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final views.State, cause control.Cause) error {
+	return m.Lifecycle.Archive(ctx, id, session.State(final), cause)
 }
 
 // BeginEnd puts on disk that a session ends.
-func (m Sessions) BeginEnd(ctx context.Context, id uuid.UUID, final views.State, why string) error {
-	return m.Lifecycle.BeginEnd(ctx, id, session.State(final), why)
+func (m Sessions) BeginEnd(ctx context.Context, id uuid.UUID, final views.State, cause control.Cause) error {
+	return m.Lifecycle.BeginEnd(ctx, id, session.State(final), cause)
 }
 
 // Forget removes the record of a session that is over, and all copies of it.

@@ -50,7 +50,8 @@ func (v Views) List() []views.Session {
 func (v Views) History(id uuid.UUID) (all []views.Change, err error) {
 	r, err := v.Records.Whole(id)
 	for _, c := range r.History {
-		all = append(all, views.Change{At: c.At, From: views.State(c.From), To: views.State(c.To), Rule: string(c.Rule), Why: c.Why})
+		all = append(all, views.Change{At: c.At, From: views.State(c.From), To: views.State(c.To), Rule: string(c.Rule), Why: c.Why,
+			By: c.By, Status: c.Status, Signal: c.Signal})
 	}
 	return all, err
 }

@@ -247,7 +247,7 @@ func TestP7_NoKeyGoesElsewhereThanToTheDialogOfTheButton(t *testing.T) {
 		{"a foot", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.foot = " Esc to go back" }) }, ErrChanged},
 		{"the agent has ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, ErrNoAgent},
 		{"the session is archived", func(w *world, r session.Record, _ *agent) {
-			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 		}, ErrNoAgent},
 		{"nobody knows whether it lives", func(w *world, _ session.Record, _ *agent) {
 			w.processes.set(func(ps *processes) {
@@ -286,7 +286,7 @@ func TestP7_NoKeyGoesElsewhereThanToTheDialogOfTheButton(t *testing.T) {
 func TestP7_AButtonOfAnEarlierLaunchIsStale(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _, d := w.asked(askBash("touch x"))
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 		r, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		w.report(r)

@@ -141,7 +141,9 @@ func TestP3_AnOldExitDoesNotReplaceAStop(t *testing.T) {
 					r.State, r.Final, r.Exit = state, session.Archived, &session.Exit{Known: true}
 				})
 				receipt := &Receipt{}
-				require.NoError(t, w.Service.kit.do(w.ctx, r.ID, func(k *work) error { return k.closing.archive(w.ctx, session.Archived, "asked", receipt) }))
+				require.NoError(t, w.Service.kit.do(w.ctx, r.ID, func(k *work) error {
+					return k.closing.archive(w.ctx, session.Archived, askedFor(Cause{Why: "asked"}), receipt)
+				}))
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.NotNil(t, receipt.Agent)
 				assert.False(t, w.processes.alive(a.id))

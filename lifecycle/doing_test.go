@@ -166,7 +166,7 @@ func TestAFailureEndsWithItsLaunch(t *testing.T) {
 		w.becomes(a, presence.Idle)
 		w.pass(time.Minute)
 		require.Equal(t, phase.Now{Phase: phase.LoggedOut, What: "said"}, Noted(w.get(r.ID)))
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 		back, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		w.report(back)

@@ -52,13 +52,12 @@ func (w *closing) conclude(ctx context.Context) error {
 			return err
 		}
 	}
-	why := "the agent ended by itself"
-	switch e := w.r.Exit; {
-	case !e.Crashed():
-	case e.Signal != 0:
-		why += fmt.Sprintf(", killed by signal %d", e.Signal)
-	default:
-		why += fmt.Sprintf(", with exit status %d", e.Status)
+	why := session.Change{Rule: ruleEnded, Why: "the agent ended by itself", Status: w.r.Exit.Status, Signal: w.r.Exit.Signal}
+	switch {
+	case why.Signal != 0:
+		why.Why = fmt.Sprintf("the agent was ended by signal %d", why.Signal)
+	case why.Status != 0:
+		why.Why += fmt.Sprintf(", with exit status %d", why.Status)
 	}
 	if err := w.intend(session.Completed, why, w.endSeen()); err != nil {
 		return err

@@ -41,6 +41,9 @@ func TestTheEndOfAnAgentIsNoticedAndTold(t *testing.T) {
 				assert.Equal(t, tc.crashed, got.Exit.Crashed())
 				assert.Contains(t, got.Exit.Screen, "hello")
 				assert.Nil(t, got.Binding)
+				change := got.History[len(got.History)-2]
+				assert.Equal(t, []any{session.Stopping, ruleEnded, tc.exit.Status, tc.exit.Signal},
+					[]any{change.To, change.Rule, change.Status, change.Signal}, "no end was asked for")
 				assert.Equal(t, 1, toldOf[news.Ended](w.news))
 				assert.Equal(t, got.Exit, lastSession[news.Ended](w.news).Exit)
 				assert.Empty(t, w.tmux.windows(), "the dead pane is closed")

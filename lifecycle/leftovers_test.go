@@ -45,7 +45,7 @@ func TestP2_ADeskResumeDuringARestartIsNeverALeftover(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.write(r, userLine("hello"))
-				w.crash(point, func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, "asked")) })
+				w.crash(point, func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"})) })
 				w.pass(time.Minute)
 				desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 				w.pass(time.Minute)
@@ -80,12 +80,12 @@ func TestP2_ADeskResumeDuringAStopThatIsTakenUpAgainIsNoLeftover(t *testing.T) {
 				return nil
 			}
 		})
-		require.Error(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		require.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 		require.False(t, w.processes.alive(a.id))
 		w.pass(oneTick)
 		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 		w.pass(10 * time.Second)
-		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 		w.news.set(func(n *heardNews) { n.fail = nil })
 		w.pass(time.Minute)
 		require.Equal(t, session.Archived, w.get(r.ID).State)

@@ -264,12 +264,12 @@ func TestP1_ThirtyTapsAtOnceEndInOneState(t *testing.T) {
 					seen = append(seen, one.Identity)
 				}
 				taps := []func(){
-					func() { _ = w.Archive(w.ctx, r.ID, session.Archived, "asked") },
-					func() { _ = w.Archive(w.ctx, r.ID, session.Completed, "asked") },
+					func() { _ = w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}) },
+					func() { _ = w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "asked"}) },
 					func() { _, _ = w.restoreIt(r.ID) },
 					func() { _, _ = w.EndWriters(w.ctx, r.ID, seen) },
 					func() {
-						_ = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now().AddDate(50, 0, 0), Quiet: time.Hour, Why: "nothing has happened"})
+						_ = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now().AddDate(50, 0, 0), Quiet: time.Hour, Cause: Cause{Why: "nothing has happened"}})
 					},
 					func() { _ = w.noticeWriters(w.ctx) },
 				}

@@ -44,7 +44,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 		w.archive(r)
 		assert.Equal(t, []string{"hup"}, counted)
 		r, _ = w.started()
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Completed, "done"))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "done"}))
 		assert.Equal(t, []string{"hup", "hup"}, counted)
 	})
 	inWorld(t, func(t *testing.T, w *world) {
@@ -52,7 +52,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 		assert.NotContains(t, w.logged(), "leftover_spared", "it was not left alone on purpose")
 		var counted []string
 		w.deps.Hears.Outcome = func(what string) { counted = append(counted, what) }
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "again"))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "again"}))
 		assert.Equal(t, []string{"failed"}, counted)
 		w.processes.exit(a.id.PID)
 		w.pass(RetryMost)

@@ -350,7 +350,7 @@ func TestStateThatCouldNotBeSavedIsSavedLater(t *testing.T) {
 func TestStateIsKeptAtTheEnd(t *testing.T) {
 	ends := map[string]func(w *world, r session.Record, a *agent){
 		"archived": func(w *world, r session.Record, _ *agent) {
-			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 		},
 		"ended by itself": func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) },
 		"lost": func(w *world, _ session.Record, a *agent) {

@@ -215,7 +215,7 @@ func (x *trial) act(act, point string) {
 	was := x.get(x.r.ID)
 	switch act {
 	case "archive":
-		_ = x.Archive(x.ctx, x.r.ID, session.Archived, "asked")
+		_ = x.Archive(x.ctx, x.r.ID, session.Archived, Cause{Why: "asked"})
 		x.over = true
 	case "archive, killed":
 		x.restart()
@@ -224,7 +224,7 @@ func (x *trial) act(act, point string) {
 				panic("killed")
 			}
 		})
-		_ = x.Archive(x.ctx, x.r.ID, session.Archived, "asked")
+		_ = x.Archive(x.ctx, x.r.ID, session.Archived, Cause{Why: "asked"})
 		x.order.onPoint(nil)
 		x.over = true
 		x.restart()

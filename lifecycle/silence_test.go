@@ -42,8 +42,12 @@ func TestP6_NoVerbConcludesFromSilence(t *testing.T) {
 	verbs := []verb{
 		{"start", false, func(w *world, _ session.Record) error { _, err := w.Start(w.ctx, w.request()); return err }},
 		{"resume", true, func(w *world, r session.Record) error { _, err := w.restoreIt(r.ID); return err }},
-		{"kill", false, func(w *world, r session.Record) error { return w.Archive(w.ctx, r.ID, session.Archived, "asked for") }},
-		{"done", false, func(w *world, r session.Record) error { return w.Archive(w.ctx, r.ID, session.Completed, "asked for") }},
+		{"kill", false, func(w *world, r session.Record) error {
+			return w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked for"})
+		}},
+		{"done", false, func(w *world, r session.Record) error {
+			return w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "asked for"})
+		}},
 		{"stop", false, func(w *world, r session.Record) error { return interrupted(w, r) }},
 		{"dialog", false, func(w *world, r session.Record) error { _, err := w.Dialog(w.ctx, r.ID); return err }},
 		{"key", false, func(w *world, r session.Record) error { _, err := w.Press(w.ctx, r.ID, "m", "up"); return err }},
@@ -118,10 +122,10 @@ func TestP6_StopContinuesByProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, process.HowTerm)
-		w.crash("stop-recorded", func() { _ = w.Archive(w.ctx, r.ID, session.Archived, "asked for") })
+		w.crash("stop-recorded", func() { _ = w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked for"}) })
 		answers := w.tmux.Hang()
 		require.Equal(t, session.Stopping, w.get(r.ID).State)
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "an archive was interrupted"))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "an archive was interrupted"}))
 		assert.Equal(t, process.Gone, w.processes.Liveness(a.id))
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State, "the pane is unknown")
 		w.run()

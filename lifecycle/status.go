@@ -175,6 +175,9 @@ func (o *Observer) lastActive(r session.Record, v View) time.Time {
 // Silence is why a session is archived in which nothing happens.
 type Silence = control.Silence
 
+// Cause is why a session is to end.
+type Cause = control.Cause
+
 // ArchiveQuiet archives a session in which nothing has happened; it returns nil only if Archive would.
 // It looks once more on the session's worker. ErrChanged means that nothing was done, because something
 // has happened since the look that led to the decision, or that is unknown, or the agent is in a pane
@@ -196,6 +199,10 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) err
 		case len(all.Untold(*w.r)) > 0:
 			return ErrChanged // a writer has just come, which has to be reported to the person first
 		}
-		return w.closing.archive(ctx, session.Archived, q.Why, &Receipt{Quiet: q.Quiet, Together: q.Together})
+		why := askedFor(q.Cause)
+		if q.Quiet > 0 {
+			why.Rule = ruleIdle
+		}
+		return w.closing.archive(ctx, session.Archived, why, &Receipt{Quiet: q.Quiet, Together: q.Together})
 	})
 }

@@ -151,7 +151,7 @@ func TestP3_WhatIsQuietIsArchivedAndSaysSo(t *testing.T) {
 		r, a := w.started()
 		seen := w.Observer.Looks(w.ctx)(r).Active
 		w.pass(6 * time.Hour)
-		require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Why: "nothing has happened"}))
+		require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Cause: Cause{Why: "nothing has happened"}}))
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(a.id))
 		require.Equal(t, 1, toldOf[Receipt](w.news))
@@ -221,7 +221,7 @@ func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
 				if !tc.life { // then it is not for what has happened since
 					seen = time.Now().Add(time.Hour)
 				}
-				err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Why: "nothing has happened"})
+				err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Cause: Cause{Why: "nothing has happened"}})
 				require.ErrorIs(t, err, ErrChanged)
 				assert.True(t, w.get(r.ID).State.Live())
 				assert.Empty(t, w.processes.signalled())
@@ -234,10 +234,10 @@ func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
 func TestP3_OnlyWhatRunsIsArchivedAsQuiet(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now(), Quiet: time.Hour, Why: "nothing has happened"})
+		err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now(), Quiet: time.Hour, Cause: Cause{Why: "nothing has happened"}})
 		require.ErrorIs(t, err, ErrChanged)
 		assert.Equal(t, r, w.get(r.ID))
-		err = w.ArchiveQuiet(w.ctx, uuid.New(), Silence{Since: time.Now(), Quiet: time.Hour, Why: "nothing has happened"})
+		err = w.ArchiveQuiet(w.ctx, uuid.New(), Silence{Since: time.Now(), Quiet: time.Hour, Cause: Cause{Why: "nothing has happened"}})
 		assert.ErrorIs(t, err, session.ErrNotFound)
 	})
 }
@@ -260,7 +260,7 @@ func TestP2_AQuietAgentOfAPersonStays(t *testing.T) {
 				l := w.Observer.Looks(w.ctx)(w.get(r.ID))
 				require.True(t, l.Quiet())
 				w.pass(6 * time.Hour)
-				err = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: w.Observer.Looks(w.ctx)(w.get(r.ID)).Active, Quiet: 6 * time.Hour, Why: "nothing has happened"})
+				err = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: w.Observer.Looks(w.ctx)(w.get(r.ID)).Active, Quiet: 6 * time.Hour, Cause: Cause{Why: "nothing has happened"}})
 				assert.Equal(t, !left, errors.Is(err, ErrChanged))
 				assert.Equal(t, !left, w.processes.alive(a.id))
 			})

@@ -132,7 +132,7 @@ func (w *work) act(ctx context.Context, d decision, head *Prompt) error {
 		return w.closing.stop(ctx, &Receipt{})
 	case actRetry:
 		w.closing.retried = true
-		return w.closing.archive(ctx, w.r.Final, "another try to end what is left", &Receipt{})
+		return w.closing.archive(ctx, w.r.Final, askedFor(Cause{Why: "another try to end what is left"}), &Receipt{})
 	case actGrant:
 		return w.switching.grant(ctx)
 	case actTidy:
@@ -149,7 +149,7 @@ func (w *work) ready(ctx context.Context) error {
 		if err := w.tell(ctx, *w.r, news.Failed{Screen: w.term.Screen.Text}); err != nil {
 			return err
 		}
-		if err := w.closing.intend(session.Archived, why, w.moment()); err != nil {
+		if err := w.closing.intend(session.Archived, session.Change{Rule: ruleFailed, Why: why}, w.moment()); err != nil {
 			return err
 		}
 		return w.closing.stop(ctx, &Receipt{})

@@ -34,13 +34,13 @@ const termAfter = 2 * time.Second
 // leftover of the session lives (P3), or the state is cleanup_failed. The receipt, which is
 // reported as news, says which of the two, and why. While tmux does not answer, Archive refuses with
 // ErrSilent; a stop that is on disk continues.
-func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error {
-	return s.end(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, why, &Receipt{}) })
+func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, cause Cause) error {
+	return s.end(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, askedFor(cause), &Receipt{}) })
 }
 
 // BeginEnd is Archive that returns when the end is on disk: the next step carries it out.
-func (s *Service) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, why string) error {
-	return s.end(ctx, id, func(w *work) error { return w.closing.begin(final, why) })
+func (s *Service) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause Cause) error {
+	return s.end(ctx, id, func(w *work) error { return w.closing.begin(final, askedFor(cause)) })
 }
 
 // end is ask, but an end that is on disk continues while tmux does not answer.
@@ -51,7 +51,10 @@ func (s *Service) end(ctx context.Context, id uuid.UUID, fn func(w *work) error)
 	return s.kit.change(ctx, id, fn)
 }
 
-func (w *closing) archive(ctx context.Context, final session.State, why string, receipt *Receipt) error {
+// askedFor is the change of an end that is asked for.
+func askedFor(c Cause) session.Change { return session.Change{Rule: ruleStop, Why: c.Why, By: c.By} }
+
+func (w *closing) archive(ctx context.Context, final session.State, why session.Change, receipt *Receipt) error {
 	if err := w.begin(final, why); err != nil {
 		return err
 	}
@@ -59,7 +62,7 @@ func (w *closing) archive(ctx context.Context, final session.State, why string, 
 }
 
 // begin puts on disk that the session has to end, if that is not so already.
-func (w *closing) begin(final session.State, why string) error {
+func (w *closing) begin(final session.State, why session.Change) error {
 	if w.r.State == session.Stopping {
 		return nil
 	}
@@ -76,14 +79,17 @@ func (w *closing) begin(final session.State, why string) error {
 	return nil
 }
 
-// intend puts on disk that the session has to end, with its final state and the moment of the wish.
-func (w *closing) intend(final session.State, why string, asked process.Moment) error {
+// intend puts on disk that the session has to end, with its final state and the moment of the wish. Of why it takes
+// the rule, the evidence, and who or what has ended it.
+func (w *closing) intend(final session.State, why session.Change, asked process.Moment) error {
 	if w.r.Interrupted() {
 		asked = w.r.Ended // a process that came after that moment came to a session that was over
 	}
-	if err := w.r.Become(session.Stopping, w.Now(), ruleStop, why); err != nil {
+	if err := w.r.Become(session.Stopping, w.Now(), why.Rule, why.Why); err != nil {
 		return err
 	}
+	c := &w.r.History[len(w.r.History)-1]
+	c.By, c.Status, c.Signal = why.By, why.Status, why.Signal
 	w.r.Final, w.r.Asked = final, asked
 	return w.save()
 }

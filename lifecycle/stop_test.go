@@ -23,12 +23,42 @@ import (
 
 func (w *world) archive(r session.Record) Receipt {
 	w.t.Helper()
-	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 	w.pass(time.Second)
 	told, receipt := lastHeard[Receipt](w.news)
 	require.Equal(w.t, r.ID, told.ID)
 	assert.Equal(w.t, w.get(r.ID).State, told.State, "what is told is what is on disk")
 	return receipt
+}
+
+// The record keeps who asked, next to the evidence in words.
+func TestHistoryKeepsWhoAskedForAnEnd(t *testing.T) {
+	for name, tt := range map[string]struct {
+		quiet time.Duration
+		cause Cause
+		rule  session.Rule
+	}{
+		"a person":               {0, Cause{By: 7, Why: "asked for"}, ruleStop},
+		"a person, of idle ones": {0, Cause{By: 7, Why: "asked for"}, ruleStop},
+		"silence":                {time.Hour, Cause{Why: "nothing has happened"}, ruleIdle},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, _ := w.settled()
+				if name == "a person" {
+					require.NoError(t, w.BeginEnd(w.ctx, r.ID, session.Archived, tt.cause))
+				} else {
+					seen := w.Observer.Looks(w.ctx)(w.get(r.ID)).Active
+					require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: tt.quiet, Cause: tt.cause}))
+				}
+				w.pass(time.Second)
+				got := w.get(r.ID)
+				change := got.History[len(got.History)-2]
+				assert.Equal(t, session.Archived, got.State)
+				assert.Equal(t, []any{session.Stopping, tt.rule, tt.cause.By, tt.cause.Why}, []any{change.To, change.Rule, change.By, change.Why})
+			})
+		})
+	}
 }
 
 func TestP3_ArchiveEndsTheAgentAndSaysSo(t *testing.T) {
@@ -60,7 +90,7 @@ func TestP3_TheIntentIsOnDiskBeforeTheEnd(t *testing.T) {
 				assert.Empty(t, w.processes.signalled())
 			}
 		})
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Completed, "done"))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "done"}))
 		assert.Equal(t, session.Stopping, seen.State)
 		assert.Equal(t, session.Completed, seen.Final)
 		assert.Equal(t, a.id, seen.Binding.Agent)
@@ -153,7 +183,7 @@ func TestNothingIsRememberedOfWhatIsOver(t *testing.T) {
 		w.held(ended, "k", said)
 		w.pass(time.Minute)
 		require.Len(t, w.memories.of, 2)
-		require.NoError(t, w.Archive(w.ctx, archived.ID, session.Archived, "asked"))
+		require.NoError(t, w.Archive(w.ctx, archived.ID, session.Archived, Cause{Why: "asked"}))
 		w.tmux.End(a.pane, tmuxtest.Exit{})
 		w.processes.exit(a.id.PID)
 		w.pass(time.Minute)
@@ -348,7 +378,7 @@ func TestP3_ConcurrentArchivesEndInOneState(t *testing.T) {
 		errs := make([]error, len(finals))
 		var wg sync.WaitGroup
 		for i, final := range finals {
-			wg.Go(func() { errs[i] = w.Archive(w.ctx, r.ID, final, "asked") })
+			wg.Go(func() { errs[i] = w.Archive(w.ctx, r.ID, final, Cause{Why: "asked"}) })
 		}
 		wg.Wait()
 		done := slices.Index(errs, nil)
@@ -368,7 +398,7 @@ func TestP8_ArchiveAndRestoreAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() { _, _ = w.restoreIt(r.ID) })
-			wg.Go(func() { _ = w.Archive(w.ctx, r.ID, session.Archived, "asked") })
+			wg.Go(func() { _ = w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}) })
 		}
 		wg.Wait()
 		w.pass(time.Second)
@@ -381,7 +411,7 @@ func TestArchiveOfWhatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		var wrong *StateError
-		require.ErrorAs(t, w.Archive(w.ctx, r.ID, session.Archived, "again"), &wrong)
+		require.ErrorAs(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "again"}), &wrong)
 		assert.Equal(t, session.Archived, wrong.State)
 	})
 }
@@ -411,7 +441,7 @@ func TestP8_AnArchiveThatAStopCutsShortIsFinishedByTheNextStart(t *testing.T) {
 		w.stop()
 		ctx, stop := context.WithTimeout(w.ctx, 5*time.Second)
 		defer stop()
-		require.ErrorIs(t, w.Archive(ctx, r.ID, session.Archived, "asked"), context.DeadlineExceeded)
+		require.ErrorIs(t, w.Archive(ctx, r.ID, session.Archived, Cause{Why: "asked"}), context.DeadlineExceeded)
 		assert.Equal(t, session.Stopping, w.get(r.ID).State)
 		assert.Zero(t, toldOf[Receipt](w.news))
 		assert.True(t, w.processes.alive(a.id))
@@ -435,7 +465,7 @@ func TestP3_AReceiptThatCannotBeToldIsToldLater(t *testing.T) {
 			}
 			return nil
 		}
-		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 		assert.Equal(t, session.Stopping, w.get(r.ID).State)
 		w.news.mu.Lock()
 		w.news.fail = nil

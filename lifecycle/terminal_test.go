@@ -85,7 +85,7 @@ func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]
 	t.Cleanup(func() {
 		for _, r := range store.List() {
 			if r.State.Live() {
-				assert.NoError(t, w.Archive(ctx, r.ID, session.Archived, "the test is over"))
+				assert.NoError(t, w.Archive(ctx, r.ID, session.Archived, Cause{Why: "the test is over"}))
 			}
 		}
 		server, err := client.Server(ctx)

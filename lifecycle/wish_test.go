@@ -393,7 +393,7 @@ func TestNobodySwitchesASessionThatIsOver(t *testing.T) {
 		require.ErrorIs(t, err, ErrNoAgent)
 		w.report(r)
 		w.pass(time.Second)
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "it was asked for"))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "it was asked for"}))
 		_, err = w.Switch(w.ctx, r.ID, modes.Wish{Mode: modes.Plan})
 		require.ErrorIs(t, err, ErrNoAgent)
 		_, err = w.Switch(w.ctx, r.ID, modes.Wish{})

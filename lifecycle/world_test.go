@@ -232,7 +232,7 @@ func (w *world) comeBack() {
 	for _, r := range w.Store.List() {
 		switch {
 		case r.State == session.Stopping:
-			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "an archive was interrupted"))
+			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "an archive was interrupted"}))
 		case r.State.Live() && r.Binding != nil:
 			require.NoError(w.t, w.Reattach(r.ID))
 		}

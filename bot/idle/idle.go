@@ -2,7 +2,6 @@ package idle
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"slices"
 	"time"
@@ -239,7 +238,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	if i.plans(o.ID) { // since the question
 		return i.settle(ctx, t.Card.Key, o.ID, i.chat.In(t.To).Say(i18n.SparedPlanned))
 	}
-	q := control.Silence{Since: o.Active, Why: fmt.Sprintf("asked for by %d, with the idle ones", t.From),
+	q := control.Silence{Since: o.Active, Cause: control.Asked(t.From, "with the idle ones, asked for"),
 		Together: r.Conversation == t.To} // else its own place has to be told
 	err := i.ender.ArchiveQuiet(ctx, o.ID, q)
 	if err == nil {

@@ -34,7 +34,7 @@ func (s Desk) End(ctx context.Context, asked End) (r views.Session, err error) {
 	case !ok:
 		return r, &refusal.Error{Code: refusal.WrongState, State: r.State}
 	}
-	err = s.Agents.Archive(ctx, r.ID, asked.Final, "asked for at the desk")
+	err = s.Agents.Archive(ctx, r.ID, asked.Final, control.Cause{Why: "asked for at the desk"})
 	if now, known := s.chat.Book.Records.Get(r.ID); known {
 		r = now
 	}

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/port/control"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -80,7 +80,7 @@ func (s *Sessions) beginEnd(ctx context.Context, t chat.Tap, r views.Session, fi
 	if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
 		return false, err
 	}
-	if err := s.Agents.BeginEnd(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
+	if err := s.Agents.BeginEnd(ctx, r.ID, final, control.Asked(t.From, why)); err != nil {
 		return false, s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
 	}
 	return true, nil

@@ -29,9 +29,9 @@ type Agents interface {
 	// Interrupt sends Esc to the agent of a session. told: others say what was stopped.
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	// Archive ends a session with proof. What it did comes as news.
-	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
+	Archive(ctx context.Context, id uuid.UUID, final views.State, cause control.Cause) error
 	// BeginEnd is Archive that returns when the end is on disk.
-	BeginEnd(ctx context.Context, id uuid.UUID, final views.State, why string) error
+	BeginEnd(ctx context.Context, id uuid.UUID, final views.State, cause control.Cause) error
 }
 
 // Idle ends the idle sessions together.

@@ -2,8 +2,6 @@ package why
 
 import (
 	"context"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -148,7 +146,10 @@ func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, str
 // sentence.
 func Sentences(p chat.Phrases, history []views.Change, reader int64) (all []string) {
 	last := ""
-	for _, c := range history {
+	for i, c := range history {
+		if i > 0 && c.Rule == "ended" && history[i-1].Rule == c.Rule && history[i-1].To == c.From {
+			continue // the change before it says how
+		}
 		if text := said(p.Words, c, reader); text != "" && text != last {
 			all, last = append(all, p.Moment(c.At)+" "+text), text
 		}
@@ -160,8 +161,8 @@ func Sentences(p chat.Phrases, history []views.Change, reader int64) (all []stri
 func said(words i18n.Words, c views.Change, reader int64) string {
 	rule, state := c.Rule, string(c.To)
 	switch rule {
-	case "stop":
-		rule += whoStopped(c.Why, reader)
+	case "stop", "ended":
+		rule += howEnded(c, reader)
 	case "stopped":
 		rule += "." + state
 	case "chat.adopt":
@@ -175,7 +176,7 @@ func said(words i18n.Words, c views.Change, reader int64) string {
 		}
 	}
 	key := i18n.SaidKey.Of(rule)
-	switch text := words.Say(key); {
+	switch text := words.Say(key, i18n.Args{"Signal": c.Signal, "Status": c.Status}); {
 	case text != string(key):
 		return text
 	case c.From != c.To: // a record may be of a later program
@@ -184,18 +185,18 @@ func said(words i18n.Words, c views.Change, reader int64) string {
 	return ""
 }
 
-// askedBy is how the chat notes who has asked for an end.
-var askedBy = regexp.MustCompile(`asked for by (-?\d+)`)
-
-// whoStopped says who wanted an end, as the end of the rule of a sentence; empty: it is not known.
-func whoStopped(why string, reader int64) string {
-	switch who := askedBy.FindStringSubmatch(why); {
-	case who != nil && who[1] == strconv.FormatInt(reader, 10):
+// howEnded says who or what has ended a session, as the end of the rule of a sentence; empty: it is not known, or
+// nothing has.
+func howEnded(c views.Change, reader int64) string {
+	switch {
+	case c.By != 0 && c.By == reader:
 		return ".you"
-	case who != nil:
+	case c.By != 0:
 		return ".other"
-	case strings.HasPrefix(why, "nothing has happened for "):
-		return ".idle"
+	case c.Signal != 0:
+		return ".signal"
+	case c.Status != 0:
+		return ".status"
 	}
 	return ""
 }

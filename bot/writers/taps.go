@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -131,7 +130,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 		return o.explain(ctx, t, err)
 	}
 	if c.kind == otherWriter {
-		why := "left to another writer, " + askedBy(t)
+		why := control.Asked(t.From, "left to another writer, asked for")
 		if err := o.ender.Archive(ctx, from.ID, views.Archived, why); err != nil {
 			return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(from, err))
 		}
@@ -181,7 +180,7 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from vi
 func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Conversation, one desk.Writer,
 	from views.Session) (views.Session, error) {
 	r, err := o.starter.Adopt(ctx, control.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
-		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: at, Why: askedBy(t)})
+		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: at, Why: control.Asked(t.From, "asked for").Why})
 	if refusal.Is(err, refusal.NotFound, refusal.WrongState, refusal.Moved) { // that is about from
 		err = &refusal.Error{Code: refusal.Changed, Err: err}
 	}
@@ -190,9 +189,6 @@ func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Convers
 	}
 	return r, nil
 }
-
-// askedBy is the reason of what a person has asked for.
-func askedBy(t chat.Tap) string { return fmt.Sprintf("asked for by %d", t.From) }
 
 // tellAdopted says that a session goes on in a window that a person opened, and what is different
 // there.

@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -186,7 +187,7 @@ func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error
 		return err
 	}
 	said := o.chat.In(t.To).Text(i18n.Archiving, i18n.Args{"Name": r.Name})
-	if err := o.ender.BeginEnd(ctx, r.ID, views.Archived, askedBy(t)); err != nil {
+	if err := o.ender.BeginEnd(ctx, r.ID, views.Archived, control.Asked(t.From, "asked for")); err != nil {
 		return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(r, err))
 	}
 	return o.lists.Close(ctx, t.Card.Key, said)

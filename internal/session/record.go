@@ -80,6 +80,10 @@ type Change struct {
 	To   State     `json:"to"`
 	Rule Rule      `json:"rule,omitempty"`
 	Why  string    `json:"why"` // the evidence, in English
+
+	By     int64 `json:"by,omitempty"`     // the person who asked for it; 0: none, or none that the chat knows
+	Status int   `json:"status,omitempty"` // how an agent ended by itself: its exit status, or
+	Signal int   `json:"signal,omitempty"` // the signal that ended it
 }
 
 // Launch is how an agent was started; a restore starts it with the same flags.

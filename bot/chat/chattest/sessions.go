@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/modes"
 	"ccbot/internal/process"
@@ -188,7 +189,7 @@ func (f *fakeSessions) Reported(_ context.Context, id uuid.UUID) error {
 	return nil
 }
 
-func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.State, _ string) error {
+func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.State, _ control.Cause) error {
 	f.wait()
 	f.Add("archive %s as %s", id, final)
 	if f.OnArchive != nil {
@@ -198,7 +199,7 @@ func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.St
 }
 
 // BeginEnd ends a session at once.
-func (f *fakeSessions) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, why string) error {
+func (f *fakeSessions) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, why control.Cause) error {
 	return f.Archive(ctx, id, final, why)
 }
 

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,14 +27,23 @@ type Starter interface {
 type Ender interface {
 	// Archive ends a session with proof; final is Archived or Completed. What it did comes as news
 	// with a receipt.
-	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
+	Archive(ctx context.Context, id uuid.UUID, final views.State, cause Cause) error
 	// BeginEnd is Archive that returns when the end is on disk: from then on it is carried out, also
 	// after a restart.
-	BeginEnd(ctx context.Context, id uuid.UUID, final views.State, why string) error
+	BeginEnd(ctx context.Context, id uuid.UUID, final views.State, cause Cause) error
 	// EndWriters ends exactly these processes, each only while it is proven to write the session's
 	// conversation.
 	EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]Ending, error)
 }
+
+// Cause is why a session is to end.
+type Cause struct {
+	By  int64  // the person of the chat who asks for it; 0: none
+	Why string // the evidence, in English
+}
+
+// Asked returns the cause of an end that a person of the chat asks for; how begins its evidence.
+func Asked(by int64, how string) Cause { return Cause{By: by, Why: fmt.Sprintf("%s by %d", how, by)} }
 
 // Archiver archives sessions that are quiet.
 type Archiver interface {
@@ -45,9 +55,9 @@ type Archiver interface {
 
 // Silence is why a session is archived in which nothing happens.
 type Silence struct {
-	Since    time.Time     // the last sign of life, see desk.Look
-	Quiet    time.Duration // for how long nothing has happened since; 0: a person asks for the end
-	Why      string
+	Since time.Time     // the last sign of life, see desk.Look
+	Quiet time.Duration // for how long nothing has happened since; 0: a person asks for the end
+	Cause
 	Together bool // who asks tells an ordinary end, with those of other sessions
 }
 

@@ -120,6 +120,9 @@ type Change struct {
 	From, To State
 	Rule     string // what decided it
 	Why      string // the evidence, in English
+
+	By             int64 // the person of the chat who asked for it; 0: none
+	Status, Signal int   // how an agent ended by itself
 }
 
 // Failure is one thing that an end could not prove.
