@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 )
 
@@ -38,4 +39,15 @@ func TestALongNoticeIsOnePost(t *testing.T) {
 	assert.Equal(t, posted[2].Name, last.Name)
 	assert.Len(t, chattest.Words(last), 1)
 	assert.Equal(t, len(strings.Fields(long.Text)), strings.Count(posted[1].Text.Text, "word")+strings.Count(last.Text.Text, "word"))
+}
+
+// The words of an option decide nothing about the card that has it.
+func TestFeatureChoosesTheKindOfItsCard(t *testing.T) {
+	w := chattest.NewWorld(t)
+	links, notices := chat.NewCards[struct{}](w.Deps.Chat, chat.LinkKind), chat.NewCards[struct{}](w.Deps.Chat, chat.NoticeKind)
+	look := card.Look{To: chattest.AtAlice, Text: render.Plain("x"), Options: [][]card.Option{{{Text: "y", Value: "opened:x"}}}}
+	require.NoError(t, w.Deps.Chat.Post(t.Context(), look))
+	assert.Equal(t, []int{1, 0}, []int{len(links.List()), len(notices.List())})
+	require.NoError(t, w.Deps.Chat.Notify(t.Context(), look))
+	assert.Equal(t, []int{1, 1}, []int{len(links.List()), len(notices.List())})
 }

@@ -140,7 +140,7 @@ func (t *transcriptReader) notice(ctx context.Context, r views.Session, next tal
 			return err
 		}
 	}
-	err := a.Chat.Post(ctx, card.Look{To: r.Conversation, Text: line, Session: r.ID, Rank: outbox.Later,
+	err := a.Chat.Notify(ctx, card.Look{To: r.Conversation, Text: line, Session: r.ID, Rank: outbox.Later,
 		Options: a.Chat.In(r.Conversation).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)})
 	if err != nil {
 		return err

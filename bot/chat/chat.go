@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -80,13 +79,14 @@ func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) err
 // options the message is a card. The outbox splits what is too long: all of it is posted, or nothing,
 // so that a retry repeats no part. It arrives without a sound unless it Sounds. Of a blank text nothing is posted, and people who were taken off
 // the list get nothing. A message under one of a session's is that session's, too.
-func (c *Chat) Post(ctx context.Context, l card.Look) error {
+func (c *Chat) Post(ctx context.Context, l card.Look) error { return c.postAs(ctx, LinkKind, l) }
+
+// Notify is Post for the notice of an answer.
+func (c *Chat) Notify(ctx context.Context, l card.Look) error { return c.postAs(ctx, NoticeKind, l) }
+
+func (c *Chat) postAs(ctx context.Context, kind string, l card.Look) error {
 	if l.Session == uuid.Nil && l.ReplyTo != 0 {
 		l.Session, _ = c.Book.SessionOf(l.To, l.ReplyTo)
-	}
-	kind := LinkKind
-	if l.Options = card.Filled(l.Options); len(l.Options) > 0 && strings.HasPrefix(l.Options[0][0].Value, OpenLink) {
-		kind = NoticeKind
 	}
 	return NewCards[struct{}](c, kind).Post(ctx, l, struct{}{})
 }

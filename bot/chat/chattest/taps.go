@@ -145,7 +145,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.ShowsTurn(t, r)
 	w.ShowsLimits(t, r)
 	notice := w.In(AtAlice).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
-	require.NoError(t, w.Post(t.Context(), card.Look{To: AtAlice, Session: r.ID, Text: Plain("it has answered"), Options: notice}))
+	require.NoError(t, w.Deps.Chat.Notify(t.Context(), card.Look{To: AtAlice, Session: r.ID, Text: Plain("it has answered"), Options: notice}))
 	w.ShowsRest(t, r)
 	w.topics64(t, r)
 	w.MustHear(t, "/rename")
