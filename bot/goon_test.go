@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
 
@@ -114,6 +115,20 @@ func TestP4_ContinueIsOnePrompt(t *testing.T) {
 			assert.Empty(t, promptKeys(t, w), "it is over")
 		})
 	}
+}
+
+// The agent of a session that is back takes the prompt at once, so that the prompt is in no queue a moment later.
+func TestP4_ContinueConfirmsAPromptTypedAtOnce(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.CutShort(t, "api", "")
+	w.MustHear(t, "/why api")
+	m, before := w.Telegram.Last(t), len(w.Telegram.Texts())
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })
+	w.Lifecycle.OnToFront = func(string) error { return lifecycle.ErrNoPrompt }
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
+	assert.Equal(t, []string{w.Named(i18n.Continues, "api") + "\n" + chattest.GoOn}, w.Telegram.Texts()[before:], "once, and no failure")
+	assert.Equal(t, r.ID, w.Chats.Current(chattest.AtAlice))
 }
 
 // The news of a crash, and of a session that is back, offer to go on; nothing does where no work was

@@ -228,10 +228,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	if err = s.GoOn.Queue.Keep(ctx, r.ID, e.Key); err == nil {
 		err = s.GoOn.Queue.ToFront(ctx, r.ID, e.Key)
 	}
-	switch {
-	case chat.IsGone(err): // it is typed
-		fresh = false
-	case err != nil:
+	if err != nil && !chat.IsGone(err) { // without its entry it is typed already, because nothing was in the way
 		return false, err
 	}
 	said := chat.Lines(s.chat.In(q.To).Text(i18n.Continues, i18n.Args{"Name": r.Name}), render.Plain(typed))
@@ -245,9 +242,11 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	case q.Many:
 		return true, s.chat.Book.MoveTo(ctx, q.To, now)
 	case fresh:
-		err = s.chat.Post(ctx, card.Look{To: q.To, Session: r.ID, Text: said})
+		if err := s.chat.Post(ctx, card.Look{To: q.To, Session: r.ID, Text: said}); err != nil {
+			return true, err
+		}
 	}
-	return true, errors.Join(err, s.chat.Book.Use(ctx, q.To, now))
+	return true, s.chat.Book.Use(ctx, q.To, now)
 }
 
 // Interrupted is a message's part about an interruption, with what [Continue] would send; blank

@@ -47,6 +47,7 @@ type fakeSessions struct {
 	Shell          int // below which an adopted agent runs
 	OnReported     func(id uuid.UUID) error
 	OnQueue        func(id uuid.UUID, key string) error
+	OnToFront      func(key string) error
 	Decide         func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
 	OnReword       func(key, text string) error
 	OnMove         func(id uuid.UUID, to session.Conversation) error
@@ -355,6 +356,9 @@ func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) err
 func (f *fakeSessions) ToFront(_ context.Context, id uuid.UUID, key string) error {
 	f.wait()
 	f.Add("to front %s of %s", key, id)
+	if f.OnToFront != nil {
+		return f.OnToFront(key)
+	}
 	f.records.Change(id, func(r *session.Record) {
 		rest := slices.DeleteFunc(slices.Clone(r.Prompts), func(one string) bool { return one == key })
 		r.Prompts = slices.Insert(rest, 0, key)
