@@ -74,7 +74,20 @@ func TestTheReportNamesInterruptedWork(t *testing.T) {
 	}
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonContinue))
 	assert.Len(t, promptKeys(t, w), 2, "a second tap sends nothing more")
-	assert.Equal(t, []string{"Resume all", "Choose", "Continue"}, chattest.Words(w.Telegram.Last(t)), "one is still lost")
+	assert.Equal(t, []string{"Resume"}, chattest.Words(w.Telegram.Now(1)), "one is still lost")
+}
+
+// A session that is back, and has not gone on with its work, still can.
+func TestResumeAllKeepsContinue(t *testing.T) {
+	w := chattest.NewWorld(t)
+	api, web := w.CutShort(t, "api", session.ClosedReboot), w.Lost(t, "web", session.ClosedReboot)
+	m := w.RecoveredMessage(t)
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAll))
+	assert.Equal(t, chattest.Restores(api, web), w.Restored())
+	assert.Equal(t, []string{"Continue"}, chattest.Words(w.Telegram.Now(1)))
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Now(1), i18n.ButtonContinue))
+	assert.Equal(t, chattest.GoOn, promptOf(t, w, api).Text)
+	assert.Empty(t, w.Telegram.Now(1).Buttons)
 }
 
 // A prompt is typed once, however often [Continue] is tapped and wherever a crash comes in between.

@@ -126,7 +126,9 @@ func TestResumeAllExplainsWhatFails(t *testing.T) {
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.DirGone, i18n.Args{"Name": offered[0].Name, "Dir": "/gone"}))
 	assert.Zero(t, w.Telegram.Spent, "the button stays for the one that is still lost")
 	w.Lifecycle.OnRestore = nil
-	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAll))
+	left := w.Telegram.Now(w.IDOf(chattest.Data(m)[0]))
+	assert.Equal(t, []string{"Resume"}, chattest.Words(left))
+	require.NoError(t, w.TapShown(t, chattest.Alice, left, i18n.ButtonResume))
 	assert.Equal(t, 1, w.Telegram.Spent)
 	assert.Equal(t, session.Restoring, w.Record(t, offered[0].ID).State)
 }

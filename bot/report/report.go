@@ -9,12 +9,15 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/each"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 )
@@ -187,18 +190,23 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer
 	}}, nil
 }
 
-// tidy takes the options off a report when none of its sessions is left to do something for.
+// tidy leaves the options of a report with which something can still be done for one of its sessions.
 func (p *Reports) tidy(ctx context.Context, t chat.Tap, was offered) error {
-	if len(p.stillLost(was.Lost))+len(p.stillCut(was.Cut)) > 0 {
+	c, ok := p.cards.Get(t.Card.Key)
+	if !ok {
 		return nil
 	}
-	return p.cards.End(ctx, t, "")
+	id := func(r views.Session) uuid.UUID { return r.ID }
+	left := offered{Lost: each.As(p.stillLost(was.Lost), id), Cut: each.As(p.stillCut(was.Cut), id)}
+	c.Look.Options = [][]card.Option{options(p.Chat.In(t.To), left)}
+	return p.cards.Redraw(ctx, c.Key, c.Look, left)
 }
 
-// stillCut are those of the sessions that nobody has gone on with and that are not back, oldest first.
+// stillCut are those of the sessions that have not gone on with their work, oldest first.
 func (p *Reports) stillCut(cut []uuid.UUID) []views.Session {
 	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {
-		return r.Interruption == nil || !r.Resumable || !slices.Contains(cut, r.ID)
+		return r.Interruption == nil || !r.Resumable && !r.Live || !slices.Contains(cut, r.ID) ||
+			slices.Contains(r.Prompts, inbox.PromptKey(r.Interruption.Prompt))
 	})
 }
 
