@@ -77,7 +77,7 @@ func TestTheReportNamesInterruptedWork(t *testing.T) {
 	assert.Equal(t, []string{"Resume"}, chattest.Words(w.Telegram.Now(1)), "one is still lost")
 }
 
-// A session that is back, and has not gone on with its work, still can.
+// A session that is back and has not continued its work can still continue it.
 func TestResumeAllKeepsContinue(t *testing.T) {
 	w := chattest.NewWorld(t)
 	api, web := w.CutShort(t, "api", session.ClosedReboot), w.Lost(t, "web", session.ClosedReboot)

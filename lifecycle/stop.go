@@ -79,8 +79,8 @@ func (w *closing) begin(final session.State, why session.Change) error {
 	return nil
 }
 
-// intend puts on disk that the session has to end, with its final state and the moment of the wish. Of why it takes
-// the rule, the evidence, and who or what has ended it.
+// intend puts on disk that the session has to end, with its final state and the moment at which the end was asked for.
+// why has the rule, the evidence, and who or what has ended the session.
 func (w *closing) intend(final session.State, why session.Change, asked process.Moment) error {
 	if w.r.Interrupted() {
 		asked = w.r.Ended // a process that came after that moment came to a session that was over

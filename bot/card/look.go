@@ -20,7 +20,7 @@ type Look struct {
 	To      outbox.Conversation `json:"to"`
 	Text    render.Text         `json:"text"`
 	Options [][]Option          `json:"options,omitempty"` // rows of buttons; an empty row is none
-	// Hint stands below the text until the card is closed: it is about the options.
+	// Hint is shown below the text until the card is closed, because it is about the options.
 	Hint render.Text `json:"hint,omitzero"`
 	// Picture stands above the text. A card that has one has one until its end.
 	Picture *outbox.Picture `json:"picture,omitempty"`

@@ -190,7 +190,7 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer
 	}}, nil
 }
 
-// tidy leaves the options of a report with which something can still be done for one of its sessions.
+// tidy removes the options of a report that can no longer do anything for one of its sessions.
 func (p *Reports) tidy(ctx context.Context, t chat.Tap, was offered) error {
 	c, ok := p.cards.Get(t.Card.Key)
 	if !ok {
@@ -202,7 +202,7 @@ func (p *Reports) tidy(ctx context.Context, t chat.Tap, was offered) error {
 	return p.cards.Redraw(ctx, c.Key, c.Look, left)
 }
 
-// stillCut are those of the sessions that have not gone on with their work, oldest first.
+// stillCut returns the sessions whose work is interrupted and has not been continued, oldest first.
 func (p *Reports) stillCut(cut []uuid.UUID) []views.Session {
 	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {
 		return r.Interruption == nil || !r.Resumable && !r.Live || !slices.Contains(cut, r.ID) ||

@@ -185,8 +185,7 @@ func said(words i18n.Words, c views.Change, reader int64) string {
 	return ""
 }
 
-// howEnded says who or what has ended a session, as the end of the rule of a sentence; empty: it is not known, or
-// nothing has.
+// howEnded returns the end of the rule of a sentence: who or what has ended a session. It is empty if that is unknown.
 func howEnded(c views.Change, reader int64) string {
 	switch {
 	case c.By != 0 && c.By == reader:
