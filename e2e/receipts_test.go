@@ -133,8 +133,16 @@ func TestP4_AnEditOfAMessageCounts(t *testing.T) {
 // longAgo has it look as if ccbot was last there sixteen minutes ago.
 func (w *world) longAgo() {
 	w.t.Helper()
-	past := time.Now().Add(-16 * time.Minute)
-	require.NoError(w.t, os.Chtimes(filepath.Join(w.state, "alive"), past, past))
+	w.lastAlive(16 * time.Minute)
+}
+
+// lastAlive has the state folder say that the bot, which is stopped, was last alive so long ago. Without the moment in the
+// file, as after a boot, its time counts.
+func (w *world) lastAlive(ago time.Duration) {
+	w.t.Helper()
+	file, past := filepath.Join(w.state, "alive"), time.Now().Add(-ago)
+	require.NoError(w.t, os.Truncate(file, 0))
+	require.NoError(w.t, os.Chtimes(file, past, past))
 }
 
 const isOld = "is late"
