@@ -228,12 +228,12 @@ func TestRequestAwaitsItsAnswerAfterShowAll(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.AsksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
-		require.True(t, w.Bot.Idle.Asks(r.ID))
+		require.True(t, w.Deps.Cards.Needs(r.ID).Answers > 0)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskShowAll)
 		require.True(t, w.Has(w.LastSent(t), i18n.AskAllow))
 		assert.False(t, w.LastSent(t).Sounds)
-		assert.True(t, w.Bot.Idle.Asks(r.ID))
+		assert.True(t, w.Deps.Cards.Needs(r.ID).Answers > 0)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
-		assert.False(t, w.Bot.Idle.Asks(r.ID))
+		assert.False(t, w.Deps.Cards.Needs(r.ID).Answers > 0)
 	})
 }

@@ -137,6 +137,7 @@ const (
 	ListEmpty              Key = "list_empty"
 	ListTitle              Key = "list_title" // Count
 	ListWaits              Key = "list_waits"
+	UndecidedCount         Key = "undecided_count" // Count
 	ListUnread             Key = "list_unread"
 	ButtonEndIdle          Key = "button_end_idle"
 	ButtonEndAll           Key = "button_end_all"
@@ -164,6 +165,7 @@ const (
 	StateAbandoned         Key = "state_abandoned"
 	StateCleanupFailed     Key = "state_cleanup_failed"
 	StateCrashed           Key = "state_crashed"
+	PhaseIdle              Key = "phase_idle"
 	PhaseWaitingPermission Key = "phase_waiting_permission"
 	PhaseUnknown           Key = "phase_unknown"
 	WaitsFor               Key = "waits_for"          // What

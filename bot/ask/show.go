@@ -88,8 +88,12 @@ func (a *Requests) look(c Card) card.Look {
 		a.Chat.Log.Error("ask_not_drawn", logkey.Request, c.Request.ID, logkey.Error, err.Error())
 	}
 	isOpen, session := c.State == StateOpen, views.Session{ID: c.Request.Session, Conversation: c.Conversation}
-	return card.Look{To: c.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen, Awaits: isOpen,
+	l := card.Look{To: c.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
 		Sounds: isOpen && !c.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
+	if isOpen {
+		l.Needs = card.Answer
+	}
+	return l
 }
 
 // Again brings an open request of a session below all other messages. False: there is none that is shown.

@@ -642,19 +642,27 @@ func TestAPostThatFailsIsNotSentLater(t *testing.T) {
 	})
 }
 
-// A sound, or a question that can wait, is no reason.
-func TestSessionWaitsWhileAnOpenCardAwaitsAnAnswer(t *testing.T) {
+// A sound is no reason.
+func TestOpenCardsAreCountedByNeed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		asking := NewKind[payload](w.board, "asking", nil).Asking()
-		loud, awaiting := question("one"), question("two")
-		loud.Sounds, awaiting.Awaits = true, true
+		loud, awaiting, undecided := question("one"), question("two"), question("three")
+		loud.Sounds, awaiting.Needs, undecided.Needs = true, Answer, Decision
 		require.NoError(t, asking.Show(t.Context(), "k", loud, payload{}))
-		assert.False(t, w.board.Waits(session), "it makes a sound")
+		assert.Zero(t, w.board.Needs(session), "it makes a sound")
 		require.NoError(t, asking.Show(t.Context(), "k", awaiting, payload{}))
-		assert.True(t, w.board.Waits(session))
-		assert.False(t, w.board.Waits(uuid.Nil))
-		require.NoError(t, asking.Close(t.Context(), "k", render.Text{}))
-		assert.False(t, w.board.Waits(session), "closed")
+		require.NoError(t, asking.Show(t.Context(), "l", undecided, payload{}))
+		require.NoError(t, asking.Show(t.Context(), "m", undecided, payload{}))
+		assert.Equal(t, Needs{Answers: 1, Decisions: 2}, w.board.Needs(session))
+		assert.Zero(t, w.board.Needs(uuid.Nil))
+		w.pass(0)
+		before := w.looks()
+		require.NoError(t, asking.DropNeeds(session, "m"))
+		assert.Equal(t, Needs{Decisions: 1}, w.board.Needs(session))
+		w.pass(0)
+		assert.Equal(t, before, w.looks(), "messages and buttons stay")
+		require.NoError(t, asking.Close(t.Context(), "m", render.Text{}))
+		assert.Zero(t, w.board.Needs(session), "closed")
 	})
 }
 

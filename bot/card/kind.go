@@ -147,6 +147,21 @@ func (k kind) tidy(ctx context.Context, to outbox.Conversation, over func(record
 	}
 }
 
+// DropNeeds makes the open cards of the kind about a session ask nothing of people, except the card of a key. Their
+// messages and buttons stay.
+func (k kind) DropNeeds(session uuid.UUID, except string) (err error) {
+	b := k.board
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.openOfLocked(k.name) {
+		if c.Look.Needs != "" && c.Look.Session == session && c.Key != except {
+			c.Look.Needs = ""
+			err = errors.Join(err, b.putLocked(c))
+		}
+	}
+	return err
+}
+
 // Redraw shows in an open card what is true now. A look without options closes the card; a card
 // that is not open any more stays as it is.
 func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) error {

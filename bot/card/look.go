@@ -15,6 +15,18 @@ import (
 	"ccbot/bot/render"
 )
 
+// Need is what a message asks of people; empty: nothing.
+type Need string
+
+// What a message may ask for.
+const (
+	Answer   Need = "answer"   // an agent has an open question
+	Decision Need = "decision" // a message of a person is undecided
+)
+
+// Needs counts what the open cards about a session ask of people.
+type Needs struct{ Answers, Decisions int }
+
 // Look is what a message should look like. A text that does not fit one message is cut.
 type Look struct {
 	To      outbox.Conversation `json:"to"`
@@ -27,7 +39,7 @@ type Look struct {
 	Session uuid.UUID       `json:"session,omitzero"` // whose message it is
 	ReplyTo int             `json:"reply_to,omitempty"`
 	Sounds  bool            `json:"sounds,omitempty"` // its first message, never an edit
-	Awaits  bool            `json:"awaits,omitempty"` // its session waits for the answer of a person (see Waits)
+	Needs   Need            `json:"needs,omitempty"`  // what the message asks of people
 	Rank    outbox.Rank     `json:"rank,omitempty"`
 	// Until, when set, is when the card closes by itself.
 	Until time.Time `json:"until,omitzero"`

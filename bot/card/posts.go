@@ -24,16 +24,22 @@ func (b *Board) postedLocked(post string) (record, bool) {
 	return c, ok
 }
 
-// Waits reports whether an open card about a session awaits a person's answer (see Look.Awaits).
-func (b *Board) Waits(session uuid.UUID) bool {
+// Needs counts what the open cards about a session ask of people.
+func (b *Board) Needs(session uuid.UUID) (n Needs) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.cards {
-		if !c.Closed && c.Look.Awaits && c.Look.Session == session {
-			return true
+		if c.Closed || c.Look.Session != session {
+			continue
+		}
+		switch c.Look.Needs {
+		case Answer:
+			n.Answers++
+		case Decision:
+			n.Decisions++
 		}
 	}
-	return false
+	return n
 }
 
 // Current gives a card that waits for its post as it looks now. When the outbox asks, nothing of the

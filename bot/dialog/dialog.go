@@ -219,7 +219,7 @@ func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 	case !now.Whole || glyph.Hides(screen) || len(parts) > 1:
 		warning = p.Text(i18n.DialogNotWhole)
 	}
-	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Awaits: true, Sounds: d.chat.Sounds(chat.AgentAsks, r)}
+	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Needs: card.Answer, Sounds: d.chat.Sounds(chat.AgentAsks, r)}
 	switch {
 	case !warning.Blank():
 		look.Options = [][]card.Option{keyRows[0], {escape}}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/attention"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
@@ -94,9 +95,6 @@ func (i *Idle) After(configured time.Duration, at address.Conversation, session 
 	return configured
 }
 
-// Asks reports whether the chat has a question about a session that a person has to answer.
-func (i *Idle) Asks(session uuid.UUID) bool { return i.chat.Cards.Waits(session) }
-
 // Spared says why a session is not ended with the idle ones; empty: it may be.
 func (i *Idle) Spared(p chat.Phrases, r views.Session, l desk.Look) string {
 	switch at := p.AtWindow(l); {
@@ -106,7 +104,7 @@ func (i *Idle) Spared(p chat.Phrases, r views.Session, l desk.Look) string {
 		return p.NowText(l.Now)
 	case r.Shared:
 		return p.Say(i18n.SparedWindow)
-	case i.Asks(r.ID):
+	case attention.In(i.chat, r, l.Now).Question:
 		return p.Say(i18n.ListWaits)
 	case i.plans(r.ID):
 		return p.Say(i18n.SparedPlanned)

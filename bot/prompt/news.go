@@ -38,6 +38,15 @@ func about[N aboutPrompt](p *Prompts, tell func(context.Context, inbox.Entry, vi
 	})
 }
 
+// delivered notes that the agent has a prompt. Earlier messages of its session that are undecided ask nothing of
+// people from then on: they go on with something else.
+func delivered(p *Prompts) chat.Teller {
+	mark := marks[news.Delivered](p, chat.ReactionReceived)
+	return chat.Tells(func(ctx context.Context, r views.Session, n news.Delivered) error {
+		return errors.Join(p.cards.DropNeeds(r.ID, n.Key), mark.Tell(ctx, r, n))
+	})
+}
+
 // marks tells with a reaction how far a prompt is.
 func marks[N aboutPrompt](p *Prompts, reaction string) chat.Teller {
 	return about(p, func(ctx context.Context, e inbox.Entry, r views.Session, _ N) error {

@@ -101,7 +101,7 @@ func (p *Prompts) Feature() chat.Feature {
 		Name:  "prompt",
 		Cards: map[string]chat.OnTap{cardKind: p.cards.OnTap(p.tap)},
 		News: []chat.Teller{about(p, p.tellHeld), typed, marks[news.Typed](p, chat.ReactionTyped),
-			marks[news.Delivered](p, chat.ReactionReceived), chat.Tells(p.tellStopped), cleared,
+			delivered(p), chat.Tells(p.tellStopped), cleared,
 			chat.Tells(func(ctx context.Context, r views.Session, _ news.Requeued) error { return p.recount(ctx, r.ID) })},
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)

@@ -240,10 +240,11 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 		}
 	}
 	q := questions[why.Reason]
-	awaits := q.state != inbox.Held && why.Reason != first
-	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Awaits: awaits,
-		Sounds:  awaits && p.Chat.Sounds(chat.PromptUndecided, r),
+	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
 		Options: q.options(p.Chat.In(e.Conversation), openIn(p.book.Records))}
+	if q.state != inbox.Held && why.Reason != first {
+		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r)
+	}
 	why.write(&look, p.Chat.In(e.Conversation), e, r)
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err

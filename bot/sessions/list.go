@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/uuid"
 
+	"ccbot/bot/attention"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
@@ -252,8 +253,12 @@ func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current
 	switch {
 	case r.State == views.Running:
 		e.below = chat.FirstLine(l.Asked)
-		e.need, e.sign, e.state = doing(p, l, s.Idle.Asks(r.ID))
+		asks := attention.In(s.chat, r, l.Now)
+		e.need, e.sign, e.state = doing(p, l, asks)
 		e.more, e.quiet = besides(p, r.Mode, l), s.Idle.Spared(p, r, l) == ""
+		if sign := asks.Sign(); sign != "" {
+			e.state += " · " + sign
+		}
 		if at := p.AtWindow(l); len(at) > 0 {
 			e.state += " · " + at[0]
 		}
@@ -273,15 +278,15 @@ func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current
 	return e
 }
 
-// doing is the sign and the words of what an agent does; asks says that the chat has a question about it.
-func doing(p chat.Phrases, l desk.Look, asks bool) (n need, sign, state string) {
+// doing is the sign and the words of what an agent does.
+func doing(p chat.Phrases, l desk.Look, asks attention.Attention) (n need, sign, state string) {
 	n, sign, state = rests, "💤", p.NowText(l.Now)
 	switch {
-	case l.Now.Phase.Waiting() && l.Now.What != "":
+	case asks.Question && l.Now.Phase.Waiting() && l.Now.What != "":
 		return needsPerson, "❓", p.AskedText(l.Now.What)
-	case l.Now.Phase.Waiting():
+	case asks.Question && l.Now.Phase.Waiting():
 		return needsPerson, "❓", state
-	case asks:
+	case asks.Question:
 		return needsPerson, "❓", p.Words.Say(i18n.ListWaits)
 	case l.Now.Works():
 		return works, "⏳", state
@@ -389,7 +394,7 @@ func option(c *chat.Chat, to address.Conversation, r views.Session, current bool
 		args := i18n.Args{"What": words.Say(i18n.ButtonRetry), "Said": name}
 		return card.Option{Text: words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
 	}
-	return card.Option{Text: switchLabel(name, current, unread(c.Book, r), now), Value: chat.OpenLink + ":" + r.ID.String()}
+	return card.Option{Text: switchLabel(name, current, unread(c.Book, r), now, attention.In(c, r, now)), Value: chat.OpenLink + ":" + r.ID.String()}
 }
 
 // unread reports whether a session has said what was not opened yet.
@@ -399,8 +404,8 @@ func unread(book *conversation.Book, r views.Session) bool {
 }
 
 // switchLabel is the name of a session between two signs: that it is the current one, or has said what was
-// not opened yet; and that it works, waits for a person, or cannot go on.
-func switchLabel(name string, current, unread bool, now phase.Now) string {
+// not opened yet; and that it works, waits for a person, cannot go on, or has undecided messages.
+func switchLabel(name string, current, unread bool, now phase.Now, asks attention.Attention) string {
 	switch {
 	case current:
 		name = "✓ " + name
@@ -408,12 +413,12 @@ func switchLabel(name string, current, unread bool, now phase.Now) string {
 		name = "● " + name
 	}
 	switch {
-	case now.Phase.Waiting():
+	case asks.Question:
 		return name + " ❓"
 	case now.Works():
-		return name + " ⏳"
+		name += " ⏳"
 	case now.Phase == phase.LoggedOut, now.Phase == phase.Limited, now.Phase == phase.APIError, now.Phase == phase.Blocked:
-		return name + " ⚠"
+		name += " ⚠"
 	}
-	return name
+	return strings.TrimSpace(name + " " + asks.Sign())
 }

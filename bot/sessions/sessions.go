@@ -38,8 +38,6 @@ type Agents interface {
 type Idle interface {
 	// Spared says why a session is not ended with them; empty: it may be.
 	Spared(p chat.Phrases, r views.Session, l desk.Look) string
-	// Asks reports whether the chat has a question about a session that a person has to answer.
-	Asks(session uuid.UUID) bool
 	// Offer asks whether to end them, where a person has tapped.
 	Offer(ctx context.Context, t chat.Tap) error
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/bot/attention"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -43,17 +44,19 @@ func (w *Waiting) look(ctx context.Context, to outbox.Conversation, p page) (car
 	p.Session = r.ID
 	all := w.held(r)
 	look := card.Look{To: to, Session: r.ID}
+	var now desk.Look
 	if len(all) == 0 {
-		look.Text = say.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
+		undecided := render.Plain(attention.Undecided(say.Phrases, attention.In(w.chat, r, r.Now)))
+		look.Text = chat.Lines(say.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name}), undecided)
 		return look, page{Session: p.Session, Posted: p.Posted}
 	}
-	var now desk.Look
 	if r.Live {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		now = w.looks(ctx, r.ID)[r.ID]
 	}
-	head := []render.Text{say.title(r, now), render.Plain(say.why(r, now, all[0]))}
+	asks := attention.In(w.chat, r, now.Now)
+	head := []render.Text{say.title(r, now), render.Plain(say.why(r, now, all[0])), render.Plain(attention.Undecided(say.Phrases, asks))}
 	if i := slices.IndexFunc(all, func(e inbox.Entry) bool { return e.Key == p.Prompt }); i >= 0 {
 		said := i18n.Args{"First": i + 1, "Count": len(all), "Time": say.sent(all[i])}
 		parts := render.Quote(glyph.Signs(all[i].Text)).Split(render.Limit - room)
@@ -63,7 +66,7 @@ func (w *Waiting) look(ctx context.Context, to outbox.Conversation, p page) (car
 		}
 		look.Text = chat.Paragraphs(chat.Lines(head...),
 			chat.Lines(render.Plain(say.Say(i18n.QueueOne, said)), text))
-		look.Options = say.decisions(r, now, i)
+		look.Options = say.decisions(r, now, asks, i)
 		return look, p
 	}
 	part := card.PartOf(len(all), pageSize, p.Page)
@@ -114,10 +117,10 @@ func (w words) list(head []render.Text, all []inbox.Entry, part card.Part) (rend
 // decisions are what can be done with the prompt at a place in the queue. A turn is interrupted only
 // where one may run: Esc would answer what an agent asks, which is shown instead, and one that is idle has
 // something else in the way.
-func (w words) decisions(r views.Session, now desk.Look, at int) (options [][]card.Option) {
+func (w words) decisions(r views.Session, now desk.Look, asks attention.Attention, at int) (options [][]card.Option) {
 	switch {
 	case !r.Open:
-	case now.Now.Phase.Waiting():
+	case asks.Question:
 		options = append(options, []card.Option{w.Option(i18n.ButtonShowQuestion, askOption, outbox.Primary)})
 	case !now.Idle:
 		options = append(options, []card.Option{w.Option(i18n.ButtonInterruptSend, nowOption, outbox.Primary)})

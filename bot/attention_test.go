@@ -1,0 +1,52 @@
+package bot_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/phase"
+	"ccbot/bot/port/prompts"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// A message that nobody has decided about is another thing than a question of the agent: the session is idle, and the
+// next prompt that it gets ends the count.
+func TestUndecidedMessageIsNoQuestion(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		w.Lifecycle.OnLook = lifecycle.Look{Phase: phase.Idle, Now: phase.Now{Phase: phase.Idle}, Desk: lifecycle.DeskAway}
+		e := w.Prompt(t, r, "deploy", inbox.Held)
+		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: e.Text}}))
+		w.Work(t)
+		undecided := w.Telegram.LastID()
+		require.True(t, w.Has(w.Shows(t, undecided), i18n.ButtonSend))
+
+		list := func() (text string, words []string) {
+			w.MustHear(t, "/list")
+			w.Work(t)
+			m := w.Telegram.Last(t)
+			return m.Text.Text, chattest.Words(m)
+		}
+		text, words := list()
+		assert.Contains(t, text, "💤 ✓ api · "+w.Word(i18n.PhaseIdle)+" · ✉1")
+		assert.Equal(t, []string{"✓ api ✉1", w.Word(i18n.ButtonEndIdle)}, words)
+		w.MustHear(t, "/queue")
+		w.Work(t)
+		assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.UndecidedCount, i18n.Args{"Count": 1}))
+
+		next := w.Prompt(t, r, "go on", inbox.Held)
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: prompts.Prompt{Key: next.Key}}))
+		w.Work(t)
+		text, words = list()
+		assert.NotContains(t, text, "✉")
+		assert.Equal(t, []string{"✓ api", w.Word(i18n.ButtonEndIdle)}, words)
+		assert.True(t, w.Has(w.Shows(t, undecided), i18n.ButtonSend), "its buttons stay")
+	})
+}
