@@ -303,6 +303,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 				require.Contains(t, faults, tt.code)
 				assert.Equal(t, tt.status, faults[tt.code].Status)
 				assert.NotEmpty(t, faults[tt.code].Summary)
+				assert.NotEmpty(t, faults[tt.code].Fix+strings.Join(strings.Split(faults[tt.code].Summary, "`")[1:], ""), "a remedy, or a command in the summary")
 				if tt.status == doctor.Warn {
 					p.ccbot(exit.Failure, "doctor", "--strict")
 				}
@@ -360,6 +361,10 @@ var ofTheBot = []sickness{
 		p.holds(cmd.Process.Pid)
 	}, "bot_other_program", doctor.Warn, false},
 	{"a lock that was deleted", func(p *patient) { _ = os.Remove(p.state + "/ccbot.lock") }, "lock_lost", doctor.Fail, false},
+	{"a program that was replaced", func(p *patient) { p.figures.Program = p.me + " (deleted)" }, "bot_other_program", doctor.Warn, false},
+	{"a disk without room for a start", func(p *patient) {
+		p.figures.Disk = health.Disk{Known: true, Free: 100_000, Total: 1 << 30, Low: true}
+	}, "disk_full", doctor.Fail, false},
 	{"a dead socket", func(p *patient) {
 		p.away()
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: p.state + "/ccbot.sock", Net: "unix"})
@@ -393,6 +398,14 @@ var ofTools = []sickness{
 	}, "tmux_folder", doctor.Fail, false},
 	{"no agent", func(p *patient) { p.set("CLAUDE_COMMAND", "/none") }, "claude_missing", doctor.Fail, false},
 	{"a broken agent", func(p *patient) { p.script("claude", "exit 1") }, "claude_silent", doctor.Warn, false},
+	{"Bedrock without a region", func(p *patient) {
+		p.set("CLAUDE_CODE_USE_BEDROCK", "1")
+		p.figures.AgentVariables = []string{"AWS_PROFILE", "CLAUDE_CODE_USE_BEDROCK"}
+	}, "claude_provider", doctor.Fail, false},
+	{"a key of this shell only", func(p *patient) {
+		_ = os.Remove(p.claude + "/.credentials.json")
+		p.set("ANTHROPIC_API_KEY", "sk-sesame")
+	}, "claude_no_login", doctor.Warn, false},
 	{"no login", func(p *patient) { _ = os.Remove(p.claude + "/.credentials.json") }, "claude_no_login", doctor.Warn, false},
 	{"no hook", func(p *patient) { _ = os.Remove(p.root + "/bin/ccbot-hook") }, "hook_missing", doctor.Fail, false},
 	{"settings that are none", func(p *patient) { p.hooks(func(string) string { return "{" }) }, "hooks_unreadable", doctor.Warn, false},

@@ -6,21 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/caarlos0/env/v11"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/service"
+	"ccbot/cmd/ccbot/setup"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 )
@@ -37,7 +41,7 @@ upgrade of the service ends no agent.`,
 		RunE: func(*cobra.Command, []string) error {
 			return exit.Usage(errors.New("say which: ccbot service install, uninstall, status, logs, stop or restart"))
 		}}
-	var force bool
+	var force, writeSettings bool
 	verb := func(use, short string, do func(s *service.Service, ctx context.Context) error) *cobra.Command {
 		cmd := &cobra.Command{Use: use, Short: short, Args: noArgs, Example: "  ccbot service " + use,
 			RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,9 +54,22 @@ upgrade of the service ends no agent.`,
 		root.AddCommand(cmd)
 		return cmd
 	}
-	verb("install", "Write the unit, and start the service now and at each login", func(s *service.Service, ctx context.Context) error {
-		return installService(ctx, s, c.environ, force)
-	}).Flags().BoolVar(&force, "force", false, "overwrite a unit that was changed by hand")
+	var install *cobra.Command
+	install = verb("install", "Write the unit, and start the service now and at each login", func(s *service.Service, ctx context.Context) error {
+		at := setup.Terminal{Out: c.stdout}
+		if in, is := install.InOrStdin().(*os.File); is && term.IsTerminal(int(in.Fd())) {
+			at.In = in
+		}
+		write := func(question string) (bool, error) {
+			if writeSettings || install.Flags().Changed("write-settings") || at.In == nil {
+				return writeSettings, nil
+			}
+			return at.Yes(ctx, question, true)
+		}
+		return installService(ctx, s, c.environ, force, write)
+	})
+	install.Flags().BoolVar(&force, "force", false, "overwrite a unit that was changed by hand")
+	install.Flags().BoolVar(&writeSettings, "write-settings", false, "write what the service would lack into ccbot.env")
 	verb("uninstall", "Stop the service and remove its unit; the agents live on", func(s *service.Service, ctx context.Context) error {
 		return s.Uninstall(ctx, force)
 	}).Flags().BoolVar(&force, "force", false, "remove a unit that was changed by hand, too")
@@ -76,8 +93,9 @@ upgrade of the service ends no agent.`,
 }
 
 // installService makes ccbot a service that runs now. The service does not have the environment of
-// this shell, so first the settings are read as the service will find them.
-func installService(ctx context.Context, s *service.Service, environ []string, force bool) error {
+// this shell: installService reads the settings as the service will find them, names what the service
+// would lack, and writes it into ccbot.env if write answers the question with yes.
+func installService(ctx context.Context, s *service.Service, environ []string, force bool, write func(question string) (bool, error)) error {
 	bare := []string{"HOME=" + s.Program.Home, "PATH=" + s.Program.Path}
 	if s.Program.StateDir != "" {
 		bare = append(bare, "CCBOT_DIR="+s.Program.StateDir)
@@ -90,13 +108,36 @@ func installService(ctx context.Context, s *service.Service, environ []string, f
 	if err != nil {
 		return err
 	}
-	if names := mine.Differing(its, nil); len(names) > 0 {
-		fmt.Fprintf(s.Out, "the service does not have these settings as this shell has them, but as ccbot.env has them: %s\n", strings.Join(names, ", "))
+	if err := writeLacking(s.Out, mine, config.Lacking(environ, mine, its), write); err != nil {
+		return err
 	}
 	if err := safePath(s, mine, environ); err != nil {
 		return err
 	}
 	return s.Install(ctx, force)
+}
+
+// writeLacking names the settings of this shell that a service lacks, and writes them into ccbot.env if
+// write answers the question with yes.
+func writeLacking(out io.Writer, c config.Config, lacking map[string]string, write func(question string) (bool, error)) error {
+	if len(lacking) == 0 {
+		return nil
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(lacking)), ", ")
+	fmt.Fprintf(out, "the service does not have these settings of this shell: %s\n", names)
+	yes, err := write(fmt.Sprintf("Write them into %s?", terminal.Printable(c.File)))
+	if err != nil {
+		return err
+	}
+	if !yes {
+		fmt.Fprintf(out, "to give them to the service: ccbot service install --write-settings, or write them into %s\n", terminal.Printable(c.File))
+		return nil
+	}
+	if _, err := config.WriteSettings(c.File, lacking); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, "written:", terminal.Printable(c.File))
+	return err
 }
 
 // safePath takes the folders out of the service's PATH in which another user can put a program, and names them. It is an
@@ -143,7 +184,8 @@ func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 		return nil, err
 	}
 	vars := env.ToMap(environ)
-	p := service.Program{Binary: me, Home: c.Home, Path: service.FullPath("", vars["PATH"])}
+	p := service.Program{Binary: me, Home: c.Home, Path: service.FullPath("", vars["PATH"]),
+		Needs: []string{filepath.Base(c.ClaudeCommand()), "tmux", "git"}}
 	if claude, err := exec.LookPath(c.ClaudeCommand()); err == nil {
 		p.Path = service.FullPath(filepath.Dir(claude), vars["PATH"])
 	}

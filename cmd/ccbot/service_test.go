@@ -42,9 +42,42 @@ func TestTheServiceLacksWhatTheShellHas(t *testing.T) {
 	d := newOperator(t)
 	d.writes("TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1\nTELEGRAM_API_URL=" + d.api.URL() + "\n")
 	said, _ := d.installs("ALLOWED_USERS=1,271828", "KILL_GRACE=29s")
-	assert.Contains(t, said, "as ccbot.env has them: ALLOWED_USERS, KILL_GRACE\n")
+	assert.Contains(t, said, "of this shell: ALLOWED_USERS, KILL_GRACE\n")
 	assert.NotContains(t, said, "271828")
 	assert.NotContains(t, said, "29s")
+}
+
+// TestServiceGetsAgentVariables: install names the variables of agents that this shell sets, and writes
+// them into ccbot.env if asked, never into the unit.
+func TestServiceGetsAgentVariables(t *testing.T) {
+	d := newOperator(t)
+	settings := "TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1\nTELEGRAM_API_URL=" + d.api.URL() + "\n"
+	d.writes(settings)
+	shell := []string{"ANTHROPIC_API_KEY=sk-sesame", "AWS_REGION=eu-1", "AGENT_ENV_NOTE=a $b 'c", "HTTPS_PROXY=http://u:sesame@h:1", "NO_PROXY=127.0.0.1"}
+	said, unit := d.installs(shell...)
+	assert.Contains(t, said, "of this shell: AGENT_ENV_NOTE, ANTHROPIC_API_KEY, AWS_REGION, HTTPS_PROXY, NO_PROXY\n"+
+		"to give them to the service: ccbot service install --write-settings, or write them into "+d.file)
+
+	cmd := exec.Command(d.ccbot, "service", "install", "--write-settings")
+	cmd.Env = append(d.environ(), shell...)
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(out), "write these settings into it by hand", "no quotes hold this note")
+
+	shell[2] = "AGENT_ENV_NOTE=a $b #c"
+	cmd = exec.Command(d.ccbot, "service", "install", "--write-settings")
+	cmd.Env = append(d.environ(), shell...)
+	out, err = cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "written: "+d.file)
+	data, err := os.ReadFile(d.file)
+	require.NoError(t, err)
+	assert.Equal(t, settings+"NO_PROXY=127.0.0.1\nHTTPS_PROXY=http://u:sesame@h:1\nAWS_REGION=eu-1\nANTHROPIC_API_KEY=sk-sesame\nAGENT_ENV_NOTE='a $b #c'\n", string(data))
+	assert.NotContains(t, string(out), "sesame")
+	assert.NotContains(t, unit, "sesame")
+	again, unit := d.installs(shell...)
+	assert.NotContains(t, again, "of this shell")
+	assert.NotContains(t, unit, "sesame")
 }
 
 // TestP9_TheServiceLeavesForeignFoldersOut of its PATH, and is not installed if git could be another user's.

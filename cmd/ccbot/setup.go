@@ -55,14 +55,19 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT) // ^\ would leave the terminal without echo
 			defer stop()
+			at := setup.Terminal{In: in, Out: c.stdout}
 			service := func(ctx context.Context) error {
 				s, err := serviceOf(c.environ, c.stdout)
 				if err != nil {
 					return err
 				}
-				return installService(ctx, s, c.environ, false)
+				return installService(ctx, s, c.environ, false, func(question string) (bool, error) {
+					if f.Yes {
+						return true, nil
+					}
+					return at.Yes(ctx, question, true)
+				})
 			}
-			at := setup.Terminal{In: in, Out: c.stdout}
 			if err := at.Hide(); err != nil {
 				return err
 			}

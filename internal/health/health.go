@@ -5,6 +5,7 @@ import "time"
 // Figures are what a running ccbot knows of itself. What is not known is zero.
 type Figures struct {
 	Version string
+	Program string        // the path of the program that runs, with " (deleted)" if its file was replaced
 	Up      time.Duration // of ccbot
 
 	Sessions map[string]int // by state
@@ -24,6 +25,8 @@ type Figures struct {
 	Tmux       string        // the version of the running server
 	TmuxSilent time.Duration // since when it owes an answer, if that is long
 	Claude     string
+
+	AgentVariables []string // names of the variables that agents get
 }
 
 // Poll is how getting messages from Telegram goes.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -218,4 +219,14 @@ func (c Config) VoiceCommand() (program string) {
 		program = filepath.Join(c.Home, program)
 	}
 	return program
+}
+
+// checkAgents refuses a variable of agents that contains the bot's token.
+func (c *Config) checkAgents() error {
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		if c.Token.Clean(c.Agents[name]) != c.Agents[name] {
+			return fmt.Errorf("%s, which agents get, contains the bot's token", name)
+		}
+	}
+	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"net/http"
+	"net/url"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -17,7 +19,9 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"github.com/caarlos0/env/v11"
+	"golang.org/x/net/http/httpproxy"
 
+	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/ownfile"
@@ -69,6 +73,7 @@ type Config struct {
 	RootFolders []string
 	ClaudeSet   string            // ClaudeDir if the person has set it, else empty
 	Unknown     map[string]string // names in the file that are no setting, and the nearest setting of each
+	Agents      map[string]string // variables that agents get, in addition to PATH, HOME and CLAUDE_CONFIG_DIR
 }
 
 // ids is a comma list of Telegram ids.
@@ -113,7 +118,7 @@ func (l ids) Set() map[int64]bool {
 func Load(environ []string) (Config, error) {
 	return load(environ, (*Config).checkPeople, (*Config).CheckAPI, (*Config).checkPaths, (*Config).CheckRoots, (*Config).checkTmux,
 		(*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkVoice,
-		(*Config).checkWords)
+		(*Config).checkWords, (*Config).checkAgents)
 }
 
 // LoadForReading is Load for a verb that needs to know the folders and the tmux server, but no token
@@ -143,6 +148,9 @@ func load(environ []string, checks ...func(*Config) error) (c Config, err error)
 	spans := map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): func(text string) (any, error) { return Span(text) }}
 	if err := env.ParseWithOptions(&c, env.Options{Environment: merged, FuncMap: spans}); err != nil {
 		return Config{}, exit.Usage(describe(err, file))
+	}
+	if c.Agents, err = environment.OfAgents(merged); err != nil {
+		return c, exit.Usage(fmt.Errorf("%w (it is set in the environment or in %s)", err, file))
 	}
 	for _, check := range checks {
 		if err := check(&c); err != nil {
@@ -225,10 +233,10 @@ func junkLine(text string) int {
 }
 
 // unknownSettings are the names in the file that are no settings, and the nearest setting of each.
-func unknownSettings(merged, environment map[string]string) map[string]string {
+func unknownSettings(merged, vars map[string]string) map[string]string {
 	unknown := make(map[string]string)
 	for name := range merged {
-		if _, set := environment[name]; !set && !slices.Contains(settingNames(), name) {
+		if _, set := vars[name]; !set && !slices.Contains(settingNames(), name) && !environment.ForAgents(name) {
 			shown, near := nearest(name)
 			unknown[shown] = near
 		}
@@ -302,7 +310,35 @@ func (c Config) Differing(other Config, without map[string]bool) (names []string
 			names = append(names, name)
 		}
 	}
+	return append(names, c.DifferingAgents(other)...)
+}
+
+// DifferingAgents returns the names of the variables of agents that are not the same in other.
+func (c Config) DifferingAgents(other Config) (names []string) {
+	all := maps.Clone(other.Agents)
+	maps.Copy(all, c.Agents)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		mine, here := c.Agents[name]
+		if its, there := other.Agents[name]; here != there || mine != its {
+			names = append(names, name)
+		}
+	}
 	return names
+}
+
+// Lacking returns the settings of the environment mine was read from that its has otherwise or lacks:
+// its is the configuration of a program without that environment.
+func Lacking(environ []string, mine, its Config) map[string]string {
+	vars, lacking := env.ToMap(environ), make(map[string]string)
+	for _, name := range mine.Differing(its, nil) {
+		for _, source := range []string{environment.CustomPrefix + name, name} {
+			if value, is := vars[source]; is {
+				lacking[source] = value
+				break
+			}
+		}
+	}
+	return lacking
 }
 
 // Level is the least level that the log shows.
@@ -311,6 +347,14 @@ func (c Config) Level() (level slog.Level) {
 		return slog.LevelInfo // checkWords has refused anything else
 	}
 	return level
+}
+
+// Proxy returns the proxy of a request to Telegram: agents and ccbot use the same proxies.
+func (c Config) Proxy() func(*http.Request) (*url.URL, error) {
+	either := func(name string) string { return cmp.Or(c.Agents[name], c.Agents[strings.ToLower(name)]) }
+	proxies := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
+	proxy := proxies.ProxyFunc()
+	return func(q *http.Request) (*url.URL, error) { return proxy(q.URL) }
 }
 
 // TmuxCommand is the tmux command that a person types for the server in use.

@@ -2,11 +2,14 @@ package config
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"reflect"
+	"slices"
 
 	"github.com/caarlos0/env/v11"
 
+	"ccbot/cmd/ccbot/environment"
 	"ccbot/internal/token"
 )
 
@@ -18,7 +21,8 @@ type Setting struct {
 	Place  string `json:"file,omitempty"` // of the source "file"
 }
 
-// Settings are all settings in the order of the documentation. What is set wrong is an error, as for every verb.
+// Settings returns all settings in the order of the documentation, and then the variables of agents that
+// are set. A setting that is wrong is an error, as for every verb.
 func Settings(environ []string) (all []Setting, err error) {
 	if _, err := LoadForReading(environ); err != nil {
 		return nil, err
@@ -28,22 +32,32 @@ func Settings(environ []string) (all []Setting, err error) {
 	if err != nil {
 		return nil, err
 	}
+	source := func(name string) (source, file string) {
+		_, inEnvironment := vars[name]
+		switch {
+		case merged[name] == "":
+			return "default", ""
+		case inEnvironment:
+			return "environment", ""
+		}
+		return "file", place
+	}
 	for field := range reflect.TypeFor[Config]().Fields() {
 		name := field.Tag.Get("env")
 		if name == "" {
 			continue
 		}
-		s := Setting{Name: name, Value: cmp.Or(merged[name], field.Tag.Get("envDefault")), Source: "default"}
-		_, inEnvironment := vars[name]
-		switch {
-		case merged[name] == "":
-		case inEnvironment:
-			s.Source = "environment"
-		default:
-			s.Source, s.Place = "file", place
-		}
+		s := Setting{Name: name, Value: cmp.Or(merged[name], field.Tag.Get("envDefault"))}
+		s.Source, s.Place = source(name)
 		s.Value = token.New(merged["TELEGRAM_BOT_TOKEN"]).Clean(shownSetting(name, s.Value))
 		all = append(all, s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(merged)) {
+		if environment.ForAgents(name) {
+			s := Setting{Name: name, Value: "hidden"} // it may be a key, or a URL with a password
+			s.Source, s.Place = source(name)
+			all = append(all, s)
+		}
 	}
 	return all, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	bothealth "ccbot/bot/health"
 	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/bytesize"
 	"ccbot/internal/control"
@@ -23,11 +24,18 @@ import (
 // bot asks the running bot, and looks at what it has left where none runs.
 func bot(ctx context.Context, w *World) []Finding {
 	figures, err := w.Ask(ctx)
+	if err == nil {
+		w.running = &figures
+	}
 	all := w.answer(figures, err)
 	if err != nil {
 		figures = w.withoutBot(ctx)
 	}
-	if d := figures.Disk; d.Known && !d.Low {
+	switch d := figures.Disk; {
+	case d.Known && d.Free < statefolder.LeastFree:
+		all = append(all, found("disk_full", "", "%s free on the disk of %s; a start needs %s", bytesize.Text(d.Free), w.Dir, bytesize.Text(statefolder.LeastFree)))
+		figures.Disk.Low = false // it is the same fault
+	case d.Known && !d.Low:
 		all = append(all, good("disk", "%s free of %s", bytesize.Text(d.Free), bytesize.Text(d.Total)))
 	}
 	well := true
@@ -76,8 +84,11 @@ func (w *World) answer(figures health.Figures, err error) []Finding {
 	if figures.Version != w.Version {
 		all = append(all, found("bot_other_version", "restart the bot", "the bot is ccbot %s, and this program is ccbot %s", figures.Version, w.Version))
 	}
+	if figures.Program != "" { // the kernel shows it to the bot itself and to root only
+		w.program = figures.Program
+	}
 	if w.otherProgram() {
-		all = append(all, found("bot_other_program", "restart the bot", "the bot runs %s, and this program is %s", w.program, w.self))
+		all = append(all, found("bot_other_program", "", "the bot runs %s, and this program is %s", w.program, w.self))
 	}
 	if len(all) == 0 {
 		all = append(all, good("bot", "process %d, for %s", pid, terminal.Age(figures.Up)))

@@ -65,13 +65,20 @@ func inotify(w *World) Finding {
 	case watches < leastWatches:
 		return found("inotify_low", "sudo sysctl fs.inotify.max_user_watches=65536", "inotify: %d watches for each user, fewer than %d", watches, leastWatches)
 	}
+	if !canWatch() {
+		return found("inotify_used_up", "", "inotify: all %d instances of this user are in use", instances)
+	}
 	return good("inotify", "%d instances, %d watches", instances, watches)
 }
 
 func settings(_ context.Context, w *World) (all []Finding) {
 	switch {
 	case w.wrong != nil:
-		return []Finding{found("settings_wrong", "", "%v", w.wrong)} // the sentence says where to mend it
+		fix := ""
+		if strings.Contains(w.wrong.Error(), "`") {
+			fix = inSummary
+		}
+		return []Finding{found("settings_wrong", fix, "%v", w.wrong)}
 	case w.partial != nil && w.pid != 0:
 		all = append(all, found("settings_partial", "", "the bot has settings that this shell does not have: %v", w.partial))
 	case w.partial != nil:

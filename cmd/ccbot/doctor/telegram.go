@@ -27,7 +27,7 @@ func telegram(ctx context.Context, w *World) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	asked := time.Now()
-	name, webhook, at, err := botapi.Who(ctx, botapi.Client(w.Token, w.APIURL), w.APIURL)
+	name, webhook, at, err := botapi.Who(ctx, botapi.Client(w.Token, w.APIURL, w.Proxy()), w.APIURL)
 	switch {
 	case errors.Is(err, botapi.ErrRevoked):
 		return []Finding{found("token_refused", "ask @BotFather for the present token, and put it into TELEGRAM_BOT_TOKEN", "Telegram does not know TELEGRAM_BOT_TOKEN")}

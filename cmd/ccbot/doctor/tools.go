@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -79,11 +78,7 @@ func (w *World) planned() (due int, orphans []string) {
 	return due, orphans
 }
 
-// logins are variables with which Claude Code needs no login. Their values are not read.
-var logins = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
-	"CLAUDE_CODE_USE_FOUNDRY"}
-
-// claude asks Claude Code for its version, and looks whether there is a login. It reads none.
+// claude asks Claude Code for its version, and looks for a login.
 func claude(ctx context.Context, w *World) []Finding {
 	if w.wrong != nil {
 		return []Finding{unseen("claude", errNoSettings)}
@@ -98,18 +93,7 @@ func claude(ctx context.Context, w *World) []Finding {
 	} else {
 		all = append(all, found("claude_silent", b.Command+" --version", "%s does not tell its version", b.Command))
 	}
-	file := filepath.Join(w.ClaudeDir, ".credentials.json")
-	_, err := os.Stat(file)
-	by := slices.IndexFunc(logins, func(name string) bool { return w.vars[name] != "" })
-	switch {
-	case by >= 0:
-		return append(all, good("login", "by %s", logins[by]))
-	case err == nil:
-		return append(all, good("login", "%s is there", file))
-	case runtime.GOOS == "darwin":
-		return append(all, Finding{ID: "login", Status: Unknown, Summary: "a login in the keychain is not looked for"})
-	}
-	return append(all, found("claude_no_login", "run claude once, and /login in it", "there is no %s, and no key in the environment", file))
+	return append(all, login(w))
 }
 
 // hook looks at ccbot's hooks. Those in Claude Code's own settings need not be installed.

@@ -40,6 +40,7 @@ type World struct {
 	blind   error  // why windows cannot be seen
 	seen    recovery.World
 	picture desk.Picture
+	running *health.Figures // of the bot, if it has answered
 }
 
 // Hook is ccbot's own hook, and Claude Code's settings, in which it may be installed.

@@ -1,11 +1,10 @@
 package environment
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/caarlos0/env/v11"
 )
 
 // agentUnset are the variables that an agent must not inherit: ccbot's own secrets, the address of
@@ -20,23 +19,66 @@ var agentUnset = []string{
 	"CLAUDE_CODE_CHILD_NOTES_DIR",
 }
 
-// agentNames are the variables of ccbot's own environment that an agent gets, in addition to those
-// that its tmux server has; agentPrefixes are the beginnings of further names.
+// fixed are the variables that ccbot, tmux or the caller of Agent sets for an agent.
+var fixed = []string{"PATH", "HOME", "CLAUDE_CONFIG_DIR", "CCBOT_LAUNCH", "CCBOT_DIR", "TMUX", "TMUX_PANE"}
+
+// AgentNames and AgentPrefixes are the variables that an agent gets from the environment or from
+// ccbot.env: what Claude Code and its providers need. docs/configuration.md lists them.
 var (
-	agentNames = []string{"PATH", "HOME", "CLAUDE_CONFIG_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-		"http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY",
-		"DISABLE_ERROR_REPORTING"}
-	agentPrefixes = []string{"ANTHROPIC_", "CLAUDE_CODE_", "DEMOAGENT_"}
+	AgentNames = []string{
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+		"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR",
+		"CLOUD_ML_REGION", "API_TIMEOUT_MS", "MCP_TIMEOUT", "MCP_TOOL_TIMEOUT", "MAX_MCP_OUTPUT_TOKENS",
+		"MAX_THINKING_TOKENS", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS", "BASH_MAX_OUTPUT_LENGTH",
+		"DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_COST_WARNINGS",
+	}
+	AgentPrefixes = []string{"ANTHROPIC_", "CLAUDE_CODE_", "AWS_", "GOOGLE_", "VERTEX_REGION_", "OTEL_", "DEMOAGENT_"}
 )
 
-// Agent returns the variables that an agent gets and those it must not have. The agent and ccbot
-// must use the same configuration folder, wherever it was set: configDir is that folder, and empty
-// where none was set.
-func Agent(environ []string, configDir string) (set map[string]string, unset []string) {
-	set = make(map[string]string)
-	for name, value := range env.ToMap(environ) {
-		prefixed := slices.ContainsFunc(agentPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
-		if (prefixed || slices.Contains(agentNames, name)) && !slices.Contains(agentUnset, name) {
+// CustomPrefix is the beginning of variables that agents get without it: AGENT_ENV_X=1 is X=1.
+const CustomPrefix = "AGENT_ENV_"
+
+// ForAgents reports whether agents get the variable name.
+func ForAgents(name string) bool {
+	if custom, is := strings.CutPrefix(name, CustomPrefix); is {
+		return custom != ""
+	}
+	prefixed := slices.ContainsFunc(AgentPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+	return (prefixed || slices.Contains(AgentNames, name)) && !slices.Contains(agentUnset, name)
+}
+
+// OfAgents returns those of the variables that agents get, by the names under which agents get them.
+// A variable with CustomPrefix wins over the same name without it. It is an error if a variable with
+// CustomPrefix names one that agents must not have, or one that ccbot sets itself.
+func OfAgents(vars map[string]string) (map[string]string, error) {
+	agents := make(map[string]string)
+	for name, value := range vars {
+		custom, is := strings.CutPrefix(name, CustomPrefix)
+		_, overridden := vars[CustomPrefix+name]
+		switch {
+		case !ForAgents(name) || overridden:
+		case !is:
+			agents[name] = value
+		case slices.Contains(agentUnset, custom) || slices.Contains(fixed, custom):
+			return nil, fmt.Errorf("%s: agents do not get %s from a setting", name, custom)
+		default:
+			agents[custom] = value
+		}
+	}
+	return agents, nil
+}
+
+// Agent returns the variables that an agent gets and those it must not have. agents are the
+// variables of OfAgents; PATH and HOME come from ccbot's own environment vars. The agent and ccbot
+// must use the same configuration folder: configDir is that folder, or empty for Claude Code's
+// default.
+func Agent(vars, agents map[string]string, configDir string) (set map[string]string, unset []string) {
+	set = make(map[string]string, len(agents)+len(fixed))
+	for name, value := range agents {
+		set[name] = value
+	}
+	for _, name := range []string{"PATH", "HOME"} {
+		if value, is := vars[name]; is {
 			set[name] = value
 		}
 	}
@@ -44,7 +86,6 @@ func Agent(environ []string, configDir string) (set map[string]string, unset []s
 		set["CLAUDE_CONFIG_DIR"] = configDir
 		return set, agentUnset
 	}
-	delete(set, "CLAUDE_CONFIG_DIR")
 	return set, append(slices.Clone(agentUnset), "CLAUDE_CONFIG_DIR")
 }
 

@@ -3,6 +3,8 @@ package running
 import (
 	"context"
 	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -18,8 +20,9 @@ import (
 // health is how ccbot does now. Nobody is asked for it but the disk: what is said is measured anyway.
 func (s *system) health(ctx context.Context) health.Figures {
 	now := time.Now()
-	f := health.Figures{Version: s.version, Up: now.Sub(s.began), Sessions: make(map[string]int),
-		Cards: s.cards.Undrawn(), Tmux: tmux.ServerVersion(s.tmux), TmuxSilent: tmux.Silence(s.tmux), Claude: s.claude.Known()}
+	f := health.Figures{Version: s.version, Program: program(), Up: now.Sub(s.began), Sessions: make(map[string]int),
+		Cards: s.cards.Undrawn(), Tmux: tmux.ServerVersion(s.tmux), TmuxSilent: tmux.Silence(s.tmux), Claude: s.claude.Known(),
+		AgentVariables: slices.Sorted(maps.Keys(s.Agents))}
 	for state, n := range s.states() {
 		f.Sessions[string(state)] = n
 	}
@@ -37,6 +40,15 @@ func (s *system) health(ctx context.Context) health.Figures {
 		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low(), Own: sizeOf(s.Dir)}
 	}
 	return f
+}
+
+// program returns the path of this program as the kernel names it.
+func program() string {
+	if path, err := os.Readlink("/proc/self/exe"); err == nil {
+		return path
+	}
+	path, _ := os.Executable() // there is no /proc on darwin
+	return path
 }
 
 // states counts the sessions in each state. States without sessions are counted as 0.

@@ -182,7 +182,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 		return err
 	}
 	s.bot.Username, s.bot.Threaded = me.Username, me.HasTopicsEnabled
-	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL) }
+	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL, s.Proxy()) }
 	intake := inbox.NewIntake(inbox.Config{Client: client(), Connect: client, API: s.APIURL, Token: token.Standin,
 		Unkept: func(u *models.Update) func(context.Context) error {
 			s.room.Refused() // the disk is looked at

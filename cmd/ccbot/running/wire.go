@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caarlos0/env/v11"
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
@@ -134,7 +135,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	if err != nil {
 		return nil, desk.TmuxError(c, err)
 	}
-	api, err := telegram.New(c.Token, c.APIURL, log)
+	api, err := telegram.New(c.Token, c.APIURL, c.Proxy(), log)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	s.wireSocket(hook)
 	s.metrics.Measure(s.inbox, s.outbox, s.service.Pulse, func() uint64 { return s.agentsMemory(ctx) })
 	s.start = func(ctx context.Context) (*models.User, error) {
-		return telegram.Connect(ctx, telegram.Client(c.Token, c.APIURL), c.APIURL, s.service.Tried, log)
+		return telegram.Connect(ctx, telegram.Client(c.Token, c.APIURL, c.Proxy()), c.APIURL, s.service.Tried, log)
 	}
 	s.menus = telegram.NewMenus(api, s.Dir, s.bot.Menus, log)
 	s.bot.Spoken = s.menus.Changed
@@ -241,7 +242,7 @@ func (s *system) wireChat(environ []string) error {
 		bot.Config{Lists: listsOf(s.Config), StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
 			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
 		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
-			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: hears, Health: s.health})
+			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: hears, Health: s.health})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
 }
@@ -252,8 +253,8 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	if err != nil {
 		return fmt.Errorf("host name: %w", err)
 	}
-	env, unset := environment.Agent(environ, s.ClaudeSet)
-	env["PATH"] = environment.WithFolder(env["PATH"], filepath.Dir(hook))
+	variables, unset := environment.Agent(env.ToMap(environ), s.Agents, s.ClaudeSet)
+	variables["PATH"] = environment.WithFolder(variables["PATH"], filepath.Dir(hook))
 	s.claude = desk.Claude(s.Config, environ, s.log)
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
@@ -267,7 +268,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	}
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Host: name, StateDir: s.Dir, Command: s.evidence.Command,
-			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
+			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: variables, Unset: unset,
 			KillGrace: s.KillGrace, OrphanGrace: s.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: desk.Moments(s.Dir)},
 			Machine: &lifecycle.Machine{Observer: s.observer, Evidence: s.evidence, Tmux: s.tmux, Processes: s.table, Launches: launches},

@@ -31,6 +31,7 @@ type manager interface {
 	text(p Program) string
 	starts(text string) string   // the program that a text names; empty: none
 	stateDir(text string) string // the CCBOT_DIR that a text names; empty: none
+	path(text string) string     // the PATH that a text names; empty: none
 	answers(ctx context.Context, run Runner) error
 	// load makes the file count, and starts the service unless it runs.
 	load(ctx context.Context, run Runner, changed bool) error
@@ -107,12 +108,16 @@ var unitStarts = regexp.MustCompile(`(?m)^ExecStart=(.*)$`)
 
 func (systemd) starts(text string) string { return firstMatch(unitStarts, text) }
 
-var unitState = regexp.MustCompile(`(?m)^Environment="CCBOT_DIR=((?:[^"\\]|\\.)*)"$`)
+var (
+	unitState = regexp.MustCompile(`(?m)^Environment="CCBOT_DIR=((?:[^"\\]|\\.)*)"$`)
+	unitPath  = regexp.MustCompile(`(?m)^Environment="PATH=((?:[^"\\]|\\.)*)"$`)
+)
 
 // unitPlain takes back what unitWord does.
 var unitPlain = strings.NewReplacer(`\\`, `\`, `\"`, `"`, "%%", "%")
 
 func (systemd) stateDir(text string) string { return unitPlain.Replace(firstMatch(unitState, text)) }
+func (systemd) path(text string) string     { return unitPlain.Replace(firstMatch(unitPath, text)) }
 
 // firstMatch is the first group of an expression, where it matches.
 func firstMatch(re *regexp.Regexp, text string) string {
@@ -226,6 +231,7 @@ func (m launchd) restart(ctx context.Context, run Runner) error {
 
 var (
 	plistStarts  = regexp.MustCompile(`<key>ProgramArguments</key>\s*<array>\s*<string>(.*?)</string>`)
+	plistPath    = regexp.MustCompile(`<key>PATH</key>\s*<string>(.*?)</string>`)
 	plistState   = regexp.MustCompile(`<key>CCBOT_DIR</key>\s*<string>(.*?)</string>`)
 	launchdState = regexp.MustCompile(`(?m)^\s*state = (.*)$`)
 	launchdPID   = regexp.MustCompile(`(?m)^\s*pid = (\d+)$`)
@@ -238,6 +244,8 @@ func (launchd) starts(text string) string {
 func (launchd) stateDir(text string) string {
 	return html.UnescapeString(firstMatch(plistState, text))
 }
+
+func (launchd) path(text string) string { return html.UnescapeString(firstMatch(plistPath, text)) }
 
 func (m launchd) look(ctx context.Context, run Runner, s *State) {
 	out, loaded, err := m.print(ctx, run)

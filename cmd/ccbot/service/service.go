@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ type State struct {
 	File      string    `json:"file"`
 	Installed bool      `json:"installed"`
 	Changed   bool      `json:"changed_by_hand"`
-	Current   bool      `json:"current"`          // the file is what an install would write now
+	Current   bool      `json:"current"`          // the file does what an install would write now
 	Same      bool      `json:"same_program"`     // it runs the program that looks
 	Starts    string    `json:"starts,omitempty"` // the program, as the file names it
 	StateDir  string    `json:"-"`                // CCBOT_DIR, as the file names it; empty: its default
@@ -68,13 +69,21 @@ func (s *Service) Look(ctx context.Context) (State, error) {
 	if err != nil || !there {
 		return state, err
 	}
-	state.Installed, state.Changed, state.Current = true, !untouched(old), old == m.text(s.Program)
+	state.Installed, state.Changed, state.Current = true, !untouched(old), s.current(old)
 	state.Starts, state.StateDir = m.starts(old), m.stateDir(old)
 	state.Same = state.Starts == m.starts(m.text(s.Program))
 	if m.look(ctx, s.Run, &state); state.Problem == "" {
 		state.Known = new(state.Active)
 	}
 	return state, nil
+}
+
+// current reports whether a text is what an install would write now, apart from a PATH in which the
+// same programs are found.
+func (s *Service) current(text string) bool {
+	p := s.Program
+	p.Path = s.manager.path(text)
+	return text == s.manager.text(p) && slices.Equal(p.finds(p.Path), p.finds(s.Program.Path))
 }
 
 // errChanged says that the file is a person's.

@@ -118,6 +118,30 @@ func TestInstallWithSystemd(t *testing.T) {
 	assert.True(t, state.Same && state.Current)
 }
 
+// TestUnitIsCurrentIfItFindsTheSamePrograms: another order of PATH, or a folder without a program that
+// ccbot needs, is no reason to install again.
+func TestUnitIsCurrentIfItFindsTheSamePrograms(t *testing.T) {
+	b := newBench(t, "linux")
+	one, two := filepath.Join(t.TempDir(), "a%b"), t.TempDir()
+	require.NoError(t, os.Mkdir(one, 0o700))
+	for _, program := range []string{one + "/claude", two + "/tmux"} {
+		require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // a program
+	}
+	b.Program.Needs, b.Program.Path = []string{"claude", "tmux", "git"}, one+":"+two
+	require.NoError(t, b.Install(t.Context(), false))
+	for path, current := range map[string]bool{one + ":" + two: true, two + ":" + one: true, two + ":/none:" + one: true, two: false, one: false} {
+		b.Program.Path = path
+		state, err := b.Look(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, current, state.Current, path)
+	}
+	require.NoError(t, os.WriteFile(two+"/claude", []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // a program
+	b.Program.Path = two + ":" + one
+	state, err := b.Look(t.Context())
+	require.NoError(t, err)
+	assert.False(t, state.Current, "this shell finds another claude first")
+}
+
 // TestAFileOfAPersonIsLeftAlone, and shown beside what install would write.
 func TestAFileOfAPersonIsLeftAlone(t *testing.T) {
 	b := newBench(t, "linux")

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +18,22 @@ type Program struct {
 	Path     string // the whole PATH, literally
 	StateDir string // CCBOT_DIR; empty: its default
 	Home     string
+	Needs    []string // programs that ccbot looks for in Path
+}
+
+// finds returns the programs that a PATH leads to.
+func (p Program) finds(path string) (all []string) {
+	for _, name := range p.Needs {
+		found := ""
+		for _, dir := range filepath.SplitList(path) {
+			if program, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
+				found = program
+				break
+			}
+		}
+		all = append(all, found)
+	}
+	return all
 }
 
 // FullPath is a PATH for a service: the folder of claude, what the person's own shell has, and what

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caarlos0/env/v11"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -180,8 +181,11 @@ func TestP9_TheManagersSocketIsNotForAgents(t *testing.T) {
 	managers := []string{"NOTIFY_SOCKET=/run/user/1/systemd/notify", "WATCHDOG_USEC=1", "WATCHDOG_PID=1", "MAINPID=1", "LISTEN_FDS=1",
 		"INVOCATION_ID=x", "JOURNAL_STREAM=8:1", "CREDENTIALS_DIRECTORY=/run/credentials"}
 	assert.Empty(t, environment.Server(managers))
-	env, unset := environment.Agent(managers, "")
-	assert.Empty(t, env)
+	vars := env.ToMap(managers)
+	agents, err := environment.OfAgents(vars)
+	require.NoError(t, err)
+	set, unset := environment.Agent(vars, agents, "")
+	assert.Empty(t, set)
 	for _, kv := range managers[:3] {
 		name, _, _ := strings.Cut(kv, "=")
 		assert.Contains(t, unset, name, "another's tmux server may have it")
@@ -215,7 +219,7 @@ func TestConnectSaysThatTelegramIsAway(t *testing.T) {
 	var log strings.Builder
 	s := watched(&m, &log)
 	bare := slog.New(slog.NewTextHandler(&log, nil)) // knows of no token
-	_, err := telegram.Connect(t.Context(), telegram.Client(secret, server.URL), server.URL, s.Tried, bare)
+	_, err := telegram.Connect(t.Context(), telegram.Client(secret, server.URL, nil), server.URL, s.Tried, bare)
 	require.ErrorIs(t, err, telegram.ErrRevoked)
 	assert.Equal(t, exit.Misuse, exit.Code(err))
 	assert.Equal(t, []string{"READY=1 STATUS=no updates from Telegram, trying again"}, m.since())

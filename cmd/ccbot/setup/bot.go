@@ -118,7 +118,7 @@ func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	name, webhook, _, err := telegram.Who(ctx, telegram.Client(secret, s.APIURL), s.APIURL)
+	name, webhook, _, err := telegram.Who(ctx, telegram.Client(secret, s.APIURL, s.Proxy()), s.APIURL)
 	if errors.Is(err, telegram.ErrRevoked) {
 		return bot{}, errUnknownToken
 	}
@@ -129,7 +129,7 @@ func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
 	if webhook != "" {
 		return bot{}, exit.Usage(fmt.Errorf("%w. End the program that has set it, have it call deleteWebhook, and begin again", telegram.ErrWebhook))
 	}
-	api, err := telegram.New(secret, s.APIURL, slog.New(slog.DiscardHandler))
+	api, err := telegram.New(secret, s.APIURL, s.Proxy(), slog.New(slog.DiscardHandler))
 	return bot{api: api, name: name, token: secret}, secret.CleanError(err)
 }
 

@@ -55,7 +55,7 @@ func (s *Setup) choosePeople(ctx context.Context, b bot) (people []person, err e
 	if s.Terminal.In == nil {
 		return nil, exit.Usage(errors.New("there is no terminal to ask at: say with --allow who may speak to the bot"))
 	}
-	client := telegram.Client(b.token, s.APIURL)
+	client := telegram.Client(b.token, s.APIURL, s.Proxy())
 	defer client.CloseIdleConnections()
 	door := &door{keep: len(s.AllowedUsers) > 0, say: s.Terminal.say, look: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
 		return telegram.Peek(ctx, client, s.APIURL, offset, pollWait)

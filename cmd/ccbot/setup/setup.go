@@ -147,7 +147,7 @@ func (s *Setup) save(b bot, people []person, dir string) error {
 	if len(allowed) > len(s.AllowedUsers) {
 		changes["ALLOWED_USERS"] = list(allowed)
 	}
-	written, err := writeSettings(s.File, changes)
+	written, err := config.WriteSettings(s.File, changes)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 // probe is written and removed in ccbot's folder: at each start, and while the disk may be full.
 const probe = ".probe"
 
-// probeSize is room for some records and messages.
-const probeSize = 256 << 10
+// LeastFree is the free space that a start needs, in bytes: room for some records and messages.
+const LeastFree = 256 << 10
 
 // probeFolder writes a file into a folder, and removes it.
 func probeFolder(dir string, size int) error {
@@ -54,7 +54,7 @@ func Error(dir string, err error) error {
 	var what string
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		what = fmt.Sprintf("there is no room left; make some and try again (a start takes %s)", bytesize.Text(probeSize))
+		what = fmt.Sprintf("there is no room left; make some and try again (a start takes %s)", bytesize.Text(LeastFree))
 	case errors.Is(err, syscall.EROFS):
 		what = "it is read-only; mount it for writing, or set CCBOT_DIR to another folder"
 	case errors.Is(err, fs.ErrPermission):

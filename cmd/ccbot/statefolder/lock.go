@@ -43,7 +43,7 @@ func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.
 	if err != nil {
 		return nil, nil, Error(dir, err)
 	}
-	err = probeFolder(dir, probeSize)
+	err = probeFolder(dir, LeastFree)
 	if err == nil {
 		err = noteFormat(dir)
 	}

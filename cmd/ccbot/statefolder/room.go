@@ -27,8 +27,8 @@ const (
 )
 
 // leastProbe is what a disk must accept to count as not full. A disk that was full must accept
-// probeSize, so that a disk at its limit is reported once.
-const leastProbe = probeSize / 4
+// LeastFree, so that a disk at its limit is reported once.
+const leastProbe = LeastFree / 4
 
 // Room reports to the chat when the disk of ccbot's folder fills up: once when it is almost full,
 // once when it accepts nothing any more, and then once when it has room again.
@@ -104,7 +104,7 @@ func (r *Room) look(ctx context.Context, refused bool) {
 func (r *Room) try() {
 	size := leastProbe
 	if r.full {
-		size = probeSize
+		size = LeastFree
 	}
 	err := r.probe(size)
 	noRoom := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)

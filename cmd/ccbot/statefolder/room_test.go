@@ -31,7 +31,7 @@ type disk struct {
 }
 
 func newDisk(dir string, free uint64) *disk {
-	d := &disk{now: gauge.Room{Free: free * mib, Total: 20_000 * mib}, taken: probeSize}
+	d := &disk{now: gauge.Room{Free: free * mib, Total: 20_000 * mib}, taken: LeastFree}
 	d.Room = NewRoom(dir, d, slog.New(slog.DiscardHandler))
 	d.gauge = func(context.Context, string) (gauge.Room, error) { return d.now, nil }
 	d.probe = func(size int) error {
@@ -100,13 +100,13 @@ func TestAFullDiskIsToldOnceAndSoIsItsEnd(t *testing.T) {
 		deaf  map[int]bool
 		want  []string
 	}{
-		{"a fall and its end", 0, []int{probeSize, 0, 0, 0, probeSize, probeSize}, nil, []string{"0 B", "full", "room"}},
+		{"a fall and its end", 0, []int{LeastFree, 0, 0, 0, LeastFree, LeastFree}, nil, []string{"0 B", "full", "room"}},
 		{"at once", 0, []int{0, 0}, nil, []string{"full"}},
-		{"two falls", 0, []int{0, probeSize, 0, probeSize}, nil, []string{"full", "room", "full", "room"}},
-		{"at its limit", 0, []int{0, leastProbe, 0, leastProbe, probeSize, leastProbe, 0}, nil, []string{"full", "room", "0 B", "full"}},
-		{"Telegram is away", 0, []int{0, 0, 0, probeSize, probeSize}, map[int]bool{0: true, 1: true, 3: true}, []string{"full", "room"}},
-		{"Telegram is away all the time", 0, []int{0, 0, probeSize, probeSize}, map[int]bool{0: true, 1: true}, []string{"0 B"}},
-		{"a quota, which no gauge shows", 10_000, []int{0, 0, probeSize}, nil, []string{"full", "room"}},
+		{"two falls", 0, []int{0, LeastFree, 0, LeastFree}, nil, []string{"full", "room", "full", "room"}},
+		{"at its limit", 0, []int{0, leastProbe, 0, leastProbe, LeastFree, leastProbe, 0}, nil, []string{"full", "room", "0 B", "full"}},
+		{"Telegram is away", 0, []int{0, 0, 0, LeastFree, LeastFree}, map[int]bool{0: true, 1: true, 3: true}, []string{"full", "room"}},
+		{"Telegram is away all the time", 0, []int{0, 0, LeastFree, LeastFree}, map[int]bool{0: true, 1: true}, []string{"0 B"}},
+		{"a quota, which no gauge shows", 10_000, []int{0, 0, LeastFree}, nil, []string{"full", "room"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDisk(t.TempDir(), tt.free)
@@ -164,7 +164,7 @@ func TestTheDiskIsLookedAtWhenItRefuses(t *testing.T) {
 		synctest.Wait()
 		said, _ := d.heard()
 		assert.Equal(t, []string{"full"}, said)
-		d.takes(probeSize)
+		d.takes(LeastFree)
 		time.Sleep(fullPace + time.Second)
 		said, _ = d.heard()
 		assert.Equal(t, []string{"full", "room"}, said)

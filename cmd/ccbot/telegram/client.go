@@ -19,12 +19,15 @@ import (
 	"ccbot/internal/token"
 )
 
+// Proxy returns the proxy of a request, or nil, like http.Transport's field of that name.
+type Proxy = func(*http.Request) (*url.URL, error)
+
 // Client makes a client for the Bot API with connections of its own. It puts the token where
 // token.Standin stands in a URL, only for that server. It follows no redirect: the Bot API has
-// none, and the redirect of a captive portal would receive the call.
-func Client(secret token.Token, server string) *http.Client {
+// none, and the redirect of a captive portal would receive the call. proxy is nil if there is none.
+func Client(secret token.Token, server string, proxy Proxy) *http.Client {
 	connections := &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
+		Proxy:               proxy,
 		DialContext:         persistent(dialOnce),
 		TLSHandshakeTimeout: 10 * time.Second,
 		IdleConnTimeout:     90 * time.Second,
@@ -60,9 +63,9 @@ func (r redacting) Do(q *http.Request) (*http.Response, error) {
 const callTimeout = 60 * time.Second
 
 // New makes the Bot API client. It does not contain the token; see Client.
-func New(secret token.Token, server string, log *slog.Logger) (*tgbot.Bot, error) {
+func New(secret token.Token, server string, proxy Proxy, log *slog.Logger) (*tgbot.Bot, error) {
 	api, err := tgbot.New(token.Standin, tgbot.WithServerURL(server), tgbot.WithSkipGetMe(),
-		tgbot.WithHTTPClient(callTimeout, redacting{Client(secret, server)}),
+		tgbot.WithHTTPClient(callTimeout, redacting{Client(secret, server, proxy)}),
 		tgbot.WithErrorsHandler(func(err error) { log.Debug("telegram_client", logkey.Error, err.Error()) }))
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)

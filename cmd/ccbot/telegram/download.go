@@ -51,8 +51,8 @@ type Downloads struct {
 }
 
 // NewDownloads fetches from a Bot API server.
-func NewDownloads(secret token.Token, server string) Downloads {
-	return Downloads{client: redacting{Client(secret, server)}, url: server, own: server != telegramURL, here: onLoopback(server),
+func NewDownloads(secret token.Token, server string, proxy Proxy) Downloads {
+	return Downloads{client: redacting{Client(secret, server, proxy)}, url: server, own: server != telegramURL, here: onLoopback(server),
 		real: secret.Fill, stall: stallAfter}
 }
 

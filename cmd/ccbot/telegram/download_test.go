@@ -37,7 +37,7 @@ func (s *fileServer) start(t *testing.T) Downloads {
 	mux.HandleFunc("/file/bot"+secretToken+"/", func(w http.ResponseWriter, r *http.Request) { s.file(w, r) })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	return NewDownloads(token.New(secretToken), server.URL)
+	return NewDownloads(token.New(secretToken), server.URL, nil)
 }
 
 func info(path string, size int) func(http.ResponseWriter, *http.Request) {
@@ -125,7 +125,7 @@ func TestP9_NoFailedDownloadShowsTheToken(t *testing.T) {
 			d := (&fileServer{info: tt.info, file: tt.file}).start(t)
 			if tt.info == nil {
 				d.url = "http://127.0.0.1:1"
-				d.client = redacting{Client(token.New(secretToken), d.url)}
+				d.client = redacting{Client(token.New(secretToken), d.url, nil)}
 			}
 			var got bytes.Buffer
 			_, err := d.download(t.Context(), "f", &got)
@@ -270,7 +270,7 @@ func TestLimits(t *testing.T) {
 		"https://[::1]:8081":        {2 << 30, true},
 		"https://localhost.evil.io": {2 << 30, false},
 	} {
-		d := NewDownloads(token.Token{}, address)
+		d := NewDownloads(token.Token{}, address, nil)
 		assert.Equal(t, want.limit, d.Limit(), address)
 		assert.Equal(t, want.here, d.here, address)
 	}

@@ -1,4 +1,4 @@
-package setup
+package config
 
 import (
 	"maps"
@@ -16,6 +16,7 @@ import (
 func TestEdited(t *testing.T) {
 	both := map[string]string{"TELEGRAM_BOT_TOKEN": "1:new", "ALLOWED_USERS": "5,7"}
 	people := map[string]string{"ALLOWED_USERS": "5,7"}
+	agents := map[string]string{"AGENT_ENV_X": `a "b" $c #d \n`}
 	for _, tt := range []struct {
 		name    string
 		old     string
@@ -33,6 +34,8 @@ func TestEdited(t *testing.T) {
 		{"a name that begins alike", "ALLOWED_USERS_OLD=1\n", people, "ALLOWED_USERS_OLD=1\nALLOWED_USERS=5,7\n"},
 		{"a byte order mark", statefolder.ByteOrderMark + "ALLOWED_USERS=1\n", people, "ALLOWED_USERS=5,7\n"},
 		{"it says that already", statefolder.ByteOrderMark + "ALLOWED_USERS='5,7'\n", people, statefolder.ByteOrderMark + "ALLOWED_USERS='5,7'\n"},
+		{"a value that needs quotes", "", agents, "AGENT_ENV_X='a \"b\" $c #d \\n'\n"},
+		{"a value that quotes cannot hold", "X=1\n", map[string]string{"AGENT_ENV_X": "it's"}, ""},
 		{"nothing changes", "X=1", nil, "X=1"},
 		{"inside of another value", "X=\"a\nALLOWED_USERS=1\nb\"\n", people, ""},
 		{"a value of two lines", "ALLOWED_USERS=\"1\n2\"\n", people, ""},
@@ -89,7 +92,7 @@ func TestP9_WriteSettings(t *testing.T) {
 	}
 	require.NoError(t, os.Symlink(real, path))
 	for _, want := range []bool{true, false} {
-		written, err := writeSettings(path, map[string]string{"Y": "2"})
+		written, err := WriteSettings(path, map[string]string{"Y": "2"})
 		require.NoError(t, err)
 		assert.Equal(t, want, written)
 	}

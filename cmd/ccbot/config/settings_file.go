@@ -1,4 +1,4 @@
-package setup
+package config
 
 import (
 	"bytes"
@@ -19,15 +19,15 @@ import (
 	"ccbot/internal/spool"
 )
 
-// underWay is the age up to which another run may be writing a file.
+// underWay is the age up to which another program may still be writing a temporary file.
 const underWay = time.Hour
 
-// errEdit says that a file is written in a way that only a person can change.
+// errEdit is returned if a file cannot be changed without changing other settings of it.
 var errEdit = errors.New("cannot be changed without changing more than that: write these settings into it by hand")
 
-// writeSettings changes settings in a file, and says whether there was something to change. All
-// other lines stay. The new file is there at once or not at all, and only its owner can read it.
-func writeSettings(path string, changes map[string]string) (written bool, err error) {
+// WriteSettings changes settings in a file, and reports whether there was something to change. All
+// other lines stay. The file is replaced atomically, and only its owner can read it.
+func WriteSettings(path string, changes map[string]string) (written bool, err error) {
 	real, err := filepath.EvalSymlinks(path) // a link stays one
 	if errors.Is(err, fs.ErrNotExist) {
 		real, err = path, nil
@@ -96,7 +96,7 @@ func edited(old []byte, changes map[string]string) ([]byte, error) {
 			continue
 		}
 		want[name] = changes[name]
-		text = withSetting(text, name, changes[name])
+		text = withSetting(text, name, quoted(changes[name]))
 	}
 	after, err := statefolder.ParseSettings(text)
 	if err != nil || !maps.Equal(after, want) { // as where a line belongs to a value of several lines
@@ -106,6 +106,18 @@ func edited(old []byte, changes map[string]string) ([]byte, error) {
 		return old, nil
 	}
 	return []byte(text), nil
+}
+
+// plainValue matches values that need no quotes.
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9_.,:/@%+=~-]*$`)
+
+// quoted returns a value as it is written in a settings file. Single quotes take no expansion; edited
+// refuses a value for which they are not enough.
+func quoted(value string) string {
+	if plainValue.MatchString(value) {
+		return value
+	}
+	return "'" + value + "'"
 }
 
 // withSetting puts a setting in the place of its line, or behind the last line.
