@@ -62,6 +62,23 @@ func (c *call) examine(ctx context.Context, fix, strict bool) error {
 	return nil
 }
 
+// faults prints what doctor finds wrong at the end of a setup. It is an error if ccbot could not start.
+func (c *call) faults(ctx context.Context) error {
+	w, err := c.doctorsWorld(ctx)
+	if err != nil {
+		return err
+	}
+	report := doctor.Examine(ctx, w)
+	p := &terminal.Printer{Out: c.stdout}
+	if report.PrintFaults(p); p.Err != nil {
+		return p.Err
+	}
+	if n := report.Preventing(); n > 0 {
+		return fmt.Errorf("ccbot cannot start yet: %s found; `ccbot doctor` looks again", terminal.Several(n, "fault"))
+	}
+	return nil
+}
+
 func (c *call) doctorsWorld(ctx context.Context) (*doctor.World, error) {
 	w, err := doctor.Open(ctx, c.environ, versionText(), c.stderr)
 	if err != nil {

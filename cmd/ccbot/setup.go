@@ -49,7 +49,8 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 			if cmd.Flags().Changed("service") {
 				f.Service = &asService
 			}
-			in, _ := cmd.InOrStdin().(*os.File)
+			f.Input = cmd.InOrStdin()
+			in, _ := f.Input.(*os.File)
 			if in != nil && !term.IsTerminal(int(in.Fd())) {
 				in = nil
 			}
@@ -74,11 +75,14 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 			err := setUp(ctx, c.environ, f, service, at, c.stderr)
 			err = errors.Join(err, at.Show())
 			if errors.Is(err, context.Canceled) {
-				return errors.New("interrupted; `ccbot setup` begins again, and what was written by then stays")
+				return exit.Interrupt(errors.New("interrupted; `ccbot setup` begins again, and what was written before stays"))
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			return c.faults(ctx)
 		}}
-	cmd.Flags().StringVar(&f.TokenFile, "token-file", "", "`FILE` with the bot's token")
+	cmd.Flags().StringVar(&f.TokenFile, "token-file", "", "`FILE` with the bot's token; -: standard input")
 	cmd.Flags().Int64SliceVar(&f.Allow, "allow", nil, "Telegram `ID` of a person who may speak to the bot; several with commas")
 	cmd.Flags().Lookup("allow").DefValue = "" // pflag would show []
 	cmd.Flags().StringVar(&f.Folder, "folder", "", "`FOLDER` that their new sessions begin in")

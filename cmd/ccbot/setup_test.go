@@ -27,6 +27,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ccbot/bot/conversation"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/process"
 	"ccbot/try/botapi"
@@ -350,7 +351,7 @@ func TestP9_SetupDropsATokenTypedAhead(t *testing.T) {
 	d.types("n\n")
 	d.scans()
 	d.types("\x03")
-	d.ends(1)
+	d.ends(exit.Interrupted)
 	assert.True(t, d.echoes())
 	assert.NotContains(t, d.all(), d.api.Token())
 	assert.Equal(t, 1, strings.Count(d.all(), "yours?"), "a line that was typed ahead answers nothing")
@@ -370,7 +371,7 @@ func TestP8_SetupIsInterrupted(t *testing.T) {
 				if key := map[string]string{"^C": "\x03", `^\`: "\x1c"}[how]; key != "" {
 					d.types(key)
 					d.reads("interrupted; `ccbot setup` begins again")
-					d.ends(1)
+					d.ends(exit.Interrupted)
 					assert.True(t, d.echoes())
 				} else {
 					require.NoError(t, d.cmd.Process.Kill())
@@ -468,7 +469,7 @@ func TestP9_SetupLetsNobodyInWhoWasNotSeen(t *testing.T) {
 	d.types("n\n")
 	d.scans()
 	d.types("\x03")
-	d.ends(1)
+	d.ends(exit.Interrupted)
 	assert.NoFileExists(t, d.file)
 }
 
@@ -561,5 +562,39 @@ func TestSetupRefusesAnEnvironmentThatWins(t *testing.T) {
 		var out bytes.Buffer
 		assert.Equal(t, 2, run([]string{"setup"}, []string{"HOME=" + t.TempDir(), name + "="}, io.Discard, &out))
 		assert.Contains(t, out.String(), name+" is set in the environment")
+	}
+}
+
+func TestSetupReadsTokenFromInput(t *testing.T) {
+	d := newOperator(t)
+	d.api.Person(5, "Ann").Start()
+	cmd := exec.Command(d.ccbot, "setup", "--token-file", "-", "--allow", "5", "--yes", "--service=false")
+	cmd.Env, cmd.Dir, cmd.Stdin = d.environ(), d.home, strings.NewReader(d.api.Token()+"\n")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.NotContains(t, string(out), d.api.Token())
+	assert.Equal(t, "TELEGRAM_BOT_TOKEN="+d.api.Token()+"\nALLOWED_USERS=5\n", d.settings())
+}
+
+// TestSetupEndsWithFaults of doctor, and fails if ccbot could not start.
+func TestSetupEndsWithFaults(t *testing.T) {
+	d := newOperator(t)
+	d.api.Person(5, "Ann").Start()
+	args := []string{"setup", "--token-file", d.tokenFile(), "--allow", "5", "--yes", "--service=false"}
+	for _, tt := range []struct {
+		name, path string
+		code       int
+		want       []string
+	}{
+		{"no Claude Code", os.Getenv("PATH"), exit.OK, []string{"FAIL  claude", "[claude_missing]"}},
+		{"no tmux", "/none", exit.Failure, []string{"FAIL  tmux", "sudo apt-get install tmux", "ccbot cannot start yet: 1 fault found"}},
+	} {
+		cmd := exec.Command(d.ccbot, args...)
+		cmd.Env, cmd.Dir = append(d.environ(), "PATH="+d.home+"/bin:"+tt.path, "CLAUDE_COMMAND=/no/claude"), d.home
+		out, err := cmd.CombinedOutput()
+		assert.Equal(t, tt.code, cmd.ProcessState.ExitCode(), "%s: %v", tt.name, err)
+		for _, want := range tt.want {
+			assert.Contains(t, string(out), want, tt.name)
+		}
 	}
 }

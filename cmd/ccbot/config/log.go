@@ -3,7 +3,6 @@ package config
 import (
 	"io"
 	"log/slog"
-	"os"
 
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"
@@ -15,7 +14,7 @@ import (
 func (c Config) Log(level slog.Leveler, out io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	clean := c.Token.Writer(out)
-	f, isFile := out.(*os.File)
+	f, isFile := out.(interface{ Fd() uintptr })
 	switch {
 	case c.LogFormat == "json":
 		options.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {

@@ -107,6 +107,10 @@ var faults = []fault{
 	{Code(health.ClaudeUnknown), "health", Warn, "as `/health` says it: Claude Code does not tell its version", "run `claude --version` in a terminal", ""},
 }
 
+// preventsStart are the codes of faults with which ccbot ends at its start.
+var preventsStart = []Code{"settings_wrong", "folder_not_writable", "folder_refused", "instance_damaged", "folder_newer", "disk_full", "socket_path_long",
+	"tmux_missing", "tmux_too_old", "tmux_folder", "hook_missing", "token_refused"}
+
 // inSummary is the fix of a finding whose summary names the remedy.
 const inSummary = "\x00"
 

@@ -137,6 +137,25 @@ func (r Report) Print(p *terminal.Printer) {
 	p.Line("%d ok, %s, %d fail", r.Count(OK), terminal.Several(r.Count(Warn), "warning"), r.Count(Fail))
 }
 
+// PrintFaults prints the findings that fail.
+func (r Report) PrintFaults(p *terminal.Printer) {
+	for _, f := range r.Checks {
+		if f.Status == Fail {
+			f.print(p)
+		}
+	}
+}
+
+// Preventing returns the number of findings with which ccbot does not start.
+func (r Report) Preventing() (n int) {
+	for _, f := range r.Checks {
+		if slices.Contains(preventsStart, f.Code) {
+			n++
+		}
+	}
+	return n
+}
+
 func (f Finding) print(p *terminal.Printer) {
 	sign := map[Status]string{OK: "ok", Skip: "-", Unknown: "?", Warn: "warn", Fail: "FAIL"}[f.Status]
 	text := f.Summary

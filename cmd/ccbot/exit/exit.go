@@ -9,6 +9,8 @@ const (
 	Misuse  = 2 // wrong usage or configuration: trying again cannot help
 	Running = 3 // a live ccbot holds the lock
 	Upgrade = 4 // `version --check` has found a release that is newer
+	// Interrupted is the code of setup after ^C, as a shell has it: 128 and the number of SIGINT.
+	Interrupted = 130
 )
 
 // ErrRunning means that a live ccbot holds the lock.
@@ -27,6 +29,9 @@ func Usage(err error) error { return coded{err, Misuse} }
 
 // Newer marks an error that is a piece of good news: there is a newer release, which can take this program's place.
 func Newer(err error) error { return coded{err, Upgrade} }
+
+// Interrupt marks the error of a verb that a person interrupted.
+func Interrupt(err error) error { return coded{err, Interrupted} }
 
 // Code is the exit code after an error.
 func Code(err error) int {

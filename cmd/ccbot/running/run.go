@@ -45,6 +45,8 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 	defer func() { err = c.Token.CleanError(err) }()
 	level := new(slog.LevelVar)
 	level.Set(c.Level())
+	stderr, ready := greetingAt(stderr)
+	defer ready("")
 	log := slog.New(loglimit.New(c.Log(level, stderr).Handler()))
 	stdlog.SetFlags(0)
 	stdlog.SetOutput(libraryLog{log}) // such as net/http with GODEBUG=http2debug=1, which shows every URL
@@ -58,7 +60,7 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 		return err
 	}
 	defer s.end()
-	s.environ, s.level, s.version = environ, level, version
+	s.environ, s.level, s.version, s.ready = environ, level, version, ready
 	if err := s.metrics.Listen(ctx, c.MetricsAddr); err != nil {
 		return err
 	}
@@ -193,6 +195,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
 	s.service.Begun(me.Username)
+	s.ready("@" + me.Username + " is ready: send /new")
 	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
 	g.Go(func() error {
 		_ = pause.For(ctx, startTime)

@@ -99,11 +99,12 @@ type system struct {
 	claude       *hooks.Binary
 	metrics      *metrics.Metrics
 	service      *servicemanager.Service
-	environ      []string       // of the process
-	level        *slog.LevelVar // of the log
-	began        time.Time      // by a clock that nobody can set
-	away         time.Duration  // how long no ccbot was there before this one
-	seen         time.Time      // since when; zero: not known
+	environ      []string          // of the process
+	level        *slog.LevelVar    // of the log
+	ready        func(line string) // shows a first line at the terminal
+	began        time.Time         // by a clock that nobody can set
+	away         time.Duration     // how long no ccbot was there before this one
+	seen         time.Time         // since when; zero: not known
 	menus        *telegram.Menus
 	start        func(ctx context.Context) (me *models.User, err error)
 	end          func() // releases the lock

@@ -31,7 +31,7 @@ var errForm = errors.New("that is no bot token: it looks like 123456789:AA…")
 // person types.
 func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 	if path := s.Flags.TokenFile; path != "" {
-		text, err := tokenIn(path)
+		text, err := s.tokenIn(path)
 		if err != nil {
 			return bot{}, exit.Usage(err)
 		}
@@ -83,17 +83,21 @@ func (s *Setup) configured(ctx context.Context) (bot, error) {
 	return b, nil
 }
 
-// tokenIn reads a token from a file.
-func tokenIn(path string) (string, error) {
+// tokenIn reads a token from a file, or from standard input if path is "-".
+func (s *Setup) tokenIn(path string) (string, error) {
 	if token.New(path).Valid() { // no error may show it
 		return "", errors.New("--token-file wants a file with the token in it, not the token: other users see the arguments of a program")
 	}
-	f, err := os.Open(path) // a pipe of the shell, too
-	if err != nil {
-		return "", fmt.Errorf("--token-file: %w", err)
+	in := s.Flags.Input
+	if path != "-" {
+		f, err := os.Open(path) // a pipe of the shell, too
+		if err != nil {
+			return "", fmt.Errorf("--token-file: %w", err)
+		}
+		defer f.Close()
+		in = f
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, longestLine))
+	data, err := io.ReadAll(io.LimitReader(in, longestLine))
 	if err != nil {
 		return "", fmt.Errorf("--token-file: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -21,7 +22,8 @@ import (
 
 // Flags are the answers that were given before the questions.
 type Flags struct {
-	TokenFile string
+	TokenFile string    // "-": Input
+	Input     io.Reader // standard input
 	Allow     []int64
 	Folder    string
 	Hooks     *bool // nil: no answer
