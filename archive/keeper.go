@@ -61,9 +61,13 @@ type Keeper struct {
 
 	Now func() time.Time // the wall clock, for the age of records
 	Log *slog.Logger
+
+	// Woken makes Run look again at once: a session has started, or a limit has changed, and the
+	// interval that Run chose before may be too long for it. It may be nil.
+	Woken <-chan struct{}
 }
 
-// Run looks at once and then at each interval, until ctx ends.
+// Run looks at once, at each interval and when it is woken, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) error {
 	started := time.Now()
 	clock := func() time.Duration { return time.Since(started) } // monotonic
@@ -72,8 +76,9 @@ func (k *Keeper) Run(ctx context.Context) error {
 		var every time.Duration
 		idle, every = k.sweep(ctx, idle, clock)
 		k.Purge(ctx)
-		if err := pause.For(ctx, every); err != nil {
-			return err
+		pause.Until(ctx, every, k.Woken)
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 }

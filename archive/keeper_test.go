@@ -346,6 +346,44 @@ func TestHowOftenIsLooked(t *testing.T) {
 }
 
 // Each session has the limit of its chat, which holds from the next sweep on.
+// TestNewSessionWakesKeeper that started without sessions: a short limit holds for the session.
+func TestNewSessionWakesKeeper(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		k, woken := h.newKeeper(time.Minute, 0), make(chan struct{})
+		k.Woken = woken
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
+		defer func() { cancel(); wg.Wait() }()
+		synctest.Wait()
+		r := h.add()
+		woken <- struct{}{}
+		h.pass(time.Minute + 5*time.Second) // an interval longer at most
+		assert.Equal(t, []uuid.UUID{r.ID}, h.archived)
+	})
+}
+
+// TestChangedLimitWakesKeeper: the interval of the earlier limit would be too long.
+func TestChangedLimitWakesKeeper(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		k, woken, limit := h.newKeeper(0, 0), make(chan struct{}), 24*time.Hour
+		k.Woken = woken
+		k.IdleAfter = func(session.Record) time.Duration { h.mu.Lock(); defer h.mu.Unlock(); return limit }
+		r := h.add()
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
+		defer func() { cancel(); wg.Wait() }()
+		synctest.Wait()
+		h.mu.Lock()
+		limit = time.Minute
+		h.mu.Unlock()
+		woken <- struct{}{}
+		h.pass(time.Minute + 10*time.Second)
+		assert.Equal(t, []uuid.UUID{r.ID}, h.archived)
+	})
+}
+
 func TestEachSessionHasALimitOfItsOwn(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		short, long, never := h.add(), h.add(), h.add()

@@ -19,7 +19,11 @@ import (
 func TestAPersonIsAnsweredInTheLanguageOfTheirTelegram(t *testing.T) {
 	w := chattest.NewWorld(t)
 	spoken := 0
-	w.Spoken = func() { spoken++ }
+	w.Changed = func(was, now conversation.Settings) {
+		if was.Language != now.Language || was.Telegram != now.Telegram {
+			spoken++
+		}
+	}
 	help := func(at models.Chat, telegram string) string {
 		t.Helper()
 		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice, LanguageCode: telegram}, Chat: at, Text: "/help"})

@@ -103,7 +103,11 @@ func TestAGroupHasALanguageAndNothingElse(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Restart(t)
 	spoken := 0
-	w.Spoken = func() { spoken++ }
+	w.Changed = func(was, now conversation.Settings) {
+		if was.Language != now.Language || was.Telegram != now.Telegram {
+			spoken++
+		}
+	}
 	group := chattest.GroupChat(chattest.Ours)
 	one, other := opensSettings(t, w, group, chattest.Alice), opensSettings(t, w, group, chattest.Bob)
 	press := func(by int64, id int, text string) {

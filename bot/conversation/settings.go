@@ -81,8 +81,8 @@ func (c *Store) Set(chat int64, change func(s *Settings)) error {
 	was := c.Settings(chat)
 	err := c.change(address.Conversation{ChatID: chat}, func(f *file) { change(&f.Settings) })
 	now := c.Settings(chat)
-	if c.Spoken != nil && (now.Language != was.Language || now.Telegram != was.Telegram) {
-		c.Spoken()
+	if c.Changed != nil {
+		c.Changed(was, now)
 	}
 	return err
 }

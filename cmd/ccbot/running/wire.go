@@ -45,6 +45,7 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/ledger"
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -80,6 +81,7 @@ type system struct {
 	watch     *watch.Room
 	presence  *presence.Watcher
 	keeper    *archive.Keeper
+	woken     chan struct{}  // wakes keeper
 	machine   *host.Machine  // as the chat sees it
 	sessions  *host.Sessions // of the machine
 	talk      *host.Transcripts
@@ -169,7 +171,12 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 		return telegram.Connect(ctx, telegram.Client(c.Token, c.APIURL, c.Proxy()), c.APIURL, s.service.Tried, log)
 	}
 	s.menus = telegram.NewMenus(api, s.Dir, s.bot.Menus, log)
-	s.bot.Spoken = s.menus.Changed
+	s.bot.Changed = func(was, now conversation.Settings) {
+		if now.Language != was.Language || now.Telegram != was.Telegram {
+			s.menus.Changed()
+		}
+		pause.Poke(s.woken) // for a changed idle limit
+	}
 	return s, nil
 }
 
@@ -259,7 +266,8 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	s.claude = desk.Claude(s.Config, environ, s.log)
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
-	s.receipts = &receipts{Chat: metrics.News{Chat: s.bot, Inbox: s.inbox, Metrics: s.metrics}}
+	s.woken = make(chan struct{}, 1)
+	s.receipts = &receipts{started: func() { pause.Poke(s.woken) }, Chat: metrics.News{Chat: s.bot, Inbox: s.inbox, Metrics: s.metrics}}
 	s.evidence = desk.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
 	s.observer = desk.Observer(s.Config, s.tmux, s.table, s.log)
 	s.observer.Screens, s.observer.Relays = s.tmux, s.relay
@@ -277,7 +285,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 				Came: func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }},
 			Failpoint: Failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: desk.Backups(s.Dir), Clear: s.clear(launches),
-		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log}
+		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	s.tmux.OnSilence(s.tmuxSilence)
