@@ -39,7 +39,7 @@ func TestDryRunReadsLikeAPlan(t *testing.T) {
 		r.Binding = &session.Binding{Window: "@3", Pane: "%3", Server: session.Server{PID: 1, Start: 1},
 			Agent: process.Identity{PID: 1, Start: 1, Boot: "an earlier boot"}}
 	})
-	old := one(2, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-15*24*time.Hour - time.Hour) })
+	old := one(2, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-91*24*time.Hour - time.Hour) })
 	fresh := one(3, "fresh", func(r *session.Record) { r.EndedAt = time.Now().Add(-time.Hour) })
 	dir := stateWith(t, ran, old, fresh)
 
@@ -52,7 +52,7 @@ func TestDryRunReadsLikeAPlan(t *testing.T) {
 	assert.Contains(t, lines[1], "(reboot)")
 	assert.Contains(t, out, "evidence:")
 	assert.Contains(t, out, "stale_window @3 api")
-	assert.Contains(t, out, "old ("+naming.ShortID(old.ID)+"): is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
+	assert.Contains(t, out, "old ("+naming.ShortID(old.ID)+"): is due to be forgotten: ended 91d ago (ARCHIVE_PURGE_AFTER 90d)\n")
 	assert.NotContains(t, out, "fresh")
 	assert.Equal(t, "1 to change, 1 notice; nothing was changed", lines[len(lines)-1])
 

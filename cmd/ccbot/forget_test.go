@@ -174,19 +174,19 @@ func names(t *testing.T, dir string) (all []string) {
 
 // TestRecoverForgetsWhatItsDryRunSays, without a bot; it can be brought back, for the whole time again.
 func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
-	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-15*24*time.Hour - time.Hour) })
+	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-91*24*time.Hour - time.Hour) })
 	young := one(2, "young", func(r *session.Record) { r.EndedAt = time.Now().Add(-time.Hour) })
 	environ := machine(t, old, young)
 	ccbot := installed(t)
 	line := "old (" + naming.ShortID(old.ID) + "): "
-	assert.Contains(t, ccbot(t, environ, exit.OK, "recover", "--dry-run"), line+"is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
-	assert.Contains(t, ccbot(t, environ, exit.OK, "recover"), line+"was forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d); `ccbot recover --restore` brings it back for a week\n")
+	assert.Contains(t, ccbot(t, environ, exit.OK, "recover", "--dry-run"), line+"is due to be forgotten: ended 91d ago (ARCHIVE_PURGE_AFTER 90d)\n")
+	assert.Contains(t, ccbot(t, environ, exit.OK, "recover"), line+"was forgotten: ended 91d ago (ARCHIVE_PURGE_AFTER 90d); `ccbot recover --restore` brings it back for a week\n")
 	assert.NoFileExists(t, recordOf(environ, old))
 	assert.FileExists(t, recordOf(environ, young))
 
 	assert.Regexp(t, `^sessions .* week:\n  old  `+naming.ShortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`, ccbot(t, environ, exit.OK, "recover", "--restore", "list"))
 	assert.Contains(t, ccbot(t, environ, exit.Failure, "recover", "--restore", "none"), "  old  "+naming.ShortID(old.ID))
-	assert.Equal(t, "old is back, archived; it is forgotten again after ARCHIVE_PURGE_AFTER (14d) from now\n", ccbot(t, environ, exit.OK, "recover", "--restore", "old"))
+	assert.Equal(t, "old is back, archived; it is forgotten again after ARCHIVE_PURGE_AFTER (90d) from now\n", ccbot(t, environ, exit.OK, "recover", "--restore", "old"))
 	assert.NotContains(t, ccbot(t, environ, exit.OK, "recover", "--dry-run"), "is due")
 	assert.NotContains(t, ccbot(t, environ, exit.OK, "recover"), "was forgotten")
 	assert.FileExists(t, recordOf(environ, old))
@@ -194,7 +194,7 @@ func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
 
 // TestABackupBringsBackWhatWasDue for its whole time again, too.
 func TestABackupBringsBackWhatWasDue(t *testing.T) {
-	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-15 * 24 * time.Hour) })
+	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-91 * 24 * time.Hour) })
 	environ := machine(t, old)
 	name, err := desk.Backups(strings.TrimPrefix(environ[0], "HOME=")).Make(t.Context())
 	require.NoError(t, err)

@@ -179,12 +179,12 @@ func TestP4_ACrashLeavesNothingOfAFile(t *testing.T) {
 		})
 		t.Run(tt.name+", then swept", func(t *testing.T) {
 			w := crashed(t)
-			require.NoError(t, w.Sweep(time.Hour, nil))
+			require.NoError(t, w.Sweep(time.Hour, nil, never))
 			for _, name := range w.names(t) {
 				assert.Equal(t, "a.txt", name, "what is whole has its time, what is not goes at once")
 			}
 			w.at = w.at.Add(2 * time.Hour)
-			require.NoError(t, w.Sweep(time.Hour, nil))
+			require.NoError(t, w.Sweep(time.Hour, nil, never))
 			assert.Empty(t, w.names(t))
 			assert.Zero(t, w.noted(t))
 		})
@@ -241,7 +241,7 @@ func TestP9_AFolderThatIsNotOursIsRefused(t *testing.T) {
 			_, err := w.Put(w.dir, "1", "a.txt", strings.NewReader("one"))
 			require.ErrorIs(t, err, ErrNotOurs)
 			assert.Zero(t, w.noted(t))
-			require.NoError(t, w.Sweep(time.Nanosecond, nil))
+			require.NoError(t, w.Sweep(time.Nanosecond, nil, never))
 			for _, dir := range []string{elsewhere, filepath.Join(w.dir, "src")} {
 				files, _ := os.ReadDir(dir)
 				assert.Empty(t, files)
@@ -363,7 +363,7 @@ func TestOnlyWhatIsOnRecordIsCleaned(t *testing.T) {
 	later := func(d time.Duration) {
 		w.at = w.at.Add(d)
 		w.again(t)
-		require.NoError(t, w.Sweep(24*time.Hour, map[string]bool{"waits.txt": true}))
+		require.NoError(t, w.Sweep(24*time.Hour, map[string]bool{"waits.txt": true}, never))
 	}
 	for _, name := range []string{"a.txt", "waits.txt", "edited.txt", "replaced.txt", "linked.txt", "gone.txt", "same-size.txt"} {
 		w.put(t, name, name, "text of "+name)
@@ -384,14 +384,39 @@ func TestOnlyWhatIsOnRecordIsCleaned(t *testing.T) {
 	left := []string{"edited.txt", "foreign.txt", "linked.txt", "replaced.txt", "same-size.txt", "waits.txt"}
 	assert.Equal(t, left, w.names(t))
 	assert.Equal(t, 1, w.noted(t), "what is not ours any more is forgotten")
-	require.NoError(t, w.Sweep(24*time.Hour, nil))
+	require.NoError(t, w.Sweep(24*time.Hour, nil, never))
 	assert.Contains(t, w.names(t), "waits.txt", "its time begins when its prompt is typed")
 	w.at = w.at.Add(25 * time.Hour)
-	require.NoError(t, w.Sweep(0, nil))
+	require.NoError(t, w.Sweep(0, nil, never))
 	assert.Contains(t, w.names(t), "waits.txt", "0: never")
-	require.NoError(t, w.Sweep(24*time.Hour, nil))
+	require.NoError(t, w.Sweep(24*time.Hour, nil, never))
 	assert.NotContains(t, w.names(t), "waits.txt")
 	assert.Zero(t, w.noted(t))
+}
+
+// never is a directory without a record of a session.
+func never(string) (at time.Time, open bool) { return time.Time{}, false }
+
+// TestAgeOfFileBeginsWithEndOfSession: a session that is open keeps the files that it was sent.
+func TestAgeOfFileBeginsWithEndOfSession(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, "1", "a.txt", "one")
+	came := w.at
+	ended, open := time.Time{}, true
+	sweep := func(after time.Duration) {
+		w.at = came.Add(after)
+		require.NoError(t, w.Sweep(time.Hour, nil, func(dir string) (time.Time, bool) {
+			assert.Equal(t, w.dir, dir)
+			return ended, open
+		}))
+	}
+	sweep(100 * time.Hour)
+	assert.Contains(t, w.names(t), "a.txt", "its session is open")
+	ended, open = came.Add(100*time.Hour), false
+	sweep(100*time.Hour + 59*time.Minute)
+	assert.Contains(t, w.names(t), "a.txt")
+	sweep(101 * time.Hour)
+	assert.Empty(t, w.names(t))
 }
 
 func TestASweepOutlivesWhatHasGone(t *testing.T) {
@@ -401,7 +426,7 @@ func TestASweepOutlivesWhatHasGone(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.records, "bad.json"), []byte(`{"version":1,"dir":"/x","part":"../../y","at":"2026-05-04T10:00:00Z"}`), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(w.records, "new.json"), []byte(`{"version":99}`), 0o600))
 	w.at = w.at.Add(time.Hour)
-	require.NoError(t, w.Sweep(time.Minute, nil))
+	require.NoError(t, w.Sweep(time.Minute, nil, never))
 	assert.Equal(t, 1, w.noted(t), "a newer program's stays")
 	aside, err := filepath.Glob(filepath.Join(w.records, "..", "quarantine", "*bad.json"))
 	require.NoError(t, err)
@@ -410,7 +435,7 @@ func TestASweepOutlivesWhatHasGone(t *testing.T) {
 
 func TestAFileThatIsBeingPutIsNotSwept(t *testing.T) {
 	w := newWorld(t)
-	sweep := first(func() { assert.NoError(t, w.Sweep(time.Nanosecond, nil)) })
+	sweep := first(func() { assert.NoError(t, w.Sweep(time.Nanosecond, nil, never)) })
 	name, err := w.Put(w.dir, "1", "a.txt", io.MultiReader(sweep, strings.NewReader("one")))
 	require.NoError(t, err)
 	assert.FileExists(t, w.path(name))
@@ -446,7 +471,7 @@ func TestWithoutHardLinks(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "one", string(data))
 	w.at = w.at.Add(time.Hour)
-	require.NoError(t, w.Sweep(time.Minute, nil))
+	require.NoError(t, w.Sweep(time.Minute, nil, never))
 	assert.Empty(t, w.names(t))
 }
 
@@ -464,7 +489,7 @@ func testRun(t *testing.T, ttl, every time.Duration) {
 		ctx, cancel := context.WithCancel(t.Context())
 		looks, done := make(chan error), make(chan error, 1)
 		go func() {
-			done <- w.Run(ctx, ttl, func() (map[string]bool, error) { return nil, <-looks })
+			done <- w.Run(ctx, ttl, func() (map[string]bool, error) { return nil, <-looks }, never)
 		}()
 		begun := time.Now()
 		looks <- nil

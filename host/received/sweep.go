@@ -16,8 +16,8 @@ import (
 )
 
 // Run removes files that are old enough, now and at least every hour, until ctx ends. waits returns
-// the file names in prompts that still have to be typed.
-func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[string]bool, error)) error {
+// the file names in prompts that still have to be typed; for ended see Sweep.
+func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[string]bool, error), ended Ended) error {
 	every := time.Hour
 	if ttl > 0 {
 		every = min(every, max(ttl/12, time.Second)) // or a short time would not be kept
@@ -25,7 +25,7 @@ func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[st
 	for {
 		names, err := waits()
 		if err == nil {
-			err = s.Sweep(ttl, names)
+			err = s.Sweep(ttl, names, ended)
 		}
 		if err != nil {
 			s.log.Warn("inbox_not_cleaned", logkey.Error, err.Error())
@@ -36,10 +36,15 @@ func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[st
 	}
 }
 
-// Sweep removes the files that are older than ttl; with 0 it removes none. The age of a file that a
-// waiting prompt names starts anew. The rest of a file that a crash kept from becoming whole is
-// removed at once.
-func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool) error {
+// Ended returns when the last session of a directory ended; the zero time if there is no record of one.
+// open is true while a session of the directory has not ended.
+type Ended func(dir string) (at time.Time, open bool)
+
+// Sweep removes the files that are older than ttl; with 0 it removes none. The age of a file begins
+// when it came, or when the last session of its directory ended, whichever is later; a file of an open
+// session stays. The age of a file that a waiting prompt names begins again. The rest of a file that a
+// crash kept from becoming whole is removed at once.
+func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool, ended Ended) error {
 	items, err := s.records.List()
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
@@ -50,13 +55,13 @@ func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool) error {
 		if !ok || !s.tryTake(key) {
 			continue
 		}
-		errs = append(errs, s.sweepOne(key, ttl, waiting))
+		errs = append(errs, s.sweepOne(key, ttl, waiting, ended))
 		s.release(key)
 	}
 	return errors.Join(errs...)
 }
 
-func (s *Store) sweepOne(key string, ttl time.Duration, waiting map[string]bool) error {
+func (s *Store) sweepOne(key string, ttl time.Duration, waiting map[string]bool, ended Ended) error {
 	r, err := s.load(key)
 	now := s.now().UTC()
 	switch {
@@ -65,7 +70,11 @@ func (s *Store) sweepOne(key string, ttl time.Duration, waiting map[string]bool)
 	case err != nil:
 		return s.records.Quarantine(key+recordSuffix, s.aside, err.Error())
 	}
-	over := ttl > 0 && now.Sub(r.At) >= ttl && !waiting[r.Name]
+	since, open := ended(r.Dir)
+	if since.Before(r.At) {
+		since = r.At
+	}
+	over := ttl > 0 && now.Sub(since) >= ttl && !waiting[r.Name] && !open
 	if err := s.clear(r, r.Name != "" && over); err != nil {
 		return fmt.Errorf("sweep %s: %w", key, err)
 	}

@@ -116,3 +116,21 @@ func TestLacking(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"AGENT_ENV_X": "1", "ANTHROPIC_API_KEY": "k", "LOG_LEVEL": "debug"}, Lacking(environ, mine, its))
 }
+
+// TestAgentVariablesAreDocumented: docs/configuration.md names each of them.
+func TestAgentVariablesAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/configuration.md")
+	require.NoError(t, err)
+	_, after, _ := strings.Cut(string(page), "### Variables of agents")
+	section, _, _ := strings.Cut(after, "\n#")
+	for _, name := range environment.AgentNames {
+		if name == strings.ToUpper(name) {
+			assert.Contains(t, section, "`"+name+"`")
+		}
+	}
+	for _, prefix := range environment.AgentPrefixes {
+		if prefix != "DEMOAGENT_" { // of the stand-in
+			assert.Contains(t, section, "`"+prefix+"…`")
+		}
+	}
+}

@@ -45,8 +45,8 @@ type Config struct {
 	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks before it acts; bypass: it does not (refused as root)"`
 	Roots          string        `env:"CCBOT_ROOTS" doc:"colon list of folders that sessions may be opened in; empty: all"`
 	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from hang-up to KILL when a session is ended"`
-	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"6h" doc:"a session that is idle for this long is archived; 0: never"`
-	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"14d" doc:"a session that ended this long ago is forgotten, never its transcript; 0: never"`
+	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"24h" doc:"a session that is idle for this long is archived; 0: never"`
+	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"a session that ended this long ago is forgotten, never its transcript; 0: never"`
 	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a running session of which nothing was seen for this long, and of whose agent nothing can be known, is given up at a start; 0: never"`
 	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"where a conversation of several sessions is opened in another window and ccbot looks for the one that goes on there: sessions without a sign of life for this long are left out; 0: none is"`
 	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"a launch that was cut short is looked for or gone on with for that long, and what has just ended is left alone; 0: not at all"`
@@ -57,7 +57,7 @@ type Config struct {
 	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat shows what Claude thinks, too"`
 	Voice          string        `env:"VOICE_COMMAND" doc:"command that is given a voice message's file and prints its text; empty: voice messages are only files"`
 	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message is shown, and sent when somebody taps [Send]; off: it is sent at once"`
-	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"24h" doc:"files that came from the chat are removed from .ccbot-inbox after this long; 0: never"`
+	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"files that came from the chat are removed from .ccbot-inbox when their session ended this long ago; 0: never"`
 	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot where a chat has none: en, ru or zh"`
 	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
 	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, unless NO_COLOR is set, else text; text; json"`
@@ -257,11 +257,19 @@ func settingNames() (names []string) {
 // settingName matches names that look like the name of a setting.
 var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
 
+// shortestPart is the length from which on a part of a setting's name is taken for that setting.
+const shortestPart = 6
+
 // nearest is the setting that is most similar to an unknown name, or empty when none is
 // similar. shown is the unknown name, where it cannot be a token in the wrong place.
 func nearest(unknown string) (shown, nearest string) {
 	upper := strings.ToUpper(unknown)
-	distance := func(name string) int { return levenshtein.ComputeDistance(upper, name) }
+	distance := func(name string) int {
+		if len(upper) >= shortestPart && strings.Contains(name, upper) {
+			return 0 // IDLE_ARCHIVE is a part of one name
+		}
+		return levenshtein.ComputeDistance(upper, name)
+	}
 	nearest = slices.MinFunc(settingNames(), func(a, b string) int { return distance(a) - distance(b) })
 	switch {
 	case distance(nearest) <= len(upper)/3:

@@ -83,8 +83,8 @@ func TestLoadConfigDefaults(t *testing.T) {
 	assert.Equal(t, "ccbot", c.TmuxSession)
 	assert.Empty(t, c.TmuxSocket)
 	assert.Equal(t, 12*time.Second, c.KillGrace)
-	assert.Equal(t, 6*time.Hour, time.Duration(c.IdleAfter))
-	assert.Equal(t, 14*24*time.Hour, c.PurgeAfter)
+	assert.Equal(t, 24*time.Hour, c.IdleAfter)
+	assert.Equal(t, 90*24*time.Hour, c.PurgeAfter)
 	assert.Equal(t, map[int64]bool{1: true}, c.AllowedUsers.Set())
 	assert.Empty(t, c.Flags)
 	assert.NoDirExists(t, c.Dir, "reading the configuration makes nothing")
@@ -189,13 +189,13 @@ func TestP9_NoErrorShowsTheToken(t *testing.T) {
 		{"the token for a language", "CCBOT_LANG=" + goodToken, "CCBOT_LANG"},
 		{"half a token for a level", "LOG_LEVEL=" + goodToken[10:], "LOG_LEVEL"},
 		{"a span without unit", "KILL_GRACE=12", "KILL_GRACE"},
-		{"a span of Go", "KILL_GRACE=1h30m", "KILL_GRACE"},
+		{"a span of Go", "KILL_GRACE=1.5h", "KILL_GRACE"},
 		{"a negative span", "IDLE_ARCHIVE_AFTER=-6h", "IDLE_ARCHIVE_AFTER"},
 		{"a word for a span", "ARCHIVE_PURGE_AFTER=never", "ARCHIVE_PURGE_AFTER"},
 		{"a span that would come out as another", "ARCHIVE_PURGE_AFTER=213504d", "ARCHIVE_PURGE_AFTER"},
 		{"a span without end", "IDLE_ARCHIVE_AFTER=99999999999999999999d", "IDLE_ARCHIVE_AFTER"},
 		{"an age without unit", "STALE_RUNNING_AFTER=30", "STALE_RUNNING_AFTER"},
-		{"an age of Go", "RESUME_STALE_AFTER=1h30m", "RESUME_STALE_AFTER"},
+		{"an age of Go", "RESUME_STALE_AFTER=90.5m", "RESUME_STALE_AFTER"},
 		{"a negative grace", "ORPHAN_GRACE=-1s", "ORPHAN_GRACE"},
 		{"a resume that is none", "CCBOT_RESUME_ON_START=yes", "CCBOT_RESUME_ON_START"},
 		{"a command to go on with", "CCBOT_CONTINUE_TEXT=/clear", "CCBOT_CONTINUE_TEXT"},

@@ -9,24 +9,30 @@ import (
 	"time"
 )
 
-var durationForm = regexp.MustCompile(`^(\d+)([smhd])$`)
+var (
+	spanForm = regexp.MustCompile(`^(\d+d)?(\d+h)?(\d+m)?(\d+s)?$`)
+	spanPart = regexp.MustCompile(`(\d+)([smhd])`)
+)
 
-// Span reads "12s", "6h", "14d" or "0". All time spans that can be set are read here.
-func Span(text string) (time.Duration, error) {
+// Span reads "12s", "1h30m", "14d" or "0", with each unit at most once and the larger one first. All
+// time spans that can be set are read here.
+func Span(text string) (d time.Duration, err error) {
 	if text == "0" {
 		return 0, nil
 	}
 	if len(text) > longestShown {
-		return 0, errors.New("it is not a time span like 12s, 5m, 6h or 14d") // it may be a token in the wrong line
+		return 0, errors.New("it is not a time span like 12s, 5m, 1h30m or 14d") // it may be a token in the wrong line
 	}
-	m := durationForm.FindStringSubmatch(text)
-	if m == nil {
-		return 0, fmt.Errorf("%q is not a time span like 12s, 5m, 6h or 14d", text)
+	if text == "" || !spanForm.MatchString(text) {
+		return 0, fmt.Errorf("%q is not a time span like 12s, 5m, 1h30m or 14d", text)
 	}
-	n, err := strconv.ParseInt(m[1], 10, 32)
-	unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[m[2]]
-	if err != nil || n > int64(math.MaxInt64/unit) { // an overflow could become any span, also a short one
-		return 0, fmt.Errorf("%q is too long", text)
+	for _, part := range spanPart.FindAllStringSubmatch(text, -1) {
+		n, err := strconv.ParseInt(part[1], 10, 32)
+		unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[part[2]]
+		if err != nil || n > int64((math.MaxInt64-d)/unit) { // an overflow could become any span, also a short one
+			return 0, fmt.Errorf("%q is too long", text)
+		}
+		d += time.Duration(n) * unit
 	}
-	return time.Duration(n) * unit, nil
+	return d, nil
 }

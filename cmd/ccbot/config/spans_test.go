@@ -32,7 +32,7 @@ func TestOneSourceOfDurations(t *testing.T) {
 	require.Contains(t, names, "ARCHIVE_PURGE_AFTER")
 	forbidden := map[string][]string{ // what nobody but the file before it may have
 		"config.go": {"envDefault:", "`env:"},
-		"spans.go":  {"ParseDuration", "durationForm", "time.Duration(s.", "time.Duration(c."},
+		"spans.go":  {"ParseDuration", "spanForm", "time.Duration(s.", "time.Duration(c."},
 	}
 	for _, name := range names {
 		forbidden["config.go"] = append(forbidden["config.go"], strconv.Quote(name))

@@ -63,6 +63,20 @@ func (s *system) states() map[session.State]int {
 	return counts
 }
 
+// ended returns when the last session of a directory ended, and whether one is open.
+func (s *system) ended(dir string) (at time.Time, open bool) {
+	for _, r := range s.store.Shared() {
+		if r.Dir != dir {
+			continue
+		}
+		open = open || !r.State.Over()
+		if r.EndedAt.After(at) {
+			at = r.EndedAt
+		}
+	}
+	return at, open
+}
+
 // expectsChanges reports whether some session works or has a prompt that waits. It looks into memory only.
 func (s *system) expectsChanges() bool {
 	return slices.ContainsFunc(s.store.Shared(), func(r session.Record) bool {

@@ -193,7 +193,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 		Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
 	g.Go(func() error { return s.bot.Run(ctx) })
 	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
-	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
+	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited, s.ended) })
 	s.service.Begun(me.Username)
 	s.ready("@" + me.Username + " is ready: send /new")
 	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
