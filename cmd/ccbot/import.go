@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/importer"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/statefolder"
@@ -19,24 +21,28 @@ import (
 
 func (c *call) importCommand() *cobra.Command {
 	var yes bool
+	var owner int64
 	cmd := &cobra.Command{Use: "import DIR", Args: someArgs(1, 1, "where the state is", ""), Short: "Take over the sessions of the Python ccbot, whose state lies in DIR",
 		Long: `Make a record for each session in DIR's state.json and session_map.json, the files of the Python ccbot, so that
-/resume goes on with its conversation. Without --yes it only prints what it would do. What is known already is left as it
-is, and nothing in DIR is changed. Stop both ccbots first.`,
-		Example: "  ccbot import ~/.ccbot-python\n  ccbot import ~/.ccbot-python --yes",
+/resume continues its conversation. Without --yes it only prints what it would do. A conversation that has a record keeps
+it, and nothing in DIR is changed. Stop both ccbots first. A session belongs to the person who used it last; --owner names the
+person for sessions without one, which are left out otherwise if ALLOWED_USERS has several people.`,
+		Example: "  ccbot import ~/.ccbot-python\n  ccbot import ~/.ccbot-python --owner 11111111 --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			report, err := c.importFormer(cmd.Context(), args[0], yes)
+			report, err := c.importFormer(cmd.Context(), args[0], owner, yes)
 			if err != nil {
 				return err
 			}
 			return c.show(report, report.Print)
 		}}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do it")
+	cmd.Flags().Int64Var(&owner, "owner", 0, "Telegram `ID` of the person who gets sessions of which no person is known")
+	cmd.Flags().Lookup("owner").DefValue = "" // pflag would show 0
 	return cmd
 }
 
 // importFormer makes the records, with yes, or only says what it would make.
-func (c *call) importFormer(ctx context.Context, dir string, yes bool) (report importer.Report, err error) {
+func (c *call) importFormer(ctx context.Context, dir string, owner int64, yes bool) (report importer.Report, err error) {
 	all, err := importer.Read(dir)
 	if err != nil {
 		return report, fmt.Errorf("import: %w", err)
@@ -44,6 +50,9 @@ func (c *call) importFormer(ctx context.Context, dir string, yes bool) (report i
 	settings, err := config.Load(c.environ)
 	if err != nil {
 		return report, err
+	}
+	if owner != 0 && !slices.Contains(settings.AllowedUsers, owner) {
+		return report, exit.Usage(fmt.Errorf("--owner: %d is not in ALLOWED_USERS", owner))
 	}
 	if yes {
 		held, err := running.Lock(ctx, settings, c.environ, c.stderr)
@@ -64,7 +73,7 @@ func (c *call) importFormer(ctx context.Context, dir string, yes bool) (report i
 	if err != nil {
 		return report, err
 	}
-	report = importer.Importer{Desk: d, Host: name, Sources: sources}.Plan(ctx, all, time.Now().UTC())
+	report = importer.Importer{Desk: d, Host: name, Sources: sources, Owner: owner}.Plan(ctx, all, time.Now().UTC())
 	if report.Made = yes; !yes {
 		d.NameUnread(c.stderr)
 		return report, nil

@@ -82,7 +82,7 @@ func TestImportMakesRecordsOnce(t *testing.T) {
 	code, out, errs := ccbot(w.environ, "import", w.state)
 	require.Equal(t, exit.OK, code, errs)
 	for _, want := range []string{"import  shop  ", "left    twice ", "its conversation is known already", "import  windowed  ", "it is of codex", "its folder cannot be used",
-		"its conversation is not found", "left    unlisted ", "whose it is is not known", "it is of 9, who is not in ALLOWED_USERS", "its conversation is not known",
+		"its conversation is not found", "left    unlisted ", "no person is known for it; --owner names one", "it is of 9, who is not in ALLOWED_USERS", "its conversation is not known",
 		"nothing was changed: --yes makes 2 records"} {
 		assert.Contains(t, out, want)
 	}
@@ -108,6 +108,23 @@ func TestImportMakesRecordsOnce(t *testing.T) {
 	require.Equal(t, exit.OK, code, errs)
 	assert.Contains(t, out, "there is nothing to import")
 	assert.Len(t, w.records(), 2)
+}
+
+// TestImportOwner gets the sessions of which no person is known.
+func TestImportOwner(t *testing.T) {
+	w := newFormer(t)
+	w.write("state.json", `{"sessions":{"a1":{"name":"hers","workdir":"HOME/shop","claude_session_id":"`+w.said("hers")+`"},
+		"a2":{"name":"no person","workdir":"HOME/shop","claude_session_id":"`+w.said("no person")+`"}},"active_sessions":{"7":"a1"}}`)
+	code, _, errs := ccbot(w.environ, "import", w.state, "--owner", "9", "--yes")
+	assert.Equal(t, exit.Misuse, code)
+	assert.Contains(t, errs, "9 is not in ALLOWED_USERS")
+	code, _, errs = ccbot(w.environ, "import", w.state, "--owner", "8", "--yes")
+	require.Equal(t, exit.OK, code, errs)
+	owners := make(map[string]int64)
+	for _, r := range w.records() {
+		owners[r.Name] = r.Owner
+	}
+	assert.Equal(t, map[string]int64{"hers": 7, "no-person": 8}, owners)
 }
 
 // TestImportKeepsToTheRules of every other session: its folder, its name, its id.

@@ -24,6 +24,7 @@ type Importer struct {
 	desk.Desk
 	Host    string
 	Sources *evidence.Sources
+	Owner   int64 // the person who gets sessions of which no person is known; 0: none
 }
 
 // Session is one of the Python ccbot, and what becomes of it.
@@ -87,13 +88,13 @@ func (i Importer) record(ctx context.Context, f Former, known map[uuid.UUID]bool
 	if err != nil {
 		return r, "its folder cannot be used: " + terminal.Plain(err)
 	}
-	person := f.person
+	person := cmp.Or(f.person, i.Owner)
 	if person == 0 && len(i.AllowedUsers) == 1 {
 		person = i.AllowedUsers[0]
 	}
 	switch {
 	case person == 0:
-		return r, "whose it is is not known"
+		return r, "no person is known for it; --owner names one"
 	case !slices.Contains(i.AllowedUsers, person):
 		return r, fmt.Sprintf("it is of %d, who is not in ALLOWED_USERS", person)
 	}
