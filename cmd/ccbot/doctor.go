@@ -63,7 +63,7 @@ func (c *call) examine(ctx context.Context, fix, strict bool) error {
 }
 
 // faults prints what doctor finds wrong at the end of a setup. It is an error if ccbot could not start.
-func (c *call) faults(ctx context.Context) error {
+func faults(ctx context.Context, c *call) error {
 	w, err := c.doctorsWorld(ctx)
 	if err != nil {
 		return err

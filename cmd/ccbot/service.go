@@ -18,13 +18,11 @@ import (
 
 	"github.com/caarlos0/env/v11"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/service"
-	"ccbot/cmd/ccbot/setup"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 )
@@ -56,10 +54,7 @@ upgrade of the service ends no agent.`,
 	}
 	var install *cobra.Command
 	install = verb("install", "Write the unit, and start the service now and at each login", func(s *service.Service, ctx context.Context) error {
-		at := setup.Terminal{Out: c.stdout}
-		if in, is := install.InOrStdin().(*os.File); is && term.IsTerminal(int(in.Fd())) {
-			at.In = in
-		}
+		at := terminalOf(install, c.stdout)
 		write := func(question string) (bool, error) {
 			if writeSettings || install.Flags().Changed("write-settings") || at.In == nil {
 				return writeSettings, nil

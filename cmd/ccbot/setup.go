@@ -49,38 +49,7 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 			if cmd.Flags().Changed("service") {
 				f.Service = &asService
 			}
-			f.Input = cmd.InOrStdin()
-			in, _ := f.Input.(*os.File)
-			if in != nil && !term.IsTerminal(int(in.Fd())) {
-				in = nil
-			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT) // ^\ would leave the terminal without echo
-			defer stop()
-			at := setup.Terminal{In: in, Out: c.stdout}
-			service := func(ctx context.Context) error {
-				s, err := serviceOf(c.environ, c.stdout)
-				if err != nil {
-					return err
-				}
-				return installService(ctx, s, c.environ, false, func(question string) (bool, error) {
-					if f.Yes {
-						return true, nil
-					}
-					return at.Yes(ctx, question, true)
-				})
-			}
-			if err := at.Hide(); err != nil {
-				return err
-			}
-			err := setUp(ctx, c.environ, f, service, at, c.stderr)
-			err = errors.Join(err, at.Show())
-			if errors.Is(err, context.Canceled) {
-				return exit.Interrupt(errors.New("interrupted; `ccbot setup` begins again, and what was written before stays"))
-			}
-			if err != nil {
-				return err
-			}
-			return c.faults(ctx)
+			return runSetup(cmd, c, f)
 		}}
 	cmd.Flags().StringVar(&f.TokenFile, "token-file", "", "`FILE` with the bot's token; -: standard input")
 	cmd.Flags().Int64SliceVar(&f.Allow, "allow", nil, "Telegram `ID` of a person who may speak to the bot; several with commas")
@@ -90,6 +59,47 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 	cmd.Flags().BoolVar(&asService, "service", false, "run ccbot in the background, now and at each login; --service=false: do not")
 	cmd.Flags().BoolVar(&f.Yes, "yes", false, "ask nothing; needs --allow, and --token-file unless ccbot.env has a token")
 	return cmd
+}
+
+// terminalOf returns the terminal of a person who can be asked, if standard input is one.
+func terminalOf(cmd *cobra.Command, out io.Writer) setup.Terminal {
+	at := setup.Terminal{Out: out}
+	if in, is := cmd.InOrStdin().(*os.File); is && term.IsTerminal(int(in.Fd())) {
+		at.In = in
+	}
+	return at
+}
+
+// runSetup asks and writes, offers the service, and prints what doctor finds wrong.
+func runSetup(cmd *cobra.Command, c *call, f setup.Flags) error {
+	f.Input = cmd.InOrStdin()
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT) // ^\ would leave the terminal without echo
+	defer stop()
+	at := terminalOf(cmd, c.stdout)
+	service := func(ctx context.Context) error {
+		s, err := serviceOf(c.environ, c.stdout)
+		if err != nil {
+			return err
+		}
+		return installService(ctx, s, c.environ, false, func(question string) (bool, error) {
+			if f.Yes {
+				return true, nil
+			}
+			return at.Yes(ctx, question, true)
+		})
+	}
+	if err := at.Hide(); err != nil {
+		return err
+	}
+	err := setUp(ctx, c.environ, f, service, at, c.stderr)
+	err = errors.Join(err, at.Show())
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exit.Interrupt(errors.New("interrupted; `ccbot setup` begins again, and what was written before stays"))
+	case err != nil:
+		return err
+	}
+	return faults(ctx, c)
 }
 
 func setUp(ctx context.Context, environ []string, f setup.Flags, service func(context.Context) error, at setup.Terminal, stderr io.Writer) error {
