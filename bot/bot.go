@@ -176,7 +176,7 @@ func (b *Bot) lives() []chat.Feature {
 	goOn := sessions.GoingOn{Add: b.Entries.Add, Queue: s, Text: b.ContinueText}
 	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,
 		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
-	c.Resume, c.Lead = b.Resumer.Resume, b.Resumer.Lead
+	c.Resume, c.Lead, c.Planned = b.Resumer.Resume, b.Resumer.Lead, limits.Has
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
 		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})
 	b.Place = b.Topics.Place

@@ -268,6 +268,7 @@ func TestP4_ALimitsPromptIsTypedOnce(t *testing.T) {
 				}
 				for range 2 {
 					w.Restart(t)
+					require.NoError(t, w.Review(t.Context(), time.Second))
 					w.Later(2 * time.Minute)
 				}
 				assert.Equal(t, w.Record(t, w.r.ID).Prompts, promptKeys(t, w.World))
@@ -277,6 +278,7 @@ func TestP4_ALimitsPromptIsTypedOnce(t *testing.T) {
 					assert.Len(t, promptKeys(t, w.World), 1)
 				}
 				assert.Contains(t, w.Shows(t, id).Text.Text, "api continues. This is sent:")
+				assert.Empty(t, saying(t, w.World, "your decision"), "the offer asks about it")
 			})
 		})
 	}

@@ -112,6 +112,7 @@ const (
 	StopDone               Key = "stop_done"        // Name
 	StopAsk                Key = "stop_ask"         // Name
 	StopHeld               Key = "stop_held"        // Name
+	LeftAsk                Key = "left_ask"         // Name
 	StopSubagents          Key = "stop_subagents"   // Count, Name
 	Interrupted            Key = "interrupted"      // Name
 	APIError               Key = "api_error"        // Name, Reason

@@ -44,6 +44,7 @@ type Chat struct {
 	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                // Telegram took or refused it
 	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                         // tells what came of it
 	Lead      func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error // see sessions.Lead
+	Planned   func(prompt string) bool                                                                           // the limit feature asks about it
 }
 
 // New is a Chat about the sessions of a machine.

@@ -90,6 +90,11 @@ func (l *Continuing) Planned(session uuid.UUID) bool {
 	})
 }
 
+// Has reports whether a prompt of the inbox is one that a session is to be sent later.
+func (l *Continuing) Has(prompt string) bool {
+	return slices.ContainsFunc(l.cards.List(), func(c card.Card[plan]) bool { return c.Payload.Prompt == prompt })
+}
+
 // item hears what a transcript has.
 func (l *Continuing) item(session uuid.UUID, item talk.Item) {
 	f := item.Failed

@@ -30,6 +30,7 @@ const (
 	old      reason = "old"      // it was sent, or has waited, for too long
 	stopped  reason = "stopped"  // an interrupt has put it back into the prompt box
 	halted   reason = "halted"   // it waited in the queue when the agent was stopped
+	left     reason = "left"     // it awaits an answer, and the reason is unknown
 	over     reason = "over"     // its session is over
 	gone     reason = "gone"     // its session is over and cannot come back
 	homeless reason = "homeless" // the record of its session is not there, or cannot be read
@@ -69,6 +70,7 @@ var questions = map[reason]question{
 	stopped: {state: inbox.Asked, says: i18n.StopAsk, quotes: true,
 		answers: []answer{sendAgain, dropIt}},
 	halted: {state: inbox.Asked, says: i18n.StopHeld, quotes: true, answers: []answer{send, dropIt}},
+	left:   {state: inbox.Asked, says: i18n.LeftAsk, quotes: true, answers: []answer{send, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	spoken: {state: inbox.Asked, says: i18n.VoiceAsk, hint: i18n.VoiceHint, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,

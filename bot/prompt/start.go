@@ -7,6 +7,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
@@ -46,7 +47,8 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 // Review ends or asks about the prompts that were not typed yet when ccbot stopped. It ends those
 // whose sender may not speak any more, and tells that only the log; prompts that no person has sent
 // stay. It asks about the others when ccbot was away for longer than MaxAge; about what only was to
-// be handled when its turn comes. It belongs before the prompts are handed to their sessions.
+// be handled when its turn comes. It asks again about those whose question is not there. It belongs
+// before the prompts are handed to their sessions.
 func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	if err := EndUnheard(ctx, p); err != nil {
 		return err // else they would be typed
@@ -56,11 +58,45 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 		return err
 	}
 	for _, e := range entries {
-		if err := p.askAged(ctx, e, away); err != nil {
-			return err // else it would be typed
+		if err := errors.Join(p.askAged(ctx, e, away), askLeft(ctx, p, e)); err != nil {
+			return err // else it would be typed, or wait for ever
 		}
 	}
 	return nil
+}
+
+// askLeft asks about a prompt that awaits an answer for which no message asks: a kill came after the prompt
+// was saved and before its question was, or the file of the question is damaged.
+func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
+	r, known := p.book.Records.Get(e.Session)
+	why := reasonLeft(e, p.book.Successor(r), known)
+	if _, asks := p.cards.Get(e.Key); why == "" || asks || p.Chat.Planned(e.Key) || !p.book.MayShow(e.Conversation) {
+		return nil
+	}
+	if !known {
+		return Offer(ctx, p, []string{e.Key})
+	}
+	return p.ask(ctx, asked{Reason: why}, e, p.book.Successor(r))
+}
+
+// reasonLeft returns the reason to ask about a prompt without a question; empty if the prompt awaits no answer,
+// or its session's queue is settled later.
+func reasonLeft(e inbox.Entry, r views.Session, known bool) reason {
+	switch {
+	case e.State == inbox.Unproven && known:
+		return unproven
+	case e.State != inbox.Asked:
+		return ""
+	case !known:
+		return homeless
+	case !r.Live && !r.Resumable:
+		return gone
+	case !r.Live:
+		return over
+	case e.Spoken != "":
+		return spoken
+	}
+	return left
 }
 
 // EndUnheard ends the prompts that wait and whose sender may not speak any more.
