@@ -82,7 +82,7 @@ func TestArchive(t *testing.T) {
 	all := tapped(t, w, one, "Inspect")
 	w.MustHear(t, "/status api")
 	assert.Equal(t, w.Telegram.Last(t).Text.Text, all.Text.Text, "what /status says")
-	assert.Equal(t, []string{"‹ Back"}, chattest.Words(all))
+	assert.Equal(t, []string{"Resume", "Rename", "Delete record", "‹ Back"}, chattest.Words(all))
 	one = tapped(t, w, all, "‹ Back")
 
 	require.NoError(t, w.TapShown(t, chattest.Alice, one, i18n.ButtonForget))

@@ -419,17 +419,20 @@ func TestShort(t *testing.T) {
 	}
 }
 
-func TestLongTextsComeInPartsWithButtonsUnderTheLast(t *testing.T) {
+func TestLongListHasPages(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for n := range 100 {
 		w.Session(t, fmt.Sprintf("%s-%02d", strings.Repeat("long", 20), n), session.Starting)
 	}
 	w.MustHear(t, "/list")
-	require.Greater(t, len(w.Telegram.Posted), 1)
-	for i, m := range w.Telegram.Posted {
+	m := w.Telegram.Last(t)
+	assert.Contains(t, chattest.Words(m), "→")
+	next := tapped(t, w, m, "→")
+	assert.Contains(t, chattest.Words(next), "←")
+	for _, m := range []outbox.Message{m, next} {
 		assert.LessOrEqual(t, m.Text.Length(), 4096)
-		assert.Equal(t, i == len(w.Telegram.Posted)-1, len(m.Buttons) > 0)
 	}
+	assert.NotEqual(t, m.Text.Text, next.Text.Text)
 }
 
 func TestHelpAndMenu(t *testing.T) {

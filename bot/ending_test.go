@@ -139,7 +139,7 @@ func TestWhatIsShownAgainAndAgainDoesNotPileUp(t *testing.T) {
 			w.Later(time.Minute)
 		}
 		w.Later(2 * time.Hour)
-		assert.Len(t, chattest.FilesIn(t, w.Dir, "cards"), 6*10, "ten lists, questions, offers, receipts, messages about writers, and reports")
+		assert.Len(t, chattest.FilesIn(t, w.Dir, "cards"), 5*10, "ten pages, questions, receipts, messages about writers, and reports")
 		assert.NotEmpty(t, chattest.Words(w.Telegram.Now(w.Telegram.LastID())), "and the newest have their buttons")
 	})
 }

@@ -79,7 +79,7 @@ Not ended:
 • queued: messages are queued
 • theirs: its window was opened by hand
 • going: ending`, text)
-	assert.Equal(t, 2, w.Lifecycle.Rounds, "one for the list, and one for the question")
+	assert.Equal(t, 3, w.Lifecycle.Rounds, "one for the list, one for the question, and one for the list below it")
 	assert.Empty(t, w.Lifecycle.Done(), "nothing is ended before the question is answered")
 }
 

@@ -40,119 +40,137 @@ func rows(m outbox.Message) (all [][]string) {
 	return all
 }
 
+// switched reports an outcome. From then on the terminal shows it, and nothing is to come of that request.
 func switched(t *testing.T, w *chattest.World, r session.Record, n news.Switched) {
 	t.Helper()
+	now := &w.Lifecycle.OnModes
+	now.Mode = n.Seen
+	if n.Mode != "" {
+		now.Want.Mode = ""
+	}
+	if n.Model != "" {
+		now.Want.Model = ""
+	}
+	if n.Model != "" && n.Outcome == modes.Done {
+		now.Model = n.Model
+	}
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	w.Work(t)
 }
 
 func TestModesAreSwitchedAndSaidWhenTheyWereReadBack(t *testing.T) {
-	w := chattest.NewWorld(t)
-	r := modesCard(t, w)
-	assert.Equal(t, [][]string{{"✓ Manual", "Accept edits"}, {"Plan"}, {"✓ Opus", "Sonnet"}, {"Haiku", "Fable"}}, rows(w.Shows(t, 1)))
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := modesCard(t, w)
+		assert.Equal(t, [][]string{{"✓ Manual", "Accept edits"}, {"Plan"}, {"✓ Opus", "Sonnet"}, {"Haiku", "Fable"}}, rows(w.Shows(t, 1)))
 
-	w.Press(t, chattest.Bob, 1, "Plan")
-	assert.Empty(t, w.Lifecycle.Done(), "only who asked may switch")
-	w.Press(t, chattest.Alice, 1, "Plan")
-	assert.Equal(t, []string{"switch " + r.ID.String() + " to plan"}, w.Lifecycle.Done())
-	assert.Equal(t, modesText+"\n\nSwitching to Plan…", w.Shows(t, 1).Text.Text)
-	assert.Equal(t, [][]string{{"✓ Manual", "Accept edits"}, {"… Plan"}}, rows(w.Shows(t, 1))[:2])
+		w.Press(t, chattest.Bob, 1, "Plan")
+		assert.Empty(t, w.Lifecycle.Done(), "only who asked may switch")
+		w.Press(t, chattest.Alice, 1, "Plan")
+		assert.Equal(t, []string{"switch " + r.ID.String() + " to plan"}, w.Lifecycle.Done())
+		assert.Equal(t, modesText+"\n\nSwitching to Plan…", w.Shows(t, 1).Text.Text)
+		assert.Equal(t, [][]string{{"✓ Manual", "Accept edits"}, {"… Plan"}}, rows(w.Shows(t, 1))[:2])
 
-	for range 2 { // it may be told twice
-		switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan})
-		assert.Equal(t, "api\nPermission mode: Plan\nModel: Opus 5.5\nThe model changes for this session only.", w.Shows(t, 1).Text.Text)
-		assert.Equal(t, [][]string{{"Manual", "Accept edits"}, {"✓ Plan"}}, rows(w.Shows(t, 1))[:2])
-	}
+		for range 2 { // it may be told twice
+			switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan})
+			assert.Equal(t, "api\nPermission mode: Plan\nModel: Opus 5.5\nThe model changes for this session only.", w.Shows(t, 1).Text.Text)
+			assert.Equal(t, [][]string{{"Manual", "Accept edits"}, {"✓ Plan"}}, rows(w.Shows(t, 1))[:2])
+		}
 
-	w.Lifecycle.OnModes.Mode = modes.Plan
-	w.Press(t, chattest.Alice, 1, "Haiku")
-	assert.Equal(t, [][]string{{"✓ Opus", "Sonnet"}, {"… Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
-	switched(t, w, r, news.Switched{Wish: modes.Wish{Model: "Haiku"}, Seen: modes.Plan})
-	assert.Equal(t, [][]string{{"Opus", "Sonnet"}, {"✓ Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
-	assert.Equal(t, 1, w.Telegram.LastID(), "the card itself says it")
+		w.Lifecycle.OnModes.Mode = modes.Plan
+		w.Press(t, chattest.Alice, 1, "Haiku")
+		assert.Equal(t, [][]string{{"✓ Opus", "Sonnet"}, {"… Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
+		switched(t, w, r, news.Switched{Wish: modes.Wish{Model: "Haiku"}, Seen: modes.Plan})
+		assert.Equal(t, [][]string{{"Opus", "Sonnet"}, {"✓ Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
+		assert.Equal(t, 1, w.Telegram.LastID(), "the card itself says it")
+	})
 }
 
 func TestWhoWaitsForATurnIsToldWhenTheModeIsThere(t *testing.T) {
-	w := chattest.NewWorld(t)
-	r := modesCard(t, w)
-	w.Lifecycle.OnModes.Waits = true
-	w.Press(t, chattest.Alice, 1, "Plan")
-	assert.Equal(t, modesText+"\n\nAs soon as the agent is free: Plan", w.Shows(t, 1).Text.Text)
-	w.Lifecycle.OnModes.Want = modes.Wish{Mode: modes.Plan}
-	w.Press(t, chattest.Alice, 1, "Sonnet")
-	assert.Equal(t, modesText+"\n\nAs soon as the agent is free: Plan, Sonnet", w.Shows(t, 1).Text.Text)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := modesCard(t, w)
+		w.Lifecycle.OnModes.Waits = true
+		w.Press(t, chattest.Alice, 1, "Plan")
+		assert.Equal(t, modesText+"\n\nAs soon as the agent is free: Plan", w.Shows(t, 1).Text.Text)
+		w.Lifecycle.OnModes.Want = modes.Wish{Mode: modes.Plan}
+		w.Press(t, chattest.Alice, 1, "Sonnet")
+		assert.Equal(t, modesText+"\n\nAs soon as the agent is free: Plan, Sonnet", w.Shows(t, 1).Text.Text)
 
-	switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan, Waited: true})
-	m := w.Telegram.Last(t)
-	assert.Equal(t, "api: the permission mode is now Plan.", m.Text.Text)
-	assert.False(t, m.Sounds)
-	switched(t, w, r, news.Switched{Wish: modes.Wish{Model: "Sonnet"}, Seen: modes.Plan, Outcome: modes.NoSuch, Waited: true})
-	m = w.Telegram.Last(t)
-	assert.Equal(t, "Sonnet is not offered by api.", m.Text.Text)
-	assert.True(t, m.Sounds)
-	assert.Contains(t, w.Shows(t, 1).Text.Text, "⚠ Sonnet is not offered by api.")
-	assert.Equal(t, [][]string{{"✓ Opus", "Sonnet"}, {"Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
+		switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan, Waited: true})
+		m := w.Telegram.Last(t)
+		assert.Equal(t, "api: the permission mode is now Plan.", m.Text.Text)
+		assert.False(t, m.Sounds)
+		switched(t, w, r, news.Switched{Wish: modes.Wish{Model: "Sonnet"}, Seen: modes.Plan, Outcome: modes.NoSuch, Waited: true})
+		m = w.Telegram.Last(t)
+		assert.Equal(t, "Sonnet is not offered by api.", m.Text.Text)
+		assert.True(t, m.Sounds)
+		assert.Equal(t, [][]string{{"✓ Opus", "Sonnet"}, {"Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
+	})
 }
 
 func TestWhoWantedAModeThatIsNotOfferedIsToldWhatIsOn(t *testing.T) {
-	w := chattest.NewWorld(t)
-	r := modesCard(t, w)
-	w.Lifecycle.OnModes.Waits = true
-	w.Press(t, chattest.Alice, 1, "Plan")
-	n := news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.AcceptEdits, Outcome: modes.NoSuch, Waited: true}
-	switched(t, w, r, n)
-	assert.Equal(t, "Plan is not offered by api.\nPermission mode: Accept edits", w.Telegram.Last(t).Text.Text)
-	n.Seen = ""
-	switched(t, w, r, n)
-	assert.Equal(t, "Plan is not offered by api.", w.Telegram.Last(t).Text.Text)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := modesCard(t, w)
+		w.Lifecycle.OnModes.Waits = true
+		w.Press(t, chattest.Alice, 1, "Plan")
+		n := news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.AcceptEdits, Outcome: modes.NoSuch, Waited: true}
+		switched(t, w, r, n)
+		assert.Equal(t, "Plan is not offered by api.\nPermission mode: Accept edits", w.Telegram.Last(t).Text.Text)
+		n.Seen = ""
+		switched(t, w, r, n)
+		assert.Equal(t, "Plan is not offered by api.", w.Telegram.Last(t).Text.Text)
+	})
 }
 
 func TestModesSayWhatIsNotKnownAndWhatAsksNobody(t *testing.T) {
-	w := chattest.NewWorld(t)
-	r := modesCard(t, w)
-	for outcome, said := range map[modes.Outcome]string{modes.Unread: "does not show", modes.NotTaken: "did not react", modes.NewAgent: "restarted"} {
-		switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Outcome: outcome})
-		assert.Contains(t, w.Shows(t, 1).Text.Text, "Permission mode: not visible in the terminal")
-		assert.Contains(t, w.Shows(t, 1).Text.Text, said)
-		assert.Equal(t, [][]string{{"Manual", "Accept edits"}, {"Plan"}}, rows(w.Shows(t, 1))[:2])
-	}
-	w.Lifecycle.OnModes = modes.Now{Mode: modes.Bypass}
-	w.MustHear(t, "/mode api")
-	w.Work(t)
-	m := w.Shows(t, w.Telegram.LastID())
-	assert.Contains(t, m.Text.Text, "Permission mode: Bypass\nModel: not known\n")
-	assert.Contains(t, m.Text.Text, "Bypass can be switched on again only in the terminal.")
-	assert.Empty(t, rows(w.Shows(t, 1)), "the earlier card has lost its buttons")
-	w.Press(t, chattest.Alice, w.Telegram.LastID(), "Manual")
-	assert.Equal(t, []string{"switch " + r.ID.String() + " to default"}, w.Lifecycle.Done(), "leaving it is fine")
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := modesCard(t, w)
+		for outcome, said := range map[modes.Outcome]string{modes.Unread: "does not show", modes.NotTaken: "did not react", modes.NewAgent: "restarted"} {
+			switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Outcome: outcome})
+			assert.Contains(t, w.Shows(t, 1).Text.Text, "Permission mode: not visible in the terminal")
+			assert.Contains(t, w.Telegram.Last(t).Text.Text, said)
+			assert.Equal(t, [][]string{{"Manual", "Accept edits"}, {"Plan"}}, rows(w.Shows(t, 1))[:2])
+		}
+		w.Lifecycle.OnModes = modes.Now{Mode: modes.Bypass}
+		w.MustHear(t, "/mode api")
+		w.Work(t)
+		m := w.Shows(t, w.Telegram.LastID())
+		assert.Contains(t, m.Text.Text, "Permission mode: Bypass\nModel: not known\n")
+		assert.Contains(t, m.Text.Text, "Bypass can be switched on again only in the terminal.")
+		assert.Empty(t, rows(w.Shows(t, 1)), "the earlier card has lost its buttons")
+		w.Press(t, chattest.Alice, w.Telegram.LastID(), "Manual")
+		assert.Equal(t, []string{"switch " + r.ID.String() + " to default"}, w.Lifecycle.Done(), "leaving it is fine")
+	})
 }
 
 func TestModesOfAnAgentThatIsGone(t *testing.T) {
-	w := chattest.NewWorld(t)
-	r := modesCard(t, w)
-	w.Lifecycle.ModesErr = chattest.Deep(lifecycle.ErrUnseen)
-	w.Press(t, chattest.Alice, 1, "Plan")
-	assert.Equal(t, modesText, w.Shows(t, 1).Text.Text, "nothing is to come")
-	assert.Equal(t, w.Named(i18n.KeysUnseen, "api"), w.Telegram.Last(t).Text.Text)
-	w.MustHear(t, "/mode")
-	w.Work(t)
-	assert.Equal(t, w.Named(i18n.KeysUnseen, "api"), w.Telegram.Last(t).Text.Text)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := modesCard(t, w)
+		w.Lifecycle.ModesErr = chattest.Deep(lifecycle.ErrUnseen)
+		w.Press(t, chattest.Alice, 1, "Plan")
+		assert.Equal(t, w.Named(i18n.KeysUnseen, "api"), w.Shows(t, 1).Text.Text, "nothing is known, and nothing is to come")
+		assert.Equal(t, [][]string{{w.Word(i18n.ButtonRefresh)}}, rows(w.Shows(t, 1)))
+		assert.Equal(t, w.Named(i18n.KeysUnseen, "api"), w.Telegram.Last(t).Text.Text)
+		w.MustHear(t, "/mode")
+		w.Work(t)
+		assert.Equal(t, w.Named(i18n.KeysUnseen, "api"), w.Telegram.Last(t).Text.Text)
 
-	require.NoError(t, w.SessionNews(t.Context(), r, news.Lost{}))
-	w.Work(t)
-	assert.Empty(t, rows(w.Shows(t, 1)))
-	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
-	w.MustHear(t, "/mode api")
-	w.Work(t)
-	assert.Contains(t, w.Telegram.Last(t).Text.Text, "archived")
+		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Lost{}))
+		w.Work(t)
+		assert.Empty(t, rows(w.Shows(t, 1)))
+		w.MustHear(t, "/mode api")
+		w.Work(t)
+		assert.Contains(t, w.Telegram.Last(t).Text.Text, "archived")
+	})
 }
 
-// A restart between the wish and its end changes nothing: the card goes on.
+// A restart between the request and its end changes nothing: the card goes on.
 func TestTheCardOfModesGoesOnAfterARestart(t *testing.T) {
-	w := chattest.NewWorld(t)
-	r := modesCard(t, w)
-	w.Press(t, chattest.Alice, 1, "Plan")
-	w.Restart(t)
-	switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan})
-	assert.Contains(t, w.Shows(t, 1).Text.Text, "Permission mode: Plan")
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := modesCard(t, w)
+		w.Press(t, chattest.Alice, 1, "Plan")
+		w.Restart(t)
+		switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan})
+		assert.Contains(t, w.Shows(t, 1).Text.Text, "Permission mode: Plan")
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/url"
 	"path"
 	"time"
@@ -26,158 +25,124 @@ import (
 type Changes struct {
 	chat  *chat.Chat
 	diffs diffs.Diffs
-	cards chat.Cards[subject]
 }
 
-// subject is whose changes a card shows, and since which turn; an empty turn: the card is about the session.
-type subject struct {
-	Session uuid.UUID   `json:"session"`
-	Turn    diffs.Since `json:"turn,omitempty"`
-	Posted  time.Time   `json:"posted,omitzero"`
-}
+const page = "changes"
 
-// view is a page of a card: of the list of files, or of the hunks of one of them. An option's value is the view that it
-// leads to.
+// view is what a page shows: the list of files, or the hunks of one of them.
 type view struct {
-	Since diffs.Since `json:"since,omitempty"`
-	Page  int         `json:"page,omitempty"` // of the list
-	File  string      `json:"file,omitempty"` // whose hunks are shown; empty: the list is
-	Part  int         `json:"part,omitempty"` // of the hunks
-	Save  bool        `json:"save,omitempty"` // send the hunks as a file, and show the same
+	Session uuid.UUID   `json:"session"`
+	Turn    diffs.Since `json:"turn,omitempty"` // that the message was opened for; empty: the page is about the session
+	Since   diffs.Since `json:"since,omitempty"`
+	Page    int         `json:"page,omitempty"` // of the list
+	File    string      `json:"file,omitempty"` // whose hunks are shown; empty: the list is
+	Part    int         `json:"part,omitempty"` // of the hunks
 }
 
-const kind = "changes"
+// address is where a view is shown.
+func (v view) address() string {
+	v.File = url.PathEscape(v.File) // which may be no text
+	return chat.Address(page, v)
+}
+
+// viewAt reads an address, after the name of the page.
+func viewAt(rest string) view {
+	v := chat.ViewAt[view](rest)
+	v.File, _ = url.PathUnescape(v.File)
+	return v
+}
+
+// list is a page of the list.
+func (v view) list(n int) view {
+	return view{Session: v.Session, Turn: v.Turn, Since: v.Since, Page: n}
+}
+
+// part is a part of the hunks of a file.
+func (v view) part(file string, n int) view {
+	return view{Session: v.Session, Turn: v.Turn, Since: v.Since, File: file, Part: n}
+}
+
+// save sends the hunks of a file as a file.
+const save = "save"
 
 // New returns the feature of a chat.
-func New(c *chat.Chat, d diffs.Diffs) *Changes {
-	return &Changes{chat: c, diffs: d, cards: chat.NewCards[subject](c, kind)}
-}
+func New(c *chat.Chat, d diffs.Diffs) *Changes { return &Changes{chat: c, diffs: d} }
 
-// Feature is what the roof knows of this package.
+// Feature is what the dispatcher knows of this package.
 func (c *Changes) Feature() chat.Feature {
-	f := chat.Feature{Name: "changes", Cards: map[string]chat.OnTap{kind: c.cards.OnTap(c.tap)}}
-	c.chat.ByName(&f, chat.Command{Name: "changes"}, func(views.Session) bool { return true },
+	f := chat.Feature{Name: page, Pages: map[string]chat.Page{page: {Draw: c.draw, Do: c.do}}}
+	c.chat.ByName(&f, chat.Command{Name: page}, func(views.Session) bool { return true },
 		func(ctx context.Context, in chat.Incoming, r views.Session) error {
-			return c.post(ctx, in.To, subject{Session: r.ID}, "")
+			return c.chat.Pages.Open(ctx, in, view{Session: r.ID}.address())
 		})
 	return f
 }
 
 // Show shows what has changed in a session's folder since a moment. Two taps are one message.
 func (c *Changes) Show(ctx context.Context, in chat.Incoming, r views.Session) error {
-	defer c.cards.Hold()()
-	key := ""
-	for _, shown := range c.cards.List() {
-		p := shown.Payload
-		if p.Session == r.ID && p.Turn == in.Since && shown.Look.To == in.To && c.chat.Now().Sub(p.Posted) < chat.StillThere {
-			key = shown.Key
-		}
-	}
-	return c.post(ctx, in.To, subject{Session: r.ID, Turn: in.Since}, key)
+	return c.chat.Pages.Show(ctx, in, view{Session: r.ID, Turn: in.Since, Since: in.Since}.address())
 }
 
-// post shows a subject in the card of a key, or in a new one below.
-func (c *Changes) post(ctx context.Context, to outbox.Conversation, s subject, key string) error {
-	look, err := c.look(ctx, to, s, view{Since: s.Turn})
-	if err != nil {
-		r, _ := c.chat.Book.Records.Get(s.Session)
-		return c.chat.Explain(ctx, to, c.chat.In(to).Failure(r, err))
+// draw shows a view. A file that is as it was has left the list.
+func (c *Changes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	at, w := viewAt(v.Rest), words{c.chat.In(v.To)}
+	r, ok := c.chat.Book.Records.Get(at.Session)
+	if !ok {
+		return chat.Screen{Text: render.Plain(w.Say(i18n.SessionGone))}, nil
 	}
-	s.Posted = c.chat.Now()
-	if key != "" {
-		return c.cards.Redraw(ctx, key, look, s)
-	}
-	return c.cards.Post(ctx, look, s)
-}
-
-// tap turns to the view that a button names.
-func (c *Changes) tap(ctx context.Context, t chat.Tap, s subject) (chat.Answer, error) {
-	var v view
-	if err := json.Unmarshal([]byte(t.Card.Option), &v); err != nil {
-		return chat.Answer{}, err
-	}
-	v.File, _ = url.PathUnescape(v.File)
-	if _, ok := c.chat.Book.Records.Get(s.Session); !ok {
-		return c.cards.Over(ctx, t)
-	}
-	return chat.Do(func(ctx context.Context) error {
-		if v.Save {
-			return c.send(ctx, t, s, v)
-		}
-		look, err := c.look(ctx, t.To, s, v)
-		if err != nil {
-			look, err = c.failed(ctx, t, s, v, err)
-		}
-		if err != nil {
-			return err
-		}
-		return c.cards.Redraw(ctx, t.Card.Key, look, s)
-	})
-}
-
-// failed shows in the card why there is nothing to show. A file that is as it was has left the list.
-func (c *Changes) failed(ctx context.Context, t chat.Tap, s subject, v view, why error) (card.Look, error) {
-	if refusal.Is(why, refusal.Unchanged) {
-		note := c.chat.In(t.To).Say(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File)})
-		look, err := c.look(ctx, t.To, s, view{Since: v.Since, Page: v.Page})
+	s, note := chat.Screen{Session: r.ID}, ""
+	if at.File != "" {
+		p, err := c.diffs.Patch(ctx, r.ID, at.Since, at.File)
 		if err == nil {
-			look.Text = chat.Paragraphs(render.Plain(note), look.Text)
-			return look, nil
+			s.Text, s.Options = w.hunks(at, p)
+			return s, nil
 		}
-		why = err
-	}
-	r, _ := c.chat.Book.Records.Get(s.Session)
-	f := c.chat.In(t.To).Failure(r, why)
-	if f.Internal {
-		return card.Look{}, why
-	}
-	refresh := words{c.chat.In(t.To)}.option(i18n.ButtonRefresh, view{Since: v.Since, Page: v.Page})
-	return card.Look{To: t.To, Session: s.Session, Text: f.Text, Options: chat.Rows(1, refresh)}, nil
-}
-
-// look is a view as a message.
-func (c *Changes) look(ctx context.Context, to outbox.Conversation, s subject, v view) (card.Look, error) {
-	look := card.Look{To: to, Session: s.Session}
-	if v.File != "" {
-		p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File)
-		if err != nil {
-			return card.Look{}, err
+		if !refusal.Is(err, refusal.Unchanged) {
+			s.Back = at.list(at.Page).address()
+			return s, err
 		}
-		look.Text, look.Options = words{c.chat.In(to)}.hunks(v, p)
-		return look, nil
+		note = w.Say(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(at.File)})
+		at = at.list(at.Page)
 	}
-	all, err := c.diffs.Changes(ctx, s.Session, v.Since)
+	all, err := c.diffs.Changes(ctx, r.ID, at.Since)
 	if err != nil {
-		return card.Look{}, err
+		return s, err
 	}
-	r, _ := c.chat.Book.Records.Get(s.Session)
-	look.Text, look.Options = words{c.chat.In(to)}.list(r, s, v, all)
-	return look, nil
+	s.Text, s.Options = w.list(r, at, all)
+	s.Text = chat.Paragraphs(render.Plain(note), s.Text)
+	return s, nil
 }
 
 // sendFor bounds a file's way into the chat.
 const sendFor = 2 * time.Minute
 
-// send sends all hunks of a file as one.
-func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error {
-	p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File)
+// do sends all hunks of a file as one.
+func (c *Changes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
+	if what != save {
+		return chat.Answer{}, "", nil
+	}
+	return chat.Answer{Then: func(ctx context.Context) error { return c.send(ctx, v, viewAt(v.Rest)) }}, "", nil
+}
+
+func (c *Changes) send(ctx context.Context, v chat.Visit, at view) error {
+	p, err := c.diffs.Patch(ctx, at.Session, at.Since, at.File)
+	if refusal.Is(err, refusal.Unchanged) { // which the page shows
+		return nil
+	}
 	if err != nil {
-		r, _ := c.chat.Book.Records.Get(s.Session)
-		if refusal.Is(err, refusal.Unchanged) {
-			return c.chat.Tell(ctx, t, c.chat.In(t.To).Text(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File)}))
-		}
-		return c.chat.Explain(ctx, t.To, c.chat.In(t.To).Failure(r, err))
+		r, _ := c.chat.Book.Records.Get(at.Session)
+		return c.chat.Explain(ctx, v.To, c.chat.In(v.To).Failure(r, err))
 	}
 	f := p.File()
 	caption := render.Code(shortPath(f.Path))
 	if p.Cut {
-		caption = chat.Lines(caption, render.Plain(c.chat.In(t.To).Say(i18n.ChangesCut)))
+		caption = chat.Lines(caption, render.Plain(c.chat.In(v.To).Say(i18n.ChangesCut)))
 	}
 	data := []byte("--- a/" + cmp.Or(f.From, f.Path) + "\n+++ b/" + f.Path + "\n" + p.Text)
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
-	_, err = c.chat.Upload(ctx, outbox.File{To: t.To, Name: glyph.Name(path.Base(f.Path)) + ".diff", Caption: caption, Session: s.Session,
-		Body: bytes.NewReader(data), Size: int64(len(data)), ReplyTo: t.Message})
+	_, err = c.chat.Upload(ctx, outbox.File{To: v.To, Name: glyph.Name(path.Base(f.Path)) + ".diff", Caption: caption, Session: at.Session,
+		Body: bytes.NewReader(data), Size: int64(len(data)), ReplyTo: v.Message})
 	return err
 }
 
@@ -185,7 +150,5 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 func (w words) option(word i18n.Key, v view) card.Option { return to(w.Say(word), v) }
 
 func to(text string, v view) card.Option {
-	v.File = url.PathEscape(v.File) // which may be no text
-	value, _ := json.Marshal(v)     // of texts and numbers: it cannot fail
-	return card.Option{Text: text, Value: string(value)}
+	return card.Option{Text: text, Value: chat.ToPage(v.address())}
 }

@@ -28,7 +28,7 @@ var titles = map[diffs.Since]i18n.Key{diffs.SessionStart: i18n.ChangesSinceStart
 type words struct{ chat.Phrases }
 
 // list is a page of the files.
-func (w words) list(r views.Session, s subject, v view, all diffs.Changes) (render.Text, [][]card.Option) {
+func (w words) list(r views.Session, v view, all diffs.Changes) (render.Text, [][]card.Option) {
 	title, known := titles[all.Of]
 	if !known {
 		title = i18n.ChangesInTurn
@@ -55,10 +55,10 @@ func (w words) list(r views.Session, s subject, v view, all diffs.Changes) (rend
 			line = append(line, render.Plain(" "+said))
 		}
 		lines = append(lines, render.Join(line...))
-		files = append(files, to(number+" "+chat.Tail(glyph.Name(path.Base(f.Path)), shownButton), view{Since: v.Since, File: f.Path}))
+		files = append(files, to(number+" "+chat.Tail(glyph.Name(path.Base(f.Path)), shownButton), v.part(f.Path, 0)))
 	}
 	text := chat.Paragraphs(chat.Lines(append(head, w.sum(all))...), chat.Lines(lines...), w.foot(part, all))
-	return text, append(chat.Rows(2, files...), w.around(s, v, part)...)
+	return text, append(chat.Rows(2, files...), w.around(v, part)...)
 }
 
 // sum says how much has changed, and where.
@@ -88,16 +88,17 @@ func (w words) foot(part card.Part, all diffs.Changes) render.Text {
 }
 
 // around are the buttons that turn the page, that ask anew, and that compare with another moment.
-func (w words) around(s subject, v view, part card.Part) [][]card.Option {
-	row := part.Turns(func(page int) card.Option { return to("", view{Since: v.Since, Page: page}) })
-	rows := [][]card.Option{append(row, w.option(i18n.ButtonRefresh, view{Since: v.Since, Page: part.Page}))}
+func (w words) around(v view, part card.Part) [][]card.Option {
+	row := part.Turns(func(page int) card.Option { return to("", v.list(page)) })
+	rows := [][]card.Option{append(row, w.option(i18n.ButtonRefresh, v.list(part.Page)))}
+	other, word := view{Session: v.Session, Turn: v.Turn, Since: v.Turn}, i18n.ButtonThisTurn
 	switch {
-	case s.Turn == "":
+	case v.Turn == "":
 		return rows
-	case v.Since == s.Turn:
-		return append(rows, []card.Option{w.option(i18n.ButtonSinceStart, view{Since: diffs.SessionStart})})
+	case v.Since == v.Turn:
+		other.Since, word = diffs.SessionStart, i18n.ButtonSinceStart
 	}
-	return append(rows, []card.Option{w.option(i18n.ButtonThisTurn, view{Since: s.Turn})})
+	return append(rows, []card.Option{w.option(word, other)})
 }
 
 // what says how a file has changed.
@@ -167,23 +168,21 @@ func (w words) hunks(v view, p diffs.Patch) (render.Text, [][]card.Option) {
 		text = append(text, render.Plain(w.Say(i18n.ChangesCut)))
 	}
 	var row []card.Option
-	here := view{Since: v.Since, File: v.File, Part: part}
 	switch {
 	case part > 0:
-		row = append(row, to("←", view{Since: v.Since, File: v.File, Part: part - 1}))
+		row = append(row, to("←", v.part(v.File, part-1)))
 	case at > 0:
-		row = append(row, to("← "+beside(files[at-1]), view{Since: v.Since, File: files[at-1].Path}))
+		row = append(row, to("← "+beside(files[at-1]), v.part(files[at-1].Path, 0)))
 	}
 	switch {
 	case part < len(parts)-1:
-		row = append(row, to("→", view{Since: v.Since, File: v.File, Part: part + 1}))
+		row = append(row, to("→", v.part(v.File, part+1)))
 	case at < len(files)-1:
-		row = append(row, to(beside(files[at+1])+" →", view{Since: v.Since, File: files[at+1].Path}))
+		row = append(row, to(beside(files[at+1])+" →", v.part(files[at+1].Path, 0)))
 	}
-	foot := []card.Option{w.option(i18n.ButtonFiles, view{Since: v.Since, Page: at / pageFiles})}
+	foot := []card.Option{w.option(i18n.ButtonFiles, v.list(at/pageFiles))}
 	if len(parts) > 0 {
-		here.Save = true
-		foot = append(foot, w.option(i18n.ButtonAsFile, here))
+		foot = append(foot, w.Option(i18n.ButtonAsFile, chat.Does(save), ""))
 	}
 	return chat.Lines(text...), [][]card.Option{row, foot}
 }

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 )
 
@@ -68,9 +68,6 @@ func (k Cards[P]) OnTap(do func(ctx context.Context, t Tap, was P) (Answer, erro
 func (k Cards[P]) End(ctx context.Context, t Tap, last string) error {
 	return k.Close(ctx, t.Card.Key, render.Plain(last))
 }
-
-// StillThere is how long what was asked for with a button counts as seen: who asks again within it has tapped twice.
-const StillThere = time.Minute
 
 // Over answers a tap on a card whose time has passed, and closes the card.
 func (k Cards[P]) Over(ctx context.Context, t Tap) (Answer, error) {
@@ -165,44 +162,43 @@ func (c *Chat) Accepted(o control.Restore, t Tap) (Resume, bool) {
 	return Resume{Session: c.Book.Successor(r), Dir: o.Dir, Damaged: o.Damaged, To: t.To, From: t.From}, ok
 }
 
-// Choice asks which of several sessions a person means: a button each, a page of them at a time.
+// Choice is a page that asks which of several sessions a person means: a button each, a part of them at a time.
 type Choice struct {
-	cards    Cards[Among]
-	question i18n.Key
-	said     i18n.Args
-	do       func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)
+	Name     string // of the page
+	Question i18n.Key
+	Said     i18n.Args
+	// Among are the sessions that may be meant.
+	Among func(to outbox.Conversation, a Among) []views.Session
+	// Do is called with the session that was chosen. The question stays until it is done.
+	Do   func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)
+	chat *Chat
 }
 
 // Among is what one choice is about.
 type Among struct {
-	Sessions []uuid.UUID `json:"sessions"`
-	Page     int         `json:"page,omitempty"`
-	From     int64       `json:"from,omitempty"`    // the only person who may choose; 0: anybody
-	Message  int         `json:"message,omitempty"` // of the command
-	Dir      string      `json:"dir,omitempty"`     // that the command names
-	Until    time.Time   `json:"until,omitzero"`    // when it is too late to choose; zero: never
+	Word    string    `json:"word,omitempty"` // of the command; see Choice.Among
+	Page    int       `json:"page,omitempty"`
+	From    int64     `json:"from,omitempty"`    // the only person who may choose; 0: anybody
+	Message int       `json:"message,omitempty"` // of the command
+	Dir     string    `json:"dir,omitempty"`     // that the command names
+	Until   time.Time `json:"until,omitzero"`    // when it is too late to choose; zero: never
+	Chosen  string    `json:"chosen,omitempty"`  // the name of the session that was chosen
 }
 
-// NewChoice gives the choices of a kind, with the sentence that asks. do is called with the session that was chosen; the question
-// stays until it is done.
-func (c *Chat) NewChoice(kind string, question i18n.Key, said i18n.Args,
-	do func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)) Choice {
-	return Choice{cards: NewCards[Among](c, kind), question: question, said: said, do: do}
+// AddChoice adds the page of a choice to a feature, and returns the function that asks.
+func (c *Chat) AddChoice(f *Feature, q Choice) (ask func(ctx context.Context, to outbox.Conversation, a Among) error) {
+	q.chat = c
+	if f.Pages == nil {
+		f.Pages = make(map[string]Page)
+	}
+	f.Pages[q.Name] = Page{Draw: q.draw, Do: q.choose}
+	return func(ctx context.Context, to outbox.Conversation, a Among) error {
+		in := Incoming{Message: conversation.Message{To: to}, From: a.From}
+		return c.Pages.Open(ctx, in, Address(q.Name, a))
+	}
 }
 
-// OnTap turns a page, or does what the choice is about with the session that was chosen.
-func (q Choice) OnTap() OnTap { return q.cards.OnTap(q.tap) }
-
-// Post asks which of the sessions is meant.
-func (q Choice) Post(ctx context.Context, to outbox.Conversation, list []views.Session, a Among) error {
-	a.Sessions = each.As(list, func(r views.Session) uuid.UUID { return r.ID })
-	return q.cards.Post(ctx, q.look(to, a), a)
-}
-
-const (
-	pageSize   = 8
-	pageOption = "page:"
-)
+const pageSize = 8
 
 // Place says which part of a list is shown; empty where all of it is.
 func (p Phrases) Place(part card.Part) string {
@@ -212,21 +208,46 @@ func (p Phrases) Place(part card.Part) string {
 	return p.Words.Say(i18n.ChoicePage, i18n.Args{"First": part.First + 1, "Last": part.Last, "Count": part.Count})
 }
 
-// look is one page. Sessions that are forgotten meanwhile have no button.
-func (q Choice) look(to outbox.Conversation, a Among) card.Look {
-	p, part := q.cards.chat.In(to), card.PartOf(len(a.Sessions), pageSize, a.Page)
-	look := card.Look{To: to, Until: a.Until}
-	look.Text = Lines(render.Plain(p.Say(q.question, q.said)), render.Plain(p.Place(part)))
-	for _, id := range a.Sessions[part.First:part.Last] {
-		if r, ok := q.cards.chat.Book.Records.Get(id); ok {
-			label := card.Option{Text: p.label(r), Value: id.String(), For: a.From}
-			look.Options = append(look.Options, []card.Option{label})
-		}
+func (q Choice) draw(_ context.Context, v Visit) (Screen, error) {
+	a, p := ViewAt[Among](v.Rest), q.chat.In(v.To)
+	if a.Chosen != "" {
+		return Screen{Text: render.Plain("→ " + a.Chosen)}, nil
 	}
-	look.Options = append(look.Options, part.Turns(func(page int) card.Option {
-		return card.Option{Value: pageOption + strconv.Itoa(page), For: a.From}
+	list := q.Among(v.To, a)
+	part := card.PartOf(len(list), pageSize, a.Page)
+	s := Screen{Text: Lines(render.Plain(p.Say(q.Question, q.Said)), render.Plain(p.Place(part))), Until: a.Until}
+	for _, r := range list[part.First:part.Last] {
+		s.Options = append(s.Options, []card.Option{{Text: p.label(r), Value: Does(r.ID.String()), For: a.From}})
+	}
+	s.Options = append(s.Options, part.Turns(func(page int) card.Option {
+		a.Page = page
+		return card.Option{Value: ToPage(Address(q.Name, a)), For: a.From}
 	}))
-	return look
+	return s, nil
+}
+
+func (q Choice) choose(_ context.Context, v Visit, what string) (answer Answer, next string, err error) {
+	a := ViewAt[Among](v.Rest)
+	id, _ := uuid.Parse(what)
+	r, ok := q.chat.Book.Records.Get(id)
+	if !ok {
+		return Answer{Text: q.chat.In(v.To).Say(i18n.SessionGone)}, "", nil
+	}
+	answer.Then = func(ctx context.Context) error {
+		done, err := q.Do(ctx, Tap{From: v.By, To: v.To}, q.chat.Book.Successor(r), a)
+		if err == nil && !done {
+			return ErrStay
+		}
+		return err
+	}
+	a.Chosen = glyph.Name(r.Name)
+	return answer, Address(q.Name, a), nil
+}
+
+// LatestEnd sorts sessions by their end, the latest first.
+func LatestEnd(list []views.Session) []views.Session {
+	slices.SortStableFunc(list, func(x, y views.Session) int { return y.EndedAt.Compare(x.EndedAt) })
+	return list
 }
 
 // label tells a session from others: its name, its folder, and how long ago it ended.
@@ -236,25 +257,6 @@ func (p Phrases) label(r views.Session) string {
 		parts = append(parts, p.Age(p.Now().Sub(r.EndedAt)))
 	}
 	return strings.Join(parts, p.Words.Say(i18n.JoinParts))
-}
-
-func (q Choice) tap(_ context.Context, t Tap, a Among) (Answer, error) {
-	turn := func(ctx context.Context) error { return q.cards.Redraw(ctx, t.Card.Key, q.look(t.To, a), a) }
-	if page, ok := strings.CutPrefix(t.Card.Option, pageOption); ok {
-		a.Page, _ = strconv.Atoi(page)
-		return Do(turn)
-	}
-	id, _ := uuid.Parse(t.Card.Option)
-	r, ok := q.cards.chat.Book.Records.Get(id)
-	if !ok {
-		return Answer{Text: q.cards.chat.In(t.To).Say(i18n.SessionGone), Then: turn}, nil
-	}
-	return Do(func(ctx context.Context) error {
-		if done, err := q.do(ctx, t, q.cards.chat.Book.Successor(r), a); err != nil || !done {
-			return err
-		}
-		return q.cards.End(ctx, t, "→ "+glyph.Name(r.Name))
-	})
 }
 
 // nowFor is how long a choice for a command that means the turn that runs may be answered.
@@ -267,30 +269,33 @@ type OnSession = func(ctx context.Context, in Incoming, r views.Session) error
 // message answers, or that is the current one. Where several may be meant, buttons ask which. Of a
 // session that does not fit it is told that it is over.
 func (c *Chat) ByName(f *Feature, command Command, fits func(views.Session) bool, do OnSession) {
-	kind := "which-" + command.Name
-	which := c.NewChoice(kind, i18n.WhichSession, i18n.Args{"Command": "/" + command.Name},
-		func(ctx context.Context, t Tap, r views.Session, a Among) (bool, error) {
+	find := func(in conversation.Message, name string) []views.Session { return c.Book.FindFor(in, name, fits) }
+	ask := c.AddChoice(f, Choice{Name: "which-" + command.Name, Question: i18n.WhichSession, Said: i18n.Args{"Command": "/" + command.Name},
+		Among: func(to outbox.Conversation, a Among) []views.Session {
+			return find(conversation.Message{To: to}, a.Word)
+		},
+		Do: func(ctx context.Context, t Tap, r views.Session, a Among) (bool, error) {
 			in := Incoming{Message: conversation.Message{To: t.To}, From: t.From, MessageID: a.Message}
 			if !fits(r) {
 				return true, c.TellNone(ctx, in, r.Name, []views.Session{r})
 			}
 			return true, do(ctx, in, r)
-		})
+		}})
 	command.Run = func(ctx context.Context, in Incoming, name string) error {
-		found := c.Book.FindFor(in.Message, name, fits)
+		found := find(in.Message, name)
 		switch {
 		case len(found) > 1:
-			a := Among{From: in.From, Message: in.MessageID}
+			a := Among{Word: name, From: in.From, Message: in.MessageID}
 			if command.Now { // it means the turn that runs
 				a.Until = time.Now().Add(nowFor)
 			}
-			return which.Post(ctx, in.To, found, a)
+			return ask(ctx, in.To, a)
 		case len(found) == 1 && fits(found[0]):
 			return do(ctx, in, found[0])
 		}
 		return c.TellNone(ctx, in, name, found)
 	}
-	f.Commands, f.Cards[kind] = append(f.Commands, command), which.OnTap()
+	f.Commands = append(f.Commands, command)
 }
 
 // TellNone says that the session that was found is over, with the way back, or that none was found.

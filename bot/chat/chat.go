@@ -53,7 +53,8 @@ func New(m *machine.Machine, s Sender, chats *conversation.Store, cards *card.Bo
 	c := &Chat{Sender: s, Cards: cards, Speech: words, Log: log,
 		Book:  &conversation.Book{Store: chats, Records: m.Records, Successors: m.Sessions, Move: m.Sessions.Move},
 		Facts: Facts{Places: m.Places, Now: now, Attach: m.Sessions.Attach}}
-	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[shownPage](c, pageKind), chat: c}
+	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[shownPage](c, pageKind), chat: c,
+		wake: make(chan struct{}, 1), changed: make(map[subject]bool)}
 	return c
 }
 

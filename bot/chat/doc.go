@@ -9,6 +9,7 @@
 // address. A command about a session takes the beginning of its name; where several sessions may be
 // meant, options ask which.
 //
-// It keeps no state, starts no goroutine and knows no feature. What is known of a conversation is
+// It keeps no state but which pages news have changed, starts no goroutine and knows no feature. What is
+// known of a conversation is
 // kept by package conversation; a message that changes later is a card.
 package chat

@@ -7,14 +7,19 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 )
 
 // Page is a screen of a feature. A message shows one page at a time, at an address such as
@@ -31,6 +36,9 @@ type Page struct {
 	Typed func(ctx context.Context, v Visit, text string) (next string, err error)
 	// Own says that the page is only for who has opened it: taps and replies of others do nothing to it.
 	Own bool
+	// Live reports whether news of the page's session change the page, which is drawn again then. Of the messages that show
+	// the page of a session in a conversation only the newest keeps its buttons.
+	Live func(n news.News) bool
 }
 
 // Visit is somebody at a page.
@@ -38,14 +46,18 @@ type Visit struct {
 	To   outbox.Conversation
 	By   int64  // who has opened the page, or has tapped last
 	Rest string // of the address, behind the name of the page
+	// Message shows the page. It is 0 while the page is drawn.
+	Message int
 }
 
-// Screen is what a page shows at an address. The values of its options are made by ToPage and Does.
+// Screen is what a page shows at an address. The values of its options are made by ToPage and Does. A message without options
+// stays as it is from then on. If Draw is refused, the page shows the refusal about Session, with Back.
 type Screen struct {
 	Text    render.Text
 	Options [][]card.Option
 	Back    string    // the address that [Back] leads to; empty: there is no such button
 	Session uuid.UUID // that the page is about
+	Until   time.Time // when the message loses its buttons; zero: never
 }
 
 // ErrStay is what the Then of a page's Answer returns where the same page is shown again, and not the next one.
@@ -89,6 +101,9 @@ type shownPage struct {
 	Used time.Time `json:"used,omitzero"`
 	// Heard is the reply below which the page has come down. One that is heard again is not typed twice.
 	Heard int `json:"heard,omitzero"`
+	// First is the address with which the message was opened, and Opened the time.
+	First  string    `json:"first,omitempty"`
+	Opened time.Time `json:"opened,omitzero"`
 }
 
 // Pages are all pages and the messages that show them.
@@ -96,11 +111,21 @@ type Pages struct {
 	All   map[string]Page // by their name
 	cards Cards[shownPage]
 	chat  *Chat
+	wake  chan struct{}
+
+	mu      sync.Mutex
+	changed map[subject]bool // of which there was news
 }
 
-// Feature is what the roof knows of all pages.
+// subject is a page and the session that it is about.
+type subject struct {
+	page    string
+	session uuid.UUID
+}
+
+// Feature is what the dispatcher knows of all pages.
 func (p *Pages) Feature() Feature {
-	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed}
+	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed, Heard: p.heard, Run: p.run}
 }
 
 // Command is a slash command that opens a page.
@@ -108,18 +133,110 @@ func (p *Pages) Command(name, address string) Command {
 	return Command{Name: name, Run: func(ctx context.Context, in Incoming, _ string) error { return p.Open(ctx, in, address) }}
 }
 
-// Open shows a page in a message of its own.
+// Open shows a page in a message of its own. A page that cannot be drawn is explained.
 func (p *Pages) Open(ctx context.Context, in Incoming, address string) error {
+	return p.open(ctx, in, address, false)
+}
+
+// Show is Open for a button. The second of two taps shows the page in the message of the first.
+func (p *Pages) Show(ctx context.Context, in Incoming, address string) error {
+	return p.open(ctx, in, address, true)
+}
+
+// stillThere is how long a page that was opened with a button counts as seen.
+const stillThere = time.Minute
+
+func (p *Pages) open(ctx context.Context, in Incoming, address string, tapped bool) error {
 	look, _, err := p.draw(ctx, in.To, in.From, address)
 	if err != nil {
+		r, _ := p.chat.Book.Records.Get(look.Session)
+		return p.chat.Explain(ctx, in.To, p.chat.In(in.To).Failure(r, err))
+	}
+	page, name := p.All[nameOf(address)], nameOf(address)
+	now := p.chat.Now()
+	next := shownPage{At: address, By: in.From, Used: now, First: address, Opened: now}
+	defer p.cards.Hold()()
+	for _, c := range p.cards.List() {
+		was := c.Payload
+		second := tapped && was.First == address && now.Sub(was.Opened) < stillThere && (!page.Own || was.By == in.From)
+		switch {
+		case c.Look.To != in.To:
+		case second:
+			next.Opened = was.Opened
+			return p.cards.Redraw(ctx, c.Key, look, next)
+		case page.Live != nil && nameOf(was.At) == name && c.Look.Session == look.Session:
+			if err := p.cards.Close(ctx, c.Key, render.Text{}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := p.cards.Post(ctx, look, next); err != nil || page.Live == nil {
 		return err
 	}
-	return p.cards.Post(ctx, look, p.used(address, in.From))
+	p.change(subject{name, look.Session}) // news that came meanwhile found no message
+	return nil
+}
+
+func nameOf(address string) string {
+	name, _, _ := strings.Cut(address, "/")
+	return name
+}
+
+// Shows reports whether a message shows a page about a session.
+func (p *Pages) Shows(name string, session uuid.UUID) bool {
+	return slices.ContainsFunc(p.cards.List(), func(c card.Card[shownPage]) bool {
+		return nameOf(c.Payload.At) == name && c.Look.Session == session
+	})
+}
+
+// heard notes the pages that news change. News of a session that takes over a conversation change the pages of both.
+func (p *Pages) heard(_ context.Context, r views.Session, n news.News) error {
+	for name, page := range p.All {
+		if page.Live == nil || !page.Live(n) {
+			continue
+		}
+		if taken, is := n.(news.Transferred); is {
+			p.change(subject{name, taken.From})
+		}
+		p.change(subject{name, r.ID})
+	}
+	return nil
+}
+
+func (p *Pages) change(s subject) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changed[s] = true
+	pause.Poke(p.wake)
+}
+
+// run draws the pages that news change, and at its start all of them.
+func (p *Pages) run(ctx context.Context) error {
+	for _, c := range p.cards.List() {
+		if name := nameOf(c.Payload.At); p.All[name].Live != nil {
+			p.change(subject{name, c.Look.Session})
+		}
+	}
+	for pause.Until(ctx, pause.Forever, p.wake) {
+		p.mu.Lock()
+		changed := p.changed
+		p.changed = make(map[subject]bool)
+		p.mu.Unlock()
+		for _, c := range p.cards.List() {
+			if !changed[subject{nameOf(c.Payload.At), c.Look.Session}] {
+				continue
+			}
+			if err := p.Refresh(ctx, c.Key); err != nil && ctx.Err() == nil {
+				p.chat.Log.Warn("page_not_drawn", logkey.SessionID, c.Look.Session.String(), logkey.Error, err.Error())
+			}
+		}
+	}
+	return nil
 }
 
 func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error) {
 	show := func(next string) func(ctx context.Context) error {
-		return func(ctx context.Context) error { return p.show(ctx, t.Card.Key, t.To, p.used(next, t.From)) }
+		return func(ctx context.Context) error { return p.show(ctx, t.Card.Key, t.To, p.used(was, next, t.From)) }
 	}
 	if next, leads := strings.CutPrefix(t.Card.Option, toPage); leads {
 		return Do(show(next))
@@ -129,7 +246,7 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 	if !acts || page.Do == nil {
 		return p.cards.Over(ctx, t)
 	}
-	a, next, err := page.Do(ctx, Visit{To: t.To, By: t.From, Rest: rest}, what)
+	a, next, err := page.Do(ctx, Visit{To: t.To, By: t.From, Rest: rest, Message: t.Message}, what)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -169,14 +286,14 @@ func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken boo
 	if err != nil {
 		return true, err
 	}
-	now := p.used(cmp.Or(next, c.Payload.At), in.From)
+	now := p.used(c.Payload, cmp.Or(next, c.Payload.At), in.From)
 	now.Heard = in.MessageID
 	return true, p.show(ctx, c.Key, in.To, now)
 }
 
 // used is a message that shows an address because somebody has just asked for that.
-func (p *Pages) used(address string, by int64) shownPage {
-	return shownPage{At: address, By: by, Used: p.chat.Now()}
+func (p *Pages) used(was shownPage, address string, by int64) shownPage {
+	return shownPage{At: address, By: by, Used: p.chat.Now(), First: was.First, Opened: was.Opened}
 }
 
 // Mine gives the message at which a person was last in a place, of those that show a page of a name, and when that was.
@@ -219,7 +336,7 @@ func (p *Pages) Refresh(ctx context.Context, key string) error {
 // already: where it shows another one by now, that stays.
 func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, next shownPage) error {
 	look, known, err := p.draw(ctx, to, next.By, next.At)
-	if err != nil || !known {
+	if err != nil && look.Text.Blank() || !known {
 		return err
 	}
 	defer p.cards.Hold()()
@@ -235,27 +352,34 @@ func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, ne
 	return p.cards.Redraw(ctx, key, look, next)
 }
 
-// draw is the look of an address; known is false where no feature has such a page.
+// draw is the look of an address; known is false where no feature has such a page. With an error that is a refusal the look
+// shows the refusal; otherwise it has no text.
 func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, address string) (l card.Look, known bool, err error) {
 	page, rest := p.find(address)
 	if page.Draw == nil {
-		return l, false, nil
+		return card.Look{To: to}, false, nil
 	}
 	s, err := page.Draw(ctx, Visit{To: to, By: by, Rest: rest})
 	if err != nil {
-		return l, true, err
+		s.Text, s.Options = render.Text{}, nil
+		r, _ := p.chat.Book.Records.Get(s.Session)
+		if f := p.chat.In(to).Failure(r, err); !f.Internal {
+			s.Text, s.Options = f.Text, Rows(1, p.chat.In(to).Option(i18n.ButtonRefresh, ToPage(address), ""))
+		}
 	}
 	if s.Back != "" {
 		s.Options = append(s.Options, []card.Option{{Text: p.chat.In(to).Words.Say(i18n.ButtonBack), Value: ToPage(s.Back)}})
 	}
+	means := address // with the words of the buttons: a person means what these read
 	for _, row := range s.Options {
 		for i := range row {
+			means += "\n" + row[i].Text
 			if page.Own && row[i].For == 0 {
 				row[i].For = by
 			}
 		}
 	}
-	return card.Look{To: to, Text: s.Text, Options: s.Options, Session: s.Session, Means: address}, true, nil
+	return card.Look{To: to, Text: s.Text, Options: s.Options, Session: s.Session, Until: s.Until, Means: means}, true, err
 }
 
 func (p *Pages) find(address string) (page Page, rest string) {

@@ -45,7 +45,7 @@ func New(c *chat.Chat, said history.Conversations, exports history.Exports) *His
 
 // Feature is what the roof knows of this package.
 func (h *History) Feature() chat.Feature {
-	f := chat.Feature{Name: "history", Cards: make(map[string]chat.OnTap),
+	f := chat.Feature{Name: "history",
 		Pages: map[string]chat.Page{page: {Draw: h.draw, Do: h.do, Typed: h.typed}}}
 	anyone := func(views.Session) bool { return true }
 	h.chat.ByName(&f, chat.Command{Name: "history"}, anyone, func(ctx context.Context, in chat.Incoming, r views.Session) error {

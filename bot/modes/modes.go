@@ -1,11 +1,8 @@
 package modes
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -16,111 +13,69 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 )
 
-// Modes are the cards of all sessions.
+// Modes are the pages of all sessions.
 type Modes struct {
 	chat     *chat.Chat
 	switches modes.Switches
-	cards    chat.Cards[shown] // by session
 }
 
-// shown is what a card shows.
-type shown struct {
-	Asked  int64         `json:"asked"` // the only person whose taps count
-	Now    modes.Now     `json:"now"`
-	Failed modes.Outcome `json:"failed,omitempty"` // of the last wish
-	What   modes.Wish    `json:"what,omitzero"`    // that wish
-	Posted time.Time     `json:"posted,omitzero"`
-}
+const page = "mode"
 
-const kind = "modes"
+// view is what a page shows.
+type view struct {
+	Session uuid.UUID `json:"session"`
+}
 
 // New returns the feature of a chat.
-func New(c *chat.Chat, switches modes.Switches) *Modes {
-	return &Modes{chat: c, switches: switches, cards: chat.NewCards[shown](c, kind)}
-}
+func New(c *chat.Chat, switches modes.Switches) *Modes { return &Modes{chat: c, switches: switches} }
 
-// Feature is what the roof knows of it.
+// Feature is what the dispatcher knows of it.
 func (m *Modes) Feature() chat.Feature {
-	f := chat.Feature{Name: "modes", Cards: map[string]chat.OnTap{kind: m.cards.OnTap(m.tap)},
-		News: []chat.Teller{chat.Tells(m.switched)}, Heard: m.hear}
-	m.chat.ByName(&f, chat.Command{Name: "mode"}, func(r views.Session) bool { return r.Open },
+	f := chat.Feature{Name: "modes", News: []chat.Teller{chat.Tells(m.switched)},
+		Pages: map[string]chat.Page{page: {Draw: m.draw, Do: m.do, Own: true, Live: changes}}}
+	m.chat.ByName(&f, chat.Command{Name: page}, func(r views.Session) bool { return r.Open },
 		func(ctx context.Context, in chat.Incoming, r views.Session) error {
-			return m.show(ctx, in.To, r.ID, in.From, false)
+			return m.chat.Pages.Open(ctx, in, chat.Address(page, view{r.ID}))
 		})
 	return f
 }
 
 // Show shows a session's modes in a message whose buttons are for the person who asked. Two taps are one message.
 func (m *Modes) Show(ctx context.Context, in chat.Incoming, r views.Session) error {
-	return m.show(ctx, in.To, r.ID, in.From, true)
+	return m.chat.Pages.Show(ctx, in, chat.Address(page, view{r.ID}))
 }
 
-// show shows a session's modes in a new message; tapped: or in the one that the last tap has brought. An earlier card of
-// the session loses its buttons.
-func (m *Modes) show(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64, tapped bool) error {
-	r, _ := m.chat.Book.Records.Get(session)
-	now, err := m.switches.Switch(ctx, session, modes.Wish{})
-	if err != nil {
-		return m.chat.Explain(ctx, to, m.chat.In(to).Failure(r, err))
+// changes reports whether news change what an agent runs with.
+func changes(n news.News) bool {
+	switch n.(type) {
+	case news.Switched, news.Ended, news.Lost, news.Stopped, news.Failed:
+		return true
 	}
-	defer m.cards.Hold()()
-	old, open := m.cards.Get(session.String())
-	again := tapped && open && old.Look.To == to && old.Payload.Asked == asked && m.chat.Now().Sub(old.Payload.Posted) < chat.StillThere
-	s := shown{Asked: asked, Now: now, Posted: m.chat.Now()}
-	if again {
-		s.Failed, s.What = old.Payload.Failed, old.Payload.What
-	} else if err := m.cards.Close(ctx, session.String(), render.Text{}); err != nil {
-		return err
+	return false
+}
+
+// do requests what the option says.
+func (m *Modes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
+	want := modes.Wish{Mode: modes.Mode(what)}
+	if model, ok := strings.CutPrefix(what, modelPrefix); ok {
+		want = modes.Wish{Model: model}
 	}
-	return m.cards.Show(ctx, session.String(), m.look(r, to, s), s)
+	return chat.Answer{Then: func(ctx context.Context) error {
+		id := chat.ViewAt[view](v.Rest).Session
+		if _, err := m.switches.Switch(ctx, id, want); err != nil {
+			r, _ := m.chat.Book.Records.Get(id)
+			return m.chat.Explain(ctx, v.To, m.chat.In(v.To).Failure(r, err))
+		}
+		return nil
+	}}, "", nil
 }
 
-// tap wants what the option says. The card says that it is still to come before anything is wanted:
-// the news of the end may be there at once.
-func (m *Modes) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer, error) {
-	return chat.Do(func(ctx context.Context) error {
-		id := t.Card.Session
-		r, _ := m.chat.Book.Records.Get(id)
-		now, err := m.switches.Switch(ctx, id, modes.Wish{})
-		if err == nil {
-			want := modes.Wish{Mode: modes.Mode(t.Card.Option)}
-			if model, ok := strings.CutPrefix(t.Card.Option, modelPrefix); ok {
-				want = modes.Wish{Model: model}
-			}
-			now.Want.Mode, now.Want.Model = cmp.Or(want.Mode, now.Want.Mode), cmp.Or(want.Model, now.Want.Model)
-			err = m.redraw(ctx, r, func(s *shown) { *s = shown{Asked: was.Asked, Now: now, Posted: was.Posted} })
-			if err == nil {
-				_, err = m.switches.Switch(ctx, id, want)
-			}
-		}
-		if err == nil {
-			return nil
-		}
-		back := m.redraw(ctx, r, func(s *shown) { *s = was })
-		return errors.Join(back, m.chat.Explain(ctx, t.To, m.chat.In(t.To).Failure(r, err)))
-	})
-}
-
-// switched draws what came of a wish. A person who has waited, or whose card is gone, gets a message.
+// switched reports the outcome of a request, unless the page shows that it was done and the person did not have to wait.
 func (m *Modes) switched(ctx context.Context, r views.Session, n news.Switched) error {
-	_, open := m.cards.Get(r.ID.String())
-	err := m.redraw(ctx, r, func(s *shown) {
-		s.Failed, s.What = n.Outcome, n.Wish
-		if s.Now.Mode = n.Seen; n.Mode != "" && s.Now.Want.Mode == n.Mode {
-			s.Now.Want.Mode = ""
-		}
-		if n.Model != "" && s.Now.Want.Model == n.Model {
-			s.Now.Want.Model = ""
-		}
-		if n.Model != "" && n.Outcome == modes.Done {
-			s.Now.Model = n.Model
-		}
-	})
-	if err != nil || open && !n.Waited {
-		return err
+	if n.Outcome == modes.Done && !n.Waited && m.chat.Pages.Shows(page, r.ID) {
+		return nil
 	}
 	p := m.chat.In(r.Conversation)
 	text := outcome(p, r, n.Wish, n.Outcome)
@@ -131,50 +86,37 @@ func (m *Modes) switched(ctx context.Context, r views.Session, n news.Switched) 
 		Sounds: n.Outcome != modes.Done && m.chat.Sounds(chat.NotSwitched, r)})
 }
 
-// hear closes the card of a session that is over.
-func (m *Modes) hear(ctx context.Context, r views.Session, n news.News) error {
-	switch n.(type) {
-	case news.Ended, news.Lost, news.Stopped, news.Failed:
-		defer m.cards.Hold()()
-		return m.cards.Close(ctx, r.ID.String(), render.Text{})
-	}
-	return nil
-}
-
-// redraw changes the open card of a session, if there is one.
-func (m *Modes) redraw(ctx context.Context, r views.Session, change func(s *shown)) error {
-	defer m.cards.Hold()()
-	c, open := m.cards.Get(r.ID.String())
-	if !open {
-		return nil
-	}
-	change(&c.Payload)
-	return m.cards.Redraw(ctx, c.Key, m.look(r, c.Look.To, c.Payload), c.Payload)
-}
-
 const modelPrefix = "model " // of the options that are a model; the others are a mode
 
-// look is the card: what the agent runs with, what is still to come, and a button for each choice.
-func (m *Modes) look(r views.Session, to address.Conversation, s shown) card.Look {
-	p := m.chat.In(to)
+// draw shows what the agent runs with, what is still to come, and a button for each choice.
+func (m *Modes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	p := m.chat.In(v.To)
+	r, ok := m.chat.Book.Records.Get(chat.ViewAt[view](v.Rest).Session)
+	switch {
+	case !ok:
+		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone))}, nil
+	case !r.Open:
+		return chat.Screen{Text: p.EndedText(r), Session: r.ID}, nil
+	}
+	now, err := m.switches.Switch(ctx, r.ID, modes.Wish{})
+	if err != nil {
+		return chat.Screen{Session: r.ID}, err
+	}
 	model := p.Say(i18n.ModelHidden)
-	if s.Now.Model != "" {
-		model = chat.ShownName(s.Now.Model)
+	if now.Model != "" {
+		model = chat.ShownName(now.Model)
 	}
 	lines := []string{
-		p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, s.Now.Mode)}),
+		p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, now.Mode)}),
 		p.Say(i18n.StatusModel, i18n.Args{"Model": model}),
 		p.Say(i18n.ModesForSession),
 	}
-	if s.Now.Mode == modes.Bypass || s.Now.Mode == modes.Auto {
-		lines = append(lines, p.Say(i18n.ModesTerminalOnly, i18n.Args{"What": modeText(p, s.Now.Mode)}))
+	if now.Mode == modes.Bypass || now.Mode == modes.Auto {
+		lines = append(lines, p.Say(i18n.ModesTerminalOnly, i18n.Args{"What": modeText(p, now.Mode)}))
 	}
-	lines = append(lines, pending(p, s.Now)...)
+	lines = append(lines, pending(p, now)...)
 	text := render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain("\n"+strings.Join(lines, "\n")))
-	if s.Failed != modes.Done {
-		text = render.Join(text, render.Plain("\n"+chat.Warning), outcome(p, r, s.What, s.Failed))
-	}
-	return card.Look{To: to, Session: r.ID, Text: text, Options: options(p, s)}
+	return chat.Screen{Text: text, Session: r.ID, Options: options(p, now)}, nil
 }
 
 // pending says what is still to be switched.
@@ -197,17 +139,17 @@ func pending(p chat.Phrases, now modes.Now) (lines []string) {
 }
 
 // options are the buttons. What is there now has a tick, what is still to come dots.
-func options(p chat.Phrases, s shown) [][]card.Option {
+func options(p chat.Phrases, now modes.Now) [][]card.Option {
 	var ofModes, ofModels []card.Option
 	for _, mode := range modes.Modes {
-		o := p.Option(i18n.ModeKey.Of(string(mode)), string(mode), "")
-		o.Text, o.For = sign(s.Now.Mode == mode, s.Now.Want.Mode == mode)+o.Text, s.Asked
+		o := p.Option(i18n.ModeKey.Of(string(mode)), chat.Does(string(mode)), "")
+		o.Text = sign(now.Mode == mode, now.Want.Mode == mode) + o.Text
 		ofModes = append(ofModes, o)
 	}
 	for _, model := range modes.Models {
-		is := s.Now.Model == model || strings.HasPrefix(s.Now.Model, model+" ")
-		text := sign(is, s.Now.Want.Model == model) + model
-		ofModels = append(ofModels, card.Option{Text: text, Value: modelPrefix + model, For: s.Asked})
+		is := now.Model == model || strings.HasPrefix(now.Model, model+" ")
+		text := sign(is, now.Want.Model == model) + model
+		ofModels = append(ofModels, card.Option{Text: text, Value: chat.Does(modelPrefix + model)})
 	}
 	return append(chat.Rows(2, ofModes...), chat.Rows(2, ofModels...)...)
 }

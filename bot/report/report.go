@@ -22,10 +22,11 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Resumer resumes sessions, and shows some of them to choose from.
+// Resumer resumes sessions.
 type Resumer interface {
 	Resume(ctx context.Context, q chat.Resume) (back bool, err error)
-	PostPick(ctx context.Context, to address.Conversation, list []views.Session) error
+	// Again is Resume, which makes a session that is open the current one.
+	Again(ctx context.Context, q chat.Resume) (back bool, err error)
 	// Continue is Resume for a session whose work was cut short: its agent is asked to go on, once.
 	Continue(ctx context.Context, q chat.Resume) (back bool, err error)
 }
@@ -61,6 +62,7 @@ const (
 type Reports struct {
 	Deps
 	cards chat.Cards[offered]
+	pick  func(ctx context.Context, to address.Conversation, a chat.Among) error // of a report, by the key of its card
 }
 
 const kind = "report" // of the cards
@@ -72,7 +74,16 @@ func New(d Deps) *Reports {
 
 // Feature is what the roof knows of Reports.
 func (p *Reports) Feature() chat.Feature {
-	return chat.Feature{Name: "report", Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
+	f := chat.Feature{Name: "report", Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
+	p.pick = p.Chat.AddChoice(&f, chat.Choice{Name: "lost", Question: i18n.ResumePick,
+		Among: func(_ address.Conversation, a chat.Among) []views.Session {
+			c, _ := p.cards.Get(a.Word)
+			return chat.LatestEnd(p.stillLost(c.Payload.Lost))
+		},
+		Do: func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (back bool, err error) {
+			return p.Resumer.Again(ctx, chat.Resume{Session: r, To: t.To, From: t.From})
+		}})
+	return f
 }
 
 // Tell tells each conversation what a start found and did, in one message and only if that matters
@@ -182,7 +193,7 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer
 	case len(list) == 0:
 		return chat.Answer{Text: p.Chat.In(t.To).Say(i18n.RecoveredOver)}, p.tidy(ctx, t, was)
 	case t.Card.Option == pickOption:
-		return chat.Do(func(ctx context.Context) error { return p.Resumer.PostPick(ctx, t.To, list) })
+		return chat.Do(func(ctx context.Context) error { return p.pick(ctx, t.To, chat.Among{Word: t.Card.Key}) })
 	}
 	text := p.Chat.In(t.To).Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
 	return chat.Answer{Text: text, Then: func(ctx context.Context) error {

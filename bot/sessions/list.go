@@ -28,7 +28,7 @@ import (
 
 // list shows the sessions with a link each, and the windows that belong to none.
 func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
-	if err := s.lists.Post(ctx, s.look(ctx, in.To), struct{}{}); err != nil {
+	if err := s.chat.Pages.Open(ctx, in, listPage); err != nil {
 		return err
 	}
 	return s.Others.Post(ctx, in.To, s.Others.All(ctx))
@@ -89,20 +89,23 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 // endings are the ways in which a session may be over, as they are counted.
 var endings = []i18n.Key{i18n.StateArchived, i18n.StateCompleted, i18n.StateCrashed, i18n.StateLost, i18n.StateFailed, i18n.StateAbandoned}
 
-// tapList follows a link of a list, and shows the list as it is now.
-func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	return s.Follow(ctx, t, func(ctx context.Context) error {
-		look := s.look(ctx, t.To)
-		parts := look.Text.Split(render.Limit)
-		look.Text = parts[len(parts)-1] // the options stand under the last part
-		return s.lists.Redraw(ctx, t.Card.Key, look, struct{}{})
-	})
+// listPage is the page of /list, menuPage the same page in the menu, to which it leads back.
+const (
+	listPage = "list"
+	menuPage = "sessions"
+)
+
+// page is the list as the page of a name.
+type page struct {
+	*Sessions
+	name, back string
 }
 
-// listPage is the list in the menu.
-const listPage = "sessions"
-
-type page struct{ *Sessions }
+// listPages are the pages of the list.
+func listPages(s *Sessions) map[string]chat.Page {
+	list, inMenu := page{s, listPage, ""}, page{s, menuPage, "menu"}
+	return map[string]chat.Page{listPage: {Draw: list.draw, Do: list.do}, menuPage: {Draw: inMenu.draw, Do: inMenu.do}}
+}
 
 // draw is the list as a page; of a text that is too long for one message, a part of it.
 func (s page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
@@ -116,9 +119,9 @@ func (s page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		}
 	}
 	turns := part.Turns(func(page int) card.Option {
-		return card.Option{Value: chat.ToPage(listPage + "/" + strconv.Itoa(page))}
+		return card.Option{Value: chat.ToPage(s.name + "/" + strconv.Itoa(page))}
 	})
-	return chat.Screen{Text: parts[part.Page], Options: append(look.Options, turns), Back: "menu"}, nil
+	return chat.Screen{Text: parts[part.Page], Options: append(look.Options, turns), Back: s.back}, nil
 }
 
 // do follows a link of the page, which is drawn anew then.
@@ -149,11 +152,10 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 		return chat.Do(func(ctx context.Context) error { return s.Idle.Offer(ctx, t) })
 	case word == allLink:
 		return chat.Do(func(ctx context.Context) error {
-			open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isLive(r) })
-			if len(open) == 0 {
+			if len(openIn(s.chat.Book.Records)) == 0 {
 				return s.chat.Say(ctx, t.To, s.chat.NoSessionText(t.To))
 			}
-			return s.switching.Post(ctx, t.To, open, chat.Among{})
+			return s.pickCurrent(ctx, t.To, chat.Among{})
 		})
 	case !ok:
 	case word == chat.RetryLink && isNotClean(r) && chat.OfLaunch(word, r) == t.Card.Option:
@@ -166,7 +168,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 			return draw(ctx)
 		})
 	case word == chat.OpenLink && (Endable(q.Session) || t.Card.Kind == chat.NoticeKind):
-		return s.open(ctx, t, q.Session, draw)
+		return s.makeCurrent(ctx, t, q.Session, draw)
 	case word == chat.UndoLink && r.State == views.Restoring && !comesBack(r): // the second of two taps
 		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
 	case word == chat.ResumeLink, word == chat.UndoLink:
@@ -189,10 +191,10 @@ func (s *Sessions) late(t chat.Tap) string {
 	return s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})
 }
 
-// open makes a session the current one before the tap is answered: a text that follows the tap goes
+// makeCurrent makes a session the current one before the tap is answered: a text that follows the tap goes
 // to the session. Then the session is shown where the person tapped, or in its own topic there, and the
 // tapped message is drawn. Of a session that is over only the last answer is shown.
-func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
+func (s *Sessions) makeCurrent(ctx context.Context, t chat.Tap, r views.Session,
 	draw func(context.Context) error) (chat.Answer, error) {
 	at := s.chat.Book.Home(t.To, r)
 	s.Recall(r, at) // before it is current: then its reader shows what is newer

@@ -26,13 +26,15 @@ import (
 // resumes the session in another folder.
 func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) error {
 	if arg == "" {
-		open := func(r views.Session) bool { return !r.Resumable }
-		return s.PostPick(ctx, in.To, slices.DeleteFunc(s.chat.Book.Records.List(), open))
+		if len(s.toResume(in.To, chat.Among{})) == 0 {
+			return s.chat.Say(ctx, in.To, s.chat.In(in.To).Say(i18n.ResumeNone))
+		}
+		return s.pick(ctx, in.To, chat.Among{})
 	}
 	found, path := findToResume(s.chat.Book, in.To, arg)
 	switch {
 	case len(found) > 1:
-		return s.picks.Post(ctx, in.To, found, chat.Among{From: in.From, Dir: path})
+		return s.pick(ctx, in.To, chat.Among{Word: arg, From: in.From, Dir: path})
 	case len(found) == 0 || !comesBack(found[0]) && !Endable(found[0]):
 		return s.chat.TellNone(ctx, in, arg, found)
 	}
@@ -75,13 +77,14 @@ func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (
 	return book.Find(to, name, comesBack), path
 }
 
-// PostPick shows sessions to choose one from, the latest end first.
-func (s *Sessions) PostPick(ctx context.Context, to outbox.Conversation, list []views.Session) error {
-	if len(list) == 0 {
-		return s.chat.Say(ctx, to, s.chat.In(to).Say(i18n.ResumeNone))
+// toResume returns the sessions that a word means, or without a word those that can be resumed, the latest end first.
+func (s *Sessions) toResume(to outbox.Conversation, a chat.Among) []views.Session {
+	if a.Word != "" {
+		found, _ := findToResume(s.chat.Book, to, a.Word)
+		return found
 	}
-	slices.SortFunc(list, func(a, b views.Session) int { return b.EndedAt.Compare(a.EndedAt) })
-	return s.picks.Post(ctx, to, list, chat.Among{})
+	over := func(r views.Session) bool { return !r.Resumable }
+	return chat.LatestEnd(slices.DeleteFunc(s.chat.Book.Records.List(), over))
 }
 
 // makeDirOption makes the folder of the session first. The other options of an offer are those of

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -67,45 +68,27 @@ type Deps struct {
 type Sessions struct {
 	Deps
 	chat   *chat.Chat
-	lists  chat.Cards[struct{}]        // of /list; the options are links
 	ends   chat.Cards[End]             // ask whether to end a session
 	offers chat.Cards[control.Restore] // offer ways to resume a session
 	begins card.Kind[begin]            // say that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]         // ask what of /new is the folder
-	picks  chat.Choice                 // of a session to resume
-	// switching asks which session is to be the current one, where there are too many for a button each.
-	switching chat.Choice
+	// pick asks which session to resume, and pickCurrent which one is to be the current one if there are too many for a button each.
+	pick, pickCurrent func(ctx context.Context, to address.Conversation, a chat.Among) error
 }
 
 // The kinds of the cards.
 const (
-	listKind   = "list"
 	endKind    = "end"
 	resumeKind = "resume"
 	beginKind  = "begin"
 	whereKind  = "where"
-	pickKind   = "pick"
-	switchKind = "switch"
 )
 
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
-	s := &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
-		ends: chat.NewCards[End](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind).Asking(),
+	return &Sessions{Deps: d, chat: d.Chat, ends: chat.NewCards[End](d.Chat, endKind),
+		offers: chat.NewCards[control.Restore](d.Chat, resumeKind).Asking(),
 		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
-	s.picks = d.Chat.NewChoice(pickKind, i18n.ResumePick, nil,
-		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
-			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
-		})
-	s.switching = d.Chat.NewChoice(switchKind, i18n.SwitchPick, nil,
-		func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (bool, error) {
-			opened, err := s.open(ctx, t, r, func(context.Context) error { return nil })
-			if err != nil {
-				return false, err
-			}
-			return true, opened.Then(ctx)
-		})
-	return s
 }
 
 // Feature is what the roof knows of Sessions.
@@ -126,19 +109,41 @@ func (s *Sessions) Feature() chat.Feature {
 			{Name: "new", Run: s.start}, {Name: "list", Run: s.list, Unkept: listText}, {Name: "resume", Run: s.resume},
 		},
 		Cards: map[string]chat.OnTap{
-			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
-			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
-			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.switching.OnTap(),
+			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, endKind: s.ends.OnTap(s.tapEnd),
+			resumeKind: s.offers.OnTap(s.tapOffer), whereKind: s.wheres.OnTap(s.tapWhere),
 		},
-		Pages: map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}},
+		Pages: listPages(s),
 		Late:  map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(retrying), chat.Tells(s.tellStopped),
 			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
 	}
+	s.addChoices(&f)
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
 	s.chat.ByName(&f, chat.Command{Name: "kill"}, Endable, kill)
 	s.chat.ByName(&f, chat.Command{Name: "done"}, Endable, done)
 	return f
+}
+
+// addChoices adds the pages that ask which session to resume, and which one is to be the current one.
+func (s *Sessions) addChoices(f *chat.Feature) {
+	s.pick = s.chat.AddChoice(f, chat.Choice{Name: "pick", Question: i18n.ResumePick, Among: s.toResume,
+		Do: func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
+			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
+		}})
+	s.pickCurrent = s.chat.AddChoice(f, chat.Choice{Name: "switch", Question: i18n.SwitchPick,
+		Among: func(address.Conversation, chat.Among) []views.Session { return openIn(s.chat.Book.Records) },
+		Do: func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (bool, error) {
+			opened, err := s.makeCurrent(ctx, t, r, func(context.Context) error { return nil })
+			if err != nil {
+				return false, err
+			}
+			return true, opened.Then(ctx)
+		}})
+}
+
+// openIn returns the sessions that are open.
+func openIn(all views.Views) []views.Session {
+	return slices.DeleteFunc(all.List(), func(r views.Session) bool { return !isLive(r) })
 }
 
 // start opens a session: /new [name] [path]. Without both it shows the page of new sessions.

@@ -47,7 +47,6 @@ type view struct {
 	Filter  filter    `json:"filter,omitempty"`
 	Page    int       `json:"page,omitempty"`
 	Session uuid.UUID `json:"session,omitzero"` // uuid.Nil: the list
-	Inspect bool      `json:"inspect,omitempty"`
 }
 
 // filter says which sessions are listed.
@@ -88,10 +87,6 @@ func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		list := a.list(ctx, p, view{Filter: at.Filter, Page: at.Page})
 		list.Text = chat.Paragraphs(above, list.Text)
 		return list, nil
-	}
-	if at.Inspect {
-		at.Inspect = false
-		return chat.Screen{Text: a.text(ctx, v.To, v.By, r), Session: r.ID, Back: at.address()}, nil
 	}
 	return a.one(ctx, p, at, r), nil
 }
@@ -167,29 +162,15 @@ func (a archive) one(ctx context.Context, p chat.Phrases, at view, r views.Sessi
 	if said := chat.OneLine(a.asked(ctx, []views.Session{r})[0]); said != "" {
 		text = append(text, render.Quote(chat.Head(said, shownAsked)))
 	}
-	inspect := at
-	inspect.Inspect = true
+	inspect := chat.Address(statusPage, about{Session: r.ID, Back: at.address()})
 	back := view{Filter: at.Filter, Page: at.Page}
 	return chat.Screen{Text: chat.Paragraphs(text...), Session: r.ID, Back: back.address(), Options: [][]card.Option{
-		{p.Option(i18n.ButtonResume, chat.Does(resumeOption), outbox.Primary), p.Option(i18n.ButtonInspect, chat.ToPage(inspect.address()), "")},
+		{p.Option(i18n.ButtonResume, chat.Does(resumeOption), outbox.Primary), p.Option(i18n.ButtonInspect, chat.ToPage(inspect), "")},
 		{p.Option(i18n.ButtonForget, chat.Does(forgetOption), "")},
 	}}
 }
 
-// do resumes a session, or asks whether to delete its record.
-func (a archive) do(_ context.Context, v chat.Visit, what string) (answer chat.Answer, next string, err error) {
-	at := chat.ViewAt[view](v.Rest)
-	r, ok := a.chat.Book.Records.Get(at.Session)
-	if !ok || !r.Resumable { // which the page says
-		return chat.Answer{}, "", nil
-	}
-	if what == forgetOption {
-		answer.Then = func(ctx context.Context) error { return a.askForget(ctx, v.To, v.By, r) }
-		return answer, "", nil
-	}
-	answer.Then = func(ctx context.Context) error {
-		_, err := a.chat.Resume(ctx, chat.Resume{Session: a.chat.Book.Successor(r), To: v.To, From: v.By})
-		return err
-	}
-	return answer, "", nil
+// do resumes the session that is shown, or asks whether to delete its record.
+func (a archive) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
+	return a.act(v, chat.ViewAt[view](v.Rest).Session, what), "", nil
 }

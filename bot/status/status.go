@@ -46,21 +46,30 @@ type status struct {
 	cards   chat.Cards[over]
 }
 
-// over is one launch of a session, as a card keeps it.
+// over is one launch of a session, whose record a question is about.
 type over struct {
 	Session uuid.UUID `json:"session"`
 	Launch  time.Time `json:"launch"` // the record of a later one is not deleted
 }
 
-const kind = "status"
+const (
+	kind       = "status" // of the questions
+	statusPage = "status"
+)
 
-// What the options of a card do.
+// What the options do.
 const (
 	resumeOption = "resume"
 	renameOption = "rename"
 	forgetOption = "forget" // ask
 	surely       = "surely" // delete the record
 )
+
+// about is what a status page shows.
+type about struct {
+	Session uuid.UUID `json:"session"`
+	Back    string    `json:"back,omitempty"` // the address that it was opened from
+}
 
 // Told are the sentences about a session's history, oldest first, for a person who reads them.
 type Told func(p chat.Phrases, history []views.Change, reader int64) []string
@@ -70,8 +79,12 @@ func New(c *chat.Chat, agents Agents, records control.Keeper, entry func(key str
 	said history.Asked, names control.Namer, told Told) []chat.Feature {
 	s := &status{chat: c, agents: agents, records: records, entry: entry, told: told, cards: chat.NewCards[over](c, kind),
 		names: &renames{chat: c, names: names, asks: chat.NewCards[question](c, renameKind)}}
-	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
-	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true }, s.status)
+	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)},
+		Pages: map[string]chat.Page{statusPage: {Draw: s.draw, Do: s.do}}}
+	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true },
+		func(ctx context.Context, in chat.Incoming, r views.Session) error {
+			return c.Pages.Open(ctx, in, chat.Address(statusPage, about{Session: r.ID}))
+		})
 	return []chat.Feature{s.names.feature(), f, archive{s, said}.feature()}
 }
 
@@ -82,41 +95,52 @@ func (s *status) askForget(ctx context.Context, to outbox.Conversation, asked in
 	return s.cards.Post(ctx, question, over{r.ID, r.StartedAt})
 }
 
-// status tells all of a session, and offers what can be done.
-func (s *status) status(ctx context.Context, in chat.Incoming, r views.Session) error {
-	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, in.To, in.From, r)}
+// draw shows all of a session, and offers what can be done.
+func (s *status) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	at, p := chat.ViewAt[about](v.Rest), s.chat.In(v.To)
+	r, ok := s.chat.Book.Records.Get(at.Session)
+	if !ok {
+		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone)), Back: at.Back}, nil
+	}
 	var options []card.Option
 	if r.Over && r.Resumable {
-		options = append(options, s.chat.In(in.To).Option(i18n.ButtonResume, resumeOption, outbox.Primary))
+		options = append(options, p.Option(i18n.ButtonResume, chat.Does(resumeOption), outbox.Primary))
 	}
-	options = append(options, s.chat.In(in.To).Option(i18n.ButtonRename, renameOption, ""))
+	options = append(options, p.Option(i18n.ButtonRename, chat.Does(renameOption), ""))
 	if r.Over {
-		options = append(options, s.chat.In(in.To).Option(i18n.ButtonForget, forgetOption, ""))
+		options = append(options, p.Option(i18n.ButtonForget, chat.Does(forgetOption), ""))
 	}
-	look.Options = chat.Rows(2, options...)
-	return s.cards.Post(ctx, look, over{r.ID, r.StartedAt})
+	return chat.Screen{Text: s.text(ctx, v.To, v.By, r), Options: chat.Rows(2, options...), Back: at.Back, Session: r.ID}, nil
 }
 
-// tap asks whether to delete a record, and deletes it when the person who was asked confirms that.
+func (s *status) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
+	return s.act(v, chat.ViewAt[about](v.Rest).Session, what), "", nil
+}
+
+// act resumes or renames a session, or asks whether to delete its record. What can no longer be done is a stale button.
+func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answer) {
+	r, ok := s.chat.Book.Records.Get(session)
+	switch {
+	case ok && what == renameOption:
+		a.Then = func(ctx context.Context) error { return s.names.ask(ctx, v.To, r.ID, v.By) }
+	case ok && what == resumeOption && r.Resumable:
+		a.Then = func(ctx context.Context) error {
+			_, err := s.chat.Resume(ctx, chat.Resume{Session: s.chat.Book.Successor(r), To: v.To, From: v.By})
+			return err
+		}
+	case ok && what == forgetOption && r.Over:
+		a.Then = func(ctx context.Context) error { return s.askForget(ctx, v.To, v.By, r) }
+	default:
+		a.Text = s.chat.In(v.To).Say(i18n.StaleButton)
+	}
+	return a
+}
+
+// tap deletes a record when the person who was asked confirms that.
 func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, error) {
 	r, ok := s.chat.Book.Records.Get(was.Session)
-	if ok && t.Card.Option == renameOption {
-		return chat.Do(func(ctx context.Context) error { return s.names.ask(ctx, t.To, r.ID, t.From) })
-	}
-	if !ok || !r.Over || !was.Launch.Equal(r.StartedAt) {
+	if !ok || !r.Over || !was.Launch.Equal(r.StartedAt) || t.Card.Option != surely {
 		return s.cards.Over(ctx, t)
-	}
-	if t.Card.Option == resumeOption {
-		return chat.Do(func(ctx context.Context) error {
-			q, _ := s.chat.Accepted(control.Restore{Session: r.ID}, t)
-			if back, err := s.chat.Resume(ctx, q); err != nil || !back {
-				return err
-			}
-			return s.cards.End(ctx, t, "")
-		})
-	}
-	if t.Card.Option != surely {
-		return chat.Do(func(ctx context.Context) error { return s.askForget(ctx, t.To, t.From, r) })
 	}
 	return chat.Do(func(ctx context.Context) error {
 		if err := s.cards.Close(ctx, t.Card.Key, s.chat.In(t.To).Text(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {

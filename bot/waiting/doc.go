@@ -3,8 +3,8 @@
 //
 // It promises that what the message offers is decided by what is so when the button is tapped: a prompt
 // that is being sent, or has left the queue, is neither moved nor sent again (P4), and where the agent
-// asks something nothing is interrupted (P7). The message is drawn again whenever the queue has changed.
-// Of one session there is one such message in a place, the newest.
+// asks something nothing is interrupted (P7). It is a live page (chat.Page): the message is drawn again
+// whenever the queue has changed, and of one session the newest message in a conversation has buttons.
 //
 // It does not type and keeps no order: lifecycle does. What is asked about a prompt that waits is
 // package prompt's.

@@ -32,24 +32,22 @@ const (
 	patience  = 5 * time.Second // of a look at the agent
 )
 
-// look is what a card shows, and which page that is: a page that is not there any more gives way to
-// the last one, and a prompt that waits no more to the list.
-func (w *Waiting) look(ctx context.Context, to outbox.Conversation, p page) (card.Look, page) {
-	say := words{w.chat.In(to), w.chat.Book.Several()}
-	r, known := w.chat.Book.Records.Get(p.Session)
+// draw shows a queue, or one of its prompts. Instead of a page that is not there any more it shows the last one, and instead of
+// a prompt that waits no more the list.
+func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	at, say := chat.ViewAt[view](v.Rest), words{w.chat.In(v.To), w.chat.Book.Several()}
+	r, known := w.chat.Book.Records.Get(at.Session)
 	if !known {
-		return card.Look{To: to, Text: render.Plain(say.Say(i18n.SessionGone))}, p
+		return chat.Screen{Text: render.Plain(say.Say(i18n.SessionGone))}, nil
 	}
 	r = w.chat.Book.Successor(r)
-	p.Session = r.ID
-	all := w.held(r)
-	look := card.Look{To: to, Session: r.ID}
-	var now desk.Look
+	all, s := w.held(r), chat.Screen{Session: r.ID}
 	if len(all) == 0 {
 		undecided := render.Plain(attention.Undecided(say.Phrases, attention.In(w.chat, r, r.Now)))
-		look.Text = chat.Lines(say.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name}), undecided)
-		return look, page{Session: p.Session, Posted: p.Posted}
+		s.Text = chat.Lines(say.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name}), undecided)
+		return s, nil
 	}
+	var now desk.Look
 	if r.Live {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
@@ -57,22 +55,21 @@ func (w *Waiting) look(ctx context.Context, to outbox.Conversation, p page) (car
 	}
 	asks := attention.In(w.chat, r, now.Now)
 	head := []render.Text{say.title(r, now), render.Plain(say.why(r, now, all[0])), render.Plain(attention.Undecided(say.Phrases, asks))}
-	if i := slices.IndexFunc(all, func(e inbox.Entry) bool { return e.Key == p.Prompt }); i >= 0 {
+	if i := slices.IndexFunc(all, func(e inbox.Entry) bool { return e.Key == at.Prompt }); i >= 0 {
 		said := i18n.Args{"First": i + 1, "Count": len(all), "Time": say.sent(all[i])}
 		parts := render.Quote(glyph.Signs(all[i].Text)).Split(render.Limit - room)
 		text := parts[0]
 		if len(parts) > 1 {
 			text = render.Join(text, render.Plain("\n…"))
 		}
-		look.Text = chat.Paragraphs(chat.Lines(head...),
+		s.Text = chat.Paragraphs(chat.Lines(head...),
 			chat.Lines(render.Plain(say.Say(i18n.QueueOne, said)), text))
-		look.Options = say.decisions(r, now, asks, i)
-		return look, p
+		back := chat.ToPage(view{Session: r.ID, Page: at.Page}.address())
+		s.Options = append(say.decisions(r, now, asks, i), []card.Option{say.Option(i18n.AskBack, back, "")})
+		return s, nil
 	}
-	part := card.PartOf(len(all), pageSize, p.Page)
-	p.Page, p.Prompt = part.Page, ""
-	look.Text, look.Options = say.list(head, all, part)
-	return look, p
+	s.Text, s.Options = say.list(head, all, view{Session: r.ID, Page: at.Page})
+	return s, nil
 }
 
 // held are the prompts that wait, in order.
@@ -97,19 +94,21 @@ type words struct {
 }
 
 // list is one page of the queue, with a button for each prompt.
-func (w words) list(head []render.Text, all []inbox.Entry, part card.Part) (render.Text, [][]card.Option) {
+func (w words) list(head []render.Text, all []inbox.Entry, at view) (render.Text, [][]card.Option) {
+	part := card.PartOf(len(all), pageSize, at.Page)
 	var lines []render.Text
 	var buttons []card.Option
 	for i, e := range all[part.First:part.Last] {
 		number := strconv.Itoa(part.First + i + 1)
 		line := w.Say(i18n.Named, i18n.Args{"What": w.sent(e), "Said": firstLine(e.Text)})
 		lines = append(lines, render.Plain(number+". "+line))
-		buttons = append(buttons, card.Option{Text: number, Value: showOption + ":" + e.Key})
+		one := view{Session: at.Session, Page: part.Page, Prompt: e.Key}
+		buttons = append(buttons, card.Option{Text: number, Value: chat.ToPage(one.address())})
 	}
 	title := render.Plain(w.Say(i18n.StatusQueue, i18n.Args{"Count": len(all)}))
 	text := chat.Paragraphs(chat.Lines(head...), chat.Lines(append([]render.Text{title}, lines...)...))
 	turns := part.Turns(func(page int) card.Option {
-		return card.Option{Value: pageOption + ":" + strconv.Itoa(page)}
+		return card.Option{Value: chat.ToPage(view{Session: at.Session, Page: page}.address())}
 	})
 	return chat.Lines(text, render.Plain(w.Place(part))), append(chat.Rows(perRow, buttons...), turns)
 }
@@ -121,16 +120,16 @@ func (w words) decisions(r views.Session, now desk.Look, asks attention.Attentio
 	switch {
 	case !r.Open:
 	case asks.Question:
-		options = append(options, []card.Option{w.Option(i18n.ButtonShowQuestion, askOption, outbox.Primary)})
+		options = append(options, []card.Option{w.Option(i18n.ButtonShowQuestion, chat.Does(askOption), outbox.Primary)})
 	case !now.Idle:
-		options = append(options, []card.Option{w.Option(i18n.ButtonInterruptSend, nowOption, outbox.Primary)})
+		options = append(options, []card.Option{w.Option(i18n.ButtonInterruptSend, chat.Does(nowOption), outbox.Primary)})
 	}
 	var row []card.Option
 	if at > 0 {
-		row = append(row, w.Option(i18n.ButtonSendNext, nextOption, ""))
+		row = append(row, w.Option(i18n.ButtonSendNext, chat.Does(nextOption), ""))
 	}
-	row = append(row, w.Option(i18n.ButtonDrop, discardOption, ""))
-	return append(options, row, []card.Option{w.Option(i18n.AskBack, backOption, "")})
+	row = append(row, w.Option(i18n.ButtonDrop, chat.Does(discardOption), ""))
+	return append(options, row)
 }
 
 // title is the session and what it does.

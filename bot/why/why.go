@@ -36,7 +36,7 @@ type why struct{ Deps }
 // New returns the feature of a chat.
 func New(d Deps) chat.Feature {
 	w := &why{d}
-	f := chat.Feature{Name: "why", Cards: make(map[string]chat.OnTap), Pages: map[string]chat.Page{page: {Draw: w.draw, Do: w.do}}}
+	f := chat.Feature{Name: "why", Pages: map[string]chat.Page{page: {Draw: w.draw, Do: w.do}}}
 	d.Chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true },
 		func(ctx context.Context, in chat.Incoming, r views.Session) error {
 			return d.Chat.Pages.Open(ctx, in, view{Session: r.ID}.address())

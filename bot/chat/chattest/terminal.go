@@ -1,6 +1,7 @@
 package chattest
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/google/uuid"
@@ -28,5 +29,9 @@ func (f *fakeSessions) Switch(_ context.Context, id uuid.UUID, want modes.Wish) 
 	if want != (modes.Wish{}) {
 		f.Add("switch %s to %s%s", id, want.Mode, want.Model)
 	}
-	return f.OnModes, f.ModesErr
+	if f.ModesErr != nil {
+		return modes.Now{}, f.ModesErr
+	}
+	f.OnModes.Want.Mode, f.OnModes.Want.Model = cmp.Or(want.Mode, f.OnModes.Want.Mode), cmp.Or(want.Model, f.OnModes.Want.Model)
+	return f.OnModes, nil
 }
