@@ -1,6 +1,7 @@
 package ccbot_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"log/slog"
@@ -65,6 +66,33 @@ func TestLogMessagesAreEvents(t *testing.T) {
 	for message, lines := range logged(t) {
 		assert.Regexp(t, event, message, lines[0].at)
 	}
+}
+
+// TestP9_LogTakesErrorsNotTheirTexts: an error is logged as a value, because package wording masks the words of people in it. The
+// text of an error cannot be masked.
+func TestP9_LogTakesErrorsNotTheirTexts(t *testing.T) {
+	seen := 0
+	for _, s := range product(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			for i, arg := range call.Args {
+				key, ok := arg.(*ast.SelectorExpr)
+				if !ok || key.Sel.Name != "Error" || fmt.Sprint(key.X) != "logkey" || i+1 == len(call.Args) {
+					continue
+				}
+				seen++
+				if made, ok := call.Args[i+1].(*ast.CallExpr); ok {
+					fun, _ := made.Fun.(*ast.SelectorExpr)
+					assert.True(t, fun != nil && (fun.Sel.Name == "CleanError" || fun.Sel.Name == "New"), s.fset.Position(made.Pos()))
+				}
+			}
+			return true
+		})
+	}
+	assert.Greater(t, seen, 100)
 }
 
 // TestOperationsPageHasEachEvent compares the tables of docs/operations.md with the log: each event above debug stands

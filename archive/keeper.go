@@ -100,7 +100,7 @@ func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duratio
 		s := Seen{Record: r, At: clock(), After: after}
 		err := contain(func() error { s.Look = lookAt(r); return nil })
 		if err != nil {
-			k.Log.Error("idle_look_failed", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+			k.Log.Error("idle_look_failed", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		}
 		seen = append(seen, s) // without a successful look the session does not count as quiet
 	}
@@ -122,7 +122,7 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 	switch {
 	case errors.Is(err, lifecycle.ErrChanged):
 	case err != nil && ctx.Err() == nil:
-		k.Log.Warn("idle_archive_failed", logkey.SessionID, d.Session.String(), logkey.Error, err.Error())
+		k.Log.Warn("idle_archive_failed", logkey.SessionID, d.Session.String(), logkey.Error, err)
 	case err == nil:
 		k.Log.Info("idle_archived", logkey.SessionID, d.Session.String(), logkey.Quiet, d.Quiet)
 	}
@@ -132,7 +132,7 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 // that were removed.
 func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
 	if err := k.Copies.Expire(); err != nil {
-		k.Log.Warn("purged_records_not_removed", logkey.Error, err.Error())
+		k.Log.Warn("purged_records_not_removed", logkey.Error, err)
 	}
 	for _, old := range Leaving(k.Now(), k.PurgeAfter, k.Records.Shared()) {
 		if ctx.Err() != nil {
@@ -146,7 +146,7 @@ func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
 		switch {
 		case errors.Is(err, session.ErrNotFound): // another Purge has just removed it
 		case err != nil && ctx.Err() == nil:
-			k.Log.Warn("purge_failed", logkey.SessionID, old.ID.String(), logkey.Error, err.Error())
+			k.Log.Warn("purge_failed", logkey.SessionID, old.ID.String(), logkey.Error, err)
 		case purged:
 			age := k.Now().Sub(old.Ended)
 			k.Log.Info("session_purged", logkey.SessionID, old.ID.String(), logkey.State, string(old.State), logkey.Age, age)

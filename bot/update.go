@@ -79,7 +79,7 @@ func (b *Bot) heardFrom(ctx context.Context, who *models.User, m *models.Message
 	b.unpark(ctx, place)
 	b.Topics.Note(place, m)
 	if err := b.NoteLanguage(m.Chat, who.LanguageCode); err != nil {
-		b.Log.Warn("language_not_noted", logkey.ChatID, m.Chat.ID, logkey.Error, err.Error())
+		b.Log.Warn("language_not_noted", logkey.ChatID, m.Chat.ID, logkey.Error, err)
 	}
 }
 
@@ -223,7 +223,7 @@ func (b *Bot) decide(ctx context.Context, t chat.Tap, shown *models.InlineKeyboa
 				return nil
 			}
 			if err := b.Explain(ctx, t.To, b.In(t.To).Internal(err)); err != nil { // the tap has its answer
-				b.Log.Error("tap_not_explained", logkey.Error, err.Error())
+				b.Log.Error("tap_not_explained", logkey.Error, err)
 			}
 			return nil
 		}
@@ -238,7 +238,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	for _, f := range b.Rooms {
 		tell := sync.OnceFunc(func() {
 			if err := b.WarnAll(ctx, i18n.FeatureCrashed, i18n.Args{"Feature": f.Name}); err != nil {
-				b.Log.Warn("crash_not_told", logkey.Feature, f.Name, logkey.Error, err.Error())
+				b.Log.Warn("crash_not_told", logkey.Feature, f.Name, logkey.Error, err)
 			}
 		})
 		run := func() error { return b.call(f.Name, "run", func() error { return f.Run(ctx) }) }

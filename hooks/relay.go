@@ -168,7 +168,7 @@ func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 	}
 	// A decision made in spite of the error counts: Asked may decide at once.
 	if !r.dropped(req, c) {
-		r.log.Warn("permission_ask_failed", logkey.Request, c.q.ID, logkey.Error, err.Error())
+		r.log.Warn("permission_ask_failed", logkey.Request, c.q.ID, logkey.Error, err)
 		return nil
 	}
 	r.tellLeft(ctx, req, c)

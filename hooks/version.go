@@ -91,7 +91,7 @@ func (b *Binary) Version(ctx context.Context) string {
 		return ""
 	}
 	if err != nil {
-		b.Log.Warn("claude_version_unknown", logkey.Command, b.Command, logkey.Error, err.Error())
+		b.Log.Warn("claude_version_unknown", logkey.Command, b.Command, logkey.Error, err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -27,6 +26,7 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/internal/wording"
 )
 
 // Machine is the machine that ccbot runs on. It implements the chat's ports.
@@ -90,7 +90,7 @@ func (m *Machine) Resolve(_ context.Context, base, path string) (dir string, err
 }
 
 func outside(dir string) error {
-	return &refusal.Error{Code: refusal.DirOutside, Dir: dir, Err: fmt.Errorf("%s is outside of CCBOT_ROOTS", dir)}
+	return &refusal.Error{Code: refusal.DirOutside, Dir: dir, Err: wording.Errorf("%s is outside of CCBOT_ROOTS", wording.Path(dir))}
 }
 
 // Make implements [places.Places]. Inside the roots it follows no link that is made at this moment

@@ -53,7 +53,7 @@ func (s *Spending) Spent(ctx context.Context) (spending.Report, error) {
 	table, err := prices.Open(path)
 	rep := spending.Report{Days: make([]float64, spending.Days), Prices: table.Date, Source: table.Source, Unread: left}
 	if err != nil {
-		s.Log.Warn("prices_unusable", logkey.File, path, logkey.Error, err.Error())
+		s.Log.Warn("prices_unusable", logkey.File, path, logkey.Error, err)
 		rep.Broken = path
 	}
 	c := counting{table: table, owners: s.owners(), Report: &rep}

@@ -311,7 +311,7 @@ func (w *handover) handOver(ctx context.Context, to session.Record, asked bool) 
 			continue // the prompt is in the queue of a third session
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err.Error())
+			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err)
 			moved = append(moved, key) // an unreadable prompt must not prevent the handover
 			continue
 		}
@@ -359,7 +359,7 @@ func (w *handover) closeMoved(ctx context.Context, to session.Record) error {
 	if w.r.State == session.Running {
 		if w.term.look(ctx); w.term.Fate == PaneDead {
 			if err := w.closing.closeOwn(ctx); err != nil {
-				w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+				w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 			}
 		}
 		if err := w.r.Become(session.Lost, w.Now(), rule, why); err != nil {

@@ -49,7 +49,7 @@ func (w *delivery) head() (*Prompt, error) {
 			continue
 		}
 		if err != nil { // an unreadable prompt must hold up neither the session nor the prompts behind it
-			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err.Error())
+			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err)
 			continue
 		}
 		if p.State != Unproven {
@@ -206,7 +206,7 @@ func (w *delivery) seek(ctx context.Context, p Prompt) (found bool, err error) {
 	}
 	trace, err := w.traceOf(p)
 	if err != nil {
-		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
 	if !trace.Arrived {
 		return false, nil

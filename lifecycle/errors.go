@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
@@ -71,8 +72,10 @@ const (
 
 func (e *DirError) Error() string { return fmt.Sprintf("directory %q: %s", e.Dir, e.Why) }
 
-// Words is the directory, which a person may have written; see package wording.
-func (e *DirError) Words() []string { return []string{e.Dir} }
+// Masked implements wording.Worded.
+func (e *DirError) Masked(m wording.Mask) string {
+	return "directory " + m.Path(e.Dir) + ": " + string(e.Why)
+}
 
 var dirCodes = map[DirFault]refusal.Code{DirMissing: refusal.DirMissing, DirNotADir: refusal.DirNotADir}
 
@@ -126,6 +129,11 @@ type TranscriptError struct {
 
 func (e *TranscriptError) Error() string {
 	return fmt.Sprintf("transcript %s: %v", e.Health.Path, e.Health.Faults)
+}
+
+// Masked implements wording.Worded.
+func (e *TranscriptError) Masked(m wording.Mask) string {
+	return fmt.Sprintf("transcript %s: %v", m.Path(e.Health.Path), e.Health.Faults)
 }
 
 // As gives the refusal that a person sees.

@@ -21,6 +21,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
@@ -137,7 +138,7 @@ func (o *Observer) Usage(r session.Record) *session.Usage {
 	st, err := o.Status(r.ID)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			o.Log.Debug("status_unreadable", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+			o.Log.Debug("status_unreadable", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		}
 		return nil
 	}
@@ -214,7 +215,7 @@ const maxScreen = 1 << 20
 func (o *Observer) moment() process.Moment {
 	now, err := o.Processes.Moment()
 	if err != nil {
-		o.Log.Warn("clock_unreadable", logkey.Error, err.Error())
+		o.Log.Warn("clock_unreadable", logkey.Error, err)
 		return process.Moment{}
 	}
 	return now
@@ -244,7 +245,7 @@ func (o *Observer) lookAtGit(ctx context.Context, r session.Record) (state *git.
 	}
 	state, err := o.Git(ctx, r.Dir)
 	if err != nil {
-		o.Log.Debug("git_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		o.Log.Debug("git_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		return nil, false
 	}
 	return state, true
@@ -264,7 +265,7 @@ func (o *Observer) haunted(r session.Record, known int64) bool {
 	}
 	grew, err := transcript.Grew(path, known)
 	if err != nil {
-		o.Log.Warn("transcript_unreadable", logkey.Path, path, logkey.Error, err.Error())
+		o.Log.Warn("transcript_unreadable", logkey.Path, wording.Path(path), logkey.Error, err)
 	}
 	return grew
 }

@@ -70,7 +70,7 @@ func (q Queues) typeAtOnce(ctx context.Context, w *work, key string) (marked boo
 		return false
 	}
 	if err := w.prompts.typePrompt(ctx, p); err != nil {
-		w.Log.Warn("session_step_failed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		w.Log.Warn("session_step_failed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
 	_, err = w.prompts.Prompts.Prompt(key)
 	return err == nil

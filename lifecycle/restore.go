@@ -214,7 +214,7 @@ func (w *opening) lastSeen(conversation []string) transcript.Progress {
 	}
 	p, err := transcript.Progress{}.Advance(path)
 	if err != nil {
-		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
 	return p
 }

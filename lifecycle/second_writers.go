@@ -258,7 +258,7 @@ func (k *kit) noticeRegularly(ctx context.Context) error {
 
 func (k *kit) noticeOnce(ctx context.Context) {
 	if err := k.noticeWriters(ctx); err != nil && ctx.Err() == nil {
-		k.Log.Warn("writers_not_noticed", logkey.Error, err.Error())
+		k.Log.Warn("writers_not_noticed", logkey.Error, err)
 	}
 }
 

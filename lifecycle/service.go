@@ -142,7 +142,7 @@ func (k *kit) run(ctx context.Context, id uuid.UUID) {
 	again, err := k.step(ctx, id)
 	failed := err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil
 	if failed {
-		k.Log.Warn("session_step_failed", logkey.SessionID, id.String(), logkey.Error, err.Error())
+		k.Log.Warn("session_step_failed", logkey.SessionID, id.String(), logkey.Error, err)
 	}
 	k.memories.remember(id, func(m *memory) {
 		if !failed {
@@ -167,7 +167,7 @@ func (s *Service) Attach(r session.Record) string { return s.kit.attach(r) }
 
 func (k *kit) watch(ctx context.Context, w watch) {
 	if err := k.deps.Machine.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
-		k.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err.Error())
+		k.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err)
 		_ = pause.For(ctx, watchRetry)
 	}
 	k.agenda.note(func() { delete(k.agenda.watched, w.agent) })

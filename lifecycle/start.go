@@ -25,6 +25,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/internal/wording"
 	"ccbot/tmux"
 )
 
@@ -297,7 +298,7 @@ func CheckDir(dir string) error {
 	case errors.Is(err, fs.ErrPermission):
 		return &DirError{Dir: dir, Why: DirNoAccess}
 	}
-	return fmt.Errorf("directory %q: %w", dir, err)
+	return wording.Errorf("directory %q: %w", wording.Path(dir), err)
 }
 
 // takeUp binds a session to a window that was found, and continues the launch from there.
@@ -349,7 +350,7 @@ func (w *opening) nameWindow(ctx context.Context, v View) error {
 	}
 	pane := tmux.Guard{Pane: v.Pane.ID, PID: w.r.Binding.PanePID()}
 	if err := w.windows.Rename(ctx, pane, w.Evidence.Tag(w.r.ID), w.r.Name); err != nil {
-		w.Log.Warn("window_not_renamed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		w.Log.Warn("window_not_renamed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 		return nil
 	}
 	w.at("window-named")

@@ -138,7 +138,7 @@ func (w *closing) bindOwn(ctx context.Context) {
 		}
 	}
 	if err := w.save(); err != nil {
-		w.Log.Warn("record_not_saved", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		w.Log.Warn("record_not_saved", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
 }
 
@@ -188,7 +188,7 @@ func (w *closing) hangUpUnbound(ctx context.Context) {
 		}
 	}
 	if err != nil {
-		w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
 }
 

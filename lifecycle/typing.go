@@ -140,7 +140,7 @@ func (w *delivery) lastTaken() Prompt {
 func (w *delivery) cluesOf(ctx context.Context, p Prompt) clues {
 	trace, err := w.traceOf(p)
 	if err != nil {
-		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
 	if trace.Arrived {
 		return clues{Arrived: true} // this decides, whatever else is known

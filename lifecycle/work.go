@@ -72,7 +72,7 @@ func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) erro
 		err = fn(w)
 		if w.prompts.reworded || !slices.Equal(before, r.Prompts) {
 			if err := w.tell(ctx, *w.r, news.Requeued{}); err != nil { // the queue stays as it is now
-				w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+				w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 			}
 		}
 		return err
@@ -194,7 +194,7 @@ func (w *turn) endSeen() process.Moment {
 func (w *turn) keepProgress() bool {
 	next, err := w.r.Progress.Advance(w.Observer.transcriptPath(*w.r))
 	if err != nil {
-		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 		return false
 	}
 	news := !next.Same(w.r.Progress)

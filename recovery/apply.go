@@ -87,7 +87,7 @@ func (v *Recovery) apply(ctx context.Context, a Action, planned session.Record) 
 	v.Log.Info("recovery_action", logkey.Do, string(a.Do), logkey.SessionID, a.Record.String(), logkey.Why, a.Why, logkey.Evidence, a.Evidence)
 	ended, err := v.noted(ctx, a, planned)
 	if err != nil {
-		v.Log.Error("recovery_failed", logkey.Do, string(a.Do), logkey.SessionID, a.Record.String(), logkey.Error, err.Error())
+		v.Log.Error("recovery_failed", logkey.Do, string(a.Do), logkey.SessionID, a.Record.String(), logkey.Error, err)
 	}
 	return Result{Action: a, Err: err, Took: v.Now().Sub(started), Ended: ended}
 }
@@ -206,7 +206,7 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 		return v.over(), err
 	}
 	if err := v.Events(ctx); err != nil {
-		v.Log.Error("events_not_taken_in", logkey.Error, err.Error()) // the events stay, and are delivered again
+		v.Log.Error("events_not_taken_in", logkey.Error, err) // the events stay, and are delivered again
 	}
 	// The events may have changed the plan.
 	world, notices, err := v.pass(ctx, func(d Do) bool { return !binds(d) })
@@ -277,7 +277,7 @@ func (v *Recovery) backUp(ctx context.Context) error {
 	case err != nil && name == "":
 		return fmt.Errorf("because the records could not be backed up; nothing is lost: %w", err)
 	case err != nil: // an older backup could not be removed
-		v.Log.Warn("backups_not_pruned", logkey.Error, err.Error())
+		v.Log.Warn("backups_not_pruned", logkey.Error, err)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (v *Recovery) Came(ctx context.Context, w evidence.Writer) (handled bool) {
 	bound, _ := v.boundTo(a)
 	d, err := v.reconcile(ctx, a, bound)
 	if err != nil {
-		v.Log.Warn("resume_unclear", logkey.PID, w.PID, logkey.ClaudeSessionID, a.claude.String(), logkey.Error, err.Error())
+		v.Log.Warn("resume_unclear", logkey.PID, w.PID, logkey.ClaudeSessionID, a.claude.String(), logkey.Error, err)
 		return false
 	}
 	return slices.Contains([]outcome{sessionResumed, sessionActive, sessionFollowed, agentGone, lockTimeout}, d.Outcome)
@@ -76,7 +76,7 @@ func (v *Recovery) reconcile(ctx context.Context, a arrival, before session.Reco
 	aside := slices.ContainsFunc(done, func(r Result) bool { return r.Action.Do == SetAside })
 	if aside && v.Tell != nil {
 		if failed := v.Tell(ctx, Report{At: v.Now(), Results: done}); failed != nil {
-			v.Log.Warn("set_aside_not_told", logkey.Error, failed.Error()) // the next start reports it
+			v.Log.Warn("set_aside_not_told", logkey.Error, failed) // the next start reports it
 		}
 	}
 	return d, err

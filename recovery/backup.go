@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"ccbot/internal/session"
 	"ccbot/internal/spool"
 )
 
@@ -31,8 +32,9 @@ const (
 	backupEnding = ".tar.gz"
 )
 
-// Backups makes and restores copies of all session records, byte for byte, so that a record which
-// this program cannot read comes back unchanged too. A backup is one file, whole or absent. A
+// Backups makes and restores copies of all session records. A copy has the record's bytes, so that a
+// record which this program cannot read comes back unchanged too, but not the fields that may repeat a
+// prompt: see session.WithoutPrompts. A backup is one file, whole or absent. A
 // folder with a backup's name is a backup that an earlier version made. Such a name with a leading
 // dot is a write or a removal under way: a crash may leave it, and the next Make removes it.
 //
@@ -176,6 +178,9 @@ func (b Backups) copyAll(ctx context.Context) (made Backup, err error) {
 		made.At = made.At.Add(time.Millisecond)
 	}
 	made.Name, made.Records = made.At.Format(backupName), len(records)
+	for name, record := range records {
+		records[name] = session.WithoutPrompts(record)
+	}
 	return made, b.write(ctx, made.Name, records)
 }
 

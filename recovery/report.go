@@ -103,7 +103,7 @@ func writtenIn(ctx context.Context, v *Recovery, notices []Notice) map[tmux.Wind
 	}
 	windows, err := v.Orphans(ctx)
 	if err != nil {
-		v.Log.Debug("orphans_unknown", logkey.Error, err.Error())
+		v.Log.Debug("orphans_unknown", logkey.Error, err)
 	}
 	for _, w := range windows {
 		if w.Agent != nil {

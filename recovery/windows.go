@@ -89,7 +89,7 @@ func (v *Recovery) Told(ctx context.Context, windows []evidence.Window) error {
 func (v *Recovery) ignored(server tmux.ServerID, panes []tmux.Pane) map[tmux.WindowID]bool {
 	list, err := v.readWindows()
 	if err != nil {
-		v.Log.Warn("windows_unreadable", logkey.File, windowsFile, logkey.Error, err.Error())
+		v.Log.Warn("windows_unreadable", logkey.File, windowsFile, logkey.Error, err)
 	}
 	ignored := make(map[tmux.WindowID]bool)
 	for _, p := range (World{Panes: panes}).firstPanes() {

@@ -265,7 +265,7 @@ func (v *Recovery) Look(ctx context.Context) World {
 	w.Holds = v.holds(w)
 	var err error
 	if w.Survey, err = v.Evidence.Survey(ctx, w.Records); err != nil {
-		v.Log.Warn("writers_unclear", logkey.Error, err.Error())
+		v.Log.Warn("writers_unclear", logkey.Error, err)
 	}
 	w.Below = v.below(ctx, w.Survey)
 	v.mu.Lock()
@@ -288,7 +288,7 @@ func (v *Recovery) lookAtWindows(ctx context.Context) World {
 	case errors.Is(err, tmux.ErrNoServer):
 		w.Tmux = TmuxAbsent
 	default:
-		v.Log.Warn("tmux_unclear", logkey.Error, err.Error())
+		v.Log.Warn("tmux_unclear", logkey.Error, err)
 	}
 	w.Records, w.Aside = v.Store.Shared(), v.Store.Aside()
 	w.Ignored = v.ignored(w.Server, w.Panes)

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"ccbot/internal/logkey"
+	"ccbot/internal/wording"
 )
 
 // PlaceholderName is the name of a window that NewWindow has made and not yet given to its process.
@@ -149,7 +150,7 @@ func (s Spec) Validate() error {
 	case s.Name == "" || s.Tag == "":
 		return errors.New("empty name or tag")
 	case !filepath.IsAbs(s.Dir):
-		return fmt.Errorf("directory %q is not absolute", s.Dir)
+		return wording.Errorf("directory %q is not absolute", wording.Path(s.Dir))
 	case len(s.Argv) == 0 || !filepath.IsAbs(s.Argv[0]):
 		return fmt.Errorf("command %q is not an absolute path", s.Argv)
 	case strings.Contains(s.Argv[0], "="):

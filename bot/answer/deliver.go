@@ -93,10 +93,10 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 		case !chat.IsRefused(err):
 			return err
 		}
-		a.Chat.Log.Warn("answer_refused_once", logkey.SessionID, l.session.ID.String(), logkey.Error, err.Error())
+		a.Chat.Log.Warn("answer_refused_once", logkey.SessionID, l.session.ID.String(), logkey.Error, err)
 		refused = err
 	}
-	a.Chat.Log.Error("answer_refused", logkey.SessionID, l.session.ID.String(), logkey.Error, refused.Error())
+	a.Chat.Log.Error("answer_refused", logkey.SessionID, l.session.ID.String(), logkey.Error, refused)
 	if l.part.File != nil && !l.part.Text.Blank() {
 		if err := a.deliver(ctx, letter{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank, ends: l.ends}); err != nil {
 			return err

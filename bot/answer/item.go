@@ -1,12 +1,12 @@
 package answer
 
 import (
-	"ccbot/bot/chat"
 	"context"
 	"errors"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -203,7 +203,7 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 		return unsaved
 	}
 	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID, item.At); err != nil { // it comes again when opened
-		a.Chat.Log.Warn("chat_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		a.Chat.Log.Warn("chat_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, err)
 	}
 	return unsaved
 }

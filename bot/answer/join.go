@@ -197,7 +197,7 @@ func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j join
 		t.unheard = t.unheard && j.ends == ""
 		return j.next(), err
 	}
-	t.answers.Chat.Log.Warn("answers_file_refused", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+	t.answers.Chat.Log.Warn("answers_file_refused", logkey.SessionID, r.ID.String(), logkey.Error, err)
 	t.noFiles = true
 	alone := j.items[0].At
 	alone.Joined = 0
@@ -219,7 +219,7 @@ func (t *transcriptReader) grow(ctx context.Context, r views.Session, j joined, 
 		return nil
 	})
 	if err != nil {
-		t.answers.Chat.Log.Error("answers_not_joined", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		t.answers.Chat.Log.Error("answers_not_joined", logkey.SessionID, r.ID.String(), logkey.Error, err)
 	}
 	return j
 }

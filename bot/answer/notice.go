@@ -184,6 +184,6 @@ func (a *Answers) endTurn(r views.Session, end talk.Item) {
 
 func (a *Answers) logUnnoted(id uuid.UUID, err error) {
 	if err != nil {
-		a.Chat.Log.Warn("turn_not_noted", logkey.SessionID, id.String(), logkey.Error, err.Error())
+		a.Chat.Log.Warn("turn_not_noted", logkey.SessionID, id.String(), logkey.Error, err)
 	}
 }

@@ -132,7 +132,7 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 	if !t.stuck.logged && !errors.Is(why, outbox.ErrBlocked) && !errors.Is(why, errUnsaved) {
 		t.stuck.logged = true
 		t.answers.Chat.Log.Error("transcript_unreadable", logkey.SessionID, t.id.String(),
-			logkey.Error, why.Error())
+			logkey.Error, why)
 	}
 	_ = pause.For(news, t.stuck.pauses.Next())
 }
@@ -257,7 +257,7 @@ func (a *Answers) showLast(ctx context.Context, r views.Session, to outbox.Conve
 		err = a.postMarker(ctx, r)
 	}
 	if err != nil {
-		a.Chat.Log.Warn("last_answer_not_shown", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		a.Chat.Log.Warn("last_answer_not_shown", logkey.SessionID, r.ID.String(), logkey.Error, err)
 	}
 }
 

@@ -52,7 +52,7 @@ func (a *Answers) tellUnsaved(ctx context.Context, r views.Session, why error) {
 	if !a.isFirstUnsaved(r) {
 		return
 	}
-	a.Chat.Log.Error("cursor_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, why.Error())
+	a.Chat.Log.Error("cursor_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, why)
 	text := render.Join(render.Plain(chat.Warning), a.Chat.In(r.Conversation).Text(i18n.AnswerUnsaved, i18n.Args{"Name": r.Name}))
 	if _, err := a.Sender.Send(ctx, outbox.Message{To: r.Conversation, Session: r.ID, Text: text, Sounds: a.Chat.Sounds(chat.Fault, r)}); err != nil {
 		a.mu.Lock()

@@ -248,7 +248,7 @@ func (r *request) settle(ctx context.Context) (open bool) {
 		return false // it may not have read to the end; the next start does
 	}
 	if err != nil {
-		r.of.Chat.Log.Warn("outcome_unreadable", logkey.Request, r.id, logkey.Error, err.Error())
+		r.of.Chat.Log.Warn("outcome_unreadable", logkey.Request, r.id, logkey.Error, err)
 	}
 	r.note(r.turn(ctx, func(c Card) Card { return settle(c, o, found, ended(), r.of.Chat.Now()) }))
 	return true

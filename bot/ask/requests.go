@@ -137,7 +137,7 @@ func (a *Requests) Run(ctx context.Context) error {
 func (a *Requests) prune(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := a.Store.Prune(a.Chat.Now().Add(-keep)); err != nil {
-			a.Chat.Log.Warn("asks_not_pruned", logkey.Error, err.Error())
+			a.Chat.Log.Warn("asks_not_pruned", logkey.Error, err)
 		}
 		_ = pause.For(ctx, 24*time.Hour)
 	}
@@ -146,7 +146,7 @@ func (a *Requests) prune(ctx context.Context) {
 // note logs what could not be done now for a request; the next look does it.
 func (a *Requests) note(id string, err error) {
 	if err != nil {
-		a.Chat.Log.Error("ask_not_settled", logkey.Request, id, logkey.Error, err.Error())
+		a.Chat.Log.Error("ask_not_settled", logkey.Request, id, logkey.Error, err)
 	}
 }
 

@@ -85,7 +85,7 @@ func (a *Requests) look(c Card) card.Look {
 	draw := func(v Viewer, name string) View { return v.View(c, name) }
 	v, err := a.viewer(c.Conversation).drawn(a.NameOf(c), draw)
 	if err != nil {
-		a.Chat.Log.Error("ask_not_drawn", logkey.Request, c.Request.ID, logkey.Error, err.Error())
+		a.Chat.Log.Error("ask_not_drawn", logkey.Request, c.Request.ID, logkey.Error, err)
 	}
 	isOpen, session := c.State == StateOpen, views.Session{ID: c.Request.Session, Conversation: c.Conversation}
 	l := card.Look{To: c.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
@@ -112,7 +112,7 @@ func (a *Requests) viewer(to outbox.Conversation) Viewer {
 
 // refused leaves a request to the terminal whose message Telegram will never take.
 func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
-	a.Chat.Log.Warn("ask_not_sent", logkey.Request, shown.Key, logkey.Error, why.Error())
+	a.Chat.Log.Warn("ask_not_sent", logkey.Request, shown.Key, logkey.Error, why)
 	if r, ok := a.find(shown.Key); ok {
 		r.note(r.turn(ctx, func(c Card) Card { return leave(c, true, a.Chat.Now()) }))
 	}
@@ -139,7 +139,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 			return
 		}
 		if _, refused := errors.AsType[*outbox.Refused](err); refused {
-			r.of.Chat.Log.Warn("ask_not_shown", logkey.Request, r.id, logkey.Error, err.Error())
+			r.of.Chat.Log.Warn("ask_not_shown", logkey.Request, r.id, logkey.Error, err)
 			text := r.of.Chat.In(t.To).Say(i18n.AskNotShown)
 			err = errors.Join(err, r.of.Chat.Post(ctx, card.Look{To: t.To, Session: r.session, Text: render.Plain(text)}))
 		}

@@ -78,10 +78,10 @@ func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r views.Sessi
 		case errors.Is(err, ErrFileTooBig):
 			return "", "", Refused(p.Say(i18n.FileTooBig, shown))
 		case errors.As(err, new(*refusal.Error)):
-			a.Chat.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+			a.Chat.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err)
 			return "", "", Refused(p.Failure(r, err).Text.Text)
 		}
-		a.Chat.Log.Warn("file_not_fetched", logkey.Error, err.Error())
+		a.Chat.Log.Warn("file_not_fetched", logkey.Error, err)
 		if try == 3 || pause.For(ctx, time.Second) != nil {
 			return "", "", Refused(p.Say(i18n.FileNotFetched, shown))
 		}
@@ -135,7 +135,7 @@ func (a *Attachments) saidIn(ctx context.Context, in chat.Incoming, name string,
 	case err == nil && said != "":
 		return said, nil
 	}
-	a.Chat.Log.Warn("voice_not_written_down", logkey.Error, fmt.Sprint(err))
+	a.Chat.Log.Warn("voice_not_written_down", logkey.Error, err)
 	return "", a.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(a.Chat.In(in.To).Say(i18n.VoiceFailed)), nil)
 }
 

@@ -84,7 +84,7 @@ func (b *Browser) note(in *chat.Incoming) {
 	in.First = func() {
 		b.crew.Add(func(ctx context.Context) { // git, and the conversations of a folder
 			if err := b.chat.Pages.Refresh(ctx, key); err != nil && ctx.Err() == nil {
-				b.chat.Log.Warn("page_not_drawn", logkey.Error, err.Error())
+				b.chat.Log.Warn("page_not_drawn", logkey.Error, err)
 			}
 		})
 	}

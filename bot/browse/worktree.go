@@ -29,7 +29,7 @@ func (b *Browser) hear(_ context.Context, r views.Session, n news.News) error {
 			b.left.Lock()
 			defer b.left.Unlock()
 			if err := guard.Call(func() error { return b.Left(ctx, r) }); err != nil {
-				b.chat.Log.Error("worktree_not_asked", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+				b.chat.Log.Error("worktree_not_asked", logkey.SessionID, r.ID.String(), logkey.Error, err)
 			}
 		})
 	}

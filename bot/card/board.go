@@ -185,7 +185,7 @@ func (b *Board) drawLocked(ctx context.Context, c record) error {
 	switch shown := c.Message > 0 && b.mayShow(c.At); {
 	case shown:
 		if err := b.sender.Edit(ctx, c.At, c.Message, c.message()); err != nil {
-			b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, err.Error())
+			b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, err)
 		}
 	case c.Closed && c.offered == "":
 		return b.removeLocked(c)
@@ -202,7 +202,7 @@ func (b *Board) stripLocked(ctx context.Context, to outbox.Conversation, message
 		return
 	}
 	if err := b.sender.Edit(ctx, to, message, m); err != nil {
-		b.log.Debug("card_not_stripped", logkey.ChatID, to.ChatID, logkey.Error, err.Error())
+		b.log.Debug("card_not_stripped", logkey.ChatID, to.ChatID, logkey.Error, err)
 	}
 }
 
@@ -217,7 +217,7 @@ func (b *Board) resendLocked(ctx context.Context, c record) error {
 
 func (b *Board) logUnsaved(c record, err error) {
 	if err != nil {
-		b.log.Error("card_not_saved", logkey.Kind, c.Kind, logkey.Error, err.Error())
+		b.log.Error("card_not_saved", logkey.Kind, c.Kind, logkey.Error, err)
 	}
 }
 
@@ -349,7 +349,7 @@ func (b *Board) tend(ctx context.Context) (wait time.Duration) {
 			err = b.postLocked(ctx, c)
 		}
 		if err != nil {
-			b.log.Error("card_not_tended", logkey.Kind, c.Kind, logkey.Error, err.Error())
+			b.log.Error("card_not_tended", logkey.Kind, c.Kind, logkey.Error, err)
 			wait = min(wait, diskAgain)
 		}
 		if !end.IsZero() && !over {

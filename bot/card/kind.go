@@ -142,7 +142,7 @@ func (k kind) tidy(ctx context.Context, to outbox.Conversation, over func(record
 		}
 		c.Look.Rank = outbox.Card // nobody waits for it
 		if err := b.closeLocked(ctx, c, render.Text{}); err != nil {
-			b.log.Error("card_not_closed", logkey.Kind, k.name, logkey.Error, err.Error())
+			b.log.Error("card_not_closed", logkey.Kind, k.name, logkey.Error, err)
 		}
 	}
 }
@@ -284,7 +284,7 @@ func (k Kind[P]) Payload(t Tapped) (P, error) { return decode[P](t.payload) }
 func (k Kind[P]) card(r record) (Card[P], error) {
 	p, err := decode[P](r.Payload)
 	if err != nil {
-		k.board.log.Error("card_payload_unreadable", logkey.Kind, k.name, logkey.Error, err.Error())
+		k.board.log.Error("card_payload_unreadable", logkey.Kind, k.name, logkey.Error, err)
 	}
 	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0}, err
 }

@@ -127,7 +127,7 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 // is sent anew, or forgotten; an edit that was refused for another reason is tried again when the
 // card changes.
 func (b *Board) editRefusedLocked(ctx context.Context, c record, why error) error {
-	b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, why.Error())
+	b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, why)
 	gone := errors.Is(why, outbox.ErrGone)
 	switch {
 	case c.Closed || gone && !c.Look.Renew && (!c.Look.RenewOnce || c.Renewed):

@@ -20,7 +20,6 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/logkey"
 	"ccbot/internal/sysfault"
-	"ccbot/internal/wording"
 )
 
 // Failure is what a person is told of an error; the log has the chain.
@@ -148,15 +147,14 @@ func (c *Chat) Report(ctx context.Context, l card.Look) error {
 	return nil
 }
 
-// LogRefused logs why a request was refused, without the words of the person. It is an error if it is
-// internal, and otherwise a refusal that the person understands.
+// LogRefused logs why a request was refused. It is an error if it is internal, and otherwise a refusal
+// that the person understands.
 func (c *Chat) LogRefused(err error, internal bool) {
-	text := wording.Error(err, c.Dir)
 	if internal {
-		c.Log.Error("request_refused", logkey.Error, text)
+		c.Log.Error("request_refused", logkey.Error, err)
 		return
 	}
-	c.Log.Info("request_refused", logkey.Error, text)
+	c.Log.Info("request_refused", logkey.Error, err)
 }
 
 // IsRefused reports whether Telegram will never take a message. From a chat that takes nothing now

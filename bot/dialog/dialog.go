@@ -110,7 +110,7 @@ func (d *Dialogs) run(ctx context.Context) error {
 			continue
 		}
 		if err := d.redraw(ctx, c.Key, c.Payload, desk.Dialog{}); err != nil {
-			d.chat.Log.Error("dialog_not_closed", logkey.SessionID, c.Key, logkey.Error, err.Error())
+			d.chat.Log.Error("dialog_not_closed", logkey.SessionID, c.Key, logkey.Error, err)
 		}
 	}
 	return nil

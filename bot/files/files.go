@@ -134,7 +134,7 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 			err = s.refuse(ctx, in, r, at, f.Size, err)
 		}
 		if err != nil {
-			s.chat.Log.Warn("get_failed", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+			s.chat.Log.Warn("get_failed", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		}
 	})
 	return nil

@@ -244,7 +244,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	}
 	changed := refusal.Is(err, refusal.Changed)
 	if !changed {
-		i.chat.Log.Warn("idle_not_ended", logkey.SessionID, o.ID.String(), logkey.Error, err.Error())
+		i.chat.Log.Warn("idle_not_ended", logkey.SessionID, o.ID.String(), logkey.Error, err)
 	}
 	r, _ = i.chat.Book.Records.Get(o.ID)
 	p := i.chat.In(t.To)
@@ -311,7 +311,7 @@ func (i *Idle) run(ctx context.Context) error {
 				left = i.chat.In(c.Look.To).Say(i18n.SparedChanged)
 			}
 			if err := i.settle(ctx, c.Key, o.ID, left); err != nil {
-				i.chat.Log.Error("idle_not_told", logkey.SessionID, o.ID.String(), logkey.Error, err.Error())
+				i.chat.Log.Error("idle_not_told", logkey.SessionID, o.ID.String(), logkey.Error, err)
 			}
 		}
 	}

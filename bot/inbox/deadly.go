@@ -45,7 +45,7 @@ func (i *Intake) doLeft(ctx context.Context, e Entry, j *job) (again time.Durati
 	}
 	err := i.cfg.Store.Change(e.Key, func(now *Entry) error { now.Tries = e.Tries; return nil })
 	if err != nil { // a full disk holds up nobody
-		i.cfg.Log.Error("inbox_write_failed", logkey.Key, e.Key, logkey.Error, err.Error())
+		i.cfg.Log.Error("inbox_write_failed", logkey.Key, e.Key, logkey.Error, err)
 	}
 	j.left = false
 	again = i.doEntry(ctx, e, j)

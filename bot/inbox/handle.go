@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/sysfault"
-	"ccbot/internal/wording"
 )
 
 // mostPause is the longest pause before a failed call on disk is tried again.
@@ -105,7 +103,7 @@ func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) 
 	case errors.Is(err, ErrNoEntry): // it is finished, or is in a state that is not the intake's
 		return 0
 	case err != nil: // nothing was handled: a full disk, or no file descriptor for the read
-		i.cfg.Log.Error("inbox_write_failed", logkey.Key, j.key, logkey.Error, err.Error())
+		i.cfg.Log.Error("inbox_write_failed", logkey.Key, j.key, logkey.Error, err)
 		return j.failures.Next()
 	case j.left:
 		return i.doLeft(ctx, e, j)
@@ -186,16 +184,11 @@ func (i *Intake) attempt(ctx context.Context, f Failure, j *job) error {
 }
 
 func (i *Intake) logFailure(ctx context.Context, msg, key string, n int, err error) {
-	attrs := []slog.Attr{slog.String(logkey.Key, key), slog.Int(logkey.Attempt, n), slog.String(logkey.Error, i.wordless(err))}
+	attrs := []slog.Attr{slog.String(logkey.Key, key), slog.Int(logkey.Attempt, n), slog.Any(logkey.Error, err)}
 	if p, ok := errors.AsType[*guard.Panic](err); ok {
 		attrs = append(attrs, slog.String(logkey.Stack, p.Stack))
 	}
 	i.cfg.Log.LogAttrs(ctx, slog.LevelError, msg, attrs...) //nolint:sloglint // the caller names the event
-}
-
-// wordless is the text of a handler's error without the words of the person; ccbot's own paths stay.
-func (i *Intake) wordless(err error) string {
-	return wording.Error(err, filepath.Dir(i.cfg.Store.folder.Path))
 }
 
 // finish finishes an entry that was handled: at once, or when the disk takes it.
@@ -205,7 +198,7 @@ func (i *Intake) finish(key string) {
 		if err == nil || errors.Is(err, ErrNoEntry) {
 			return nil
 		}
-		i.cfg.Log.Error("inbox_write_failed", logkey.Key, key, logkey.Error, err.Error())
+		i.cfg.Log.Error("inbox_write_failed", logkey.Key, key, logkey.Error, err)
 		return err
 	})
 }
@@ -229,11 +222,11 @@ func (i *Intake) giveUp(ctx context.Context, f Failure, j *job) (again time.Dura
 		i.finish(f.Key)
 		return 0
 	}
-	i.cfg.Log.Error("update_quarantined", logkey.Key, f.Key, logkey.Error, i.wordless(f.Err))
+	i.cfg.Log.Error("update_quarantined", logkey.Key, f.Key, logkey.Error, f.Err)
 	i.untilDone(f.Key, func() error {
 		err := i.cfg.Store.setAside(f.Key, f.Err.Error())
 		if err != nil {
-			i.cfg.Log.Error("inbox_quarantine_failed", logkey.Key, f.Key, logkey.Error, err.Error())
+			i.cfg.Log.Error("inbox_quarantine_failed", logkey.Key, f.Key, logkey.Error, err)
 		}
 		return err
 	})

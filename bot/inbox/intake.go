@@ -126,7 +126,7 @@ func (i *Intake) readLeft(key string) error {
 	e, err := i.cfg.Store.reread(key)
 	switch {
 	case err != nil:
-		i.cfg.Log.Error("inbox_entry_not_read", logkey.Key, key, logkey.Error, err.Error())
+		i.cfg.Log.Error("inbox_entry_not_read", logkey.Key, key, logkey.Error, err)
 	case e.Key != "":
 		i.takeLeft(e)
 	}
@@ -245,7 +245,7 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	defer func() { p.late = p.late && len(batch) >= fullAnswer }() // a full answer may not be all that waits at Telegram
 	maps.DeleteFunc(p.handed, func(id int64, _ bool) bool { return id < p.offset })
 	if err := i.cfg.Store.confirmed(p.offset); err != nil { // Telegram has answered, so it has forgotten these
-		i.cfg.Log.Warn("inbox_markers_left", logkey.Error, err.Error())
+		i.cfg.Log.Warn("inbox_markers_left", logkey.Error, err)
 	}
 	if len(batch) == 0 {
 		if time.Since(p.newest) > quiet {
@@ -270,7 +270,7 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 		case !u.hasID:
 			if sum := sha256.Sum256(u.raw); !p.nameless[sum] { // once, however often it comes
 				p.nameless[sum] = true
-				i.cfg.Store.setAsideRaw(fmt.Sprintf("no-id-%x", sum[:8]), u.raw, "an update without update_id")
+				i.cfg.Store.setAsideRaw(fmt.Sprintf("no-id-%x", sum[:8]), u.raw, errors.New("an update without update_id"))
 			}
 			continue
 		case u.tap():
@@ -350,7 +350,7 @@ func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
 	}
 	var u models.Update
 	if err := json.Unmarshal(raw, &u); err != nil || u.CallbackQuery == nil {
-		reason := fmt.Sprintf("a tap that cannot be decoded: %v", err)
+		reason := errors.Join(errors.New("a tap that cannot be decoded"), err)
 		i.cfg.Store.setAsideRaw(fmt.Sprintf("tap-%d", g.id), raw, reason)
 		return
 	}

@@ -37,6 +37,6 @@ func (i *Intake) reached(ctx context.Context, p *polling) {
 	}
 	i.cfg.Log.Warn("outage_over", logkey.Age, now.Sub(since).Round(time.Second).String())
 	if err := i.cfg.Reporter.OutageOver(ctx, since, now); err != nil {
-		i.cfg.Log.Error("outage_not_told", logkey.Error, err.Error())
+		i.cfg.Log.Error("outage_not_told", logkey.Error, err)
 	}
 }

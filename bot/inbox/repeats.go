@@ -29,7 +29,7 @@ func (r *repeats) warn(ctx context.Context, level slog.Level, msg string, err er
 		return
 	}
 	r.last = time.Now()
-	r.log.Log(ctx, level, msg, logkey.Error, err.Error(), logkey.Count, r.count) //nolint:sloglint // the caller names the event
+	r.log.Log(ctx, level, msg, logkey.Error, err, logkey.Count, r.count) //nolint:sloglint // the caller names the event
 }
 
 func (r *repeats) over() {

@@ -299,7 +299,7 @@ func (s *Store) list() (entries []Entry, unread []string, err error) {
 		key := strings.TrimSuffix(name, entrySuffix)
 		switch e, err := s.readLocked(key); {
 		case err != nil: // neither this nor a quarantine that fails holds up the entries that can be read
-			s.log.Error("inbox_entry_not_read", logkey.File, name, logkey.Error, err.Error())
+			s.log.Error("inbox_entry_not_read", logkey.File, name, logkey.Error, err)
 			unread = append(unread, key)
 		case e.Key != "":
 			entries = append(entries, e)
@@ -325,16 +325,16 @@ func (s *Store) setAside(key, reason string) error {
 }
 
 // setAsideRaw keeps in quarantine an update that has no entry: a tap, or an update without an id.
-func (s *Store) setAsideRaw(update string, raw json.RawMessage, reason string) {
+func (s *Store) setAsideRaw(update string, raw json.RawMessage, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log.Error("update_undecodable", logkey.Update, update, logkey.Error, reason)
 	err := s.folder.Put(update+entrySuffix, raw)
 	if err == nil {
-		err = s.folder.Quarantine(update+entrySuffix, s.aside.Quarantine, reason)
+		err = s.folder.Quarantine(update+entrySuffix, s.aside.Quarantine, reason.Error())
 	}
 	if err != nil {
-		s.log.Error("inbox_quarantine_failed", logkey.Update, update, logkey.Error, err.Error())
+		s.log.Error("inbox_quarantine_failed", logkey.Update, update, logkey.Error, err)
 	}
 }
 

@@ -128,7 +128,7 @@ func (l *Continuing) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait := pause.Forever
 		if err := l.offer(ctx); err != nil {
-			l.chat.Log.Warn("limit_not_offered", logkey.Error, err.Error())
+			l.chat.Log.Warn("limit_not_offered", logkey.Error, err)
 			wait = nap
 		}
 		for _, c := range l.cards.List() {
@@ -139,7 +139,7 @@ func (l *Continuing) run(ctx context.Context) error {
 			if left := c.Payload.due().Sub(l.chat.Now()); left > 0 {
 				wait = min(wait, left)
 			} else if err := l.carryOut(ctx, c.Key); err != nil {
-				l.chat.Log.Warn("limit_not_continued", logkey.SessionID, c.Payload.Session.String(), logkey.Error, err.Error())
+				l.chat.Log.Warn("limit_not_continued", logkey.SessionID, c.Payload.Session.String(), logkey.Error, err)
 			}
 		}
 		pause.Until(ctx, wait, l.wake)

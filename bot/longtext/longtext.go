@@ -108,7 +108,7 @@ func (x *Texts) tap(_ context.Context, t chat.Tap, left rest) (chat.Answer, erro
 	return chat.Do(func(context.Context) error {
 		x.crew.Add(func(ctx context.Context) {
 			if err := x.send(ctx, t, left); err != nil {
-				x.chat.Log.Warn("rest_not_sent", logkey.SessionID, left.Session.String(), logkey.Error, err.Error())
+				x.chat.Log.Warn("rest_not_sent", logkey.SessionID, left.Session.String(), logkey.Error, err)
 			}
 		})
 		return nil

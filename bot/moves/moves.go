@@ -100,7 +100,7 @@ func (m *Moves) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait := pause.Forever
 		if err := m.work(ctx); err != nil && ctx.Err() == nil {
-			m.chat.Log.Error("rehome_failed", logkey.Error, err.Error())
+			m.chat.Log.Error("rehome_failed", logkey.Error, err)
 			wait = retryAfter
 		}
 		pause.Until(ctx, wait, m.wake)

@@ -191,7 +191,11 @@ func (v verdict) outcome(err error) error {
 }
 
 func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to address.Conversation) {
-	ctx, cancel := context.WithTimeout(calls, callTimeout)
+	timeout := callTimeout
+	if a.done == nil {
+		timeout = signTimeout
+	}
+	ctx, cancel := context.WithTimeout(calls, timeout)
 	defer cancel()
 	out := o.outward(job{to: to}).to
 	err := a.call(ctx, out)
@@ -217,6 +221,6 @@ func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to addre
 		a.done <- v.outcome(err)
 	}
 	if err != nil && calls.Err() == nil {
-		o.log.Debug("best_effort_call_failed", logkey.ChatID, to.ChatID, logkey.Error, inBrief(err))
+		o.log.Debug("best_effort_call_failed", logkey.ChatID, to.ChatID, logkey.Error, err)
 	}
 }

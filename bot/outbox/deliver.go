@@ -16,7 +16,7 @@ import (
 
 const (
 	callTimeout = 30 * time.Second
-	maxReason   = 300                    // of an error in the log: an HTML page is one line too many
+	signTimeout = 4 * time.Second        // of a call that may be made twice: with its pause it ends 10 s after an outage
 	waited      = 100 * time.Millisecond // a message that is sent sooner than this did not have to wait
 )
 
@@ -219,7 +219,7 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 	if v.answer == taken || calls.Err() != nil {
 		return
 	}
-	log := o.log.With(logkey.ChatID, j.to.ChatID, logkey.Kind, j.kind.String(), logkey.Error, inBrief(err))
+	log := o.log.With(logkey.ChatID, j.to.ChatID, logkey.Kind, j.kind.String(), logkey.Error, err)
 	first := func() (is bool) {
 		o.with(func(*queues) { is = l.failures == 0 })
 		return is

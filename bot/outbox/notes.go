@@ -67,7 +67,7 @@ func (n *notes) park(chat int64, why error) {
 			return false
 		}
 		all[key(chat)] = time.Now().UTC().Truncate(time.Second)
-		n.log.Warn("chat_parked", logkey.ChatID, chat, logkey.Error, inBrief(why), logkey.Mend, "a message from there, or a restart, tries it again")
+		n.log.Warn("chat_parked", logkey.ChatID, chat, logkey.Error, why, logkey.Mend, "a message from there, or a restart, tries it again")
 		return true
 	})
 }

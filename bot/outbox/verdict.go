@@ -10,7 +10,6 @@ import (
 
 	tgbot "github.com/go-telegram/bot"
 
-	"ccbot/internal/clip"
 	"ccbot/internal/pause"
 )
 
@@ -124,15 +123,13 @@ func badRequest(err error, j *job) verdict {
 	return verdict{answer: refused, err: err}
 }
 
-func inBrief(err error) string { return clip.Bytes(err.Error(), maxReason, "") }
-
 const (
 	firstBackoff = time.Second
 	maxBackoff   = 5 * time.Second
 )
 
-// backoff is how long to wait after so many failures in a row (1 is the first). jitter is in [0,
+// backoff is how long to wait after so many failures in a row (1 is the first), at most maxBackoff. jitter is in [0,
 // 1).
 func backoff(failures int, jitter float64) time.Duration {
-	return time.Duration(float64(pause.Doubled(firstBackoff, maxBackoff, failures-1)) * (0.75 + 0.5*jitter))
+	return min(maxBackoff, time.Duration(float64(pause.Doubled(firstBackoff, maxBackoff, failures-1))*(0.75+0.5*jitter)))
 }

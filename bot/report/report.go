@@ -96,7 +96,7 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 	if len(windows) > 0 {
 		var err error
 		if windows, err = p.Notices.NewOrphans(ctx, windows); err != nil {
-			p.Chat.Log.Warn("windows_unknown", logkey.Error, err.Error())
+			p.Chat.Log.Warn("windows_unknown", logkey.Error, err)
 		}
 	}
 	c := &collector{of: p, private: private, booted: rep.Booted}

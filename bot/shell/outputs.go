@@ -212,7 +212,7 @@ func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 	}
 	if err := o.cards.Show(ctx, c.Key, c.Look, c.Payload); err != nil {
 		o.chat.Log.Warn("output_not_shown", logkey.SessionID, c.Payload.Session.String(),
-			logkey.Error, err.Error())
+			logkey.Error, err)
 	}
 }
 
@@ -322,7 +322,7 @@ func (o *Outputs) Parts(ctx context.Context, r views.Session, item talk.Item) []
 	if m := persisted.FindStringSubmatch(text); m != nil {
 		whole, err := o.files.Read(ctx, item.At.Path, m[2], outputFile)
 		if text = whole; err != nil {
-			o.chat.Log.Warn("output_unreadable", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+			o.chat.Log.Warn("output_unreadable", logkey.SessionID, r.ID.String(), logkey.Error, err)
 			text, note = m[3]+"\n"+outputGap, o.chat.In(r.Conversation).Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})
 		}
 	}

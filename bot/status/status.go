@@ -184,7 +184,7 @@ func (s *status) look(ctx context.Context, r views.Session) (n now) {
 	var err error
 	n.writers, err = s.agents.Writers(ctx, r.ID) // last: it waits while the session is being started or ended
 	if n.unseen = err != nil; n.unseen {
-		s.chat.Log.Warn("writers_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		s.chat.Log.Warn("writers_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err)
 	}
 	return n
 }

@@ -69,7 +69,7 @@ func (t *Topics) Run(ctx context.Context) error {
 		wait := pause.Forever
 		for _, at := range t.book.All() {
 			if err := t.keepStep(ctx, at); err != nil && ctx.Err() == nil {
-				t.Chat.Log.Warn("topic_not_changed", logkey.ChatID, at.ChatID, logkey.Topic, at.ThreadID, logkey.Error, err.Error())
+				t.Chat.Log.Warn("topic_not_changed", logkey.ChatID, at.ChatID, logkey.Topic, at.ThreadID, logkey.Error, err)
 				if !errors.Is(err, outbox.ErrBlocked) { // which a person ends
 					wait = retryAfter
 				}
@@ -110,7 +110,7 @@ func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 		if err := t.Telegram.EditTopic(waits, at, name, icon); err != nil && !chat.IsRefused(err) {
 			return err
 		} else if err != nil {
-			t.Chat.Log.Info("topic_change_refused", logkey.ChatID, at.ChatID, logkey.Topic, at.ThreadID, logkey.Error, err.Error())
+			t.Chat.Log.Info("topic_change_refused", logkey.ChatID, at.ChatID, logkey.Topic, at.ThreadID, logkey.Error, err)
 		}
 		if errors.Is(err, outbox.ErrNoTopic) {
 			return nil

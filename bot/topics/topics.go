@@ -2,7 +2,6 @@ package topics
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -144,7 +143,7 @@ func (t *Topics) open(ctx context.Context, to outbox.Conversation, r views.Sessi
 	defer cancel()
 	icon, err := t.icon(waits, false)
 	if err != nil { // the topic is worth more than its icon
-		t.Chat.Log.Info("topic_icons_unknown", logkey.Error, err.Error())
+		t.Chat.Log.Info("topic_icons_unknown", logkey.Error, err)
 	}
 	failed := t.Telegram.OpenTopic(waits, to.ChatID, title(r.Name), icon, func(at outbox.Conversation) error {
 		t.Chat.At("topic-made")
@@ -157,7 +156,7 @@ func (t *Topics) open(ctx context.Context, to outbox.Conversation, r views.Sessi
 	if ctx.Err() != nil {
 		return to, ctx.Err()
 	}
-	t.Chat.Log.Warn("topic_not_opened", logkey.ChatID, to.ChatID, logkey.Error, fmt.Sprint(failed))
+	t.Chat.Log.Warn("topic_not_opened", logkey.ChatID, to.ChatID, logkey.Error, failed)
 	if !chat.IsRefused(failed) {
 		return to, t.Chat.Post(ctx, card.Look{To: to, Session: r.ID, Text: t.Chat.In(to).Text(i18n.TopicFailed, i18n.Args{"Name": r.Name})})
 	}

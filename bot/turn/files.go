@@ -25,7 +25,7 @@ func (o *tracker) ask(look func(ctx context.Context, git diffs.Diffs) (take func
 		defer cancel()
 		take, err := look(asked, t.Diffs)
 		if err != nil {
-			t.Chat.Log.Debug("turn_files_unknown", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
+			t.Chat.Log.Debug("turn_files_unknown", logkey.SessionID, o.id.String(), logkey.Error, err)
 			return
 		}
 		o.hear(func(ctx context.Context, _ *tracker) { take(ctx) })
@@ -70,7 +70,7 @@ func (o *tracker) count() {
 				}
 			}
 			if err := o.turns.change(ctx, key, outbox.Card, func(s *state) { s.Files, s.Added, s.Removed = all.Sum() }); err != nil {
-				o.turns.Chat.Log.Warn("turn_not_shown", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
+				o.turns.Chat.Log.Warn("turn_not_shown", logkey.SessionID, o.id.String(), logkey.Error, err)
 			}
 		}, err
 	})

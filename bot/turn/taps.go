@@ -86,7 +86,7 @@ func (t *Turns) details(ctx context.Context, w words, s *state, r views.Session)
 	title := render.Bold(w.Say(i18n.TurnDetails, i18n.Args{"Name": r.Name, "Time": w.Moment(s.Began)}))
 	all, err := t.steps(ctx, s)
 	if err != nil {
-		t.Chat.Log.Warn("turn_unreadable", logkey.SessionID, s.Session.String(), logkey.Error, err.Error())
+		t.Chat.Log.Warn("turn_unreadable", logkey.SessionID, s.Session.String(), logkey.Error, err)
 	}
 	switch {
 	case err != nil, len(all) == 0 && s.Count > 0:

@@ -284,7 +284,7 @@ func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 	o.lead(&look, s)
 	look.Rank = s.rank(open, old)
 	if err := t.cards.Show(ctx, o.key, look, *s); err != nil {
-		t.Chat.Log.Warn("turn_not_shown", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
+		t.Chat.Log.Warn("turn_not_shown", logkey.SessionID, o.id.String(), logkey.Error, err)
 		s.Shown = old.Sent
 		return false
 	}

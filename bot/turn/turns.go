@@ -198,7 +198,7 @@ func (t *Turns) message(session uuid.UUID, item talk.Item) {
 		case c.Look.Session != session:
 		case c.Sent:
 			if err := t.lines.Close(context.Background(), c.Key, render.Text{}); err != nil {
-				t.Chat.Log.Warn("steps_not_closed", logkey.SessionID, session.String(), logkey.Error, err.Error())
+				t.Chat.Log.Warn("steps_not_closed", logkey.SessionID, session.String(), logkey.Error, err)
 			}
 		case c.Key > last.Key:
 			last = c
@@ -208,6 +208,6 @@ func (t *Turns) message(session uuid.UUID, item talk.Item) {
 		key, look.Text = last.Key, text
 	}
 	if err := t.lines.Show(context.Background(), key, look, ""); err != nil {
-		t.Chat.Log.Warn("step_not_shown", logkey.SessionID, session.String(), logkey.Error, err.Error())
+		t.Chat.Log.Warn("step_not_shown", logkey.SessionID, session.String(), logkey.Error, err)
 	}
 }

@@ -10,13 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/bot/port/views"
-
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/spending"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
@@ -259,7 +258,7 @@ func (u *usage) run(ctx context.Context) error {
 		}
 		for _, l := range u.spending.Limits() {
 			if err := u.warn(ctx, l); err != nil {
-				u.chat.Log.Warn("limit_not_told", logkey.Error, err.Error())
+				u.chat.Log.Warn("limit_not_told", logkey.Error, err)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ import (
 func (o *Others) All(ctx context.Context) []desk.Window {
 	all, err := o.windows.Orphans(ctx)
 	if err != nil {
-		o.chat.Log.Warn("windows_unknown", logkey.Error, err.Error())
+		o.chat.Log.Warn("windows_unknown", logkey.Error, err)
 		return nil
 	}
 	return all

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/internal/keepjson"
 	"ccbot/internal/spool"
+	"ccbot/internal/wording"
 )
 
 // Box is the folder of one session's directory.
@@ -42,7 +43,7 @@ func Boxes(records string, dirs []string) (all []Box, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("look into %s: %w", filepath.Join(dir, Folder), err)
+			return nil, wording.Errorf("look into %s: %w", wording.Path(filepath.Join(dir, Folder)), err)
 		}
 		all = append(all, b)
 	}
@@ -136,7 +137,7 @@ func (s *Store) Clear(dirs []string) error {
 	slices.Sort(dirs)
 	for _, dir := range slices.Compact(dirs) {
 		if err := removeFolder(dir); err != nil && !isNoBox(err) {
-			errs = append(errs, fmt.Errorf("remove %s: %w", filepath.Join(dir, Folder), err))
+			errs = append(errs, wording.Errorf("remove %s: %w", wording.Path(filepath.Join(dir, Folder)), err))
 		}
 	}
 	return errors.Join(errs...)

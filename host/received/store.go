@@ -15,6 +15,7 @@ import (
 
 	"ccbot/internal/keepjson"
 	"ccbot/internal/spool"
+	"ccbot/internal/wording"
 )
 
 // version is the schema version of a record that this program writes.
@@ -93,7 +94,7 @@ func (s *Store) in(dir, id string, do func(box *os.Root, key string) error) erro
 	defer s.release(key)
 	box, err := openFolder(dir, true)
 	if err != nil {
-		return fmt.Errorf("put a file into %s: %w", filepath.Join(dir, Folder), err)
+		return wording.Errorf("put a file into %s: %w", wording.Path(filepath.Join(dir, Folder)), err)
 	}
 	defer box.Close()
 	return do(box, key)

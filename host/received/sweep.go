@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/keepjson"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/internal/wording"
 )
 
 // Run removes files that are old enough, now and at least every hour, until ctx ends. waits returns
@@ -28,7 +29,7 @@ func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[st
 			err = s.Sweep(ttl, names, ended)
 		}
 		if err != nil {
-			s.log.Warn("inbox_not_cleaned", logkey.Error, err.Error())
+			s.log.Warn("inbox_not_cleaned", logkey.Error, err)
 		}
 		if pause.For(ctx, every) != nil {
 			return nil
@@ -114,7 +115,7 @@ func (s *Store) clearIn(box *os.Root, r record, whole bool) error {
 	case err != nil:
 		return err
 	case !r.is(info):
-		s.log.Info("inbox_file_left", logkey.File, filepath.Join(r.Dir, Folder, r.Name), logkey.Why, "it has changed since it came")
+		s.log.Info("inbox_file_left", logkey.File, wording.Path(filepath.Join(r.Dir, Folder, r.Name)), logkey.Why, "it has changed since it came")
 		return nil
 	}
 	return remove(box, r.Name)

@@ -132,7 +132,7 @@ func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("control: %w", err)
 		case err != nil: // most likely no file descriptors are left
-			s.log.Warn("control_not_accepted", logkey.Error, err.Error())
+			s.log.Warn("control_not_accepted", logkey.Error, err)
 			_ = pause.For(ctx, time.Second)
 			continue
 		}
@@ -167,7 +167,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 		err = errors.Join(failed, err)
 	}
 	if err != nil {
-		s.log.Warn("control_peer_unknown", logkey.PID, peer.PID, logkey.UID, peer.UID, logkey.Error, err.Error())
+		s.log.Warn("control_peer_unknown", logkey.PID, peer.PID, logkey.UID, peer.UID, logkey.Error, err)
 		s.reply(conn, nil, &Refusal{codePeer, "I cannot tell who is calling"})
 		return
 	}
@@ -176,7 +176,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 		return
 	}
 	if err != nil {
-		s.log.Debug("control_malformed", logkey.PID, peer.PID, logkey.Error, err.Error())
+		s.log.Debug("control_malformed", logkey.PID, peer.PID, logkey.Error, err)
 		s.reply(conn, nil, &Refusal{CodeMalformed, "not a call that this ccbot understands; is it of the same version?"})
 		return
 	}
@@ -275,7 +275,7 @@ func (s *Server) reply(conn *net.UnixConn, body json.RawMessage, err error) {
 	case errors.As(err, &refusal):
 		r.Code, r.Error, r.Body = refusal.Code, refusal.Text, nil
 	case err != nil:
-		s.log.Error("control_failed", logkey.Error, err.Error())
+		s.log.Error("control_failed", logkey.Error, err)
 		r.Code, r.Error, r.Body = codeInternal, "something went wrong in ccbot; its log says what", nil
 	}
 	data, err := hookwire.Line(r)
@@ -285,7 +285,7 @@ func (s *Server) reply(conn *net.UnixConn, body json.RawMessage, err error) {
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(replyPatience))
 	if _, err := conn.Write(data); err != nil {
-		s.log.Debug("control_not_written", logkey.Error, err.Error())
+		s.log.Debug("control_not_written", logkey.Error, err)
 	}
 }
 

@@ -32,7 +32,7 @@ func Open[T any](folder spool.Folder, name, quarantine string, log *slog.Logger)
 	aside := spool.Loader{Quarantine: quarantine, Log: log}
 	why, err := aside.LoadOne(folder, name, func(data []byte) error { return json.Unmarshal(data, &f.all) })
 	if err != nil {
-		log.Warn("outbox_state_unreadable", logkey.File, name, logkey.Error, err.Error())
+		log.Warn("outbox_state_unreadable", logkey.File, name, logkey.Error, err)
 	}
 	if why != nil || err != nil || f.all == nil {
 		f.all = map[string]T{}
@@ -69,6 +69,6 @@ func (f *File[T]) Change(do func(all map[string]T) (changed bool)) {
 		err = f.folder.Put(f.name, append(data, '\n'))
 	}
 	if err != nil {
-		f.log.Error("outbox_state_not_saved", logkey.File, f.name, logkey.Error, err.Error())
+		f.log.Error("outbox_state_not_saved", logkey.File, f.name, logkey.Error, err)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ccbot/internal/wording"
 )
 
 const (
@@ -135,7 +137,7 @@ func (g caller) ask(ctx context.Context, input string, said io.Writer, args ...s
 	case complaint.kept.Len() > 0:
 		err = &Refused{complaint.kept.String(), err}
 	}
-	return fmt.Errorf("git in %s: %w", g.dir, err)
+	return wording.Errorf("git in %s: %w", wording.Path(g.dir), err)
 }
 
 // Refused is what git says when it does not do what it is asked for.
@@ -147,6 +149,11 @@ type Refused struct {
 func (e *Refused) Error() string { return e.err.Error() + ": " + strings.TrimSpace(e.Said) }
 
 func (e *Refused) Unwrap() error { return e.err }
+
+// Masked implements wording.Worded: git repeats names of files.
+func (e *Refused) Masked(m wording.Mask) string {
+	return m.Error(e.err) + ": " + wording.Text(strings.TrimSpace(e.Said)).String()
+}
 
 // programsOff are options that switch off the programs that the configuration names for the conversion of files, which
 // git would run to see whether a file has changed, and to check it out, and those that are hooks (since 2.54). With

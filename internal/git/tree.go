@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"ccbot/internal/ownfile"
+	"ccbot/internal/wording"
 )
 
 // Tree is the work tree of a repository, opened for one Mark, or for one Since and the Patches after it. It has a copy of
@@ -150,7 +151,7 @@ func copyIndex(from, to string) error {
 	}
 	defer f.Close()
 	if info.Size() > maxIndex {
-		return fmt.Errorf("git: the index %s is too large", from)
+		return wording.Errorf("git: the index %s is too large", wording.Path(from))
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

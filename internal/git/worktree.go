@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ccbot/internal/ownfile"
+	"ccbot/internal/wording"
 )
 
 // Worktree is a work tree beside that of its repository, which this program has made.
@@ -71,7 +72,7 @@ func AddWorktree(ctx context.Context, dir string, env []string, free func(dir st
 			return w, err
 		}
 	}
-	return nil, fmt.Errorf("git: there are %d folders beside %s", mostNames, g.dir)
+	return nil, wording.Errorf("git: there are %d folders beside %s", mostNames, wording.Path(g.dir))
 }
 
 var (
@@ -195,7 +196,7 @@ func mark(path, name string) error {
 		return err
 	}
 	if w == nil {
-		return fmt.Errorf("git: no work tree in %s", path)
+		return wording.Errorf("git: no work tree in %s", wording.Path(path))
 	}
 	return os.WriteFile(filepath.Join(w.admin, ours), []byte(name+"\n"), 0o600)
 }
@@ -320,7 +321,7 @@ func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
 	case err != nil:
 		return "", err
 	case g == nil:
-		return "", fmt.Errorf("git: no work tree in %s", w.Dir)
+		return "", wording.Errorf("git: no work tree in %s", wording.Path(w.Dir))
 	}
 	for _, file := range unfinished {
 		if _, err := os.Lstat(filepath.Join(w.admin, file)); err == nil {
@@ -385,7 +386,7 @@ func (w *Worktree) Remove(ctx context.Context, env []string) error {
 	case err != nil:
 		return err
 	case g == nil:
-		return fmt.Errorf("git: no work tree in %s", w.Dir)
+		return wording.Errorf("git: no work tree in %s", wording.Path(w.Dir))
 	}
 	g.dir = w.Of
 	tip, _ := g.run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+w.Branch)

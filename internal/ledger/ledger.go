@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
 	"ccbot/internal/transcript"
+	"ccbot/internal/wording"
 )
 
 const (
@@ -156,7 +157,7 @@ func (l *Ledger) find() (all []at, err error) {
 			if path == root {
 				return err
 			}
-			l.log.Debug("usage_folder_unreadable", logkey.Path, path, logkey.Error, err.Error())
+			l.log.Debug("usage_folder_unreadable", logkey.Path, wording.Path(path), logkey.Error, err)
 			return nil
 		}
 		if filepath.Ext(path) != suffix || !d.Type().IsRegular() {
@@ -204,7 +205,7 @@ func (r *reading) file(ctx context.Context, is at) {
 	}
 	if f.Size = is.info.Size(); err != nil {
 		f.Size = -1 // it is looked at again
-		r.log.Debug("usage_file_unread", logkey.Path, is.path, logkey.Error, err.Error())
+		r.log.Debug("usage_file_unread", logkey.Path, wording.Path(is.path), logkey.Error, err)
 	}
 }
 
@@ -255,7 +256,7 @@ func (r *reading) keep(found []at) {
 		err = r.folder.Put(indexName, data)
 	}
 	if err != nil {
-		r.log.Warn("usage_index_not_saved", logkey.Error, err.Error())
+		r.log.Warn("usage_index_not_saved", logkey.Error, err)
 	}
 }
 
@@ -268,7 +269,7 @@ func (l *Ledger) load() *Book {
 		err = json.Unmarshal(data, b)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		l.log.Warn("usage_index_unreadable", logkey.Error, err.Error())
+		l.log.Warn("usage_index_unreadable", logkey.Error, err)
 	}
 	since := l.now().Add(-kept)
 	if err != nil || b.Version != version || b.Since.After(l.now().AddDate(0, 0, -Days)) {

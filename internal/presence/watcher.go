@@ -51,7 +51,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			if err == nil {
 				break
 			}
-			w.log.Warn("presence_watch_lost", logkey.Error, err.Error(), logkey.AgainIn, listAgain)
+			w.log.Warn("presence_watch_lost", logkey.Error, err, logkey.AgainIn, listAgain)
 			if err := pause.For(ctx, listAgain); err != nil {
 				return err
 			}

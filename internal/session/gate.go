@@ -3,9 +3,10 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
+
+	"ccbot/internal/wording"
 )
 
 // ErrFolderInUse means that a session begins in a folder, or that the folder may go already.
@@ -31,7 +32,7 @@ func (g *Gate) Begin(ctx context.Context, dir string) (end func(), err error) {
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for the folder %s: %w", dir, ctx.Err())
+			return nil, wording.Errorf("wait for the folder %s: %w", wording.Path(dir), ctx.Err())
 		}
 	}
 }

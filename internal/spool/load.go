@@ -70,13 +70,13 @@ func (l Loader) LoadOne(f Folder, name string, take func(data []byte) error) (wh
 	case why == nil:
 		return nil, nil
 	case errors.Is(why, keepjson.ErrNewer):
-		l.Log.Warn("file_newer", logkey.File, file, logkey.Error, why.Error())
+		l.Log.Warn("file_newer", logkey.File, file, logkey.Error, why)
 		return why, nil
 	case l.Quarantine == "":
-		l.Log.Warn("file_unreadable", logkey.File, file, logkey.Error, why.Error())
+		l.Log.Warn("file_unreadable", logkey.File, file, logkey.Error, why)
 		return why, nil
 	}
-	l.Log.Error("file_unreadable", logkey.File, file, logkey.MovedTo, l.Quarantine, logkey.Error, why.Error())
+	l.Log.Error("file_unreadable", logkey.File, file, logkey.MovedTo, l.Quarantine, logkey.Error, why)
 	if err := f.quarantine(name, l.Quarantine, why.Error(), l.Tell); err != nil {
 		return why, fmt.Errorf("spool: quarantine %s: %w", name, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"ccbot/internal/wording"
 )
 
 // backwards reads a transcript from a place towards its beginning, in chunks of whole lines.
@@ -93,7 +95,7 @@ func (b *backwards) next() (lines line, err error) {
 
 func (b *backwards) read(into []byte, at int64) error {
 	if _, err := b.file.ReadAt(into, at); errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: %s became shorter", ErrTruncated, b.path)
+		return wording.Errorf("%w: %s became shorter", ErrTruncated, wording.Path(b.path))
 	} else if err != nil {
 		return fmt.Errorf("read transcript: %w", err)
 	}
@@ -123,7 +125,7 @@ func (b *backwards) longLine(before int64) (l line, err error) {
 	}
 	l, ok, err := b.alone.readLine()
 	if err == nil && (!ok || l.end != b.end) {
-		err = fmt.Errorf("%w: %s was written anew", ErrTruncated, b.path)
+		err = wording.Errorf("%w: %s was written anew", ErrTruncated, wording.Path(b.path))
 	}
 	if b.end = l.at; l.text == nil {
 		l.text = []byte{'\n'} // there is nothing to read in it, but more before it

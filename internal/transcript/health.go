@@ -17,6 +17,7 @@ import (
 
 	"ccbot/internal/ownfile"
 	"ccbot/internal/spool"
+	"ccbot/internal/wording"
 )
 
 // Fault is a defect of a transcript's file that a resume would suffer from.
@@ -75,7 +76,7 @@ func Check(projectsDir string, id uuid.UUID) (Health, error) {
 		}
 	}
 	if !best.spoken {
-		return h, fmt.Errorf("check transcript %s: %w", h.Path, ErrNothingLeft)
+		return h, wording.Errorf("check transcript %s: %w", wording.Path(h.Path), ErrNothingLeft)
 	}
 	if len(h.Others) > 0 {
 		h.Faults = append(h.Faults, FaultDuplicate)
@@ -189,7 +190,7 @@ func look(data []byte, cut bool) tail {
 // Nothing is written outside the projects folder, wherever links in it lead.
 func Repair(h Health, id, as uuid.UUID) (path string, err error) {
 	if err := repair(h.Path, id, as); err != nil {
-		return "", fmt.Errorf("repair transcript %s: %w", h.Path, err)
+		return "", wording.Errorf("repair transcript %s: %w", wording.Path(h.Path), err)
 	}
 	return filepath.Join(filepath.Dir(h.Path), as.String()+suffix), nil
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccbot/internal/wording"
 )
 
 // Image is an image of an item. Its data stays in the file, because a line of many megabytes often is nothing else.
@@ -125,7 +127,7 @@ func OpenImage(at Cursor, image Image) (*Picture, error) {
 	p := &Picture{file: file, at: at.Offset + image.Offset, Size: image.Length / 4 * 3}
 	end := make([]byte, 2)
 	if _, err := file.ReadAt(end, p.at+image.Length-2); errors.Is(err, io.EOF) {
-		return nil, errors.Join(fmt.Errorf("open image: %s became shorter: %w", at.Path, fs.ErrInvalid), file.Close())
+		return nil, errors.Join(wording.Errorf("open image: %s became shorter: %w", wording.Path(at.Path), fs.ErrInvalid), file.Close())
 	} else if err != nil {
 		return nil, errors.Join(fmt.Errorf("open image: %w", err), file.Close())
 	}

@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/watch"
+	"ccbot/internal/wording"
 )
 
 const (
@@ -284,7 +285,7 @@ func openAnyones(path string) (*os.File, fs.FileInfo, error) {
 	}
 	real, ok := ofSameName(path)
 	if !ok {
-		return nil, nil, fmt.Errorf("%s: a link to another transcript: %w", path, ownfile.ErrForeign)
+		return nil, nil, wording.Errorf("%s: a link to another transcript: %w", wording.Path(path), ownfile.ErrForeign)
 	}
 	return ownfile.Open(real, ownfile.Others)
 }
@@ -297,13 +298,13 @@ func (r *Reader) seek(file *os.File) error {
 	}
 	before := make([]byte, 1)
 	if _, err := file.ReadAt(before, offset-1); errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: %s ends before offset %d", ErrTruncated, r.start.Path, offset)
+		return wording.Errorf("%w: %s ends before offset %d", ErrTruncated, wording.Path(r.start.Path), offset)
 	} else if err != nil {
 		return fmt.Errorf("open transcript at offset %d: %w", offset, err)
 	}
 	if before[0] != '\n' {
 		if !r.loose {
-			return fmt.Errorf("%w: %s has no line at offset %d", ErrTruncated, r.start.Path, offset)
+			return wording.Errorf("%w: %s has no line at offset %d", ErrTruncated, wording.Path(r.start.Path), offset)
 		}
 		r.skip = true
 	}
@@ -321,7 +322,7 @@ func (r *Reader) check() error {
 		return fmt.Errorf("check transcript: %w", err)
 	}
 	if ours.Size() < r.next+r.length {
-		return fmt.Errorf("%w: %s is shorter than what was read", ErrTruncated, r.start.Path)
+		return wording.Errorf("%w: %s is shorter than what was read", ErrTruncated, wording.Path(r.start.Path))
 	}
 	named, err := os.Stat(r.start.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -331,7 +332,7 @@ func (r *Reader) check() error {
 		return fmt.Errorf("check transcript: %w", err)
 	}
 	if !os.SameFile(ours, named) {
-		return fmt.Errorf("%w: %s is another file now", ErrTruncated, r.start.Path)
+		return wording.Errorf("%w: %s is another file now", ErrTruncated, wording.Path(r.start.Path))
 	}
 	return nil
 }
@@ -401,7 +402,7 @@ func (f *Follower) Next(ctx context.Context) (Item, error) {
 func (f *Follower) Now() (Item, bool, error) {
 	item, ok, err := f.reader.Next()
 	if n := f.reader.Broken(); n > f.told {
-		f.log.Warn("transcript_broken_lines", logkey.Path, f.path, logkey.Count, n)
+		f.log.Warn("transcript_broken_lines", logkey.Path, wording.Path(f.path), logkey.Count, n)
 		f.told = n
 	}
 	return item, ok, err

@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"unicode/utf8"
+
+	"ccbot/internal/wording"
 )
 
 // wordsPiece is the number of bytes that are decoded at once.
@@ -38,7 +40,7 @@ func OpenWords(at Cursor, rest Rest) (*Words, error) {
 	}
 	w := &Words{file: file, at: at.Offset + rest.Offset, length: rest.Length, raw: rest.Raw}
 	if w.length < 0 || w.at < 0 || w.at+w.length > info.Size() {
-		return nil, errors.Join(fmt.Errorf("open words: %s became shorter: %w", at.Path, fs.ErrInvalid), file.Close())
+		return nil, errors.Join(wording.Errorf("open words: %s became shorter: %w", wording.Path(at.Path), fs.ErrInvalid), file.Close())
 	}
 	if w.Size = w.length; !w.raw {
 		w.Size, err = w.measure()

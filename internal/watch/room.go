@@ -16,6 +16,7 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/internal/wording"
 )
 
 // What cannot be watched looks, and asks the kernel, again after slowLook, and after quickLook while
@@ -113,7 +114,7 @@ func (r *Room) serve(ctx context.Context, notify *fsnotify.Watcher) error {
 		case event := <-notify.Events:
 			r.take(event)
 		case err := <-r.lost:
-			r.log.Warn("watch_events_lost", logkey.Error, err.Error())
+			r.log.Warn("watch_events_lost", logkey.Error, err)
 			r.begin(notify)
 		case <-r.again.C:
 			r.retry()
@@ -332,7 +333,7 @@ func (r *Room) release(w *Watch) {
 // fail logs, once, that a watch stands nowhere, and has it placed in a while.
 func (r *Room) fail(dir string, err error, why Problem) {
 	if r.problem == "" {
-		r.log.Warn("watch_failed", logkey.Path, dir, logkey.Error, err.Error(), logkey.AgainIn, slowLook)
+		r.log.Warn("watch_failed", logkey.Path, wording.Path(dir), logkey.Error, err, logkey.AgainIn, slowLook)
 		r.looked = time.Now()
 	}
 	r.problem = why

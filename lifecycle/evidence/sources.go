@@ -248,6 +248,6 @@ func (e *Evidence) readBindings() error {
 
 // doubt notes that a piece of evidence about a process exists but cannot be read.
 func (e *Evidence) doubt(pid int, source process.Source, err error) {
-	e.from.Log.Warn("evidence_unreadable", logkey.Error, err.Error())
+	e.from.Log.Warn("evidence_unreadable", logkey.Error, err)
 	e.doubts = append(e.doubts, process.Claim{Process: process.Identity{PID: pid}, Source: source})
 }

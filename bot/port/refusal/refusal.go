@@ -28,9 +28,6 @@ func (e *Error) Error() string { return cmp.Or(e.Err, errors.New(string(e.Code))
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Words are what a person may have written; see package wording.
-func (e *Error) Words() []string { return []string{e.Dir} }
-
 // Code is a kind of refusal.
 type Code string
 

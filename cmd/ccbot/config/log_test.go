@@ -56,7 +56,7 @@ func TestNoColour(t *testing.T) {
 	for value, want := range map[string]bool{"": true, "1": false} {
 		c, err := Load(set(t, "NO_COLOR="+value))
 		require.NoError(t, err)
-		_, plain := c.Log(c.Level(), terminal).Handler().(*slog.TextHandler)
+		_, plain := c.Handler(c.Level(), terminal).(*slog.TextHandler)
 		assert.Equal(t, want, !plain, "%q", value)
 	}
 }

@@ -22,7 +22,7 @@ func (s *system) pruneBindings(ctx context.Context) error {
 			return s.table.Liveness(process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}) == process.Gone
 		})
 		if err != nil {
-			s.log.Warn("bindings_not_pruned", logkey.Error, err.Error())
+			s.log.Warn("bindings_not_pruned", logkey.Error, err)
 		}
 		if err := pause.For(ctx, pruneEvery); err != nil {
 			return err

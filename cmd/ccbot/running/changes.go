@@ -70,7 +70,7 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 	r, err := sessions.Desk{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
 		port.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
 	if err != nil && r.Live { // it runs, and the chat could not be told
-		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		err = nil
 	}
 	s.bot.Prompts.Chat.At("desk-begun")

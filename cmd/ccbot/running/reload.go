@@ -26,13 +26,13 @@ func (s *system) reloadAt(ctx context.Context, requests <-chan os.Signal) error 
 func (s *system) reload(ctx context.Context) {
 	c, err := config.Load(s.environ)
 	if err != nil {
-		s.log.Error("settings_not_reloaded", logkey.Error, s.Token.CleanError(err).Error())
+		s.log.Error("settings_not_reloaded", logkey.Error, s.Token.CleanError(err))
 		return
 	}
 	s.bot.Admit(listsOf(c))
 	s.owner.Store(c.AllowedUsers[0])
 	if err := prompt.EndUnheard(ctx, s.bot.Prompts); err != nil {
-		s.log.Error("prompts_not_ended", logkey.Error, err.Error())
+		s.log.Error("prompts_not_ended", logkey.Error, err)
 	}
 	s.level.Set(min(s.level.Level(), c.Level())) // so that the change of the level is told
 	s.log.Info("settings_reloaded", logkey.People, len(c.AllowedUsers), logkey.Groups, len(c.AllowedChats), logkey.Level, c.LogLevel)

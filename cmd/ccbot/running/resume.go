@@ -79,7 +79,7 @@ func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
 	current, err := sessions.Desk{Sessions: s.bot.Resumer}.Resumed(ctx, id)
 	switch {
 	case err != nil:
-		s.log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err.Error())
+		s.log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err)
 		return ChosenByHand
 	case current.ID == uuid.Nil:
 		return ChosenByHand

@@ -47,7 +47,7 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 	level.Set(c.Level())
 	stderr, ready := greetingAt(stderr)
 	defer ready("")
-	log := slog.New(loglimit.New(c.Log(level, stderr).Handler()))
+	log := c.Masked(loglimit.New(c.Handler(level, stderr)))
 	stdlog.SetFlags(0)
 	stdlog.SetOutput(libraryLog{log}) // such as net/http with GODEBUG=http2debug=1, which shows every URL
 	warn(c, env.ToMap(environ)["PATH"], log)
@@ -71,7 +71,7 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 type libraryLog struct{ log *slog.Logger }
 
 func (l libraryLog) Write(line []byte) (int, error) {
-	l.log.Warn("library_logged", logkey.Error, strings.TrimSpace(string(line)))
+	l.log.Warn("library_logged", logkey.Error, errors.New(strings.TrimSpace(string(line))))
 	return len(line), nil
 }
 
@@ -95,7 +95,7 @@ func begin(ctx context.Context, c config.Config, role, hook string, environ []st
 func warn(c config.Config, path string, log *slog.Logger) {
 	foreign, err := statefolder.ForeignFolders(path)
 	if err != nil {
-		log.Warn("path_unknown", logkey.Error, err.Error())
+		log.Warn("path_unknown", logkey.Error, err)
 	}
 	for _, f := range foreign {
 		log.Warn("path_writable_by_others", logkey.Folder, f.Folder, logkey.Why, f.Why, logkey.Mend, "take it out of PATH")

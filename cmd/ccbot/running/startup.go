@@ -66,7 +66,7 @@ func (s *system) tmuxSilence(ctx context.Context, silent bool) {
 		s.log.Info("tmux_answers", logkey.Server, s.TmuxCommand())
 	}
 	if err := health.TellTmux(ctx, s.bot.Chat, silent); err != nil {
-		s.log.Error("tmux_silence_not_told", logkey.Error, err.Error())
+		s.log.Error("tmux_silence_not_told", logkey.Error, err)
 	}
 }
 
@@ -91,7 +91,7 @@ func (s *system) settle(ctx context.Context) error {
 			err = prompt.Offer(ctx, s.bot.Prompts, keys)
 		}
 		if err != nil {
-			s.log.Error("prompts_not_settled", logkey.SessionID, id.String(), logkey.Error, err.Error())
+			s.log.Error("prompts_not_settled", logkey.SessionID, id.String(), logkey.Error, err)
 		}
 	}
 	return nil
@@ -102,7 +102,7 @@ func (s *system) settle(ctx context.Context) error {
 // repeats it.
 func (s *system) tell(ctx context.Context, report recovery.Report) {
 	if err := s.recovered(ctx, report); err != nil {
-		s.log.Error("recovery_not_told", logkey.Error, err.Error())
+		s.log.Error("recovery_not_told", logkey.Error, err)
 	}
 }
 

@@ -158,12 +158,12 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Shown(m.Written)
 		if err := s.bot.Sent(m.To, id, m.Session); err != nil {
-			s.log.Warn("message_not_noted", logkey.ChatID, m.To.ChatID, logkey.Error, err.Error())
+			s.log.Warn("message_not_noted", logkey.ChatID, m.To.ChatID, logkey.Error, err)
 		}
 	}
 	s.wireRecovery(instance, environ)
 	if s.recovery.Booted, err = gauge.Booted(ctx); err != nil {
-		log.Debug("boot_time_unknown", logkey.Error, err.Error())
+		log.Debug("boot_time_unknown", logkey.Error, err)
 	}
 	s.wireSocket(hook)
 	s.metrics.Measure(s.inbox, s.outbox, s.service.Pulse, func() uint64 { return s.agentsMemory(ctx) })
@@ -196,7 +196,7 @@ func (s *system) openStores() (err error) {
 	}
 	goesOn := func(id uuid.UUID) bool { r, ok := s.store.Get(id); return ok && !r.State.EndedOnPurpose() }
 	if err := desk.Moments(s.Dir).Tidy(goesOn); err != nil {
-		s.log.Warn("moments_not_removed", logkey.Error, err.Error())
+		s.log.Warn("moments_not_removed", logkey.Error, err)
 	}
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
 }
@@ -233,7 +233,7 @@ func (s *system) wireChat(environ []string) error {
 		host.Conversations
 	}{s.talk, host.Conversations{Records: s.store, Projects: s.ProjectsDir(), Dir: filepath.Join(s.Dir, "exports")}}
 	if err := said.Tidy(); err != nil { // the next start may do it
-		s.log.Warn("exports_not_tidied", logkey.Error, err.Error())
+		s.log.Warn("exports_not_tidied", logkey.Error, err)
 	}
 	s.owner.Store(s.AllowedUsers[0])
 	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},

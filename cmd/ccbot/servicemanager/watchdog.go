@@ -42,7 +42,7 @@ func New(environ []string, log *slog.Logger) *Service {
 	}
 	switch interval, err := daemon.SdWatchdogEnabled(false); {
 	case err != nil:
-		log.Warn("watchdog_not_understood", logkey.Error, err.Error())
+		log.Warn("watchdog_not_understood", logkey.Error, err)
 	case interval > 0:
 		s.every, s.fed = interval/2, true
 	}
@@ -123,6 +123,6 @@ func (s *Service) say(state, status string) {
 		return
 	}
 	if err := s.notify(strings.TrimSpace(state + "\nSTATUS=" + status)); err != nil {
-		s.log.Debug("service_manager_not_told", logkey.Error, err.Error())
+		s.log.Debug("service_manager_not_told", logkey.Error, err)
 	}
 }

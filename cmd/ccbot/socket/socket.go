@@ -137,7 +137,7 @@ func (s Socket) isHook(p process.Process, launched string) bool {
 	}
 	digest, err := s.Programs.ExeDigest(p.Identity)
 	if err != nil {
-		s.Log.Warn("hook_unknown", logkey.PID, p.PID, logkey.Path, p.Exe, logkey.Error, err.Error())
+		s.Log.Warn("hook_unknown", logkey.PID, p.PID, logkey.Path, p.Exe, logkey.Error, err)
 	}
 	return err == nil && digest == launched
 }

@@ -79,7 +79,7 @@ func (r *Room) Run(ctx context.Context) error {
 func (r *Room) look(ctx context.Context, refused bool) {
 	now, err := r.gauge(ctx, r.dir)
 	if err != nil {
-		r.log.Debug("disk_room_unknown", logkey.Error, err.Error())
+		r.log.Debug("disk_room_unknown", logkey.Error, err)
 	}
 	if refused || r.full || r.doubt || err == nil && now.Low() {
 		r.try()
@@ -95,7 +95,7 @@ func (r *Room) look(ctx context.Context, refused bool) {
 		err = r.low(ctx, now)
 	}
 	if err != nil && ctx.Err() == nil {
-		r.log.Warn("disk_not_told", logkey.Error, err.Error())
+		r.log.Warn("disk_not_told", logkey.Error, err)
 	}
 }
 
@@ -111,9 +111,9 @@ func (r *Room) try() {
 	full := noRoom || err != nil && (r.full || r.doubt)
 	switch {
 	case full && !r.full:
-		r.log.Error("disk_full", logkey.Dir, r.dir, logkey.Error, err.Error())
+		r.log.Error("disk_full", logkey.Dir, r.dir, logkey.Error, err)
 	case err != nil && !full:
-		r.log.Warn("disk_refused_once", logkey.Dir, r.dir, logkey.Error, err.Error())
+		r.log.Warn("disk_refused_once", logkey.Dir, r.dir, logkey.Error, err)
 	case err == nil && r.full:
 		r.log.Info("disk_has_room", logkey.Dir, r.dir)
 	}
