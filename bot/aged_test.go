@@ -55,6 +55,17 @@ func TestP4_WhatWasSentLongAgoIsAskedAbout(t *testing.T) {
 	}
 }
 
+// TestP4_StartMarksWaitingMessages: ccbot stopped while the network was away, and the reaction was only in memory.
+func TestP4_StartMarksWaitingMessages(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Running)
+	held := w.Prompt(t, r, "held", inbox.Held)
+	require.NotZero(t, held.MessageID)
+	require.NoError(t, w.Review(t.Context(), 0))
+	assert.Equal(t, chattest.ReactionStored, w.Telegram.Reaction(held.MessageID))
+	assert.Empty(t, w.Telegram.AnswersSent())
+}
+
 func TestMomentsOfAnotherDayHaveTheirDate(t *testing.T) {
 	w := chattest.NewWorld(t)
 	today := w.Now().Local()

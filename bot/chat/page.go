@@ -227,7 +227,7 @@ func (p *Pages) run(ctx context.Context) error {
 				continue
 			}
 			if err := p.Refresh(ctx, c.Key); err != nil && ctx.Err() == nil {
-				p.chat.Log.Warn("page_not_drawn", logkey.SessionID, c.Look.Session.String(), logkey.Error, err.Error())
+				p.chat.Log.Warn("page_not_drawn", logkey.SessionID, c.Look.Session.String(), logkey.Error, err)
 			}
 		}
 	}

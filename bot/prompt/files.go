@@ -100,7 +100,7 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 	for _, u := range all[1:] { // the prompt notes the first
 		_, message := p.book.Aliases.In(u.Message.Chat.ID, u.Message.ID)
 		if err := p.book.NoteMessage(in.To, message, r.ID); err != nil {
-			p.Chat.Log.Warn("message_not_noted", logkey.ChatID, in.To.ChatID, logkey.Error, err.Error())
+			p.Chat.Log.Warn("message_not_noted", logkey.ChatID, in.To.ChatID, logkey.Error, err)
 		}
 	}
 	return got, nil

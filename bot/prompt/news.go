@@ -89,7 +89,7 @@ func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.Taken
 	e, err := p.Entries.Load(n.Prompt.Key)
 	if chat.IsGone(err) {
 		if e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
-			p.Chat.Log.Warn("stopped_prompt_not_reopened", logkey.Key, n.Prompt.Key, logkey.Error, err.Error())
+			p.Chat.Log.Warn("stopped_prompt_not_reopened", logkey.Key, n.Prompt.Key, logkey.Error, err)
 			look := card.Look{To: r.Conversation, Session: r.ID}
 			asked{Reason: stopped}.write(&look, p.Chat.In(r.Conversation), inbox.Entry{Text: n.Prompt.Text}, r)
 			return p.Chat.Post(ctx, look)

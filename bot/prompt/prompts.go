@@ -317,7 +317,7 @@ func (p *Prompts) noteTarget(e inbox.Entry, r views.Session, reply bool) {
 		key = ""
 	}
 	if err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID, sentOf(e)); err != nil {
-		p.Chat.Log.Warn("message_not_noted", logkey.ChatID, e.ChatID, logkey.Error, err.Error())
+		p.Chat.Log.Warn("message_not_noted", logkey.ChatID, e.ChatID, logkey.Error, err)
 	}
 }
 
@@ -356,7 +356,7 @@ func (d Desk) Send(ctx context.Context, key string, r views.Session, text string
 	}
 	ended := end(ctx, d.Prompts, e) // who is told that it was not queued as it should be writes it again
 	if chat.IsGone(ended) {         // it is typed by now: nothing has failed but to say so
-		d.Chat.Log.Error("prompt_not_shown", logkey.SessionID, e.Session.String(), logkey.Error, err.Error())
+		d.Chat.Log.Error("prompt_not_shown", logkey.SessionID, e.Session.String(), logkey.Error, err)
 		return nil
 	}
 	return errors.Join(err, ended)

@@ -348,7 +348,7 @@ func (p *Prompts) Tidy(ctx context.Context) {
 			err = p.close(ctx, c.Key, render.Text{})
 		}
 		if err != nil {
-			p.Chat.Log.Error("question_not_closed", logkey.Key, c.Key, logkey.Error, err.Error())
+			p.Chat.Log.Error("question_not_closed", logkey.Key, c.Key, logkey.Error, err)
 		}
 	}
 }

@@ -152,6 +152,9 @@ func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, away time.Duration
 		}
 	}
 	r, known := p.book.Records.Get(e.Session)
+	if e.State == inbox.Held && !e.Aged { // its reaction was lost if the network was away when ccbot stopped
+		p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
+	}
 	if e.State != inbox.Held || !e.Aged || !known || !p.book.MayShow(e.Conversation) {
 		return nil // or the session is unknown, or nobody may be asked
 	}

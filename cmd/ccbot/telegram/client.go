@@ -66,7 +66,7 @@ const callTimeout = 60 * time.Second
 func New(secret token.Token, server string, proxy Proxy, log *slog.Logger) (*tgbot.Bot, error) {
 	api, err := tgbot.New(token.Standin, tgbot.WithServerURL(server), tgbot.WithSkipGetMe(),
 		tgbot.WithHTTPClient(callTimeout, redacting{Client(secret, server, proxy)}),
-		tgbot.WithErrorsHandler(func(err error) { log.Debug("telegram_client", logkey.Error, err.Error()) }))
+		tgbot.WithErrorsHandler(func(err error) { log.Debug("telegram_client", logkey.Error, err) }))
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
 	}
@@ -96,7 +96,7 @@ func Connect(ctx context.Context, client *http.Client, server string, tried func
 		}
 		again := waitAfter(err, pause.Doubled(time.Second, 30*time.Second, tries))
 		tried(again)
-		log.Warn("telegram_unreachable", logkey.RetryIn, again.String(), logkey.Error, err.Error())
+		log.Warn("telegram_unreachable", logkey.RetryIn, again.String(), logkey.Error, err)
 		if err := pause.For(ctx, again); err != nil {
 			return nil, err
 		}

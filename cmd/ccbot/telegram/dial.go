@@ -2,7 +2,9 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"net"
+	"syscall"
 	"time"
 )
 
@@ -12,6 +14,10 @@ const (
 	// an attempt after longer and longer pauses, up to 16 s, and so do name servers; a new attempt
 	// succeeds at once when the network is back.
 	dialAgain = 3 * time.Second
+	// silence is how long a connection may confirm nothing of what was sent. Without this limit the kernel repeats for
+	// a quarter of an hour, after longer and longer pauses, and a call that was under way when the network went
+	// away waits for its own timeout although the network is back.
+	silence = 10 * time.Second
 )
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
@@ -19,10 +25,20 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 // dialOnce connects. It has a resolver of its own, because attempts that share one wait for the same
 // question to a name server.
 func dialOnce(ctx context.Context, network, address string) (net.Conn, error) {
-	d := net.Dialer{Timeout: dialTimeout, Resolver: &net.Resolver{},
+	d := net.Dialer{Timeout: dialTimeout, Resolver: &net.Resolver{}, Control: limitSilence(silence),
 		// A connection that is gone without a word is noticed after 30 seconds.
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}}
 	return d.DialContext(ctx, network, address)
+}
+
+// limitSilence returns a control function of a dialer: its connections end when the other end has confirmed nothing of what
+// was sent for a time.
+func limitSilence(after time.Duration) func(network, address string, c syscall.RawConn) error {
+	return func(_, _ string, c syscall.RawConn) error {
+		var failed error
+		err := c.Control(func(fd uintptr) { failed = setSilence(int(fd), after) })
+		return errors.Join(err, failed)
+	}
 }
 
 // persistent returns a dialFunc that begins another attempt every dialAgain while the earlier ones go

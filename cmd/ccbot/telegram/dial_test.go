@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,4 +87,35 @@ func TestDialClosesLateConnections(t *testing.T) {
 			assert.Error(t, err, "the other end is closed")
 		}
 	})
+}
+
+// TestSilentConnectionEnds: the other end takes nothing, as if the network had gone away during a call.
+func TestSilentConnectionEnds(t *testing.T) {
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer server.Close()
+	d := net.Dialer{Control: limitSilence(100 * time.Millisecond)}
+	conn, err := d.DialContext(t.Context(), "tcp", server.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	for piece := make([]byte, 1<<20); err == nil; {
+		_, err = conn.Write(piece)
+	}
+	require.ErrorIs(t, err, syscall.ETIMEDOUT)
+}
+
+func TestConnectionsHaveTheLimitOfSilence(t *testing.T) {
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer server.Close()
+	conn, err := dialOnce(t.Context(), "tcp", server.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	require.NoError(t, err)
+	require.NoError(t, raw.Control(func(fd uintptr) {
+		set, err := readSilence(int(fd))
+		assert.NoError(t, err)
+		assert.Equal(t, silence, set)
+	}))
 }

@@ -61,7 +61,7 @@ func (m *Menus) Run(ctx context.Context, id int64) error {
 	for ctx.Err() == nil {
 		wait, err := m.publish(ctx, id)
 		if err != nil && ctx.Err() == nil {
-			m.log.Warn("commands_not_published", logkey.Error, err.Error())
+			m.log.Warn("commands_not_published", logkey.Error, err)
 		}
 		pause.Until(ctx, wait, m.wake)
 	}

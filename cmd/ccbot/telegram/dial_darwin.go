@@ -1,0 +1,11 @@
+package telegram
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func setSilence(fd int, after time.Duration) error {
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_RXT_CONNDROPTIME, int(after/time.Second))
+}

@@ -1,0 +1,12 @@
+package telegram
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func readSilence(fd int) (time.Duration, error) {
+	n, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_RXT_CONNDROPTIME)
+	return time.Duration(n) * time.Second, err
+}
