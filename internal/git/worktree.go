@@ -406,7 +406,8 @@ func (w *Worktree) Remove(ctx context.Context, env []string) error {
 	return nil
 }
 
-// open is git in the repository that dir is in, with its filters and hooks switched off; nil: there is none, or no git.
+// open is git in the repository that dir is in, with its filters and hooks switched off; nil: there is none, or no git. A
+// repository whose data is another folder's is refused.
 func open(ctx context.Context, dir string, env []string) (g *caller, err error) {
 	root, ok := findRoot(dir)
 	if !ok {
@@ -415,6 +416,9 @@ func open(ctx context.Context, dir string, env []string) (g *caller, err error) 
 	program, err := exec.LookPath("git")
 	if err != nil {
 		return nil, nil
+	}
+	if _, err := folderOf(root); err != nil {
+		return nil, err
 	}
 	g = &caller{program: program, dir: root, env: clean(env)}
 	g.options, err = g.programsOff(ctx)
