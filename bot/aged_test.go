@@ -32,6 +32,8 @@ func TestP4_WhatWasSentLongAgoIsAskedAbout(t *testing.T) {
 		{"days ago", now.Add(-72 * time.Hour), inbox.Asked},
 		{"in the future", now.Add(3 * time.Hour), inbox.Held},
 		{"at no time", time.Unix(0, 0), inbox.Held},
+		{"later than JSON can hold", time.Unix(1<<62, 0), inbox.Held},
+		{"earlier than JSON can hold", time.Unix(-1<<62, 0), inbox.Held},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

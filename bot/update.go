@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
@@ -94,7 +93,7 @@ func (b *Bot) unpark(ctx context.Context, chatID int64) {
 // read reads a message: where it is, who has written it and what it answers; and what it says: a
 // command of ours, without Run where there is none, or something for another bot, or a text.
 func (b *Bot) read(key string, m *models.Message) (in chat.Incoming, c chat.Command, args, text string, foreign bool) {
-	in = chat.Incoming{Key: key, From: m.From.ID, Sent: time.Unix(int64(m.Date), 0), Quoted: quotation.Source(m) != ""}
+	in = chat.Incoming{Key: key, From: m.From.ID, Sent: quotation.SentAt(m), Quoted: quotation.Source(m) != ""}
 	in.Message, in.MessageID = b.Book.Read(m, b.Username)
 	name, args, text, foreign := quotation.Read(m, b.Username)
 	return in, b.commands[name], args, text, foreign

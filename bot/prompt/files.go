@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
@@ -72,7 +71,7 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 	var texts, spoken []string
 	for i, u := range all {
 		part := in
-		if part.Sent = time.Unix(int64(u.Message.Date), 0); i > 0 {
+		if part.Sent = quotation.SentAt(u.Message); i > 0 {
 			part.Key = inbox.UpdateKey(u.ID)
 		}
 		name, said, err := p.Attachments.Bring(ctx, part, r, u.Message)

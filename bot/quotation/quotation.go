@@ -3,6 +3,7 @@ package quotation
 import (
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf16"
 
@@ -205,4 +206,13 @@ func split(text string) (name, to, rest string) {
 	}
 	name, to, _ = strings.Cut(head, "@")
 	return name, to, rest
+}
+
+// SentAt returns the date of a message. A date that JSON cannot hold is unknown, as 0 is: it would keep the message, and all
+// that name it, from the disk.
+func SentAt(m *models.Message) time.Time {
+	if at := time.Unix(int64(m.Date), 0); at.UTC().Year() >= 1970 && at.UTC().Year() <= 9999 {
+		return at
+	}
+	return time.Unix(0, 0)
 }
