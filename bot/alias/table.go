@@ -146,10 +146,11 @@ func (t *Table) Lost(place int64, inside int) bool {
 }
 
 // with is f with one more piece of news; fresh reports whether that is new and contradicts nothing:
-// a group becomes one chat, that chat was one group, and nothing goes round.
+// a group becomes one chat, that chat was one group, and nothing goes round. Both are groups: an absurd
+// answer would otherwise move a private chat for good.
 func (f file) with(from, to int64) (next file, fresh bool) {
 	before, after := f.numbers(from), f.numbers(to)
-	if from == 0 || to == 0 || before[len(before)-1] != from || after[0] != to || before[0] == to {
+	if from >= 0 || to >= 0 || before[len(before)-1] != from || after[0] != to || before[0] == to {
 		return f, false
 	}
 	f.Groups = slices.DeleteFunc(slices.Clone(f.Groups), func(numbers []int64) bool {

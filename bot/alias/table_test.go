@@ -37,6 +37,7 @@ func TestTheSameNewsInAnyOrderMakeTheSameTable(t *testing.T) {
 		{"the first of a chain once more", []news{{a, b}, {b, c}, {a, b}}, [][]int64{{a, b, c}}},
 		{"two groups", []news{{-3, -300}, {a, b}}, [][]int64{{-3, -300}, {a, b}}},
 		{"nonsense", []news{{a, a}, {0, b}, {a, 0}}, nil},
+		{"a private chat", []news{{1, b}, {a, 1}}, nil},
 		{"a circle", []news{{a, b}, {b, a}}, [][]int64{{a, b}}},
 		{"a long circle", []news{{a, b}, {b, c}, {c, a}}, [][]int64{{a, b, c}}},
 		{"two become one", []news{{a, c}, {b, c}}, [][]int64{{a, c}}},
