@@ -193,6 +193,28 @@ func TestP9_TheTokenGoesNowhereElse(t *testing.T) {
 	require.Error(t, err, "without an address all are others")
 }
 
+// blanks is an answer of a size.
+type blanks int
+
+func (n blanks) RoundTrip(q *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Request: q, Body: io.NopCloser(bytes.NewReader(bytes.Repeat([]byte(" "), int(n))))}, nil
+}
+
+// A proxy may answer without an end.
+func TestAnswersAreBounded(t *testing.T) {
+	const size = 8 << 20
+	client := &http.Client{Transport: New(text).Transport("http://api", blanks(size))}
+	for path, want := range map[string]int64{"/bot" + Standin + "/sendMessage": maxAnswer, "/bot" + Standin + "/getUpdates": size,
+		"/file/bot" + Standin + "/a": size} {
+		resp, err := client.Get("http://api" + path)
+		require.NoError(t, err)
+		got, err := io.Copy(io.Discard, resp.Body)
+		require.NoError(t, err)
+		assert.Equal(t, want, got, path)
+		require.NoError(t, resp.Body.Close())
+	}
+}
+
 // loud fails as a transport might.
 type loud struct{}
 

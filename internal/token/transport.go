@@ -18,9 +18,13 @@ const (
 	fileMark   = "/file/bot" + Standin + "/"
 )
 
-// maxAnswer bounds an answer of the Bot API that is not a file: 100 updates of the
-// longest texts are well below it.
-const maxAnswer = 64 << 20
+const (
+	// maxUpdates bounds an answer of getUpdates: 100 updates of the longest texts are well below it.
+	maxUpdates = 64 << 20
+	// maxAnswer bounds every other answer of the Bot API that is not a file: most are one message. Many calls wait for
+	// theirs at once, and each of them is copied several times.
+	maxAnswer = 4 << 20
+)
 
 // Transport puts the token into requests to the Bot API at this address, and takes
 // it out of what is answered: a proxy's page may say what it was asked for. Any
@@ -59,7 +63,11 @@ func (t *transport) RoundTrip(q *http.Request) (*http.Response, error) {
 		}
 	}
 	if resp.StatusCode >= http.StatusMultipleChoices || !strings.Contains(q.URL.Path, fileMark) {
-		resp.Body = &cleanBody{ReadCloser: resp.Body, token: t.token}
+		limit := int64(maxAnswer)
+		if strings.HasSuffix(q.URL.Path, "/getUpdates") {
+			limit = maxUpdates
+		}
+		resp.Body = &cleanBody{ReadCloser: resp.Body, limit: limit, token: t.token}
 		resp.ContentLength = -1
 	}
 	return resp, nil
@@ -92,6 +100,7 @@ func (t *transport) CloseIdleConnections() {
 // because the token may lie across two.
 type cleanBody struct {
 	io.ReadCloser
+	limit int64
 	token Token
 	rest  *strings.Reader
 	end   error
@@ -99,7 +108,7 @@ type cleanBody struct {
 
 func (b *cleanBody) Read(p []byte) (int, error) {
 	if b.rest == nil {
-		data, err := io.ReadAll(io.LimitReader(b.ReadCloser, maxAnswer))
+		data, err := io.ReadAll(io.LimitReader(b.ReadCloser, b.limit))
 		b.rest, b.end = strings.NewReader(b.token.Clean(string(data))), io.EOF
 		if err != nil {
 			b.end = b.token.CleanError(err)
