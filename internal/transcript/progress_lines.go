@@ -124,10 +124,10 @@ func (t *tally) count(l tallied) {
 		return
 	}
 	t.LastMessage = clip.Runes(l.Message.ID, maxText)
-	t.Tokens.Input += u.Input
-	t.Tokens.CacheCreation += u.CacheCreation
-	t.Tokens.CacheRead += u.CacheRead
-	t.Tokens.Output += u.Output
+	t.Tokens.Input += count(u.Input)
+	t.Tokens.CacheCreation += count(u.CacheCreation)
+	t.Tokens.CacheRead += count(u.CacheRead)
+	t.Tokens.Output += count(u.Output)
 }
 
 // synthetic stands in place of a model's id where Claude Code itself speaks.

@@ -206,6 +206,8 @@ func TestProgressOfLines(t *testing.T) {
 		{"a time that cannot be read", strings.Replace(turnEnd, "2026", "soon", 1), Progress{Turns: 1, Well: 1}},
 		{"a person's text that looks like an interrupt is none", strings.Replace(interrupt, `{`, `{"origin":{"kind":"human"},`, 1), Progress{}},
 		{"the lines of one answer tell its tokens once", reply("m", "a") + reply("m", "b") + reply("n", "c"), Progress{Tokens: Tokens{Output: 14}}},
+		{"a number that no answer has", strings.Replace(reply("m", "a"), `"output_tokens":7`, `"input_tokens":9223372036854775807,"output_tokens":-9`, 1) +
+			reply("n", "c"), Progress{Tokens: Tokens{Output: 7}}},
 		{"the model that was asked for", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1),
 			Progress{Model: "claude-x", Requested: "claude-x[1m]", Tokens: Tokens{Output: 1}}},
 		{"one that an older version answers with is not known so", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1) +
