@@ -13,12 +13,16 @@ import (
 // prices is a file of CCBOT_DIR that a person writes.
 const prices = "prices.json"
 
+// marks are the files by which a folder is known as ccbot's.
+var marks = []string{instanceFile, formatFile, SettingsFile}
+
 // removedLast are the files without which a second Remove would not know the folder, and the lock, which Remove's
 // caller holds.
-var removedLast = []string{instanceFile, formatFile, SettingsFile, lockFile}
+var removedLast = append(slices.Clone(marks), lockFile)
 
 // Contents returns the names of the entries of ccbot's folder in the order in which Remove removes them, and the
-// names of the entries that are not ccbot's. A missing folder has none.
+// names of the entries that are not ccbot's. A missing folder has none. A folder with the names of ccbot's own folders
+// and none of marks was never ccbot's: CCBOT_DIR names a folder of a person by mistake, whose backups/ is theirs.
 func Contents(dir string) (known, unknown []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {
@@ -28,8 +32,11 @@ func Contents(dir string) (known, unknown []string, err error) {
 		return nil, nil, Error(dir, err)
 	}
 	var last []string
+	foreign := hasAny(entries, subfolders) && !hasAny(entries, marks)
 	for _, e := range entries {
 		switch name := e.Name(); {
+		case foreign:
+			unknown = append(unknown, name)
 		case !isKnown(name, e.Type()):
 			unknown = append(unknown, name)
 		case slices.Contains(removedLast, name):
@@ -40,6 +47,10 @@ func Contents(dir string) (known, unknown []string, err error) {
 	}
 	slices.SortFunc(last, func(a, b string) int { return slices.Index(removedLast, a) - slices.Index(removedLast, b) })
 	return append(known, last...), unknown, nil
+}
+
+func hasAny(entries []fs.DirEntry, names []string) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(names, e.Name()) })
 }
 
 // isKnown reports whether an entry is one that ccbot makes, or reads as a person's settings.

@@ -91,3 +91,19 @@ func TestRemoveRefusesLink(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, known, len(subfolders)+len(ownFiles)+3)
 }
+
+// A person's folder may have the names of ccbot's own, and CCBOT_DIR may name it by mistake.
+func TestRemoveLeavesFolderWithoutMarks(t *testing.T) {
+	dir := t.TempDir()
+	mine := filepath.Join(dir, "backups", "mine")
+	require.NoError(t, os.Mkdir(filepath.Dir(mine), 0o700))
+	for _, path := range []string{mine, filepath.Join(dir, lockFile)} {
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+	}
+	known, unknown, err := Contents(dir)
+	require.NoError(t, err)
+	assert.Empty(t, known)
+	assert.Equal(t, []string{"backups", lockFile}, unknown)
+	require.NoError(t, Remove(dir))
+	assert.FileExists(t, mine)
+}
