@@ -120,8 +120,12 @@ func (e entry) notOurs(v viewer) objection {
 		return o
 	}
 	o := objection{why: fmt.Sprintf("%s belongs to user %d, and this ccbot runs as user %d", path, e.uid, v.uid), command: fmt.Sprintf("sudo chown -R %d", v.uid)}
-	if e.what == placeFolder {
-		o.instead = asThem
+	if e.what == placeFolder { // CCBOT_DIR may be / by mistake
+		o.instead = fmt.Sprintf("choose another CCBOT_DIR, or, if all of it is ccbot's, use `%s %s`", o.command, terminal.ShellWord(e.path))
+		o.command = ""
+		if asThem != "" {
+			o.instead += ", " + asThem
+		}
 	}
 	return o
 }

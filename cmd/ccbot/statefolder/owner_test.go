@@ -16,6 +16,7 @@ import (
 // TestP9_WhatOthersCouldHaveWrittenIsNotUsed is the whole rule.
 func TestP9_WhatOthersCouldHaveWrittenIsNotUsed(t *testing.T) {
 	const me, other, nobody = 1000, 1001, 65534
+	const ownFolder = "choose another CCBOT_DIR, or, if all of it is ccbot's, use `sudo chown -R "
 	const elsewhere, asThem, meant = "choose another CCBOT_DIR", "or run ccbot as that user", "if that is meant, set CCBOT_ALLOW_READABLE_ENV=1 in the environment"
 	dir, sticky, link, socket := fs.ModeDir, fs.ModeDir|fs.ModeSticky, fs.ModeSymlink, fs.ModeSocket
 	tests := []struct {
@@ -34,10 +35,10 @@ func TestP9_WhatOthersCouldHaveWrittenIsNotUsed(t *testing.T) {
 		{"a folder that the group may write", placeFolder, me, dir | 0o770, false, 0, me, "chmod go-w", ""},
 		{"a folder that others may write", placeFolder, me, dir | 0o702, false, 0, me, "chmod go-w", ""},
 		{"a folder of everybody's, sticky", placeFolder, me, sticky | 0o777, false, 0, me, "chmod go-w", ""},
-		{"a folder of another user's", placeFolder, other, dir | 0o700, false, 0, me, "sudo chown -R 1000", ""},
-		{"a folder of root's", placeFolder, 0, dir | 0o700, false, 0, me, "sudo chown -R 1000", ""},
-		{"a folder of a user's, for root", placeFolder, me, dir | 0o700, false, 0, 0, "sudo chown -R 0", asThem},
-		{"both", placeFolder, other, dir | 0o777, false, 0, me, "sudo chown -R 1000", ""},
+		{"a folder of another user's", placeFolder, other, dir | 0o700, false, 0, me, "", ownFolder + "1000 /x`"},
+		{"a folder of root's", placeFolder, 0, dir | 0o700, false, 0, me, "", ownFolder + "1000 /x`"},
+		{"a folder of a user's, for root", placeFolder, me, dir | 0o700, false, 0, 0, "", ownFolder + "0 /x`" + ", " + asThem},
+		{"both", placeFolder, other, dir | 0o777, false, 0, me, "", ownFolder + "1000 /x`"},
 
 		{"a folder above of mine", placeAbove, me, dir | 0o755, false, 0, me, "", ""},
 		{"a folder above of root's", placeAbove, 0, dir | 0o755, false, 0, me, "", ""},
