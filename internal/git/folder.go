@@ -92,12 +92,25 @@ func inOwner(folder, root string) error {
 	return nil
 }
 
+// isLink reports whether an entry is a link, or a file with a second name.
+func isLink(d fs.DirEntry) bool {
+	if !d.Type().IsRegular() {
+		return d.Type()&fs.ModeSymlink != 0
+	}
+	info, err := d.Info()
+	if err != nil {
+		return false // it is gone
+	}
+	s, known := info.Sys().(*syscall.Stat_t)
+	return known && s.Nlink > 1
+}
+
 // linksNowhere reports an error if what names commits, or the index, is a link. Objects do not matter: without the name of
 // a commit git shows none of them.
 func linksNowhere(folder string) error {
 	for _, name := range []string{"HEAD", "index", "packed-refs", "refs", "reftable"} {
 		err := filepath.WalkDir(filepath.Join(folder, name), func(_ string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type()&fs.ModeSymlink != 0 {
+			if err == nil && isLink(d) {
 				return elsewhere("has a link in it")
 			}
 			return unless(err, fs.ErrNotExist, syscall.ENOTDIR) // git removes empty folders

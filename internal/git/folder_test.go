@@ -33,6 +33,11 @@ func TestP9_RepositoryElsewhereIsNotShown(t *testing.T) {
 			r.link(filepath.Join(secret, "refs/heads/main"), ".git/refs/heads/main")
 			r.file(".git/objects/info/alternates", filepath.Join(secret, "objects")+"\n")
 		}},
+		{"hard link to one branch", func(r repo, secret string) {
+			r.git("init", "-q", "-b", "main")
+			require.NoError(r.t, os.Link(filepath.Join(secret, "refs/heads/main"), filepath.Join(r.dir, ".git/refs/heads/main")))
+			r.file(".git/objects/info/alternates", filepath.Join(secret, "objects")+"\n")
+		}},
 		{"link to the index", func(r repo, secret string) {
 			r.git("init", "-q", "-b", "main")
 			r.link(filepath.Join(secret, "index"), ".git/index")
