@@ -60,18 +60,22 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 	}
 }
 
-// TestP7_AReasonGoesToTheRequestThatAskedForIt, also where another session is the current one when the
-// button is tapped.
+// TestP7_AReasonGoesToTheRequestThatAskedForIt, also if another session is the current one when the button is tapped.
+// That session stays the current one.
 func TestP7_AReasonGoesToTheRequestThatAskedForIt(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		r, q := w.Asking(t)
-		w.NewCurrentSession(t, "web", session.Running)
+		_, q := w.Asking(t)
+		other := w.NewCurrentSession(t, "web", session.Running)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
-		w.CurrentIs(t, r.ID)
+		w.CurrentIs(t, other.ID)
+		w.Later(chattest.Round)
 		w.MustHear(t, "use make")
 		w.Work(t)
 		assert.Contains(t, strings.Join(w.Relay.Done(), "\n"), "use make")
 		assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
+		w.CurrentIs(t, other.ID)
+		key := w.MustHear(t, "a prompt")
+		assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+other.ID.String())
 	})
 }
 
@@ -150,6 +154,25 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 			assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
 		})
 	}
+}
+
+// TestP4_LateReasonIsAskedAbout, eight minutes after the end of the request, and for the session of the request.
+func TestP4_LateReasonIsAskedAbout(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		other := w.NewCurrentSession(t, "web", session.Running)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+		w.Result(t, q, "", "ok", false)
+		w.Later(8 * time.Minute)
+		key := w.MustHear(t, "no, never")
+		assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
+		w.Work(t)
+		m, stray := w.LastSent(t), w.Telegram.LastID()
+		assert.Contains(t, m.Text.Text, w.Named(i18n.AskStray, r.Name))
+		w.Press(t, chattest.Alice, stray, w.Word(i18n.ButtonSend))
+		assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
+		w.CurrentIs(t, other.ID)
+	})
 }
 
 // TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped: it ends between the look for it and the
@@ -280,7 +303,7 @@ func TestAPromptLongAfterAQuestionIsTyped(t *testing.T) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
 		w.Result(t, q, "", "ok", false)
-		w.Later(2 * time.Minute)
+		w.Later(10 * time.Minute)
 		w.MustHear(t, "a prompt")
 		assert.Contains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
 	})

@@ -206,3 +206,15 @@ func TestP5_OpeningShowsWhatCannotBeRenderedAsItIs(t *testing.T) {
 		assert.Equal(t, want == nil, slices.Contains(told, w.Marker(r)), "%v", told)
 	}
 }
+
+// TestSwitchIsReportedInChat opens another session by the button of its notice, which then states where texts go.
+func TestSwitchIsReportedInChat(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Beside(t, session.Running, chattest.Says("Done"), chattest.TurnEnd)
+	w.ReadAll(t)
+	notice := w.Telegram.LastID()
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
+	assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice))
+	assert.Contains(t, w.Shows(t, notice).Text.Text, w.Named(i18n.NowCurrent, r.Name))
+	assert.Empty(t, w.Shows(t, notice).Buttons)
+}

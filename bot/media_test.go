@@ -61,7 +61,9 @@ func TestAFileIsAPromptThatNamesIt(t *testing.T) {
 				assert.Equal(t, "bytes of "+id, string(data))
 				assert.Equal(t, []string{"queue " + e.Key + " for " + d.R.ID.String()}, d.Lifecycle.Done())
 				assert.Contains(t, d.Telegram.Done(), "react 👀 to 1001 in 7")
-				assert.Empty(t, d.Telegram.Texts())
+				if tt.m.Voice == nil { // a recording that no program writes down has a line of its own
+					assert.Empty(t, d.Telegram.Texts())
+				}
 			})
 		}
 	}
@@ -249,7 +251,10 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "bytes of v", string(data))
 			var want []string
-			if tt.warned {
+			switch {
+			case tt.voice == nil:
+				want = []string{d.Word(i18n.VoiceUnheard, i18n.Args{"Name": "api"})}
+			case tt.warned:
 				want = []string{chattest.Warning + d.Word(i18n.VoiceFailed)}
 			}
 			assert.Equal(t, want, d.Telegram.Texts())

@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
@@ -94,6 +96,52 @@ func TestNothingSoundsAgainAfterARestart(t *testing.T) {
 			w.ReadAll(t)
 			assert.Equal(t, tt.want, sounded(w))
 		})
+	}
+}
+
+// TestOnlyLastTurnOfBurstSounds ends a turn while other prompts wait. Only a prompt that is typed without a person
+// keeps the turn silent.
+func TestOnlyLastTurnOfBurstSounds(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		state inbox.State
+		told  []string
+		typed int64 // offset of the transcript then
+		after []string
+		want  []string
+	}{
+		{"another waits", inbox.Held, []string{string(news.Queued)}, 0, nil, nil},
+		{"another waits, not reported yet", inbox.Held, nil, 0, nil, nil},
+		{"another waits for a person", inbox.Held, []string{string(news.Queued), string(news.HeldDraft)}, 0, nil, []string{"one"}},
+		{"another is being typed", inbox.Typing, nil, 1 << 20, nil, nil},
+		{"its own prompt is not proven", inbox.Typing, nil, 0, nil, []string{"one"}},
+		{"another is unproven", inbox.Unproven, nil, 0, nil, []string{"one"}},
+		{"another is in the transcript", "", nil, 0, []string{chattest.PromptLine("next"), chattest.ToolUse}, nil},
+		{"none waits", "", nil, 0, nil, []string{"one"}},
+	} {
+		for end, lines := range map[string][]string{"with an answer": {chattest.Says("one"), chattest.TurnEnd}, "without": {chattest.ToolUse, chattest.TurnEnd}} {
+			t.Run(tt.name+", "+end, func(t *testing.T) {
+				w := chattest.NewWorld(t)
+				r := w.NewCurrentSession(t, "api", session.Running,
+					chattest.TranscriptOf(t, "t.jsonl", slices.Concat([]string{chattest.PromptLine("go")}, lines, tt.after)...))
+				if tt.state != "" {
+					e := w.Prompt(t, r, "next", tt.state)
+					require.NoError(t, w.Inbox.Change(e.Key, func(e *inbox.Entry) error {
+						if e.Told = tt.told; tt.state != inbox.Held {
+							e.Typing = &inbox.Mark{Path: r.Cursors[0].Path, Offset: tt.typed}
+						}
+						return nil
+					}))
+					w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = []string{e.Key} })
+				}
+				w.ReadAll(t)
+				if len(tt.want) > 0 && end == "without" {
+					assert.Equal(t, []string{"api is done."}, sounded(w))
+					return
+				}
+				assert.Equal(t, tt.want, sounded(w))
+			})
+		}
 	}
 }
 

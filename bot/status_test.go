@@ -284,3 +284,18 @@ func TestWhatIsOpenAgainIsNotDeleted(t *testing.T) {
 	_, there := w.Records.Get(r.ID)
 	assert.True(t, there)
 }
+
+// TestMissingFolderIsReported under each prompt and in /status.
+func TestMissingFolderIsReported(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	said := w.Word(i18n.FolderMissing, i18n.Args{"Name": "api", "Dir": w.In(chattest.AtAlice).Short(r.Dir)})
+	w.MustHear(t, "fix it")
+	assert.Empty(t, w.Telegram.Texts())
+	w.Gone = map[string]bool{r.Dir: true}
+	key := w.MustHear(t, "fix it")
+	assert.Equal(t, []string{said}, w.Telegram.Texts())
+	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String(), "the agent may know what to do")
+	w.MustHear(t, "/status")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, said)
+}

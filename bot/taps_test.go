@@ -292,6 +292,19 @@ func FuzzTapData(f *testing.F) {
 	})
 }
 
+func TestLeaveViewAndSend(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Running)
+	e := w.Prompt(t, r, "text", inbox.Held)
+	about := prompts.Prompt{Key: e.Key, Text: "text"}
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldScroll, Prompt: about}))
+	question := w.LastSent(t)
+	assert.Equal(t, w.WordsOf(i18n.ButtonLeaveView), chattest.Words(question))
+	require.NoError(t, w.TapShown(t, chattest.Bob, question, i18n.ButtonLeaveView))
+	assert.Equal(t, []string{"leave view for " + e.Key + " for " + r.ID.String()}, w.Lifecycle.Done())
+	assert.Equal(t, chattest.Lines(w.Named(i18n.HeldScroll, "api"), "", w.Word(i18n.ViewLeft)), w.Telegram.LastEdit(t).Text.Text)
+}
+
 func TestSendAnyway(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)

@@ -3,8 +3,10 @@ package bot
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -22,12 +24,14 @@ import (
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/cuttext"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 	"ccbot/internal/sysfault"
+	"ccbot/internal/typo"
 )
 
-// Handle does what one message asks for; rest are the other messages of its album. It is called at
+// Handle does what one message asks for; rest are the other messages of its album or text. It is called at
 // least once for each: a message may come again after a crash.
 func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
 	if u == nil || u.Message == nil && u.EditedMessage == nil {
@@ -45,6 +49,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	}
 	b.At("accepted")
 	in, command, args, text, foreign := b.read(key, m)
+	in.Near = b.misspelt(m)
 	b.heardFrom(ctx, m.From, m, in.To.ChatID)
 	switch {
 	case u.Message == nil:
@@ -54,6 +59,9 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	case m.Text == "" && quotation.IsService(m):
 		return later(b.Topics.Changed(ctx, in, m))
 	case command.Run == nil:
+		if m.Text != "" && len(rest) > 0 {
+			text = cuttext.Join(append([]*models.Update{u}, rest...), quotation.Text)
+		}
 		return later(b.offer(ctx, in, text, append([]*models.Update{u}, rest...)))
 	case command.Now:
 		if told, err := b.Prompts.TooLate(ctx, in, command.Name); told || err != nil {
@@ -97,6 +105,27 @@ func (b *Bot) read(key string, m *models.Message) (in chat.Incoming, c chat.Comm
 	in.Message, in.MessageID = b.Book.Read(m, b.Username)
 	name, args, text, foreign := quotation.Read(m, b.Username)
 	return in, b.commands[name], args, text, foreign
+}
+
+// misspelt returns the command of ours that a message has with one letter wrong; empty: none.
+func (b *Bot) misspelt(m *models.Message) string {
+	name, _, _, _ := quotation.Read(m, b.Username)
+	if _, ours := b.commands[name]; ours {
+		return ""
+	}
+	return typo.Of(name, slices.Sorted(maps.Keys(b.commands)))
+}
+
+// run runs a command for a person who has tapped it, with the message that has misspelt it.
+func (b *Bot) run(ctx context.Context, e inbox.Entry, by int64, command string) error {
+	var u models.Update
+	if err := json.Unmarshal(e.Update, &u); err != nil || u.Message == nil {
+		return fmt.Errorf("run /%s for %s: %w", command, e.Key, cmp.Or(err, inbox.ErrNoEntry))
+	}
+	in, _, _, _, _ := b.read(e.Key, u.Message)
+	_, args, _, _ := quotation.Read(u.Message, b.Username)
+	in.To, in.From = e.Conversation, by
+	return b.commands[command].Run(ctx, in, args)
 }
 
 // offer gives a text to the first feature that takes it, and files to the prompts.

@@ -128,3 +128,13 @@ func TestAVoiceMessageForAChosenSessionIsShown(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, d.R.ID, e.Session)
 }
+
+// TestVoiceWithoutProgramSaysSo in one silent line: the agent gets the recording only.
+func TestVoiceWithoutProgramSaysSo(t *testing.T) {
+	d := chattest.NewMediaWorld(t)
+	d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})
+	assert.Equal(t, []string{d.Word(i18n.VoiceUnheard, i18n.Args{"Name": "api"})}, d.Telegram.Texts())
+	assert.False(t, d.Telegram.Last(t).Sounds)
+	d.MustGet(t, models.Message{Audio: &models.Audio{FileID: "a"}})
+	assert.Len(t, d.Telegram.Texts(), 1, "a piece of music has no words to write down")
+}

@@ -231,7 +231,20 @@ func prompting() life {
 			s.prompt("say after the drop")
 			s.answered("after the drop")
 		}}
+	long := strings.Repeat("word ", 1000) + "end"
+	cut := crash{step: "cut text", point: "parts-joined", when: "the first part has the others, which are not finished",
+		disk: "all parts in the inbox, `accepted`; the first one has the others", fresh: "finishes the others, and types the text",
+		also: "it is one prompt", do: func(s *stage) { s.prompt(long) },
+		dead: func(s *stage) {
+			s.t.Helper()
+			assert.Equal(s.t, []string{"accepted", "accepted"}, s.inboxStates())
+		},
+		after: func(s *stage) {
+			s.t.Helper()
+			s.until("the agent has the text", func() bool { return slices.Contains(s.received(), long) })
+		}}
 	return life{name: "prompt", setup: working, rows: []crash{
+		cut,
 		row("accepted", "on disk, not handled", "the update in the inbox", "handles the update", inbox("accepted")),
 		row("prompt-saved", "in the session's queue, which does not hold it yet", "the text in the inbox, `accepted`; the record lists its key",
 			"handles the update once more", both(inbox("accepted"), queued)),

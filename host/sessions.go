@@ -53,6 +53,7 @@ type Lifecycle interface {
 type Queues interface {
 	prompts.Queue
 	prompts.Decisions
+	prompts.Views
 	prompts.Edits
 	prompts.Order
 }

@@ -365,10 +365,12 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 		return decision{Act: actClear, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty:
 		return decision{Act: actHold, Why: news.HeldDraft, Again: holdPace}
+	case v.Pane.InMode: // a person can leave the view at once
+		return decision{Act: actHold, Why: news.HeldScroll, Again: holdPace}
 	case waited < queueNotice, v.fresh(queueNotice):
 		return decision{Again: 2 * soon} // the presence file says idle, and the screen follows
 	}
-	return decision{Act: actHold, Why: v.inTheWay(), Again: holdPace}
+	return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
 }
 
 // inTheWay says why nothing is typed although no turn runs, no dialog is open and the box is empty.

@@ -66,6 +66,55 @@ func TestSendAnywayWithoutADraftJustTypes(t *testing.T) {
 	})
 }
 
+// TestP7_LeaveViewTypesAfterTheProof leaves a scrolled view. No key goes to the mode; the prompt is typed as always.
+func TestP7_LeaveViewTypesAfterTheProof(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		require.Equal(t, 1, w.news.held(news.HeldScroll), "at once")
+		require.Empty(t, w.tmux.Inputs(a.pane))
+		require.NoError(t, w.LeaveView(w.ctx, r.ID, "k"))
+		w.pass(time.Minute)
+		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{"paste " + said, "enter"}, w.order.keys())
+		assert.ErrorIs(t, w.LeaveView(w.ctx, r.ID, "k"), fs.ErrNotExist, "it is typed")
+	})
+}
+
+// TestP7_LeaveViewTypesNothingIntoADialog that has opened while the window was scrolled back, nor into another program.
+func TestP7_LeaveViewTypesNothingIntoADialog(t *testing.T) {
+	for name, spoil := range map[string]func(w *world, a *agent) error{
+		"a dialog": func(_ *world, a *agent) error {
+			a.set(func(a *agent) { a.dialog, a.status = true, presence.Waiting })
+			return nil
+		},
+		"another program": func(w *world, a *agent) error {
+			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "vim" })
+			return ErrBoxBusy
+		},
+		"a mode that stays": func(w *world, _ *agent) error {
+			w.tmux.Fail("LeaveView", tmux.ErrGuard)
+			return ErrBoxBusy
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
+				w.held(r, "k", said)
+				w.pass(time.Second)
+				want := spoil(w, a)
+				assert.ErrorIs(t, w.LeaveView(w.ctx, r.ID, "k"), want)
+				w.pass(time.Minute)
+				assert.Empty(t, w.tmux.Inputs(a.pane))
+				assert.Equal(t, Held, w.prompts.state("k"))
+			})
+		})
+	}
+}
+
 func TestP7_SendAnywayRefuses(t *testing.T) {
 	tests := []struct {
 		name  string

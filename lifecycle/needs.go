@@ -51,6 +51,8 @@ type Keyboard interface {
 	Paste(ctx context.Context, g tmux.Guard, text string) error
 	Enter(ctx context.Context, g tmux.Guard) error
 	Press(ctx context.Context, g tmux.Guard, key tmux.Key) error
+	// LeaveView ends the mode in which a person has scrolled back.
+	LeaveView(ctx context.Context, g tmux.Guard) error
 }
 
 // Tmux is what the life of a session needs from tmux.

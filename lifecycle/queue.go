@@ -236,6 +236,24 @@ func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error 
 	})
 }
 
+// LeaveView leaves the view of a window that is scrolled back, because the person in the chat has decided so. No key is
+// sent; the next step types the prompt that waits there, if nothing else is in the way. ErrBoxBusy means that another mode
+// is open, or that the agent is not in front; ErrNoPrompt that the prompt no longer waits there.
+func (q Queues) LeaveView(ctx context.Context, id uuid.UUID, key string) error {
+	return q.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
+		w.term.look(ctx)
+		switch {
+		case w.term.Silent:
+			return ErrSilent
+		case w.r.State != session.Running || !inFront(*w.r, w.term.View):
+			return ErrBoxBusy
+		case !w.term.Pane.InMode:
+			return nil // the person has left it
+		}
+		return w.term.leaveView(ctx)
+	})
+}
+
 // ToFront has a held prompt typed before all others that wait, because a person has decided so. A
 // prompt that is being typed, or stands in the box, stays before it. ErrNoPrompt means that the
 // prompt is no longer held, or belongs to another session.

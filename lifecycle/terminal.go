@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,6 +41,19 @@ func (t *terminal) paste(ctx context.Context, text string) error {
 		return err
 	}
 	return t.keys.Paste(ctx, g, text)
+}
+
+// leaveView leaves the view of a window that is scrolled back. ErrBoxBusy: another mode is open there, or the agent is not in
+// front.
+func (t *terminal) leaveView(ctx context.Context) error {
+	g, err := t.guard()
+	if err == nil {
+		err = t.keys.LeaveView(ctx, g)
+	}
+	if errors.Is(err, tmux.ErrGuard) {
+		return fmt.Errorf("%w: %w", ErrBoxBusy, err)
+	}
+	return err
 }
 
 // keyEnter is the one key that Keyboard.Press does not take: Enter has its own method.

@@ -44,7 +44,7 @@ func (c *Client) Paste(ctx context.Context, g Guard, text string) error {
 
 // Enter presses Enter.
 func (c *Client) Enter(ctx context.Context, g Guard) error {
-	return c.sendKey(ctx, g, "Enter")
+	return c.guarded(ctx, "send-keys", g, g.typing(), pressing(g, "Enter"))
 }
 
 // Press presses one of the known keys.
@@ -52,11 +52,20 @@ func (c *Client) Press(ctx context.Context, g Guard, k Key) error {
 	if !k.Valid() {
 		return fmt.Errorf("tmux send-keys: key %q", k)
 	}
-	return c.sendKey(ctx, g, string(k))
+	return c.guarded(ctx, "send-keys", g, g.typing(), pressing(g, string(k)))
 }
 
-func (c *Client) sendKey(ctx context.Context, g Guard, key string) error {
-	return c.guarded(ctx, "send-keys", g, g.typing(), branches{then: command("send-keys", "-t", g.Pane.String(), key)})
+func pressing(g Guard, key string) branches {
+	return branches{then: command("send-keys", "-t", g.Pane.String(), key)}
+}
+
+// LeaveView ends the copy mode or the view mode of a pane, in which a person has scrolled back. Any other mode stays,
+// and the error is then ErrGuard. No key is sent.
+func (c *Client) LeaveView(ctx context.Context, g Guard) error {
+	cond := g.owner()
+	cond.format += " #{pane_dead} #{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}}"
+	cond.want += " 0 1"
+	return c.guarded(ctx, "copy-mode", g, cond, branches{then: command("copy-mode", "-q", "-t", g.Pane.String())})
 }
 
 // ClosePane closes one pane, alive or dead. Its process gets SIGHUP; panes beside it stay. Only the

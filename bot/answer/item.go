@@ -183,7 +183,7 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 		default:
 			l := t.letter(r, p)
 			if i == 0 {
-				l.ends = endedBy(item)
+				l.ends = t.sound(ctx, r, item, endedBy(item))
 			}
 			if isAnswer(item) {
 				l.written = item.Time

@@ -175,11 +175,16 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 	}
 	l := t.letter(r, j.message())
 	l.written = j.items[0].Time
-	l.ends = j.ends
+	last := func() talk.Item { return j.items[len(j.items)-1] }
+	l.ends = t.sound(ctx, r, last(), j.ends)
+	silent := l.ends != j.ends
 	if before <= 1 {
 		l.more = func() (render.Part, chat.Occasion) {
 			j = t.grow(ctx, r, j, draw)
-			return j.message(), j.ends
+			if silent {
+				return j.message(), ""
+			}
+			return j.message(), t.sound(ctx, r, last(), j.ends)
 		}
 	}
 	err := t.answers.deliver(ctx, l)
@@ -191,7 +196,7 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j joined) (talk.Cursor, error) {
 	l := t.letter(r, headed(t.answers.Heading(r), t.answers.file(r, j.items)))
 	l.written = j.items[0].Time
-	l.ends = j.ends
+	l.ends = t.sound(ctx, r, j.items[len(j.items)-1], j.ends)
 	err := t.answers.sendFile(context.WithoutCancel(ctx), &l)
 	if !chat.IsRefused(err) {
 		t.unheard = t.unheard && j.ends == ""

@@ -100,7 +100,7 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item ta
 	}
 	if t.unheard {
 		text := t.answers.doneText(r, "")
-		err := t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: t.answers.Chat.Sounds(chat.TurnDone, r)})
+		err := t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: t.answers.Chat.Sounds(t.sound(ctx, r, item, chat.TurnDone), r)})
 		if err != nil {
 			return err
 		}

@@ -146,9 +146,16 @@ func giveUp(c Card) Card {
 // unwait ends the wait for a text. Unless it is the writer who ends it, they may be writing still.
 func (c Card) unwait(by int64, now time.Time) Card {
 	if c.Why != nil && c.Why.By != by {
-		c.Missed = &Writer{By: c.Why.By, At: now.UTC()}
+		c.Missed = &Writer{By: c.Why.By, At: later(now, c.Why.At.Add(maxWhy-maxMissed)).UTC()}
 	}
 	return giveUp(c)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // Misses says that the next text of a person was probably meant for this card.

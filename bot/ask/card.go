@@ -74,13 +74,16 @@ type Writer struct {
 	By     int64     `json:"by"`
 	At     time.Time `json:"at,omitzero"`      // since when
 	Answer bool      `json:"answer,omitempty"` // of the question that Progress is at
+	// Current is the current session of the conversation since the wait began. If another one is chosen, the person's
+	// next text is meant for that one.
+	Current uuid.UUID `json:"current,omitzero"`
 }
 
 const (
 	// maxWhy is how long a text is waited for: what a person writes later is meant for something else.
 	maxWhy = 10 * time.Minute
 	// maxMissed is how long a text may still come that was being written when something else ended
-	// the wait. It is not meant for the agent as a prompt.
+	// the wait, if it does not come within maxWhy. It is not meant for an agent as a prompt.
 	maxMissed = 2 * time.Minute
 )
 

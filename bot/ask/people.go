@@ -12,7 +12,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
-	"ccbot/internal/glyph"
 	"ccbot/internal/pause"
 )
 
@@ -30,9 +29,13 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		if c.Conversation != t.To {
 			return c, errNotNow // it has moved
 		}
-		return Tap(c, t.From, t.Card.Option, a.Chat.Now())
+		next, err := Tap(c, t.From, t.Card.Option, a.Chat.Now())
+		if err == nil && next.Why != nil {
+			why := *next.Why
+			why.Current, next.Why = a.Chat.Book.CurrentID(t.To), &why
+		}
+		return next, err
 	})
-	said := ""
 	switch {
 	case errors.Is(err, errOver), errors.Is(err, errNotNow):
 		return chat.Answer{Text: a.late(t)}, nil
@@ -42,16 +45,12 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		err = a.giveUp(ctx, func(c Card) bool { // the next text belongs to one request alone
 			return c.Why.By == t.From && c.Conversation == next.Conversation && c.Request.ID != next.Request.ID
 		})
-		if err == nil && !a.isMeant(next) { // what is written next is for this session
-			said = "→ " + glyph.Name(a.NameOf(next))
-			err = a.Chat.Book.MakeCurrent(ctx, t.To, r.session)
-		}
 	case t.Card.Option == verbAll:
 		a.mu.Lock()
 		r.startLocked(func(ctx context.Context) { r.showAll(ctx, t) })
 		a.mu.Unlock()
 	}
-	return chat.Answer{Text: said, Then: func(ctx context.Context) error {
+	return chat.Answer{Then: func(ctx context.Context) error {
 		r.free(ctx, old, next)
 		pause.Poke(r.wake)
 		return nil
@@ -180,7 +179,7 @@ func (a *Requests) catch(ctx context.Context, in *chat.Incoming) error {
 		if c.Conversation != in.To || !again && !c.Misses(in.From, a.Chat.Now()) {
 			continue
 		}
-		in.Missed = true
+		in.Missed = c.Request.Session
 		caught := func(c Card) Card {
 			c.Missed, c.Caught = nil, in.Key
 			return giveUp(c)
@@ -196,12 +195,13 @@ func (a *Requests) catch(ctx context.Context, in *chat.Incoming) error {
 	return nil
 }
 
-// isMeant says whether a text in a request's conversation may be meant for it: its session is the
-// current one there, or the only one that is shown there.
+// isMeant reports whether the next text in a request's conversation may be meant for the request: since the wait
+// began no other session has become the current one there, or only the request's session is shown there.
 func (a *Requests) isMeant(c Card) bool {
 	s, ok := a.Chat.Book.Records.Get(c.Request.Session)
 	alone := c.Conversation.ThreadID != 0 && s.Conversation == c.Conversation
-	return ok && (alone || a.Chat.Book.IsCurrent(c.Conversation, s))
+	same := c.Why != nil && a.Chat.Book.CurrentID(c.Conversation) == c.Why.Current
+	return ok && (alone || same || a.Chat.Book.IsCurrent(c.Conversation, s))
 }
 
 // heed ends the wait for a text that came too late, or is not meant for the request any more.
@@ -221,7 +221,7 @@ func (r *request) heed(c Card) Card {
 // switched hears that another session is the current one of a conversation: what people write there
 // is meant for that one.
 func (a *Requests) switched(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
-	return a.giveUp(ctx, func(c Card) bool { return c.Conversation == to && c.Request.Session != id })
+	return a.giveUp(ctx, func(c Card) bool { return c.Conversation == to && c.Request.Session != id && c.Why.Current != id })
 }
 
 // giveUp ends the wait for a text of some of the requests that wait for one.

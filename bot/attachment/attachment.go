@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/refusal"
@@ -71,6 +72,8 @@ func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r views.Sessi
 	for try := 1; ; try++ {
 		name, said, err = a.bring(ctx, in, r, f, spoken)
 		switch {
+		case err == nil && m.Voice != nil && a.Voice == nil:
+			return name, said, a.Chat.Post(ctx, card.Look{To: in.To, Session: r.ID, ReplyTo: in.MessageID, Text: p.Text(i18n.VoiceUnheard, i18n.Args{"Name": r.Name})})
 		case err == nil:
 			return name, said, nil
 		case ctx.Err() != nil, errors.As(err, new(unsaid)):

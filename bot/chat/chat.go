@@ -12,8 +12,11 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
 	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/places"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -37,12 +40,16 @@ type Chat struct {
 	Speech *i18n.Catalog      // all languages
 	Lang   string             // of the bot itself: where nothing else is known
 	Pages  *Pages             // of all features
+	Folder places.Lookups     // facts about folders of the agents' machine
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step. It is nil but in programs built to die there.
 	Failpoint func(name string)
 	Send      func(ctx context.Context, m outbox.Message) (messageID int, err error)                             // at once, kept nowhere
 	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                // Telegram took or refused it
 	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                         // tells what came of it
+	Run       func(ctx context.Context, e inbox.Entry, by int64, command string) error                           // runs a command of ours with what the message of an entry has after its first word
+	LeaveView func(ctx context.Context, session uuid.UUID, prompt string) error                                  // leaves the view that a person has scrolled back
+	IsNext    func(r views.Session, end talk.Cursor) bool                                                        // see waiting.IsNext
 	Lead      func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error // see sessions.Lead
 	Planned   func(prompt string) bool                                                                           // the limit feature asks about it
 }
@@ -53,6 +60,7 @@ func New(m *machine.Machine, s Sender, chats *conversation.Store, cards *card.Bo
 	c := &Chat{Sender: s, Cards: cards, Speech: words, Log: log,
 		Book:  &conversation.Book{Store: chats, Records: m.Records, Successors: m.Sessions, Move: m.Sessions.Move},
 		Facts: Facts{Places: m.Places, Now: now, Attach: m.Sessions.Attach}}
+	c.Folder = m.Places
 	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[shownPage](c, pageKind), chat: c,
 		wake: make(chan struct{}, 1), changed: make(map[subject]bool)}
 	return c

@@ -92,7 +92,8 @@ type Incoming struct {
 	// nothing.
 	Quoted bool
 	Since  diffs.Since // of a button of a turn: the work tree before the turn
-	Missed bool        // the text was written for a request that was over when it came
+	Missed uuid.UUID   // the session of a request that was over when the text for it came
+	Near   string      // the command of ours that the text misspells by one letter; empty: none
 	First  func()      // called when the message is kept for the session that its sender starts next; nil: it is for another
 }
 

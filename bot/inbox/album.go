@@ -7,46 +7,53 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/cuttext"
 )
 
 // albumQuiet is how long no further message of an album must have come before the album counts as
-// whole: Telegram sends each file of an album as a message, and never says how many there are.
+// whole: Telegram sends each file of an album as a message, and never says how many there are. The
+// rest of a text that Telegram has cut is waited for as long.
 const albumQuiet = 1500 * time.Millisecond
 
 // jobOf is the job of an accepted entry. What cannot be decoded is of no album: it fails alone.
 func jobOf(key string, raw json.RawMessage) job {
+	var u models.Update
 	g := glance(raw)
-	if g.kind != models.AllowedUpdateMessage || json.Unmarshal(raw, new(models.Update)) != nil {
-		g = seen{}
+	if g.kind != models.AllowedUpdateMessage || json.Unmarshal(raw, &u) != nil || u.Message == nil {
+		g, u.Message = seen{}, &models.Message{}
 	}
-	return job{key: key, came: time.Now(), from: g.from, album: g.album}
+	return job{key: key, came: time.Now(), from: g.from, album: g.album, text: cuttext.Of(u.Message)}
 }
 
 // firstOf returns the first job of a lane and the jobs behind it. The job of an album has all
-// messages of the album that are in the lane. pause is how long further messages of the album may
-// still come: until albumQuiet after the last one, or 0 once the sender has written something else.
+// messages of the album that are in the lane; the job of a text that Telegram has cut has all parts.
+// pause is how long further messages may still come: until albumQuiet after the last one, or 0 once the
+// sender has written something else.
 func firstOf(jobs []job, now time.Time) (first job, behind []job, pause time.Duration) {
-	first = jobs[0]
-	if first.album == "" {
-		return first, jobs[1:], 0
-	}
-	last, over := first.came, false
+	first, last, over := jobs[0], jobs[0], false
 	for _, j := range jobs[1:] {
-		if j.album == first.album && j.from == first.from {
-			first.rest, first.left, last = append(first.rest, j.key), first.left || j.left, j.came
+		if j.continues(last) {
+			first.rest, first.left, last = append(first.rest, j.key), first.left || j.left, j
 			continue
 		}
 		behind, over = append(behind, j), over || j.from == first.from
 	}
-	if !over {
-		pause = max(0, last.Add(albumQuiet).Sub(now))
+	if !over && (first.album != "" || last.text.Long) {
+		pause = max(0, last.came.Add(albumQuiet).Sub(now))
 	}
 	return first, behind, pause
 }
 
-// join puts the updates of an album's accepted entries into the first of these entries, and then
-// finishes the others; ErrNoEntry when none is accepted. An entry that can never be read goes to
-// quarantine; if one cannot be read now, nothing is joined. The album is handled only when all of that
+// continues reports whether a message belongs to the same album or the same text as the message before it.
+func (j job) continues(last job) bool {
+	sameAlbum := j.album != "" && j.album == last.album
+	return j.from == last.from && (sameAlbum || j.text.Continues(last.text))
+}
+
+// join puts the updates of the accepted entries of an album, or of a cut text, into the first of these
+// entries, and then finishes the others; ErrNoEntry when none is accepted. An entry that can never be
+// read goes to quarantine; if one cannot be read now, nothing is joined. The album is handled only when all of that
 // is on disk, so the first entry alone says what became of the album. After a crash in between, the
 // other entries come again: an entry whose update the first entry has already is only finished.
 func (s *Store) join(keys []string, late bool) (first Entry, err error) {
@@ -81,13 +88,16 @@ func (s *Store) join(keys []string, late bool) (first Entry, err error) {
 		}
 	}
 	err = s.writeLocked(first)
+	if s.Failpoint != nil && err == nil {
+		s.Failpoint("parts-joined")
+	}
 	for _, o := range others {
 		if err == nil {
 			err = s.finishLocked(o.Key)
 		}
 	}
 	if err != nil {
-		return Entry{}, fmt.Errorf("join an album: %w", err)
+		return Entry{}, fmt.Errorf("join messages: %w", err)
 	}
 	return first, nil
 }

@@ -15,7 +15,8 @@
 //
 // An album is one entry when it is handled. It waits in its conversation until no further message
 // of it has come for 1.5 s (after a start, too), or its sender has written something else. A
-// message of the album that comes later is an entry of its own, marked as late. Taps (callback
+// message of the album that comes later is an entry of its own, marked as late. A text that Telegram has
+// cut waits for its rest in the same way, and is one entry. Taps (callback
 // queries) are the exception to the first promise: they are handled at once and never written, so a
 // crash loses them, and a crash right after a tap may bring it a second time. Taps have no date:
 // when Telegram has not answered for two minutes, the taps that waited there are reported and not

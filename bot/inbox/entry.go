@@ -76,7 +76,7 @@ type Entry struct {
 	Files  []string `json:"files,omitempty"`  // names below .ccbot-inbox that came with it
 
 	Album string            `json:"album,omitempty"` // Telegram's media_group_id
-	Rest  []json.RawMessage `json:"rest,omitempty"`  // the updates of the other messages of the album
+	Rest  []json.RawMessage `json:"rest,omitempty"`  // the updates of the other messages of the album, or of the cut text
 	Late  bool              `json:"late,omitempty"`  // came after its album was handed on
 	// ToldEdit names the last edit of the message for which the chat was told that the edit changes
 	// nothing.

@@ -34,9 +34,9 @@ type Handler interface {
 	// an allowed kind, or nil for a p- key. nil means that the entry is done, or that
 	// Handle saved it in another state. After an error or a panic Handle is called again, three
 	// times in all, unless it moved the entry to another state; after that the update is given up,
-	// unless the error is ErrLater. rest are the other messages of u's album in their order; they
-	// belong to u's entry. An error after ctx ended is no failure: the next start hands the entry
-	// on again.
+	// unless the error is ErrLater. rest are the other messages of u's album, or the other parts of
+	// its text, in their order; they belong to u's entry. An error after ctx ended is no failure: the
+	// next start hands the entry on again.
 	Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error
 	// Tap decides about a tap, a CallbackQuery, and waits for nothing slower than the disk: later
 	// messages of the conversation wait for the decision, since their meaning may depend on it.
@@ -71,7 +71,7 @@ type Failure struct {
 	MessageID    int   // the message, or the one tapped
 	From         int64 // user id of the sender; 0 when unknown
 	Err          error
-	rest         []*models.Update // the other messages of the update's album
+	rest         []*models.Update // the other messages of the update's album or text
 }
 
 // do handles one job of a lane. again is the pause after which the job is to be done once more:

@@ -10,6 +10,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/internal/address"
+	"ccbot/internal/cuttext"
 	"ccbot/internal/pause"
 )
 
@@ -33,10 +34,11 @@ type job struct {
 	left      bool                            // an entry that an earlier run has left behind
 	late      bool                            // a tap that may be too old for the person to still mean it
 	came      time.Time
-	from      int64    // the sender of a new message; 0: unknown, or it is something else
-	album     string   // media_group_id of a new message
-	rest      []string // the keys of the album's other messages
-	straggler bool     // the album was handed on before this came
+	from      int64        // the sender of a new message; 0: unknown, or it is something else
+	album     string       // media_group_id of a new message
+	text      cuttext.Part // that the new message may be a part of
+	rest      []string     // the keys of the other messages of the album, or of the cut text
+	straggler bool         // the album was handed on before this came
 	failures  pause.Backoff
 	told      bool              // the person was told that the job has to wait
 	decided   func()            // called when a tap is decided
@@ -93,7 +95,7 @@ func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
 }
 
 // next takes the lane's next job; a job without a key ends the worker. With a pause nothing is
-// taken: the album may become whole until then, or when a new job closes more.
+// taken: the album or the text may become whole until then, or when a new job closes more.
 func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -52,6 +52,9 @@ type Store struct {
 	// Clock, set before anything is accepted, measures how long an entry has been here. nil: the wall clock does.
 	Clock Clock
 
+	// Failpoint is called at each persisted step. It is nil except in programs built to die there.
+	Failpoint func(name string)
+
 	folder spool.Folder
 	aside  spool.Loader
 	log    *slog.Logger
@@ -210,19 +213,26 @@ func (s *Store) Change(key string, change func(e *Entry) error) error {
 	return s.writeLocked(e)
 }
 
-// Find returns the unfinished entry that was made from a message, or ErrNoEntry. Accepted entries do
-// not count: the edit of a message is one of them.
+// Find returns the unfinished entry that was made from a message or from a text of which the message is
+// a part, or ErrNoEntry. Accepted entries do not count: the edit of a message is one of them.
 func (s *Store) Find(to address.Conversation, message int) (Entry, error) {
 	entries, err := s.List()
 	if err != nil {
 		return Entry{}, err
 	}
 	for _, e := range entries {
-		if e.State != Accepted && e.Conversation == to && e.MessageID == message && message != 0 {
+		if e.State != Accepted && e.Conversation == to && message != 0 && (e.MessageID == message || s.isPart(e, message)) {
 			return e, nil
 		}
 	}
 	return Entry{}, fmt.Errorf("message %d of chat %d: %w", message, to.ChatID, ErrNoEntry)
+}
+
+// isPart reports whether an entry is a text that Telegram has cut, and a message is one of its later parts.
+func (s *Store) isPart(e Entry, message int) bool {
+	return e.Album == "" && slices.ContainsFunc(e.Rest, func(raw json.RawMessage) bool {
+		return s.inside(glance(raw)).message == message
+	})
 }
 
 // Finish says that nothing more is to be done for key: it is never handed on again. It is no error

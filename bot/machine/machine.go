@@ -39,6 +39,7 @@ type Sessions interface {
 	control.Namer
 	prompts.Queue
 	prompts.Decisions
+	prompts.Views
 	prompts.Edits
 	prompts.Order
 	views.Works
@@ -61,6 +62,7 @@ type Places interface {
 	places.Folders
 	places.Worktrees
 	places.Beside
+	places.Lookups
 }
 
 // Decisions are the ports about what agents ask for.

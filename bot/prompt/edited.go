@@ -6,16 +6,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/cuttext"
 )
 
 // Edited takes the edit of a message. A prompt that is not typed yet gets the new text; of any
@@ -41,7 +44,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	// The edit may not say itself that the words are another's.
 	first := messageOf(e)
 	quoted := in.Quoted || first != nil && quotation.Source(first) != ""
-	typed, class, some := prompts.Normalise(reworded(e, text))
+	typed, class, some := prompts.Normalise(reworded(e, partOf(p.book, e, in.MessageID), m, text))
 	ignored := quoted || !ok || some && class != prompts.Plain && string(class) != e.Class
 	same := !some || typed == e.Text // what is blank is not typed either
 	switch {
@@ -50,7 +53,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	case ignored, !e.State.Waits():
 		err = inbox.ErrNoEntry
 	default:
-		err = p.reword(ctx, e, m, typed, class)
+		err = p.reword(ctx, e, m, in.MessageID, typed, class)
 	}
 	switch {
 	case chat.IsGone(err):
@@ -67,7 +70,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 
 // reword gives a prompt another text, and keeps the message as it was edited, for the next edit.
 // chat.IsGone of the error: the prompt was typed, or may have been.
-func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, typed string,
+func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, number int, typed string,
 	class prompts.Class) error {
 	raw, err := json.Marshal(models.Update{Message: m})
 	if err == nil && e.State != inbox.Asked {
@@ -80,7 +83,12 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 		if e.State == inbox.Asked && now.State != e.State {
 			return inbox.ErrNoEntry
 		}
-		now.Text, now.Class, now.Update, now.ToldEdit = typed, string(class), raw, ""
+		now.Text, now.Class, now.ToldEdit = typed, string(class), ""
+		if i := partOf(p.book, *now, number); i > 0 {
+			now.Rest[i-1] = raw
+		} else {
+			now.Update = raw
+		}
 		return nil
 	})
 }
@@ -104,11 +112,25 @@ func (p *Prompts) tellIgnored(ctx context.Context, in chat.Incoming, e inbox.Ent
 	return err
 }
 
-// reworded is a prompt with another text of its message. What a file has brought along stays: its
-// name, the words of a recording, the captions of an album.
-func reworded(e inbox.Entry, text string) string {
+// partOf returns which part of a cut text a message of a number is; 0: the first, or the text was not cut.
+func partOf(b *conversation.Book, e inbox.Entry, number int) int {
+	parts, err := quotation.Parts(e.Update, e.Rest)
+	if err != nil || e.Album != "" {
+		return 0
+	}
+	return max(0, slices.IndexFunc(parts, func(u *models.Update) bool { _, n := b.Inside(u.Message); return n == number }))
+}
+
+// reworded is a prompt with another text of one of its messages. What a file has brought along stays: its
+// name, the words of a recording, the captions of an album. So do the other parts of a cut text.
+func reworded(e inbox.Entry, part int, m *models.Message, text string) string {
 	if len(e.Files) == 0 {
-		return text
+		parts, err := quotation.Parts(e.Update, e.Rest)
+		if err != nil || len(parts) < 2 {
+			return text
+		}
+		parts[part] = &models.Update{Message: m}
+		return cuttext.Join(parts, quotation.Text)
 	}
 	first := ""
 	if m := messageOf(e); m != nil && quotation.Text(m) != "" {

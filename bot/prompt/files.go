@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,7 +20,6 @@ import (
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/logkey"
 )
 
 // Files takes a message that is no text, or the messages of an album, of which in is the first. The
@@ -96,12 +94,6 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 	if len(got.problems) > 0 {
 		got.problems = append(got.problems, p.Chat.In(in.To).Say(i18n.AlbumRest))
 	}
-	for _, u := range all[1:] { // the prompt notes the first
-		_, message := p.book.Aliases.In(u.Message.Chat.ID, u.Message.ID)
-		if err := p.book.NoteMessage(in.To, message, r.ID); err != nil {
-			p.Chat.Log.Warn("message_not_noted", logkey.ChatID, in.To.ChatID, logkey.Error, err)
-		}
-	}
 	return got, nil
 }
 
@@ -111,16 +103,9 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Sessio
 	if len(e.Files) == 0 {
 		return nil
 	}
-	var all []*models.Update
-	for _, raw := range append([]json.RawMessage{e.Update}, e.Rest...) {
-		u := new(models.Update)
-		if err := json.Unmarshal(raw, u); err != nil {
-			return fmt.Errorf("files of prompt %s: %w", e.Key, err)
-		}
-		if u.Message == nil {
-			return fmt.Errorf("files of prompt %s: they came with no message", e.Key)
-		}
-		all = append(all, u)
+	all, err := quotation.Parts(e.Update, e.Rest)
+	if err != nil {
+		return fmt.Errorf("files of prompt %s: %w", e.Key, err)
 	}
 	in := chat.Incoming{Message: conversation.Message{To: e.Conversation}, Key: e.Key, MessageID: e.MessageID}
 	got, err := p.fetch(ctx, in, r, all)

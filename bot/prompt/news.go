@@ -64,6 +64,10 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 		}
 	case news.HeldDraft:
 		return p.ask(ctx, asked{Reason: draft}, e, r)
+	case news.HeldScroll:
+		if e.State == inbox.Held { // else its text stands in the box
+			return p.ask(ctx, asked{Reason: scrolled}, e, r)
+		}
 	case news.HeldDialog:
 		if shown, err := p.offer(ctx, e, r); shown || err != nil {
 			return err

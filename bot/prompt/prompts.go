@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +18,7 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
+	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
@@ -121,6 +123,10 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 	if err != nil || !ok {
 		return err
 	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
+	if in.Near != "" && p.Chat.Folder.HasCommand(ctx, r.Dir, name) {
+		in.Near = ""
+	}
 	return p.takeFor(ctx, in, r, fetched{text: text})
 }
 
@@ -144,6 +150,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 	}
 	now, _ := p.book.CurrentSession(in.To)
 	switch {
+	case in.Near != "" && r.Live:
+		err = p.wait(ctx, asked{Reason: mistyped, Command: in.Near}, e, r)
 	case in.First != nil:
 		if err = p.wait(ctx, asked{Reason: first, By: in.From}, e, r); err == nil {
 			in.First()
@@ -156,7 +164,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 		err = p.wait(ctx, asked{Reason: gone}, e, r)
 	case !r.Live:
 		err = p.wait(ctx, asked{Reason: over}, e, r)
-	case in.Missed:
+	case in.Missed != uuid.Nil:
 		err = p.wait(ctx, asked{Reason: missed}, e, r)
 	case aged(e):
 		err = p.wait(ctx, asked{Reason: old}, e, r)
@@ -187,6 +195,10 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r views.Session) erro
 	}
 	p.Chat.Sender.Typing(ctx, e.Conversation)
 	_, err := p.offer(ctx, e, r)
+	if p.Chat.Folder.IsMissing(ctx, r.Dir) { // the agent works on, and its tools fail
+		text := p.Chat.In(e.Conversation).Text(i18n.FolderMissing, i18n.Args{"Name": r.Name, "Dir": render.Code(p.Chat.Short(r.Dir))})
+		err = errors.Join(err, p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Text: text}))
+	}
 	return errors.Join(err, p.recount(ctx, r.ID))
 }
 
@@ -202,6 +214,9 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, 
 		return views.Session{}, true, nil
 	}
 	r, ok := p.book.Target(in.Message)
+	if s, known := p.book.Records.Get(in.Missed); known {
+		r, ok = p.book.Successor(s), true
+	}
 	if ok && (r.Live || r.Resumable) {
 		return r, true, nil
 	}
@@ -308,15 +323,22 @@ func (p *Prompts) moved(_ context.Context, where chat.Where) error {
 	return errors.Join(errs...)
 }
 
-// noteTarget keeps that a person's message is a session's prompt. What cannot be kept costs replies
-// their way, never the prompt. The answer to a reply is shown in full, whichever session is the
+// noteTarget keeps that a person's message, with the others of its album or text, is a session's
+// prompt. What cannot be kept costs replies their way, never the prompt. The answer to a reply is shown in full, whichever session is the
 // current one by then.
 func (p *Prompts) noteTarget(e inbox.Entry, r views.Session, reply bool) {
 	key := e.Key
 	if e.ThreadID != 0 || !reply && p.book.IsCurrent(e.Conversation, r) {
 		key = ""
 	}
-	if err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID, sentOf(e)); err != nil {
+	err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID, sentOf(e))
+	if parts, unread := quotation.Parts(e.Update, e.Rest); unread == nil {
+		for _, u := range parts[1:] {
+			_, message := p.book.Inside(u.Message)
+			err = errors.Join(err, p.book.NoteMessage(e.Conversation, message, r.ID))
+		}
+	}
+	if err != nil {
 		p.Chat.Log.Warn("message_not_noted", logkey.ChatID, e.ChatID, logkey.Error, err)
 	}
 }

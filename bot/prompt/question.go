@@ -12,7 +12,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
@@ -44,9 +43,11 @@ const (
 	unaddressed reason = "unaddressed"
 	queued      reason = "queued"    // it waits for the end of a turn
 	draft       reason = "draft"     // it waits behind what a person has typed into the box
+	scrolled    reason = "scrolled"  // it waits because a person has scrolled back in the window
 	reasoning   reason = "reasoning" // it waits behind a request, and may be the reason to deny it
 	answering   reason = "answering" // it waits behind a question that it may answer
 	first       reason = "first"     // its sender is about to start the session that gets it
+	mistyped    reason = "mistyped"  // it may be meant as a command of ours
 )
 
 // question is what a person is asked for one reason.
@@ -81,86 +82,20 @@ var questions = map[reason]question{
 	whose:       {state: inbox.Asked, says: i18n.WhichReply, answers: []answer{sendTo, dropIt}},
 	unaddressed: {state: inbox.Asked, says: i18n.WhichGets, answers: []answer{sendTo, dropIt}},
 	first:       {state: inbox.Asked, says: i18n.FirstPrompt, answers: []answer{sendTo, dropIt}},
+	mistyped:    {state: inbox.Asked, says: i18n.Mistyped, answers: []answer{runCommand, sendUnchanged, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
 	queued:      {state: inbox.Held, says: i18n.Queued, answers: []answer{sendNow}},
 	draft:       {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint, answers: []answer{sendAnyway}},
+	scrolled:    {state: inbox.Held, says: i18n.HeldScroll, answers: []answer{leaveView}},
 	reasoning:   {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint, answers: []answer{denyWith, sendAfter}},
 	answering:   {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint, answers: []answer{answerWith, denyWith, sendAfter}},
-}
-
-// answer is one button of a question; sendTo is one for each open session. Its word is the option of
-// the card, for sendTo with a colon and the session's id behind it.
-type answer struct {
-	word   i18n.Key
-	style  outbox.Style
-	became i18n.Key // what the question says then; with the session's name
-}
-
-var (
-	sendAgain     = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
-	sendTo        = answer{i18n.ButtonSendTo, "", i18n.SentAgain}
-	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.SentAgain}
-	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
-	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
-	sendNow       = answer{i18n.ButtonInterruptSend, "", i18n.SentNow}
-	sendAfter     = answer{i18n.ButtonSendAfter, "", i18n.SendAfter}
-	denyWith      = answer{i18n.ButtonDenyWith, outbox.Danger, i18n.DeniedWith}
-	answerWith    = answer{i18n.ButtonAnswerWith, outbox.Success, i18n.AnsweredWith}
-	dropIt        = answer{i18n.ButtonDrop, "", i18n.Dropped}
-)
-
-// decide does with a prompt what a person has decided.
-func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked, by int64) error {
-	switch a {
-	case sendAnyway: // what stood in the box comes as news
-		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
-	case sendNow:
-		told, err := p.Edits.SendNow(ctx, e.Session, e.Key)
-		if err != nil || told {
-			return err
-		}
-		return p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
-	case sendTo:
-		shown := e.Spoken
-		if err := p.bringFiles(ctx, &e, r); err != nil {
-			return err
-		}
-		p.noteTarget(e, r, false)
-		if e.Spoken != shown { // it is written down only now
-			e.Session = r.ID
-			return p.wait(ctx, asked{Reason: spoken}, e, r)
-		}
-		fallthrough
-	case send, sendAgain:
-		if e.State == inbox.Unproven { // it may stand in the box
-			return p.Decisions.SendAgain(ctx, e.Session, e.Key)
-		}
-		if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
-			return err
-		}
-		return p.Queue.Queue(ctx, r.ID, e.Key)
-	case resumeAndSend: // whatever the resume asks first, the prompt waits in the queue
-		p.noteTarget(e, r, false)
-		return p.Queue.Keep(ctx, r.ID, e.Key)
-	case denyWith, answerWith:
-		return p.Requests.DecideWith(ctx, was.Request, e, by, a == answerWith)
-	case dropIt:
-		if e.State == inbox.Unproven { // it may stand in the box
-			return p.Decisions.Drop(ctx, e.Session, e.Key)
-		}
-		return p.Changes.FinishIn(e.Key, e.State)
-	case sendAfter: // whoever reports only now that the prompt waits need not ask again
-		told := func(now *inbox.Entry) error { now.Told = append(now.Told, string(news.HeldDialog)); return nil }
-		return p.Changes.Change(e.Key, told)
-	}
-	return nil
 }
 
 // write writes the question about a prompt: what happened, and below it, as long as there are buttons, what
 // they do and how many prompts of the session wait behind this one.
 func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r views.Session) {
 	q := questions[a.Reason]
-	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "What": p.AskedText(a.Tool)}
+	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "What": p.AskedText(a.Tool), "Command": a.Command}
 	text := p.Text(q.says, said)
 	if q.says == "" {
 		text = p.EndedText(r)
@@ -202,9 +137,14 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 }
 
 // options are the buttons of a question, among them those for the newest open sessions.
-func (q question) options(p chat.Phrases, open []views.Session) [][]card.Option {
+func (q question) options(p chat.Phrases, open []views.Session, why asked) [][]card.Option {
 	var all []card.Option
 	for _, a := range q.answers {
+		if a == runCommand {
+			text := p.Words.Say(a.word, i18n.Args{"Command": why.Command})
+			all = append(all, card.Option{Text: text, Value: string(a.word), Style: a.style})
+			continue
+		}
 		if a != sendTo {
 			all = append(all, p.Option(a.word, string(a.word), a.style))
 			continue
@@ -231,6 +171,7 @@ type asked struct {
 	Request string `json:"request,omitempty"` // that the prompt waits behind
 	Tool    string `json:"tool,omitempty"`    // of that request
 	By      int64  `json:"by,omitempty"`      // of first: who starts the session
+	Command string `json:"command,omitempty"` // of mistyped: of ours, without its slash
 }
 
 // ask shows a question under the message of a prompt. A question for another reason has a message
@@ -243,7 +184,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Options: q.options(p.Chat.In(e.Conversation), openIn(p.book.Records))}
+		Options: q.options(p.Chat.In(e.Conversation), openIn(p.book.Records), why)}
 	if q.state != inbox.Held && why.Reason != first {
 		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r)
 	}
@@ -402,7 +343,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views
 	case a == sendTo && p.book.IsCurrent(e.Conversation, r):
 		says = i18n.SentAndCurrent
 	}
-	became := p.Chat.In(e.Conversation).Text(says, i18n.Args{"Name": r.Name})
+	became := p.Chat.In(e.Conversation).Text(says, i18n.Args{"Name": r.Name, "Command": was.Command})
 	switch c, ok := p.cards.Get(e.Key); {
 	case !ok || c.Payload != was: // something new is asked about it
 	case a == resumeAndSend:

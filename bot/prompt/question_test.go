@@ -32,7 +32,7 @@ func TestQuestions(t *testing.T) {
 			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == homeless || why == adrift
 			assert.NotEqual(t, asksWhich, strings.Contains(text.Text, "api"), "the sentence names the session")
 			assert.Less(t, text.Length(), render.Limit-500)
-			options := slices.Concat(q.options(words, []views.Session{{Name: "api"}})...)
+			options := slices.Concat(q.options(words, []views.Session{{Name: "api"}}, asked{})...)
 			require.Len(t, options, len(q.answers))
 			for i, a := range q.answers {
 				word, _, _ := strings.Cut(options[i].Value, ":")

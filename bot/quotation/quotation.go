@@ -1,6 +1,8 @@
 package quotation
 
 import (
+	"encoding/json"
+	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -25,6 +27,22 @@ func Text(m *models.Message) string {
 		return Of(source, text)
 	}
 	return text
+}
+
+// Parts returns the updates that an entry of the inbox was made of: the messages of an album, the parts of a cut
+// text, or a message. An error: one of them cannot be read, or is no message.
+func Parts(first json.RawMessage, rest []json.RawMessage) (all []*models.Update, err error) {
+	for _, raw := range append([]json.RawMessage{first}, rest...) {
+		u := new(models.Update)
+		if err := json.Unmarshal(raw, u); err != nil {
+			return nil, err
+		}
+		if u.Message == nil {
+			return nil, errors.New("an update is no message")
+		}
+		all = append(all, u)
+	}
+	return all, nil
 }
 
 // Source says where the words of a message come from; it is empty for words that the sender wrote

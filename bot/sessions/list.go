@@ -131,10 +131,18 @@ func (s page) do(ctx context.Context, v chat.Visit, what string) (a chat.Answer,
 	return a, "", err
 }
 
-// tapLink follows a link of another message, which has no options then.
+// tapLink follows a link of another message, which has no options then. Where the tap has changed to which session
+// the texts of the place go, the message reports it.
 func (s *Sessions) tapLink(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	before := s.chat.Book.CurrentID(t.To)
 	return s.Follow(ctx, t, func(ctx context.Context) error {
-		return chat.NewCards[struct{}](s.chat, t.Card.Kind).End(ctx, t, "")
+		cards := chat.NewCards[struct{}](s.chat, t.Card.Kind)
+		c, ok := cards.Get(t.Card.Key)
+		now, some := s.chat.Book.CurrentSession(t.To)
+		if !ok || !some || now.ID == before {
+			return cards.End(ctx, t, "")
+		}
+		return cards.Close(ctx, t.Card.Key, chat.Paragraphs(c.Look.Text, s.chat.In(t.To).Text(i18n.NowCurrent, i18n.Args{"Name": now.Name})))
 	})
 }
 

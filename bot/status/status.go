@@ -204,6 +204,9 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 	var shared, queue render.Text
 	if r.Live {
 		shared = s.chat.SharedText(to, r)
+		if s.chat.Folder.IsMissing(ctx, r.Dir) {
+			shared = chat.Lines(w.Text(i18n.FolderMissing, i18n.Args{"Name": r.Name, "Dir": render.Code(w.Short(r.Dir))}), shared)
+		}
 	}
 	var waits []string
 	for _, key := range r.Prompts {

@@ -118,9 +118,14 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 	}
 	act, known := t.Acts[Button(what)]
 	if !known {
-		return t.Others.Follow(ctx, tap, func(context.Context) error {
+		before := t.Chat.Book.CurrentID(tap.To)
+		return t.Others.Follow(ctx, tap, func(ctx context.Context) error {
 			t.hear(s.Session, false, func(_ context.Context, o *tracker) { o.drawn, o.looked = card.Look{}, time.Time{} })
-			return nil
+			now, some := t.Chat.Book.CurrentSession(tap.To)
+			if !some || now.ID == before {
+				return nil
+			}
+			return t.Chat.Post(ctx, card.Look{To: tap.To, Session: now.ID, Text: t.Chat.In(tap.To).Text(i18n.NowCurrent, i18n.Args{"Name": now.Name})})
 		})
 	}
 	in := chat.Incoming{Message: conversation.Message{To: tap.To}, From: tap.From, Since: s.since(), // all taps of a button have one key

@@ -84,6 +84,7 @@ func Conformance(t *testing.T, open func(t *testing.T) World) {
 		{"keys", checkKeys},
 		{"TestP7_guard", checkGuard},
 		{"TestP7_guard_of_a_dead_pane", checkGuardDead},
+		{"TestP7_leave_a_scrolled_view", checkLeaveView},
 		{"TestP7_guard_in_front_of_a_shell", checkGuardInFrontOfShell},
 		{"close", checkClose},
 		{"TestP2_close_spares_a_split_pane", checkCloseSpares},

@@ -82,6 +82,21 @@ func refusal(g tmux.Guard, p *fakePane) error {
 	}
 }
 
+// LeaveView ends the mode of a pane.
+func (f *Fake) LeaveView(ctx context.Context, g tmux.Guard) error {
+	return f.do(ctx, "LeaveView", func() error {
+		p, err := f.guarded(g)
+		if err == nil && (p.Dead || !p.InMode) {
+			err = refusal(g, p)
+		}
+		if err == nil {
+			p.InMode = false
+			f.changed()
+		}
+		return err
+	})
+}
+
 // ClosePane closes one pane.
 func (f *Fake) ClosePane(ctx context.Context, g tmux.Guard) error {
 	return f.do(ctx, "ClosePane", func() error {

@@ -22,6 +22,7 @@ type Tmux interface {
 	Paste(ctx context.Context, g tmux.Guard, text string) error
 	Enter(ctx context.Context, g tmux.Guard) error
 	Press(ctx context.Context, g tmux.Guard, k tmux.Key) error
+	LeaveView(ctx context.Context, g tmux.Guard) error
 	ClosePane(ctx context.Context, g tmux.Guard) error
 	Capture(ctx context.Context, p tmux.PaneID, lines int) (string, error)
 	Rename(ctx context.Context, g tmux.Guard, tag, name string) error

@@ -253,6 +253,15 @@ func (f *fakeSessions) SendAgain(_ context.Context, id uuid.UUID, key string) er
 	return nil
 }
 
+func (f *fakeSessions) LeaveView(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
+	f.Add("leave view for %s for %s", key, id)
+	if f.Decide != nil {
+		return f.Decide(id, key)
+	}
+	return nil
+}
+
 func (f *fakeSessions) SendAnyway(_ context.Context, id uuid.UUID, key string) error {
 	f.wait()
 	f.Add("send anyway %s for %s", key, id)

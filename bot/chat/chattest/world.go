@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -30,9 +29,7 @@ import (
 	port "ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/files"
 	"ccbot/bot/port/news"
-	"ccbot/bot/port/places"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -79,6 +76,7 @@ type World struct {
 	AgentsHome string
 	Home       string             // as the chat knows it
 	Roots      []string           // that sessions may be opened in; none: anywhere
+	Gone       map[string]bool    // folders that do not exist any more
 	Written    map[uuid.UUID]bool // conversations that somebody writes
 	WrittenErr error              // why that cannot be seen
 	Updates    int64
@@ -150,63 +148,6 @@ func (p project) Answerers(context.Context, uuid.UUID) []decisions.Answerer {
 // Connect makes the features anew, with what a test has put in place.
 func (w *World) Connect(*fakeSessions, *fakeWindows) {
 	w.Install(w.Features())
-}
-
-// machine is the machine of the agents as the world has it now.
-type machine struct{ *World }
-
-func (m machine) now() *host.Machine {
-	return &host.Machine{Home: m.Home, Roots: m.Roots, Own: host.Own{Dir: m.StateDir}, Records: m.Records,
-		ProjectsDir: filepath.Join(m.Dir, "projects"), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
-		Folders: new(session.Gate),
-		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
-			return m.Written, m.WrittenErr
-		}}
-}
-
-func (m machine) reached() *host.Machine {
-	m.ports.wait()
-	return m.now()
-}
-
-func (m machine) Bounds() places.Bounds { return m.now().Bounds() }
-
-func (m machine) Resolve(ctx context.Context, base, path string) (string, error) {
-	return m.reached().Resolve(ctx, base, path)
-}
-
-func (m machine) Make(ctx context.Context, dir string) error { return m.reached().Make(ctx, dir) }
-
-func (m machine) Children(ctx context.Context, dir string, hidden bool) ([]string, error) {
-	return m.reached().Children(ctx, dir, hidden)
-}
-
-func (m machine) Conversations(ctx context.Context, dir string, from, most int) ([]places.Conversation, bool, error) {
-	return m.reached().Conversations(ctx, dir, from, most)
-}
-
-func (m machine) Add(ctx context.Context, dir, key string) (string, error) {
-	return m.reached().Add(ctx, dir, key)
-}
-
-func (m machine) Done(key string) { m.now().Done(key) }
-
-func (m machine) Find(ctx context.Context, dir string) (places.Worktree, bool, error) {
-	return m.reached().Find(ctx, dir)
-}
-
-func (m machine) Remove(ctx context.Context, dir string) error { return m.reached().Remove(ctx, dir) }
-
-func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (files.File, error) {
-	return m.reached().Open(ctx, session, path)
-}
-
-func (m machine) List(ctx context.Context, session uuid.UUID, path string) (files.Listing, error) {
-	return m.reached().List(ctx, session, path)
-}
-
-func (m machine) Read(ctx context.Context, transcript, path string, most int64) (string, error) {
-	return m.reached().Read(ctx, transcript, path, most)
 }
 
 // Again is the same world after a restart of the program.

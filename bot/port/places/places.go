@@ -68,6 +68,14 @@ type Beside interface {
 	Done(key string)
 }
 
+// Lookups look up a single fact about a folder.
+type Lookups interface {
+	// IsMissing reports whether a folder of a session is known not to exist.
+	IsMissing(ctx context.Context, dir string) bool
+	// HasCommand reports whether an agent that works in a folder has a slash command of a name.
+	HasCommand(ctx context.Context, dir, name string) bool
+}
+
 // Worktree is a work tree that ccbot has made.
 type Worktree struct {
 	Dir    string // its top folder

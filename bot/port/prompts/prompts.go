@@ -31,6 +31,12 @@ type Decisions interface {
 	Drop(ctx context.Context, id uuid.UUID, key string) error
 }
 
+// Views are what a person sees of a window in a terminal.
+type Views interface {
+	// LeaveView leaves the view that a person has scrolled back, for a prompt that waits for that.
+	LeaveView(ctx context.Context, id uuid.UUID, key string) error
+}
+
 // Edits change prompts that were not typed.
 type Edits interface {
 	// Withdraw takes a prompt out of the queue.

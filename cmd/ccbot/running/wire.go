@@ -151,7 +151,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	if err := s.wireSessions(instance, environ, hook); err != nil {
 		return nil, err
 	}
-	s.inbox.Clock = process.Clock{Table: table}
+	s.inbox.Clock, s.inbox.Failpoint = process.Clock{Table: table}, Failpoint(environ)
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Aliases, s.bot.Aliases.In
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.Elsewhere = s.bot.Answers.Elsewhere

@@ -1,0 +1,32 @@
+package answer
+
+import (
+	"context"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+)
+
+// maxNext is how many items after the end of a turn may stand before the next prompt.
+const maxNext = 16
+
+// sound returns the occasion of a message that ends a turn with an item. It is empty if the agent has got the
+// next prompt already, or gets it as soon as it is idle: of several turns in a row only the last one sounds.
+func (t *transcriptReader) sound(ctx context.Context, r views.Session, end talk.Item, ends chat.Occasion) chat.Occasion {
+	if ends == chat.TurnDone && (t.prompted(ctx) || t.answers.Chat.IsNext(r, end.At)) {
+		return ""
+	}
+	return ends
+}
+
+// prompted reports whether a prompt of a person follows in the transcript.
+func (t *transcriptReader) prompted(ctx context.Context) bool {
+	for n := range maxNext {
+		item, ok := t.peek(ctx, n)
+		if !ok || item.Asked {
+			return ok
+		}
+	}
+	return false
+}

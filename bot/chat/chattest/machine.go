@@ -1,0 +1,79 @@
+package chattest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/files"
+	"ccbot/bot/port/places"
+	"ccbot/host"
+	"ccbot/internal/session"
+)
+
+// machine is the machine of the agents as the world has it now.
+type machine struct{ *World }
+
+func (m machine) now() *host.Machine {
+	return &host.Machine{Home: m.Home, Roots: m.Roots, Own: host.Own{Dir: m.StateDir}, Records: m.Records,
+		ProjectsDir: filepath.Join(m.Dir, "projects"), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
+		Folders: new(session.Gate),
+		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
+			return m.Written, m.WrittenErr
+		}}
+}
+
+func (m machine) reached() *host.Machine {
+	m.ports.wait()
+	return m.now()
+}
+
+func (m machine) Bounds() places.Bounds { return m.now().Bounds() }
+
+func (m machine) Resolve(ctx context.Context, base, path string) (string, error) {
+	return m.reached().Resolve(ctx, base, path)
+}
+
+func (m machine) Make(ctx context.Context, dir string) error { return m.reached().Make(ctx, dir) }
+
+func (m machine) Children(ctx context.Context, dir string, hidden bool) ([]string, error) {
+	return m.reached().Children(ctx, dir, hidden)
+}
+
+func (m machine) Conversations(ctx context.Context, dir string, from, most int) ([]places.Conversation, bool, error) {
+	return m.reached().Conversations(ctx, dir, from, most)
+}
+
+func (m machine) Add(ctx context.Context, dir, key string) (string, error) {
+	return m.reached().Add(ctx, dir, key)
+}
+
+func (m machine) IsMissing(ctx context.Context, dir string) bool {
+	return m.Gone[dir]
+}
+
+func (m machine) HasCommand(ctx context.Context, dir, name string) bool {
+	return m.reached().HasCommand(ctx, dir, name)
+}
+
+func (m machine) Done(key string) { m.now().Done(key) }
+
+func (m machine) Find(ctx context.Context, dir string) (places.Worktree, bool, error) {
+	return m.reached().Find(ctx, dir)
+}
+
+func (m machine) Remove(ctx context.Context, dir string) error { return m.reached().Remove(ctx, dir) }
+
+func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (files.File, error) {
+	return m.reached().Open(ctx, session, path)
+}
+
+func (m machine) List(ctx context.Context, session uuid.UUID, path string) (files.Listing, error) {
+	return m.reached().List(ctx, session, path)
+}
+
+func (m machine) Read(ctx context.Context, transcript, path string, most int64) (string, error) {
+	return m.reached().Read(ctx, transcript, path, most)
+}

@@ -1,0 +1,90 @@
+package prompt
+
+import (
+	"context"
+
+	"ccbot/bot/card"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/i18n"
+)
+
+// answer is one button of a question; sendTo is one for each open session. Its word is the option of
+// the card, for sendTo with a colon and the session's id behind it.
+type answer struct {
+	word   i18n.Key
+	style  outbox.Style
+	became i18n.Key // what the question says then; with the session's name
+}
+
+var (
+	sendAgain     = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
+	sendTo        = answer{i18n.ButtonSendTo, "", i18n.SentAgain}
+	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.SentAgain}
+	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
+	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
+	leaveView     = answer{i18n.ButtonLeaveView, "", i18n.ViewLeft}
+	sendNow       = answer{i18n.ButtonInterruptSend, "", i18n.SentNow}
+	sendAfter     = answer{i18n.ButtonSendAfter, "", i18n.SendAfter}
+	denyWith      = answer{i18n.ButtonDenyWith, outbox.Danger, i18n.DeniedWith}
+	answerWith    = answer{i18n.ButtonAnswerWith, outbox.Success, i18n.AnsweredWith}
+	runCommand    = answer{i18n.ButtonCommand, outbox.Primary, i18n.TakenAsCommand}
+	sendUnchanged = answer{i18n.ButtonSendToAgent, "", i18n.SentAgain}
+	dropIt        = answer{i18n.ButtonDrop, "", i18n.Dropped}
+)
+
+// decide does with a prompt what a person has decided.
+func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked, by int64) error {
+	switch a {
+	case leaveView:
+		return p.Chat.LeaveView(ctx, e.Session, e.Key)
+	case sendAnyway: // what stood in the box comes as news
+		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
+	case sendNow:
+		told, err := p.Edits.SendNow(ctx, e.Session, e.Key)
+		if err != nil || told {
+			return err
+		}
+		return p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
+	case sendTo:
+		shown := e.Spoken
+		if err := p.bringFiles(ctx, &e, r); err != nil {
+			return err
+		}
+		p.noteTarget(e, r, false)
+		if e.Spoken != shown { // it is written down only now
+			e.Session = r.ID
+			return p.wait(ctx, asked{Reason: spoken}, e, r)
+		}
+		fallthrough
+	case send, sendAgain, sendUnchanged:
+		if e.State == inbox.Unproven { // it may stand in the box
+			return p.Decisions.SendAgain(ctx, e.Session, e.Key)
+		}
+		if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
+			return err
+		}
+		return p.Queue.Queue(ctx, r.ID, e.Key)
+	case resumeAndSend: // whatever the resume asks first, the prompt waits in the queue
+		p.noteTarget(e, r, false)
+		return p.Queue.Keep(ctx, r.ID, e.Key)
+	case denyWith, answerWith:
+		return p.Requests.DecideWith(ctx, was.Request, e, by, a == answerWith)
+	case runCommand: // the command comes first: a crash between leaves the question, and each command may come twice
+		if err := p.Chat.Run(ctx, e, by, was.Command); err != nil {
+			return err
+		}
+		return p.Changes.FinishIn(e.Key, e.State)
+	case dropIt:
+		if e.State == inbox.Unproven { // it may stand in the box
+			return p.Decisions.Drop(ctx, e.Session, e.Key)
+		}
+		return p.Changes.FinishIn(e.Key, e.State)
+	case sendAfter: // whoever reports only now that the prompt waits need not ask again
+		told := func(now *inbox.Entry) error { now.Told = append(now.Told, string(news.HeldDialog)); return nil }
+		return p.Changes.Change(e.Key, told)
+	}
+	return nil
+}

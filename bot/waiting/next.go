@@ -1,0 +1,26 @@
+package waiting
+
+import (
+	"slices"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+)
+
+// IsNext reports whether a prompt of a session waits only for the agent to be idle, or has been typed since the
+// item at a place of the transcript was written.
+func (w *Waiting) IsNext(r views.Session, end talk.Cursor) bool {
+	r, _ = w.chat.Book.Records.Get(r.ID)
+	return slices.ContainsFunc(r.Prompts, func(key string) bool {
+		e, err := w.entry(key)
+		switch {
+		case err != nil:
+			return false
+		case e.State == inbox.Held: // a person has to settle anything else that it waits for
+			return !slices.ContainsFunc(e.Told, func(why string) bool { return why != string(news.Queued) })
+		}
+		return e.Typing != nil && e.Typing.Path == end.Path && e.Typing.Offset > end.Offset
+	})
+}
