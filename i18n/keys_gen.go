@@ -518,6 +518,7 @@ const (
 	ButtonSendToAgent      Key = "button_send_to_agent"
 	Mistyped               Key = "mistyped"         // Command, Name
 	TakenAsCommand         Key = "taken_as_command" // Command
+	ScriptCall             Key = "script_call"      // Command, PID, Path
 	ButtonLeaveView        Key = "button_leave_view"
 	ViewLeft               Key = "view_left"
 	VoiceUnheard           Key = "voice_unheard"  // Name

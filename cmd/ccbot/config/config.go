@@ -63,6 +63,7 @@ type Config struct {
 	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, unless NO_COLOR is set, else text; text; json"`
 	MetricsAddr    string        `env:"METRICS_ADDR" doc:"host:port for Prometheus at /metrics, on loopback; empty: none"`
 	MetricsRemote  yes           `env:"METRICS_ALLOW_REMOTE" envDefault:"0" doc:"1: METRICS_ADDR may be reached from other machines"`
+	AllowScripts   yes           `env:"CCBOT_ALLOW_SCRIPTS" envDefault:"0" doc:"1: programs without a terminal may use new, send-prompt and resume while the bot runs; Linux only, see [security.md](security.md#programs-without-a-terminal)"`
 	ReadableEnv    yes           `env:"CCBOT_ALLOW_READABLE_ENV" envDefault:"0" doc:"1: ccbot.env may be readable by other users; only in the environment, in the file it counts for nothing"`
 
 	Home        string

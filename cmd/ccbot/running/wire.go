@@ -340,7 +340,7 @@ func (s *system) wireSocket(hook string) {
 	s.relay.Connect(s.bot.Requests)
 	s.relay.Changed = s.sessions.Wake
 	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot.Files, Projects: s.ProjectsDir(), Hook: hook,
-		Programs: s.table, Log: s.log}
+		Programs: s.table, Scripts: s.scripts(), Log: s.log}
 }
 
 // clear returns the steps before a record is forgotten: prompts that still wait for it are

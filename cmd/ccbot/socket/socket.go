@@ -46,7 +46,8 @@ type Socket struct {
 		// ExeDigest returns the digest of the program that a process runs, as the kernel has it.
 		ExeDigest(id process.Identity) (string, error)
 	}
-	Log *slog.Logger
+	Scripts *Scripts // nil: a program without a terminal changes nothing
+	Log     *slog.Logger
 
 	now func() time.Time
 }
@@ -99,10 +100,27 @@ func Permitted(verb string, p control.Peer, above evidence.Above) error {
 		return control.Refuse(control.CodeForbidden, "no session of ccbot is above this program, so there is no chat to send to")
 	case forAgents:
 		return control.Refuse(control.CodeForbidden, "no session of ccbot is above this program")
-	case !p.Whole, p.Orphan(): // every verb that is not named above changes something
-		return control.Refuse(control.CodeForbidden, "it cannot be told who has started this program; run it in a terminal")
+	case !p.Whole: // every verb that is not named above changes something
+		return errUnknown
+	case p.Orphan():
+		return errNoTerminal
 	}
 	return nil
+}
+
+var (
+	errUnknown    = control.Refuse(control.CodeForbidden, "it cannot be told who has started this program; run it in a terminal")
+	errNoTerminal = control.Refuse(control.CodeForbidden, "it cannot be told who has started this program; run it in a terminal, "+
+		"or set CCBOT_ALLOW_SCRIPTS=1 to let programs without one use new, send-prompt and resume")
+)
+
+// permitted is Permitted for this socket. script: the caller has no terminal, and the setting permits it all the same.
+func (s Socket) permitted(verb string, p control.Peer, above evidence.Above) (script bool, err error) {
+	err = Permitted(verb, p, above)
+	if s.Scripts == nil || !errors.Is(err, errNoTerminal) || !slices.Contains(scriptVerbs, verb) {
+		return false, err
+	}
+	return true, s.Scripts.permit(p)
 }
 
 // fromHook reports whether the peer is our hook as its agent runs it, with nothing but shells between
@@ -171,9 +189,17 @@ func (s Socket) checked(serve handler) control.Handler {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Verb, err)
 		}
-		if err := Permitted(c.Verb, p, above); err != nil {
+		script, err := s.permitted(c.Verb, p, above)
+		if err != nil {
 			s.Log.Warn("control_refused", logkey.Verb, c.Verb, logkey.PID, p.PID, logkey.Why, err.Error())
 			return nil, err
+		}
+		if script && c.Verb != verbPing {
+			program := p.Chain[min(1, len(p.Chain)-1)] // ccbot itself is the first one
+			s.Log.Info("script_call", logkey.Verb, c.Verb, logkey.PID, p.PID, logkey.Path, program.Exe)
+			if err := s.Scripts.Tell(ctx, c.Verb, program); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.Verb, err)
+			}
 		}
 		reply, err := serve(ctx, caller{p.Chain[0].Identity, p.Chain, above}, c)
 		if err != nil {
