@@ -37,7 +37,7 @@ type writer struct {
 	*outputs
 	dir  string // marked
 	term terminal
-	cli  strings.Builder // what the verbs print to their standard error
+	cli  strings.Builder // standard error of the verbs
 }
 
 // TestP9_WordsOfPeopleStayWhereNamed leads a bot through a day in which all words of the person have a marker: each
@@ -216,7 +216,7 @@ func (p *writer) verbs() {
 	}
 }
 
-// namedPlaces are the places of which docs/session-schema.md says that they have words of people.
+// namedPlaces returns the places with words of people that docs/session-schema.md names.
 func namedPlaces(t *testing.T) (named map[string]bool) {
 	t.Helper()
 	doc, err := os.ReadFile("../docs/session-schema.md")

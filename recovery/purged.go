@@ -55,11 +55,11 @@ func (b Backups) Purged() ([]Purged, error) {
 	return all, nil
 }
 
-// Keep copies a record that is about to be removed because of its age, byte for byte.
+// Keep copies a record that is about to be removed because of its age, without what may repeat a prompt.
 func (b Backups) Keep(id uuid.UUID) error {
 	data, err := b.sessions().Read(recordFile(id))
 	if err == nil {
-		err = b.purged().Put(recordFile(id), data)
+		err = b.purged().Put(recordFile(id), session.WithoutPrompts(data))
 	}
 	if err != nil {
 		return fmt.Errorf("keep the record of session %s: %w", id, err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,25 @@ func (s *shelf) left(t *testing.T, n int) (id uuid.UUID, file string) {
 		`"ended_at":"2026-01-02T03:04:05Z","later":"kept",` +
 		`"history":[{"at":"2026-01-02T03:04:05Z","from":"stopping","to":"archived","why":"it ended"}]}`})
 	return id, filepath.Join(s.Sessions, id.String()+".json")
+}
+
+// TestP9_CopiesHaveNoPrompt neither in a backup nor in what is kept of a record that is too old. The record keeps it.
+func TestP9_CopiesHaveNoPrompt(t *testing.T) {
+	s := newShelf(t.TempDir())
+	id := recordID(1)
+	s.put(t, files{id.String() + ".json": `{"name":"a prompt","named_by":"prompt","dir":"/src/api","exit":{"screen":"> a prompt"}}`})
+	made := s.mustMake(t)
+	require.NoError(t, s.Keep(id))
+	for _, copied := range []string{filepath.Join(s.Dir, "purged", id.String()+".json"), filepath.Join(s.Sessions, id.String()+".json")} {
+		data, err := os.ReadFile(copied)
+		require.NoError(t, err)
+		assert.Equal(t, filepath.Dir(copied) == s.Sessions, strings.Contains(string(data), "a prompt"), copied)
+	}
+	_, err := s.Restore(t.Context(), made)
+	require.NoError(t, err)
+	data, err := os.ReadFile(filepath.Join(s.Sessions, id.String()+".json"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(data), "a prompt")
 }
 
 // TestP8_WhatHasLeftComesBack with every field, and its time to leave starts anew.
