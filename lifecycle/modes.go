@@ -25,14 +25,14 @@ type switching struct {
 // Switch notes what a person wants the session's present agent to run with, and returns what it runs
 // with now; an empty wish only reads. The steps carry the wish out, before the next prompt is typed,
 // and report news.Switched. A mode or a model that is wanted later takes the place of the earlier one.
-// ErrNoAgent means that there is no agent that was ready; ErrUnseen that the terminal cannot be seen,
-// ErrSilent that tmux does not answer.
+// ErrNoAgent means that there is no agent; ErrUnseen that the terminal cannot be seen, or that the agent
+// is being started; ErrSilent that tmux does not answer.
 func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error) {
 	if want.Mode != "" && !want.Mode.Offered() {
 		return modes.Now{}, fmt.Errorf("switch to mode %q: not offered", want.Mode)
 	}
-	if want == (modes.Wish{}) {
-		r, ok := s.kit.Store.Get(id)
+	r, ok := s.kit.Store.Get(id)
+	if want == (modes.Wish{}) && !r.State.Launching() {
 		if !ok {
 			return modes.Now{}, session.ErrNotFound
 		}
@@ -40,8 +40,10 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (mo
 		return t.runsWith(ctx)
 	}
 	var now modes.Now
+	// The worker of a session that is being launched may have reported that it is ready, and not have
+	// saved it yet.
 	err := s.kit.ask(ctx, id, func(w *work) (err error) {
-		if now, err = w.term.runsWith(ctx); err != nil {
+		if now, err = w.term.runsWith(ctx); err != nil || want == (modes.Wish{}) {
 			return err
 		}
 		wish := session.Wish{Agent: w.r.Binding.Agent}
@@ -63,7 +65,10 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (mo
 // runsWith looks at what an agent runs with: its mode is on the screen, its model in the status line.
 // The transcript only has the model of the last answer.
 func (t *terminal) runsWith(ctx context.Context) (now modes.Now, err error) {
-	if t.r.State != session.Running || t.r.Binding == nil {
+	switch {
+	case t.r.State.Launching():
+		return now, ErrUnseen
+	case t.r.State != session.Running || t.r.Binding == nil:
 		return now, ErrNoAgent
 	}
 	t.look(ctx)

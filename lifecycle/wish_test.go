@@ -388,13 +388,9 @@ func TestAWishIsForOneAgent(t *testing.T) {
 
 func TestNobodySwitchesASessionThatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		r, _ := w.starting()
-		_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: modes.Plan})
-		require.ErrorIs(t, err, ErrNoAgent)
-		w.report(r)
-		w.pass(time.Second)
+		r, _ := w.started()
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "it was asked for"}))
-		_, err = w.Switch(w.ctx, r.ID, modes.Wish{Mode: modes.Plan})
+		_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: modes.Plan})
 		require.ErrorIs(t, err, ErrNoAgent)
 		_, err = w.Switch(w.ctx, r.ID, modes.Wish{})
 		require.ErrorIs(t, err, ErrNoAgent)
@@ -412,5 +408,16 @@ func TestSwitchIsGuardedByTmux(t *testing.T) {
 		assert.Zero(t, a.inputs)
 		assert.Empty(t, w.switched())
 		assert.Empty(t, w.get(r.ID).Wish.Passed)
+	})
+}
+
+// TestP6_ModeOfStartingSession is unknown: nothing proves that a session without a ready agent has ended.
+func TestP6_ModeOfStartingSession(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.starting()
+		_, err := w.Switch(w.ctx, r.ID, modes.Wish{})
+		require.ErrorIs(t, err, ErrUnseen)
+		_, err = w.Switch(w.ctx, r.ID, modes.Wish{Mode: "plan"})
+		require.ErrorIs(t, err, ErrUnseen)
 	})
 }

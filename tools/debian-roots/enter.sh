@@ -44,6 +44,12 @@ mount --bind proc/sys proc/sys
 mount -o remount,bind,ro proc/sys # its other settings are the machine's
 mount -t sysfs sysfs sys
 mount -o remount,bind,ro sys
+# The test of little memory makes a group below its own and removes it.
+if [[ -d /sys/fs/cgroup/memory ]]; then
+	mount -t tmpfs -o mode=755 cgroup sys/fs/cgroup
+	mkdir sys/fs/cgroup/memory
+	mount --bind /sys/fs/cgroup/memory sys/fs/cgroup/memory
+fi
 mount -t tmpfs -o mode=755 dev dev
 for name in full null random tty urandom zero; do
 	touch "dev/$name"
