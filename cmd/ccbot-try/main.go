@@ -35,6 +35,18 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }
 
+const help = `Try ccbot in a browser: no Telegram account, no token and no Claude needed.
+
+Usage:
+  ccbot try [flags]
+
+Examples:
+  ccbot try
+  ccbot try --agent claude
+
+Flags:
+`
+
 // run is the program without the process: arguments and environment in, exit code out.
 func run(args, environ []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -42,6 +54,11 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	t := &trial{socket: "ccbot-try-" + uuid.NewString()[:8], out: stdout}
 	flags := flag.NewFlagSet("ccbot try", flag.ContinueOnError)
 	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		flags.SetOutput(stdout)
+		fmt.Fprint(stdout, help)
+		flags.PrintDefaults()
+	}
 	flags.StringVar(&t.agent, "agent", "demo", "who answers: demo, or claude for the real one")
 	flags.BoolVar(&t.keep, "keep", false, "keep the state folder and the windows after Ctrl-C")
 	flags.BoolVar(&t.rich, "rich", false, "the Bot API has rich messages: tables, headings and lists in answers")

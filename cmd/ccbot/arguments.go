@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,12 @@ type call struct {
 
 // show prints what a verb has found or done.
 func (c *call) show(v any, print func(*terminal.Printer)) error {
-	return terminal.Show(c.stdout, c.asJSON, v, print)
+	return terminal.Show(c.stdout, c.asJSON, v, func(p *terminal.Printer) {
+		paged, end := terminal.Pager(p.Out, c.environ)
+		p.Out = paged
+		print(p)
+		p.Err = cmp.Or(p.Err, end())
+	})
 }
 
 // printing is a verb that prints JSON, too.
@@ -70,10 +76,14 @@ func (c *call) confirm(cmd *cobra.Command, question string) error {
 
 // noArgs refuses arguments that the verb does not take.
 func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return exit.Usage(fmt.Errorf("unknown command or argument %q; see %s --help", args[0], cmd.CommandPath()))
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	meant := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		meant = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return exit.Usage(fmt.Errorf("unknown command or argument %q%s; see %s --help", args[0], meant, cmd.CommandPath()))
 }
 
 // flagError says what a flag takes in plain words, in place of Go's own.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/bot/port/views"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
@@ -33,6 +35,11 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return exit.OK
 	}
 	fmt.Fprintln(stderr, "ccbot:", terminal.Text(terminal.Plain(err)))
+	if len(args) == 0 && errors.Is(err, config.ErrUnconfigured) { // a person who has just installed it
+		fmt.Fprintln(stderr)
+		root.SetOut(stderr)
+		_ = root.Help()
+	}
 	return exit.Code(err)
 }
 
@@ -44,6 +51,8 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Args:          noArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+
+		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("version") {
 				_, err := fmt.Fprintln(stdout, versionLine())
@@ -62,6 +71,8 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(flagError(err)) })
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddGroup(&cobra.Group{ID: inSessions, Title: "Sessions:"}, &cobra.Group{ID: inBot, Title: "The bot:"},
+		&cobra.Group{ID: inMachine, Title: "This machine:"})
 	for _, cmd := range []*cobra.Command{c.newCommand(), c.sendPromptCommand(),
 		c.endCommand("archive", "End a session and archive it", views.Archived, i18n.KillConfirm),
 		c.endCommand("done", "End a session and mark it as done", views.Completed, i18n.DoneConfirm),
@@ -73,6 +84,9 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Example: "  ccbot run\n  LOG_LEVEL=debug ccbot run", RunE: c.runBot},
 		c.setupCommand(), uninstallCommand(c, root), c.serviceCommand(), c.tryCommand(), c.attachCommand(), c.hooksCommand(), c.sendCommand(), c.versionCommand(),
 		c.completionCommand(root), c.describeCommand(root))
+	for _, cmd := range root.Commands() {
+		cmd.GroupID = groups[cmd.Name()]
+	}
 	c.completeNames(root)
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
@@ -81,6 +95,22 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		return cmp.Or(err, noArgs(about, rest))
 	}
 	return root
+}
+
+// The groups of the general help.
+const (
+	inSessions = "sessions"
+	inBot      = "bot"
+	inMachine  = "machine"
+)
+
+// groups has the group of each verb. Verbs without one are listed at the end.
+var groups = map[string]string{
+	"new": inSessions, "send-prompt": inSessions, "list": inSessions, "status": inSessions, "attach": inSessions, "history": inSessions,
+	"changes": inSessions, "why": inSessions, "usage": inSessions, "archive": inSessions, "done": inSessions, "resume": inSessions,
+	"forget": inSessions, "send": inSessions,
+	"run": inBot, "try": inBot, "setup": inBot, "service": inBot, "config": inBot, "doctor": inBot,
+	"hooks": inMachine, "recover": inMachine, "import": inMachine, "uninstall": inMachine,
 }
 
 func (c *call) runBot(cmd *cobra.Command, _ []string) error {

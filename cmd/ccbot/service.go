@@ -73,8 +73,9 @@ upgrade of the service ends no agent.`,
 	}))
 	verb("stop", "Stop the service until a restart, the next login or, with lingering, the next start of the machine", (*service.Service).Stop)
 	verb("restart", "Restart the service, or start one that was stopped; the agents live on", (*service.Service).Restart)
-	verb("logs", "Follow the log of the service", func(s *service.Service, _ context.Context) error {
-		argv, err := s.Logs()
+	logs := service.Logs{}
+	show := verb("logs", "Show the last lines of the service's log, and follow it", func(s *service.Service, _ context.Context) error {
+		argv, err := s.LogCommand(logs)
 		if err != nil {
 			return err
 		}
@@ -84,6 +85,10 @@ upgrade of the service ends no agent.`,
 		}
 		return syscall.Exec(path, argv, c.environ)
 	})
+	show.Flags().IntVarP(&logs.Lines, "lines", "n", 100, "show the last `N` lines")
+	show.Flags().StringVar(&logs.Since, "since", "", "show the lines since `TIME`, such as \"2 hours ago\" or \"2026-05-04 03:00\"")
+	show.Flags().BoolVarP(&logs.Follow, "follow", "f", true, "show new lines until ^C; --follow=false: do not")
+	show.Example += "\n  ccbot service logs --since \"2 hours ago\" --follow=false"
 	return root
 }
 

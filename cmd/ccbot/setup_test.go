@@ -565,6 +565,26 @@ func TestSetupRefusesAnEnvironmentThatWins(t *testing.T) {
 	}
 }
 
+// TestUnconfiguredNamesSetup: ccbot alone names setup and shows the help; ccbot run names setup.
+func TestUnconfiguredNamesSetup(t *testing.T) {
+	d := newOperator(t)
+	for _, tt := range []struct {
+		args []string
+		help bool
+	}{{nil, true}, {[]string{"run"}, false}} {
+		cmd := exec.Command(d.ccbot, tt.args...)
+		cmd.Env = d.environ()
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		_ = cmd.Run()
+		assert.Equal(t, exit.Misuse, cmd.ProcessState.ExitCode())
+		assert.Empty(t, stdout.String())
+		first, rest, _ := strings.Cut(stderr.String(), "\n")
+		assert.Contains(t, first, "`ccbot setup` asks for the token from @BotFather")
+		assert.Equal(t, tt.help, strings.Contains(rest, "Sessions:"), rest)
+	}
+}
+
 func TestSetupReadsTokenFromInput(t *testing.T) {
 	d := newOperator(t)
 	d.api.Person(5, "Ann").Start()

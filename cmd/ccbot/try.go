@@ -14,17 +14,23 @@ import (
 // tryCommand replaces this process by ccbot-try, which lies beside ccbot. It is a program of its
 // own so that no stand-in is a part of ccbot.
 func (c *call) tryCommand() *cobra.Command {
-	return &cobra.Command{Use: "try", DisableFlagParsing: true,
+	start := func(args ...string) error {
+		me, err := desk.Program()
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(filepath.Dir(me), "ccbot-try")
+		err = syscall.Exec(path, append([]string{path}, args...), c.environ)
+		return exit.Usage(fmt.Errorf("start %s: %w: it belongs into the folder of %s; build or copy both", path, err, me))
+	}
+	cmd := &cobra.Command{Use: "try", DisableFlagParsing: true,
 		Short:   "Try ccbot in a browser: no Telegram account, no token and no Claude needed",
-		Long:    "Try ccbot in a browser: no Telegram account, no token and no Claude needed. `ccbot try --help` has its flags.",
 		Example: "  ccbot try\n  ccbot try --agent claude",
-		RunE: func(_ *cobra.Command, args []string) error {
-			me, err := desk.Program()
-			if err != nil {
-				return err
-			}
-			path := filepath.Join(filepath.Dir(me), "ccbot-try")
-			err = syscall.Exec(path, append([]string{path}, args...), c.environ)
-			return exit.Usage(fmt.Errorf("start %s: %w: it belongs beside %s; build or copy both", path, err, me))
-		}}
+		RunE:    func(_ *cobra.Command, args []string) error { return start(args...) }}
+	cmd.SetHelpFunc(func(*cobra.Command, []string) {
+		if err := start("--help"); err != nil {
+			fmt.Fprintln(c.stderr, "ccbot:", err)
+		}
+	})
+	return cmd
 }

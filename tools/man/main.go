@@ -5,8 +5,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -16,6 +19,12 @@ type command struct {
 	Use, Short, Long, Example string
 	Flags                     []struct{ Name, Shorthand, Usage, Default, Type string }
 	Commands                  []command
+	More                      []section // of the root: sections of all pages
+}
+
+type section struct {
+	Title string
+	Rows  [][2]string
 }
 
 func main() {
@@ -37,7 +46,44 @@ func pages(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return doc.GenManTree(root.cobra(), &doc.GenManHeader{Section: "1", Source: "ccbot", Manual: "ccbot"}, dir)
+	if err := doc.GenManTree(root.cobra(), &doc.GenManHeader{Section: "1", Source: "ccbot", Manual: "ccbot"}, dir); err != nil {
+		return err
+	}
+	all, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	for _, page := range all {
+		err = errors.Join(err, appendTo(page, root.More))
+	}
+	return err
+}
+
+// appendTo appends sections to a page, before its section SEE ALSO.
+func appendTo(page string, sections []section) error {
+	data, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, s := range sections {
+		fmt.Fprintf(&b, "\n.SH %s\n", s.Title)
+		for _, row := range s.Rows {
+			fmt.Fprintf(&b, ".TP\n\\fB%s\\fP\n%s\n", escaped(row[0]), escaped(row[1]))
+		}
+	}
+	before, after, also := strings.Cut(string(data), ".SH SEE ALSO")
+	text := before + strings.TrimPrefix(b.String(), "\n")
+	if also {
+		text += "\n.SH SEE ALSO" + after
+	}
+	return os.WriteFile(page, []byte(text), 0o644)
+}
+
+// escaped is a text in which man reads no request and no escape.
+func escaped(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
+	}
+	return text
 }
 
 // cobra is the command for cobra, which makes the pages.

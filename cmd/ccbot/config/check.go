@@ -44,11 +44,14 @@ func oneOf(name, value string, values ...string) error {
 	return fmt.Errorf("%s is %s or %s%s", name, strings.Join(values[:last], ", "), values[last], butIs(value))
 }
 
+// ErrUnconfigured is returned if there is no token.
+var ErrUnconfigured = errors.New("TELEGRAM_BOT_TOKEN is missing: `ccbot setup` asks for the token from @BotFather, and for who may speak to the bot")
+
 // checkPeople requires a bot and somebody who may speak to it.
 func (c *Config) checkPeople() error {
 	switch {
 	case c.Token.Empty():
-		return errors.New("TELEGRAM_BOT_TOKEN is missing: ask @BotFather for one")
+		return ErrUnconfigured
 	case !c.Token.Valid():
 		return errors.New("TELEGRAM_BOT_TOKEN is not a bot token: it looks like 123456789:AA…")
 	case len(c.AllowedUsers) == 0:

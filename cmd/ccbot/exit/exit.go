@@ -13,6 +13,16 @@ const (
 	Interrupted = 130
 )
 
+// Meanings has the meaning of each code, for documents.
+var Meanings = [][2]string{
+	{"0", "done; a clean stop of the bot"},
+	{"1", "not done: the reason is on standard error"},
+	{"2", "wrong usage or configuration"},
+	{"3", "a live ccbot holds the lock of the same folder"},
+	{"4", "version --check has found a newer release"},
+	{"130", "setup was interrupted"},
+}
+
 // ErrRunning means that a live ccbot holds the lock.
 var ErrRunning = errors.New("another one is running")
 

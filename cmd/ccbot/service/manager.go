@@ -38,7 +38,7 @@ type manager interface {
 	unload(ctx context.Context, run Runner) error
 	stop(ctx context.Context, run Runner) error // until restart, or the manager's next start
 	restart(ctx context.Context, run Runner) error
-	logs(p Program) []string
+	logs(p Program, l Logs) ([]string, error)
 	look(ctx context.Context, run Runner, s *State)
 	byHand() string // what load does, for a person
 }
@@ -52,8 +52,15 @@ type systemd struct {
 func (systemd) name() string          { return "systemd" }
 func (m systemd) file() string        { return filepath.Join(m.folder, "ccbot.service") }
 func (systemd) text(p Program) string { return Unit(p) }
-func (systemd) logs(Program) []string {
-	return []string{"journalctl", "--user", "-u", label, "-n", "100", "-f"}
+func (systemd) logs(_ Program, l Logs) ([]string, error) {
+	argv := []string{"journalctl", "--user", "-u", label, "-n", strconv.Itoa(l.Lines)}
+	if l.Since != "" {
+		argv = append(argv[:4], "--since", l.Since)
+	}
+	if l.Follow {
+		argv = append(argv, "-f")
+	}
+	return argv, nil
 }
 func (systemd) byHand() string {
 	return "systemctl --user daemon-reload && systemctl --user enable --now ccbot"
@@ -148,8 +155,15 @@ type launchd struct {
 func (launchd) name() string          { return "launchd" }
 func (m launchd) file() string        { return filepath.Join(m.folder, "ccbot.plist") }
 func (launchd) text(p Program) string { return Plist(p) }
-func (launchd) logs(p Program) []string {
-	return []string{"tail", "-n", "100", "-F", logFile(p)}
+func (launchd) logs(p Program, l Logs) ([]string, error) {
+	argv := []string{"tail", "-n", strconv.Itoa(l.Lines)}
+	if l.Since != "" {
+		return nil, errors.New("--since: launchd keeps the log in a file without an index of times; --lines looks back")
+	}
+	if l.Follow {
+		argv = append(argv, "-F")
+	}
+	return append(argv, logFile(p)), nil
 }
 func (m launchd) domain() string { return "gui/" + m.user }
 func (m launchd) target() string { return m.domain() + "/" + label }

@@ -226,8 +226,20 @@ var (
 	ErrUnknown      = errors.New("it is not known whether the service runs")
 )
 
-// Logs is the command that shows the log.
-func (s *Service) Logs() ([]string, error) { return s.manager.logs(s.Program), s.installed() }
+// Logs is the part of the log to show.
+type Logs struct {
+	Lines  int    // the last ones, unless Since is given
+	Since  string // a time as journalctl reads it
+	Follow bool   // show new lines until interrupted
+}
+
+// LogCommand returns the command that shows a part of the log.
+func (s *Service) LogCommand(l Logs) ([]string, error) {
+	if err := s.installed(); err != nil {
+		return nil, err
+	}
+	return s.manager.logs(s.Program, l)
+}
 
 func (s *Service) installed() error {
 	_, there, err := read(s.manager.file())
