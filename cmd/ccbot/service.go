@@ -73,6 +73,12 @@ upgrade of the service ends no agent.`,
 	}))
 	verb("stop", "Stop the service until a restart, the next login or, with lingering, the next start of the machine", (*service.Service).Stop)
 	verb("restart", "Restart the service, or start one that was stopped; the agents live on", (*service.Service).Restart)
+	addLogs(c, verb)
+	return root
+}
+
+// addLogs adds the verb that shows the log.
+func addLogs(c *call, verb func(use, short string, do func(s *service.Service, ctx context.Context) error) *cobra.Command) {
 	logs := service.Logs{}
 	show := verb("logs", "Show the last lines of the service's log, and follow it", func(s *service.Service, _ context.Context) error {
 		argv, err := s.LogCommand(logs)
@@ -89,7 +95,6 @@ upgrade of the service ends no agent.`,
 	show.Flags().StringVar(&logs.Since, "since", "", "show the lines since `TIME`, such as \"2 hours ago\" or \"2026-05-04 03:00\"")
 	show.Flags().BoolVarP(&logs.Follow, "follow", "f", true, "show new lines until ^C; --follow=false: do not")
 	show.Example += "\n  ccbot service logs --since \"2 hours ago\" --follow=false"
-	return root
 }
 
 // installService makes ccbot a service that runs now. The service does not have the environment of
