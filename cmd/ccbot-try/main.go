@@ -54,7 +54,8 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	t := &trial{socket: "ccbot-try-" + uuid.NewString()[:8], out: stdout}
 	flags := flag.NewFlagSet("ccbot try", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.Usage = func() {
+	flags.Usage = func() {} // an error has its own sentence
+	usage := func() {
 		flags.SetOutput(stdout)
 		fmt.Fprint(stdout, help)
 		flags.PrintDefaults()
@@ -64,6 +65,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&t.rich, "rich", false, "the Bot API has rich messages: tables, headings and lists in answers")
 	flags.StringVar(&t.topics, "topics", "none", "a topic for each session: private, in a private chat, or group, in a group")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		usage()
 		return 0
 	} else if err != nil {
 		fmt.Fprintln(stderr, "ccbot try:", err)

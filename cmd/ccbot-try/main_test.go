@@ -31,7 +31,6 @@ func TestUsage(t *testing.T) {
 		code int
 		said string
 	}{
-		{"help", []string{"--help"}, 0, "--agent string "},
 		{"unknown flag", []string{"--fast"}, 2, "fast"},
 		{"argument", []string{"now"}, 2, `unknown argument "now"`},
 		{"unknown agent", []string{"--agent", "nobody"}, 2, `--agent is demo or claude, not "nobody"`},
@@ -44,6 +43,15 @@ func TestUsage(t *testing.T) {
 			assert.Empty(t, stdout.String())
 		})
 	}
+}
+
+// TestHelp goes to the standard output, as that of every verb.
+func TestHelp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	assert.Zero(t, run([]string{"--help"}, nil, &stdout, &stderr))
+	assert.Contains(t, stdout.String(), "--agent string ")
+	assert.Contains(t, stdout.String(), "Examples:")
+	assert.Empty(t, stderr.String())
 }
 
 // TestExitsAsCcbotDoes: the ccbot is the one beside the program, also where that is started through a link, and no
