@@ -34,8 +34,11 @@ help: ## list these commands
 try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
 	@bin/ccbot try $(ARGS)
 
-test: ## all tests with the race detector; a test whose program is missing is skipped (CCBOT_REQUIRE=all: fails)
+test: needs-test ## all tests with the race detector; a test whose program is missing is skipped (CCBOT_REQUIRE=all: fails)
 	@$(GOTEST) -p $(SIDE) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)') $(PKG)
+
+needs-%:
+	@GO='$(GO)' tools/needs $*
 
 memory:
 	@echo $(or $(MEMORY),/tmp)
@@ -88,7 +91,7 @@ font-pictures: ## as root: a screen drawn with the fonts of each machine (FONTS=
 	@mkdir -p bin/fonts
 	@CCBOT_TRIAL_FONTS='$(FONTS)' CCBOT_TRIAL_PICTURES='$(CURDIR)/bin/fonts' $(GO) test -tags pictures -count=1 -v -run '^TestPicturesOfFonts$$' ./internal/cellpicture/
 
-build: ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
+build: needs-build ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
 	@GO='$(GO)' tools/build '$(VERSION)' '$(COMMIT)'
 
 man: build ## man pages into bin/man

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -63,5 +64,48 @@ func TestABuildWithoutGitHasAVersion(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err)
 		assert.Contains(t, string(out), "<<ccbot version "+want+">>")
+	}
+}
+
+// TestNeedsNamesPackages: a missing program or file is one sentence with the command that installs it.
+func TestNeedsNamesPackages(t *testing.T) {
+	script, err := filepath.Abs("tools/needs")
+	require.NoError(t, err)
+	const certificates, headers = "/etc/ssl/certs/ca-certificates.crt", "/usr/include/stdlib.h"
+	for _, tt := range []struct {
+		name     string
+		command  string
+		programs string
+		files    []string
+		want     string
+	}{
+		{"all is there", "test", "go git gcc tmux apt-get", []string{certificates, headers}, ""},
+		{"a build needs no compiler and no tmux", "build", "go git apt-get", []string{certificates}, ""},
+		{"no Go", "build", "git apt-get", nil, "Go is missing. Install Go 1.26 or newer from go.dev/dl, because those of distributions are often older.\n"},
+		{"no certificates", "build", "go git apt-get", nil,
+			"missing: the certificates of authorities, with which Go loads modules. Install with: apt-get install ca-certificates\n"},
+		{"no compiler, no tmux", "test", "go git apt-get", []string{certificates},
+			"missing: a C compiler, for the race detector, tmux. Install with: apt-get install gcc libc6-dev tmux\n"},
+		{"no headers", "test", "go git gcc tmux apt-get", []string{certificates}, "missing: the headers of the C library. Install with: apt-get install libc6-dev\n"},
+		{"another system", "test", "go git gcc", []string{certificates, headers}, "missing: tmux. Debian's packages are tmux; install those of this system.\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			bin := filepath.Join(dir, "bin")
+			require.NoError(t, os.Mkdir(bin, 0o700))
+			for _, name := range strings.Fields(tt.programs) {
+				require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // it is a program
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho Linux\n"), 0o700)) //nolint:gosec // it is a program
+			for _, file := range tt.files {
+				require.NoError(t, os.MkdirAll(filepath.Dir(dir+file), 0o700))
+				require.NoError(t, os.WriteFile(dir+file, nil, 0o600))
+			}
+			cmd := exec.Command("/bin/bash", script, tt.command)
+			cmd.Env = []string{"PATH=" + bin, "CCBOT_NEEDS_ROOT=" + dir}
+			out, _ := cmd.CombinedOutput()
+			assert.Equal(t, tt.want, strings.ReplaceAll(string(out), "sudo ", ""))
+			assert.Equal(t, tt.want != "", cmd.ProcessState.ExitCode() == 1)
+		})
 	}
 }
