@@ -158,11 +158,6 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 		prepare func(t *testing.T, d *chattest.MediaWorld)
 		want    func(d *chattest.MediaWorld) []string
 	}{
-		{"no session", func(t *testing.T, d *chattest.MediaWorld) {
-			require.NoError(t, d.Chats.SetCurrent(chattest.AtAlice, uuid.Nil))
-			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.Archived })
-		},
-			func(d *chattest.MediaWorld) []string { return []string{d.Word(i18n.NoSession)} }},
 		{"a session that is not cleaned up", func(t *testing.T, d *chattest.MediaWorld) {
 			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		}, func(d *chattest.MediaWorld) []string {

@@ -202,6 +202,7 @@ func (b *Bot) talks() []chat.Feature {
 	dialogs := dialog.New(c, s, b.Requests.Floods)
 	b.Requests.Connect(dialogs)
 	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Requests.Again, dialogs.Again)
+	c.Begin, c.Lost, c.ResumeAll = b.Resumer.Begin, b.Reports.Lost, b.Reports.ResumeAll
 	c.IsNext, c.Run, c.LeaveView = queues.IsNext, b.run, s.LeaveView
 	switches := modes.New(c, s)
 	b.Moves = moves.New(c, func(ctx context.Context, where chat.Where) error {

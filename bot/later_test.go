@@ -83,9 +83,7 @@ func TestP4_WhatCouldNotBeKeptIsTold(t *testing.T) {
 		}},
 		{"its session is forgotten", func(w *chattest.World, r session.Record) {
 			w.Records.Forget(r.ID)
-		}, inbox.Accepted, func(w *chattest.World) string {
-			return chattest.Lines(chattest.Warning+w.Word(i18n.NoSession), w.Word(i18n.NotDelivered))
-		}},
+		}, inbox.Asked, func(w *chattest.World) string { return w.Word(i18n.NobodyAsk) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -104,11 +103,6 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 		want    func(d *chattest.MediaWorld) string
 		asked   int // downloads
 	}{
-		{"no session", func(t *testing.T, d *chattest.MediaWorld) {
-			require.NoError(t, d.Chats.SetCurrent(chattest.AtAlice, uuid.Nil))
-			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.Archived })
-		}, chattest.Document("d", "a"),
-			func(d *chattest.MediaWorld) string { return d.Word(i18n.NoSession) }, 0},
 		{"a session that is not cleaned up", func(t *testing.T, d *chattest.MediaWorld) {
 			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		}, chattest.Document("d", "a"), func(d *chattest.MediaWorld) string {

@@ -95,10 +95,6 @@ func TestP4_ATextThatGoesNowhereIsTold(t *testing.T) {
 		want    func(w *chattest.World) []string
 		buttons int
 	}{
-		{"no session at all", func(*chattest.World) {}, "hi",
-			func(w *chattest.World) []string {
-				return []string{chattest.Lines(chattest.Warning+w.Word(i18n.NoSession), w.Word(i18n.NotDelivered))}
-			}, 0},
 		{"blank", func(w *chattest.World) { w.NewCurrentSession(t, "api", session.Running) }, " \n\t ",
 			func(w *chattest.World) []string { return []string{chattest.Warning + w.Word(i18n.BlankText)} }, 0},
 		{"control characters only", func(w *chattest.World) { w.NewCurrentSession(t, "api", session.Running) }, "\x1b\x07",

@@ -523,8 +523,13 @@ const (
 	ViewLeft               Key = "view_left"
 	VoiceUnheard           Key = "voice_unheard"  // Name
 	FolderMissing          Key = "folder_missing" // Dir, Name
-	ButtonSendTo           Key = "button_send_to" // Name
-	PromptSent             Key = "prompt_sent"    // Name
+	NobodyAsk              Key = "nobody_ask"
+	ButtonStartIn          Key = "button_start_in"        // Dir
+	ButtonResumeSendTo     Key = "button_resume_send_to"  // Name
+	ButtonResumeAllSend    Key = "button_resume_all_send" // Name
+	TextsWait              Key = "texts_wait"             // Count
+	ButtonSendTo           Key = "button_send_to"         // Name
+	PromptSent             Key = "prompt_sent"            // Name
 	ButtonResumeAndSend    Key = "button_resume_and_send"
 	OutputRuns             Key = "output_runs"
 	OutputStopped          Key = "output_stopped"

@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -44,14 +45,17 @@ type Chat struct {
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step. It is nil but in programs built to die there.
 	Failpoint func(name string)
-	Send      func(ctx context.Context, m outbox.Message) (messageID int, err error)                             // at once, kept nowhere
-	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                // Telegram took or refused it
-	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                         // tells what came of it
-	Run       func(ctx context.Context, e inbox.Entry, by int64, command string) error                           // runs a command of ours with what the message of an entry has after its first word
-	LeaveView func(ctx context.Context, session uuid.UUID, prompt string) error                                  // leaves the view that a person has scrolled back
-	IsNext    func(r views.Session, end talk.Cursor) bool                                                        // see waiting.IsNext
-	Lead      func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error // see sessions.Lead
-	Planned   func(prompt string) bool                                                                           // the limit feature asks about it
+	Send      func(ctx context.Context, m outbox.Message) (messageID int, err error)                                      // at once, kept nowhere
+	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                         // Telegram took or refused it
+	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                                  // tells what came of it
+	Begin     func(ctx context.Context, to outbox.Conversation, q control.Start) (r views.Session, began bool, err error) // see sessions.Begin
+	Lost      func() []views.Session                                                                                      // those that went down with the machine or with tmux, and are not back
+	ResumeAll func(ctx context.Context, to outbox.Conversation, from int64) error                                         // resumes all that are lost
+	Run       func(ctx context.Context, e inbox.Entry, by int64, command string) error                                    // runs a command of ours with what the message of an entry has after its first word
+	LeaveView func(ctx context.Context, session uuid.UUID, prompt string) error                                           // leaves the view that a person has scrolled back
+	IsNext    func(r views.Session, end talk.Cursor) bool                                                                 // see waiting.IsNext
+	Lead      func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error          // see sessions.Lead
+	Planned   func(prompt string) bool                                                                                    // the limit feature asks about it
 }
 
 // New is a Chat about the sessions of a machine.

@@ -22,6 +22,8 @@ type answer struct {
 var (
 	sendAgain     = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
 	sendTo        = answer{i18n.ButtonSendTo, "", i18n.SentAgain}
+	startIn       = answer{i18n.ButtonStartIn, "", i18n.SentAgain}
+	resumeTo      = answer{i18n.ButtonResumeSendTo, "", i18n.ResumeAndSend}
 	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.SentAgain}
 	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
@@ -68,6 +70,11 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		}
 		return p.Queue.Queue(ctx, r.ID, e.Key)
 	case resumeAndSend: // whatever the resume asks first, the prompt waits in the queue
+		if e.Session != r.ID { // it had none
+			if err := p.bringFiles(ctx, &e, r); err != nil {
+				return err
+			}
+		}
 		p.noteTarget(e, r, false)
 		return p.Queue.Keep(ctx, r.ID, e.Key)
 	case denyWith, answerWith:

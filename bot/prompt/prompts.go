@@ -108,8 +108,9 @@ func (p *Prompts) Feature() chat.Feature {
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
 		},
-		Run:   func(ctx context.Context) error { p.Tidy(ctx); return nil },
-		Moved: p.moved,
+		Current: func(ctx context.Context, to address.Conversation, _ uuid.UUID) error { return redrawShared(ctx, p, to) },
+		Run:     func(ctx context.Context) error { p.Tidy(ctx); return nil },
+		Moved:   p.moved,
 	}
 }
 
@@ -156,6 +157,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 		if err = p.wait(ctx, asked{Reason: first, By: in.From}, e, r); err == nil {
 			in.First()
 		}
+	case r.ID == uuid.Nil && len(openIn(p.book.Records)) == 0:
+		err = p.wait(ctx, asked{Reason: nobody}, e, r)
 	case r.ID == uuid.Nil && (in.OfBot || now.Live):
 		err = p.wait(ctx, asked{Reason: whose}, e, r)
 	case r.ID == uuid.Nil:
@@ -207,8 +210,7 @@ func (p *Prompts) save(e inbox.Entry) error {
 }
 
 // target is the session that a message goes to: one that can take it, now or when it is back. Where that
-// session cannot come back, or is unknown (then it is the zero session), a person can choose an open one.
-// Where there is none that is told, before anything is fetched.
+// session cannot come back, or is unknown (then it is the zero session), a person can choose an open one, or start one.
 func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, bool, error) {
 	if in.First != nil {
 		return views.Session{}, true, nil
@@ -223,16 +225,14 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, 
 	if len(openIn(p.book.Records)) > 0 {
 		return r, true, nil // a person chooses
 	}
-	why := render.Plain(p.Chat.NoSessionText(in.To))
-	switch _, some := p.book.CurrentSession(in.To); {
+	_, some := p.book.CurrentSession(in.To)
+	switch {
 	case ok && r.State == views.CleanupFailed:
-		why = p.Chat.In(in.To).NotCleanText(r)
-	case ok:
-		why = p.Chat.In(in.To).Text(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
-	case some: // the message answers one of which it is unknown whose it was
-		why = p.Chat.In(in.To).Text(i18n.ReplyUnknown)
+		return r, false, p.notDelivered(ctx, in, p.Chat.In(in.To).NotCleanText(r), p.Chat.In(in.To).ResumeLink(r))
+	case !ok && some: // the message answers one of which it is unknown whose it was
+		return r, false, p.notDelivered(ctx, in, p.Chat.In(in.To).Text(i18n.ReplyUnknown), nil)
 	}
-	return r, false, p.notDelivered(ctx, in, why, p.Chat.In(in.To).ResumeLink(r))
+	return views.Session{}, true, nil // a person chooses where one is started
 }
 
 // notDelivered says that a message went nowhere, and what to do.

@@ -41,6 +41,7 @@ const (
 	whose     reason = "whose"  // it answers a message of which it is unknown whose it is
 	// No open session is the current one where it was sent.
 	unaddressed reason = "unaddressed"
+	nobody      reason = "nobody"    // no session is open
 	queued      reason = "queued"    // it waits for the end of a turn
 	draft       reason = "draft"     // it waits behind what a person has typed into the box
 	scrolled    reason = "scrolled"  // it waits because a person has scrolled back in the window
@@ -75,12 +76,13 @@ var questions = map[reason]question{
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	spoken: {state: inbox.Asked, says: i18n.VoiceAsk, hint: i18n.VoiceHint, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
-		answers: []answer{sendTo, resumeAndSend, dropIt}},
+		answers: []answer{sendTo, resumeAndSend, resumeTo, dropIt}},
 	gone:        {state: inbox.Asked, foot: i18n.NotDelivered, warns: true, answers: []answer{sendTo, dropIt}},
 	homeless:    {state: inbox.Asked, says: i18n.NotDelivered, warns: true, quotes: true, answers: []answer{sendTo, dropIt}},
 	adrift:      {state: inbox.Asked, says: i18n.UnprovenAdrift, warns: true, quotes: true, answers: []answer{sendTo, dropIt}},
 	whose:       {state: inbox.Asked, says: i18n.WhichReply, answers: []answer{sendTo, dropIt}},
 	unaddressed: {state: inbox.Asked, says: i18n.WhichGets, answers: []answer{sendTo, dropIt}},
+	nobody:      {state: inbox.Asked, says: i18n.NobodyAsk, answers: []answer{startIn, resumeTo, sendTo, dropIt}},
 	first:       {state: inbox.Asked, says: i18n.FirstPrompt, answers: []answer{sendTo, dropIt}},
 	mistyped:    {state: inbox.Asked, says: i18n.Mistyped, answers: []answer{runCommand, sendUnchanged, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
@@ -136,22 +138,42 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 	return p.cards.Close(ctx, key, became)
 }
 
+// choices are what the buttons of a question offer.
+type choices struct {
+	open, down []views.Session // that get the prompt; that are resumed for it
+	all        bool            // all that went down with down are resumed
+	folders    []folder        // in which a session is started
+	command    string
+}
+
 // options are the buttons of a question, among them those for the newest open sessions.
-func (q question) options(p chat.Phrases, open []views.Session, why asked) [][]card.Option {
+func (q question) options(p chat.Phrases, c choices) [][]card.Option {
 	var all []card.Option
 	for _, a := range q.answers {
-		if a == runCommand {
-			text := p.Words.Say(a.word, i18n.Args{"Command": why.Command})
-			all = append(all, card.Option{Text: text, Value: string(a.word), Style: a.style})
-			continue
+		add := func(word i18n.Key, said i18n.Args, chosen string) {
+			all = append(all, card.Option{Text: p.Words.Say(word, said), Value: string(a.word) + ":" + chosen, Style: a.style})
 		}
-		if a != sendTo {
+		switch a {
+		case sendTo:
+			for _, r := range c.open[max(0, len(c.open)-90):] { // Telegram refuses more than 100 buttons
+				add(a.word, i18n.Args{"Name": chat.ShownName(r.Name)}, r.ID.String())
+			}
+		case resumeTo:
+			word := a.word
+			if c.all {
+				word = i18n.ButtonResumeAllSend
+			}
+			for _, r := range c.down {
+				add(word, i18n.Args{"Name": chat.ShownName(r.Name)}, r.ID.String())
+			}
+		case startIn:
+			for _, f := range c.folders {
+				add(a.word, i18n.Args{"Dir": f.shown}, f.dir)
+			}
+		case runCommand:
+			add(a.word, i18n.Args{"Command": c.command}, "")
+		default:
 			all = append(all, p.Option(a.word, string(a.word), a.style))
-			continue
-		}
-		for _, r := range open[max(0, len(open)-90):] { // Telegram refuses more than 100 buttons
-			text := p.Words.Say(a.word, i18n.Args{"Name": chat.ShownName(r.Name)})
-			all = append(all, card.Option{Text: text, Value: string(a.word) + ":" + r.ID.String()})
 		}
 	}
 	return chat.Rows(2, all...)
@@ -184,7 +206,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Options: q.options(p.Chat.In(e.Conversation), openIn(p.book.Records), why)}
+		Options: q.options(p.Chat.In(e.Conversation), choicesFor(p, why))}
 	if q.state != inbox.Held && why.Reason != first {
 		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r)
 	}
@@ -233,16 +255,27 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry) error {
 	r, _ := p.book.Records.Get(e.Session)
 	c.Payload.write(&c.Look, p.Chat.In(c.Look.To), e, p.book.Successor(r))
+	writeShared(p, &c)
 	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
 func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
-	if err := p.ask(ctx, why, e, r); err != nil {
-		return err
+	c, shares := sharedBy(p, why, e)
+	if !shares {
+		if err := p.ask(ctx, why, e, r); err != nil {
+			return err
+		}
 	}
 	e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
-	return p.save(e)
+	if err := p.save(e); err != nil || !shares {
+		return err
+	}
+	own, err := p.Entries.Load(c.Key)
+	if err != nil {
+		return err
+	}
+	return p.redraw(ctx, c, own)
 }
 
 // offer says under a prompt that it waits behind a request, which it may decide, too. Of the
@@ -312,6 +345,10 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 		return stale, nil
 	}
 	r, known := p.book.Records.Get(e.Session)
+	if q.answers[i] == resumeTo {
+		id, _ := uuid.Parse(chosen)
+		r, known = p.book.Records.Get(id)
+	}
 	if q.answers[i] == sendTo {
 		home := p.book.Successor(r)
 		id, _ := uuid.Parse(chosen)
@@ -329,7 +366,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 		if !known && e.Session != uuid.Nil {
 			return p.Homeless(ctx, []string{e.Key})
 		}
-		return p.answer(ctx, t, was, q.answers[i], e, p.book.Successor(r))
+		return answerAll(ctx, p, t, was, q.answers[i], e, p.book.Successor(r), chosen)
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/views"
@@ -72,6 +74,16 @@ func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	why := reasonLeft(e, p.book.Successor(r), known)
 	if _, asks := p.cards.Get(e.Key); why == "" || asks || p.Chat.Planned(e.Key) || !p.book.MayShow(e.Conversation) {
 		return nil
+	}
+	if !known && e.Session == uuid.Nil {
+		for _, why := range []reason{nobody, unaddressed} {
+			if _, shares := sharedBy(p, asked{Reason: why}, e); shares {
+				return nil
+			}
+		}
+		if len(openIn(p.book.Records)) == 0 {
+			return p.ask(ctx, asked{Reason: nobody}, e, views.Session{})
+		}
 	}
 	if !known {
 		return Offer(ctx, p, []string{e.Key})

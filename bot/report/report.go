@@ -175,6 +175,23 @@ const (
 	continueOption = "continue" // have those go on whose work was cut short
 )
 
+// Lost returns the sessions that went down with the machine or with tmux and are not back, oldest first.
+func (p *Reports) Lost() []views.Session {
+	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool { return !wentDown(r) })
+}
+
+// ResumeAll resumes them where a person has tapped.
+func (p *Reports) ResumeAll(ctx context.Context, to address.Conversation, from int64) error {
+	list := p.Lost()
+	if len(list) == 0 {
+		return nil
+	}
+	if err := p.Chat.Say(ctx, to, p.Chat.In(to).Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})); err != nil {
+		return err
+	}
+	return p.bringBack(ctx, to, from, list, sideBySide, p.Resumer.Resume)
+}
+
 // stillLost are those of the sessions that are not back, oldest first.
 func (p *Reports) stillLost(lost []uuid.UUID) []views.Session {
 	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {

@@ -1,0 +1,126 @@
+package bot_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// queuedFor are the keys that were queued for a session, in order.
+func queuedFor(w *chattest.World, r session.Record) (keys []string) {
+	for _, line := range w.Lifecycle.Done() {
+		if key, ok := strings.CutPrefix(line, "queue "); ok && strings.HasSuffix(key, " for "+r.ID.String()) {
+			keys = append(keys, strings.TrimSuffix(key, " for "+r.ID.String()))
+		}
+	}
+	return keys
+}
+
+// TestP4_TextWithoutSessionStartsOne keeps the texts that no session can take under one card, and sends them to the
+// session that a person starts there, in their order.
+func TestP4_TextWithoutSessionStartsOne(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Session(t, "old", session.Failed)
+	first := w.MustHear(t, "one")
+	card := w.LastSent(t)
+	id := w.Telegram.LastID()
+	assert.Equal(t, []string{"Start in ~/old", "Resume old and send", "Discard"}, chattest.Words(card))
+	second, third := w.MustHear(t, "two"), w.MustHear(t, "three")
+	assert.Len(t, w.Telegram.Sent, 1, "one card for all")
+	assert.Contains(t, w.Shows(t, id).Text.Text, "3 messages wait here.")
+	for _, key := range []string{first, second, third} {
+		assert.Equal(t, inbox.Asked, w.EntryState(key))
+	}
+	w.Restart(t)
+	require.NoError(t, w.Review(t.Context(), time.Second))
+	w.Work(t)
+	assert.Len(t, w.Telegram.Sent, 1, "a start asks nothing again")
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Shows(t, id), "Start in ~/old"))
+	r, _ := w.CurrentSession(chattest.AtAlice)
+	assert.Equal(t, "/home/alice/old", r.Dir)
+	assert.Equal(t, []string{first, second, third}, queuedFor(w, w.Record(t, r.ID)))
+	assert.Empty(t, w.Shows(t, id).Buttons)
+}
+
+// TestP4_DiscardedTextsAreGone discards all texts that share a card.
+func TestP4_DiscardedTextsAreGone(t *testing.T) {
+	w := chattest.NewWorld(t)
+	keys := []string{w.MustHear(t, "one"), w.MustHear(t, "two")}
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Shows(t, w.Telegram.LastID()), i18n.ButtonDrop))
+	for _, key := range keys {
+		assert.Empty(t, w.EntryState(key))
+	}
+	assert.Empty(t, w.Lifecycle.Done())
+}
+
+// TestP4_CrashBetweenSharedTextsLosesNone ends the program after the first text was queued: the second one is asked about.
+func TestP4_CrashBetweenSharedTextsLosesNone(t *testing.T) {
+	w := chattest.NewWorld(t)
+	first, second := w.MustHear(t, "one"), w.MustHear(t, "two")
+	r := w.Session(t, "api", session.Running)
+	w.Lifecycle.OnQueue = nil
+	require.NoError(t, w.Inbox.Finish(first)) // it was queued, typed and proven
+	w.Restart(t)
+	require.NoError(t, w.Review(t.Context(), time.Second))
+	w.Work(t)
+	card := w.LastSent(t)
+	assert.Equal(t, w.SendTo("api"), chattest.Words(card))
+	require.NoError(t, w.TapShown(t, chattest.Alice, card, i18n.Key(w.Named(i18n.ButtonSendTo, "api"))))
+	assert.Equal(t, []string{second}, queuedFor(w, r))
+}
+
+// TestTopicHasOneCardForItsTexts asks once in a topic without a session; what a person chooses stays.
+func TestTopicHasOneCardForItsTexts(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Running)
+	say := func(text string) string {
+		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.GroupChat(chattest.Ours),
+			MessageThreadID: 9, IsTopicMessage: true, Text: text})
+		require.NoError(t, w.HandleText(t, key, u))
+		return key
+	}
+	keys := []string{say("one"), say("two"), say("three")}
+	require.Len(t, w.Telegram.Sent, 1)
+	card := w.LastSent(t)
+	assert.Equal(t, 9, card.To.ThreadID)
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Shows(t, w.Telegram.LastID()), i18n.Key(w.Named(i18n.ButtonSendTo, "api"))))
+	keys = append(keys, say("four"))
+	assert.Equal(t, keys, queuedFor(w, r), "the fourth one goes there without a question")
+	assert.Len(t, w.Telegram.Sent, 1)
+}
+
+// TestTextAfterRebootResumesAll offers each session that went down as the one that gets the text.
+func TestTextAfterRebootResumesAll(t *testing.T) {
+	w := chattest.NewWorld(t)
+	var lost []session.Record
+	for _, name := range []string{"api", "web"} {
+		lost = append(lost, w.Lost(t, name, session.ClosedReboot))
+	}
+	key := w.MustHear(t, "go on")
+	card := w.LastSent(t)
+	words := chattest.Words(card)
+	for _, r := range lost {
+		assert.Contains(t, words, w.Named(i18n.ButtonResumeAllSend, r.Name))
+	}
+	require.NoError(t, w.TapShown(t, chattest.Alice, card, i18n.Key(w.Named(i18n.ButtonResumeAllSend, "web"))))
+	done := w.Lifecycle.Done()
+	keeps := slices.IndexFunc(done, func(line string) bool { return strings.Contains(line, key) })
+	require.GreaterOrEqual(t, keeps, 0, "%v", done)
+	assert.Contains(t, done[keeps], lost[1].ID.String())
+	for _, r := range lost {
+		assert.True(t, slices.ContainsFunc(done, func(line string) bool {
+			return strings.HasPrefix(line, "restore") && strings.Contains(line, r.ID.String())
+		}),
+			"%s is resumed: %v", r.Name, done)
+	}
+}
