@@ -65,8 +65,6 @@ var faults = []fault{
 
 	{"claude_missing", "claude", Fail, "there is no Claude Code", "install Claude Code, or set `CLAUDE_COMMAND` to its path", ""},
 	{"claude_silent", "claude", Warn, "Claude Code does not tell its version", "run `claude --version` in a terminal", ""},
-	{"claude_too_old", "claude", Fail, "this Claude Code lacks what ccbot needs", "update Claude Code: `claude update`, or the way it was installed", ""},
-	{"claude_untested", "claude", OK, "this Claude Code is newer than the newest that ccbot was tested with", "nothing, unless something does not work", ""},
 	{"claude_provider", "login", Fail, "a provider of models is chosen, and a variable that Claude Code needs for it is missing", "write the variable into `ccbot.env`, and restart the bot", ""},
 	{"claude_no_login", "login", Warn, "there is no sign that Claude Code is logged in", "run `claude` once, and `/login` in it; or write a key into `ccbot.env`", ""},
 
