@@ -86,8 +86,8 @@ func (l Launch) HookDigest() string {
 // Remove removes the settings file of a launch and its last status; missing files are no error.
 func (l Launch) Remove(recordID uuid.UUID) error {
 	var errs []error
-	for _, folder := range []string{launchFolder, hookwire.StatusFolder} {
-		errs = append(errs, spool.Folder{Path: filepath.Join(l.Dir, folder)}.Remove(recordID.String()+".json"))
+	for _, file := range [][2]string{{launchFolder, ".json"}, {hookwire.StatusFolder, ".json"}, {hookwire.StatusFolder, hookwire.RowsSuffix}} {
+		errs = append(errs, spool.Folder{Path: filepath.Join(l.Dir, file[0])}.Remove(recordID.String()+file[1]))
 	}
 	return errors.Join(errs...)
 }

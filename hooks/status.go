@@ -32,6 +32,12 @@ func Status(dir string, recordID uuid.UUID) (hookwire.Status, error) {
 	return s, nil
 }
 
+// StatusRows returns the last outputs of the person's own status line command in a launch, where dir is
+// $CCBOT_DIR. A program below the agent can write them, too.
+func StatusRows(dir string, recordID uuid.UUID) []string {
+	return hookwire.ReadRows(filepath.Join(dir, hookwire.StatusFolder, recordID.String()+hookwire.RowsSuffix))
+}
+
 // maxUserSettings limits a settings file of a person, in bytes.
 const maxUserSettings = 4 << 20
 

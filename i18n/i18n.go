@@ -26,7 +26,7 @@ type Args map[string]any
 
 // names are the blanks for what somebody else has named: sessions, folders, files,
 // windows, people, tools. All others are ccbot's own words, or must stay exact.
-var names = []string{"Branch", "Current", "Dir", "From", "Mode", "Model", "Name", "Names", "Path", "Person", "Roots", "Server", "Sought", "Step", "Tool", "Type", "Wanted", "Window"}
+var names = []string{"Binding", "Branch", "Current", "Dir", "From", "Mode", "Model", "Name", "Names", "Path", "Person", "Roots", "Server", "Sought", "Step", "Tool", "Type", "Wanted", "Window"}
 
 // Languages are the codes a person can choose from; the first is the default.
 func Languages() []string { return []string{"en", "ru", "zh"} }

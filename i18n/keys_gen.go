@@ -93,6 +93,7 @@ const (
 	HeldDraftHint          Key = "held_draft_hint"
 	HeldUnknown            Key = "held_unknown" // Name
 	HeldScroll             Key = "held_scroll"  // Name
+	HeldKeys               Key = "held_keys"    // Binding, File, Name
 	DialogOpen             Key = "dialog_open"  // Name
 	BlankText              Key = "blank_text"
 	MediaUnknown           Key = "media_unknown"
@@ -109,6 +110,7 @@ const (
 	StopNothing            Key = "stop_nothing"     // Name
 	StopAsks               Key = "stop_asks"        // Name
 	StopStillWorks         Key = "stop_still_works" // Name
+	StopWorksOn            Key = "stop_works_on"    // Name
 	StopDone               Key = "stop_done"        // Name
 	StopAsk                Key = "stop_ask"         // Name
 	StopHeld               Key = "stop_held"        // Name
@@ -306,6 +308,7 @@ const (
 	KeysChanged            Key = "keys_changed"   // Name
 	KeysNoDialog           Key = "keys_no_dialog" // Name
 	KeysUnseen             Key = "keys_unseen"    // Name
+	KeysBound              Key = "keys_bound"     // Binding, File, Name
 	DialogClosed           Key = "dialog_closed"
 	DialogChanged          Key = "dialog_changed"
 	DialogNotWhole         Key = "dialog_not_whole"
@@ -587,6 +590,7 @@ const (
 	QueueBash              Key = "queue_bash"
 	QueueUnknown           Key = "queue_unknown"
 	QueueScroll            Key = "queue_scroll"
+	QueueKeys              Key = "queue_keys"
 	QueueOver              Key = "queue_over"
 	ChangesSinceStart      Key = "changes_since_start"  // Name
 	ChangesSinceCommit     Key = "changes_since_commit" // Name

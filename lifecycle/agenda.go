@@ -195,11 +195,12 @@ type dialogMemory struct {
 
 // turnMemory is what the agent was last seen doing.
 type turnMemory struct {
-	phase    Phase
-	since    time.Time // of this phase
-	idleBy   time.Time // when the presence file that says idle was written
-	toldBy   time.Time // until this time more lines of the previous turn may come
-	retrying bool      // it was reported that requests of this turn fail
+	phase     Phase
+	since     time.Time // of this phase
+	idleBy    time.Time // when the presence file that says idle was written
+	toldBy    time.Time // until this time more lines of the previous turn may come
+	retrying  bool      // it was reported that requests of this turn fail
+	unstopped bool      // a stop of this turn has not ended it
 }
 
 // promptMemory is how far prompts have come on their way into the agent.

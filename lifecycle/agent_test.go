@@ -62,6 +62,9 @@ type agent struct {
 	cleared int  // how often the box was cleared
 	folded  bool // the draft is shown as a placeholder
 	stuck   bool // it does not take the key that clears
+
+	vim  string // the mode of vim, as the footer calls it; "NORMAL" has no name there; empty: no vim
+	exit int    // C-c presses at an empty box that follow each other
 }
 
 func (a *agent) set(change func(a *agent)) {
@@ -87,8 +90,8 @@ func (a *agent) input(data string) {
 		a.menu.press(a, data)
 	case data == "\r" && a.dialog:
 		a.chosen++
-	case data == "\r" && a.deaf:
-	case data == "\r":
+	case data == "\r" && (a.deaf || strings.HasPrefix(a.vim, "VISUAL")):
+	case data == "\r", data == "\x13": // C-s, which a person may have bound
 		a.said, a.box, a.shell = append(a.said, a.box), "", false
 		if a.onEnter != nil {
 			a.onEnter(a)
@@ -97,12 +100,18 @@ func (a *agent) input(data string) {
 	case data == "\x15":
 		a.cleared++
 		a.shell = a.shell && a.box != ""
-		if !a.stuck {
+		switch {
+		case a.stuck:
+		case a.vim == "NORMAL" && a.box != "":
+			a.box = a.box[len(a.box)-1:]
+		default:
 			a.box = ""
 		}
 		if a.onClear != nil {
 			a.onClear(a)
 		}
+	case data == "\x03":
+		a.interrupted()
 	case data == "\x1b[Z" && !a.dialog:
 		if a.mode++; a.mode >= len(a.modes) {
 			a.mode = 0
@@ -120,6 +129,8 @@ func (a *agent) input(data string) {
 	case data == "\x1b":
 		a.escapes++
 		switch {
+		case a.vim != "" && a.vim != "NORMAL":
+			a.vim = "NORMAL"
 		case a.running != "":
 			a.box, a.shell, a.running, a.status = a.running, true, "", presence.Idle
 		case a.status == presence.Busy && a.mute:
@@ -144,6 +155,22 @@ func (a *agent) input(data string) {
 	}
 }
 
+// interrupted is what C-c does: it ends a turn, otherwise it empties the box in every mode of vim. The
+// second one at an empty box ends Claude Code.
+func (a *agent) interrupted() {
+	switch {
+	case a.status == presence.Busy && a.mute:
+		a.box, a.status = a.said[len(a.said)-1], presence.Idle
+	case a.status == presence.Busy:
+		a.status = presence.Idle
+	case a.box != "":
+		a.cleared++
+		a.box = ""
+	default:
+		a.exit++
+	}
+}
+
 func (a *agent) screen() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -160,6 +187,9 @@ func (a *agent) screen() string {
 	mode := "⏸ manual mode on"
 	if len(a.modes) > 0 {
 		mode = a.modes[a.mode]
+	}
+	if a.vim != "" && a.vim != "NORMAL" {
+		mode = "-- " + a.vim + " -- " + mode
 	}
 	footer := "  " + mode + " · ? for shortcuts"
 	if a.status == presence.Busy && (!a.background || a.beside && !a.ended) {

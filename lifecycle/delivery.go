@@ -112,12 +112,16 @@ func (w *delivery) hold(ctx context.Context, why news.Wait, head *Prompt) error 
 			}
 		}
 	}
-	now := doing(w.term.View, w.r.Progress.Failed)
+	n := news.Held{Why: why, Now: doing(w.term.View, w.r.Progress.Failed)}
+	if why == news.HeldKeys {
+		n.File, n.Binding = w.term.unsent()
+	}
 	for _, p := range all {
 		if slices.Contains(p.Told, why) {
 			continue
 		}
-		if err := w.tell(ctx, *w.r, news.Held{Why: why, Prompt: p.shown(), Now: now}); err != nil {
+		n.Prompt = p.shown()
+		if err := w.tell(ctx, *w.r, n); err != nil {
 			return err
 		}
 		p.Told = append(slices.Clone(p.Told), why)

@@ -53,6 +53,8 @@ var (
 	ErrAsks = refusal.New(refusal.Asks, "a dialog is open")
 	// ErrStillWorks means that the agent still works although Esc was pressed.
 	ErrStillWorks = refusal.New(refusal.StillWorks, "the agent works on after Esc")
+	// ErrWorksOn means that the agent still works although Esc was pressed twice in this turn.
+	ErrWorksOn = refusal.New(refusal.WorksOn, "the agent works on after another Esc")
 )
 
 // DirError says that no session can be opened in a directory.

@@ -64,9 +64,19 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 	case w.term.Silent:
 		return false, ErrSilent
 	case !w.term.idle() && w.term.Phase() == PhaseWorking, w.term.Screen.Continues:
-		return false, ErrStillWorks
+		return false, w.worksOn()
 	}
 	return saysInterrupt(transcript.Cursor{Path: path, Offset: end}), nil
+}
+
+// worksOn returns ErrStillWorks, and ErrWorksOn if that was returned before in this turn.
+func (w *delivery) worksOn() error {
+	again := w.recall().turn.unstopped
+	w.remember(func(m *memory) { m.turn.unstopped = true })
+	if again {
+		return ErrWorksOn
+	}
+	return ErrStillWorks
 }
 
 // refusesEsc says why Esc must not be sent to the pane. It does not ask what the agent is doing.
@@ -82,8 +92,9 @@ func refusesEsc(v View) error {
 	return nil
 }
 
-// pressEsc presses Esc if a turn runs or will follow by itself, or if a prompt is being typed. That
-// prompt is marked before the key is pressed, and the mark is removed if the key was not pressed.
+// pressEsc presses the key that ends a turn, which is Esc by default, if a turn runs or will follow by
+// itself, or if a prompt is being typed. That prompt is marked before the key is pressed, and the mark
+// is removed if the key was not pressed.
 func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
 	noted := p.State == Typing && !p.Mark.Esc
 	if noted {
@@ -93,6 +104,7 @@ func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
 		}
 	}
 	w.term.look(ctx) // writing to disk and reporting took time
+	key, unbound := w.term.cancelKey()
 	err, pressed := refusesEsc(w.term.View), false
 	screen := w.term.Screen // the presence file is a little behind it
 	rests := (w.term.idle() || screen.Background) && !screen.Busy && !screen.Continues
@@ -100,9 +112,14 @@ func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
 	case err != nil:
 	case rests && p.State != Typing: // Esc would end nothing, now or later
 		err = ErrIdle
+	case unbound != nil:
+		err = unbound
+	case rests && key == tmux.KeyInterrupt: // the text is not submitted, and C-c would empty the box: nothing has to be ended
+		w.remember(func(m *memory) { m.box.escAt = w.Now() })
+		pressed = true
 	default:
 		w.remember(func(m *memory) { m.box.escAt = w.Now() })
-		err = w.term.press(ctx, tmux.KeyEscape)
+		err = w.term.send(ctx, key)
 		gone := errors.Is(err, tmux.ErrNoPane)
 		// After any other error it is unknown whether the key was pressed: it counts as pressed.
 		pressed = !gone && !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent)

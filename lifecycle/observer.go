@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/claudekeys"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
@@ -37,6 +38,10 @@ type Observer struct {
 	// Status returns what the last status line of a launch said, fs.ErrNotExist if there was none.
 	// It may be nil.
 	Status func(recordID uuid.UUID) (hookwire.Status, error)
+	// Rows returns the last outputs of the person's status line command in a launch; it may be nil.
+	Rows func(recordID uuid.UUID) []string
+	// Keys reads how the prompt box of an agent in a directory is operated; nil: by default.
+	Keys func(dir string) claudekeys.Keys
 	// Git returns the state of the repository that contains a directory, nil if there is none. It
 	// may be nil, and a call may take long.
 	Git         func(ctx context.Context, dir string) (*git.State, error)
@@ -78,9 +83,18 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	}
 	shown = shown && len(text) <= maxScreen && (v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind)
 	if shown { // without a capture nothing is typed
-		v.Screen, v.Shown, v.Captured = claudeui.Read(text), text, true
+		v.Screen, v.Shown, v.Captured = o.read(r, text), text, true
 	}
 	return v
+}
+
+// read reads a screen. The status line of the person is left out where it would be taken for something
+// else.
+func (o *Observer) read(r session.Record, text string) claudeui.Screen {
+	if o.Rows == nil {
+		return claudeui.Read(text)
+	}
+	return claudeui.Read(text, o.Rows(r.ID)...)
 }
 
 // shownPane says what became of the bound pane, and what it shows. A pane id proves nothing by itself: the tmux server

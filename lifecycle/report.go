@@ -253,7 +253,7 @@ func (w *reporter) seePhase(p Phase) (seen turnNews) {
 		if p != PhaseIdle {
 			return
 		}
-		m.turn.retrying = false
+		m.turn.retrying, m.turn.unstopped = false, false
 		if m.turn.idleBy = by; seen.fresh {
 			m.turn.toldBy = now.Add(told)
 		}

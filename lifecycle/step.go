@@ -50,6 +50,7 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 		var told time.Duration
 		if err == nil { // after an error the record may be half changed, and must not be saved
 			told, err = w.report.noteState(ctx) // it comes last, because typing must not wait for it
+			w.prompts.clearRefused(ctx)
 		}
 		again = sooner(max(sooner(sooner(again, gone), told), w.again), w.report.unheard())
 		return err

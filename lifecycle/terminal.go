@@ -59,8 +59,18 @@ func (t *terminal) leaveView(ctx context.Context) error {
 // keyEnter is the one key that Keyboard.Press does not take: Enter has its own method.
 const keyEnter tmux.Key = "Enter"
 
-// press presses one key. The caller has looked at the terminal right before.
+// press presses one key, unless the person has given the key another meaning. The caller has looked
+// at the terminal right before.
 func (t *terminal) press(ctx context.Context, k tmux.Key) error {
+	box := t.Screen.Box.Present && !t.DialogOpen()
+	if err := t.claudeKeys().Other(string(k), box); err != nil {
+		return rebound(err)
+	}
+	return t.send(ctx, k)
+}
+
+// send presses one key whose meaning is known.
+func (t *terminal) send(ctx context.Context, k tmux.Key) error {
 	g, err := t.guard()
 	switch {
 	case err != nil:
@@ -94,10 +104,10 @@ const (
 	drawPace  = 5 * time.Millisecond
 )
 
-// emptyBox clears the prompt box row by row, and says whether the box is proven empty. One press
+// emptyByRow clears the prompt box row by row, and reports whether the box is proven empty. One press
 // may remove only a line break, which the screen does not show. After two presses without a visible
-// change emptyBox gives up: the cursor is not where a press would help.
-func (t *terminal) emptyBox(ctx context.Context) bool {
+// change emptyByRow gives up: the cursor is not where a press would help.
+func (t *terminal) emptyByRow(ctx context.Context) bool {
 	shown := 0
 	presses := 0
 	for idle := 0; idle < 2; presses++ {
@@ -110,7 +120,7 @@ func (t *terminal) emptyBox(ctx context.Context) bool {
 			return false // a person types into the box at this moment
 		}
 		shown = len(before.Text)
-		if err := t.press(ctx, tmux.KeyClear); err != nil {
+		if err := t.send(ctx, tmux.KeyClear); err != nil {
 			return false
 		}
 		idle++

@@ -18,6 +18,10 @@ import (
 // pressed only if the text is visible in the box of an idle agent (P7). The proof comes later, from
 // a hook or the transcript.
 func (w *delivery) typePrompt(ctx context.Context, p Prompt) error {
+	if _, err := w.term.claudeKeys().Submit(); err != nil { // the text could not be submitted
+		w.again = holdPace
+		return w.hold(ctx, news.HeldKeys, &p)
+	}
 	p.State, p.Mark = Typing, w.mark()
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
@@ -70,12 +74,16 @@ func (w *delivery) enter(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	if w.term.look(ctx); !w.term.boxFree() || !p.shows(w.term.Screen.Box) {
+	if w.term.look(ctx); !w.term.leaveVisual(ctx) || !w.term.boxFree() || !p.shows(w.term.Screen.Box) {
 		return nil // writing to disk took time, and something came in between
 	}
-	err := w.term.press(ctx, keyEnter)
-	if errors.Is(err, tmux.ErrGuard) {
+	err := w.term.submit(ctx)
+	switch {
+	case errors.Is(err, tmux.ErrGuard):
 		return nil // Enter was not pressed
+	case isRebound(err): // the person has just changed the key
+		p.Mark.Retreat = true
+		return w.Prompts.SavePrompt(p)
 	}
 	if err != nil {
 		return err
@@ -124,6 +132,24 @@ func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 		w.term.clearBox(ctx)
 	}
 	return w.dequeue(p.Key)
+}
+
+// clearRefused takes the text of the last prompt out of the box, if the transcript shows that a hook of
+// the person has refused it: Claude Code leaves the text there, where it would hold up the next prompt.
+func (w *delivery) clearRefused(ctx context.Context) {
+	last := w.lastTaken()
+	if w.r.Progress.Failed.Kind != transcript.FailedHook || last.Key == "" || !w.term.holds(ctx, last) {
+		return
+	}
+	if trace, err := w.traceOf(last); err != nil || !trace.Refused {
+		return
+	}
+	w.remember(func(m *memory) { m.prompt.last = Prompt{} }) // a person may type the same text
+	w.term.look(ctx)
+	if w.term.holds(ctx, last) {
+		w.term.clearBox(ctx)
+	}
+	w.agenda.wake(w.r.ID)
 }
 
 // lastTaken returns the prompt that the present agent has taken last. A Prompt without a key means

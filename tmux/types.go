@@ -105,7 +105,7 @@ type Guard struct {
 // Key is a key that may be pressed; Enter has a method of its own.
 type Key string
 
-// The keys that Press takes, beside the digits "0" to "9".
+// The keys that Press takes, beside the digits "0" to "9" and C- with a letter of controls.
 const (
 	KeyEscape Key = "Escape"
 	KeyClear  Key = "C-u" // clears Claude Code's prompt box
@@ -129,9 +129,15 @@ func (k Key) Valid() bool {
 		KeyBackTab, KeyInterrupt, KeyModels, KeySession:
 		return true
 	}
+	if letter, ok := strings.CutPrefix(string(k), "C-"); ok {
+		return len(letter) == 1 && strings.Contains(controls, letter)
+	}
 	_, err := strconv.ParseUint(string(k), 10, 8)
 	return err == nil && len(k) == 1
 }
+
+// controls are the letters whose control key is no other key, and neither suspends nor ends a program.
+const controls = "abefgklnopqrstuvwxy"
 
 // WindowID is tmux's id of a window, "@3". It is unique for the life of one server; the next server
 // uses it again. The zero value is no window; every method refuses it with ErrNoTarget, because

@@ -71,6 +71,8 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.Idle:            {named: i18n.StopNothing},
 	refusal.Asks:            {named: i18n.StopAsks},
 	refusal.StillWorks:      {named: i18n.StopStillWorks},
+	refusal.WorksOn:         {named: i18n.StopWorksOn},
+	refusal.Rebound:         {named: i18n.KeysBound},
 	refusal.Damaged:         {i18n.TranscriptDamaged, i18n.ConversationDamaged},
 	refusal.NothingLeft:     {i18n.TranscriptEmpty, i18n.ConversationEmpty},
 	refusal.Unsaid:          {named: i18n.HistoryNone},
@@ -112,7 +114,7 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 	case !known:
 		f.Text, f.Internal = p.Internal(err).Text, true
 	default:
-		f.Text = p.Text(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": e.Reason,
+		f.Text = p.Text(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": e.Reason, "Binding": render.Code(e.Reason),
 			"Roots":   strings.Join(p.Places.Bounds().Roots, p.Words.Say(i18n.JoinNames)),
 			"Details": strings.Join(faults, p.Words.Say(i18n.JoinItems)),
 			"Command": cmp.Or(e.Command, p.Attach(s.ID))})

@@ -67,7 +67,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 
 // Sentence says what is wrong, wherever it is shown.
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
-	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir)})
+	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(w.Keys.File), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir)})
 }
 
 func programs(f health.Figures) (all []string) {

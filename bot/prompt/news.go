@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 )
@@ -18,7 +19,7 @@ import (
 // held says why a prompt waits.
 var held = map[news.Wait]i18n.Key{
 	news.Queued: i18n.Queued, news.HeldBash: i18n.HeldBash, news.HeldDialog: i18n.HeldDialog,
-	news.HeldUnknown: i18n.HeldUnknown, news.HeldScroll: i18n.HeldScroll,
+	news.HeldUnknown: i18n.HeldUnknown, news.HeldScroll: i18n.HeldScroll, news.HeldKeys: i18n.HeldKeys,
 }
 
 // aboutPrompt is news about a prompt.
@@ -56,7 +57,7 @@ func marks[N aboutPrompt](p *Prompts, reaction string) chat.Teller {
 
 // tellHeld says why a prompt waits, or asks about it.
 func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, n news.Held) error {
-	why, said := held[n.Why], i18n.Args{"Name": r.Name}
+	why, said := held[n.Why], i18n.Args{"Name": r.Name, "Path": render.Code(p.Chat.Short(n.File)), "Binding": render.Code(n.Binding)}
 	switch n.Why {
 	case news.Queued:
 		if e.State == inbox.Held { // else its text stands in the box

@@ -144,7 +144,7 @@ func (w words) title(r views.Session, now desk.Look) render.Text {
 // inTheWay says what else than the agent's work and its questions a prompt waits for.
 var inTheWay = map[string]i18n.Key{
 	string(news.HeldDraft): i18n.QueueDraft, string(news.HeldBash): i18n.QueueBash,
-	string(news.HeldUnknown): i18n.QueueUnknown, string(news.HeldScroll): i18n.QueueScroll,
+	string(news.HeldUnknown): i18n.QueueUnknown, string(news.HeldScroll): i18n.QueueScroll, string(news.HeldKeys): i18n.QueueKeys,
 }
 
 // why says why the first prompt waits, where the title does not say it.

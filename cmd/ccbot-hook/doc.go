@@ -18,7 +18,8 @@
 // others ignore. Without a bot it ends at once.
 //
 // --status notes the status line's JSON in DIR/status and prints nothing. With --wrap it then becomes the person's own
-// status line command (run by /bin/sh) with the same stdin; output, exit code and signals are that command's.
+// status line command (run by /bin/sh) with the same stdin; output, exit code and signals are that command's. Another
+// process, --rows, passes the output on and keeps it in DIR/status, and ends when the output ends.
 //
 // It decides nothing itself.
 package main

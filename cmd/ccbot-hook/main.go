@@ -22,6 +22,10 @@ func main() {
 	signal.Notify(swallowed, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	o := parse(os.Args[1:])
+	if o.rows {
+		quietly(func() error { return passRows(o) })
+		os.Exit(0)
+	}
 	if o.status {
 		os.Exit(statusLine(o))
 	}
@@ -104,6 +108,7 @@ type options struct {
 	launch    string // the record id of the launch
 	installed bool
 	status    bool
+	rows      bool
 	wrap      string // the person's own status line command; "" is none
 }
 
@@ -137,6 +142,8 @@ func parse(args []string) options {
 			o.installed = true
 		case "--status":
 			o.status = true
+		case "--rows":
+			o.rows = true
 		}
 	}
 	return o

@@ -24,6 +24,7 @@ func statusLine(o options) int {
 			if o.wrap == "" {
 				os.Exit(0)
 			}
+			quietly(func() error { return recordOutput(o, os.Getenv) })
 			_ = become(o.wrap, in.soFar())
 			os.Exit(notRun)
 		})
@@ -49,6 +50,56 @@ func record(o options, data []byte, getenv func(string) string, now func() time.
 	s.ClaudePID, s.ClaudeStart, _ = hookwire.ClaudeProcess(getenv) // 0: whose it was stays open
 	_, err = hookwire.WriteStatus(o.dir, s)
 	return err
+}
+
+// recordOutput lets another process of this program keep what the person's command will print, and pass
+// it on. ccbot needs it to tell the status line from what else Claude Code draws below its prompt box.
+// The command itself stays this process. After an error stdout is as before.
+func recordOutput(o options, getenv func(string) string) error {
+	launch := o.launchOf(getenv)
+	if launch == "" || !isFolder(o.dir) {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = errors.Join(read.Close(), write.Close()) }()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = null.Close() }()
+	p, err := os.StartProcess(self, []string{self, "--dir", o.dir, "--launch", launch, "--rows"},
+		&os.ProcAttr{Files: []*os.File{read, os.Stdout, null}, Env: []string{}})
+	if err != nil {
+		return err
+	}
+	// Nothing waits for it: this process becomes another program.
+	if err := p.Release(); err != nil {
+		return err
+	}
+	if err := syscall.Close(1); err != nil {
+		return err
+	}
+	_, err = syscall.Dup(int(write.Fd())) // the lowest free number
+	return err
+}
+
+// passRows keeps an output of the person's command and then passes it on, so that it is kept before
+// Claude Code shows it. What is longer than hookwire.MaxRows is only passed on.
+func passRows(o options) error {
+	data, err := io.ReadAll(io.LimitReader(os.Stdin, hookwire.MaxRows+1))
+	if err == nil {
+		quietly(func() error { return hookwire.WriteRows(o.dir, o.launch, data) })
+	}
+	_, failed := os.Stdout.Write(data)
+	_, rest := io.Copy(os.Stdout, os.Stdin)
+	return errors.Join(err, failed, rest)
 }
 
 // input is stdin as far as it has come.

@@ -98,13 +98,13 @@ func testStatusBad(t *testing.T, hook string) {
 // output runs it and gives what it said, both ways, and its exit code.
 func output(t *testing.T, cmd *exec.Cmd, in string) (string, int) {
 	t.Helper()
-	var said bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in), &said, &said
+	var said, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in), &said, &errs
 	err := cmd.Run()
 	if cmd.ProcessState == nil {
 		require.NoError(t, err)
 	}
-	return said.String(), cmd.ProcessState.ExitCode()
+	return said.String() + errs.String(), cmd.ProcessState.ExitCode()
 }
 
 // testWraps compares each command with what it says when Claude Code runs it itself.
@@ -143,6 +143,32 @@ func testWraps(t *testing.T, hook string) {
 				assert.Equal(t, sessionID, a.status(t).SessionID)
 			}
 		})
+	}
+}
+
+// What the person's command prints is kept before Claude Code has it, the newest first.
+func TestStatusLineRowsAreKept(t *testing.T) {
+	a := newAgent(t, build(t))
+	rows := func() []string {
+		return hookwire.ReadRows(strings.TrimSuffix(a.statusFile(), ".json") + hookwire.RowsSuffix)
+	}
+	for _, tt := range []struct {
+		command string
+		want    []string
+	}{
+		{"echo one", []string{"one\n"}},
+		{"echo one", []string{"one\n"}},
+		{"printf 'two\\nrows'; exit 3", []string{"two\nrows", "one\n"}},
+		{"printf 'a\\000b'", []string{"two\nrows", "one\n"}},
+		{"head -c 20000 /dev/zero | tr '\\000' x", []string{"two\nrows", "one\n"}},
+		{"echo three; echo not this one >&2", []string{"three\n", "two\nrows", "one\n"}},
+		{"echo four", []string{"four\n", "three\n", "two\nrows"}},
+	} {
+		cmd := a.command(`"$0" --dir "$1" --status --wrap "$2"`)
+		cmd.Args = append(cmd.Args, tt.command)
+		out, _ := output(t, cmd, statusIn)
+		assert.Equal(t, tt.want, rows(), tt.command)
+		assert.NotEmpty(t, out)
 	}
 }
 

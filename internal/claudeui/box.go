@@ -118,11 +118,12 @@ func belongsToBox(footer []line) bool {
 	return visible <= maxFooter
 }
 
-// interruptible reports whether the footer offers the key that ends a turn. A narrow pane cuts off
-// these words.
-func interruptible(footer []line) bool {
-	return strings.Contains(fold(footer), "esc to int")
-}
+// interrupts matches the offer of the key that ends a turn, which a person may have changed. A narrow
+// pane cuts the words.
+var interrupts = regexp.MustCompile(`(?:^|[ ·])\S+ to int(?:e|$|…)`)
+
+// interruptible reports whether the footer offers the key that ends a turn.
+func interruptible(footer []line) bool { return interrupts.MatchString(fold(footer)) }
 
 // waiting matches the last thing above the box while only agents in the background work (2.1.328).
 var waiting = regexp.MustCompile(`^[✢✳✶✻✽*·] Waiting for (\d+) background agents? to finish$`)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// modeRow matches the row of the footer that names the permission mode. Version 2.1.197 names every
-// mode but the manual one.
-var modeRow = regexp.MustCompile(`^\s*(?:⏸|⏵⏵) (manual mode|accept edits|plan mode|auto mode|bypass permissions|don't ask) on(?:\s|$)`)
+// modeRow matches the row of the footer that names the permission mode, and before it the mode of
+// vim. Version 2.1.197 names every permission mode but the manual one.
+var modeRow = regexp.MustCompile(`^\s*(?:-- ([A-Z -]+) -- )?(?:⏸|⏵⏵) (manual mode|accept edits|plan mode|auto mode|bypass permissions|don't ask) on(?:\s|$)`)
 
 // modes are the permission modes by what the footer calls them.
 var modes = map[string]string{
@@ -16,20 +16,20 @@ var modes = map[string]string{
 	"bypass permissions": "bypassPermissions", "don't ask": "dontAsk",
 }
 
-// modeOf returns the permission mode that a footer names. Two rows that name one are none: an agent
-// may have drawn one of them.
-func modeOf(footer []line) (mode string) {
+// modeOf returns the permission mode and the mode of vim that a footer names. Two rows that name one
+// are none: an agent may have drawn one of them.
+func modeOf(footer []line) (mode, editor string) {
 	for _, l := range footer {
 		named := modeRow.FindStringSubmatch(l.String())
 		if named == nil {
 			continue
 		}
 		if mode != "" {
-			return ""
+			return "", ""
 		}
-		mode = modes[named[1]]
+		mode, editor = modes[named[2]], named[1]
 	}
-	return mode
+	return mode, editor
 }
 
 // Models is the list in which a model is chosen.

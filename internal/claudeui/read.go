@@ -5,7 +5,11 @@ import "strings"
 // Read parses the output of `tmux capture-pane -p -e` for a pane that runs Claude Code. It never
 // fails: for a screen that it does not recognise it returns a Screen without box and without
 // dialog.
-func Read(text string) Screen {
+//
+// status has outputs that the person's status line command has printed. If the rows right below the box
+// are exactly one of them, and the row below these names the permission mode, they are left out: Claude
+// Code draws both only while the box has the keys (2.1.328).
+func Read(text string, status ...string) Screen {
 	lines := parseCells(text)
 	for len(lines) > 0 && lines[len(lines)-1].indent() < 0 {
 		lines = lines[:len(lines)-1]
@@ -19,7 +23,7 @@ func Read(text string) Screen {
 		s.Dialog = findDialog(lines)
 		return s
 	}
-	footer, continues := withoutLimit(lines[bottom+1:])
+	footer, continues := withoutLimit(withoutStatus(lines[bottom+1:], status))
 	if takesKeys(footer) {
 		// The lower rule of an old box is the upper edge of the dialog that is drawn below it.
 		if s.Dialog = findDialog(lines[bottom:]); s.Dialog == nil {
@@ -31,7 +35,8 @@ func Read(text string) Screen {
 		return s
 	}
 	s.Continues = continues
-	s.Mode = modeOf(footer)
+	s.Mode, s.Editor = modeOf(footer)
+	s.Exits = strings.Contains(fold(footer), "ctrl-c again to exit")
 	s.Box = readBox(lines[top+1 : bottom])
 	s.Busy = interruptible(footer) || spinning(lines[:top])
 	waitedFor, interrupted := resting(lines[:top])

@@ -19,6 +19,11 @@ type Screen struct {
 
 	Mode string // permission mode that the footer names, in Claude Code's words; "" when it names none that is known
 
+	// Editor is the vim mode that the footer names: "INSERT", "VISUAL", "VISUAL LINE" and others. It is
+	// empty in vim's normal mode, which has no name there, and without vim.
+	Editor string
+	Exits  bool // C-c was pressed a moment ago, and a second one would end Claude Code
+
 	Agents     int  // agents that work in the background, as far as they are shown
 	Background bool // the turn is over, and only agents in the background work
 }
@@ -63,6 +68,9 @@ func (d *Dialog) Asks(other *Dialog) bool {
 	return d != nil && other != nil &&
 		slices.Equal(d.Head(), other.Head()) && slices.Equal(d.Options, other.Options)
 }
+
+// Visual reports whether the box is in a visual mode of vim, in which Enter does nothing.
+func (s Screen) Visual() bool { return strings.HasPrefix(s.Editor, "VISUAL") }
 
 // Steady is Text without the rows that change by themselves: spinner rows, the blinking sign before
 // a running tool, and blank rows.

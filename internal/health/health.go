@@ -22,6 +22,8 @@ type Figures struct {
 
 	Watch string // the limit that keeps ccbot from watching files: "instances", "watches" or "other"
 
+	Keys Keys
+
 	Tmux       string        // the version of the running server
 	TmuxSilent time.Duration // since when it owes an answer, if that is long
 	Claude     string
@@ -62,6 +64,10 @@ type Disk struct {
 	Own   uint64
 }
 
+// Keys is the person's own key binding that keeps ccbot from submitting texts to Claude Code, or from
+// ending a turn; empty: there is none.
+type Keys struct{ File, Binding string }
+
 // Code names what is wrong.
 type Code string
 
@@ -78,6 +84,7 @@ const (
 	NotClean      Code = "not_clean"
 	APIWaits      Code = "api_waits"
 	OutboxLong    Code = "outbox_long"
+	KeysBound     Code = "keys_bound"
 	NoInstances   Code = "watch_instances"
 	NoWatches     Code = "watch_watches"
 	Unwatchable   Code = "watch_other"
@@ -87,7 +94,7 @@ const (
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, DiskLow, NotClean, APIWaits, OutboxLong, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -96,6 +103,7 @@ type Warning struct {
 	Count int
 	For   time.Duration
 	Bytes uint64
+	Keys  Keys
 }
 
 const (
@@ -122,6 +130,7 @@ func Warnings(f Figures) (all []Warning) {
 	add(f.NotClean > 0, Warning{Code: NotClean, Count: f.NotClean})
 	add(f.API.Wait > 0, Warning{Code: APIWaits, For: f.API.Wait})
 	add(f.Outbox > longOutbox, Warning{Code: OutboxLong, Count: f.Outbox})
+	add(f.Keys != Keys{}, Warning{Code: KeysBound, Keys: f.Keys})
 	add(f.Watch != "", Warning{Code: Code("watch_" + f.Watch)})
 	add(f.Watch == "" && f.Hook.Slowest > slowHook, Warning{Code: HooksSlow, For: f.Hook.Slowest})
 	add(f.Claude == "" && f.Up > startUp, Warning{Code: ClaudeUnknown})

@@ -33,6 +33,8 @@ func TestWarnings(t *testing.T) {
 		{"an end that is not proven", func(f *health.Figures) { f.NotClean = 2 }, []health.Warning{{Code: health.NotClean, Count: 2}}},
 		{"a chat has to wait", func(f *health.Figures) { f.API.Wait = time.Second }, []health.Warning{{Code: health.APIWaits, For: time.Second}}},
 		{"much waits", func(f *health.Figures) { f.Outbox = 51 }, []health.Warning{{Code: health.OutboxLong, Count: 51}}},
+		{"a key that has another meaning", func(f *health.Figures) { f.Keys = health.Keys{File: "f", Binding: "b"} },
+			[]health.Warning{{Code: health.KeysBound, Keys: health.Keys{File: "f", Binding: "b"}}}},
 		{"slow events", func(f *health.Figures) { f.Hook.Slowest++ }, []health.Warning{{Code: health.HooksSlow, For: 5*time.Second + 1}}},
 		{"no file watches, which explains slow events", func(f *health.Figures) { f.Hook.Slowest, f.Watch = time.Minute, "watches" },
 			[]health.Warning{{Code: health.NoWatches}}},

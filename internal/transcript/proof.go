@@ -46,12 +46,13 @@ func words(text string) []string {
 // Trace is what a transcript shows about a text that was typed.
 type Trace struct {
 	Arrived bool // Claude Code has the text: a prompt, a queued prompt, a command's line; or a hook refused it
+	Refused bool // with Arrived: a hook refused it, and Claude Code has left the text in the prompt box
 	Foreign bool // another text of a person stands there, or the conversation was compacted
 }
 
 // Join is what two transcripts show together.
 func (t Trace) Join(other Trace) Trace {
-	return Trace{Arrived: t.Arrived || other.Arrived, Foreign: t.Foreign || other.Foreign}
+	return Trace{Arrived: t.Arrived || other.Arrived, Refused: t.Refused || other.Refused, Foreign: t.Foreign || other.Foreign}
 }
 
 // TraceOf searches the transcript from offset to its present end, in lines dated since or later.
@@ -62,7 +63,7 @@ func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, 
 		switch {
 		case item.Time.Before(since) || item.Sidechain || item.Meta:
 		case proves(item, text):
-			t = Trace{Arrived: true}
+			t = Trace{Arrived: true, Refused: item.Refused != ""}
 		default:
 			t.Foreign = t.Foreign || item.typed()
 		}

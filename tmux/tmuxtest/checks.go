@@ -199,16 +199,16 @@ func checkPasteExact(t *testing.T, w World) {
 func checkKeys(t *testing.T, w World) {
 	r := startRecorder(t, w, nil)
 	g := r.guard()
-	for _, key := range []tmux.Key{tmux.KeyEscape, tmux.KeyClear, "1", tmux.KeyDown, tmux.KeyTab, tmux.KeyBackTab, tmux.KeyModels, tmux.KeySession} {
+	for _, key := range []tmux.Key{tmux.KeyEscape, tmux.KeyClear, "1", tmux.KeyDown, tmux.KeyTab, tmux.KeyBackTab, tmux.KeyModels, tmux.KeySession, "C-s"} {
 		require.NoError(t, w.Tmux.Press(t.Context(), g, key))
 	}
-	r.requireInput(t, "\x1b\x151\x1b[B\t\x1b[Z\x1bps")
-	for _, key := range []tmux.Key{"", "Enter", "C-d", "12", "a", "-l"} {
+	r.requireInput(t, "\x1b\x151\x1b[B\t\x1b[Z\x1bps\x13")
+	for _, key := range []tmux.Key{"", "Enter", "C-d", "C-z", "C-m", "C-", "12", "a", "-l"} {
 		assert.Error(t, w.Tmux.Press(t.Context(), g, key), "%q", key)
 	}
 	g.Command = ""
 	require.NoError(t, w.Tmux.Enter(t.Context(), g), "an empty command is not compared")
-	r.requireInput(t, "\x1b\x151\x1b[B\t\x1b[Z\x1bps\r")
+	r.requireInput(t, "\x1b\x151\x1b[B\t\x1b[Z\x1bps\x13\r")
 }
 
 // requireRefused tries all that types and wants each refused.

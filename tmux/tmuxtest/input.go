@@ -12,7 +12,7 @@ import (
 
 // keyBytes are the bytes that a terminal sends for a key.
 var keyBytes = map[string]string{
-	"Enter": "\r", "Escape": "\x1b", "C-u": "\x15", "Tab": "\t", "Space": " ", "BTab": "\x1b[Z", "M-p": "\x1bp", "s": "s", "C-c": "\x03",
+	"Enter": "\r", "Escape": "\x1b", "C-u": "\x15", "Tab": "\t", "Space": " ", "BTab": "\x1b[Z", "M-p": "\x1bp", "s": "s", "C-c": "\x03", "C-s": "\x13",
 	"Up": "\x1b[A", "Down": "\x1b[B", "Right": "\x1b[C", "Left": "\x1b[D",
 }
 

@@ -50,6 +50,8 @@ type Held struct {
 	prompts.Prompt
 	Why Wait
 	Now phase.Now // what the agent does
+
+	File, Binding string // of HeldKeys: the file with the person's key bindings, and the binding
 }
 
 // Unproven says that a prompt was perhaps typed, and that there is no proof: the person decides.

@@ -26,6 +26,7 @@ const (
 	HeldUnknown Wait = "held_unknown" // it is not known what the agent shows
 	HeldScroll  Wait = "held_scroll"  // somebody scrolls in the window: keys would not reach the agent
 	HeldDialog  Wait = "held_dialog"  // behind a dialog, or a subagent's request
+	HeldKeys    Wait = "held_keys"    // the person's key bindings leave no key that submits a text
 )
 
 // Start is what a start of the program found and did.

@@ -15,7 +15,7 @@ import (
 type Error struct {
 	Code    Code
 	Err     error         // for the log; nil: the code says all
-	Dir     string        // of the codes about a folder
+	Dir     string        // of the codes about a folder; of Rebound: the file
 	Reason  string        // of the codes about a folder or a file, and of NotTaken and GitFailed: what the system says
 	Command string        // of NoClaude: what is not to be found
 	State   views.State   // of WrongState
@@ -51,6 +51,8 @@ const (
 	Idle         Code = "idle"          // there is nothing to interrupt
 	Asks         Code = "asks"          // a dialog is open, which an interrupt would answer
 	StillWorks   Code = "still_works"   // the agent works on after an interrupt
+	WorksOn      Code = "works_on"      // the agent works on after two interrupts of one turn
+	Rebound      Code = "rebound"       // the person's key bindings in the file Dir give the key another meaning, by the binding Reason
 	Guarded      Code = "guarded"       // the terminal is not the session's any more: nothing was typed
 	NoRepository Code = "no_repository" // the folder is in no git repository, or there is no git
 	NoCommit     Code = "no_commit"     // the repository has nothing yet that could be checked out

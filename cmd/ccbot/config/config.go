@@ -24,6 +24,8 @@ import (
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/claudekeys"
+	"ccbot/internal/health"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/token"
 	"ccbot/recovery"
@@ -376,6 +378,19 @@ func (c Config) TmuxCommand() string {
 
 // ClaudeCommand is Claude Code's command, with the home folder written out.
 func (c Config) ClaudeCommand() string { return expandHome(c.Claude, c.Home) }
+
+// ClaudeKeys is where Claude Code's keys are set up.
+func (c Config) ClaudeKeys() claudekeys.Source {
+	return claudekeys.Source{ConfigDir: c.ClaudeDir, Managed: claudekeys.ManagedSettings}
+}
+
+// KeysFault returns the person's own key binding that keeps ccbot from operating Claude Code.
+func (c Config) KeysFault() health.Keys {
+	for _, fault := range c.ClaudeKeys().Keys("").Faults() {
+		return health.Keys{File: fault.File, Binding: fault.Binding}
+	}
+	return health.Keys{}
+}
 
 // ProjectsDir is where Claude Code keeps its transcripts.
 func (c Config) ProjectsDir() string { return filepath.Join(c.ClaudeDir, "projects") }

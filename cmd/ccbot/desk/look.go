@@ -102,7 +102,8 @@ func RefuseAgents(ctx context.Context, sources *evidence.Sources) error {
 
 // Observer looks at single sessions. It sees no screen.
 func Observer(c config.Config, panes lifecycle.PaneReader, table *process.Table, log *slog.Logger) *lifecycle.Observer {
-	return &lifecycle.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.PresenceDir()}, ProjectsDir: c.ProjectsDir(),
+	return &lifecycle.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.PresenceDir()}, ProjectsDir: c.ProjectsDir(), Keys: c.ClaudeKeys().Keys,
+		Rows:   func(id uuid.UUID) []string { return hooks.StatusRows(c.Dir, id) },
 		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }
 

@@ -53,6 +53,9 @@ func (w *World) withoutBot(ctx context.Context) (f health.Figures) {
 	if room, err := gauge.Disk(ctx, w.Dir); err == nil {
 		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low()}
 	}
+	if w.wrong == nil {
+		f.Keys = w.Config.KeysFault()
+	}
 	if w.unread == nil {
 		for _, r := range w.Store.Shared() {
 			if r.State == session.CleanupFailed {

@@ -174,7 +174,8 @@ func (w *World) launches() (paths []string) {
 		dir := filepath.Join(w.Dir, name)
 		names, _ := spool.Folder{Path: dir}.List()
 		for _, name := range names {
-			id, isLaunch := strings.CutSuffix(name, ".json")
+			id, isLaunch := strings.CutSuffix(strings.TrimSuffix(name, hookwire.RowsSuffix), ".json")
+			isLaunch = isLaunch || strings.HasSuffix(name, hookwire.RowsSuffix)
 			if path := filepath.Join(dir, name); isLaunch && w.forgotten(id) && w.rests(path) {
 				paths = append(paths, path)
 			}

@@ -1,0 +1,107 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ccbot/bot/port/refusal"
+	"ccbot/internal/claudekeys"
+	"ccbot/tmux"
+)
+
+// claudeKeys reads how the agent's prompt box is operated. The files are read each time, because
+// Claude Code takes a change over at once.
+func (t *terminal) claudeKeys() claudekeys.Keys {
+	if t.o.Keys == nil {
+		return claudekeys.Keys{}
+	}
+	return t.o.Keys(t.r.Dir)
+}
+
+// rebound makes a fault of the keys a refusal that names the file and the binding.
+func rebound(err error) error {
+	fault, ok := errors.AsType[*claudekeys.Fault](err)
+	if !ok {
+		return err
+	}
+	return &refusal.Error{Code: refusal.Rebound, Dir: fault.File, Reason: fault.Binding, Err: fault}
+}
+
+// isRebound reports whether a key was not pressed because of the person's own key bindings.
+func isRebound(err error) bool { return refusal.Is(err, refusal.Rebound) }
+
+// submit presses the key that submits the text in the box.
+func (t *terminal) submit(ctx context.Context) error {
+	key, err := t.claudeKeys().Submit()
+	if err != nil {
+		return rebound(err)
+	}
+	return t.send(ctx, tmux.Key(key))
+}
+
+// unsent returns the file and the binding that leave no key which submits a text.
+func (t *terminal) unsent() (file, binding string) {
+	_, err := t.claudeKeys().Submit()
+	if fault, ok := errors.AsType[*claudekeys.Fault](err); ok {
+		return fault.File, fault.Binding
+	}
+	return "", ""
+}
+
+// leaveVisual leaves vim's visual mode, in which the key that submits does nothing. It reports whether
+// the screen shows another mode.
+func (t *terminal) leaveVisual(ctx context.Context) bool {
+	if !t.Screen.Visual() {
+		return true
+	}
+	if t.press(ctx, tmux.KeyEscape) != nil {
+		return false
+	}
+	return await(ctx, lookPace, effectWait, func() bool {
+		t.look(ctx)
+		return !t.boxFree() || !t.Screen.Visual()
+	}) && t.boxFree()
+}
+
+// effectWait is how long a terminal may take to draw the effect of a key that must not be repeated
+// before its effect is seen.
+const effectWait = 5 * time.Second
+
+// cancelKey returns the key that ends the turn that the screen shows.
+func (t *terminal) cancelKey() (tmux.Key, error) {
+	key, err := t.claudeKeys().Cancel(t.Screen.Editor != "")
+	return tmux.Key(key), rebound(err)
+}
+
+// emptyBox clears the prompt box, and reports whether the box is proven empty.
+func (t *terminal) emptyBox(ctx context.Context) bool {
+	key, err := t.claudeKeys().Clear(t.Screen.Editor != "")
+	switch {
+	case err != nil:
+		return false
+	case tmux.Key(key) == tmux.KeyInterrupt:
+		return t.emptyAtOnce(ctx)
+	}
+	return t.emptyByRow(ctx)
+}
+
+// emptyAtOnce presses C-c, which empties the box in every editor mode. It presses the key once: a
+// second C-c would end Claude Code.
+func (t *terminal) emptyAtOnce(ctx context.Context) bool {
+	await(ctx, lookPace, effectWait, func() bool {
+		t.look(ctx)
+		return !t.Screen.Exits
+	})
+	if !t.boxFree() || t.Screen.Exits || t.Screen.Box.Empty {
+		return t.boxFree() && t.Screen.Box.Empty
+	}
+	if t.send(ctx, tmux.KeyInterrupt) != nil {
+		return false
+	}
+	await(ctx, lookPace, effectWait, func() bool {
+		t.look(ctx)
+		return t.boxFree() && t.Screen.Box.Empty || t.DialogOpen()
+	})
+	return t.boxFree() && t.Screen.Box.Empty
+}

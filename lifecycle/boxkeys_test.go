@@ -1,0 +1,233 @@
+package lifecycle
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
+	"ccbot/internal/claudekeys"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+)
+
+// userSets writes files of the person's Claude Code settings.
+func (w *world) userSets(files map[string]string) {
+	w.t.Helper()
+	for name, text := range files {
+		require.NoError(w.t, os.WriteFile(filepath.Join(w.base, name), []byte(text), 0o600))
+	}
+	w.Observer.Keys = claudekeys.Source{ConfigDir: w.base}.Keys
+}
+
+func binds(bindings string) map[string]string {
+	return map[string]string{"keybindings.json": `{"bindings":[{"context":"Chat","bindings":{` + bindings + `}}]}`}
+}
+
+var usesVim = map[string]string{"settings.json": `{"editorMode":"vim"}`}
+
+// One /stop ends a turn in every mode of vim, also if only the screen shows that vim is in use.
+func TestStopEndsTurnInVim(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mode     string
+		settings map[string]string
+	}{
+		"insert": {"INSERT", usesVim}, "normal": {"NORMAL", usesVim}, "visual": {"VISUAL", usesVim},
+		"insert, which only the screen shows": {mode: "INSERT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.userSets(tt.settings)
+				a.set(func(a *agent) { a.vim, a.onEnter = "INSERT", mutes })
+				w.held(r, "k", said)
+				w.pass(time.Second)
+				w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+				a.set(func(a *agent) { a.vim, a.onEnter = tt.mode, works })
+				require.NoError(t, interrupted(w, r))
+				assert.Equal(t, 1, toldOf[news.TakenBack](w.news))
+				a.set(func(a *agent) {
+					assert.Empty(t, a.box)
+					assert.Equal(t, presence.Idle, a.status)
+					assert.Zero(t, a.exit, "C-c at an empty box")
+				})
+				w.held(r, "next", "another")
+				w.pass(3 * time.Second)
+				assert.Equal(t, []string{said, "another"}, a.heard())
+			})
+		})
+	}
+}
+
+// In a visual mode Enter does nothing: Esc leaves it, and only when the screen shows that, Enter follows.
+func TestTypingLeavesVisualMode(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.vim = "VISUAL LINE" })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{"paste " + said, "press Escape", "enter"}, w.order.keys())
+	})
+}
+
+func TestDraftIsRemovedInVimNormalMode(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.behindDraft("a draft")
+		w.userSets(usesVim)
+		a.set(func(a *agent) { a.vim = "NORMAL" })
+		require.NoError(t, w.SendAnyway(w.ctx, r.ID, "k"))
+		w.pass(time.Second)
+		assert.Equal(t, "a draft", lastOf[news.DraftCleared](w.news).Draft)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+func TestReboundKeysOperateBox(t *testing.T) {
+	for name, tt := range map[string]struct {
+		settings map[string]string
+		keys     []string // of a prompt, and of a stop that puts its text back
+	}{
+		"by default":   {nil, []string{"paste " + said, "enter", "press Escape", "press C-u"}},
+		"Esc unbound":  {binds(`"escape":null`), []string{"paste " + said, "enter", "press C-c", "press C-u"}},
+		"Enter moved":  {binds(`"enter":"chat:newline","ctrl+s":"chat:submit"`), []string{"paste " + said, "press C-s", "press Escape", "press C-u"}},
+		"C-u used":     {binds(`"ctrl+u":"chat:externalEditor"`), []string{"paste " + said, "enter", "press Escape", "press C-c"}},
+		"all defaults": {binds(`"enter":"chat:submit","escape":"chat:cancel"`), []string{"paste " + said, "enter", "press Escape", "press C-u"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.userSets(tt.settings)
+				a.set(func(a *agent) { a.onEnter = mutes })
+				w.held(r, "k", said)
+				w.pass(time.Second)
+				w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+				require.NoError(t, interrupted(w, r))
+				assert.Equal(t, tt.keys, w.order.keys())
+				a.set(func(a *agent) { assert.Empty(t, a.box); assert.Zero(t, a.exit) })
+			})
+		})
+	}
+}
+
+// A prompt that no key submits is not pasted, and not shown as typed; it is typed when the person has
+// changed the binding.
+func TestP4_UnsubmittablePromptIsHeld(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.userSets(binds(`"enter":"chat:newline"`))
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.news.held(news.HeldKeys))
+		told := lastOf[news.Held](w.news)
+		assert.Equal(t, []string{"keybindings.json", "Chat: enter → chat:newline"}, []string{filepath.Base(told.File), told.Binding})
+		assert.Zero(t, toldOf[news.Typed](w.news))
+		assert.Empty(t, w.order.keys())
+		w.userSets(binds(`"enter":"chat:newline","ctrl+s":"chat:submit"`))
+		w.pass(2 * holdPace)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+// A binding that changes between the paste and the key takes the text out of the box again.
+func TestP7_BindingChangedAfterPaste(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.userSets(nil)
+		a.set(func(a *agent) {
+			a.onPaste = func(*agent) { w.userSets(binds(`"enter":"chat:externalEditor"`)) }
+		})
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.NotContains(t, w.order.keys(), "enter")
+		a.set(func(a *agent) { assert.Empty(t, a.box) })
+		assert.Equal(t, Held, w.prompts.state("k"))
+		assert.Equal(t, 1, w.news.held(news.HeldKeys))
+	})
+}
+
+func TestStopNamesBindingThatTakesKeys(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.userSets(binds(`"escape":null,"ctrl+c":null`))
+		a.set(func(a *agent) { a.onEnter = works })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		err := interrupted(w, r)
+		assert.True(t, refusal.Is(err, refusal.Rebound), "%v", err)
+		assert.Equal(t, "Chat: escape → null", refusal.In(err).Reason)
+		a.set(func(a *agent) { assert.Zero(t, a.escapes) })
+	})
+}
+
+func TestSecondFailedStopIsNotRepeated(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { works(a); a.deaf = true })
+		require.ErrorIs(t, interrupted(w, r), ErrStillWorks)
+		require.ErrorIs(t, interrupted(w, r), ErrWorksOn)
+		require.ErrorIs(t, interrupted(w, r), ErrWorksOn)
+		for _, status := range []presence.Status{presence.Idle, presence.Busy} {
+			a.set(func(a *agent) { a.status, a.since = status, w.Now() })
+			w.Wake(r.ID)
+			w.pass(time.Second)
+		}
+		require.ErrorIs(t, interrupted(w, r), ErrStillWorks, "another turn")
+	})
+}
+
+// The person's own bindings may give a key of a dialog another meaning: then no key is pressed.
+func TestP7_ReboundDialogKeyIsNotPressed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.userSets(map[string]string{"keybindings.json": `{"bindings":[{"context":"Confirmation","bindings":{"down":"confirm:yes"}}]}`})
+		a.set(func(a *agent) { a.dialog, a.status, a.waitingFor = true, presence.Waiting, "permission prompt" })
+		w.pass(2 * time.Second)
+		d, err := w.Dialog(w.ctx, r.ID)
+		require.NoError(t, err)
+		_, err = w.Press(w.ctx, r.ID, d.Mark, "down")
+		assert.True(t, refusal.Is(err, refusal.Rebound), "%v", err)
+		assert.False(t, slices.ContainsFunc(w.order.keys(), func(s string) bool { return strings.HasPrefix(s, "press") }))
+	})
+}
+
+// Claude Code leaves a text that a hook has refused in the box. It is removed if the transcript proves
+// the refusal; a text that differs is a person's.
+func TestRefusedPromptLeavesBox(t *testing.T) {
+	for name, tt := range map[string]struct {
+		box   string
+		heard []string
+	}{
+		"its text":   {said, []string{"another"}},
+		"a person's": {said + " and more", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				a.set(func(a *agent) {
+					a.onEnter = func(a *agent) {
+						w.write(r, `{"type":"system","subtype":"informational","timestamp":"`+w.Now().Add(time.Millisecond).Format(time.RFC3339Nano)+`","content":"UserPromptSubmit operation blocked by hook:\n[x]: no way\n\n\nOriginal prompt: `+said+
+							`","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook","reason":"no way"}}}`)
+						a.said, a.box, a.since = nil, tt.box, w.Now()
+						a.onEnter = works
+					}
+				})
+				w.held(r, "k", said)
+				w.pass(time.Second)
+				w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+				w.pass(3 * time.Second)
+				w.held(r, "next", "another")
+				w.pass(10 * time.Second)
+				assert.Equal(t, tt.heard, a.heard())
+			})
+		})
+	}
+}
