@@ -212,6 +212,7 @@ func TestEveryAgentFailureIsASentence(t *testing.T) {
 		{"nobody sees who writes", evidence.ErrUnreadable, func(w *chattest.World) string { return w.Word(i18n.NoEvidence) }},
 		{"a dialog", lifecycle.ErrAsks, func(w *chattest.World) string { return w.Named(i18n.StopAsks, "api") }},
 		{"it works on", lifecycle.ErrStillWorks, func(w *chattest.World) string { return w.Named(i18n.StopStillWorks, "api") }},
+		{"it works on again", lifecycle.ErrWorksOn, func(w *chattest.World) string { return w.Named(i18n.StopWorksOn, "api") }},
 		{"nobody else tells", nil, func(w *chattest.World) string { return w.Named(i18n.StopDone, "api") }},
 		{"nothing to stop", lifecycle.ErrIdle, func(w *chattest.World) string { return w.Named(i18n.StopNothing, "api") }},
 		{"anything else", chattest.ErrDisk, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},

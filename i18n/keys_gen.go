@@ -93,7 +93,7 @@ const (
 	HeldDraftHint          Key = "held_draft_hint"
 	HeldUnknown            Key = "held_unknown" // Name
 	HeldScroll             Key = "held_scroll"  // Name
-	HeldKeys               Key = "held_keys"    // Binding, File, Name
+	HeldKeys               Key = "held_keys"    // Binding, Name, Path
 	DialogOpen             Key = "dialog_open"  // Name
 	BlankText              Key = "blank_text"
 	MediaUnknown           Key = "media_unknown"
@@ -308,7 +308,7 @@ const (
 	KeysChanged            Key = "keys_changed"   // Name
 	KeysNoDialog           Key = "keys_no_dialog" // Name
 	KeysUnseen             Key = "keys_unseen"    // Name
-	KeysBound              Key = "keys_bound"     // Binding, File, Name
+	KeysBound              Key = "keys_bound"     // Binding, Name, Path
 	DialogClosed           Key = "dialog_closed"
 	DialogChanged          Key = "dialog_changed"
 	DialogNotWhole         Key = "dialog_not_whole"
