@@ -228,15 +228,17 @@ func (b *Bot) decide(ctx context.Context, t chat.Tap, shown *models.InlineKeyboa
 	if shown == nil || !slices.ContainsFunc(slices.Concat(shown.InlineKeyboard...), sent) {
 		return a, nil // a message that has other buttons by now keeps them
 	}
-	card, drawn := b.Cards.Tap(ctx, t.To, t.Message, data)
-	t.Card = card
-	owner := b.owners[card.Kind]
+	tapped, drawn := b.Cards.Tap(ctx, t.To, t.Message, data)
+	t.Card = tapped
+	owner := b.owners[tapped.Kind]
 	err = b.call(owner.Name, "tap", func() (err error) {
-		switch on, late := owner.Cards[card.Kind], owner.Late[card.Kind]; {
-		case card.Kind == "":
+		switch on, late := owner.Cards[tapped.Kind], owner.Late[tapped.Kind]; {
+		case tapped.Kind == "":
 			a.Then = func(ctx context.Context) error { b.Sender.DropButtons(ctx, t.To, t.Message); return nil }
-		case drawn && card.For != 0 && card.For != t.From:
+		case drawn && tapped.For != 0 && tapped.For != t.From:
 			a.Text = b.In(t.To).Say(i18n.NotForYou)
+		case drawn && tapped.Option == card.Forgotten:
+			a.Text = b.In(t.To).Say(i18n.SessionGone)
 		case drawn && on != nil:
 			a, err = on(ctx, t)
 		case late != nil:

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -58,6 +57,7 @@ type Board struct {
 	due     time.Time                                                 // when Run looks at all cards again
 	refused map[string]func(ctx context.Context, c record, why error) // by kind
 	asks    map[string]bool                                           // the kinds that are questions
+	without map[string]func(payload json.RawMessage, session uuid.UUID) (json.RawMessage, error)
 }
 
 // Open reads the cards of dir. mayShow says whether a place may see cards: where it may not,
@@ -67,6 +67,7 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 		folder: spool.Folder{Path: dir, MaxSize: maxSize, Fsync: true},
 		sender: sender, mayShow: mayShow, log: log, wake: make(chan struct{}, 1),
 		cards: map[string]record{}, open: map[string]map[string]bool{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]bool{},
+		without: map[string]func(json.RawMessage, uuid.UUID) (json.RawMessage, error){},
 	}
 	_, err := spool.Loader{Quarantine: quarantine, Log: log}.Load(b.folder, suffix, func(name string, data []byte) error {
 		c, err := read(name, data)
@@ -238,27 +239,29 @@ func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) err
 	return b.drawLocked(ctx, c)
 }
 
-// Forget takes away the cards of a session; their messages lose their buttons. A card of no session
-// that names it, as a list does, stays, and names uuid.Nil in its place, which no session has.
+// Forget removes the cards of a session; their messages lose their buttons. Other cards that name it, as a list does, stay: the
+// payload loses it (see Forgetter), and its options have the value Forgotten.
 func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var errs []error
 	for _, c := range b.listLocked() {
-		data, err := json.Marshal(c)
-		switch named := strings.Contains(string(data), session.String()); {
-		case c.Look.Session == session:
+		if c.Look.Session == session {
 			b.stripLocked(ctx, c.At, c.Message, c.message())
-			err = errors.Join(err, b.removeLocked(c))
-		case named:
-			var next record
-			err = errors.Join(err, json.Unmarshal(bytes.ReplaceAll(data, []byte(session.String()), []byte(uuid.Nil.String())), &next))
-			next.offered, next.unposted, next.forget = c.offered, c.unposted, c.forget
-			if err == nil {
-				err = b.putLocked(next)
-			}
+			errs = append(errs, b.removeLocked(c))
+			continue
 		}
-		errs = append(errs, err)
+		payload := c.Payload
+		if without := b.without[c.Kind]; without != nil {
+			var err error
+			payload, err = without(payload, session)
+			errs = append(errs, err)
+		}
+		look, named := c.Look.without(session)
+		if named || !bytes.Equal(payload, c.Payload) {
+			c.Look, c.Payload = look, payload
+			errs = append(errs, b.putLocked(c))
+		}
 	}
 	return errors.Join(errs...)
 }

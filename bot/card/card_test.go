@@ -399,7 +399,7 @@ func TestForgetLeavesNoFileOfTheSession(t *testing.T) {
 		other := question("other")
 		other.Session = uuid.Nil
 		w.shown("other", other)
-		other.Options = [][]Option{{{Text: "Open", Value: "open:" + session.String()}}}
+		other.Options = [][]Option{{{Text: "Open", Value: "open:" + session.String(), Session: session}}}
 		w.shown("names it", other)
 		other.Options = append(other.Options, []Option{{Text: "Next", Value: "open:" + uuid.NewString()}})
 		w.shown("names others too", other)

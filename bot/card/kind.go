@@ -50,15 +50,32 @@ type Card[P any] struct {
 	Sent    bool // its message is in the chat
 }
 
+// Forgetter is a payload that names sessions besides the card's own.
+type Forgetter[P any] interface {
+	// Without returns the payload after a session is forgotten.
+	Without(session uuid.UUID) P
+}
+
+func without[P any](data json.RawMessage, session uuid.UUID) (json.RawMessage, error) {
+	p, err := decode[P](data)
+	if err != nil {
+		return data, err
+	}
+	return json.Marshal(any(p).(Forgetter[P]).Without(session))
+}
+
 // NewKind gives the cards of a kind, before Run. refused, when set, hears of a card that Telegram
 // will never take; the card is forgotten then.
 func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c Card[P], why error)) Kind[P] {
 	k := Kind[P]{kind{board: b, name: name, changing: new(sync.Mutex)}}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, names := any(*new(P)).(Forgetter[P]); names {
+		b.without[name] = without[P]
+	}
 	if refused == nil {
 		return k
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.refused[name] = func(ctx context.Context, r record, why error) {
 		if c, err := k.card(r); err == nil {
 			refused(ctx, c, why)

@@ -59,6 +59,26 @@ type Option struct {
 	Value string       `json:"value"`
 	Style outbox.Style `json:"style,omitempty"`
 	For   int64        `json:"for,omitempty"` // the only person whose taps count; 0: anybody's
+	// Session is the one that the option is about, if the card is about no session or about another one (see Board.Forget).
+	Session uuid.UUID `json:"session,omitzero"`
+}
+
+// Forgotten is the value of an option that was about a session that is forgotten.
+const Forgotten = "forgotten"
+
+// without returns the look after a session is forgotten, and whether an option was about the session.
+func (l Look) without(session uuid.UUID) (next Look, named bool) {
+	rows := make([][]Option, len(l.Options))
+	for i, row := range l.Options {
+		rows[i] = slices.Clone(row)
+		for j := range rows[i] {
+			if o := &rows[i][j]; o.Session == session {
+				o.Value, o.Session, named = Forgotten, uuid.Nil, true
+			}
+		}
+	}
+	l.Options = rows
+	return l, named
 }
 
 // Part is the part of a list that one message shows: the entries from First to before Last, of Count in all.

@@ -113,7 +113,7 @@ const (
 
 // Link is a link with a word.
 func (p Phrases) Link(word i18n.Key, what string, session uuid.UUID, style outbox.Style) [][]card.Option {
-	return Rows(1, p.Option(word, what+":"+session.String(), style))
+	return Rows(1, card.Option{Text: p.Words.Say(word), Value: what + ":" + session.String(), Style: style, Session: session})
 }
 
 // ResumeLink resumes a session, or tries to end what is left of the session first. There is none
@@ -121,7 +121,7 @@ func (p Phrases) Link(word i18n.Key, what string, session uuid.UUID, style outbo
 func (p Phrases) ResumeLink(r views.Session) [][]card.Option {
 	switch {
 	case r.State == views.CleanupFailed:
-		return Rows(1, card.Option{Text: p.Words.Say(i18n.ButtonRetry), Value: OfLaunch(RetryLink, r)})
+		return Rows(1, card.Option{Text: p.Words.Say(i18n.ButtonRetry), Value: OfLaunch(RetryLink, r), Session: r.ID})
 	case !r.Resumable:
 		return nil
 	}
@@ -217,7 +217,7 @@ func (q Choice) draw(_ context.Context, v Visit) (Screen, error) {
 	part := card.PartOf(len(list), pageSize, a.Page)
 	s := Screen{Text: Lines(render.Plain(p.Say(q.Question, q.Said)), render.Plain(p.Place(part))), Until: a.Until}
 	for _, r := range list[part.First:part.Last] {
-		s.Options = append(s.Options, []card.Option{{Text: p.label(r), Value: Does(r.ID.String()), For: a.From}})
+		s.Options = append(s.Options, []card.Option{{Text: p.label(r), Value: Does(r.ID.String()), For: a.From, Session: r.ID}})
 	}
 	s.Options = append(s.Options, part.Turns(func(page int) card.Option {
 		a.Page = page

@@ -42,6 +42,17 @@ type together struct {
 	Ending bool     `json:"ending,omitempty"`   // a person has confirmed it
 }
 
+// Without implements card.Forgetter.
+func (q together) Without(session uuid.UUID) together {
+	q.All = slices.Clone(q.All)
+	for i := range q.All {
+		if q.All[i].ID == session {
+			q.All[i].ID = uuid.Nil
+		}
+	}
+	return q
+}
+
 // spared is a session that is not ended, and why.
 type spared struct {
 	Name string `json:"name"`

@@ -150,13 +150,13 @@ type choices struct {
 func (q question) options(p chat.Phrases, c choices) [][]card.Option {
 	var all []card.Option
 	for _, a := range q.answers {
-		add := func(word i18n.Key, said i18n.Args, chosen string) {
-			all = append(all, card.Option{Text: p.Words.Say(word, said), Value: string(a.word) + ":" + chosen, Style: a.style})
+		add := func(word i18n.Key, said i18n.Args, chosen string, about uuid.UUID) {
+			all = append(all, card.Option{Text: p.Words.Say(word, said), Value: string(a.word) + ":" + chosen, Style: a.style, Session: about})
 		}
 		switch a {
 		case sendTo:
 			for _, r := range c.open[max(0, len(c.open)-90):] { // Telegram refuses more than 100 buttons
-				add(a.word, i18n.Args{"Name": chat.ShownName(r.Name)}, r.ID.String())
+				add(a.word, i18n.Args{"Name": chat.ShownName(r.Name)}, r.ID.String(), r.ID)
 			}
 		case resumeTo:
 			word := a.word
@@ -164,14 +164,14 @@ func (q question) options(p chat.Phrases, c choices) [][]card.Option {
 				word = i18n.ButtonResumeAllSend
 			}
 			for _, r := range c.down {
-				add(word, i18n.Args{"Name": chat.ShownName(r.Name)}, r.ID.String())
+				add(word, i18n.Args{"Name": chat.ShownName(r.Name)}, r.ID.String(), r.ID)
 			}
 		case startIn:
 			for _, f := range c.folders {
-				add(a.word, i18n.Args{"Dir": f.shown}, f.dir)
+				add(a.word, i18n.Args{"Dir": f.shown}, f.dir, uuid.Nil)
 			}
 		case runCommand:
-			add(a.word, i18n.Args{"Command": c.command}, "")
+			add(a.word, i18n.Args{"Command": c.command}, "", uuid.Nil)
 		default:
 			all = append(all, p.Option(a.word, string(a.word), a.style))
 		}

@@ -168,6 +168,12 @@ type offered struct {
 	Cut  []uuid.UUID `json:"interrupted,omitempty"`
 }
 
+// Without implements card.Forgetter.
+func (o offered) Without(session uuid.UUID) offered {
+	is := func(id uuid.UUID) bool { return id == session }
+	return offered{Lost: slices.DeleteFunc(slices.Clone(o.Lost), is), Cut: slices.DeleteFunc(slices.Clone(o.Cut), is)}
+}
+
 // What the options of a report do.
 const (
 	allOption      = "all"      // resume what is still lost

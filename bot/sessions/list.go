@@ -402,9 +402,10 @@ func option(c *chat.Chat, to address.Conversation, r views.Session, current bool
 	name, words := glyph.Name(r.Name), c.In(to)
 	if isNotClean(r) {
 		args := i18n.Args{"What": words.Say(i18n.ButtonRetry), "Said": name}
-		return card.Option{Text: words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
+		return card.Option{Text: words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r), Session: r.ID}
 	}
-	return card.Option{Text: switchLabel(name, current, unread(c.Book, r), now, attention.In(c, r, now)), Value: chat.OpenLink + ":" + r.ID.String()}
+	label := switchLabel(name, current, unread(c.Book, r), now, attention.In(c, r, now))
+	return card.Option{Text: label, Value: chat.OpenLink + ":" + r.ID.String(), Session: r.ID}
 }
 
 // unread reports whether a session has said what was not opened yet.

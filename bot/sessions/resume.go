@@ -266,5 +266,5 @@ func continueLink(p chat.Phrases, r views.Session) []card.Option {
 	if r.Interruption == nil {
 		return nil
 	}
-	return []card.Option{p.Option(i18n.ButtonContinue, chat.OfLaunch(chat.GoOnLink, r), "")}
+	return []card.Option{{Text: p.Say(i18n.ButtonContinue), Value: chat.OfLaunch(chat.GoOnLink, r), Session: r.ID}}
 }

@@ -110,7 +110,8 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 		r, number := shown[i], strconv.Itoa(part.First+i+1)
 		text = append(text, line(p, number, r, said))
 		label := number + " " + chat.Head(glyph.Name(r.Name), shownButton)
-		options = append(options, card.Option{Text: label, Value: chat.ToPage(view{Filter: at.Filter, Page: at.Page, Session: r.ID}.address())})
+		one := view{Filter: at.Filter, Page: at.Page, Session: r.ID}
+		options = append(options, card.Option{Text: label, Value: chat.ToPage(one.address()), Session: r.ID})
 	}
 	s := chat.Screen{Options: chat.Rows(2, options...), Back: top}
 	turns := part.Turns(func(page int) card.Option {
