@@ -104,6 +104,21 @@ func TestHistoryIsSearched(t *testing.T) {
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: found “prompt 5”", "one to a search, too")
 }
 
+// History, a search and the list show the words of a person without what the agent adds to them.
+func TestHistoryShowsOnlyPersonsWords(t *testing.T) {
+	w := chattest.NewWorld(t)
+	prompt := chattest.PromptLine("\n\n<pasted_content id=\"ab8c\">\nfix the test\n</pasted_content id=\"ab8c\">\n<system-reminder>noise</system-reminder>")
+	talks(t, w, w.NewCurrentSession(t, "api", session.Running), prompt, chattest.Says("done"))
+	for _, command := range []string{"/history", "/history api test", "/list"} {
+		w.MustHear(t, command)
+		text := w.Telegram.Last(t).Text.Text
+		assert.Contains(t, text, "fix the test", command)
+		for _, wrapper := range []string{"pasted_content", "noise", "ab8c"} {
+			assert.NotContains(t, text, wrapper, command)
+		}
+	}
+}
+
 // Where an answer is read, a reply is one to the answer.
 func TestAReplyToAnEntryOfTheHistoryIsAPrompt(t *testing.T) {
 	w, r := said(t, 2)

@@ -36,7 +36,7 @@ const (
 	Thinking        Kind = "thinking"    // assistant thinking
 	ToolUse         Kind = "tool_use"    // Tool.Name, Tool.ID, Tool.Input
 	ToolResult      Kind = "tool_result" // Tool.ID, Tool.IsError, Text, Images
-	UserPrompt      Kind = "user_prompt" // what a person sent; a long paste keeps its <pasted_content> wrapper
+	UserPrompt      Kind = "user_prompt" // the words of a person, without what Claude Code adds to them
 	Interrupt       Kind = "interrupt"   // "[Request interrupted by user…]"; no turn end follows it
 	APIError        Kind = "api_error"   // the error text as Claude Code shows it
 	TurnEnd         Kind = "turn_end"

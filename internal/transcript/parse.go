@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -341,7 +342,25 @@ func (e *entry) said(text string) Item {
 	if item, ok := local(trimmed); ok {
 		return item
 	}
-	return Item{Kind: UserPrompt, Text: text}
+	return Item{Kind: UserPrompt, Text: unwrapped(text)}
+}
+
+// What Claude Code adds to the words of a person. It writes the mark of a person's own text with a backslash.
+var (
+	pastedContent = regexp.MustCompile(`(?s)<pasted_content[^>]*>\n?(.*?)\n?</pasted_content[^>]*>`)
+	reminders     = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+)
+
+// unwrapped returns the words of a person without the wrappers around them. A text with nothing else stays as it is.
+func unwrapped(text string) string {
+	if !strings.Contains(text, "<pasted_content") && !strings.Contains(text, "<system-reminder>") {
+		return text
+	}
+	words := strings.Trim(reminders.ReplaceAllString(pastedContent.ReplaceAllString(text, "$1"), ""), "\n")
+	if strings.TrimSpace(words) == "" {
+		return text
+	}
+	return words
 }
 
 // local reads the tags around slash commands, around commands of bash mode, and around their
