@@ -59,11 +59,13 @@ func TestTheReportSaysWhatMatters(t *testing.T) {
 	assert.Empty(t, w.Unreported())
 }
 
-func TestOnlyAReportOfATurnThatFailedSounds(t *testing.T) {
+func TestReportThatSounds(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.SetResumeOnStart(chattest.ResumeContinue)
-	w.Lost(t, "idle", session.ClosedTmux)
+	w.Lost(t, "off", session.ClosedReboot)
 	assert.False(t, w.RecoveredMessage(t).Sounds)
+	w.Lost(t, "idle", session.ClosedTmux)
+	assert.True(t, w.RecoveredMessage(t).Sounds)
 	w.CutShort(t, "alone", session.ClosedReboot)
 	assert.False(t, w.RecoveredMessage(t).Sounds, "it goes on")
 	w.CutShort(t, "api", session.ClosedTmux)

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/recovery"
 )
 
 // sounded are the first words of the messages that made a sound.
@@ -166,13 +167,33 @@ func TestWhatSoundsBesidesAnswers(t *testing.T) {
 	assert.False(t, w.Shown(t, crashed, news.Ended{}).Sounds, "it has ended as it should")
 }
 
+// Agents that end with tmux are reported with one sound in a chat, whether they worked or not.
+func TestAgentsEndedByTmuxSoundOnce(t *testing.T) {
+	w := chattest.NewWorld(t)
+	for _, name := range []string{"api", "web", "docs"} {
+		r := w.Session(t, name, session.Running)
+		w.Records.Change(r.ID, func(r *session.Record) { r.State, r.Closed = session.Lost, session.ClosedTmux })
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Lost{}))
+	}
+	assert.Equal(t, traffic{Messages: 3, Sounds: 1}, trafficOf(w))
+
+	w = chattest.NewWorld(t)
+	w.Lost(t, "idle", session.ClosedTmux)
+	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
+	assert.Equal(t, 1, trafficOf(w).Sounds, "also after a start of ccbot")
+	w = chattest.NewWorld(t)
+	w.Lost(t, "idle", session.ClosedReboot)
+	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
+	assert.Empty(t, sounded(w), "a reboot without work")
+}
+
 // Each occasion has its row: a new one needs a decision.
 func TestOccasionDecidesWhatSounds(t *testing.T) {
 	w, current := inQuietHours(t)
 	beside := w.Session(t, "beside", session.Running)
 	loud := map[chat.Occasion]string{
 		chat.AgentAsks: "always", chat.PromptUndecided: "always", chat.SecondWriter: "always", chat.WorkInterrupted: "always",
-		chat.AgentFailed: "always", chat.NotSwitched: "always", chat.Fault: "always", chat.LimitUrgent: "always",
+		chat.AgentFailed: "always", chat.TmuxEnded: "always", chat.NotSwitched: "always", chat.Fault: "always", chat.LimitUrgent: "always",
 		chat.Crashed: "current", chat.TurnDone: "day", chat.LimitNear: "day", "": "never", "unknown": "never",
 	}
 	sounds := func(o chat.Occasion, r session.Record) bool {

@@ -13,6 +13,7 @@ const (
 	WorkInterrupted Occasion = "work interrupted" // a restart has cut work short
 	AgentFailed     Occasion = "agent failed"     // a turn ended with an error
 	Crashed         Occasion = "crashed"          // an agent ended, and should not have
+	TmuxEnded       Occasion = "tmux ended"       // and with it the agents
 	NotSwitched     Occasion = "not switched"     // a mode or a model stays as it was
 	Fault           Occasion = "fault"            // nothing comes of a message, or ccbot cannot work
 	LimitUrgent     Occasion = "limit urgent"
@@ -35,6 +36,7 @@ var soundings = map[Occasion]sounding{
 	SecondWriter:    always,
 	WorkInterrupted: always,
 	AgentFailed:     always,
+	TmuxEnded:       always,
 	NotSwitched:     always,
 	Fault:           always,
 	LimitUrgent:     always,

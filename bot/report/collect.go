@@ -209,7 +209,7 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	if len(one.closed) > back {
 		lines = append(lines, words.Text(i18n.RecoveredFoot))
 	}
-	look = card.Look{To: one.to, Sounds: len(one.ids(wasCut)) > 0 && p.Chat.Sounds(chat.WorkInterrupted, views.Session{Conversation: one.to})}
+	look = card.Look{To: one.to, Sounds: p.Chat.Sounds(one.occasion(), views.Session{Conversation: one.to})}
 	if p.ResumeOnStart != ResumeNever {
 		shown.Lost = one.ids(func(c closed) bool { return c.fate == stays && wentDown(c.Session) })
 		shown.Cut = one.ids(wasCut)
@@ -236,6 +236,17 @@ func options(words chat.Phrases, shown offered) (row []card.Option) {
 		row = append(row, words.Option(i18n.ButtonContinue, continueOption, ""))
 	}
 	return row
+}
+
+// occasion returns why the report may make a sound; empty: it makes none.
+func (one *report) occasion() chat.Occasion {
+	switch {
+	case slices.ContainsFunc(one.closed, wasCut):
+		return chat.WorkInterrupted
+	case slices.ContainsFunc(one.closed, func(c closed) bool { return c.Closed == views.ClosedTmux }):
+		return chat.TmuxEnded
+	}
+	return ""
 }
 
 // interruptions say whose work was cut short and how far it was, who goes on without a person's

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"time"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -79,8 +80,28 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 	links[0] = append(links[0], continueLink(p, r)...)
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
 	crashed := word != i18n.Ended && word != i18n.EndedAsked
+	occasion := chat.Crashed
+	if r.Closed == views.ClosedTmux && s.isFirstOfTmux(r) {
+		occasion = chat.TmuxEnded
+	}
 	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Options: links,
-		Sounds: crashed && s.chat.Sounds(chat.Crashed, r)})
+		Sounds: crashed && s.chat.Sounds(occasion, r)})
+}
+
+// tmuxTogether is how long after the first agent that ended with tmux the others ended with it, too.
+const tmuxTogether = time.Minute
+
+// isFirstOfTmux reports whether a session is the first one of its chat that ended with a tmux server: one sound is enough
+// for all of them.
+func (s *Sessions) isFirstOfTmux(r views.Session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.chat.Now()
+	first := now.Sub(s.tmuxEnded[r.Conversation.ChatID]) > tmuxTogether
+	if first {
+		s.tmuxEnded[r.Conversation.ChatID] = now
+	}
+	return first
 }
 
 // Crash says how the agent of a session crashed; empty: it did not.

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -74,6 +76,9 @@ type Sessions struct {
 	wheres chat.Cards[unclear]         // ask what of /new is the folder
 	// pick asks which session to resume, and pickCurrent which one is to be the current one if there are too many for a button each.
 	pick, pickCurrent func(ctx context.Context, to address.Conversation, a chat.Among) error
+
+	mu        sync.Mutex
+	tmuxEnded map[int64]time.Time // by chat: when an agent was reported to have ended with tmux
 }
 
 // The kinds of the cards.
@@ -88,7 +93,8 @@ const (
 func New(d Deps) *Sessions {
 	return &Sessions{Deps: d, chat: d.Chat, ends: chat.NewCards[End](d.Chat, endKind),
 		offers: chat.NewCards[control.Restore](d.Chat, resumeKind).Asking(),
-		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
+		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil),
+		tmuxEnded: make(map[int64]time.Time)}
 }
 
 // Feature is what the roof knows of Sessions.
