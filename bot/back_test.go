@@ -198,6 +198,22 @@ func TestResumeCommand(t *testing.T) {
 	assert.Contains(t, w.Lifecycle.Done(), "restore "+old.ID.String())
 }
 
+// What is open cannot be resumed: of several sessions that a word means, only the others are offered.
+func TestResumeOffersNoOpenSession(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Session(t, "job01", session.Running)
+	w.Session(t, "job02", session.Running)
+	w.MustHear(t, "/resume job0")
+	assert.Equal(t, w.Word(i18n.ResumeNone), w.Telegram.Last(t).Text.Text)
+	w.Session(t, "job03", session.Archived)
+	w.Session(t, "job04", session.Archived)
+	w.MustHear(t, "/resume job0")
+	m := w.Telegram.Last(t)
+	assert.Equal(t, w.Word(i18n.ResumePick), m.Text.Text)
+	assert.ElementsMatch(t, []string{"job03", "job04"}, picked(m))
+	assert.Empty(t, w.Lifecycle.Done())
+}
+
 // A restore without a window may have been cut short: whether it goes on, or is open already, is
 // for the session's worker to say.
 func TestP8_AResumeThatWasCutShortIsResumed(t *testing.T) {

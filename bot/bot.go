@@ -215,7 +215,7 @@ func (b *Bot) talks() []chat.Feature {
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
-	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, b.Entries.Load, b.Transcripts, s, why.Sentences),
+	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, s, b.Entries.Load, b.Transcripts, s, why.Sentences),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
 			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s),
 			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),

@@ -92,7 +92,7 @@ func TestChanges(t *testing.T) {
 		"1. bot/turn/card.go +80 −3",
 		"2. doc.go new, +12",
 		"3. gone.go deleted, −9",
-		"4. logo.png untracked, binary or too large",
+		"4. logo.png untracked, binary",
 		"5. new.go was old.go",
 		"6. notes.md untracked, +1",
 		"7. run.sh"), m.Text.Text)

@@ -38,17 +38,18 @@ func TestAFullDiskIsSaidWithoutTheDisk(t *testing.T) {
 	assert.Equal(t, []string{room, room}, w.Telegram.Texts())
 }
 
-// Of what people send while the disk takes nothing, /list is answered: from memory, without links.
-func TestTheListNeedsNoDisk(t *testing.T) {
+// While the disk takes nothing, /health and /list are answered from memory, without buttons.
+func TestHealthAndListNeedNoDisk(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		from       int64
-		answered   bool
+		answer     string // empty: there is none
 	}{
-		{"the list", "/list", chattest.Alice, true},
-		{"by a stranger", "/list", chattest.Eve, false},
-		{"another command", "/kill", chattest.Alice, false},
-		{"a text", "hi", chattest.Alice, false},
+		{"the list", "/list", chattest.Alice, "✓ api"},
+		{"health", "/health", chattest.Alice, "Queues: "},
+		{"by a stranger", "/list", chattest.Eve, ""},
+		{"another command", "/kill", chattest.Alice, ""},
+		{"a text", "hi", chattest.Alice, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -56,13 +57,13 @@ func TestTheListNeedsNoDisk(t *testing.T) {
 			w.Telegram.OnPost = chattest.Refuse
 			do := w.Unkept(&models.Update{ID: 1, Message: &models.Message{ID: 9, From: &models.User{ID: tt.from},
 				Chat: chattest.PrivateChat(tt.from), Text: tt.text}})
-			require.Equal(t, tt.answered, do != nil)
+			require.Equal(t, tt.answer != "", do != nil)
 			if do == nil {
 				return
 			}
 			require.NoError(t, do(t.Context()))
 			require.Len(t, w.Telegram.Sent, 1)
-			assert.Contains(t, w.Telegram.Sent[0].Text.Text, "✓ api")
+			assert.Contains(t, w.Telegram.Sent[0].Text.Text, tt.answer)
 			assert.Empty(t, w.Telegram.Sent[0].Buttons)
 		})
 	}

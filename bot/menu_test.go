@@ -105,7 +105,8 @@ func TestTheSessionsOfTheMenuAreShownInParts(t *testing.T) {
 func TestHealth(t *testing.T) {
 	w := chattest.NewWorld(t)
 	well := health.Figures{Version: "1.2", Up: 3 * time.Hour, Sessions: map[string]int{"archived": 5, "running": 2},
-		Inbox: 2, Outbox: 2, Cards: 3, Poll: health.Poll{Ago: 20 * time.Second}, API: health.API{Errors: 4, Waits: 1},
+		Inbox: 2, Outbox: 2, Cards: 3, Poll: health.Poll{Ago: 20 * time.Second}, API: health.API{Errors: 4, Waits: 1,
+			Last: "bad request, Bad Request: chat not found", LastAgo: 5 * time.Minute},
 		Hook: health.Hook{Events: 20, Slowest: 40 * time.Millisecond},
 		Disk: health.Disk{Known: true, Free: 50 << 30, Total: 100 << 30, Own: 12 << 20}, Tmux: "3.5a", Claude: "2.1.328 (Claude Code)"}
 	w.Figures = well
@@ -119,6 +120,7 @@ Sessions: 2 running, 5 archived
 Queues: 1 in, 2 out, 3 to redraw
 Telegram was asked 20 s ago
 Bot API since the start: errors 4, forced pauses 1
+Its last error, 5 min ago: bad request, Bad Request: chat not found
 Hooks: slowest of the last 20 events 40 ms
 Disk: 54 GB of 107 GB free; ~/.ccbot takes 13 MB
 tmux 3.5a, Claude Code 2.1.328`, w.Shows(t, id).Text.Text)

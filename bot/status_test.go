@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/diffs"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/git"
@@ -56,6 +57,8 @@ func known(t *testing.T, w *chattest.World) session.Record {
 		assert.Equal(t, []string{r.Dir, strings.Repeat("ab", 20)}, []string{dir, since})
 		return &git.State{Root: dir, Branch: "main"}, &git.Changes{Files: 5, Insertions: 120, Deletions: 34, Untracked: 2}, nil
 	}
+	w.Git.Since = map[diffs.Since]diffs.Changes{diffs.SessionStart: {Branch: "main", Files: []diffs.File{
+		{Path: "a.go", Kind: diffs.Modified, Added: 120, Deleted: 34}, {Path: "new.go", Kind: diffs.Untracked, Added: 7}}}}
 	return w.Record(t, r.ID)
 }
 
@@ -113,8 +116,7 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 			"✓ find the failing test",
 			"",
 			"Git branch: main",
-			"Since the session's start (abababab): 5 files changed, +120 −34 lines",
-			"2 untracked files or folders",
+			"Since the session's start (abababab): 2 files changed, +127 −34 lines",
 			"",
 			"Also open elsewhere:",
 			"• claude, pid 31",
@@ -128,6 +130,16 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 		assert.Equal(t, []string{w.Word(i18n.ButtonRename)}, labels(m), "its record is not for deleting")
 		assert.Equal(t, r.ID, m.Session)
 	}
+}
+
+// /status and /changes count the same files and lines.
+func TestStatusCountsAsChanges(t *testing.T) {
+	w := chattest.NewWorld(t)
+	known(t, w)
+	w.MustHear(t, "/status")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "2 files changed, +127 −34 lines")
+	w.MustHear(t, "/changes")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "2 files, +127 −34")
 }
 
 // What is not known is called unknown, and what there is none of is left out.
@@ -161,13 +173,14 @@ func TestStatusClaimsNothing(t *testing.T) {
 		{"git is too slow", "0123456789", repository, nil, errors.New("late"),
 			[]string{"Git: no branch is checked out.", "What has changed since the session's start (01234567) is not known."}},
 		{"nothing has changed", "0123456789", repository, &git.Changes{}, nil,
-			[]string{"Git: no branch is checked out.", "No tracked file has changed since the session's start (01234567)."}},
+			[]string{"Git: no branch is checked out.", "Nothing has changed since the session's start (01234567)."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w.Records.Change(r.ID, func(r *session.Record) { r.GitStart = &git.State{Head: tt.start} })
 			w.Hosted.Git = func(context.Context, string, string) (*git.State, *git.Changes, error) {
-				return tt.state, tt.changes, tt.err
+				return tt.state, tt.changes, nil
 			}
+			w.Git.Err = tt.err
 			w.MustHear(t, "/status")
 			_, said, _ := strings.Cut(w.Telegram.Last(t).Text.Text, "0 turns\n\n")
 			assert.Equal(t, chattest.Lines(tt.want...), said)

@@ -161,7 +161,7 @@ func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, si
 	}
 	c.Files = each.As(all, func(f git.Change) diffs.File {
 		return diffs.File{Path: f.Path, From: f.From, Kind: kinds[f.Status], Added: f.Added, Deleted: f.Deleted, Binary: f.Binary,
-			Withheld: f.Withheld}
+			TooLarge: f.TooLarge, Withheld: f.Withheld}
 	})
 	return m, c, all, err
 }

@@ -120,6 +120,8 @@ func (w words) what(f diffs.File) string {
 		said = append(said, w.Say(i18n.ChangesWithheld))
 	case f.Binary:
 		said = append(said, w.Say(i18n.ChangesBinary))
+	case f.TooLarge:
+		said = append(said, w.Say(i18n.ChangesTooLarge))
 	case f.Added > 0 || f.Deleted > 0:
 		said = append(said, lines(f.Added, f.Deleted))
 	}

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -21,6 +22,8 @@ import (
 const (
 	address = "health"
 	asked   = "asked" // behind the address: by a message
+
+	shownReason = 120 // letters of an error
 )
 
 // New is /health and its page. dir is ccbot's own folder.
@@ -34,7 +37,11 @@ func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, dir str
 		}
 		return chat.Screen{Text: text(p, f, dir), Options: [][]card.Option{{again}}, Back: "menu"}, nil
 	}
-	return chat.Feature{Name: address, Commands: []chat.Command{c.Pages.Command(address, address+"/"+asked)},
+	command := c.Pages.Command(address, address+"/"+asked)
+	command.Unkept = func(ctx context.Context, to outbox.Conversation) render.Text {
+		return text(c.In(to), figures(ctx), dir)
+	}
+	return chat.Feature{Name: address, Commands: []chat.Command{command},
 		Pages: map[string]chat.Page{address: {Draw: draw}}}
 }
 
@@ -53,6 +60,10 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 		line(i18n.HealthPoll, i18n.Args{"Age": p.Age(f.Poll.Ago)})
 	}
 	line(i18n.HealthAPI, i18n.Args{"Errors": f.API.Errors, "Waits": f.API.Waits})
+	if f.API.Errors > 0 {
+		why := cmp.Or(chat.Head(chat.OneLine(f.API.Last), shownReason), p.Say(i18n.HealthNoAnswer))
+		line(i18n.HealthLastError, i18n.Args{"Age": age(p, f.API.LastAgo), "Reason": why})
+	}
 	if f.Hook.Events > 0 {
 		line(i18n.HealthHooks, i18n.Args{"Age": age(p, f.Hook.Slowest), "Count": f.Hook.Events})
 	}

@@ -184,6 +184,8 @@ func again(o *Outbox) func(failures int) time.Time {
 // Going is how the sending goes.
 type Going struct {
 	Errors  int           // calls that failed or were refused, since the start
+	Last    string        // why Telegram refused the last of them; empty: it did not answer
+	LastAt  time.Time     // of the last error
 	Waits   int           // times that Telegram has told a chat to wait, since the start
 	Waiting int           // messages and edits in the queues
 	Wait    time.Duration // what is left of the longest wait
@@ -212,6 +214,10 @@ func (q *queues) count(v verdict, err error) {
 		q.going.Waits++
 	default:
 		q.going.Errors++
+		q.going.Last, q.going.LastAt = "", time.Now()
+		if v.answer == refused || v.answer == vanished {
+			q.going.Last = err.Error() // Telegram's words
+		}
 	}
 }
 

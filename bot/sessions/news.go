@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"ccbot/bot/card"
@@ -81,7 +82,7 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
 	crashed := word != i18n.Ended && word != i18n.EndedAsked
 	occasion := chat.Crashed
-	if r.Closed == views.ClosedTmux && s.isFirstOfTmux(r) {
+	if r.Closed == views.ClosedTmux && s.tmuxEnds.isFirst(r.Conversation.ChatID, s.chat.Now()) {
 		occasion = chat.TmuxEnded
 	}
 	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Options: links,
@@ -91,15 +92,22 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 // tmuxTogether is how long after the first agent that ended with tmux the others ended with it, too.
 const tmuxTogether = time.Minute
 
-// isFirstOfTmux reports whether a session is the first one of its chat that ended with a tmux server: one sound is enough
-// for all of them.
-func (s *Sessions) isFirstOfTmux(r views.Session) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.chat.Now()
-	first := now.Sub(s.tmuxEnded[r.Conversation.ChatID]) > tmuxTogether
+// tmuxEnds has the times at which agents were reported to have ended with a tmux server, by chat.
+type tmuxEnds struct {
+	mu sync.Mutex
+	at map[int64]time.Time
+}
+
+// isFirst reports whether no agent of a chat has just ended with tmux: one sound is enough for all of them.
+func (e *tmuxEnds) isFirst(chat int64, now time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	first := now.Sub(e.at[chat]) > tmuxTogether
+	if first && e.at == nil {
+		e.at = make(map[int64]time.Time)
+	}
 	if first {
-		s.tmuxEnded[r.Conversation.ChatID] = now
+		e.at[chat] = now
 	}
 	return first
 }

@@ -32,6 +32,11 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 		return s.pick(ctx, in.To, chat.Among{})
 	}
 	found, path := findToResume(s.chat.Book, in.To, arg)
+	if len(found) > 1 {
+		if found = slices.DeleteFunc(found, func(r views.Session) bool { return !comesBack(r) }); len(found) == 0 {
+			return s.chat.Say(ctx, in.To, s.chat.In(in.To).Say(i18n.ResumeNone))
+		}
+	}
 	switch {
 	case len(found) > 1:
 		return s.pick(ctx, in.To, chat.Among{Word: arg, From: in.From, Dir: path})
@@ -81,7 +86,7 @@ func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (
 func (s *Sessions) toResume(to outbox.Conversation, a chat.Among) []views.Session {
 	if a.Word != "" {
 		found, _ := findToResume(s.chat.Book, to, a.Word)
-		return found
+		return slices.DeleteFunc(found, func(r views.Session) bool { return !comesBack(r) })
 	}
 	over := func(r views.Session) bool { return !r.Resumable }
 	return chat.LatestEnd(slices.DeleteFunc(s.chat.Book.Records.List(), over))

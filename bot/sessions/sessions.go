@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -77,8 +75,7 @@ type Sessions struct {
 	// pick asks which session to resume, and pickCurrent which one is to be the current one if there are too many for a button each.
 	pick, pickCurrent func(ctx context.Context, to address.Conversation, a chat.Among) error
 
-	mu        sync.Mutex
-	tmuxEnded map[int64]time.Time // by chat: when an agent was reported to have ended with tmux
+	tmuxEnds tmuxEnds
 }
 
 // The kinds of the cards.
@@ -93,8 +90,7 @@ const (
 func New(d Deps) *Sessions {
 	return &Sessions{Deps: d, chat: d.Chat, ends: chat.NewCards[End](d.Chat, endKind),
 		offers: chat.NewCards[control.Restore](d.Chat, resumeKind).Asking(),
-		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil),
-		tmuxEnded: make(map[int64]time.Time)}
+		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 }
 
 // Feature is what the roof knows of Sessions.

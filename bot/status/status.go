@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/history"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/refusal"
@@ -39,6 +40,7 @@ type Agents interface {
 type status struct {
 	chat    *chat.Chat
 	agents  Agents
+	diffs   diffs.Diffs
 	records control.Keeper
 	entry   func(key string) (inbox.Entry, error)
 	names   *renames
@@ -75,9 +77,9 @@ type about struct {
 type Told func(p chat.Phrases, history []views.Change, reader int64) []string
 
 // New returns the features of a chat. entry reads the inbox.
-func New(c *chat.Chat, agents Agents, records control.Keeper, entry func(key string) (inbox.Entry, error),
+func New(c *chat.Chat, agents Agents, d diffs.Diffs, records control.Keeper, entry func(key string) (inbox.Entry, error),
 	said history.Asked, names control.Namer, told Told) []chat.Feature {
-	s := &status{chat: c, agents: agents, records: records, entry: entry, told: told, cards: chat.NewCards[over](c, kind),
+	s := &status{chat: c, agents: agents, diffs: d, records: records, entry: entry, told: told, cards: chat.NewCards[over](c, kind),
 		names: &renames{chat: c, names: names, asks: chat.NewCards[question](c, renameKind)}}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)},
 		Pages: map[string]chat.Page{statusPage: {Draw: s.draw, Do: s.do}}}
@@ -166,6 +168,7 @@ func (s *status) forget(ctx context.Context, t chat.Tap, r views.Session) error 
 type now struct {
 	desk.Look
 	views.Work
+	changes *diffs.Changes // since the session's start; nil: not known
 	writers []desk.Writer
 	unseen  bool // nobody knows who else writes
 }
@@ -180,6 +183,11 @@ func (s *status) look(ctx context.Context, r views.Session) (n now) {
 		n.Look = s.agents.Looks(ctx, r.ID)[r.ID]
 	}
 	n.Work = s.agents.Work(ctx, r.ID)
+	if n.Git != nil && n.Git.Root != "" {
+		if all, err := s.diffs.Changes(ctx, r.ID, diffs.SessionStart); err == nil {
+			n.changes = &all
+		}
+	}
 	n.Work.Usage = cmp.Or(n.Look.Usage, n.Work.Usage)
 	var err error
 	n.writers, err = s.agents.Writers(ctx, r.ID) // last: it waits while the session is being started or ended
@@ -218,7 +226,7 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 		title := w.Say(i18n.StatusQueue, i18n.Args{"Count": len(waits)})
 		queue = render.Join(render.Plain(title+"\n"), render.Quote(w.First(shownQueued, waits, "\n")))
 	}
-	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git), w.writers(n),
+	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git, n.changes), w.writers(n),
 		queue, w.events(r, s.told(w.Phrases, history, reader)))
 }
 
@@ -312,7 +320,7 @@ func (w words) tasks(all []views.Task) render.Text {
 const shownCommit = 8
 
 // git says on which branch the folder is, and what has changed there since the session's start.
-func (w words) git(g *views.Git) render.Text {
+func (w words) git(g *views.Git, all *diffs.Changes) render.Text {
 	switch {
 	case g == nil:
 		return render.Plain(w.Say(i18n.StatusGitUnknown))
@@ -324,21 +332,17 @@ func (w words) git(g *views.Git) render.Text {
 		branch = render.Join(render.Plain(w.Say(i18n.StatusGit)+" "), render.Code(short(g.Branch)))
 	}
 	args, changed := i18n.Args{"Commit": render.Code(start)}, i18n.StatusChanges
-	switch c := g.Changes; {
-	case start == "":
+	switch {
+	case start == "" || all != nil && all.Of != diffs.SessionStart:
 		changed = i18n.StatusNoStart
-	case c == nil:
+	case all == nil:
 		changed = i18n.StatusChangesUnknown
-	case c.Files == 0:
+	case len(all.Files) == 0:
 		changed = i18n.StatusUnchanged
 	default:
-		args["Count"], args["Added"], args["Removed"] = c.Files, c.Insertions, c.Deletions
+		args["Count"], args["Added"], args["Removed"] = all.Sum()
 	}
-	text := chat.Lines(branch, w.Text(changed, args))
-	if g.Changes != nil && g.Changes.Untracked > 0 {
-		text = chat.Lines(text, w.Text(i18n.StatusUntracked, i18n.Args{"Count": g.Changes.Untracked}))
-	}
-	return text
+	return chat.Lines(branch, w.Text(changed, args))
 }
 
 // writers say who else has the conversation open.

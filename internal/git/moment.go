@@ -79,7 +79,9 @@ type Change struct {
 	Status  Status
 	Added   int // lines
 	Deleted int
-	Binary  bool // it has no lines, or is too large to count them
+	Binary  bool // it has no lines
+	// TooLarge reports that the lines of the file are not counted.
+	TooLarge bool
 	// Withheld reports that the content may not be shown, because Files does not open the file.
 	Withheld bool
 	module   bool // a submodule, at another commit
@@ -173,7 +175,7 @@ func (t *Tree) judged(c Change) Change {
 	bare := Change{Path: c.Path, From: c.From, Status: c.Status}
 	switch why := t.taken.untaken[c.Path]; {
 	case why == tooLarge:
-		bare.Binary = true
+		bare.TooLarge = true
 		return bare
 	case why != 0, t.taken.folders[c.Path], !t.mayShow(c.Path): // a file may have replaced the folder since
 		bare.Withheld = true

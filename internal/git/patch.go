@@ -118,14 +118,17 @@ func (t *Tree) newFile(path string, room *int64) Change {
 	switch {
 	case !ok:
 		return c
-	case mode.IsDir(), mode.IsRegular() && p.Size > min(maxCounted, *room):
-		c.Binary = true
+	case mode.IsDir(): // a repository
+		return c
+	case mode.IsRegular() && p.Size > min(maxCounted, *room):
+		c.TooLarge = true
 		return c
 	}
 	*room -= p.Size
 	data, cut, err := t.content(path, maxCounted)
 	c.Withheld = err != nil && !errors.Is(err, fs.ErrNotExist)
-	if c.Binary = cut || isBinary(data); !c.Binary {
+	switch c.TooLarge, c.Binary = cut, !cut && isBinary(data); {
+	case !c.TooLarge && !c.Binary:
 		c.Added = lines(data)
 	}
 	return c

@@ -67,6 +67,9 @@ func (r repo) since(m Moment) []string {
 		if c.Binary {
 			line += " binary"
 		}
+		if c.TooLarge {
+			line += " too large"
+		}
 		if c.Withheld {
 			line += " withheld"
 		}
@@ -464,7 +467,7 @@ func TestAPatchIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, found.Cut)
 	assert.Equal(t, []Change{{Path: "a", Status: Modified, Added: 500_000, Deleted: 1},
-		{Path: "u", Status: Untracked, Binary: true}}, found.Files, "what is not tracked is not counted at that size")
+		{Path: "u", Status: Untracked, TooLarge: true}}, found.Files, "what is not tracked is not counted at that size")
 	for _, c := range found.Files {
 		text, cut, err := tree.Patch(t.Context(), m, c)
 		require.NoError(t, err)

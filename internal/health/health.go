@@ -43,8 +43,10 @@ type Poll struct {
 
 // API is how sending to Telegram goes, since the start.
 type API struct {
-	Errors  int // calls that failed or were refused
-	Waits   int // times that Telegram has told a chat to wait
+	Errors  int           // calls that failed or were refused
+	Last    string        // why Telegram refused the last of them; empty: it did not answer
+	LastAgo time.Duration // since then
+	Waits   int           // times that Telegram has told a chat to wait
 	Failing bool
 	Wait    time.Duration // what is left of the longest wait
 }

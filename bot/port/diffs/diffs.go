@@ -65,7 +65,9 @@ type File struct {
 	Kind    Kind   `json:"kind"`
 	Added   int    `json:"added"` // lines
 	Deleted int    `json:"deleted"`
-	Binary  bool   `json:"binary,omitempty"` // it has no lines, or is too large to count them
+	Binary  bool   `json:"binary,omitempty"` // it has no lines
+	// TooLarge reports that the lines of the file are not counted.
+	TooLarge bool `json:"too_large,omitempty"`
 	// Withheld says that its content is not shown: it is a link, has several names, or is ccbot's own.
 	Withheld bool `json:"withheld,omitempty"`
 }

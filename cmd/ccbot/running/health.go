@@ -32,7 +32,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 		f.Inbox = len(entries)
 	}
 	g := outbox.GoingOf(s.outbox)
-	f.Outbox, f.API = g.Waiting, health.API{Errors: g.Errors, Waits: g.Waits, Failing: g.Failing, Wait: g.Wait}
+	f.Outbox, f.API = g.Waiting, health.API{Errors: g.Errors, Waits: g.Waits, Failing: g.Failing, Wait: g.Wait, Last: g.Last, LastAgo: now.Sub(g.LastAt)}
 	ago, goesOn, failing := s.service.Pulse.State(now)
 	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival(), Unknown: s.service.Pulse.UnknownToken(), Wait: s.service.Pulse.Wait(now)}
 	f.Watch = string(s.watch.Problem())

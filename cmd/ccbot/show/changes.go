@@ -85,6 +85,8 @@ func fileText(f diffs.File, format string) string {
 		lines = "not shown"
 	case f.Binary:
 		lines = "binary"
+	case f.TooLarge:
+		lines = "too large"
 	}
 	return fmt.Sprintf(format, f.Kind, lines, terminal.Printable(terminal.Words("", f.From, " → ")+f.Path))
 }
