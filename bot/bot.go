@@ -173,6 +173,7 @@ func (b *Bot) lives() []chat.Feature {
 	others := writers.New(c, s, s, s, s, b.Answers.Follow)
 	limits := limit.New(c, b.Entries, s, s.Brief)
 	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
+	kept := func(r views.Session) []string { return waiting.Lines(b.Entries.Load, r) }
 	goOn := sessions.GoingOn{Add: b.Entries.Add, Queue: s, Text: b.ContinueText}
 	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,
 		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
@@ -182,7 +183,7 @@ func (b *Bot) lives() []chat.Feature {
 	b.Place = b.Topics.Place
 	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
-		ContinueText: b.ContinueText})
+		ContinueText: b.ContinueText, Kept: kept, Together: b.Resumer.Together.Show})
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(),
 		b.Idle.Feature(), b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 		why.New(why.Deps{Chat: c, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry,
@@ -209,8 +210,9 @@ func (b *Bot) talks() []chat.Feature {
 		return b.each("moved", func(f chat.Feature) error { return f.Moved(ctx, where) })
 	}, b.Topics.AskLost)
 	b.Changes = changes.New(c, s)
+	kept := func(r views.Session) []string { return waiting.Lines(b.Entries.Load, r) }
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s,
-		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.Steps,
+		InFront: b.Answers.InFull, Waits: kept, Others: b.Resumer, Steps: b.Steps,
 		Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show,
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})

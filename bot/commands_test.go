@@ -16,11 +16,13 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/bot/menu"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/naming"
@@ -436,12 +438,58 @@ func TestLongListHasPages(t *testing.T) {
 	assert.NotEqual(t, m.Text.Text, next.Text.Text)
 }
 
+// Who opens the bot reads three lines, with the ways to begin.
+func TestStartIsThreeLines(t *testing.T) {
+	for _, lang := range i18n.Languages() {
+		w := chattest.NewWorld(t)
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = lang }))
+		w.MustHear(t, "/start")
+		m := w.Telegram.Last(t)
+		assert.Len(t, strings.Split(m.Text.Text, "\n"), 3, lang)
+		assert.Equal(t, w.WordsOf(i18n.PageNew, i18n.PageSessions, i18n.PageHelp), chattest.Words(m))
+		assert.NotEmpty(t, tapped(t, w, m, w.Word(i18n.PageHelp)).Buttons)
+	}
+}
+
+// The lines of the list and its buttons have one order: what asks, what works, what has said something, and the rest.
+func TestListLinesAndButtonsShareOrder(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{}
+	add := func(name string, l lifecycle.Look) session.Record {
+		r := w.Session(t, name, session.Running)
+		w.Lifecycle.Doing[r.ID] = l
+		return r
+	}
+	idle, works, asks := lifecycle.Look{Phase: lifecycle.PhaseIdle}, lifecycle.Look{Phase: lifecycle.PhaseWorking}, lifecycle.Look{Phase: lifecycle.PhaseWaitingPermission}
+	add("idle1", idle)
+	add("works1", works)
+	unread := add("unread", idle)
+	add("asks1", asks)
+	add("idle2", idle)
+	add("works2", works)
+	add("asks2", asks)
+	require.NoError(t, w.Chats.NoteNoticed(chattest.AtAlice, unread.ID, talk.Cursor{Path: "t"}))
+	text, rows := w.ListText(t, chattest.AtAlice)
+	want := []string{"asks1", "asks2", "works1", "works2", "unread", "idle1", "idle2"}
+	inOrder := func(parts []string) (names []string) {
+		for _, part := range parts {
+			for _, word := range strings.Fields(part) {
+				if slices.Contains(want, word) {
+					names = append(names, word)
+				}
+			}
+		}
+		return names
+	}
+	assert.Equal(t, want, inOrder(strings.Split(text.Text, "\n")))
+	assert.Equal(t, want, inOrder(chattest.Words(outbox.Message{Buttons: rows})))
+}
+
 func TestHelpAndMenu(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustHear(t, "/help")
-	w.MustHear(t, "/start")
 	help := menu.Help(w.In(chattest.AtAlice)).Text
-	assert.Equal(t, []string{help, help}, w.Telegram.Texts())
+	assert.Equal(t, []string{help}, w.Telegram.Texts())
 	for _, published := range w.Menus() {
 		assert.NotEmpty(t, published.Commands)
 		for _, c := range published.Commands {

@@ -90,6 +90,37 @@ func TestResumeAllKeepsContinue(t *testing.T) {
 	assert.Empty(t, w.Telegram.Now(1).Buttons)
 }
 
+// [Resume all] is one message with a line for each session, which names what is kept for it, and says when it is ready.
+func TestResumeAllIsOneMessage(t *testing.T) {
+	w := chattest.NewWorld(t)
+	api, web, docs := w.Lost(t, "api", session.ClosedReboot), w.Lost(t, "web", session.ClosedReboot), w.Lost(t, "docs", session.ClosedReboot)
+	kept := w.Prompt(t, api, "fix the test", inbox.Held)
+	w.Records.Change(api.ID, func(r *session.Record) { r.Prompts = []string{kept.Key} })
+	w.Lifecycle.OnRestore = func(id uuid.UUID) (session.Record, error) {
+		if id == docs.ID {
+			return w.Record(t, id), errors.New("no tmux")
+		}
+		return w.Record(t, id), nil
+	}
+	m := w.RecoveredMessage(t)
+	before := trafficOf(w)
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAll))
+	w.Work(t)
+	id := 0
+	for i, sent := range w.Telegram.Sent {
+		if strings.HasPrefix(sent.Text.Text, "3 sessions come back:") {
+			id = i + 1
+		}
+	}
+	assert.Equal(t, "3 sessions come back:\n• api: on its way — kept for it: “fix the test”\n• web: on its way\n• docs: not back", w.Shows(t, id).Text.Text)
+	for _, r := range []session.Record{web, api, api} { // news may be told twice
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ready{}))
+		w.Work(t)
+	}
+	assert.Equal(t, "3 sessions come back:\n• api: ready — kept for it: “fix the test”\n• web: ready\n• docs: not back", w.Shows(t, id).Text.Text)
+	assert.LessOrEqual(t, trafficOf(w).minus(before).Messages, 3, "the list, why docs is not back, and news that were told twice")
+}
+
 // A prompt is typed once, however often [Continue] is tapped and wherever a crash comes in between.
 func TestP4_ContinueIsOnePrompt(t *testing.T) {
 	for _, point := range []string{"continue-held", "kept", "restored"} {

@@ -389,6 +389,11 @@ const (
 	RecoveredHead          Key = "recovered_head"
 	RecoveredReboot        Key = "recovered_reboot"     // Count, Names
 	RecoveredComing        Key = "recovered_coming"     // Count
+	BackHead               Key = "back_head"            // Count
+	BackComing             Key = "back_coming"          // Name
+	BackReady              Key = "back_ready"           // Name
+	BackFailed             Key = "back_failed"          // Name
+	BackKept               Key = "back_kept"            // Said
 	RecoveredTmux          Key = "recovered_tmux"       // Count, Names
 	RecoveredLost          Key = "recovered_lost"       // Count, Names
 	RecoveredAbandoned     Key = "recovered_abandoned"  // Count, Names
@@ -624,6 +629,7 @@ const (
 	ButtonFiles            Key = "button_files"
 	ButtonAsFile           Key = "button_as_file"
 	SetupHello             Key = "setup_hello"
+	StartText              Key = "start_text"
 	HelpAbout              Key = "help_about"
 	HelpSessions           Key = "help_sessions"
 	HelpWork               Key = "help_work"

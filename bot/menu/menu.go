@@ -16,6 +16,8 @@ import (
 const (
 	menuPage = "menu"
 	helpPage = "help"
+	// startPage is what a person sees who opens the bot.
+	startPage = "start"
 )
 
 // entry is a button that leads to a page.
@@ -54,9 +56,9 @@ func New(c *chat.Chat) chat.Feature {
 	return chat.Feature{Name: "menu",
 		Commands: []chat.Command{
 			c.Pages.Command("menu", menuPage), {Name: "help", Run: help},
-			{Name: "start", Run: help, Hidden: true}, // which Telegram sends when a person opens the bot
+			hidden(c.Pages.Command("start", startPage)), // which Telegram sends when a person opens the bot
 		},
-		Pages: map[string]chat.Page{menuPage: {Draw: m.menu}, helpPage: {Draw: m.help}}}
+		Pages: map[string]chat.Page{menuPage: {Draw: m.menu}, helpPage: {Draw: m.help}, startPage: {Draw: m.start}}}
 }
 
 // Help is all of the help.
@@ -79,6 +81,16 @@ func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	buttons := each.As(entries, func(e entry) card.Option { return e.button(p) })
 	return chat.Screen{Text: p.Text(i18n.MenuAsk), Options: chat.Rows(2, buttons...)}, nil
 }
+
+// start shows in three lines what the bot is for, with the ways to begin.
+func (m menu) start(_ context.Context, v chat.Visit) (chat.Screen, error) {
+	p := m.chat.In(v.To)
+	buttons := each.As([]entry{{"new", i18n.PageNew}, {"sessions", i18n.PageSessions}, {helpPage, i18n.PageHelp}},
+		func(e entry) card.Option { return e.button(p) })
+	return chat.Screen{Text: p.Text(i18n.StartText), Options: chat.Rows(1, buttons...)}, nil
+}
+
+func hidden(c chat.Command) chat.Command { c.Hidden = true; return c }
 
 // help shows one topic, or what there is.
 func (m menu) help(_ context.Context, v chat.Visit) (chat.Screen, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -45,9 +46,13 @@ type Deps struct {
 	Resumer       Resumer
 	Windows       Windows
 	Notices       desk.Notices
-	StateDir      string // ccbot's own files
-	ContinueText  string // that an agent gets which is to go on
-	ResumeOnStart string // ResumeAll, ResumeContinue, ResumeNever, or anything else to ask
+	StateDir      string                         // ccbot's own files
+	ContinueText  string                         // that an agent gets which is to go on
+	ResumeOnStart string                         // ResumeAll, ResumeContinue, ResumeNever, or anything else to ask
+	Kept          func(r views.Session) []string // the first lines of the prompts that wait for a session
+	// Together shows in one message that sessions come back, with what is kept for each, and when each is ready. done notes
+	// which of them do not.
+	Together func(ctx context.Context, to address.Conversation, list []views.Session, kept func(views.Session) []string) (done func(failed []uuid.UUID) error, err error)
 }
 
 // What becomes of sessions that were lost with the machine.
@@ -244,23 +249,38 @@ func (p *Reports) stillCut(cut []uuid.UUID) []views.Session {
 	})
 }
 
-// bringBack brings sessions back, a few side by side. That they come was said of all at once; each says
-// for itself when it is ready, or why it is not back. Without a person the questions that come of
+// bringBack brings sessions back, a few side by side. One message has a line for each of several; why one is not back is a
+// message of its own. Without a person the questions that come of
 // it are for the session's owner.
 func (p *Reports) bringBack(ctx context.Context, to address.Conversation, from int64, list []views.Session,
 	most int, bring func(context.Context, chat.Resume) (bool, error)) error {
 	if len(list) == 0 {
 		return nil
 	}
+	done := func([]uuid.UUID) error { return nil }
+	if len(list) > 1 {
+		var err error
+		if done, err = p.Together(ctx, to, list, p.Kept); err != nil {
+			return err
+		}
+	}
 	var g errgroup.Group
 	g.SetLimit(most)
+	var mu sync.Mutex
+	var failed []uuid.UUID
 	for _, r := range list {
 		q := chat.Resume{Session: r, To: to, From: cmp.Or(from, r.Owner, to.ChatID), Many: true}
 		g.Go(func() error {
-			return guard.Call(func() error { _, err := bring(ctx, q); return err })
+			back, err := false, error(nil)
+			err = guard.Call(func() (err error) { back, err = bring(ctx, q); return err })
+			if mu.Lock(); !back {
+				failed = append(failed, r.ID)
+			}
+			mu.Unlock()
+			return err
 		})
 	}
-	if err := g.Wait(); err != nil {
+	if err := errors.Join(g.Wait(), done(failed)); err != nil {
 		return err
 	}
 	return p.Chat.Book.SettleCurrent(ctx, to, list)

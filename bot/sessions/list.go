@@ -23,6 +23,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 )
 
@@ -37,8 +38,8 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 // idleOption is a button under the list: whether to end the idle sessions is asked then.
 const idleOption = "idle"
 
-// look is the list as it is now: first who waits for a person, then who works, and of those the oldest
-// first. The buttons stay where they are, whatever the sessions do.
+// look is the list as it is now: first what waits for a person, then what works, what has said something, and the rest; of
+// these the oldest first. The buttons have the same order.
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	p := s.chat.In(to)
 	var entries []entry
@@ -62,6 +63,7 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })
+	open = each.As(entries, func(e entry) views.Session { return e.session })
 	lines := []render.Text{render.Plain(p.Say(i18n.ListTitle, i18n.Args{"Count": len(entries)}))}
 	if len(entries) == 0 {
 		lines[0] = render.Plain(p.Say(i18n.ListEmpty))
@@ -242,12 +244,14 @@ type need int
 const (
 	needsPerson need = iota // a person has to answer it
 	works
+	unreads // it has said what was not opened yet
 	rests
 )
 
 // entry is what a list says of a session in two lines: what it does, and what it was asked last.
 type entry struct {
 	need
+	session views.Session
 	sign    string
 	current bool
 	name    string
@@ -259,7 +263,7 @@ type entry struct {
 
 // entryOf is what a list says of a session; l is a look at one that runs.
 func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current bool) entry {
-	e := entry{need: works, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
+	e := entry{need: works, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
 	switch {
 	case r.State == views.Running:
 		e.below = chat.FirstLine(l.Asked)
@@ -273,6 +277,7 @@ func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current
 			e.state += " · " + at[0]
 		}
 		if unread(s.chat.Book, r) {
+			e.need = min(e.need, unreads)
 			e.more = append([]string{p.Say(i18n.ListUnread)}, e.more...)
 		}
 	case isNotClean(r):
@@ -354,13 +359,13 @@ const (
 const allLink = "all"
 
 // switches are the buttons under a list, which make a session the current one of a plain chat: those of the
-// open sessions, the newest eight in the order of their creation and, if there are more, one that shows all.
+// first eight open sessions, the current one among them, and, if there are more, one that shows all.
 // looks has a look at each of them that runs.
 func (s *Sessions) switches(to address.Conversation, open []views.Session, looks map[uuid.UUID]desk.Look) [][]card.Option {
-	now, first := s.chat.Book.CurrentID(to), max(0, len(open)-maxSwitch)
-	shown := slices.Clone(open[first:])
-	if i := slices.IndexFunc(open[:first], func(r views.Session) bool { return r.ID == now }); i >= 0 {
-		shown[0] = open[i] // whatever its age
+	now, most := s.chat.Book.CurrentID(to), min(len(open), maxSwitch)
+	shown := slices.Clone(open[:most])
+	if i := slices.IndexFunc(open[most:], func(r views.Session) bool { return r.ID == now }); i >= 0 {
+		shown[most-1] = open[most+i]
 	}
 	var options []card.Option
 	for _, r := range shown {

@@ -30,6 +30,9 @@ func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r vie
 // from the chat. Where a message says that the session begins, that one is edited, unless people have
 // something to tap.
 func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready) error {
+	if told, err := s.Together.hear(ctx, r, n); (told || err != nil) && len(n.Answerers) == 0 {
+		return err
+	}
 	p := s.chat.In(r.Conversation)
 	said := p.Text(i18n.Ready, i18n.Args{"Name": r.Name})
 	if now, _ := s.chat.Book.CurrentSession(r.Conversation); now.Live && now.ID != r.ID {
@@ -55,6 +58,9 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
 // last screen. What has failed in the session that people read makes a sound.
 func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News) error {
+	if _, err := s.Together.hear(ctx, r, told); err != nil {
+		return err
+	}
 	p := s.chat.In(r.Conversation)
 	screen, waiting := "", ""
 	word, args := exitOf(r)

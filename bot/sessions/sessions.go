@@ -75,6 +75,7 @@ type Sessions struct {
 	// pick asks which session to resume, and pickCurrent which one is to be the current one if there are too many for a button each.
 	pick, pickCurrent func(ctx context.Context, to address.Conversation, a chat.Among) error
 
+	Together *Together
 	tmuxEnds tmuxEnds
 }
 
@@ -88,7 +89,7 @@ const (
 
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
-	return &Sessions{Deps: d, chat: d.Chat, ends: chat.NewCards[End](d.Chat, endKind),
+	return &Sessions{Deps: d, chat: d.Chat, Together: newTogether(d.Chat), ends: chat.NewCards[End](d.Chat, endKind),
 		offers: chat.NewCards[control.Restore](d.Chat, resumeKind).Asking(),
 		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 }

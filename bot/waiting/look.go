@@ -41,7 +41,7 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		return chat.Screen{Text: render.Plain(say.Say(i18n.SessionGone))}, nil
 	}
 	r = w.chat.Book.Successor(r)
-	all, s := w.held(r), chat.Screen{Session: r.ID}
+	all, s := held(w.entry, r), chat.Screen{Session: r.ID}
 	if len(all) == 0 {
 		undecided := render.Plain(attention.Undecided(say.Phrases, attention.In(w.chat, r, r.Now)))
 		s.Text = chat.Lines(say.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name}), undecided)
@@ -72,10 +72,10 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	return s, nil
 }
 
-// held are the prompts that wait, in order.
-func (w *Waiting) held(r views.Session) (all []inbox.Entry) {
+// held are the prompts that wait, in order. entry reads the inbox.
+func held(entry func(key string) (inbox.Entry, error), r views.Session) (all []inbox.Entry) {
 	for _, key := range r.Prompts {
-		if e, err := w.entry(key); err == nil && e.State == inbox.Held {
+		if e, err := entry(key); err == nil && e.State == inbox.Held {
 			all = append(all, e)
 		}
 	}
@@ -83,8 +83,8 @@ func (w *Waiting) held(r views.Session) (all []inbox.Entry) {
 }
 
 // Lines are the first lines of the prompts that wait for a session, in order.
-func (w *Waiting) Lines(r views.Session) []string {
-	return each.As(w.held(r), func(e inbox.Entry) string { return firstLine(e.Text) })
+func Lines(entry func(key string) (inbox.Entry, error), r views.Session) []string {
+	return each.As(held(entry, r), func(e inbox.Entry) string { return firstLine(e.Text) })
 }
 
 // words say what a card shows.

@@ -1,0 +1,121 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+	"ccbot/internal/each"
+)
+
+// comingBack is what a message says of sessions that come back together, a line each.
+type comingBack struct {
+	Lines []backLine `json:"lines"`
+}
+
+// backLine is the line of one session.
+type backLine struct {
+	Session uuid.UUID `json:"session"`
+	Kept    []string  `json:"kept,omitempty"` // the first lines of the prompts that waited for it
+	State   backState `json:"state,omitempty"`
+}
+
+type backState string
+
+const (
+	backComing backState = ""
+	backReady  backState = "ready"
+	backFailed backState = "failed" // a message of its own has the reason
+)
+
+// Without implements card.Forgetter.
+func (b comingBack) Without(session uuid.UUID) comingBack {
+	return comingBack{slices.DeleteFunc(slices.Clone(b.Lines), func(l backLine) bool { return l.Session == session })}
+}
+
+// Together shows sessions that come back together.
+type Together struct {
+	chat  *chat.Chat
+	cards card.Kind[comingBack]
+}
+
+const togetherKind = "together"
+
+func newTogether(c *chat.Chat) *Together {
+	return &Together{chat: c, cards: card.NewKind[comingBack](c.Cards, togetherKind, nil)}
+}
+
+// Show shows in one message that sessions come back, with the prompts that wait for each, and from then on when each is
+// ready. done notes which of them do not come back.
+func (t *Together) Show(ctx context.Context, to address.Conversation, list []views.Session,
+	kept func(views.Session) []string) (done func(failed []uuid.UUID) error, err error) {
+	key := card.NewKey()
+	b := comingBack{each.As(list, func(r views.Session) backLine { return backLine{Session: r.ID, Kept: kept(r)} })}
+	return func(failed []uuid.UUID) error { return t.note(ctx, key, backFailed, failed...) }, t.cards.Show(ctx, key, t.look(to, b), b)
+}
+
+// note sets the state of the sessions of a message that come back.
+func (t *Together) note(ctx context.Context, key string, state backState, sessions ...uuid.UUID) error {
+	defer t.cards.Hold()()
+	c, open := t.cards.Get(key)
+	if !open {
+		return nil
+	}
+	lines := slices.Clone(c.Payload.Lines)
+	for i, l := range lines {
+		if l.State == backComing && slices.Contains(sessions, l.Session) {
+			lines[i].State = state
+		}
+	}
+	b := comingBack{lines}
+	if slices.ContainsFunc(lines, func(l backLine) bool { return l.State == backComing }) {
+		return t.cards.Show(ctx, key, t.look(c.Look.To, b), b)
+	}
+	if c.Sent {
+		return t.cards.Close(ctx, key, t.look(c.Look.To, b).Text)
+	}
+	return t.cards.Show(ctx, key, t.look(c.Look.To, b), b) // a close would remove it
+}
+
+// hear notes that a session is ready, or has ended meanwhile, and reports whether a message has a line for it.
+func (t *Together) hear(ctx context.Context, r views.Session, n news.News) (told bool, err error) {
+	state := backFailed
+	if _, ready := n.(news.Ready); ready {
+		state = backReady
+	}
+	waits := func(l backLine) bool { return l.Session == r.ID && l.State == backComing }
+	for _, c := range t.cards.List() {
+		if slices.ContainsFunc(c.Payload.Lines, waits) {
+			return true, t.note(ctx, c.Key, state, r.ID)
+		}
+	}
+	return false, nil
+}
+
+func (t *Together) look(to address.Conversation, b comingBack) card.Look {
+	p := t.chat.In(to)
+	word := map[backState]i18n.Key{backComing: i18n.BackComing, backReady: i18n.BackReady, backFailed: i18n.BackFailed}
+	var lines []render.Text
+	for _, l := range b.Lines {
+		r, known := t.chat.Book.Records.Get(l.Session)
+		if !known {
+			continue
+		}
+		line := p.Text(word[l.State], i18n.Args{"Name": r.Name})
+		if len(l.Kept) > 0 {
+			quoted := each.As(l.Kept, func(text string) string { return "“" + text + "”" })
+			texts := p.Some(quoted, p.Say(i18n.JoinNames))
+			line = render.Join(line, render.Plain(" "+p.Say(i18n.BackKept, i18n.Args{"Said": texts})))
+		}
+		lines = append(lines, render.Join(render.Plain("• "), line))
+	}
+	return card.Look{To: to, Text: chat.Lines(append([]render.Text{p.Text(i18n.BackHead, i18n.Args{"Count": len(b.Lines)})}, lines...)...), Renew: true}
+}
