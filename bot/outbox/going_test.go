@@ -20,11 +20,12 @@ func TestGoingCountsWhatIsRefusedAndWhatMustWait(t *testing.T) {
 
 func TestGoingFailsAsLongAsNothingIsTaken(t *testing.T) {
 	inBubble(t, once(errServer), func(t *testing.T, b *bench) {
+		began := time.Now()
 		require.NoError(t, b.Post(t.Context(), say(5, "x")))
 		b.idle(100 * time.Millisecond)
-		assert.Equal(t, Going{Errors: 1, Waiting: 1, Failing: true}, GoingOf(b.Outbox))
+		assert.Equal(t, Going{Errors: 1, LastAt: began, Waiting: 1, Failing: true}, GoingOf(b.Outbox))
 		b.idle(10 * time.Second)
-		assert.Equal(t, Going{Errors: 1}, GoingOf(b.Outbox))
+		assert.Equal(t, Going{Errors: 1, LastAt: began}, GoingOf(b.Outbox))
 	})
 }
 

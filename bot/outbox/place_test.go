@@ -168,16 +168,18 @@ func TestANamedPostIsSentToTheChatThatItsGroupHasBecome(t *testing.T) {
 	var b *bench
 	inNamedBubble(t, t.TempDir(), o, func(_ context.Context, n int, _ call) error {
 		if n == 1 {
-			return b.Aliases.Note(5, -100) // told by an update while Telegram says yes
+			return b.Aliases.Note(-5, -100) // told by an update while Telegram says yes
 		}
 		return nil
 	}, func(now *bench) {
 		b = now
-		require.NoError(t, b.Post(t.Context(), named("card")))
+		post := named("card")
+		post.To.ChatID = -5
+		require.NoError(t, b.Post(t.Context(), post))
 		b.idle(time.Minute)
 		calls := b.seen("send", true)
 		require.Equal(t, []string{"x", "x"}, texts(calls))
-		assert.Equal(t, []int64{5, -100}, []int64{calls[0].chat, calls[1].chat})
+		assert.Equal(t, []int64{-5, -100}, []int64{calls[0].chat, calls[1].chat})
 		assert.Len(t, o.notes(), 1, "its owner hears of the message that can be changed")
 		assert.Empty(t, files(t, b.posts.folder.Path))
 	})
