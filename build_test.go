@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +96,9 @@ func TestNeedsNamesPackages(t *testing.T) {
 			require.NoError(t, os.Mkdir(bin, 0o700))
 			for _, name := range strings.Fields(tt.programs) {
 				require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // it is a program
+			}
+			if strings.Contains(tt.programs, "gcc") && !slices.Contains(tt.files, headers) {
+				require.NoError(t, os.WriteFile(filepath.Join(bin, "gcc"), []byte("#!/bin/sh\nexit 1\n"), 0o700)) //nolint:gosec // it is a program
 			}
 			require.NoError(t, os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho Linux\n"), 0o700)) //nolint:gosec // it is a program
 			for _, file := range tt.files {

@@ -345,7 +345,6 @@ func TestHowOftenIsLooked(t *testing.T) {
 	}
 }
 
-// Each session has the limit of its chat, which holds from the next sweep on.
 // TestNewSessionWakesKeeper that started without sessions: a short limit holds for the session.
 func TestNewSessionWakesKeeper(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
@@ -384,6 +383,7 @@ func TestChangedLimitWakesKeeper(t *testing.T) {
 	})
 }
 
+// TestEachSessionHasALimitOfItsOwn: that of its chat, which holds from the next sweep.
 func TestEachSessionHasALimitOfItsOwn(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		short, long, never := h.add(), h.add(), h.add()

@@ -52,6 +52,7 @@ func outageOf(t *testing.T, kind botapi.FaultKind, killed bool) {
 	for _, id := range held {
 		w.until("message "+itoa(id)+" has a reaction", func() bool { return w.marked(id) })
 	}
+	w.hear(commands[0], "work")
 	w.hear(commands[1], "none")
 	assert.Equal(t, len(held), len(w.record("work").Prompts), "nothing was typed meanwhile")
 	w.stop()

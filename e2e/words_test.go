@@ -173,7 +173,7 @@ func (p *writer) commands() {
 		w.say("/" + name + " zq7none /" + marked)
 		w.say("/" + name + " " + markedName)
 	}
-	for _, text := range []string{"/new n ~/zq7x y", "/new n /dev/null/" + marked, "/new n machine:/" + marked, "/new n ../" + marked, "/get ./" + marked,
+	for _, text := range []string{"/new n ~/zq7x y", "/new n ~zq7x", "/new n /dev/null/" + marked, "/new n machine:/" + marked, "/new n ../" + marked, "/get ./" + marked,
 		"/get /" + marked, "/get " + p.dir, "/resume zq7none /" + marked, "/changes " + markedName + " zq7file", "/rename zq7other/.."} {
 		w.say(text)
 	}

@@ -76,7 +76,7 @@ func (m *Machine) Resolve(_ context.Context, base, path string) (dir string, err
 		name, rest, _ := strings.Cut(path[1:], "/")
 		other, err := user.Lookup(name)
 		if err != nil {
-			return path, &refusal.Error{Code: refusal.DirMissing, Dir: path, Err: err}
+			return path, &refusal.Error{Code: refusal.DirMissing, Dir: path, Err: wording.Errorf("unknown user %s", wording.Text(name))}
 		}
 		path = filepath.Join(other.HomeDir, rest)
 	case !filepath.IsAbs(path):

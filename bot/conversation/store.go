@@ -21,7 +21,7 @@ import (
 
 // Store keeps one small file for each conversation.
 type Store struct {
-	Aliases *alias.Table // which groups have become which chats
+	Aliases *alias.Table            // which groups have become which chats
 	Changed func(was, now Settings) // is called after the settings of a chat have changed; may be nil
 
 	mu     sync.Mutex // held over the disk

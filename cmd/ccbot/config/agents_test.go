@@ -37,6 +37,7 @@ func TestVariablesOfAgents(t *testing.T) {
 			map[string]string{"HTTPS_PROXY": "http://p:1", "NODE_EXTRA_CA_CERTS": "/c", "SSL_CERT_FILE": "/s"}},
 		{"a name of one's own", "AGENT_ENV_EDITOR=vi\n", nil, map[string]string{"EDITOR": "vi"}},
 		{"a name of one's own wins", "AGENT_ENV_AWS_REGION=a\n", []string{"AWS_REGION=b"}, map[string]string{"AWS_REGION": "a"}},
+		{"empty is not set", "ANTHROPIC_API_KEY=\n", []string{"CLAUDE_CODE_USE_BEDROCK="}, map[string]string{}},
 		{"other variables stay", "", []string{"EDITOR=vi", "LD_PRELOAD=x", "PATH=/bin"}, map[string]string{}},
 		{"variables for children of Claude Code stay", "CLAUDE_CODE_SESSION_ID=x\n", []string{"CLAUDECODE=1"}, map[string]string{}},
 	} {

@@ -48,7 +48,7 @@ func ForAgents(name string) bool {
 }
 
 // OfAgents returns those of the variables that agents get, by the names under which agents get them.
-// A variable with CustomPrefix wins over the same name without it. It is an error if a variable with
+// An empty value means that the variable is not set. A variable with CustomPrefix wins over the same name without it. It is an error if a variable with
 // CustomPrefix names one that agents must not have, or one that ccbot sets itself.
 func OfAgents(vars map[string]string) (map[string]string, error) {
 	agents := make(map[string]string)
@@ -56,7 +56,7 @@ func OfAgents(vars map[string]string) (map[string]string, error) {
 		custom, is := strings.CutPrefix(name, CustomPrefix)
 		_, overridden := vars[CustomPrefix+name]
 		switch {
-		case !ForAgents(name) || overridden:
+		case !ForAgents(name) || overridden || value == "":
 		case !is:
 			agents[name] = value
 		case slices.Contains(agentUnset, custom) || slices.Contains(fixed, custom):

@@ -52,6 +52,24 @@ func TestLogOfStartThatFailsIsShown(t *testing.T) {
 	assert.Equal(t, "one", strings.TrimSpace(line))
 }
 
+// TestReadyIsSaidAfterLongStart: the log passes after a time, and the line comes all the same.
+func TestReadyIsSaidAfterLongStart(t *testing.T) {
+	person, tty, err := pty.Open()
+	require.NoError(t, err)
+	defer person.Close()
+	defer tty.Close()
+	out, ready := greetingAt(tty)
+	_, err = out.Write([]byte("one\n"))
+	require.NoError(t, err)
+	ready("") // as the timer does
+	ready("@b is ready")
+	lines := bufio.NewScanner(person)
+	for _, want := range []string{"one", "@b is ready"} {
+		require.True(t, lines.Scan())
+		assert.Equal(t, want, lines.Text())
+	}
+}
+
 // TestLogIsNotHeldBackElsewhere, as in a service.
 func TestLogIsNotHeldBackElsewhere(t *testing.T) {
 	var b bytes.Buffer

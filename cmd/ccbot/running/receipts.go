@@ -14,7 +14,7 @@ import (
 // receipts tells the chat all news, and keeps what an archive did for the verb that prints it, too.
 type receipts struct {
 	host.Chat
-	started func() // is called when a session is ready
+	started func() // is called when a session is ready, or continues in another window
 
 	mu   sync.Mutex
 	kept map[uuid.UUID]news.Stopped // of the sessions that a verb ends
@@ -22,7 +22,8 @@ type receipts struct {
 
 // SessionNews passes a piece of news on to the chat.
 func (r *receipts) SessionNews(ctx context.Context, s views.Session, n news.News) error {
-	if _, is := n.(news.Ready); is {
+	switch n.(type) {
+	case news.Ready, news.Transferred:
 		r.started()
 	}
 	if stopped, is := n.(news.Stopped); is {

@@ -102,8 +102,10 @@ func Permitted(verb string, p control.Peer, above evidence.Above) error {
 		return control.Refuse(control.CodeForbidden, "no session of ccbot is above this program")
 	case !p.Whole: // every verb that is not named above changes something
 		return errUnknown
-	case p.Orphan():
+	case p.Orphan() && slices.Contains(scriptVerbs, verb):
 		return errNoTerminal
+	case p.Orphan():
+		return errUnknown
 	}
 	return nil
 }

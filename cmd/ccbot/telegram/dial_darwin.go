@@ -7,5 +7,5 @@ import (
 )
 
 func setSilence(fd int, after time.Duration) error {
-	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_RXT_CONNDROPTIME, int(after/time.Second))
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_RXT_CONNDROPTIME, int(max(after, time.Second)/time.Second))
 }
