@@ -32,6 +32,7 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
+	"ccbot/bot/questions"
 	"ccbot/bot/report"
 	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
@@ -53,6 +54,7 @@ type Sender interface {
 	card.Sender
 	chat.Sender
 	topics.Telegram
+	questions.Pins
 	answer.Sender
 	answer.Limits
 	DropButtons(ctx context.Context, to outbox.Conversation, id int)
@@ -80,6 +82,7 @@ type Config struct {
 	VoiceConfirm  bool   // what is said in a recording is shown before it is typed
 	Steps         turn.Steps
 	IdleAfter     time.Duration // after which an idle session is archived; 0: never
+	RemindAfter   time.Duration // after which an unanswered question comes again; 0: never
 }
 
 // Deps are what a Bot works with.
@@ -106,6 +109,7 @@ type Bot struct {
 	Idle     *idle.Idle
 	Moves    *moves.Moves
 	Prompts  *prompt.Prompts
+	Asking   *questions.Questions
 	Reports  *report.Reports
 	Requests *ask.Requests
 	Resumer  *sessions.Sessions
@@ -174,6 +178,7 @@ func (b *Bot) lives() []chat.Feature {
 	limits := limit.New(c, b.Entries, s, s.Brief)
 	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
 	kept := func(r views.Session) []string { return waiting.Lines(b.Entries.Load, r) }
+	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter})
 	goOn := sessions.GoingOn{Add: b.Entries.Add, Queue: s, Text: b.ContinueText}
 	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,
 		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
@@ -184,7 +189,7 @@ func (b *Bot) lives() []chat.Feature {
 	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText, Kept: kept, Together: b.Resumer.Together.Show})
-	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(),
+	return []chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(),
 		b.Idle.Feature(), b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 		why.New(why.Deps{Chat: c, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry,
 			Crash: sessions.Crash, Interrupted: b.Resumer.Interrupted})}
@@ -202,7 +207,7 @@ func (b *Bot) talks() []chat.Feature {
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
 	b.Requests.Connect(dialogs)
-	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Requests.Again, dialogs.Again)
+	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Asking.Again)
 	c.Begin, c.Lost, c.ResumeAll = b.Resumer.Begin, b.Reports.Lost, b.Reports.ResumeAll
 	c.IsNext, c.Run, c.LeaveView = queues.IsNext, b.run, s.LeaveView
 	switches := modes.New(c, s)

@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/questions"
 	"ccbot/bot/topics"
 	"ccbot/internal/session"
 )
@@ -68,6 +69,7 @@ func through(t *testing.T, w *chattest.World, api outbox.API) (o *outbox.Outbox,
 	w.Deps.Sender, w.Talk.Told = struct {
 		*outbox.Outbox
 		topics.Telegram
+		questions.Pins
 	}{Outbox: o}, true
 	w.Again()
 	o.Elsewhere = w.Answers.Elsewhere

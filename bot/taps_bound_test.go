@@ -49,6 +49,7 @@ var whoMayTap = map[string]string{
 	"link":          anyone,
 	"notice":        anyone,
 	"question":      anyone,
+	"question-link": anyone,
 	"report":        anyone,
 	"rest":          anyone,
 	"screenshot":    anyone,

@@ -239,6 +239,8 @@ func (b *Bot) decide(ctx context.Context, t chat.Tap, shown *models.InlineKeyboa
 			a.Text = b.In(t.To).Say(i18n.NotForYou)
 		case drawn && tapped.Option == card.Forgotten:
 			a.Text = b.In(t.To).Say(i18n.SessionGone)
+		case drawn && tapped.Option == chat.NextQuestion:
+			a, err = b.Asking.Next(t)
 		case drawn && on != nil:
 			a, err = on(ctx, t)
 		case late != nil:

@@ -142,6 +142,14 @@ const (
 	ListWaits              Key = "list_waits"
 	UndecidedCount         Key = "undecided_count" // Count
 	ListUnread             Key = "list_unread"
+	ButtonQuestions        Key = "button_questions" // Count
+	ButtonNextQuestion     Key = "button_next_question"
+	QuestionBelow          Key = "question_below"
+	QuestionElsewhere      Key = "question_elsewhere"   // Name
+	QuestionInTerminal     Key = "question_in_terminal" // Command, Name
+	QuestionsNone          Key = "questions_none"
+	QuestionsNoOther       Key = "questions_no_other"
+	QuestionsLine          Key = "questions_line" // Count, Names
 	ButtonEndIdle          Key = "button_end_idle"
 	ButtonEndAll           Key = "button_end_all"
 	IdleConfirm            Key = "idle_confirm" // Count

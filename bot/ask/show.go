@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -91,19 +89,9 @@ func (a *Requests) look(c Card) card.Look {
 	l := card.Look{To: c.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
 		Sounds: isOpen && !c.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
 	if isOpen {
-		l.Needs = card.Answer
+		l.Needs, l.Asked = card.Answer, c.Request.Asked
 	}
 	return l
-}
-
-// Again brings an open request of a session below all other messages. False: there is none that is shown.
-func (a *Requests) Again(ctx context.Context, session uuid.UUID) (shown bool, err error) {
-	for _, r := range a.requestsOf(session) {
-		if shown, err = a.cards.Again(ctx, r.id); shown || err != nil {
-			break
-		}
-	}
-	return shown, err
 }
 
 func (a *Requests) viewer(to outbox.Conversation) Viewer {
@@ -151,7 +139,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 	r.note(r.shownAll(ctx, t.To))
 }
 
-// shownAll closes the message above what was shown, and has it come again below.
+// shownAll sends the message again below what was shown; the message above leads there.
 func (r *request) shownAll(ctx context.Context, to outbox.Conversation) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +152,7 @@ func (r *request) shownAll(ctx context.Context, to outbox.Conversation) error {
 		return err
 	}
 	below := r.of.Chat.In(to).Text(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(c)})
-	if err := r.of.cards.Close(ctx, r.id, below); err != nil {
+	if _, err := r.of.cards.Again(ctx, r.id, card.Bring{Note: below, Alone: true}); err != nil {
 		return err
 	}
 	r.showLocked(ctx, c)

@@ -44,6 +44,13 @@ type Board struct {
 	// Failpoint is called with "card-sent" where Telegram has a card's message and the disk does
 	// not know that yet. It is nil but in programs built to die there.
 	Failpoint func(name string)
+	// Changed is called when an open question has come, gone or changed, and when a card has got its message. It must
+	// not block, and calls no method of the board. It may be nil.
+	Changed func()
+	// Stepped is called like Changed when a question is answered that had options of Bring.Below; at is its conversation.
+	Stepped func(at outbox.Conversation)
+	// Link returns the address of a message; empty: it has none, as in private chats. It may be nil.
+	Link func(at outbox.Conversation, message int) string
 
 	folder  spool.Folder
 	sender  Sender
@@ -145,6 +152,9 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 		c = record{Version: version, ID: rand.Text()[:idLength], Kind: kind, Key: key}
 	}
 	c.Look, c.Payload, c.Revision = l, data, revisionOf(l, data)
+	if c.noteNeed(time.Now()); c.Look.Needs != Answer {
+		b.stepLocked(&c)
+	}
 	if below || l.To != old.Look.To && c.place() != l.To {
 		c.leave()
 	}
@@ -225,9 +235,10 @@ func (b *Board) logUnsaved(c record, err error) {
 // closeLocked takes the buttons off; a message that has none, and gets no last text, is not edited. A
 // card that was never sent is removed, and the outbox, when it asks for the message, has nothing to send.
 func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) error {
-	if c.Message == 0 && c.offered == "" {
+	if c.Message == 0 && c.offered == "" && !c.comeBack() {
 		return b.removeLocked(c)
 	}
+	b.stepLocked(&c)
 	shown := c.Drawn && last.Blank() && len(c.Look.Options) == 0
 	c.Closed, c.Drawn, c.forget = true, shown, time.Now().Truncate(time.Minute).Add(keepClosed) // those of a minute go together
 	if !last.Blank() {
@@ -290,7 +301,7 @@ func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, me
 
 func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation, there bool) error {
 	old, goneWithItsTopic := c, c.At.ChatID == to.ChatID && !there && c.Message != 0
-	c.Look.To = to
+	c.Look.To, c.Former = to, nil
 	switch {
 	case c.Closed:
 		return b.removeLocked(c)
@@ -321,6 +332,9 @@ func (b *Board) takeUp(ctx context.Context, which func(record) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.listLocked() {
+		if which(c) && c.Former != nil && c.Message > 0 {
+			b.leadLocked(ctx, c)
+		}
 		if which(c) && !c.Drawn {
 			b.logUnsaved(c, b.drawLocked(ctx, c))
 		}

@@ -216,7 +216,7 @@ func TestACardIsShownAgainBelow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		w.shown("l", question("other"))
-		shown, err := w.kind.Again(w.Context(), "k")
+		shown, err := w.kind.Again(w.Context(), "k", Bring{})
 		require.NoError(t, err)
 		assert.True(t, shown)
 		w.pass(10 * time.Second)
@@ -227,7 +227,7 @@ func TestACardIsShownAgainBelow(t *testing.T) {
 		w.pass(time.Minute)
 		assert.Len(t, w.looks(), 3)
 		require.NoError(t, w.kind.Close(w.Context(), "k", render.Text{}))
-		shown, err = w.kind.Again(w.Context(), "k")
+		shown, err = w.kind.Again(w.Context(), "k", Bring{})
 		require.NoError(t, err)
 		assert.False(t, shown)
 	})

@@ -48,6 +48,7 @@ type Card[P any] struct {
 	Look    Look
 	Payload P
 	Sent    bool // its message is in the chat
+	Message int  // its id, if it is known
 }
 
 // Forgetter is a payload that names sessions besides the card's own.
@@ -220,18 +221,9 @@ func (k Kind[P]) ShowNow(ctx context.Context, key string, l Look, payload P) err
 	return b.sender.EditNow(ctx, c.At, c.Message, c.message())
 }
 
-// Again sends an open card in a new message, below all others: people have lost sight of it. The old
-// message loses its buttons. False: there is no such card.
-func (k kind) Again(ctx context.Context, key string) (shown bool, err error) {
-	b := k.board
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c, open := b.openLocked(k.name, key)
-	if !open {
-		return false, nil
-	}
-	b.stripLocked(ctx, c.At, c.Message, c.message())
-	return true, b.resendLocked(ctx, c)
+// Again brings an open card to people again: see [Board.Again].
+func (k kind) Again(ctx context.Context, key string, how Bring) (shown bool, err error) {
+	return k.board.Again(ctx, k.name, key, how)
 }
 
 // ErrUnsent is why ShowNow did not wait: the card has no message in the chat, or may not be shown there.
@@ -303,7 +295,7 @@ func (k Kind[P]) card(r record) (Card[P], error) {
 	if err != nil {
 		k.board.log.Error("card_payload_unreadable", logkey.Kind, k.name, logkey.Error, err)
 	}
-	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0}, err
+	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0, Message: max(r.Message, 0)}, err
 }
 
 func decode[P any](data json.RawMessage) (P, error) {

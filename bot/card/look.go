@@ -40,6 +40,7 @@ type Look struct {
 	ReplyTo int             `json:"reply_to,omitempty"`
 	Sounds  bool            `json:"sounds,omitempty"` // its first message, never an edit
 	Needs   Need            `json:"needs,omitempty"`  // what the message asks of people
+	Asked   time.Time       `json:"asked,omitzero"`   // since when it needs an answer; zero: since the card is there
 	Rank    outbox.Rank     `json:"rank,omitempty"`
 	// Until, when set, is when the card closes by itself.
 	Until time.Time `json:"until,omitzero"`
@@ -118,7 +119,7 @@ func (l Look) fitting() Look {
 	}
 	l.Text = l.Text.Begin(room)
 	l.Options = Filled(l.Options)
-	l.Until = l.Until.UTC().Round(0)
+	l.Until, l.Asked = l.Until.UTC().Round(0), l.Asked.UTC().Round(0)
 	return l
 }
 

@@ -72,6 +72,10 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.postedLocked(post)
+	if ok && c.isFormer(to, messageID) && c.Message != 0 { // it leads to the card's message now
+		c.Former = nil
+		return b.putLocked(c)
+	}
 	if ok && c.Message == 0 && b.Failpoint != nil {
 		b.Failpoint("card-sent")
 	}
@@ -83,6 +87,9 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	c.Message, c.At, c.Drawn, c.offered = messageID, to, c.isShownBy(m), ""
 	err := b.putLocked(c)
 	b.noteLocked(c) // also when the disk did not take it: this run must not send it again
+	if c.Former != nil {
+		b.leadLocked(ctx, c)
+	}
 	if !c.Drawn {
 		b.logUnsaved(c, b.drawLocked(ctx, c))
 	}
@@ -97,6 +104,9 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 	var err error
 	var tell func(context.Context, record, error)
 	switch {
+	case ok && c.Message != 0 && c.isFormer(to, messageID):
+		c.Former = nil
+		err = b.putLocked(c)
 	case !ok || c.Message != messageID || messageID != 0 && c.At != to || messageID == 0 && c.postName() != post:
 	case messageID != 0:
 		err = b.editRefusedLocked(ctx, c, why)
@@ -107,6 +117,8 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 		}
 	case c.offered != c.appearance() && !c.Closed: // it has changed since it was refused
 		err = b.postLocked(ctx, c)
+	case c.comeBack(): // people have the message that the card had before
+		err = b.putLocked(c)
 	default:
 		if err = b.removeLocked(c); err == nil && !c.Closed {
 			tell = b.refused[c.Kind]
@@ -167,7 +179,9 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	}
 	fresh := c.alive(time.Now()) && tapped.revision == c.Revision
 	if at == c.place() && (c.Message == 0 && fresh || c.Message == unknownID) {
-		c.Message, c.At = message, at
+		if c.Message, c.At = message, at; c.isFormer(at, message) { // the new message is not in the chat yet
+			c.Former = nil
+		}
 		b.logUnsaved(c, b.putLocked(c))
 		b.logUnsaved(c, b.drawLocked(ctx, c)) // people may see an earlier look, or none of its buttons
 	}

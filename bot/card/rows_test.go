@@ -26,7 +26,7 @@ func TestARowIsBrokenWhereItsButtonsWouldBeCut(t *testing.T) {
 				row = append(row, outbox.Button{Text: text})
 			}
 			var got []string
-			for _, row := range rows(row) {
+			for _, row := range wrapped(row) {
 				var words []string
 				for _, b := range row {
 					words = append(words, b.Text)

@@ -40,12 +40,26 @@ type record struct {
 	Drawn    bool                `json:"drawn,omitempty"`   // the message is known to show the revision
 	Closed   bool                `json:"closed,omitempty"`
 	Renewed  bool                `json:"renewed,omitempty"` // people have deleted its message once
+	Asked    time.Time           `json:"asked,omitzero"`    // since when it needs an answer
+	Brought  time.Time           `json:"brought,omitzero"`  // when people last got it in a message of its own
+	Reminded int                 `json:"reminded,omitempty"`
+	Below    []Option            `json:"below,omitempty"`  // options of each look, below those of the feature (see Again)
+	Former   *former             `json:"former,omitempty"` // the message that the card had before it came again
 
 	unknown  keepjson.Unknown // fields of a later program; they survive a rewrite
 	left     message          // the message that the card had before: an edit of it may be under way
 	offered  string           // the appearance that the outbox may be sending; empty: it is sending nothing
 	unposted bool             // the disk did not take the post
 	forget   time.Time        // when to forget a closed card, if the chat is known to show it closed
+}
+
+// former is a message that the card comes again below. It keeps its buttons until the new message is in the chat.
+type former struct {
+	At      outbox.Conversation `json:"at"`
+	Message int                 `json:"message"`
+	Note    render.Text         `json:"note,omitzero"` // leads from it to the new message
+	Alone   bool                `json:"alone,omitempty"`
+	Sounds  bool                `json:"sounds,omitempty"`
 }
 
 type message struct {
@@ -94,6 +108,9 @@ func (c record) alive(now time.Time) bool {
 func (c record) message() outbox.Message {
 	l := c.Look
 	m := outbox.Message{Name: c.postName(), To: l.To, Text: l.Text, Picture: l.Picture, Session: l.Session, ReplyTo: l.ReplyTo, Sounds: l.Sounds, Rank: l.Rank}
+	if c.Former != nil {
+		m.Sounds = c.Former.Sounds
+	}
 	if c.Closed {
 		return m
 	}
@@ -101,7 +118,7 @@ func (c record) message() outbox.Message {
 		m.Text = render.Join(l.Text, render.Plain("\n"), l.Hint)
 	}
 	b := button{card: c.ID, revision: c.Revision}
-	for _, row := range l.Options {
+	for _, row := range c.rows() {
 		var buttons []outbox.Button
 		for _, o := range row {
 			if strings.TrimSpace(o.Text) == "" { // Telegram would refuse the message
@@ -110,17 +127,25 @@ func (c record) message() outbox.Message {
 			buttons = append(buttons, outbox.Button{Text: o.Text, Data: b.data(), Style: o.Style})
 			b.option++
 		}
-		m.Buttons = append(m.Buttons, rows(buttons)...)
+		m.Buttons = append(m.Buttons, wrapped(buttons)...)
 	}
 	return m
+}
+
+// rows are the rows of options, those of the feature first.
+func (c record) rows() [][]Option {
+	if len(c.Below) == 0 {
+		return c.Look.Options
+	}
+	return append(slices.Clip(c.Look.Options), c.Below)
 }
 
 // rowWidth is how much the buttons of a row hold together on a phone, in letters; what is too long for its button is cut
 // there.
 const rowWidth = 36
 
-// rows are the buttons of a row in as many rows as show them whole.
-func rows(row []outbox.Button) [][]outbox.Button {
+// wrapped are the buttons of a row in as many rows as show them whole.
+func wrapped(row []outbox.Button) [][]outbox.Button {
 	widest := 0
 	for _, b := range row {
 		widest = max(widest, ansi.StringWidth(b.Text))
@@ -134,7 +159,7 @@ func rows(row []outbox.Button) [][]outbox.Button {
 
 // appearance names all that people see of the card, and what its options mean.
 func (c record) appearance() string {
-	return c.Revision + digest([]any{c.Look.Text, c.Look.Hint, c.Look.Options})
+	return c.Revision + digest([]any{c.Look.Text, c.Look.Hint, c.rows()})
 }
 
 // isShownBy says whether a message looks as the card should now: of two posts that are under way each
@@ -145,7 +170,7 @@ func (c record) isShownBy(m outbox.Message) bool {
 }
 
 func (c record) option(n int) (Option, bool) {
-	for _, row := range c.Look.Options {
+	for _, row := range c.rows() {
 		if n < len(row) {
 			return row[n], true
 		}
@@ -188,6 +213,9 @@ func (b *Board) noteLocked(c record) {
 }
 
 func (b *Board) setLocked(c record) {
+	if c.Look.Needs == Answer || b.cards[c.ID].Look.Needs == Answer || c.Message != b.cards[c.ID].Message {
+		b.changed()
+	}
 	b.cards[c.ID] = c
 	if c.Closed {
 		b.unlistLocked(c)
@@ -219,5 +247,6 @@ func (b *Board) removeLocked(c record) error {
 	}
 	delete(b.cards, c.ID)
 	b.unlistLocked(c)
+	b.changed()
 	return nil
 }

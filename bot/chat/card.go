@@ -111,6 +111,13 @@ const (
 	NoticeKind = "notice"
 )
 
+// NextQuestion is the value of the option below a question that leads to the next open one, and QuestionsLink that of the
+// option that shows the oldest one.
+const (
+	NextQuestion  = "next question"
+	QuestionsLink = "questions"
+)
+
 // Link is a link with a word.
 func (p Phrases) Link(word i18n.Key, what string, session uuid.UUID, style outbox.Style) [][]card.Option {
 	return Rows(1, card.Option{Text: p.Words.Say(word), Value: what + ":" + session.String(), Style: style, Session: session})

@@ -32,6 +32,16 @@ type Sender interface {
 	Typing(ctx context.Context, to outbox.Conversation)
 }
 
+// Questions are what agents ask; see package questions.
+type Questions interface {
+	// Chosen brings the open question of a session that was chosen in a conversation, if it has one.
+	Chosen(ctx context.Context, from outbox.Conversation, session uuid.UUID) error
+	// Step shows the oldest open question of all.
+	Step(ctx context.Context, from outbox.Conversation) error
+	// Waits are the sessions that wait for a person.
+	Waits() []views.Session
+}
+
 // Chat speaks to people. Its methods may be called from anywhere.
 type Chat struct {
 	Facts
@@ -43,6 +53,8 @@ type Chat struct {
 	Pages  *Pages             // of all features
 	Folder places.Lookups     // facts about folders of the agents' machine
 	Log    *slog.Logger
+	// Questions are what agents ask. They are set before anything runs.
+	Questions Questions
 	// Failpoint is called at each persisted step. It is nil but in programs built to die there.
 	Failpoint func(name string)
 	Send      func(ctx context.Context, m outbox.Message) (messageID int, err error)                                      // at once, kept nowhere
@@ -65,6 +77,7 @@ func New(m *machine.Machine, s Sender, chats *conversation.Store, cards *card.Bo
 		Book:  &conversation.Book{Store: chats, Records: m.Records, Successors: m.Sessions, Move: m.Sessions.Move},
 		Facts: Facts{Places: m.Places, Now: now, Attach: m.Sessions.Attach}}
 	c.Folder = m.Places
+	cards.Link = c.LinkTo
 	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[shownPage](c, pageKind), chat: c,
 		wake: make(chan struct{}, 1), changed: make(map[subject]bool)}
 	return c
@@ -75,6 +88,21 @@ func New(m *machine.Machine, s Sender, chats *conversation.Store, cards *card.Bo
 func (c *Chat) In(to outbox.Conversation) Phrases {
 	set := c.Book.Settings(to.ChatID)
 	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: c.Facts}
+}
+
+// LinkTo returns the address of a message, or with message 0 of a topic; empty: it has none. Only supergroups have some.
+func (c *Chat) LinkTo(at outbox.Conversation, message int) string {
+	const supergroups = -1_000_000_000_000 // their numbers are below it
+	id, message := c.Book.Aliases.Out(at.ChatID, message)
+	switch {
+	case id >= supergroups || at.ThreadID == 0 && message == 0:
+		return ""
+	case message == 0:
+		return fmt.Sprintf("https://t.me/c/%d/%d", supergroups-id, at.ThreadID)
+	case at.ThreadID == 0:
+		return fmt.Sprintf("https://t.me/c/%d/%d", supergroups-id, message)
+	}
+	return fmt.Sprintf("https://t.me/c/%d/%d/%d", supergroups-id, at.ThreadID, message)
 }
 
 // At passes a persisted step.

@@ -8,6 +8,7 @@ type Occasion string
 // The occasions that may make a sound. A message without an occasion makes none.
 const (
 	AgentAsks       Occasion = "agent asks"       // a permission, a question, a plan, a dialog
+	Reminder        Occasion = "reminder"         // a question that nobody has answered comes again
 	PromptUndecided Occasion = "prompt undecided" // a person decides what is done with a text
 	SecondWriter    Occasion = "second writer"    // another process writes a conversation
 	WorkInterrupted Occasion = "work interrupted" // a restart has cut work short
@@ -32,6 +33,7 @@ const (
 
 var soundings = map[Occasion]sounding{
 	AgentAsks:       always,
+	Reminder:        outsideQuietHours,
 	PromptUndecided: always,
 	SecondWriter:    always,
 	WorkInterrupted: always,

@@ -215,6 +215,15 @@ func (c *Store) NoteMessage(to address.Conversation, message int, id uuid.UUID) 
 	return c.change(to, func(f *file) { f.Messages.note(message, id) })
 }
 
+// Newest is the newest message of a conversation that is known: of the bot, or a person's prompt.
+func (c *Store) Newest(to address.Conversation) (message int) {
+	f := c.read(to)
+	for _, all := range f.Messages {
+		message = max(message, all[len(all)-1]) // they are sorted, and none is empty
+	}
+	return message
+}
+
 // SessionOf is the session that a message belongs to; false: it belongs to none, or that is unknown.
 func (c *Store) SessionOf(to address.Conversation, message int) (uuid.UUID, bool) {
 	id, known := c.ownerOf(to, message)

@@ -41,7 +41,7 @@ func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dia
 // Again brings the dialog of a session below all other messages. False: none is shown.
 func (d *Dialogs) Again(ctx context.Context, session uuid.UUID) (shown bool, err error) {
 	defer d.cards.Hold()()
-	return d.cards.Again(ctx, session.String())
+	return d.cards.Again(ctx, session.String(), card.Bring{})
 }
 
 // IsShown reports whether a session has a dialog in the chat that can be answered there.

@@ -50,6 +50,10 @@ var topics = []topic{
 // New is /menu and /help with their pages.
 func New(c *chat.Chat) chat.Feature {
 	m := menu{c}
+	do := func(_ context.Context, v chat.Visit, _ string) (a chat.Answer, next string, err error) {
+		a, err = chat.Do(func(ctx context.Context) error { return c.Questions.Step(ctx, v.To) })
+		return a, "", err
+	}
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
 		return c.Post(ctx, card.Look{To: in.To, Text: Help(c.In(in.To))})
 	}
@@ -58,7 +62,7 @@ func New(c *chat.Chat) chat.Feature {
 			c.Pages.Command("menu", menuPage), {Name: "help", Run: help},
 			hidden(c.Pages.Command("start", startPage)), // which Telegram sends when a person opens the bot
 		},
-		Pages: map[string]chat.Page{menuPage: {Draw: m.menu}, helpPage: {Draw: m.help}, startPage: {Draw: m.start}}}
+		Pages: map[string]chat.Page{menuPage: {Draw: m.menu, Do: do}, helpPage: {Draw: m.help}, startPage: {Draw: m.start}}}
 }
 
 // Help is all of the help.
@@ -79,7 +83,12 @@ type menu struct{ chat *chat.Chat }
 func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	p := m.chat.In(v.To)
 	buttons := each.As(entries, func(e entry) card.Option { return e.button(p) })
-	return chat.Screen{Text: p.Text(i18n.MenuAsk), Options: chat.Rows(2, buttons...)}, nil
+	rows := chat.Rows(2, buttons...)
+	if n := len(m.chat.Questions.Waits()); n > 0 {
+		ask := card.Option{Text: p.Say(i18n.ButtonQuestions, i18n.Args{"Count": n}), Value: chat.Does(chat.QuestionsLink)}
+		rows = append([][]card.Option{{ask}}, rows...)
+	}
+	return chat.Screen{Text: p.Text(i18n.MenuAsk), Options: rows}, nil
 }
 
 // start shows in three lines what the bot is for, with the ways to begin.

@@ -174,7 +174,9 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 	case e.Spoken != "":
 		err = p.wait(ctx, asked{Reason: spoken}, e, r)
 	default:
-		err = p.hold(ctx, e, r)
+		if err = p.hold(ctx, e, r); err == nil && in.ReplyTo != 0 && !p.book.IsCurrent(in.To, r) {
+			err = p.Chat.Questions.Chosen(ctx, in.To, r.ID)
+		}
 	}
 	if err != nil { // the inbox hands it on again, also when the session has ended at this moment
 		return fmt.Errorf("keep a prompt: %w: %w", inbox.ErrLater, err)

@@ -23,7 +23,7 @@ type Waiting struct {
 	order   prompts.Order
 	looks   func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
 	discard func(ctx context.Context, e inbox.Entry) error
-	again   []func(ctx context.Context, session uuid.UUID) (shown bool, err error)
+	again   func(ctx context.Context, session uuid.UUID) (shown bool, err error)
 }
 
 const page = "queue"
@@ -38,10 +38,10 @@ type view struct {
 func (v view) address() string { return chat.Address(page, v) }
 
 // New returns the queues of a chat. entry reads the inbox. discard takes a prompt out of its queue for good, and says so under
-// it; chat.IsGone of its error: the prompt waits no more. again bring what an agent asks below, each another kind.
+// it; chat.IsGone of its error: the prompt waits no more. again brings what an agent asks below.
 func New(c *chat.Chat, entry func(key string) (inbox.Entry, error), order prompts.Order,
 	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look, discard func(ctx context.Context, e inbox.Entry) error,
-	again ...func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
+	again func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
 	return &Waiting{chat: c, entry: entry, order: order, looks: looks, discard: discard, again: again}
 }
 
@@ -120,10 +120,8 @@ func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Ent
 
 // showAsked shows again what an agent asks, which has to be answered before anything is sent.
 func (w *Waiting) showAsked(ctx context.Context, session uuid.UUID) error {
-	for _, again := range w.again {
-		if shown, err := again(ctx, session); err != nil || shown {
-			return err
-		}
+	if shown, err := w.again(ctx, session); err != nil || shown {
+		return err
 	}
 	return &refusal.Error{Code: refusal.Asks}
 }

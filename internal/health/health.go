@@ -20,6 +20,8 @@ type Figures struct {
 	Hook Hook
 	Disk Disk
 
+	Unpinned int // chats in which the bot may not pin the line of open questions
+
 	Watch string // the limit that keeps ccbot from watching files: "instances", "watches" or "other"
 
 	Keys Keys
@@ -92,11 +94,12 @@ const (
 	Unwatchable   Code = "watch_other"
 	HooksSlow     Code = "hooks_slow"
 	ClaudeUnknown Code = "claude_unknown"
+	NoPins        Code = "no_pins"
 )
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, NoPins}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -136,5 +139,6 @@ func Warnings(f Figures) (all []Warning) {
 	add(f.Watch != "", Warning{Code: Code("watch_" + f.Watch)})
 	add(f.Watch == "" && f.Hook.Slowest > slowHook, Warning{Code: HooksSlow, For: f.Hook.Slowest})
 	add(f.Claude == "" && f.Up > startUp, Warning{Code: ClaudeUnknown})
+	add(f.Unpinned > 0, Warning{Code: NoPins, Count: f.Unpinned})
 	return all
 }

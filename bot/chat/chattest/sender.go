@@ -134,6 +134,7 @@ type FakeSender struct {
 	OnEditNow func(m outbox.Message) error
 	OnTopic   func() error // what comes of opening or changing a topic
 	OnIcons   func() error // and of asking for the icons
+	OnPin     func() error // and of pinning a message
 	topics    int          // how many were opened
 
 	aliases func() *alias.Table // what is kept is as people see it: in the newest chat

@@ -43,6 +43,21 @@ func (f *FakeSender) EditTopic(_ context.Context, at session.Conversation, name,
 	return nil
 }
 
+// Pin pins a message, unless OnPin refuses.
+func (f *FakeSender) Pin(_ context.Context, at session.Conversation, message int) error {
+	f.Add("pin %d in %d", message, at.ChatID)
+	if f.OnPin != nil {
+		return f.OnPin()
+	}
+	return nil
+}
+
+// Delete deletes a message.
+func (f *FakeSender) Delete(_ context.Context, at session.Conversation, message int) error {
+	f.Add("delete %d in %d", message, at.ChatID)
+	return nil
+}
+
 // TopicIcons are a closed folder and a computer, as Telegram spells them.
 func (f *FakeSender) TopicIcons(context.Context) (map[string]string, error) {
 	if f.OnIcons != nil {

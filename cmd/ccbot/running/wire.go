@@ -239,7 +239,11 @@ func (s *system) wireChat(environ []string) error {
 	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
 		Decisions: host.Decisions{Waiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
 		Fonts: systemfont.System()}
-	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}
+	number := func(at session.Conversation, message int) int {
+		_, id := chats.Aliases.Out(at.ChatID, message)
+		return id
+	}
+	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call, Out: number}}
 	c := chat.New(m, speaks, chats, s.cards, i18n.Load(glyph.Name), time.Now, s.log)
 	c.Lang, c.Failpoint = s.Lang, Failpoint(environ)
 	var hears attachment.Transcriber // nil: VOICE_COMMAND is not set
@@ -248,7 +252,7 @@ func (s *system) wireChat(environ []string) error {
 	}
 	s.bot = bot.New(
 		bot.Config{Lists: listsOf(s.Config), StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
-			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
+			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter, RemindAfter: s.RemindAfter},
 		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: hears, Health: s.health})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)

@@ -10,9 +10,11 @@ import (
 	"ccbot/internal/address"
 )
 
-// Topics opens and changes topics, at the pace of their chat.
+// Topics opens and changes topics, and pins messages, at the pace of their chat.
 type Topics struct {
 	API *tgbot.Bot
+	// Out returns the number that a message has at Telegram, where groups become other chats.
+	Out func(at address.Conversation, message int) int
 	// Call is outbox.Outbox.Call, from which the errors come.
 	Call func(ctx context.Context, to address.Conversation, call func(ctx context.Context, to address.Conversation) error) error
 }

@@ -1,0 +1,147 @@
+package card
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+)
+
+// Question is an open card that needs an answer.
+type Question struct {
+	Kind, Key string
+	Session   uuid.UUID
+	At        outbox.Conversation // where its message is, or is to be
+	Message   int                 // 0: it is not in the chat yet, or its id is not known
+	Asked     time.Time
+	Brought   time.Time // when people last got it in a message of its own
+	Reminded  int       // how often it has come again with a sound
+	Steps     bool      // it has options of Bring.Below
+}
+
+// Bring is how a card comes to people again.
+type Bring struct {
+	Note   render.Text // added to the earlier message, as a link to the new one if there are links
+	Alone  bool        // the earlier message shows the note only
+	Below  []Option    // below the options of the feature until the card closes; empty: those that it has stay
+	Sounds bool        // the new message
+	Remind bool        // it counts as a reminder
+	Stay   bool        // in its present message, if it has one
+}
+
+// Questions returns the open questions, the oldest first.
+func (b *Board) Questions() (all []Question) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.cards {
+		if !c.Closed && c.Look.Needs == Answer {
+			all = append(all, Question{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, At: c.place(), Message: max(c.Message, 0),
+				Asked: c.Asked, Brought: c.Brought, Reminded: c.Reminded, Steps: len(c.Below) > 0})
+		}
+	}
+	slices.SortFunc(all, func(x, y Question) int { return cmp.Or(x.Asked.Compare(y.Asked), cmp.Compare(x.Key, y.Key)) })
+	return all
+}
+
+// Again sends an open card in a new message, below all others: people have lost sight of it. The earlier message keeps its
+// buttons until the new one is in the chat, then it leads there. So at any time one of the two can be tapped. False:
+// there is no such card. A card that waits for its post is not sent twice.
+func (b *Board) Again(ctx context.Context, kind, key string, how Bring) (shown bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, open := b.openLocked(kind, key)
+	if !open {
+		return false, nil
+	}
+	if len(how.Below) > 0 {
+		c.Below = how.Below
+	}
+	if how.Remind {
+		c.Reminded++
+	}
+	c.Brought = time.Now().UTC().Round(0)
+	if how.Stay && c.Message > 0 {
+		c.Drawn = false
+		if err := b.putLocked(c); err != nil {
+			return true, err
+		}
+		return true, b.drawLocked(ctx, c)
+	}
+	if c.Message > 0 {
+		c.Former = &former{At: c.At, Message: c.Message, Note: how.Note, Alone: how.Alone, Sounds: how.Sounds}
+	}
+	c.leave()
+	if err := b.putLocked(c); err != nil {
+		return true, err
+	}
+	if b.Failpoint != nil {
+		b.Failpoint("card-again")
+	}
+	return true, b.postLocked(ctx, c)
+}
+
+// noteNeed notes since when a card needs an answer.
+func (c *record) noteNeed(now time.Time) {
+	switch now = now.UTC().Round(0); {
+	case c.Look.Needs != Answer:
+		c.Asked, c.Brought, c.Reminded = time.Time{}, time.Time{}, 0
+	case c.Brought.IsZero():
+		c.Asked, c.Brought = c.Look.Asked, now
+		if c.Asked.IsZero() {
+			c.Asked = now
+		}
+	}
+}
+
+// stepLocked takes the options of Bring.Below off a question that is answered.
+func (b *Board) stepLocked(c *record) {
+	if len(c.Below) > 0 && b.Stepped != nil {
+		b.Stepped(c.place())
+	}
+	c.Below = nil
+}
+
+func (c record) isFormer(at outbox.Conversation, message int) bool {
+	return c.Former != nil && c.Former.At == at && c.Former.Message == message
+}
+
+// comeBack gives a card the message that it had before it was sent again. False: it has one, or had none.
+func (c *record) comeBack() bool {
+	if c.Message != 0 || c.Former == nil {
+		return false
+	}
+	c.Message, c.At, c.Drawn, c.Former = c.Former.Message, c.Former.At, false, nil
+	return true
+}
+
+// leadLocked makes the earlier message of a card lead to the card's message. It is forgotten when Telegram has the edit.
+func (b *Board) leadLocked(ctx context.Context, c record) {
+	m := c.message()
+	m.Buttons, m.Text = nil, c.Look.Text
+	note := c.Former.Note
+	if b.Link != nil && c.Message > 0 && !note.Blank() {
+		if url := b.Link(c.At, c.Message); url != "" {
+			note = render.Link(note, url)
+		}
+	}
+	switch {
+	case c.Former.Alone:
+		m.Text = note
+	case !note.Blank():
+		m.Text = render.Join(m.Text.Begin(c.Look.limit()-note.Length()-2), render.Plain("\n\n"), note)
+	}
+	if b.mayShow(c.Former.At) {
+		b.logUnsaved(c, b.sender.Edit(ctx, c.Former.At, c.Former.Message, m))
+	}
+}
+
+func (b *Board) changed() {
+	if b.Changed != nil {
+		b.Changed()
+	}
+}

@@ -1,0 +1,244 @@
+package questions
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/attention"
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+)
+
+// Pins changes what is pinned in a chat. Errors: see package outbox.
+type Pins interface {
+	Pin(ctx context.Context, at outbox.Conversation, message int) error
+	Delete(ctx context.Context, at outbox.Conversation, message int) error
+}
+
+// Deps are what Questions work with.
+type Deps struct {
+	Chat        *chat.Chat
+	Pins        Pins
+	RemindAfter time.Duration // after which an unanswered question comes again; 0: never
+}
+
+// Questions brings open questions to people.
+type Questions struct {
+	Deps
+	lines chat.Cards[line]
+	links chat.Cards[asked]
+	wake  chan struct{}
+
+	mu       sync.Mutex
+	answered []outbox.Conversation // where a question was answered that people had stepped to
+	refused  map[int64]bool        // chats in which the bot may not pin
+}
+
+// asked names a question that a message leads to.
+type asked struct {
+	Kind string `json:"kind"`
+	Key  string `json:"key"`
+}
+
+// The kinds of the cards.
+const (
+	lineKind = "questions-line"
+	linkKind = "question-link"
+)
+
+// New returns the questions of a chat, before the board runs.
+func New(d Deps) *Questions {
+	q := &Questions{Deps: d, lines: chat.NewCards[line](d.Chat, lineKind), links: chat.NewCards[asked](d.Chat, linkKind),
+		wake: make(chan struct{}, 1), refused: make(map[int64]bool)}
+	d.Chat.Questions = q
+	d.Chat.Cards.Changed = func() { pause.Poke(q.wake) }
+	d.Chat.Cards.Stepped = func(at outbox.Conversation) {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.answered = append(q.answered, at)
+		pause.Poke(q.wake)
+	}
+	return q
+}
+
+// Feature is what the dispatcher knows of questions.
+func (q *Questions) Feature() chat.Feature {
+	return chat.Feature{Name: "questions",
+		Commands: []chat.Command{{Name: "waiting", Run: func(ctx context.Context, in chat.Incoming, _ string) error {
+			return q.Step(ctx, in.To)
+		}}},
+		Cards: map[string]chat.OnTap{linkKind: q.links.OnTap(func(_ context.Context, t chat.Tap, was asked) (chat.Answer, error) {
+			return q.after(t, was)
+		})},
+		Heard: func(context.Context, views.Session, news.News) error { pause.Poke(q.wake); return nil },
+		Run:   q.run}
+}
+
+// open are the questions that people may see, the oldest first.
+func (q *Questions) open() []card.Question {
+	return slices.DeleteFunc(q.Chat.Cards.Questions(), func(one card.Question) bool { return !q.Chat.Book.MayShow(one.At) })
+}
+
+// Waits are the open sessions that wait for a person, in the order of their creation.
+func (q *Questions) Waits() []views.Session {
+	return slices.DeleteFunc(q.Chat.Book.Records.List(), func(r views.Session) bool {
+		return !r.Live || !attention.In(q.Chat, r, r.Now).Question
+	})
+}
+
+// Chosen brings the oldest open question of a session that a person has chosen in a conversation. A question that is the
+// last message already stays there.
+func (q *Questions) Chosen(ctx context.Context, from outbox.Conversation, session uuid.UUID) error {
+	for _, one := range q.open() {
+		if one.Session == session {
+			return q.bring(ctx, from, one, false)
+		}
+	}
+	return nil
+}
+
+// Again brings the oldest open question of a session below all other messages. False: there is none.
+func (q *Questions) Again(ctx context.Context, session uuid.UUID) (shown bool, err error) {
+	for _, one := range q.open() {
+		if one.Session == session {
+			return q.again(ctx, one, nil)
+		}
+	}
+	return false, nil
+}
+
+// Step shows in a conversation the oldest open question. Its answer, or a button, leads to the next one.
+func (q *Questions) Step(ctx context.Context, from outbox.Conversation) error {
+	all := q.open()
+	if len(all) > 0 {
+		return q.bring(ctx, from, all[0], len(all) > 1)
+	}
+	p := q.Chat.In(from)
+	if waits := q.Waits(); len(waits) > 0 { // its terminal asks, and the chat has no card of that
+		r := waits[0]
+		text := p.Text(i18n.QuestionInTerminal, i18n.Args{"Name": r.Name, "Command": render.Code(q.Chat.Attach(r.ID))})
+		return q.Chat.Post(ctx, card.Look{To: from, Session: r.ID, Text: text})
+	}
+	return q.Chat.Say(ctx, from, p.Say(i18n.QuestionsNone))
+}
+
+// Next answers a tap on the button of a question that leads to the next one.
+func (q *Questions) Next(t chat.Tap) (chat.Answer, error) {
+	return q.after(t, asked{t.Card.Kind, t.Card.Key})
+}
+
+// after brings the question that comes after another one, the first one after the last.
+func (q *Questions) after(t chat.Tap, was asked) (chat.Answer, error) {
+	all := q.open()
+	i := slices.IndexFunc(all, func(one card.Question) bool { return asked{one.Kind, one.Key} == was })
+	if len(all) == 0 || len(all) == 1 && i == 0 {
+		return chat.Answer{Text: q.Chat.In(t.To).Say(i18n.QuestionsNoOther)}, nil
+	}
+	return chat.Do(func(ctx context.Context) error { return q.bring(ctx, t.To, all[(i+1)%len(all)], true) })
+}
+
+// bring shows a question at the end of its own conversation, or in another one a link to it. steps: with a button that
+// leads to the next one.
+func (q *Questions) bring(ctx context.Context, from outbox.Conversation, one card.Question, steps bool) error {
+	p := q.Chat.In(from)
+	var next []card.Option
+	if steps {
+		next = []card.Option{p.Option(i18n.ButtonNextQuestion, chat.NextQuestion, "")}
+	}
+	if one.At == from {
+		_, err := q.again(ctx, one, next)
+		return err
+	}
+	r, _ := q.Chat.Book.Records.Get(one.Session)
+	text := p.Text(i18n.QuestionElsewhere, i18n.Args{"Name": r.Name})
+	if link := q.Chat.LinkTo(one.At, one.Message); link != "" {
+		text = render.Link(text, link)
+	}
+	return q.links.Post(ctx, card.Look{To: from, Session: r.ID, Text: text, Options: [][]card.Option{next}}, asked{one.Kind, one.Key})
+}
+
+// again sends a question below all other messages, unless it is the last one there.
+func (q *Questions) again(ctx context.Context, one card.Question, below []card.Option) (shown bool, err error) {
+	last := one.Message > 0 && q.Chat.Book.Newest(one.At) == one.Message
+	note := render.Plain(q.Chat.In(one.At).Say(i18n.QuestionBelow))
+	return q.Chat.Cards.Again(ctx, one.Kind, one.Key, card.Bring{Note: note, Below: below, Stay: last})
+}
+
+// run keeps the pinned lines up to date, brings the next question after an answer, and reminds of unanswered ones.
+func (q *Questions) run(ctx context.Context) error {
+	wait := time.Duration(0)
+	for pause.Until(ctx, wait, q.wake) || ctx.Err() == nil {
+		q.mu.Lock()
+		answered := q.answered
+		q.answered = nil
+		q.mu.Unlock()
+		for _, at := range answered {
+			if all := q.open(); len(all) > 0 {
+				q.note(all[0].Session, q.bring(ctx, at, all[0], len(all) > 1))
+			}
+		}
+		q.drawLines(ctx)
+		wait = q.remind(ctx)
+	}
+	return nil
+}
+
+func (q *Questions) note(session uuid.UUID, err error) {
+	if err != nil {
+		q.Chat.Log.Error("question_not_brought", logkey.SessionID, session.String(), logkey.Error, err.Error())
+	}
+}
+
+const (
+	maxReminders = 3
+	quietPace    = time.Minute // how often the end of quiet hours is looked for
+)
+
+// remind brings the questions that are due once more with a sound, and returns the time until the next one is due.
+func (q *Questions) remind(ctx context.Context) (wait time.Duration) {
+	wait = pause.Forever
+	if q.RemindAfter <= 0 {
+		return wait
+	}
+	for _, one := range q.open() {
+		left := dueIn(one, q.RemindAfter, time.Now())
+		if left == pause.Forever {
+			continue
+		}
+		at := views.Session{ID: one.Session, Conversation: one.At}
+		switch {
+		case left > 0:
+		case !q.Chat.Sounds(chat.Reminder, at):
+			left = quietPace
+		default:
+			note := render.Plain(q.Chat.In(one.At).Say(i18n.QuestionBelow))
+			_, err := q.Chat.Cards.Again(ctx, one.Kind, one.Key, card.Bring{Note: note, Remind: true, Sounds: q.Chat.Sounds(chat.Reminder, at)})
+			if q.note(one.Session, err); one.Reminded+1 < maxReminders {
+				left = q.RemindAfter
+			} else {
+				continue
+			}
+		}
+		wait = min(wait, left)
+	}
+	return wait
+}
+
+// dueIn is the time until a question is to come again; 0: now, pause.Forever: it is not.
+func dueIn(one card.Question, after time.Duration, now time.Time) time.Duration {
+	if one.Reminded >= maxReminders || one.Message == 0 {
+		return pause.Forever
+	}
+	return max(0, one.Brought.Add(after).Sub(now))
+}
