@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -14,6 +15,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // reads notes all messages that were sent, as the outbox does.
@@ -262,6 +264,79 @@ func TestUnansweredQuestionSoundsAgain(t *testing.T) {
 			}
 			w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
 			assert.Equal(t, []string{"allow "}, w.Relay.Done())
+		})
+	}
+}
+
+// stopping is a session that asks while a person sends /stop, and the message that offers what can be done.
+func stopping(t *testing.T, w *chattest.World, r session.Record) (offer int) {
+	t.Helper()
+	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, chattest.Deep(lifecycle.ErrAsks) }
+	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, r.ID))
+	w.MustHear(t, "/stop")
+	w.Work(t)
+	offer = w.Telegram.LastID()
+	require.Equal(t, w.WordsOf(i18n.ButtonDenyAndStop, i18n.ButtonShowQuestion), chattest.Words(w.Shows(t, offer)))
+	require.Equal(t, w.Named(i18n.StopAsked, "api"), w.Shows(t, offer).Text.Text)
+	return offer
+}
+
+// pressed are the keys and halts that lifecycle was asked for.
+func pressed(w *chattest.World) (all []string) {
+	for _, line := range w.Lifecycle.Done() {
+		if strings.HasPrefix(line, "press") || strings.HasPrefix(line, "halt") {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// No Esc is pressed for a request with a hook: the denial ends the turn. What waits in the queue is asked about first.
+func TestP7_StopDeniesOpenRequest(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := asks(t, w, "api", "make")
+		offer := stopping(t, w, r)
+		late := w.Shows(t, offer)
+		w.Press(t, chattest.Bob, offer, w.Word(i18n.ButtonDenyAndStop))
+		assert.Equal(t, []string{"deny and stop: The user denied this from the chat."}, w.Relay.Done())
+		assert.Equal(t, []string{"halt " + r.ID.String()}, pressed(w))
+		assert.Equal(t, w.Named(i18n.StopDenied, "api"), w.Shows(t, offer).Text.Text)
+		assert.Empty(t, chattest.Words(w.Shows(t, offer)))
+		require.NoError(t, w.TapSpot(t, chattest.Alice, w.Spot(t, late, i18n.ButtonDenyAndStop)))
+		w.Work(t)
+		assert.Len(t, w.Relay.Done(), 1, "a second tap does nothing")
+		assert.False(t, w.Asks.List()[0].Decision.Allows())
+		assert.Equal(t, q.ID, w.Asks.List()[0].Request.ID)
+	})
+}
+
+func TestStopShowsOpenQuestion(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := asks(t, w, "api", "make")
+		offer := stopping(t, w, r)
+		w.Press(t, chattest.Alice, offer, w.Word(i18n.ButtonShowQuestion))
+		assert.Greater(t, w.Message(t, q), offer)
+		assert.Empty(t, w.Relay.Done())
+		assert.Empty(t, pressed(w))
+	})
+}
+
+// Esc is pressed once, in the dialog that was shown when the person asked to stop.
+func TestP7_StopPressesEscInShownDialog(t *testing.T) {
+	for name, changed := range map[string]bool{"the same dialog": false, "another dialog": true} {
+		chattest.RunsAs(t, name, func(t *testing.T, w *chattest.World) {
+			r := w.ShowsDialog(t)
+			offer := stopping(t, w, r)
+			late := w.Shows(t, offer)
+			if changed {
+				w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return lifecycle.Dialog{}, lifecycle.ErrChanged }
+			}
+			w.Press(t, chattest.Alice, offer, w.Word(i18n.ButtonDenyAndStop))
+			assert.Equal(t, []string{"halt " + r.ID.String(), "press esc of " + r.ID.String() + " for " + chattest.Trust.Mark}, pressed(w))
+			assert.Equal(t, changed, slices.Contains(w.Telegram.Texts(), w.Named(i18n.StopChanged, "api")))
+			require.NoError(t, w.TapSpot(t, chattest.Alice, w.Spot(t, late, i18n.ButtonDenyAndStop)))
+			w.Work(t)
+			assert.Len(t, pressed(w), 2, "never a second Esc")
 		})
 	}
 }

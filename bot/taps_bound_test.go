@@ -53,6 +53,7 @@ var whoMayTap = map[string]string{
 	"report":        anyone,
 	"rest":          anyone,
 	"screenshot":    anyone,
+	"stop-asked":    anyone,
 	"topic-lost":    anyone,
 	"turn":          anyone,
 }

@@ -106,9 +106,13 @@ const (
 	VoiceFailed            Key = "voice_failed"
 	Unproven               Key = "unproven" // Name, Time
 	Dropped                Key = "dropped"
-	SentAgain              Key = "sent_again"       // Name
-	StopNothing            Key = "stop_nothing"     // Name
-	StopAsks               Key = "stop_asks"        // Name
+	SentAgain              Key = "sent_again"   // Name
+	StopNothing            Key = "stop_nothing" // Name
+	StopAsks               Key = "stop_asks"    // Name
+	StopAsked              Key = "stop_asked"   // Name
+	ButtonDenyAndStop      Key = "button_deny_and_stop"
+	StopDenied             Key = "stop_denied"      // Name
+	StopChanged            Key = "stop_changed"     // Name
 	StopStillWorks         Key = "stop_still_works" // Name
 	StopWorksOn            Key = "stop_works_on"    // Name
 	StopDone               Key = "stop_done"        // Name

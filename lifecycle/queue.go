@@ -299,3 +299,12 @@ func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (told boo
 	})
 	return told, err
 }
+
+// Halt takes the prompts that wait out of the queue, and asks the person about each of them. It presses no key: what is
+// to stop the agent is a decision about its question.
+func (q Queues) Halt(ctx context.Context, id uuid.UUID) error {
+	return q.kit.ask(ctx, id, func(w *work) error {
+		_, err := w.prompts.askAboutQueue(ctx)
+		return err
+	})
+}

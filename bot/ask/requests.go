@@ -75,13 +75,13 @@ type Requests struct {
 // Connect sets the messages about what terminals ask. It is called once, before Run.
 func (a *Requests) Connect(d Dialogs) { a.dialogs = d }
 
-// cardKind is that of the cards.
-const cardKind = "ask"
+// CardKind is that of the cards.
+const CardKind = "ask"
 
 // NewRequests gives the requests of the store.
 func NewRequests(d Deps) *Requests {
 	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume)}
-	a.cards = card.NewKind(d.Chat.Cards, cardKind, a.refused).Asking()
+	a.cards = card.NewKind(d.Chat.Cards, CardKind, a.refused).Asking()
 	for _, c := range d.Store.Unsettled() {
 		r := a.newRequest(c.Request)
 		r.due = true
@@ -98,8 +98,8 @@ func (a *Requests) newRequest(q Request) *request {
 func (a *Requests) Feature() chat.Feature {
 	return chat.Feature{
 		Name:    "ask",
-		Cards:   map[string]chat.OnTap{cardKind: a.tap},
-		Late:    map[string]func(chat.Tap) string{cardKind: a.late},
+		Cards:   map[string]chat.OnTap{CardKind: a.tap},
+		Late:    map[string]func(chat.Tap) string{CardKind: a.late},
 		Heard:   a.heard,
 		Text:    a.text,
 		Run:     a.Run,

@@ -68,6 +68,8 @@ type Chat struct {
 	IsNext    func(r views.Session, end talk.Cursor) bool                                                                 // see waiting.IsNext
 	Lead      func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error          // see sessions.Lead
 	Planned   func(prompt string) bool                                                                                    // the limit feature asks about it
+	// Stopping asks how to stop an agent that has an open question; false: no question is shown.
+	Stopping func(ctx context.Context, in Incoming, r views.Session) (asked bool, err error)
 }
 
 // New is a Chat about the sessions of a machine.

@@ -29,13 +29,13 @@ type Dialogs struct {
 	cards  chat.Cards[string] // by session, with the mark of what the terminal showed
 }
 
-// cardKind is that of the cards.
-const cardKind = "dialog"
+// CardKind is that of the cards.
+const CardKind = "dialog"
 
 // New gives the dialogs of a chat. floods says whether a session has asked so much of late that nothing
 // may be chosen from the chat.
 func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dialogs {
-	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, cardKind).Asking()}
+	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, CardKind).Asking()}
 }
 
 // Again brings the dialog of a session below all other messages. False: none is shown.
@@ -58,7 +58,7 @@ func (d *Dialogs) Feature() chat.Feature {
 	})
 	return chat.Feature{
 		Name:  "dialog",
-		Cards: map[string]chat.OnTap{cardKind: d.cards.OnTap(d.tap)},
+		Cards: map[string]chat.OnTap{CardKind: d.cards.OnTap(d.tap)},
 		News:  []chat.Teller{opened, chat.Tells(d.notReporting), chat.Hears[news.DialogGone](d.hear)},
 		Heard: d.hear,
 		Run:   d.run,
@@ -146,6 +146,26 @@ func (d *Dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, 
 		}
 		return errors.Join(drawn, d.chat.Explain(ctx, t.To, p.Failure(r, err)))
 	})
+}
+
+// Mark names what the dialog of a session asks, while it is shown.
+func (d *Dialogs) Mark(key string) (mark string, open bool) {
+	c, open := d.cards.Get(key)
+	return c.Payload, open
+}
+
+// Stop presses Esc in the dialog that has a mark, once. refusal.Changed: the terminal shows something else, and no key is
+// pressed.
+func (d *Dialogs) Stop(ctx context.Context, key, mark string, _ int64) error {
+	session, err := uuid.Parse(key)
+	if err != nil {
+		return err
+	}
+	now, err := d.keys.Press(ctx, session, mark, escape.Value)
+	if err != nil && !isGone(err) && !refusal.Is(err, refusal.Changed, refusal.NoDialog) {
+		return err
+	}
+	return errors.Join(err, d.redraw(ctx, key, mark, now))
 }
 
 // redraw draws the card that was drawn for a mark as its terminal is now. Only a dialog that still

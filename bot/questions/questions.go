@@ -38,6 +38,9 @@ type Questions struct {
 	Deps
 	lines chat.Cards[line]
 	links chat.Cards[asked]
+	stops chat.Cards[stop]
+	kinds map[string]Kind
+	halt  func(ctx context.Context, session uuid.UUID) error
 	wake  chan struct{}
 
 	mu       sync.Mutex
@@ -60,7 +63,8 @@ const (
 // New returns the questions of a chat, before the board runs.
 func New(d Deps) *Questions {
 	q := &Questions{Deps: d, lines: chat.NewCards[line](d.Chat, lineKind), links: chat.NewCards[asked](d.Chat, linkKind),
-		wake: make(chan struct{}, 1), refused: make(map[int64]bool)}
+		stops: chat.NewCards[stop](d.Chat, stopKind),
+		wake:  make(chan struct{}, 1), refused: make(map[int64]bool)}
 	d.Chat.Questions = q
 	d.Chat.Cards.Changed = func() { pause.Poke(q.wake) }
 	d.Chat.Cards.Stepped = func(at outbox.Conversation) {
@@ -80,7 +84,7 @@ func (q *Questions) Feature() chat.Feature {
 		}}},
 		Cards: map[string]chat.OnTap{linkKind: q.links.OnTap(func(_ context.Context, t chat.Tap, was asked) (chat.Answer, error) {
 			return q.after(t, was)
-		})},
+		}), stopKind: q.stops.OnTap(q.tapStop)},
 		Heard: func(context.Context, views.Session, news.News) error { pause.Poke(q.wake); return nil },
 		Run:   q.run}
 }
@@ -141,7 +145,7 @@ func (q *Questions) Next(t chat.Tap) (chat.Answer, error) {
 // after brings the question that comes after another one, the first one after the last.
 func (q *Questions) after(t chat.Tap, was asked) (chat.Answer, error) {
 	all := q.open()
-	i := slices.IndexFunc(all, func(one card.Question) bool { return asked{one.Kind, one.Key} == was })
+	i := slices.IndexFunc(all, func(one card.Question) bool { return nameOf(one) == was })
 	if len(all) == 0 || len(all) == 1 && i == 0 {
 		return chat.Answer{Text: q.Chat.In(t.To).Say(i18n.QuestionsNoOther)}, nil
 	}
@@ -165,7 +169,7 @@ func (q *Questions) bring(ctx context.Context, from outbox.Conversation, one car
 	if link := q.Chat.LinkTo(one.At, one.Message); link != "" {
 		text = render.Link(text, link)
 	}
-	return q.links.Post(ctx, card.Look{To: from, Session: r.ID, Text: text, Options: [][]card.Option{next}}, asked{one.Kind, one.Key})
+	return q.links.Post(ctx, card.Look{To: from, Session: r.ID, Text: text, Options: [][]card.Option{next}}, nameOf(one))
 }
 
 // again sends a question below all other messages, unless it is the last one there.

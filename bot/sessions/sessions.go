@@ -280,6 +280,11 @@ func NameAndPath(args string) (name, path string) {
 // which subagents run on.
 func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) error {
 	told, err := s.Agents.Interrupt(ctx, r.ID)
+	if refusal.Is(err, refusal.Asks) {
+		if asked, err := s.chat.Stopping(ctx, in, r); asked || err != nil {
+			return err
+		}
+	}
 	idle := refusal.Is(err, refusal.Idle)
 	if err != nil && !idle {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))

@@ -130,7 +130,11 @@ func (f *fakeRelay) Decide(_ context.Context, id string, d hooks.Decision) error
 	if !f.end(id) {
 		return hooks.ErrNotWaiting
 	}
-	f.Add("%s %s", d.Behavior, d.Message)
+	what := d.Behavior
+	if d.Interrupt {
+		what += " and stop:"
+	}
+	f.Add("%s %s", what, d.Message)
 	return nil
 }
 

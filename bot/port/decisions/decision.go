@@ -25,6 +25,7 @@ const behaviorAllow = "allow"
 type Decision struct {
 	Behavior           string            `json:"behavior"` // allow or deny
 	Message            string            `json:"message,omitempty"`
+	Interrupt          bool              `json:"interrupt,omitempty"` // a denial ends the turn, as Esc does
 	UpdatedInput       json.RawMessage   `json:"updatedInput,omitempty"`
 	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
 }
@@ -56,6 +57,13 @@ func Deny(message string) Decision {
 		message = Denied
 	}
 	return Decision{Behavior: "deny", Message: message}
+}
+
+// DenyAndStop is Deny that also ends the turn.
+func DenyAndStop(message string) Decision {
+	d := Deny(message)
+	d.Interrupt = true
+	return d
 }
 
 // AnswerQuestions answers AskUserQuestion: answers holds a label, several joined by ", ", or free

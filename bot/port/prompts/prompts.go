@@ -53,6 +53,8 @@ type Order interface {
 	// (refusal.Asks) or a draft in the box (refusal.BoxBusy). told: nothing was interrupted, or news or
 	// the transcript say what was.
 	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
+	// Halt takes all prompts that wait out of the queue: news ask people about each. No key is pressed.
+	Halt(ctx context.Context, id uuid.UUID) error
 }
 
 // Prompt is one text on its way, as news tell of it.

@@ -1,0 +1,36 @@
+package ask
+
+import (
+	"context"
+	"errors"
+
+	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/refusal"
+	"ccbot/internal/pause"
+)
+
+// Mark names what a request asks, while a person may decide it.
+func (a *Requests) Mark(key string) (mark string, open bool) { return key, a.IsOpen(key) }
+
+// Stop denies a request and ends the turn of its agent. refusal.Changed: nobody can decide it any longer.
+func (a *Requests) Stop(ctx context.Context, key, _ string, by int64) error {
+	r, open := a.find(key)
+	if !open {
+		return &refusal.Error{Code: refusal.Changed}
+	}
+	old, next, err := r.change(ctx, func(c Card) (Card, error) {
+		if err := c.undecided(); err != nil {
+			return c, err
+		}
+		return c.decided(by, decisions.DenyAndStop(denial(c.Request)), a.Chat.Now()), nil
+	})
+	switch {
+	case errors.Is(err, errOver), errors.Is(err, errNotNow):
+		return &refusal.Error{Code: refusal.Changed, Err: err}
+	case err != nil:
+		return err
+	}
+	r.free(ctx, old, next)
+	pause.Poke(r.wake) // which gives the decision to the hook
+	return nil
+}

@@ -1,0 +1,99 @@
+package questions
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+)
+
+// Kind decides about the questions of one kind of cards.
+type Kind interface {
+	// Mark names what the question of a key asks now; false: it is not open.
+	Mark(key string) (mark string, open bool)
+	// Stop denies what has this mark and ends the turn of its agent, because a person wants that. refusal.Changed: the
+	// agent asks something else, and nothing is done.
+	Stop(ctx context.Context, key, mark string, by int64) error
+}
+
+// stop is the payload of a message that asks how to stop an agent that asks something.
+type stop struct {
+	asked
+	Mark string `json:"mark"`
+}
+
+const (
+	stopKind   = "stop-asked"
+	denyOption = "deny"
+	showOption = "show"
+)
+
+// Connect sets the kinds of questions by the kinds of their cards, and halt, which takes the queue of a session apart. It is
+// called once, before anything runs.
+func (q *Questions) Connect(halt func(ctx context.Context, session uuid.UUID) error, kinds map[string]Kind) {
+	q.halt, q.kinds = halt, kinds
+}
+
+// Stopping asks how to stop an agent that has an open question: an Esc would answer that. False: no question is shown.
+func (q *Questions) Stopping(ctx context.Context, in chat.Incoming, r views.Session) (asked bool, err error) {
+	one, what, open := q.toStop(r)
+	if !open {
+		return false, nil
+	}
+	p := q.Chat.In(in.To)
+	look := card.Look{To: in.To, Session: r.ID, ReplyTo: in.MessageID, Text: p.Text(i18n.StopAsked, i18n.Args{"Name": r.Name}),
+		Options: chat.Rows(2, p.Option(i18n.ButtonDenyAndStop, denyOption, outbox.Danger),
+			p.Option(i18n.ButtonShowQuestion, showOption, outbox.Primary))}
+	what.asked = nameOf(one)
+	return true, q.stops.Post(ctx, look, what)
+}
+
+// nameOf names a question.
+func nameOf(one card.Question) asked { return asked{one.Kind, one.Key} }
+
+// toStop finds the oldest open question of a session that can be denied.
+func (q *Questions) toStop(r views.Session) (one card.Question, what stop, open bool) {
+	for _, one := range q.open() {
+		if kind := q.kinds[one.Kind]; one.Session == r.ID && kind != nil {
+			if mark, open := kind.Mark(one.Key); open {
+				return one, stop{Mark: mark}, true
+			}
+		}
+	}
+	return one, what, false
+}
+
+// tapStop denies the question and stops the agent, or shows the question. A second tap finds no card.
+func (q *Questions) tapStop(ctx context.Context, t chat.Tap, was stop) (chat.Answer, error) {
+	i := slices.IndexFunc(q.open(), func(one card.Question) bool { return nameOf(one) == was.asked })
+	if t.Card.Option == showOption && i >= 0 {
+		return chat.Do(func(ctx context.Context) error { return q.bring(ctx, t.To, q.open()[i], false) })
+	}
+	if i < 0 || q.kinds[was.Kind] == nil {
+		return q.stops.Over(ctx, t)
+	}
+	return chat.Do(func(ctx context.Context) error {
+		p := q.Chat.In(t.To)
+		r, _ := q.Chat.Book.Records.Get(t.Card.Session)
+		last := p.Text(i18n.StopDenied, i18n.Args{"Name": r.Name})
+		if err := q.stops.Close(ctx, t.Card.Key, last); err != nil { // before anything is pressed: it is done once
+			return err
+		}
+		if err := q.halt(ctx, r.ID); err != nil {
+			return err
+		}
+		err := q.kinds[was.Kind].Stop(ctx, was.Key, was.Mark, t.From)
+		if refusal.Is(err, refusal.Changed) {
+			return q.Chat.Tell(ctx, t, render.Plain(p.Say(i18n.StopChanged, i18n.Args{"Name": r.Name})))
+		}
+		return err
+	})
+}
