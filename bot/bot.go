@@ -207,7 +207,7 @@ func (b *Bot) talks() []chat.Feature {
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
 	b.Requests.Connect(dialogs)
-	b.Asking.Connect(s.Halt, map[string]questions.Kind{ask.CardKind: b.Requests, dialog.CardKind: dialogs})
+	b.Asking.Connect(s.Halt, map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs})
 	c.Stopping = b.Asking.Stopping
 	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Asking.Again)
 	c.Begin, c.Lost, c.ResumeAll = b.Resumer.Begin, b.Reports.Lost, b.Reports.ResumeAll

@@ -9,11 +9,14 @@ import (
 	"ccbot/internal/pause"
 )
 
+// Stops stops agents that have an open request.
+type Stops struct{ *Requests }
+
 // Mark names what a request asks, while a person may decide it.
-func (a *Requests) Mark(key string) (mark string, open bool) { return key, a.IsOpen(key) }
+func (a Stops) Mark(key string) (mark string, open bool) { return key, a.IsOpen(key) }
 
 // Stop denies a request and ends the turn of its agent. refusal.Changed: nobody can decide it any longer.
-func (a *Requests) Stop(ctx context.Context, key, _ string, by int64) error {
+func (a Stops) Stop(ctx context.Context, key, _ string, by int64) error {
 	r, open := a.find(key)
 	if !open {
 		return &refusal.Error{Code: refusal.Changed}

@@ -37,7 +37,7 @@ func (q *Questions) drawLines(ctx context.Context) {
 	}
 	for id, all := range waits {
 		if err := q.drawLine(ctx, outbox.Conversation{ChatID: id}, all); err != nil && ctx.Err() == nil {
-			q.Chat.Log.Warn("line_not_drawn", logkey.ChatID, id, logkey.Error, err.Error())
+			q.Chat.Log.Warn("line_not_drawn", logkey.ChatID, id, logkey.Error, err)
 		}
 	}
 }

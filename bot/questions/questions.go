@@ -200,7 +200,7 @@ func (q *Questions) run(ctx context.Context) error {
 
 func (q *Questions) note(session uuid.UUID, err error) {
 	if err != nil {
-		q.Chat.Log.Error("question_not_brought", logkey.SessionID, session.String(), logkey.Error, err.Error())
+		q.Chat.Log.Error("question_not_brought", logkey.SessionID, session.String(), logkey.Error, err)
 	}
 }
 
