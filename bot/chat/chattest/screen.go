@@ -50,3 +50,9 @@ func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
 	}
 	return f.OnDialog, nil
 }
+
+func (f *fakeSessions) Halt(_ context.Context, id uuid.UUID) error {
+	f.wait()
+	f.Add("halt %s", id)
+	return nil
+}

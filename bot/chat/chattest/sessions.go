@@ -375,12 +375,6 @@ func (f *fakeSessions) ToFront(_ context.Context, id uuid.UUID, key string) erro
 	return nil
 }
 
-func (f *fakeSessions) Halt(_ context.Context, id uuid.UUID) error {
-	f.wait()
-	f.Add("halt %s", id)
-	return nil
-}
-
 func (f *fakeSessions) SendNow(_ context.Context, id uuid.UUID, key string) (told bool, err error) {
 	f.wait()
 	f.Add("send now %s of %s", key, id)
