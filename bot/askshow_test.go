@@ -132,7 +132,7 @@ func TestARequestThatNobodySawLeavesNothing(t *testing.T) {
 		w.Dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
 		w.Work(t)
-		assert.Len(t, w.Telegram.Sent, 2, "it is back")
+		assert.Len(t, w.Telegram.Sent, 3, "it is back, and a line names the two")
 	})
 }
 

@@ -274,6 +274,9 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 	w := chattest.ShowsAllButtons(t)
 	w.Asks64(t, w.NewCurrentSession(t, "still asks", session.Running))
+	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, lifecycle.ErrAsks }
+	w.MustHear(t, "/stop")
+	w.MustSayInForum(t, 0, "/waiting")
 	w.MustHear(t, "/rename") // another current session has ended the question before
 	w.Install(append(w.Features(), shelf(nil)))
 	require.NoError(t, w.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}}, "shelf"))

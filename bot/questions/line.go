@@ -45,7 +45,7 @@ func (q *Questions) drawLines(ctx context.Context) {
 func (q *Questions) drawLine(ctx context.Context, to outbox.Conversation, waits []views.Session) error {
 	key := strconv.FormatInt(to.ChatID, 10)
 	c, has := q.lines.Get(key)
-	if !wanted(len(waits), has) || q.isRefused(to.ChatID) {
+	if !wanted(len(waits), has && c.Sent) || q.isRefused(to.ChatID) {
 		return q.removeLine(ctx, c, has)
 	}
 	p := q.Chat.In(to)

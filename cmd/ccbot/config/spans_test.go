@@ -78,5 +78,5 @@ func TestDurationsAreAllOfThem(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, spans(), 7)
+	assert.Len(t, spans(), 8)
 }
