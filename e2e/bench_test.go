@@ -51,6 +51,7 @@ var experiments = []experiment{
 	{"busy", 2, (*bench).busy},
 	{"household", 1, (*bench).households},
 	{"scan", 1, (*bench).scan},
+	{"tmux", 1, (*bench).tmuxMemory},
 }
 
 // bench is one run of one experiment with the binaries of one side.

@@ -58,6 +58,14 @@ func placeholdersClose(s *stage) {
 	s.until("the placeholder has closed", func() bool { return !slices.Contains(s.windows(), tmux.PlaceholderName) })
 }
 
+// isNamed waits until a window has the name of a session.
+func isNamed(name string) func(*stage) {
+	return func(s *stage) {
+		s.t.Helper()
+		s.until("the window is named "+name, func() bool { return slices.Contains(s.windows(), name) })
+	}
+}
+
 func opens(name string) func(*stage) {
 	return func(s *stage) { s.say("/new " + name + " " + s.dir) }
 }
@@ -113,6 +121,9 @@ func birthAndEnd() life {
 		{step: "start", point: "window-tagged", when: "the placeholder has the tag, and no agent",
 			disk: "the command; a `starting` record that knows no window; a placeholder with its tag", fresh: "drops the record; the command comes again and starts the session; the placeholder closes by itself",
 			do: opens("five"), dead: both(onDisk("five", starting, false), tagged("five", 1)), after: both(hears("five is ready"), placeholdersClose)},
+		{step: "start", point: "window-begun", when: "the agent runs, its window has no name",
+			disk: "the command; a `starting` record that knows no window; an agent in a window with its tag", fresh: "binds the record to the window by its tag, and names the window; the command that comes again finds the session",
+			do: opens("six"), dead: both(onDisk("six", starting, false), tagged("six", 1)), after: both(hears("six is ready"), isNamed("six"))},
 		{step: "start", point: "window-made", when: "between the window and its record",
 			disk: "the command; a `starting` record that knows no window, though one carries its tag", fresh: "binds the record to the window by its tag; the command that comes again finds the session",
 			do: opens("two"), dead: both(onDisk("two", starting, false), tagged("two", 1)), after: hears("two is ready")},
@@ -152,6 +163,15 @@ func birthAndEnd() life {
 			},
 			disk: "the command; a `restoring` record that knows no window; a placeholder with its tag", fresh: "goes on with the restore; the placeholder closes by itself",
 			do: resumes("five"), dead: both(onDisk("five", restoring, false), tagged("five", 1)), after: both(hears("five is ready"), placeholdersClose)},
+		{step: "restore", point: "window-begun", when: "the agent runs, its window has no name",
+			prepare: func(s *stage) {
+				s.start()
+				kills("six")(s)
+				s.hear(s.mark, "six is archived")
+				s.rest()
+			},
+			disk: "the command; a `restoring` record that knows no window; an agent in a window with its tag", fresh: "binds the record to the window by its tag, and names the window",
+			do: resumes("six"), dead: both(onDisk("six", restoring, false), tagged("six", 1)), after: both(hears("six is ready"), isNamed("six"))},
 		{step: "restore", point: "window-made", when: "between the window and its record",
 			disk: "the command; a `restoring` record that knows no window, though one carries its tag", fresh: "binds the record to the window by its tag",
 			do: resumes("two"), dead: both(onDisk("two", restoring, false), tagged("two", 1)), after: hears("two is ready")},

@@ -301,8 +301,10 @@ func CheckDir(dir string) error {
 	return wording.Errorf("directory %q: %w", wording.Path(dir), err)
 }
 
-// takeUp binds a session to a window that was found, and continues the launch from there.
+// takeUp binds a session to a window that was found, and continues the launch from there. A crash may
+// have come before the window got its name.
 func (w *opening) takeUp(ctx context.Context, pane tmux.Pane) error {
+	w.r.NameDue = true
 	if err := w.bind(ctx, pane); err != nil {
 		return err
 	}

@@ -81,6 +81,17 @@ func TestP2_AnOrphanWindowIsToldOnce(t *testing.T) {
 	assert.Equal(t, []tmux.WindowID{windowID(7), windowID(9)}, []tmux.WindowID{orphans[0].Window, orphans[1].Window})
 }
 
+// A placeholder closes by itself. An agent that a crash has kept from its window's name, and whose record
+// is gone, is shown to people.
+func TestP2_UnnamedAgentIsOrphan(t *testing.T) {
+	unnamed := func(command string) tmux.Pane {
+		return pane(7, func(p *tmux.Pane) { p.WindowName, p.Command = tmux.PlaceholderName, command })
+	}
+	r := record(session.Archived, nil)
+	assert.Empty(t, world(r, process.Unknown, unnamed("sleep")).Orphans())
+	assert.Len(t, world(r, process.Unknown, unnamed("claude")).Orphans(), 1)
+}
+
 // Ids of a server that is gone bind nothing in the next one.
 func TestP2_ABindingOfAnotherServerHidesNoOrphan(t *testing.T) {
 	w := world(record(session.CleanupFailed, binding(7)), process.Unknown, pane(7))

@@ -82,7 +82,7 @@ func (w World) sameServer(b session.Binding) process.Answer {
 // reserved reports whether a window is never an orphan, because of its name. A placeholder closes by
 // itself; one that is dead does not.
 func reserved(p tmux.Pane) bool {
-	return p.WindowName == "__main__" || p.WindowName == "ccbot-usage" || p.WindowName == tmux.PlaceholderName && !p.Dead
+	return p.WindowName == "__main__" || p.WindowName == "ccbot-usage" || tmux.IsPlaceholder(p)
 }
 
 // Orphans returns the windows of ccbot's tmux session that no record is bound to, that no other

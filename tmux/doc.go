@@ -20,12 +20,11 @@
 //	%end <time> <number> <flags>        (%error when it failed; the rest of the list is then skipped)
 //
 // flags is 1 for commands of this client and 0 for the rest (the attach itself, a user's hooks). A
-// list makes one block per command; an if-shell makes one more for itself before those of the
-// branch it chose, so the number of blocks of a line is not known beforehand. A body is not
-// escaped: the screen of a pane may hold lines that look like guards. Therefore each line is
-// followed by `display-message -p <random>`, and everything up to that text belongs to the line; a
-// block ends at the last line that repeats its %begin. Branches of a guard announce themselves with
-// the same random text, so neither a screen nor a process name can forge an outcome.
+// list makes one block per command; a command that fails, or a user's hook, changes the number of
+// blocks of a line. A body is not escaped: the screen of a pane may hold lines that look like guards.
+// Therefore each line is followed by `display-message -p <random>`, and everything up to that text
+// belongs to the line; a block ends at the last line that repeats its %begin. A guard reports its
+// outcome with the same random text, so neither a screen nor a process name can forge an outcome.
 //
 // # Found by experiment on 3.3a; the named behaviour also on 3.2 and 3.7c
 //
@@ -48,8 +47,10 @@
 //     libutempter takes the signal away (about 1 in 20 processes that end at once on Debian's 3.3a,
 //     none without that library). For each such pane Panes makes a child end, once.
 //   - capture-pane -p of a control client leaks its text in the server up to 3.5a, and "q:" leaks up
-//     to 3.3a; if-shell leaks about 350 bytes for each command of its branch. show-buffer escapes
+//     to 3.3a. if-shell leaks the commands of the branch that runs, from 3.3 on. show-buffer escapes
 //     control characters up to 3.3a.
+//   - If if-shell -F cannot read the command of its branch, it fails, and the rest of the line is
+//     skipped (in the sources of 3.2 to 3.7c). Nothing else runs between two commands of a line.
 //   - Captures are taken without -J, because readers of the screen were written for rows as shown,
 //     and -J would also keep trailing spaces.
 package tmux

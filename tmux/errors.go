@@ -3,7 +3,9 @@ package tmux
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"syscall"
 
 	"ccbot/bot/port/refusal"
 )
@@ -72,10 +74,16 @@ type commandError struct {
 // Error is tmux's text after the command's name.
 func (e *commandError) Error() string { return "tmux " + e.Command + ": " + e.Text }
 
-// Unwrap gives the sentinel that the text proves.
+// Unwrap returns the sentinel that the text proves, or the fault of the machine that it names.
 func (e *commandError) Unwrap() error {
 	if strings.HasPrefix(e.Text, "can't find pane") {
 		return ErrNoPane
+	}
+	_, why, _ := strings.Cut(e.Text, "fork failed: ")
+	for _, number := range []syscall.Errno{syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		if strings.EqualFold(why, number.Error()) {
+			return &os.PathError{Op: "fork/exec", Path: "tmux", Err: number}
+		}
 	}
 	return nil
 }

@@ -28,14 +28,10 @@ func (c *Client) Paste(ctx context.Context, g Guard, text string) error {
 	}
 	defer os.Remove(file)
 	buffer := "ccbot-" + rand.Text()
-	err = c.guarded(ctx, "paste-buffer", g, g.typing(), branches{
-		before:    command("load-buffer", "-b", buffer, literal(file)),
-		then:      command("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", g.Pane.String()),
-		otherwise: command("delete-buffer", "-b", buffer),
-	})
-	var failed *commandError
-	if errors.As(err, &failed) {
-		// A paste that failed has not reached its -d, so the buffer may still exist. If there is
+	err = c.guarded(ctx, "paste-buffer", g, g.typing(), command("load-buffer", "-b", buffer, literal(file)),
+		command("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", g.Pane.String()))
+	if errors.Is(err, ErrGuard) || errors.As(err, new(*commandError)) {
+		// The line has not reached the -d of its paste, so the buffer may still exist. If there is
 		// none, that is fine.
 		_, _ = c.lines(ctx, "delete-buffer", command("delete-buffer", "-b", buffer))
 	}
@@ -44,7 +40,7 @@ func (c *Client) Paste(ctx context.Context, g Guard, text string) error {
 
 // Enter presses Enter.
 func (c *Client) Enter(ctx context.Context, g Guard) error {
-	return c.guarded(ctx, "send-keys", g, g.typing(), pressing(g, "Enter"))
+	return c.guarded(ctx, "send-keys", g, g.typing(), "", pressing(g, "Enter"))
 }
 
 // Press presses one of the known keys.
@@ -52,12 +48,10 @@ func (c *Client) Press(ctx context.Context, g Guard, k Key) error {
 	if !k.Valid() {
 		return fmt.Errorf("tmux send-keys: key %q", k)
 	}
-	return c.guarded(ctx, "send-keys", g, g.typing(), pressing(g, string(k)))
+	return c.guarded(ctx, "send-keys", g, g.typing(), "", pressing(g, string(k)))
 }
 
-func pressing(g Guard, key string) branches {
-	return branches{then: command("send-keys", "-t", g.Pane.String(), key)}
-}
+func pressing(g Guard, key string) string { return command("send-keys", "-t", g.Pane.String(), key) }
 
 // LeaveView ends the copy mode or the view mode of a pane, in which a person has scrolled back. Any other mode stays,
 // and the error is then ErrGuard. No key is sent.
@@ -65,13 +59,13 @@ func (c *Client) LeaveView(ctx context.Context, g Guard) error {
 	cond := g.owner()
 	cond.format += " #{pane_dead} #{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}}"
 	cond.want += " 0 1"
-	return c.guarded(ctx, "copy-mode", g, cond, branches{then: command("copy-mode", "-q", "-t", g.Pane.String())})
+	return c.guarded(ctx, "copy-mode", g, cond, "", command("copy-mode", "-q", "-t", g.Pane.String()))
 }
 
 // ClosePane closes one pane, alive or dead. Its process gets SIGHUP; panes beside it stay. Only the
 // pid is compared. This is the one place where ccbot closes anything in tmux.
 func (c *Client) ClosePane(ctx context.Context, g Guard) error {
-	return c.guarded(ctx, "kill-pane", g, g.owner(), branches{then: command("kill-pane", "-t", g.Pane.String())})
+	return c.guarded(ctx, "kill-pane", g, g.owner(), "", command("kill-pane", "-t", g.Pane.String()))
 }
 
 // condition is a comparison that tmux makes: a format, and the text to which it must expand.
@@ -88,8 +82,12 @@ func (g Guard) check() error {
 }
 
 // owner is the condition that the pane belongs to the pid. The id is compared too, because for a
-// missing target tmux may look at another pane.
+// missing target tmux may look at another pane. A pane in which tmux could not start a process has no pid,
+// and its window still has the tag.
 func (g Guard) owner() condition {
+	if g.emptied != "" {
+		return condition{"#{pane_id} #{pane_pid} #{@ccbot_session}", g.Pane.String() + " -1 " + g.emptied}
+	}
 	return condition{"#{pane_id} #{pane_pid}", g.Pane.String() + " " + strconv.Itoa(g.PID)}
 }
 
@@ -107,40 +105,46 @@ func (g Guard) typing() condition {
 	return c
 }
 
-// branches are the commands of a guarded line: a preparation, then one of two branches. Only then
-// is needed.
-type branches struct{ before, then, otherwise string }
-
-// guarded runs one line: a preparation, a comparison, and one of two branches. Each branch ends
-// with a text that says which one it was.
-func (c *Client) guarded(ctx context.Context, name string, g Guard, cond condition, b branches) error {
+// guarded runs one line: a preparation, which may be empty, a comparison, and commands that run only
+// if the pane compares equal. If it does not, if-shell tries to run a command that does not exist,
+// and tmux skips the rest of the line. A branch that runs would stay in the memory of the server.
+func (c *Client) guarded(ctx context.Context, name string, g Guard, cond condition, before, then string) error {
 	if err := g.check(); err != nil {
 		return fmt.Errorf("tmux %s: %w", name, err)
 	}
 	a, call, err := c.do(ctx, name, func(marker string) string {
-		test := "#{==:" + cond.format + "," + operand(cond.want) + "}"
-		refused := command("display-message", "-p", "-t", g.Pane.String(), marker+"-refused "+cond.format)
-		return join(b.before, command("if-shell", "-F", "-t", g.Pane.String(), test)+
-			" { "+b.then+" ; "+command("display-message", "-p", marker+"-done")+" }"+
-			" { "+join(b.otherwise, refused)+" }")
+		differs := "#{!=:" + cond.format + "," + operand(cond.want) + "}"
+		return join(before, command("if-shell", "-F", "-t", g.Pane.String(), differs, marker+"-refused")+
+			" ; "+then+" ; "+command("display-message", "-p", marker+"-done"))
 	})
+	if failed, ok := errors.AsType[*commandError](err); ok && strings.HasSuffix(failed.Text, call.marker+"-refused") {
+		return refused(ctx, c, name, g, cond)
+	}
 	if err != nil {
 		return err
 	}
-	if _, ok := a.after(call.marker + "-done"); ok {
-		return nil
-	}
-	text, ok := a.after(call.marker + "-refused")
-	if !ok {
+	if _, ok := a.after(call.marker + "-done"); !ok {
 		return fmt.Errorf("tmux %s: %w: answer %q", name, ErrLost, a.lines)
 	}
-	refused := &GuardError{Pane: g.Pane}
-	_, refused.Want, _ = strings.Cut(cond.want, " ")
+	return nil
+}
+
+// refused returns the error of an operation that tmux has refused, with the present state of the pane.
+func refused(ctx context.Context, c *Client, name string, g Guard, cond condition) error {
+	a, call, err := c.do(ctx, "display-message", func(marker string) string {
+		return command("display-message", "-p", "-t", g.Pane.String(), marker+"-is "+cond.format)
+	})
+	text, ok := a.after(call.marker + "-is")
+	if err != nil || !ok {
+		return fmt.Errorf("tmux %s: %w; its state is unknown: %w", name, ErrGuard, errors.Join(err, errors.New(strings.Join(a.lines, "\n"))))
+	}
+	e := &GuardError{Pane: g.Pane}
+	_, e.Want, _ = strings.Cut(cond.want, " ")
 	// For a missing pane display-message describes another pane or none.
 	if id, state, _ := strings.Cut(text, " "); id == g.Pane.String() {
-		refused.Got = state
+		e.Got = state
 	}
-	return refused
+	return e
 }
 
 func join(first, second string) string {

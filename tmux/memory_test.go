@@ -3,9 +3,11 @@ package tmux_test
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/tmux"
@@ -33,6 +35,7 @@ func BenchmarkServerMemory(b *testing.B) {
 		{"look", func() error { _, _, _, err := r.Look(b.Context(), pane.ID); return err }},
 		{"viewers", func() error { _, err := r.Viewers(b.Context()); return err }},
 		{"key", func() error { return r.Press(b.Context(), g, tmux.KeyUp) }},
+		{"paste", func() error { return r.Paste(b.Context(), g, "x") }},
 		{"rename", func() error { return r.Rename(b.Context(), g, "t/agent", "agent") }},
 	}
 	for _, o := range operations {
@@ -51,8 +54,32 @@ func BenchmarkServerMemory(b *testing.B) {
 	}
 }
 
+// A guard leaves nothing in the server: a branch of if-shell that runs is never freed.
+func TestGuardLeavesNoMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the memory of a process is read in /proc")
+	}
+	r := ensured(t)
+	pane := r.shell(t, "agent", "stty raw -echo; exec cat >/dev/null")
+	g := tmux.Guard{Pane: pane.ID, PID: pane.PID, Command: "cat"}
+	eventually(t, func() bool {
+		p, err := r.Pane(t.Context(), pane.ID)
+		return err == nil && p.Command == g.Command
+	})
+	press := func(n int) {
+		for range n {
+			require.NoError(t, r.Press(t.Context(), g, tmux.KeyUp))
+		}
+	}
+	press(500) // the server's caches fill
+	before := r.resident(t)
+	const keys = 2000
+	press(keys)
+	assert.Less(t, r.resident(t)-before, keys*200, "a branch with one command takes more than 400 bytes")
+}
+
 // resident returns the private memory of the server in bytes.
-func (r real) resident(b *testing.B) (bytes int) {
+func (r real) resident(b testing.TB) (bytes int) {
 	b.Helper()
 	server, err := r.Client.Server(b.Context())
 	require.NoError(b, err)

@@ -26,7 +26,8 @@ func paneFormat(sep string, quoted bool) string {
 	}
 	return recordFormat(sep,
 		"#{pane_id}|#{window_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|"+
-			"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}|#{window_index}|#{history_size}|#{session_activity}",
+			"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}|#{window_index}|#{history_size}|#{session_activity}|"+
+			"#{pane_synchronized}|#{pane_width}|#{pane_height}",
 		"#{session_name}", "#{window_name}", "#{"+q+"pane_current_command}", "#{"+q+"pane_current_path}", "#{@ccbot_session}")
 }
 
@@ -166,7 +167,7 @@ func once(panes []Pane, session string) []Pane {
 }
 
 func parsePanes(text, sep string, quoted bool) ([]Pane, error) {
-	return rows(text, sep, 13, 5, func(r record) (Pane, bool, error) {
+	return rows(text, sep, 16, 5, func(r record) (Pane, bool, error) {
 		if quoted {
 			r.texts[2], r.texts[3] = unquoted(r.texts[2]), unquoted(r.texts[3])
 		}
@@ -192,6 +193,7 @@ func paneOf(r record) (p Pane, _ bool, err error) {
 	p.PID, p.Attached, p.WindowPanes = int(number(2, "pid")), int(number(7, "attached")), int(number(9, "panes beside"))
 	p.WindowIndex, p.Scrolled, p.Touched = int(number(10, "window index")), int(number(11, "history")), time.Unix(number(12, "activity"), 0)
 	p.Dead, p.InMode, p.Active = fields[3] == "1", fields[6] != "" && fields[6] != "0", fields[8] == "1"
+	p.Synchronized, p.Width, p.Height = fields[13] == "1", int(number(14, "width")), int(number(15, "height"))
 	if p.Dead {
 		p.DeadStatus, p.DeadSignal = ending(fields[4], fields[5])
 	}

@@ -294,7 +294,8 @@ const MinVersion = "3.2"
 // than any of them.
 var release = regexp.MustCompile(`^(?:next-)?(\d+)\.(\d+)`)
 
-// Installed finds tmux and asks its version, such as "3.5a". The error is ErrNoTmux or ErrTooOld.
+// Installed finds tmux and asks its version, such as "3.5a". The error is ErrNoTmux, ErrTooOld, or a
+// reason why the program does not run.
 func Installed(env []string) (version string, err error) {
 	binary, err := exec.LookPath("tmux")
 	if err != nil {
@@ -309,7 +310,7 @@ func checkVersion(binary string, env []string) (version string, err error) {
 	cmd.Env = append([]string{}, env...) // never nil: for nil os/exec would take ccbot's own
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%w: ask %s for its version: %w", ErrNoTmux, binary, err)
+		return "", fmt.Errorf("ask %s for its version: %w", binary, err)
 	}
 	version = strings.TrimSpace(strings.TrimPrefix(string(out), "tmux "))
 	return version, tooOld(version)

@@ -52,7 +52,10 @@ type Pane struct {
 	DeadStatus int    // exit status; -1 when a signal ended it, or when tmux does not know yet
 	DeadSignal int    // the signal that ended it; 0 when it exited, or when tmux does not know (yet; 3.2 never)
 	InMode     bool   // copy mode and the like: keys would not reach the process
-	Tag        string // @ccbot_session of the window
+	// Synchronized means that what is typed into the pane goes to its neighbours, too.
+	Synchronized  bool
+	Width, Height int    // in cells
+	Tag           string // @ccbot_session of the window
 	// Attached counts the clients attached to the session, control-mode ones too. It does not count
 	// the clients of a grouped session (new-session -t): Viewers has them.
 	Attached int
@@ -90,7 +93,7 @@ type Spec struct {
 	Env   map[string]string // added
 	Unset []string          // removed, by exact name
 	Argv  []string          // absolute command first; no shell stands between
-	At    func(step string) // called after each step before the process; nil: none is
+	At    func(step string) // called after each step; nil: none is
 }
 
 // Guard says which properties a pane must have for an operation to happen. tmux itself compares, in
@@ -100,6 +103,9 @@ type Guard struct {
 	PID  int // pane_pid
 	// Command is pane_current_command; empty is not compared.
 	Command string
+	// emptied is the tag of the window of a pane in which tmux could not start a process; empty: it
+	// has a process.
+	emptied string
 }
 
 // Key is a key that may be pressed; Enter has a method of its own.

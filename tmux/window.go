@@ -21,6 +21,15 @@ import (
 // Such a window closes by itself.
 const PlaceholderName = "ccbot-new"
 
+// IsPlaceholder reports whether a pane waits for its process: a process that a crash has kept from its
+// name is not one that waits.
+func IsPlaceholder(p Pane) bool {
+	return p.WindowName == PlaceholderName && p.Command == placeholder && !p.Dead
+}
+
+// placeholder is the program of such a pane.
+const placeholder = "sleep"
+
 // placeholderTime is how long a placeholder sleeps, in seconds: longer than the two commands that
 // follow may take together.
 const placeholderTime = "10"
@@ -36,7 +45,8 @@ const placeholderTime = "10"
 // Pane.Path may still be tmux's own directory for the moment until the new process has changed to
 // Spec.Dir: a caller that has to be sure reads Pane again until Pane.Command is its own.
 //
-// After ErrLost the process may run, in a window with Spec.Tag. After any other error it does not.
+// After ErrLost the process may run, in a window with Spec.Tag that has no name yet. After any other
+// error it does not.
 func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	if err := s.Validate(); err != nil {
 		return Pane{}, fmt.Errorf("tmux new-window: %w", err)
@@ -47,21 +57,22 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	}
 	s.at("window-reserved")
 	target := g.Pane.String()
-	err = c.guarded(ctx, "set-option", g, g.owner(), branches{then: command("set-option", "-w", "-t", target, "remain-on-exit", "off") +
-		" ; " + command("set-option", "-w", "-t", target, "@ccbot_session", s.Tag)})
+	err = c.guarded(ctx, "set-option", g, g.owner(), "", command("set-option", "-w", "-t", target, "remain-on-exit", "off")+
+		" ; "+command("set-option", "-w", "-t", target, "@ccbot_session", s.Tag))
 	if err != nil {
-		return Pane{}, c.undoWindow(ctx, g, notLaunched(err))
+		return Pane{}, c.undoWindow(ctx, g, s.Tag, notLaunched(err))
 	}
 	s.at("window-tagged")
 	// A process that ends at once is kept, because the option is set before it begins.
-	err = c.guarded(ctx, "respawn-pane", g, g.owner(), branches{then: command("set-option", "-w", "-t", target, "remain-on-exit", "on") +
-		" ; " + s.respawn(c.place.envTool, target)})
+	err = c.guarded(ctx, "respawn-pane", g, g.owner(), "", command("set-option", "-w", "-t", target, "remain-on-exit", "on")+
+		" ; "+s.respawn(c.place.envTool, target))
 	switch {
 	case errors.Is(err, ErrLost):
 		return Pane{}, err
 	case err != nil:
-		return Pane{}, c.undoWindow(ctx, g, notLaunched(err))
+		return Pane{}, c.undoWindow(ctx, g, s.Tag, notLaunched(err))
 	}
+	s.at("window-begun")
 	p, err := c.Pane(ctx, g.Pane)
 	if err != nil { // the process was started all the same
 		return Pane{}, fmt.Errorf("tmux new-window: read it back: %w: %s", ErrLost, err.Error())
@@ -78,7 +89,7 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 func (c *Client) reserve(ctx context.Context) (Guard, error) {
 	a, call, err := c.do(ctx, "new-window", func(marker string) string {
 		return command("new-window", "-d", "-P", "-F", marker+"-new #{pane_id} #{pane_pid}", "-t", "="+c.place.cfg.Session+":",
-			"-n", PlaceholderName, "-c", "/", "--", "sleep", placeholderTime)
+			"-n", PlaceholderName, "-c", "/", "--", placeholder, placeholderTime)
 	})
 	if err != nil {
 		return Guard{}, err
@@ -135,10 +146,15 @@ func (c *Client) Environment(ctx context.Context, names []string) (map[string]st
 	return env, nil
 }
 
-// undoWindow closes the pane that reserve has made, if it still has its process. Otherwise the pane
-// is no longer a placeholder: it stays.
-func (c *Client) undoWindow(ctx context.Context, g Guard, why error) error {
-	if err := c.ClosePane(ctx, g); err != nil && !errors.Is(err, ErrNoPane) && !errors.Is(err, ErrNoServer) {
+// undoWindow closes the pane that reserve has made, if it still has its process, or has none because
+// tmux could not start one. Otherwise the pane is no longer a placeholder: it stays.
+func (c *Client) undoWindow(ctx context.Context, g Guard, tag string, why error) error {
+	err := c.ClosePane(ctx, g)
+	if errors.Is(err, ErrGuard) && !errors.Is(err, ErrNoPane) {
+		g.emptied = tag
+		err = c.ClosePane(ctx, g)
+	}
+	if err != nil && !errors.Is(err, ErrNoPane) && !errors.Is(err, ErrNoServer) {
 		c.place.cfg.Log.WarnContext(ctx, "window_not_closed", logkey.Pane, g.Pane.String(), logkey.Error, err)
 	}
 	return why
@@ -200,7 +216,7 @@ func (c *Client) Rename(ctx context.Context, g Guard, tag, name string) error {
 	}
 	cond := g.owner()
 	cond.format, cond.want = cond.format+" #{@ccbot_session}", cond.want+" "+tag
-	return c.guarded(ctx, "rename-window", g, cond, branches{then: command("rename-window", "-t", g.Pane.String(), "--", literal(windowName(name)))})
+	return c.guarded(ctx, "rename-window", g, cond, "", command("rename-window", "-t", g.Pane.String(), "--", literal(windowName(name))))
 }
 
 // windowName is a name that every version accepts: newer ones refuse control characters and text

@@ -237,13 +237,13 @@ func TestP1_ProcessBeginsAfterTheTag(t *testing.T) {
 		require.NoError(t, err)
 		for _, p := range panes {
 			if p.WindowName == tmux.PlaceholderName {
-				assert.NotEqual(t, "cat", p.Command) // tmux names the process before its exec
+				assert.True(t, step == "window-begun" || p.Command != "cat", step) // tmux names the process before its exec
 				seen = append(seen, step+" "+p.Tag)
 			}
 		}
 	}})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"window-reserved ", "window-tagged t/1"}, seen)
+	assert.Equal(t, []string{"window-reserved ", "window-tagged t/1", "window-begun t/1"}, seen)
 }
 
 // A placeholder that a crash has left closes by itself, also where dead panes stay.

@@ -112,7 +112,7 @@ func (f *Fake) ClosePaneByHand(id tmux.PaneID) { f.with(id, f.remove) }
 func (f *Fake) InputOff(id tmux.PaneID) { f.with(id, func(p *fakePane) { p.inputOff = true }) }
 
 // Synchronize makes what is typed into the pane go to its neighbours too.
-func (f *Fake) Synchronize(id tmux.PaneID) { f.with(id, func(p *fakePane) { p.synchronized = true }) }
+func (f *Fake) Synchronize(id tmux.PaneID) { f.with(id, func(p *fakePane) { p.Synchronized = true }) }
 
 // Hang makes every method fail with tmux.ErrSilent until the returned function is called.
 func (f *Fake) Hang() (answers func()) {

@@ -75,12 +75,11 @@ type Fake struct {
 
 type fakePane struct {
 	tmux.Pane
-	proc         *Process
-	screen       string
-	inputs       []Input
-	inputOff     bool
-	synchronized bool
-	behind       *shell // set while a program runs in front of the pane's own
+	proc     *Process
+	screen   string
+	inputs   []Input
+	inputOff bool
+	behind   *shell // set while a program runs in front of the pane's own
 }
 
 // NewFake returns a fake with a running server and its session.
@@ -103,7 +102,7 @@ func (f *Fake) add(p tmux.Pane) *fakePane {
 	p.ID, _ = tmux.ParsePaneID(fmt.Sprintf("%%%d", f.nextPane))
 	f.nextPane++
 	f.nextPID++
-	p.PID = f.nextPID
+	p.PID, p.Width, p.Height = f.nextPID, 120, 40
 	pane := &fakePane{Pane: p, proc: &Process{Pane: p.ID, PID: p.PID}}
 	f.panes = append(f.panes, pane)
 	return pane

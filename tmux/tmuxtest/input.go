@@ -46,7 +46,7 @@ func (f *Fake) input(g tmux.Guard, in Input, data string) error {
 	if err != nil {
 		return err
 	}
-	typing := !p.Dead && !p.InMode && !p.inputOff && !p.synchronized && (g.Command == "" || g.Command == p.Command)
+	typing := !p.Dead && !p.InMode && !p.inputOff && !p.Synchronized && (g.Command == "" || g.Command == p.Command)
 	if !typing {
 		return refusal(g, p)
 	}
