@@ -319,7 +319,8 @@ func TestTheQueueOfASessionThatIsOver(t *testing.T) {
 // What is in the way of an idle agent is said.
 func TestTheQueueSaysWhatIsInTheWay(t *testing.T) {
 	for why, word := range map[news.Wait]i18n.Key{news.HeldDraft: i18n.QueueDraft, news.HeldBash: i18n.QueueBash,
-		news.HeldUnknown: i18n.QueueUnknown, news.HeldScroll: i18n.QueueScroll, news.HeldKeys: i18n.QueueKeys} {
+		news.HeldUnknown: i18n.QueueUnknown, news.HeldScroll: i18n.QueueScroll, news.HeldKeys: i18n.QueueKeys,
+		news.HeldSync: i18n.QueueSync, news.HeldSmall: i18n.QueueSmall} {
 		inQueue(t, func(t *testing.T, q *queue) {
 			q.Lifecycle.OnLook = lifecycle.Look{Phase: phase.Idle, Now: phase.Now{Phase: phase.Idle}}
 			require.NoError(t, q.Inbox.Change(q.all[0].Key, func(e *inbox.Entry) error {

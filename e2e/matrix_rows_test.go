@@ -70,6 +70,16 @@ func opens(name string) func(*stage) {
 	return func(s *stage) { s.say("/new " + name + " " + s.dir) }
 }
 
+// archives ends a session in a life of its own.
+func archives(name string) func(*stage) {
+	return func(s *stage) {
+		s.start()
+		kills(name)(s)
+		s.hear(s.mark, name+" is archived")
+		s.rest()
+	}
+}
+
 func resumes(name string) func(*stage) {
 	return func(s *stage) { s.say("/resume " + name) }
 }
@@ -146,31 +156,16 @@ func birthAndEnd() life {
 			disk: "the command; a `restoring` record without a window", fresh: "goes on with the restore",
 			do: resumes("one"), dead: both(onDisk("one", restoring, false), tagged("one", 0)), after: hears("one is ready")},
 		{step: "restore", point: "window-reserved", when: "the window is a placeholder without a tag",
-			prepare: func(s *stage) {
-				s.start()
-				kills("four")(s)
-				s.hear(s.mark, "four is archived")
-				s.rest()
-			},
-			disk: "the command; a `restoring` record without a window; a placeholder that sleeps", fresh: "goes on with the restore; the placeholder closes by itself",
+			prepare: archives("four"),
+			disk:    "the command; a `restoring` record without a window; a placeholder that sleeps", fresh: "goes on with the restore; the placeholder closes by itself",
 			do: resumes("four"), dead: both(onDisk("four", restoring, false), tagged("four", 0)), after: both(hears("four is ready"), placeholdersClose)},
 		{step: "restore", point: "window-tagged", when: "the placeholder has the tag, and no agent",
-			prepare: func(s *stage) {
-				s.start()
-				kills("five")(s)
-				s.hear(s.mark, "five is archived")
-				s.rest()
-			},
-			disk: "the command; a `restoring` record that knows no window; a placeholder with its tag", fresh: "goes on with the restore; the placeholder closes by itself",
+			prepare: archives("five"),
+			disk:    "the command; a `restoring` record that knows no window; a placeholder with its tag", fresh: "goes on with the restore; the placeholder closes by itself",
 			do: resumes("five"), dead: both(onDisk("five", restoring, false), tagged("five", 1)), after: both(hears("five is ready"), placeholdersClose)},
 		{step: "restore", point: "window-begun", when: "the agent runs, its window has no name",
-			prepare: func(s *stage) {
-				s.start()
-				kills("six")(s)
-				s.hear(s.mark, "six is archived")
-				s.rest()
-			},
-			disk: "the command; a `restoring` record that knows no window; an agent in a window with its tag", fresh: "binds the record to the window by its tag, and names the window",
+			prepare: archives("six"),
+			disk:    "the command; a `restoring` record that knows no window; an agent in a window with its tag", fresh: "binds the record to the window by its tag, and names the window",
 			do: resumes("six"), dead: both(onDisk("six", restoring, false), tagged("six", 1)), after: both(hears("six is ready"), isNamed("six"))},
 		{step: "restore", point: "window-made", when: "between the window and its record",
 			disk: "the command; a `restoring` record that knows no window, though one carries its tag", fresh: "binds the record to the window by its tag",

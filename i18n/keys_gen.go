@@ -94,6 +94,8 @@ const (
 	HeldUnknown            Key = "held_unknown" // Name
 	HeldScroll             Key = "held_scroll"  // Name
 	HeldKeys               Key = "held_keys"    // Binding, Name, Path
+	HeldSync               Key = "held_sync"    // Name
+	HeldSmall              Key = "held_small"   // Name
 	DialogOpen             Key = "dialog_open"  // Name
 	BlankText              Key = "blank_text"
 	MediaUnknown           Key = "media_unknown"
@@ -607,6 +609,8 @@ const (
 	QueueUnknown           Key = "queue_unknown"
 	QueueScroll            Key = "queue_scroll"
 	QueueKeys              Key = "queue_keys"
+	QueueSync              Key = "queue_sync"
+	QueueSmall             Key = "queue_small"
 	QueueOver              Key = "queue_over"
 	ChangesSinceStart      Key = "changes_since_start"  // Name
 	ChangesSinceCommit     Key = "changes_since_commit" // Name

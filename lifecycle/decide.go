@@ -292,6 +292,7 @@ const (
 //	    it is empty, Enter not pressed, and nobody   paste once more, if ccbot died before it
 //	    at the terminal                              knew whether the first paste succeeded
 //	    it shows the text, ccbot has pressed Esc     take it out: it was not carried out; ask
+//	the pane of the idle agent is too small for it   wait, and report that
 //	something speaks against it, or no proof came    the person decides
 func decideTyped(v View, p *Prompt, c clues) decision {
 	shows := v.boxFree() && p.shows(v.Screen.Box)
@@ -321,6 +322,8 @@ func decideTyped(v View, p *Prompt, c clues) decision {
 		return decision{Act: actRepeat, Again: soon}
 	case still && c.Doubt == doubtEsc && shows && (v.Screen.Box.Whole() || c.Quiet):
 		return decision{Act: actTakeBack}
+	case v.cramped() && waited >= queueNotice && waited < markFor: // Enter follows when the box can be seen
+		return decision{Act: actHold, Why: news.HeldSmall, Again: holdPace}
 	case still && c.Doubt != "", waited >= proofWait:
 		return decision{Act: actUnproven}
 	}
@@ -341,7 +344,7 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 		return decision{Again: 2 * time.Second} // the agent is ending: the kernel and tmux report it one after the other
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
 		return decision{Act: actHold, Why: news.HeldUnknown, Again: slow}
-	case v.TypeSafe() && inFront(r, v):
+	case v.TypeSafe() && takesKeys(r, v):
 		return decision{Act: actType, Again: soon}
 	case v.Phase() == PhaseWorking && v.Below != "":
 		return decision{Act: actHold, Why: news.HeldDialog, Again: slow} // the work continues when a person has answered
@@ -370,19 +373,29 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 	case waited < queueNotice, v.fresh(queueNotice):
 		return decision{Again: 2 * soon} // the presence file says idle, and the screen follows
 	}
-	return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
+	return decision{Act: actHold, Why: v.inTheWay(), Again: holdPace}
 }
 
 // inTheWay says why nothing is typed although no turn runs, no dialog is open and the box is empty.
 func (v View) inTheWay() news.Wait {
-	if v.Pane.InMode {
+	switch {
+	case v.Pane.InMode:
 		return news.HeldScroll
+	case v.Pane.Synchronized:
+		return news.HeldSync
+	case v.cramped():
+		return news.HeldSmall
 	}
 	return news.HeldUnknown
 }
 
-// inFront says whether tmux sees the agent in front of the pane. If not, tmux would refuse the
-// keys.
+// takesKeys reports whether tmux gives keys to the agent: it is in front of the pane, and no other
+// pane gets them, too. Otherwise tmux refuses the keys.
+func takesKeys(r session.Record, v View) bool {
+	return inFront(r, v) && !v.Pane.Synchronized
+}
+
+// inFront reports whether tmux sees the agent in front of the pane.
 func inFront(r session.Record, v View) bool {
 	return r.Binding != nil && (r.Binding.Command == "" || v.Pane.Command == r.Binding.Command)
 }
@@ -402,7 +415,7 @@ func decideWish(r session.Record, v View, head *Prompt) (d decision, first bool)
 		return decision{Act: actGrant, Again: soon}, true
 	case v.DialogOpen():
 		return decision{}, false
-	case v.TypeSafe(): // agents in the background work, or a request has just come
+	case v.TypeSafe() && takesKeys(r, v): // agents in the background work, or a request has just come
 		return decision{Act: actHold, Why: news.Queued, Again: holdPace}, true
 	case head == nil && (v.Phase() != PhaseWorking || !v.Present):
 		return decision{Again: holdPace}, true // nothing reports that a draft is gone
@@ -414,13 +427,13 @@ func decideWish(r session.Record, v View, head *Prompt) (d decision, first bool)
 // dialog such a key may approve, so it needs more than text does: nothing works that could open one.
 func takesModeKeys(r session.Record, v View) bool {
 	s := v.Screen
-	return v.TypeSafe() && inFront(r, v) && !s.Background && s.Agents == 0 && !s.Continues && !v.Relayed && v.Below == ""
+	return v.TypeSafe() && takesKeys(r, v) && !s.Background && s.Agents == 0 && !s.Continues && !v.Relayed && v.Below == ""
 }
 
 // ownModels says whether the list of models is open, and ccbot has opened it.
 func ownModels(r session.Record, v View) bool {
 	_, open := v.Screen.Dialog.Models()
-	return open && r.Wish.Listed && r.Wish.Agent == r.Binding.Agent && inFront(r, v) && !v.Pane.InMode && !v.Behind && !v.Relayed
+	return open && r.Wish.Listed && r.Wish.Agent == r.Binding.Agent && takesKeys(r, v) && !v.Pane.InMode && !v.Behind && !v.Relayed
 }
 
 // modelsClosed says whether the terminal shows that no list of models is open.

@@ -26,7 +26,7 @@ const said = "please fix the build"
 // free is a view in which a text may be typed.
 func free(change ...func(*View)) View {
 	v := View{Now: noon, Agent: process.Alive, Fate: PaneOurs, Present: true, Captured: true,
-		Pane:     tmux.Pane{PID: 9, Command: "claude", Tag: "4f0c/x"},
+		Pane:     tmux.Pane{PID: 9, Command: "claude", Tag: "4f0c/x", Width: 120, Height: 40},
 		Presence: presence.File{Status: presence.Idle}, Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
 	for _, c := range change {
 		c(&v)
@@ -55,6 +55,8 @@ func typing(age time.Duration, change ...func(*Prompt)) *Prompt {
 	return p
 }
 
+func wanting(r *session.Record) { r.Wish = &session.Wish{Mode: "plan"} }
+
 func command(p *Prompt)                    { p.Text, p.Class = "/compact", ClassCommand }
 func retreat(p *Prompt)                    { p.Mark.Retreat, p.Mark.Enters = true, 0 }
 func enters(n int) func(*Prompt)           { return func(p *Prompt) { p.Mark.Enters = n } }
@@ -68,6 +70,9 @@ func dialogOpen(v *View) { v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{T
 func noBox(v *View)      { v.Screen.Box = claudeui.Box{} }
 func blind(v *View)      { v.Captured, v.Screen = false, claudeui.Screen{} }
 func scrolled(v *View)   { v.Pane.InMode = true }
+func synced(v *View)     { v.Pane.Synchronized = true }
+func narrow(v *View)     { v.Pane.Width = 40 }
+func flat(v *View)       { v.Pane.Height = 5 }
 func behind(v *View)     { v.Adopted, v.Behind = true, true }
 func bashMode(v *View)   { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
 func asksBelow(v *View)  { v.Below = "Bash" }
@@ -121,6 +126,15 @@ func TestDecide(t *testing.T) {
 		{"held, scrolled", in(running), free(scrolled), heldPrompt(), actHold, news.HeldScroll},
 		{"held, scrolled, no screen", in(running), free(scrolled, blind), heldPrompt(), actHold, news.HeldScroll},
 		{"held, scrolled in a turn", in(running), free(scrolled, status(presence.Busy)), heldPrompt(), actHold, news.Queued},
+		{"held, synchronised", in(running), free(synced), heldPrompt(), actHold, news.HeldSync},
+		{"held, synchronised in a turn", in(running), free(synced, status(presence.Busy)), heldPrompt(), actHold, news.Queued},
+		{"held, synchronised, and a wish", in(running, wanting), free(synced), heldPrompt(), actHold, news.HeldSync},
+		{"synchronised, and a wish", in(running, wanting), free(synced), nil, actNothing, ""},
+		{"held, no box in a narrow pane", in(running), free(noBox, narrow), heldPrompt(), actHold, news.HeldSmall},
+		{"held, no box in a flat pane", in(running), free(noBox, flat), heldPrompt(), actHold, news.HeldSmall},
+		{"held, a box in a flat pane", in(running), free(flat), heldPrompt(), actType, ""},
+		{"held, a flat pane without a screen", in(running), free(blind, flat), heldPrompt(), actHold, news.HeldUnknown},
+		{"retreat, no box in a flat pane", in(running), free(noBox, flat), typing(time.Hour, retreat), actHold, news.HeldSmall},
 		{"retreat, scrolled", in(running), free(scrolled, draft(said)), typing(time.Hour, retreat), actHold, news.HeldScroll},
 		{"held, an odd status", in(running), free(status("compacting")), heldPrompt(), actHold, news.HeldUnknown},
 		{"held, unknown screen", in(running), free(noBox), heldPrompt(), actHold, news.HeldUnknown},

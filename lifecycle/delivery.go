@@ -102,7 +102,7 @@ func (w *delivery) hold(ctx context.Context, why news.Wait, head *Prompt) error 
 		return nil
 	}
 	var all []Prompt
-	if head.waits() {
+	if head.waits() || why == news.HeldSmall { // its text may stand in the box that is not shown
 		all = append(all, *head)
 	}
 	if why == news.HeldDialog {

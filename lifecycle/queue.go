@@ -220,7 +220,7 @@ func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error 
 		switch {
 		case w.term.Silent:
 			return ErrSilent
-		case w.r.State != session.Running || !inFront(*w.r, w.term.View):
+		case w.r.State != session.Running || !takesKeys(*w.r, w.term.View):
 			return ErrBoxBusy
 		case w.term.TypeSafe():
 			return nil // the draft is gone: the next step types the prompt

@@ -284,6 +284,9 @@ func TestP4_DecideTyped(t *testing.T) {
 		{"empty, doubtful", free(rested), typing(3*time.Second, enters(0)), clues{Doubt: doubtForeign}, actUnproven},
 		{"a person's draft", free(draft("mine"), rested), typing(3*time.Second, enters(0)), alone, actNothing},
 		{"a person's draft, for long", free(draft("mine"), rested), typing(proofWait, enters(0)), alone, actUnproven},
+		{"in a pane that is too small", free(noBox, narrow), typing(proofWait, enters(0)), alone, actHold},
+		{"in a pane that is too small, a moment ago", free(noBox, narrow), typing(3*time.Second, enters(0)), alone, actNothing},
+		{"in a pane that is too small, for too long", free(noBox, narrow), typing(markFor, enters(0)), alone, actUnproven},
 		{"the screen is not known", free(blind, rested), typing(3*time.Second, enters(0)), alone, actNothing},
 		{"the screen is not known for long", free(blind, rested), typing(proofWait, enters(0)), alone, actUnproven},
 	}

@@ -167,6 +167,16 @@ func (v View) hidden() error {
 // seen says whether the view shows the terminal of the living agent.
 func (v View) seen() bool { return v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured }
 
+// cramped reports whether the prompt box is hidden because the pane is small. Claude Code needs
+// eight rows for an empty box, and more for a long draft in a narrow one (2.1.328).
+func (v View) cramped() bool {
+	small := v.Pane.Width < usualWidth || v.Pane.Height < usualHeight
+	return v.seen() && v.idle() && !v.Screen.Box.Present && small
+}
+
+// The size of a terminal that shows the prompt box with any draft: a longer paste has one row.
+const usualWidth, usualHeight = 80, 24
+
 // drawsItself says whether a terminal that draws tmux itself is attached to the session of a pane.
 func drawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
 	shown := 0

@@ -20,6 +20,7 @@ import (
 var held = map[news.Wait]i18n.Key{
 	news.Queued: i18n.Queued, news.HeldBash: i18n.HeldBash, news.HeldDialog: i18n.HeldDialog,
 	news.HeldUnknown: i18n.HeldUnknown, news.HeldScroll: i18n.HeldScroll, news.HeldKeys: i18n.HeldKeys,
+	news.HeldSync: i18n.HeldSync, news.HeldSmall: i18n.HeldSmall,
 }
 
 // aboutPrompt is news about a prompt.

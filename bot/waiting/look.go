@@ -145,6 +145,7 @@ func (w words) title(r views.Session, now desk.Look) render.Text {
 var inTheWay = map[string]i18n.Key{
 	string(news.HeldDraft): i18n.QueueDraft, string(news.HeldBash): i18n.QueueBash,
 	string(news.HeldUnknown): i18n.QueueUnknown, string(news.HeldScroll): i18n.QueueScroll, string(news.HeldKeys): i18n.QueueKeys,
+	string(news.HeldSync): i18n.QueueSync, string(news.HeldSmall): i18n.QueueSmall,
 }
 
 // why says why the first prompt waits, where the title does not say it.

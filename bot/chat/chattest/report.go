@@ -76,7 +76,8 @@ func (s Sample) News(t *testing.T, name string) news.News {
 		SecondWriter: lifecycle.OtherWriters{s.Writer}, "Retrying": news.Retrying{Now: now}, "Transcript": news.Transcript{}, "Doing": news.Doing{},
 		"Switched": news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan, Waited: true},
 		"Renamed":  news.Renamed{}, "Transferred": news.Transferred{}, "Requeued": news.Requeued{}}
-	for _, why := range []news.Wait{news.Queued, news.HeldDraft, news.HeldBash, news.HeldUnknown, news.HeldScroll, news.HeldDialog, news.HeldKeys} {
+	for _, why := range []news.Wait{news.Queued, news.HeldDraft, news.HeldBash, news.HeldUnknown, news.HeldScroll, news.HeldKeys,
+		news.HeldSync, news.HeldSmall, news.HeldDialog} {
 		all[string(why)] = news.Held{Why: why, Prompt: s.Prompt, Now: now}
 	}
 	require.NotNil(t, all[name], "make a sample of %s", name)

@@ -25,6 +25,8 @@ const (
 	HeldBash    Wait = "held_bash"    // the box is in bash mode
 	HeldUnknown Wait = "held_unknown" // it is not known what the agent shows
 	HeldScroll  Wait = "held_scroll"  // somebody scrolls in the window: keys would not reach the agent
+	HeldSync    Wait = "held_sync"    // keys would reach other panes of the window, too
+	HeldSmall   Wait = "held_small"   // the window is too small to show the prompt box
 	HeldDialog  Wait = "held_dialog"  // behind a dialog, or a subagent's request
 	HeldKeys    Wait = "held_keys"    // the person's key bindings leave no key that submits a text
 )
