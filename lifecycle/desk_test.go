@@ -178,6 +178,9 @@ func (d *fakeDesk) Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, scree
 		return p, "", false, err
 	}
 	screen, err = d.Capture(ctx, id, 0)
+	if errors.Is(err, tmux.ErrSilent) { // it is one command
+		return tmux.Pane{}, "", false, err
+	}
 	return p, screen, err == nil, nil
 }
 

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
+	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -32,45 +34,46 @@ func (w *world) onDisk() map[string]string {
 	return all
 }
 
+// personVerbs are the verbs that a person asks for.
+var personVerbs = []struct {
+	name string
+	over bool // the session is archived
+	call func(w *world, r session.Record) error
+}{
+	{"start", false, func(w *world, _ session.Record) error { _, err := w.Start(w.ctx, w.request()); return err }},
+	{"resume", true, func(w *world, r session.Record) error { _, err := w.restoreIt(r.ID); return err }},
+	{"kill", false, func(w *world, r session.Record) error {
+		return w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked for"})
+	}},
+	{"done", false, func(w *world, r session.Record) error {
+		return w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "asked for"})
+	}},
+	{"stop", false, func(w *world, r session.Record) error { return interrupted(w, r) }},
+	{"dialog", false, func(w *world, r session.Record) error { _, err := w.Dialog(w.ctx, r.ID); return err }},
+	{"key", false, func(w *world, r session.Record) error { _, err := w.Press(w.ctx, r.ID, "m", "up"); return err }},
+	{"option", false, func(w *world, r session.Record) error { _, err := w.Choose(w.ctx, r.ID, "m", 0); return err }},
+	{"screen", false, func(w *world, r session.Record) error { _, err := w.Screen(w.ctx, r.ID, desk.KeyOn{}); return err }},
+	{"key on a screen", false, func(w *world, r session.Record) error {
+		_, err := w.Screen(w.ctx, r.ID, desk.KeyOn{Key: "up", Mark: "m"})
+		return err
+	}},
+	{"mode", false, func(w *world, r session.Record) error { _, err := w.Switch(w.ctx, r.ID, modes.Wish{}); return err }},
+	{"another mode", false, func(w *world, r session.Record) error {
+		_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: "plan"})
+		return err
+	}},
+	{"connect", false, func(w *world, r session.Record) error {
+		_, err := w.Adopt(w.ctx, AdoptRequest{Agent: r.Agent(), Claude: uuid.New(), Asked: true})
+		return err
+	}},
+	{"other writers", false, func(w *world, r session.Record) error { _, err := w.Writers(w.ctx, r.ID); return err }},
+	{"send anyway", false, func(w *world, r session.Record) error { return w.SendAnyway(w.ctx, r.ID, "k") }},
+	{"send now", false, func(w *world, r session.Record) error { _, err := w.SendNow(w.ctx, r.ID, "k"); return err }},
+}
+
 // Each verb of a person reports that tmux does not answer, and changes nothing.
 func TestP6_NoVerbConcludesFromSilence(t *testing.T) {
-	type verb struct {
-		name string
-		over bool // the session is archived
-		call func(w *world, r session.Record) error
-	}
-	verbs := []verb{
-		{"start", false, func(w *world, _ session.Record) error { _, err := w.Start(w.ctx, w.request()); return err }},
-		{"resume", true, func(w *world, r session.Record) error { _, err := w.restoreIt(r.ID); return err }},
-		{"kill", false, func(w *world, r session.Record) error {
-			return w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked for"})
-		}},
-		{"done", false, func(w *world, r session.Record) error {
-			return w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "asked for"})
-		}},
-		{"stop", false, func(w *world, r session.Record) error { return interrupted(w, r) }},
-		{"dialog", false, func(w *world, r session.Record) error { _, err := w.Dialog(w.ctx, r.ID); return err }},
-		{"key", false, func(w *world, r session.Record) error { _, err := w.Press(w.ctx, r.ID, "m", "up"); return err }},
-		{"option", false, func(w *world, r session.Record) error { _, err := w.Choose(w.ctx, r.ID, "m", 0); return err }},
-		{"screen", false, func(w *world, r session.Record) error { _, err := w.Screen(w.ctx, r.ID, desk.KeyOn{}); return err }},
-		{"key on a screen", false, func(w *world, r session.Record) error {
-			_, err := w.Screen(w.ctx, r.ID, desk.KeyOn{Key: "up", Mark: "m"})
-			return err
-		}},
-		{"mode", false, func(w *world, r session.Record) error { _, err := w.Switch(w.ctx, r.ID, modes.Wish{}); return err }},
-		{"another mode", false, func(w *world, r session.Record) error {
-			_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: "plan"})
-			return err
-		}},
-		{"connect", false, func(w *world, r session.Record) error {
-			_, err := w.Adopt(w.ctx, AdoptRequest{Agent: r.Agent(), Claude: uuid.New(), Asked: true})
-			return err
-		}},
-		{"other writers", false, func(w *world, r session.Record) error { _, err := w.Writers(w.ctx, r.ID); return err }},
-		{"send anyway", false, func(w *world, r session.Record) error { return w.SendAnyway(w.ctx, r.ID, "k") }},
-		{"send now", false, func(w *world, r session.Record) error { _, err := w.SendNow(w.ctx, r.ID, "k"); return err }},
-	}
-	for _, tc := range verbs {
+	for _, tc := range personVerbs {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
@@ -95,26 +98,57 @@ func TestP6_NoVerbConcludesFromSilence(t *testing.T) {
 	}
 }
 
-// tmux falls silent between the question before a command and the look.
+// tmux falls silent at any call of a verb: no end is concluded, no prompt is lost or typed twice, and the
+// verb either reports the silence or is carried out when tmux answers.
 func TestP6_NoVerbConcludesFromLaterSilence(t *testing.T) {
-	for name, call := range map[string]func(w *world, r session.Record) error{
-		"stop": func(w *world, r session.Record) error { return interrupted(w, r) },
-		"key":  func(w *world, r session.Record) error { _, err := w.Press(w.ctx, r.ID, "m", "up"); return err },
-		"mode": func(w *world, r session.Record) error {
-			_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: "plan"})
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
-				r, _ := w.started()
-				before := w.onDisk()
-				w.tmux.Fail("Pane", tmux.ErrLost)
-				require.ErrorIs(t, call(w, r), ErrSilent)
-				assert.Equal(t, before, w.onDisk())
-			})
+	for _, tc := range personVerbs {
+		t.Run(tc.name, func(t *testing.T) {
+			for calls, more := 0, true; more; calls++ {
+				inWorld(t, func(t *testing.T, w *world) {
+					r, a := w.started()
+					if tc.over {
+						w.archive(r)
+					}
+					w.held(r, "k", said)
+					alive := w.processes.Liveness(a.id)
+					answers, hung := w.tmux.HangAfter(calls)
+					err := tc.call(w, w.get(r.ID))
+					more = hung()
+					if more && err != nil {
+						require.ErrorIs(t, err, ErrSilent, "after %d calls", calls)
+					}
+					w.pass(time.Minute)
+					state := w.get(r.ID).State
+					if !tc.over && state.Live() && state != session.Stopping {
+						assert.Equal(t, alive, w.processes.Liveness(a.id))
+					}
+					assert.Zero(t, toldOf[news.Lost](w.news))
+					assert.Zero(t, toldOf[news.Ended](w.news))
+					answers()
+					w.pass(time.Hour)
+					assert.NotEqual(t, session.Lost, w.get(r.ID).State)
+					assert.LessOrEqual(t, len(a.heard()), 1)
+				})
+			}
 		})
 	}
+}
+
+// tmux falls silent at the key that takes a paste back: whether the box can be emptied stays unknown.
+func TestP6_SilentKeyConcludesNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) {
+			a.onPaste = func(a *agent) { a.dialog, a.status, a.onPaste = true, presence.Waiting, nil }
+		})
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		w.tmux.Fail("Press", fmt.Errorf("%w: %w", tmux.ErrNotSent, ErrSilent))
+		a.set(func(a *agent) { a.dialog, a.status = false, presence.Idle })
+		w.pass(15 * time.Second) // less than proofWait
+		assert.Zero(t, toldOf[news.Unproven](w.news))
+		assert.Equal(t, []string{said}, a.heard())
+	})
 }
 
 // A stop that is on disk ends the proven agent, and another try closes its pane.

@@ -40,7 +40,16 @@ func (t *terminal) paste(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	return t.keys.Paste(ctx, g, text)
+	err = t.keys.Paste(ctx, g, text)
+	t.note(err)
+	return err
+}
+
+// note makes the view unknown if tmux did not answer: the last look says nothing any longer.
+func (t *terminal) note(err error) {
+	if errors.Is(err, ErrSilent) {
+		t.View = View{Now: t.Now, Agent: t.Agent, Adopted: t.Adopted, Silent: true}
+	}
 }
 
 // leaveView leaves the view of a window that is scrolled back. ErrBoxBusy: another mode is open there, or the agent is not in
@@ -80,6 +89,7 @@ func (t *terminal) send(ctx context.Context, k tmux.Key) error {
 		err = t.keys.Press(ctx, g, k)
 	}
 	if err != nil {
+		t.note(err)
 		return fmt.Errorf("press %s: %w", k, err)
 	}
 	return nil

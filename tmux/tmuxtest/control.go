@@ -126,6 +126,23 @@ func (f *Fake) Hang() (answers func()) {
 	return func() { set(false) }
 }
 
+// HangAfter makes every method fail with tmux.ErrSilent after n more calls, until the returned function
+// is called. hung reports whether a call has failed since.
+func (f *Fake) HangAfter(n int) (answers func(), hung func() bool) {
+	set := func(left int) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.silent, f.hangs, f.left = false, left >= 0, left
+		f.changed()
+	}
+	set(n)
+	return func() { set(-1) }, func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.silent
+	}
+}
+
 // StopServer ends the server with all its panes; Ensure starts another one.
 func (f *Fake) StopServer() {
 	f.mu.Lock()

@@ -60,6 +60,8 @@ type Fake struct {
 	mu       sync.Mutex
 	up       bool
 	silent   bool // Hang
+	hangs    bool // HangAfter
+	left     int  // calls until then
 	server   tmux.ServerID
 	panes    []*fakePane
 	clients  []*fakeClient
@@ -132,6 +134,10 @@ func (f *Fake) do(ctx context.Context, op string, operation func() error) error 
 	f.calls = append(f.calls, op)
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("tmux %s: %w: %w", op, tmux.ErrNotSent, err)
+	}
+	if f.hangs {
+		f.silent = f.left <= 0
+		f.left--
 	}
 	if f.silent {
 		return fmt.Errorf("tmux %s: %w: %w", op, tmux.ErrNotSent, tmux.ErrSilent)
@@ -318,6 +324,9 @@ func (f *Fake) Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen st
 		return p, "", false, err
 	}
 	screen, err = f.Capture(ctx, id, 0)
+	if errors.Is(err, tmux.ErrSilent) { // it is one command
+		return tmux.Pane{}, "", false, err
+	}
 	return p, screen, err == nil, nil
 }
 
