@@ -103,6 +103,17 @@ func TestP6_NoVerbConcludesFromSilence(t *testing.T) {
 func TestP6_NoVerbConcludesFromLaterSilence(t *testing.T) {
 	for _, tc := range personVerbs {
 		t.Run(tc.name, func(t *testing.T) {
+			usual := "" // the error while tmux answers
+			inWorld(t, func(t *testing.T, w *world) {
+				r, _ := w.started()
+				if tc.over {
+					w.archive(r)
+				}
+				w.held(r, "k", said)
+				if err := tc.call(w, w.get(r.ID)); err != nil {
+					usual = err.Error()
+				}
+			})
 			for calls, more := 0, true; more; calls++ {
 				inWorld(t, func(t *testing.T, w *world) {
 					r, a := w.started()
@@ -114,7 +125,7 @@ func TestP6_NoVerbConcludesFromLaterSilence(t *testing.T) {
 					answers, hung := w.tmux.HangAfter(calls)
 					err := tc.call(w, w.get(r.ID))
 					more = hung()
-					if more && err != nil {
+					if more && err != nil && (calls < 2 || err.Error() != usual) { // a step of its own may have hung
 						require.ErrorIs(t, err, ErrSilent, "after %d calls", calls)
 					}
 					w.pass(time.Minute)
