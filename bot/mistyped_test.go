@@ -47,6 +47,27 @@ func TestP7_MistypedCommandIsAskedAbout(t *testing.T) {
 	}
 }
 
+// TestP7_MistypedCommandWithoutAgentIsAskedAbout types such a command while no session can take it.
+func TestP7_MistypedCommandWithoutAgentIsAskedAbout(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		state session.State
+	}{{"no session", ""}, {"a lost session", session.Lost}} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			if tt.state != "" {
+				w.NewCurrentSession(t, "api", tt.state)
+			}
+			key := w.MustHear(t, "/lst")
+			m := w.LastSent(t)
+			assert.Equal(t, []string{"/list", "Discard"}, chattest.Words(m))
+			require.NoError(t, w.TapShown(t, chattest.Alice, m, "/list"))
+			assert.Empty(t, w.EntryState(key))
+			assert.Empty(t, w.Lifecycle.Done())
+		})
+	}
+}
+
 func TestCommandOfTheAgentIsNotAskedAbout(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
@@ -54,7 +75,7 @@ func TestCommandOfTheAgentIsNotAskedAbout(t *testing.T) {
 	require.NoError(t, os.MkdirAll(commands, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(commands, "kil.md"), nil, 0o600))
 	var want []string
-	for _, text := range []string{"/kil api", "/model opus", "/stats", "/compact", "/xyz"} {
+	for _, text := range []string{"/kil api", "/kil\nall", "/kil\tall", "/model opus", "/stats", "/compact", "/xyz"} {
 		want = append(want, "queue "+w.MustHear(t, text)+" for "+r.ID.String())
 	}
 	assert.Equal(t, want, w.Lifecycle.Done())

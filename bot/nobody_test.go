@@ -1,19 +1,25 @@
 package bot_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // queuedFor are the keys that were queued for a session, in order.
@@ -63,20 +69,117 @@ func TestP4_DiscardedTextsAreGone(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-// TestP4_CrashBetweenSharedTextsLosesNone ends the program after the first text was queued: the second one is asked about.
+// TestP4_CrashBetweenSharedTextsLosesNone ends the program after the first of two texts was queued: the second one is
+// asked about.
 func TestP4_CrashBetweenSharedTextsLosesNone(t *testing.T) {
 	w := chattest.NewWorld(t)
+	w.Session(t, "old", session.Failed)
 	first, second := w.MustHear(t, "one"), w.MustHear(t, "two")
-	r := w.Session(t, "api", session.Running)
-	w.Lifecycle.OnQueue = nil
-	require.NoError(t, w.Inbox.Finish(first)) // it was queued, typed and proven
+	w.Chat.Failpoint = func(point string) {
+		if point == "text-next" {
+			panic(point)
+		}
+	}
+	_ = w.TapShown(t, chattest.Alice, w.Shows(t, w.Telegram.LastID()), "Start in ~/old") // it dies
+	r, _ := w.CurrentSession(chattest.AtAlice)
+	assert.Equal(t, []string{first}, queuedFor(w, w.Record(t, r.ID)))
+	assert.Equal(t, inbox.Asked, w.EntryState(second))
 	w.Restart(t)
 	require.NoError(t, w.Review(t.Context(), time.Second))
 	w.Work(t)
 	card := w.LastSent(t)
-	assert.Equal(t, w.SendTo("api"), chattest.Words(card))
-	require.NoError(t, w.TapShown(t, chattest.Alice, card, i18n.Key(w.Named(i18n.ButtonSendTo, "api"))))
-	assert.Equal(t, []string{second}, queuedFor(w, r))
+	assert.Equal(t, w.SendTo(r.Name), chattest.Words(card))
+	require.NoError(t, w.TapShown(t, chattest.Alice, card, i18n.Key(w.Named(i18n.ButtonSendTo, r.Name))))
+	assert.Equal(t, []string{first, second}, queuedFor(w, w.Record(t, r.ID)))
+}
+
+// failFor refuses to queue the prompt of a key.
+func failFor(refused string) func(uuid.UUID, string) error {
+	return func(_ uuid.UUID, key string) error {
+		if key == refused {
+			return errors.New("no space left on device")
+		}
+		return nil
+	}
+}
+
+// TestP4_FailedSharedTextIsAskedAgain fails to queue the second of three texts: it is reported, and has a card again.
+func TestP4_FailedSharedTextIsAskedAgain(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Session(t, "old", session.Failed)
+	first, second, third := w.MustHear(t, "one"), w.MustHear(t, "two"), w.MustHear(t, "three")
+	id := w.Telegram.LastID()
+	w.Lifecycle.OnQueue = failFor(second)
+	_ = w.TapShown(t, chattest.Alice, w.Shows(t, id), "Start in ~/old")
+	w.Work(t)
+	r, _ := w.CurrentSession(chattest.AtAlice)
+	assert.Equal(t, []inbox.State{inbox.Held, inbox.Asked, inbox.Held},
+		[]inbox.State{w.EntryState(first), w.EntryState(second), w.EntryState(third)})
+	assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), chat.Warning)
+	w.Lifecycle.OnQueue = nil
+	w.Lifecycle.Forget()
+	card := w.LastSent(t)
+	require.Contains(t, chattest.Words(card), w.Named(i18n.ButtonSendTo, r.Name))
+	require.NoError(t, w.TapShown(t, chattest.Alice, card, i18n.Key(w.Named(i18n.ButtonSendTo, r.Name))))
+	assert.Equal(t, []string{second}, queuedFor(w, w.Record(t, r.ID)))
+}
+
+// TestP4_TextDuringTapIsAskedAbout hears a text after the tap on the card of another one, before that card is closed.
+func TestP4_TextDuringTapIsAskedAbout(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Session(t, "old", session.Failed)
+	first := w.MustHear(t, "one")
+	id, late := w.Telegram.LastID(), ""
+	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+		late = w.MustHear(t, "two")
+		r := session.Record{ID: uuid.New(), Name: q.Name, Dir: q.Dir, State: session.Starting, Conversation: q.Conversation,
+			Owner: q.Owner, Origin: q.Origin}
+		w.Records.Put(r)
+		return r, nil
+	}
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Shows(t, id), "Start in ~/old"))
+	w.Work(t)
+	r, _ := w.CurrentSession(chattest.AtAlice)
+	assert.Equal(t, []string{first}, queuedFor(w, w.Record(t, r.ID)))
+	assert.Equal(t, inbox.Asked, w.EntryState(late))
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.Key(w.Named(i18n.ButtonSendTo, r.Name))))
+	assert.Equal(t, []string{first, late}, queuedFor(w, w.Record(t, r.ID)))
+}
+
+// TestP4_TapLeavesTextsNotShown discards a text while another one waits that its card does not show yet.
+func TestP4_TapLeavesTextsNotShown(t *testing.T) {
+	w := chattest.NewWorld(t)
+	shown := w.MustHear(t, "one")
+	card := w.LastSent(t)
+	hidden, _ := w.AcceptText(t, "two")
+	require.NoError(t, w.Inbox.Change(hidden, func(e *inbox.Entry) error {
+		e.State, e.Conversation, e.Text = inbox.Asked, chattest.AtAlice, "two"
+		return nil
+	}))
+	require.NoError(t, w.TapShown(t, chattest.Alice, card, i18n.ButtonDrop))
+	w.Work(t)
+	assert.Empty(t, w.EntryState(shown))
+	require.Equal(t, inbox.Asked, w.EntryState(hidden))
+	require.Len(t, w.Telegram.Sent, 2, "it has a card now")
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.ButtonDrop))
+	assert.Empty(t, w.EntryState(hidden))
+}
+
+// TestP4_TextWithEndedCardIsAskedAbout ends the first text while the second one is put under its card.
+func TestP4_TextWithEndedCardIsAskedAbout(t *testing.T) {
+	w := chattest.NewWorld(t)
+	first := w.MustHear(t, "one")
+	second, u := w.AcceptText(t, "two")
+	w.Inbox.OnSave = func(e inbox.Entry) error {
+		if e.Key == second && e.State == inbox.Asked {
+			return os.Remove(filepath.Join(w.Dir, "inbox", first+".json"))
+		}
+		return nil
+	}
+	require.NoError(t, w.HandleText(t, second, u))
+	w.Work(t)
+	assert.Equal(t, inbox.Asked, w.EntryState(second))
+	require.Len(t, w.Telegram.Sent, 2, "it has a card of its own")
 }
 
 // TestTopicHasOneCardForItsTexts asks once in a topic without a session; what a person chooses stays.

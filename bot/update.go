@@ -49,7 +49,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	}
 	b.At("accepted")
 	in, command, args, text, foreign := b.read(key, m)
-	in.Near = b.misspelt(m)
+	in.Typed, in.Near = b.misspelt(m)
 	b.heardFrom(ctx, m.From, m, in.To.ChatID)
 	switch {
 	case u.Message == nil:
@@ -107,13 +107,14 @@ func (b *Bot) read(key string, m *models.Message) (in chat.Incoming, c chat.Comm
 	return in, b.commands[name], args, text, foreign
 }
 
-// misspelt returns the command of ours that a message has with one letter wrong; empty: none.
-func (b *Bot) misspelt(m *models.Message) string {
-	name, _, _, _ := quotation.Read(m, b.Username)
+// misspelt returns the name of the command of a message, and the command of ours that the name misspells by one letter;
+// empty: none.
+func (b *Bot) misspelt(m *models.Message) (name, near string) {
+	name, _, _, _ = quotation.Read(m, b.Username)
 	if _, ours := b.commands[name]; ours {
-		return ""
+		return name, ""
 	}
-	return typo.Of(name, slices.Sorted(maps.Keys(b.commands)))
+	return name, typo.Of(name, slices.Sorted(maps.Keys(b.commands)))
 }
 
 // run runs a command for a person who has tapped it, with the message that has misspelt it.

@@ -1,7 +1,11 @@
 package e2e
 
 import (
+	"strings"
+
 	"github.com/stretchr/testify/assert"
+
+	"ccbot/try/botapi"
 )
 
 // beginningWithText kills the bot between a session that a person starts for a text, and the text.
@@ -25,6 +29,37 @@ func beginningWithText() life {
 				s.t.Helper()
 				s.tap(s.hear(s.mark, "No session is open"), button)
 				s.answered(said)
+				assert.Len(s.t, s.records(), 1)
+			}},
+	}}
+}
+
+// sharingCard kills the bot between two texts that wait under one card.
+func sharingCard() life {
+	const said, other, button = "token of two", "token that follows", "Start in ~"
+	return life{name: "texts under one card", rows: []crash{
+		{step: "text without a session", point: "text-next", when: "the first of two texts is queued, the other one not",
+			disk:  "the first text in the session's queue, or typed; the other one in the inbox, `asked`",
+			fresh: "goes on with the first text, and asks about the other one", also: "each text arrives once",
+			do: func(s *stage) {
+				s.t.Helper()
+				s.inFlight("say " + said)
+				s.hear(s.mark, "No session is open")
+				s.inFlight("say " + other)
+				s.tapAside(s.find("the card of both", func(m botapi.Message) bool {
+					return strings.Contains(m.Text, "2 messages wait here.")
+				}), button)
+			},
+			dead: func(s *stage) {
+				s.t.Helper()
+				assert.Contains(s.t, s.inboxStates(), "asked")
+				assert.Len(s.t, s.records(), 1)
+			},
+			after: func(s *stage) {
+				s.t.Helper()
+				s.answered(said)
+				s.tap(s.hear(s.mark, other), "Send to "+s.records()[0].Name)
+				s.answered(other)
 				assert.Len(s.t, s.records(), 1)
 			}},
 	}}

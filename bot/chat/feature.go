@@ -93,7 +93,8 @@ type Incoming struct {
 	Quoted bool
 	Since  diffs.Since // of a button of a turn: the work tree before the turn
 	Missed uuid.UUID   // the session of a request that was over when the text for it came
-	Near   string      // the command of ours that the text misspells by one letter; empty: none
+	Typed  string      // the name of the command that the text has, without its slash; empty: none
+	Near   string      // the command of ours that Typed misspells by one letter; empty: none
 	First  func()      // called when the message is kept for the session that its sender starts next; nil: it is for another
 }
 

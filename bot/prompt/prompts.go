@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -124,8 +123,7 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 	if err != nil || !ok {
 		return err
 	}
-	name, _, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
-	if in.Near != "" && p.Chat.Folder.HasCommand(ctx, r.Dir, name) {
+	if in.Near != "" && p.Chat.Folder.HasCommand(ctx, r.Dir, in.Typed) {
 		in.Near = ""
 	}
 	return p.takeFor(ctx, in, r, fetched{text: text})
@@ -151,7 +149,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 	}
 	now, _ := p.book.CurrentSession(in.To)
 	switch {
-	case in.Near != "" && r.Live:
+	case in.Near != "":
 		err = p.wait(ctx, asked{Reason: mistyped, Command: in.Near}, e, r)
 	case in.First != nil:
 		if err = p.wait(ctx, asked{Reason: first, By: in.From}, e, r); err == nil {
@@ -291,7 +289,9 @@ func Offer(ctx context.Context, p *Prompts, keys []string) error {
 
 // finish ends a prompt and the question about it.
 func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
-	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))
+	c, _ := p.cards.Get(e.Key)
+	err := errors.Join(p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))
+	return errors.Join(err, askRest(ctx, p, c.Payload, c.Look.To))
 }
 
 // Discard takes a prompt that waits out of its queue for good, and says so under it. chat.IsGone of the

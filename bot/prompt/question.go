@@ -144,6 +144,7 @@ type choices struct {
 	all        bool            // all that went down with down are resumed
 	folders    []folder        // in which a session is started
 	command    string
+	away       bool // no session takes the prompt now
 }
 
 // options are the buttons of a question, among them those for the newest open sessions.
@@ -170,6 +171,10 @@ func (q question) options(p chat.Phrases, c choices) [][]card.Option {
 			for _, f := range c.folders {
 				add(a.word, i18n.Args{"Dir": f.shown}, f.dir, uuid.Nil)
 			}
+		case sendUnchanged:
+			if !c.away {
+				all = append(all, p.Option(a.word, string(a.word), a.style))
+			}
 		case runCommand:
 			add(a.word, i18n.Args{"Command": c.command}, "", uuid.Nil)
 		default:
@@ -194,24 +199,28 @@ type asked struct {
 	Tool    string `json:"tool,omitempty"`    // of that request
 	By      int64  `json:"by,omitempty"`      // of first: who starts the session
 	Command string `json:"command,omitempty"` // of mistyped: of ours, without its slash
+	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 }
 
 // ask shows a question under the message of a prompt. A question for another reason has a message
 // of its own.
 func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
-	if c, ok := p.cards.Get(e.Key); ok && c.Payload != why {
+	if c, ok := p.cards.Get(e.Key); ok && !c.Payload.isSame(why) {
 		if err := p.close(ctx, e.Key, passed(c, p.Chat.In(e.Conversation), i18n.SentAgain, r)); err != nil {
 			return err
 		}
 	}
 	q := questions[why.Reason]
-	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Options: q.options(p.Chat.In(e.Conversation), choicesFor(p, why))}
+	offers := choicesFor(p, why)
+	offers.away = !r.Live
+	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
 	if q.state != inbox.Held && why.Reason != first {
 		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r)
 	}
 	why.write(&look, p.Chat.In(e.Conversation), e, r)
-	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
+	c := card.Card[asked]{Key: e.Key, Look: look, Payload: why}
+	writeShared(p, &c)
+	if err := p.cards.Show(ctx, e.Key, c.Look, c.Payload); err != nil {
 		return err
 	}
 	if q.warns {
@@ -261,6 +270,9 @@ func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry)
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
 func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
+	if why.isShared(e.Conversation) {
+		defer p.cards.Hold()() // until it has a question, or a shared one shows it
+	}
 	c, shares := sharedBy(p, why, e)
 	if !shares {
 		if err := p.ask(ctx, why, e, r); err != nil {
@@ -271,11 +283,11 @@ func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r views.Se
 	if err := p.save(e); err != nil || !shares {
 		return err
 	}
-	own, err := p.Entries.Load(c.Key)
-	if err != nil {
-		return err
+	shown, err := p.Entries.Load(c.Key)
+	if err != nil || !stands(p, c) { // a person has answered at this moment
+		return p.ask(ctx, why, e, r)
 	}
-	return p.redraw(ctx, c, own)
+	return p.redraw(ctx, c, shown)
 }
 
 // offer says under a prompt that it waits behind a request, which it may decide, too. Of the
@@ -338,7 +350,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	stale := chat.Answer{Text: p.Chat.In(t.To).Say(i18n.StaleButton)}
 	switch {
 	case chat.IsGone(err), err == nil && p.isOver(was, e.State):
-		return stale, p.close(ctx, t.Card.Key, render.Text{})
+		return stale, errors.Join(p.close(ctx, t.Card.Key, render.Text{}), askRest(ctx, p, was, t.To))
 	case err != nil:
 		return chat.Answer{}, err
 	case i < 0, e.State != q.state: // which it will be in a moment
@@ -382,7 +394,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views
 	}
 	became := p.Chat.In(e.Conversation).Text(says, i18n.Args{"Name": r.Name, "Command": was.Command})
 	switch c, ok := p.cards.Get(e.Key); {
-	case !ok || c.Payload != was: // something new is asked about it
+	case !ok || !c.Payload.isSame(was): // something new is asked about it
 	case a == resumeAndSend:
 		c.Look.Text, c.Look.Options = became, nil
 		err = p.cards.Show(ctx, e.Key, c.Look, asked{Reason: returning})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -28,37 +29,78 @@ func (a asked) isShared(to address.Conversation) bool {
 	return a.Reason == nobody || a.Reason == unaddressed && to.ThreadID != 0
 }
 
+// isSame reports whether two cards ask the same, for whichever prompts.
+func (a asked) isSame(b asked) bool {
+	a.Others, b.Others = "", ""
+	return a == b
+}
+
 // sharedBy returns the open question that stands for a prompt, too.
 func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool) {
 	for _, c := range p.cards.List() {
-		if c.Key != e.Key && c.Look.To == e.Conversation && c.Payload == why && why.isShared(c.Look.To) {
-			first, err := p.Entries.Load(c.Key)
-			return c, err == nil && !p.isOver(why, first.State)
+		if c.Key != e.Key && c.Look.To == e.Conversation && c.Payload.isSame(why) && why.isShared(c.Look.To) && stands(p, c) {
+			return c, true
 		}
 	}
 	return c, false
 }
 
-// together returns the other prompts that a shared question stands for, oldest first. They have no question of their own.
-func together(p *Prompts, c card.Card[asked]) []inbox.Entry {
-	all, err := p.Entries.List()
-	if err != nil || !c.Payload.isShared(c.Look.To) {
-		return nil
-	}
-	return slices.DeleteFunc(all, func(e inbox.Entry) bool {
-		_, own := p.cards.Get(e.Key)
-		return own || e.State != inbox.Asked || e.Session != uuid.Nil || e.Conversation != c.Look.To
-	})
+// stands reports whether the prompt that a question was asked about still waits for the answer.
+func stands(p *Prompts, c card.Card[asked]) bool {
+	e, err := p.Entries.Load(c.Key)
+	_, open := p.cards.Get(c.Key)
+	return open && err == nil && !p.isOver(c.Payload, e.State)
 }
 
-// writeShared writes how many prompts wait for the answer to a shared question, and what the answer may be by now.
+// unasked returns the prompts of a place that wait for a session and have no question of their own, oldest first.
+func unasked(p *Prompts, to address.Conversation) ([]inbox.Entry, error) {
+	all, err := p.Entries.List()
+	return slices.DeleteFunc(all, func(e inbox.Entry) bool {
+		_, own := p.cards.Get(e.Key)
+		return own || e.State != inbox.Asked || e.Session != uuid.Nil || e.Conversation != to || p.Chat.Planned(e.Key)
+	}), err
+}
+
+// askRest asks about the prompts of a place for which no question stands, after the question that they shared was closed.
+func askRest(ctx context.Context, p *Prompts, was asked, to address.Conversation) error {
+	if !was.isShared(to) {
+		return nil
+	}
+	defer p.cards.Hold()()
+	rest, err := unasked(p, to)
+	if err != nil || len(rest) == 0 {
+		return err
+	}
+	for _, why := range []reason{nobody, unaddressed} {
+		if c, shares := sharedBy(p, asked{Reason: why}, rest[0]); shares {
+			first, err := p.Entries.Load(c.Key)
+			return errors.Join(err, p.redraw(ctx, c, first))
+		}
+	}
+	was.Others = ""
+	return p.ask(ctx, was, rest[0], views.Session{})
+}
+
+// writeShared writes how many prompts wait for the answer to a shared question, and what the answer may be by now. The
+// answer is for those prompts only.
 func writeShared(p *Prompts, c *card.Card[asked]) {
 	if !c.Payload.isShared(c.Look.To) {
 		return
 	}
 	words := p.Chat.In(c.Look.To)
 	c.Look.Options = questions[c.Payload.Reason].options(words, choicesFor(p, c.Payload))
-	if n := len(together(p, *c)); n > 0 {
+	all, err := unasked(p, c.Look.To)
+	if err != nil {
+		return // the question stands for those that it shows
+	}
+	var keys []string
+	for _, e := range all {
+		if e.Key != c.Key {
+			keys = append(keys, e.Key)
+		}
+	}
+	c.Payload.Others = strings.Join(keys, " ")
+	if n := len(keys); n > 0 {
 		c.Look.Hint = chat.Lines(c.Look.Hint, render.Plain(words.Say(i18n.TextsWait, i18n.Args{"Count": n + 1})))
 	}
 }
@@ -100,11 +142,15 @@ func lastFolders(p *Prompts) (all []folder) {
 	return all
 }
 
-// answerAll carries a decision out for a prompt, and for those that share its question, in their order. chosen is the
-// folder of startIn. After a crash those that are left are asked about again.
+// answerAll carries a decision out for a prompt, and for those that its question shows, in their order. chosen is the
+// folder of startIn. A prompt that is undecided after that is asked about again.
 func answerAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r views.Session, chosen string) error {
-	c, _ := p.cards.Get(e.Key)
-	others, all := together(p, c), false
+	err := decideAll(ctx, p, t, was, a, e, r, chosen)
+	return errors.Join(err, askRest(ctx, p, was, e.Conversation))
+}
+
+func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r views.Session, chosen string) error {
+	all := false
 	switch {
 	case a == startIn:
 		began, ok, err := p.Chat.Begin(ctx, e.Conversation, control.Start{Dir: chosen, Owner: t.From, Origin: e.Key})
@@ -121,28 +167,51 @@ func answerAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer,
 	if err := p.answer(ctx, t, was, a, e, r); err != nil {
 		return err
 	}
-	if now, open := p.cards.Get(e.Key); open && now.Payload == was {
+	if now, open := p.cards.Get(e.Key); open && now.Payload.isSame(was) {
 		return nil // the decision was not possible, which the person was told
 	}
 	var errs []error
-	for _, one := range others {
-		err := p.decide(ctx, a, one, r, was, t.From)
-		problem, refused := errors.AsType[attachment.Refused](err)
-		switch {
-		case refused: // it stays under a question of its own
-			err = errors.Join(p.Chat.Warn(ctx, one.Conversation, one.MessageID, render.Plain(problem.Error()), nil),
-				p.ask(ctx, was, one, views.Session{}))
-		case err == nil && a == dropIt:
-			p.Chat.Mark(ctx, one.Conversation, one.MessageID, chat.ReactionNone)
-		}
-		if !chat.IsGone(err) {
-			errs = append(errs, err)
-		}
+	for _, key := range strings.Fields(was.Others) {
+		p.Chat.At("text-next")
+		errs = append(errs, decideOther(ctx, p, t, was, a, key, r))
 	}
 	if all {
 		errs = append(errs, p.Chat.ResumeAll(ctx, t.To, t.From))
 	}
 	return errors.Join(errs...)
+}
+
+// decideOther carries a decision out for one of the other prompts that a question shows, unless that was decided about
+// already. A failure is reported under its message.
+func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, key string, r views.Session) error {
+	e, err := p.Entries.Load(key)
+	_, own := p.cards.Get(key)
+	switch {
+	case chat.IsGone(err), err == nil && (own || e.State != inbox.Asked || e.Session != uuid.Nil):
+		return nil
+	case err == nil:
+		err = p.decide(ctx, a, e, r, was, t.From)
+	}
+	if err == nil {
+		if a == dropIt {
+			p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+		}
+		return nil
+	}
+	if now, unread := p.Entries.Load(key); chat.IsGone(unread) || unread == nil && now.State != inbox.Asked {
+		if chat.IsGone(err) {
+			return nil // it was decided about at this moment
+		}
+		return err
+	}
+	if _, refused := errors.AsType[attachment.Refused](err); refused {
+		return p.Chat.Warn(ctx, t.To, e.MessageID, render.Plain(err.Error()), nil)
+	}
+	f := p.Chat.In(t.To).Failure(r, err)
+	if err = p.Chat.Warn(ctx, t.To, e.MessageID, f.Text, nil); f.Internal {
+		err = errors.Join(f.Err, err)
+	}
+	return err
 }
 
 // redrawShared draws the shared questions of a chat again, after a session has become the current one there.
