@@ -217,20 +217,31 @@ func (c *chaos) upset(what string) {
 func (c *chaos) write() {
 	s := c.sessions[c.rng.IntN(len(c.sessions))]
 	open := len(s.sent) - len(s.heard)
-	if open >= ahead && time.Since(s.last) < stalled {
+	if open >= ahead && time.Since(s.last) < stalled || s.long && time.Since(s.last) < cutWithin {
 		return
 	}
+	s.long = false
 	for range min(1+c.rng.IntN(3), c.size.prompts-c.sent()) {
 		length := 20 + c.rng.IntN(80)
 		if c.rng.IntN(10) == 0 {
-			length = 4000 // a message, but an answer with its heading is more than one
+			length = longPrompt
 		}
 		p := newPrompt(s.name, len(s.sent), length)
 		s.sent = append(s.sent, p)
 		s.person.SendIn(s.person.ID(), s.thread, p.text)
 		s.last = time.Now()
+		if s.long = length == longPrompt; s.long {
+			return // the next text would be taken for its rest
+		}
 	}
 }
+
+// longPrompt is the length of a message whose answer, with its heading, is more than one. Telegram could have cut it:
+// a text that the same person sends within cutWithin belongs to it.
+const (
+	longPrompt = 4000
+	cutWithin  = 3 * time.Second
+)
 
 // newPrompt is one of about that many characters, whose answer is its words.
 func newPrompt(session string, n, length int) chaosPrompt {

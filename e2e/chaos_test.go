@@ -79,6 +79,7 @@ type chaosChat struct {
 	seen   int             // newest message that was looked at
 	heard  map[string]bool // first words of answers that came
 	last   time.Time       // when something was sent
+	long   bool            // it was a text that Telegram could have cut
 }
 
 // chaosPrompt is one text that a person sent: all its words are in no other one.

@@ -41,6 +41,7 @@ func tourOfThePast(t *testing.T, tr *walk) {
 	tr.until("all of it is shown", func() bool { return !tr.has(archive.ID, i18n.ButtonInspect) })
 	tr.screen("inspected")
 	tr.press(archive.ID, i18n.ButtonBack)
+	tr.until("the session is shown again", func() bool { return tr.has(archive.ID, i18n.ButtonInspect) })
 	tr.press(archive.ID, i18n.ButtonForget)
 	tr.sees(archive.ID, tr.says(i18n.ForgetConfirm, i18n.Args{"Name": "shop"}))
 	tr.screen("forget")
