@@ -62,12 +62,12 @@ type Keeper struct {
 	Now func() time.Time // the wall clock, for the age of records
 	Log *slog.Logger
 
-	// Woken makes Run look again at once: a session has started, or a limit has changed, and the
-	// interval that Run chose before may be too long for it. It may be nil.
+	// Woken makes Run compare its interval with the limits again: a session has started, or a limit has
+	// changed, and the interval may be too long for it. It may be nil.
 	Woken <-chan struct{}
 }
 
-// Run looks at once, at each interval and when it is woken, until ctx ends.
+// Run looks at once, at each interval and when a shorter one is due, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) error {
 	started := time.Now()
 	clock := func() time.Duration { return time.Since(started) } // monotonic
@@ -76,27 +76,40 @@ func (k *Keeper) Run(ctx context.Context) error {
 		var every time.Duration
 		idle, every = k.sweep(ctx, idle, clock)
 		k.Purge(ctx)
-		pause.Until(ctx, every, k.Woken)
+		for next := time.Now().Add(every); pause.Until(ctx, time.Until(next), k.Woken) && k.every() >= every; {
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 }
 
+// every returns the time between two sweeps: short enough for each session that may be archived, and for
+// PurgeAfter. A session counts while it is launched, because it is reported as ready before its state is
+// saved.
+func (k *Keeper) every() time.Duration {
+	every := longest
+	if k.PurgeAfter > 0 {
+		every = interval(k.PurgeAfter)
+	}
+	for _, r := range k.Records.Shared() {
+		if after := k.IdleAfter(r); (r.State == session.Running || r.State.Launching()) && after > 0 {
+			every = min(every, interval(after))
+		}
+	}
+	return every
+}
+
 // sweep looks at every running session that may be archived, archives those that are due, and gives the
 // time until the next sweep.
 func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duration) (Idle, time.Duration) {
 	var seen []Seen
-	every, lookAt := longest, k.Observer.Looks(ctx)
-	if k.PurgeAfter > 0 {
-		every = interval(k.PurgeAfter)
-	}
+	every, lookAt := k.every(), k.Observer.Looks(ctx)
 	for _, r := range k.Records.Shared() {
 		after := k.IdleAfter(r)
 		if r.State != session.Running || after <= 0 {
 			continue
 		}
-		every = min(every, interval(after))
 		s := Seen{Record: r, At: clock(), After: after}
 		err := contain(func() error { s.Look = lookAt(r); return nil })
 		if err != nil {

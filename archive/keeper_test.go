@@ -355,9 +355,14 @@ func TestNewSessionWakesKeeper(t *testing.T) {
 		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
 		defer func() { cancel(); wg.Wait() }()
 		synctest.Wait()
-		r := h.add()
+		r := h.add(func(r *session.Record) { r.State = session.Starting })
 		woken <- struct{}{}
-		h.pass(time.Minute + 5*time.Second) // an interval longer at most
+		synctest.Wait()
+		require.NoError(t, h.store.Do(t.Context(), r.ID, func(r *session.Record, save func() error) error {
+			r.State = session.Running
+			return save()
+		}))
+		h.pass(time.Minute + 10*time.Second) // two intervals longer at most
 		assert.Equal(t, []uuid.UUID{r.ID}, h.archived)
 	})
 }

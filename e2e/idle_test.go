@@ -32,6 +32,7 @@ func TestIdleCostsNothing(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.start()
+	w.tmux("set-option", "-s", "message-limit", "100000") // commands counts the lines of this log
 	for i := range idleSessions {
 		name := fmt.Sprintf("idle-%d", i)
 		w.say("/new " + name + " " + w.dir)
