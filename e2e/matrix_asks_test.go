@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stretchr/testify/assert"
@@ -80,6 +81,24 @@ func asking() []life {
 				s.becomes(s.asked, "Interrupted", true)
 				assert.Equal(s.t, 1, s.heard("touch never\n"))
 			}},
+	}}, {name: "question comes below", setup: working, rows: []crash{
+		{step: "permission", point: "card-again", when: "its message is to come below, not posted yet", disk: "the request, with the number of its earlier message", fresh: "posts it below; the earlier message loses its buttons",
+			also: "one message can decide",
+			do: func(s *stage) {
+				waits("touch again")(s)
+				s.hear(s.say("/list"), "work")
+				s.say("/waiting")
+			},
+			posts: 1,
+			dead:  stands,
+			after: both(allow("touch again"), func(s *stage) {
+				s.until("the earlier message has no buttons", func() bool {
+					return !slices.ContainsFunc(s.api.Messages(s.chat()), func(m botapi.Message) bool {
+						_, ok := m.Find("Allow")
+						return m.ID == s.asked.ID && ok
+					})
+				})
+			})},
 	}}, {name: "permission with words", setup: working, rows: []crash{
 		{step: "permission", point: "ask-heard", when: "a reason was written, not given to the hook", disk: "the request with the decision and the reason", fresh: "gives the decision to the hook when it dials again; the text that comes again is known",
 			also: "the reason is not typed; the agent reads it once",

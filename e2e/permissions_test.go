@@ -145,7 +145,7 @@ func TestP4_TheDeskAnswersFirst(t *testing.T) {
 	w.becomes(asked, "Interrupted", true)
 
 	asked = w.hear(w.say("bash touch three"), "wants to run a command")
-	w.hear(w.say("/stop"), "work is waiting for an answer, and Esc")
+	w.hear(w.say("/stop"), "work is waiting for your answer")
 	w.tap(asked, "Deny")
 	w.becomes(asked, "Denied", true)
 	w.hear(w.say("say goes on"), "goes on")

@@ -128,7 +128,7 @@ func TestDialogIsShownAndStopAnswersNone(t *testing.T) {
 	held := w.say("say after the dialog")
 	w.hear(held, "is queued")
 	assert.Len(t, w.received(), 1)
-	w.hear(w.say("/stop"), "work is waiting for an answer, and Esc")
+	w.hear(w.say("/stop"), "work is waiting for your answer")
 	assert.Len(t, w.received(), 1)
 	w.escape()
 	w.hear(held, "after the dialog")

@@ -109,7 +109,9 @@ func TestP8_AfterARebootAllComesBack(t *testing.T) {
 func (w *world) allAreBack(names []string, after int) {
 	w.t.Helper()
 	for _, name := range names {
-		w.hear(after, name+" is ready")
+		w.find(name+" is back", func(m botapi.Message) bool {
+			return m.ID > after && (strings.Contains(m.Text, name+" is ready") || strings.Contains(m.Text, name+": ready"))
+		})
 	}
 	w.until("all run", func() bool { return slices.Equal(names, w.inState(session.Running)) }) // told before it is on disk
 	assert.ElementsMatch(w.t, names, w.windows())

@@ -64,7 +64,7 @@ func TestP4_AReactionShowsHowFarAMessageIs(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	early := w.say("say too early")
-	w.warned(early, "No open session")
+	w.tap(w.hear(early, "No session is open"), "Discard")
 	w.open("work", w.dir)
 
 	w.say("slow 2")

@@ -22,7 +22,7 @@ func TestErrorsAPersonSees(t *testing.T) {
 	w.start()
 	file := filepath.Join(w.dir, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	w.hear(w.say("hello?"), "Send /new to start one")
+	w.hear(w.say("hello?"), "No session is open")
 	w.hear(w.say("/new x /does/not/exist"), "does not exist")
 	w.hear(w.say("/new x "+file), "not a folder")
 	w.hear(w.say("/kill"), "No open session")

@@ -13,7 +13,6 @@ import (
 
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/refusal"
-	"ccbot/internal/claudekeys"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 )
@@ -24,7 +23,6 @@ func (w *world) userSets(files map[string]string) {
 	for name, text := range files {
 		require.NoError(w.t, os.WriteFile(filepath.Join(w.base, name), []byte(text), 0o600))
 	}
-	w.Observer.Keys = claudekeys.Source{ConfigDir: w.base}.Keys
 }
 
 func binds(bindings string) map[string]string {

@@ -48,10 +48,11 @@ func TestOutcomesAreCounted(t *testing.T) {
 		assert.Equal(t, []string{"hup", "hup"}, counted)
 	})
 	inWorld(t, func(t *testing.T, w *world) {
-		r, a := w.survived()
-		assert.NotContains(t, w.logged(), "leftover_spared", "it was not left alone on purpose")
 		var counted []string
 		w.deps.Hears.Outcome = func(what string) { counted = append(counted, what) }
+		r, a := w.survived()
+		assert.NotContains(t, w.logged(), "leftover_spared", "it was not left alone on purpose")
+		counted = nil
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "again"}))
 		assert.Equal(t, []string{"failed"}, counted)
 		w.processes.exit(a.id.PID)

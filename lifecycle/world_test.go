@@ -21,6 +21,7 @@ import (
 
 	"ccbot/bot/port/prompts"
 	"ccbot/hooks"
+	"ccbot/internal/claudekeys"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -164,7 +165,8 @@ func (w *world) restart() {
 			KillGrace: 12 * time.Second, OrphanGrace: 30 * time.Second},
 		Deps{Store: store, Prompts: w.prompts, News: w.news, Hears: Hears{Came: w.came}, Failpoint: w.order.at,
 			Machine: &Machine{Tmux: w.tmux, Processes: w.processes, Evidence: seen, Launches: launches{w.base},
-				Observer: &Observer{Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
+				Observer: &Observer{Keys: claudekeys.Source{ConfigDir: w.base}.Keys,
+					Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
 					Status: w.status.read, Git: w.git.look, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log}}})
 	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
 }

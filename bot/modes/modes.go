@@ -122,10 +122,10 @@ func (m *Modes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 // pending says what is still to be switched.
 func pending(p chat.Phrases, now modes.Now) (lines []string) {
 	var what []string
-	if now.Want.Mode != "" {
+	if now.Want.Mode != "" && now.Want.Mode != now.Mode {
 		what = append(what, modeText(p, now.Want.Mode))
 	}
-	if now.Want.Model != "" {
+	if now.Want.Model != "" && !runs(now, now.Want.Model) {
 		what = append(what, now.Want.Model)
 	}
 	if len(what) == 0 {
@@ -147,19 +147,25 @@ func options(p chat.Phrases, now modes.Now) [][]card.Option {
 		ofModes = append(ofModes, o)
 	}
 	for _, model := range modes.Models {
-		is := now.Model == model || strings.HasPrefix(now.Model, model+" ")
-		text := sign(is, now.Want.Model == model) + model
+		text := sign(runs(now, model), now.Want.Model == model) + model
 		ofModels = append(ofModels, card.Option{Text: text, Value: chat.Does(modelPrefix + model)})
 	}
 	return append(chat.Rows(2, ofModes...), chat.Rows(2, ofModels...)...)
 }
 
+// runs reports whether the agent's model is a model of that name.
+func runs(now modes.Now, model string) bool {
+	return now.Model == model || strings.HasPrefix(now.Model, model+" ")
+}
+
+// sign returns the sign of a choice. A choice that is in force counts as such although its request is
+// still noted: the news of a switch comes before the record is saved.
 func sign(is, coming bool) string {
 	switch {
-	case coming:
-		return "… "
 	case is:
 		return "✓ "
+	case coming:
+		return "… "
 	}
 	return ""
 }

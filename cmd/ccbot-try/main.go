@@ -168,7 +168,7 @@ func (t *trial) bot(ctx context.Context, environ []string, stderr io.Writer) err
 // settings are the beginnings of the names of ccbot's settings. A person's own are not the trial's, but for inherited.
 var (
 	settings = []string{"TELEGRAM_", "ALLOWED_", "CCBOT_", "SHOW_", "TMUX_SESSION_NAME", "CLAUDE_COMMAND", "CLAUDE_FLAGS", "CLAUDE_CONFIG_DIR",
-		"KILL_", "IDLE_", "ARCHIVE_", "STALE_", "RESUME_", "ORPHAN_", "VOICE_", "INBOX_", "LOG_", "METRICS_"}
+		"KILL_", "IDLE_", "QUESTION_", "AGENT_ENV_", "ARCHIVE_", "STALE_", "RESUME_", "ORPHAN_", "VOICE_", "INBOX_", "LOG_", "METRICS_"}
 	inherited = []string{"LOG_LEVEL", "LOG_FORMAT", "CCBOT_LANG", "CCBOT_FAILPOINT", "CCBOT_FAILFILE"}
 )
 
