@@ -60,7 +60,7 @@ func TestRealP3_MainJob(t *testing.T) {
 	assert.Contains(t, asked.Text, "touch marker-of-the-tool")
 	held := w.say("say typed after the dialog")
 	w.hear(held, "is queued")
-	w.hear(w.say("/stop"), "work is waiting for an answer, and Esc would be one")
+	w.hear(w.say("/stop"), "work is waiting for your answer")
 	w.tap(asked, "Deny")
 	w.hear(held, "typed after the dialog")
 
