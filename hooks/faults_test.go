@@ -64,7 +64,7 @@ func (f *faultyEvents) Check(t *testing.T) {
 }
 
 func TestP8_EventsOutliveFaults(t *testing.T) {
-	disktest.Run(t, func() disktest.Scenario { return &faultyEvents{} }, func(disktest.Site) string { return "" })
+	disktest.Run(t, func() disktest.Scenario { return &faultyEvents{} })
 }
 
 // TestP8_EventOutlivesFullDisk: the sink cannot save what an event changes, for longer than ten tries take.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"ccbot/internal/disk"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
@@ -52,11 +52,11 @@ func (e *Events) boundLocked() error {
 		}
 		path := filepath.Join(e.quarantine, r.name)
 		// The reason goes last: without it a later pass could not tell that this is an event.
-		if err := os.RemoveAll(path); err != nil { // such as a folder that may not be changed: the next one goes instead
+		if err := disk.RemoveAll(path); err != nil { // such as a folder that may not be changed: the next one goes instead
 			errs = append(errs, err)
 			continue
 		}
-		errs = append(errs, os.Remove(path+spool.ReasonSuffix))
+		errs = append(errs, disk.Remove(path+spool.ReasonSuffix))
 		removed, bytes = removed+1, bytes-r.bytes
 	}
 	if removed > 0 && !e.bounded {
@@ -78,11 +78,11 @@ func rejectedIn(dir string) (all []rejected, err error) {
 			continue
 		}
 		path := filepath.Join(dir, mark)
-		reason, err := ownfile.Read(path, maxReason, 0)
+		reason, err := disk.Read(path, func() ([]byte, error) { return ownfile.Read(path, maxReason, 0) })
 		if err != nil || !strings.HasPrefix(string(reason), rejectedReason) {
 			continue
 		}
-		info, err := os.Lstat(path)
+		info, err := disk.Lstat(path)
 		if err != nil {
 			continue
 		}
@@ -101,7 +101,7 @@ const entrySize = 4 << 10
 // sizeOf returns how many bytes an item takes, a folder with everything in it. It stops above
 // maxRejectedBytes.
 func sizeOf(path string) (bytes int64) {
-	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error { // an unreadable entry counts nothing
+	_ = disk.WalkDir(path, func(_ string, d fs.DirEntry, err error) error { // an unreadable entry counts nothing
 		if err != nil {
 			return nil
 		}

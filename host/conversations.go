@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"ccbot/bot/port/history"
 	"ccbot/bot/port/refusal"
 	"ccbot/internal/clip"
+	"ccbot/internal/disk"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -290,10 +290,10 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 	if cut {
 		head += "\n*" + words.Cut + "*\n"
 	}
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+	if err := disk.MkdirAll(c.Dir, 0o700); err != nil {
 		return f, fmt.Errorf("export: %w", err)
 	}
-	body, err := os.CreateTemp(c.Dir, "")
+	body, err := disk.CreateTemp(c.Dir, "")
 	if err != nil {
 		return f, fmt.Errorf("export: %w", err)
 	}
@@ -302,7 +302,7 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 			err = errors.Join(err, body.Close())
 		}
 	}()
-	if err := os.Remove(body.Name()); err != nil {
+	if err := disk.Remove(body.Name()); err != nil {
 		return f, fmt.Errorf("export: %w", err)
 	}
 	out := bufio.NewWriter(body)
@@ -327,7 +327,7 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 }
 
 // Tidy removes what a kill has left of exports. None is under way yet.
-func (c Conversations) Tidy() error { return os.RemoveAll(c.Dir) }
+func (c Conversations) Tidy() error { return disk.RemoveAll(c.Dir) }
 
 // markdownOf is an entry as Markdown. A prompt is a quotation: it is no Markdown itself.
 func markdownOf(e transcript.Entry, words history.Words) string {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/diffs"
+	"ccbot/internal/disk"
 	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/ownfile"
@@ -45,7 +45,7 @@ func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, 
 	}
 	defer func() { // whoever makes room need not look through the moments of all then
 		sum := strconv.FormatInt(size(m.of(session)), 10)
-		err = errors.Join(err, os.WriteFile(filepath.Join(m.of(session), sizeIn), []byte(sum), 0o600))
+		err = errors.Join(err, disk.WriteFile(filepath.Join(m.of(session), sizeIn), []byte(sum), 0o600))
 	}()
 	moment, err := mark(filepath.Join(m.of(session), objectsIn))
 	if err != nil {
@@ -56,8 +56,8 @@ func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, 
 		return "", err
 	}
 	id := uuid.Must(uuid.NewV7()).String()
-	if err := os.WriteFile(filepath.Join(m.of(session), id+momentEnd), data, 0o600); err != nil {
-		return "", errors.Join(err, os.Remove(filepath.Join(m.of(session), id+momentEnd)))
+	if err := disk.WriteFile(filepath.Join(m.of(session), id+momentEnd), data, 0o600); err != nil {
+		return "", errors.Join(err, disk.Remove(filepath.Join(m.of(session), id+momentEnd)))
 	}
 	return diffs.Since(id), m.prune(session)
 }
@@ -86,7 +86,7 @@ func (m Moments) makeRoom(room int64) (err error) {
 
 // size is how much the moments of a session have, as was noted after the last one.
 func (m Moments) size(session uuid.UUID) int64 {
-	data, err := ownfile.Read(filepath.Join(m.of(session), sizeIn), maxMoment, 0)
+	data, err := read(filepath.Join(m.of(session), sizeIn))
 	sum, bad := strconv.ParseInt(string(data), 10, 64)
 	if err != nil || bad != nil || sum < 0 {
 		return size(m.of(session))
@@ -96,7 +96,7 @@ func (m Moments) size(session uuid.UUID) int64 {
 
 // size is how much the files of a folder have; one that goes meanwhile has nothing.
 func size(dir string) (sum int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+	_ = disk.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			if info, err := d.Info(); err == nil {
 				sum += info.Size()
@@ -109,7 +109,7 @@ func size(dir string) (sum int64) {
 
 // prune forgets all but the newest moments of a session.
 func (m Moments) prune(session uuid.UUID) error {
-	all, err := os.ReadDir(m.of(session))
+	all, err := disk.ReadDir(m.of(session))
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (m Moments) prune(session uuid.UUID) error {
 		case kept < keptMoments && strings.HasSuffix(name, momentEnd):
 			kept++
 		default:
-			err = errors.Join(err, os.RemoveAll(filepath.Join(m.of(session), name)))
+			err = errors.Join(err, disk.RemoveAll(filepath.Join(m.of(session), name)))
 		}
 	}
 	return err
@@ -131,7 +131,7 @@ func (m Moments) Load(session uuid.UUID, since diffs.Since) (moment git.Moment, 
 	if err != nil {
 		return git.Moment{}, err
 	}
-	data, err := ownfile.Read(filepath.Join(m.of(session), id.String()+momentEnd), maxMoment, 0)
+	data, err := read(filepath.Join(m.of(session), id.String()+momentEnd))
 	if err != nil {
 		return git.Moment{}, err
 	}
@@ -143,10 +143,10 @@ func (m Moments) Load(session uuid.UUID, since diffs.Since) (moment git.Moment, 
 // Forget removes the moments of a session, at once for whoever reads or adds one: none has only a part of its objects.
 func (m Moments) Forget(session uuid.UUID) error {
 	gone := filepath.Join(m.Dir, "gone-"+uuid.NewString())
-	if err := os.Rename(m.of(session), gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.Rename(m.of(session), gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.RemoveAll(gone)
+	return disk.RemoveAll(gone)
 }
 
 // Tidy removes all but the moments of those sessions that need them. No tree is open yet.
@@ -154,7 +154,7 @@ func (m Moments) Tidy(needs func(session uuid.UUID) bool) error {
 	all, err := m.list()
 	for _, name := range all {
 		if id, bad := uuid.Parse(name); bad != nil || !needs(id) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(m.Dir, name)))
+			err = errors.Join(err, disk.RemoveAll(filepath.Join(m.Dir, name)))
 		}
 	}
 	return err
@@ -162,11 +162,15 @@ func (m Moments) Tidy(needs func(session uuid.UUID) bool) error {
 
 // list is what lies in the folder.
 func (m Moments) list() (names []string, err error) {
-	all, err := os.ReadDir(m.Dir)
+	all, err := disk.ReadDir(m.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return each.As(all, fs.DirEntry.Name), err
+}
+
+func read(path string) ([]byte, error) {
+	return disk.Read(path, func() ([]byte, error) { return ownfile.Read(path, maxMoment, 0) })
 }
 
 func (m Moments) of(session uuid.UUID) string { return filepath.Join(m.Dir, session.String()) }

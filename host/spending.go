@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"ccbot/bot/port/spending"
 	"ccbot/hooks"
+	"ccbot/internal/disk"
 	"ccbot/internal/each"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/ledger"
@@ -191,7 +191,7 @@ func (s *Spending) Limits() (all []spending.Limit) {
 
 // newest are the launches whose status lines were written last.
 func (s *Spending) newest() (ids []uuid.UUID) {
-	entries, err := os.ReadDir(s.statuses())
+	entries, err := disk.ReadDir(s.statuses())
 	if err != nil {
 		return nil // there is none yet
 	}

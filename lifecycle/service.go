@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
+	"ccbot/internal/sysfault"
 	"ccbot/lifecycle/evidence"
 )
 
@@ -150,7 +151,11 @@ func (k *kit) run(ctx context.Context, id uuid.UUID) {
 			return
 		}
 		// The pause grows, because what a step reports before it fails is reported again by the next step.
-		again = max(again, pause.Doubled(2*time.Second, 5*time.Minute, m.failures))
+		most := 5 * time.Minute
+		if sysfault.Of(err) != "" { // it passes
+			most = 5 * time.Second
+		}
+		again = max(again, pause.Doubled(2*time.Second, most, m.failures))
 		m.failures++
 	})
 	if r, ok := k.Store.Get(id); !ok || !stepped(r) {

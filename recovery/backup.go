@@ -10,14 +10,12 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-
+	"ccbot/internal/disk"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 )
@@ -85,7 +83,7 @@ func (b Backups) List() ([]Backup, error) {
 
 // named returns the backups, oldest first, from their names alone.
 func (b Backups) named() (list []Backup, err error) {
-	entries, err := os.ReadDir(b.Dir)
+	entries, err := disk.ReadDir(b.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list backups: %w", err)
 	}
@@ -158,7 +156,7 @@ func (b Backups) make(ctx context.Context, keep string) (Backup, error) {
 }
 
 func (b Backups) copyAll(ctx context.Context) (made Backup, err error) {
-	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
+	if err := disk.MkdirAll(b.Dir, 0o700); err != nil {
 		return made, err
 	}
 	parent := spool.Folder{Path: filepath.Dir(b.Dir)}
@@ -186,13 +184,13 @@ func (b Backups) copyAll(ctx context.Context) (made Backup, err error) {
 
 // clean removes what a crash has left of backups that were being written or removed. Other hidden files are a person's.
 func (b Backups) clean() error {
-	entries, err := os.ReadDir(b.Dir)
+	entries, err := disk.ReadDir(b.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
 		if isLeftover(e.Name()) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(b.Dir, e.Name())))
+			err = errors.Join(err, disk.RemoveAll(filepath.Join(b.Dir, e.Name())))
 		}
 	}
 	return errors.Join(err, b.purged().Tidy())
@@ -212,8 +210,7 @@ func isLeftover(name string) bool {
 
 // write makes a backup of the records, or replaces one.
 func (b Backups) write(ctx context.Context, name string, records map[string][]byte) error {
-	file, err := renameio.NewPendingFile(filepath.Join(b.Dir, name+backupEnding), renameio.WithTempDir(b.Dir),
-		renameio.WithPermissions(0o600))
+	file, err := disk.NewPendingFile(filepath.Join(b.Dir, name+backupEnding), b.Dir, 0o600)
 	if err != nil {
 		return err
 	}
@@ -270,7 +267,7 @@ func (b Backups) remove(old Backup) error {
 	if !old.folder {
 		name += backupEnding
 	}
-	if err := os.Rename(filepath.Join(b.Dir, name), gone); err != nil {
+	if err := disk.Rename(filepath.Join(b.Dir, name), gone); err != nil {
 		return err
 	}
 	if old.folder {
@@ -279,7 +276,7 @@ func (b Backups) remove(old Backup) error {
 		}
 	}
 	b.at("backup-removing")
-	return os.RemoveAll(gone)
+	return disk.RemoveAll(gone)
 }
 
 // swap writes the wanted records first and removes the others afterwards, so that no session is

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/disk"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 )
@@ -39,7 +39,7 @@ func (b Backups) Purged() ([]Purged, error) {
 	}
 	var all []Purged
 	for _, r := range store.Shared() {
-		info, err := os.Stat(filepath.Join(b.purged().Path, recordFile(r.ID)))
+		info, err := disk.Stat(filepath.Join(b.purged().Path, recordFile(r.ID)))
 		if err == nil {
 			r, err = store.Whole(r.ID)
 		}
@@ -75,7 +75,7 @@ func (b Backups) Expire() error {
 		return fmt.Errorf("remove purged records: %w", err)
 	}
 	for _, name := range names {
-		info, err := os.Lstat(filepath.Join(b.purged().Path, name))
+		info, err := disk.Lstat(filepath.Join(b.purged().Path, name))
 		if err == nil && b.Now().Sub(info.ModTime()) >= PurgedFor {
 			err = b.purged().Remove(name)
 		}
@@ -133,7 +133,7 @@ func (b Backups) eraseFrom(ctx context.Context, one Backup, name string) error {
 // afterwards. ErrPresent means that the record is one of the sessions already; it stays as it is.
 func (b Backups) BringBack(p Purged) error {
 	name := recordFile(p.Record.ID)
-	_, err := os.Lstat(filepath.Join(b.Sessions, name))
+	_, err := disk.Lstat(filepath.Join(b.Sessions, name))
 	if err == nil {
 		err = ErrPresent
 	}

@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	diskAgain  = 30 * time.Second // a disk that was full may have room by then
-	keepClosed = time.Hour        // people may tap what a closed card has shown
+	diskAgain  = 5 * time.Second // a disk that was full may have room by then
+	keepClosed = time.Hour       // people may tap what a closed card has shown
 )
 
 var errBlank = errors.New("the card has no text")

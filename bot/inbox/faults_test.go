@@ -112,5 +112,5 @@ func TestP4_HandledMessageIsHandledOnce(t *testing.T) {
 }
 
 func TestP4_AcceptedMessagesOutliveFaults(t *testing.T) {
-	disktest.Run(t, func() disktest.Scenario { return &faultyInbox{} }, func(disktest.Site) string { return "" })
+	disktest.Run(t, func() disktest.Scenario { return &faultyInbox{} })
 }

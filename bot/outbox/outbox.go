@@ -75,6 +75,7 @@ type Outbox struct {
 	budgets sync.Once                // reads once what the previous run has left
 	posts   shelf
 	notes   notes
+	left    leftWork
 
 	mu     sync.Mutex // taken after the one in posts
 	queues queues
@@ -91,7 +92,8 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 			aside: spool.Loader{Quarantine: filepath.Join(home.Path, quarantineFolder), Tell: true, Log: log}},
 		notes: openNotes(home, server, log),
 	}
-	o.queues, o.posts.queue = newQueues(o.lane), o.queuePosts
+	o.left = leftWork{log: log, wake: make(chan struct{}, 1)}
+	o.queues, o.posts.queue, o.posts.left = newQueues(o.lane), o.queuePosts, &o.left
 	return o
 }
 
@@ -110,6 +112,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var running sync.WaitGroup
+	running.Go(func() { o.left.run(ctx) })
 	for ctx.Err() == nil {
 		work, wait := o.begin(calls)
 		if work != nil {

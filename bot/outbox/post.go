@@ -112,7 +112,9 @@ func (o *Outbox) fetch(j *job) bool {
 	case !m.Text.Blank():
 		return true // an earlier attempt read it
 	default:
-		m, ok = o.posts.read(j.file)
+		if m, ok = o.posts.read(j.file); !ok { // a file that cannot be read now is queued again later
+			return false
+		}
 	}
 	if m.To != j.to { // the place has changed, and the message that it answers is not there
 		m.ReplyTo = 0
@@ -124,21 +126,25 @@ func (o *Outbox) fetch(j *job) bool {
 // file removes, keeps or quarantines the file of a post, as the answer requires, and reports to the
 // owner of a name.
 func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
-	var err error
-	switch {
-	case j.name != "":
+	if j.name != "" {
 		o.posts.asks(j.name, j.file, v.final())
-		err = o.tell(ctx, j, id, v)
-	case v.answer == refused:
-		err = o.posts.folder.Quarantine(j.file, o.posts.aside.Quarantine, v.err.Error())
 	}
-	if err == nil && (v.answer == taken || v.final() && j.name != "") {
-		err = o.posts.folder.Remove(j.file)
+	settle := func() (err error) {
+		switch {
+		case j.name != "":
+			err = o.tell(ctx, j, id, v)
+		case v.answer == refused:
+			err = o.posts.folder.Quarantine(j.file, o.posts.aside.Quarantine, v.err.Error())
+		}
+		if err == nil && (v.answer == taken || v.final() && j.name != "") {
+			err = o.posts.folder.Remove(j.file)
+		}
+		return err
 	}
-	if err != nil {
-		// The message is in the chat, or never will be, but its file could not be removed: the next
-		// start sends the message once more.
-		o.log.Error("sent_message_not_removed", logkey.File, j.file, logkey.Error, err)
+	if j.name == "" {
+		o.left.do(settle)
+	} else if err := settle(); err != nil { // the owner is asked again by the next start
+		o.log.Error("outbox_disk_refused", logkey.File, j.file, logkey.Error, err)
 	}
 }
 
@@ -172,6 +178,7 @@ type shelf struct {
 	aside  spool.Loader
 	log    *slog.Logger
 	queue  func(files []string, m Message) // the parts of a message, or the file of one from an earlier run
+	left   *leftWork
 
 	mu       sync.Mutex // held during disk writes and queueing, so that both have the same order
 	loaded   bool       // the posts of earlier runs are queued
@@ -204,6 +211,18 @@ func (s *shelf) load() error {
 	return nil
 }
 
+// requeue queues the post of a file that could not be read before.
+func (s *shelf) requeue(file string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, ok, err := s.readOnce(file)
+	if ok {
+		s.named[m.Name] = file
+		s.queue([]string{file}, m)
+	}
+	return err
+}
+
 // write keeps a message on disk, all of it or nothing, and queues it. Of a named message only the
 // name is kept, unless a post of that name waits already.
 func (s *shelf) write(m Message) error {
@@ -224,9 +243,9 @@ func (s *shelf) write(m Message) error {
 		if err == nil {
 			err = s.folder.Put(file, data)
 		}
-		if err != nil {
-			for _, file := range files {
-				err = errors.Join(err, s.folder.Remove(file))
+		if err != nil { // the file may be there all the same, and the caller posts the message again
+			for _, file := range append(files, file) {
+				s.left.do(func() error { return s.folder.Remove(file) })
 			}
 			return err
 		}
@@ -237,10 +256,18 @@ func (s *shelf) write(m Message) error {
 	return nil
 }
 
-// read gives the message of a file, or false when there is none. A file that will never be readable
-// goes to quarantine, as spool.Untold; a file that may be readable later stays for the next start.
-func (s *shelf) read(file string) (m Message, ok bool) {
-	_, err := s.aside.LoadOne(s.folder, file, func(data []byte) error {
+// read returns the message of a file, or false if there is none. A file that will never be readable
+// goes to quarantine, as spool.Untold; a file that cannot be read now is queued again later.
+func (s *shelf) read(file string) (Message, bool) {
+	m, ok, err := s.readOnce(file)
+	if err != nil {
+		s.left.failed(err, func() error { return s.requeue(file) })
+	}
+	return m, ok
+}
+
+func (s *shelf) readOnce(file string) (m Message, ok bool, err error) {
+	_, err = s.aside.LoadOne(s.folder, file, func(data []byte) error {
 		var l letter
 		if json.Unmarshal(data, &l) != nil || l.Version != postVersion || l.Message.To.ChatID == 0 ||
 			l.Message.Text.Blank() && l.Message.Name == "" {
@@ -249,10 +276,7 @@ func (s *shelf) read(file string) (m Message, ok bool) {
 		m, ok = l.Message, true
 		return nil
 	})
-	if err != nil {
-		s.log.Warn("queued_message_unreadable", logkey.File, file, logkey.Error, err)
-	}
-	return m, ok
+	return m, ok, err
 }
 
 // asks notes whether the owner of a post's name is being asked now, or the post still waits. Only a

@@ -11,6 +11,7 @@ package disk
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -46,6 +47,27 @@ func ReadDir(path string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	return os.ReadDir(path)
+}
+
+// ReadFile is os.ReadFile.
+func ReadFile(path string) ([]byte, error) {
+	return Read(path, func() ([]byte, error) { return os.ReadFile(path) })
+}
+
+// WalkDir is filepath.WalkDir. A fault fails the walk, not a call in it.
+func WalkDir(path string, each fs.WalkDirFunc) error {
+	if err := check("walkdir", path); err != nil {
+		return each(path, nil, err)
+	}
+	return filepath.WalkDir(path, each)
+}
+
+// Stat is os.Stat.
+func Stat(path string) (fs.FileInfo, error) {
+	if err := check("stat", path); err != nil {
+		return nil, err
+	}
+	return os.Stat(path)
 }
 
 // Lstat is os.Lstat.
@@ -104,6 +126,22 @@ func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag, mode)
 }
 
+// CreateTemp is os.CreateTemp.
+func CreateTemp(dir, pattern string) (*os.File, error) {
+	if err := check("createtemp", dir); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(dir, pattern)
+}
+
+// Truncate is os.Truncate.
+func Truncate(path string, size int64) error {
+	if err := check("truncate", path); err != nil {
+		return err
+	}
+	return os.Truncate(path, size)
+}
+
 // Open is os.Open.
 func Open(path string) (*os.File, error) {
 	if err := check("open", path); err != nil {
@@ -139,22 +177,45 @@ func Read(path string, read func() ([]byte, error)) ([]byte, error) {
 // Replace writes a file as a whole: with a temporary file in temp, which is on the same file system, and
 // a rename.
 func Replace(path, temp string, data []byte, mode fs.FileMode) error {
-	if err := check("create", path); err != nil {
-		return err
-	}
-	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(temp), renameio.WithPermissions(mode))
+	pending, err := NewPendingFile(path, temp, mode)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = pending.Cleanup() }() // after a successful replace this does nothing
-	if err := check("write", path); err != nil {
-		return err
-	}
 	if _, err := pending.Write(data); err != nil {
 		return err
 	}
-	if err := check("replace", path); err != nil {
+	return pending.CloseAtomicallyReplace()
+}
+
+// PendingFile is a file that is written as a whole, see Replace.
+type PendingFile struct {
+	*renameio.PendingFile
+
+	path string
+}
+
+// NewPendingFile begins to write a file as a whole.
+func NewPendingFile(path, temp string, mode fs.FileMode) (*PendingFile, error) {
+	if err := check("create", path); err != nil {
+		return nil, err
+	}
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(temp), renameio.WithPermissions(mode))
+	return &PendingFile{file, path}, err
+}
+
+// Write is the method Write of a file.
+func (f *PendingFile) Write(data []byte) (int, error) {
+	if err := check("write", f.path); err != nil {
+		return 0, err
+	}
+	return f.PendingFile.Write(data)
+}
+
+// CloseAtomicallyReplace gives the file its name.
+func (f *PendingFile) CloseAtomicallyReplace() error {
+	if err := check("replace", f.path); err != nil {
 		return err
 	}
-	return pending.CloseAtomicallyReplace()
+	return f.PendingFile.CloseAtomicallyReplace()
 }

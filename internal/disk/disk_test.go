@@ -1,6 +1,7 @@
 package disk_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -24,11 +25,15 @@ func calls(dir string) map[string]func() error {
 		return err
 	}
 	return map[string]func() error{
-		"mkdirall":  func() error { return disk.MkdirAll(sub, 0o700) },
-		"writefile": func() error { return disk.WriteFile(path, nil, 0o600) },
-		"readdir":   func() error { return only(disk.ReadDir(dir)) },
-		"lstat":     func() error { return only(disk.Lstat(path)) },
-		"open":      func() error { return opened(disk.Open(dir)) },
+		"mkdirall":   func() error { return disk.MkdirAll(sub, 0o700) },
+		"writefile":  func() error { return disk.WriteFile(path, nil, 0o600) },
+		"readdir":    func() error { return only(disk.ReadDir(dir)) },
+		"lstat":      func() error { return only(disk.Lstat(path)) },
+		"stat":       func() error { return only(disk.Stat(path)) },
+		"truncate":   func() error { return disk.Truncate(path, 0) },
+		"walkdir":    func() error { return disk.WalkDir(dir, func(_ string, _ fs.DirEntry, err error) error { return err }) },
+		"createtemp": func() error { return opened(disk.CreateTemp(dir, "")) },
+		"open":       func() error { return opened(disk.Open(dir)) },
 		"sync": func() error {
 			folder, err := os.Open(dir)
 			if err == nil {

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/internal/disk"
 	"ccbot/internal/ownfile"
 )
 
@@ -62,7 +63,7 @@ func Open(path string) (Table, error) {
 	if err != nil {
 		panic(err) // it is a part of this program
 	}
-	data, err := ownfile.Read(path, maxSize, ownfile.Links)
+	data, err := disk.Read(path, func() ([]byte, error) { return ownfile.Read(path, maxSize, ownfile.Links) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}

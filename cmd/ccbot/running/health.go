@@ -5,11 +5,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"ccbot/bot/outbox"
+	"ccbot/internal/disk"
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
@@ -102,7 +102,7 @@ func (s *system) agentsMemory(ctx context.Context) uint64 {
 
 // sizeOf is what the files of a folder take together. Files may come and go meanwhile.
 func sizeOf(dir string) (bytes uint64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+	_ = disk.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil
 		}

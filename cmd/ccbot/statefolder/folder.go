@@ -11,6 +11,7 @@ import (
 
 	"ccbot/internal/bytesize"
 	"ccbot/internal/control"
+	"ccbot/internal/disk"
 )
 
 // probe is written and removed in ccbot's folder: at each start, and while the disk may be full.
@@ -23,14 +24,14 @@ const LeastFree = 256 << 10
 func probeFolder(dir string, size int) error {
 	path := filepath.Join(dir, probe)
 	err := writeProbe(path, size)
-	if removed := os.Remove(path); err == nil && !errors.Is(removed, fs.ErrNotExist) {
+	if removed := disk.Remove(path); err == nil && !errors.Is(removed, fs.ErrNotExist) {
 		err = removed
 	}
 	return err
 }
 
 func writeProbe(path string, size int) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -90,13 +91,13 @@ func within(dir, path string) bool {
 
 // touch sets a file's time and makes the file where it is missing. Setting it works on a full disk.
 func touch(path string, at time.Time) error {
-	err := os.Chtimes(path, at, at)
+	err := disk.Chtimes(path, at, at)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Chtimes(path, at, at))
+	return errors.Join(f.Close(), disk.Chtimes(path, at, at))
 }

@@ -3,10 +3,10 @@ package statefolder
 import (
 	"context"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
+	"ccbot/internal/disk"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
@@ -24,11 +24,11 @@ const alivePace = time.Minute
 // that all its users see the same value.
 func Absence(dir string, clock Clock, now time.Time) (away time.Duration, seen time.Time) {
 	path := filepath.Join(dir, aliveFile)
-	info, err := os.Stat(path)
+	info, err := disk.Stat(path)
 	if err != nil {
 		return 0, time.Time{}
 	}
-	moment, err := os.ReadFile(path)
+	moment, err := disk.ReadFile(path)
 	away, ok := clock.Since(string(moment))
 	if err != nil || !ok {
 		away = now.Sub(info.ModTime())
@@ -62,8 +62,8 @@ func KeepAlive(ctx context.Context, dir string, clock Clock, log *slog.Logger) e
 // noteAlive writes the moment, and without room for it only the time of the file.
 func noteAlive(dir string, clock Clock) error {
 	path := filepath.Join(dir, aliveFile)
-	if os.WriteFile(path, []byte(clock.Now()), 0o600) != nil {
-		_ = os.Truncate(path, 0) // an earlier moment would make an absence longer than it is
+	if disk.WriteFile(path, []byte(clock.Now()), 0o600) != nil {
+		_ = disk.Truncate(path, 0) // an earlier moment would make an absence longer than it is
 	}
 	return touch(path, time.Now())
 }

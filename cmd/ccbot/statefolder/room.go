@@ -5,12 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 
 	"ccbot/internal/bytesize"
+	"ccbot/internal/disk"
 	"ccbot/internal/gauge"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
@@ -125,12 +125,12 @@ func (r *Room) try() {
 // accepted.
 func (r *Room) low(ctx context.Context, now gauge.Room) error {
 	path := filepath.Join(r.dir, roomFile)
-	_, err := os.Lstat(path)
+	_, err := disk.Lstat(path)
 	switch told := err == nil; {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case told && now.High():
-		return os.Remove(path)
+		return disk.Remove(path)
 	case told || !now.Low():
 		return nil
 	}
@@ -139,7 +139,7 @@ func (r *Room) low(ctx context.Context, now gauge.Room) error {
 		return err // otherwise the chat would get the warning each minute
 	}
 	if err := r.chat.DiskLow(ctx, bytesize.Text(now.Free)); err != nil {
-		return errors.Join(err, os.Remove(path))
+		return errors.Join(err, disk.Remove(path))
 	}
 	return nil
 }

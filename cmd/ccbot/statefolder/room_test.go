@@ -19,8 +19,8 @@ import (
 
 const mib = 1 << 20
 
-// disk is a disk as a test wants it, and the chat that hears of it.
-type disk struct {
+// testDisk is a disk as a test wants it, and the chat that hears of it.
+type testDisk struct {
 	*Room
 	mu     sync.Mutex
 	now    gauge.Room
@@ -30,8 +30,8 @@ type disk struct {
 	deaf   error // of the chat
 }
 
-func newDisk(dir string, free uint64) *disk {
-	d := &disk{now: gauge.Room{Free: free * mib, Total: 20_000 * mib}, taken: LeastFree}
+func newDisk(dir string, free uint64) *testDisk {
+	d := &testDisk{now: gauge.Room{Free: free * mib, Total: 20_000 * mib}, taken: LeastFree}
 	d.Room = NewRoom(dir, d, slog.New(slog.DiscardHandler))
 	d.gauge = func(context.Context, string) (gauge.Room, error) { return d.now, nil }
 	d.probe = func(size int) error {
@@ -45,7 +45,7 @@ func newDisk(dir string, free uint64) *disk {
 	return d
 }
 
-func (d *disk) hear(what string) error {
+func (d *testDisk) hear(what string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.deaf == nil {
@@ -55,22 +55,22 @@ func (d *disk) hear(what string) error {
 }
 
 // takes has the disk take so much in one piece from now on.
-func (d *disk) takes(bytes int) {
+func (d *testDisk) takes(bytes int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.taken = bytes
 }
 
 // heard is what was said, and how often the disk was written to.
-func (d *disk) heard() (said []string, probes int) {
+func (d *testDisk) heard() (said []string, probes int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.said), d.probes
 }
 
-func (d *disk) DiskLow(_ context.Context, free string) error { return d.hear(free) }
-func (d *disk) DiskFull(context.Context) error               { return d.hear("full") }
-func (d *disk) DiskRoom(context.Context) error               { return d.hear("room") }
+func (d *testDisk) DiskLow(_ context.Context, free string) error { return d.hear(free) }
+func (d *testDisk) DiskFull(context.Context) error               { return d.hear("full") }
+func (d *testDisk) DiskRoom(context.Context) error               { return d.hear("room") }
 
 // The disk is told to be almost full once, over restarts too, and again only after it clearly was not.
 func TestTheDiskIsToldToBeFullOnce(t *testing.T) {

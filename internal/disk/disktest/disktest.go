@@ -1,12 +1,10 @@
-// Package disktest makes calls on files fail and work again: each call that a test makes, once, ten
-// times, and for a minute with each error that the system may return.
-//
-// The minute passes in the time of testing/synctest.
 package disktest
 
 import (
 	"fmt"
 	"maps"
+	"path"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,8 +25,9 @@ var Errors = []syscall.Errno{syscall.EIO, syscall.EMFILE, syscall.ENOSPC, syscal
 // HealTime is how long after the end of a fault everything that was accepted must be handled.
 const HealTime = 10 * time.Second
 
-// Site is a call on a file: the function of ccbot that needs it, and the call of package disk.
-type Site struct{ Caller, Op string }
+// Site is a call on a file: the function of ccbot that needs it, the function that it calls, and the call of package
+// disk that this makes.
+type Site struct{ Caller, Callee, Op string }
 
 // Scenario is work with files. Begin prepares it, without faults, and returns the folder whose calls
 // may fail. Act begins the work, and may return before the work is done. Check fails the test if the work is
@@ -37,6 +36,19 @@ type Scenario interface {
 	Begin(t *testing.T) (dir string)
 	Act(t *testing.T)
 	Check(t *testing.T)
+}
+
+// FailAll makes a call fail for each file of a folder, until heal is called or the test ends.
+func FailAll(t *testing.T, op, dir string) (heal func()) {
+	t.Helper()
+	end := disk.Fail(func(is, path string) error {
+		if is == op && strings.HasPrefix(path, dir+"/") {
+			return syscall.EIO
+		}
+		return nil
+	})
+	t.Cleanup(end)
+	return end
 }
 
 // length is how long a fault lasts: a number of calls, or a time.
@@ -48,11 +60,11 @@ type length struct {
 
 var lengths = []length{{"once", 1, 0}, {"ten times", 10, 0}, {"for a minute", 0, time.Minute}}
 
-// Run runs a scenario without faults, and then with each fault of each of its calls. skip returns the
-// reason for which a call may not fail, such as a call of the preparation; "" if it may. Run returns the
-// functions of ccbot whose calls failed.
-func Run(t *testing.T, scenario func() Scenario, skip func(Site) string) (callers []string) {
+// Run runs a scenario without faults, and then with each fault of each of its calls that the table of calls leaves to
+// this test. It fails the test if one of these calls is not made, or a call without a row is.
+func Run(t *testing.T, scenario func() Scenario) {
 	t.Helper()
+	test := testName()
 	seen := make(map[Site]bool)
 	var mu sync.Mutex
 	run(t, "without faults", scenario(), func(s Site) error {
@@ -62,26 +74,51 @@ func Run(t *testing.T, scenario func() Scenario, skip func(Site) string) (caller
 		return nil
 	}, time.Minute)
 	require.False(t, t.Failed())
-	failed := make(map[string]bool)
-	for _, site := range slices.SortedFunc(maps.Keys(seen), func(a, b Site) int {
-		return strings.Compare(a.Caller+a.Op, b.Caller+b.Op)
-	}) {
-		if skip(site) != "" {
+	rows, n := Rows(), 0
+	for _, site := range slices.SortedFunc(maps.Keys(seen), compareSites) {
+		i := slices.IndexFunc(rows, func(r Row) bool { return r.Has(site.Caller + " " + site.Callee) })
+		if i < 0 {
+			t.Errorf("%s has no row in the table of calls", site)
 			continue
 		}
-		failed[site.Caller] = true
-		for n, l := range lengths {
-			errors := Errors
-			if l.time == 0 {
-				errors = Errors[(len(failed)+n)%len(Errors):][:1] // another one for each call
-			}
-			for _, number := range errors {
-				f := &fault{site: site, error: number, calls: l.calls, time: l.time}
-				run(t, fmt.Sprintf("%s %s: %s %s", site.Caller, site.Op, number, l.name), scenario(), f.fail, f.duration())
-			}
+		if rows[i].Why == test {
+			rows[i].Used = true
+			failEach(t, scenario, site, n)
+			n++
 		}
 	}
-	return slices.Sorted(maps.Keys(failed))
+	for _, r := range rows {
+		if r.Why == test && !r.Used {
+			t.Errorf("%s is not made", r)
+		}
+	}
+}
+
+// failEach fails one call once and ten times, each with one of the errors, and for a minute with each error.
+func failEach(t *testing.T, scenario func() Scenario, site Site, n int) {
+	t.Helper()
+	for _, l := range lengths {
+		errors := Errors
+		if l.time == 0 {
+			n++
+			errors = Errors[n%len(Errors):][:1]
+		}
+		for _, number := range errors {
+			f := &fault{site: site, error: number, calls: l.calls, time: l.time}
+			run(t, fmt.Sprintf("%s: %s %s", site, number, l.name), scenario(), f.fail, f.duration())
+		}
+	}
+}
+
+func (s Site) String() string { return s.Caller + " " + s.Callee + " " + s.Op }
+
+func compareSites(a, b Site) int { return strings.Compare(a.String(), b.String()) }
+
+// testName is the test that has called Run, with its package.
+func testName() string {
+	pc, _, _, _ := runtime.Caller(2)
+	name := strings.TrimPrefix(runtime.FuncForPC(pc).Name(), module)
+	return strings.Replace(name, "_test.", ".", 1)
 }
 
 // run runs a scenario once. fail is asked about each call in the scenario's folder; the faults have ended after
@@ -94,7 +131,8 @@ func run(t *testing.T, name string, s Scenario, fail func(Site) error, longest t
 				if path != dir && !strings.HasPrefix(path, dir+"/") {
 					return nil
 				}
-				return fail(Site{caller(), op})
+				from, to := caller()
+				return fail(Site{from, to, op})
 			})
 			defer end()
 			s.Act(t)
@@ -140,35 +178,52 @@ func (f *fault) fail(s Site) error {
 	return f.error
 }
 
-// layers are the packages that make calls for others.
-var layers = []string{"ccbot/internal/disk.", "ccbot/internal/disk/", "ccbot/internal/spool.", "ccbot/internal/facts."}
+const module = "ccbot/"
 
-// caller returns the function of ccbot that needs the present call, without the names of functions in
-// it: bot/inbox.Store.writeLocked.
-func caller() string {
+// layers are the packages that make calls for others.
+var layers = []string{"internal/disk", "internal/spool", "internal/facts", "internal/ownfile"}
+
+// IsLayer reports whether a package makes calls for others.
+func IsLayer(pkg string) bool { return slices.Contains(layers, pkg) }
+
+// caller returns the function of ccbot that makes the present call, without the names of functions in it, such as
+// bot/inbox.Store.writeLocked, and the function of a layer that it calls, such as spool.Folder.Put.
+func caller() (from, to string) {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for {
 		frame, more := frames.Next()
-		layer := slices.ContainsFunc(layers, func(l string) bool { return strings.HasPrefix(frame.Function, l) })
-		if !layer && strings.HasPrefix(frame.Function, "ccbot/") {
-			return Name(frame.Function)
+		function, ours := strings.CutPrefix(frame.Function, module)
+		switch pkg := packageOf(function); {
+		case ours && IsLayer(pkg):
+			to = path.Base(Name(function))
+		case ours && pkg != "internal/disk/disktest":
+			return Name(function), to
 		}
 		if !more {
-			return "unknown"
+			return "unknown", to
 		}
 	}
 }
 
+// packageOf returns the package of a function.
+func packageOf(function string) string {
+	slash := strings.LastIndexByte(function, '/') + 1
+	return function[:slash] + strings.SplitN(function[slash:], ".", 2)[0]
+}
+
+// generic is what the runtime adds to the name of a generic type or function.
+var generic = regexp.MustCompile(`\[[^\]]*\]`)
+
 // Name is the name of a function, as the runtime knows it, in the form of the table of calls.
 func Name(function string) string {
-	function = strings.TrimPrefix(function, "ccbot/")
+	function = generic.ReplaceAllString(strings.TrimPrefix(function, module), "")
 	slash := strings.LastIndexByte(function, '/') + 1
 	parts := strings.Split(function[slash:], ".")
 	name := parts[0] + "." + strings.Trim(parts[1], "(*)")
 	if strings.HasPrefix(parts[1], "(") && len(parts) > 2 {
 		name += "." + parts[2]
-	} else if len(parts) > 2 && !strings.HasPrefix(parts[2], "func") {
+	} else if len(parts) > 2 && !strings.HasPrefix(parts[2], "func") && !strings.HasPrefix(parts[2], "deferwrap") {
 		name += "." + parts[2] // a method with a value receiver
 	}
 	return function[:slash] + name
