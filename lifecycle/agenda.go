@@ -209,6 +209,7 @@ type promptMemory struct {
 	headAt time.Time // since when it is that prompt's turn
 	pasted string    // key of the prompt whose paste tmux has taken: it is on its way to the box
 	last   Prompt    // the prompt that the agent took last
+	silent string    // key of the prompt of which it was reported that it waits while tmux is silent
 }
 
 // boxMemory is the prompt box as it was last seen.

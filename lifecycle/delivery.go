@@ -117,12 +117,16 @@ func (w *delivery) hold(ctx context.Context, why news.Wait, head *Prompt) error 
 		n.File, n.Binding = w.term.unsent()
 	}
 	for _, p := range all {
-		if slices.Contains(p.Told, why) {
+		if slices.Contains(p.Told, why) || w.term.Silent && w.recall().prompt.silent == p.Key {
 			continue
 		}
 		n.Prompt = p.shown()
 		if err := w.tell(ctx, *w.r, n); err != nil {
 			return err
+		}
+		if w.term.Silent { // what the prompt waits for was not seen: the report is not noted on disk
+			w.remember(func(m *memory) { m.prompt.silent = p.Key })
+			continue
 		}
 		p.Told = append(slices.Clone(p.Told), why)
 		if err := w.Prompts.SavePrompt(p); err != nil {

@@ -42,7 +42,7 @@ func newDesk(o *order, ps *processes) *fakeDesk {
 	if err != nil {
 		panic(err)
 	}
-	ps.start(server.PID, []string{"tmux", "new-session"}, func(p *process.Process) { p.Comm = "tmux: server" })
+	ps.startAt(server.Start, server.PID, []string{"tmux", "new-session"}, func(p *process.Process) { p.Comm = "tmux: server" })
 	d.Fake.Launch = func(p *tmuxtest.Process) {
 		a := &agent{pane: p.Pane, status: presence.Idle}
 		a.session, _ = claudeflags.Session(p.Spec.Argv)
@@ -56,6 +56,16 @@ func newDesk(o *order, ps *processes) *fakeDesk {
 		}
 	}
 	return d
+}
+
+// StopServer ends the server and its process.
+func (d *fakeDesk) StopServer() {
+	server, err := d.Fake.Server(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	d.processes.exit(server.PID)
+	d.Fake.StopServer()
 }
 
 // inTerminal puts a process into a terminal with a group of its own in front.

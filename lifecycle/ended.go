@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
-	"ccbot/tmux"
 )
 
 // conclude finishes a session whose agent ended by itself: it keeps the exit and the last screen,
@@ -130,8 +128,7 @@ func (w *closing) noteInterruption(ctx context.Context) {
 // lost notes that the pane and its agent are gone, and that ccbot did not end them.
 func (w *closing) lost(ctx context.Context) error {
 	const why = "pane and process are proven gone"
-	server, err := w.Panes.Server(ctx)
-	all := errors.Is(err, tmux.ErrNoServer) || err == nil && w.r.Binding != nil && SameServer(server, w.Processes.Self().Boot, *w.r.Binding) == process.No
+	all := w.r.Binding != nil && w.Processes.Liveness(ServerOf(*w.r.Binding, w.Processes.Self().Boot)) == process.Gone
 	w.Log.Warn("session_lost", logkey.SessionID, w.r.ID.String(), logkey.TmuxEnded, all)
 	if all && w.tmuxLost != nil {
 		defer w.tmuxLost()

@@ -103,13 +103,15 @@ func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneF
 	server, err := o.Panes.Server(ctx)
 	switch {
 	case errors.Is(err, tmux.ErrNoServer):
-		return PaneGone, tmux.Pane{}, "", false, false
+		fate = o.unreached(b)
+		return fate, tmux.Pane{}, "", false, fate == PaneUnknown
 	case err != nil:
 		return PaneUnknown, tmux.Pane{}, "", false, true
 	}
 	switch SameServer(server, o.Processes.Self().Boot, b) {
 	case process.No:
-		return PaneGone, tmux.Pane{}, "", false, false
+		fate = o.unreached(b)
+		return fate, tmux.Pane{}, "", false, fate == PaneUnknown
 	case process.Maybe:
 		return PaneUnknown, tmux.Pane{}, "", false, false
 	case process.Yes:
@@ -124,8 +126,11 @@ func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneF
 		p, screen, shown, err = o.Screens.Look(ctx, id)
 	}
 	switch {
-	case errors.Is(err, tmux.ErrNoPane), errors.Is(err, tmux.ErrNoServer):
+	case errors.Is(err, tmux.ErrNoPane):
 		return PaneGone, tmux.Pane{}, "", false, false
+	case errors.Is(err, tmux.ErrNoServer):
+		fate = o.unreached(b)
+		return fate, tmux.Pane{}, "", false, fate == PaneUnknown
 	case err != nil:
 		return PaneUnknown, tmux.Pane{}, "", false, true
 	case p.PID != b.PanePID():
@@ -135,6 +140,16 @@ func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneF
 		return PaneDead, p, screen, shown, false
 	}
 	return PaneOurs, p, screen, shown, false
+}
+
+// unreached returns the fate of a bound pane if its tmux server does not listen on the socket. The socket's
+// file may have been removed, and another server may have made it again: only the server's process proves
+// that it has ended.
+func (o *Observer) unreached(b session.Binding) PaneFate {
+	if o.Processes.Liveness(ServerOf(b, o.Processes.Self().Boot)) == process.Gone {
+		return PaneGone
+	}
+	return PaneUnknown
 }
 
 // front says whether the agent of an adopted pane is in the foreground of its terminal. If not,
@@ -215,6 +230,12 @@ func SameServer(s tmux.ServerID, boot string, b session.Binding) process.Answer 
 		return process.No
 	}
 	return process.Yes
+}
+
+// ServerOf returns the process of a binding's tmux server. An agent that ended before it was identified
+// has no boot; its binding is then of this one.
+func ServerOf(b session.Binding, boot string) process.Identity {
+	return process.Identity{PID: b.Server.PID, Start: b.Server.Start, Boot: cmp.Or(b.Agent.Boot, boot)}
 }
 
 // screenLines is how many lines that scrolled off a dead pane are kept with its screen.

@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/tmux"
 )
 
 // RestoreRequest is a session that a person wants back.
@@ -150,6 +151,7 @@ func (w *opening) restore(ctx context.Context) error {
 		return err
 	}
 	const why = "a resume was asked for"
+	before := w.r.Clone()
 	if w.r.Interrupted() {
 		w.r.Note(w.Now(), ruleResume, why+" again; the one before made no window")
 	} else {
@@ -168,6 +170,10 @@ func (w *opening) restore(ctx context.Context) error {
 	}
 	w.at("restore-recorded")
 	err = w.launch(ctx, spec)
+	if errors.Is(err, tmux.ErrNotSent) { // nothing was asked for, so nothing has changed
+		*w.r = before
+		return errors.Join(err, w.save())
+	}
 	if err != nil && !errors.Is(err, errWindowMayLive) {
 		return errors.Join(err, w.closing.fail(ctx, "the window could not be opened"))
 	}

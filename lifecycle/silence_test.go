@@ -180,3 +180,70 @@ func TestP6_StopContinuesByProcesses(t *testing.T) {
 		assert.Empty(t, w.tmux.windows())
 	})
 }
+
+// The socket of the tmux server was removed, or another server has made it again: the agents live, and no verb
+// concludes anything else. Each is as it was when the server is found again.
+func TestP6_RemovedSocketProvesNoEnd(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		inWorld(t, func(t *testing.T, w *world) {
+			r, a := w.started()
+			lost := w.tmux.RemoveSocket
+			if other {
+				lost = w.tmux.ReplaceServer
+			}
+			found := lost()
+			require.ErrorIs(t, interrupted(w, w.get(r.ID)), ErrSilent)
+			w.held(r, "k", said)
+			w.processes.exit(a.id.PID) // an end that tmux does not show yet
+			w.pass(time.Hour)
+			assert.Equal(t, session.Running, w.get(r.ID).State)
+			assert.Zero(t, toldOf[news.Lost](w.news)+toldOf[news.Ended](w.news))
+			assert.Equal(t, Held, w.prompts.state("k"))
+			found()
+			w.tmux.StopServer()
+			w.pass(time.Hour)
+			assert.Equal(t, session.Lost, w.get(r.ID).State)
+		})
+	}
+}
+
+// A prompt that waits while tmux is silent is reported once, and its file keeps no note: whether the agent
+// shows something in its way was never seen.
+func TestP6_SilenceIsNotNotedOnPrompts(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		answers := w.tmux.Hang()
+		w.held(r, "k", said)
+		w.pass(time.Hour)
+		assert.Equal(t, 1, w.news.held(news.HeldUnknown))
+		p, err := w.prompts.Prompt("k")
+		require.NoError(t, err)
+		assert.Empty(t, p.Told)
+		answers()
+		w.pass(time.Minute)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+// A restore whose window was never asked for changes nothing: the session is what it was, and can be resumed.
+func TestP6_UnsentRestoreChangesNothing(t *testing.T) {
+	for _, before := range []session.State{session.Archived, session.Completed} {
+		inWorld(t, func(t *testing.T, w *world) {
+			r, _ := w.started()
+			require.NoError(t, w.Archive(w.ctx, r.ID, before, Cause{Why: "asked for"}))
+			r = w.get(r.ID)
+			w.tmux.Fail("NewWindow", fmt.Errorf("%w: %w", tmux.ErrNotSent, ErrSilent))
+			_, err := w.restoreIt(r.ID)
+			require.ErrorIs(t, err, ErrSilent)
+			w.pass(time.Hour)
+			now := w.get(r.ID)
+			now.UpdatedAt = r.UpdatedAt
+			assert.Equal(t, r, now)
+			assert.Zero(t, toldOf[news.Failed](w.news))
+			_, err = w.restoreIt(r.ID)
+			require.NoError(t, err)
+			w.pass(time.Minute)
+			assert.Equal(t, session.Running, w.get(r.ID).State)
+		})
+	}
+}

@@ -112,12 +112,32 @@ func TestP1_AnOrphanWindowIsLoggedWithItsConversation(t *testing.T) {
 	assert.Equal(t, claude.String(), warned[0]["session_id"])
 }
 
+// The socket of the tmux server was removed: no session ends, and none is lost, before the server's process has ended.
+func TestP6_RemovedSocketIsNoEnd(t *testing.T) {
+	m := newMachine(t)
+	alive, ended := m.start(running), m.start(running)
+	m.processes.exit(ended.Binding.Agent.PID)
+	for _, lost := range []func() func(){m.tmux.RemoveSocket, m.tmux.ReplaceServer} {
+		found := lost()
+		m.restart()
+		assert.Empty(t, m.recover())
+		_, notices := Plan(m.Look(t.Context()))
+		assert.Len(t, notices, 2)
+		found()
+	}
+	m.stopServer()
+	m.restart()
+	m.recover()
+	assert.Equal(t, session.Running, m.get(alive.ID).State)
+	assert.Equal(t, session.Lost, m.get(ended.ID).State)
+}
+
 // After a tmux restart the ids begin again: another pane has the old one's.
 func TestP2_ReusedIdsAreNotReattached(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
 	m.processes.exit(r.Binding.Agent.PID)
-	m.tmux.StopServer()
+	m.stopServer()
 	require.NoError(t, m.tmux.Ensure(t.Context()))
 	for {
 		p := m.tmux.AddWindow(tmuxtest.Session, "mine")

@@ -115,7 +115,7 @@ func (l *lives) Inspect(pid int) (process.Process, error) {
 	return p, nil
 }
 
-func (l *lives) Liveness(process.Identity) process.Liveness { return process.Unknown }
+func (l *lives) Liveness(id process.Identity) process.Liveness { return l.world.Servers[id] }
 
 func (l *lives) Survey(context.Context, []session.Record) (evidence.Survey, error) {
 	l.mu.Lock()

@@ -58,8 +58,24 @@ func newMachine(t testing.TB) *machine {
 	m.tmux.Launch = func(p *tmuxtest.Process) { m.processes.start(p.PID, p.Spec.Argv) }
 	require.NoError(t, os.MkdirAll(filepath.Join(m.base, "src"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(m.base, "claude"), []byte("#!/bin/sh\n"), 0o700))
+	m.tmuxStarts()
 	m.restart()
 	return m
+}
+
+// tmuxStarts puts the process of the tmux server that runs into the table.
+func (m *machine) tmuxStarts() {
+	server, err := m.tmux.Server(context.Background())
+	require.NoError(m.t, err)
+	m.processes.startAt(server.Start, server.PID, []string{"tmux"})
+}
+
+// stopServer ends the tmux server and its process.
+func (m *machine) stopServer() {
+	server, err := m.tmux.Server(context.Background())
+	require.NoError(m.t, err)
+	m.processes.exit(server.PID)
+	m.tmux.StopServer()
 }
 
 // restart is another start of the program on the same disk and machine.
@@ -241,9 +257,13 @@ type processes struct {
 
 // start makes a process that leads its own terminal.
 func (ps *processes) start(pid int, argv []string) process.Identity {
+	return ps.startAt(uint64(pid)+1, pid, argv)
+}
+
+func (ps *processes) startAt(tick uint64, pid int, argv []string) process.Identity {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	id := process.Identity{PID: pid, Start: uint64(pid) + 1, Boot: boot}
+	id := process.Identity{PID: pid, Start: tick, Boot: boot}
 	ps.all = append(ps.all, process.Process{Identity: id, UID: 1000, State: 'S', Args: argv, TTY: pid, PGID: pid, Foreground: pid,
 		Comm: "claude"})
 	return id

@@ -149,8 +149,13 @@ func (p plan) record(r session.Record) (*Action, *Notice) {
 	case r.Binding == nil:
 		return p.unbound(r)
 	}
-	if p.sameServer(*r.Binding) == process.Maybe {
+	switch p.sameServer(*r.Binding) {
+	case process.Maybe:
 		return p.unknown(r, "its binding was noted by another clock")
+	case process.No:
+		if !p.serverGone(*r.Binding) {
+			return nil, &Notice{Kind: Unclear, Why: "its tmux server is not proven to have ended, but does not listen on the socket"}
+		}
 	}
 	if pane, there := p.pane(*r.Binding); there {
 		return p.there(r, pane), nil

@@ -12,6 +12,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
@@ -87,7 +88,11 @@ func record(state session.State, b *session.Binding) session.Record {
 }
 
 func world(r session.Record, alive process.Liveness, panes ...tmux.Pane) World {
-	return World{Now: noon, Instance: instance, Session: ours, Boot: "boot", Server: server, Tmux: TmuxAnswers, Panes: panes,
+	servers := map[process.Identity]process.Liveness{}
+	if r.Binding != nil {
+		servers[lifecycle.ServerOf(*r.Binding, "boot")] = process.Gone
+	}
+	return World{Now: noon, Instance: instance, Session: ours, Boot: "boot", Server: server, Servers: servers, Tmux: TmuxAnswers, Panes: panes,
 		Limits: limits, Records: []session.Record{r}, Signs: map[uuid.UUID]Sign{r.ID: signOf(r)},
 		Survey: evidence.Survey{Agents: map[uuid.UUID]process.Liveness{r.ID: alive}, Writers: map[uuid.UUID][]evidence.Writer{}}}
 }

@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
@@ -28,7 +29,7 @@ const worldsPerCheck = 100
 // anyWorld draws a world with a few records, panes and writers that often meet.
 func anyWorld(t *rapid.T) World {
 	w := World{Now: noon, Instance: instance, Session: ours, Boot: "boot", Limits: limits,
-		Watched: map[uuid.UUID]bool{}, Below: map[process.Identity]bool{}, Ignored: map[tmux.WindowID]bool{}, Holds: map[tmux.PaneID]bool{},
+		Servers: map[process.Identity]process.Liveness{}, Watched: map[uuid.UUID]bool{}, Below: map[process.Identity]bool{}, Ignored: map[tmux.WindowID]bool{}, Holds: map[tmux.PaneID]bool{},
 		Survey: evidence.Survey{Agents: map[uuid.UUID]process.Liveness{}, Writers: map[uuid.UUID][]evidence.Writer{}}}
 	w.Tmux = pick(t, "tmux", TmuxAnswers, TmuxAnswers, TmuxAnswers, TmuxAbsent, TmuxUnknown)
 	w.Boot = pick(t, "boot", "boot", "boot", "boot", "another", "")
@@ -49,6 +50,7 @@ func anyWorld(t *rapid.T) World {
 	for _, r := range w.Records {
 		w.Watched[r.ID] = pick(t, "watched", false, false, false, true) || w.launchedHere(r)
 		if r.Binding != nil {
+			w.Servers[lifecycle.ServerOf(*r.Binding, w.Boot)] = pick(t, "server lives", process.Gone, process.Gone, process.Alive, process.Unknown)
 			w.Survey.Agents[r.ID] = pick(t, "alive", process.Unknown, process.Alive, process.Gone, process.Gone)
 		}
 	}
@@ -338,7 +340,8 @@ func (w World) fault(a Action) string {
 	case Fail, FinishRestore:
 		return unless(!bound && !there && r.State == session.Restoring, "there is something of it")
 	case MarkLost:
-		return unless(gone && !there && r.State.Live() && r.State != session.Stopping && w.Tmux != TmuxUnknown, "it is not proven gone")
+		closed := !bound || w.sameServer(*r.Binding) == process.Yes || w.serverGone(*r.Binding)
+		return unless(gone && closed && !there && r.State.Live() && r.State != session.Stopping && w.Tmux != TmuxUnknown, "it is not proven gone")
 	case Abandon:
 		return unless(!there && r.State == session.Running && w.Survey.Agents[r.ID] == process.Unknown && w.Signs[r.ID].At.Before(noon.Add(-30*day)),
 			"it is not stale")

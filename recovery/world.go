@@ -36,6 +36,7 @@ type World struct {
 
 	Tmux    TmuxFate
 	Server  tmux.ServerID
+	Servers map[process.Identity]process.Liveness // the tmux servers of the records' bindings
 	Panes   []tmux.Pane            // of the whole server, valid with TmuxAnswers
 	Ignored map[tmux.WindowID]bool // windows that a person does not want to be informed of
 	// Holds says for each pane with the tag of an unbound session whether it holds the launch of
@@ -77,6 +78,12 @@ func (w World) sameServer(b session.Binding) process.Answer {
 		return process.No
 	}
 	return lifecycle.SameServer(w.Server, w.Boot, b)
+}
+
+// serverGone reports whether a binding's tmux server is proven to have ended. A missing socket proves
+// nothing, and neither does another server that listens on it.
+func (w World) serverGone(b session.Binding) bool {
+	return w.Servers[lifecycle.ServerOf(b, w.Boot)] == process.Gone
 }
 
 // reserved reports whether a window is never an orphan, because of its name. A placeholder closes by
@@ -292,6 +299,13 @@ func (v *Recovery) lookAtWindows(ctx context.Context) World {
 	}
 	w.Records, w.Aside = v.Store.Shared(), v.Store.Aside()
 	w.Ignored = v.ignored(w.Server, w.Panes)
+	w.Servers = make(map[process.Identity]process.Liveness)
+	for _, r := range w.Records {
+		if r.Binding != nil {
+			server := lifecycle.ServerOf(*r.Binding, w.Boot)
+			w.Servers[server] = v.Processes.Liveness(server)
+		}
+	}
 	return w
 }
 

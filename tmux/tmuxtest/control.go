@@ -143,6 +143,36 @@ func (f *Fake) HangAfter(n int) (answers func(), hung func() bool) {
 	}
 }
 
+// RemoveSocket makes every method but Ensure fail with tmux.ErrNoServer until the returned function is
+// called: the server and its panes live, and nothing listens on the socket.
+func (f *Fake) RemoveSocket() (found func()) {
+	set := func(up bool) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.up = up
+		f.changed()
+	}
+	set(false)
+	return func() { set(true) }
+}
+
+// ReplaceServer makes another server, without panes, answer in place of this one until the returned function
+// is called.
+func (f *Fake) ReplaceServer() (found func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	server, panes := f.server, f.panes
+	f.panes = nil
+	f.start()
+	f.changed()
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.server, f.panes = server, panes
+		f.changed()
+	}
+}
+
 // StopServer ends the server with all its panes; Ensure starts another one.
 func (f *Fake) StopServer() {
 	f.mu.Lock()
