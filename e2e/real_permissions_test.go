@@ -241,7 +241,11 @@ func TestRealP9_ACardHidesNoCharacter(t *testing.T) {
 	w.tap(asked, "Show all")
 	all := w.hear(asked.ID, "The whole request:")
 	assert.Contains(t, all.Text, "./deploy⟨U+00A0⟩--dry-run")
-	asked = w.hear(all.ID, "wants to run a command")
+	w.until("the request can be allowed", func() bool {
+		asked = w.hear(all.ID, "wants to run a command")
+		_, can := asked.Find("Allow")
+		return can
+	})
 	w.tap(asked, "Allow")
 	w.hear(asked.ID, "tool result")
 	assert.FileExists(t, filepath.Join(w.dir, "other"), "the card named the file that ran")

@@ -18,7 +18,7 @@ func TestRealATextIsTakenWhileAnAgentWorksInTheBackground(t *testing.T) {
 	w, _ := newRealWorld(t)
 	w.start()
 	w.open("work", w.dir)
-	w.say("agent slow 60")
+	w.say("agent slow 600")
 	waits := func() bool {
 		return w.screenHas("work", "Waiting for 1 background agent to finish") && !w.screenHas("work", "esc to interrupt")
 	}
@@ -26,7 +26,7 @@ func TestRealATextIsTakenWhileAnAgentWorksInTheBackground(t *testing.T) {
 	const runsOn = "1 subagent still runs in the background"
 	w.hear(w.say("/stop"), runsOn)
 	w.hear(w.say("say meanwhile"), "meanwhile")
-	w.say("slow 60")
+	w.say("slow 600")
 	w.until("a turn runs", func() bool {
 		return w.screenHas("work", "slow word slow word") && w.screenHas("work", "esc to interrupt")
 	})
@@ -45,7 +45,7 @@ func TestRealP4_WhatWaitsAtAStopIsOffered(t *testing.T) {
 	w, _ := newRealWorld(t)
 	w.start()
 	w.open("work", w.dir)
-	w.say("slow 60")
+	w.say("slow 600")
 	w.until("a turn runs", func() bool { return w.screenHas("work", "slow word slow word") })
 	waits := w.say("say waited")
 	w.until("the text waits", func() bool { return slices.Contains(w.inboxStates(), "held") })
@@ -70,7 +70,7 @@ func TestRealP4_InterruptAndSendEndsTheTurnAndSendsOnce(t *testing.T) {
 	w, _ := newRealWorld(t)
 	w.start()
 	w.open("work", w.dir)
-	w.say("slow 60")
+	w.say("slow 600")
 	w.until("a turn runs", func() bool { return w.screenHas("work", "slow word slow word") })
 	w.say("say later")
 	w.until("a text waits", func() bool { return len(w.record("work").Prompts) == 1 })

@@ -173,7 +173,7 @@ func (tr *walk) whole() {
 	tr.press(allow.ID, i18n.AskAllow)
 	tr.sees(asked, "I pretended to run it")
 
-	slow := tr.say("slow 60")
+	slow := tr.say("slow 600")
 	tr.with(slow, i18n.ButtonStop)
 	asked = tr.say("say the correction")
 	queued := tr.with(asked, i18n.ButtonInterruptSend)
