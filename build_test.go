@@ -82,6 +82,8 @@ func TestNeedsNamesPackages(t *testing.T) {
 	}{
 		{"all is there", "test", "go git gcc tmux apt-get", []string{certificates, headers}, ""},
 		{"a build needs no compiler and no tmux", "build", "go git apt-get", []string{certificates}, ""},
+		{"a build needs no git", "build", "go apt-get", []string{certificates}, ""},
+		{"no git", "test", "go gcc tmux apt-get", []string{certificates, headers}, "missing: git. Install with: apt-get install git\n"},
 		{"no Go", "build", "git apt-get", nil, "Go is missing. Install Go 1.26 or newer from go.dev/dl, because those of distributions are often older.\n"},
 		{"no certificates", "build", "go git apt-get", nil,
 			"missing: the certificates of authorities, with which Go loads modules. Install with: apt-get install ca-certificates\n"},

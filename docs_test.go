@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/exit"
 )
 
 // pages are all Markdown files of the tree with their text.
@@ -93,6 +95,16 @@ func TestFiguresOfTheReadme(t *testing.T) {
 	require.Greater(t, len(figures), 5)
 	for _, row := range figures {
 		assert.Contains(t, all["docs/RELIABILITY.md"], row+"\n")
+	}
+}
+
+// TestDocumentsHaveEachExitCode compares the exit codes that the pages list with those of the program.
+func TestDocumentsHaveEachExitCode(t *testing.T) {
+	all := pages(t)
+	for _, code := range exit.Meanings {
+		for _, page := range []string{"docs/cli.md", "docs/manual.md"} {
+			assert.Regexp(t, `(?s)Exit codes.*?\b`+code[0]+`\b`, all[page], page)
+		}
 	}
 }
 

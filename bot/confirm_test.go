@@ -382,7 +382,7 @@ func TestAdopt(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonAdopt))
 	target := w.Successor(host.View(w.Record(t, r.ID)))
 	assert.Equal(t, []string{"adopt 4123@41230 from " + r.ID.String(), "move " + target.ID.String() + " to 7"}, w.Lifecycle.Done())
-	assert.Equal(t, "api is connected: your messages go to its window (@4). ccbot will not close it. "+
+	assert.Equal(t, "api is connected to its window (@4). ccbot will not close it. "+
 		"The window closes by itself when api ends. "+
 		"Permission requests appear here only as its screen, until you /kill and /resume it.", w.Telegram.Last(t).Text.Text)
 	w.CurrentIs(t, target.ID)

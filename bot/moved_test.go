@@ -39,7 +39,7 @@ func TestATransferMovesTheCurrentSessionAlong(t *testing.T) {
 		got := w.Chats.Current(to)
 		assert.Equal(t, want, got)
 	}
-	assert.Equal(t, []string{"api is connected: your messages go to its window (@21). ccbot will not close it. " +
+	assert.Equal(t, []string{"api is connected to its window (@21). ccbot will not close it. " +
 		"Permission requests appear here only as its screen, until you /kill and /resume it."}, w.Telegram.Texts())
 
 	n.Asked = true

@@ -101,7 +101,7 @@ func TestAdoptAWindow(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonAdopt), "any allowed person may, after a restart too")
 	assert.Equal(t, lifecycle.AdoptRequest{Agent: chattest.AtDesk(4123).Identity, Claude: chattest.Theirs, Asked: true, Conversation: chattest.AtAlice, Owner: chattest.Bob,
 		Rule: "chat.adopt", Why: "asked for by 8"}, asked)
-	assert.Equal(t, "mine is connected: your messages go to its window (@4). ccbot will not close it. "+
+	assert.Equal(t, "mine is connected to its window (@4). ccbot will not close it. "+
 		w.Word(i18n.AdoptedAsks), w.Telegram.Last(t).Text.Text)
 	now, ok := w.CurrentSession(chattest.AtAlice)
 	assert.True(t, ok && now.ClaudeSessionID == chattest.Theirs)

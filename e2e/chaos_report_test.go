@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,7 +84,7 @@ func (f figures) document() string {
 	if f.rich {
 		form = "rich messages"
 	}
-	return fmt.Sprintf("Seed %d, answers as %s.\n\n%s\n%s", f.seed, form, f.injected(), f.results())
+	return fmt.Sprintf("Commit %s, seed %d, answers as %s.\n\n%s\n%s", cmp.Or(os.Getenv(commitEnv), "unknown"), f.seed, form, f.injected(), f.results())
 }
 
 // oneSection is held while a section of the document is written.

@@ -24,6 +24,8 @@ const (
 	// reliabilityEnv names the document that the long form writes; without it the
 	// short form runs.
 	reliabilityEnv = "CCBOT_CHAOS_REPORT"
+	// commitEnv names the commit that is tested, with its date.
+	commitEnv = "CCBOT_CHAOS_COMMIT"
 	// seedEnv repeats the choices of an earlier run. What happens in between also
 	// depends on who is faster, so a run cannot be repeated exactly.
 	seedEnv = "CCBOT_CHAOS_SEED"
