@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"reflect"
 
 	"github.com/spf13/cobra"
@@ -8,6 +10,7 @@ import (
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/terminal"
 )
 
@@ -54,6 +57,15 @@ type describedFlag struct {
 func (c *call) describeCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{Use: "describe-commands", Args: noArgs, Hidden: true,
 		RunE: func(*cobra.Command, []string) error { return terminal.JSON(c.stdout, describedOf(root)) }}
+}
+
+// describeUnitCommand prints the systemd unit of a package.
+func describeUnitCommand(stdout io.Writer) *cobra.Command {
+	return &cobra.Command{Use: "describe-unit", Args: noArgs, Hidden: true,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(stdout, service.PackageUnit("/usr/bin/ccbot"))
+			return err
+		}}
 }
 
 func describedOf(cmd *cobra.Command) described {

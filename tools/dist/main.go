@@ -1,4 +1,5 @@
-// Dist packs a release: an archive for each platform, and the checksums of all, in SHA256SUMS.
+// Dist packs a release: an archive for each platform, a deb and an rpm package for each Linux platform, and the checksums of
+// all, in SHA256SUMS.
 //
 //	go run -C tools ./dist ROOT OUT VERSION COMMIT SECONDS OS/ARCH...
 //
@@ -11,6 +12,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,6 +85,11 @@ func (r release) make(platforms []string) error {
 	if err != nil {
 		return err
 	}
+	notices, err := r.notices(platforms)
+	if err != nil {
+		return err
+	}
+	common["NOTICES"] = file{notices, 0o644}
 	// An archive of an earlier version would be a second one for its platform.
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
@@ -106,10 +113,20 @@ func (r release) make(platforms []string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(r.out, name+".tar.gz"), packed, 0o644); err != nil {
-			return err
+		made := map[string][]byte{name + ".tar.gz": packed}
+		if goos == "linux" {
+			packages, err := r.packages(scratch, arch, programs)
+			if err != nil {
+				return err
+			}
+			maps.Copy(made, packages)
 		}
-		fmt.Fprintf(&sums, "%x  %s.tar.gz\n", sha256.Sum256(packed), name)
+		for _, name := range slices.Sorted(maps.Keys(made)) {
+			if err := os.WriteFile(filepath.Join(r.out, name), made[name], 0o644); err != nil {
+				return err
+			}
+			fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(made[name]), name)
+		}
 	}
 	fmt.Print(sums.String())
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(sums.String()), 0o644)
@@ -126,13 +143,19 @@ func (r release) build(dir string, env ...string) (map[string]file, error) {
 	return read(dir, "", 0o755)
 }
 
+// archiveReadme is for people who have the archive and not the sources.
+//
+//go:embed archive.txt
+var archiveReadme []byte
+
 // documents are the pages with what they show, and all that they lead to.
 func (r release) documents() (map[string]file, error) {
 	files, err := read(filepath.Join(r.root, "docs"), "docs", 0o644)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CLAUDE.md", "LICENSE"} {
+	files["README.md"] = file{archiveReadme, 0o644}
+	for _, name := range []string{"CHANGELOG.md", "CONTRIBUTING.md", "CLAUDE.md", "LICENSE"} {
 		data, err := os.ReadFile(filepath.Join(r.root, name))
 		if err == nil {
 			files[name] = file{data, 0o644}
@@ -161,6 +184,11 @@ func (r release) common(scratch string) (map[string]file, error) {
 		}
 		files["completions/"+name] = file{script, 0o644}
 	}
+	unit, err := r.run(scratch, nil, nil, ccbot, "describe-unit")
+	if err != nil {
+		return nil, err
+	}
+	files["systemd/ccbot.service"] = file{unit, 0o644}
 	commands, err := r.run(scratch, nil, nil, ccbot, "describe-commands")
 	if err != nil {
 		return nil, err

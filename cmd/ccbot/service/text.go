@@ -93,6 +93,15 @@ WantedBy=default.target
 `)
 }
 
+// PackageUnit returns the unit that a package installs for all users: its PATH has the folder of each user's own programs. A
+// unit that Install writes takes its place.
+func PackageUnit(binary string) string {
+	const home = "/HOME" // unitWord would quote systemd's %h
+	text := Unit(Program{Binary: binary, Path: home + "/.local/bin:/usr/local/bin:/usr/bin:/bin"})
+	_, text, _ = strings.Cut(text, "\n") // only Install signs what it writes
+	return strings.Replace(text, home, "%h", 1)
+}
+
 // unitWord quotes a word of a unit: systemd.syntax(7), and % of systemd.unit(5).
 func unitWord(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%").Replace(word) + `"`

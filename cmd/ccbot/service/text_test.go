@@ -103,3 +103,10 @@ func TestFilesNameStateFolder(t *testing.T) {
 		assert.Equal(t, dir, launchd{}.stateDir(Plist(p)))
 	}
 }
+
+// TestPackageUnit compares the unit of a package with the one that Install writes: only the signature and PATH differ.
+func TestPackageUnit(t *testing.T) {
+	installed := Unit(Program{Binary: "/usr/bin/ccbot", Path: "/home/me/.local/bin:/usr/local/bin:/usr/bin:/bin"})
+	_, installed, _ = strings.Cut(installed, "\n")
+	assert.Equal(t, strings.Replace(installed, "/home/me/", "%h/", 1), PackageUnit("/usr/bin/ccbot"))
+}
