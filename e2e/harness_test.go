@@ -43,6 +43,13 @@ func TestMain(m *testing.M) {
 const binariesEnv = "CCBOT_E2E_BINARIES"
 
 func buildAndRun(m *testing.M) int {
+	if forms := os.Getenv(mcpEnv); forms != "" {
+		if err := serveMCP(os.Stdin, os.Stdout, forms); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
 	if binaries = os.Getenv(binariesEnv); binaries != "" {
 		return m.Run()
 	}

@@ -55,6 +55,7 @@ func (r Reply) stopReason() string {
 //	ask comma    the same with commas in its labels (Parts)
 //	job FILE     a turn of five tools, with a to-do list and a subagent, that edits FILE
 //	fetch N      a WebFetch call whose prompt has N lines
+//	mcp FORM     a call of the tool "ask" of the MCP server "forms"
 //	plan         a plan file and ExitPlanMode
 //	slow N       "slow word" over and over for N seconds
 //	mute N       "unmuted" after N seconds without a word
@@ -89,6 +90,8 @@ func Decide(r Request) Reply {
 		return Reply{Text: "Looking for the tool.", Tool: "ToolSearch", Input: map[string]any{"query": "select:WebFetch", "max_results": 1}}
 	case "job":
 		return job(r, rest)
+	case "mcp":
+		return Reply{Text: "Looking for the tool.", Tool: "ToolSearch", Input: map[string]any{"query": "select:mcp__forms__ask", "max_results": 1}}
 	case "plan":
 		return startPlan(r)
 	case "slow":
@@ -153,6 +156,8 @@ func afterTool(r Request, result Block) Reply {
 	case name == "ToolSearch" && word == "fetch":
 		return Reply{Text: "Running WebFetch.", Tool: "WebFetch",
 			Input: map[string]string{"url": "https://evil.example/" + strings.TrimSpace(rest), "prompt": strings.Repeat("filler\n", number(rest, 60)) + "sum it up"}}
+	case name == "ToolSearch" && word == "mcp":
+		return Reply{Text: "Asking.", Tool: "mcp__forms__ask", Input: map[string]string{"form": strings.TrimSpace(rest)}}
 	case name == "Write" && !result.IsError && word == "plan":
 		return exitPlan()
 	case name == "Read" && !result.IsError && word == "edit":

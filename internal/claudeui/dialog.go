@@ -9,13 +9,17 @@ import (
 )
 
 var (
-	numbered = regexp.MustCompile(`^(\s*(?:❯\s*)?)(\d{1,2})\.\s+(\S.*)$`)
+	// numbered matches an option. A label that an MCP server writes into a form is further from the cursor.
+	numbered = regexp.MustCompile(`^(\s*(?:❯\s?)?)(\d{1,2})\.\s+(\S.*)$`)
 
 	// submits finds hints that Enter or Esc do not go into the box. The box's own footer only says
 	// "esc to interrupt" and "esc to undo".
 	submits = regexp.MustCompile(`\b(?:enter|return|esc|escape) to\b ?(\S*)`)
 	// keyHint finds the hints at the foot of any dialog.
 	keyHint = regexp.MustCompile(`(?:\b(?:enter|return|esc|escape|tab|space|shift\+tab|ctrl\+\S)|↑/↓|←/→|arrow keys) to \S`)
+	// enterHint finds the hint that Enter chooses the selected row. A form has none: in its fields Enter goes
+	// to the next field, and its last row has two answers, "❯ Accept    Decline" (2.1.328).
+	enterHint = regexp.MustCompile(`\b(?:enter|return) to \S`)
 )
 
 // hintRows is how many rows at the foot of a screen are searched for key hints; long ones wrap.
@@ -92,7 +96,7 @@ func cursorList(lines []line) (optionList, bool) {
 			return numberedList(lines, i), true
 		// "❯ text" in the first column is an earlier prompt of a person.
 		case l.first() == promptSign && l.indent() > 0 && labelColumn(l) > 0:
-			if !keyHint.MatchString(fold(foot(lines))) {
+			if !enterHint.MatchString(fold(hints(lines))) {
 				return noList, false
 			}
 			return plainList(lines, i), true
@@ -103,14 +107,12 @@ func cursorList(lines []line) (optionList, bool) {
 	return noList, false
 }
 
-// cursors counts the rows that begin with the cursor's sign. An agent may write that sign into the
-// text of a dialog: then it is unknown which row is selected.
+// cursors counts the cursor's signs, which also stand in a row ("Accept  ❯ Decline"). An agent may
+// write that sign into the text of a dialog: then it is unknown what is selected.
 func cursors(rows []line) int {
 	n := 0
 	for _, l := range rows {
-		if l.first() == promptSign {
-			n++
-		}
+		n += strings.Count(l.String(), string(promptSign))
 	}
 	return n
 }
@@ -136,17 +138,27 @@ func ruleInList(lines []line, i int) bool {
 
 // hidden matches the texts that Claude Code draws in place of rows that it does not show: "↑ 22
 // more lines", "… +1,204 lines", "… (+3 more lines)", "↓ 4 more", "more below", "[truncated at 2000
-// bytes]", an arrow in the place of the cursor. If a row only looks like one of them, the chat
-// loses a button and nothing else.
+// bytes]", an arrow in the place of the cursor. A form cuts the label of a field: "Allow this…: not
+// set". If a row only looks like one of them, the chat loses a button and nothing else.
 var hidden = regexp.MustCompile(`(?i)(?:[↑↓▲▼…⋮]|\.\.\.)\s*\(?\+?\d[\d,.]*\s*(?:more|lines?|rows?|hidden|above|below|\)|$)|` +
 	`\d (?:(?:more|hidden|other) (?:lines?|rows?)|(?:lines?|rows?) (?:hidden|more|above|below|omitted))\b|\+\d[\d,.]* (?:more|lines?|rows?)\b|` +
-	`\bmore (?:above|below)\b|\btruncated\b|^\s*[↑↓▲▼](?:\s|$)`)
+	`\bmore (?:above|below)\b|\btruncated\b|…: |^\s*[↑↓▲▼](?:\s|$)`)
 
 // hidesRows reports whether a row of a dialog stands for others that are not shown, or is cut at
 // the width of the dialog.
 func hidesRows(l line, width int) bool {
 	text := l.String()
 	return hidden.MatchString(text) || strings.HasSuffix(text, "…") && ansi.StringWidth(text) >= width-2
+}
+
+// hints returns the last rows, up to a blank one. What an MCP server writes is above that.
+func hints(lines []line) []line {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if lines[i].indent() < 0 {
+			return lines[i+1:]
+		}
+	}
+	return lines
 }
 
 // foot is the last rows that are not blank.

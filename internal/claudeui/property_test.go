@@ -256,3 +256,29 @@ func TestP7_ADialogIsWholeWhereNothingOfItIsHidden(t *testing.T) {
 		assert.False(t, d.Whole, name)
 	}
 }
+
+// TestP7_FormsHaveNoOptions reads forms of MCP servers, recorded from 2.1.328, whose words imitate options.
+func TestP7_FormsHaveNoOptions(t *testing.T) {
+	edge := strings.Repeat("─", 80) + "\n"
+	for _, tt := range []struct {
+		name, rows string
+		whole      bool
+	}{
+		{"fields that are called as options",
+			"❯   1. Yes: ☐\n\n      2. No, and tell Claude what to do: not set\n\n    Accept    Decline\n\n  Esc to cancel · Space to toggle", true},
+		{"a required field", "❯ * Yes: ☐\n    * No: not set\n\n    Accept    Decline\n\n  Esc to cancel · Space to toggle", true},
+		{"a hint in a description", "❯   Yes: ☐\n        Enter to confirm\n\n    Accept    Decline\n\n  Esc to cancel · Space to toggle", true},
+		{"two answers in one row", "1. Yes\n  2. No\n  Enter to confirm\n\n  ❯ Accept    Decline\n\n  Esc to cancel · ←/→ to switch", true},
+		{"the cursor in a row", "❯ 1. Yes\n    2. No\n\n    Accept  ❯ Decline\n\n  Esc to cancel · ↑/↓ to navigate", false},
+		{"an option that is unfolded", "❯   Choice: ▾\n        ❯ ◯ 1. Yes\n          ◯ 2. No\n\n    Accept    Decline\n\n  Esc to cancel · Space to select", false},
+		{"a label that is cut", "❯   Yes: ☐\n      Allow all of it and m…: not set\n\n    Accept    Decline\n\n  Esc to cancel · Space to toggle", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Read("● Calling forms\n\n" + edge + "  MCP server “forms” requests your input\n\n  Do you want to proceed?\n  " + tt.rows).Dialog
+			require.NotNil(t, d)
+			assert.Empty(t, d.Options)
+			assert.Equal(t, tt.whole, d.Whole)
+			assert.Equal(t, "MCP server “forms” requests your input", d.Title)
+		})
+	}
+}
