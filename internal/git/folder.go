@@ -105,13 +105,16 @@ func isLink(d fs.DirEntry) bool {
 	return known && s.Nlink > 1
 }
 
-// linksNowhere reports an error if what names commits, or the index, is a link. Objects do not matter: without the name of
-// a commit git shows none of them.
+// linksNowhere reports an error if what names commits, the index, or a file that git appends to is a link. Objects do not
+// matter: without the name of a commit git shows none of them.
 func linksNowhere(folder string) error {
-	for _, name := range []string{"HEAD", "index", "packed-refs", "refs", "reftable"} {
+	for _, name := range []string{"HEAD", "index", "packed-refs", "refs", "reftable", "logs", "worktrees"} {
 		err := filepath.WalkDir(filepath.Join(folder, name), func(_ string, d fs.DirEntry, err error) error {
 			if err == nil && isLink(d) {
 				return elsewhere("has a link in it")
+			}
+			if err == nil && d.IsDir() && name == "worktrees" { // git makes a new folder in it
+				return fs.SkipDir
 			}
 			return unless(err, fs.ErrNotExist, syscall.ENOTDIR) // git removes empty folders
 		})

@@ -127,6 +127,10 @@ func (g caller) ask(ctx context.Context, input string, said io.Writer, args ...s
 	complaint := &start{limit: maxComplaint}
 	cmd := exec.CommandContext(ctx, g.program, slices.Concat(always, g.options, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, afterwards
+	// The configuration may name another folder for a linked work tree (core.worktree): git would write its files there.
+	if mark, err := os.Lstat(filepath.Join(g.dir, ".git")); err == nil && mark.Mode().IsRegular() {
+		cmd.Env = append(slices.Clip(cmd.Env), "GIT_WORK_TREE="+g.dir)
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), said, complaint
 	err := cmd.Run()
 	switch late := ctx.Err(); {

@@ -453,3 +453,63 @@ func TestAnEarlierStashOfAnotherBranchIsNoWorkOfAWorktree(t *testing.T) {
 		})
 	}
 }
+
+// TestP9_WorktreeFollowsNoLinkOfGit makes work trees in repositories whose .git was unpacked from an archive. Git would
+// follow the links in it, and append to a file of the person what the configuration has as their name.
+func TestP9_WorktreeFollowsNoLinkOfGit(t *testing.T) {
+	for _, tt := range []struct{ name, link, to string }{
+		{"the log of the branch", ".git/logs/refs/heads/api-2", "profile"},
+		{"the logs of branches", ".git/logs/refs/heads", ""},
+		{"the log of HEAD", ".git/logs/HEAD", "profile"},
+		{"all logs", ".git/logs", ""},
+		{"all work trees", ".git/worktrees", ""},
+		{"a branch", ".git/refs/heads/api-3", "profile"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, outside := inRoom(t), t.TempDir()
+			r.git("config", "core.logAllRefUpdates", "always")
+			r.git("config", "user.name", "$(touch ran)")
+			profile := filepath.Join(outside, "profile")
+			require.NoError(t, os.WriteFile(profile, []byte("mine\n"), 0o600))
+			require.NoError(t, os.RemoveAll(filepath.Join(r.dir, tt.link)))
+			r.link(filepath.Join(outside, tt.to), tt.link)
+
+			_, err := AddWorktree(t.Context(), r.dir, r.env, anywhere)
+			require.ErrorIs(t, err, errElsewhere)
+			assert.NoDirExists(t, r.dir+"-2")
+			requireOnly(t, profile)
+		})
+	}
+}
+
+// requireOnly requires that a file is as it was made, and alone in its folder.
+func requireOnly(t *testing.T, file string) {
+	t.Helper()
+	is, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "mine\n", string(is))
+	entries, err := os.ReadDir(filepath.Dir(file))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+// TestP9_WorktreeIsFilledInItsFolder makes work trees in repositories whose configuration names another folder for them,
+// in which git would overwrite files.
+func TestP9_WorktreeIsFilledInItsFolder(t *testing.T) {
+	for _, file := range []string{"config", "config.worktree", "included"} {
+		t.Run(file, func(t *testing.T) {
+			r, mine := inRoom(t), filepath.Join(t.TempDir(), "a")
+			require.NoError(t, os.WriteFile(mine, []byte("mine\n"), 0o600))
+			r.git("config", "extensions.worktreeConfig", "true")
+			r.git("config", "include.path", "included")
+			r.git("config", "--file", filepath.Join(r.dir, ".git", file), "core.worktree", filepath.Dir(mine))
+
+			w := r.add(anywhere)
+			assert.FileExists(t, filepath.Join(w.Dir, "a"))
+			requireOnly(t, mine)
+			require.NoError(t, w.Remove(t.Context(), r.env))
+			assert.NoDirExists(t, w.Dir)
+			requireOnly(t, mine)
+		})
+	}
+}
