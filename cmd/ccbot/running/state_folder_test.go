@@ -76,7 +76,7 @@ func TestP9_WhatLiesInTheFolderIsLookedAt(t *testing.T) {
 // TestP9_LinkedFolderIsRefused: ccbot closes, moves and removes what it finds in its folders, and behind a link that may
 // be anything of a person's.
 func TestP9_LinkedFolderIsRefused(t *testing.T) {
-	for _, name := range []string{"backups", "changes", "events", "launch", "outbox", "sessions"} {
+	for _, name := range []string{"backups", "backups/purged", "changes", "changes/" + idOf(1).String(), "events", "launch", "outbox", "sessions"} {
 		t.Run(name, func(t *testing.T) {
 			dir := stateWith(t, one(1, "api"))
 			theirs := t.TempDir()
@@ -84,6 +84,7 @@ func TestP9_LinkedFolderIsRefused(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Join(theirs, ".hidden", "deep"), 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(theirs, "note"), nil, 0o600))
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
+			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 			require.NoError(t, os.Symlink(theirs, filepath.Join(dir, name)))
 			before := tree(t, theirs)
 			_, err := begun(t, dir)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/google/renameio/v2"
+
+	"ccbot/internal/ownfile"
 )
 
 // Service is ccbot as a service of its user.
@@ -249,12 +251,15 @@ func (s *Service) installed() error {
 	return err
 }
 
-// read gives a file. A link to nothing is there, and says nothing.
+// maxFile bounds the file of a service, also one of a person's.
+const maxFile = 1 << 20
+
+// read returns a file. A link to no file is there and has no text; so is a unit that systemctl has masked.
 func read(file string) (text string, there bool, err error) {
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		_, lost := os.Lstat(file)
-		return "", lost == nil, nil
+	data, err := ownfile.Read(file, maxFile, ownfile.Links|ownfile.Others)
+	to, _ := os.Readlink(file)
+	if errors.Is(err, fs.ErrNotExist) || to == os.DevNull {
+		return "", to != "", nil
 	}
 	return string(data), true, err
 }

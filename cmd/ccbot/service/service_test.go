@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -362,7 +363,30 @@ func TestPathsThatNoFileCanHoldAreRefused(t *testing.T) {
 	require.ErrorContains(t, b.Install(t.Context(), true), "control character")
 	b.Program.Path, b.Program.Binary = "/a", "/it's/ccbot"
 	require.ErrorContains(t, b.Install(t.Context(), true), "quotation mark")
+	b.Program.Binary, b.Program.StateDir = "/ccbot", "/state\xff"
+	require.ErrorContains(t, b.Install(t.Context(), true), "not UTF-8")
 	assert.Empty(t, b.text(t))
+}
+
+// TestUnitThatIsNoFileIsNotRead puts a pipe, a device and a huge file in the place of the unit.
+func TestUnitThatIsNoFileIsNotRead(t *testing.T) {
+	for name, plant := range map[string]func(path string) error{
+		"a pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"too large": func(path string) error {
+			return errors.Join(os.WriteFile(path, []byte("[Unit]"), 0o600), os.Truncate(path, 1<<34)) // without blocks on the disk
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "linux")
+			require.NoError(t, os.MkdirAll(filepath.Dir(b.manager.file()), 0o700))
+			require.NoError(t, plant(b.manager.file()))
+			require.Error(t, b.Install(t.Context(), true))
+			require.Error(t, b.Uninstall(t.Context(), true))
+			_, err := b.Look(t.Context())
+			require.Error(t, err)
+		})
+	}
 }
 
 // TestRelativeConfigHomeIsIgnored: systemd would not find a unit in the folder where the verb runs.

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Program is what the service runs, and with what.
@@ -54,6 +55,9 @@ func (p Program) check() error {
 	for _, text := range []string{p.Binary, p.Path, p.StateDir, p.Home} {
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return fmt.Errorf("a control character in %q cannot stand in the file of a service", text)
+		}
+		if !utf8.ValidString(text) { // systemd leaves out such a line, and the service would have another folder
+			return fmt.Errorf("%q is not UTF-8, so it cannot stand in the file of a service", text)
 		}
 	}
 	if strings.ContainsAny(p.Binary, `"'\`) {

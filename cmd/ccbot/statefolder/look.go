@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -22,6 +23,9 @@ import (
 // subfolders are the folders that ccbot makes in its folder.
 var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "exports", "inbox", "launch", "outbox", "quarantine",
 	"received", "sessions", "status", "usage"}
+
+// nested are those in which ccbot makes folders.
+var nested = []string{"backups", "changes"}
 
 // ownFiles are the files that ccbot makes beside them. ccbot.env is not among them, because a
 // person writes it.
@@ -221,6 +225,13 @@ func entriesIn(dir string) (entries []entry, err error) {
 			}
 			if err := add(filepath.Join(folder, name), placePart); err != nil {
 				return nil, err
+			}
+		}
+		if slices.Contains(nested, name) {
+			for i := before + 1; i < len(entries); i++ {
+				if entries[i].mode.Type()&(fs.ModeDir|fs.ModeSymlink) != 0 {
+					entries[i].what = placeBelow
+				}
 			}
 		}
 	}
