@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -122,9 +123,14 @@ func gitRefusal(ctx context.Context, dir string, err error) error {
 	return err
 }
 
-// there refuses a folder that is not there, or that cannot be reached.
+// there refuses a folder that is not there, that is a file, or that cannot be read or entered.
 func there(dir string) error {
-	if _, err := os.Stat(dir); err != nil {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err == nil {
+		_ = f.Close() // it was only opened
+		_, err = os.Stat(filepath.Join(dir, "."))
+	}
+	if err != nil {
 		return dirRefusal(dir, err)
 	}
 	return nil

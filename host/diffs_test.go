@@ -153,6 +153,36 @@ func TestDiffsRefuse(t *testing.T) {
 		require.NoError(t, os.RemoveAll(w.r.Dir))
 		w.refuses(refusal.DirMissing)
 	})
+	t.Run("the folder is a file", func(t *testing.T) {
+		w := newWork(t)
+		require.NoError(t, os.RemoveAll(w.r.Dir))
+		require.NoError(t, os.WriteFile(w.r.Dir, nil, 0o600))
+		w.refuses(refusal.DirNotADir)
+		w.r.Dir = filepath.Join(w.r.Dir, "below")
+		w.refuses(refusal.DirNotADir)
+	})
+	t.Run("the folder becomes a file while git looks", func(t *testing.T) {
+		w := newWork(t)
+		open := w.Open
+		w.Open = func(ctx context.Context, dir string, files git.Files) (*git.Tree, error) {
+			assert.NoError(t, os.RemoveAll(w.r.Dir))
+			assert.NoError(t, os.WriteFile(w.r.Dir, nil, 0o600))
+			return open(ctx, dir, files)
+		}
+		_, err := w.Changes(t.Context(), w.r.ID, diffs.SessionStart)
+		assert.Equal(t, refusal.DirNotADir, refusal.In(err).Code, "%v", err)
+	})
+	t.Run("the folder cannot be read", func(t *testing.T) {
+		if os.Geteuid() == 0 {
+			return // root reads everything
+		}
+		w := newWork(t)
+		for _, mode := range []os.FileMode{0, 0o100, 0o600} {
+			require.NoError(t, os.Chmod(w.r.Dir, mode))
+			w.refuses(refusal.DirNoAccess)
+		}
+		require.NoError(t, os.Chmod(w.r.Dir, 0o700))
+	})
 	t.Run("the folder goes while git looks", func(t *testing.T) {
 		w := newWork(t)
 		open := w.Open

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -45,7 +46,11 @@ func openFolder(r session.Record, roots []string, own Own) (*outgoing.Folder, er
 	if !InRoots(roots, r.Dir) {
 		return nil, outside(r.Dir)
 	}
-	return outgoing.Open(r.Dir, own)
+	folder, err := outgoing.Open(r.Dir, own)
+	if err != nil {
+		return nil, cmp.Or(there(r.Dir), err)
+	}
+	return folder, nil
 }
 
 // inside calls do with the folder of a session and a path from there. It resolves the links of the

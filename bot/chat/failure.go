@@ -101,6 +101,8 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 		word = i18n.StillEnding
 	case word == i18n.DirGone && s.Open: // it cannot be resumed
 		word = i18n.DirGoneOpen
+	case (word == i18n.DirNotADir || word == i18n.DirNoAccess) && s.Open:
+		word = refusals[e.Code].bare
 	}
 	faults := each.As(e.Faults, func(fault string) string { return p.Words.Say(i18n.FaultKey.Of(fault)) })
 	dir := render.Code(p.Short(e.Dir))
