@@ -143,6 +143,11 @@ end, when all has come to rest:
 ` + "`make chaos`" + ` runs it; ` + "`CCBOT_CHAOS_SEED=n`" + ` repeats the choices of a run, though not who is faster in between. A short form (30
 prompts, 4 kills, 2 sessions, with the race detector) runs with ` + "`make test`" + `.
 
+A call that the other end takes and never answers, as a proxy does whose own way is cut, is made again after 30 s, although the
+network may be back sooner. It may have been carried out, and to send a message again repeats it: a limit of 10 s would do
+that on every network whose answers take longer. Edits cannot repeat anything, but there none would ever count as done. Only
+reactions have 4 s, so that each accepted message has one within 10 s; another that comes too late changes nothing.
+
 The other tables are of kills at chosen moments, where the milliseconds after the step stand behind a "+", and of what
 comes upon a text on its way.
 ` + "`CCBOT_CHAOS_REPORT=$PWD/docs/RELIABILITY.md CCBOT_KILL_ROUNDS=20 go test -timeout 60m -run 'Kill|ComesUpon' ./e2e`" + ` writes them.
