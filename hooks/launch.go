@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -42,9 +40,6 @@ type Launch struct {
 	HookBinary string // absolute path of ccbot-hook
 	Mode       string // ModeAsk or ModeBypass
 	ConfigDir  string // Claude Code's folder with the user's own settings; "" means none
-	// Version returns the version of the installed Claude Code, for eventNames. It must not block,
-	// because the chat waits for the launch. nil means that the version is unknown.
-	Version func() string
 }
 
 // Write writes Dir/launch/<record id>.json, the file for `claude --settings`, and returns its path.
@@ -163,11 +158,7 @@ func (l Launch) settings(recordID uuid.UUID, dir string, started map[string]stri
 	default:
 		return settings{}, fmt.Errorf("permission mode %q", l.Mode)
 	}
-	version := ""
-	if l.Version != nil {
-		version = l.Version()
-	}
-	for _, name := range eventNames(version) {
+	for _, name := range launchEvents {
 		if name == hookwire.PermissionRequest && l.Mode != ModeAsk {
 			continue // nothing is asked
 		}
@@ -243,53 +234,6 @@ func denyBelow(dir string) []string {
 	return rules
 }
 
-// launchEvents is the one place that lists the events of a launch and the first version that knows
-// each. All of them were seen to work on 2.1.197 and 2.1.328.
-var launchEvents = []struct {
-	Name  string
-	Since [3]int // in its CHANGELOG.md
-}{
-	{hookwire.SessionStart, [3]int{1, 0, 62}},
-	{hookwire.UserPromptSubmit, [3]int{1, 0, 54}},
-	{hookwire.Stop, [3]int{1, 0, 38}},
-	{hookwire.StopFailure, [3]int{2, 1, 78}},
-	{hookwire.SessionEnd, [3]int{1, 0, 85}},
-	{hookwire.PermissionRequest, [3]int{2, 0, 45}},
-}
-
-// oldest is the version assumed where the installed one is unknown: the oldest version that ccbot
-// was tried with.
-const oldest = "2.1.197"
-
-// eventNames lists the hook events that the given version of Claude Code ("2.1.328", also "2.1.328
-// (Claude Code)") knows and ccbot asks for. An unreadable or empty version counts as 2.1.197.
-func eventNames(version string) []string {
-	installed, ok := parseVersion(version)
-	if !ok {
-		installed, _ = parseVersion(oldest)
-	}
-	var names []string
-	for _, event := range launchEvents {
-		if slices.Compare(installed[:], event.Since[:]) >= 0 {
-			names = append(names, event.Name)
-		}
-	}
-	return names
-}
-
-func parseVersion(s string) (v [3]int, ok bool) {
-	word, _, _ := strings.Cut(strings.TrimSpace(s), " ")
-	word, _, _ = strings.Cut(word, "-") // a pre-release counts as its release
-	parts := strings.Split(strings.TrimPrefix(word, "v"), ".")
-	if len(parts) != len(v) {
-		return v, false
-	}
-	for i, part := range parts {
-		n, err := strconv.Atoi(part)
-		if err != nil || n < 0 {
-			return v, false
-		}
-		v[i] = n
-	}
-	return v, true
-}
+// launchEvents are the hook events of a launch. All versions from Oldest know them.
+var launchEvents = []string{hookwire.SessionStart, hookwire.UserPromptSubmit, hookwire.Stop, hookwire.StopFailure, hookwire.SessionEnd,
+	hookwire.PermissionRequest}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -49,8 +51,7 @@ func (b *Binary) Run(ctx context.Context) error {
 }
 
 // Known returns the version without waiting, "" where no binary has answered yet. Until a new
-// binary has been asked, it returns the version of the previous binary: an update knows all events
-// that the previous version knew.
+// binary has been asked, it returns the version of the previous binary.
 func (b *Binary) Known() string {
 	_, now, err := b.look()
 	known, version := b.said()
@@ -149,3 +150,54 @@ func (s *start) Write(p []byte) (int, error) {
 
 // maxVersion is far above the length of a line with a version.
 const maxVersion = 200
+
+// Oldest is the oldest version of Claude Code with which ccbot works, and Tested the newest that its tests have run.
+const (
+	Oldest = "2.1.128"
+	Tested = "2.1.328"
+)
+
+// Support is how far ccbot knows a version of Claude Code.
+type Support int
+
+// The zero value stands for a version that cannot be read.
+const (
+	UnknownVersion Support = iota
+	TooOld                 // older than Oldest
+	Supported
+	Untested // newer than Tested
+)
+
+// SupportOf returns how far ccbot knows a version, "2.1.328" or "2.1.328 (Claude Code)".
+func SupportOf(version string) Support {
+	v, ok := parseVersion(version)
+	oldest, _ := parseVersion(Oldest)
+	tested, _ := parseVersion(Tested)
+	switch {
+	case !ok:
+		return UnknownVersion
+	case slices.Compare(v[:], oldest[:]) < 0:
+		return TooOld
+	case slices.Compare(v[:], tested[:]) > 0:
+		return Untested
+	}
+	return Supported
+}
+
+// parseVersion returns the three numbers of a version. A pre-release counts as its release.
+func parseVersion(s string) (v [3]int, ok bool) {
+	word, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+	word, _, _ = strings.Cut(word, "-")
+	parts := strings.Split(strings.TrimPrefix(word, "v"), ".")
+	if len(parts) != len(v) {
+		return v, false
+	}
+	for i, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 {
+			return v, false
+		}
+		v[i] = n
+	}
+	return v, true
+}

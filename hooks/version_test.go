@@ -97,8 +97,8 @@ func TestP9_TheVersionIsAskedWithoutSecrets(t *testing.T) {
 	assert.NotContains(t, string(env), "secret")
 }
 
-// TestAHangingBinaryHoldsUpNoLaunch: a launch goes by what is known, and the binary is asked beside it.
-func TestAHangingBinaryHoldsUpNoLaunch(t *testing.T) {
+// TestKnownWaitsForNoBinary asks for the version while the binary hangs, after it has answered, and after an update.
+func TestKnownWaitsForNoBinary(t *testing.T) {
 	i := fakeClaude(t, `[ -e "$0.go" ] && echo 2.0.30 && exit; echo >"$0.begun"; exec sleep 60`)
 	i.Stale = make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -106,14 +106,12 @@ func TestAHangingBinaryHoldsUpNoLaunch(t *testing.T) {
 	go func() { ran <- i.Run(ctx) }()
 	require.Eventually(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil }, 2*time.Minute, 5*time.Millisecond)
 
-	launch := Launch{Dir: t.TempDir(), HookBinary: "/opt/ccbot-hook", Mode: ModeAsk, Version: i.Known}
-	assert.Contains(t, writeSettings(t, launch).Hooks, "PermissionRequest", "as of the oldest version that ccbot was tried with")
+	assert.Empty(t, i.Known())
 	assert.Len(t, starts(t, i), 1, "the binary is still being asked")
 	cancel()
 	require.ErrorIs(t, <-ran, context.Canceled)
 	require.NoError(t, os.WriteFile(i.Command+".go", nil, 0o600))
 	require.Equal(t, "2.0.30", i.Version(t.Context()))
-	assert.NotContains(t, writeSettings(t, launch).Hooks, "PermissionRequest")
 
 	writeClaude(t, i.Command, "echo 2.1.328")
 	require.NoError(t, os.Chtimes(i.Command, time.Time{}, time.Now().Add(time.Hour)))
@@ -138,17 +136,18 @@ func TestBinary_EndsWithItsContext(t *testing.T) {
 	assert.Equal(t, "2.1.328", i.Version(t.Context()))
 }
 
-// TestLaunch_OfAnOldVersion: an event that the installed one does not know would open a dialog at its start.
-func TestLaunch_OfAnOldVersion(t *testing.T) {
-	i := fakeClaude(t, "echo '2.0.30 (Claude Code)'")
-	got := writeSettings(t, Launch{Dir: t.TempDir(), HookBinary: "/opt/ccbot-hook", Mode: ModeAsk, Version: func() string { return i.Version(t.Context()) }})
-	assert.NotContains(t, got.Hooks, "StopFailure")
-	assert.NotContains(t, got.Hooks, "PermissionRequest")
-	assert.Contains(t, got.Hooks, "Stop")
-	writeClaude(t, i.Command, "echo 2.1.328")
-	require.NoError(t, os.Chtimes(i.Command, time.Time{}, time.Now().Add(time.Hour)))
-	got = writeSettings(t, Launch{Dir: t.TempDir(), HookBinary: "/opt/ccbot-hook", Mode: ModeAsk, Version: func() string { return i.Version(t.Context()) }})
-	assert.Contains(t, got.Hooks, "PermissionRequest")
+func TestSupportOf(t *testing.T) {
+	for version, want := range map[string]Support{"": UnknownVersion, "two.one.x": UnknownVersion, "1.0.128": TooOld, Oldest: Supported,
+		Tested + " (Claude Code)": Supported, "2.1.100000": Untested, "v3.0.0-beta.1": Untested} {
+		assert.Equal(t, want, SupportOf(version), version)
+	}
+}
+
+// TestTestedIsWhatTestsRun compares Tested with the version that the end-to-end tests install.
+func TestTestedIsWhatTestsRun(t *testing.T) {
+	data, err := os.ReadFile("../e2e/package.json")
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `"@anthropic-ai/claude-code": "`+Tested+`"`)
 }
 
 // endChild ends the process whose number a file holds.

@@ -64,6 +64,7 @@ var faults = []fault{
 	{"recovery_due", "tmux", Warn, "records are not as windows and processes are; the next start makes that right", "`ccbot recover --dry-run` shows what the next start does", ""},
 
 	{"claude_missing", "claude", Fail, "there is no Claude Code", "install Claude Code, or set `CLAUDE_COMMAND` to its path", ""},
+	{"claude_old", "claude", Fail, "Claude Code is older than the oldest version that works with ccbot", "`claude update`, or `npm install -g @anthropic-ai/claude-code`", ""},
 	{"claude_silent", "claude", Warn, "Claude Code does not tell its version", "run `claude --version` in a terminal", ""},
 	{"claude_provider", "login", Fail, "a provider of models is chosen, and a variable that Claude Code needs for it is missing", "write the variable into `ccbot.env`, and restart the bot", ""},
 	{"claude_no_login", "login", Warn, "there is no sign that Claude Code is logged in", "run `claude` once, and `/login` in it; or write a key into `ccbot.env`", ""},

@@ -87,13 +87,23 @@ func claude(ctx context.Context, w *World) []Finding {
 	if _, err := exec.LookPath(b.Command); err != nil {
 		return []Finding{found("claude_missing", "install Claude Code, or set CLAUDE_COMMAND to its path", "there is no program %s", b.Command)}
 	}
-	var all []Finding
-	if version := b.Version(ctx); version != "" {
-		all = append(all, good("claude", "%s", version))
-	} else {
-		all = append(all, found("claude_silent", b.Command+" --version", "%s does not tell its version", b.Command))
+	return []Finding{claudeVersion(ctx, b), login(w)}
+}
+
+// claudeVersion compares the version of Claude Code with those that ccbot knows.
+func claudeVersion(ctx context.Context, b *hooks.Binary) Finding {
+	version := b.Version(ctx)
+	switch hooks.SupportOf(version) {
+	case hooks.TooOld:
+		return found("claude_old", "", "%s is older than %s, the oldest version that works with ccbot", version, hooks.Oldest)
+	case hooks.Untested:
+		f := good("claude", "%s", version)
+		f.Detail = "newer than " + hooks.Tested + ", the newest version that ccbot's tests have run"
+		return f
+	case hooks.Supported:
+		return good("claude", "%s", version)
 	}
-	return append(all, login(w))
+	return found("claude_silent", b.Command+" --version", "%s does not tell its version", b.Command)
 }
 
 // hook looks at ccbot's hooks. Those in Claude Code's own settings need not be installed.

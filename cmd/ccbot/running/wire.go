@@ -268,8 +268,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	variables, unset := environment.Agent(env.ToMap(environ), s.Agents, s.ClaudeSet)
 	variables["PATH"] = environment.WithFolder(variables["PATH"], filepath.Dir(hook))
 	s.claude = desk.Claude(s.Config, environ, s.log)
-	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
-		Version: s.claude.Known}
+	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir}
 	s.woken = make(chan struct{}, 1)
 	s.receipts = &receipts{started: func() { pause.Poke(s.woken) }, Chat: metrics.News{Chat: s.bot, Inbox: s.inbox, Metrics: s.metrics}}
 	s.evidence = desk.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
