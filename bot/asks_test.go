@@ -25,7 +25,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/news"
-	"ccbot/bot/port/phase"
 	"ccbot/bot/port/prompts"
 	"ccbot/hooks"
 	"ccbot/host"
@@ -555,7 +554,7 @@ func TestP4_DenyWithThisTakesThePromptOutOfTheQueueFirst(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		e, notice := w.HeldBehind(t, r)
-		assert.Equal(t, []string{w.Word(i18n.ButtonDenyWith), w.Word(i18n.ButtonSendAfter)}, chattest.Words(w.Shows(t, notice)))
+		assert.Equal(t, []string{w.Word(i18n.ButtonShowQuestion), w.Word(i18n.ButtonDenyWith)}, chattest.Words(w.Shows(t, notice)))
 		w.Lifecycle.OnWithdraw = func(uuid.UUID, string) error {
 			assert.Empty(t, w.Relay.Done(), "Claude hears of it only when it is not typed any more")
 			assert.Equal(t, ask.StateSent, w.Card(t, q).State, "and it is on disk by then")
@@ -635,45 +634,12 @@ func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			w.Work(t)
 			if tt.want == 0 {
-				assert.Empty(t, chattest.Data(w.Telegram.Last(t)))
+				assert.Equal(t, w.WordsOf(i18n.ButtonShowQuestion), chattest.Words(w.LastSent(t)))
 				return
 			}
 			assert.Len(t, chattest.Data(w.LastSent(t)), tt.want)
 		})
 	}
-}
-
-// One of the prompts that wait behind a request may decide it, and the others are told what they wait for.
-func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
-	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		r, q := w.Asking(t)
-		var keys []string
-		for _, text := range []string{"first", "second"} {
-			key := w.MustHear(t, text)
-			w.Work(t)
-			e, err := w.Inbox.Load(key)
-			require.NoError(t, err)
-			assert.Empty(t, e.Told, "it may come to wait behind something else")
-			require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: key}, Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}}))
-			w.Work(t)
-			keys = append(keys, key)
-		}
-		require.Len(t, w.Telegram.Sent, 2)
-		m := w.LastSent(t)
-		assert.Equal(t, chattest.Lines(w.Word(i18n.HeldAsk, i18n.Args{"Name": "api", "What": "permission for Bash"}), w.Word(i18n.HeldAskHint)), m.Text.Text)
-		assert.Equal(t, []string{w.Word(i18n.ButtonDenyWith), w.Word(i18n.ButtonSendAfter)}, chattest.Words(m))
-		assert.Equal(t, keys[0], w.Offer(t, q).Key)
-		e, err := w.Inbox.Load(keys[0])
-		require.NoError(t, err)
-		assert.Equal(t, e.MessageID, m.ReplyTo)
-		require.Len(t, w.Telegram.Posted, 1)
-		second, err := w.Inbox.Load(keys[1])
-		require.NoError(t, err)
-		assert.Equal(t, "api is waiting for your answer: permission for Bash. Your message is queued.", w.Telegram.Posted[0].Text.Text)
-		assert.Equal(t, second.MessageID, w.Telegram.Posted[0].ReplyTo)
-		w.Result(t, q, "", "ok", false)
-		assert.Empty(t, w.Shows(t, w.Offer(t, q).Message).Buttons, "its buttons are spent, too")
-	})
 }
 
 func TestANoticeThatACrashKeptBackIsSentAtTheStart(t *testing.T) {
@@ -699,46 +665,6 @@ func TestP4_AnswerWithThisAnswersTheLastQuestion(t *testing.T) {
 		assert.Contains(t, w.Lifecycle.Done(), "withdraw "+e.Key+" of "+r.ID.String())
 		assert.Equal(t, []string{"allow "}, w.Relay.Done())
 		assert.Contains(t, w.Telegram.Done(), "react 👌 to 77 in 7", "the hook has it")
-	})
-}
-
-func TestSendAfterLeavesThePromptInTheQueue(t *testing.T) {
-	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		r, q := w.Asking(t)
-		_, notice := w.HeldBehind(t, r)
-		w.Press(t, chattest.Alice, notice, w.Word(i18n.ButtonSendAfter))
-		assert.Equal(t, chattest.Lines(w.Word(i18n.HeldAsk, i18n.Args{"Name": "api", "What": "permission for Bash"}), "", w.Named(i18n.SendAfter, "api")), w.Telegram.LastEdit(t).Text.Text)
-		assert.Empty(t, w.Relay.Done())
-		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
-		w.PressLate(t, chattest.Alice, notice, w.Word(i18n.ButtonDenyWith))
-		assert.Empty(t, w.Relay.Done(), "it was decided what becomes of the text")
-	})
-}
-
-// A person may answer before the session's worker has reported that the prompt waits.
-func TestP4_AnAnsweredQuestionAboutAPromptIsNotAskedAgain(t *testing.T) {
-	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		r, _ := w.Asking(t)
-		e, notice := w.HeldBehind(t, r)
-		w.Press(t, chattest.Alice, notice, w.Word(i18n.ButtonSendAfter))
-		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: e.Key}}))
-		w.Work(t)
-		assert.Equal(t, notice, w.Telegram.LastID(), "nothing is asked again")
-	})
-}
-
-func TestAfterSendAfterTheNextTextIsOffered(t *testing.T) {
-	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		r, q := w.Asking(t)
-		_, notice := w.HeldBehind(t, r)
-		w.Press(t, chattest.Alice, notice, w.Word(i18n.ButtonSendAfter))
-		key := w.MustHear(t, "not on a Friday")
-		w.Work(t)
-		assert.True(t, w.Has(w.LastSent(t), i18n.ButtonDenyWith))
-		assert.Equal(t, key, w.Offer(t, q).Key)
-		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Word(i18n.ButtonDenyWith))
-		require.Len(t, w.Relay.Done(), 1)
-		assert.Contains(t, w.Relay.Done()[0], "not on a Friday")
 	})
 }
 

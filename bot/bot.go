@@ -39,6 +39,7 @@ import (
 	"ccbot/bot/settings"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
+	"ccbot/bot/textlist"
 	"ccbot/bot/topics"
 	"ccbot/bot/turn"
 	"ccbot/bot/usage"
@@ -201,8 +202,9 @@ func (b *Bot) talks() []chat.Feature {
 	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions,
 		Records: b.Decisions, Entry: b.Entries.Load, Queues: s, Send: b.Sender.Send,
 		Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
+	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests})
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Decisions: s, Edits: s, Entries: b.Entries,
-		Changes: b.Entries, Requests: b.Requests, Confirm: b.VoiceConfirm,
+		Changes: b.Entries, Texts: texts, Confirm: b.VoiceConfirm,
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
@@ -230,7 +232,7 @@ func (b *Bot) talks() []chat.Feature {
 			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
 			screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.StateDir),
 			settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
-			pages.Feature(), b.Prompts.Feature()})
+			pages.Feature(), texts.Feature(), b.Prompts.Feature()})
 }
 
 // Menus are the lists of commands that Telegram is to show.

@@ -40,7 +40,7 @@ func tellings() map[string]told {
 		"Dialog":       {says: name(i18n.DialogOpen, i18n.AttachHint)},
 		"DialogGone":   {}, // the dialog's own message
 		"queued":       {says: name(i18n.Queued), reply: true},
-		"held_dialog":  {says: name(i18n.HeldDialog), reply: true},
+		"held_dialog":  {says: name(i18n.HeldDialog), reply: true, buttons: []i18n.Key{i18n.ButtonShowQuestion}},
 		"held_bash":    {says: name(i18n.HeldBash), reply: true},
 		"held_draft":   {says: name(i18n.HeldDraft), reply: true, buttons: []i18n.Key{i18n.ButtonSendAnyway}},
 		"DraftCleared": {says: name(i18n.DraftCleared)},

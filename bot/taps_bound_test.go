@@ -54,6 +54,8 @@ var whoMayTap = map[string]string{
 	"rest":          anyone,
 	"screenshot":    anyone,
 	"stop-asked":    anyone,
+	"texts-stopped": anyone,
+	"texts-waiting": anyone,
 	"topic-lost":    anyone,
 	"turn":          anyone,
 }

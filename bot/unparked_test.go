@@ -50,7 +50,7 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 		e, _ := w.HeldBehind(t, r)
 		unblock()
 		assert.Equal(t, e.MessageID, w.LastSent(t).ReplyTo)
-		assert.Equal(t, []string{w.Word(i18n.ButtonDenyWith), w.Word(i18n.ButtonSendAfter)}, chattest.Words(w.LastSent(t)))
+		assert.Equal(t, []string{w.Word(i18n.ButtonShowQuestion), w.Word(i18n.ButtonDenyWith)}, chattest.Words(w.LastSent(t)))
 		assert.Equal(t, 2, w.Offer(t, q).Message)
 	})
 	chattest.RunsAs(t, "a tap unblocks too", func(t *testing.T, w *chattest.World) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/try/botapi"
 )
 
 // overtaking kills the bot while a turn is interrupted for the second of two texts that wait.
@@ -61,4 +62,56 @@ func overtaking() life {
 // quietInbox says whether the agent has all that was typed.
 func (s *stage) quietInbox() bool {
 	return !slices.ContainsFunc(s.records(), func(r session.Record) bool { return len(r.Prompts) > 0 })
+}
+
+// stoppingTexts kills the bot while /stop takes texts out of the queue, and while a person sends them again.
+func stoppingTexts() life {
+	wait := func(s *stage, texts ...string) {
+		s.t.Helper()
+		s.prompt("slow 15")
+		s.until("it works", func() bool { return s.record("work").Phase == "working" && s.quietInbox() })
+		for i, text := range texts {
+			s.inFlight("say " + text)
+			s.until("it waits", func() bool { return len(s.record("work").Prompts) == i+1 })
+		}
+	}
+	const kept, sent, other = "kept at a stop", "sent at a stop", "other at a stop"
+	return life{name: "texts of a stop", setup: working, rows: []crash{
+		{step: "stop", point: "text-listed", when: "the message asks about a text, which is still in the queue",
+			disk: "the text in the inbox, `held`; the record has it", fresh: "gets /stop again, and asks about the text in a new message",
+			also: "the text arrives once",
+			do: func(s *stage) {
+				wait(s, kept)
+				s.say("/stop")
+			},
+			dead: func(s *stage) {
+				s.t.Helper()
+				assert.Len(s.t, s.record("work").Prompts, 1)
+				assert.Contains(s.t, s.inboxStates(), "held")
+			},
+			after: func(s *stage) {
+				s.t.Helper()
+				s.find("the line of the first message", func(m botapi.Message) bool { return m.Text == "1 message goes to work." })
+				s.tap(s.hear(s.mark, "was still queued at /stop"), "Send")
+				s.answered(kept)
+			}},
+		{step: "stop", point: "text-next", when: "[Send all]: the first of two texts is queued, the other one not",
+			disk: "the first text in the queue, or typed; the other one in the inbox, `asked`", fresh: "goes on with the first text; the message asks about the other one",
+			also: "each text arrives once",
+			do: func(s *stage) {
+				wait(s, sent, other)
+				s.say("/stop")
+				s.tapAside(s.hear(s.mark, "2. say "+other), "Send all")
+			},
+			dead: func(s *stage) {
+				s.t.Helper()
+				assert.Contains(s.t, s.inboxStates(), "asked")
+			},
+			after: func(s *stage) {
+				s.t.Helper()
+				s.answered(sent)
+				s.tap(s.hear(s.mark, "was still queued at /stop"), "Send")
+				s.answered(other)
+			}},
+	}}
 }

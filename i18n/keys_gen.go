@@ -120,6 +120,7 @@ const (
 	StopDone               Key = "stop_done"        // Name
 	StopAsk                Key = "stop_ask"         // Name
 	StopHeld               Key = "stop_held"        // Name
+	StopTexts              Key = "stop_texts"       // Name
 	LeftAsk                Key = "left_ask"         // Name
 	StopSubagents          Key = "stop_subagents"   // Count, Name
 	Interrupted            Key = "interrupted"      // Name
@@ -244,6 +245,7 @@ const (
 	ButtonRename           Key = "button_rename"
 	ButtonSendAgain        Key = "button_send_again"
 	ButtonDrop             Key = "button_drop"
+	ButtonDropAll          Key = "button_drop_all"
 	ReceiptStays           Key = "receipt_stays"
 	ReceiptWaiting         Key = "receipt_waiting"     // Count
 	TranscriptReplaced     Key = "transcript_replaced" // Name
@@ -313,11 +315,9 @@ const (
 	AskTextUnsure          Key = "ask_text_unsure" // Name
 	AskFlood               Key = "ask_flood"       // Name
 	HeldAsk                Key = "held_ask"        // Name, What
-	HeldAskHint            Key = "held_ask_hint"
-	WaitsBehind            Key = "waits_behind"  // Count
-	SendAfter              Key = "send_after"    // Name
-	DeniedWith             Key = "denied_with"   // Name
-	AnsweredWith           Key = "answered_with" // Name
+	WaitsBehind            Key = "waits_behind"    // Count
+	DeniedWith             Key = "denied_with"     // Name
+	AnsweredWith           Key = "answered_with"   // Name
 	KeysRelayed            Key = "keys_relayed"
 	KeysChanged            Key = "keys_changed"   // Name
 	KeysNoDialog           Key = "keys_no_dialog" // Name
@@ -334,7 +334,6 @@ const (
 	ListContext            Key = "list_context"  // Percent
 	ButtonDenyWith         Key = "button_deny_with"
 	ButtonAnswerWith       Key = "button_answer_with"
-	ButtonSendAfter        Key = "button_send_after"
 	ButtonRetry            Key = "button_retry"
 	ButtonMakeDir          Key = "button_make_dir"
 	ButtonUseCopy          Key = "button_use_copy"
@@ -518,6 +517,7 @@ const (
 	UnprovenAdrift         Key = "unproven_adrift"
 	UnprovenInBox          Key = "unproven_in_box"
 	ButtonSend             Key = "button_send"
+	ButtonSendAll          Key = "button_send_all"
 	GroupMoved             Key = "group_moved" // From, To
 	ButtonAll              Key = "button_all"  // Count
 	ButtonNewTopic         Key = "button_new_topic"
@@ -549,6 +549,9 @@ const (
 	ButtonResumeSendTo     Key = "button_resume_send_to"  // Name
 	ButtonResumeAllSend    Key = "button_resume_all_send" // Name
 	TextsWait              Key = "texts_wait"             // Count
+	TextsQueued            Key = "texts_queued"           // Count
+	TextsGo                Key = "texts_go"               // Count, Name
+	TextsDropped           Key = "texts_dropped"          // Count
 	ButtonSendTo           Key = "button_send_to"         // Name
 	PromptSent             Key = "prompt_sent"            // Name
 	ButtonResumeAndSend    Key = "button_resume_and_send"

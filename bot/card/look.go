@@ -40,8 +40,10 @@ type Look struct {
 	ReplyTo int             `json:"reply_to,omitempty"`
 	Sounds  bool            `json:"sounds,omitempty"` // its first message, never an edit
 	Needs   Need            `json:"needs,omitempty"`  // what the message asks of people
-	Asked   time.Time       `json:"asked,omitzero"`   // since when it needs an answer; zero: since the card is there
-	Rank    outbox.Rank     `json:"rank,omitempty"`
+	// Undecided is how many messages a Decision is about, if there are several.
+	Undecided int         `json:"undecided,omitempty"`
+	Asked     time.Time   `json:"asked,omitzero"` // since when it needs an answer; zero: since the card is there
+	Rank      outbox.Rank `json:"rank,omitempty"`
 	// Until, when set, is when the card closes by itself.
 	Until time.Time `json:"until,omitzero"`
 	// Renew sends the message anew when people have deleted it, and RenewOnce the first time. Otherwise the

@@ -36,7 +36,7 @@ func (b *Board) Needs(session uuid.UUID) (n Needs) {
 		case Answer:
 			n.Answers++
 		case Decision:
-			n.Decisions++
+			n.Decisions += max(1, c.Look.Undecided)
 		}
 	}
 	return n

@@ -6,7 +6,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
 )
@@ -29,9 +28,6 @@ var (
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
 	leaveView     = answer{i18n.ButtonLeaveView, "", i18n.ViewLeft}
 	sendNow       = answer{i18n.ButtonInterruptSend, "", i18n.SentNow}
-	sendAfter     = answer{i18n.ButtonSendAfter, "", i18n.SendAfter}
-	denyWith      = answer{i18n.ButtonDenyWith, outbox.Danger, i18n.DeniedWith}
-	answerWith    = answer{i18n.ButtonAnswerWith, outbox.Success, i18n.AnsweredWith}
 	runCommand    = answer{i18n.ButtonCommand, outbox.Primary, i18n.TakenAsCommand}
 	sendUnchanged = answer{i18n.ButtonSendToAgent, "", i18n.SentAgain}
 	dropIt        = answer{i18n.ButtonDrop, "", i18n.Dropped}
@@ -77,8 +73,6 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		}
 		p.noteTarget(e, r, false)
 		return p.Queue.Keep(ctx, r.ID, e.Key)
-	case denyWith, answerWith:
-		return p.Requests.DecideWith(ctx, was.Request, e, by, a == answerWith)
 	case runCommand: // the command comes first: a crash between leaves the question, and each command may come twice
 		if err := p.Chat.Run(ctx, e, by, was.Command); err != nil {
 			return err
@@ -89,9 +83,6 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 			return p.Decisions.Drop(ctx, e.Session, e.Key)
 		}
 		return p.Changes.FinishIn(e.Key, e.State)
-	case sendAfter: // whoever reports only now that the prompt waits need not ask again
-		told := func(now *inbox.Entry) error { now.Told = append(now.Told, string(news.HeldDialog)); return nil }
-		return p.Changes.Change(e.Key, told)
 	}
 	return nil
 }

@@ -64,6 +64,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 			e.Text = typed
 			return p.redraw(ctx, c, e)
 		}
+		return p.Texts.Update(ctx, e.Session)
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package prompt
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -12,13 +11,14 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
+	"ccbot/bot/textlist"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 )
 
 // held says why a prompt waits.
 var held = map[news.Wait]i18n.Key{
-	news.Queued: i18n.Queued, news.HeldBash: i18n.HeldBash, news.HeldDialog: i18n.HeldDialog,
+	news.Queued: i18n.Queued, news.HeldBash: i18n.HeldBash,
 	news.HeldUnknown: i18n.HeldUnknown, news.HeldScroll: i18n.HeldScroll, news.HeldKeys: i18n.HeldKeys,
 	news.HeldSync: i18n.HeldSync, news.HeldSmall: i18n.HeldSmall,
 }
@@ -45,19 +45,25 @@ func about[N aboutPrompt](p *Prompts, tell func(context.Context, inbox.Entry, vi
 func delivered(p *Prompts) chat.Teller {
 	mark := marks[news.Delivered](p, chat.ReactionReceived)
 	return chat.Tells(func(ctx context.Context, r views.Session, n news.Delivered) error {
-		return errors.Join(p.cards.DropNeeds(r.ID, n.Key), mark.Tell(ctx, r, n))
+		return errors.Join(p.cards.DropNeeds(r.ID, n.Key), p.Texts.DropNeeds(r.ID), mark.Tell(ctx, r, n))
 	})
 }
 
 // marks tells with a reaction how far a prompt is.
 func marks[N aboutPrompt](p *Prompts, reaction string) chat.Teller {
 	return about(p, func(ctx context.Context, e inbox.Entry, r views.Session, _ N) error {
-		return p.mark(ctx, e, reaction, r)
+		return errors.Join(p.Texts.Left(ctx, e.Key), p.mark(ctx, e, reaction, r))
 	})
 }
 
 // tellHeld says why a prompt waits, or asks about it.
 func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, n news.Held) error {
+	if n.Why == news.HeldDialog {
+		return p.Texts.Held(ctx, e, r, n.Now)
+	}
+	if err := p.Texts.Left(ctx, e.Key); err != nil {
+		return err
+	}
 	why, said := held[n.Why], i18n.Args{"Name": r.Name, "Path": render.Code(p.Chat.Short(n.File)), "Binding": render.Code(n.Binding)}
 	switch n.Why {
 	case news.Queued:
@@ -70,19 +76,6 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 		if e.State == inbox.Held { // else its text stands in the box
 			return p.ask(ctx, asked{Reason: scrolled}, e, r)
 		}
-	case news.HeldDialog:
-		if shown, err := p.offer(ctx, e, r); shown || err != nil {
-			return err
-		}
-		if n.Now.Phase.Waiting() && n.Now.What != "" {
-			why, said["What"] = i18n.HeldAsk, p.Chat.In(e.Conversation).AskedText(n.Now.What)
-		}
-	}
-	if why == i18n.HeldDialog && slices.ContainsFunc(r.Prompts, func(key string) bool {
-		other, _ := p.Entries.Load(key)
-		return key != e.Key && slices.Contains(other.Told, string(n.Why))
-	}) {
-		return nil // one reply speaks for all prompts behind the dialog
 	}
 	text := p.Chat.In(e.Conversation).Text(why, said)
 	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID})
@@ -97,7 +90,7 @@ func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.Taken
 		if e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
 			p.Chat.Log.Warn("stopped_prompt_not_reopened", logkey.Key, n.Prompt.Key, logkey.Error, err)
 			look := card.Look{To: r.Conversation, Session: r.ID}
-			asked{Reason: stopped}.write(&look, p.Chat.In(r.Conversation), inbox.Entry{Text: n.Prompt.Text}, r)
+			look.Text = textlist.StoppedText(p.Chat.In(r.Conversation), r, n.Prompt.Text)
 			return p.Chat.Post(ctx, look)
 		}
 	}
@@ -105,11 +98,7 @@ func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.Taken
 		return err
 	}
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-	why := stopped
-	if e.State == inbox.Held {
-		why = halted
-	}
-	return p.wait(ctx, asked{Reason: why}, e, r)
+	return errors.Join(p.close(ctx, e.Key, render.Text{}), p.Texts.Stop(ctx, e, r))
 }
 
 // mark says with a reaction how far a prompt is: too far for a question about it. An idle agent has a

@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
+	"ccbot/bot/textlist"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/logkey"
@@ -40,17 +41,6 @@ type Changes interface {
 	Reopen(key string, state inbox.State) (inbox.Entry, error)
 }
 
-// Requests are what agents ask in the chat.
-type Requests interface {
-	// Behind is the open request that the prompts of a session wait behind in a place, if there is
-	// one, and its tool; answers reports whether a text may answer it.
-	Behind(session uuid.UUID, to address.Conversation) (request, tool string, answers bool)
-	IsOpen(request string) bool
-	// DecideWith answers a request with a prompt, or denies it with the prompt as the reason. The
-	// prompt leaves its queue before the agent hears of it. chat.IsGone: it is too late for that.
-	DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error
-}
-
 // Edits change prompts that were not typed, and their order.
 type Edits interface {
 	Withdraw(ctx context.Context, id uuid.UUID, key string) error
@@ -66,7 +56,7 @@ type Deps struct {
 	Edits       Edits
 	Entries     Entries
 	Changes     Changes
-	Requests    Requests
+	Texts       *textlist.Lists
 	Attachments *attachment.Attachments
 	Confirm     bool // what is said in a recording is typed when a person has seen it
 }
@@ -197,7 +187,7 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r views.Session) erro
 		return err
 	}
 	p.Chat.Sender.Typing(ctx, e.Conversation)
-	_, err := p.offer(ctx, e, r)
+	err := p.Texts.Queued(ctx, e, r)
 	if p.Chat.Folder.IsMissing(ctx, r.Dir) { // the agent works on, and its tools fail
 		text := p.Chat.In(e.Conversation).Text(i18n.FolderMissing, i18n.Args{"Name": r.Name, "Dir": render.Code(p.Chat.Short(r.Dir))})
 		err = errors.Join(err, p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Text: text}))

@@ -12,8 +12,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -27,8 +25,6 @@ const (
 	unproven reason = "unproven" // it may have been typed
 	inBox    reason = "in box"   // the same, and it is seen in the prompt box
 	old      reason = "old"      // it was sent, or has waited, for too long
-	stopped  reason = "stopped"  // an interrupt has put it back into the prompt box
-	halted   reason = "halted"   // it waited in the queue when the agent was stopped
 	left     reason = "left"     // it awaits an answer, and the reason is unknown
 	over     reason = "over"     // its session is over
 	gone     reason = "gone"     // its session is over and cannot come back
@@ -41,14 +37,12 @@ const (
 	whose     reason = "whose"  // it answers a message of which it is unknown whose it is
 	// No open session is the current one where it was sent.
 	unaddressed reason = "unaddressed"
-	nobody      reason = "nobody"    // no session is open
-	queued      reason = "queued"    // it waits for the end of a turn
-	draft       reason = "draft"     // it waits behind what a person has typed into the box
-	scrolled    reason = "scrolled"  // it waits because a person has scrolled back in the window
-	reasoning   reason = "reasoning" // it waits behind a request, and may be the reason to deny it
-	answering   reason = "answering" // it waits behind a question that it may answer
-	first       reason = "first"     // its sender is about to start the session that gets it
-	mistyped    reason = "mistyped"  // it may be meant as a command of ours
+	nobody      reason = "nobody"   // no session is open
+	queued      reason = "queued"   // it waits for the end of a turn
+	draft       reason = "draft"    // it waits behind what a person has typed into the box
+	scrolled    reason = "scrolled" // it waits because a person has scrolled back in the window
+	first       reason = "first"    // its sender is about to start the session that gets it
+	mistyped    reason = "mistyped" // it may be meant as a command of ours
 )
 
 // question is what a person is asked for one reason.
@@ -68,10 +62,7 @@ var questions = map[reason]question{
 		answers: []answer{sendAgain, dropIt}},
 	inBox: {state: inbox.Unproven, says: i18n.Unproven, hint: i18n.UnprovenInBox, warns: true,
 		quotes: true, answers: []answer{sendAgain, dropIt}},
-	old: {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
-	stopped: {state: inbox.Asked, says: i18n.StopAsk, quotes: true,
-		answers: []answer{sendAgain, dropIt}},
-	halted: {state: inbox.Asked, says: i18n.StopHeld, quotes: true, answers: []answer{send, dropIt}},
+	old:    {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
 	left:   {state: inbox.Asked, says: i18n.LeftAsk, quotes: true, answers: []answer{send, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	spoken: {state: inbox.Asked, says: i18n.VoiceAsk, hint: i18n.VoiceHint, answers: []answer{send, dropIt}},
@@ -89,15 +80,13 @@ var questions = map[reason]question{
 	queued:      {state: inbox.Held, says: i18n.Queued, answers: []answer{sendNow}},
 	draft:       {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint, answers: []answer{sendAnyway}},
 	scrolled:    {state: inbox.Held, says: i18n.HeldScroll, answers: []answer{leaveView}},
-	reasoning:   {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint, answers: []answer{denyWith, sendAfter}},
-	answering:   {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint, answers: []answer{answerWith, denyWith, sendAfter}},
 }
 
 // write writes the question about a prompt: what happened, and below it, as long as there are buttons, what
 // they do and how many prompts of the session wait behind this one.
 func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r views.Session) {
 	q := questions[a.Reason]
-	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "What": p.AskedText(a.Tool), "Command": a.Command}
+	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command}
 	text := p.Text(q.says, said)
 	if q.says == "" {
 		text = p.EndedText(r)
@@ -195,8 +184,6 @@ const cardKind = "question"
 // asked is what the buttons of a card were drawn for.
 type asked struct {
 	Reason  reason `json:"reason"`
-	Request string `json:"request,omitempty"` // that the prompt waits behind
-	Tool    string `json:"tool,omitempty"`    // of that request
 	By      int64  `json:"by,omitempty"`      // of first: who starts the session
 	Command string `json:"command,omitempty"` // of mistyped: of ours, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
@@ -242,15 +229,18 @@ func passed(c card.Card[asked], p chat.Phrases, became i18n.Key, r views.Session
 	return p.Text(became, i18n.Args{"Name": r.Name})
 }
 
-// recount has the questions about a session's queue say how many prompts wait behind theirs by now. A
-// question that is closed meanwhile stays closed.
+// recount has the questions about a session's queue say how many prompts wait behind theirs by now, and its lists show
+// them. A question that is closed meanwhile stays closed.
 func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
+	if err := p.Texts.Update(ctx, session); err != nil {
+		return err
+	}
 	for _, c := range p.cards.List() {
 		if c.Look.Session != session || c.Payload.Reason == returning {
 			continue
 		}
 		e, err := p.Entries.Load(c.Key)
-		if err != nil || e.State != inbox.Held || p.isOver(c.Payload, e.State) {
+		if err != nil || e.State != inbox.Held || isOver(c.Payload, e.State) {
 			continue
 		}
 		if err := p.redraw(ctx, c, e); err != nil {
@@ -290,47 +280,22 @@ func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r views.Se
 	return p.redraw(ctx, c, shown)
 }
 
-// offer says under a prompt that it waits behind a request, which it may decide, too. Of the
-// prompts behind a request one at a time is offered: shown says that this one is.
-func (p *Prompts) offer(ctx context.Context, e inbox.Entry, r views.Session) (shown bool, err error) {
-	if e.Class != string(prompts.Plain) {
-		return false, nil
-	}
-	request, tool, answers := p.Requests.Behind(r.ID, e.Conversation)
-	if request == "" {
-		return false, nil
-	}
-	for _, c := range p.cards.List() {
-		if c.Payload.Request == request {
-			return c.Key == e.Key, nil
-		}
-	}
-	now, err := p.Entries.Load(e.Key)
-	if chat.IsGone(err) || err == nil && slices.Contains(now.Told, string(news.HeldDialog)) {
-		return true, nil // a person has answered a moment ago
-	}
-	why := reasoning
-	if answers {
-		why = answering
-	}
-	return true, p.ask(ctx, asked{Reason: why, Request: request, Tool: tool}, e, r)
-}
-
 // isOver reports whether a question needs no answer any more. A question is shown before its prompt
 // is in the state that the question is about.
-func (p *Prompts) isOver(was asked, now inbox.State) bool {
+func isOver(was asked, now inbox.State) bool {
 	q := questions[was.Reason]
 	asking := q.state == inbox.Asked && now == inbox.Accepted ||
 		q.state == inbox.Unproven && now == inbox.Typing
-	return now != q.state && !asking || was.Request != "" && !p.Requests.IsOpen(was.Request)
+	return now != q.state && !asking
 }
 
 // Tidy closes the questions that need no answer any more: their prompts left or were decided about
 // while no ccbot was there to say so, or the requests before them are over.
 func (p *Prompts) Tidy(ctx context.Context) {
+	p.Texts.Tidy(ctx)
 	for _, c := range p.cards.List() {
 		e, err := p.Entries.Load(c.Key)
-		if chat.IsGone(err) || err == nil && p.isOver(c.Payload, e.State) {
+		if chat.IsGone(err) || err == nil && isOver(c.Payload, e.State) {
 			err = p.close(ctx, c.Key, render.Text{})
 		}
 		if err != nil {
@@ -349,7 +314,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	e, err := p.Entries.Load(t.Card.Key)
 	stale := chat.Answer{Text: p.Chat.In(t.To).Say(i18n.StaleButton)}
 	switch {
-	case chat.IsGone(err), err == nil && p.isOver(was, e.State):
+	case chat.IsGone(err), err == nil && isOver(was, e.State):
 		return stale, errors.Join(p.close(ctx, t.Card.Key, render.Text{}), askRest(ctx, p, was, t.To))
 	case err != nil:
 		return chat.Answer{}, err

@@ -27,7 +27,7 @@ func TestQuestions(t *testing.T) {
 			words := chat.Phrases{Words: all.For("en"), Facts: chat.Facts{Now: time.Now}}
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
 			var look card.Look
-			asked{Reason: why, Tool: "Bash"}.write(&look, words, e, views.Session{Name: "api"})
+			asked{Reason: why}.write(&look, words, e, views.Session{Name: "api"})
 			text := chat.Lines(look.Text, look.Hint)
 			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == nobody || why == homeless || why == adrift
 			assert.NotEqual(t, asksWhich, strings.Contains(text.Text, "api"), "the sentence names the session")

@@ -49,7 +49,7 @@ func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool
 func stands(p *Prompts, c card.Card[asked]) bool {
 	e, err := p.Entries.Load(c.Key)
 	_, open := p.cards.Get(c.Key)
-	return open && err == nil && !p.isOver(c.Payload, e.State)
+	return open && err == nil && !isOver(c.Payload, e.State)
 }
 
 // unasked returns the prompts of a place that wait for a session and have no question of their own, oldest first.
@@ -219,7 +219,7 @@ func redrawShared(ctx context.Context, p *Prompts, to address.Conversation) erro
 	var errs []error
 	for _, c := range p.cards.List() {
 		e, err := p.Entries.Load(c.Key)
-		if err == nil && c.Look.To.ChatID == to.ChatID && c.Payload.isShared(c.Look.To) && !p.isOver(c.Payload, e.State) {
+		if err == nil && c.Look.To.ChatID == to.ChatID && c.Payload.isShared(c.Look.To) && !isOver(c.Payload, e.State) {
 			errs = append(errs, p.redraw(ctx, c, e))
 		}
 	}

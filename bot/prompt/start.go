@@ -72,7 +72,7 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	r, known := p.book.Records.Get(e.Session)
 	why := reasonLeft(e, p.book.Successor(r), known)
-	if _, asks := p.cards.Get(e.Key); why == "" || asks || p.Chat.Planned(e.Key) || !p.book.MayShow(e.Conversation) {
+	if _, asks := p.cards.Get(e.Key); why == "" || asks || p.Texts.Asks(e.Key) || p.Chat.Planned(e.Key) || !p.book.MayShow(e.Conversation) {
 		return nil
 	}
 	if !known && e.Session == uuid.Nil {

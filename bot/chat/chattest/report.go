@@ -105,7 +105,11 @@ func (w *World) News(t *testing.T, name string) (session.Record, news.News) {
 	if name == SecondWriter {
 		r.State = session.Running
 	}
-	e := w.Prompt(t, r, "the prompt", inbox.Typing)
+	state := inbox.Typing
+	if name == string(news.HeldDialog) {
+		state = inbox.Held
+	}
+	e := w.Prompt(t, r, "the prompt", state)
 	return r, Sample{Prompt: prompts.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n", Draft: "a draft", Writer: AtDesk(4123)}.News(t, name)
 }
 

@@ -136,8 +136,8 @@ type cardFile struct {
 // Message is the message that shows a request; 0: it is not in the chat, as far as the disk knows.
 func (w *World) Message(t *testing.T, q Asked) int { return w.newest(t, q, "ask").Message }
 
-// Offer is the card of the text that is offered for a request.
-func (w *World) Offer(t *testing.T, q Asked) cardFile { return w.newest(t, q, "question") }
+// Offer is the list of the texts that wait for the answer to a request.
+func (w *World) Offer(t *testing.T, q Asked) cardFile { return w.newest(t, q, "texts-waiting") }
 
 func (w *World) newest(t *testing.T, q Asked, kind string) (c cardFile) {
 	t.Helper()

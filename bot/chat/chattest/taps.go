@@ -238,11 +238,16 @@ func (w *World) Asks64(t *testing.T, r session.Record) {
 		w.Press(t, Alice, w.Message(t, q), text)
 	}
 	w.AsksFor(t, r, "ExitPlanMode", `{"plan":"`+strings.Repeat("long ", 2000)+`"}`)
-	e := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: r.ID, Conversation: AtAlice, Text: "x",
-		Class: string(lifecycle.ClassPrompt)}
-	_, err := w.Inbox.Add(e)
-	require.NoError(t, err)
-	require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: e.Key}}))
+	for _, n := range []func(p prompts.Prompt) news.News{
+		func(p prompts.Prompt) news.News { return news.TakenBack{Prompt: p} },
+		func(p prompts.Prompt) news.News { return news.Held{Why: news.HeldDialog, Prompt: p} },
+	} {
+		e := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: r.ID, Conversation: AtAlice, Text: "x",
+			Class: string(lifecycle.ClassPrompt)}
+		_, err := w.Inbox.Add(e)
+		require.NoError(t, err)
+		require.NoError(t, w.SessionNews(t.Context(), r, n(prompts.Prompt{Key: e.Key})))
+	}
 	d := Trust
 	d.Options = slices.Repeat(Trust.Options, 10)
 	require.NoError(t, w.SessionNews(t.Context(), r, OpenDialog(d)))

@@ -1,0 +1,13 @@
+// Package textlist shows several texts of people to one session in one message, with buttons for each of them.
+//
+// There are two lists of a session in a conversation: the texts that wait while its agent asks something, and the texts
+// that a stop took back. It promises:
+//   - A list is one message. What comes later changes it, and makes no sound.
+//   - A text that becomes the reason of a denial has left its queue before the agent gets the reason (P4).
+//   - A text that a stop took back is in its list before it leaves its queue (P4). A kill in between leaves it in one of
+//     the two.
+//   - A list whose texts are all settled is one plain line.
+//
+// What is in the list of waiting texts is read from the inbox whenever the list is drawn. The list of stopped texts names
+// its texts, because only people decide about them.
+package textlist

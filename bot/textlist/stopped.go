@@ -1,0 +1,210 @@
+package textlist
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/each"
+)
+
+// stopped is the payload of a list of texts that a stop took back.
+type stopped struct {
+	Texts   []text `json:"texts"`
+	Sent    int    `json:"sent,omitempty"`
+	Dropped int    `json:"dropped,omitempty"`
+}
+
+// text is one text of the list.
+type text struct {
+	Key         string `json:"key"`
+	Interrupted bool   `json:"interrupted,omitempty"` // the agent had it
+}
+
+// Stop lists a text that a stop took back, and takes it out of its queue. The text that the agent had is the first one. A
+// list that people have left alone since an earlier stop comes again below all messages.
+func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r views.Session) error {
+	defer l.stopped.Hold()()
+	c, open := of(l.stopped, r.ID, e.Conversation)
+	show := l.stopped.Show
+	if open && c.Look.Needs == "" {
+		show = l.stopped.Below
+	}
+	if !slices.ContainsFunc(c.Payload.Texts, func(t text) bool { return t.Key == e.Key }) {
+		c.Payload.Texts = append(c.Payload.Texts, text{e.Key, e.State != inbox.Held})
+	}
+	slices.SortStableFunc(c.Payload.Texts, func(a, b text) int {
+		switch {
+		case a.Interrupted == b.Interrupted:
+			return 0
+		case a.Interrupted:
+			return -1
+		}
+		return 1
+	})
+	was := e
+	e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
+	texts, _, err := l.undecided(c.Payload, e)
+	if err != nil {
+		return err
+	}
+	c.Look.Needs, c.Look.Sounds = card.Decision, l.Chat.Sounds(chat.PromptUndecided, r)
+	if c.Payload.write(&c.Look, l.Chat.In(e.Conversation), r, texts); !open {
+		c.Look.ReplyTo = texts[0].MessageID
+	}
+	if err := show(ctx, c.Key, c.Look, c.Payload); err != nil {
+		return err
+	}
+	l.Chat.At("text-listed")
+	return l.Changes.Change(was.Key, func(now *inbox.Entry) error { *now = e; return nil })
+}
+
+// Asks reports whether a list asks about a text.
+func (l *Lists) Asks(key string) bool {
+	return slices.ContainsFunc(l.stopped.List(), func(c card.Card[stopped]) bool {
+		return slices.ContainsFunc(c.Payload.Texts, func(t text) bool { return t.Key == key })
+	})
+}
+
+// DropNeeds makes the lists of a session ask nothing of people. Their buttons stay.
+func (l *Lists) DropNeeds(session uuid.UUID) error { return l.stopped.DropNeeds(session, "") }
+
+// undecided are the texts of a list about which nothing is decided. now is one of them as it is about to be saved. queued
+// is how many of the others are on their way to the agent.
+func (l *Lists) undecided(s stopped, now inbox.Entry) (all []inbox.Entry, queued int, err error) {
+	for _, t := range s.Texts {
+		e, unread := now, error(nil)
+		if t.Key != now.Key {
+			e, unread = l.Entries.Load(t.Key)
+		}
+		switch {
+		case unread != nil && !chat.IsGone(unread):
+			err = errors.Join(err, unread)
+		case unread == nil && e.State == inbox.Asked:
+			all = append(all, e)
+		case unread == nil:
+			queued++
+		}
+	}
+	return all, queued, err
+}
+
+// drawStopped draws the open list of a key again, after texts were sent and discarded. Without a text that is undecided it
+// ends.
+func (l *Lists) drawStopped(ctx context.Context, key string, sent, dropped int) error {
+	defer l.stopped.Hold()()
+	c, open := l.stopped.Get(key)
+	if !open {
+		return nil
+	}
+	r, p := l.session(c.Look.Session), l.Chat.In(c.Look.To)
+	texts, queued, err := l.undecided(c.Payload, inbox.Entry{})
+	if err != nil {
+		return err
+	}
+	if sent+dropped == 0 {
+		sent = queued // a kill came before the list was drawn
+	}
+	c.Payload.Sent, c.Payload.Dropped = c.Payload.Sent+sent, c.Payload.Dropped+dropped
+	if len(texts) == 0 {
+		return l.stopped.Close(ctx, key, became(p, r, c.Payload.Sent, c.Payload.Dropped))
+	}
+	c.Payload.write(&c.Look, p, r, texts)
+	return l.stopped.Show(ctx, key, c.Look, c.Payload)
+}
+
+// StoppedText asks about one text that a stop took back from the agent.
+func StoppedText(p chat.Phrases, r views.Session, text string) render.Text {
+	return chat.Lines(p.Text(i18n.StopAsk, i18n.Args{"Name": r.Name}), chat.Quoted(text))
+}
+
+// write writes a list and its buttons. The payload keeps the texts that it shows.
+func (s *stopped) write(l *card.Look, p chat.Phrases, r views.Session, texts []inbox.Entry) {
+	s.Texts = slices.DeleteFunc(s.Texts, func(t text) bool {
+		return !slices.ContainsFunc(texts, func(e inbox.Entry) bool { return e.Key == t.Key })
+	})
+	switch {
+	case len(texts) > 1:
+		l.Text = chat.Lines(p.Text(i18n.StopTexts, i18n.Args{"Name": r.Name, "Count": len(texts)}), lines(p, texts))
+	case s.Texts[0].Interrupted:
+		l.Text = StoppedText(p, r, texts[0].Text)
+	default:
+		l.Text = chat.Lines(p.Text(i18n.StopHeld, i18n.Args{"Name": r.Name}), chat.Quoted(texts[0].Text))
+	}
+	l.Undecided, l.Options = len(texts), nil
+	for i, t := range s.Texts[:min(len(s.Texts), mostShown)] {
+		word := i18n.ButtonSend
+		if t.Interrupted {
+			word = i18n.ButtonSendAgain
+		}
+		style := outbox.Primary
+		if len(texts) > 1 {
+			style = ""
+		}
+		l.Options = append(l.Options, []card.Option{option(p, number(i, len(texts)), word, t.Key, style),
+			option(p, number(i, len(texts)), i18n.ButtonDrop, t.Key, "")})
+	}
+	if len(texts) > 1 {
+		l.Options = append(l.Options, []card.Option{option(p, "", i18n.ButtonSendAll, "", outbox.Primary),
+			option(p, "", i18n.ButtonDropAll, "", "")})
+	}
+}
+
+// tapStopped decides about a text, or about all that the list shows. Any allowed person of the chat may.
+func (l *Lists) tapStopped(ctx context.Context, t chat.Tap, was stopped) (chat.Answer, error) {
+	word, key, _ := strings.Cut(t.Card.Option, ":")
+	keys := []string{key}
+	if key == "" {
+		keys = each.As(was.Texts, func(t text) string { return t.Key })
+	}
+	drop := word == string(i18n.ButtonDrop) || word == string(i18n.ButtonDropAll)
+	return chat.Do(func(ctx context.Context) error {
+		done, r := 0, l.session(t.Card.Session)
+		err := l.during(t.Card.Key, func() (err error) {
+			for i, key := range keys {
+				if i > 0 {
+					l.Chat.At("text-next")
+				}
+				e, unread := l.Entries.Load(key)
+				if chat.IsGone(unread) || unread == nil && e.State != inbox.Asked {
+					continue // it was decided about already
+				}
+				if err = errors.Join(unread, l.decide(ctx, e, r, drop)); err != nil {
+					return err
+				}
+				done++
+			}
+			return nil
+		})
+		if err != nil {
+			err = l.explain(ctx, t, r, err)
+		}
+		if drop {
+			return errors.Join(err, l.drawStopped(ctx, t.Card.Key, 0, done))
+		}
+		return errors.Join(err, l.drawStopped(ctx, t.Card.Key, done, 0))
+	})
+}
+
+// decide queues a text again, or discards it.
+func (l *Lists) decide(ctx context.Context, e inbox.Entry, r views.Session, drop bool) error {
+	if drop {
+		l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+		return l.Changes.FinishIn(e.Key, e.State)
+	}
+	l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
+	if err := l.Chat.Book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
+		return err
+	}
+	return l.Queue.Queue(ctx, r.ID, e.Key)
+}

@@ -1,0 +1,216 @@
+package textlist
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+	"ccbot/internal/glyph"
+	"ccbot/internal/logkey"
+)
+
+// Entries reads the inbox.
+type Entries interface {
+	Load(key string) (inbox.Entry, error)
+	List() ([]inbox.Entry, error)
+}
+
+// Changes writes the inbox. A change is on disk when the call returns.
+type Changes interface {
+	Change(key string, change func(e *inbox.Entry) error) error
+	FinishIn(key string, state inbox.State) error
+}
+
+// Requests are what agents ask in the chat.
+type Requests interface {
+	// Behind is the open request that the prompts of a session wait behind in a conversation, if there is one, and its
+	// tool; answers reports whether a text may answer it.
+	Behind(session uuid.UUID, to address.Conversation) (request, tool string, answers bool)
+	// DecideWith answers a request with a prompt, or denies it with the prompt as the reason. The prompt leaves its queue
+	// before the agent gets it. chat.IsGone: it is too late for that.
+	DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error
+}
+
+// Deps are what Lists work with.
+type Deps struct {
+	Chat     *chat.Chat
+	Queue    prompts.Queue
+	Entries  Entries
+	Changes  Changes
+	Requests Requests
+}
+
+// Lists are the lists of all sessions.
+type Lists struct {
+	Deps
+	waiting chat.Cards[waiting]
+	stopped chat.Cards[stopped]
+
+	mu   sync.Mutex
+	busy map[string]int // taps under way, by the key of their list: the list is drawn when they end
+}
+
+// The kinds of the cards.
+const (
+	waitingKind = "texts-waiting"
+	stoppedKind = "texts-stopped"
+)
+
+// New returns the lists of a chat.
+func New(d Deps) *Lists {
+	return &Lists{Deps: d, waiting: chat.NewCards[waiting](d.Chat, waitingKind).Asking(),
+		stopped: chat.NewCards[stopped](d.Chat, stoppedKind).Asking(), busy: make(map[string]int)}
+}
+
+// Feature is what the dispatcher knows of the lists.
+func (l *Lists) Feature() chat.Feature {
+	return chat.Feature{Name: "textlist", Cards: map[string]chat.OnTap{
+		waitingKind: l.waiting.OnTap(l.tapWaiting), stoppedKind: l.stopped.OnTap(l.tapStopped)}}
+}
+
+// of returns the open list of a session in a conversation, or a new one.
+func of[P any](k chat.Cards[P], session uuid.UUID, to address.Conversation) (c card.Card[P], open bool) {
+	for _, c := range k.List() {
+		if c.Look.Session == session && c.Look.To == to {
+			return c, true
+		}
+	}
+	return card.Card[P]{Key: card.NewKey(), Look: card.Look{Session: session, To: to}}, false
+}
+
+// Update draws the lists of a session again.
+func (l *Lists) Update(ctx context.Context, session uuid.UUID) error {
+	return l.update(ctx, func(of uuid.UUID) bool { return of == session })
+}
+
+// Tidy draws all lists again: texts were settled while no ccbot ran, or a question was answered.
+func (l *Lists) Tidy(ctx context.Context) {
+	if err := l.update(ctx, func(uuid.UUID) bool { return true }); err != nil {
+		l.Chat.Log.Error("question_not_closed", logkey.Error, err)
+	}
+}
+
+func (l *Lists) update(ctx context.Context, wanted func(session uuid.UUID) bool) error {
+	var errs []error
+	for _, c := range l.waiting.List() {
+		if wanted(c.Look.Session) && !l.isBusy(c.Key) {
+			errs = append(errs, l.drawWaiting(ctx, c.Key))
+		}
+	}
+	for _, c := range l.stopped.List() {
+		if wanted(c.Look.Session) && !l.isBusy(c.Key) {
+			errs = append(errs, l.drawStopped(ctx, c.Key, 0, 0))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// during runs what a tap on a list does. The news that come from that do not draw the list.
+func (l *Lists) during(key string, do func() error) error {
+	l.count(key, 1)
+	defer l.count(key, -1)
+	return do()
+}
+
+func (l *Lists) count(key string, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy[key] += n; l.busy[key] == 0 {
+		delete(l.busy, key)
+	}
+}
+
+func (l *Lists) isBusy(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.busy[key] > 0
+}
+
+// session is the session of a list as it is now.
+func (l *Lists) session(id uuid.UUID) views.Session {
+	r, _ := l.Chat.Book.Records.Get(id)
+	return l.Chat.Book.Successor(r)
+}
+
+// explain reports under a tap why nothing came of it.
+func (l *Lists) explain(ctx context.Context, t chat.Tap, r views.Session, err error) error {
+	if chat.IsGone(err) {
+		return l.Chat.Tell(ctx, t, l.Chat.In(t.To).Text(i18n.StaleButton))
+	}
+	f := l.Chat.In(t.To).Failure(r, err)
+	if f.Internal {
+		return err
+	}
+	return l.Chat.Tell(ctx, t, f.Text)
+}
+
+const (
+	mostShown  = 12 // texts of a list that have a line and buttons
+	shownChars = 80 // of a line
+)
+
+// lines are the numbered first lines of texts, if there is more than one.
+func lines(p chat.Phrases, texts []inbox.Entry) render.Text {
+	if len(texts) < 2 {
+		return render.Text{}
+	}
+	var all []string
+	for i, e := range texts[:min(len(texts), mostShown)] {
+		line, rest, _ := strings.Cut(strings.TrimSpace(e.Text), "\n")
+		if line = glyph.Name(line); rest != "" {
+			line += " …"
+		}
+		all = append(all, number(i, len(texts))+chat.Head(line, shownChars))
+	}
+	if more := len(texts) - mostShown; more > 0 {
+		all = append(all, p.Words.Say(i18n.AndMore, i18n.Args{"Count": more}))
+	}
+	return render.Plain(strings.Join(all, "\n"))
+}
+
+// number is what stands before the line and the buttons of a text of n.
+func number(i, n int) string {
+	if n < 2 {
+		return ""
+	}
+	return strconv.Itoa(i+1) + ". "
+}
+
+// option is a button about a text.
+func option(p chat.Phrases, number string, word i18n.Key, key string, style outbox.Style) card.Option {
+	return card.Option{Text: number + p.Words.Say(word), Value: string(word) + ":" + key, Style: style}
+}
+
+// became is the plain line of a list whose texts are settled: how many go to their session, and how many were discarded.
+func became(p chat.Phrases, r views.Session, sent, dropped int) render.Text {
+	var said []render.Text
+	if sent > 0 {
+		said = append(said, p.Text(i18n.TextsGo, i18n.Args{"Count": sent, "Name": r.Name}))
+	}
+	if dropped > 0 {
+		said = append(said, render.Plain(p.Words.Say(i18n.TextsDropped, i18n.Args{"Count": dropped})))
+	}
+	if said == nil {
+		return p.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
+	}
+	return chat.Joined(" ", said...)
+}
+
+// inOrder sorts texts as they stand in the queue of their session.
+func inOrder(r views.Session, all []inbox.Entry) {
+	slices.SortStableFunc(all, func(a, b inbox.Entry) int { return slices.Index(r.Prompts, a.Key) - slices.Index(r.Prompts, b.Key) })
+}

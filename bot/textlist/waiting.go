@@ -1,0 +1,172 @@
+package textlist
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/phase"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+	"ccbot/internal/each"
+)
+
+// waiting is the payload of a list of texts that wait while an agent asks something.
+type waiting struct {
+	Request string   `json:"request,omitempty"` // empty: the terminal asks
+	Tool    string   `json:"tool,omitempty"`    // that the agent asks about, if it is known
+	Answers bool     `json:"answers,omitempty"` // a text may answer the request
+	Keys    []string `json:"keys"`              // of the texts that the message counts
+}
+
+// Queued lists a text that was queued, if a request is open before it: its session has not reported yet that it waits.
+func (l *Lists) Queued(ctx context.Context, e inbox.Entry, r views.Session) error {
+	if request, _, _ := l.Requests.Behind(r.ID, e.Conversation); request == "" {
+		return nil
+	}
+	return l.Held(ctx, e, r, phase.Now{})
+}
+
+// Held lists a text that waits because the agent asks something.
+func (l *Lists) Held(ctx context.Context, e inbox.Entry, r views.Session, now phase.Now) error {
+	defer l.waiting.Hold()()
+	c, open := of(l.waiting, r.ID, e.Conversation)
+	if !open {
+		c.Look.ReplyTo = e.MessageID
+	}
+	if now.Phase.Waiting() && now.What != "" {
+		c.Payload.Tool = now.What
+	}
+	return l.showWaiting(ctx, c)
+}
+
+// drawWaiting draws the open list of a key again.
+func (l *Lists) drawWaiting(ctx context.Context, key string) error {
+	defer l.waiting.Hold()()
+	c, open := l.waiting.Get(key)
+	if !open {
+		return nil
+	}
+	return l.showWaiting(ctx, c)
+}
+
+// showWaiting shows a list, or ends it: its request is settled, or nothing waits.
+func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting]) error {
+	r, p := l.session(c.Look.Session), l.Chat.In(c.Look.To)
+	texts, err := l.held(r, c.Look.To)
+	if err != nil {
+		return err
+	}
+	request, tool, answers := l.Requests.Behind(r.ID, c.Look.To)
+	switch {
+	case len(texts) == 0, request == "" && c.Payload.Request != "":
+		return l.waiting.Close(ctx, c.Key, became(p, r, len(texts), 0))
+	case request != "":
+		c.Payload.Request, c.Payload.Tool, c.Payload.Answers = request, tool, answers
+	}
+	c.Payload.Keys = each.As(texts, func(e inbox.Entry) string { return e.Key })
+	c.Look.Text, c.Look.Options = c.Payload.draw(p, r, texts)
+	return l.waiting.Show(ctx, c.Key, c.Look, c.Payload)
+}
+
+// Left ends the list of a text that waits no longer, or for something else: its terminal asks nothing now. A list of a
+// request ends with the request.
+func (l *Lists) Left(ctx context.Context, key string) error {
+	defer l.waiting.Hold()()
+	var errs []error
+	for _, c := range l.waiting.List() {
+		if c.Payload.Request == "" && slices.Contains(c.Payload.Keys, key) {
+			last := became(l.Chat.In(c.Look.To), l.session(c.Look.Session), len(c.Payload.Keys), 0)
+			errs = append(errs, l.waiting.Close(ctx, c.Key, last))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// held are the texts of a conversation that wait in the queue of a session, in their order.
+func (l *Lists) held(r views.Session, to address.Conversation) ([]inbox.Entry, error) {
+	all, err := l.Entries.List()
+	all = slices.DeleteFunc(all, func(e inbox.Entry) bool {
+		return e.Session == uuid.Nil || e.Session != r.ID || e.State != inbox.Held || e.Conversation != to
+	})
+	inOrder(r, all)
+	return all, err
+}
+
+const showOption = "show"
+
+// draw is a list and its buttons. A command, or a line for the shell, is no reason.
+func (w waiting) draw(p chat.Phrases, r views.Session, texts []inbox.Entry) (render.Text, [][]card.Option) {
+	head := p.Text(i18n.HeldDialog, i18n.Args{"Name": r.Name})
+	if w.Tool != "" {
+		head = p.Text(i18n.HeldAsk, i18n.Args{"Name": r.Name, "What": p.AskedText(w.Tool)})
+	}
+	text := chat.Lines(head, render.Plain(p.Words.Say(i18n.TextsQueued, i18n.Args{"Count": len(texts)})), lines(p, texts))
+	options := [][]card.Option{{p.Option(i18n.ButtonShowQuestion, showOption, outbox.Primary)}}
+	for i, e := range texts[:min(len(texts), mostShown)] {
+		if w.Request == "" || e.Class != string(prompts.Plain) {
+			continue
+		}
+		before := number(i, len(texts))
+		row := []card.Option{option(p, before, i18n.ButtonDenyWith, e.Key, outbox.Danger)}
+		if w.Answers {
+			row = slices.Insert(row, 0, option(p, before, i18n.ButtonAnswerWith, e.Key, outbox.Success))
+		}
+		options = append(options, row)
+	}
+	return text, options
+}
+
+// tapWaiting shows the question, or decides it with a text. Any allowed person of the chat may.
+func (l *Lists) tapWaiting(ctx context.Context, t chat.Tap, was waiting) (chat.Answer, error) {
+	if t.Card.Option == showOption {
+		return chat.Do(func(ctx context.Context) error { return l.Chat.Questions.Chosen(ctx, t.To, t.Card.Session) })
+	}
+	word, key, _ := strings.Cut(t.Card.Option, ":")
+	e, err := l.Entries.Load(key)
+	request, _, _ := l.Requests.Behind(t.Card.Session, t.To)
+	switch {
+	case chat.IsGone(err), err == nil && (e.State != inbox.Held || request != was.Request):
+		return chat.Answer{Text: l.Chat.In(t.To).Say(i18n.StaleButton)}, l.drawWaiting(ctx, t.Card.Key)
+	case err != nil:
+		return chat.Answer{}, err
+	}
+	return chat.Do(func(ctx context.Context) error { return l.decideWith(ctx, t, was, e, i18n.Key(word)) })
+}
+
+// decideWith answers or denies a request with a text. The list says what became of it, and how many texts go on to the
+// session.
+func (l *Lists) decideWith(ctx context.Context, t chat.Tap, was waiting, e inbox.Entry, word i18n.Key) error {
+	r, p := l.session(t.Card.Session), l.Chat.In(t.To)
+	l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
+	err := l.during(t.Card.Key, func() error {
+		err := l.Requests.DecideWith(ctx, was.Request, e, t.From, word == i18n.ButtonAnswerWith)
+		if err != nil {
+			return err
+		}
+		said := p.Text(i18n.DeniedWith, i18n.Args{"Name": r.Name})
+		if word == i18n.ButtonAnswerWith {
+			said = p.Text(i18n.AnsweredWith, i18n.Args{"Name": r.Name})
+		}
+		defer l.waiting.Hold()()
+		rest, err := l.held(r, t.To)
+		if rest = slices.DeleteFunc(rest, func(o inbox.Entry) bool { return o.Key == e.Key }); len(rest) > 0 {
+			said = chat.Lines(said, became(p, r, len(rest), 0))
+		}
+		return errors.Join(err, l.waiting.Close(ctx, t.Card.Key, said))
+	})
+	if err != nil {
+		return errors.Join(l.explain(ctx, t, r, err), l.drawWaiting(ctx, t.Card.Key))
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package bot_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/phase"
+	"ccbot/bot/port/prompts"
+	"ccbot/internal/session"
+)
+
+// queuedDone are the keys that were queued again, in order.
+func queuedDone(w *chattest.World) (keys []string) {
+	for _, line := range w.Lifecycle.Done() {
+		if key, ok := strings.CutPrefix(line, "queue "); ok {
+			keys = append(keys, strings.Fields(key)[0])
+		}
+	}
+	return keys
+}
+
+// hears sends texts while an agent asks, and reports that each waits, as lifecycle does.
+func hears(t *testing.T, w *chattest.World, r session.Record, texts ...string) (keys []string) {
+	t.Helper()
+	for _, text := range texts {
+		key := w.MustHear(t, text)
+		keys = append(keys, key)
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Held{Why: news.HeldDialog,
+			Prompt: prompts.Prompt{Key: key}, Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}}))
+		w.Work(t)
+	}
+	return keys
+}
+
+// TestTextsBehindQuestionAreOneMessage sends three texts while a request is open. One of them becomes the reason of its
+// denial, the others stay in the queue.
+func TestTextsBehindQuestionAreOneMessage(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		before := trafficOf(w)
+		keys := hears(t, w, r, "first", "not on a Friday", "third")
+		now := trafficOf(w).minus(before)
+		assert.Equal(t, 1, now.Messages)
+		assert.Zero(t, now.Sounds)
+		list := w.Telegram.LastID()
+		assert.Equal(t, chattest.Lines("api is waiting for your answer: permission for Bash.", "3 messages wait.",
+			"1. first", "2. not on a Friday", "3. third"), w.Shows(t, list).Text.Text)
+		assert.Equal(t, []string{"Show the question", "1. Deny with this text", "2. Deny with this text", "3. Deny with this text"},
+			chattest.Words(w.Shows(t, list)))
+
+		w.Press(t, chattest.Alice, list, "2. Deny with this text")
+		require.Len(t, w.Relay.Done(), 1)
+		assert.Contains(t, w.Relay.Done()[0], "not on a Friday")
+		assert.Contains(t, w.Lifecycle.Done(), "withdraw "+keys[1]+" of "+r.ID.String())
+		assert.Equal(t, []string{keys[0], keys[2]}, w.Record(t, r.ID).Prompts)
+		assert.Equal(t, chattest.Lines("Denied. api gets your message as the reason; it is not sent again.", "2 messages go to api."),
+			w.Shows(t, list).Text.Text)
+		assert.Empty(t, w.Shows(t, list).Buttons)
+		w.Result(t, q, "deny", "", false)
+		assert.Equal(t, list, w.Telegram.LastID())
+	})
+}
+
+// TestListLeadsToItsQuestion: the question comes below the texts that were written after it.
+func TestListLeadsToItsQuestion(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		hears(t, w, r, "first")
+		list := w.Telegram.LastID()
+		w.Press(t, chattest.Alice, list, "Show the question")
+		assert.Greater(t, w.Message(t, q), list)
+	})
+}
+
+// TestListBecomesOneLine: texts that waited for an answer read "wait" no longer, however the question was settled.
+func TestListBecomesOneLine(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(t *testing.T, w *chattest.World, r session.Record, q chattest.Asked, keys []string)
+		want string
+	}{
+		{"it is answered", func(t *testing.T, w *chattest.World, _ session.Record, q chattest.Asked, _ []string) {
+			w.TapsOn(t, chattest.Alice, q, "ask_allow")
+			w.Result(t, q, "allow", "ok", false)
+		}, "2 messages go to api."},
+		{"all are discarded", func(t *testing.T, w *chattest.World, r session.Record, _ chattest.Asked, keys []string) {
+			for _, key := range keys {
+				e, err := w.Inbox.Load(key)
+				require.NoError(t, err)
+				require.NoError(t, w.Prompts.Discard(t.Context(), e))
+				require.NoError(t, w.Inbox.Finish(key))
+			}
+			require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Requeued{}))
+		}, "Nothing is queued for api."},
+	} {
+		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
+			r, q := w.Asking(t)
+			keys := hears(t, w, r, "first", "second")
+			list := w.Telegram.LastID()
+			tt.do(t, w, r, q, keys)
+			w.Work(t)
+			assert.Equal(t, tt.want, w.Shows(t, list).Text.Text)
+			assert.Empty(t, w.Shows(t, list).Buttons)
+		})
+	}
+}
+
+// TestListOfTerminalHasNoReasons: no request can be denied with a text, and the list ends when the first text is typed.
+func TestListOfTerminalHasNoReasons(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		keys := hears(t, w, r, "first", "second")
+		list := w.Telegram.LastID()
+		assert.Contains(t, w.Shows(t, list).Text.Text, "2 messages wait.")
+		assert.Equal(t, []string{"Show the question"}, chattest.Words(w.Shows(t, list)))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Typed{Prompt: prompts.Prompt{Key: keys[0]}}))
+		w.Work(t)
+		assert.Equal(t, "2 messages go to api.", w.Shows(t, list).Text.Text)
+	})
+}
+
+// stops lets a stop take texts back, the one that the agent had last, and returns the message that asks about them.
+func stops(t *testing.T, w *chattest.World, r session.Record, interrupted string, queued ...string) (list int, keys []string) {
+	t.Helper()
+	for i, text := range append(queued, interrupted) {
+		state := inbox.Held
+		if i == len(queued) {
+			state = inbox.Typing
+		}
+		e := w.Prompt(t, r, text, state)
+		if keys = append(keys, e.Key); state == inbox.Typing {
+			require.NoError(t, w.Inbox.Finish(e.Key))
+		}
+		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: text}}))
+		w.Work(t)
+		assert.Equal(t, inbox.Asked, w.EntryState(e.Key), "nothing types it")
+	}
+	return w.Telegram.LastID(), keys
+}
+
+// TestP4_StoppedTextsAreOneCard stops an agent while four texts wait.
+func TestP4_StoppedTextsAreOneCard(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		before := trafficOf(w)
+		list, keys := stops(t, w, r, "deploy", "one", "two", "three", "four")
+		now := trafficOf(w).minus(before)
+		assert.Equal(t, []int{1, 1}, []int{now.Messages, now.Sounds}, "one message, one sound")
+		assert.Equal(t, chattest.Lines("Stopped. api has not carried out these messages:",
+			"1. deploy", "2. one", "3. two", "4. three", "5. four"), w.Shows(t, list).Text.Text)
+		assert.Equal(t, []string{"1. Send again", "1. Discard", "2. Send", "2. Discard", "3. Send", "3. Discard", "4. Send", "4. Discard",
+			"5. Send", "5. Discard", "Send all", "Discard all"}, chattest.Words(w.Shows(t, list)))
+		assert.Equal(t, 5, w.Deps.Cards.Needs(r.ID).Decisions)
+
+		w.Press(t, chattest.Alice, list, "3. Discard")
+		assert.Empty(t, w.EntryState(keys[1]))
+		w.Press(t, chattest.Alice, list, "2. Send")
+		assert.Equal(t, inbox.Held, w.EntryState(keys[0]))
+		assert.Equal(t, 3, w.Deps.Cards.Needs(r.ID).Decisions)
+		w.Press(t, chattest.Alice, list, "Send all")
+		assert.Equal(t, []string{keys[0], keys[4], keys[2], keys[3]}, queuedDone(w), "in the order of the list")
+		assert.Equal(t, "4 messages go to api. 1 message was discarded.", w.Shows(t, list).Text.Text)
+		assert.Empty(t, w.Shows(t, list).Buttons)
+		assert.Equal(t, list, w.Telegram.LastID())
+	})
+}
+
+// TestP4_NextStopListsAllTexts: texts of an earlier stop that nobody has decided about come below with those of the next one.
+func TestP4_NextStopListsAllTexts(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		list, _ := stops(t, w, r, "deploy", "one")
+		next := w.Prompt(t, r, "go on", inbox.Held)
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: prompts.Prompt{Key: next.Key}}))
+		before := trafficOf(w)
+		again, keys := stops(t, w, r, "more", "two")
+		assert.Greater(t, again, list)
+		assert.Equal(t, 1, trafficOf(w).minus(before).Sounds)
+		assert.Empty(t, w.Shows(t, list).Buttons)
+		assert.Contains(t, w.Shows(t, again).Text.Text, chattest.Lines("1. deploy", "2. more", "3. one", "4. two"))
+		w.Press(t, chattest.Alice, again, "Discard all")
+		assert.Empty(t, w.EntryState(keys[0]))
+		assert.Equal(t, "4 messages were discarded.", w.Shows(t, again).Text.Text)
+	})
+}
+
+// TestP4_StoppedTextsOutliveKills kills ccbot between two texts of [Send all], and before the first one is saved.
+func TestP4_StoppedTextsOutliveKills(t *testing.T) {
+	chattest.RunsAs(t, "between two texts", func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		list, keys := stops(t, w, r, "deploy", "one", "two")
+		w.Dies(t, "text-next", func() error { return w.Pressing(t, chattest.Alice, list, "Send all") })
+		w.Restart(t)
+		require.NoError(t, w.Review(t.Context(), time.Second))
+		w.Work(t)
+		assert.Equal(t, keys[2:], queuedDone(w))
+		assert.Contains(t, w.Shows(t, list).Text.Text, chattest.Lines("1. one", "2. two"))
+		assert.Equal(t, list, w.Telegram.LastID(), "nothing is asked again")
+		w.Press(t, chattest.Alice, list, "Send all")
+		assert.Equal(t, []string{keys[2], keys[0], keys[1]}, queuedDone(w), "each once")
+	})
+	chattest.RunsAs(t, "before a text is saved", func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		e := w.Prompt(t, r, "one", inbox.Held)
+		n := news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: "one"}}
+		w.Dies(t, "text-listed", func() error { return w.SessionNews(t.Context(), r, n) })
+		w.Restart(t)
+		require.NoError(t, w.Review(t.Context(), time.Second))
+		w.Work(t)
+		assert.Equal(t, inbox.Held, w.EntryState(e.Key), "its queue has it")
+		for _, m := range w.Telegram.Sent {
+			assert.Empty(t, w.Shows(t, w.Telegram.LastID()).Buttons, m.Text.Text)
+		}
+	})
+}
