@@ -62,7 +62,7 @@ func (l Loader) LoadOne(f Folder, name string, take func(data []byte) error) (wh
 		return nil, nil
 	case why == nil:
 		why = take(data)
-	case l.Quarantine != "" && !errors.Is(why, ErrForeign) && !errors.Is(why, ErrTooBig):
+	case l.Quarantine != "" && MayPass(why):
 		return nil, why
 	}
 	file := filepath.Join(filepath.Base(f.Path), name)
@@ -81,4 +81,10 @@ func (l Loader) LoadOne(f Folder, name string, take func(data []byte) error) (wh
 		return why, fmt.Errorf("spool: quarantine %s: %w", name, err)
 	}
 	return why, nil
+}
+
+// MayPass reports whether an error of Read is about the present state of the machine, so that a later Read
+// may succeed. Then the item must not be put aside or replaced.
+func MayPass(err error) bool {
+	return err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrForeign) && !errors.Is(err, ErrTooBig)
 }

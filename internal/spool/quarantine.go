@@ -45,6 +45,8 @@ func (f Folder) quarantine(name, dir, reason string, tell bool) error {
 	source := filepath.Join(f.Path, name)
 	if _, err := disk.Lstat(source); errors.Is(err, fs.ErrNotExist) {
 		return nil
+	} else if err != nil {
+		return err
 	}
 	if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -81,6 +83,8 @@ func reserve(path, reason string) (string, error) {
 		}
 		if _, err := disk.Lstat(target); err == nil {
 			continue
+		} else if !errors.Is(err, fs.ErrNotExist) { // an item may be there
+			return "", err
 		}
 		file, err := disk.OpenFile(target+ReasonSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil { // on a full disk it stays empty: that is no reason to leave the item where it blocks the queue
