@@ -210,15 +210,11 @@ func isLeftover(name string) bool {
 
 // write makes a backup of the records, or replaces one.
 func (b Backups) write(ctx context.Context, name string, records map[string][]byte) error {
-	file, err := disk.NewPendingFile(filepath.Join(b.Dir, name+backupEnding), b.Dir, 0o600)
-	if err != nil {
+	var packed bytes.Buffer
+	if err := pack(&packed, records, func() error { b.at("backup-file"); return ctx.Err() }); err != nil {
 		return err
 	}
-	defer func() { _ = file.Cleanup() }() // after a replace it has nothing to do
-	if err := pack(file, records, func() error { b.at("backup-file"); return ctx.Err() }); err != nil {
-		return err
-	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
+	if err := disk.Replace(filepath.Join(b.Dir, name+backupEnding), b.Dir, packed.Bytes(), 0o600); err != nil {
 		return err
 	}
 	return b.folder().Sync() // renameio syncs the file, not its new name

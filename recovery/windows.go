@@ -73,7 +73,10 @@ func (v *Recovery) NewOrphans(ctx context.Context, windows []evidence.Window) ([
 	if err != nil {
 		return nil, fmt.Errorf("new orphan windows: %w", err)
 	}
-	list, _ := v.readWindows() // with an unreadable list no window counts as reported
+	list, err := v.readWindows()
+	if errors.Is(err, errUnread) {
+		return nil, fmt.Errorf("new orphan windows: %w", err)
+	} // with a damaged list no window counts as reported
 	told := func(w evidence.Window) bool {
 		return slices.ContainsFunc(list.Windows, func(k knownWindow) bool { return k.Told && k.same(server, w.Pane) })
 	}
@@ -109,7 +112,7 @@ func (v *Recovery) know(ctx context.Context, windows []evidence.Window, note fun
 	v.file.Lock()
 	defer v.file.Unlock()
 	list, err := v.readWindows()
-	if err != nil && !errors.Is(err, keepjson.ErrNewer) { // the list of a newer ccbot stays as it is
+	if err != nil && !errors.Is(err, errUnread) && !errors.Is(err, keepjson.ErrNewer) { // the list of a newer ccbot stays as it is
 		list, err = windowList{}, v.folder().Quarantine(windowsFile, filepath.Join(v.Dir, "quarantine"), err.Error())
 	}
 	if err != nil {
@@ -136,10 +139,16 @@ func (v *Recovery) know(ctx context.Context, windows []evidence.Window, note fun
 
 func (v *Recovery) folder() spool.Folder { return spool.Folder{Path: v.Dir, Fsync: true} }
 
+// errUnread is returned if the list of windows cannot be read now.
+var errUnread = errors.New("the list of windows cannot be read")
+
 func (v *Recovery) readWindows() (list windowList, err error) {
 	data, err := v.folder().Read(windowsFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return windowList{}, nil
+	case spool.MayPass(err):
+		return windowList{}, fmt.Errorf("%w: %w", errUnread, err)
 	}
 	if err == nil {
 		list.unknown, err = keepjson.Unmarshal(data, windowsVersion, &list)

@@ -177,45 +177,22 @@ func Read(path string, read func() ([]byte, error)) ([]byte, error) {
 // Replace writes a file as a whole: with a temporary file in temp, which is on the same file system, and
 // a rename.
 func Replace(path, temp string, data []byte, mode fs.FileMode) error {
-	pending, err := NewPendingFile(path, temp, mode)
+	if err := check("create", path); err != nil {
+		return err
+	}
+	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(temp), renameio.WithPermissions(mode))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = pending.Cleanup() }() // after a successful replace this does nothing
+	if err := check("write", path); err != nil {
+		return err
+	}
 	if _, err := pending.Write(data); err != nil {
 		return err
 	}
-	return pending.CloseAtomicallyReplace()
-}
-
-// PendingFile is a file that is written as a whole, see Replace.
-type PendingFile struct {
-	*renameio.PendingFile
-
-	path string
-}
-
-// NewPendingFile begins to write a file as a whole.
-func NewPendingFile(path, temp string, mode fs.FileMode) (*PendingFile, error) {
-	if err := check("create", path); err != nil {
-		return nil, err
-	}
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(temp), renameio.WithPermissions(mode))
-	return &PendingFile{file, path}, err
-}
-
-// Write is the method Write of a file.
-func (f *PendingFile) Write(data []byte) (int, error) {
-	if err := check("write", f.path); err != nil {
-		return 0, err
-	}
-	return f.PendingFile.Write(data)
-}
-
-// CloseAtomicallyReplace gives the file its name.
-func (f *PendingFile) CloseAtomicallyReplace() error {
-	if err := check("replace", f.path); err != nil {
+	if err := check("replace", path); err != nil {
 		return err
 	}
-	return f.PendingFile.CloseAtomicallyReplace()
+	return pending.CloseAtomicallyReplace()
 }
