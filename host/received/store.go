@@ -80,9 +80,9 @@ func keyOf(dir, id string) string {
 // Has returns the name of the file of an id in the folder of a session's directory, if it lies
 // there unchanged. It removes the rest of an attempt that failed. Errors are those of Put.
 func (s *Store) Has(dir, id string) (name string, err error) {
-	err = s.in(dir, id, func(box *os.Root, key string) error {
-		name, _ = s.already(box, key)
-		return nil
+	err = s.in(dir, id, func(box *os.Root, key string) (err error) {
+		name, err = s.already(box, key)
+		return err
 	})
 	return name, err
 }
@@ -108,15 +108,14 @@ func (s *Store) in(dir, id string, do func(box *os.Root, key string) error) erro
 // there.
 func (s *Store) Put(dir, id, wished string, body io.Reader) (name string, err error) {
 	err = s.in(dir, id, func(box *os.Root, key string) error {
-		var had bool
-		if name, had = s.already(box, key); had {
-			return nil
+		var err error
+		if name, err = s.already(box, key); err != nil || name != "" {
+			return err
 		}
 		r := record{Dir: dir, Part: ".part-" + key, At: s.now().UTC()}
 		if err := s.save(key, r); err != nil {
 			return err
 		}
-		var err error
 		if name, err = s.put(box, key, r, wished, body); err != nil {
 			name, err = "", errors.Join(err, s.undo(box, key))
 		}
@@ -164,21 +163,24 @@ func (s *Store) undo(box *os.Root, key string) error {
 	return err
 }
 
-// already finds the file that an earlier attempt has put there. It removes the rest of an attempt
-// that failed.
-func (s *Store) already(box *os.Root, key string) (name string, ok bool) {
+// already finds the file that an earlier attempt has put there; "" if there is none. It removes the rest
+// of an attempt that failed.
+func (s *Store) already(box *os.Root, key string) (name string, err error) {
 	r, err := s.load(key)
+	if errors.Is(err, errUnread) {
+		return "", err
+	}
 	if err != nil {
-		return "", false
+		return "", nil
 	}
 	if err := remove(box, r.Part); err != nil || r.Name == "" {
-		return "", false
+		return "", nil
 	}
 	info, err := box.Lstat(r.Name)
 	if err != nil || !r.is(info) {
-		return "", false
+		return "", nil
 	}
-	return r.Name, true
+	return r.Name, nil
 }
 
 // put fills the file under its temporary name and then gives it its final name.
@@ -247,8 +249,14 @@ func (s *Store) check(box *os.Root, r record, name string) error {
 	return inPlace(r.Dir, box)
 }
 
+// errUnread is returned for a record that cannot be read now. It stays in force.
+var errUnread = errors.New("the record cannot be read")
+
 func (s *Store) load(key string) (record, error) {
 	data, err := s.records.Read(key + recordSuffix)
+	if spool.MayPass(err) {
+		err = fmt.Errorf("%w: %w", errUnread, err)
+	}
 	if err != nil {
 		return record{}, err
 	}

@@ -68,6 +68,8 @@ func (s *Store) sweepOne(key string, ttl time.Duration, waiting map[string]bool,
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, keepjson.ErrNewer):
 		return nil
+	case errors.Is(err, errUnread):
+		return fmt.Errorf("sweep %s: %w", key, err)
 	case err != nil:
 		return s.records.Quarantine(key+recordSuffix, s.aside, err.Error())
 	}
