@@ -302,7 +302,7 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 			err = errors.Join(err, body.Close())
 		}
 	}()
-	if err := disk.Remove(body.Name()); err != nil {
+	if err := disk.Remove(body.Name()); err != nil { // it is empty, and stays until the next start
 		return f, fmt.Errorf("export: %w", err)
 	}
 	out := bufio.NewWriter(body)

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/diffs"
 	"ccbot/internal/disk"
 	"ccbot/internal/each"
+	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/ownfile"
 )
@@ -44,7 +45,7 @@ func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, 
 		return "", err
 	}
 	defer func() { // whoever makes room need not look through the moments of all then
-		sum := strconv.FormatInt(size(m.of(session)), 10)
+		sum := strconv.FormatUint(gauge.Files(m.of(session)), 10)
 		err = errors.Join(err, disk.WriteFile(filepath.Join(m.of(session), sizeIn), []byte(sum), 0o600))
 	}()
 	moment, err := mark(filepath.Join(m.of(session), objectsIn))
@@ -57,7 +58,7 @@ func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, 
 	}
 	id := uuid.Must(uuid.NewV7()).String()
 	if err := disk.WriteFile(filepath.Join(m.of(session), id+momentEnd), data, 0o600); err != nil {
-		return "", errors.Join(err, disk.Remove(filepath.Join(m.of(session), id+momentEnd)))
+		return "", err // what is there of it is never loaded
 	}
 	return diffs.Since(id), m.prune(session)
 }
@@ -89,21 +90,8 @@ func (m Moments) size(session uuid.UUID) int64 {
 	data, err := read(filepath.Join(m.of(session), sizeIn))
 	sum, bad := strconv.ParseInt(string(data), 10, 64)
 	if err != nil || bad != nil || sum < 0 {
-		return size(m.of(session))
+		return int64(gauge.Files(m.of(session)))
 	}
-	return sum
-}
-
-// size is how much the files of a folder have; one that goes meanwhile has nothing.
-func size(dir string) (sum int64) {
-	_ = disk.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				sum += info.Size()
-			}
-		}
-		return nil
-	})
 	return sum
 }
 
@@ -141,8 +129,12 @@ func (m Moments) Load(session uuid.UUID, since diffs.Since) (moment git.Moment, 
 }
 
 // Forget removes the moments of a session, at once for whoever reads or adds one: none has only a part of its objects.
+// Calling it again finishes what an error has interrupted.
 func (m Moments) Forget(session uuid.UUID) error {
-	gone := filepath.Join(m.Dir, "gone-"+uuid.NewString())
+	gone := filepath.Join(m.Dir, "gone-"+session.String())
+	if err := disk.RemoveAll(gone); err != nil {
+		return err
+	}
 	if err := disk.Rename(m.of(session), gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
+	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
 )
@@ -74,13 +75,13 @@ func TestMomentsShareTheirObjects(t *testing.T) {
 	w.file("below/large", large.String())
 	w.file("below/a", "0\n")
 	first := w.mark()
-	one := size(w.Moments.Dir)
+	one := int64(gauge.Files(w.Moments.Dir))
 	require.Greater(t, one, int64(100_000))
 	for i := range 5 {
 		w.file("below/a", fmt.Sprintln(i+1))
 		w.mark()
 	}
-	assert.Less(t, size(w.Moments.Dir), one*11/10)
+	assert.Less(t, int64(gauge.Files(w.Moments.Dir)), one*11/10)
 	p, err := w.Patch(t.Context(), w.r.ID, first, "below/a")
 	require.NoError(t, err)
 	assert.Equal(t, "@@ -1 +1 @@\n-0\n+5\n", p.Text)

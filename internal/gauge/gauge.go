@@ -3,12 +3,15 @@ package gauge
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"math"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/disk"
 	"github.com/shirou/gopsutil/v4/host"
 	"github.com/shirou/gopsutil/v4/process"
+
+	files "ccbot/internal/disk"
 )
 
 // Booted is when the machine was started, to the second.
@@ -43,6 +46,20 @@ func Sum(ctx context.Context, pids ...int) (bytes uint64) {
 		one, _ := Memory(ctx, pid)
 		bytes += one
 	}
+	return bytes
+}
+
+// Files is what the files of a folder take together, in bytes. Files may come and go meanwhile.
+func Files(dir string) (bytes uint64) {
+	_ = files.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += uint64(max(info.Size(), 0))
+		}
+		return nil
+	})
 	return bytes
 }
 

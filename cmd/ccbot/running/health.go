@@ -2,14 +2,12 @@ package running
 
 import (
 	"context"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
 	"time"
 
 	"ccbot/bot/outbox"
-	"ccbot/internal/disk"
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
@@ -28,9 +26,8 @@ func (s *system) health(ctx context.Context) health.Figures {
 		f.Sessions[string(state)] = n
 	}
 	f.NotClean = f.Sessions[string(session.CleanupFailed)]
-	if entries, err := s.inbox.List(); err == nil {
-		f.Inbox = len(entries)
-	}
+	entries, _ := s.inbox.List()
+	f.Inbox = len(entries)
 	g := outbox.GoingOf(s.outbox)
 	f.Outbox, f.API = g.Waiting, health.API{Errors: g.Errors, Waits: g.Waits, Failing: g.Failing, Wait: g.Wait, Last: g.Last, LastAgo: now.Sub(g.LastAt)}
 	ago, goesOn, failing := s.service.Pulse.State(now)
@@ -38,7 +35,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	f.Watch, f.Unpinned = string(s.watch.Problem()), s.bot.Asking.Unpinned()
 	f.Hook.Events, f.Hook.Slowest = s.events.Slowest()
 	if room, err := gauge.Disk(ctx, s.Dir); err == nil {
-		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low(), Own: sizeOf(s.Dir)}
+		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low(), Own: gauge.Files(s.Dir)}
 	}
 	return f
 }
@@ -98,18 +95,4 @@ func (s *system) agentsMemory(ctx context.Context) uint64 {
 		}
 	}
 	return gauge.Sum(ctx, pids...)
-}
-
-// sizeOf is what the files of a folder take together. Files may come and go meanwhile.
-func sizeOf(dir string) (bytes uint64) {
-	_ = disk.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return nil
-		}
-		if info, err := d.Info(); err == nil {
-			bytes += uint64(max(info.Size(), 0))
-		}
-		return nil
-	})
-	return bytes
 }
