@@ -111,6 +111,86 @@ func TestP4_HandledMessageIsHandledOnce(t *testing.T) {
 	}
 }
 
+// turnsOfStore looks for entries, reopens one, sets an update aside that has no entry, and removes old markers.
+func turnsOfStore() *disktest.Turns {
+	var s *Store
+	var dir string
+	old, reopened, held := UpdateKey(1), UpdateKey(2), Entry{Key: UpdateKey(3), State: Held, MessageID: 9}
+	return &disktest.Turns{
+		Prepare: func(t *testing.T) string {
+			s, dir = openStore(t)
+			for _, e := range []Entry{{Key: old}, {Key: reopened}, held} {
+				_, err := s.Add(e)
+				require.NoError(t, err)
+			}
+			require.NoError(t, s.Finish(old))
+			time.Sleep(2 * redelivery)
+			require.NoError(t, s.Finish(reopened))
+			return filepath.Dir(dir)
+		},
+		Turn: disktest.InOrder(
+			func() error {
+				all, err := s.List()
+				if err == nil && len(all) != 1 {
+					err = errors.New("there is one entry")
+				}
+				return err
+			},
+			func() error { _, err := s.Find(held.Conversation, held.MessageID); return err },
+			func() error { _, err := s.Load(held.Key); return err },
+			func() error { _, err := s.Reopen(reopened, Held); return err },
+			func() error {
+				s.setAsideRaw("tap", []byte("{"), errors.New("it is no update"))
+				if len(aside(dir)) == 0 {
+					return errors.New("an update is set aside")
+				}
+				return nil
+			},
+			func() error { return s.confirmed(0) },
+		),
+		Done: func(t *testing.T) {
+			assert.ElementsMatch(t, []string{"2.done", "2.json", "3.json"}, files(t, dir))
+			assert.NotEmpty(t, aside(dir))
+		},
+	}
+}
+
+// aside are the updates in quarantine.
+func aside(dir string) []string {
+	names, _ := filepath.Glob(filepath.Join(dir, "../quarantine/*-tap.json"))
+	return names
+}
+
+func TestP4_StoreOutlivesFaults(t *testing.T) {
+	disktest.Run(t, func() disktest.Scenario { return turnsOfStore() })
+}
+
+// TestP4_UnreadEntryIsNotAbsent: an entry that cannot be read now is neither missing nor the end of a list.
+func TestP4_UnreadEntryIsNotAbsent(t *testing.T) {
+	s, dir := openStore(t)
+	for n := range 2 {
+		_, err := s.Add(Entry{Key: UpdateKey(int64(n + 1)), State: Held, MessageID: n + 1})
+		require.NoError(t, err)
+	}
+	heal := disk.Fail(func(op, path string) error {
+		if op == "read" && path == filepath.Join(dir, "1.json") {
+			return syscall.EIO
+		}
+		return nil
+	})
+	defer heal()
+	all, err := s.List()
+	require.ErrorIs(t, err, ErrUnread)
+	require.ErrorIs(t, err, syscall.EIO)
+	assert.Equal(t, []string{"2"}, keys(all))
+	_, err = s.Find(all[0].Conversation, 1)
+	require.NotErrorIs(t, err, ErrNoEntry)
+	require.ErrorIs(t, err, syscall.EIO)
+	e, err := s.Find(all[0].Conversation, 2)
+	require.NoError(t, err)
+	assert.Equal(t, "2", e.Key)
+}
+
 func TestP4_AcceptedMessagesOutliveFaults(t *testing.T) {
 	disktest.Run(t, func() disktest.Scenario { return &faultyInbox{} })
 }

@@ -95,8 +95,8 @@ func (i *Intake) Run(ctx, polling context.Context) error {
 	for _, e := range left {
 		i.takeLeft(e)
 	}
-	for _, key := range unread {
-		i.lanes.add(lane{rest: key}, job{key: key, step: func() error { return i.readLeft(key) }})
+	for _, one := range unread {
+		i.lanes.add(lane{rest: one.key}, job{key: one.key, step: func() error { return i.readLeft(one.key) }})
 	}
 	i.lanes.open(ctx, i.parallel, i.do)
 	polls, end := context.WithCancel(ctx)

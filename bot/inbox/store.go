@@ -22,6 +22,10 @@ import (
 // ErrNoEntry is returned for a key that was never accepted or is finished.
 var ErrNoEntry = errors.New("there is no such entry in the inbox")
 
+// ErrUnread is returned by List together with the entries that can be read, if others cannot be read now: an
+// entry that is not in the list may exist.
+var ErrUnread = errors.New("an entry of the inbox cannot be read now")
+
 // ErrDraft from the function that Change calls keeps the entry in memory: Load gives it, and the next
 // change writes it. An accepted entry is handed on again after a crash, and needs no more.
 var ErrDraft = errors.New("it is only a draft")
@@ -217,15 +221,12 @@ func (s *Store) Change(key string, change func(e *Entry) error) error {
 // a part, or ErrNoEntry. Accepted entries do not count: the edit of a message is one of them.
 func (s *Store) Find(to address.Conversation, message int) (Entry, error) {
 	entries, err := s.List()
-	if err != nil {
-		return Entry{}, err
-	}
 	for _, e := range entries {
 		if e.State != Accepted && e.Conversation == to && message != 0 && (e.MessageID == message || s.isPart(e, message)) {
 			return e, nil
 		}
 	}
-	return Entry{}, fmt.Errorf("message %d of chat %d: %w", message, to.ChatID, ErrNoEntry)
+	return Entry{}, cmp.Or(err, fmt.Errorf("message %d of chat %d: %w", message, to.ChatID, ErrNoEntry))
 }
 
 // isPart reports whether an entry is a text that Telegram has cut, and a message is one of its later parts.
@@ -288,14 +289,22 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 
 // List returns all unfinished entries: updates by id, then prompts by the time they were received. An
 // unreadable one goes into quarantine, as spool.Untold, one of a newer program is left alone. One that
-// cannot be read now is left out and logged.
+// cannot be read now is logged, and the error is ErrUnread.
 func (s *Store) List() ([]Entry, error) {
-	entries, _, err := s.list()
+	entries, unread, err := s.list()
+	if len(unread) > 0 {
+		err = fmt.Errorf("%w: %w", ErrUnread, unread[0].err)
+	}
 	return entries, err
 }
 
-// list is List. unread are the keys of the entries that cannot be read now.
-func (s *Store) list() (entries []Entry, unread []string, err error) {
+// unread is an entry that cannot be read now.
+type unread struct {
+	key string
+	err error
+}
+
+func (s *Store) list() (entries []Entry, left []unread, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	names, err := s.folder.List()
@@ -310,13 +319,13 @@ func (s *Store) list() (entries []Entry, unread []string, err error) {
 		switch e, err := s.readLocked(key); {
 		case err != nil: // neither this nor a quarantine that fails holds up the entries that can be read
 			s.log.Error("inbox_entry_not_read", logkey.File, name, logkey.Error, err)
-			unread = append(unread, key)
+			left = append(left, unread{key, err})
 		case e.Key != "":
 			entries = append(entries, e)
 		}
 	}
 	slices.SortFunc(entries, inOrder)
-	return entries, unread, nil
+	return entries, left, nil
 }
 
 // setAside finishes an entry and keeps it in quarantine. A crash in between leaves it unfinished.

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -52,11 +53,11 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 // be handled when its turn comes. It asks again about those whose question is not there. It belongs
 // before the prompts are handed to their sessions.
 func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
-	if err := EndUnheard(ctx, p); err != nil {
+	if err := EndUnheard(ctx, p); err != nil && !errors.Is(err, inbox.ErrUnread) {
 		return err // else they would be typed
 	}
 	entries, err := p.Entries.List()
-	if err != nil {
+	if err != nil && !errors.Is(err, inbox.ErrUnread) { // a file that can never be read must not prevent each start
 		return err
 	}
 	for _, e := range entries {
@@ -113,8 +114,8 @@ func reasonLeft(e inbox.Entry, r views.Session, known bool) reason {
 
 // EndUnheard ends the prompts that wait and whose sender may not speak any more.
 func EndUnheard(ctx context.Context, p *Prompts) error {
-	entries, err := p.Entries.List()
-	errs, ended := []error{err}, 0
+	entries, unread := p.Entries.List()
+	errs, ended := []error(nil), 0
 	for _, e := range entries {
 		if !unheard(p, e) {
 			continue
@@ -128,7 +129,7 @@ func EndUnheard(ctx context.Context, p *Prompts) error {
 	if ended > 0 {
 		p.Chat.Log.Warn("not_typed", logkey.Prompts, ended, logkey.Why, "who sent them is not allowed any more")
 	}
-	return errors.Join(errs...)
+	return cmp.Or(errors.Join(errs...), unread)
 }
 
 // end takes a prompt that waits out of its queue, if it stands in one, and finishes it. chat.IsGone of the error: it

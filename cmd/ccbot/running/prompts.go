@@ -123,7 +123,7 @@ var errUnchanged = errors.New("the entry is so already")
 func (p prompts) FinishPrompt(key string) error { return p.inbox.Finish(key) }
 
 // Waiting lists the unfinished prompts of each session, in order. Prompts that wait for a person's
-// answer lie in no queue, and are left out.
+// answer lie in no queue, and are left out. With inbox.ErrUnread some may be missing.
 func (p prompts) Waiting() (map[uuid.UUID][]string, error) {
 	return p.bySession(queued...)
 }
@@ -136,14 +136,11 @@ func (p prompts) Left() (map[uuid.UUID][]string, error) {
 
 func (p prompts) bySession(states ...inbox.State) (map[uuid.UUID][]string, error) {
 	entries, err := p.inbox.List()
-	if err != nil {
-		return nil, err
-	}
 	all := make(map[uuid.UUID][]string)
 	for _, e := range entries {
 		if slices.Contains(states, e.State) {
 			all[e.Session] = append(all[e.Session], e.Key)
 		}
 	}
-	return all, nil
+	return all, err
 }

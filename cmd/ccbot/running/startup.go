@@ -11,11 +11,13 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/health"
+	"ccbot/bot/inbox"
 	"ccbot/bot/prompt"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/host"
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/recovery"
@@ -26,7 +28,7 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	if err := s.ensureTmux(ctx); err != nil {
 		return recovery.Report{}, err
 	}
-	if _, err := s.prompts.Waiting(); err != nil { // sets aside unreadable entries before anything needs them
+	if err := s.readable(ctx); err != nil {
 		return recovery.Report{}, err
 	}
 	report, err := s.recovery.Run(ctx)
@@ -38,6 +40,30 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 		return recovery.Report{}, err // otherwise prompts that are too old, or belong to no session, would be typed
 	}
 	return report, s.settle(ctx)
+}
+
+// unreadTimeout is how long a start waits for entries of the inbox that cannot be read now.
+const unreadTimeout = time.Minute
+
+// readable sets aside damaged entries of the inbox before anything needs them. An entry that cannot be read
+// now is waited for. After unreadTimeout the start continues: it may be one bad block of the disk.
+func (s *system) readable(ctx context.Context) error {
+	for began := time.Now(); ; {
+		_, err := s.prompts.Waiting()
+		if !errors.Is(err, inbox.ErrUnread) || time.Since(began) >= unreadTimeout {
+			return unlessUnread(err)
+		}
+		if err := pause.For(ctx, 5*time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+func unlessUnread(err error) error {
+	if errors.Is(err, inbox.ErrUnread) {
+		return nil
+	}
+	return err
 }
 
 // tmuxPatience is how long a start waits for tmux before it logs that it waits: tmux answers within
@@ -76,7 +102,7 @@ func (s *system) tmuxSilence(ctx context.Context, silent bool) {
 // read the record, or a person may bring it back out of a backup.
 func (s *system) settle(ctx context.Context) error {
 	waiting, err := s.prompts.Waiting()
-	if err != nil {
+	if err := unlessUnread(err); err != nil {
 		return err
 	}
 	aside := s.store.Aside()
