@@ -22,6 +22,7 @@ type File[T any] struct {
 	log    *slog.Logger
 
 	Writing sync.Mutex // held during disk writes; taken before mu. A test that holds it has a slow disk
+	unsaved bool       // the last write has failed; Writing guards it
 	mu      sync.Mutex
 	all     map[string]T
 }
@@ -49,7 +50,7 @@ func (f *File[T]) Get(key string) (T, bool) {
 }
 
 // Change changes the facts, and writes them when do returns true. If the disk refuses the write,
-// the change lasts until the program ends.
+// the next Change writes it.
 func (f *File[T]) Change(do func(all map[string]T) (changed bool)) {
 	f.Writing.Lock()
 	defer f.Writing.Unlock()
@@ -59,7 +60,7 @@ func (f *File[T]) Change(do func(all map[string]T) (changed bool)) {
 	empty := len(f.all) == 0
 	f.mu.Unlock()
 	switch {
-	case !changed:
+	case !changed && !f.unsaved:
 		return
 	case err != nil:
 		err = fmt.Errorf("write %s: %w", f.name, err)
@@ -68,6 +69,7 @@ func (f *File[T]) Change(do func(all map[string]T) (changed bool)) {
 	default:
 		err = f.folder.Put(f.name, append(data, '\n'))
 	}
+	f.unsaved = err != nil
 	if err != nil {
 		f.log.Error("outbox_state_not_saved", logkey.File, f.name, logkey.Error, err)
 	}

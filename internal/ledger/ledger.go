@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"io/fs"
 	"log/slog"
@@ -121,7 +122,11 @@ func (l *Ledger) Read(ctx context.Context) (b *Book, left int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	r := reading{Ledger: l, Book: l.load(), files: make(map[string]*File)}
+	b, err = l.load()
+	if err != nil {
+		return nil, 0, err
+	}
+	r := reading{Ledger: l, Book: b, files: make(map[string]*File)}
 	for _, f := range r.Files {
 		r.files[f.Path] = f
 	}
@@ -262,9 +267,12 @@ func (r *reading) keep(found []at) {
 
 // load gives the book that was kept. One that cannot be read is made anew, as is one that has left out
 // what is asked for now: the clock was set back.
-func (l *Ledger) load() *Book {
+func (l *Ledger) load() (*Book, error) {
 	b := new(Book)
 	data, err := l.folder.Read(indexName)
+	if spool.MayPass(err) { // the transcripts that it was counted from may be gone
+		return nil, fmt.Errorf("read what was counted: %w", err)
+	}
 	if err == nil {
 		err = json.Unmarshal(data, b)
 	}
@@ -273,7 +281,7 @@ func (l *Ledger) load() *Book {
 	}
 	since := l.now().Add(-kept)
 	if err != nil || b.Version != version || b.Since.After(l.now().AddDate(0, 0, -Days)) {
-		return &Book{Version: version, Since: since}
+		return &Book{Version: version, Since: since}, nil
 	}
 	if b.Since.Before(since) {
 		b.Since = since
@@ -281,7 +289,7 @@ func (l *Ledger) load() *Book {
 	for _, f := range b.Files {
 		f.Answers = slices.DeleteFunc(f.Answers, func(a Answer) bool { return a.At < b.Since.Unix() || a.Model >= len(b.Models) })
 	}
-	return b
+	return b, nil
 }
 
 // digest is short for the ids of an answer: of a million answers two are taken for one with a chance of

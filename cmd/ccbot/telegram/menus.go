@@ -34,10 +34,16 @@ type Menus struct {
 	wanted func() []menu.List
 	log    *slog.Logger
 	wake   chan struct{}
+
+	has     published // what Telegram has, once the file was read
+	read    bool
+	unsaved bool // the file does not have it
 }
 
 const (
 	menuFile = "commands.json"
+	// menuDiskRetry is the time until the file is read or written again after a failure.
+	menuDiskRetry = 5 * time.Second
 	// menuRetry is the time until calls that have failed are made again.
 	menuRetry = 5 * time.Minute
 )
@@ -72,14 +78,13 @@ func (m *Menus) Run(ctx context.Context, id int64) error {
 // failed is tried again. A damaged file counts as none, and so does that of another bot: then all lists are made anew.
 func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all error) {
 	again = pause.Forever
-	var has published
-	from := spool.Loader{Quarantine: filepath.Join(m.folder.Path, "quarantine"), Log: m.log}
-	if _, err := from.LoadOne(m.folder, menuFile, func(data []byte) error { return json.Unmarshal(data, &has) }); err != nil {
-		return again, err
+	if err := m.load(id); err != nil {
+		return menuDiskRetry, err
 	}
-	if has.Bot != id {
-		has = published{Bot: id}
+	if err := m.save(); err != nil {
+		return menuDiskRetry, err
 	}
+	has := &m.has
 	wanted := m.wanted()
 	for _, one := range has.Lists {
 		if place(wanted, one) < 0 {
@@ -104,15 +109,42 @@ func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all
 		if len(one.Commands) > 0 {
 			has.Lists = append(has.Lists, one)
 		}
-		data, err := json.Marshal(has)
-		if err == nil {
-			err = m.folder.Put(menuFile, append(data, '\n'))
-		}
-		if err != nil {
-			return again, errors.Join(all, err)
+		m.unsaved = true
+		if err := m.save(); err != nil {
+			return menuDiskRetry, errors.Join(all, err)
 		}
 	}
 	return again, all
+}
+
+// load reads, once, what a bot has given Telegram.
+func (m *Menus) load(id int64) error {
+	if m.read {
+		return nil
+	}
+	var has published
+	from := spool.Loader{Quarantine: filepath.Join(m.folder.Path, "quarantine"), Log: m.log}
+	if _, err := from.LoadOne(m.folder, menuFile, func(data []byte) error { return json.Unmarshal(data, &has) }); err != nil {
+		return err
+	}
+	if has.Bot != id {
+		has = published{Bot: id}
+	}
+	m.has, m.read = has, true
+	return nil
+}
+
+// save writes what Telegram has, if the file does not have it.
+func (m *Menus) save() error {
+	if !m.unsaved {
+		return nil
+	}
+	data, err := json.Marshal(m.has)
+	if err == nil {
+		err = m.folder.Put(menuFile, append(data, '\n'))
+	}
+	m.unsaved = err != nil
+	return err
 }
 
 // place is where a list of the same people stands among others; -1: nowhere.
