@@ -22,6 +22,9 @@ import (
 
 const callsPath = "internal/disk/disktest/calls.txt"
 
+// untestedRows is how many rows of the running bot have no test that makes their call fail. It may only fall.
+const untestedRows = 0
+
 // systemCalls are the functions of other modules that reach a file by its path.
 var systemCalls = map[string][]string{
 	"os": {"Chmod", "Chtimes", "Create", "CreateTemp", "DirFS", "Link", "Lstat", "Mkdir", "MkdirAll", "MkdirTemp", "Open", "OpenFile", "OpenInRoot",
@@ -38,7 +41,7 @@ var systemCalls = map[string][]string{
 }
 
 // inMemory are the functions of the layers that reach no file.
-var inMemory = map[string]bool{"facts.Get": true, "disk.Fail": true, "ownfile.Owner": true}
+var inMemory = map[string]bool{"facts.Get": true, "disk.Fail": true, "ownfile.Owner": true, "spool.MayPass": true}
 
 // diskCalls returns the calls of the product that reach files: function, space, what it calls. Calls of the layers
 // themselves, which make calls for others, are left out.
@@ -146,11 +149,16 @@ func TestDiskCallsAreInTable(t *testing.T) {
 			rows[i].Used = true
 		}
 	}
-	tests := testNames(t)
+	tests, untested := testNames(t), 0
 	for _, r := range rows {
 		assert.True(t, r.Used, "%s: the tree has no such call; `go generate .` removes it", r)
 		assert.NoError(t, judged(r, tests), r)
+		if r.Class.Runs() && strings.HasPrefix(r.Why, disktest.Untested) {
+			untested++
+		}
 	}
+	assertOnlyVerbs(t, rows)
+	assert.Equal(t, untestedRows, untested, "a new call needs a test; a row that has one now lowers the bound")
 }
 
 // judged returns why a row is wrong.
@@ -181,4 +189,65 @@ func testNames(t *testing.T) map[string]bool {
 		}
 	}
 	return all
+}
+
+// assertOnlyVerbs requires that what the rows of class Verb name is called by verbs only: the running bot does not reach it.
+func assertOnlyVerbs(t *testing.T, rows []disktest.Row) {
+	verbs := map[string]bool{"cmd/ccbot": true}
+	for _, r := range rows {
+		if pkg, all := strings.CutSuffix(r.Caller, ".*"); all && r.Class == disktest.Verb {
+			verbs[pkg] = true
+		}
+	}
+	callers := callersIn(t)
+	for _, r := range rows {
+		if r.Class != disktest.Verb || strings.HasSuffix(r.Caller, "*") || r.Caller == "cmd/ccbot/running.Failpoint" { // not in a release
+			continue
+		}
+		for at, seen := []string{r.Caller}, map[string]bool{}; len(at) > 0; at = at[1:] {
+			pkg := path.Join(path.Dir(at[0]), strings.SplitN(path.Base(at[0]), ".", 2)[0])
+			if verbs[pkg] || seen[at[0]] {
+				continue
+			}
+			seen[at[0]] = true
+			assert.NotEmpty(t, callers[at[0]], "%s: %s is called by no verb that this test sees", r, at[0])
+			at = append(at, callers[at[0]]...)
+		}
+	}
+}
+
+// callersIn returns the functions of the product that name each function of the product.
+func callersIn(t *testing.T) map[string][]string {
+	all := make(map[string][]string)
+	for _, room := range checkedHouse(t) {
+		for _, s := range room.files {
+			for _, d := range s.file.Decls {
+				f, ok := d.(*ast.FuncDecl)
+				if !ok || room.info.Defs[f.Name] == nil { // declared for another system, too
+					continue
+				}
+				caller := room.info.Defs[f.Name].(*types.Func)
+				ast.Inspect(d, func(n ast.Node) bool {
+					id, ok := n.(*ast.Ident)
+					if !ok {
+						return true
+					}
+					if callee, ok := room.info.Uses[id].(*types.Func); ok && callee.Pkg() != nil {
+						all[fullName(callee)] = append(all[fullName(callee)], fullName(caller))
+					}
+					return true
+				})
+			}
+		}
+	}
+	return all
+}
+
+// fullName is the name of a function in the form of the table of calls.
+func fullName(f *types.Func) string {
+	name := strings.TrimPrefix(f.Pkg().Path(), module) + "."
+	if r := f.Origin().Signature().Recv(); r != nil && !types.IsInterface(r.Type()) {
+		name += typeName(r.Type()) + "."
+	}
+	return name + f.Name()
 }

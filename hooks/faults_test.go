@@ -1,7 +1,9 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -12,12 +14,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/disk/disktest"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/pause"
+	"ccbot/internal/spool"
 	"ccbot/internal/watch"
 )
 
@@ -31,15 +35,14 @@ type faultyEvents struct {
 func (f *faultyEvents) Begin(t *testing.T) string {
 	f.dir, f.s = t.TempDir(), newSink(nil)
 	f.e = NewEvents(f.dir, f.s, watch.New(slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler))
-	follow(t, f.e)
 	return f.dir
 }
 
-// follow makes passes until the test has ended.
+// follow runs e, without a watcher, until the test has ended.
 func follow(t *testing.T, e *Events) {
 	ctx, end := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- e.follow(ctx) }()
+	go func() { done <- e.Run(ctx) }()
 	t.Cleanup(func() {
 		end()
 		assert.NoError(t, <-done)
@@ -54,13 +57,79 @@ func (f *faultyEvents) Act(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(f.dir, hookwire.EventsFolder, ".old"), nil, 0o600))
 	long := time.Now().Add(-2 * keepTemporary)
 	require.NoError(t, os.Chtimes(filepath.Join(f.dir, hookwire.EventsFolder, ".old"), long, long))
-	pause.Poke(f.e.arrived)
+	follow(t, f.e)
 }
 
 func (f *faultyEvents) Check(t *testing.T) {
 	assert.ElementsMatch(t, []string{"0", "1", "2"}, f.s.have())
 	assert.NotContains(t, left(t, f.dir, "events"), "odd.json")
 	assert.Contains(t, left(t, f.dir, "quarantine"), "events-odd.json")
+}
+
+// turnsOfLaunches reads and writes what hooks and launches leave, and bounds the rejected events.
+func turnsOfLaunches() *disktest.Turns {
+	var dir string
+	var e *Events
+	launched, ended, waits := uuid.New(), uuid.New(), uuid.New()
+	binding := hookwire.Binding{Version: 1, Boot: "ab", PID: 5, Start: 7, SessionID: sessionID}
+	launch := func() Launch { return Launch{Dir: dir, HookBinary: filepath.Join(dir, "ccbot-hook"), Mode: ModeAsk} }
+	inQuarantine := func(name string) string { return filepath.Join(dir, "quarantine", name) }
+	return &disktest.Turns{
+		Prepare: func(t *testing.T) string {
+			dir = t.TempDir()
+			e = NewEvents(dir, newSink(nil), watch.New(slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler))
+			put(t, dir, waits.String(), "x", time.Now())
+			_, err := hookwire.WriteBinding(dir, binding)
+			require.NoError(t, err)
+			_, err = hookwire.WriteStatus(dir, hookwire.Status{Version: hookwire.Version, Launch: ended.String(), SessionID: sessionID, At: time.Now()})
+			require.NoError(t, err)
+			putFile(t, inQuarantine("events-large.json"), "x")
+			require.NoError(t, os.Truncate(inQuarantine("events-large.json"), 2*maxRejectedBytes))
+			putFile(t, inQuarantine("events-large.json"+spool.ReasonSuffix), rejectedReason+"x")
+			return dir
+		},
+		Turn: disktest.InOrder(
+			func() error { _, err := launch().Write(launched, dir, nil); return err },
+			func() error {
+				unheard, err := launch().Unheard(waits)
+				return cmp.Or(err, unless(unheard, "the event of a launch is unheard"))
+			},
+			func() error {
+				all, errs := Bindings(dir)
+				return errors.Join(append(errs, unless(len(all) == 1, "there is one binding"))...)
+			},
+			func() error { _, err := Status(dir, ended); return err },
+			func() error { return launch().Remove(ended) },
+			func() error {
+				err := PruneBindings(dir, func(hookwire.Binding) bool { return true })
+				_, there := os.Stat(filepath.Join(dir, hookwire.BindingsFolder, binding.Name()))
+				return cmp.Or(err, unless(there != nil, "a binding is left"))
+			},
+			func() error {
+				e.mu.Lock()
+				defer e.mu.Unlock()
+				err := e.boundLocked()
+				_, there := os.Stat(inQuarantine("events-large.json"))
+				return cmp.Or(err, unless(there != nil, "a large file is left"))
+			}),
+		Done: func(t *testing.T) {
+			assert.FileExists(t, filepath.Join(dir, launchFolder, launched.String()+".json"))
+			assert.Empty(t, left(t, dir, hookwire.StatusFolder))
+			assert.Empty(t, left(t, dir, hookwire.BindingsFolder))
+			assert.NoFileExists(t, inQuarantine("events-large.json"))
+		},
+	}
+}
+
+func unless(ok bool, otherwise string) error {
+	if ok {
+		return nil
+	}
+	return errors.New(otherwise)
+}
+
+func TestP8_LaunchesOutliveFaults(t *testing.T) {
+	disktest.Run(t, func() disktest.Scenario { return turnsOfLaunches() })
 }
 
 func TestP8_EventsOutliveFaults(t *testing.T) {

@@ -80,7 +80,7 @@ func (m *Moves) Take(message *models.Message) (taken bool, err error) {
 }
 
 // retryAfter is the pause after what failed.
-const retryAfter = 10 * time.Second
+const retryAfter = 5 * time.Second
 
 // Migrated hears that a group has become another chat.
 func (m *Moves) Migrated() { pause.Poke(m.wake) }

@@ -2,9 +2,11 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +16,7 @@ import (
 
 	tgbot "github.com/go-telegram/bot"
 
+	"ccbot/internal/disk"
 	"ccbot/internal/disk/disktest"
 )
 
@@ -67,6 +70,47 @@ func (f *faultyOutbox) Check(t *testing.T) {
 	assert.LessOrEqual(t, len(left), 1, "but for the chat that accepts nothing: %s", left)
 }
 
+// turnsOfNotes notes for the next run which server has rich messages, which chat is blocked, and when the budgets are full.
+func turnsOfNotes() *disktest.Turns {
+	var b *bench
+	up := func() time.Duration { return time.Hour }
+	return &disktest.Turns{
+		Prepare: func(t *testing.T) string {
+			dir := filepath.Join(t.TempDir(), "state")
+			before := newBench(t, dir, nil)
+			before.Uptime = up
+			before.notes.park(5, errors.New("it is blocked"))
+			before.keepBudgets()
+			b = newBench(t, dir, nil)
+			b.Uptime = up
+			return dir
+		},
+		Turn: func() error {
+			b.budgets.Do(b.takeBudgets)
+			b.notes.unpark(5)
+			b.notes.rich(false)
+			b.notes.park(6, errors.New("it is blocked"))
+			b.keepBudgets()
+			return nil
+		},
+		Done: func(t *testing.T) {
+			next := newBench(t, b.dir, nil)
+			_, parked := next.notes.parked.Get(key(5))
+			assert.False(t, parked)
+			_, parked = next.notes.parked.Get(key(6))
+			assert.True(t, parked)
+			_, known := next.notes.servers.Get(next.notes.server)
+			assert.True(t, known)
+			_, known = next.notes.full.Get("stop")
+			assert.True(t, known)
+		},
+	}
+}
+
+func TestP5_NotesOutliveFaults(t *testing.T) {
+	disktest.Run(t, func() disktest.Scenario { return turnsOfNotes() })
+}
+
 func TestP5_PostsOutliveFaults(t *testing.T) {
 	disktest.Run(t, func() disktest.Scenario { return &faultyOutbox{} })
 }
@@ -87,5 +131,31 @@ func TestP5_LeftPostOutlivesFaultAtStart(t *testing.T) {
 		time.Sleep(disktest.HealTime)
 		assert.ElementsMatch(t, []string{"a", "other"}, texts(b.seen("send", true)))
 		assert.Empty(t, files(t, b.posts.folder.Path))
+	})
+}
+
+// TestP5_RefusedPostIsNotLeft: what the disk has of a post that it has refused is removed as soon as it can be: its caller
+// posts it again.
+func TestP5_RefusedPostIsNotLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, filepath.Join(t.TempDir(), "state"), nil)
+		b.run(t)
+		synctest.Wait()
+		heal := disk.Fail(func(op, _ string) error {
+			if op == "sync" || op == "remove" {
+				return syscall.EIO
+			}
+			return nil
+		})
+		defer heal()
+		require.ErrorIs(t, b.Post(t.Context(), say(5, "a")), syscall.EIO)
+		time.Sleep(time.Minute)
+		assert.Len(t, files(t, b.posts.folder.Path), 1)
+		heal()
+		time.Sleep(disktest.HealTime)
+		assert.Empty(t, files(t, b.posts.folder.Path))
+		require.NoError(t, b.Post(t.Context(), say(5, "a")))
+		synctest.Wait()
+		assert.Equal(t, []string{"a"}, texts(b.seen("send", true)))
 	})
 }

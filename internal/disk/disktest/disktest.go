@@ -67,12 +67,12 @@ func Run(t *testing.T, scenario func() Scenario) {
 	test := testName()
 	seen := make(map[Site]bool)
 	var mu sync.Mutex
-	run(t, "without faults", scenario(), func(s Site) error {
+	run(t, "without faults", scenario(), &fault{time: time.Minute}, func(s Site) error {
 		mu.Lock()
 		defer mu.Unlock()
 		seen[s] = true
 		return nil
-	}, time.Minute)
+	})
 	require.False(t, t.Failed())
 	rows, n := Rows(), 0
 	for _, site := range slices.SortedFunc(maps.Keys(seen), compareSites) {
@@ -83,7 +83,7 @@ func Run(t *testing.T, scenario func() Scenario) {
 		}
 		if rows[i].Why == test {
 			rows[i].Used = true
-			failEach(t, scenario, site, n)
+			failEach(t, scenario, site, rows[i].Class == Reported, n)
 			n++
 		}
 	}
@@ -95,7 +95,7 @@ func Run(t *testing.T, scenario func() Scenario) {
 }
 
 // failEach fails one call once and ten times, each with one of the errors, and for a minute with each error.
-func failEach(t *testing.T, scenario func() Scenario, site Site, n int) {
+func failEach(t *testing.T, scenario func() Scenario, site Site, reported bool, n int) {
 	t.Helper()
 	for _, l := range lengths {
 		errors := Errors
@@ -104,8 +104,8 @@ func failEach(t *testing.T, scenario func() Scenario, site Site, n int) {
 			errors = Errors[n%len(Errors):][:1]
 		}
 		for _, number := range errors {
-			f := &fault{site: site, error: number, calls: l.calls, time: l.time}
-			run(t, fmt.Sprintf("%s: %s %s", site, number, l.name), scenario(), f.fail, f.duration())
+			f := &fault{site: site, error: number, calls: l.calls, time: l.time, reported: reported}
+			run(t, fmt.Sprintf("%s: %s %s", site, number, l.name), scenario(), f, f.fail)
 		}
 	}
 }
@@ -121,9 +121,9 @@ func testName() string {
 	return strings.Replace(name, "_test.", ".", 1)
 }
 
-// run runs a scenario once. fail is asked about each call in the scenario's folder; the faults have ended after
-// longest.
-func run(t *testing.T, name string, s Scenario, fail func(Site) error, longest time.Duration) {
+// run runs a scenario once. fail is asked about each call in the scenario's folder; the fault has ended after its
+// duration.
+func run(t *testing.T, name string, s Scenario, f *fault, fail func(Site) error) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			dir := s.Begin(t)
@@ -135,8 +135,11 @@ func run(t *testing.T, name string, s Scenario, fail func(Site) error, longest t
 				return fail(Site{from, to, op})
 			})
 			defer end()
+			if turns, ok := s.(*Turns); ok {
+				turns.fault = f
+			}
 			s.Act(t)
-			time.Sleep(longest)
+			time.Sleep(f.duration())
 			end()
 			time.Sleep(HealTime)
 			synctest.Wait()
@@ -151,9 +154,19 @@ type fault struct {
 	error error
 	calls int
 	time  time.Duration
+	// reported is set if the caller has to return the error.
+	reported bool
 
-	mu    sync.Mutex
-	since time.Time
+	mu     sync.Mutex
+	since  time.Time
+	failed int
+}
+
+// count returns how many calls have failed.
+func (f *fault) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed
 }
 
 // duration is after which time the fault has ended: ten calls with the longest pause between them.
@@ -175,6 +188,7 @@ func (f *fault) fail(s Site) error {
 	} else if time.Since(f.since) >= f.time {
 		return nil
 	}
+	f.failed++
 	return f.error
 }
 
