@@ -247,3 +247,17 @@ func TestP9_TwoCommandsAreShownDifferently(t *testing.T) {
 		}
 	}
 }
+
+// TestP9_CardKeepsWordOrder shows commands that an app would draw alike without marks: "deploy א 1" and "deploy 1 א".
+func TestP9_CardKeepsWordOrder(t *testing.T) {
+	v, marked := viewer(t, "en"), "\u200eא\u200e 1"
+	for _, c := range []Card{
+		cardOf("Bash", object("command", "deploy א 1")),
+		cardOf("Read", object("file_path", "/w/א 1")),
+		cardOf("mcp__a__b", object("x", "deploy א 1")),
+		cardOf("Edit", `{"file_path":"/w/a","old_string":"deploy א 1","new_string":"x"}`),
+	} {
+		require.Contains(t, v.View(c, "work").Text.Text, marked, c.Request.Tool)
+		require.True(t, judge(c).whole, c.Request.Tool)
+	}
+}

@@ -112,7 +112,7 @@ func (v Viewer) sheetOf(c Card) sheet {
 		})
 	}
 	if diff, rest, ok := diffOf(list); ok && q.Tool == "Edit" {
-		blocks, list = append(blocks, render.Pre(diff, "diff")), rest
+		blocks, list = append(blocks, render.Pre(glyph.LeftToRight(diff), "diff")), rest
 	}
 	blocks = append(blocks, each.As(list, fieldLine)...)
 	tool, _ := inUnits(oneLined(q.Tool), maxWord)
@@ -146,12 +146,14 @@ func oneLine(s string) bool {
 }
 
 // code is foreign text in its own formatting, which it cannot leave; what is invisible has signs.
-func code(s string) render.Text { return render.Code(glyph.Signs(s)) }
+func code(s string) render.Text { return render.Code(glyph.LeftToRight(glyph.Signs(s))) }
 
-func pre(s, lang string) render.Text { return render.Pre(glyph.Block(s), lang) }
+func pre(s, lang string) render.Text { return render.Pre(glyph.LeftToRight(glyph.Block(s)), lang) }
 
 // oneLined keeps a name in its line; what is invisible in it has signs.
-func oneLined(s string) string { return strings.ReplaceAll(glyph.Signs(s), "\n", "⏎") }
+func oneLined(s string) string {
+	return glyph.LeftToRight(strings.ReplaceAll(glyph.Signs(s), "\n", "⏎"))
+}
 
 // inUnits shortens s to limit UTF-16 units, and says whether it did.
 func inUnits(s string, limit int) (string, bool) {

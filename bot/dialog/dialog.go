@@ -228,7 +228,7 @@ func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))
 	text := []render.Text{head}
-	parts := render.Pre(glyph.Signs(screen), "").Split(render.Limit - spareRoom - text[0].Length() - foot.Length())
+	parts := render.Pre(glyph.LeftToRight(glyph.Signs(screen)), "").Split(render.Limit - spareRoom - text[0].Length() - foot.Length())
 	if len(parts) > 0 {
 		text = append(text, render.Plain("\n"), parts[len(parts)-1]) // the options stand at the end
 	}

@@ -146,10 +146,10 @@ func writeLacking(out io.Writer, c config.Config, lacking map[string]string, wri
 }
 
 // safePath takes the folders out of the service's PATH in which another user can put a program, and names them. It is an
-// error if claude, tmux or git is in one of them, or behind a link that leads there: the service would not find it, or
-// would run another one.
+// error if claude, tmux, git or ccbot itself is in one of them, or behind a link that leads there: the service would not
+// find it, or would run another one.
 func safePath(s *service.Service, c config.Config, environ []string) error {
-	for _, name := range []string{c.ClaudeCommand(), "tmux", "git"} {
+	for _, name := range []string{c.ClaudeCommand(), "tmux", "git", s.Program.Binary} {
 		program, err := exec.LookPath(name)
 		switch {
 		case errors.Is(err, exec.ErrDot):
@@ -167,7 +167,7 @@ func safePath(s *service.Service, c config.Config, environ []string) error {
 			}
 			if why != "" {
 				return exit.Usage(fmt.Errorf("another user could put another program in the place of %s: %s; take that permission away, or install %s elsewhere",
-					terminal.Printable(program), why, name))
+					terminal.Printable(program), why, filepath.Base(name)))
 			}
 		}
 	}

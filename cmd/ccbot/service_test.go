@@ -104,4 +104,14 @@ func TestP9_TheServiceLeavesForeignFoldersOut(t *testing.T) {
 	out, err = cmd.CombinedOutput()
 	assert.Equal(t, 2, cmd.ProcessState.ExitCode(), "%v", err)
 	assert.Contains(t, string(out), "git is in a folder of PATH that is not absolute")
+
+	for _, name := range []string{"ccbot", "ccbot-hook"} {
+		require.NoError(t, os.Link(filepath.Join(filepath.Dir(d.ccbot), name), filepath.Join(open, name)))
+	}
+	cmd = exec.Command(filepath.Join(open, "ccbot"), "service", "install", "--force")
+	cmd.Env = d.environ()
+	out, err = cmd.CombinedOutput()
+	assert.Equal(t, 2, cmd.ProcessState.ExitCode(), "%v", err)
+	assert.Contains(t, string(out), "another user could put another program in the place of "+open+"/ccbot: others may write "+open)
+	assert.Contains(t, string(out), "or install ccbot elsewhere")
 }
