@@ -26,6 +26,8 @@ const (
 	// maxOutput is what is kept of an answer: all that matters stands at its start, but for the last of very many
 	// files that are not tracked.
 	maxOutput = 64 << 10
+	// maxMemory is what git may allocate: a repository can name a file without an end, which git reads as one line.
+	maxMemory = 1 << 30
 	// maxComplaint is what is kept of what git says beside its answer.
 	maxComplaint = 1 << 10
 )
@@ -132,7 +134,11 @@ func (g caller) ask(ctx context.Context, input string, said io.Writer, args ...s
 		cmd.Env = append(slices.Clip(cmd.Env), "GIT_WORK_TREE="+g.dir)
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), said, complaint
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil {
+		boundMemory(cmd.Process.Pid)
+		err = cmd.Wait()
+	}
 	switch late := ctx.Err(); {
 	case err == nil:
 		return nil
