@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,6 +56,36 @@ func (w *world) stopsTurn(word, key, editor string) {
 	})
 	w.until("the box is empty", func() bool { s := w.screenOf("work"); return s.Box.Present && s.Box.Empty })
 	w.hear(w.say("say "+word), word)
+}
+
+// fullFlow gives the session "work" all that a chat gives an agent: texts of one and of several lines, a
+// text while it works, a permission, a command, a turn that hangs, an end and a resume.
+func (w *world) fullFlow() {
+	w.t.Helper()
+	w.hear(w.say("say one"), "one")
+	w.hear(w.say("say two\nthree\nfour"), "two")
+	w.hear(w.say("# a note\nfive\nsix\nseven\neight"), "echo: # a note")
+	w.say("slow 1")
+	w.hear(w.say("say meanwhile"), "meanwhile")
+	w.allowed("made")
+	w.hear(w.say("!echo from the shell"), "from the shell")
+	w.stopsTurn("afterwards", "", w.screenOf("work").Editor)
+	w.say("slow 600")
+	w.until("it says something", func() bool {
+		_, said, _ := strings.Cut(w.screenOf("work").Text, "slow 600")
+		return strings.Contains(said, "slow word slow word")
+	})
+	w.hear(w.say("/stop"), "is interrupted")
+	asked := w.hear(w.say("/kill"), "End work")
+	w.tap(asked, "Kill")
+	w.hear(asked.ID, "work is archived")
+	w.hear(w.say("/resume work"), "work is ready")
+	w.hear(w.say("say the same talk"), "the same talk")
+	for _, text := range []string{"say one", "say two", "say meanwhile", "say the same talk"} {
+		assert.Equal(w.t, 1, w.saidTo(text), text)
+	}
+	assert.Zero(w.t, w.heard("not certain"))
+	w.drained()
 }
 
 // TestRealVimIsStopped stops the real CLI under vim keys, in each mode in which a person may have left

@@ -76,7 +76,8 @@ func (t *terminal) cancelKey() (tmux.Key, error) {
 
 // emptyBox clears the prompt box, and reports whether the box is proven empty.
 func (t *terminal) emptyBox(ctx context.Context) bool {
-	key, err := t.claudeKeys().Clear(t.Screen.Editor != "")
+	// In screen reader mode C-u leaves the removed rows on the screen.
+	key, err := t.claudeKeys().Clear(t.Screen.Editor != "" || t.Screen.Flat)
 	switch {
 	case err != nil:
 		return false
@@ -86,9 +87,12 @@ func (t *terminal) emptyBox(ctx context.Context) bool {
 	return t.emptyByRow(ctx)
 }
 
-// emptyAtOnce presses C-c, which empties the box in every editor mode. It presses the key once: a
-// second C-c would end Claude Code.
+// emptyAtOnce presses C-c, which empties the box in every editor mode but the visual ones. It presses the
+// key once: a second C-c would end Claude Code.
 func (t *terminal) emptyAtOnce(ctx context.Context) bool {
+	if !t.leaveVisual(ctx) {
+		return false
+	}
 	await(ctx, lookPace, effectWait, func() bool {
 		t.look(ctx)
 		return !t.Screen.Exits

@@ -43,7 +43,9 @@ func dialogOf(r session.Record, v View) Dialog {
 	}
 	d.Open = true
 	if s := v.Screen.Dialog; s != nil {
-		d.Lines, d.Options, d.Selected, d.Whole = s.Lines, s.Options, s.Selected, s.Whole
+		d.Lines, d.Options, d.Selected = s.Lines, s.Options, s.Selected
+		// Without styles and rules a row that has left the screen could be the dialog's real beginning.
+		d.Whole = s.Whole && (!v.Screen.Flat || v.Pane.Scrolled == 0)
 	} else {
 		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
 		d.Whole = v.Pane.Scrolled == 0 && !v.Screen.HidesRows() // the edges of an unrecognised dialog are unknown

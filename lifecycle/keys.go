@@ -66,13 +66,17 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 // Choose moves the cursor of the dialog that has the mark to one of its options, presses Enter
 // there, and returns what the terminal shows afterwards. After each key it checks that the question
 // and the options are still the same. If a person moves the cursor at the same time, Choose
-// corrects it a few times. The errors are those of Press. Digits are never sent.
+// corrects it a few times. The errors are those of Press. A digit is sent only to a dialog of screen
+// reader mode, which takes no arrows, and in which it chooses nothing before the Enter.
 func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error) {
 	return s.kit.inDialog(ctx, id, mark, keyEnter, func(t *terminal, d Dialog) (_ Dialog, err error) {
 		if option < 0 || option >= len(d.Options) || !d.CanChoose(option) {
 			return d, fmt.Errorf("choose option %d of %d: %w", option, len(d.Options), ErrChanged)
 		}
 		asked := t.Screen.Dialog
+		if len(asked.Keys) > 0 {
+			return t.answer(ctx, asked, d, asked.Keys[option])
+		}
 		for range lateMoves {
 			d, err = t.moveTo(ctx, asked, d, option)
 			if err != nil {
@@ -91,6 +95,33 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 		}
 		return t.afterKey(ctx, d.Mark)
 	})
+}
+
+// answer types the text of an option into a dialog of screen reader mode, which has no cursor, and presses
+// Enter once the dialog shows that text and nothing else.
+func (t *terminal) answer(ctx context.Context, asked *claudeui.Dialog, d Dialog, text string) (_ Dialog, err error) {
+	if asked.Typed != "" { // a person is typing there
+		return d, ErrChanged
+	}
+	for i := range text {
+		if err := t.press(ctx, tmux.Key(text[i:i+1])); err != nil {
+			return Dialog{}, err
+		}
+		await(ctx, lookPace, keyWait, func() bool {
+			d, err = t.lookForKey(ctx, keyEnter)
+			return err != nil || !asked.Asks(t.Screen.Dialog) || t.Screen.Dialog.Typed == text[:i+1]
+		})
+		if err != nil {
+			return d, err
+		}
+		if !asked.Asks(t.Screen.Dialog) || t.Screen.Dialog.Typed != text[:i+1] {
+			return d, ErrChanged
+		}
+	}
+	if err := t.press(ctx, keyEnter); err != nil {
+		return Dialog{}, err
+	}
+	return t.afterKey(ctx, d.Mark)
 }
 
 // inDialog runs the function keys on the session's worker, if the key may be pressed in the dialog

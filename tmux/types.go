@@ -126,13 +126,15 @@ const (
 	KeyInterrupt Key = "C-c"
 	KeyModels    Key = "M-p" // opens its list of models
 	KeySession   Key = "s"   // chooses in that list, for the session only
+	KeyYes       Key = "y"   // an answer that is typed in a dialog of screen reader mode
+	KeyNo        Key = "n"
 )
 
 // Valid reports whether Press takes the key.
 func (k Key) Valid() bool {
 	switch k {
 	case KeyEscape, KeyClear, KeyUp, KeyDown, KeyLeft, KeyRight, KeyTab, KeySpace,
-		KeyBackTab, KeyInterrupt, KeyModels, KeySession:
+		KeyBackTab, KeyInterrupt, KeyModels, KeySession, KeyYes, KeyNo:
 		return true
 	}
 	if letter, ok := strings.CutPrefix(string(k), "C-"); ok {

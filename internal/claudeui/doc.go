@@ -9,5 +9,8 @@
 // the caller checks the process in the pane and its presence file. A frozen picture of a box, left
 // by an agent that was killed, can look like a live one.
 //
-// The layout was recorded from Claude Code 2.1.197 and 2.1.328; testdata holds the recordings.
+// Screen reader mode has a layout without rules and colours: there the lowest row that names the permission
+// mode begins the box, and everything below it belongs to the box or to a dialog.
+//
+// The layouts were recorded from Claude Code 2.1.197 and 2.1.328; testdata holds the recordings.
 package claudeui

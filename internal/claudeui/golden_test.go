@@ -110,10 +110,13 @@ func TestEveryRecordingIsInTheTable(t *testing.T) {
 	for _, tc := range recordings {
 		known[tc.name] = true
 	}
+	for _, tc := range flatRecordings {
+		known[tc.name] = true
+	}
 	for _, f := range files {
 		assert.True(t, known[strings.TrimSuffix(filepath.Base(f), ".ansi")], f)
 	}
-	assert.Len(t, files, len(recordings))
+	assert.Len(t, files, len(recordings)+len(flatRecordings))
 }
 
 func TestTextIsPlain(t *testing.T) {

@@ -18,6 +18,9 @@ func Read(text string, status ...string) Screen {
 	if len(lines) == 0 || strings.HasPrefix(lines[len(lines)-1].String(), "Pane is dead") {
 		return s // tmux has written this line: the program above it takes no keys any more
 	}
+	if isFlat(lines) {
+		return readFlat(lines)
+	}
 	top, bottom, found := findBox(lines)
 	if !found {
 		s.Dialog = findDialog(lines)

@@ -13,6 +13,7 @@ type Screen struct {
 	Busy   bool    // a turn is running: "esc to interrupt" in the footer, or a spinner line above the box
 	Shell  *Shell  // a command of bash mode that runs; nil when none is recognised
 	Retry  *Retry  // a request that has failed, and is made again; nil when none is recognised
+	Flat   bool    // the layout of screen reader mode
 	Text   string  // the whole capture as plain text, trailing spaces and trailing blank lines cut
 
 	Continues bool // the account has reached a limit, and Claude Code goes on by itself when the limit ends: Esc cancels that
@@ -45,6 +46,8 @@ type Dialog struct {
 	Options  []string // labels as shown, first line of each, without numbers
 	Selected int      // index into Options; -1 when there are none
 	Whole    bool     // its upper edge is on the screen, and none of its rows says that others are hidden
+	Keys     []string // of a dialog in which the answer is typed, the text of each of Options; otherwise none
+	Typed    string   // the answer that was typed there, before its Enter
 	head     int      // how many of Lines stand above the first option; all when there are none
 }
 

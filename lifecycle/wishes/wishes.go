@@ -29,6 +29,7 @@ type Look struct {
 	Mode   string // the permission mode that it shows; empty: none
 	Listed bool   // the list of models is open, and ccbot has opened it
 	Early  bool   // the agent has rested for so short a time that the list would refuse keys
+	Flat   bool   // screen reader mode, in which the list has no cursor
 	List   claudeui.Models
 	Whole  bool // all of the list is on the screen
 }
@@ -52,6 +53,8 @@ func Decide(w session.Wish, l Look) (Act, modes.Outcome) {
 		return decideMode(w, l)
 	case l.Listed:
 		return decideList(w, l)
+	case l.Flat:
+		return Over, modes.Unread
 	case !l.Free, l.Early:
 		return Wait, modes.Done
 	case w.Opened >= maxOpened:

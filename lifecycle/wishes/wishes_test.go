@@ -41,6 +41,8 @@ func TestDecide(t *testing.T) {
 
 		{"the list is not open", model, free, Open, modes.Done},
 		{"too early for the list", model, Look{Free: true, Early: true}, Wait, modes.Done},
+		{"a list without a cursor", model, Look{Free: true, Flat: true, Mode: "default"}, Over, modes.Unread},
+		{"a mode in screen reader mode", mode, Look{Free: true, Flat: true, Mode: "default"}, Mode, modes.Done},
 		{"no key for the list", model, Look{}, Wait, modes.Done},
 		{"the list was opened too often", opened, free, Over, modes.Unread},
 		{"another model", model, list(0, "Opus", "Sonnet"), Choose, modes.Done},
