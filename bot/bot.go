@@ -189,11 +189,11 @@ func (b *Bot) lives() []chat.Feature {
 	b.Place = b.Topics.Place
 	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
-		ContinueText: b.ContinueText, Kept: kept, Together: b.Resumer.Together.Show})
+		Kept: kept, Together: b.Resumer.Together.Show})
 	return []chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(),
 		b.Idle.Feature(), b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 		why.New(why.Deps{Chat: c, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry,
-			Crash: sessions.Crash, Interrupted: b.Resumer.Interrupted})}
+			Crash: sessions.Crash})}
 }
 
 // talks are the features about what people and agents say and ask, and about what there is to see.

@@ -309,7 +309,7 @@ func textBecomesFirstPrompt(t *testing.T) {
 	w.press(w.say(i18n.ButtonBrowse), "api", w.say(i18n.ButtonUseThis), w.say(i18n.ButtonStartFresh))
 	r := w.Records.List()[0]
 	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
-	assert.Contains(t, w.Shows(t, question).Text.Text, w.say(i18n.SentAndCurrent, i18n.Args{"Name": r.Name}))
+	assert.Contains(t, w.Shows(t, question).Text.Text, strings.TrimSpace(w.say(i18n.SentAndCurrent, i18n.Args{"Name": r.Name})))
 }
 
 // Beside the open page nothing reaches the session that is current.

@@ -58,10 +58,8 @@ func TestTheReportNamesInterruptedWork(t *testing.T) {
 		"• 3 sessions ended when the computer shut down: api, web, docs. The computer was started again at "+chattest.Started.Local().Format("15:04")+".",
 		"Resume one: /resume and its name. What happened: /why and its name.",
 		"",
-		"• api: It was interrupted while working. Last step: make test. Tasks done: 3 of 5.",
-		"• web: It was interrupted while waiting for you.",
-		"To continue, this is sent:",
-		chattest.GoOn), m.Text.Text)
+		"• api: It was working when it died.",
+		"• web: It was waiting for you when it died."), m.Text.Text)
 	assert.Equal(t, []string{"Resume all", "Choose", "Continue"}, chattest.Words(m))
 
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
@@ -130,7 +128,7 @@ func TestP4_ContinueIsOnePrompt(t *testing.T) {
 			w.MustHear(t, "/why api")
 			m := w.Telegram.Last(t)
 			assert.Equal(t, []string{"Resume", "Continue"}, chattest.Words(m))
-			assert.Contains(t, m.Text.Text, "It was interrupted while working. Last step: make test. Tasks done: 3 of 5.\nTo continue, this is sent:\n"+chattest.GoOn)
+			assert.Contains(t, m.Text.Text, "It was working when it died.")
 
 			died := errors.New("died")
 			w.Failpoint = func(at string) {
@@ -185,7 +183,7 @@ func TestNewsOfWorkThatWasCutShort(t *testing.T) {
 	m := w.Telegram.Last(t)
 	assert.Equal(t, []string{"Resume", "Continue"}, chattest.Words(m))
 	assert.Contains(t, m.Text.Text, "api crashed (exit code 143)")
-	assert.Contains(t, m.Text.Text, "bye\nIt was interrupted while working. Last step: make test.")
+	assert.Contains(t, m.Text.Text, "bye\nIt was working when it died.")
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api continues. This is sent:\n"+chattest.GoOn)
 	assert.Equal(t, chattest.Restores(r), w.Restored())
@@ -245,7 +243,7 @@ func TestContinueOnStart(t *testing.T) {
 		assert.Equal(t, chattest.Restores(all...), w.Restored())
 		assert.EqualValues(t, 2, most.Load())
 		m := w.Telegram.Posted[0]
-		assert.Contains(t, m.Text.Text, "Continued automatically: one, two, three.\nTo continue, this is sent:\n"+chattest.GoOn)
+		assert.Contains(t, m.Text.Text, "Continued automatically: one, two, three.")
 		assert.Equal(t, []string{"Resume", "Continue"}, chattest.Words(m), "for the others, and what tmux took")
 		want := []string{}
 		for _, r := range alone {

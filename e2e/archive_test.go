@@ -237,7 +237,7 @@ func TestIdleSessionsAreArchived(t *testing.T) {
 	w.say("slow 3600")
 	w.use("waits")
 	w.hear(w.say("bash make"), "wants to run a command")
-	w.hear(w.say("say behind the dialog"), "is queued")
+	w.hear(w.say("say behind the dialog"), "1 message waits.")
 	w.newDesk().open("env", "-u", "TMUX", "tmux", "-L", w.socket, "attach-session", "-t", "=ccbot:watched")
 	w.until("the terminal is attached", func() bool {
 		return strings.Contains(w.tmux("list-clients", "-F", "#{client_flags} #{window_name}"), "watched")

@@ -126,7 +126,7 @@ func TestDialogIsShownAndStopAnswersNone(t *testing.T) {
 	assert.Contains(t, dialog.Text, "tmux -L "+w.socket+" attach")
 
 	held := w.say("say after the dialog")
-	w.hear(held, "is queued")
+	w.hear(held, "1 message waits.")
 	assert.Len(t, w.received(), 1)
 	w.hear(w.say("/stop"), "work is waiting for your answer")
 	assert.Len(t, w.received(), 1)

@@ -126,9 +126,9 @@ func TestRealInterruptedTurnGoesOn(t *testing.T) {
 	before := w.lastID()
 	w.start("CCBOT_RESUME_ON_START=continue", "CCBOT_CONTINUE_TEXT=say going on")
 	told := w.offered(before, "Continue")
-	assert.Contains(t, told.Text, "works: It was interrupted while working. Last step: tail -f /dev/null.")
-	assert.Contains(t, told.Text, "waits: It was interrupted while waiting for you. Last step: touch never.")
-	assert.Contains(t, told.Text, "Continued automatically: works.\nTo continue, this is sent:\nsay going on")
+	assert.Contains(t, told.Text, "works: It was working when it died.")
+	assert.Contains(t, told.Text, "waits: It was waiting for you when it died.")
+	assert.Contains(t, told.Text, "Continued automatically: works.")
 	w.allAreBack([]string{"waits", "works"}, told.ID)
 	w.until("the one at work goes on", func() bool { r := w.record("works"); return r.Unfinished() == nil })
 	var asked messagesapi.Request

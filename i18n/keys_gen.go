@@ -554,6 +554,7 @@ const (
 	TextsDropped           Key = "texts_dropped"          // Count
 	ButtonSendTo           Key = "button_send_to"         // Name
 	PromptSent             Key = "prompt_sent"            // Name
+	PromptSettled          Key = "prompt_settled"
 	ButtonResumeAndSend    Key = "button_resume_and_send"
 	OutputRuns             Key = "output_runs"
 	OutputStopped          Key = "output_stopped"
@@ -570,9 +571,6 @@ const (
 	ButtonContinue         Key = "button_continue"
 	InterruptedWork        Key = "interrupted_work"
 	InterruptedWaiting     Key = "interrupted_waiting"
-	InterruptedStep        Key = "interrupted_step"  // Step
-	InterruptedTasks       Key = "interrupted_tasks" // Done, Tasks
-	ContinueSends          Key = "continue_sends"
 	Continues              Key = "continues"         // Name
 	ContinueOver           Key = "continue_over"     // Name
 	RecoveredAlone         Key = "recovered_alone"   // Names

@@ -115,6 +115,7 @@ func (c Card) decided(by int64, d decision, now time.Time) Card {
 
 // denied denies with the person's own words.
 func (c Card) denied(by int64, words string, now time.Time) Card {
+	c.Reason, _ = inUnits(glyph.Signs(words), maxSaid)
 	return c.decided(by, decisions.Deny(denial(c.Request)+wrote+words), now)
 }
 
@@ -273,7 +274,7 @@ func settled(c Card, o decisions.Outcome) Outcome {
 	}
 	switch {
 	case chat && !c.Decision.Allows():
-		out.What = Denied
+		out.What, out.Said = Denied, c.Reason
 	case chat:
 	case o.Interrupted: // perhaps only after the decision: an Esc while the tool ran looks the same
 		out = Outcome{What: Interrupted}

@@ -61,6 +61,7 @@ type Card struct {
 	Caught       string               `json:"caught,omitempty"`    // inbox key of the text that Missed was about
 	Progress     Progress             `json:"progress,omitzero"`
 	Outcome      Outcome              `json:"outcome,omitzero"`
+	Reason       string               `json:"reason,omitempty"`  // of a denial, in a person's words
 	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that decided
 	Text         int                  `json:"text,omitempty"`    // message of that text
 	Project      []answerer           `json:"project,omitempty"` // what else may answer
@@ -111,7 +112,7 @@ type Outcome struct {
 	Chat bool   `json:"chat,omitempty"` // by the decision of this card; else by somebody at the desk
 	Hook bool   `json:"hook,omitempty"` // by another hook
 	Late bool   `json:"late,omitempty"` // a decision of this card came too late
-	Said string `json:"said,omitempty"` // the answer that was given at the desk, as the agent was told
+	Said string `json:"said,omitempty"` // the answer that was given at the desk, as the agent was told, or the reason of a denial
 }
 
 // New is the card of a request that is to be shown in a conversation.

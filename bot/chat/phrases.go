@@ -102,8 +102,7 @@ func (p Phrases) EndedText(r views.Session) render.Text {
 	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.AgedState(r)})
 }
 
-// InterruptionText says how the work of a session was cut short: in what the agent was, its last
-// step, and how far it was. It is empty where nothing was.
+// InterruptionText returns the line about a session whose work was cut short; empty if none was.
 func (p Phrases) InterruptionText(i *views.Interruption) render.Text {
 	if i == nil {
 		return render.Text{}
@@ -112,23 +111,8 @@ func (p Phrases) InterruptionText(i *views.Interruption) render.Text {
 	if i.Waited {
 		word = i18n.InterruptedWaiting
 	}
-	said, step := []render.Text{p.Text(word)}, Head(glyph.Name(i.Step), shownStep)
-	if step != "" {
-		said = append(said, p.Text(i18n.InterruptedStep, i18n.Args{"Step": render.Code(step)}))
-	}
-	if i.Tasks > 0 {
-		said = append(said, p.Text(i18n.InterruptedTasks, i18n.Args{"Done": i.Done, "Tasks": i.Tasks}))
-	}
-	return p.Sentences(said...)
+	return p.Text(word)
 }
-
-// ContinueText says what is sent for a session to go on.
-func (p Phrases) ContinueText(text string) render.Text {
-	return render.Join(render.Plain(p.Words.Say(i18n.ContinueSends)+"\n"), Quoted(text))
-}
-
-// shownStep bounds the letters of a step.
-const shownStep = 120
 
 // NowText says what an agent does, or what keeps it from doing anything.
 func (p Phrases) NowText(n phase.Now) string {
@@ -150,8 +134,11 @@ func (p Phrases) NowText(n phase.Now) string {
 
 // FailureText is what Claude Code or a hook says of a failure, as a part of a sentence.
 func FailureText(what string) string {
-	return strings.TrimRight(Head(strings.TrimPrefix(glyph.Name(what), "API Error: "), shownStep), " .")
+	return strings.TrimRight(Head(strings.TrimPrefix(glyph.Name(what), "API Error: "), shownFailure), " .")
 }
+
+// shownFailure bounds the letters of a failure.
+const shownFailure = 120
 
 // AskedText names what is asked for with a tool.
 func (p Phrases) AskedText(tool string) string {

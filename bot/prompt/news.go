@@ -16,8 +16,8 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// held says why a prompt waits.
-var held = map[news.Wait]i18n.Key{
+// heldTexts are the sentences about what a prompt waits for.
+var heldTexts = map[news.Wait]i18n.Key{
 	news.Queued: i18n.Queued, news.HeldBash: i18n.HeldBash,
 	news.HeldUnknown: i18n.HeldUnknown, news.HeldScroll: i18n.HeldScroll, news.HeldKeys: i18n.HeldKeys,
 	news.HeldSync: i18n.HeldSync, news.HeldSmall: i18n.HeldSmall,
@@ -64,7 +64,6 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 	if err := p.Texts.Left(ctx, e.Key); err != nil {
 		return err
 	}
-	why, said := held[n.Why], i18n.Args{"Name": r.Name, "Path": render.Code(p.Chat.Short(n.File)), "Binding": render.Code(n.Binding)}
 	switch n.Why {
 	case news.Queued:
 		if e.State == inbox.Held { // else its text stands in the box
@@ -77,8 +76,7 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 			return p.ask(ctx, asked{Reason: scrolled}, e, r)
 		}
 	}
-	text := p.Chat.In(e.Conversation).Text(why, said)
-	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID})
+	return p.ask(ctx, asked{Reason: held, Why: n.Why, File: p.Chat.Short(n.File), Binding: n.Binding}, e, r)
 }
 
 // tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent may
@@ -111,14 +109,10 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r vi
 	}
 	c, _ := p.cards.Get(e.Key)
 	words := p.Chat.In(e.Conversation)
-	became := passed(c, words, i18n.PromptSent, r)
-	switch asking := questions[c.Payload.Reason].state == inbox.Asked; {
-	case asking && c.Look.Session != r.ID && p.book.IsCurrent(e.Conversation, r): // a person has chosen the session
+	became := words.Text(i18n.PromptSent, i18n.Args{"Name": r.Name})
+	asking := questions[c.Payload.Reason].state == inbox.Asked
+	if asking && c.Look.Session != r.ID && p.book.IsCurrent(e.Conversation, r) { // a person has chosen the session
 		became = words.Text(i18n.SentAndCurrent, i18n.Args{"Name": r.Name})
-	case asking && became.Blank():
-		became = words.Text(i18n.SentAgain, i18n.Args{"Name": r.Name})
-	case questions[c.Payload.Reason].state == inbox.Held: // what it says of the wait is not so any more
-		return p.cards.Close(ctx, e.Key, words.Text(i18n.PromptSent, i18n.Args{"Name": r.Name}))
 	}
 	return p.close(ctx, e.Key, became)
 }

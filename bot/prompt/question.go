@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -43,6 +45,7 @@ const (
 	scrolled    reason = "scrolled" // it waits because a person has scrolled back in the window
 	first       reason = "first"    // its sender is about to start the session that gets it
 	mistyped    reason = "mistyped" // it may be meant as a command of ours
+	held        reason = "held"     // it waits for what a person does in the terminal
 )
 
 // question is what a person is asked for one reason.
@@ -77,6 +80,7 @@ var questions = map[reason]question{
 	first:       {state: inbox.Asked, says: i18n.FirstPrompt, answers: []answer{sendTo, dropIt}},
 	mistyped:    {state: inbox.Asked, says: i18n.Mistyped, answers: []answer{runCommand, sendUnchanged, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
+	held:        {state: inbox.Held},
 	queued:      {state: inbox.Held, says: i18n.Queued, answers: []answer{sendNow}},
 	draft:       {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint, answers: []answer{sendAnyway}},
 	scrolled:    {state: inbox.Held, says: i18n.HeldScroll, answers: []answer{leaveView}},
@@ -86,9 +90,11 @@ var questions = map[reason]question{
 // they do and how many prompts of the session wait behind this one.
 func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r views.Session) {
 	q := questions[a.Reason]
-	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command}
-	text := p.Text(q.says, said)
-	if q.says == "" {
+	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command,
+		"Path": render.Code(a.File), "Binding": render.Code(a.Binding)}
+	says := cmp.Or(q.says, heldTexts[a.Why])
+	text := p.Text(says, said)
+	if says == "" {
 		text = p.EndedText(r)
 	}
 	if q.warns {
@@ -108,20 +114,23 @@ func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r views.Sessio
 		hint = render.Plain(p.Words.Say(q.hint))
 	}
 	at := slices.Index(r.Prompts, e.Key)
-	if n := len(r.Prompts) - 1 - at; q.state == inbox.Held && at >= 0 && n > 0 {
+	if n := len(r.Prompts) - 1 - at; q.state == inbox.Held && q.answers != nil && at >= 0 && n > 0 {
 		hint = chat.Lines(hint, render.Plain(p.Words.Say(i18n.WaitsBehind, i18n.Args{"Count": n})))
 	}
 	l.Text, l.Hint = text, hint
 }
 
-// close closes the question about a prompt, if there is one: it says what became of the prompt, and
-// nothing of the buttons that it had, or of what is not true any more.
+// close makes the question about a prompt, if there is one, a line that reports what became of the prompt. A blank line: it
+// is not known, or another message reports it. The words of a recording stay: the chat has them nowhere else.
 func (p *Prompts) close(ctx context.Context, key string, became render.Text) error {
 	c, ok := p.cards.Get(key)
 	if !ok {
 		return nil
 	}
-	if !c.Payload.isOfItsTime() || became.Blank() {
+	if became.Blank() {
+		became = render.Plain(p.Chat.In(c.Look.To).Say(i18n.PromptSettled))
+	}
+	if c.Payload.Reason == spoken {
 		became = chat.Paragraphs(c.Look.Text, became)
 	}
 	return p.cards.Close(ctx, key, became)
@@ -187,13 +196,21 @@ type asked struct {
 	By      int64  `json:"by,omitempty"`      // of first: who starts the session
 	Command string `json:"command,omitempty"` // of mistyped: of ours, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
+	// Of held: why, and of HeldKeys the file with the person's key bindings, and the binding.
+	Why     news.Wait `json:"why,omitempty"`
+	File    string    `json:"file,omitempty"`
+	Binding string    `json:"binding,omitempty"`
 }
 
 // ask shows a question under the message of a prompt. A question for another reason has a message
 // of its own.
 func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
 	if c, ok := p.cards.Get(e.Key); ok && !c.Payload.isSame(why) {
-		if err := p.close(ctx, e.Key, passed(c, p.Chat.In(e.Conversation), i18n.SentAgain, r)); err != nil {
+		became := render.Plain(p.Chat.In(e.Conversation).Say(i18n.QuestionBelow))
+		if c.Payload.Reason == returning {
+			became = p.Chat.In(e.Conversation).Text(i18n.SentAgain, i18n.Args{"Name": r.Name})
+		}
+		if err := p.close(ctx, e.Key, became); err != nil {
 			return err
 		}
 	}
@@ -216,19 +233,6 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	return nil
 }
 
-// isOfItsTime reports whether a message says only what is true while its prompt waits.
-func (a asked) isOfItsTime() bool {
-	return slices.Contains([]reason{over, gone, homeless, returning, queued}, a.Reason)
-}
-
-// passed is what such a message says when the prompt waits no more. Of any other message it is empty.
-func passed(c card.Card[asked], p chat.Phrases, became i18n.Key, r views.Session) render.Text {
-	if !c.Payload.isOfItsTime() {
-		return render.Text{}
-	}
-	return p.Text(became, i18n.Args{"Name": r.Name})
-}
-
 // recount has the questions about a session's queue say how many prompts wait behind theirs by now, and its lists show
 // them. A question that is closed meanwhile stays closed.
 func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
@@ -236,7 +240,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 		return err
 	}
 	for _, c := range p.cards.List() {
-		if c.Look.Session != session || c.Payload.Reason == returning {
+		if c.Look.Session != session || questions[c.Payload.Reason].answers == nil {
 			continue
 		}
 		e, err := p.Entries.Load(c.Key)
@@ -284,6 +288,9 @@ func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r views.Se
 // is in the state that the question is about.
 func isOver(was asked, now inbox.State) bool {
 	q := questions[was.Reason]
+	if q.answers == nil { // its text may stand in the box
+		return now != inbox.Held && now != inbox.Typing
+	}
 	asking := q.state == inbox.Asked && now == inbox.Accepted ||
 		q.state == inbox.Unproven && now == inbox.Typing
 	return now != q.state && !asking

@@ -217,7 +217,7 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	if row := options(words, shown); len(row) > 0 {
 		look.Options = [][]card.Option{row}
 	}
-	look.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(words, one, shown.Cut))
+	look.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(words, one))
 	return look, shown
 }
 
@@ -249,9 +249,8 @@ func (one *report) occasion() chat.Occasion {
 	return ""
 }
 
-// interruptions say whose work was cut short and how far it was, who goes on without a person's
-// word, and what is sent for that.
-func (p *Reports) interruptions(words chat.Phrases, one *report, cut []uuid.UUID) render.Text {
+// interruptions say whose work was cut short, and who goes on without a person's word.
+func (p *Reports) interruptions(words chat.Phrases, one *report) render.Text {
 	var lines []render.Text
 	var alone []string
 	for _, r := range one.closed {
@@ -266,9 +265,6 @@ func (p *Reports) interruptions(words chat.Phrases, one *report, cut []uuid.UUID
 	if len(alone) > 0 {
 		names := words.Some(alone, words.Say(i18n.JoinNames))
 		lines = append(lines, words.Text(i18n.RecoveredAlone, i18n.Args{"Names": names}), render.Plain("\n"))
-	}
-	if len(alone)+len(cut) > 0 {
-		lines = append(lines, words.ContinueText(p.ContinueText))
 	}
 	return render.Join(lines...)
 }

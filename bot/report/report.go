@@ -47,7 +47,6 @@ type Deps struct {
 	Windows       Windows
 	Notices       desk.Notices
 	StateDir      string                         // ccbot's own files
-	ContinueText  string                         // that an agent gets which is to go on
 	ResumeOnStart string                         // ResumeAll, ResumeContinue, ResumeNever, or anything else to ask
 	Kept          func(r views.Session) []string // the first lines of the prompts that wait for a session
 	// Together shows in one message that sessions come back, with what is kept for each, and when each is ready. done notes

@@ -39,7 +39,7 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 		said = p.Text(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
 	}
 	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))
-	if cut := s.Interrupted(p, r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
+	if cut := p.InterruptionText(r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
 		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: said, Options: chat.Rows(1, continueLink(p, r)...)})
 	}
@@ -79,7 +79,7 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 	if n := len(r.Prompts); n > 0 {
 		waiting = p.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
 	}
-	foot := s.Interrupted(p, r.Interruption)
+	foot := p.InterruptionText(r.Interruption)
 	if waiting != "" {
 		foot = render.Join(render.Plain(waiting+"\n"), foot)
 	}

@@ -257,15 +257,6 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	return true, s.chat.Book.Use(ctx, q.To, now)
 }
 
-// Interrupted is a message's part about an interruption, with what [Continue] would send; blank
-// where nothing was interrupted.
-func (s *Sessions) Interrupted(p chat.Phrases, i *views.Interruption) render.Text {
-	if i == nil {
-		return render.Text{}
-	}
-	return render.Join(p.InterruptionText(i), render.Plain("\n"), p.ContinueText(s.GoOn.Text))
-}
-
 // continueLink has a session go on after its interruption; none where there is nothing to go on with.
 func continueLink(p chat.Phrases, r views.Session) []card.Option {
 	if r.Interruption == nil {

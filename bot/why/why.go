@@ -24,10 +24,8 @@ type Deps struct {
 	Continue func(ctx context.Context, q chat.Resume) (back bool, err error)
 	// Retry tries again to end what is left of a session.
 	Retry func(t chat.Tap, r views.Session) (chat.Answer, error)
-	// Crash says how the agent of a session crashed, and Interrupted how its work was cut short; empty: it did not, and
-	// was not.
-	Crash       func(p chat.Phrases, r views.Session) render.Text
-	Interrupted func(p chat.Phrases, i *views.Interruption) render.Text
+	// Crash says how the agent of a session crashed; empty: it did not.
+	Crash func(p chat.Phrases, r views.Session) render.Text
 }
 
 // why tells what happened to sessions.
@@ -92,7 +90,7 @@ func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	text = append(text, each.As(said, render.Plain)...)
 	screen := chat.Screen{Session: r.ID, Text: chat.Lines(text...), Options: options(p, r, len(history) > 0)}
-	if cut := w.Interrupted(p, r.Interruption); !cut.Blank() {
+	if cut := p.InterruptionText(r.Interruption); !cut.Blank() {
 		screen.Text = chat.Paragraphs(screen.Text, cut)
 	}
 	return screen, nil
