@@ -16,6 +16,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -56,6 +57,17 @@ func TestP4_TextWithoutSessionStartsOne(t *testing.T) {
 	assert.Equal(t, "/home/alice/old", r.Dir)
 	assert.Equal(t, []string{first, second, third}, queuedFor(w, w.Record(t, r.ID)))
 	assert.Empty(t, w.Shows(t, id).Buttons)
+}
+
+// TestTextStartsInChosenFolder offers the folder that a chat has chosen for new sessions after those of the last sessions.
+func TestTextStartsInChosenFolder(t *testing.T) {
+	w := chattest.NewWorld(t)
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Dir = "/home/alice/demo" }))
+	w.MustHear(t, "one")
+	assert.Equal(t, []string{"Start in ~/demo", "Discard"}, chattest.Words(w.LastSent(t)))
+	w.Session(t, "old", session.Failed)
+	w.MustHear(t, "two")
+	assert.Contains(t, chattest.Words(w.Shows(t, w.Telegram.LastID())), "Start in ~/demo")
 }
 
 // TestP4_DiscardedTextsAreGone discards all texts that share a card.

@@ -215,7 +215,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 		}
 	}
 	q := questions[why.Reason]
-	offers := choicesFor(p, why)
+	offers := choicesFor(p, why, e.Conversation)
 	offers.away = !r.Live
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
 	if q.state != inbox.Held && why.Reason != first {

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/each"
 )
 
 const (
@@ -88,7 +89,7 @@ func writeShared(p *Prompts, c *card.Card[asked]) {
 		return
 	}
 	words := p.Chat.In(c.Look.To)
-	c.Look.Options = questions[c.Payload.Reason].options(words, choicesFor(p, c.Payload))
+	c.Look.Options = questions[c.Payload.Reason].options(words, choicesFor(p, c.Payload, c.Look.To))
 	all, err := unasked(p, c.Look.To)
 	if err != nil {
 		return // the question stands for those that it shows
@@ -105,8 +106,8 @@ func writeShared(p *Prompts, c *card.Card[asked]) {
 	}
 }
 
-// choicesFor are what the buttons of a question offer now.
-func choicesFor(p *Prompts, why asked) choices {
+// choicesFor are what the buttons of a question in a place offer now.
+func choicesFor(p *Prompts, why asked, to address.Conversation) choices {
 	lost := p.Chat.Lost()
 	c := choices{open: openIn(p.book.Records), all: len(lost) > 1, command: why.Command}
 	var down []views.Session
@@ -119,7 +120,7 @@ func choicesFor(p *Prompts, why asked) choices {
 	slices.SortStableFunc(down, func(a, b views.Session) int { return b.EndedAt.Compare(a.EndedAt) })
 	c.down = down[:min(len(down), mostDown)]
 	if why.Reason == nobody {
-		c.folders = lastFolders(p)
+		c.folders = lastFolders(p, to)
 	}
 	return c
 }
@@ -127,17 +128,17 @@ func choicesFor(p *Prompts, why asked) choices {
 // folder is one in which a session may be started.
 type folder struct{ dir, shown string }
 
-// lastFolders returns the folders in which the last sessions worked, the newest first; the home folder if there is none. A
-// start in one that is missing is refused with its reason.
-func lastFolders(p *Prompts) (all []folder) {
-	for _, r := range slices.Backward(p.book.Records.List()) {
-		f := folder{r.Dir, p.Chat.ShortTail(r.Dir)}
-		if len(all) < mostFolders && !slices.Contains(all, f) {
+// lastFolders returns the folders of the last sessions, newest first, then the chat's folder for new ones, or else the home folder.
+func lastFolders(p *Prompts, to address.Conversation) (all []folder) {
+	dirs := each.As(p.book.Records.List(), func(r views.Session) string { return r.Dir })
+	slices.Reverse(dirs)
+	for _, dir := range append(dirs, p.book.Settings(to.ChatID).Dir) {
+		if f := (folder{dir, p.Chat.ShortTail(dir)}); dir != "" && len(all) < mostFolders && !slices.Contains(all, f) {
 			all = append(all, f)
 		}
 	}
 	if home := p.Chat.Places.Bounds().Home; len(all) == 0 {
-		all = append(all, folder{home, p.Chat.ShortTail(home)})
+		return []folder{{home, p.Chat.ShortTail(home)}}
 	}
 	return all
 }

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -23,6 +25,7 @@ import (
 	flag "github.com/spf13/pflag" // with two dashes, as ccbot's own flags
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/conversation"
 	"ccbot/try/botapi"
 	"ccbot/try/demoagent"
 	"ccbot/try/privatetmux"
@@ -127,7 +130,13 @@ func (t *trial) run(ctx context.Context, environ []string, stderr io.Writer) (er
 	if t.dir, err = os.MkdirTemp("", "ccbot-try-"); err != nil {
 		return err
 	}
-	l, err := t.api.Listen()
+	if t.agent == "demo" {
+		err = t.demoFolder()
+	}
+	var l net.Listener
+	if err == nil {
+		l, err = t.api.Listen()
+	}
 	if err == nil {
 		served, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the ccbot has ended
 		g, ctx := errgroup.WithContext(ctx)
@@ -139,6 +148,25 @@ func (t *trial) run(ctx context.Context, environ []string, stderr io.Writer) (er
 		}
 	}
 	return errors.Join(err, t.clean(context.WithoutCancel(ctx)))
+}
+
+// demoFolder makes the folder in which the private chat starts sessions, so that a first text is one tap from its answer.
+func (t *trial) demoFolder() error {
+	demo, state := filepath.Join(t.dir, "demo"), filepath.Join(t.dir, "state")
+	for _, dir := range []string{demo, state} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	text := "# Demo\n\nA folder to try things in. It goes when the trial ends.\n"
+	if err := os.WriteFile(filepath.Join(demo, "README.md"), []byte(text), 0o600); err != nil {
+		return err
+	}
+	chats, err := conversation.Open(filepath.Join(state, "chats"), filepath.Join(state, "quarantine"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return chats.Set(t.api.PagePerson().ID(), func(s *conversation.Settings) { s.Dir = demo })
 }
 
 // bot runs the ccbot that lies beside this program.
