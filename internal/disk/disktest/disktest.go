@@ -138,8 +138,9 @@ func run(t *testing.T, name string, s Scenario, f *fault, fail func(Site) error)
 			if turns, ok := s.(*Turns); ok {
 				turns.fault = f
 			}
+			lasts := f.duration() // of all its calls, before the turns begin
 			s.Act(t)
-			time.Sleep(f.duration())
+			time.Sleep(lasts)
 			end()
 			time.Sleep(HealTime)
 			synctest.Wait()
