@@ -98,3 +98,18 @@ func inOrderAfter(begin func(), tasks ...func() error) func() error {
 func TestP4_ChatOutlivesFaults(t *testing.T) {
 	disktest.Run(t, func() disktest.Scenario { return turnsOfChat() })
 }
+
+// TestP8_LeftRequestOutlivesFault: that a hook has left cannot be written.
+func TestP8_LeftRequestOutlivesFault(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		heal := disktest.FailAll(t, "create", filepath.Join(w.Dir, "asks"))
+		w.HangsUp(q)
+		w.Left(t.Context(), q.Request)
+		w.Later(10 * time.Minute)
+		before := w.Card(t, q)
+		heal()
+		w.Later(disktest.HealTime)
+		assert.NotEqual(t, before.State, w.Card(t, q).State)
+	})
+}

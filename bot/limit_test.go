@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/spending"
 	"ccbot/i18n"
+	"ccbot/internal/disk/disktest"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -161,6 +163,19 @@ func TestALimitOffersToGoOnWhenItEnds(t *testing.T) {
 		assert.Len(t, promptKeys(t, w.World), 1)
 		assert.Equal(t, "api continues. This is sent:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
 		assert.Empty(t, w.card().Buttons)
+	})
+}
+
+// TestP4_ContinuationOutlivesFault: the prompt that a person has planned cannot be written when its time comes.
+func TestP4_ContinuationOutlivesFault(t *testing.T) {
+	atALimit(t, func(t *testing.T, w *limited) {
+		w.taps(w.word())
+		heal := disktest.FailAll(t, "create", filepath.Join(w.Dir, "inbox"))
+		w.Later(10 * time.Minute)
+		assert.Empty(t, promptKeys(t, w.World))
+		heal()
+		w.Later(disktest.HealTime)
+		assert.Len(t, promptKeys(t, w.World), 1)
 	})
 }
 

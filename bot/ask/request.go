@@ -20,11 +20,14 @@ import (
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/internal/sysfault"
 )
 
 const (
 	// pace is how often a request is looked at, and how long a hook has to dial again after a start.
 	pace = 30 * time.Second
+	// faultInterval is the pause after a fault of the machine has stopped something.
+	faultInterval = 5 * time.Second
 	// halfTime is how long the second line of a refusal in a transcript may take.
 	halfTime = time.Second
 )
@@ -42,6 +45,7 @@ type request struct {
 	giving  atomic.Bool   // a text that decides it leaves its queue
 	reading atomic.Bool   // everything that it says is being shown
 	queued  atomic.Bool   // its message waits for its turn
+	failed  atomic.Bool   // a fault of the machine has stopped something
 
 	mu  sync.Mutex // held while it changes, its card included; not over a wait for the chat
 	due bool       // its card is not as it should be
@@ -72,7 +76,12 @@ func (r *request) crashed(ctx context.Context, p *guard.Panic) {
 	r.note(r.turn(ctx, func(c Card) Card { return GiveWay(give(c, now), now) }))
 }
 
-func (r *request) note(err error) { r.of.note(r.id, err) }
+func (r *request) note(err error) {
+	if sysfault.Of(err) != "" {
+		r.failed.Store(true)
+	}
+	r.of.note(r.id, err)
+}
 
 // get is the request as it is; false: it is over, or forgotten.
 func (r *request) get() (Card, bool) {
@@ -164,9 +173,13 @@ func (r *request) follow(ctx context.Context) {
 	r.note(r.turn(ctx, r.housed))
 	rounds := time.NewTicker(pace)
 	defer rounds.Stop()
+	var again <-chan time.Time
 	for r.settle(ctx) {
 		if r.loose.Swap(false) {
 			r.letGo(ctx)
+		}
+		if r.failed.Swap(false) && again == nil {
+			again = time.After(faultInterval)
 		}
 		select {
 		case <-ctx.Done():
@@ -175,11 +188,19 @@ func (r *request) follow(ctx context.Context) {
 				r.note(r.leave(ctx))
 			}
 		case <-rounds.C:
-			r.note(r.turn(ctx, r.heed))
-			r.note(r.leave(ctx))
-			r.note(r.endDelivery(ctx))
+			r.round(ctx)
+		case <-again:
+			again = nil
+			r.round(ctx)
 		}
 	}
+}
+
+// round takes in what nothing wakes the request for.
+func (r *request) round(ctx context.Context) {
+	r.note(r.turn(ctx, r.heed))
+	r.note(r.leave(ctx))
+	r.note(r.endDelivery(ctx))
 }
 
 // endDelivery ends a decision that no hook takes, once the terminal's own dialog is in the chat: the

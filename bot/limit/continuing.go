@@ -23,6 +23,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/internal/sysfault"
 )
 
 const (
@@ -36,6 +37,8 @@ const (
 	after = 3 * time.Minute
 	// nap is how often the clock is looked at while a prompt has its time: a machine that slept stops timers, not the clock.
 	nap = time.Minute
+	// faultInterval is the pause after a fault of the machine.
+	faultInterval = 5 * time.Second
 )
 
 // Entries are the inbox.
@@ -140,6 +143,9 @@ func (l *Continuing) run(ctx context.Context) error {
 				wait = min(wait, left)
 			} else if err := l.carryOut(ctx, c.Key); err != nil {
 				l.chat.Log.Warn("limit_not_continued", logkey.SessionID, c.Payload.Session.String(), logkey.Error, err)
+				if sysfault.Of(err) != "" {
+					wait = min(wait, faultInterval)
+				}
 			}
 		}
 		pause.Until(ctx, wait, l.wake)
