@@ -97,6 +97,14 @@ func ReadOnly(t *testing.T, dir string) {
 	require.NoError(t, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 }
 
+// Protect makes a folder on the disk read-only, even for root, until heal is called.
+func Protect(t *testing.T, dir string) (heal func()) {
+	t.Helper()
+	require.NoError(t, unix.Mount(dir, dir, "", unix.MS_BIND, ""))
+	require.NoError(t, unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+	return func() { require.NoError(t, unix.Unmount(dir, unix.MNT_DETACH)) }
+}
+
 // Fill uses all the space that is left on the disk at dir. free releases it.
 func Fill(t *testing.T, dir string) (free func()) {
 	t.Helper()

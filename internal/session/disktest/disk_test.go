@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +12,20 @@ import (
 
 	"ccbot/internal/session/disktest"
 )
+
+func TestProtectedFolderCanBeWrittenAgain(t *testing.T) {
+	disktest.Run(t, 1<<16, func(dir string) {
+		inside, beside := filepath.Join(dir, "sub", "file"), filepath.Join(dir, "file")
+		require.NoError(t, os.Mkdir(filepath.Dir(inside), 0o700))
+		for range 2 {
+			heal := disktest.Protect(t, filepath.Dir(inside))
+			require.ErrorIs(t, os.WriteFile(inside, nil, 0o600), syscall.EROFS)
+			require.NoError(t, os.WriteFile(beside, nil, 0o600))
+			heal()
+			require.NoError(t, os.WriteFile(inside, nil, 0o600))
+		}
+	})
+}
 
 // The disk must be what it says, or the tests on it hold nothing.
 func TestTheDiskIsSmallAndCanBeClosed(t *testing.T) {
