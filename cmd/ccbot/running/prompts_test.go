@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +16,8 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/news"
+	"ccbot/hooks"
+	"ccbot/internal/disk"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -185,4 +189,49 @@ func TestAStopLogsTheMessagesThatTheNextStartGoesOnWith(t *testing.T) {
 	}
 	(&system{inbox: w.Store, log: slog.New(slog.NewTextHandler(said, nil))}).stopped()
 	assert.Contains(t, said.String(), "msg=stopped unfinished=4 unsent=0")
+}
+
+// TestP4_StartWaitsForUnreadEntry: a prompt that cannot be read now is settled by this start, not by the next one. A file that
+// can never be read holds up a start for a minute.
+func TestP4_StartWaitsForUnreadEntry(t *testing.T) {
+	for name, healed := range map[string]time.Duration{"a fault of seven seconds": 7 * time.Second, "a bad block": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newInbox(t)
+				w.prompt(t, uuid.New(), "one", inbox.Held)
+				began := time.Now()
+				defer disk.Fail(func(op, _ string) error {
+					if op == "read" && time.Since(began) < healed {
+						return syscall.EIO
+					}
+					return nil
+				})()
+				s := &system{prompts: prompts{inbox: w.Store}}
+				require.NoError(t, s.readable(t.Context()))
+				waiting, err := s.prompts.Waiting()
+				if healed < unreadTimeout {
+					require.NoError(t, err)
+					assert.Len(t, waiting, 1)
+					return
+				}
+				require.ErrorIs(t, err, inbox.ErrUnread)
+				assert.Equal(t, unreadTimeout, time.Since(began))
+			})
+		})
+	}
+}
+
+// TestP4_UnreadPromptForgetsNoSession: its prompts could not be reported.
+func TestP4_UnreadPromptForgetsNoSession(t *testing.T) {
+	w := newInbox(t)
+	r := session.Record{ID: uuid.New()}
+	w.prompt(t, r.ID, "one", inbox.Held)
+	defer disk.Fail(func(op, _ string) error {
+		if op == "read" {
+			return syscall.EMFILE
+		}
+		return nil
+	})()
+	s := &system{prompts: prompts{inbox: w.Store}}
+	require.ErrorIs(t, s.clear(hooks.Launch{})(t.Context(), r), syscall.EMFILE)
 }
