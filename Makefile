@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test memory tour crash chaos lint bench bench-quick benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test memory tour crash chaos faults lint bench bench-quick benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -54,6 +54,9 @@ crash: ## kill ccbot at every persisted step, see that nothing is lost, and writ
 chaos: ## let all go wrong at random while people write, see that nothing is lost, and write docs/RELIABILITY.md
 	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/docs/RELIABILITY.md' $(GOTEST) -timeout 30m -run '^TestP4_ChaosLosesNothing$$' ./e2e/
 	@sed -n '/^| /p' docs/RELIABILITY.md
+
+faults: needs-test ## run the trials of faults of the machine (tools/faults/trials.txt), and write their outcomes into docs/RELIABILITY.md
+	@TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} $(GO) run -C tools ./faults '$(CURDIR)'
 
 e2e: ## the tests with the real Claude Code CLI, which is installed into a cache folder first
 	@e2e/install.sh

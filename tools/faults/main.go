@@ -1,0 +1,186 @@
+// Faults runs the trials of faults of the machine, prints their outcomes, and writes them into
+// docs/RELIABILITY.md:
+//
+//	go run -C tools ./faults ROOT
+//
+// The trials are in tools/faults/trials.txt. A trial that this machine or user cannot make is
+// listed as not run, with the reason.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// trial is a row of trials.txt.
+type trial struct {
+	name, fault string
+	tests       []string // package.Name
+	without     string   // why there is no test
+}
+
+// outcome is what came of a test.
+type outcome struct {
+	passed bool
+	notRun string // the reason; empty: it ran
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: faults ROOT")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string) error {
+	data, err := os.ReadFile(filepath.Join(root, "tools/faults/trials.txt"))
+	if err != nil {
+		return err
+	}
+	trials := parse(string(data))
+	outcomes := make(map[string]outcome)
+	packages := byPackage(trials)
+	for _, pkg := range slices.Sorted(maps.Keys(packages)) {
+		fmt.Fprintln(os.Stderr, "==", pkg, strings.Join(packages[pkg], " "))
+		maps.Copy(outcomes, testsOf(root, pkg, packages[pkg]))
+	}
+	text := table(trials, outcomes)
+	fmt.Print(text)
+	if err := write(filepath.Join(root, "docs/RELIABILITY.md"), text); err != nil {
+		return err
+	}
+	for test, o := range outcomes {
+		if !o.passed && o.notRun == "" {
+			err = errors.Join(err, fmt.Errorf("%s failed", test))
+		}
+	}
+	return err
+}
+
+func parse(table string) (all []trial) {
+	for line := range strings.Lines(table) {
+		cells := strings.SplitN(strings.TrimSpace(line), " | ", 3)
+		if strings.HasPrefix(line, "#") || len(cells) < 3 {
+			continue
+		}
+		t := trial{name: cells[0], fault: cells[1]}
+		if why, none := strings.CutPrefix(cells[2], "- "); none {
+			t.without = why
+		} else {
+			t.tests = strings.Split(cells[2], ", ")
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+func byPackage(trials []trial) map[string][]string {
+	all := make(map[string][]string)
+	for _, t := range trials {
+		for _, test := range t.tests {
+			dot := strings.LastIndexByte(test, '.')
+			all[test[:dot]] = append(all[test[:dot]], test[dot+1:])
+		}
+	}
+	return all
+}
+
+// testsOf runs the tests of a package. A test of which go test reports nothing has failed.
+func testsOf(root, pkg string, names []string) map[string]outcome {
+	cmd := exec.Command("go", "test", "-json", "-count=1", "-timeout=20m", "-run", "^("+strings.Join(names, "|")+")$", "./"+pkg)
+	cmd.Dir, cmd.Stderr = root, os.Stderr
+	out, _ := cmd.Output() // a failed test is in the output
+	all := make(map[string]outcome)
+	for _, name := range names {
+		all[pkg+"."+name] = outcome{}
+	}
+	reasons := make(map[string]string)
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var event struct{ Action, Test, Output string }
+		if json.Unmarshal(lines.Bytes(), &event) != nil || event.Test == "" {
+			continue
+		}
+		test, _, _ := strings.Cut(event.Test, "/")
+		if _, why, ok := strings.Cut(event.Output, "SKIPPED: "); ok {
+			reasons[test] = strings.TrimSpace(why)
+		}
+		if test != event.Test {
+			continue
+		}
+		switch event.Action {
+		case "pass":
+			all[pkg+"."+test] = outcome{passed: true}
+		case "skip":
+			why := reasons[test]
+			if why == "" {
+				why = "the test skips itself"
+			}
+			all[pkg+"."+test] = outcome{notRun: why}
+		}
+	}
+	return all
+}
+
+// table is the outcomes as Markdown.
+func table(trials []trial, outcomes map[string]outcome) string {
+	var b strings.Builder
+	b.WriteString("| trial | fault | test | outcome |\n|---|---|---|---|\n")
+	for _, t := range trials {
+		if t.without != "" {
+			fmt.Fprintf(&b, "| %s | %s | | not run: %s |\n", t.name, t.fault, t.without)
+		}
+		for _, test := range t.tests {
+			fmt.Fprintf(&b, "| %s | %s | `%s` | %s |\n", t.name, t.fault, test[strings.LastIndexByte(test, '.')+1:], outcomes[test])
+		}
+	}
+	return b.String()
+}
+
+func (o outcome) String() string {
+	switch {
+	case o.passed:
+		return "passed"
+	case o.notRun != "":
+		return "not run: " + o.notRun
+	}
+	return "**failed**"
+}
+
+const title = "Faults of the machine"
+
+const preface = `Written by ` + "`make faults`" + `. A D is a fault of the disk, the network, tmux or the machine, and a U one of an upgrade, of use or
+of removal, each of which once cost a message or an answer; "held" is one that never did.
+
+`
+
+// write puts the table into the document, in the place of the section with that title.
+func write(path, table string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	section := "## " + title + "\n\n" + preface + table
+	before, rest, found := strings.Cut(string(data), "## "+title+"\n")
+	if !found {
+		return os.WriteFile(path, []byte(strings.TrimRight(string(data), "\n")+"\n\n"+section), 0o644) //nolint:gosec // for everybody to read
+	}
+	if _, after, more := strings.Cut(rest, "\n## "); more {
+		section += "\n## " + after
+	}
+	return os.WriteFile(path, []byte(before+section), 0o644) //nolint:gosec // for everybody to read
+}
