@@ -32,9 +32,9 @@ func turnsOfBackups() *disktest.Turns {
 			var file string
 			erased, file = s.left(t, 2)
 			require.NoError(t, s.Keep(erased))
-			for n := range 9 {
-				s.setTime(backupNoon.Add(time.Duration(n) * time.Hour))
-				s.mustMake(t)
+			made := s.file(s.mustMake(t))
+			for n := range 8 {
+				require.NoError(t, os.Link(made, s.file(backupNoon.Add(-time.Duration(n+1)*time.Hour).Format("2006-01-02T15-04-05.000Z"))))
 			}
 			s.oldBackup(t, "2026-03-04T01-00-00.000Z")
 			require.NoError(t, os.Remove(file))
