@@ -22,7 +22,7 @@ import (
 
 const callsPath = "internal/disk/disktest/calls.txt"
 
-// untestedRows is how many rows of the running bot have no test that makes their call fail. It may only fall.
+// untestedRows counts the rows of the running bot without a test that makes their call fail. It may only fall.
 const untestedRows = 0
 
 // systemCalls are the functions of other modules that reach a file by its path.
@@ -223,7 +223,7 @@ func callersIn(t *testing.T) map[string][]string {
 		for _, s := range room.files {
 			for _, d := range s.file.Decls {
 				f, ok := d.(*ast.FuncDecl)
-				if !ok || room.info.Defs[f.Name] == nil { // declared for another system, too
+				if !ok || room.info.Defs[f.Name] == nil { // another system has a function of that name
 					continue
 				}
 				caller := room.info.Defs[f.Name].(*types.Func)

@@ -58,7 +58,7 @@ func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, 
 	}
 	id := uuid.Must(uuid.NewV7()).String()
 	if err := disk.WriteFile(filepath.Join(m.of(session), id+momentEnd), data, 0o600); err != nil {
-		return "", err // what is there of it is never loaded
+		return "", err // a part of the file may be there, and is never loaded
 	}
 	return diffs.Since(id), m.prune(session)
 }

@@ -134,8 +134,8 @@ func TestP5_LeftPostOutlivesFaultAtStart(t *testing.T) {
 	})
 }
 
-// TestP5_RefusedPostIsNotLeft: what the disk has of a post that it has refused is removed as soon as it can be: its caller
-// posts it again.
+// TestP5_RefusedPostIsNotLeft: the disk has refused a post after its file was written. The file is removed as soon as the disk
+// allows it, because the caller posts the message again.
 func TestP5_RefusedPostIsNotLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, filepath.Join(t.TempDir(), "state"), nil)

@@ -14,7 +14,7 @@ import (
 	"ccbot/internal/disk/disktest"
 )
 
-// turnsOfFiles receives files, one of which comes twice, and sweeps: one file is old, and one record cannot be read.
+// turnsOfFiles receives files, the same one twice, and sweeps an old file and a record that cannot be read.
 func turnsOfFiles() *disktest.Turns {
 	var w *world
 	var again string

@@ -49,7 +49,7 @@ func Sum(ctx context.Context, pids ...int) (bytes uint64) {
 	return bytes
 }
 
-// Files is what the files of a folder take together, in bytes. Files may come and go meanwhile.
+// Files returns the size of all files below a folder, in bytes. A file that is removed during the walk does not count.
 func Files(dir string) (bytes uint64) {
 	_ = files.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

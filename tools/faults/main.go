@@ -28,7 +28,7 @@ type trial struct {
 	without     string   // why there is no test
 }
 
-// outcome is what came of a test.
+// outcome is the result of a test.
 type outcome struct {
 	passed bool
 	notRun string // the reason; empty: it ran
@@ -98,7 +98,7 @@ func byPackage(trials []trial) map[string][]string {
 	return all
 }
 
-// testsOf runs the tests of a package. A test of which go test reports nothing has failed.
+// testsOf runs the tests of a package. A test that go test does not report has failed.
 func testsOf(root, pkg string, names []string) map[string]outcome {
 	cmd := exec.Command("go", "test", "-json", "-count=1", "-timeout=20m", "-run", "^("+strings.Join(names, "|")+")$", "./"+pkg)
 	cmd.Dir, cmd.Stderr = root, os.Stderr

@@ -35,7 +35,7 @@ type Menus struct {
 	log    *slog.Logger
 	wake   chan struct{}
 
-	has     published // what Telegram has, once the file was read
+	has     published // the lists that Telegram has; valid if read is set
 	read    bool
 	unsaved bool // the file does not have it
 }

@@ -10,8 +10,7 @@ import (
 // turnInterval is the time between two turns.
 const turnInterval = time.Second
 
-// Turns is a Scenario of work that is done again at each turn: a loop looks again, or a person who got
-// an error tries again. A turn in which a call of class Reported fails must return an error.
+// Turns is a Scenario of work that a loop, or a person who got an error, does again at each turn. A turn in which a call of class Reported fails must return an error.
 type Turns struct {
 	Prepare func(t *testing.T) (dir string)
 	Turn    func() error
