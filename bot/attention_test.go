@@ -41,8 +41,15 @@ func TestUndecidedMessageIsNoQuestion(t *testing.T) {
 		w.Work(t)
 		assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.UndecidedCount, i18n.Args{"Count": 1}))
 
-		next := w.Prompt(t, r, "go on", inbox.Held)
+		next := w.Prompt(t, r, "of a script", inbox.Held)
 		require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: prompts.Prompt{Key: next.Key}}))
+		text, _ = list()
+		assert.Contains(t, text, "✉1", "no person has sent it")
+
+		key := w.MustHear(t, "go on")
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: prompts.Prompt{Key: key}}))
+		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = nil })
+		require.NoError(t, w.Inbox.Finish(key))
 		w.Work(t)
 		text, words = list()
 		assert.NotContains(t, text, "✉")

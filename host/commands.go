@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"ccbot/internal/slashcommand"
 )
@@ -15,8 +17,64 @@ func (m *Machine) HasCommand(_ context.Context, dir, name string) bool {
 	return slashcommand.Has(filepath.Dir(m.ProjectsDir), dir, name)
 }
 
-// IsMissing implements [places.Lookups].
-func (m *Machine) IsMissing(_ context.Context, dir string) bool {
-	_, err := os.Stat(dir)
+// IsMissing implements [places.Lookups]. A folder on a mount that does not answer is not known to be missing.
+func (m *Machine) IsMissing(ctx context.Context, dir string) bool {
+	err := m.looks.stat(ctx, dir)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// statTimeout is how long a look at a folder may take. A prompt waits for the look.
+const statTimeout = 2 * time.Second
+
+var errNoAnswer = errors.New("the file system does not answer")
+
+// looks are the looks at folders that are under way, at most one at each folder: the call to a mount that does not answer
+// cannot be ended.
+type looks struct {
+	mu      sync.Mutex
+	pending map[string]bool
+	call    func(dir string) (fs.FileInfo, error) // nil: os.Stat
+}
+
+// stat looks at a folder. errNoAnswer: the file system does not answer in time, or has not answered an earlier look.
+func (l *looks) stat(ctx context.Context, dir string) error {
+	if !l.begin(dir) {
+		return errNoAnswer
+	}
+	call, done := l.call, make(chan error, 1)
+	if call == nil {
+		call = os.Stat
+	}
+	go func() { // it ends with its call
+		_, err := call(dir)
+		l.end(dir)
+		done <- err
+	}()
+	ctx, cancel := context.WithTimeout(ctx, statTimeout)
+	defer cancel()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return errNoAnswer
+	}
+}
+
+func (l *looks) begin(dir string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pending[dir] {
+		return false
+	}
+	if l.pending == nil {
+		l.pending = make(map[string]bool)
+	}
+	l.pending[dir] = true
+	return true
+}
+
+func (l *looks) end(dir string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.pending, dir)
 }

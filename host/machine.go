@@ -44,7 +44,8 @@ type Machine struct {
 	GitEnv  []string      // git's whole environment, without secrets
 	Folders *session.Gate // is passed by sessions that begin, too
 
-	worktrees sync.Mutex        // held while a work tree is made or removed
+	worktrees sync.Mutex // held while a work tree is made or removed
+	looks     looks
 	given     map[string]string // folders of work trees that no record has yet, and the keys of their starts
 }
 

@@ -2,6 +2,7 @@ package card
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func TestAgainInItsPresentMessage(t *testing.T) {
 }
 
 // A kill between the new message and the end of the earlier one leaves one that can be tapped; the next run takes the
-// buttons off the other.
+// buttons off the other. The earlier message keeps its buttons until the card knows the new one, which comes with its own.
 func TestP8_KillDuringAgainLeavesOneUsable(t *testing.T) {
 	usable := func(w *world) (n int) {
 		for _, m := range w.chat.seen() {
@@ -68,8 +69,11 @@ func TestP8_KillDuringAgainLeavesOneUsable(t *testing.T) {
 		}
 		return n
 	}
-	for name, die := range map[string]func(w *world){
-		"before the post": func(w *world) {
+	for name, kill := range map[string]struct {
+		buttons int // messages that have some then
+		die     func(w *world)
+	}{
+		"before the post": {1, func(w *world) {
 			over := make(chan struct{})
 			w.board.Failpoint = func(at string) {
 				if at == "card-again" {
@@ -82,22 +86,24 @@ func TestP8_KillDuringAgainLeavesOneUsable(t *testing.T) {
 				_, _ = w.kind.Again(w.Context(), "k", Bring{Note: render.Plain("below")})
 			}()
 			<-over
-		},
-		"before its number is noted": func(w *world) {
+		}},
+		"before its number is noted": {2, func(w *world) {
 			w.killAt.Store(beforeNote)
 			w.again(Bring{Note: render.Plain("below")})
 			w.pass(10 * time.Second)
-		},
-		"before the earlier message is edited": func(w *world) {
+		}},
+		"before the earlier message is edited": {2, func(w *world) {
 			w.killAt.Store(afterNote)
 			w.again(Bring{Note: render.Plain("below")})
 			w.pass(10 * time.Second)
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.shown("k", asking("one"))
-				die(w)
+				kill.die(w)
+				shown := slices.DeleteFunc(w.chat.seen(), func(m shownMessage) bool { return len(m.buttons) == 0 })
+				assert.Len(t, shown, kill.buttons)
 				successor := w.reopened(w.T, w.chat, anywhere) // nothing of it runs yet
 				w.process = successor
 				assert.Positive(t, usable(w), "before anything is repaired")

@@ -1,11 +1,15 @@
 package socket
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"ccbot/internal/control"
 	"ccbot/internal/process"
@@ -26,8 +30,21 @@ type Scripts struct {
 		Inspect(pid int) (process.Process, error)
 		Origin(id process.Identity) (process.Origin, error)
 	}
-	// Tell shows in the chat, durably, that a program uses a verb.
-	Tell func(ctx context.Context, verb string, program process.Process) error
+	// Tell shows in the chat, durably, that a program uses a verb. session is the one that the call is about; the zero id:
+	// about a new one.
+	Tell func(ctx context.Context, verb string, session uuid.UUID, program process.Process) error
+}
+
+// sessionIn returns the session that the body of a call names; the zero id: none.
+func sessionIn(body json.RawMessage) uuid.UUID {
+	var names struct {
+		ID      uuid.UUID `json:"session_id"` // of prompt
+		Session uuid.UUID `json:"session"`    // of resume
+	}
+	if json.Unmarshal(body, &names) != nil {
+		return uuid.Nil
+	}
+	return cmp.Or(names.ID, names.Session)
 }
 
 // permit refuses a program that an agent may have started, and each one of which that is unknown. No agent is among its

@@ -2,11 +2,13 @@ package socket
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -169,8 +171,9 @@ func TestP9_EachScriptIsShown(t *testing.T) {
 	}}
 	s, scripts := a.socket(), m.scripts()
 	var done []string
-	scripts.Tell = func(_ context.Context, verb string, program process.Process) error {
-		done = append(done, "shown "+verb)
+	var about []uuid.UUID
+	scripts.Tell = func(_ context.Context, verb string, session uuid.UUID, program process.Process) error {
+		done, about = append(done, "shown "+verb), append(about, session)
 		assert.Equal(t, cronPID, program.PID)
 		return nil
 	}
@@ -181,9 +184,17 @@ func TestP9_EachScriptIsShown(t *testing.T) {
 	})
 	_, err := serve(t.Context(), m.peer(50), hookwire.Call{Verb: "new"})
 	require.NoError(t, err)
+	one := uuid.New()
+	for verb, key := range map[string]string{"prompt": "session_id", "resume": "session"} {
+		about = nil
+		_, err = serve(t.Context(), m.peer(50), hookwire.Call{Verb: verb, Body: json.RawMessage(`{"`+key+`":"`+one.String()+`"}`)})
+		require.NoError(t, err)
+		assert.Equal(t, []uuid.UUID{one}, about, verb)
+	}
+	done = done[:2]
 	_, err = serve(t.Context(), m.peer(50), hookwire.Call{Verb: verbPing})
 	require.NoError(t, err)
-	scripts.Tell = func(context.Context, string, process.Process) error { return errors.New("no room on the disk") }
+	scripts.Tell = func(context.Context, string, uuid.UUID, process.Process) error { return errors.New("no room on the disk") }
 	_, err = serve(t.Context(), m.peer(50), hookwire.Call{Verb: "prompt"})
 	require.Error(t, err)
 	assert.Equal(t, []string{"shown new", "done new", "done " + verbPing}, done)
