@@ -2,11 +2,14 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,17 +29,53 @@ var commit string
 
 func (c *call) versionCommand() *cobra.Command {
 	var check string
-	cmd := &cobra.Command{Use: "version", Short: "Print the version, or compare it with a release", Args: noArgs,
-		Example: "  ccbot version --check ~/Downloads/ccbot-linux-amd64.tar.gz",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("check") {
+	cmd := &cobra.Command{Use: "version", Short: "Print the version, or compare it with a release", Args: cobra.MaximumNArgs(1),
+		Example: "  ccbot version --check ~/Downloads/ccbot-v1.5.0-linux-amd64.tar.gz\n  ccbot version --check    # the release of CCBOT_RELEASE_URL",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case !cmd.Flags().Changed("check"):
+				if err := noArgs(cmd, args); err != nil {
+					return err
+				}
+			case check != published:
 				return checkRelease(c.environ, check, c.stdout)
+			case len(args) == 1:
+				return checkRelease(c.environ, args[0], c.stdout)
+			default:
+				return checkPublished(cmd.Context(), c.environ, c.stdout)
 			}
 			_, err := fmt.Fprintln(c.stdout, versionLine())
 			return err
 		}}
-	cmd.Flags().StringVar(&check, "check", "", "compare with a release: a program, its archive, or a folder; runs nothing of it")
+	cmd.Flags().StringVar(&check, "check", "", "compare with a release: a program, its archive, a folder, or the one of CCBOT_RELEASE_URL; runs nothing of it")
+	cmd.Flags().Lookup("check").NoOptDefVal = published
 	return cmd
+}
+
+// published is the value of --check without a file.
+const published = "CCBOT_RELEASE_URL"
+
+// checkPublished compares this program with the release of CCBOT_RELEASE_URL by its version.
+func checkPublished(ctx context.Context, environ []string, stdout io.Writer) error {
+	c, err := config.LoadForReading(environ)
+	if err != nil {
+		return err
+	}
+	if c.ReleaseURL == "" {
+		return exit.Usage(errors.New("CCBOT_RELEASE_URL is not set; name a file, or set it to the address of the releases"))
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	version, archive, err := release.Published(ctx, http.DefaultClient, c.ReleaseURL, release.Platform)
+	if err != nil {
+		return err
+	}
+	age, newer := ageOf(release.Release{Version: version})
+	p := &terminal.Printer{Out: stdout}
+	for _, row := range [][2]string{{"this", versionText()}, {"release", version + ", " + age}, {"archive", archive}} {
+		p.Line("%-12s%s", row[0], terminal.Printable(row[1]))
+	}
+	return cmp.Or(p.Err, newer)
 }
 
 // versionLine is what version and --version print.

@@ -69,7 +69,7 @@ func shownSetting(name, value string) string {
 		return ""
 	case name == "TELEGRAM_BOT_TOKEN", token.New(value).Valid(): // people paste it into the wrong line
 		return "hidden"
-	case name == "TELEGRAM_API_URL":
+	case name == "TELEGRAM_API_URL", name == "CCBOT_RELEASE_URL":
 		if address, err := url.Parse(value); err == nil {
 			return address.Redacted()
 		}
