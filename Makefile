@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test memory tour crash chaos faults lint bench bench-quick benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test memory tour crash chaos faults lint settings bench bench-quick benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -72,6 +72,11 @@ lint: ## golangci-lint, tidy modules, and vet for macOS and for the crash tests'
 # The test builds the programs that it measures.
 measure = CCBOT_E2E_BINARIES=none CCBOT_BENCH_BASE='$(BASE)' CCBOT_BENCH_ONLY='$(ONLY)' CCBOT_BENCH_FOLDER='$(CURDIR)/bin/bench' $(1) \
 	$(GO) test -tags bench -count=1 -v -timeout 2h -run '^TestBench$$' ./e2e/
+
+settings: ## run the real Claude Code CLI with the settings that people have, one after the other, and print each outcome
+	@mkdir -p bin && rm -f bin/settings.md
+	@CCBOT_REQUIRE=all CCBOT_SETTINGS_REPORT='$(CURDIR)/bin/settings.md' $(GOTEST) -timeout 40m -run '^TestRealP7_SettingsOfPeople$$' ./e2e/; \
+		status=$$?; sort bin/settings.md; exit $$status
 
 bench: ## measure the whole program and write docs/PERFORMANCE.md (BASE=commit: beside that one; ONLY=expression: some figures)
 	@mkdir -p bin/bench

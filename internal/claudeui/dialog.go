@@ -26,8 +26,9 @@ var (
 const hintRows = 4
 
 // takesKeys reports whether the rows below a box belong to something that takes the keys in place
-// of the box.
+// of the box. The row that names the permission mode is the box's own; a narrow pane cuts its hint to "esc to…".
 func takesKeys(footer []line) bool {
+	footer = slices.DeleteFunc(slices.Clone(footer), func(l line) bool { return modeRow.MatchString(l.String()) })
 	option := func(l line) bool { return l.first() == promptSign || numberedOption(l) }
 	elsewhere := func(hint []string) bool {
 		return !strings.HasPrefix(hint[1], "int") && !strings.HasPrefix(hint[1], "undo")

@@ -62,3 +62,15 @@ func TestModelsReadsTheList(t *testing.T) {
 	_, ok = always.Models()
 	assert.False(t, ok, "it would become the default of all sessions")
 }
+
+// TestP7_NarrowFooterIsNoDialog cuts the hint of the footer at the width of the pane; next to such a row
+// a dialog's own hint still counts.
+func TestP7_NarrowFooterIsNoDialog(t *testing.T) {
+	s := Read(boxed(30, "", "  ⏸ manual mode on · esc to…", sign))
+	assert.Nil(t, s.Dialog)
+	assert.True(t, s.ReadyToType())
+	assert.Equal(t, "default", s.Mode)
+	for _, footer := range []string{"  Esc to…", "  ⏸ manual mode on · esc to…\n  Enter to select · Esc to…", "  ⏸ manual mode on\n  ❯ 1. Yes\n    2. No"} {
+		assert.False(t, Read(boxed(30, "", footer, sign)).ReadyToType(), footer)
+	}
+}
