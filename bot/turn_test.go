@@ -65,11 +65,12 @@ func (w *turnWorld) phase(name string) {
 	w.tells(news.Doing{})
 }
 
-// types lets a prompt be typed, and gives its news.
+// types lets a prompt be typed, and the agent begin with it. It gives the news of the prompt.
 func (w *turnWorld) types(text string) news.Typed {
 	w.t.Helper()
 	n := w.newPrompt(text)
 	w.tells(n)
+	w.phase("working")
 	return n
 }
 
@@ -263,10 +264,32 @@ func TestHowATurnEnds(t *testing.T) {
 	}
 }
 
+// TestPromptIsTurnOnceAgentWorks presses an Enter that submits nothing, however long that lasts: no card
+// claims that the agent works. The card comes when the agent works after all.
+func TestPromptIsTurnOnceAgentWorks(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		n := w.newPrompt("go")
+		w.tells(n)
+		w.Later(time.Minute)
+		w.tells(news.Doing{})
+		assert.Empty(t, w.cards())
+		w.phase("working")
+		assert.Contains(t, w.card(), "working since")
+	})
+}
+
 func TestAPromptThatDidNotArriveHasNoTurn(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		n := w.newPrompt("go")
+		w.tells(n)
+		w.tells(news.Unproven{Prompt: n.Prompt})
+		w.Later(time.Minute)
+		assert.Empty(t, w.cards())
+	})
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		n := w.types("go")
 		w.tells(news.Unproven{Prompt: n.Prompt})
+		w.Later(outbox.CardsEach)
 		assert.Contains(t, w.card2(), "stopped after")
 	})
 }

@@ -244,13 +244,13 @@ func (o *tracker) withdraw() {
 	}
 }
 
-// show brings the card into the chat, where people read the session. A prompt of a person is a turn at
-// once; of anything else the agent has to be seen at work, and at a step where nobody has asked for anything: what the
-// agent says then is a message of its own.
+// show brings the card into the chat, where people read the session, once the agent was seen at work: a
+// prompt that Enter did not submit has no card. If nobody has asked for anything, a step must have been seen, too:
+// what the agent says then is a message of its own.
 func (o *tracker) show(ctx context.Context, r views.Session) {
 	t, s := o.turns, o.now
 	seen := (r.NowSince.After(s.Began) || s.Asked) && !s.Alone || s.Count > 0
-	if !(s.Prompt != "" && !s.Command || seen && runs(r.Now)) || t.Steps.In(t.Chat, r.Conversation) != OnCard || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
+	if !seen || !runs(r.Now) || t.Steps.In(t.Chat, r.Conversation) != OnCard || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
 		return
 	}
 	o.key = card.NewKey()

@@ -33,6 +33,8 @@ func (w *World) ShowsTurn(t *testing.T, r session.Record) {
 	}
 	before := posts()
 	require.NoError(t, f.Heard(ctx, host.View(r), news.Typed{Prompt: prompts.Prompt{Key: "1", Class: prompts.Plain}}))
+	w.Records.Change(r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = "working", w.Chat.Now().Add(time.Hour) })
+	require.NoError(t, f.Heard(ctx, host.View(w.Record(t, r.ID)), news.Doing{}))
 	require.Eventually(t, func() bool { return posts() > before }, Patience, time.Millisecond)
 	cancel()
 	require.NoError(t, Receive(t, done))
