@@ -27,6 +27,8 @@ type menu struct {
 	plain    bool   // nothing that tells a dialog is shown
 	ignores  int    // it takes no key this many times
 	page     bool   // Enter does not close it
+	flat     bool   // screen reader mode: the number of an option is typed, and then Enter
+	typed    string // in screen reader mode
 
 	permission bool // presence says so; otherwise that it is a question
 
@@ -74,6 +76,15 @@ func (m *menu) take(a *agent, key string) {
 		m.ignores--
 		return
 	}
+	switch {
+	case m.flat && key == "enter" && m.typed == "": // it does nothing
+		return
+	case m.flat && key == "enter":
+		m.selected = int(m.typed[0] - '1')
+	case m.flat && key != "esc":
+		m.typed += key
+		return
+	}
 	switch key {
 	case "up":
 		m.selected = max(0, m.selected-1)
@@ -110,6 +121,14 @@ func (a *agent) asks(m *menu) {
 }
 
 func (m *menu) screen() string {
+	if m.flat {
+		rows := append([]string{"claude: Running Bash."}, m.head...)
+		for i, option := range m.options {
+			rows = append(rows, fmt.Sprintf("%d. %s", i+1, option))
+		}
+		answer := fmt.Sprintf("Select with numbers [1-%d]. Then Enter to submit or Escape to cancel: %s", len(m.options), m.typed)
+		return strings.Join(append(rows, answer), "\n") + "\n"
+	}
 	rows := []string{"● Running Bash.", m.above, strings.Repeat("─", 60)}
 	if m.plain {
 		rows[2] = ""
