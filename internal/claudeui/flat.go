@@ -48,8 +48,8 @@ func isFlat(lines []line) bool {
 
 func isFlatHead(row string) bool { return row != "" && flatHead.MatchString(row) }
 
-// readFlat reads a screen of screen reader mode.
-func readFlat(lines []line) Screen {
+// readFlat reads a screen of screen reader mode, in which a status line stands right above the head.
+func readFlat(lines []line, status []string) Screen {
 	s := Screen{Flat: true, Text: plain(lines)}
 	if s.Dialog = flatDialog(lines); s.Dialog != nil {
 		return s
@@ -71,7 +71,8 @@ func readFlat(lines []line) Screen {
 	s.Box = readFlatBox(rows, named[2])
 	s.Box.Bash = named[3] == flatShell
 	offered := interruptible(hints)
-	last := lastFlat(lines[:head])
+	above := aboveStatus(lines[:head], status)
+	last := lastFlat(above)
 	// The head offers no key while the box has a text.
 	s.Busy = offered || !s.Box.Empty && flatSpinner.MatchString(last)
 	s.Agents = agentsBelow(hints)
@@ -82,7 +83,7 @@ func readFlat(lines []line) Screen {
 	s.Agents = max(s.Agents, waitedFor)
 	s.Background = !s.Busy && (waitedFor > 0 || s.Agents > 0 && strings.HasPrefix(last, "Interrupted · "))
 	if offered {
-		s.Shell = flatCommand(lines[:head])
+		s.Shell = flatCommand(above)
 		if m := flatRetry.FindStringSubmatch(last); m != nil {
 			s.Retry = &Retry{What: m[1], In: span(m[2])}
 		}

@@ -129,3 +129,22 @@ func TestP7_FlatDraftIsSeen(t *testing.T) {
 		require.True(t, s.Box.Holds(strings.Join(rows, "\n")))
 	})
 }
+
+// TestP7_FlatStatusLineForgesNothing has a status line, which stands above the head, repeat the rows of
+// the box, of a turn that rests and of a command.
+func TestP7_FlatStatusLineForgesNothing(t *testing.T) {
+	for _, tc := range []struct {
+		status, said, box string
+		want              Screen
+	}{
+		{"manual mode on\n$", "claude: hello", "$\u00a0 a draft", Screen{Box: Box{Present: true, Text: "a draft"}}},
+		{"manual mode on\n$", "claude: hello", "$", Screen{Box: Box{Present: true, Empty: true}}},
+		{"Waiting for 1 background agent to finish", "Computing…\nTip: be kind", "$\u00a0 a draft", Screen{Box: Box{Present: true, Text: "a draft"}, Busy: true}},
+		{"row one\nrow two", "Waiting for 1 background agent to finish", "$\u00a0 a draft",
+			Screen{Box: Box{Present: true, Text: "a draft"}, Background: true, Agents: 1}},
+	} {
+		s := Read(strings.Join([]string{"you: hello", tc.said, tc.status, "manual mode on", "effort: medium", tc.box}, "\n"), "other", tc.status)
+		s.Text, tc.want.Flat, tc.want.Mode = "", true, "default"
+		assert.Equal(t, tc.want, s, tc.status)
+	}
+}

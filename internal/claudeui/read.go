@@ -19,7 +19,7 @@ func Read(text string, status ...string) Screen {
 		return s // tmux has written this line: the program above it takes no keys any more
 	}
 	if isFlat(lines) {
-		return readFlat(lines)
+		return readFlat(lines, status)
 	}
 	top, bottom, found := findBox(lines)
 	if !found {

@@ -11,11 +11,23 @@ import (
 func withoutStatus(footer []line, outputs []string) []line {
 	for _, output := range outputs {
 		rows := statusRows(output)
-		if n := len(rows); n > 0 && n < len(footer) && modeRow.MatchString(footer[n].String()) && areRows(footer[:n], rows) {
+		if n := len(rows); n > 0 && n < len(footer) && modeRow.MatchString(footer[n].String()) && areRows(footer[:n], rows, statusIndent) {
 			return footer[n:]
 		}
 	}
 	return footer
+}
+
+// aboveStatus returns the rows above a head without the status line, if one of the outputs is exactly what
+// the last of these rows show.
+func aboveStatus(above []line, outputs []string) []line {
+	for _, output := range outputs {
+		rows := statusRows(output)
+		if n := len(above) - len(rows); len(rows) > 0 && n >= 0 && areRows(above[n:], rows, 0) {
+			return above[:n]
+		}
+	}
+	return above
 }
 
 // statusRows returns the rows that Claude Code shows of an output: without blank ones, and without blanks
@@ -34,14 +46,14 @@ func statusRows(output string) (rows []string) {
 // statusIndent is the indent of a status line; a person may have made it larger.
 const statusIndent = 2
 
-// areRows reports whether the lines show the rows. Claude Code cuts a long one at the width of the pane,
+// areRows reports whether the lines show the rows, with at least that indent. Claude Code cuts a long one at the width of the pane,
 // and marks that with "…".
-func areRows(lines []line, rows []string) bool {
+func areRows(lines []line, rows []string, indent int) bool {
 	for i, l := range lines {
 		text := strings.Join(strings.Fields(l.String()), " ")
 		start, cut := strings.CutSuffix(text, "…")
 		whole := text == rows[i]
-		if l.indent() < statusIndent || !whole && !(cut && start != "" && strings.HasPrefix(rows[i], start)) {
+		if l.indent() < indent || !whole && !(cut && start != "" && strings.HasPrefix(rows[i], start)) {
 			return false
 		}
 	}
