@@ -230,7 +230,7 @@ func (b *Bot) talks() []chat.Feature {
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
 			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s),
 			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
-			screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.StateDir),
+			screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer),
 			settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
 			pages.Feature(), texts.Feature(), b.Prompts.Feature()})
 }

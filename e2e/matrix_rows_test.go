@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -140,6 +141,12 @@ func birthAndEnd() life {
 		{step: "start", point: "bound", when: "the record knows its window",
 			disk: "the command; a `starting` record with pane and process", fresh: "watches the agent again and says when it is ready",
 			do: opens("three"), dead: both(onDisk("three", starting, true), tagged("three", 1)), after: hears("three is ready")},
+
+		{step: "read", point: "read-noted", when: "a part of a transcript is read",
+			disk: "a note with its path in `reads`", fresh: "reads the file alone and after a second, and removes the note",
+			after: func(s *stage) {
+				s.until("the note is removed", func() bool { return len(bytes.TrimSpace(s.notes())) == 0 })
+			}},
 
 		{step: "archive", point: "stop-recorded", when: "before anything is ended",
 			disk: "a `stopping` record; its agent lives", fresh: "carries the archive out and tells the receipt",

@@ -10,6 +10,9 @@ const (
 	TapLate                Key = "tap_late"
 	StaleButton            Key = "stale_button"
 	SessionGone            Key = "session_gone"
+	FileUnread             Key = "file_unread"     // Path
+	FileReadAgain          Key = "file_read_again" // Path
+	SessionUnread          Key = "session_unread"  // Path
 	InternalError          Key = "internal_error"
 	FeatureCrashed         Key = "feature_crashed" // Feature
 	UpdateFailed           Key = "update_failed"
@@ -334,6 +337,7 @@ const (
 	ListContext            Key = "list_context"  // Percent
 	ButtonDenyWith         Key = "button_deny_with"
 	ButtonAnswerWith       Key = "button_answer_with"
+	ButtonTryAgain         Key = "button_try_again"
 	ButtonRetry            Key = "button_retry"
 	ButtonMakeDir          Key = "button_make_dir"
 	ButtonUseCopy          Key = "button_use_copy"

@@ -9,10 +9,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/refusal"
 	"ccbot/internal/claudekeys"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/git"
@@ -21,6 +23,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/suspect"
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
@@ -46,14 +49,19 @@ type Observer struct {
 	// may be nil, and a call may take long.
 	Git         func(ctx context.Context, dir string) (*git.State, error)
 	ProjectsDir string // Claude Code's projects folder
-	Now         func() time.Time
-	Log         *slog.Logger
+	// Unread returns the transcripts that are left unread, because their read has ended ccbot; nil: there are none.
+	Unread func() []string
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // View looks at the session's pane and agent.
 func (o *Observer) View(ctx context.Context, r session.Record) View {
 	v := View{Now: o.Now()}
 	if r.Binding == nil {
+		return v
+	}
+	if v.Adopted = r.Binding.Adopted; o.IsUnread(r) { // unknown: nothing is concluded, ended or typed
 		return v
 	}
 	v.Agent, v.Adopted = o.Processes.Liveness(r.Binding.Agent), r.Binding.Adopted
@@ -185,6 +193,30 @@ func (o *Observer) transcriptPath(r session.Record) string {
 	}
 	path, _ := transcript.Find(o.ProjectsDir, r.ClaudeSessionID) // a missing file has not grown, so the error does not matter
 	return path
+}
+
+// IsUnread reports whether the session's transcript is left unread.
+func (o *Observer) IsUnread(r session.Record) bool { return o.unread(r) != nil }
+
+// unread returns a refusal if the session's transcript is left unread. Nothing is known of such a session.
+func (o *Observer) unread(r session.Record) error {
+	if o.Unread == nil {
+		return nil
+	}
+	unread := o.Unread()
+	if len(unread) == 0 {
+		return nil
+	}
+	paths := []string{o.transcriptPath(r)}
+	for _, c := range r.Cursors {
+		paths = append(paths, c.Path)
+	}
+	for _, path := range paths {
+		if slices.Contains(unread, path) {
+			return &refusal.Error{Code: refusal.Unread, Dir: path, Err: suspect.ErrUnread}
+		}
+	}
+	return nil
 }
 
 func (o *Observer) transcriptSize(r session.Record) int64 {

@@ -216,6 +216,9 @@ func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error 
 		if head == nil || head.Key != key || head.State != Held {
 			return fmt.Errorf("send prompt %s anyway: %w", key, ErrNoPrompt)
 		}
+		if err := w.Observer.unread(*w.r); err != nil {
+			return err
+		}
 		w.term.look(ctx)
 		switch {
 		case w.term.Silent:
@@ -275,6 +278,9 @@ func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (told boo
 	err = q.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
 		if !w.r.State.Live() {
 			return ErrNoAgent
+		}
+		if err := w.Observer.unread(*w.r); err != nil {
+			return err
 		}
 		w.prompts.awaitEscPause(ctx)
 		w.term.look(ctx)

@@ -41,6 +41,9 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 		return back, err
 	}
 	err = s.kit.do(ctx, q.Session, func(w *work) error {
+		if err := w.Observer.unread(*w.r); err != nil {
+			return err
+		}
 		if w.r.State == session.Stopping {
 			if err := w.closing.stop(ctx, &Receipt{}); err != nil {
 				return err

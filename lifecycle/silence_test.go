@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -244,6 +246,37 @@ func TestP6_UnsentRestoreChangesNothing(t *testing.T) {
 			require.NoError(t, err)
 			w.pass(time.Minute)
 			assert.Equal(t, session.Running, w.get(r.ID).State)
+		})
+	}
+}
+
+// The transcript of a session is left unread, because its read has ended ccbot: nothing is known of the session, so it is
+// not ended, not called lost, not resumed, and nothing is typed.
+func TestP6_UnreadSessionIsUnknown(t *testing.T) {
+	for _, tc := range personVerbs {
+		if slices.Contains([]string{"start", "connect", "dialog", "screen", "mode", "other writers"}, tc.name) { // they are about something else, or only look
+			continue
+		}
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.write(r, `{"type":"user"}`)
+				if tc.over {
+					w.archive(r)
+				}
+				w.Observer.Unread = func() []string { return []string{w.transcript(r.ClaudeSessionID)} }
+				w.held(r, "k", said)
+				before, signals := w.onDisk(), len(w.processes.signalled())
+				err := tc.call(w, w.get(r.ID))
+				assert.True(t, refusal.Is(err, refusal.Unread), "%v", err)
+				w.pass(time.Hour)
+				w.processes.exit(a.id.PID)
+				w.pass(time.Hour)
+				assert.Equal(t, before, w.onDisk())
+				assert.Len(t, w.processes.signalled(), signals)
+				assert.Empty(t, a.heard())
+				assert.Equal(t, Held, w.prompts.state("k"))
+			})
 		})
 	}
 }

@@ -246,6 +246,9 @@ func (w *opening) conversation() ([]string, error) {
 	// The id of a starting session was made a moment ago, and has no transcript, unless a cursor says so.
 	if w.r.State != session.Starting || len(w.r.Cursors) > 0 {
 		has, err := w.hasTranscript(w.r.ClaudeSessionID)
+		if err == nil {
+			err = w.Observer.unread(*w.r)
+		}
 		if has || err != nil {
 			return []string{"--resume", id}, err
 		}

@@ -19,6 +19,9 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 	if !ok || !stepped(r) {
 		return 0, nil
 	}
+	if k.Observer.unread(r) != nil { // unknown: nothing is concluded, ended or typed
+		return slow, nil
+	}
 	if target, half := k.halfMoved(r); half {
 		if err := k.tidyTransfer(ctx, target); err != nil {
 			return 0, err

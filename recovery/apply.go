@@ -34,6 +34,8 @@ type Recovery struct {
 	Processes Processes
 	Evidence  Evidence
 	Lifecycle Lives // nil: this Recovery only looks
+	// Unread reports whether a session's transcript is left unread; nil: none is.
+	Unread func(r session.Record) bool
 	// Events processes what hooks noted while no ccbot ran. It is called after the agents are bound
 	// again, and before a session is called over: the last events of a session may say that it has
 	// moved to another conversation.

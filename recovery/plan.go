@@ -142,6 +142,8 @@ func (p plan) record(r session.Record) (*Action, *Notice) {
 			Evidence: "session " + successor.String() + " says that it took over from it"}, nil
 	case !r.State.Live():
 		return p.over(r)
+	case p.Unread[r.ID]:
+		return nil, nil // nothing is known of it, and the chat has a message about the file
 	case p.Tmux == TmuxUnknown:
 		return nil, &Notice{Kind: Unclear, Why: "tmux did not answer"}
 	case r.State == session.Stopping:

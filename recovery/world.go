@@ -37,8 +37,8 @@ type World struct {
 	Tmux    TmuxFate
 	Server  tmux.ServerID
 	Servers map[process.Identity]process.Liveness // the tmux servers of the records' bindings
-	Panes   []tmux.Pane            // of the whole server, valid with TmuxAnswers
-	Ignored map[tmux.WindowID]bool // windows that a person does not want to be informed of
+	Panes   []tmux.Pane                           // of the whole server, valid with TmuxAnswers
+	Ignored map[tmux.WindowID]bool                // windows that a person does not want to be informed of
 	// Holds says for each pane with the tag of an unbound session whether it holds the launch of
 	// that session. Panes for which this cannot be seen are missing. The check is needed because a
 	// pane that a person split off has the tag of its window too.
@@ -46,6 +46,9 @@ type World struct {
 
 	Survey evidence.Survey           // which agents live, and which processes write which conversation
 	Below  map[process.Identity]bool // writers that run below another agent
+
+	// Unread are the records whose transcript is left unread, because its read has ended ccbot.
+	Unread map[uuid.UUID]bool
 
 	// Watched are the records that were handed to the lifecycle already: from then on its steps
 	// decide.
@@ -277,9 +280,10 @@ func (v *Recovery) Look(ctx context.Context) World {
 	w.Below = v.below(ctx, w.Survey)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	w.Watched = make(map[uuid.UUID]bool)
+	w.Watched, w.Unread = make(map[uuid.UUID]bool), make(map[uuid.UUID]bool)
 	for _, r := range w.Records {
 		w.Watched[r.ID] = v.watched[r.ID] || w.launchedHere(r) // handed to the lifecycle, or launched by it
+		w.Unread[r.ID] = v.Unread != nil && v.Unread(r)
 	}
 	return w
 }

@@ -26,8 +26,9 @@ const (
 	shownReason = 120 // letters of an error
 )
 
-// New is /health and its page. dir is ccbot's own folder.
-func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, dir string) chat.Feature {
+// New is /health and its page, and the page of a file that is left unread.
+func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, computer *Computer) chat.Feature {
+	dir := computer.dir
 	draw := func(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		p := c.In(v.To)
 		again := p.Option(i18n.ButtonRefresh, chat.ToPage(address), outbox.Style(""))
@@ -42,7 +43,7 @@ func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, dir str
 		return text(c.In(to), figures(ctx), dir)
 	}
 	return chat.Feature{Name: address, Commands: []chat.Command{command},
-		Pages: map[string]chat.Page{address: {Draw: draw}}}
+		Pages: map[string]chat.Page{address: {Draw: draw}, unread: computer.unreadPage(figures)}}
 }
 
 // text is what is wrong, and below it the figures.
@@ -78,7 +79,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 
 // Sentence says what is wrong, wherever it is shown.
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
-	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(w.Keys.File), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir)})
+	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir)})
 }
 
 func programs(f health.Figures) (all []string) {
@@ -118,6 +119,8 @@ func age(p chat.Phrases, d time.Duration) string {
 // Computer tells each private chat what is wrong with the computer: the disk of ccbot's folder has no room, or the clock
 // is wrong. One goroutine calls it about the disk.
 type Computer struct {
+	ReadAgain func(path string) // reads a file of an agent that is left unread
+
 	chat *chat.Chat
 	send func(ctx context.Context, m outbox.Message) (int, error) // at once, without the disk
 	dir  string

@@ -26,6 +26,8 @@ type Figures struct {
 
 	Keys Keys
 
+	Unread []string // files of agents that are left unread, because their read has ended ccbot
+
 	Tmux       string        // the version of the running server
 	TmuxSilent time.Duration // since when it owes an answer, if that is long
 	Claude     string
@@ -84,6 +86,7 @@ const (
 	PollsFail     Code = "polls_fail"
 	APIFails      Code = "api_fails"
 	TmuxHangs     Code = "tmux_hangs"
+	FilesUnread   Code = "files_unread"
 	DiskLow       Code = "disk_low"
 	NotClean      Code = "not_clean"
 	APIWaits      Code = "api_waits"
@@ -99,7 +102,7 @@ const (
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, NoPins}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, NoPins}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -109,6 +112,7 @@ type Warning struct {
 	For   time.Duration
 	Bytes uint64
 	Keys  Keys
+	Path  string
 }
 
 const (
@@ -131,6 +135,9 @@ func Warnings(f Figures) (all []Warning) {
 	add(f.Poll.Failing && !f.Poll.Rival && !f.Poll.Unknown && !f.Poll.Stuck && f.Poll.Wait == 0, Warning{Code: PollsFail})
 	add(f.API.Failing, Warning{Code: APIFails})
 	add(f.TmuxSilent > 0, Warning{Code: TmuxHangs, For: f.TmuxSilent})
+	for _, path := range f.Unread {
+		add(true, Warning{Code: FilesUnread, Path: path})
+	}
 	add(f.Disk.Known && f.Disk.Low, Warning{Code: DiskLow, Bytes: f.Disk.Free})
 	add(f.NotClean > 0, Warning{Code: NotClean, Count: f.NotClean})
 	add(f.API.Wait > 0, Warning{Code: APIWaits, For: f.API.Wait})

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"ccbot/internal/suspect"
 	"ccbot/internal/wording"
 )
 
@@ -54,8 +55,18 @@ func (b *backwards) close() {
 }
 
 // next returns the lines before those that it returned last; no text: it was at the beginning. They are valid until the
-// next call. A long line comes alone.
+// next call. A long line comes alone. The call is noted on disk.
 func (b *backwards) next() (lines line, err error) {
+	end, err := reads.Load().Begin(b.path, suspect.Backwards)
+	if err != nil {
+		return lines, wording.Errorf("read %s: %w", wording.Path(b.path), err)
+	}
+	lines, err = b.chunk()
+	end(err == nil && b.end <= b.last)
+	return lines, err
+}
+
+func (b *backwards) chunk() (lines line, err error) {
 	if b.alone != nil {
 		_ = b.alone.Close() // it was only read
 		b.alone = nil

@@ -5,8 +5,10 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"ccbot/internal/membudget"
+	"ccbot/internal/suspect"
 )
 
 // Budget is how much memory all that is made of long lines may take, and how much of a text is sent without being asked
@@ -29,6 +31,12 @@ const (
 	// returnedShare is the part of the budget from which on the memory of a line goes back to the system at once.
 	returnedShare = 8
 )
+
+// reads are the notes of the files that are read. The process that a read ends reads all files, so all readers share them.
+var reads atomic.Pointer[suspect.Files]
+
+// Note makes all reads of transcripts note what they read; nil ends that.
+func Note(files *suspect.Files) { reads.Store(files) }
 
 // longLines is held by the reader that has a long line in memory. Memory belongs to the process, so all readers share it:
 // the long lines of all sessions together take no more than one of them. A reader holds it only while it reads and parses

@@ -17,6 +17,7 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
+	"ccbot/internal/suspect"
 	"ccbot/internal/watch"
 	"ccbot/internal/wording"
 )
@@ -50,6 +51,8 @@ type Reader struct {
 
 	allow func(at int64) error // asked before each piece is read; nil: always
 
+	passed bool // the file was read to its end: what it holds has not ended this process
+
 	queue  []Item
 	broken int
 	limit  int64
@@ -68,10 +71,22 @@ func (r *Reader) Broken() int { return r.broken }
 // half a line, or there is no file yet. ErrTruncated says that the file is not the one that was
 // being read; the reader is then of no use.
 func (r *Reader) Next() (Item, bool, error) {
+	if len(r.queue) == 0 {
+		if ok, err := r.noted(suspect.Items, r.fill); err != nil || !ok {
+			return Item{}, false, err
+		}
+	}
+	item := r.queue[0]
+	r.queue = r.queue[1:]
+	return item, true, nil
+}
+
+// fill reads lines until there is an item.
+func (r *Reader) fill() (bool, error) {
 	for len(r.queue) == 0 {
 		l, ok, err := r.readLine()
 		if err != nil || !ok {
-			return Item{}, false, err
+			return false, err
 		}
 		items, err := parse(l)
 		at := l.at
@@ -82,9 +97,23 @@ func (r *Reader) Next() (Item, bool, error) {
 		}
 		r.queue = r.place(items, at)
 	}
-	item := r.queue[0]
-	r.queue = r.queue[1:]
-	return item, true, nil
+	return true, nil
+}
+
+// noted calls read, which returns false at the end of the file. Until the first time of that the call is noted on disk.
+func (r *Reader) noted(kind suspect.Kind, read func() (bool, error)) (ok bool, err error) {
+	if r.passed {
+		return read()
+	}
+	end, err := reads.Load().Begin(r.start.Path, kind)
+	if err != nil {
+		return false, wording.Errorf("read %s: %w", wording.Path(r.start.Path), err)
+	}
+	ok, err = read()
+	whole := !ok && err == nil
+	r.passed = whole && r.file != nil
+	end(whole)
+	return ok, err
 }
 
 // parse is parseLine with protection against panics: Claude Code changes the content of lines with
@@ -147,12 +176,15 @@ func (r *Reader) place(items []Item, offset int64) []Item {
 // each calls see with the whole lines from here on, until it returns false.
 func (r *Reader) each(see func(l line) bool) error {
 	defer r.long.release()
-	for {
-		l, ok, err := r.readLine()
-		if err != nil || !ok || !see(l) {
-			return err
+	_, err := r.noted(suspect.Lines, func() (bool, error) {
+		for {
+			l, ok, err := r.readLine()
+			if err != nil || !ok || !see(l) {
+				return ok, err
+			}
 		}
-	}
+	})
+	return err
 }
 
 // readLine returns one whole line; next is behind its line break then. The line is valid until the next call. A line that

@@ -70,6 +70,7 @@ const (
 	Damaged      Code = "damaged"      // a resume would stumble over the transcript
 	NothingLeft  Code = "nothing_left" // of the conversation, in the transcript
 	Replaced     Code = "replaced"     // the transcript is not the one that a cursor was taken from
+	Unread       Code = "unread"       // the transcript, Dir, is left unread: ccbot has ended each time it was read
 	Unsaid       Code = "unsaid"       // the session has no transcript, or none any more
 
 	InboxNotOurs    Code = "inbox_not_ours"   // a link, a file or another user's directory is in the place of Dir

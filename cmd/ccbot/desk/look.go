@@ -22,6 +22,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/suspect"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
@@ -35,7 +36,9 @@ func (d Desk) Survey(ctx context.Context) (w recovery.World, seen Picture, err e
 		return w, seen, err
 	}
 	_, since := statefolder.RunningBot(d.Dir, d.Table)
-	looking := recovery.Recovery{Instance: sources.Instance, Session: d.TmuxSession, Dir: d.Dir, Limits: d.Limits(), Since: since,
+	observer := Observer(d.Config, seen, d.Table, d.log)
+	observer.Unread = func() []string { return suspect.Read(filepath.Join(d.Dir, suspect.Name), d.Table.Self().Boot) }
+	looking := recovery.Recovery{Unread: observer.IsUnread, Instance: sources.Instance, Session: d.TmuxSession, Dir: d.Dir, Limits: d.Limits(), Since: since,
 		Store: d.Store, Tmux: seen, Processes: d.Table, Evidence: sources, Now: time.Now, Log: d.log}
 	return looking.Look(ctx), seen, nil
 }

@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/session"
+	"ccbot/internal/suspect"
 )
 
 // bot asks the running bot, and looks at what it has left where none runs.
@@ -56,6 +57,7 @@ func (w *World) withoutBot(ctx context.Context) (f health.Figures) {
 	if w.wrong == nil {
 		f.Keys = w.Config.KeysFault()
 	}
+	f.Unread = suspect.Read(filepath.Join(w.Dir, suspect.Name), w.Table.Self().Boot)
 	if w.unread == nil {
 		for _, r := range w.Store.Shared() {
 			if r.State == session.CleanupFailed {

@@ -87,7 +87,9 @@ func begin(ctx context.Context, c config.Config, role, hook string, environ []st
 		return nil, errors.Join(statefolder.Error(c.Dir, err), held.Close())
 	}
 	s.recovery.Since = since
-	s.end = func() { _ = held.Close() } // the process ends too, and the lock with it
+	s.end = func() { // the process ends too, and the lock with it
+		_ = errors.Join(s.suspects.Close(), held.Close())
+	}
 	return s, nil
 }
 
@@ -172,6 +174,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 		return err
 	}
 	s.tell(ctx, report)
+	s.tellUnread(ctx)
 	s.recovery.Tell = s.recovered // set only now, because one message reports the whole start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
 		s.keeper.Run, s.claude.Run, s.tellLosses, s.room.Run, s.pruneBindings} {

@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
+	"ccbot/internal/wording"
 	"ccbot/recovery"
 )
 
@@ -93,6 +94,24 @@ func (s *system) tmuxSilence(ctx context.Context, silent bool) {
 	}
 	if err := health.TellTmux(ctx, s.bot.Chat, silent); err != nil {
 		s.log.Error("tmux_silence_not_told", logkey.Error, err)
+	}
+}
+
+// readAgain makes all readers read a file that was left unread.
+func (s *system) readAgain(path string) {
+	s.suspects.Again(path)
+	s.lifecycle.WakeAll()
+}
+
+// tellUnread reports to the chat which files of agents are left unread, each once.
+func (s *system) tellUnread(ctx context.Context) {
+	for _, path := range s.suspects.Untold() {
+		s.log.Error("file_unread", logkey.Path, wording.Path(path))
+		if err := s.bot.Computer.FileUnread(ctx, path); err != nil {
+			s.log.Error("file_unread_not_told", logkey.Error, err)
+			continue
+		}
+		s.suspects.Told(path)
 	}
 }
 

@@ -49,7 +49,9 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/suspect"
 	"ccbot/internal/systemfont"
+	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
@@ -68,6 +70,7 @@ type system struct {
 	config.Config
 	log       *slog.Logger
 	tmux      *tmux.Client
+	suspects  *suspect.Files
 	store     *session.Store
 	inbox     *inbox.Store
 	api       *tgbot.Bot
@@ -121,8 +124,7 @@ type system struct {
 // wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
 func wire(ctx context.Context, c config.Config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
 	s := &system{Config: c, log: log, table: table, losses: make(losses, 1), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
-	s.metrics = metrics.New(s.states)
-	s.service = servicemanager.New(environ, log)
+	s.metrics, s.service = metrics.New(s.states), servicemanager.New(environ, log)
 	s.watch.Busy = s.expectsChanges
 	s.away, s.seen = statefolder.Absence(c.Dir, process.Clock{Table: table}, time.Now())
 	s.lasting = lastingIn(ctx)
@@ -133,6 +135,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	if err := s.openStores(); err != nil {
 		return nil, err
 	}
+	s.suspects = noteReads(ctx, c.Dir, environ, table, log)
 	s.tmux, err = tmux.New(tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Instance: instance,
 		Env: environment.Server(environ), Log: log, Start: desk.StartOf(table)})
 	if err != nil {
@@ -178,6 +181,15 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 		pause.Poke(s.woken) // for a changed idle limit
 	}
 	return s, nil
+}
+
+// noteReads makes all reads of transcripts note on disk what they read.
+func noteReads(ctx context.Context, dir string, environ []string, table *process.Table, log *slog.Logger) *suspect.Files {
+	wait := func(d time.Duration) error { return pause.For(ctx, d) }
+	files := suspect.Open(filepath.Join(dir, suspect.Name), table.Self().Boot, wait, log)
+	files.Failpoint = Failpoint(environ)
+	transcript.Note(files)
+	return files
 }
 
 func (s *system) openStores() (err error) {
@@ -255,6 +267,7 @@ func (s *system) wireChat(environ []string) error {
 			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter, RemindAfter: s.RemindAfter},
 		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: hears, Health: s.health})
+	s.bot.Computer.ReadAgain = s.readAgain
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
 }
@@ -273,7 +286,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	s.receipts = &receipts{started: func() { pause.Poke(s.woken) }, Chat: metrics.News{Chat: s.bot, Inbox: s.inbox, Metrics: s.metrics}}
 	s.evidence = desk.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
 	s.observer = desk.Observer(s.Config, s.tmux, s.table, s.log)
-	s.observer.Screens, s.observer.Relays = s.tmux, s.relay
+	s.observer.Screens, s.observer.Relays, s.observer.Unread = s.tmux, s.relay, s.suspects.Unread
 	s.observer.Git = func(ctx context.Context, dir string) (*git.State, error) {
 		state, _, err := git.Compare(ctx, dir, environment.Server(environ), "")
 		return state, err
@@ -302,7 +315,7 @@ func (s *system) wireRecovery(instance string, environ []string) {
 	backups.Failpoint = Failpoint(environ)
 	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Dir: s.Dir, Limits: s.Limits(),
 		Store: unmade{s.store, hooks.Launch{Dir: s.Dir}}, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Lifecycle: s.lifecycle, Backup: backups.Make,
-		Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
+		Unread: s.observer.IsUnread, Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
 	s.events = hooks.NewEvents(s.Dir, s.recovery, s.watch, s.log)
 	s.recovery.Events = s.events.Drain
 }

@@ -1,0 +1,31 @@
+package bot_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// A file that is left unread has a message with its path, and a button that reads it again.
+func TestP5_UnreadFileHasMessageWithButton(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "api", session.Running)
+	path, again := "/home/alice/.claude/projects/p/x.jsonl", ""
+	w.Figures.Unread = []string{path}
+	w.Computer.ReadAgain = func(path string) { again, w.Figures.Unread = path, nil }
+	require.NoError(t, w.FileUnread(t.Context(), path))
+	w.Telegram.Deliver(t.Context())
+	m := w.Telegram.Last(t)
+	said := i18n.Args{"Path": "~/.claude/projects/p/x.jsonl"}
+	assert.Equal(t, chattest.Warning+w.Word(i18n.FileUnread, said), m.Text.Text)
+	assert.Equal(t, []string{w.Word(i18n.ButtonTryAgain)}, chattest.Words(m))
+	shown := tapped(t, w, m, w.Word(i18n.ButtonTryAgain))
+	assert.Equal(t, path, again)
+	assert.Equal(t, w.Word(i18n.FileReadAgain, said), shown.Text.Text)
+	assert.Empty(t, chattest.Words(shown))
+}

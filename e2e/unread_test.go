@@ -1,0 +1,70 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+	"ccbot/internal/suspect"
+)
+
+// notes returns the file in which ccbot notes what it reads.
+func (w *world) notes() []byte {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.state, suspect.Name))
+	require.NoError(w.t, err)
+	return data
+}
+
+// A transcript ends ccbot each time it is read. The start after the third death leaves it unread and answers; its session
+// is unknown, and [Try again] reads the file once it is healed.
+func TestP5_DeadlyTranscriptIsLeftUnread(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("one", w.dir)
+	w.hear(w.say("say first"), "first")
+	w.stop()
+	path, before := w.transcriptPath(w.claudeIDOf("one")), w.record("one")
+	boot := w.table.Self().Boot
+	unread := func() []string { return suspect.Read(filepath.Join(w.state, suspect.Name), boot) }
+	deaths := 0
+	for ; len(unread()) == 0 && deaths < 6; deaths++ { // two ways to read the file may take turns
+		file := filepath.Join(t.TempDir(), "reached")
+		w.launch("CCBOT_FAILPOINT=read-noted", "CCBOT_FAILFILE="+file)
+		w.until("it reads", func() bool { _, err := os.Stat(file); return err == nil })
+		w.kill9()
+	}
+	require.GreaterOrEqual(t, deaths, 3)
+	require.Equal(t, []string{path}, unread())
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	after := w.lastID()
+	w.start("CCBOT_FAILPOINT=read-noted", "CCBOT_FAILFILE="+filepath.Join(t.TempDir(), "reached"))
+	told := w.hear(after, "It leaves the file as it is")
+	assert.Contains(t, told.Text, filepath.Base(path))
+	w.hear(w.say("/health"), "is left unread")
+	w.tap(w.hear(w.say("/kill one"), "End one"), "Kill")
+	w.hear(told.ID, "Nothing was done")
+	w.say("say second")
+	w.stop()
+	w.start() // what ended it is healed
+	assert.Equal(t, []string{path}, unread())
+	now := w.record("one")
+	assert.Equal(t, session.Running, now.State)
+	assert.Equal(t, before.Cursors, now.Cursors)
+	same, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(content), string(same))
+	assert.Equal(t, 1, w.heard("It leaves the file as it is"))
+
+	w.tap(told, "Try again")
+	w.shows(told.ID, "is read again")
+	w.hear(told.ID, "second")
+	assert.Empty(t, unread())
+}
