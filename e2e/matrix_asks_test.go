@@ -91,14 +91,14 @@ func asking() []life {
 			},
 			posts: 1,
 			dead:  stands,
-			after: both(allow("touch again"), func(s *stage) {
+			after: both(func(s *stage) {
 				s.until("the earlier message has no buttons", func() bool {
 					return !slices.ContainsFunc(s.api.Messages(s.chat()), func(m botapi.Message) bool {
 						_, ok := m.Find("Allow")
 						return m.ID == s.asked.ID && ok
 					})
 				})
-			})},
+			}, allow("touch again"))},
 	}}, {name: "permission with words", setup: working, rows: []crash{
 		{step: "permission", point: "ask-heard", when: "a reason was written, not given to the hook", disk: "the request with the decision and the reason", fresh: "gives the decision to the hook when it dials again; the text that comes again is known",
 			also: "the reason is not typed; the agent reads it once",

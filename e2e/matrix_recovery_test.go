@@ -188,8 +188,8 @@ func recovering() life {
 	}
 	const lost = "marks it lost and tells the chat in one message"
 	rows := []crash{
-		row("alpha", "backup-file", "in the midst of the backup", "half a backup under another name; no record has changed", "removes it, makes a whole one, "+lost,
-			"half a backup is never listed", untouched("alpha", 0, 1)),
+		row("alpha", "backup-file", "in the midst of the backup", "no backup; no record has changed", "makes one, "+lost,
+			"half a backup is never listed", untouched("alpha", 0, 0)),
 		row("bravo", "backup-made", "the backup is made", "a backup; no record has changed", "makes another backup, "+lost, "", untouched("bravo", 2, 0)),
 		row("charlie", "recovery-noted", "an action is announced in the history", "a `running` record with a last line `begins`", lost, "the history ends with `done`",
 			stands("charlie", session.Running, "begins")),
