@@ -213,6 +213,7 @@ func (b *Bot) talks() []chat.Feature {
 	c.Stopping = b.Asking.Stopping
 	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Asking.Again)
 	c.Begin, c.Lost, c.ResumeAll = b.Resumer.Begin, b.Reports.Lost, b.Reports.ResumeAll
+	c.SendWaiting = b.Prompts.SendWaiting
 	c.IsNext, c.Run, c.LeaveView = queues.IsNext, b.run, s.LeaveView
 	switches := modes.New(c, s)
 	b.Moves = moves.New(c, func(ctx context.Context, where chat.Where) error {

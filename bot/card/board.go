@@ -140,7 +140,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 		return c, false, fmt.Errorf("payload of a card: %w", err)
 	}
 	l = l.fitting()
-	if b.asks[kind] {
+	if b.asks[kind] && l.Rank != outbox.Card {
 		l.Rank = outbox.Question
 	}
 	if l.Text.Blank() {

@@ -239,6 +239,9 @@ func (k kind) Close(ctx context.Context, key string, last render.Text) error {
 	if !ok {
 		return nil
 	}
+	if b.asks[k.name] {
+		c.Look.Rank = outbox.Question
+	}
 	return b.closeLocked(ctx, c, last)
 }
 

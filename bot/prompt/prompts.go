@@ -281,7 +281,7 @@ func Offer(ctx context.Context, p *Prompts, keys []string) error {
 func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
 	c, _ := p.cards.Get(e.Key)
 	err := errors.Join(p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))
-	return errors.Join(err, askRest(ctx, p, c.Payload, c.Look.To))
+	return errors.Join(err, askRest(ctx, p, c.Payload, c.Look.To, c.Look.Session))
 }
 
 // Discard takes a prompt that waits out of its queue for good, and says so under it. chat.IsGone of the

@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -223,7 +224,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	}
 	why.write(&look, p.Chat.In(e.Conversation), e, r)
 	c := card.Card[asked]{Key: e.Key, Look: look, Payload: why}
-	writeShared(p, &c)
+	writeShared(p, &c, e)
 	if err := p.cards.Show(ctx, e.Key, c.Look, c.Payload); err != nil {
 		return err
 	}
@@ -258,7 +259,9 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry) error {
 	r, _ := p.book.Records.Get(e.Session)
 	c.Payload.write(&c.Look, p.Chat.In(c.Look.To), e, p.book.Successor(r))
-	writeShared(p, &c)
+	if writeShared(p, &c, e); c.Sent && c.Payload.isShared(c.Look.To) {
+		c.Look.Rank = outbox.Card // people have been asked; answers go before the count
+	}
 	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
 }
 
@@ -322,7 +325,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	stale := chat.Answer{Text: p.Chat.In(t.To).Say(i18n.StaleButton)}
 	switch {
 	case chat.IsGone(err), err == nil && isOver(was, e.State):
-		return stale, errors.Join(p.close(ctx, t.Card.Key, render.Text{}), askRest(ctx, p, was, t.To))
+		return stale, errors.Join(p.close(ctx, t.Card.Key, render.Text{}), askRest(ctx, p, was, t.To, t.Card.Session))
 	case err != nil:
 		return chat.Answer{}, err
 	case i < 0, e.State != q.state: // which it will be in a moment
@@ -368,7 +371,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views
 	switch c, ok := p.cards.Get(e.Key); {
 	case !ok || !c.Payload.isSame(was): // something new is asked about it
 	case a == resumeAndSend:
-		c.Look.Text, c.Look.Options = became, nil
+		c.Look.Text, c.Look.Hint, c.Look.Options, c.Look.Rank = became, render.Text{}, nil, 0
 		err = p.cards.Show(ctx, e.Key, c.Look, asked{Reason: returning})
 	default:
 		err = p.close(ctx, e.Key, became)

@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
+	"ccbot/bot/textlist"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
@@ -25,9 +26,10 @@ const (
 	mostFolders = 3 // lastFolders in which it offers to start one
 )
 
-// isShared reports whether one question stands for all prompts of a place that wait for this reason.
+// isShared reports whether one question stands for all prompts to a session, or to none, that wait in a place for this
+// reason.
 func (a asked) isShared(to address.Conversation) bool {
-	return a.Reason == nobody || a.Reason == unaddressed && to.ThreadID != 0
+	return a.Reason == nobody || a.Reason == over || a.Reason == unaddressed && to.ThreadID != 0
 }
 
 // isSame reports whether two cards ask the same, for whichever prompts.
@@ -39,11 +41,20 @@ func (a asked) isSame(b asked) bool {
 // sharedBy returns the open question that stands for a prompt, too.
 func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool) {
 	for _, c := range p.cards.List() {
-		if c.Key != e.Key && c.Look.To == e.Conversation && c.Payload.isSame(why) && why.isShared(c.Look.To) && stands(p, c) {
+		if c.Key != e.Key && c.Look.To == e.Conversation && c.Look.Session == isTo(p, e) && c.Payload.isSame(why) &&
+			why.isShared(c.Look.To) && stands(p, c) {
 			return c, true
 		}
 	}
 	return c, false
+}
+
+// isTo returns the session that a prompt is to now; the zero UUID if it is to none.
+func isTo(p *Prompts, e inbox.Entry) uuid.UUID {
+	if r, known := p.book.Records.Get(e.Session); known {
+		return p.book.Successor(r).ID
+	}
+	return e.Session
 }
 
 // stands reports whether the prompt that a question was asked about still waits for the answer.
@@ -53,56 +64,68 @@ func stands(p *Prompts, c card.Card[asked]) bool {
 	return open && err == nil && !isOver(c.Payload, e.State)
 }
 
-// unasked returns the prompts of a place that wait for a session and have no question of their own, oldest first.
-func unasked(p *Prompts, to address.Conversation) ([]inbox.Entry, error) {
+// unasked returns the prompts of a place to a session, or to none, that wait and have no question of their own, oldest first.
+func unasked(p *Prompts, to address.Conversation, session uuid.UUID) ([]inbox.Entry, error) {
 	all, err := p.Entries.List()
 	return slices.DeleteFunc(all, func(e inbox.Entry) bool {
 		_, own := p.cards.Get(e.Key)
-		return own || e.State != inbox.Asked || e.Session != uuid.Nil || e.Conversation != to || p.Chat.Planned(e.Key)
+		return own || e.State != inbox.Asked || isTo(p, e) != session || e.Conversation != to || p.Chat.Planned(e.Key) || p.Texts.Asks(e.Key)
 	}), err
 }
 
-// askRest asks about the prompts of a place for which no question stands, after the question that they shared was closed.
-func askRest(ctx context.Context, p *Prompts, was asked, to address.Conversation) error {
+// askRest asks about the prompts of a place to a session, or to none, for which no question stands, after the question that
+// they shared was closed.
+func askRest(ctx context.Context, p *Prompts, was asked, to address.Conversation, session uuid.UUID) error {
 	if !was.isShared(to) {
 		return nil
 	}
 	defer p.cards.Hold()()
-	rest, err := unasked(p, to)
+	rest, err := unasked(p, to, session)
 	if err != nil || len(rest) == 0 {
 		return err
 	}
-	for _, why := range []reason{nobody, unaddressed} {
-		if c, shares := sharedBy(p, asked{Reason: why}, rest[0]); shares {
-			first, err := p.Entries.Load(c.Key)
-			return errors.Join(err, p.redraw(ctx, c, first))
+	if is, err := joins(ctx, p, rest[0]); is {
+		return err
+	}
+	r, _ := p.book.Records.Get(session)
+	if was.Others = ""; r.Live {
+		was = asked{Reason: left}
+		for _, e := range rest[1:] {
+			err = errors.Join(err, p.ask(ctx, was, e, r))
 		}
 	}
-	was.Others = ""
-	return p.ask(ctx, was, rest[0], views.Session{})
+	return errors.Join(err, p.ask(ctx, was, rest[0], r))
 }
 
-// writeShared writes how many prompts wait for the answer to a shared question, and what the answer may be by now. The
-// answer is for those prompts only.
-func writeShared(p *Prompts, c *card.Card[asked]) {
+// joins reports whether an open question stands for a prompt, too, and makes the question show it.
+func joins(ctx context.Context, p *Prompts, e inbox.Entry) (is bool, err error) {
+	for _, why := range []reason{nobody, unaddressed, over} {
+		if c, shares := sharedBy(p, asked{Reason: why}, e); shares {
+			first, err := p.Entries.Load(c.Key)
+			return true, errors.Join(err, p.redraw(ctx, c, first))
+		}
+	}
+	return false, nil
+}
+
+// writeShared writes which prompts besides e wait for the answer to a shared question, and what the answer may be by now.
+// The answer is for those prompts only.
+func writeShared(p *Prompts, c *card.Card[asked], e inbox.Entry) {
 	if !c.Payload.isShared(c.Look.To) {
 		return
 	}
 	words := p.Chat.In(c.Look.To)
 	c.Look.Options = questions[c.Payload.Reason].options(words, choicesFor(p, c.Payload, c.Look.To))
-	all, err := unasked(p, c.Look.To)
+	rest, err := unasked(p, c.Look.To, c.Look.Session)
 	if err != nil {
 		return // the question stands for those that it shows
 	}
-	var keys []string
-	for _, e := range all {
-		if e.Key != c.Key {
-			keys = append(keys, e.Key)
-		}
-	}
-	c.Payload.Others = strings.Join(keys, " ")
-	if n := len(keys); n > 0 {
-		c.Look.Hint = chat.Lines(c.Look.Hint, render.Plain(words.Say(i18n.TextsWait, i18n.Args{"Count": n + 1})))
+	rest = slices.DeleteFunc(rest, func(other inbox.Entry) bool { return other.Key == c.Key })
+	c.Payload.Others = strings.Join(each.As(rest, func(other inbox.Entry) string { return other.Key }), " ")
+	if len(rest) > 0 {
+		all := append([]inbox.Entry{e}, rest...)
+		count := render.Plain(words.Say(i18n.TextsWait, i18n.Args{"Count": len(all)}))
+		c.Look.Hint = chat.Lines(c.Look.Hint, count, textlist.Lines(words, all))
 	}
 }
 
@@ -147,7 +170,7 @@ func lastFolders(p *Prompts, to address.Conversation) (all []folder) {
 // folder of startIn. A prompt that is undecided after that is asked about again.
 func answerAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r views.Session, chosen string) error {
 	err := decideAll(ctx, p, t, was, a, e, r, chosen)
-	return errors.Join(err, askRest(ctx, p, was, e.Conversation))
+	return errors.Join(err, askRest(ctx, p, was, e.Conversation, t.Card.Session))
 }
 
 func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r views.Session, chosen string) error {
@@ -188,7 +211,7 @@ func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answe
 	e, err := p.Entries.Load(key)
 	_, own := p.cards.Get(key)
 	switch {
-	case chat.IsGone(err), err == nil && (own || e.State != inbox.Asked || e.Session != uuid.Nil):
+	case chat.IsGone(err), err == nil && (own || e.State != inbox.Asked || isTo(p, e) != t.Card.Session):
 		return nil
 	case err == nil:
 		err = p.decide(ctx, a, e, r, was, t.From)
@@ -211,6 +234,39 @@ func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answe
 	f := p.Chat.In(t.To).Failure(r, err)
 	if err = p.Chat.Warn(ctx, t.To, e.MessageID, f.Text, nil); f.Internal {
 		err = errors.Join(f.Err, err)
+	}
+	return err
+}
+
+// SendWaiting keeps the texts under the card of a session that has ended in its queue, oldest first, because the session
+// returns. It asks about those that have waited for long.
+func (p *Prompts) SendWaiting(ctx context.Context, r views.Session) error {
+	var errs []error
+	for _, c := range p.cards.List() {
+		if c.Payload.Reason != over || c.Look.Session != r.ID {
+			continue
+		}
+		for _, key := range append([]string{c.Key}, strings.Fields(c.Payload.Others)...) {
+			p.Chat.At("text-next")
+			errs = append(errs, sendWaiting(ctx, p, c.Payload, key, r))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sendWaiting keeps a text that waits in the queue of its session, or asks about it.
+func sendWaiting(ctx context.Context, p *Prompts, was asked, key string, r views.Session) error {
+	e, err := p.Entries.Load(key)
+	switch {
+	case chat.IsGone(err), err == nil && e.State != inbox.Asked:
+		return nil
+	case err == nil && isLate(p, e):
+		return p.ask(ctx, asked{Reason: old}, e, r)
+	case err == nil:
+		err = p.decide(ctx, resumeAndSend, e, r, was, 0)
+	}
+	if c, own := p.cards.Get(key); err == nil && own && c.Payload.Reason == over {
+		return p.answered(ctx, resumeAndSend, e, r, c.Payload)
 	}
 	return err
 }

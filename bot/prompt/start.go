@@ -24,6 +24,11 @@ const MaxAge = 15 * time.Minute
 // aged reports whether a person is to be asked before a message is acted on.
 func aged(e inbox.Entry) bool { return e.Aged || e.Lateness() > MaxAge }
 
+// isLate reports whether so much time has passed since a message was sent that a person is to be asked.
+func isLate(p *Prompts, e inbox.Entry) bool {
+	return aged(e) || max(e.Lateness(), 0)+p.Entries.Age(e) > MaxAge
+}
+
 // sentOf is when a message was sent, or else when it was first seen.
 func sentOf(e inbox.Entry) time.Time {
 	if e.Sent.Unix() <= 0 {
@@ -39,7 +44,7 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 		return false, err
 	}
 	e.Sent = in.Sent
-	if !aged(e) && max(e.Lateness(), 0)+p.Entries.Age(e) <= MaxAge { // it may have waited in the inbox
+	if !isLate(p, e) { // it may have waited in the inbox
 		return false, nil
 	}
 	said := i18n.Args{"Command": command, "Time": p.Chat.Moment(sentOf(e))}
@@ -76,15 +81,13 @@ func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	if _, asks := p.cards.Get(e.Key); why == "" || asks || p.Texts.Asks(e.Key) || p.Chat.Planned(e.Key) || !p.book.MayShow(e.Conversation) {
 		return nil
 	}
-	if !known && e.Session == uuid.Nil {
-		for _, why := range []reason{nobody, unaddressed} {
-			if _, shares := sharedBy(p, asked{Reason: why}, e); shares {
-				return nil
-			}
+	if !known && e.Session == uuid.Nil || why == over {
+		if is, err := joins(ctx, p, e); is {
+			return err
 		}
-		if len(openIn(p.book.Records)) == 0 {
-			return p.ask(ctx, asked{Reason: nobody}, e, views.Session{})
-		}
+	}
+	if !known && e.Session == uuid.Nil && len(openIn(p.book.Records)) == 0 {
+		return p.ask(ctx, asked{Reason: nobody}, e, views.Session{})
 	}
 	if !known {
 		return Offer(ctx, p, []string{e.Key})

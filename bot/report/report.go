@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -185,9 +186,14 @@ const (
 	continueOption = "continue" // have those go on whose work was cut short
 )
 
-// Lost returns the sessions that went down with the machine or with tmux and are not back, oldest first.
+// recentLoss is the time in which a session that went down is offered with the others. Older ones are offered by name only.
+const recentLoss = 3 * 24 * time.Hour
+
+// Lost returns the sessions that have lately gone down with the machine or with tmux and are not back, oldest first.
 func (p *Reports) Lost() []views.Session {
-	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool { return !wentDown(r) })
+	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {
+		return !wentDown(r) || p.Chat.Now().Sub(r.EndedAt) > recentLoss
+	})
 }
 
 // ResumeAll resumes them where a person has tapped.

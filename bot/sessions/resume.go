@@ -143,13 +143,14 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	} else if q.To, err = s.chat.Book.Place(ctx, q.To, q.Session, q.Session.ID.String()); err == nil {
 		err = s.chat.Book.Use(ctx, q.To, q.Session)
 	}
+	sent := s.chat.SendWaiting(ctx, q.Session)
 	if err != nil || q.Many && q.Before.Blank() {
-		return err == nil, err
+		return err == nil, errors.Join(err, sent)
 	}
 	if q.Undo {
 		err = s.chat.Book.SettleCurrent(ctx, q.To, []views.Session{q.Session})
 	}
-	return true, errors.Join(err, s.tellResuming(ctx, q), s.Lead(ctx, from, q.Session, q.To))
+	return true, errors.Join(err, sent, s.tellResuming(ctx, q), s.Lead(ctx, from, q.Session, q.To))
 }
 
 func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {

@@ -135,7 +135,7 @@ func (s *stopped) write(l *card.Look, p chat.Phrases, r views.Session, texts []i
 	})
 	switch {
 	case len(texts) > 1:
-		l.Text = chat.Lines(p.Text(i18n.StopTexts, i18n.Args{"Name": r.Name, "Count": len(texts)}), lines(p, texts))
+		l.Text = chat.Lines(p.Text(i18n.StopTexts, i18n.Args{"Name": r.Name, "Count": len(texts)}), Lines(p, texts))
 	case s.Texts[0].Interrupted:
 		l.Text = StoppedText(p, r, texts[0].Text)
 	default:

@@ -163,8 +163,8 @@ const (
 	shownChars = 80 // of a line
 )
 
-// lines are the numbered first lines of texts, if there is more than one.
-func lines(p chat.Phrases, texts []inbox.Entry) render.Text {
+// Lines are the numbered first lines of texts, if there is more than one.
+func Lines(p chat.Phrases, texts []inbox.Entry) render.Text {
 	if len(texts) < 2 {
 		return render.Text{}
 	}

@@ -111,7 +111,7 @@ func (w waiting) draw(p chat.Phrases, r views.Session, texts []inbox.Entry) (ren
 	if w.Tool != "" {
 		head = p.Text(i18n.HeldAsk, i18n.Args{"Name": r.Name, "What": p.AskedText(w.Tool)})
 	}
-	text := chat.Lines(head, render.Plain(p.Words.Say(i18n.TextsQueued, i18n.Args{"Count": len(texts)})), lines(p, texts))
+	text := chat.Lines(head, render.Plain(p.Words.Say(i18n.TextsQueued, i18n.Args{"Count": len(texts)})), Lines(p, texts))
 	options := [][]card.Option{{p.Option(i18n.ButtonShowQuestion, showOption, outbox.Primary)}}
 	for i, e := range texts[:min(len(texts), mostShown)] {
 		if w.Request == "" || e.Class != string(prompts.Plain) {
