@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test memory tour crash chaos faults lint settings bench bench-quick benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test memory tour crash chaos faults lint settings bench bench-quick soak benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -85,6 +85,10 @@ bench: ## measure the whole program and write docs/PERFORMANCE.md (BASE=commit: 
 bench-quick: ## the same in two minutes, smaller and less sure, into bin/bench/quick.md
 	@mkdir -p bin/bench
 	@$(call measure,CCBOT_BENCH_QUICK=1 CCBOT_BENCH_REPORT='$(CURDIR)/bin/bench/quick.md')
+
+soak: build ## an hour of turns: how ccbot, tmux and the state folder grow, into docs/RELIABILITY.md (FOR=20m: shorter)
+	@CCBOT_E2E_BINARIES='$(CURDIR)/bin' CCBOT_SOAK='$(or $(FOR),1h)' CCBOT_SOAK_REPORT='$(CURDIR)/docs/RELIABILITY.md' \
+	$(GO) test -tags bench -count=1 -v -timeout 24h -run '^TestSoak$$' ./e2e/
 
 benchmarks: ## the benchmarks of the packages into bin/bench.txt, compared with those of the last run
 	@mkdir -p bin

@@ -88,14 +88,12 @@ func (b *bench) turnsByHand(agents int) turns {
 // slope returns the growth of the tmux server's memory in KB a turn, by least squares, without the first
 // quarter of the rounds.
 func (b *bench) slope(rounds, agents int, turn turns) float64 {
-	var n, sumX, sumY, sumXX, sumXY float64
+	var l line
 	for round := range rounds {
 		server := turn(round)
-		if round < rounds/4 {
-			continue
+		if round >= rounds/4 {
+			l.add(float64(round*agents), memory(server)*1024)
 		}
-		x, y := float64(round*agents), memory(server)*1024
-		n, sumX, sumY, sumXX, sumXY = n+1, sumX+x, sumY+y, sumXX+x*x, sumXY+x*y
 	}
-	return (n*sumXY - sumX*sumY) / (n*sumXX - sumX*sumX)
+	return l.slope()
 }
