@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
+	"ccbot/bot/groups"
 	"ccbot/bot/health"
 	"ccbot/bot/history"
 	"ccbot/bot/idle"
@@ -55,6 +56,7 @@ type Sender interface {
 	card.Sender
 	chat.Sender
 	topics.Telegram
+	groups.Leaver
 	questions.Pins
 	answer.Sender
 	answer.Limits
@@ -104,21 +106,22 @@ type Bot struct {
 	Deps
 	*conversation.Book
 	*health.Computer
-	Answers  *answer.Answers
-	Changes  *changes.Changes
-	Files    *files.Files
-	Idle     *idle.Idle
-	Moves    *moves.Moves
-	Prompts  *prompt.Prompts
-	Asking   *questions.Questions
-	Reports  *report.Reports
-	Requests *ask.Requests
-	Resumer  *sessions.Sessions
-	Topics   *topics.Topics
-	Rooms    []chat.Feature // all that it can do
-	commands map[string]chat.Command
-	owners   map[string]chat.Feature       // of each kind of cards
-	tellers  map[reflect.Type]chat.Feature // of each type of news
+	Answers   *answer.Answers
+	Changes   *changes.Changes
+	Files     *files.Files
+	NewGroups *groups.Groups
+	Idle      *idle.Idle
+	Moves     *moves.Moves
+	Prompts   *prompt.Prompts
+	Asking    *questions.Questions
+	Reports   *report.Reports
+	Requests  *ask.Requests
+	Resumer   *sessions.Sessions
+	Topics    *topics.Topics
+	Rooms     []chat.Feature // all that it can do
+	commands  map[string]chat.Command
+	owners    map[string]chat.Feature       // of each kind of cards
+	tellers   map[reflect.Type]chat.Feature // of each type of news
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
@@ -207,6 +210,7 @@ func (b *Bot) talks() []chat.Feature {
 		Changes: b.Entries, Texts: texts, Confirm: b.VoiceConfirm,
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
+	b.NewGroups = groups.New(c, b.Sender)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
 	b.Requests.Connect(dialogs)
 	b.Asking.Connect(s.Halt, map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs})
@@ -229,7 +233,7 @@ func (b *Bot) talks() []chat.Feature {
 	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, s, b.Entries.Load, b.Transcripts, s, why.Sentences),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
-			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s),
+			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), b.NewGroups.Feature(), menu.New(c), usage.New(c, s),
 			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
 			screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer),
 			settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),

@@ -277,8 +277,10 @@ func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, lifecycle.ErrAsks }
 	w.MustHear(t, "/stop")
 	w.MustSayInForum(t, 0, "/waiting")
+	require.NoError(t, w.Handle(t.Context(), "9", joined(chattest.Alice, theirGroup)))
 	w.MustHear(t, "/rename") // another current session has ended the question before
 	w.Install(append(w.Features(), shelf(nil)))
+	w.NewGroups.List = w.Allowed
 	require.NoError(t, w.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}}, "shelf"))
 	w.Work(t)
 	w.Again()

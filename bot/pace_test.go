@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/groups"
 	"ccbot/bot/outbox"
 	"ccbot/bot/questions"
 	"ccbot/bot/topics"
@@ -69,6 +70,7 @@ func through(t *testing.T, w *chattest.World, api outbox.API) (o *outbox.Outbox,
 	w.Deps.Sender, w.Talk.Told = struct {
 		*outbox.Outbox
 		topics.Telegram
+		groups.Leaver
 		questions.Pins
 	}{Outbox: o}, true
 	w.Again()

@@ -31,16 +31,17 @@ const (
 // may tap it. A tap that ends, kills or archives something in its second step is for who tapped the
 // first.
 var whoMayTap = map[string]string{
-	"end":     asker,
-	"idle":    asker,
-	"page":    opener,
-	"rename":  asker,
-	"resume":  asker,
-	"status":  asker,
-	"where":   asker,
-	"window":  asker,
-	"windows": asker,
-	"writers": asker,
+	"end":         asker,
+	"group-added": asker,
+	"idle":        asker,
+	"page":        opener,
+	"rename":      asker,
+	"resume":      asker,
+	"status":      asker,
+	"where":       asker,
+	"window":      asker,
+	"windows":     asker,
+	"writers":     asker,
 
 	"ask":           anyone,
 	"dialog":        anyone,

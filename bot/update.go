@@ -34,7 +34,12 @@ import (
 // Handle does what one message asks for; rest are the other messages of its album or text. It is called at
 // least once for each: a message may come again after a crash.
 func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
-	if u == nil || u.Message == nil && u.EditedMessage == nil {
+	switch {
+	case u == nil:
+		return nil
+	case u.MyChatMember != nil && b.IsAllowed(u.MyChatMember.From.ID):
+		return later(b.NewGroups.Changed(ctx, key, u.MyChatMember))
+	case u.Message == nil && u.EditedMessage == nil:
 		return nil
 	}
 	m := cmp.Or(u.Message, u.EditedMessage)

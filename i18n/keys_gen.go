@@ -523,7 +523,14 @@ const (
 	ButtonSend             Key = "button_send"
 	ButtonSendAll          Key = "button_send_all"
 	GroupMoved             Key = "group_moved" // From, To
-	ButtonAll              Key = "button_all"  // Count
+	GroupAsk               Key = "group_ask"   // ID, Name
+	GroupByHand            Key = "group_by_hand"
+	GroupAllowed           Key = "group_allowed" // ID, Name
+	GroupLeft              Key = "group_left"    // ID, Name
+	GroupNotSaved          Key = "group_not_saved"
+	ButtonAllowGroup       Key = "button_allow_group"
+	ButtonLeaveGroup       Key = "button_leave_group"
+	ButtonAll              Key = "button_all" // Count
 	ButtonNewTopic         Key = "button_new_topic"
 	SwitchPick             Key = "switch_pick"
 	TopicItsOwn            Key = "topic_its_own"    // Name
@@ -677,6 +684,7 @@ const (
 	HealthPoll             Key = "health_poll"       // Age
 	HealthAPI              Key = "health_api"        // Errors, Waits
 	HealthLastError        Key = "health_last_error" // Age, Reason
+	HealthRefused          Key = "health_refused"    // Details
 	HealthNoAnswer         Key = "health_no_answer"
 	HealthHooks            Key = "health_hooks" // Age, Count
 	HealthDisk             Key = "health_disk"  // Dir, Free, Own, Total

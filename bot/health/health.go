@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -65,6 +67,9 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 		why := cmp.Or(chat.Head(chat.OneLine(f.API.Last), shownReason), p.Say(i18n.HealthNoAnswer))
 		line(i18n.HealthLastError, i18n.Args{"Age": age(p, f.API.LastAgo), "Reason": why})
 	}
+	if refused := Refused(p, f.Refused); refused != "" {
+		line(i18n.HealthRefused, i18n.Args{"Details": refused})
+	}
 	if f.Hook.Events > 0 {
 		line(i18n.HealthHooks, i18n.Args{"Age": age(p, f.Hook.Slowest), "Count": f.Hook.Events})
 	}
@@ -79,7 +84,21 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 
 // Sentence says what is wrong, wherever it is shown.
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
-	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir)})
+	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir), "Chats": chats(w.Chats)})
+}
+
+// chats lists the ids of chats.
+func chats(all []int64) string {
+	return strings.Join(each.As(all, func(id int64) string { return strconv.FormatInt(id, 10) }), ", ")
+}
+
+// Refused returns the counts of refused updates, by kind; empty if there are none.
+func Refused(p chat.Phrases, by map[string]int) string {
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(by)) {
+		all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": by[kind], "State": kind}))
+	}
+	return strings.Join(all, p.Say(i18n.JoinNames))
 }
 
 func programs(f health.Figures) (all []string) {

@@ -97,6 +97,9 @@ func (s *seen) read(content json.RawMessage) {
 	s.message = at.ID
 	s.from = c.From.ID
 	s.album = at.Album
+	if s.kind == models.AllowedUpdateMyChatMember { // answered in the private chat of the person who has done it
+		s.where, s.place = address.Conversation{ChatID: s.from}, models.ChatTypePrivate
+	}
 	switch {
 	case at.Was != 0:
 		s.was, s.is = at.Was, at.Chat.ID

@@ -42,15 +42,15 @@ type Config struct {
 	Handler  Handler
 	Reporter Reporter
 	Log      *slog.Logger
-	// Hears reports whether a person may speak in a chat. Updates from others leave no trace. Hears
-	// is asked again when an update is handled. nil: everybody may speak.
-	Hears func(person int64, chat models.Chat) bool
+	// Hears reports whether a person may speak in a chat, for each update that comes, with its kind.
+	// Updates from others leave no trace. nil: everybody may speak.
+	Hears func(kind string, person int64, chat models.Chat) bool
 	// Moves records that a group has become another chat, if it is one of ours: this news is
 	// accepted whoever has caused it. After an error the news comes again, and so do all updates
 	// behind it. nil: the news is handled like any other message.
 	Moves func(from, to int64) (ours bool, err error)
 	// Unkept is called with a message that the disk refuses, each time that the message comes. It
-	// must be quick. The function that it returns is called once, and then the message is over; nil
+	// must be quick, and returns nil for a person who may not speak. The function that it returns is called once, and then the message is over; nil
 	// means that nothing can be done without the disk.
 	Unkept func(u *models.Update) (do func(ctx context.Context) error)
 	Seen   time.Time // when an earlier run was last alive; zero: not known
@@ -331,7 +331,7 @@ func (i *Intake) takeEntry(p *polling, g seen, raw json.RawMessage) error {
 // disk.
 func (i *Intake) takeUnkept(p *polling, g seen, raw json.RawMessage, failed error) {
 	var u models.Update
-	if failed == nil || i.cfg.Unkept == nil || !i.hearsOf(g) || json.Unmarshal(raw, &u) != nil {
+	if failed == nil || i.cfg.Unkept == nil || json.Unmarshal(raw, &u) != nil {
 		return
 	}
 	if do := i.cfg.Unkept(&u); do != nil {

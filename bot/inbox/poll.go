@@ -32,7 +32,8 @@ const (
 )
 
 // allowed are the kinds of update that Telegram is asked for; others are finished unseen.
-var allowed = []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery}
+var allowed = []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery,
+	models.AllowedUpdateMyChatMember}
 
 type cause int
 

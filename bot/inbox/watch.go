@@ -88,7 +88,7 @@ const fullAnswer = 100
 
 // hearsOf reports whether an update comes from a person who may speak in its chat.
 func (i *Intake) hearsOf(s seen) bool {
-	return i.cfg.Hears == nil || i.cfg.Hears(s.from, models.Chat{ID: s.where.ChatID, Type: s.place})
+	return i.cfg.Hears == nil || i.cfg.Hears(s.kind, s.from, models.Chat{ID: s.where.ChatID, Type: s.place})
 }
 
 // Silence is how long a loop that polls may be silent before it counts as stuck: the time of two

@@ -374,6 +374,8 @@ var ofTheBot = []sickness{
 	}, "socket_stale", doctor.Warn, true},
 	{"another poller", func(p *patient) { p.figures.Poll.Rival = true }, "polls_rival", doctor.Fail, false},
 	{"nothing comes", func(p *patient) { p.figures.Poll.Stuck = true }, "polls_stuck", doctor.Fail, false},
+	{"a group that is not allowed", func(p *patient) { p.figures.RefusedGroups = []int64{-100123} }, "group_refused", doctor.Warn, false},
+	{"a chat without the line of questions", func(p *patient) { p.figures.Unpinned = 1 }, "no_pins", doctor.Warn, false},
 	{"an end that is not proven", func(p *patient) { p.figures.NotClean = 1 }, "not_clean", doctor.Warn, false},
 }
 

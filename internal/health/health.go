@@ -20,6 +20,9 @@ type Figures struct {
 	Hook Hook
 	Disk Disk
 
+	Refused       map[string]int // updates that were not heard, by kind, since the start
+	RefusedGroups []int64        // groups that are not allowed, in which an allowed person has written; at most ten
+
 	Unpinned int // chats in which the bot may not pin the line of open questions
 
 	Watch string // the limit that keeps ccbot from watching files: "instances", "watches" or "other"
@@ -98,11 +101,12 @@ const (
 	HooksSlow     Code = "hooks_slow"
 	ClaudeUnknown Code = "claude_unknown"
 	NoPins        Code = "no_pins"
+	GroupRefused  Code = "group_refused"
 )
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, NoPins}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, NoPins, GroupRefused}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -113,6 +117,7 @@ type Warning struct {
 	Bytes uint64
 	Keys  Keys
 	Path  string
+	Chats []int64
 }
 
 const (
@@ -147,5 +152,6 @@ func Warnings(f Figures) (all []Warning) {
 	add(f.Watch == "" && f.Hook.Slowest > slowHook, Warning{Code: HooksSlow, For: f.Hook.Slowest})
 	add(f.Claude == "" && f.Up > startUp, Warning{Code: ClaudeUnknown})
 	add(f.Unpinned > 0, Warning{Code: NoPins, Count: f.Unpinned})
+	add(len(f.RefusedGroups) > 0, Warning{Code: GroupRefused, Count: len(f.RefusedGroups), Chats: f.RefusedGroups})
 	return all
 }

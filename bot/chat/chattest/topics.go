@@ -20,6 +20,17 @@ func InForum(n int) session.Conversation {
 	return session.Conversation{ChatID: Ours, ThreadID: FirstTopic + n}
 }
 
+// LeaveChat notes that a group is left, unless OnTopic refuses.
+func (f *FakeSender) LeaveChat(_ context.Context, chat int64) error {
+	if f.OnTopic != nil {
+		if err := f.OnTopic(); err != nil {
+			return err
+		}
+	}
+	f.Add("leave %d", chat)
+	return nil
+}
+
 // OpenTopic opens a topic, unless OnTopic refuses.
 func (f *FakeSender) OpenTopic(_ context.Context, chat int64, name, icon string, made func(at session.Conversation) error) error {
 	f.Add("open topic %s (%s) in %d", name, icon, chat)

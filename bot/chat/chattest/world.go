@@ -72,6 +72,7 @@ type World struct {
 	Git        *FakeDiffs
 	Spent      *FakeSpending
 	Figures    health.Figures // that /health is given
+	Allowed    *AllowedGroups // the setting that names the allowed groups
 	Dir        string         // of what is on disk
 	AgentsHome string
 	Home       string             // as the chat knows it
@@ -111,6 +112,7 @@ func NewWorld(t *testing.T) *World {
 	w.Hosted = &host.Sessions{Desk: host.Desk{Lifecycle: w.Lifecycle, Panes: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
 		Queues: w.Lifecycle, Diffs: w.Git, Spending: w.Spent, Forgets: w.Lifecycle.forget}
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
+	w.Allowed = &AllowedGroups{world: w}
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
 		Config: bot.Config{Lists: conversation.Lists{People: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true}},
@@ -148,6 +150,7 @@ func (p project) Answerers(context.Context, uuid.UUID) []decisions.Answerer {
 // Connect makes the features anew, with what a test has put in place.
 func (w *World) Connect(*fakeSessions, *fakeWindows) {
 	w.Install(w.Features())
+	w.NewGroups.List = w.Allowed
 }
 
 // Again is the same world after a restart of the program.
@@ -160,6 +163,7 @@ func (w *World) Again() {
 	w.Deps.Chat = chat.New(w.Machine, w.Deps.Sender, w.Chats, was.Cards, was.Speech, was.Now, was.Log)
 	w.Deps.Chat.Lang, w.Deps.Chat.Failpoint = was.Lang, was.Failpoint
 	w.Bot = bot.New(w.Config, w.Deps)
+	w.NewGroups.List = w.Allowed
 }
 
 func (w *World) openCards() {

@@ -43,6 +43,9 @@ func bot(ctx context.Context, w *World) []Finding {
 	for _, wrong := range health.Warnings(figures) {
 		all, well = append(all, found(Code(wrong.Code), "", "%s", desk.InTerminal(bothealth.Sentence(w.Words(), wrong, w.Dir)))), false
 	}
+	if refused := bothealth.Refused(w.Words(), figures.Refused); refused != "" {
+		all = append(all, good("refused", "not heard since the start: %s", desk.InTerminal(refused)))
+	}
 	if well && err == nil {
 		all = append(all, good("health", "the bot says that everything works"))
 	}

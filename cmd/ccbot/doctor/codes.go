@@ -106,6 +106,8 @@ var faults = []fault{
 	{Code(health.Unwatchable), "health", Warn, "as `/health` says it: ccbot cannot watch a folder for changes", "look at the log; `ccbot` reads the files at intervals meanwhile", ""},
 	{Code(health.HooksSlow), "health", Warn, "as `/health` says it: hooks are slow", "look at the load of the machine", ""},
 	{Code(health.ClaudeUnknown), "health", Warn, "as `/health` says it: Claude Code does not tell its version", "run `claude --version` in a terminal", ""},
+	{Code(health.NoPins), "health", Warn, "as `/health` says it: the bot may not pin the line of open questions in a chat", "allow the bot to pin messages there, and restart the bot", ""},
+	{Code(health.GroupRefused), "health", Warn, "as `/health` says it: an allowed person wrote in a group that `ALLOWED_CHATS` does not name", "add the id to `ALLOWED_CHATS`, or remove the bot from the group", ""},
 }
 
 // preventsStart are the codes of faults with which ccbot ends at its start.

@@ -33,6 +33,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	ago, goesOn, failing := s.service.Pulse.State(now)
 	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival(), Unknown: s.service.Pulse.UnknownToken(), Wait: s.service.Pulse.Wait(now)}
 	f.Watch, f.Unpinned = string(s.watch.Problem()), s.bot.Asking.Unpinned()
+	f.Refused, f.RefusedGroups = s.refused.figures(s.bot.InGroup)
 	f.Hook.Events, f.Hook.Slowest = s.events.Slowest()
 	if room, err := gauge.Disk(ctx, s.Dir); err == nil {
 		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low(), Own: gauge.Files(s.Dir)}

@@ -24,6 +24,8 @@ func (s *system) reloadAt(ctx context.Context, requests <-chan os.Signal) error 
 
 // reload takes over who may speak and the level of the log. What is wrong changes nothing.
 func (s *system) reload(ctx context.Context) {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
 	c, err := config.Load(s.environ)
 	if err != nil {
 		s.log.Error("settings_not_reloaded", logkey.Error, s.Token.CleanError(err))

@@ -104,6 +104,8 @@ type system struct {
 	claude       *hooks.Binary
 	metrics      *metrics.Metrics
 	service      *servicemanager.Service
+	refused      refusals
+	reloading    sync.Mutex        // held while the settings are read again
 	environ      []string          // of the process
 	level        *slog.LevelVar    // of the log
 	ready        func(line string) // shows a first line at the terminal
@@ -268,6 +270,7 @@ func (s *system) wireChat(environ []string) error {
 		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: hears, Health: s.health})
 	s.bot.Computer.ReadAgain = s.readAgain
+	s.bot.NewGroups.List = allowedGroups{s}
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
 }

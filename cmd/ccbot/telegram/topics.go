@@ -10,7 +10,7 @@ import (
 	"ccbot/internal/address"
 )
 
-// Topics opens and changes topics, and pins messages, at the pace of their chat.
+// Topics opens and changes topics, pins messages, and leaves groups, at the pace of their chat.
 type Topics struct {
 	API *tgbot.Bot
 	// Out returns the number that a message has at Telegram, where groups become other chats.
@@ -36,6 +36,14 @@ func (t Topics) EditTopic(ctx context.Context, at address.Conversation, name, ic
 	return t.Call(ctx, at, func(ctx context.Context, to address.Conversation) error {
 		_, err := t.API.EditForumTopic(ctx, &tgbot.EditForumTopicParams{ChatID: to.ChatID, MessageThreadID: to.ThreadID,
 			Name: name, IconCustomEmojiID: icon})
+		return err
+	})
+}
+
+// LeaveChat leaves a group.
+func (t Topics) LeaveChat(ctx context.Context, chat int64) error {
+	return t.Call(ctx, address.Conversation{ChatID: chat}, func(ctx context.Context, to address.Conversation) error {
+		_, err := t.API.LeaveChat(ctx, &tgbot.LeaveChatParams{ChatID: to.ChatID})
 		return err
 	})
 }

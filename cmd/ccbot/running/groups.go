@@ -1,0 +1,114 @@
+package running
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/cmd/ccbot/config"
+)
+
+const groupsSetting = "ALLOWED_CHATS"
+
+// allowedGroups is ALLOWED_CHATS of a running ccbot, and decides which updates are heard.
+type allowedGroups struct{ *system }
+
+// AllowGroup adds a group to the settings file, and then reads the settings again as a reload does.
+func (a allowedGroups) AllowGroup(ctx context.Context, group int64) error {
+	c, err := config.Load(a.environ)
+	if err != nil {
+		return a.Token.CleanError(fmt.Errorf("allow group %d: %w", group, err))
+	}
+	if _, err := config.WriteSettings(c.File, map[string]string{groupsSetting: withGroup(c, group)}); err != nil {
+		return fmt.Errorf("allow group %d: %w", group, err)
+	}
+	a.reload(ctx)
+	return nil
+}
+
+// GroupLine returns the line that allows a group too, if the process environment sets the list.
+func (a allowedGroups) GroupLine(group int64) string {
+	if env.ToMap(a.environ)[groupsSetting] == "" {
+		return ""
+	}
+	return groupsSetting + "=" + withGroup(a.Config, group)
+}
+
+// GroupLeft makes the figures name the group no longer.
+func (a allowedGroups) GroupLeft(group int64) {
+	a.refused.figures(func(chat int64) bool { return chat == group })
+}
+
+// withGroup returns the value of ALLOWED_CHATS that has a group too.
+func withGroup(c config.Config, group int64) string {
+	all := slices.Clone(c.AllowedChats)
+	if !slices.Contains(all, group) {
+		all = append(all, group)
+	}
+	var words []string
+	for _, id := range all {
+		words = append(words, strconv.FormatInt(id, 10))
+	}
+	return strings.Join(words, ",")
+}
+
+// moved notes that a group has become another chat.
+func (a allowedGroups) moved(ctx context.Context, from, to int64) (ours bool, err error) {
+	if err := a.bot.NewGroups.Moved(ctx, from, to); err != nil {
+		return false, err
+	}
+	return a.bot.Moves.Note(from, to)
+}
+
+// mostRefusedGroups is the number of groups that refusals names.
+const mostRefusedGroups = 10
+
+// refusals counts the updates that were not heard.
+type refusals struct {
+	mu     sync.Mutex
+	counts map[string]int
+	groups []int64
+}
+
+// hears reports whether a person may speak in a chat, and counts an update that is not heard. Of strangers only the
+// number is kept.
+func (a allowedGroups) hears(kind string, person int64, chat models.Chat) bool {
+	if a.bot.Hears(person, chat) {
+		return true
+	}
+	group := chat.Type == models.ChatTypeGroup || chat.Type == models.ChatTypeSupergroup
+	a.refused.note(kind, chat.ID, group && a.bot.IsAllowed(person))
+	return false
+}
+
+func (r *refusals) note(kind string, chat int64, allowed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch kind {
+	case models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery, models.AllowedUpdateMyChatMember:
+	default:
+		kind = "other"
+	}
+	if r.counts == nil {
+		r.counts = make(map[string]int)
+	}
+	r.counts[kind]++
+	if allowed && !slices.Contains(r.groups, chat) && len(r.groups) < mostRefusedGroups {
+		r.groups = append(r.groups, chat)
+	}
+}
+
+// figures returns the counts and the groups, after it has removed the groups that are over.
+func (r *refusals) figures(over func(chat int64) bool) (counts map[string]int, groups []int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.groups = slices.DeleteFunc(r.groups, over)
+	return maps.Clone(r.counts), slices.Clone(r.groups)
+}

@@ -1,0 +1,88 @@
+package running
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"testing"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/config"
+)
+
+// TestP9_AllowedGroupIsWrittenAndCounts: at once, next to the groups that the file has, and for a start.
+func TestP9_AllowedGroupIsWrittenAndCounts(t *testing.T) {
+	environ := machine(t)
+	c, err := config.LoadForReading(environ)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(c.File, []byte("# mine\nALLOWED_CHATS=-3 # the team\n"), 0o600))
+	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
+		s.level, s.environ = new(slog.LevelVar), environ
+		list := allowedGroups{s}
+		assert.Empty(t, list.GroupLine(-4))
+		for range 2 {
+			require.NoError(t, list.AllowGroup(ctx, -4))
+		}
+		assert.True(t, s.bot.InGroup(-3))
+		assert.True(t, s.bot.InGroup(-4))
+		assert.False(t, s.bot.InGroup(-5))
+		return nil
+	}))
+	data, err := os.ReadFile(c.File)
+	require.NoError(t, err)
+	assert.Equal(t, "# mine\nALLOWED_CHATS=-3,-4 # the team\n", string(data))
+	info, err := os.Stat(c.File)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+}
+
+// A settings file that is wrong is left as it is, and no group is allowed.
+func TestGroupIsNotAllowedInAWrongFile(t *testing.T) {
+	environ := machine(t)
+	c, err := config.LoadForReading(environ)
+	require.NoError(t, err)
+	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
+		s.level, s.environ = new(slog.LevelVar), environ
+		require.NoError(t, os.WriteFile(c.File, []byte("KILL_GRACE=soon\n"), 0o600))
+		require.Error(t, allowedGroups{s}.AllowGroup(ctx, -4))
+		assert.False(t, s.bot.InGroup(-4))
+		return nil
+	}))
+	data, err := os.ReadFile(c.File)
+	require.NoError(t, err)
+	assert.Equal(t, "KILL_GRACE=soon\n", string(data))
+}
+
+// An environment that sets the groups wins over the file, so a person has to change it.
+func TestGroupLineHasAllGroups(t *testing.T) {
+	environ := append(machine(t), "ALLOWED_CHATS=-3,-5")
+	require.NoError(t, aside(t, environ, func(_ context.Context, s *system) error {
+		s.environ = environ
+		assert.Equal(t, "ALLOWED_CHATS=-3,-5,-4", allowedGroups{s}.GroupLine(-4))
+		return nil
+	}))
+}
+
+// TestP9_RefusalsNameGroupsOfAllowedPeople: strangers are a number, of any kind; the list is bounded.
+func TestP9_RefusalsNameGroupsOfAllowedPeople(t *testing.T) {
+	require.NoError(t, aside(t, machine(t), func(_ context.Context, s *system) error {
+		group := func(id int64) models.Chat { return models.Chat{ID: id, Type: models.ChatTypeSupergroup} }
+		allowedGroups{s}.hears("message", 13, group(-8))
+		allowedGroups{s}.hears("callback_query", 13, models.Chat{ID: 13, Type: models.ChatTypePrivate})
+		allowedGroups{s}.hears("from the future", 1, models.Chat{ID: -7, Type: models.ChatTypeChannel})
+		for id := range int64(50) {
+			allowedGroups{s}.hears("message", 1, group(-100-id))
+			allowedGroups{s}.hears("message", 1, group(-100))
+		}
+		f := s.health(t.Context())
+		assert.Equal(t, map[string]int{"message": 101, "callback_query": 1, "other": 1}, f.Refused)
+		assert.Len(t, f.RefusedGroups, mostRefusedGroups)
+		assert.NotContains(t, f.RefusedGroups, int64(-8))
+		allowedGroups{s}.GroupLeft(-100)
+		assert.NotContains(t, s.health(t.Context()).RefusedGroups, int64(-100))
+		return nil
+	}))
+}
