@@ -25,7 +25,7 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook", "cmd/ccbot-try"},
 	{"bot/chat/chattest"}, // the chat among fakes
-	{"cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup", "cmd/ccbot/uninstall"},
+	{"cmd/ccbot/backup", "cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup", "cmd/ccbot/uninstall"},
 	{"cmd/ccbot/desk"},
 	{"cmd/ccbot/config", "cmd/ccbot/metrics", "cmd/ccbot/release", "cmd/ccbot/reply", "cmd/ccbot/service", "cmd/ccbot/servicemanager", "cmd/ccbot/show", "cmd/ccbot/socket", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
 	{"cmd/ccbot/statefolder"},

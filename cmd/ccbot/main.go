@@ -83,7 +83,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.AddCommand(&cobra.Command{Use: "run", Short: "Run the bot (also what ccbot does without a verb)", Args: noArgs,
 		Example: "  ccbot run\n  LOG_LEVEL=debug ccbot run", RunE: c.runBot},
 		c.setupCommand(), uninstallCommand(c, root), c.serviceCommand(), c.tryCommand(), c.attachCommand(), c.hooksCommand(), c.sendCommand(), c.versionCommand(),
-		c.completionCommand(root), c.describeCommand(root), describeUnitCommand(c.stdout))
+		backupCommand(c), c.completionCommand(root), c.describeCommand(root), describeUnitCommand(c.stdout))
 	for _, cmd := range root.Commands() {
 		cmd.GroupID = groups[cmd.Name()]
 	}
@@ -110,7 +110,7 @@ var groups = map[string]string{
 	"changes": inSessions, "why": inSessions, "usage": inSessions, "archive": inSessions, "done": inSessions, "resume": inSessions,
 	"forget": inSessions, "send": inSessions,
 	"run": inBot, "try": inBot, "setup": inBot, "service": inBot, "config": inBot, "doctor": inBot,
-	"hooks": inMachine, "recover": inMachine, "import": inMachine, "uninstall": inMachine,
+	"hooks": inMachine, "recover": inMachine, "backup": inMachine, "import": inMachine, "uninstall": inMachine,
 }
 
 func (c *call) runBot(cmd *cobra.Command, _ []string) error {

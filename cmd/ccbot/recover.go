@@ -25,8 +25,9 @@ nothing. Beside a bot it says what the bot would do; what that one holds is kept
 
 --restore TIME brings the records back as they were before a recovery that changed
 something; TIME is the name of a copy or its beginning. --restore NAME brings back a
-session that was forgotten for its age within the last week, by its name or id. The bot
-must not run. --restore list says what there is.`,
+session that was forgotten for its age within the last week, by its name or id.
+--restore FILE takes over the ccbot of another machine from a file of "ccbot backup",
+if this one has no sessions. The bot must not run. --restore list says what there is.`,
 		Example: "  ccbot recover --dry-run\n  ccbot recover --restore list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			restore := cmd.Flags().Changed("restore")
@@ -48,6 +49,6 @@ must not run. --restore list says what there is.`,
 			return err
 		}}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, only say what would be done")
-	cmd.Flags().StringVar(&back, "restore", "", "bring back the records of the backup of that `TIME`, or one session by its name")
+	cmd.Flags().StringVar(&back, "restore", "", "bring back the records of the backup of that `TIME`, one session by its name, or the ccbot of a backup file")
 	return cmd
 }

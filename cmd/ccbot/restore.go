@@ -20,12 +20,15 @@ import (
 	"ccbot/recovery"
 )
 
-// restore brings back the records of a backup, or one record that was removed because of its
-// age. A running bot has the records in use, so this takes the lock.
+// restore brings back the records of a backup, or one record that was removed because of its age, or a whole
+// ccbot from a file. A running bot has the records in use, so this takes the lock.
 func (c *call) restore(ctx context.Context, name string) error {
 	settings, err := config.LoadForReading(c.environ)
 	if err != nil {
 		return err
+	}
+	if isFile(name) {
+		return restoreWhole(ctx, c, settings, name)
 	}
 	backups := desk.Backups(settings.Dir)
 	backups.Failpoint = running.Failpoint(c.environ)

@@ -6,10 +6,12 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/caarlos0/env/v11"
 
 	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/token"
 )
 
@@ -77,3 +79,49 @@ func shownSetting(name, value string) string {
 	}
 	return value
 }
+
+// IsPortable reports whether a backup for another machine may have a setting.
+func IsPortable(name string) bool {
+	for field := range reflect.TypeFor[Config]().Fields() {
+		if tag := field.Tag.Get("env"); tag != "" && tag == name {
+			return name != tokenName && name != "CCBOT_DIR" && name != statefolder.ReadableVariable
+		}
+	}
+	return false
+}
+
+// shortestSecret is the length from which a value of a secret is looked for in other settings.
+const shortestSecret = 6
+
+// Portable returns the settings of the settings file that a backup may have, and the names of the others that
+// are set there: secrets, and settings that repeat one.
+func Portable(environ []string) (values map[string]string, hidden []string, err error) {
+	vars := env.ToMap(environ)
+	merged, _, err := withFile(vars, vars["HOME"])
+	if err != nil {
+		return nil, nil, err
+	}
+	isSecret := func(name string) bool { return name == tokenName || environment.ForAgents(name) }
+	repeats := func(value string) bool {
+		for name, secret := range merged {
+			if isSecret(name) && len(secret) >= shortestSecret && strings.Contains(value, secret) {
+				return true
+			}
+		}
+		return token.New(value).Valid()
+	}
+	values = make(map[string]string)
+	for _, name := range slices.Sorted(maps.Keys(merged)) {
+		_, inEnvironment := vars[name]
+		switch value := merged[name]; {
+		case inEnvironment || value == "":
+		case isSecret(name), IsPortable(name) && repeats(value):
+			hidden = append(hidden, name)
+		case IsPortable(name):
+			values[name] = value
+		}
+	}
+	return values, hidden, nil
+}
+
+const tokenName = "TELEGRAM_BOT_TOKEN"

@@ -20,6 +20,11 @@ func MakeInstance(dir string) (string, error) {
 	if id, err := ReadInstance(dir); id != "" || err != nil {
 		return id, err
 	}
+	return RenewInstance(dir)
+}
+
+// RenewInstance gives this ccbot another name. Windows with the former name are no longer its own.
+func RenewInstance(dir string) (string, error) {
 	id := strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
 	return id, spool.Folder{Path: dir}.Put(instanceFile, []byte(id+"\n"))
 }

@@ -1,0 +1,235 @@
+package backup
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"ccbot/cmd/ccbot/config"
+	"ccbot/internal/session"
+	"ccbot/internal/spool"
+)
+
+// version of the format that this program writes.
+const version = 1
+
+// Manifest is the first entry of a backup.
+type Manifest struct {
+	Version  int       `json:"version"`
+	Program  string    `json:"ccbot"` // the version of the program
+	Host     string    `json:"host"`
+	At       time.Time `json:"at"`
+	Projects string    `json:"projects"`           // the folder of Claude Code's conversations there
+	LeftOut  []string  `json:"left_out,omitempty"` // settings that are secret, or may be
+}
+
+// kind distinguishes the entries of a backup.
+type kind int
+
+const (
+	manifest kind = iota
+	settings
+	chats
+	records
+	transcripts
+)
+
+const (
+	manifestName = "ccbot-backup.json"
+	settingsName = "settings.json"
+	uuidText     = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
+)
+
+// places has the names that entries of each kind may have, and their largest size.
+var places = map[kind]struct {
+	name *regexp.Regexp
+	size int64
+}{
+	manifest:    {regexp.MustCompile(`^` + regexp.QuoteMeta(manifestName) + `$`), 64 << 10},
+	settings:    {regexp.MustCompile(`^` + regexp.QuoteMeta(settingsName) + `$`), 64 << 10},
+	chats:       {regexp.MustCompile(`^chats/-?[0-9]{1,20}-[0-9]{1,20}\.json$`), 4 << 20},
+	records:     {regexp.MustCompile(`^sessions/` + uuidText + `\.json$`), spool.DefaultMaxSize},
+	transcripts: {regexp.MustCompile(`^transcripts/[A-Za-z0-9-][A-Za-z0-9._-]{0,254}/` + uuidText + `\.jsonl$`), 4 << 30},
+}
+
+// Limits of a whole backup. A file that is compressed to almost nothing may have any size.
+const (
+	maxEntries = 50_000
+	maxTotal   = 64 << 30
+)
+
+// ErrForeign is returned if a file is damaged, is not a backup, or has an entry that a backup cannot have.
+var ErrForeign = errors.New("it is no backup that ccbot can restore")
+
+func foreign(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrForeign}, args...)...)
+}
+
+// entry is one file of a backup.
+type entry struct {
+	kind kind
+	name string // without the folder of its kind
+	size int64
+}
+
+// walk calls each with all entries of a backup, and skips the bytes that each has not read.
+func walk(file io.ReadSeeker, each func(e entry, content io.Reader) error) error {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	in := bufio.NewReader(file)
+	unpacked, err := gzip.NewReader(in)
+	if err != nil {
+		return foreign("%w", err)
+	}
+	unpacked.Multistream(false)
+	limited := &io.LimitedReader{R: unpacked, N: maxTotal}
+	archive, seen := tar.NewReader(limited), make(map[string]bool)
+	for {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return foreign("%w", err)
+		}
+		e, err := place(h, seen)
+		if err == nil {
+			err = each(e, archive)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch rest, err := io.ReadAll(io.LimitReader(limited, 1<<20)); {
+	case err != nil:
+		return foreign("%w", err)
+	case limited.N <= 0 || len(bytes.Trim(rest, "\x00")) > 0:
+		return foreign("it goes on after its end")
+	case len(seen) == 0:
+		return foreign("it is empty")
+	}
+	if _, err := unpacked.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		return foreign("it goes on after its end")
+	}
+	if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
+		return foreign("it goes on after its end")
+	}
+	return nil
+}
+
+// place returns the entry of a header, and notes its name. Names are compared as on a file system that
+// does not distinguish cases.
+func place(h *tar.Header, seen map[string]bool) (entry, error) {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return entry{}, foreign("%.200q has holes", h.Name)
+		}
+	}
+	name := strings.ToLower(h.Name)
+	switch {
+	case h.Typeflag != tar.TypeReg:
+		return entry{}, foreign("%.200q is not a plain file", h.Name)
+	case seen[name]:
+		return entry{}, foreign("%.200q is in it twice", h.Name)
+	case len(seen) == maxEntries:
+		return entry{}, foreign("it has more than %d files", maxEntries)
+	}
+	for k, p := range places {
+		switch {
+		case !p.name.MatchString(h.Name):
+			continue
+		case (k == manifest) != (len(seen) == 0):
+			return entry{}, foreign("%s is not its first file", manifestName)
+		case h.Size > p.size:
+			return entry{}, foreign("%s has %d bytes, and may have %d", h.Name, h.Size, p.size)
+		}
+		seen[name] = true
+		inner := h.Name
+		if k >= chats {
+			_, inner, _ = strings.Cut(h.Name, "/")
+		}
+		return entry{kind: k, name: inner, size: h.Size}, nil
+	}
+	return entry{}, foreign("%.200q is no name of a backup's file", h.Name)
+}
+
+// contents describes a backup of which each file was checked.
+type contents struct {
+	Manifest
+	settings map[string]string
+	count    map[kind]int
+	dirs     map[string]int // of the sessions
+}
+
+// check reads a whole backup and writes nothing.
+func check(file *os.File) (c contents, err error) {
+	c.count, c.dirs = make(map[kind]int), make(map[string]int)
+	err = walk(file, func(e entry, content io.Reader) error {
+		c.count[e.kind]++
+		if e.kind == transcripts {
+			_, err := io.Copy(io.Discard, content)
+			return cut(err)
+		}
+		data, err := io.ReadAll(content)
+		if err != nil {
+			return cut(err)
+		}
+		return c.checkFile(e, data)
+	})
+	return c, err
+}
+
+// cut is the error of a read that the archive's end has cut short.
+func cut(err error) error {
+	if err == nil {
+		return nil
+	}
+	return foreign("%w", err)
+}
+
+func (c *contents) checkFile(e entry, data []byte) error {
+	var err error
+	switch e.kind {
+	case manifest:
+		if err = json.Unmarshal(data, &c.Manifest); err == nil && c.Version != version {
+			err = fmt.Errorf("its version is %d, and this ccbot knows %d", c.Version, version)
+		}
+	case settings:
+		if err = json.Unmarshal(data, &c.settings); err == nil {
+			err = checkSettings(c.settings)
+		}
+	case chats:
+		err = json.Unmarshal(data, &map[string]json.RawMessage{})
+	case records:
+		var r session.Record
+		err = json.Unmarshal(data, &r)
+		if err == nil && (r.ID.String()+".json" != e.name || !path.IsAbs(r.Dir)) {
+			err = errors.New("it is the record of another session")
+		}
+		c.dirs[r.Dir]++
+	}
+	if err != nil {
+		return foreign("%s: %w", e.name, err)
+	}
+	return nil
+}
+
+func checkSettings(all map[string]string) error {
+	for name, value := range all {
+		if !config.IsPortable(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' }) {
+			return fmt.Errorf("%.60q is no setting that a backup has", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package backup
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+	"ccbot/internal/spool"
+	"ccbot/internal/transcript"
+)
+
+// Source describes the ccbot that is backed up.
+type Source struct {
+	Manifest
+	Dir         string // ccbot's folder
+	Settings    map[string]string
+	Transcripts bool // the conversations as well
+}
+
+// Made counts the parts of a backup.
+type Made struct {
+	Sessions, Open, Chats, Transcripts int
+	Unreadable                         []string // records that were left out
+	Without                            int      // sessions whose conversation is not there, if they were wanted
+}
+
+// Make writes a backup into a new file that only this user can read. After an error there is no file; a kill leaves one
+// that a restore refuses.
+func Make(ctx context.Context, file string, s Source) (made Made, err error) {
+	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return made, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(file))
+		}
+	}()
+	packed := gzip.NewWriter(out)
+	w := writer{Context: ctx, Writer: tar.NewWriter(packed), Source: s}
+	err = w.all()
+	return w.made, errors.Join(err, w.Close(), packed.Close(), out.Sync(), out.Close())
+}
+
+// writer writes one backup.
+type writer struct {
+	context.Context
+	*tar.Writer
+	Source
+	made Made
+}
+
+func (w *writer) all() error {
+	w.Manifest.Version = version
+	for _, one := range []struct {
+		name  string
+		value any
+	}{{manifestName, w.Manifest}, {settingsName, w.Settings}} {
+		data, err := json.MarshalIndent(one.value, "", "  ")
+		if err == nil {
+			err = w.put(one.name, data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := w.chats(); err != nil {
+		return err
+	}
+	return w.records()
+}
+
+func (w *writer) put(name string, data []byte) error {
+	if err := w.Err(); err != nil {
+		return context.Cause(w)
+	}
+	if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(data)), Mode: 0o600, ModTime: w.At}); err != nil {
+		return err
+	}
+	_, err := w.Write(data)
+	return err
+}
+
+// chats copies what the chats remember. The list of groups that have moved stays: it is about messages.
+func (w *writer) chats() error {
+	folder := spool.Folder{Path: filepath.Join(w.Dir, "chats"), MaxSize: places[chats].size}
+	names, err := list(folder)
+	for _, name := range names {
+		if !places[chats].name.MatchString("chats/" + name) {
+			continue
+		}
+		data, readErr := folder.Read(name)
+		if readErr != nil {
+			return readErr
+		}
+		if err := w.put("chats/"+name, data); err != nil {
+			return err
+		}
+		w.made.Chats++
+	}
+	return err
+}
+
+// list is the names in a folder; a folder that is not there is empty.
+func list(folder spool.Folder) ([]string, error) {
+	names, err := folder.List()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return names, err
+}
+
+func (w *writer) records() error {
+	folder := spool.Folder{Path: filepath.Join(w.Dir, "sessions"), MaxSize: places[records].size}
+	names, err := list(folder)
+	if err != nil {
+		return err
+	}
+	var said []uuid.UUID
+	for _, name := range names {
+		data, err := folder.Read(name)
+		var r session.Record
+		if err == nil {
+			err = json.Unmarshal(data, &r)
+		}
+		if err != nil || r.ID.String()+".json" != name {
+			w.made.Unreadable = append(w.made.Unreadable, name)
+			continue
+		}
+		if err := w.put("sessions/"+name, session.WithoutPrompts(data)); err != nil {
+			return err
+		}
+		w.made.Sessions++
+		if r.State.Live() {
+			w.made.Open++
+		}
+		said = append(append(said, r.ClaudeSessionID), r.EarlierClaudeIDs...)
+	}
+	if !w.Transcripts {
+		return nil
+	}
+	slices.SortFunc(said, func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })
+	for _, id := range slices.Compact(said) {
+		if err := w.transcript(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transcript copies one conversation up to its present size, because its agent may write meanwhile.
+func (w *writer) transcript(id uuid.UUID) error {
+	file, err := transcript.Find(w.Projects, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		w.made.Without++
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	name := "transcripts/" + filepath.Base(filepath.Dir(file)) + "/" + id.String() + ".jsonl"
+	if !places[transcripts].name.MatchString(name) {
+		w.made.Without++
+		return nil
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // only read
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || info.Size() > places[transcripts].size {
+		w.made.Without++
+		return nil
+	}
+	if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: 0o600, ModTime: info.ModTime()}); err != nil {
+		return err
+	}
+	if _, err := io.CopyN(w, in, info.Size()); err != nil {
+		return fmt.Errorf("copy %s: %w", file, err)
+	}
+	w.made.Transcripts++
+	return context.Cause(w)
+}

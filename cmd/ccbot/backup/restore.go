@@ -1,0 +1,217 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/disk"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/spool"
+)
+
+// Target is the ccbot into which a backup is restored. The caller holds its lock.
+type Target struct {
+	Dir      string            // ccbot's folder
+	File     string            // of its settings
+	Set      map[string]string // settings that count there already
+	Projects string            // the folder of Claude Code's conversations
+	Host     string
+	Now      time.Time
+	// Failpoint is called at each persisted step with its name. It is nil except in tests.
+	Failpoint func(string)
+}
+
+// Restored describes a finished restore.
+type Restored struct {
+	Manifest
+	Sessions, Chats, Transcripts int
+	Kept                         int               // chats and conversations that were there
+	Settings                     map[string]string // that were written
+	KeptSettings                 []string
+	NoFolder                     []string // directories of sessions that are not on this machine
+}
+
+// ErrSessions is returned if the folder has sessions.
+var ErrSessions = errors.New("this ccbot has sessions; a backup is restored into a ccbot without any")
+
+// Restore restores a backup. The sessions come last, all at once, so it can be called again after an error or a kill.
+func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err error) {
+	entries, err := disk.ReadDir(to.sessions())
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return done, err
+	case len(entries) > 0:
+		return done, ErrSessions
+	}
+	c, err := check(file)
+	if err != nil {
+		return done, err
+	}
+	done = Restored{Manifest: c.Manifest, Sessions: c.count[records]}
+	staged := spool.Folder{Path: filepath.Join(to.Dir, "backups", "."+to.Now.UTC().Format("2006-01-02T15-04-05.000Z")), Fsync: true}
+	defer func() { err = errors.Join(err, disk.RemoveAll(staged.Path)) }() // after a kill the next backup removes it
+	if err := errors.Join(staged.Make(), to.chats().Make()); err != nil {
+		return done, err
+	}
+	if err := to.unpack(ctx, file, staged, &done); err != nil {
+		return done, err
+	}
+	if err := to.writeSettings(c.settings, &done); err != nil {
+		return done, err
+	}
+	to.at("settings")
+	if _, err := statefolder.RenewInstance(to.Dir); err != nil {
+		return done, err
+	}
+	to.at("instance")
+	for _, dir := range slices.Sorted(maps.Keys(c.dirs)) {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			done.NoFolder = append(done.NoFolder, dir)
+		}
+	}
+	if err := disk.Remove(to.sessions()); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+		return done, err
+	}
+	to.at("sessions-removed")
+	if err := disk.Rename(staged.Path, to.sessions()); err != nil {
+		return done, err
+	}
+	to.at("sessions")
+	return done, spool.Folder{Path: to.Dir}.Sync()
+}
+
+func (t Target) sessions() string { return filepath.Join(t.Dir, "sessions") }
+
+func (t Target) chats() spool.Folder {
+	return spool.Folder{Path: filepath.Join(t.Dir, "chats"), MaxSize: places[chats].size, Fsync: true}
+}
+
+func (t Target) at(name string) {
+	if t.Failpoint != nil {
+		t.Failpoint(name)
+	}
+}
+
+// unpack writes chats and conversations where they belong, and the records into staged.
+func (t Target) unpack(ctx context.Context, file *os.File, staged spool.Folder, done *Restored) error {
+	return walk(file, func(e entry, content io.Reader) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		defer t.at("file")
+		switch e.kind {
+		case chats:
+			if _, err := os.Lstat(filepath.Join(t.chats().Path, e.name)); err == nil {
+				done.Kept++
+				return nil
+			}
+			data, err := io.ReadAll(content)
+			if err == nil {
+				err = t.chats().Put(e.name, data)
+			}
+			done.Chats++
+			return err
+		case records:
+			data, err := io.ReadAll(content)
+			if err == nil {
+				data, err = t.arrived(data, done.Manifest)
+			}
+			if err != nil {
+				return err
+			}
+			return staged.Put(e.name, data)
+		case transcripts:
+			return t.transcript(e, content, done)
+		}
+		return nil
+	})
+}
+
+// transcript writes one conversation, whole or not at all.
+func (t Target) transcript(e entry, content io.Reader, done *Restored) error {
+	if err := os.MkdirAll(t.Projects, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(t.Projects)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if _, err := root.Lstat(e.name); err == nil {
+		done.Kept++
+		return nil
+	}
+	if err := root.MkdirAll(filepath.Dir(e.name), 0o700); err != nil {
+		return err
+	}
+	half := e.name + ".restore"
+	if err := root.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a restore that was killed
+		return err
+	}
+	out, err := root.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, content)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return errors.Join(err, root.Remove(half))
+	}
+	done.Transcripts++
+	return root.Rename(half, e.name)
+}
+
+// writeSettings adds the settings that do not count here yet.
+func (t Target) writeSettings(all map[string]string, done *Restored) error {
+	done.Settings = make(map[string]string)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		switch {
+		case t.Set[name] == all[name]:
+		case t.Set[name] != "":
+			done.KeptSettings = append(done.KeptSettings, name)
+		default:
+			done.Settings[name] = all[name]
+		}
+	}
+	if len(done.Settings) == 0 {
+		return nil
+	}
+	_, err := config.WriteSettings(t.File, done.Settings)
+	return err
+}
+
+// arrived returns a record as it is on this machine: bound to nothing. A session that had not ended there is
+// lost here, and the next start asks about it.
+func (t Target) arrived(data []byte, from Manifest) ([]byte, error) {
+	var r session.Record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, err
+	}
+	if !r.State.Over() {
+		r.Note(t.Now, session.BroughtBack, fmt.Sprintf("it was %s on %s when its backup was made", r.State, from.Host))
+		r.State, r.Final, r.Cleanup, r.EndedAt, r.Unreported = session.Lost, "", nil, from.At, true
+	}
+	r.Note(t.Now, session.BroughtBack, "it came with a backup of "+from.Host)
+	r.Host, r.ReturnedAt = t.Host, t.Now
+	r.Binding, r.Bound, r.Below, r.Seconds, r.Prompts, r.Wish = nil, nil, nil, nil, nil, nil
+	r.Exe, r.HookDigest, r.Phase, r.PhaseWhat, r.NameDue = "", "", "", "", false
+	r.Asked, r.Ended, r.Since = process.Moment{}, process.Moment{}, process.Moment{}
+	for i, c := range r.Cursors {
+		if inner, ok := strings.CutPrefix(c.Path, from.Projects+"/"); ok {
+			r.Cursors[i].Path = filepath.Join(t.Projects, inner)
+		}
+	}
+	return json.Marshal(r)
+}

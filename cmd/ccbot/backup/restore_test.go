@@ -1,0 +1,71 @@
+package backup
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+	"ccbot/internal/session/sessiontest"
+)
+
+// TestP8_KilledRestoreIsFinishedByTheNext: at each step the sessions are all there or none is.
+func TestP8_KilledRestoreIsFinishedByTheNext(t *testing.T) {
+	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	from, id := t.TempDir(), sessiontest.ID(1)
+	require.NoError(t, os.MkdirAll(filepath.Join(from, "sessions"), 0o700))
+	store, err := session.Open(filepath.Join(from, "sessions"), filepath.Join(from, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	for n := range 3 {
+		require.NoError(t, store.Create(sessiontest.Over(n+1, "api")))
+	}
+	said := sessiontest.Over(1, "api").ClaudeSessionID
+	projects := filepath.Join(from, "projects")
+	require.NoError(t, os.MkdirAll(filepath.Join(projects, "-x"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(projects, "-x", said.String()+".jsonl"), []byte("{}\n"), 0o600))
+	path := filepath.Join(from, "b.tar.gz")
+	made, err := Make(t.Context(), path, Source{Dir: from, Settings: map[string]string{"LOG_LEVEL": "debug"}, Transcripts: true, Manifest: Manifest{At: at, Projects: projects}})
+	require.NoError(t, err)
+	assert.Equal(t, []int{3, 1}, []int{made.Sessions, made.Transcripts})
+	kills := 0
+	for n := 1; ; n++ {
+		dir := t.TempDir()
+		to := Target{Dir: dir, File: filepath.Join(dir, "ccbot.env"), Projects: filepath.Join(dir, "projects"), Host: "h", Now: at}
+		left := n
+		to.Failpoint = func(string) {
+			if left--; left == 0 {
+				panic("killed")
+			}
+		}
+		restore := func() (killed bool) {
+			defer func() { killed = recover() != nil }()
+			file, err := os.Open(path)
+			require.NoError(t, err)
+			defer file.Close()
+			_, err = Restore(t.Context(), file, to)
+			require.NoError(t, err)
+			return false
+		}
+		if !restore() {
+			break
+		}
+		kills++
+		there, _ := os.ReadDir(filepath.Join(dir, "sessions"))
+		assert.Contains(t, []int{0, 3}, len(there), "step %d", n)
+		if len(there) == 0 {
+			to.Failpoint = nil
+			require.False(t, restore())
+		}
+		assert.FileExists(t, filepath.Join(dir, "sessions", id.String()+".json"))
+		assert.FileExists(t, filepath.Join(to.Projects, "-x", said.String()+".jsonl"))
+		data, err := os.ReadFile(to.File)
+		require.NoError(t, err)
+		assert.Equal(t, "LOG_LEVEL=debug\n", string(data))
+	}
+	assert.Equal(t, 10, kills, "six files, the settings, the id and two steps with the sessions")
+}
