@@ -45,6 +45,8 @@ func TestEachSettingIsChosenOnItsPage(t *testing.T) {
 		{i18n.SettingIdle, "never", conversation.Settings{IdleAfter: new(time.Duration)}, "Idle limit: never"},
 		{i18n.SettingSteps, "messages", conversation.Settings{Steps: "messages"}, "Steps: messages"},
 		{i18n.SettingNotices, "off", conversation.Settings{Background: "off"}, "Notices: off"},
+		{i18n.SettingNotices, "line with a sound", conversation.Settings{Background: "sound"}, "Notices: line with a sound"},
+		{i18n.SettingNotices, "full answers", conversation.Settings{Background: "full"}, "Notices: full answers"},
 		{i18n.SettingQuiet, "22:00–7:00", conversation.Settings{Quiet: &conversation.Hours{From: 22 * 60, Until: 7 * 60}}, "Quiet hours: 22:00–7:00"},
 		{i18n.SettingQuiet, "0:00–8:00", conversation.Settings{Quiet: &conversation.Hours{Until: 8 * 60}}, "Quiet hours: 0:00–8:00"},
 	} {
@@ -183,6 +185,119 @@ func TestInQuietHoursOnlyWhatCannotWaitSounds(t *testing.T) {
 		require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 5, "", r.ID, w.Now().Add(-2*time.Hour)))
 		assert.False(t, w.Chats.Quiet(chattest.AtAlice, r.ID, w.Now()), "the last one counts, in whichever order they are noted")
 	})
+}
+
+// TestOtherSessionEndsAsChosen lets a session that is not the current one end a turn. Its own choice counts before the chat's.
+func TestOtherSessionEndsAsChosen(t *testing.T) {
+	const line = "web is done: yes"
+	for _, tt := range []struct {
+		name, chat, own string
+		quiet           bool
+		text            string
+		sounds          bool
+	}{
+		{"nothing is chosen", "", "", false, line, false},
+		{"the chat: a sound", conversation.Sound, "", false, line, true},
+		{"the chat: a sound, in quiet hours", conversation.Sound, "", true, line, false},
+		{"the chat: full answers", conversation.Full, "", false, "web\nyes", true},
+		{"the session: a sound", conversation.Off, conversation.Sound, false, line, true},
+		{"the session: a silent line", conversation.Full, conversation.Line, false, line, false},
+		{"the session: nothing", conversation.Full, conversation.Off, false, "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "web", session.Running, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("yes"), chattest.TurnEnd))
+			w.NewCurrentSession(t, "api", session.Running)
+			require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) {
+				if s.Background = tt.chat; tt.own != "" {
+					s.Sessions = map[uuid.UUID]string{r.ID: tt.own}
+				}
+				if tt.quiet {
+					s.QuietFor = &conversation.Span{From: w.Now().Add(-time.Minute), Until: w.Now().Add(time.Hour)}
+				}
+			}))
+			w.ReadAll(t)
+			w.Work(t)
+			texts := append(w.Telegram.AnswersSent(), w.Telegram.Texts()...)
+			if tt.text == "" {
+				assert.Empty(t, texts)
+				return
+			}
+			require.Len(t, texts, 1)
+			assert.Contains(t, texts[0], tt.text)
+			assert.Equal(t, tt.sounds, len(sounded(w)) > 0, "%v", sounded(w))
+		})
+	}
+}
+
+// TestNoticesOfOneSessionAreChosen chooses on the page of a session, which the page of the notices leads to.
+func TestNoticesOfOneSessionAreChosen(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "shop", session.Running)
+	id := opensSettings(t, w, chattest.PrivateChat(chattest.Alice), chattest.Alice)
+	w.Press(t, chattest.Alice, id, w.Word(i18n.SettingNotices))
+	w.Press(t, chattest.Alice, id, "shop")
+	assert.Contains(t, w.Shows(t, id).Text.Text, "Notices (shop): as in this chat")
+	w.Press(t, chattest.Alice, id, "line with a sound")
+	assert.Equal(t, map[uuid.UUID]string{r.ID: conversation.Sound}, w.Chats.Settings(chattest.Alice).Sessions)
+	w.Restart(t)
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonBack))
+	w.Press(t, chattest.Alice, id, "shop: line with a sound")
+	w.Press(t, chattest.Alice, id, "✓ line with a sound")
+	w.Press(t, chattest.Alice, id, "as in this chat")
+	assert.Zero(t, w.Chats.Settings(chattest.Alice))
+}
+
+// TestQuietTimesAreTyped sets free times, and a time once, with a command.
+func TestQuietTimesAreTyped(t *testing.T) {
+	for _, tt := range []struct{ typed, says string }{
+		{"22:30-6:45", "Quiet hours: 22:30–6:45"},
+		{"22.30 – 6", "Quiet hours: 22:30–6:00"},
+		{"2h", "Quiet hours: quiet until "},
+		{"off", "Quiet hours: none"},
+		{"", "Quiet hours: 21:00–7:00"},
+		{"25-6", "Send times or how long"},
+		{"7:60-8", "Send times or how long"},
+		{"7-7", "Send times or how long"},
+		{"3d", "Send times or how long"},
+		{"30h", "Send times or how long"},
+		{"tonight", "Send times or how long"},
+	} {
+		t.Run(tt.typed, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			if tt.typed == "" || tt.typed == "off" {
+				w.MustHear(t, "/quiet 21-7")
+			}
+			w.MustHear(t, "/quiet "+tt.typed)
+			w.Work(t)
+			texts := w.Telegram.Texts()
+			if strings.HasPrefix(tt.says, "Quiet hours") {
+				texts = []string{w.Shows(t, w.Telegram.LastID()).Text.Text}
+			}
+			assert.Contains(t, texts[len(texts)-1], tt.says)
+		})
+	}
+}
+
+// TestQuietHoursHaveDays chooses the days on which the hours begin; the page shows times that were typed.
+func TestQuietHoursHaveDays(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.MustHear(t, "/quiet 22:30-6:45")
+	w.Work(t)
+	id := w.Telegram.LastID()
+	assert.Contains(t, chattest.Words(w.Shows(t, id)), "✓ 22:30–6:45")
+	for _, day := range []string{"✓ Sat", "✓ Sun"} {
+		w.Press(t, chattest.Alice, id, day)
+	}
+	assert.Contains(t, w.Shows(t, id).Text.Text, "Quiet hours: 22:30–6:45, Mon, Tue, Wed, Thu, Fri")
+	w.Press(t, chattest.Alice, id, "22:00–7:00")
+	assert.Contains(t, w.Shows(t, id).Text.Text, "Quiet hours: 22:00–7:00, Mon, Tue, Wed, Thu, Fri", "the days stay")
+	w.Press(t, chattest.Alice, id, "Sat")
+	w.Press(t, chattest.Alice, id, "Sun")
+	assert.Zero(t, w.Chats.Settings(chattest.Alice).Quiet.Days, "each day")
+	w.Press(t, chattest.Alice, id, "Quiet for 2 h")
+	assert.True(t, w.Chats.Quiet(chattest.AtAlice, uuid.New(), w.Now()))
+	assert.False(t, w.Chats.Settings(chattest.Alice).QuietFor.Quiet(w.Now().Add(2*time.Hour), time.Time{}))
 }
 
 func TestNoticesOfOtherSessionsAreSwitchedOff(t *testing.T) {

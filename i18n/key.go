@@ -15,6 +15,7 @@ type Codes string
 const (
 	SaidKey     Codes = "said_"       // what a rule has changed: recovery.mark_lost
 	StepsKey    Codes = "steps_"      // where the steps of a turn are shown: card
+	WeekdayKey  Codes = "weekday_"    // a day of the week, 0 is Sunday
 	MenuKey     Codes = "menu_"       // a command's line in the menu: new
 	StateKey    Codes = "state_"      // a session's state: running
 	PhaseKey    Codes = "phase_"      // an agent's phase: waiting_answer

@@ -111,7 +111,7 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item ta
 
 // noticeText is the line that stands for an answer; blank where the people of the chat want none.
 func (a *Answers) noticeText(r views.Session, line string) render.Text {
-	if a.Chat.Book.Settings(r.Conversation.ChatID).Background == conversation.Off {
+	if a.Chat.Book.Settings(r.Conversation.ChatID).Reports(r.ID) == conversation.Off {
 		return render.Text{}
 	}
 	return a.doneText(r, line)
@@ -140,7 +140,7 @@ func (t *transcriptReader) notice(ctx context.Context, r views.Session, next tal
 			return err
 		}
 	}
-	err := a.Chat.Notify(ctx, card.Look{To: r.Conversation, Text: line, Session: r.ID, Rank: outbox.Later,
+	err := a.Chat.Notify(ctx, card.Look{To: r.Conversation, Text: line, Session: r.ID, Rank: outbox.Later, Sounds: a.Chat.Sounds(chat.OtherDone, r),
 		Options: a.Chat.In(r.Conversation).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)})
 	if err != nil {
 		return err
@@ -151,11 +151,11 @@ func (t *transcriptReader) notice(ctx context.Context, r views.Session, next tal
 
 // InFull reports whether all that a session says is shown where the session belongs: the session is
 // in a topic, or is the current one, or is in a turn whose prompt came as an answer to one of the
-// session's messages.
+// session's messages, or the chat wants all that it says.
 func (a *Answers) InFull(r views.Session) bool {
 	book := a.Chat.Book
 	turn, ok := book.TurnOf(r.Conversation, book.Successor(r).ID)
-	return book.IsInFront(r) || ok && !turn.Since.IsZero()
+	return book.IsInFront(r) || ok && !turn.Since.IsZero() || book.Settings(r.Conversation.ChatID).Reports(r.ID) == conversation.Full
 }
 
 // beginTurn notes when such a prompt was typed: the first end of a turn after that ends the turn of

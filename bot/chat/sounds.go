@@ -1,6 +1,9 @@
 package chat
 
-import "ccbot/bot/port/views"
+import (
+	"ccbot/bot/conversation"
+	"ccbot/bot/port/views"
+)
 
 // Occasion is why a message comes. It decides whether the message makes a sound.
 type Occasion string
@@ -19,7 +22,8 @@ const (
 	Fault           Occasion = "fault"            // nothing comes of a message, or ccbot cannot work
 	LimitUrgent     Occasion = "limit urgent"
 	LimitNear       Occasion = "limit near"
-	TurnDone        Occasion = "turn done" // an answer, or the end of a turn without one
+	TurnDone        Occasion = "turn done"  // an answer, or the end of a turn without one
+	OtherDone       Occasion = "other done" // the line that stands for the answer of a session that is not the current one
 )
 
 // sounding is when a message of an occasion makes a sound.
@@ -29,6 +33,7 @@ const (
 	always  sounding = iota + 1
 	inFront          // if people read the session in its conversation
 	outsideQuietHours
+	asChosen // outside quiet hours, if the chat wants a sound
 )
 
 var soundings = map[Occasion]sounding{
@@ -45,17 +50,21 @@ var soundings = map[Occasion]sounding{
 	Crashed:         inFront,
 	LimitNear:       outsideQuietHours,
 	TurnDone:        outsideQuietHours,
+	OtherDone:       asChosen,
 }
 
 // Sounds reports whether a message makes a sound that comes to a session's conversation now.
 func (c *Chat) Sounds(o Occasion, r views.Session) bool {
+	quiet := func() bool { return c.Book.Quiet(r.Conversation, r.ID, c.Now()) }
 	switch soundings[o] {
 	case always:
 		return true
 	case inFront:
 		return c.Book.IsInFront(r)
 	case outsideQuietHours:
-		return !c.Book.Quiet(r.Conversation, r.ID, c.Now())
+		return !quiet()
+	case asChosen:
+		return c.Book.Settings(r.Conversation.ChatID).Reports(r.ID) == conversation.Sound && !quiet()
 	}
 	return false
 }

@@ -17,6 +17,7 @@ func TestQuietHours(t *testing.T) {
 	require.NoError(t, err)
 	at := func(day, hour, minute int) time.Time { return time.Date(2026, 3, day, hour, minute, 0, 0, zone) }
 	night, noon := &Hours{From: 22 * 60, Until: 7 * 60}, &Hours{From: 12*60 + 30, Until: 14 * 60}
+	onFriday := &Hours{From: 22 * 60, Until: 7 * 60, Days: 1 << time.Friday}
 	long := at(1, 12, 0)
 	for _, tt := range []struct {
 		name       string
@@ -42,6 +43,10 @@ func TestQuietHours(t *testing.T) {
 		{"the clock was set back since", night, at(5, 23, 0), at(6, 5, 0), false},
 		{"an hour is left out in spring", night, at(29, 3, 30), at(28, 21, 59), true},
 		{"the first of a month", night, at(1, 2, 0), time.Date(2026, 2, 28, 22, 30, 0, 0, zone), false},
+		{"a day that is not theirs", onFriday, at(5, 23, 0), long, false},
+		{"they begin on a Friday", onFriday, at(6, 23, 0), long, true},
+		{"the morning after a Friday", onFriday, at(7, 6, 0), long, true},
+		{"the morning of a Friday", onFriday, at(6, 6, 0), long, false},
 		{"no time at all", &Hours{From: 60, Until: 60}, at(5, 1, 0), long, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, tt.hours.Quiet(tt.now, tt.asked)) })

@@ -1,11 +1,13 @@
 package conversation
 
 import (
+	"cmp"
 	"encoding/json"
 	"log/slog"
 	"time"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 
 	"ccbot/internal/address"
 	"ccbot/internal/spool"
@@ -21,18 +23,57 @@ type Settings struct {
 	Dir        string         `json:"dir,omitempty"`        // the folder of new sessions
 	IdleAfter  *time.Duration `json:"idle_after,omitempty"` // after which a session of this chat is archived; 0: never
 	Steps      string         `json:"steps,omitempty"`      // what is shown of a turn: card, messages, off
-	Background string         `json:"background,omitempty"` // off: sessions that are not the current one report nothing
+	Background string         `json:"background,omitempty"` // what sessions that are not the current one report at the end of a turn
 	Quiet      *Hours         `json:"quiet,omitempty"`      // in which nothing sounds but what cannot wait
+	QuietFor   *Span          `json:"quiet_for,omitempty"`  // the same, once
 	Favourites []string       `json:"favourites,omitempty"` // folders that /new shows first; a group has them, too
+
+	Sessions map[uuid.UUID]string `json:"sessions,omitempty"` // Background of single sessions
 }
 
-// Off is a setting that is switched off.
-const Off = "off"
+// What a session that is not the current one reports at the end of a turn.
+const (
+	Off   = "off"   // nothing; of another setting: it is switched off
+	Line  = "line"  // a line without a sound
+	Sound = "sound" // a line with a sound, outside quiet hours
+	Full  = "full"  // its answers, as the current one's
+)
 
-// Hours are a part of each day, in minutes since midnight by the machine's clock; it may pass midnight.
+// Reports returns what a session reports while it is not the current one.
+func (s Settings) Reports(session uuid.UUID) string {
+	return cmp.Or(s.Sessions[session], s.Background, Line)
+}
+
+// Hours are a part of a day, in minutes since midnight by the machine's clock; it may pass midnight.
 type Hours struct {
-	From  int `json:"from"`
-	Until int `json:"until"`
+	From  int   `json:"from"`
+	Until int   `json:"until"`
+	Days  uint8 `json:"days,omitempty"` // on which they begin, a bit for each [time.Weekday]; 0: each day
+}
+
+// On reports whether the hours begin on a day of the week.
+func (h Hours) On(day time.Weekday) bool { return h.Days == 0 || h.Days&(1<<day) != 0 }
+
+// Toggle adds a day of the week, or removes it. If none is left, the hours begin on each day.
+func (h *Hours) Toggle(day time.Weekday) {
+	const each = 1<<7 - 1
+	if h.Days == 0 {
+		h.Days = each
+	}
+	if h.Days ^= 1 << day; h.Days == each {
+		h.Days = 0
+	}
+}
+
+// Span is a time that begins and ends once.
+type Span struct {
+	From  time.Time `json:"from"`
+	Until time.Time `json:"until"`
+}
+
+// Quiet is [Hours.Quiet] for the span.
+func (s *Span) Quiet(now, asked time.Time) bool {
+	return s != nil && !now.Before(s.From) && now.Before(s.Until) && asked.Before(s.From)
 }
 
 // Quiet reports whether what is answered now to what was asked then arrives without a sound: these are the
@@ -50,7 +91,8 @@ func (h *Hours) Quiet(now, asked time.Time) bool {
 	case h.From > h.Until && minute < h.From:
 		return false
 	}
-	return asked.Before(time.Date(now.Year(), now.Month(), day, 0, h.From, 0, 0, now.Location()))
+	began := time.Date(now.Year(), now.Month(), day, 0, h.From, 0, 0, now.Location())
+	return h.On(began.Weekday()) && asked.Before(began)
 }
 
 // Settings are those of a chat, in all its topics.

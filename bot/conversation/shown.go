@@ -91,7 +91,8 @@ func (f *file) setTurn(t Turn) {
 // Quiet reports whether what a session says in a place makes no sound now: these are the chat's quiet hours, and
 // nobody has sent the session a prompt there since they began.
 func (c *Store) Quiet(to address.Conversation, session uuid.UUID, now time.Time) bool {
-	return c.Settings(to.ChatID).Quiet.Quiet(now.Local(), c.read(to).Asked[session])
+	set, asked := c.Settings(to.ChatID), c.read(to).Asked[session]
+	return set.Quiet.Quiet(now.Local(), asked) || set.QuietFor.Quiet(now, asked)
 }
 
 // TurnOf returns what is shown in full of a session; false: nothing.

@@ -156,6 +156,9 @@ func (f *file) forget(id uuid.UUID) {
 	}
 	delete(f.Turns, id)
 	delete(f.Asked, id)
+	if f.Settings.Sessions = maps.Clone(f.Settings.Sessions); f.Settings.Sessions != nil {
+		delete(f.Settings.Sessions, id)
+	}
 	f.Unread = slices.DeleteFunc(f.Unread, func(m ReadMark) bool { return m.Session == id })
 }
 

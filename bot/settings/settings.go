@@ -2,17 +2,20 @@ package settings
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/modes"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
+
+	"github.com/google/uuid"
 )
 
 // Configured is what holds where nothing is chosen.
@@ -34,7 +37,7 @@ const page = "settings"
 func New(c *chat.Chat, configured Configured) chat.Feature {
 	s := &Settings{c, configured}
 	return chat.Feature{Name: page,
-		Commands: []chat.Command{c.Pages.Command(page, page)}, Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do}}}
+		Commands: []chat.Command{c.Pages.Command(page, page), {Name: quiet, Run: s.runQuiet}}, Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do}}}
 }
 
 // one is one setting. Its value is a text; "" is that nothing is chosen.
@@ -46,7 +49,10 @@ type one struct {
 	// value is what is chosen, and choices are what can be, beside nothing.
 	value   func(s conversation.Settings) string
 	choices func(v view) []choice
-	choose  func(s *conversation.Settings, value string)
+	extra   func(v view) [][]card.Option // further buttons; nil: none
+	said    func(v view) string          // the value that holds, in words; nil: the label of its choice
+	of      string                       // the name of the session that the setting is about; empty: it is about the chat
+	choose  func(s *conversation.Settings, value string, now time.Time)
 }
 
 // choice is a value and how people know it.
@@ -59,6 +65,8 @@ type view struct {
 	configured Configured
 	lang       i18n.Words // without a choice
 	dirs       []string   // of sessions, the newest first
+	open       []views.Session
+	now        time.Time
 }
 
 // isGroup reports whether a chat is not one person's.
@@ -66,6 +74,11 @@ func (s *Settings) isGroup(v chat.Visit) bool { return !s.chat.Book.IsAllowed(v.
 
 // find is the setting of an address that a chat may choose; false: there is none.
 func (s *Settings) find(v chat.Visit) (one, bool) {
+	if id, ok := strings.CutPrefix(v.Rest, notices+"/"); ok {
+		parsed, _ := uuid.Parse(id)
+		r, known := s.chat.Book.Records.Get(parsed)
+		return noticesOf(r), known && !s.isGroup(v)
+	}
 	i := slices.IndexFunc(all, func(o one) bool { return o.name == v.Rest && (o.name == language || !s.isGroup(v)) })
 	if i < 0 {
 		return one{}, false
@@ -76,7 +89,8 @@ func (s *Settings) find(v chat.Visit) (one, bool) {
 func (s *Settings) view(v chat.Visit) view {
 	set := s.chat.Book.Settings(v.To.ChatID)
 	return view{Phrases: s.chat.In(v.To), set: set, configured: s.configured,
-		lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs()}
+		lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs(), now: s.chat.Now(),
+		open: slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !r.Open || r.Conversation.ChatID != v.To.ChatID })}
 }
 
 // shownDirs is how many folders are offered.
@@ -113,15 +127,22 @@ func (s *Settings) draw(_ context.Context, visit chat.Visit) (chat.Screen, error
 
 // line is the setting with the value that holds, bold where it was chosen.
 func (o one) line(v view) render.Text {
-	said := render.Plain(o.said(v))
+	said := render.Plain(o.inWords(v))
 	if o.value(v.set) != "" {
 		said = render.Bold(said.Text)
 	}
-	return v.Text(i18n.Named, i18n.Args{"What": v.Say(o.title), "Said": said})
+	what := v.Say(o.title)
+	if o.of != "" {
+		what = v.Say(i18n.Noted, i18n.Args{"What": what, "Note": o.of})
+	}
+	return v.Text(i18n.Named, i18n.Args{"What": what, "Said": said})
 }
 
-// said is the value that holds, in words.
-func (o one) said(v view) string {
+// inWords returns the value that holds.
+func (o one) inWords(v view) string {
+	if o.said != nil {
+		return o.said(v)
+	}
 	value := o.value(v.set)
 	for _, c := range o.choices(v) {
 		if c.value == value {
@@ -143,7 +164,14 @@ func (o one) screen(v view) chat.Screen {
 		rest = append(rest, card.Option{Text: label, Value: chat.Does(c.value)})
 	}
 	text := chat.Paragraphs(o.line(v), v.Text(o.about))
-	return chat.Screen{Text: text, Back: page, Options: append(chat.Rows(1, rest[0]), chat.Rows(o.row, rest[1:]...)...)}
+	screen := chat.Screen{Text: text, Back: page, Options: append(chat.Rows(1, rest[0]), chat.Rows(o.row, rest[1:]...)...)}
+	if o.of != "" {
+		screen.Back = page + "/" + notices
+	}
+	if o.extra != nil {
+		screen.Options = append(screen.Options, o.extra(v)...)
+	}
+	return screen
 }
 
 // do chooses a value of the setting that the page is about.
@@ -152,13 +180,15 @@ func (s *Settings) do(_ context.Context, v chat.Visit, value string) (chat.Answe
 	if !ok {
 		return chat.Answer{Text: s.chat.In(v.To).Say(i18n.StaleButton)}, page, nil
 	}
-	return chat.Answer{}, "", s.chat.Book.Set(v.To.ChatID, func(set *conversation.Settings) { o.choose(set, value) })
+	return chat.Answer{}, "", s.chat.Book.Set(v.To.ChatID, func(set *conversation.Settings) { o.choose(set, value, s.chat.Now()) })
 }
 
 // The settings that the rest of the package knows by name.
 const (
 	language = "language"
 	folder   = "folder"
+	notices  = "notices"
+	quiet    = "quiet"
 )
 
 // limits are the idle limits that a person can choose; 0 is none.
@@ -172,25 +202,25 @@ var all = []one{
 			return append([]choice{v.byDefault(languages[v.lang.Lang()])}, choice{"en", languages["en"]},
 				choice{"ru", languages["ru"]}, choice{"zh", languages["zh"]})
 		},
-		choose: func(s *conversation.Settings, value string) { s.Language = value }},
+		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Language = value }},
 	{name: "mode", title: i18n.SettingMode, about: i18n.SettingModeAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Mode },
 		choices: func(v view) []choice {
 			name := func(m modes.Mode) choice { return choice{string(m), v.Say(i18n.ModeKey.Of(string(m)))} }
 			return append([]choice{v.byDefault("")}, each.As(modes.Modes, name)...)
 		},
-		choose: func(s *conversation.Settings, value string) { s.Mode = value }},
+		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Mode = value }},
 	{name: "model", title: i18n.SettingModel, about: i18n.SettingModelAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Model },
 		choices: func(v view) []choice {
 			name := func(model string) choice { return choice{modes.Flag(model), model} }
 			return append([]choice{v.byDefault("")}, each.As(modes.Models, name)...)
 		},
-		choose: func(s *conversation.Settings, value string) { s.Model = value }},
+		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Model = value }},
 	{name: folder, title: i18n.SettingFolder, about: i18n.SettingFolderAbout, row: 1,
 		value:   func(s conversation.Settings) string { return s.Dir },
 		choices: folders,
-		choose:  func(s *conversation.Settings, value string) { s.Dir = value }},
+		choose:  func(s *conversation.Settings, value string, _ time.Time) { s.Dir = value }},
 	{name: "idle", title: i18n.SettingIdle, about: i18n.SettingIdleAbout, row: 3,
 		value: func(s conversation.Settings) string {
 			if s.IdleAfter == nil {
@@ -202,7 +232,7 @@ var all = []one{
 			name := func(d time.Duration) choice { return choice{d.String(), v.limit(d)} }
 			return append([]choice{v.byDefault(v.limit(v.configured.IdleAfter))}, each.As(limits, name)...)
 		},
-		choose: func(s *conversation.Settings, value string) {
+		choose: func(s *conversation.Settings, value string, _ time.Time) {
 			s.IdleAfter = nil
 			if i := slices.IndexFunc(limits, func(d time.Duration) bool { return d.String() == value }); i >= 0 {
 				s.IdleAfter = &limits[i]
@@ -214,23 +244,21 @@ var all = []one{
 			name := func(where string) choice { return choice{where, v.Say(i18n.StepsKey.Of(where))} }
 			return append([]choice{v.byDefault(name(v.configured.Steps).label)}, each.As([]string{"card", "messages", "off"}, name)...)
 		},
-		choose: func(s *conversation.Settings, value string) { s.Steps = value }},
-	{name: "notices", title: i18n.SettingNotices, about: i18n.SettingNoticesAbout, row: 1,
+		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Steps = value }},
+	{name: notices, title: i18n.SettingNotices, about: i18n.SettingNoticesAbout, row: 1,
 		value: func(s conversation.Settings) string { return s.Background },
 		choices: func(v view) []choice {
-			return []choice{{"", v.Say(i18n.NoticesOn)}, {conversation.Off, v.Say(i18n.NoticesOff)}}
+			return []choice{{"", v.Say(i18n.NoticesLine)}, {conversation.Sound, v.Say(i18n.NoticesSound)},
+				{conversation.Full, v.Say(i18n.NoticesFull)}, {conversation.Off, v.Say(i18n.NoticesOff)}}
 		},
-		choose: func(s *conversation.Settings, value string) { s.Background = value }},
-	{name: "quiet", title: i18n.SettingQuiet, about: i18n.SettingQuietAbout, row: 2,
+		extra:  noticesOfSessions,
+		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Background = value }},
+	{name: quiet, title: i18n.SettingQuiet, about: i18n.SettingQuietAbout, row: 2,
 		value:   func(s conversation.Settings) string { return hours(s.Quiet) },
-		choices: quiet,
-		choose: func(s *conversation.Settings, value string) {
-			var from, fromMinute, until, untilMinute int
-			s.Quiet = nil
-			if _, err := fmt.Sscanf(value, "%d:%d–%d:%d", &from, &fromMinute, &until, &untilMinute); err == nil {
-				s.Quiet = &conversation.Hours{From: from*60 + fromMinute, Until: until*60 + untilMinute}
-			}
-		}},
+		choices: quietHours,
+		extra:   quietExtra,
+		said:    quietSaid,
+		choose:  chooseQuiet},
 }
 
 // languages are the languages as who speaks them calls them.
@@ -264,24 +292,4 @@ func folders(v view) []choice {
 		dirs = append([]string{v.set.Dir}, dirs...)
 	}
 	return append(list, each.As(dirs, func(dir string) choice { return choice{dir, v.ShortTail(dir)} })...)
-}
-
-// quiet are the usual hours, and those that are chosen.
-func quiet(v view) []choice {
-	list := []choice{{"", v.Say(i18n.QuietNone)}}
-	for from := 21; from <= 24; from++ {
-		for until := 7; until <= 8; until++ {
-			h := hours(&conversation.Hours{From: from % 24 * 60, Until: until * 60})
-			list = append(list, choice{h, h})
-		}
-	}
-	return list
-}
-
-// hours are quiet hours as people write them: "22:00–7:00"; empty: none.
-func hours(h *conversation.Hours) string {
-	if h == nil {
-		return ""
-	}
-	return fmt.Sprintf("%d:%02d–%d:%02d", h.From/60, h.From%60, h.Until/60, h.Until%60)
 }
