@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/systemfont/fonttest"
@@ -45,7 +46,7 @@ func TestAScreenshotHasKeys(t *testing.T) {
 	assert.True(t, strings.HasPrefix(m.Text.Text, "api · "), m.Text.Text)
 	assert.Equal(t, r.ID, m.Session)
 	assert.False(t, m.Picture.Exact)
-	assert.Equal(t, append(allKeys[:len(allKeys):len(allKeys)], w.Word(i18n.ButtonRefresh)), chattest.Words(m))
+	assert.Equal(t, append(allKeys[:len(allKeys):len(allKeys)], w.Word(i18n.ButtonRefresh), w.Word(i18n.ButtonAsText)), chattest.Words(m))
 	var pressed []string
 	for i, key := range []string{"up", "down", "left", "right", "tab", "backtab", "space", "enter", "esc", "interrupt"} {
 		w.Press(t, chattest.Bob, 1, allKeys[i])
@@ -126,7 +127,7 @@ func TestP7_WhereAPartIsOutOfSightNothingIsChosen(t *testing.T) {
 			w.NewCurrentSession(t, "api", session.Running)
 			w.Lifecycle.OnScreen = tt.now
 			m := shot(t, w)
-			assert.Equal(t, append(tt.keys, w.Word(i18n.ButtonRefresh)), chattest.Words(m))
+			assert.Equal(t, append(tt.keys, w.Word(i18n.ButtonRefresh), w.Word(i18n.ButtonAsText)), chattest.Words(m))
 			assert.Contains(t, m.Text.Text, w.Word(tt.word))
 		})
 	}
@@ -207,4 +208,21 @@ func TestTheNewestScreenshotHasTheKeysAlsoAfterARestart(t *testing.T) {
 		assert.Equal(t, []string{"press up of " + r.ID.String() + " on mark-one"}, w.Lifecycle.Done())
 		assert.NotNil(t, w.Shows(t, second).Picture)
 	})
+}
+
+// TestScreenshotComesAsText sends what the terminal shows as text, and presses nothing. A screen that is too large loses its
+// upper rows.
+func TestScreenshotComesAsText(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "api", session.Running)
+	w.Lifecycle.OnScreen = before
+	shot(t, w)
+	w.Press(t, chattest.Alice, 1, "As text")
+	assert.Equal(t, "api\none\n❯ 1. Yes", w.Telegram.Last(t).Text.Text)
+	w.Lifecycle.OnScreen = desk.Screen{Text: strings.Repeat(strings.Repeat("x", 119)+"\n", 50) + "the last row", Mark: "m", Whole: true}
+	w.Press(t, chattest.Alice, 1, "As text")
+	text := w.Telegram.Last(t).Text
+	assert.True(t, strings.HasSuffix(text.Text, "x\nthe last row"), text.Text)
+	assert.LessOrEqual(t, text.Length(), render.Limit)
+	assert.Empty(t, w.Lifecycle.Done())
 }

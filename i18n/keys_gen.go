@@ -658,6 +658,7 @@ const (
 	ChangesGitSlow         Key = "changes_git_slow"   // Dir
 	ChangesGitFailed       Key = "changes_git_failed" // Dir, Reason
 	ButtonRefresh          Key = "button_refresh"
+	ButtonAsText           Key = "button_as_text"
 	ButtonSinceStart       Key = "button_since_start"
 	ButtonThisTurn         Key = "button_this_turn"
 	ButtonFiles            Key = "button_files"

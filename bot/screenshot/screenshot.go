@@ -1,6 +1,7 @@
 package screenshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -44,6 +45,7 @@ type shown struct {
 const (
 	kind    = "screenshot"
 	refresh = "refresh"
+	asText  = "text"
 )
 
 // New gives the feature. fonts has the characters that the built-in fonts lack.
@@ -72,8 +74,11 @@ func (s *screenshots) show(ctx context.Context, in chat.Incoming, r views.Sessio
 	return errors.Join(err, s.name(in.To, next, s.cards.Post(ctx, look, next)))
 }
 
-// tap presses a key, and replaces the picture.
+// tap presses a key, and replaces the picture; or it sends the screen as text.
 func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer, error) {
+	if t.Card.Option == asText {
+		return chat.Do(func(ctx context.Context) error { return s.sendText(ctx, t) })
+	}
 	return chat.Do(func(ctx context.Context) error {
 		p := s.chat.In(t.To)
 		r, _ := s.chat.Book.Records.Get(t.Card.Session)
@@ -103,6 +108,33 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 	})
 }
 
+// sendText sends what the terminal shows as text that can be copied; of a screen that is too large the lower part.
+func (s *screenshots) sendText(ctx context.Context, t chat.Tap) error {
+	r, _ := s.chat.Book.Records.Get(t.Card.Session)
+	now, err := s.panes.Screen(ctx, r.ID, desk.KeyOn{})
+	if err != nil {
+		return s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
+	}
+	text := render.Pre(screenText(now.Text), "")
+	return s.chat.Post(ctx, card.Look{To: t.To, Session: r.ID, Text: chat.Lines(render.Bold(r.Name), text)})
+}
+
+// headRoom is kept free for the name above a screen, in UTF-16 units.
+const headRoom = 300
+
+// screenText returns the rows of a screen that a message has room for, without their colours.
+func screenText(screen string) string {
+	rows, _ := shownRows(screen)
+	lines := each.As(rows, func(row []cellpicture.Cell) string {
+		cells := each.As(row, func(c cellpicture.Cell) string { return cmp.Or(c.Text, " ") })
+		return strings.TrimRight(strings.Join(cells, ""), " ")
+	})
+	for len(lines) > 1 && render.Plain(strings.Join(lines, "\n")).Length() > render.Limit-headRoom {
+		lines = lines[1:]
+	}
+	return cmp.Or(strings.Trim(strings.Join(lines, "\n"), "\n"), " ")
+}
+
 // words are what the buttons of the keys say.
 var words = map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→", "tab": "Tab", "backtab": "⇧Tab", "space": "Space",
 	"esc": "Esc", "interrupt": "^C", "enter": "Enter"}
@@ -122,7 +154,7 @@ func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Scr
 	if said != "" {
 		text = append(text, render.Plain(said))
 	}
-	again := []card.Option{p.Option(i18n.ButtonRefresh, refresh, "")}
+	again := []card.Option{p.Option(i18n.ButtonRefresh, refresh, ""), p.Option(i18n.ButtonAsText, asText, "")}
 	rows := [][]card.Option{keys("up", "down", "left", "right"), keys("tab", "backtab", "space", "enter"), append(keys("esc", "interrupt"), again...)}
 	switch {
 	case !shot.whole:
