@@ -52,7 +52,7 @@ func (w *world) stopsTurn(word, key, editor string) {
 	w.until("the editor mode is "+editor, func() bool { return w.screenOf("work").Editor == editor })
 	stopped := w.say("/stop")
 	w.until("the turn is stopped", func() bool {
-		return w.heardAfter(stopped, "was not carried out") || w.heardAfter(stopped, "is interrupted")
+		return w.heardAfter(stopped, "has not carried out") || w.heardAfter(stopped, "was not carried out") || w.heardAfter(stopped, "is interrupted")
 	})
 	w.until("the box is empty", func() bool { s := w.screenOf("work"); return s.Box.Present && s.Box.Empty })
 	w.hear(w.say("say "+word), word)
@@ -141,7 +141,7 @@ func TestRealP7_StatusLineOfARepository(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "rows"), []byte(forged), 0o600))
 	dialog := w.hear(w.say("bash touch forged"), "Do you want to proceed?")
 	held := w.say("say later")
-	w.hear(held, "is queued")
+	w.hear(held, "1 message waits.")
 	assert.NoFileExists(t, filepath.Join(w.dir, "forged"))
 	w.tap(dialog, "No")
 	w.becomes(dialog, "no longer asks", true)

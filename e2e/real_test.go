@@ -59,7 +59,7 @@ func TestRealP3_MainJob(t *testing.T) {
 	asked := w.hear(id, "wants to run a command")
 	assert.Contains(t, asked.Text, "touch marker-of-the-tool")
 	held := w.say("say typed after the dialog")
-	w.hear(held, "is queued")
+	w.hear(held, "1 message waits.")
 	w.hear(w.say("/stop"), "work is waiting for your answer")
 	w.tap(asked, "Deny")
 	w.hear(held, "typed after the dialog")
