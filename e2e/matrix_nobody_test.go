@@ -27,7 +27,9 @@ func beginningWithText() life {
 			},
 			after: func(s *stage) {
 				s.t.Helper()
-				s.tap(s.hear(s.mark, "No session is open"), button)
+				s.tap(s.find("the card that also offers the session", func(m botapi.Message) bool {
+					return m.FromBot && strings.Contains(m.Text, "No session is open") && withPrefix(m, "Send to ") != ""
+				}), button)
 				s.answered(said)
 				assert.Len(s.t, s.records(), 1)
 			}},
@@ -58,9 +60,22 @@ func sharingCard() life {
 			after: func(s *stage) {
 				s.t.Helper()
 				s.answered(said)
-				s.tap(s.hear(s.mark, other), "Send to "+s.records()[0].Name)
+				asked := s.find("the question about the other text", func(m botapi.Message) bool {
+					return m.FromBot && strings.Contains(m.Text, other) && withPrefix(m, "Send to ") != ""
+				})
+				s.tap(asked, withPrefix(asked, "Send to ")) // the session's name may change meanwhile
 				s.answered(other)
 				assert.Len(s.t, s.records(), 1)
 			}},
 	}}
+}
+
+// withPrefix returns the label of a message's button that begins with a prefix; empty if there is none.
+func withPrefix(m botapi.Message, prefix string) string {
+	for _, label := range labels(m) {
+		if strings.HasPrefix(label, prefix) {
+			return label
+		}
+	}
+	return ""
 }
