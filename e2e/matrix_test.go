@@ -110,9 +110,13 @@ func TestCrashMatrixKnowsEveryFailpoint(t *testing.T) {
 		}
 	}
 	for point, where := range points {
-		assert.True(t, rows[point], "%s: the failpoint %q has no row in the crash matrix", where, point)
+		assert.True(t, rows[point] || elsewhere[point] != "", "%s: the failpoint %q has no row in the crash matrix", where, point)
 	}
 }
+
+// elsewhere are the failpoints that a test without a bot's process tries, because the stand-in of the Bot API adds no bot to a
+// group.
+var elsewhere = map[string]string{"group-allowed": "TestP8_KillAfterGroupIsAllowed"}
 
 // failpoints are the names of the program's failpoints and where they stand.
 func failpoints(t *testing.T) map[string]string {

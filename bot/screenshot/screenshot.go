@@ -155,16 +155,16 @@ func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Scr
 		text = append(text, render.Plain(said))
 	}
 	again := []card.Option{p.Option(i18n.ButtonRefresh, refresh, ""), p.Option(i18n.ButtonAsText, asText, "")}
-	rows := [][]card.Option{keys("up", "down", "left", "right"), keys("tab", "backtab", "space", "enter"), append(keys("esc", "interrupt"), again...)}
+	rows := [][]card.Option{keys("up", "down", "left", "right"), keys("tab", "backtab", "space", "enter"), keys("esc", "interrupt"), again}
 	switch {
 	case !shot.whole:
 		rows = [][]card.Option{again}
 		text = append(text, render.Plain(p.Say(i18n.ScreenTooLarge)))
 	case !now.Whole:
-		rows = [][]card.Option{rows[0], rows[2]}
+		rows = [][]card.Option{rows[0], rows[2], again}
 		text = append(text, render.Plain(p.Say(i18n.DialogNotWhole)))
 	case now.Unasked:
-		rows = [][]card.Option{rows[0], rows[2]}
+		rows = [][]card.Option{rows[0], rows[2], again}
 		text = append(text, render.Plain(p.Say(i18n.KeysRelayed)))
 	}
 	next := shown{Mark: now.Mark, Packages: s.advise(to, shot.packages, was.Packages)}

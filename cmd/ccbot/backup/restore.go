@@ -72,11 +72,11 @@ func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err 
 	if err := to.writeSettings(c.settings, &done); err != nil {
 		return done, err
 	}
-	to.at("settings")
+	to.reached("settings")
 	if _, err := statefolder.RenewInstance(to.Dir); err != nil {
 		return done, err
 	}
-	to.at("instance")
+	to.reached("instance")
 	for _, dir := range slices.Sorted(maps.Keys(c.dirs)) {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			done.NoFolder = append(done.NoFolder, dir)
@@ -85,11 +85,11 @@ func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err 
 	if err := disk.Remove(to.sessions()); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
 		return done, err
 	}
-	to.at("sessions-removed")
+	to.reached("sessions-removed")
 	if err := disk.Rename(staged.Path, to.sessions()); err != nil {
 		return done, err
 	}
-	to.at("sessions")
+	to.reached("sessions")
 	return done, spool.Folder{Path: to.Dir}.Sync()
 }
 
@@ -99,7 +99,7 @@ func (t Target) chats() spool.Folder {
 	return spool.Folder{Path: filepath.Join(t.Dir, "chats"), MaxSize: places[chats].size, Fsync: true}
 }
 
-func (t Target) at(name string) {
+func (t Target) reached(name string) {
 	if t.Failpoint != nil {
 		t.Failpoint(name)
 	}
@@ -111,7 +111,7 @@ func (t Target) unpack(ctx context.Context, file *os.File, staged spool.Folder, 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		defer t.at("file")
+		defer t.reached("file")
 		switch e.kind {
 		case chats:
 			if _, err := os.Lstat(filepath.Join(t.chats().Path, e.name)); err == nil {

@@ -187,14 +187,16 @@ func TestP9_EachScriptIsShown(t *testing.T) {
 	one := uuid.New()
 	for verb, key := range map[string]string{"prompt": "session_id", "resume": "session"} {
 		about = nil
-		_, err = serve(t.Context(), m.peer(50), hookwire.Call{Verb: verb, Body: json.RawMessage(`{"`+key+`":"`+one.String()+`"}`)})
+		_, err = serve(t.Context(), m.peer(50), hookwire.Call{Verb: verb, Body: json.RawMessage(`{"` + key + `":"` + one.String() + `"}`)})
 		require.NoError(t, err)
 		assert.Equal(t, []uuid.UUID{one}, about, verb)
 	}
 	done = done[:2]
 	_, err = serve(t.Context(), m.peer(50), hookwire.Call{Verb: verbPing})
 	require.NoError(t, err)
-	scripts.Tell = func(context.Context, string, uuid.UUID, process.Process) error { return errors.New("no room on the disk") }
+	scripts.Tell = func(context.Context, string, uuid.UUID, process.Process) error {
+		return errors.New("no room on the disk")
+	}
 	_, err = serve(t.Context(), m.peer(50), hookwire.Call{Verb: "prompt"})
 	require.Error(t, err)
 	assert.Equal(t, []string{"shown new", "done new", "done " + verbPing}, done)
