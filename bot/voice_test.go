@@ -138,3 +138,28 @@ func TestVoiceWithoutProgramSaysSo(t *testing.T) {
 	d.MustGet(t, models.Message{Audio: &models.Audio{FileID: "a"}})
 	assert.Len(t, d.Telegram.Texts(), 1, "a piece of music has no words to write down")
 }
+
+// TestP4_ResumeAsksAboutRecordings resumes a session to which recordings were sent after its end: what was written down of
+// them is shown before it is typed, whichever message resumes the session.
+func TestP4_ResumeAsksAboutRecordings(t *testing.T) {
+	for name, resume := range map[string]func(d *chattest.MediaWorld, id int){
+		"by a command":   func(d *chattest.MediaWorld, _ int) { d.MustHear(t, "/resume api") },
+		"under the card": func(d *chattest.MediaWorld, id int) { d.Press(t, chattest.Alice, id, d.Word(i18n.ButtonResumeAndSend)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := spokenWorld(t, "delete all")
+			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.Archived })
+			d.MustHear(t, "one")
+			id := d.Telegram.LastID()
+			e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})
+			d.Work(t)
+			resume(d, id)
+			d.Work(t)
+			e, err := d.Inbox.Load(e.Key)
+			require.NoError(t, err)
+			assert.Equal(t, inbox.Asked, e.State)
+			assert.NotContains(t, strings.Join(d.Lifecycle.Done(), "\n"), "keep "+e.Key+" for")
+			assert.Contains(t, strings.Join(d.Lifecycle.Done(), "\n"), "restore ")
+		})
+	}
+}

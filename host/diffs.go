@@ -127,8 +127,8 @@ func gitRefusal(ctx context.Context, dir string, err error) error {
 func there(dir string) error {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err == nil {
-		_ = f.Close() // it was only opened
-		_, err = os.Stat(filepath.Join(dir, "."))
+		_ = f.Close()                // it was only opened
+		_, err = os.Stat(dir + "/.") // filepath.Join would leave the dot out
 	}
 	if err != nil {
 		return dirRefusal(dir, err)

@@ -213,6 +213,8 @@ func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answe
 	switch {
 	case chat.IsGone(err), err == nil && (own || e.State != inbox.Asked || isTo(p, e) != t.Card.Session):
 		return nil
+	case err == nil && e.Spoken != "" && a != dropIt: // its question has shown one line of it at most
+		return p.ask(ctx, asked{Reason: spoken}, e, r)
 	case err == nil:
 		err = p.decide(ctx, a, e, r, was, t.From)
 	}
@@ -262,6 +264,8 @@ func sendWaiting(ctx context.Context, p *Prompts, was asked, key string, r views
 		return nil
 	case err == nil && isLate(p, e):
 		return p.ask(ctx, asked{Reason: old}, e, r)
+	case err == nil && e.Spoken != "":
+		return p.ask(ctx, asked{Reason: spoken}, e, r)
 	case err == nil:
 		err = p.decide(ctx, resumeAndSend, e, r, was, 0)
 	}

@@ -106,12 +106,17 @@ func chooseQuiet(s *conversation.Settings, value string, now time.Time) {
 	}
 }
 
+var spanRule = regexp.MustCompile(`^(?:(\d{1,3})\s*h)?\s*(?:(\d{1,4})\s*m)?(?:0s)?$`) // as time.Duration writes it, too
+
 var timesRule = regexp.MustCompile(`^(\d{1,2})(?:[:.](\d\d))?\s*[-–—]\s*(\d{1,2})(?:[:.](\d\d))?$`)
 
 // parseQuiet parses hours, as in 22:30–6:45 or 22-7, or for how long it is quiet, as in 2h or 90m.
 func parseQuiet(typed string) (h conversation.Hours, once time.Duration, ok bool) {
 	typed = strings.TrimSpace(typed)
-	if d, err := time.ParseDuration(strings.ReplaceAll(typed, " ", "")); err == nil {
+	if part := spanRule.FindStringSubmatch(typed); part != nil && typed != "" {
+		hours, _ := strconv.Atoi(part[1])
+		minutes, _ := strconv.Atoi(part[2])
+		d := time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute
 		return h, d, d > 0 && d <= quietMost
 	}
 	part := timesRule.FindStringSubmatch(typed)

@@ -114,7 +114,7 @@ func printRestored(out io.Writer, done backup.Restored, file string) error {
 		lines = append(lines, fmt.Sprintf("kept, because they were there: %s", terminal.Several(done.Kept, "file")))
 	}
 	for _, name := range slices.Sorted(maps.Keys(done.Settings)) {
-		lines = append(lines, fmt.Sprintf("written into %s: %s=%s", filepath.Base(file), name, terminal.Printable(done.Settings[name])))
+		lines = append(lines, fmt.Sprintf("written into %s: %s", filepath.Base(file), name))
 	}
 	if len(done.KeptSettings) > 0 {
 		lines = append(lines, "kept as it is set here: "+strings.Join(done.KeptSettings, ", "))

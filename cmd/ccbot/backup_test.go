@@ -110,7 +110,7 @@ func TestRestoreOfAnotherMachine(t *testing.T) {
 	code, out, errs := ccbot(to.environ, "recover", "--restore", file)
 	require.Equal(t, exit.OK, code, errs)
 	assert.Contains(t, out, "restored: 2 sessions, 1 chat, 1 conversation of the backup")
-	assert.Contains(t, out, "written into ccbot.env: IDLE_ARCHIVE_AFTER=2h\nkept as it is set here: ALLOWED_USERS\n")
+	assert.Contains(t, out, "written into ccbot.env: IDLE_ARCHIVE_AFTER\nkept as it is set here: ALLOWED_USERS\n")
 	assert.Contains(t, out, "by the path of its folder, so bring them to the same path:\n  /gone/api\n")
 	code, out, errs = ccbot(to.environ, "list", "--all", "--json")
 	require.Equal(t, exit.OK, code, errs)

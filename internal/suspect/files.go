@@ -89,12 +89,14 @@ func Open(path, boot string, wait func(time.Duration) error, log *slog.Logger) *
 		f.fails(err)
 	}
 	left := leftBy(data, boot)
-	if err := f.file.Truncate(0); err != nil { // the rows are written again, without gaps
-		f.fails(err)
-	}
-	for i, n := range left {
+	for i, n := range left { // without gaps
 		f.rows = append(f.rows, n)
 		f.write(i)
+	}
+	if !f.failed {
+		if err := f.file.Truncate(int64(len(left)) * rowSize); err != nil {
+			f.fails(err)
+		}
 	}
 	return f
 }
@@ -221,6 +223,23 @@ func (f *Files) end(i int, whole bool) {
 	f.write(i)
 }
 
+// Passed forgets the deaths of a read, because a reader has ended without an error, if not at the end of the file.
+func (f *Files) Passed(path string, kind Kind) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := f.find(path, kind)
+	if i < 0 || f.rows[i].Deaths == 0 {
+		return
+	}
+	if f.rows[i].Deaths = 0; f.rows[i].readers == 0 {
+		f.rows[i] = nil
+	}
+	f.write(i)
+}
+
 // write puts a row on disk. The caller holds mu.
 func (f *Files) write(i int) {
 	if f.file == nil {
@@ -286,8 +305,11 @@ func (f *Files) Told(path string) {
 	}
 }
 
-// Again forgets the deaths of a file: it is read again.
+// Again forgets the deaths of a file that is left unread: it is read again.
 func (f *Files) Again(path string) {
+	if !f.IsUnread(path) {
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, n := range f.rows {

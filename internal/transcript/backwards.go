@@ -22,6 +22,8 @@ type backwards struct {
 	size  int64 // of a chunk; lines may make one longer
 	data  []byte
 	alone *Reader // has the long line that was returned last
+
+	failed bool
 }
 
 // endOf stands for the end of the last whole line, where a place is asked for.
@@ -48,29 +50,37 @@ func openBackwards(ctx context.Context, path string, before, size int64) (*backw
 }
 
 func (b *backwards) close() {
+	if !b.failed {
+		reads.Load().Passed(b.path, suspect.Backwards)
+	}
+	b.release()
+	_ = b.file.Close()
+}
+
+// release gives the memory of a long line back. No read begins before: it may wait for another one that needs this memory.
+func (b *backwards) release() {
 	if b.alone != nil {
 		_ = b.alone.Close() // it was only read
+		b.alone = nil
 	}
-	_ = b.file.Close()
 }
 
 // next returns the lines before those that it returned last; no text: it was at the beginning. They are valid until the
 // next call. A long line comes alone. The call is noted on disk.
 func (b *backwards) next() (lines line, err error) {
+	b.release()
 	end, err := reads.Load().Begin(b.path, suspect.Backwards)
 	if err != nil {
+		b.failed = true
 		return lines, wording.Errorf("read %s: %w", wording.Path(b.path), err)
 	}
 	lines, err = b.chunk()
+	b.failed = b.failed || err != nil
 	end(err == nil && b.end <= b.last)
 	return lines, err
 }
 
 func (b *backwards) chunk() (lines line, err error) {
-	if b.alone != nil {
-		_ = b.alone.Close() // it was only read
-		b.alone = nil
-	}
 	for size := b.size; b.end > b.last; size *= 2 {
 		if err := b.ctx.Err(); err != nil {
 			return lines, err

@@ -105,6 +105,7 @@ func (r *Reader) noted(kind suspect.Kind, read func() (bool, error)) (ok bool, e
 	if r.passed {
 		return read()
 	}
+	r.long.release() // the read may wait for another one that needs this memory
 	end, err := reads.Load().Begin(r.start.Path, kind)
 	if err != nil {
 		return false, wording.Errorf("read %s: %w", wording.Path(r.start.Path), err)
@@ -135,8 +136,12 @@ func Each(from Cursor, loose bool, see func(Item) bool) (err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for {
 		item, ok, err := r.Next()
-		if err != nil || !ok || !see(item) {
+		if err != nil || !ok {
 			return err
+		}
+		if !see(item) {
+			reads.Load().Passed(from.Path, suspect.Items)
+			return nil
 		}
 	}
 }
@@ -180,7 +185,7 @@ func (r *Reader) each(see func(l line) bool) error {
 		for {
 			l, ok, err := r.readLine()
 			if err != nil || !ok || !see(l) {
-				return ok, err
+				return false, err
 			}
 		}
 	})

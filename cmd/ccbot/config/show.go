@@ -115,7 +115,7 @@ func Portable(environ []string) (values map[string]string, hidden []string, err 
 		_, inEnvironment := vars[name]
 		switch value := merged[name]; {
 		case inEnvironment || value == "":
-		case isSecret(name), IsPortable(name) && repeats(value):
+		case isSecret(name), IsPortable(name) && (repeats(value) || shownSetting(name, value) != value): // a password in an address
 			hidden = append(hidden, name)
 		case IsPortable(name):
 			values[name] = value
