@@ -183,12 +183,22 @@ func (w *world) discarder(asked func() []botapi.Message) (discard func()) {
 	tapped := make(map[int]bool)
 	return func() {
 		for _, m := range asked() {
-			if _, ok := m.Find("Discard"); ok && !tapped[m.ID] {
+			if label, ok := discards(m); ok && !tapped[m.ID] {
 				tapped[m.ID] = true
-				w.tap(m, "Discard")
+				w.tap(m, label)
 			}
 		}
 	}
+}
+
+// discards returns the label of the button that discards all that a message asks about.
+func discards(m botapi.Message) (label string, ok bool) {
+	for _, label := range []string{"Discard all", "Discard"} {
+		if _, ok := m.Find(label); ok {
+			return label, true
+		}
+	}
+	return "", false
 }
 
 // saidTo counts the prompts with a word in the transcripts.

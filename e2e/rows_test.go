@@ -310,7 +310,7 @@ func (d *typedDesk) shows(text string) bool {
 
 // questions are what the chat asks about the text.
 func (d *typedDesk) questions() []botapi.Message {
-	return d.after(d.sent, func(m botapi.Message) bool { _, ok := m.Find("Discard"); return ok })
+	return d.after(d.sent, func(m botapi.Message) bool { _, ok := discards(m); return ok })
 }
 
 // next has the session take another text: what is asked is dropped, what a person left in the box is taken out.
