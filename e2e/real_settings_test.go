@@ -101,6 +101,7 @@ func TestRealVimIsStopped(t *testing.T) {
 	w.stopsTurn("operator", "d", "")
 	w.stopsTurn("count", "3", "")
 	w.stopsTurn("visual", "v", "")
+	assert.Zero(t, w.heard("not certain"))
 	w.stop()
 }
 

@@ -152,7 +152,7 @@ func TestP4_ACrashAfterEnterIsSettledAndNeverTypedAgain(t *testing.T) {
 		cause string
 	}{
 		{"the transcript has it", userLine(said), "finished", ""},
-		{"the transcript has it queued", `{"type":"queue-operation","operation":"enqueue","content":"` + said + `"}`, "finished", ""},
+		{"the transcript has it queued", `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-03-04T12:00:00.000Z","content":"` + said + `"}`, "finished", ""},
 		{"the transcript has something else", userLine("hello"), Unproven, doubtForeign},
 		{"nothing", "", Unproven, doubtNone},
 	}
@@ -182,6 +182,32 @@ func TestP4_ACrashAfterEnterIsSettledAndNeverTypedAgain(t *testing.T) {
 				if tc.cause != "" {
 					assert.Contains(t, w.logged(), tc.cause)
 				}
+			})
+		})
+	}
+}
+
+// Claude Code writes a line some time after what it records: under load, the line of an earlier prompt
+// comes after the next text was pasted.
+func TestP4_LateLineOfEarlierPromptCountsNot(t *testing.T) {
+	for name, earlier := range map[string]string{"another text": "hello", "the same text": said} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.write(r, userLine("long before"))
+				line := datedLine(w.Now(), earlier)
+				w.pass(time.Second)
+				a.set(func(a *agent) { a.slow = true })
+				w.held(r, "k", said)
+				w.pass(time.Second)
+				require.Equal(t, Typing, w.prompts.state("k"))
+				w.write(r, line)
+				w.pass(3 * time.Second)
+				assert.Equal(t, Typing, w.prompts.state("k"))
+				assert.Zero(t, toldOf[news.Unproven](w.news))
+				a.set(func(a *agent) { a.slow = false })
+				w.pass(time.Minute)
+				assert.Equal(t, []string{said}, a.heard())
 			})
 		})
 	}

@@ -196,17 +196,15 @@ func (w *delivery) cluesOf(ctx context.Context, p Prompt) clues {
 }
 
 // traceOf looks for a typed prompt in the transcripts of the session. In the marked transcript it
-// starts at the position where the typing began; in the others it goes by the time of their lines.
+// starts at the position where the typing began. Only lines dated since then count: Claude Code writes
+// a line some time after what it records, so the lines of an earlier prompt may follow that position.
 func (w *delivery) traceOf(p Prompt) (transcript.Trace, error) {
-	path, since := w.markedPath(*p.Mark), time.Time{}
-	if p.Mark.Offset == 0 { // a file that is made later may begin with what was said long before
-		since = p.Mark.At
-	}
+	path, since := w.markedPath(*p.Mark), p.Mark.At.Truncate(time.Millisecond) // lines are dated in milliseconds
 	all, err := transcript.TraceOf(path, p.Mark.Offset, since, p.Text)
 	for _, c := range w.r.Cursors {
 		if err == nil && c.Path != path {
 			var one transcript.Trace
-			one, err = transcript.TraceOf(c.Path, 0, p.Mark.At, p.Text)
+			one, err = transcript.TraceOf(c.Path, 0, since, p.Text)
 			all = all.Join(one)
 		}
 	}

@@ -346,8 +346,13 @@ func (w *world) write(r session.Record, line string) {
 	require.NoError(w.t, errors.Join(err, f.Close()))
 }
 
+// userLine is a line of a prompt that is submitted later than whatever a test does.
 func userLine(text string) string {
-	return fmt.Sprintf(`{"type":"user","uuid":%q,"timestamp":"2026-03-04T12:00:00Z","message":{"role":"user","content":%q}}`, uuid.NewString(), text)
+	return datedLine(time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), text)
+}
+
+func datedLine(at time.Time, text string) string {
+	return fmt.Sprintf(`{"type":"user","uuid":%q,"timestamp":%q,"message":{"role":"user","content":%q}}`, uuid.NewString(), at.Format(time.RFC3339Nano), text)
 }
 
 // held puts a prompt on disk and into the session's queue.

@@ -56,8 +56,8 @@ func (t Trace) Join(other Trace) Trace {
 }
 
 // TraceOf searches the transcript from offset to its present end, in lines dated since or later.
-// The offset is the size of the file before text was typed and may stand inside a line. If there is
-// no file, there is no trace and no error; a file shorter than offset is ErrTruncated.
+// The offset is the size of the file before text was typed and may stand inside a line. A line
+// without a date does not count, unless since is zero. If there is no file, there is no trace and no error; a file shorter than offset is ErrTruncated.
 func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, err error) {
 	err = Each(Cursor{Path: path, Offset: offset}, true, func(item Item) bool {
 		switch {

@@ -93,16 +93,18 @@ func prints(args []string) bool {
 }
 
 // beside returns the processes in windows: those below the panes, and those in the panes'
-// terminals. A dead pane does not count, because its pid may belong to any process by now.
+// terminals. A terminal belongs to one kernel session, whose number no other process has; a container may
+// have a terminal of the same device number. A dead pane does not count, because its pid may belong to
+// any process by now.
 func (e *Evidence) beside(windows []Window) map[tmux.WindowID][]process.Process {
 	below, inside := map[int]tmux.WindowID{}, map[int]tmux.WindowID{}
 	for _, pane := range e.panes {
 		if p, ok := e.Table.Find(pane.PID); ok && !pane.Dead {
 			below[p.PID] = pane.Window
-			inside[p.TTY] = pane.Window
+			inside[p.SID] = pane.Window
 		}
 	}
-	delete(inside, 0) // 0 means no terminal
+	delete(inside, 0) // unknown
 	agents := map[process.Identity]bool{}
 	for _, w := range windows {
 		if w.Agent != nil {
@@ -111,7 +113,7 @@ func (e *Evidence) beside(windows []Window) map[tmux.WindowID][]process.Process 
 	}
 	found := map[tmux.WindowID][]process.Process{}
 	for _, p := range e.Table.Processes {
-		window, in := inside[p.TTY]
+		window, in := inside[p.SID]
 		ofAgent := false
 		for _, above := range append([]process.Process{p}, e.Table.Ancestors(p.PID)...) {
 			ofAgent = ofAgent || agents[above.Identity]
