@@ -46,7 +46,7 @@ var floors = [][]string{
 	{"i18n", "internal"},
 	{"internal/suspect", "internal/systemfont", "internal/watch"},
 	{"internal/guard"},
-	{"internal/address", "internal/claudeflags", "internal/clip", "internal/disk", "internal/logkey", "internal/membudget", "internal/ownfile", "internal/pause", "internal/procstat", "internal/sysfault", "internal/wording"},
+	{"internal/address", "internal/claudeflags", "internal/clip", "internal/disk", "internal/lazyregexp", "internal/logkey", "internal/membudget", "internal/ownfile", "internal/pause", "internal/procstat", "internal/sysfault", "internal/wording"},
 }
 
 // sideways are the imports between packages of one floor. Each has a reason;

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strconv"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/spool"
 )
 
@@ -29,7 +29,7 @@ func (e *BindingError) Error() string { return fmt.Sprintf("binding %s: %v", e.N
 func (e *BindingError) Unwrap() error { return e.Err }
 
 // bindingName is the name of a binding's file, <boot>-<pid>-<start>.json; the boot id has dashes of its own.
-var bindingName = regexp.MustCompile(`^(.*)-(\d+)-([^-]*)\.json$`)
+var bindingName = lazyregexp.New(`^(.*)-(\d+)-([^-]*)\.json$`)
 
 func unreadable(name string, why error) *BindingError {
 	e := &BindingError{Name: name, Err: why}

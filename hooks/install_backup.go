@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/ownfile"
 )
 
@@ -27,7 +27,7 @@ const (
 	backupAbsent = "-absent"
 )
 
-var backupForm = regexp.MustCompile(`^settings\.json\.ccbot-\d{8}T\d{6}\.\d{3}Z(-absent)?$`)
+var backupForm = lazyregexp.New(`^settings\.json\.ccbot-\d{8}T\d{6}\.\d{3}Z(-absent)?$`)
 
 // backup keeps the bytes under a name that sorts after all other backups, even when the clock was
 // set back.

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
@@ -43,7 +43,7 @@ type Client struct {
 
 // validName matches the names that a session and an instance may have: they contain
 // no character that has a meaning in a tmux target or format.
-var validName = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_-]*$`)
+var validName = lazyregexp.New(`^[\p{L}\p{N}_][\p{L}\p{N}_-]*$`)
 
 // New finds tmux and asks its version, nothing more. The error is ErrNoTmux, ErrTooOld,
 // ErrDefaultSocket, or a mistake in the configuration.

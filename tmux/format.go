@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // record is one line of a list command: numbers (or plain words) and texts. Texts may hold
@@ -60,7 +61,7 @@ func rows[T any](text, sep string, numbers, texts int, read func(record) (one T,
 }
 
 // escape is a backslash with what it stands for.
-var escape = regexp.MustCompile(`(?s)\\(?:[0-7]{3}|.)`)
+var escape = lazyregexp.New(`(?s)\\(?:[0-7]{3}|.)`)
 
 // escapes reports whether show-buffer escapes control characters in control mode: it does up to 3.3a.
 func escapes(version string) bool { return older(version, 3, 4) }

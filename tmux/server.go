@@ -10,13 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/pause"
@@ -292,7 +292,7 @@ const MinVersion = "3.2"
 
 // release matches "3.3a", "next-3.4" and the like; a build without a number ("master") is newer
 // than any of them.
-var release = regexp.MustCompile(`^(?:next-)?(\d+)\.(\d+)`)
+var release = lazyregexp.New(`^(?:next-)?(\d+)\.(\d+)`)
 
 // Installed finds tmux and asks its version, such as "3.5a". The error is ErrNoTmux, ErrTooOld, or a
 // reason why the program does not run.

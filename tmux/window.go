@@ -7,12 +7,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/logkey"
 	"ccbot/internal/wording"
 )
@@ -287,7 +287,7 @@ func (c *Client) AttachCommand(w WindowID, windowName string) string {
 }
 
 // plainWord matches words that need no quotes in any shell.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_./-]+$`)
 
 func shellQuote(s string) string {
 	if plainWord.MatchString(s) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
+	"ccbot/internal/lazyregexp"
 )
 
 // maxChoices is for how many questions, and options of each, pages are made; Claude Code allows 4.
@@ -196,7 +196,7 @@ func odd(raw json.RawMessage, depth int) bool {
 }
 
 // escapes are those of JSON texts.
-var escapes = regexp.MustCompile(`\\(u00(3c|3e|26)|.)`)
+var escapes = lazyregexp.New(`\\(u00(3c|3e|26)|.)`)
 
 // compact is JSON in one line, without the escapes that only web pages need.
 func compact(raw json.RawMessage) string {

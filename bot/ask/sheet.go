@@ -3,7 +3,6 @@ package ask
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +16,7 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
+	"ccbot/internal/lazyregexp"
 )
 
 // sheet is what a message says of a request's input. The body shows all of it, and is the same in
@@ -80,7 +80,7 @@ func asPlan(v Viewer, s string) (render.Text, bool) {
 
 // markup is what formatting may take out of a text without anything being lost: the name behind a
 // fence, which Telegram shows above the block, numbers of lists and the marks of tasks.
-var markup = regexp.MustCompile("(?m)^[ \t>]*(?:```|~~~)[ \t]*[A-Za-z0-9_+#.-]{0,16}[ \t]*$|" +
+var markup = lazyregexp.New("(?m)^[ \t>]*(?:```|~~~)[ \t]*[A-Za-z0-9_+#.-]{0,16}[ \t]*$|" +
 	"^[ \t>]*\\d+[.)][ \t]|^[ \t>]*[-*+][ \t]+\\[[ xX]\\][ \t]")
 
 func letters(s string) string {

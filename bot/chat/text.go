@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/lazyregexp"
 )
 
 // Rows lays buttons out, a few per row.
@@ -183,4 +183,4 @@ func TightScreen(screen string) string {
 }
 
 // rule is a line across the terminal.
-var rule = regexp.MustCompile(`([─╌▔])[─╌▔]{11,}`)
+var rule = lazyregexp.New(`([─╌▔])[─╌▔]{11,}`)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/pause"
 )
 
@@ -48,17 +48,17 @@ func (v verdict) final() bool {
 
 // clientError matches the library's text for codes it has no type for, and for the page of a proxy that takes
 // no file so large. Asking again does not help after a 4xx.
-var clientError = regexp.MustCompile(`(?s)^error response from telegram for method \w+, 4\d\d |` +
+var clientError = lazyregexp.New(`(?s)^error response from telegram for method \w+, 4\d\d |` +
 	`^error decode response body for method \w+, .*\b413\b.*Too Large`)
 
 // Telegram's texts about a message that people have deleted, about a topic, and about a chat. They come from the
 // Bot API server itself, or from the servers behind it (tdlib/telegram-bot-api, Client.cpp,
 // check_message_topic; reports of bots). A topic that is only closed still exists.
 var (
-	messageGone   = regexp.MustCompile(`message to edit not found|message can't be edited|message_id_invalid`)
-	topicGoneText = regexp.MustCompile(`message thread not found|topic_deleted|topic_id_invalid`)
+	messageGone   = lazyregexp.New(`message to edit not found|message can't be edited|message_id_invalid`)
+	topicGoneText = lazyregexp.New(`message thread not found|topic_deleted|topic_id_invalid`)
 	// A chat where nobody has started the bot, or a group that gives its members no right to write.
-	chatShut = regexp.MustCompile(`(?i)^bad request, .*(chat not found|chat_write_forbidden|chat_restricted|` +
+	chatShut = lazyregexp.New(`(?i)^bad request, .*(chat not found|chat_write_forbidden|chat_restricted|` +
 		`(not enough|have no) rights to send (text messages|a message))`)
 )
 

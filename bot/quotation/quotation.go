@@ -3,7 +3,6 @@ package quotation
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -14,6 +13,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/port/prompts"
 	"ccbot/internal/glyph"
+	"ccbot/internal/lazyregexp"
 )
 
 // Text is what a message says, as it may be typed: the person's own words as they are, and the
@@ -103,7 +103,7 @@ func Of(source, text string) string {
 }
 
 // lineBreaks finds all that may begin a new line in a terminal or in Claude Code.
-var lineBreaks = regexp.MustCompile(`\r\n|[\n\r\v\f\x1c-\x1e\x{85}\x{2028}\x{2029}]`)
+var lineBreaks = lazyregexp.New(`\r\n|[\n\r\v\f\x1c-\x1e\x{85}\x{2028}\x{2029}]`)
 
 // inert is a line with a blank wherever Claude Code would act within it: behind the "@" that names
 // a file or an agent, behind the "/" that names a skill, and in the words that raise the effort. An
@@ -135,10 +135,10 @@ const joiners = "\u200c\u200d\ufe0f"
 
 // joined finds what joins nothing: joiners at the start of a line, and those on a character that is
 // neither a letter of a script that joins nor an emoji.
-var joined = regexp.MustCompile(`(^|[\x00-\x7f\p{Z}\p{P}])[` + joiners + `]+`)
+var joined = lazyregexp.New(`(^|[\x00-\x7f\p{Z}\p{P}])[` + joiners + `]+`)
 
 // effort finds the words that make Claude Code think longer, or load more.
-var effort = regexp.MustCompile(`(?i)(ultra)(code|plan|review|think)`)
+var effort = lazyregexp.New(`(?i)(ultra)(code|plan|review|think)`)
 
 // What stands before a sign that begins a word: anything but what makes it a part of an address of
 // mail, of a fraction or of a path. A blank is what unicode.IsSpace takes for one.
@@ -150,8 +150,8 @@ const (
 // mention finds signs that name a file or an agent, and command those that name a skill: the word
 // behind a sign is no path.
 var (
-	mention = regexp.MustCompile(begins + `@([^` + blanks + `])`)
-	command = regexp.MustCompile(begins + `/([^/` + blanks + `]+/*|/+)($|[` + blanks + `])`)
+	mention = lazyregexp.New(begins + `@([^` + blanks + `])`)
+	command = lazyregexp.New(begins + `/([^/` + blanks + `]+/*|/+)($|[` + blanks + `])`)
 )
 
 // withLinks is a text with the addresses of its links, which Telegram keeps beside it: each behind
@@ -210,7 +210,7 @@ func Read(m *models.Message, username string) (command, args, text string, forei
 
 // addressed finds a command for a bot: the name of a bot ends in "bot", and a path with an @ in it is no
 // command.
-var addressed = regexp.MustCompile(`(?i)^\w{1,32}@[a-z]\w*bot$`)
+var addressed = lazyregexp.New(`(?i)^\w{1,32}@[a-z]\w*bot$`)
 
 // split splits "/name@bot rest"; rest begins with the blank or line break that ends the
 // name. Without a command all of it is empty; "//name" is the agent's own.

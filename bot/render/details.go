@@ -2,20 +2,21 @@ package render
 
 import (
 	"html"
-	"regexp"
 	"strings"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // Collapsible sections are the one piece of HTML that is more than text: <details> with a <summary>. unfold brings each
 // to one form, tags on lines of their own with blank lines around what is between, so that a parser sees the inside as
 // Markdown, wherever the source is cut.
 var (
-	detailsAnywhere = regexp.MustCompile(`(?i)</details>`)
+	detailsAnywhere = lazyregexp.New(`(?i)</details>`)
 
-	detailsOpen = regexp.MustCompile(`(?i)^ {0,3}<details(?:\s+open(?:="[^"]*")?)?\s*>\s*(.*)$`)
-	summaryLine = regexp.MustCompile(`(?i)^\s*<summary>(.*?)</summary>\s*(.*)$`)
-	detailsEnd  = regexp.MustCompile(`(?i)^(.*?)</details>\s*(.*)$`)
-	softTags    = regexp.MustCompile(`(?i)</?(?:b|strong|i|em|code|u|h[1-6])>`)
+	detailsOpen = lazyregexp.New(`(?i)^ {0,3}<details(?:\s+open(?:="[^"]*")?)?\s*>\s*(.*)$`)
+	summaryLine = lazyregexp.New(`(?i)^\s*<summary>(.*?)</summary>\s*(.*)$`)
+	detailsEnd  = lazyregexp.New(`(?i)^(.*?)</details>\s*(.*)$`)
+	softTags    = lazyregexp.New(`(?i)</?(?:b|strong|i|em|code|u|h[1-6])>`)
 )
 
 const (

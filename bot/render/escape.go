@@ -2,11 +2,12 @@ package render
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // escape writes text for a rich message so that nothing in it is markup. It uses character references, which are text
@@ -119,13 +120,13 @@ func address(target string) string {
 
 // escapes matches terminal escape sequences that are complete. An unfinished one loses only its ESC, below: a
 // parser that waits for the end of a control string would swallow the rest of an answer.
-var escapes = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` + // CSI: colours, cursor
+var escapes = lazyregexp.New(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` + // CSI: colours, cursor
 	`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})` + // OSC and the other strings: titles, links
 	`|\x1b[()*+#%][0-9A-Za-z@]` + // character sets
 	`|\x1b[=>78cDEHMNOZ]`)
 
 // lineEnds are those of a terminal; one carriage return too many comes from a program that writes CRLF itself.
-var lineEnds = regexp.MustCompile(`\r+\n`)
+var lineEnds = lazyregexp.New(`\r+\n`)
 
 // clean makes s safe to send: UTF-8, LF line ends, no terminal escapes, no control characters but LF and TAB. What a
 // lone carriage return would have had overwritten stays, as a line of its own: no text is lost.

@@ -1,10 +1,11 @@
 package render
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // maxPiece is how much is parsed at once, in bytes. goldmark's time grows with the square of some inputs (half a second
@@ -179,7 +180,7 @@ func leading(s string, c byte) int {
 }
 
 // deepLine has more markers of quotes and lists at its start than are shown nested.
-var deepLine = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]+[.)])(?:[ \t]|$))){` + strconv.Itoa(maxDepth+1) + `}.*`)
+var deepLine = lazyregexp.New(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]+[.)])(?:[ \t]|$))){` + strconv.Itoa(maxDepth+1) + `}.*`)
 
 // tooDeep finds such a line that is no rule: goldmark's time and memory grow with the square of the markers.
 func tooDeep(src string) bool {

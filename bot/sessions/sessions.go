@@ -3,7 +3,6 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +20,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/glyph"
+	"ccbot/internal/lazyregexp"
 )
 
 // Agents are looked at.
@@ -212,7 +212,7 @@ type unclear struct {
 const asFolder, asName = "folder", "name"
 
 // slashed is the first word that has a slash in it.
-var slashed = regexp.MustCompile(`[^\s\p{Z}]*/`)
+var slashed = lazyregexp.New(`[^\s\p{Z}]*/`)
 
 // askWhere asks whether a word with a slash in it begins a folder's path, or is a part of the name.
 func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) error {
@@ -259,7 +259,7 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 }
 
 // beginOfPath is what stands before a path, and its first letter.
-var beginOfPath = regexp.MustCompile(`(^|[\s\p{Z}])[` + chat.Quotes + `]?[/~.]`)
+var beginOfPath = lazyregexp.New(`(^|[\s\p{Z}])[` + chat.Quotes + `]?[/~.]`)
 
 // NameAndPath separates the name of a new session from the path, which is what begins with /, ~ or . and goes
 // on to the end. Quotes around either go: people type them around blanks, and a path needs none

@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/i18n"
+	"ccbot/internal/lazyregexp"
 )
 
 // quietOnce is how long the button makes a chat quiet, and quietMost what /quiet allows.
@@ -106,9 +106,9 @@ func chooseQuiet(s *conversation.Settings, value string, now time.Time) {
 	}
 }
 
-var spanRule = regexp.MustCompile(`^(?:(\d{1,3})\s*h)?\s*(?:(\d{1,4})\s*m)?(?:0s)?$`) // as time.Duration writes it, too
+var spanRule = lazyregexp.New(`^(?:(\d{1,3})\s*h)?\s*(?:(\d{1,4})\s*m)?(?:0s)?$`) // as time.Duration writes it, too
 
-var timesRule = regexp.MustCompile(`^(\d{1,2})(?:[:.](\d\d))?\s*[-–—]\s*(\d{1,2})(?:[:.](\d\d))?$`)
+var timesRule = lazyregexp.New(`^(\d{1,2})(?:[:.](\d\d))?\s*[-–—]\s*(\d{1,2})(?:[:.](\d\d))?$`)
 
 // parseQuiet parses hours, as in 22:30–6:45 or 22-7, or for how long it is quiet, as in 2h or 90m.
 func parseQuiet(typed string) (h conversation.Hours, once time.Duration, ok bool) {

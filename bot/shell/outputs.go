@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +27,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
@@ -311,7 +311,7 @@ const (
 
 // persisted is what a transcript has of an output that is too long for it: where all of it is, and
 // how it begins (2.1.328, above 30,000 characters).
-var persisted = regexp.MustCompile(`(?s)^\s*<persisted-output>\nOutput too large \(([^)\n]*)\)\. ` +
+var persisted = lazyregexp.New(`(?s)^\s*<persisted-output>\nOutput too large \(([^)\n]*)\)\. ` +
 	`Full output saved to: ([^\n]+)\n\n` +
 	`Preview \([^)\n]*\):\n(.*?)(?:\n\.\.\.)?\n?</persisted-output>\s*$`)
 

@@ -2,18 +2,18 @@ package capture
 
 import (
 	"image/color"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"ccbot/internal/cellpicture"
+	"ccbot/internal/lazyregexp"
 )
 
 // hyperlinks matches the OSC 8 sequences that tmux writes. They are removed first, because the
 // parser below ends them at a byte 0x9c, which stands in the middle of an "Ü".
-var hyperlinks = regexp.MustCompile(`\x1b\][^\a\x1b\n]*(?:\a|\x1b\\)?`)
+var hyperlinks = lazyregexp.New(`\x1b\][^\a\x1b\n]*(?:\a|\x1b\\)?`)
 
 const (
 	maxAccents = 32 // bytes of one cell: accents pile up

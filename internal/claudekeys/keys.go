@@ -3,11 +3,11 @@ package claudekeys
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"ccbot/internal/clip"
+	"ccbot/internal/lazyregexp"
 )
 
 // Keys describes how the prompt box is operated. The zero value is a Claude Code without settings of
@@ -190,7 +190,7 @@ var defaults = map[string]map[string]string{
 }
 
 // control matches the keys that tmux sends as one byte that no other key has.
-var control = regexp.MustCompile(`^ctrl\+([abefgklnopqrstvwxy])$`)
+var control = lazyregexp.New(`^ctrl\+([abefgklnopqrstvwxy])$`)
 
 func controlKey(name string) (key string, ok bool) {
 	m := control.FindStringSubmatch(name)

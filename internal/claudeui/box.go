@@ -1,13 +1,14 @@
 package claudeui
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"ccbot/internal/lazyregexp"
 )
 
 const (
@@ -120,13 +121,13 @@ func belongsToBox(footer []line) bool {
 
 // interrupts matches the offer of the key that ends a turn, which a person may have changed. A narrow
 // pane cuts the words.
-var interrupts = regexp.MustCompile(`(?:^|[ ·])\S+ to int(?:e|$|…)`)
+var interrupts = lazyregexp.New(`(?:^|[ ·])\S+ to int(?:e|$|…)`)
 
 // interruptible reports whether the footer offers the key that ends a turn.
 func interruptible(footer []line) bool { return interrupts.MatchString(fold(footer)) }
 
 // waiting matches the last thing above the box while only agents in the background work (2.1.328).
-var waiting = regexp.MustCompile(`^[✢✳✶✻✽*·] Waiting for (\d+) background agents? to finish$`)
+var waiting = lazyregexp.New(`^[✢✳✶✻✽*·] Waiting for (\d+) background agents? to finish$`)
 
 // resting reads what the last thing above the box says about agents in the background: how many
 // Claude Code waits for, or that the turn beside them was interrupted. In any other case a turn may

@@ -1,25 +1,26 @@
 package claudeui
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"ccbot/internal/lazyregexp"
 )
 
 var (
 	// numbered matches an option. A label that an MCP server writes into a form is further from the cursor.
-	numbered = regexp.MustCompile(`^(\s*(?:❯\s?)?)(\d{1,2})\.\s+(\S.*)$`)
+	numbered = lazyregexp.New(`^(\s*(?:❯\s?)?)(\d{1,2})\.\s+(\S.*)$`)
 
 	// submits finds hints that Enter or Esc do not go into the box. The box's own footer only says
 	// "esc to interrupt" and "esc to undo".
-	submits = regexp.MustCompile(`\b(?:enter|return|esc|escape) to\b ?(\S*)`)
+	submits = lazyregexp.New(`\b(?:enter|return|esc|escape) to\b ?(\S*)`)
 	// keyHint finds the hints at the foot of any dialog.
-	keyHint = regexp.MustCompile(`(?:\b(?:enter|return|esc|escape|tab|space|shift\+tab|ctrl\+\S)|↑/↓|←/→|arrow keys) to \S`)
+	keyHint = lazyregexp.New(`(?:\b(?:enter|return|esc|escape|tab|space|shift\+tab|ctrl\+\S)|↑/↓|←/→|arrow keys) to \S`)
 	// enterHint finds the hint that Enter chooses the selected row. A form has none: in its fields Enter goes
 	// to the next field, and its last row has two answers, "❯ Accept    Decline" (2.1.328).
-	enterHint = regexp.MustCompile(`\b(?:enter|return) to \S`)
+	enterHint = lazyregexp.New(`\b(?:enter|return) to \S`)
 )
 
 // hintRows is how many rows at the foot of a screen are searched for key hints; long ones wrap.
@@ -37,8 +38,8 @@ func takesKeys(footer []line) bool {
 }
 
 var (
-	limited   = regexp.MustCompile(`^\s*⚠ Usage limit reached\b`)
-	continues = regexp.MustCompile(`^\s*Continuing [^·]+ · Esc to cancel\s*$`)
+	limited   = lazyregexp.New(`^\s*⚠ Usage limit reached\b`)
+	continues = lazyregexp.New(`^\s*Continuing [^·]+ · Esc to cancel\s*$`)
 )
 
 // withoutLimit leaves out the two rows that say that the account has reached a limit and when
@@ -141,7 +142,7 @@ func ruleInList(lines []line, i int) bool {
 // more lines", "… +1,204 lines", "… (+3 more lines)", "↓ 4 more", "more below", "[truncated at 2000
 // bytes]", an arrow in the place of the cursor. A form cuts the label of a field: "Allow this…: not
 // set". If a row only looks like one of them, the chat loses a button and nothing else.
-var hidden = regexp.MustCompile(`(?i)(?:[↑↓▲▼…⋮]|\.\.\.)\s*\(?\+?\d[\d,.]*\s*(?:more|lines?|rows?|hidden|above|below|\)|$)|` +
+var hidden = lazyregexp.New(`(?i)(?:[↑↓▲▼…⋮]|\.\.\.)\s*\(?\+?\d[\d,.]*\s*(?:more|lines?|rows?|hidden|above|below|\)|$)|` +
 	`\d (?:(?:more|hidden|other) (?:lines?|rows?)|(?:lines?|rows?) (?:hidden|more|above|below|omitted))\b|\+\d[\d,.]* (?:more|lines?|rows?)\b|` +
 	`\bmore (?:above|below)\b|\btruncated\b|…: |^\s*[↑↓▲▼](?:\s|$)`)
 

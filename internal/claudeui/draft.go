@@ -1,16 +1,17 @@
 package claudeui
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // pasted finds the placeholder that Claude Code shows in the box for something long or not textual.
-var pasted = regexp.MustCompile(`\[(?:Pasted text #\d+(?: \+(\d+) lines?)?|\.\.\.Truncated text #\d+(?: \+(\d+) lines?)?\.\.\.|Image #\d+)\]`)
+var pasted = lazyregexp.New(`\[(?:Pasted text #\d+(?: \+(\d+) lines?)?|\.\.\.Truncated text #\d+(?: \+(\d+) lines?)?\.\.\.|Image #\d+)\]`)
 
 // collapsed is the minimum length of a text of a single line that counts as shown by "[Pasted text
 // #1]". Claude Code's own limit is higher; this one only prevents that a short text is found in

@@ -1,10 +1,11 @@
 package claudeui
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // The layout of screen reader mode (2.1.328): plain rows from the first column, without colours, rules
@@ -21,14 +22,14 @@ import (
 // rows below its sign are the draft: a row that does not belong to the box makes the box not empty.
 var (
 	// flatHead matches the head, which has the mode of vim and the permission mode, or a note in their place.
-	flatHead = regexp.MustCompile(`^(?:-- ([A-Z -]+) -- ?)?(?:(manual mode|accept edits|plan mode|auto mode|bypass permissions|don't ask) on(?:\s|$)|` +
+	flatHead = lazyregexp.New(`^(?:-- ([A-Z -]+) -- ?)?(?:(manual mode|accept edits|plan mode|auto mode|bypass permissions|don't ask) on(?:\s|$)|` +
 		`(paste again to expand|Press Ctrl-C again to exit|! for shell mode|)$)`)
-	flatSaid    = regexp.MustCompile(`^(?:you|claude|tool|tool error|error): |^\[Screen Reader Mode: on`)
-	flatSpinner = regexp.MustCompile(`^\p{Lu}[\p{L}-]*…(?: \(.*\))?$`)
-	flatWaiting = regexp.MustCompile(`^Waiting for (\d+) background agents? to finish$`)
-	flatRetry   = regexp.MustCompile(`^(.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
+	flatSaid    = lazyregexp.New(`^(?:you|claude|tool|tool error|error): |^\[Screen Reader Mode: on`)
+	flatSpinner = lazyregexp.New(`^\p{Lu}[\p{L}-]*…(?: \(.*\))?$`)
+	flatWaiting = lazyregexp.New(`^Waiting for (\d+) background agents? to finish$`)
+	flatRetry   = lazyregexp.New(`^(.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
 	// flatMode matches the row below the box that repeats the mode after it was switched.
-	flatMode = regexp.MustCompile(`^\[(.+) on\]$`)
+	flatMode = lazyregexp.New(`^\[(.+) on\]$`)
 )
 
 const (

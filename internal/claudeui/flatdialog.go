@@ -1,20 +1,21 @@
 package claudeui
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccbot/internal/lazyregexp"
 )
 
 var (
 	// flatAnswer matches the row of a dialog in which the answer is typed, with what was typed.
-	flatAnswer = regexp.MustCompile(`^(?:Select with numbers \[1-(\d{1,2})\]|Enter y/n:)(?:.*: ?| ?)(\S*)$`)
-	flatOption = regexp.MustCompile(`^(\d{1,2}|[yn])\. (.+)$`)
+	flatAnswer = lazyregexp.New(`^(?:Select with numbers \[1-(\d{1,2})\]|Enter y/n:)(?:.*: ?| ?)(\S*)$`)
+	flatOption = lazyregexp.New(`^(\d{1,2}|[yn])\. (.+)$`)
 	// flatEdge matches the row with which a permission or a question begins.
-	flatEdge = regexp.MustCompile(`^(?:Permission Required: |Questions?: )`)
+	flatEdge = lazyregexp.New(`^(?:Permission Required: |Questions?: )`)
 	// flatKeys matches the last row of a page, which names its keys.
-	flatKeys = regexp.MustCompile(`^(?:\S+ to [^·]+ · )*(?:Esc|Enter) to [^·]+$`)
+	flatKeys = lazyregexp.New(`^(?:\S+ to [^·]+ · )*(?:Esc|Enter) to [^·]+$`)
 )
 
 // isFlatHint reports whether a row, the last of a screen, names keys that do not go into the box.
@@ -47,7 +48,7 @@ func flatDialog(lines []line) *Dialog {
 	return d
 }
 
-func count(rows []line, pattern *regexp.Regexp) (n int) {
+func count(rows []line, pattern *lazyregexp.Regexp) (n int) {
 	for _, l := range rows {
 		if pattern.MatchString(l.String()) {
 			n++

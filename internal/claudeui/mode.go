@@ -1,14 +1,15 @@
 package claudeui
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // modeRow matches the row of the footer that names the permission mode, and before it the mode of
 // vim. Version 2.1.197 names every permission mode but the manual one.
-var modeRow = regexp.MustCompile(`^\s*(?:-- ([A-Z -]+) -- )?(?:⏸|⏵⏵) (manual mode|accept edits|plan mode|auto mode|bypass permissions|don't ask) on(?:\s|$)`)
+var modeRow = lazyregexp.New(`^\s*(?:-- ([A-Z -]+) -- )?(?:⏸|⏵⏵) (manual mode|accept edits|plan mode|auto mode|bypass permissions|don't ask) on(?:\s|$)`)
 
 // modes are the permission modes by what the footer calls them.
 var modes = map[string]string{

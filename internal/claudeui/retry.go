@@ -1,10 +1,11 @@
 package claudeui
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // Retry is a request to the API that has failed and will be repeated; the screen counts down to the
@@ -16,7 +17,7 @@ type Retry struct {
 
 // retryRow stands in the place of the spinner row: "✻ 529 Overloaded · retrying in 33s · attempt
 // 7/10" (2.1.328).
-var retryRow = regexp.MustCompile(`^[✢✳✶✻✽*·] (.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
+var retryRow = lazyregexp.New(`^[✢✳✶✻✽*·] (.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
 
 // retrying reads the last thing above the box; its rows may be wrapped.
 func retrying(above []line) *Retry {

@@ -1,10 +1,11 @@
 package claudeui
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // Shell is a command of bash mode that runs ("! make test"), as the screen shows it. Claude Code
@@ -17,9 +18,9 @@ type Shell struct {
 
 var (
 	// shellClock is the last row of a command that runs: "(4s)", "… +12 lines (1m 2s)".
-	shellClock = regexp.MustCompile(`^(?:… \+(\d+) lines? )?\((?:\d+[dhms] ?)+\)$`)
+	shellClock = lazyregexp.New(`^(?:… \+(\d+) lines? )?\((?:\d+[dhms] ?)+\)$`)
 	// shellHint matches the row below it.
-	shellHint = regexp.MustCompile(`^\(ctrl\+`)
+	shellHint = lazyregexp.New(`^\(ctrl\+`)
 )
 
 const (

@@ -9,12 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/wording"
 )
 
@@ -71,10 +71,10 @@ func Compare(ctx context.Context, dir string, env []string, since string) (*Stat
 }
 
 // commitID is a commit's whole id, of either of git's hashes.
-var commitID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var commitID = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // figures are those of " 2 files changed, 3 insertions(+), 1 deletion(-)"; one that is 0 is left out.
-var figures = regexp.MustCompile(`(\d+) (file|insertion|deletion)`)
+var figures = lazyregexp.New(`(\d+) (file|insertion|deletion)`)
 
 func parseShortstat(said string) (c Changes) {
 	figure := map[string]*int{"file": &c.Files, "insertion": &c.Insertions, "deletion": &c.Deletions}

@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // Moment is a work tree as it was.
@@ -266,7 +267,7 @@ func (t *Tree) isKnown(m Moment, path string) bool {
 }
 
 // isModule matches a change whose result is a submodule.
-var isModule = regexp.MustCompile(`^:\d+ 160000 `)
+var isModule = lazyregexp.New(`^:\d+ 160000 `)
 
 // parseList reads what --raw --numstat -z say: first how each file has changed, then its lines.
 func parseList(parts []string) (all []Change) {

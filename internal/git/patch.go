@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccbot/internal/lazyregexp"
 )
 
 const (
@@ -52,7 +53,7 @@ func (t *Tree) Patch(ctx context.Context, m Moment, c Change) (text string, cut 
 }
 
 // hunkHead is the line before a hunk: how many lines it has of the old and of the new file, 1 where that is left out.
-var hunkHead = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
+var hunkHead = lazyregexp.New(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
 // hunks is a patch without all that stands around its hunks.
 func hunks(patch string) string {

@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/wording"
 )
@@ -182,7 +182,7 @@ func (g *caller) goesOnWith(name string) bool {
 }
 
 // notInBranch is what goes from a folder's name into no name of a branch: git does not take it, or takes it for a pattern.
-var notInBranch = regexp.MustCompile(`[^\pL\pN_-]+`)
+var notInBranch = lazyregexp.New(`[^\pL\pN_-]+`)
 
 // branchOf is the name of the branch that is made with the work tree of a folder.
 func branchOf(path string) string {

@@ -1,7 +1,6 @@
 package naming
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,6 +8,7 @@ import (
 
 	"ccbot/internal/clip"
 	"ccbot/internal/glyph"
+	"ccbot/internal/lazyregexp"
 )
 
 const (
@@ -59,10 +59,10 @@ func OfPrompt(folder, prompt string) string {
 }
 
 // code is what stands between fences; the last fence may be missing.
-var code = regexp.MustCompile("(?s)```.*?(```|$)")
+var code = lazyregexp.New("(?s)```.*?(```|$)")
 
 // address is a URL, or a path of several parts.
-var address = regexp.MustCompile(`[\w+.-]+://\S+|[~.@]?[\p{L}\p{N}_.@-]*(/[\p{L}\p{N}_.@-]+)+/?`)
+var address = lazyregexp.New(`[\w+.-]+://\S+|[~.@]?[\p{L}\p{N}_.@-]*(/[\p{L}\p{N}_.@-]+)+/?`)
 
 // lastOf is the last part of a path, which names the file; of a URL nothing.
 func lastOf(found string) string {
@@ -75,7 +75,7 @@ func lastOf(found string) string {
 
 // notOwn begins a line that is no sentence of the person's: a quotation and its source, a heading of
 // a log, code, the shell's prompt. Logs begin with a time or a level.
-var notOwn = regexp.MustCompile(`(?i)^(\t| {4}|\s*([>|│$#<{}]|\[?\d+[-:./]\d|\[?(error|warn|warning|info|debug|trace|fatal|panic|traceback|goroutine \d+)\b\]?:?|` +
+var notOwn = lazyregexp.New(`(?i)^(\t| {4}|\s*([>|│$#<{}]|\[?\d+[-:./]\d|\[?(error|warn|warning|info|debug|trace|fatal|panic|traceback|goroutine \d+)\b\]?:?|` +
 	`forwarded message from |message sent (through|by) the bot |(file )?"[^"]*", line \d+|at \S+\())`)
 
 // isProse says that a line is mostly letters, as sentences are.
@@ -118,7 +118,7 @@ func wordsOf(line string) (all []string) {
 	return all
 }
 
-var hanRun = regexp.MustCompile(`\p{Han}+`)
+var hanRun = lazyregexp.New(`\p{Han}+`)
 
 // isTelling says that a word tells one task from another.
 func isTelling(word string) bool {
@@ -140,7 +140,7 @@ func plainCase(word string) string {
 }
 
 // polite is what a request in Chinese begins with.
-var polite = regexp.MustCompile(`^(你好|您好|请问|请|麻烦|帮忙|帮我|帮|给我|你|您|我们|我想|我要|我|能不能|可不可以|可以|能否|能|需要|想|一下|先|现在|把|将|吗|的|和)+`)
+var polite = lazyregexp.New(`^(你好|您好|请问|请|麻烦|帮忙|帮我|帮|给我|你|您|我们|我想|我要|我|能不能|可不可以|可以|能否|能|需要|想|一下|先|现在|把|将|吗|的|和)+`)
 
 // silent are words that most requests have, in English and Russian.
 var silent = strings.Fields(`

@@ -13,12 +13,12 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"ccbot/internal/disk"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/ownfile"
 )
 
@@ -188,7 +188,7 @@ func (p Price) Cost(u Use) float64 {
 
 // decoration is what clouds, dates and the size of a context add to the name of a model:
 // "us.anthropic.claude-haiku-4-5-20251001-v1:0", "claude-opus-4@20250514", "claude-opus-5[1m]".
-var decoration = regexp.MustCompile(`^.*\b(claude-)|(\[.*|@.*|-v\d+(:\d+)?|-\d{8}(-v\d+(:\d+)?)?|-latest)(\[.*)?$`)
+var decoration = lazyregexp.New(`^.*\b(claude-)|(\[.*|@.*|-v\d+(:\d+)?|-\d{8}(-v\d+(:\d+)?)?|-latest)(\[.*)?$`)
 
 // Plain is the name of a model without what clouds, dates and the size of a context add to it.
 func Plain(model string) string { return decoration.ReplaceAllString(model, "$1") }

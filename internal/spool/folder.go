@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"ccbot/internal/disk"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/pause"
 	"ccbot/internal/watch"
@@ -192,7 +192,7 @@ func checkName(name string) error {
 }
 
 // cutShort is a name under which an item is written: a person's own files have others.
-var cutShort = regexp.MustCompile(`^\..+\d{3,}$`)
+var cutShort = lazyregexp.New(`^\..+\d{3,}$`)
 
 func isDot(name string) bool { return strings.HasPrefix(name, ".") }
 

@@ -6,8 +6,9 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // shown is what is printed instead of a token.
@@ -49,7 +50,7 @@ func (t Token) Equal(other Token) bool {
 }
 
 // form is what a bot token looks like.
-var form = regexp.MustCompile(`^\d+:[A-Za-z0-9_-]{20,}$`)
+var form = lazyregexp.New(`^\d+:[A-Za-z0-9_-]{20,}$`)
 
 // Valid says that it looks like one of Telegram's.
 func (t Token) Valid() bool { return !t.Empty() && form.MatchString(t.reveal()) }

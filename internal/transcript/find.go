@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,6 +17,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/google/uuid"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // Find returns the transcript of a session below projectsDir (<config>/projects). When several
@@ -158,7 +159,7 @@ func placeOf(dir string) string {
 	})
 }
 
-var notInPlace = regexp.MustCompile(`[^A-Za-z0-9]`)
+var notInPlace = lazyregexp.New(`[^A-Za-z0-9]`)
 
 // beginning is how much of a transcript is read for its first folder.
 const beginning = 256 << 10

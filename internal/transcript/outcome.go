@@ -9,10 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // Sought is a tool call as a permission hook describes it: without its id.
@@ -52,7 +53,7 @@ const (
 // errFar ends a search that has read enough.
 var errFar = errors.New("too far behind the call")
 
-var subagentID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+var subagentID = lazyregexp.New(`^[A-Za-z0-9_-]{1,128}$`)
 
 // FindOutcome searches a transcript for the outcome of a tool call. found is false when the
 // transcript has no such call, or not yet (Claude Code writes lines some 100 ms late), or when

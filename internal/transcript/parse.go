@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"ccbot/internal/clip"
+	"ccbot/internal/lazyregexp"
 )
 
 // entry is the part of a transcript line that is used. Lines have many more keys, and new ones with
@@ -347,8 +347,8 @@ func (e *entry) said(text string) Item {
 
 // What Claude Code adds to the words of a person. It writes the mark of a person's own text with a backslash.
 var (
-	pastedContent = regexp.MustCompile(`(?s)<pasted_content[^>]*>\n?(.*?)\n?</pasted_content[^>]*>`)
-	reminders     = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+	pastedContent = lazyregexp.New(`(?s)<pasted_content[^>]*>\n?(.*?)\n?</pasted_content[^>]*>`)
+	reminders     = lazyregexp.New(`(?s)<system-reminder>.*?</system-reminder>`)
 )
 
 // unwrapped returns the words of a person without the wrappers around them. A text with nothing else stays as it is.

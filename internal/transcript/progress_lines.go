@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"ccbot/internal/clip"
+	"ccbot/internal/lazyregexp"
 )
 
 const (
@@ -240,7 +240,7 @@ func (t *tally) result(b block, raw json.RawMessage) {
 }
 
 // createdTask is how the result of a TaskCreate begins.
-var createdTask = regexp.MustCompile(`^Task #(\S{1,20}) `)
+var createdTask = lazyregexp.New(`^Task #(\S{1,20}) `)
 
 // apply changes the items as a successful call has changed them.
 func (t *tally) apply(c taskCall, b block, raw json.RawMessage) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"ccbot/internal/each"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/lazyregexp"
 )
 
 // Denied is what Claude reads when a person denied without a word.
@@ -124,7 +124,7 @@ const (
 const maxToolName = 256
 
 // requestID is 16 random bytes in base64. It is part of a file's name.
-var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{22}$`)
+var requestID = lazyregexp.New(`^[A-Za-z0-9_-]{22}$`)
 
 // Request is what an agent asks for.
 type Request struct {

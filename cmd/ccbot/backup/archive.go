@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ccbot/cmd/ccbot/config"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 )
@@ -52,14 +53,14 @@ const (
 
 // places has the names that entries of each kind may have, and their largest size.
 var places = map[kind]struct {
-	name *regexp.Regexp
+	name *lazyregexp.Regexp
 	size int64
 }{
-	manifest:    {regexp.MustCompile(`^` + regexp.QuoteMeta(manifestName) + `$`), 64 << 10},
-	settings:    {regexp.MustCompile(`^` + regexp.QuoteMeta(settingsName) + `$`), 64 << 10},
-	chats:       {regexp.MustCompile(`^chats/-?[0-9]{1,20}-[0-9]{1,20}\.json$`), 4 << 20},
-	records:     {regexp.MustCompile(`^sessions/` + uuidText + `\.json$`), spool.DefaultMaxSize},
-	transcripts: {regexp.MustCompile(`^transcripts/[A-Za-z0-9-][A-Za-z0-9._-]{0,254}/` + uuidText + `\.jsonl$`), 4 << 30},
+	manifest:    {lazyregexp.New(`^` + regexp.QuoteMeta(manifestName) + `$`), 64 << 10},
+	settings:    {lazyregexp.New(`^` + regexp.QuoteMeta(settingsName) + `$`), 64 << 10},
+	chats:       {lazyregexp.New(`^chats/-?[0-9]{1,20}-[0-9]{1,20}\.json$`), 4 << 20},
+	records:     {lazyregexp.New(`^sessions/` + uuidText + `\.json$`), spool.DefaultMaxSize},
+	transcripts: {lazyregexp.New(`^transcripts/[A-Za-z0-9-][A-Za-z0-9._-]{0,254}/` + uuidText + `\.jsonl$`), 4 << 30},
 }
 
 // Limits of a whole backup. A file that is compressed to almost nothing may have any size.

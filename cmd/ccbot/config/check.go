@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"ccbot/bot/report"
 	"ccbot/bot/turn"
 	"ccbot/internal/claudeflags"
+	"ccbot/internal/lazyregexp"
 )
 
 // longestShown is shorter than the secret half of any token.
@@ -169,7 +169,7 @@ func (c *Config) checkWords() error {
 		oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off"), oneOf("VOICE_CONFIRM", c.VoiceConfirm, "off", "on"))
 }
 
-var tmuxName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var tmuxName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 func (c *Config) checkTmux() error {
 	if !tmuxName.MatchString(c.TmuxSession) || c.TmuxSocket != "" && !tmuxName.MatchString(c.TmuxSocket) {

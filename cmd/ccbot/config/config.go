@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +25,7 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/claudekeys"
 	"ccbot/internal/health"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/token"
 	"ccbot/recovery"
@@ -260,7 +260,7 @@ func settingNames() (names []string) {
 }
 
 // settingName matches names that look like the name of a setting.
-var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
+var settingName = lazyregexp.New(`^[A-Z_]{2,40}$`)
 
 // shortestPart is the length from which on a part of a setting's name is taken for that setting.
 const shortestPart = 6

@@ -16,6 +16,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/spool"
 )
 
@@ -109,7 +110,7 @@ func edited(old []byte, changes map[string]string) ([]byte, error) {
 }
 
 // plainValue matches values that need no quotes.
-var plainValue = regexp.MustCompile(`^[A-Za-z0-9_.,:/@%+=~-]*$`)
+var plainValue = lazyregexp.New(`^[A-Za-z0-9_.,:/@%+=~-]*$`)
 
 // quoted returns a value as it is written in a settings file. Single quotes take no expansion; edited
 // refuses a value for which they are not enough.

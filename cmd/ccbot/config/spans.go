@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"time"
+
+	"ccbot/internal/lazyregexp"
 )
 
 var (
-	spanForm = regexp.MustCompile(`^(\d+d)?(\d+h)?(\d+m)?(\d+s)?$`)
-	spanPart = regexp.MustCompile(`(\d+)([smhd])`)
+	spanForm = lazyregexp.New(`^(\d+d)?(\d+h)?(\d+m)?(\d+s)?$`)
+	spanPart = lazyregexp.New(`(\d+)([smhd])`)
 )
 
 // Span reads "12s", "1h30m", "14d" or "0", with each unit at most once and the larger one first. All

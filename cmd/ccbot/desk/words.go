@@ -3,7 +3,6 @@ package desk
 import (
 	"errors"
 	"fmt"
-	"regexp"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/port/refusal"
@@ -11,6 +10,7 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/control"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/session"
 )
 
@@ -27,7 +27,7 @@ func AsTheChatSays(p chat.Phrases, r views.Session, err error) error {
 }
 
 // chatCommand is a command of the chat that is a verb, too. What goes on behind it is a path.
-var chatCommand = regexp.MustCompile(`(^|[ ,;(])/(new|list|resume|archive|done|history|changes|status|usage|why)([ ,;:)]|\.( |$)|$)`)
+var chatCommand = lazyregexp.New(`(^|[ ,;(])/(new|list|resume|archive|done|history|changes|status|usage|why)([ ,;:)]|\.( |$)|$)`)
 
 // InTerminal names the verbs in place of the chat's commands.
 func InTerminal(text string) string { return chatCommand.ReplaceAllString(text, "${1}ccbot $2$3") }

@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/ownfile"
 )
 
@@ -76,7 +76,7 @@ func Read(dir string) ([]Former, error) {
 }
 
 // formerWindow is the window's id at the end of a key of session_map.json.
-var formerWindow = regexp.MustCompile(`@\d+$`)
+var formerWindow = lazyregexp.New(`@\d+$`)
 
 // maxFile bounds a file of the Python ccbot, which has some hundred bytes for each session.
 const maxFile = 16 << 20

@@ -10,11 +10,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // Release is what the marks of a program say.
@@ -33,8 +34,8 @@ const Platform = runtime.GOOS + "/" + runtime.GOARCH
 const State = "<<ccbot folder 1 records 2 " + Platform + ">>"
 
 var (
-	versionMark = regexp.MustCompile(`<<ccbot version ([0-9A-Za-z.+_-]{1,100})>>`)
-	stateMark   = regexp.MustCompile(`<<ccbot folder (\d{1,9}) records (\d{1,9}) ([0-9a-z]{1,20}/[0-9a-z]{1,20})>>`)
+	versionMark = lazyregexp.New(`<<ccbot version ([0-9A-Za-z.+_-]{1,100})>>`)
+	stateMark   = lazyregexp.New(`<<ccbot folder (\d{1,9}) records (\d{1,9}) ([0-9a-z]{1,20}/[0-9a-z]{1,20})>>`)
 )
 
 // Version is the version in a mark that a build was given; a text without a mark is the version.
@@ -162,7 +163,7 @@ func Order(a, b string) (order int, known bool) {
 }
 
 // described matches a version, and what `git describe` says of a commit after one.
-var described = regexp.MustCompile(`^v?(\d+)\.(\d+)\.(\d+)(?:-rc\.?(\d+))?(?:-(\d+)-g[0-9a-f]+)?(?:-dirty)?$`)
+var described = lazyregexp.New(`^v?(\d+)\.(\d+)\.(\d+)(?:-rc\.?(\d+))?(?:-(\d+)-g[0-9a-f]+)?(?:-dirty)?$`)
 
 // parse gives the numbers of a version, nil where it has none. A candidate comes before its release.
 func parse(version string) (numbers []int) {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"html"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/pause"
 )
 
@@ -111,13 +111,13 @@ func (m systemd) look(ctx context.Context, run Runner, s *State) {
 	}
 }
 
-var unitStarts = regexp.MustCompile(`(?m)^ExecStart=(.*)$`)
+var unitStarts = lazyregexp.New(`(?m)^ExecStart=(.*)$`)
 
 func (systemd) starts(text string) string { return firstMatch(unitStarts, text) }
 
 var (
-	unitState = regexp.MustCompile(`(?m)^Environment="CCBOT_DIR=((?:[^"\\]|\\.)*)"$`)
-	unitPath  = regexp.MustCompile(`(?m)^Environment="PATH=((?:[^"\\]|\\.)*)"$`)
+	unitState = lazyregexp.New(`(?m)^Environment="CCBOT_DIR=((?:[^"\\]|\\.)*)"$`)
+	unitPath  = lazyregexp.New(`(?m)^Environment="PATH=((?:[^"\\]|\\.)*)"$`)
 )
 
 // unitPlain takes back what unitWord does.
@@ -127,7 +127,7 @@ func (systemd) stateDir(text string) string { return unitPlain.Replace(firstMatc
 func (systemd) path(text string) string     { return unitPlain.Replace(firstMatch(unitPath, text)) }
 
 // firstMatch is the first group of an expression, where it matches.
-func firstMatch(re *regexp.Regexp, text string) string {
+func firstMatch(re *lazyregexp.Regexp, text string) string {
 	if m := re.FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
@@ -244,11 +244,11 @@ func (m launchd) restart(ctx context.Context, run Runner) error {
 }
 
 var (
-	plistStarts  = regexp.MustCompile(`<key>ProgramArguments</key>\s*<array>\s*<string>(.*?)</string>`)
-	plistPath    = regexp.MustCompile(`<key>PATH</key>\s*<string>(.*?)</string>`)
-	plistState   = regexp.MustCompile(`<key>CCBOT_DIR</key>\s*<string>(.*?)</string>`)
-	launchdState = regexp.MustCompile(`(?m)^\s*state = (.*)$`)
-	launchdPID   = regexp.MustCompile(`(?m)^\s*pid = (\d+)$`)
+	plistStarts  = lazyregexp.New(`<key>ProgramArguments</key>\s*<array>\s*<string>(.*?)</string>`)
+	plistPath    = lazyregexp.New(`<key>PATH</key>\s*<string>(.*?)</string>`)
+	plistState   = lazyregexp.New(`<key>CCBOT_DIR</key>\s*<string>(.*?)</string>`)
+	launchdState = lazyregexp.New(`(?m)^\s*state = (.*)$`)
+	launchdPID   = lazyregexp.New(`(?m)^\s*pid = (\d+)$`)
 )
 
 func (launchd) starts(text string) string {

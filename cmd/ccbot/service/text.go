@@ -7,10 +7,11 @@ import (
 	"html"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"ccbot/internal/lazyregexp"
 )
 
 // Program is what the service runs, and with what.
@@ -166,7 +167,7 @@ func logFile(p Program) string { return filepath.Join(p.Home, "Library", "Logs",
 
 const noSum = "SUM"
 
-var sumOf = regexp.MustCompile(`(service install"; sum )[0-9a-f]{16}\.`)
+var sumOf = lazyregexp.New(`(service install"; sum )[0-9a-f]{16}\.`)
 
 // sign puts the checksum of a text into it.
 func sign(text string) string {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/spool"
 )
 
@@ -49,4 +49,4 @@ func ReadInstance(dir string) (string, error) {
 	return id, nil
 }
 
-var instanceID = regexp.MustCompile(`^[0-9a-f]{12}$`)
+var instanceID = lazyregexp.New(`^[0-9a-f]{12}$`)

@@ -1,0 +1,47 @@
+package lazyregexp
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Regexp is a regular expression that is compiled at its first use. Its methods are those of regexp.Regexp.
+type Regexp struct {
+	compiled func() *regexp.Regexp
+}
+
+var inTest = len(os.Args) > 0 && strings.HasSuffix(os.Args[0], ".test")
+
+// New returns a regular expression. Its first use panics if the expression cannot be compiled.
+func New(expr string) *Regexp {
+	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+	if inTest {
+		r.compiled()
+	}
+	return r
+}
+
+func (r *Regexp) MatchString(s string) bool            { return r.compiled().MatchString(s) }
+func (r *Regexp) FindString(s string) string           { return r.compiled().FindString(s) }
+func (r *Regexp) FindStringIndex(s string) []int       { return r.compiled().FindStringIndex(s) }
+func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
+func (r *Regexp) FindStringSubmatchIndex(s string) []int {
+	return r.compiled().FindStringSubmatchIndex(s)
+}
+func (r *Regexp) FindSubmatch(b []byte) [][]byte         { return r.compiled().FindSubmatch(b) }
+func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
+func (r *Regexp) Split(s string, n int) []string         { return r.compiled().Split(s, n) }
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.compiled().FindAllStringSubmatch(s, n)
+}
+func (r *Regexp) ReplaceAllString(s, replacement string) string {
+	return r.compiled().ReplaceAllString(s, replacement)
+}
+func (r *Regexp) ReplaceAllLiteralString(s, replacement string) string {
+	return r.compiled().ReplaceAllLiteralString(s, replacement)
+}
+func (r *Regexp) ReplaceAllStringFunc(s string, replacement func(string) string) string {
+	return r.compiled().ReplaceAllStringFunc(s, replacement)
+}
