@@ -2,23 +2,29 @@ package i18n
 
 import (
 	"cmp"
-	"embed"
-	"encoding/json"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/tidwall/gjson"
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
 )
 
-// locales is one file per language: a sentence per key, or an object with the
-// plural forms that CLDR names for the language.
-//
-//go:embed locales/*.json
-var locales embed.FS
+// The sentences of each language: a sentence per key, or an object with the plural forms that CLDR names for the language.
+var (
+	//go:embed locales/en.json
+	english string
+	//go:embed locales/ru.json
+	russian string
+	//go:embed locales/zh.json
+	chinese string
+
+	locales = map[string]string{"en": english, "ru": russian, "zh": chinese}
+)
 
 // Args fills the blanks of a sentence by name. "Count" must be a whole number
 // of Go's; it also picks the plural form. What is in names is shown as Load was told.
@@ -45,33 +51,32 @@ func Load(show func(name string) string) *Catalog {
 	return c
 }
 
-// read reads the sentences of a language; it panics in a broken build, which fails the tests.
+// read reads the sentences of a language. A text without escapes stays where it is in the program's file: a catalog is in
+// memory for as long as ccbot runs.
 func read(lang string, show func(name string) string) Words {
 	w := Words{lang: lang, tag: language.Make(lang), show: show}
-	data, err := locales.ReadFile("locales/" + lang + ".json")
-	if err == nil {
-		err = json.Unmarshal(data, &w.all)
-	}
-	if err != nil {
-		panic(fmt.Errorf("read the %s sentences: %w", lang, err))
-	}
+	gjson.Parse(locales[lang]).ForEach(func(key, value gjson.Result) bool {
+		s := sentence{key: Key(key.Str), other: value.Str}
+		if value.IsObject() {
+			s.other = value.Get("other").Str
+			s.counted = &counted{one: value.Get("one").Str, few: value.Get("few").Str, many: value.Get("many").Str}
+		}
+		w.all = append(w.all, s)
+		return true
+	})
+	slices.SortFunc(w.all, func(a, b sentence) int { return cmp.Compare(a.key, b.key) })
 	return w
 }
 
 // sentence has its blanks as {{.Name}}, and what it quotes of other sentences as {{.Word.button_retry}}.
 type sentence struct {
-	Other          string // also of a sentence without plural forms
-	One, Few, Many string
+	key     Key
+	other   string   // also of a sentence without plural forms
+	counted *counted // nil: it has no other form
 }
 
-// UnmarshalJSON takes a plain text too.
-func (s *sentence) UnmarshalJSON(data []byte) error {
-	type forms sentence
-	if data[0] == '{' {
-		return json.Unmarshal(data, (*forms)(s))
-	}
-	return json.Unmarshal(data, &s.Other)
-}
+// counted has the other plural forms of a sentence.
+type counted struct{ one, few, many string }
 
 // For returns the words of the first of some languages that ccbot speaks; of none
 // of them, English. A language is an IETF tag as Telegram sends it (language_code:
@@ -92,7 +97,7 @@ func (c *Catalog) For(languages ...string) Words {
 type Words struct {
 	lang string
 	tag  language.Tag
-	all  map[Key]sentence
+	all  []sentence // by key
 	show func(name string) string // of a name that somebody else has chosen
 }
 
@@ -124,7 +129,8 @@ func (w Words) Pieces(key Key, args ...Args) (all []Piece) {
 		var blank string
 		blank, rest, _ = strings.Cut(after, "}}")
 		if quoted, ok := strings.CutPrefix(blank, "Word."); ok {
-			own.WriteString(w.all[Key(quoted)].Other)
+			s, _ := w.find(Key(quoted))
+			own.WriteString(s.other)
 		} else if value := w.fill(blank, args); blank == "Count" {
 			fmt.Fprint(&own, value)
 		} else {
@@ -151,23 +157,32 @@ func (w Words) fill(blank string, args []Args) any {
 	return "<no value>"
 }
 
+// find returns the sentence of a key.
+func (w Words) find(key Key) (sentence, bool) {
+	i, found := slices.BinarySearchFunc(w.all, key, func(s sentence, key Key) int { return cmp.Compare(s.key, key) })
+	if !found {
+		return sentence{}, false
+	}
+	return w.all[i], true
+}
+
 // form is the sentence in the plural form of its Count; one that says nothing in this form, or whose
 // Count is no number, has that of many.
 func (w Words) form(key Key, args []Args) string {
-	s, ok := w.all[key]
+	s, ok := w.find(key)
 	if !ok { // a test rules it out
 		return string(key)
 	}
-	form := s.Other
-	if s.One != "" {
+	form := s.other
+	if s.counted != nil && s.counted.one != "" {
 		if count, err := strconv.Atoi(fmt.Sprint(w.fill("Count", args))); err == nil {
 			switch plural.Cardinal.MatchPlural(w.tag, max(count, -count), 0, 0, 0, 0) {
 			case plural.One:
-				form = s.One
+				form = s.counted.one
 			case plural.Few:
-				form = cmp.Or(s.Few, s.Other)
+				form = cmp.Or(s.counted.few, s.other)
 			case plural.Many:
-				form = cmp.Or(s.Many, s.Other)
+				form = cmp.Or(s.counted.many, s.other)
 			}
 		}
 	}

@@ -95,10 +95,8 @@ type forms map[string]string
 // twice fails the test.
 func catalogue(t *testing.T, lang string) iter.Seq2[string, forms] {
 	t.Helper()
-	data, err := locales.ReadFile("locales/" + lang + ".json")
-	require.NoError(t, err)
 	return func(yield func(string, forms) bool) {
-		d, seen := json.NewDecoder(bytes.NewReader(data)), make(map[string]bool)
+		d, seen := json.NewDecoder(strings.NewReader(locales[lang])), make(map[string]bool)
 		_, err := d.Token() // the opening brace
 		require.NoError(t, err)
 		for d.More() {
@@ -271,7 +269,7 @@ func TestSay(t *testing.T) {
 		{"later args win", en.Say(Ready, Args{"Name": "a"}, Args{"Name": "b"}), "b is ready. Send it a message."},
 		{"a key without a sentence says itself", en.Say("no_such_key"), "no_such_key"},
 		{"a count that is no number counts as many", en.Say(ListTitle, Args{"Count": "x"}), "x sessions:"},
-		{"a form that is missing is that of many", Words{lang: "ru", all: map[Key]sentence{"k": {Other: "o", One: "1"}}}.Say("k", Args{"Count": 3}), "o"},
+		{"a form that is missing is that of many", Words{lang: "ru", all: []sentence{{"k", "o", &counted{one: "1"}}}}.Say("k", Args{"Count": 3}), "o"},
 		{"the zero value says the key", Words{}.Say(MenuAsk), "menu_ask"},
 	}
 	for _, tt := range tests {
@@ -351,4 +349,13 @@ func dotted(name string) string {
 		}
 		return '·'
 	}, name)
+}
+
+// TestReadingCopiesFewSentences counts what a language leaves in memory: its index, plural forms and texts with escapes.
+func TestReadingCopiesFewSentences(t *testing.T) {
+	for _, lang := range Languages() {
+		n := len(sentences(t, lang))
+		copies := testing.AllocsPerRun(5, func() { read(lang, nil) })
+		assert.Less(t, copies, float64(n)/2, "%s has %d sentences", lang, n)
+	}
 }
