@@ -38,6 +38,27 @@ func shelf(done *[]string) chat.Feature {
 		}}}
 }
 
+// Two addresses show the same list where one led to what is gone: a button counts on both. What a button
+// does depends on the address.
+func TestButtonsOfOneScreenStay(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Restart(t)
+	var done []string
+	w.Install(append([]chat.Feature{shelf(&done)}, w.Features()...))
+	in := chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, From: chattest.Alice}
+	require.NoError(t, w.Chat.Pages.Open(t.Context(), in, "shelf/gone"))
+	w.Work(t)
+	id := w.Telegram.LastID()
+	button := func(label i18n.Key) string { return w.Spot(t, w.Shows(t, id), label).Button.Data }
+	list := button("A book")
+	w.Press(t, chattest.Alice, id, "A book")
+	mark := button("Mark")
+	w.Press(t, chattest.Alice, id, "On")
+	assert.NotEqual(t, mark, button("Mark"))
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonBack))
+	assert.Equal(t, list, button("A book"))
+}
+
 func TestAPageOutlivesARestartAndIsLeftTheWayItWasEntered(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var done []string

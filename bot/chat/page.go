@@ -370,9 +370,12 @@ func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, addr
 	if s.Back != "" {
 		s.Options = append(s.Options, []card.Option{{Text: p.chat.In(to).Words.Say(i18n.ButtonBack), Value: ToPage(s.Back)}})
 	}
-	means := address // with the words of the buttons: a person means what these read
+	means := "" // the words of the buttons: a person means what these read; what a button does depends on the address
 	for _, row := range s.Options {
 		for i := range row {
+			if strings.HasPrefix(row[i].Value, does) {
+				means += "\n" + address
+			}
 			means += "\n" + row[i].Text
 			if page.Own && row[i].For == 0 {
 				row[i].For = by
