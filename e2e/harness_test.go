@@ -240,6 +240,12 @@ func (b *botProcess) over() bool {
 
 // close ends everything that the world started, and checks that it is gone.
 func (w *world) close() {
+	if w.t.Failed() {
+		for _, name := range w.windows() {
+			screen, _ := exec.Command("tmux", "-L", w.socket, "capture-pane", "-p", "-t", "=ccbot:="+name).Output()
+			w.t.Logf("the window %q:\n%s", name, strings.TrimSpace(string(screen)))
+		}
+	}
 	if w.bot != nil && !w.bot.over() {
 		_ = w.bot.cmd.Process.Kill()
 		<-w.bot.done
