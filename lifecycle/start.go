@@ -294,7 +294,7 @@ func CheckDir(dir string) error {
 	switch {
 	case err == nil:
 		return d.Close()
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP): // no folder has such a path
 		return &DirError{Dir: dir, Why: DirMissing}
 	case errors.Is(err, syscall.ENOTDIR): // also where the path leads through a file
 		return &DirError{Dir: dir, Why: DirNotADir}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -273,7 +274,9 @@ func TestCheckDir(t *testing.T) {
 	require.NoError(t, os.Symlink(dir, link))
 	assert.NoError(t, CheckDir(link))
 	require.NoError(t, os.Symlink(filepath.Join(dir, "none"), filepath.Join(dir, "broken")))
-	for name, want := range map[string]DirFault{"none": DirMissing, "broken": DirMissing} {
+	require.NoError(t, os.Symlink("circle", filepath.Join(dir, "circle")))
+	for name, want := range map[string]DirFault{"none": DirMissing, "broken": DirMissing, "circle": DirMissing, strings.Repeat("x", 256): DirMissing,
+		strings.Repeat("x/", 4096): DirMissing} {
 		var e *DirError
 		require.ErrorAs(t, CheckDir(filepath.Join(dir, name)), &e)
 		assert.Equal(t, want, e.Why)
