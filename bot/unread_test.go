@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
@@ -18,7 +19,7 @@ func TestP5_UnreadFileHasMessageWithButton(t *testing.T) {
 	path, again := "/home/alice/.claude/projects/p/x.jsonl", ""
 	w.Figures.Unread = []string{path}
 	w.Computer.ReadAgain = func(path string) { again, w.Figures.Unread = path, nil }
-	require.NoError(t, w.FileUnread(t.Context(), path))
+	require.NoError(t, w.FileUnread(t.Context(), path, nil)) // it is of no session
 	w.Telegram.Deliver(t.Context())
 	m := w.Telegram.Last(t)
 	said := i18n.Args{"Path": "~/.claude/projects/p/x.jsonl"}
@@ -28,4 +29,22 @@ func TestP5_UnreadFileHasMessageWithButton(t *testing.T) {
 	assert.Equal(t, path, again)
 	assert.Equal(t, w.Word(i18n.FileReadAgain, said), shown.Text.Text)
 	assert.Empty(t, chattest.Words(shown))
+}
+
+// The message reaches the conversations of the file's sessions, also in a bot that is used in groups only.
+func TestP5_UnreadFileReachesItsConversation(t *testing.T) {
+	w := chattest.NewWorld(t)
+	path, again := "/home/alice/.claude/projects/p/x.jsonl", ""
+	w.Figures.Unread = []string{path}
+	w.Computer.ReadAgain = func(path string) { again, w.Figures.Unread = path, nil }
+	require.Error(t, w.FileUnread(t.Context(), path, nil), "there is no chat yet, so the next start reports it")
+	topic := outbox.Conversation{ChatID: chattest.Ours, ThreadID: 7}
+	of := []outbox.Conversation{topic, topic, {ChatID: -200}, {}}
+	require.NoError(t, w.FileUnread(t.Context(), path, of))
+	w.Telegram.Deliver(t.Context())
+	require.Len(t, w.Telegram.Sent, 1)
+	m := w.Telegram.Last(t)
+	assert.Equal(t, topic, m.To)
+	tapped(t, w, m, w.Word(i18n.ButtonTryAgain))
+	assert.Equal(t, path, again)
 }

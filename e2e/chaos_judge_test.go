@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/suspect"
 	"ccbot/try/botapi"
 )
 
@@ -360,6 +361,9 @@ func (c *chaos) unreadableFiles() (unsound []string) {
 		}
 		return nil
 	}))
+	for _, path := range suspect.Read(filepath.Join(c.state, suspect.Name), c.table.Self().Boot) {
+		unsound = append(unsound, path+" is left unread")
+	}
 	if len(aside) != c.upsets[unreadable] {
 		unsound = append(unsound, fmt.Sprintf("%d in quarantine, %d updates that nobody can decode", len(aside), c.upsets[unreadable]))
 	}

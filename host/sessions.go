@@ -152,7 +152,11 @@ func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) (
 
 // Advance notes up to which place the chat has a transcript.
 func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
-	return m.Lifecycle.Advance(ctx, id, transcript.Cursor(c))
+	err := m.Lifecycle.Advance(ctx, id, transcript.Cursor(c))
+	if err == nil {
+		transcript.Notes().Moved(c.Path)
+	}
+	return err
 }
 
 // endingOf is a process that was ended, or left alone, as the chat sees it.

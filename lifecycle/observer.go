@@ -195,11 +195,11 @@ func (o *Observer) transcriptPath(r session.Record) string {
 	return path
 }
 
-// IsUnread reports whether the session's transcript is left unread.
-func (o *Observer) IsUnread(r session.Record) bool { return o.unread(r) != nil }
+// IsUnread reports whether a transcript of the session is left unread.
+func (o *Observer) IsUnread(r session.Record) bool { return len(o.UnreadOf(r)) > 0 }
 
-// unread returns a refusal if the session's transcript is left unread. Nothing is known of such a session.
-func (o *Observer) unread(r session.Record) error {
+// UnreadOf returns the transcripts of a session that are left unread. Nothing is known of such a session.
+func (o *Observer) UnreadOf(r session.Record) (paths []string) {
 	if o.Unread == nil {
 		return nil
 	}
@@ -207,14 +207,17 @@ func (o *Observer) unread(r session.Record) error {
 	if len(unread) == 0 {
 		return nil
 	}
-	paths := []string{o.transcriptPath(r)}
+	paths = []string{o.transcriptPath(r)}
 	for _, c := range r.Cursors {
 		paths = append(paths, c.Path)
 	}
-	for _, path := range paths {
-		if slices.Contains(unread, path) {
-			return &refusal.Error{Code: refusal.Unread, Dir: path, Err: suspect.ErrUnread}
-		}
+	return slices.DeleteFunc(paths, func(path string) bool { return !slices.Contains(unread, path) })
+}
+
+// unread returns a refusal if a transcript of the session is left unread.
+func (o *Observer) unread(r session.Record) error {
+	if paths := o.UnreadOf(r); len(paths) > 0 {
+		return &refusal.Error{Code: refusal.Unread, Dir: paths[0], Err: suspect.ErrUnread}
 	}
 	return nil
 }

@@ -44,10 +44,27 @@ func (d *Computer) unreadPage(figures func(ctx context.Context) health.Figures) 
 	return chat.Page{Draw: draw, Do: do}
 }
 
-// FileUnread says in each private chat that a file of an agent is left unread.
-func (d *Computer) FileUnread(ctx context.Context, path string) (err error) {
-	for _, to := range d.chat.Book.PrivateChats() {
-		err = errors.Join(err, d.chat.Pages.Open(ctx, chat.Incoming{Message: conversation.Message{To: to}, From: to.ChatID}, chat.Address(unread, file{path})))
+// errNoChat is returned if there is no chat to tell.
+var errNoChat = errors.New("no chat is known")
+
+// FileUnread reports that a file of an agent is left unread, in the conversations of its sessions, once in each. If none of
+// them may be shown, it reports it in the private chats.
+func (d *Computer) FileUnread(ctx context.Context, path string, of []outbox.Conversation) (err error) {
+	var places []outbox.Conversation
+	for _, to := range of {
+		if d.chat.Book.MayShow(to) && !slices.Contains(places, to) {
+			places = append(places, to)
+		}
+	}
+	if len(places) == 0 {
+		places = d.chat.Book.PrivateChats()
+	}
+	if len(places) == 0 {
+		return errNoChat
+	}
+	for _, to := range places {
+		in := chat.Incoming{Message: conversation.Message{To: to}, From: to.ChatID}
+		err = errors.Join(err, d.chat.Pages.Open(ctx, in, chat.Address(unread, file{path})))
 	}
 	return err
 }

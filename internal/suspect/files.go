@@ -20,10 +20,14 @@ import (
 const Name = "reads"
 
 const (
-	// mostDeaths is how many times ccbot may end during the same read.
+	// mostDeaths is how many runs in a row end while they use the same file until it is left unread.
 	mostDeaths = 3
-	// innocence is the pause before a read during which ccbot has ended once. It doubles with each death.
+	// innocence is how long after its start a run leaves a file unread during whose use one run has ended.
+	// It doubles with each such run: what else ends ccbot soon after a start does it first.
 	innocence = time.Second
+	// patience is how long a read waits for other files at most, and how long the note of a part lasts that is
+	// being shown: a part that takes longer waits for the chat.
+	patience = 10 * time.Second
 	// rowSize is how many bytes a note takes. A file with a longer path is read without a note.
 	rowSize = 1024
 	// mostRows bounds what Open reads.
@@ -33,51 +37,52 @@ const (
 // ErrUnread is returned for a file that is left unread.
 var ErrUnread = errors.New("the file is left unread: ccbot ended each time it read it")
 
-// Kind is a way to read a file. The deaths of each are counted separately, because one may pass the part of
-// the file that ends the other.
-type Kind string
+// use is what a run does with a file.
+type use string
 
-// The kinds of reads.
 const (
-	Items     Kind = "items"     // forwards, item by item
-	Lines     Kind = "lines"     // forwards, line by line
-	Backwards Kind = "backwards" // from the end
+	unused  use = "" // not yet
+	reading use = "reading"
+	showing use = "showing" // the chat gets a part that was read
+	passed  use = "passed"  // it was used, and is not now
 )
 
 // note is a row of the file of notes.
 type note struct {
-	Boot    string `json:"boot"` // of the kernel
-	Path    string `json:"path"`
-	Kind    Kind   `json:"kind"`
-	Deaths  int    `json:"deaths,omitempty"`  // of the runs before this one
-	Reading bool   `json:"reading,omitempty"` // a part of the file is being read
-	Told    bool   `json:"told,omitempty"`    // the chat knows that the file is left unread
+	Boot   string `json:"boot"` // of the kernel
+	Path   string `json:"path"`
+	Deaths int    `json:"deaths,omitempty"` // runs in a row, before this one, that ended while they used the file
+	Shown  int    `json:"shown,omitempty"`  // those of them that were showing the file
+	Use    use    `json:"use,omitempty"`    // in this run
+	Told   bool   `json:"told,omitempty"`   // the chat knows that the file is left unread
 
-	readers int  // in this run
-	paused  bool // in this run
+	reads int         // under way
+	lapse *time.Timer // ends the note of a part that is being shown; nil: none is
 }
 
 // Files are the notes of the files that are read. The nil value notes nothing.
 type Files struct {
-	// Failpoint is called after each note with its name. It is nil except in programs that are built to die
-	// there.
+	// Failpoint is called after each note of a read with its name. It is nil except in programs that are built
+	// to die there.
 	Failpoint func(name string)
 
-	boot  string
-	wait  func(time.Duration) error // ends with an error if ccbot is stopped
-	log   *slog.Logger
-	alone chan struct{} // held by the one read of a suspect file
+	boot   string
+	opened time.Time
+	wait   func(time.Duration) error // ends with an error if ccbot is stopped
+	log    *slog.Logger
 
 	mu     sync.Mutex
-	file   *os.File // nil: no note can be written
-	rows   []*note  // nil: the row is free
-	failed bool     // a note could not be written, which is logged
+	turn   *sync.Cond // a file is used no longer
+	file   *os.File   // nil: no note can be written
+	rows   []*note    // nil: the row is free
+	failed bool       // a note could not be written, which is logged
 }
 
 // Open reads the notes of the earlier runs, from the file at path. boot is the kernel's id of this boot; wait
 // is the pause before the read of a suspect file.
 func Open(path, boot string, wait func(time.Duration) error, log *slog.Logger) *Files {
-	f := &Files{boot: boot, wait: wait, log: log, alone: make(chan struct{}, 1)}
+	f := &Files{boot: boot, opened: time.Now(), wait: wait, log: log}
+	f.turn = sync.NewCond(&f.mu)
 	var err error
 	if f.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600); err != nil {
 		f.file = nil
@@ -88,13 +93,12 @@ func Open(path, boot string, wait func(time.Duration) error, log *slog.Logger) *
 	if err != nil {
 		f.fails(err)
 	}
-	left := leftBy(data, boot)
-	for i, n := range left { // without gaps
-		f.rows = append(f.rows, n)
+	f.rows = leftBy(data, boot)
+	for i := range f.rows { // without gaps
 		f.write(i)
 	}
 	if !f.failed {
-		if err := f.file.Truncate(int64(len(left)) * rowSize); err != nil {
+		if err := f.file.Truncate(int64(len(f.rows)) * rowSize); err != nil {
 			f.fails(err)
 		}
 	}
@@ -109,19 +113,25 @@ func leftBy(data []byte, boot string) (left []*note) {
 		if json.Unmarshal(line, &n) != nil || n.Boot != boot || n.Path == "" {
 			continue // free, cut short, or of another boot
 		}
-		if n.Reading {
-			n.Deaths, n.Reading = n.Deaths+1, false
+		switch n.Use {
+		case reading:
+			n.Deaths++
+		case showing:
+			n.Deaths, n.Shown = n.Deaths+1, n.Shown+1
+		case passed: // the run ended for another reason
+			continue
+		case unused:
 		}
-		if n.Deaths > 0 {
+		if n.Use = unused; n.Deaths > 0 {
 			left = append(left, &n)
 		}
 	}
 	return left
 }
 
-// decide returns how a file is read during whose read ccbot has ended: after a pause, or not at all. It is
-// pure.
-func decide(deaths int) (pause time.Duration, unread bool) {
+// decide returns how a file is read during whose use runs have ended: some time after the start, or not at
+// all. It is pure.
+func decide(deaths int) (after time.Duration, unread bool) {
 	switch {
 	case deaths >= mostDeaths:
 		return 0, true
@@ -131,113 +141,171 @@ func decide(deaths int) (pause time.Duration, unread bool) {
 	return 0, false
 }
 
-// Begin notes that a part of a file is read. The caller calls end after it: whole means that the file was
-// read to its end, so its earlier deaths no longer count. The error is ErrUnread, or the end of ccbot.
-func (f *Files) Begin(path string, kind Kind) (end func(whole bool), err error) {
+// Begin notes that a part of a file is read. The caller calls end after it, and begins no other read before.
+// The error is ErrUnread, or the end of ccbot.
+func (f *Files) Begin(path string) (end func(), err error) {
 	if f == nil {
-		return func(bool) {}, nil
-	}
-	if f.IsUnread(path) {
-		return nil, ErrUnread
-	}
-	free, err := f.await(path, kind)
-	if err != nil {
-		return nil, err
-	}
-	i := f.change(path, kind, func(n *note) { n.Reading, n.readers = true, n.readers+1 })
-	if f.Failpoint != nil {
-		f.Failpoint("read-noted")
-	}
-	var once sync.Once
-	return func(whole bool) {
-		once.Do(func() {
-			f.end(i, whole)
-			free()
-		})
-	}, nil
-}
-
-// await waits until a file may be read.
-func (f *Files) await(path string, kind Kind) (free func(), err error) {
-	f.mu.Lock()
-	var n note
-	if i := f.find(path, kind); i >= 0 {
-		n = *f.rows[i]
-	}
-	f.mu.Unlock()
-	pause, _ := decide(n.Deaths)
-	if pause == 0 || n.readers > 0 { // it is being read already
 		return func() {}, nil
 	}
-	if !n.paused {
+	after, unread := decide(f.deaths(path))
+	if unread {
+		return nil, ErrUnread
+	}
+	if pause := after - time.Since(f.opened); pause > 0 {
 		if err := f.wait(pause); err != nil {
 			return nil, err
 		}
-		f.change(path, kind, func(n *note) { n.paused = true })
 	}
-	f.alone <- struct{}{} // a read waits for nothing but the disk
-	return func() { <-f.alone }, nil
+	f.mu.Lock()
+	f.await(path)
+	n := f.row(path)
+	n.reads++
+	f.settle(n)
+	f.mu.Unlock()
+	if f.Failpoint != nil {
+		f.Failpoint("read-noted")
+	}
+	return sync.OnceFunc(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		n.reads--
+		f.settle(n)
+	}), nil
 }
 
-// find returns the row of a read, or -1. The caller holds mu.
-func (f *Files) find(path string, kind Kind) int {
-	return slices.IndexFunc(f.rows, func(n *note) bool { return n != nil && n.Path == path && n.Kind == kind })
+// await waits until a file may be read, patience at most. The caller holds mu.
+func (f *Files) await(path string) {
+	if f.mayRead(path) {
+		return
+	}
+	began := time.Now()
+	late := time.AfterFunc(patience, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.turn.Broadcast()
+	})
+	defer late.Stop()
+	for !f.mayRead(path) && time.Since(began) < patience {
+		f.turn.Wait()
+	}
 }
 
-// change changes the note of a read, and writes it if that changes the row.
-func (f *Files) change(path string, kind Kind, change func(*note)) (row int) {
+// mayRead reports whether a file may be read now: a suspect file if no other file is read and no other
+// suspect file is shown, any other file if no suspect file is read. The caller holds mu.
+func (f *Files) mayRead(path string) bool {
+	i := f.find(path)
+	suspect := i >= 0 && f.rows[i].Deaths > 0
+	return !slices.ContainsFunc(f.rows, func(n *note) bool {
+		switch {
+		case n == nil || n.Path == path:
+			return false
+		case n.Deaths > 0:
+			return n.reads > 0 || suspect && n.lapse != nil
+		}
+		return suspect && n.reads > 0
+	})
+}
+
+// Show notes that the chat gets what was read of a file, until Shown is called or patience has passed.
+func (f *Files) Show(path string) {
+	if f == nil {
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	i := f.find(path, kind)
+	n := f.row(path)
+	n.shown()
+	n.lapse = time.AfterFunc(patience, func() { f.Shown(path) })
+	f.settle(n)
+}
+
+// Shown ends the note of Show.
+func (f *Files) Shown(path string) { f.change(path, (*note).shown) }
+
+// Moved notes that the chat has one more part of a file: the runs that ended while they showed an earlier part
+// no longer count.
+func (f *Files) Moved(path string) {
+	f.change(path, func(n *note) { n.Deaths, n.Shown = n.Deaths-n.Shown, 0 })
+}
+
+// Told notes that the chat knows that a file is left unread.
+func (f *Files) Told(path string) { f.change(path, func(n *note) { n.Told = true }) }
+
+// Again forgets the deaths of a file that is left unread: it is read again.
+func (f *Files) Again(path string) {
+	if !f.IsUnread(path) {
+		return
+	}
+	f.change(path, func(n *note) { n.Deaths, n.Use = 0, passed })
+	f.log.Info("file_read_again", logkey.Path, wording.Path(path))
+}
+
+// shown ends the note of Show.
+func (n *note) shown() {
+	if n.lapse != nil {
+		n.lapse.Stop()
+		n.lapse = nil
+	}
+}
+
+// change changes the note of a file that has one.
+func (f *Files) change(path string, change func(*note)) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if i := f.find(path); i >= 0 {
+		change(f.rows[i])
+		f.settle(f.rows[i])
+	}
+}
+
+// find returns the row of a file, or -1. The caller holds mu.
+func (f *Files) find(path string) int {
+	return slices.IndexFunc(f.rows, func(n *note) bool { return n != nil && n.Path == path })
+}
+
+// row returns the note of a file, which it makes if there is none. The caller holds mu.
+func (f *Files) row(path string) *note {
+	i := f.find(path)
 	if i < 0 {
 		if i = slices.Index(f.rows, nil); i < 0 {
 			i, f.rows = len(f.rows), append(f.rows, nil)
 		}
-		f.rows[i] = &note{Boot: f.boot, Path: path, Kind: kind}
+		f.rows[i] = &note{Boot: f.boot, Path: path}
 	}
-	was := *f.rows[i]
-	change(f.rows[i])
-	if now := *f.rows[i]; was.Reading != now.Reading || was.Told != now.Told {
-		f.write(i)
-	}
-	return i
+	return f.rows[i]
 }
 
-func (f *Files) end(i int, whole bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	n := f.rows[i]
-	if n == nil { // Again
+// settle writes a note after its change, and removes it if it is of no more use. The caller holds mu.
+func (f *Files) settle(n *note) {
+	switch {
+	case n.reads > 0:
+		n.Use = reading
+	case n.lapse != nil:
+		n.Use = showing
+	case n.Use != unused:
+		n.Use = passed
+	}
+	i := slices.Index(f.rows, n)
+	if i < 0 { // Close
 		return
 	}
-	if n.readers--; whole {
-		n.Deaths = 0
-	}
-	if n.readers > 0 {
-		return
-	}
-	n.Reading = false
-	if n.Deaths == 0 {
+	if n.Use == passed && n.Deaths == 0 {
 		f.rows[i] = nil
 	}
 	f.write(i)
+	f.turn.Broadcast()
 }
 
-// Passed forgets the deaths of a read, because a reader has ended without an error, if not at the end of the file.
-func (f *Files) Passed(path string, kind Kind) {
-	if f == nil {
-		return
-	}
+func (f *Files) deaths(path string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	i := f.find(path, kind)
-	if i < 0 || f.rows[i].Deaths == 0 {
-		return
+	if i := f.find(path); i >= 0 {
+		return f.rows[i].Deaths
 	}
-	if f.rows[i].Deaths = 0; f.rows[i].readers == 0 {
-		f.rows[i] = nil
-	}
-	f.write(i)
+	return 0
 }
 
 // write puts a row on disk. The caller holds mu.
@@ -286,50 +354,23 @@ func (f *Files) unread(which func(note) bool) (paths []string) {
 		if n == nil {
 			continue
 		}
-		if _, unread := decide(n.Deaths); unread && which(*n) && !slices.Contains(paths, n.Path) {
+		if _, unread := decide(n.Deaths); unread && which(*n) {
 			paths = append(paths, n.Path)
 		}
 	}
 	return paths
 }
 
-// Told notes that the chat knows that a file is left unread.
-func (f *Files) Told(path string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i, n := range f.rows {
-		if n != nil && n.Path == path {
-			n.Told = true
-			f.write(i)
-		}
-	}
-}
-
-// Again forgets the deaths of a file that is left unread: it is read again.
-func (f *Files) Again(path string) {
-	if !f.IsUnread(path) {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i, n := range f.rows {
-		if n != nil && n.Path == path {
-			f.rows[i] = nil
-			f.write(i)
-			f.log.Info("file_read_again", logkey.Path, wording.Path(path))
-		}
-	}
-}
-
-// Close is called by a clean stop: the reads that it cuts off are no deaths.
+// Close is called by a clean stop. The uses of files that it cuts off do not count as deaths.
 func (f *Files) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, n := range f.rows {
-		if n == nil || !n.Reading {
+		if n == nil || n.Use != reading && n.Use != showing {
 			continue
 		}
-		if n.Reading = false; n.Deaths == 0 {
+		n.shown()
+		if n.Use = unused; n.Deaths == 0 {
 			f.rows[i] = nil
 		}
 		f.write(i)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -14,137 +15,217 @@ import (
 
 const boot = "8d6c7a52-0000-4000-8000-000000000001"
 
-// run is one run of ccbot over the same notes.
-type run struct {
-	*Files
-	pauses []time.Duration
+// start begins a run over the notes of a folder. Its pauses take no time.
+func start(dir, boot string) *Files {
+	return Open(filepath.Join(dir, Name), boot, func(time.Duration) error { return nil }, slog.New(slog.DiscardHandler))
 }
 
-func begin(dir, boot string) *run {
-	r := &run{}
-	r.Files = Open(filepath.Join(dir, "reads"), boot, func(d time.Duration) error { r.pauses = append(r.pauses, d); return nil },
-		slog.New(slog.DiscardHandler))
-	return r
-}
-
-// dies ends a run in the middle of a read.
-func dies(t *testing.T, dir, boot, path string) []time.Duration {
+func begin(t *testing.T, f *Files, path string) (end func()) {
 	t.Helper()
-	r := begin(dir, boot)
-	_, err := r.Begin(path, Items)
+	end, err := f.Begin(path)
 	require.NoError(t, err)
-	return r.pauses
+	return end
 }
 
-// Three deaths during the same read, in one boot, leave the file unread, until it is to be read again.
+// dies is a run that ends while it reads files.
+func dies(t *testing.T, dir string, paths ...string) {
+	t.Helper()
+	f := start(dir, boot)
+	for _, path := range paths {
+		begin(t, f, path)
+	}
+}
+
+// Three deaths in a row, in one boot, leave the file unread, until it is to be read again.
 func TestP5_ThreeDeathsLeaveFileUnread(t *testing.T) {
 	dir, path := t.TempDir(), "/home/u/.claude/projects/p/x.jsonl"
-	assert.Empty(t, dies(t, dir, boot, path))
-	assert.Equal(t, []time.Duration{time.Second}, dies(t, dir, boot, path))
-	assert.Equal(t, []time.Duration{2 * time.Second}, dies(t, dir, boot, path))
-	for range 2 {
-		r := begin(dir, boot)
-		for _, kind := range []Kind{Items, Lines, Backwards} {
-			_, err := r.Begin(path, kind)
-			require.ErrorIs(t, err, ErrUnread)
-		}
-		assert.Equal(t, []string{path}, r.Unread())
+	for range mostDeaths {
+		assert.Empty(t, start(dir, boot).Unread())
+		dies(t, dir, path)
 	}
-	r := begin(dir, boot)
-	assert.Equal(t, []string{path}, r.Untold())
-	r.Told(path)
-	require.NoError(t, r.Close())
-	r = begin(dir, boot)
-	assert.Empty(t, r.Untold())
-	r.Again(path)
-	end, err := r.Begin(path, Items)
-	require.NoError(t, err)
-	assert.Empty(t, r.pauses)
-	end(true)
-	assert.Empty(t, begin(dir, boot).rows)
+	for range 2 {
+		f := start(dir, boot)
+		_, err := f.Begin(path)
+		require.ErrorIs(t, err, ErrUnread)
+		assert.Equal(t, []string{path}, f.Unread())
+	}
+	f := start(dir, boot)
+	assert.Equal(t, []string{path}, f.Untold())
+	f.Told(path)
+	require.NoError(t, f.Close())
+	f = start(dir, boot)
+	assert.Empty(t, f.Untold())
+	f.Again(path)
+	begin(t, f, path)()
+	assert.Empty(t, start(dir, boot).rows)
+}
+
+// Whatever a run does with the file when it ends counts for the same file.
+func TestP5_DeathsOfAllUsesAddUp(t *testing.T) {
+	dir := t.TempDir()
+	dies(t, dir, "/x")
+	f := start(dir, boot)
+	begin(t, f, "/x")()
+	f.Show("/x") // it is being shown when the run ends
+	f = start(dir, boot)
+	end := begin(t, f, "/x")
+	begin(t, f, "/x") // a second read of it
+	end()
+	assert.Equal(t, []string{"/x"}, start(dir, boot).Unread())
 }
 
 func TestDeathsOfAnotherBootDoNotCount(t *testing.T) {
 	dir := t.TempDir()
 	for range mostDeaths {
-		dies(t, dir, boot, "/x")
+		dies(t, dir, "/x")
 	}
-	assert.Empty(t, begin(dir, "another").Unread())
+	assert.Empty(t, start(dir, "another").Unread())
 }
 
-func TestWholeReadForgetsDeaths(t *testing.T) {
+// Only deaths in a row count: a run that used the file and ended at another moment is proof that the file is not to blame.
+func TestP5_RunThatPassesForgetsDeaths(t *testing.T) {
 	dir := t.TempDir()
-	for range 5 * mostDeaths {
-		dies(t, dir, boot, "/x")
-		r := begin(dir, boot)
-		end, err := r.Begin("/x", Items)
-		require.NoError(t, err)
-		end(false)
-		end, err = r.Begin("/x", Items)
-		require.NoError(t, err)
-		assert.Len(t, r.pauses, 1, "one pause in a run")
-		end(true)
+	for range 2 * mostDeaths {
+		for range mostDeaths - 1 {
+			dies(t, dir, "/x")
+		}
+		begin(t, start(dir, boot), "/x")()
 	}
-	assert.Empty(t, begin(dir, boot).rows)
+	assert.Empty(t, start(dir, boot).rows)
+}
+
+// A run that ends before it has used a file proves nothing about it.
+func TestP5_IdleRunForgetsNothing(t *testing.T) {
+	dir := t.TempDir()
+	for range mostDeaths {
+		dies(t, dir, "/x")
+		begin(t, start(dir, boot), "/y")()
+	}
+	assert.Equal(t, []string{"/x"}, start(dir, boot).Unread())
+}
+
+// Kills while parts are shown do not count if the chat gets one more part each time.
+func TestP5_ProgressForgetsShownDeaths(t *testing.T) {
+	dir := t.TempDir()
+	shows := func() {
+		f := start(dir, boot)
+		begin(t, f, "/x")()
+		f.Show("/x")
+		f.Moved("/x")
+	}
+	for range 2 * mostDeaths {
+		shows()
+	}
+	f := start(dir, boot)
+	assert.Empty(t, f.Unread())
+	begin(t, f, "/x") // a death during a read stays
+	shows()
+	shows()
+	dies(t, dir, "/x")
+	assert.Equal(t, []string{"/x"}, start(dir, boot).Unread())
+}
+
+// What is shown is noted for ten seconds, and no longer than it is shown.
+func TestShownPartIsNotedBriefly(t *testing.T) {
+	noted := func(end func(f *Files)) int {
+		dir := t.TempDir()
+		synctest.Test(t, func(*testing.T) {
+			f := start(dir, boot)
+			f.Show("/x")
+			end(f)
+		})
+		return len(start(dir, boot).rows)
+	}
+	assert.Equal(t, 1, noted(func(*Files) { time.Sleep(patience - 1) }))
+	assert.Zero(t, noted(func(*Files) { time.Sleep(patience); synctest.Wait() }))
+	assert.Zero(t, noted(func(f *Files) { f.Shown("/x") }))
 }
 
 func TestCleanStopIsNoDeath(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 * mostDeaths {
-		r := begin(dir, boot)
-		_, err := r.Begin("/x", Items)
-		require.NoError(t, err)
-		require.NoError(t, r.Close())
+		f := start(dir, boot)
+		end := begin(t, f, "/x")
+		f.Show("/y")
+		require.NoError(t, f.Close())
+		end()
 	}
-	assert.Empty(t, begin(dir, boot).rows)
+	assert.Empty(t, start(dir, boot).rows)
 }
 
 // A file is read without a note if there can be none, and what the file of notes contains ends nothing.
 func TestNotesAreNoCondition(t *testing.T) {
 	dir := t.TempDir()
-	r := begin(filepath.Join(dir, "missing"), boot)
-	_, err := r.Begin("/x", Items)
-	require.NoError(t, err)
-	_, err = begin(dir, boot).Begin("/"+strings.Repeat("x", rowSize), Items)
-	require.NoError(t, err)
-	assert.Empty(t, begin(dir, boot).rows)
-	_, err = (*Files)(nil).Begin("/x", Items)
-	require.NoError(t, err)
+	begin(t, start(filepath.Join(dir, "missing"), boot), "/x")
+	begin(t, start(dir, boot), "/"+strings.Repeat("x", rowSize))
+	assert.Empty(t, start(dir, boot).rows)
+	begin(t, nil, "/x")()
 	for _, data := range []string{"null\n", "{}\n", "\x00\x00", `{"boot":"` + boot + `","path":"/x","deaths":1e9}` + "\n", "[]\n{"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "reads"), []byte(data), 0o600))
-		_, err := begin(dir, boot).Begin("/y", Items)
-		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, Name), []byte(data), 0o600))
+		begin(t, start(dir, boot), "/y")
 	}
 }
 
-// Suspect files are read one at a time; others do not wait for them.
-func TestSuspectFileIsReadAlone(t *testing.T) {
+// A suspect file is read some time after the start, the longer the more runs it has ended; others are read at once.
+func TestSuspectFileIsReadAfterPause(t *testing.T) {
 	dir := t.TempDir()
-	r := begin(dir, boot)
-	for _, path := range []string{"/x", "/y"} {
-		_, err := r.Begin(path, Items)
-		require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		wait := func(d time.Duration) error { time.Sleep(d); return nil }
+		for _, after := range []time.Duration{0, innocence, 2 * innocence} {
+			began := time.Now()
+			f := Open(filepath.Join(dir, Name), boot, wait, slog.New(slog.DiscardHandler))
+			begin(t, f, "/y")()
+			assert.Zero(t, time.Since(began))
+			begin(t, f, "/x")
+			assert.Equal(t, after, time.Since(began))
+		}
+	})
+}
+
+// While a suspect file is read no other file is, and while it is shown no other suspect file is read.
+func TestP5_SuspectFileIsReadAlone(t *testing.T) {
+	dir := t.TempDir()
+	dies(t, dir, "/x", "/y")
+	waits := func(f *Files, path string, end func()) bool {
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			begin(t, f, path)()
+		}()
+		synctest.Wait()
+		defer func() { end(); <-read }()
+		select {
+		case <-read:
+			return false
+		default:
+			return true
+		}
 	}
-	r = begin(dir, boot)
-	end, err := r.Begin("/x", Items)
-	require.NoError(t, err)
-	again, err := r.Begin("/x", Items) // the same file, and a part of the same read
-	require.NoError(t, err)
-	_, err = r.Begin("/z", Items)
-	require.NoError(t, err)
-	second := make(chan struct{})
-	go func() {
-		defer close(second)
-		end, err := r.Begin("/y", Items)
-		assert.NoError(t, err)
-		end(true)
-	}()
-	select {
-	case <-second:
-		t.Error("two suspect files were read at once")
-	default:
-	}
-	again(true)
-	end(true)
-	<-second
+	synctest.Test(t, func(t *testing.T) {
+		f := start(dir, boot)
+		began := time.Now()
+		x := begin(t, f, "/x")
+		begin(t, f, "/x")() // the same file
+		assert.True(t, waits(f, "/z", x), "a file while a suspect one is read")
+		z := begin(t, f, "/z")
+		assert.False(t, waits(f, "/a", func() {}), "two files that are not suspect")
+		assert.True(t, waits(f, "/x", z), "a suspect file while another one is read")
+		f.Show("/x")
+		assert.False(t, waits(f, "/z", func() {}), "a file while a suspect one is shown")
+		assert.True(t, waits(f, "/y", func() { f.Shown("/x") }), "a suspect file while another one is shown")
+		assert.Zero(t, time.Since(began))
+	})
+}
+
+// A read that hangs stops the others for ten seconds, not for good.
+func TestHungReadStopsOthersBriefly(t *testing.T) {
+	dir := t.TempDir()
+	dies(t, dir, "/x")
+	synctest.Test(t, func(t *testing.T) {
+		f := start(dir, boot)
+		begin(t, f, "/x")
+		began := time.Now()
+		begin(t, f, "/z")
+		assert.Equal(t, patience, time.Since(began))
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 
-	"ccbot/internal/suspect"
 	"ccbot/internal/wording"
 )
 
@@ -22,8 +21,6 @@ type backwards struct {
 	size  int64 // of a chunk; lines may make one longer
 	data  []byte
 	alone *Reader // has the long line that was returned last
-
-	failed bool
 }
 
 // endOf stands for the end of the last whole line, where a place is asked for.
@@ -50,14 +47,11 @@ func openBackwards(ctx context.Context, path string, before, size int64) (*backw
 }
 
 func (b *backwards) close() {
-	if !b.failed {
-		reads.Load().Passed(b.path, suspect.Backwards)
-	}
 	b.release()
 	_ = b.file.Close()
 }
 
-// release gives the memory of a long line back. No read begins before: it may wait for another one that needs this memory.
+// release gives the memory of a long line back.
 func (b *backwards) release() {
 	if b.alone != nil {
 		_ = b.alone.Close() // it was only read
@@ -65,22 +59,22 @@ func (b *backwards) release() {
 	}
 }
 
-// next returns the lines before those that it returned last; no text: it was at the beginning. They are valid until the
-// next call. A long line comes alone. The call is noted on disk.
-func (b *backwards) next() (lines line, err error) {
-	b.release()
-	end, err := reads.Load().Begin(b.path, suspect.Backwards)
-	if err != nil {
-		b.failed = true
-		return lines, wording.Errorf("read %s: %w", wording.Path(b.path), err)
-	}
-	lines, err = b.chunk()
-	b.failed = b.failed || err != nil
-	end(err == nil && b.end <= b.last)
-	return lines, err
+// chunks calls see with the lines before the place, the last ones first, until it returns false or all are read. They are
+// valid until see returns. A long line comes alone. The call is noted on disk.
+func (b *backwards) chunks(see func(lines line) bool) error {
+	return noted(b.path, func() error {
+		for {
+			b.release()
+			lines, err := b.next()
+			if err != nil || lines.text == nil || !see(lines) {
+				return err
+			}
+		}
+	})
 }
 
-func (b *backwards) chunk() (lines line, err error) {
+// next returns the lines before those that it returned last; no text: it was at the beginning.
+func (b *backwards) next() (lines line, err error) {
 	for size := b.size; b.end > b.last; size *= 2 {
 		if err := b.ctx.Err(); err != nil {
 			return lines, err
@@ -164,17 +158,14 @@ func (l line) part(begin, end int) line {
 
 // each calls see with the lines from the last to the first, until it returns false or all are read.
 func (b *backwards) each(see func(l line) bool) error {
-	for {
-		lines, err := b.next()
-		if err != nil || lines.text == nil {
-			return err
-		}
+	return b.chunks(func(lines line) bool {
 		for end := len(lines.text); end > 0; {
 			begin := bytes.LastIndexByte(lines.text[:end-1], '\n') + 1
 			if !see(lines.part(begin, end)) {
-				return nil
+				return false
 			}
 			end = begin
 		}
-	}
+		return true
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +21,7 @@ import (
 	"ccbot/internal/suspect"
 )
 
-// deathsIn names the folder of a process of the test: it reads what is there, says so, and reads again until it is killed.
+// deathsIn names the folder of a process of the test: it reads what is there, says so, and waits until it is killed.
 const deathsIn = "CCBOT_TEST_DEATHS"
 
 // died is the exit code of a process that a read has ended.
@@ -48,28 +47,28 @@ func TestReadUntilKilled(t *testing.T) {
 		return
 	}
 	Note(openNotes(dir))
-	for said := false; ; said = true {
-		for _, path := range transcriptsIn(t, dir) {
-			r := Open(Cursor{Path: path})
-			err := r.each(func(l line) bool {
-				if bytes.Contains(l.text, []byte("deadly")) {
-					os.Exit(died)
-				}
-				return true
-			})
-			if errors.Is(err, suspect.ErrUnread) {
-				fmt.Print("unread ", filepath.Base(path), "\n")
-				continue
+	for _, path := range transcriptsIn(t, dir) {
+		require.NoError(t, unlessUnread(Each(Cursor{Path: path}, false, func(Item) bool { return true })))
+		err := Open(Cursor{Path: path}).each(func(l line) bool {
+			if bytes.Contains(l.text, []byte("deadly")) {
+				os.Exit(died)
 			}
-			require.NoError(t, err)
-			require.NoError(t, r.Close())
-			require.NoError(t, Each(Cursor{Path: path}, false, func(Item) bool { return true }))
-			LastPrompt(context.Background(), path)
-		}
-		if !said {
-			fmt.Println("read")
+			return true
+		})
+		require.NoError(t, unlessUnread(err))
+		if err != nil {
+			fmt.Print("unread ", filepath.Base(path), "\n")
 		}
 	}
+	fmt.Println("read")
+	select {}
+}
+
+func unlessUnread(err error) error {
+	if errors.Is(err, suspect.ErrUnread) {
+		return nil
+	}
+	return err
 }
 
 func reader(t *testing.T, dir string) (*exec.Cmd, io.Reader) {
@@ -126,20 +125,73 @@ func TestP5_FourthStartLeavesFileUnread(t *testing.T) {
 	assert.Equal(t, "read", said)
 }
 
-// TestP5_RandomKillsLeaveNoFileUnread: a process that does nothing but read is killed at random, often before it has read
-// all files once. No read ends it, so no file is left unread.
-func TestP5_RandomKillsLeaveNoFileUnread(t *testing.T) {
+// note makes the test note its reads in a folder. Each call is a run of its own: the run before it has ended.
+func note(t *testing.T, dir string) *suspect.Files {
+	files := openNotes(dir)
+	Note(files)
+	t.Cleanup(func() { Note(nil) })
+	return files
+}
+
+// TestP5_PassedReadForgetsDeaths: reads of all kinds end well between two runs that die, so no file is to blame.
+func TestP5_PassedReadForgetsDeaths(t *testing.T) {
 	dir := t.TempDir()
-	for i := range 5 {
-		writeTranscript(t, dir, fmt.Sprint(i), "hello")
+	path := writeTranscript(t, dir, "a", "hello")
+	reads := map[string]func(){
+		"to the end":      func() { require.NoError(t, Each(Cursor{Path: path}, false, func(Item) bool { return true })) },
+		"to a found item": func() { require.NoError(t, Each(Cursor{Path: path}, false, func(Item) bool { return false })) },
+		"one item": func() {
+			_, _, err := Open(Cursor{Path: path}).Next()
+			require.NoError(t, err)
+		},
+		"lines":     func() { require.NoError(t, Open(Cursor{Path: path}).each(func(line) bool { return false })) },
+		"backwards": func() { require.Equal(t, "hello", LastPrompt(t.Context(), path)) },
 	}
-	for range 100 {
-		cmd, out := reader(t, dir)
-		_, err := io.ReadFull(out, make([]byte, 1)) // it has read all of them once
-		require.NoError(t, err)
-		time.Sleep(rand.N(3 * time.Millisecond))
-		require.NoError(t, cmd.Process.Kill())
-		_ = cmd.Wait()
+	for name, read := range reads {
+		for range 4 {
+			_, err := note(t, dir).Begin(path)
+			require.NoError(t, err)
+			note(t, dir)
+			read()
+		}
+		assert.Empty(t, openNotes(dir).Unread(), name)
 	}
-	assert.Empty(t, openNotes(dir).Unread())
+}
+
+// TestP5_ReadBeginsWithoutLongLine: a read that begins may wait for another read, and that one for the memory of long
+// lines.
+func TestP5_ReadBeginsWithoutLongLine(t *testing.T) {
+	dir := t.TempDir()
+	path := writeTranscript(t, dir, "a", strings.Repeat("hello ", longLine/4))
+	begun := 0
+	note(t, dir).Failpoint = func(string) {
+		begun++
+		if assert.True(t, longLines.TryLock(), "a long line is held") {
+			longLines.Unlock()
+		}
+	}
+	r := Open(Cursor{Path: path})
+	_, _, err := r.Next()
+	require.NoError(t, err)
+	pieces := 0
+	r.allow = func(int64) error { // it ends in the middle of a long line
+		if pieces++; pieces > 10 {
+			return context.Canceled
+		}
+		return nil
+	}
+	for range 2 {
+		_, _, err = r.Next()
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.Error(t, r.each(func(line) bool { return true }))
+	require.NoError(t, r.Close())
+	found := 0
+	require.NoError(t, Older(t.Context(), path, endOf, func(Entry) bool {
+		found++
+		return found < 3
+	}))
+	_, err = Search(t.Context(), path, endOf, NewWord("hello"), func(Found) bool { found++; return found < 6 })
+	require.NoError(t, err)
+	assert.Equal(t, []int{6, 6}, []int{found, begun})
 }

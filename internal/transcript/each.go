@@ -1,10 +1,6 @@
 package transcript
 
-import (
-	"errors"
-
-	"ccbot/internal/suspect"
-)
+import "errors"
 
 // Each calls see with the items from a place to the present end, until it returns false. loose: the place may
 // stand inside a line.
@@ -12,14 +8,12 @@ func Each(from Cursor, loose bool, see func(Item) bool) (err error) {
 	r := Open(from)
 	r.loose = loose
 	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		item, ok, err := r.Next()
-		if err != nil || !ok {
-			return err
+	return r.noted(func() error {
+		for {
+			item, ok, err := r.item()
+			if err != nil || !ok || !see(item) {
+				return err
+			}
 		}
-		if !see(item) {
-			reads.Load().Passed(from.Path, suspect.Items)
-			return nil
-		}
-	}
+	})
 }

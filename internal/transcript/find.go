@@ -166,6 +166,15 @@ const beginning = 256 << 10
 
 // Began reports whether a conversation began in a folder, as far as its first lines say.
 func (c Conversation) Began(dir string) bool {
+	began := false
+	_ = noted(c.Path, func() error {
+		began = c.began(dir)
+		return nil
+	})
+	return began
+}
+
+func (c Conversation) began(dir string) bool {
 	f, _, err := openAnyones(c.Path)
 	if err != nil {
 		return false

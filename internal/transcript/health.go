@@ -96,7 +96,11 @@ func tailsOf(projectsDir string, id uuid.UUID) ([]tail, error) {
 		if slices.ContainsFunc(tails, func(t tail) bool { return os.SameFile(t.info, f.info) }) {
 			continue
 		}
-		t, err := readTail(f.path, tailSize)
+		var t tail
+		err := noted(f.path, func() (err error) {
+			t, err = readTail(f.path, tailSize)
+			return err
+		})
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone since it was listed
 		}
@@ -189,7 +193,7 @@ func look(data []byte, cut bool) tail {
 //
 // Nothing is written outside the projects folder, wherever links in it lead.
 func Repair(h Health, id, as uuid.UUID) (path string, err error) {
-	if err := repair(h.Path, id, as); err != nil {
+	if err := noted(h.Path, func() error { return repair(h.Path, id, as) }); err != nil {
 		return "", wording.Errorf("repair transcript %s: %w", wording.Path(h.Path), err)
 	}
 	return filepath.Join(filepath.Dir(h.Path), as.String()+suffix), nil

@@ -9,6 +9,7 @@ import (
 
 	"ccbot/internal/membudget"
 	"ccbot/internal/suspect"
+	"ccbot/internal/wording"
 )
 
 // Budget is how much memory all that is made of long lines may take, and how much of a text is sent without being asked
@@ -37,6 +38,20 @@ var reads atomic.Pointer[suspect.Files]
 
 // Note makes all reads of transcripts note what they read; nil ends that.
 func Note(files *suspect.Files) { reads.Store(files) }
+
+// Notes returns the notes that all reads share.
+func Notes() *suspect.Files { return reads.Load() }
+
+// noted calls read, and notes on disk that a part of a file is read meanwhile. The caller holds no longLines: the read may
+// wait for another one that needs it.
+func noted(path string, read func() error) error {
+	end, err := reads.Load().Begin(path)
+	if err != nil {
+		return wording.Errorf("read %s: %w", wording.Path(path), err)
+	}
+	defer end()
+	return read()
+}
 
 // longLines is held by the reader that has a long line in memory. Memory belongs to the process, so all readers share it:
 // the long lines of all sessions together take no more than one of them. A reader holds it only while it reads and parses

@@ -17,7 +17,6 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
-	"ccbot/internal/suspect"
 	"ccbot/internal/watch"
 	"ccbot/internal/wording"
 )
@@ -51,8 +50,6 @@ type Reader struct {
 
 	allow func(at int64) error // asked before each piece is read; nil: always
 
-	passed bool // the file was read to its end: what it holds has not ended this process
-
 	queue  []Item
 	broken int
 	limit  int64
@@ -70,11 +67,27 @@ func (r *Reader) Broken() int { return r.broken }
 // Next returns the next item. False says that there is nothing more now: it is the end of the file,
 // half a line, or there is no file yet. ErrTruncated says that the file is not the one that was
 // being read; the reader is then of no use.
-func (r *Reader) Next() (Item, bool, error) {
-	if len(r.queue) == 0 {
-		if ok, err := r.noted(suspect.Items, r.fill); err != nil || !ok {
-			return Item{}, false, err
-		}
+func (r *Reader) Next() (item Item, ok bool, err error) {
+	if len(r.queue) > 0 {
+		return r.item()
+	}
+	err = r.noted(func() (err error) {
+		item, ok, err = r.item()
+		return err
+	})
+	return item, ok, err
+}
+
+// noted calls read while it is noted on disk.
+func (r *Reader) noted(read func() error) error {
+	r.long.release() // of a read that an error has ended
+	return noted(r.start.Path, read)
+}
+
+// item is Next without a note.
+func (r *Reader) item() (Item, bool, error) {
+	if ok, err := r.fill(); err != nil || !ok {
+		return Item{}, false, err
 	}
 	item := r.queue[0]
 	r.queue = r.queue[1:]
@@ -98,23 +111,6 @@ func (r *Reader) fill() (bool, error) {
 		r.queue = r.place(items, at)
 	}
 	return true, nil
-}
-
-// noted calls read, which returns false at the end of the file. Until the first time of that the call is noted on disk.
-func (r *Reader) noted(kind suspect.Kind, read func() (bool, error)) (ok bool, err error) {
-	if r.passed {
-		return read()
-	}
-	r.long.release() // the read may wait for another one that needs this memory
-	end, err := reads.Load().Begin(r.start.Path, kind)
-	if err != nil {
-		return false, wording.Errorf("read %s: %w", wording.Path(r.start.Path), err)
-	}
-	ok, err = read()
-	whole := !ok && err == nil
-	r.passed = whole && r.file != nil
-	end(whole)
-	return ok, err
 }
 
 // parse is parseLine with protection against panics: Claude Code changes the content of lines with
@@ -163,15 +159,14 @@ func (r *Reader) place(items []Item, offset int64) []Item {
 // each calls see with the whole lines from here on, until it returns false.
 func (r *Reader) each(see func(l line) bool) error {
 	defer r.long.release()
-	_, err := r.noted(suspect.Lines, func() (bool, error) {
+	return r.noted(func() error {
 		for {
 			l, ok, err := r.readLine()
 			if err != nil || !ok || !see(l) {
-				return false, err
+				return err
 			}
 		}
 	})
-	return err
 }
 
 // readLine returns one whole line; next is behind its line break then. The line is valid until the next call. A line that

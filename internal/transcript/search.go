@@ -103,23 +103,20 @@ func Search(ctx context.Context, path string, before int64, w Word, see func(Fou
 		return before, err
 	}
 	defer b.close()
-	for {
-		chunk, err := b.next()
-		if err != nil || chunk.text == nil {
-			return b.end, err
-		}
+	ended := false
+	err = b.chunks(func(chunk line) bool {
 		hits := w.lines(chunk.text)
-		for i := len(hits) - 1; i >= 0; i-- {
+		for i := len(hits) - 1; i >= 0 && !ended; i-- {
 			l := chunk.part(hits[i][0], hits[i][1])
-			place := l.at
-			if f, ok := w.found(l); ok && !see(f) {
-				return place, nil
-			}
-			if ctx.Err() != nil {
-				return place, ctx.Err()
-			}
+			f, ok := w.found(l)
+			reached, ended = l.at, ok && !see(f) || ctx.Err() != nil
 		}
+		return !ended
+	})
+	if ended {
+		return reached, ctx.Err()
 	}
+	return b.end, err
 }
 
 // lines are those that the word may stand in.

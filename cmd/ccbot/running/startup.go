@@ -103,11 +103,17 @@ func (s *system) readAgain(path string) {
 	s.lifecycle.WakeAll()
 }
 
-// tellUnread reports to the chat which files of agents are left unread, each once.
+// tellUnread reports to the conversations of their sessions which files of agents are left unread, each once.
 func (s *system) tellUnread(ctx context.Context) {
 	for _, path := range s.suspects.Untold() {
 		s.log.Error("file_unread", logkey.Path, wording.Path(path))
-		if err := s.bot.Computer.FileUnread(ctx, path); err != nil {
+		var of []session.Conversation
+		for _, r := range s.store.Shared() {
+			if slices.Contains(s.observer.UnreadOf(r), path) {
+				of = append(of, r.Conversation)
+			}
+		}
+		if err := s.bot.Computer.FileUnread(ctx, path, of); err != nil {
 			s.log.Error("file_unread_not_told", logkey.Error, err)
 			continue
 		}
