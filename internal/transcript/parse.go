@@ -24,12 +24,12 @@ type entry struct {
 
 	Message struct {
 		ID, Model  string
-		StopReason string          `json:"stop_reason"`
-		Content    json.RawMessage // a string or blocks
+		StopReason string `json:"stop_reason"`
+		Content    span   // a string or blocks
 		Usage      *spent
 	}
-	Content        json.RawMessage // system, queue-operation
-	Operation      string          // queue-operation
+	Content        span   // system, queue-operation
+	Operation      string // queue-operation
 	ToolDenialKind string
 	Origin         struct{ Kind string }
 	CommandRun     struct{ Command string }
@@ -40,13 +40,22 @@ type entry struct {
 	Attachment         struct{ Type, Decision, ToolUseID string }
 }
 
+// span is a JSON value that stays in the memory of its line: of a line of megabytes nearly all is one value. It is not valid
+// after the line.
+type span []byte
+
+func (s *span) UnmarshalJSON(data []byte) error {
+	*s = data
+	return nil
+}
+
 // block is one element of a message's content, or of a tool result's.
 type block struct {
 	Type, Text, Thinking, ID, Name string
 	Input                          json.RawMessage
-	ToolUseID                      string          `json:"tool_use_id"`
-	IsError                        bool            `json:"is_error"`
-	Content                        json.RawMessage // tool_result: a string or blocks
+	ToolUseID                      string `json:"tool_use_id"`
+	IsError                        bool   `json:"is_error"`
+	Content                        span   // tool_result: a string or blocks
 	Source                         struct {
 		MediaType string `json:"media_type"`
 		Data      string
@@ -236,7 +245,7 @@ func appendText(items []Item, item Item) []Item {
 const maxBlocks = 10_000
 
 // blocks reads a message's content, maxBlocks of it; a string is one text block.
-func blocks(raw json.RawMessage) (list []block) {
+func blocks(raw span) (list []block) {
 	if len(raw) > 0 && raw[0] == '"' {
 		list = make([]block, 1)
 		list[0].Type = "text"
@@ -248,14 +257,14 @@ func blocks(raw json.RawMessage) (list []block) {
 	}
 	gjson.ParseBytes(raw).ForEach(func(_, one gjson.Result) bool {
 		list = append(list, block{})
-		_ = decode([]byte(one.Raw), &list[len(list)-1]) // so is this
+		_ = decode(raw[one.Index:one.Index+len(one.Raw)], &list[len(list)-1]) // so is this
 		return len(list) < maxBlocks
 	})
 	return list
 }
 
 // texts is the text of a content, its text blocks joined by line breaks, and its images.
-func texts(raw json.RawMessage) (string, []Image) {
+func texts(raw span) (string, []Image) {
 	var (
 		parts  []string
 		images []Image

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -158,4 +159,19 @@ func TestP8_AMessageHasNoMoreBlocksThanFitIntoMemory(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, items, 1)
 	assert.Equal(t, "first", items[0].Text)
+}
+
+// TestLineIsCopiedTwice counts what is allocated for a large line: gjson's copy, and the text of the item.
+func TestLineIsCopiedTwice(t *testing.T) {
+	const size = 4 << 20
+	text := `{"type":"user","message":{"content":[{"type":"tool_result","content":"` + strings.Repeat("x", size) + `"}]}}`
+	l := line{text: []byte(text)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	items, err := parseLine(l)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Len(t, items, 1)
+	assert.Len(t, items[0].Text, size)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size*5/2))
 }

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ type tallied struct {
 	entry
 	RequestedModel string
 	PermissionMode string
-	ToolUseResult  json.RawMessage
+	ToolUseResult  span
 
 	blocks []block // of the message
 }
@@ -226,7 +225,7 @@ func (t *tally) release() {
 	t.held = nil
 }
 
-func (t *tally) result(b block, raw json.RawMessage) {
+func (t *tally) result(b block, raw span) {
 	c, ok := t.open[b.ToolUseID]
 	if !ok {
 		return
@@ -243,7 +242,7 @@ func (t *tally) result(b block, raw json.RawMessage) {
 var createdTask = lazyregexp.New(`^Task #(\S{1,20}) `)
 
 // apply changes the items as a successful call has changed them.
-func (t *tally) apply(c taskCall, b block, raw json.RawMessage) {
+func (t *tally) apply(c taskCall, b block, raw span) {
 	var said taskResult
 	_ = decode(raw, &said) // it is sound, where there is any: the line was checked as a whole
 	switch c.tool {
