@@ -86,7 +86,7 @@ func TestAClosedQuestionNamesNoButton(t *testing.T) {
 		r, q := w.Asking(t)
 		_, notice := w.HeldBehind(t, r)
 		w.Result(t, q, "", "ok", false)
-		assert.Equal(t, w.Word(i18n.TextsGo, i18n.Args{"Name": "api", "Count": 1}), w.Shows(t, notice).Text.Text)
+		assert.Equal(t, w.Word(i18n.TextsWaited, i18n.Args{"Name": "api", "Count": 1}), w.Shows(t, notice).Text.Text)
 		assert.Empty(t, w.Shows(t, notice).Buttons)
 	})
 }

@@ -202,16 +202,19 @@ func (b *Bot) lives() []chat.Feature {
 // talks are the features about what people and agents say and ask, and about what there is to see.
 func (b *Bot) talks() []chat.Feature {
 	c, s := b.Chat, b.Sessions
+	opened := func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
+		return b.Prompts.Asked(ctx, to, session)
+	}
 	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions,
 		Records: b.Decisions, Entry: b.Entries.Load, Queues: s, Send: b.Sender.Send,
-		Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
+		Opened: opened, Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests})
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Decisions: s, Edits: s, Entries: b.Entries,
 		Changes: b.Entries, Texts: texts, Confirm: b.VoiceConfirm,
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	b.NewGroups = groups.New(c, b.Sender)
-	dialogs := dialog.New(c, s, b.Requests.Floods)
+	dialogs := dialog.New(c, s, b.Requests.Floods, opened)
 	b.Requests.Connect(dialogs)
 	b.Asking.Connect(s.Halt, map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs})
 	c.Stopping = b.Asking.Stopping

@@ -89,7 +89,7 @@ func TestListBecomesOneLine(t *testing.T) {
 		{"it is answered", func(t *testing.T, w *chattest.World, _ session.Record, q chattest.Asked, _ []string) {
 			w.TapsOn(t, chattest.Alice, q, "ask_allow")
 			w.Result(t, q, "allow", "ok", false)
-		}, "2 messages go to api."},
+		}, "2 messages waited while api asked something."},
 		{"all are discarded", func(t *testing.T, w *chattest.World, r session.Record, _ chattest.Asked, keys []string) {
 			for _, key := range keys {
 				e, err := w.Inbox.Load(key)
@@ -122,7 +122,7 @@ func TestListOfTerminalHasNoReasons(t *testing.T) {
 		assert.Equal(t, []string{"Show the question"}, chattest.Words(w.Shows(t, list)))
 		require.NoError(t, w.SessionNews(t.Context(), r, news.Typed{Prompt: prompts.Prompt{Key: keys[0]}}))
 		w.Work(t)
-		assert.Equal(t, "2 messages go to api.", w.Shows(t, list).Text.Text)
+		assert.Equal(t, "2 messages waited while api asked something.", w.Shows(t, list).Text.Text)
 	})
 }
 
@@ -218,5 +218,71 @@ func TestP4_StoppedTextsOutliveKills(t *testing.T) {
 		for _, m := range w.Telegram.Sent {
 			assert.Empty(t, w.Shows(t, w.Telegram.LastID()).Buttons, m.Text.Text)
 		}
+	})
+}
+
+// TestListComesBackWithNextQuestion: texts that a first question did not release wait again while the agent asks a second one.
+func TestListComesBackWithNextQuestion(t *testing.T) {
+	chattest.RunsAs(t, "a permission", func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		hears(t, w, r, "first", "second")
+		w.TapsOn(t, chattest.Alice, q, "ask_allow")
+		w.Result(t, q, "allow", "ok", false)
+		next := w.AsksFor(t, r, "Bash", `{"command":"make deploy"}`)
+		list := w.Telegram.LastID()
+		assert.Contains(t, w.Shows(t, list).Text.Text, chattest.Lines("2 messages wait.", "1. first", "2. second"))
+		assert.Equal(t, list, w.Offer(t, next).Message)
+		assert.Less(t, w.Message(t, next), list, "below its question")
+		assert.False(t, w.LastSent(t).Sounds)
+		w.Press(t, chattest.Alice, list, "1. Deny with this text")
+		assert.Contains(t, w.Relay.Done()[1], "first")
+	})
+	chattest.RunsAs(t, "a dialog", func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		hears(t, w, r, "first", "second")
+		list := w.Telegram.LastID()
+		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
+		w.Work(t)
+		assert.Equal(t, "2 messages waited while api asked something.", w.Shows(t, list).Text.Text)
+		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, w.Telegram.LastID()).Text.Text, "2 messages wait.")
+	})
+}
+
+// TestListClosesWithTruth: a list that ends does not promise that its texts reach an agent that was stopped or has died.
+func TestListClosesWithTruth(t *testing.T) {
+	for name, do := range map[string]func(t *testing.T, w *chattest.World, r session.Record, q chattest.Asked){
+		"stopped": func(t *testing.T, w *chattest.World, _ session.Record, q chattest.Asked) { w.Refused(t, q, true) },
+		"died": func(t *testing.T, w *chattest.World, r session.Record, _ chattest.Asked) {
+			w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Completed })
+			require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ended{}))
+		},
+	} {
+		chattest.RunsAs(t, name, func(t *testing.T, w *chattest.World) {
+			r, q := w.Asking(t)
+			hears(t, w, r, "first", "second")
+			list := w.Telegram.LastID()
+			do(t, w, r, q)
+			w.Later(chattest.Round)
+			assert.Equal(t, "2 messages waited while api asked something.", w.Shows(t, list).Text.Text)
+			assert.Empty(t, w.Shows(t, list).Buttons)
+		})
+	}
+}
+
+// TestListReplacesInterruptAndSend: nothing is to be interrupted while the agent asks.
+func TestListReplacesInterruptAndSend(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		key := w.MustHear(t, "first")
+		held := news.Held{Why: news.Queued, Prompt: prompts.Prompt{Key: key}}
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), held))
+		w.Work(t)
+		queued := w.Telegram.LastID()
+		require.Equal(t, []string{"Interrupt and send"}, chattest.Words(w.Shows(t, queued)))
+		w.AsksFor(t, r, "Bash", chattest.Bash)
+		assert.Empty(t, w.Shows(t, queued).Buttons)
+		assert.Contains(t, w.Shows(t, w.Telegram.LastID()).Text.Text, "1 message waits.")
 	})
 }

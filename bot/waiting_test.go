@@ -427,7 +427,8 @@ func TestP7_WhereAQuestionIsInTheWayItIsShownAgain(t *testing.T) {
 			inQueue(t, func(t *testing.T, q *queue) {
 				q.Press(t, chattest.Bob, q.id, "1")
 				before := q.now()
-				asked, at := asks(t, q), q.Telegram.LastID()
+				at := q.Telegram.LastID() + 1
+				asked, last := asks(t, q), q.Telegram.LastID()
 				q.Lifecycle.OnSendNow = func(uuid.UUID, string) (bool, error) { return true, lifecycle.ErrAsks }
 				word := i18n.ButtonInterruptSend
 				if q.Has(q.now(), i18n.ButtonShowQuestion) { // an open dialog is known at once
@@ -435,9 +436,9 @@ func TestP7_WhereAQuestionIsInTheWayItIsShownAgain(t *testing.T) {
 				}
 				require.NoError(t, q.TapSpot(t, chattest.Bob, q.Spot(t, before, word)))
 				q.Work(t)
-				require.Equal(t, at+1, q.Telegram.LastID())
-				assert.Equal(t, asked.Text, q.Shows(t, at+1).Text)
-				assert.Equal(t, chattest.Words(asked), chattest.Words(q.Shows(t, at+1)))
+				require.Equal(t, last+1, q.Telegram.LastID())
+				assert.Equal(t, asked.Text, q.Shows(t, last+1).Text)
+				assert.Equal(t, chattest.Words(asked), chattest.Words(q.Shows(t, last+1)))
 				assert.Empty(t, chattest.Words(q.Shows(t, at)), "there is one place to answer")
 
 				q.Lifecycle.OnLook = lifecycle.Look{Phase: phase.WaitingPermission, Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}}

@@ -567,6 +567,7 @@ const (
 	ButtonResumeAllSend    Key = "button_resume_all_send" // Name
 	TextsWait              Key = "texts_wait"             // Count
 	TextsQueued            Key = "texts_queued"           // Count
+	TextsWaited            Key = "texts_waited"           // Count, Name
 	TextsGo                Key = "texts_go"               // Count, Name
 	TextsDropped           Key = "texts_dropped"          // Count
 	ButtonSendTo           Key = "button_send_to"         // Name

@@ -26,6 +26,7 @@ type Dialogs struct {
 	chat   *chat.Chat
 	keys   desk.Keys
 	floods func(session uuid.UUID) bool
+	opened chat.Opened
 	cards  chat.Cards[string] // by session, with the mark of what the terminal showed
 }
 
@@ -34,8 +35,8 @@ const CardKind = "dialog"
 
 // New gives the dialogs of a chat. floods says whether a session has asked so much of late that nothing
 // may be chosen from the chat.
-func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dialogs {
-	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, CardKind).Asking()}
+func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool, opened chat.Opened) *Dialogs {
+	return &Dialogs{chat: c, keys: keys, floods: floods, opened: opened, cards: chat.NewCards[string](c, CardKind).Asking()}
 }
 
 // Again brings the dialog of a session below all other messages. False: none is shown.
@@ -79,15 +80,18 @@ func (d *Dialogs) open(ctx context.Context, r views.Session, head render.Text, n
 		text := p.ScreenText(r, head, n.Screen, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(n.Attach)}))
 		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: d.chat.Sounds(chat.AgentAsks, r)})
 	}
-	look := d.look(r, *n.Dialog, head, n.Attach)
+	return errors.Join(d.show(ctx, r, d.look(r, *n.Dialog, head, n.Attach), n.Dialog.Mark), d.opened(ctx, r.Conversation, r.ID))
+}
+
+func (d *Dialogs) show(ctx context.Context, r views.Session, look card.Look, mark string) error {
 	defer d.cards.Hold()()
 	old, ok := d.cards.Get(r.ID.String())
-	if ok && (old.Payload != n.Dialog.Mark || old.Look.To != look.To) {
+	if ok && (old.Payload != mark || old.Look.To != look.To) {
 		if err := d.closeLocked(ctx, old, i18n.DialogChanged); err != nil {
 			return err
 		}
 	}
-	return d.cards.Show(ctx, r.ID.String(), look, n.Dialog.Mark)
+	return d.cards.Show(ctx, r.ID.String(), look, mark)
 }
 
 // hear closes a dialog that is gone, and that of a session that is ready or over.

@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/bot/textlist"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 )
 
@@ -63,7 +67,7 @@ func marks[N aboutPrompt](p *Prompts, reaction string) chat.Teller {
 // tellHeld says why a prompt waits, or asks about it.
 func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, n news.Held) error {
 	if n.Why == news.HeldDialog {
-		return p.Texts.Held(ctx, e, r, n.Now)
+		return p.list(ctx, e.Conversation, r.ID, n.Now)
 	}
 	if err := p.Texts.Left(ctx, e.Key); err != nil {
 		return err
@@ -81,6 +85,22 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 		}
 	}
 	return p.ask(ctx, asked{Reason: held, Why: n.Why, File: p.Chat.Short(n.File), Binding: n.Binding}, e, r)
+}
+
+// Asked lists the texts that wait in a conversation while a session's agent asks something.
+func (p *Prompts) Asked(ctx context.Context, to address.Conversation, session uuid.UUID) error {
+	return p.list(ctx, to, session, phase.Now{})
+}
+
+// list lists the texts that wait for an answer. No turn can be interrupted for one of them meanwhile.
+func (p *Prompts) list(ctx context.Context, to address.Conversation, session uuid.UUID, now phase.Now) error {
+	var errs []error
+	for _, c := range p.cards.List() {
+		if c.Payload.Reason == queued && c.Look.Session == session && c.Look.To == to {
+			errs = append(errs, p.close(ctx, c.Key, render.Plain(p.Chat.In(to).Say(i18n.QuestionBelow))))
+		}
+	}
+	return errors.Join(append(errs, p.Texts.Held(ctx, to, session, now))...)
 }
 
 // tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent may

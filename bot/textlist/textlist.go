@@ -78,7 +78,7 @@ func New(d Deps) *Lists {
 
 // Feature is what the dispatcher knows of the lists.
 func (l *Lists) Feature() chat.Feature {
-	return chat.Feature{Name: "textlist", Cards: map[string]chat.OnTap{
+	return chat.Feature{Name: "textlist", Heard: l.hear, Cards: map[string]chat.OnTap{
 		waitingKind: l.waiting.OnTap(l.tapWaiting), stoppedKind: l.stopped.OnTap(l.tapStopped)}}
 }
 
@@ -203,9 +203,6 @@ func became(p chat.Phrases, r views.Session, sent, dropped int) render.Text {
 	}
 	if dropped > 0 {
 		said = append(said, render.Plain(p.Words.Say(i18n.TextsDropped, i18n.Args{"Count": dropped})))
-	}
-	if said == nil {
-		return p.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
 	}
 	return chat.Joined(" ", said...)
 }

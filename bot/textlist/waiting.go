@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
@@ -34,20 +35,34 @@ func (l *Lists) Queued(ctx context.Context, e inbox.Entry, r views.Session) erro
 	if request, _, _ := l.Requests.Behind(r.ID, e.Conversation); request == "" {
 		return nil
 	}
-	return l.Held(ctx, e, r, phase.Now{})
+	return l.Held(ctx, e.Conversation, r.ID, phase.Now{})
 }
 
-// Held lists a text that waits because the agent asks something.
-func (l *Lists) Held(ctx context.Context, e inbox.Entry, r views.Session, now phase.Now) error {
+// Held lists the texts of a conversation that wait because the agent of a session asks something; now is what the agent
+// does, if that is known.
+func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.UUID, now phase.Now) error {
 	defer l.waiting.Hold()()
-	c, open := of(l.waiting, r.ID, e.Conversation)
+	c, open := of(l.waiting, session, to)
+	texts, err := l.held(l.session(session), to)
+	if err != nil || len(texts) == 0 && !open {
+		return err
+	}
 	if !open {
-		c.Look.ReplyTo = e.MessageID
+		c.Look.ReplyTo = texts[len(texts)-1].MessageID
 	}
 	if now.Phase.Waiting() && now.What != "" {
 		c.Payload.Tool = now.What
 	}
-	return l.showWaiting(ctx, c)
+	return l.showWaiting(ctx, c, texts)
+}
+
+// hear lists the texts that wait for an answer in a terminal, and ends the list when nothing is asked there.
+func (l *Lists) hear(ctx context.Context, r views.Session, n news.News) error {
+	switch n.(type) {
+	case news.DialogGone, news.Ended, news.Lost, news.Stopped, news.Failed:
+		return l.endWaiting(ctx, func(c card.Card[waiting]) bool { return c.Look.Session == r.ID })
+	}
+	return nil
 }
 
 // drawWaiting draws the open list of a key again.
@@ -57,20 +72,20 @@ func (l *Lists) drawWaiting(ctx context.Context, key string) error {
 	if !open {
 		return nil
 	}
-	return l.showWaiting(ctx, c)
-}
-
-// showWaiting shows a list, or ends it: its request is settled, or nothing waits.
-func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting]) error {
-	r, p := l.session(c.Look.Session), l.Chat.In(c.Look.To)
-	texts, err := l.held(r, c.Look.To)
+	texts, err := l.held(l.session(c.Look.Session), c.Look.To)
 	if err != nil {
 		return err
 	}
+	return l.showWaiting(ctx, c, texts)
+}
+
+// showWaiting shows a list, or ends it: its request is settled, or nothing waits.
+func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting], texts []inbox.Entry) error {
+	r, p := l.session(c.Look.Session), l.Chat.In(c.Look.To)
 	request, tool, answers := l.Requests.Behind(r.ID, c.Look.To)
 	switch {
 	case len(texts) == 0, request == "" && c.Payload.Request != "":
-		return l.waiting.Close(ctx, c.Key, became(p, r, len(texts), 0))
+		return l.waiting.Close(ctx, c.Key, waited(p, r, len(texts)))
 	case request != "":
 		c.Payload.Request, c.Payload.Tool, c.Payload.Answers = request, tool, answers
 	}
@@ -79,18 +94,31 @@ func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting]) error {
 	return l.waiting.Show(ctx, c.Key, c.Look, c.Payload)
 }
 
-// Left ends the list of a text that waits no longer, or for something else: its terminal asks nothing now. A list of a
-// request ends with the request.
+// Left ends the list of a text that waits no longer, or for something else: its terminal asks nothing now.
 func (l *Lists) Left(ctx context.Context, key string) error {
+	return l.endWaiting(ctx, func(c card.Card[waiting]) bool { return slices.Contains(c.Payload.Keys, key) })
+}
+
+// endWaiting ends lists of texts that wait for an answer in a terminal. A list of a request ends with the request.
+func (l *Lists) endWaiting(ctx context.Context, ends func(c card.Card[waiting]) bool) error {
 	defer l.waiting.Hold()()
 	var errs []error
 	for _, c := range l.waiting.List() {
-		if c.Payload.Request == "" && slices.Contains(c.Payload.Keys, key) {
-			last := became(l.Chat.In(c.Look.To), l.session(c.Look.Session), len(c.Payload.Keys), 0)
+		if c.Payload.Request == "" && ends(c) {
+			last := waited(l.Chat.In(c.Look.To), l.session(c.Look.Session), len(c.Payload.Keys))
 			errs = append(errs, l.waiting.Close(ctx, c.Key, last))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// waited is the plain line of a list whose question was settled. It does not say where the texts go: the agent may have
+// been stopped.
+func waited(p chat.Phrases, r views.Session, n int) render.Text {
+	if n == 0 {
+		return p.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
+	}
+	return p.Text(i18n.TextsWaited, i18n.Args{"Count": n, "Name": r.Name})
 }
 
 // held are the texts of a conversation that wait in the queue of a session, in their order.

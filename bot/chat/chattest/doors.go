@@ -143,7 +143,7 @@ func (w *World) Dialog(t *testing.T, r session.Record, d lifecycle.Dialog) outbo
 	require.NoError(t, w.SessionNews(t.Context(), r, OpenDialog(d)))
 	w.Work(t)
 	if w.Telegram.LastID() > before {
-		return w.LastSent(t)
+		return w.Shows(t, before+1)
 	}
 	return w.Telegram.LastEdit(t)
 }

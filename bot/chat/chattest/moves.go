@@ -29,16 +29,16 @@ func (w *World) SettledIn(t *testing.T, to session.Conversation) (r session.Reco
 	r = w.Record(t, r.ID)
 	require.NoError(t, w.Chats.SetCurrent(to, r.ID))
 	require.NoError(t, w.Chats.NoteMessage(to, 77, r.ID))
-	w.Updates++
-	held = inbox.Entry{Key: inbox.UpdateKey(w.Updates), Received: Started, State: inbox.Held, Session: r.ID,
-		Conversation: to, MessageID: 77, Text: "do it"}
-	_, err := w.Inbox.Add(held)
-	require.NoError(t, err)
 	q = w.AsksFor(t, r, "Bash", Bash)
 	w.Lifecycle.OnDialog = Trust
 	require.NoError(t, w.SessionNews(t.Context(), r, OpenDialog(Trust)))
 	w.Work(t)
 	require.Len(t, w.Telegram.Sent, 2)
+	w.Updates++ // it comes last: before the request, it would be in a list
+	held = inbox.Entry{Key: inbox.UpdateKey(w.Updates), Received: Started, State: inbox.Held, Session: r.ID,
+		Conversation: to, MessageID: 77, Text: "do it"}
+	_, err := w.Inbox.Add(held)
+	require.NoError(t, err)
 	return r, held, q
 }
 
