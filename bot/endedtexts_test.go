@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/prompt"
+	"ccbot/bot/sessions"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
@@ -37,6 +38,16 @@ func TestP4_ResumeSendsTextsInOrder(t *testing.T) {
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.Shows(t, id), i18n.ButtonResumeAndSend))
 		},
 		"by a command": func(t *testing.T, w *chattest.World, _ int) { w.MustHear(t, "/resume api") },
+		"in a terminal": func(t *testing.T, w *chattest.World, _ int) {
+			r := w.Records.List()[0]
+			w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Restoring })
+			_, err := sessions.Desk{Sessions: w.Resumer}.Resumed(t.Context(), r.ID)
+			require.NoError(t, err)
+		},
+		"it is open already": func(t *testing.T, w *chattest.World, _ int) {
+			w.Records.Change(w.Records.List()[0].ID, func(r *session.Record) { r.State = session.Running })
+			w.MustHear(t, "/resume api")
+		},
 		"all": func(t *testing.T, w *chattest.World, _ int) {
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Now(1), i18n.ButtonResumeAll))
 		},
@@ -82,6 +93,43 @@ func TestP4_ResumeAsksAboutLateTexts(t *testing.T) {
 		})
 		require.GreaterOrEqual(t, asks, 0, "%v", w.Telegram.Texts())
 		assert.Contains(t, w.Telegram.Sent[asks].Text.Text, "old")
+	})
+}
+
+// TestP4_ResumeSparesTextsOfOtherChats resumes a session in a group while a text waits in a private chat.
+func TestP4_ResumeSparesTextsOfOtherChats(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Archived)
+	own := w.MustHear(t, "private")
+	id := w.Telegram.LastID()
+	require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, r.ID))
+	say := func(text string) string {
+		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: chattest.GroupChat(chattest.Ours), Text: text})
+		require.NoError(t, w.Handle(t.Context(), key, u))
+		return key
+	}
+	shared := say("for all")
+	say("/resume api")
+	w.Work(t)
+	assert.Equal(t, []string{shared}, keptFor(w, r))
+	assert.Equal(t, inbox.Asked, w.EntryState(own))
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonResumeAndSend))
+	assert.Equal(t, []string{shared, own}, keptFor(w, r))
+}
+
+// TestLateTextsSoundOnce resumes a session for which three texts have waited for long.
+func TestLateTextsSoundOnce(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Archived)
+		for _, text := range []string{"one", "two", "three"} {
+			w.MustHear(t, text)
+		}
+		time.Sleep(prompt.MaxAge + time.Second)
+		before := trafficOf(w)
+		w.MustHear(t, "/resume api")
+		w.Work(t)
+		assert.Empty(t, keptFor(w, r))
+		assert.Equal(t, 1, trafficOf(w).minus(before).Sounds)
 	})
 }
 

@@ -139,6 +139,23 @@ func TestVoiceWithoutProgramSaysSo(t *testing.T) {
 	assert.Len(t, d.Telegram.Texts(), 1, "a piece of music has no words to write down")
 }
 
+// TestP4_ResumedRecordingKeepsItsWords sends a recording by resuming its session. The chat has its words nowhere else.
+func TestP4_ResumedRecordingKeepsItsWords(t *testing.T) {
+	d := spokenWorld(t, "delete all")
+	d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.Archived })
+	e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})
+	d.Work(t)
+	id := d.Telegram.LastID()
+	require.Contains(t, d.Shows(t, id).Text.Text, "delete all")
+	d.Press(t, chattest.Alice, id, d.Word(i18n.ButtonResumeAndSend))
+	assert.Contains(t, d.Shows(t, id).Text.Text, "delete all")
+	d.Delivered(t, d.R, e.Key, d.Now())
+	d.Work(t)
+	text := d.Shows(t, id).Text.Text
+	assert.Equal(t, 1, strings.Count(text, "delete all"))
+	assert.NotContains(t, text, d.Named(i18n.ResumeAndSend, "api"))
+}
+
 // TestP4_ResumeAsksAboutRecordings resumes a session to which recordings were sent after its end: what was written down of
 // them is shown before it is typed, whichever message resumes the session.
 func TestP4_ResumeAsksAboutRecordings(t *testing.T) {

@@ -70,8 +70,8 @@ type Chat struct {
 	Planned   func(prompt string) bool                                                                                    // the limit feature asks about it
 	// Stopping asks how to stop an agent that has an open question; false: no question is shown.
 	Stopping func(ctx context.Context, in Incoming, r views.Session) (asked bool, err error)
-	// SendWaiting sends the texts that wait for a session that returns.
-	SendWaiting func(ctx context.Context, r views.Session) error
+	// SendWaiting sends the texts of a chat that wait for a session that returns.
+	SendWaiting func(ctx context.Context, chatID int64, r views.Session) error
 }
 
 // New is a Chat about the sessions of a machine.

@@ -131,10 +131,15 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 	if became.Blank() {
 		became = render.Plain(p.Chat.In(c.Look.To).Say(i18n.PromptSettled))
 	}
-	if c.Payload.Reason == spoken {
-		became = chat.Paragraphs(c.Look.Text, became)
+	return p.cards.Close(ctx, key, c.Payload.after(became))
+}
+
+// after is the text of a settled question: what became of the prompt, below the words of a recording.
+func (a asked) after(became render.Text) render.Text {
+	if a.Words == "" {
+		return became
 	}
-	return p.cards.Close(ctx, key, became)
+	return chat.Paragraphs(chat.Quoted(a.Words), became)
 }
 
 // choices are what the buttons of a question offer.
@@ -197,6 +202,7 @@ type asked struct {
 	By      int64  `json:"by,omitempty"`      // of first: who starts the session
 	Command string `json:"command,omitempty"` // of mistyped: of ours, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
+	Words   string `json:"words,omitempty"`   // of a recording, which it shows
 	// Of held: why, and of HeldKeys the file with the person's key bindings, and the binding.
 	Why     news.Wait `json:"why,omitempty"`
 	File    string    `json:"file,omitempty"`
@@ -220,8 +226,9 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	offers.away = !r.Live
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
 	if q.state != inbox.Held && why.Reason != first {
-		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r)
+		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r) && !asksAlready(p, why, e, r)
 	}
+	why.Words = e.Spoken
 	why.write(&look, p.Chat.In(e.Conversation), e, r)
 	c := card.Card[asked]{Key: e.Key, Look: look, Payload: why}
 	writeShared(p, &c, e)
@@ -232,6 +239,13 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 		p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 	}
 	return nil
+}
+
+// asksAlready reports whether people are asked about another prompt for the same reason.
+func asksAlready(p *Prompts, why asked, e inbox.Entry, r views.Session) bool {
+	return slices.ContainsFunc(p.cards.List(), func(c card.Card[asked]) bool {
+		return c.Key != e.Key && c.Look.Session == r.ID && c.Look.To == e.Conversation && c.Look.Needs != "" && c.Payload.isSame(why)
+	})
 }
 
 // recount has the questions about a session's queue say how many prompts wait behind theirs by now, and its lists show
@@ -258,6 +272,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 // redraw has an open question say what is so of its prompt now.
 func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry) error {
 	r, _ := p.book.Records.Get(e.Session)
+	c.Payload.Words = e.Spoken
 	c.Payload.write(&c.Look, p.Chat.In(c.Look.To), e, p.book.Successor(r))
 	if writeShared(p, &c, e); c.Sent && c.Payload.isShared(c.Look.To) {
 		c.Look.Rank = outbox.Card // people have been asked; answers go before the count
@@ -371,8 +386,8 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views
 	switch c, ok := p.cards.Get(e.Key); {
 	case !ok || !c.Payload.isSame(was): // something new is asked about it
 	case a == resumeAndSend:
-		c.Look.Text, c.Look.Hint, c.Look.Options, c.Look.Rank = became, render.Text{}, nil, 0
-		err = p.cards.Show(ctx, e.Key, c.Look, asked{Reason: returning})
+		c.Look.Text, c.Look.Hint, c.Look.Options, c.Look.Rank = c.Payload.after(became), render.Text{}, nil, 0
+		err = p.cards.Show(ctx, e.Key, c.Look, asked{Reason: returning, Words: c.Payload.Words})
 	default:
 		err = p.close(ctx, e.Key, became)
 	}

@@ -34,7 +34,7 @@ func (a asked) isShared(to address.Conversation) bool {
 
 // isSame reports whether two cards ask the same, for whichever prompts.
 func (a asked) isSame(b asked) bool {
-	a.Others, b.Others = "", ""
+	a.Others, a.Words, b.Others, b.Words = "", "", "", ""
 	return a == b
 }
 
@@ -240,12 +240,13 @@ func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answe
 	return err
 }
 
-// SendWaiting keeps the texts under the card of a session that has ended in its queue, oldest first, because the session
-// returns. It asks about those that have waited for long.
-func (p *Prompts) SendWaiting(ctx context.Context, r views.Session) error {
+// SendWaiting keeps the texts under the cards of a session that has ended in its queue, oldest first, because the session
+// returns. It asks about those that have waited for long. Texts of another chat than the one that resumes the session stay
+// under their cards: who taps there may not know of them.
+func (p *Prompts) SendWaiting(ctx context.Context, chatID int64, r views.Session) error {
 	var errs []error
 	for _, c := range p.cards.List() {
-		if c.Payload.Reason != over || c.Look.Session != r.ID {
+		if c.Payload.Reason != over || c.Look.Session != r.ID || c.Look.To.ChatID != chatID {
 			continue
 		}
 		for _, key := range append([]string{c.Key}, strings.Fields(c.Payload.Others)...) {

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
@@ -56,5 +57,6 @@ func (s Desk) Resumed(
 		return current, err
 	}
 	current, _ = book.CurrentSession(r.Conversation)
-	return current, s.tellResuming(ctx, chat.Resume{Session: r, To: r.Conversation})
+	sent := s.chat.SendWaiting(ctx, r.Conversation.ChatID, r)
+	return current, errors.Join(sent, s.tellResuming(ctx, chat.Resume{Session: r, To: r.Conversation}))
 }

@@ -143,7 +143,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	} else if q.To, err = s.chat.Book.Place(ctx, q.To, q.Session, q.Session.ID.String()); err == nil {
 		err = s.chat.Book.Use(ctx, q.To, q.Session)
 	}
-	sent := s.chat.SendWaiting(ctx, q.Session)
+	sent := s.chat.SendWaiting(ctx, from.ChatID, q.Session)
 	if err != nil || q.Many && q.Before.Blank() {
 		return err == nil, errors.Join(err, sent)
 	}
@@ -164,6 +164,9 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 	at := s.chat.Book.Home(q.To, q.Session)
 	s.Recall(q.Session, at)
 	if err := s.chat.Book.Use(ctx, at, q.Session); err != nil {
+		return err
+	}
+	if err := s.chat.SendWaiting(ctx, q.To.ChatID, q.Session); err != nil {
 		return err
 	}
 	if at != q.To {
