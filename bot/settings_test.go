@@ -101,7 +101,7 @@ func TestNewBeginsInTheFolderThatWasChosen(t *testing.T) {
 }
 
 // Two people have a page of a group open each: both choose, and nothing of one person's.
-func TestAGroupHasALanguageAndNothingElse(t *testing.T) {
+func TestGroupChoosesLanguage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Restart(t)
 	spoken := 0
@@ -117,8 +117,8 @@ func TestAGroupHasALanguageAndNothingElse(t *testing.T) {
 		require.NoError(t, w.Pressing(t, by, id, text))
 		w.Work(t)
 	}
-	assert.Equal(t, "Settings\nLanguage: English (default)", w.Shows(t, one).Text.Text)
-	assert.Len(t, w.Shows(t, one).Buttons, 2, "the language, and back")
+	assert.Equal(t, "Settings\nLanguage: English (default)\nQuiet hours: none", w.Shows(t, one).Text.Text)
+	assert.Equal(t, []string{"Language", "Quiet hours", "‹ Back"}, chattest.Words(w.Shows(t, one)), "and nothing else")
 	press(chattest.Alice, one, "Language")
 	press(chattest.Bob, other, "Language")
 	press(chattest.Alice, one, "Русский")
@@ -255,6 +255,8 @@ func TestQuietTimesAreTyped(t *testing.T) {
 		{"22.30 – 6", "Quiet hours: 22:30–6:00"},
 		{"2h", "Quiet hours: quiet until "},
 		{"off", "Quiet hours: none"},
+		{"0-24", "Quiet hours: 0:00–24:00"},
+		{"22-24", "Quiet hours: 22:00–24:00"},
 		{"", "Quiet hours: 21:00–7:00"},
 		{"25-6", "Send times or how long"},
 		{"7:60-8", "Send times or how long"},
@@ -298,6 +300,35 @@ func TestQuietHoursHaveDays(t *testing.T) {
 	w.Press(t, chattest.Alice, id, "Quiet for 2 h")
 	assert.True(t, w.Chats.Quiet(chattest.AtAlice, uuid.New(), w.Now()))
 	assert.False(t, w.Chats.Settings(chattest.Alice).QuietFor.Quiet(w.Now().Add(2*time.Hour), time.Time{}))
+	w.Press(t, chattest.Alice, id, "Quiet no longer")
+	assert.Nil(t, w.Chats.Settings(chattest.Alice).QuietFor)
+	assert.Equal(t, 22*60, w.Chats.Settings(chattest.Alice).Quiet.From, "the hours stay")
+	assert.Contains(t, chattest.Words(w.Shows(t, id)), "Quiet for 2 h")
+	for _, day := range []string{"✓ Mon", "✓ Tue", "✓ Wed", "✓ Thu", "✓ Fri", "✓ Sat", "✓ Sun"} {
+		w.Press(t, chattest.Alice, id, day)
+	}
+	assert.Nil(t, w.Chats.Settings(chattest.Alice).Quiet, "hours on no day are none")
+}
+
+// TestWholeDayIsQuiet: hours from midnight to midnight have no end.
+func TestWholeDayIsQuiet(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.MustHear(t, "/quiet 0-24")
+	for hour := range 24 {
+		at := time.Date(2026, 3, 5, hour, 59, 0, 0, time.Local)
+		assert.True(t, w.Chats.Quiet(chattest.AtAlice, uuid.New(), at), "%d", hour)
+	}
+}
+
+// TestGroupHasQuietHours: a group chooses its quiet hours with the same command and page as a person.
+func TestGroupHasQuietHours(t *testing.T) {
+	w := chattest.NewWorld(t)
+	key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: chattest.GroupChat(chattest.Ours), Text: "/quiet 2h"})
+	require.NoError(t, w.Handle(t.Context(), key, u))
+	w.Work(t)
+	assert.Contains(t, w.LastSent(t).Text.Text, "Quiet hours: quiet until ")
+	assert.True(t, w.Chats.Quiet(chattest.InGroup, uuid.New(), w.Now()))
+	assert.False(t, w.Chats.Quiet(chattest.AtAlice, uuid.New(), w.Now()))
 }
 
 func TestNoticesOfOtherSessionsAreSwitchedOff(t *testing.T) {

@@ -468,7 +468,8 @@ const (
 	SettingQuiet           Key = "setting_quiet"
 	SettingQuietAbout      Key = "setting_quiet_about"
 	QuietNone              Key = "quiet_none"
-	QuietOnce              Key = "quiet_once"  // Age
+	QuietOnce              Key = "quiet_once" // Age
+	QuietEnd               Key = "quiet_end"
 	QuietUntil             Key = "quiet_until" // Time
 	QuietUsage             Key = "quiet_usage"
 	ModelHidden            Key = "model_hidden"

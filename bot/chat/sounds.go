@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"github.com/google/uuid"
+
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/views"
 )
@@ -33,12 +35,13 @@ const (
 	always  sounding = iota + 1
 	inFront          // if people read the session in its conversation
 	outsideQuietHours
+	byDay    // outside quiet hours, also if a person has sent something since they began
 	asChosen // outside quiet hours, if the chat wants a sound
 )
 
 var soundings = map[Occasion]sounding{
 	AgentAsks:       always,
-	Reminder:        outsideQuietHours,
+	Reminder:        byDay,
 	PromptUndecided: always,
 	SecondWriter:    always,
 	WorkInterrupted: always,
@@ -63,6 +66,8 @@ func (c *Chat) Sounds(o Occasion, r views.Session) bool {
 		return c.Book.IsInFront(r)
 	case outsideQuietHours:
 		return !quiet()
+	case byDay:
+		return !c.Book.Quiet(r.Conversation, uuid.Nil, c.Now())
 	case asChosen:
 		return c.Book.Settings(r.Conversation.ChatID).Reports(r.ID) == conversation.Sound && !quiet()
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Settings are what a chat has chosen; what is zero was not chosen, and the bot's configuration
-// decides. A private chat is one person's. A group has a language, and nothing else.
+// decides. A private chat is one person's. A group has a language, quiet hours and favourites.
 type Settings struct {
 	Language   string         `json:"language,omitempty"`   // one of i18n.Languages
 	Telegram   string         `json:"telegram,omitempty"`   // the language of the person's Telegram, as an IETF tag
@@ -44,7 +44,7 @@ func (s Settings) Reports(session uuid.UUID) string {
 	return cmp.Or(s.Sessions[session], s.Background, Line)
 }
 
-// Hours are a part of a day, in minutes since midnight by the machine's clock; it may pass midnight.
+// Hours are a part of a day, in minutes since midnight by the machine's clock; it may pass midnight. 1440 is the end of a day.
 type Hours struct {
 	From  int   `json:"from"`
 	Until int   `json:"until"`
@@ -71,9 +71,12 @@ type Span struct {
 	Until time.Time `json:"until"`
 }
 
+// Lasts reports whether the span has not ended.
+func (s *Span) Lasts(now time.Time) bool { return s != nil && now.Before(s.Until) }
+
 // Quiet is [Hours.Quiet] for the span.
 func (s *Span) Quiet(now, asked time.Time) bool {
-	return s != nil && !now.Before(s.From) && now.Before(s.Until) && asked.Before(s.From)
+	return s.Lasts(now) && !now.Before(s.From) && asked.Before(s.From)
 }
 
 // Quiet reports whether what is answered now to what was asked then arrives without a sound: these are the

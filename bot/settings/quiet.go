@@ -38,8 +38,11 @@ func quietHours(v view) []choice {
 
 // quietExtra are a button that makes the chat quiet once, and one for each day on which the hours begin.
 func quietExtra(v view) [][]card.Option {
-	once := v.Say(i18n.QuietOnce, i18n.Args{"Age": v.Age(quietOnce)})
-	rows := chat.Rows(1, card.Option{Text: once, Value: chat.Does(quietOnce.String())})
+	once := card.Option{Text: v.Say(i18n.QuietOnce, i18n.Args{"Age": v.Age(quietOnce)}), Value: chat.Does(quietOnce.String())}
+	if v.set.QuietFor.Lasts(v.now) {
+		once = card.Option{Text: v.Say(i18n.QuietEnd), Value: chat.Does(quietEnd)}
+	}
+	rows := chat.Rows(1, once)
 	if v.set.Quiet == nil {
 		return rows
 	}
@@ -53,6 +56,9 @@ func quietExtra(v view) [][]card.Option {
 	}
 	return append(rows, chat.Rows(4, days...)...)
 }
+
+// quietEnd is the value of the button that ends the time for which a chat is quiet once.
+const quietEnd = "end"
 
 // dayValue begins the value of a button that adds a day of the week, or removes it.
 const dayValue = "day"
@@ -71,7 +77,7 @@ func quietSaid(v view) string {
 			}
 		}
 	}
-	if s := v.set.QuietFor; s != nil && v.now.Before(s.Until) {
+	if s := v.set.QuietFor; s.Lasts(v.now) {
 		said = append(said, v.Say(i18n.QuietUntil, i18n.Args{"Time": v.Moment(s.Until)}))
 	}
 	if said == nil {
@@ -80,16 +86,23 @@ func quietSaid(v view) string {
 	return strings.Join(said, v.Say(i18n.JoinNames))
 }
 
-// chooseQuiet chooses hours, adds or removes a day, or makes the chat quiet once. Any other value ends both.
+// chooseQuiet chooses hours, adds or removes a day, or makes the chat quiet once, or ends that. Any other value ends both.
+// Hours on no day are none.
 func chooseQuiet(s *conversation.Settings, value string, now time.Time) {
 	day, isDay := strings.CutPrefix(value, dayValue)
 	if isDay {
 		n, err := strconv.Atoi(day)
 		if err == nil && n >= 0 && n < len(week) && s.Quiet != nil {
 			h := *s.Quiet
-			h.Toggle(time.Weekday(n))
-			s.Quiet = &h
+			if s.Quiet = nil; h.Days != 1<<n {
+				h.Toggle(time.Weekday(n))
+				s.Quiet = &h
+			}
 		}
+		return
+	}
+	if value == quietEnd {
+		s.QuietFor = nil
 		return
 	}
 	h, once, ok := parseQuiet(value)
@@ -129,10 +142,10 @@ func parseQuiet(typed string) (h conversation.Hours, once time.Duration, ok bool
 		if n > 24 || m > 59 || n == 24 && m > 0 {
 			ok = false
 		}
-		return n%24*60 + m
+		return n*60 + m
 	}
 	ok = true
-	h.From, h.Until = minutes(part[1], part[2]), minutes(part[3], part[4])
+	h.From, h.Until = minutes(part[1], part[2])%(24*60), minutes(part[3], part[4])
 	return h, 0, ok && h.From != h.Until
 }
 
@@ -146,9 +159,6 @@ func hours(h *conversation.Hours) string {
 
 // runQuiet is /quiet [22:30-6:45 | 2h | off], which shows the page afterwards.
 func (s *Settings) runQuiet(ctx context.Context, in chat.Incoming, arg string) error {
-	if s.isGroup(chat.Visit{To: in.To}) {
-		return s.chat.Pages.Open(ctx, in, page)
-	}
 	_, _, ok := parseQuiet(arg)
 	if !ok && arg != "" && arg != conversation.Off {
 		return s.chat.Say(ctx, in.To, s.chat.In(in.To).Say(i18n.QuietUsage))

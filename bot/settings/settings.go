@@ -72,6 +72,11 @@ type view struct {
 // isGroup reports whether a chat is not one person's.
 func (s *Settings) isGroup(v chat.Visit) bool { return !s.chat.Book.IsAllowed(v.To.ChatID) }
 
+// offers reports whether a chat may choose a setting. A group has a language and quiet hours.
+func (s *Settings) offers(o one, v chat.Visit) bool {
+	return o.name == language || o.name == quiet || !s.isGroup(v)
+}
+
 // find is the setting of an address that a chat may choose; false: there is none.
 func (s *Settings) find(v chat.Visit) (one, bool) {
 	if id, ok := strings.CutPrefix(v.Rest, notices+"/"); ok {
@@ -79,7 +84,7 @@ func (s *Settings) find(v chat.Visit) (one, bool) {
 		r, known := s.chat.Book.Records.Get(parsed)
 		return noticesOf(r), known && !s.isGroup(v)
 	}
-	i := slices.IndexFunc(all, func(o one) bool { return o.name == v.Rest && (o.name == language || !s.isGroup(v)) })
+	i := slices.IndexFunc(all, func(o one) bool { return o.name == v.Rest && s.offers(o, v) })
 	if i < 0 {
 		return one{}, false
 	}
@@ -115,7 +120,7 @@ func (s *Settings) draw(_ context.Context, visit chat.Visit) (chat.Screen, error
 	lines := []render.Text{render.Bold(v.Say(i18n.SettingsTitle))}
 	var buttons []card.Option
 	for _, o := range all {
-		if o.name != language && s.isGroup(visit) {
+		if !s.offers(o, visit) {
 			continue
 		}
 		lines = append(lines, o.line(v))
