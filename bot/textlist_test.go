@@ -154,7 +154,7 @@ func TestP4_StoppedTextsAreOneCard(t *testing.T) {
 		now := trafficOf(w).minus(before)
 		assert.Equal(t, []int{1, 1}, []int{now.Messages, now.Sounds}, "one message, one sound")
 		assert.Equal(t, chattest.Lines("Stopped. api has not carried out these messages:",
-			"1. deploy", "2. one", "3. two", "4. three", "5. four"), w.Shows(t, list).Text.Text)
+			"1. Interrupted: deploy", "2. one", "3. two", "4. three", "5. four"), w.Shows(t, list).Text.Text)
 		assert.Equal(t, []string{"1. Send again", "1. Discard", "2. Send", "2. Discard", "3. Send", "3. Discard", "4. Send", "4. Discard",
 			"5. Send", "5. Discard", "Send all", "Discard all"}, chattest.Words(w.Shows(t, list)))
 		assert.Equal(t, 5, w.Deps.Cards.Needs(r.ID).Decisions)
@@ -172,6 +172,19 @@ func TestP4_StoppedTextsAreOneCard(t *testing.T) {
 	})
 }
 
+// TestP4_StoppedTextsResumeTheirSession sends texts of a stop after their session has ended.
+func TestP4_StoppedTextsResumeTheirSession(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		list, keys := stops(t, w, r, "deploy", "one", "two")
+		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+		w.Press(t, chattest.Alice, list, "Send all")
+		assert.Equal(t, []string{keys[2], keys[0], keys[1]}, keptFor(w, r))
+		assert.Equal(t, 1, strings.Count(strings.Join(w.Lifecycle.Done(), "\n"), "restore "), "%v", w.Lifecycle.Done())
+		assert.Equal(t, "3 messages go to api.", w.Shows(t, list).Text.Text)
+	})
+}
+
 // TestP4_NextStopListsAllTexts: texts of an earlier stop that nobody has decided about come below with those of the next one.
 func TestP4_NextStopListsAllTexts(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
@@ -184,7 +197,7 @@ func TestP4_NextStopListsAllTexts(t *testing.T) {
 		assert.Greater(t, again, list)
 		assert.Equal(t, 1, trafficOf(w).minus(before).Sounds)
 		assert.Empty(t, w.Shows(t, list).Buttons)
-		assert.Contains(t, w.Shows(t, again).Text.Text, chattest.Lines("1. deploy", "2. more", "3. one", "4. two"))
+		assert.Contains(t, w.Shows(t, again).Text.Text, chattest.Lines("1. Interrupted: deploy", "2. Interrupted: more", "3. one", "4. two"))
 		w.Press(t, chattest.Alice, again, "Discard all")
 		assert.Empty(t, w.EntryState(keys[0]))
 		assert.Equal(t, "4 messages were discarded.", w.Shows(t, again).Text.Text)

@@ -124,6 +124,7 @@ const (
 	StopAsk                Key = "stop_ask"         // Name
 	StopHeld               Key = "stop_held"        // Name
 	StopTexts              Key = "stop_texts"       // Name
+	TextInterrupted        Key = "text_interrupted"
 	LeftAsk                Key = "left_ask"         // Name
 	StopSubagents          Key = "stop_subagents"   // Count, Name
 	Interrupted            Key = "interrupted"      // Name

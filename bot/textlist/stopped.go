@@ -133,6 +133,11 @@ func (s *stopped) write(l *card.Look, p chat.Phrases, r views.Session, texts []i
 	s.Texts = slices.DeleteFunc(s.Texts, func(t text) bool {
 		return !slices.ContainsFunc(texts, func(e inbox.Entry) bool { return e.Key == t.Key })
 	})
+	for i, t := range s.Texts {
+		if t.Interrupted && len(texts) > 1 {
+			texts[i].Text = p.Say(i18n.Named, i18n.Args{"What": p.Say(i18n.TextInterrupted), "Said": texts[i].Text})
+		}
+	}
 	switch {
 	case len(texts) > 1:
 		l.Text = chat.Lines(p.Text(i18n.StopTexts, i18n.Args{"Name": r.Name, "Count": len(texts)}), Lines(p, texts))
@@ -160,7 +165,8 @@ func (s *stopped) write(l *card.Look, p chat.Phrases, r views.Session, texts []i
 	}
 }
 
-// tapStopped decides about a text, or about all that the list shows. Any allowed person of the chat may.
+// tapStopped decides about a text, or about all that the list shows. Any allowed person of the chat may. A session that has
+// ended is resumed for what is sent.
 func (l *Lists) tapStopped(ctx context.Context, t chat.Tap, was stopped) (chat.Answer, error) {
 	word, key, _ := strings.Cut(t.Card.Option, ":")
 	keys := []string{key}
@@ -189,6 +195,11 @@ func (l *Lists) tapStopped(ctx context.Context, t chat.Tap, was stopped) (chat.A
 		if err != nil {
 			err = l.explain(ctx, t, r, err)
 		}
+		if done > 0 && !drop && r.Resumable {
+			now, _ := l.Chat.Book.CurrentSession(t.To)
+			_, back := l.Chat.Resume(ctx, chat.Resume{Session: r, To: t.To, From: t.From, Undo: now.ID != r.ID && now.Live})
+			err = errors.Join(err, back)
+		}
 		if drop {
 			return errors.Join(err, l.drawStopped(ctx, t.Card.Key, 0, done))
 		}
@@ -196,13 +207,16 @@ func (l *Lists) tapStopped(ctx context.Context, t chat.Tap, was stopped) (chat.A
 	})
 }
 
-// decide queues a text again, or discards it.
+// decide queues a text again, or discards it. If the session has ended, the text waits until the session returns.
 func (l *Lists) decide(ctx context.Context, e inbox.Entry, r views.Session, drop bool) error {
 	if drop {
 		l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 		return l.Changes.FinishIn(e.Key, e.State)
 	}
 	l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
+	if r.Resumable {
+		return l.Queue.Keep(ctx, r.ID, e.Key)
+	}
 	if err := l.Chat.Book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
 		return err
 	}
