@@ -185,7 +185,7 @@ func (b *Bot) lives() []chat.Feature {
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter})
 	goOn := sessions.GoingOn{Add: b.Entries.Add, Queue: s, Text: b.ContinueText}
 	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,
-		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
+		Recall: b.Answers.Recall, Kept: kept, GoOn: goOn, Idle: b.Idle})
 	c.Resume, c.Lead, c.Planned = b.Resumer.Resume, b.Resumer.Lead, limits.Has
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
 		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})

@@ -11,13 +11,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
+
+// TestReceiptQuotesQueuedTexts: the first words of texts that stay queued are quoted, and those of another chat are not.
+func TestReceiptQuotesQueuedTexts(t *testing.T) {
+	for _, over := range []news.News{news.Stopped{}, news.Ended{}} {
+		w := chattest.NewWorld(t)
+		r := w.NewCurrentSession(t, "api", session.Archived)
+		one, two := w.Prompt(t, r, "deploy it\nand watch", inbox.Held), w.Prompt(t, r, chattest.Long(100), inbox.Held)
+		other := w.Prompt(t, r, "secret", inbox.Held)
+		require.NoError(t, w.Inbox.Change(other.Key, func(e *inbox.Entry) error { e.Conversation = chattest.InGroup; return nil }))
+		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = []string{one.Key, two.Key, other.Key} })
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), over))
+		text := w.Telegram.Last(t).Text.Text
+		assert.Contains(t, text, w.Word(i18n.ReceiptWaiting, i18n.Args{"Count": 3})+"\n“deploy it …”, “word00000 ")
+		assert.Less(t, len(text), 250)
+		assert.NotContains(t, text, "secret")
+	}
+}
 
 func TestReceiptText(t *testing.T) {
 	agent := chattest.Ended(10, process.HowHangUp, 2*time.Hour)

@@ -62,7 +62,7 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 		return err
 	}
 	p := s.chat.In(r.Conversation)
-	screen, waiting := "", ""
+	screen := ""
 	word, args := exitOf(r)
 	switch n := told.(type) {
 	case news.Lost:
@@ -76,12 +76,9 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 			screen = n.Screen
 		}
 	}
-	if n := len(r.Prompts); n > 0 {
-		waiting = p.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
-	}
 	foot := p.InterruptionText(r.Interruption)
-	if waiting != "" {
-		foot = render.Join(render.Plain(waiting+"\n"), foot)
+	if waiting := s.queuedText(p, r); !waiting.Blank() {
+		foot = render.Join(waiting, render.Plain("\n"), foot)
 	}
 	links := p.EndedLink(r.ID)
 	links[0] = append(links[0], continueLink(p, r)...)
@@ -152,12 +149,20 @@ func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt new
 	if r.Resumable && receipt.Quiet == 0 {
 		links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
 	}
-	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: ReceiptText(p, r, receipt), Options: links})
+	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: s.ReceiptText(p, r, receipt), Options: links})
+}
+
+// queuedText counts the prompts that stay in the queue of a session, and quotes the first words of those of its chat.
+func (s *Sessions) queuedText(p chat.Phrases, r views.Session) render.Text {
+	if len(r.Prompts) == 0 {
+		return render.Text{}
+	}
+	return chat.Lines(p.Text(i18n.ReceiptWaiting, i18n.Args{"Count": len(r.Prompts)}), render.Plain(quotes(p, s.Kept(r))))
 }
 
 // ReceiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line
 // for each process.
-func ReceiptText(p chat.Phrases, r views.Session, receipt news.Stopped) render.Text {
+func (s *Sessions) ReceiptText(p chat.Phrases, r views.Session, receipt news.Stopped) render.Text {
 	head := i18n.ReceiptArchived
 	switch {
 	case receipt.Quiet > 0:
@@ -175,10 +180,7 @@ func ReceiptText(p chat.Phrases, r views.Session, receipt news.Stopped) render.T
 	if receipt.Stays {
 		text = append(text, p.Text(i18n.ReceiptStays))
 	}
-	if n := len(r.Prompts); n > 0 {
-		text = append(text, p.Text(i18n.ReceiptWaiting, i18n.Args{"Count": n}))
-	}
-	return chat.Lines(text...)
+	return chat.Lines(append(text, s.queuedText(p, r))...)
 }
 
 // isOrdinary reports whether an archive ended one process, which needed no force, and met no other: /why

@@ -111,11 +111,14 @@ func (t *Together) look(to address.Conversation, b comingBack) card.Look {
 		}
 		line := p.Text(word[l.State], i18n.Args{"Name": r.Name})
 		if len(l.Kept) > 0 {
-			quoted := each.As(l.Kept, func(text string) string { return "“" + text + "”" })
-			texts := p.Some(quoted, p.Say(i18n.JoinNames))
-			line = render.Join(line, render.Plain(" "+p.Say(i18n.BackKept, i18n.Args{"Said": texts})))
+			line = render.Join(line, render.Plain(" "+p.Say(i18n.BackKept, i18n.Args{"Said": quotes(p, l.Kept)})))
 		}
 		lines = append(lines, render.Join(render.Plain("• "), line))
 	}
 	return card.Look{To: to, Text: chat.Lines(append([]render.Text{p.Text(i18n.BackHead, i18n.Args{"Count": len(b.Lines)})}, lines...)...), Renew: true}
+}
+
+// quotes quotes the first lines of prompts.
+func quotes(p chat.Phrases, kept []string) string {
+	return p.Some(each.As(kept, func(text string) string { return "“" + text + "”" }), p.Say(i18n.JoinNames))
 }

@@ -164,7 +164,7 @@ var Ending = Change[sessions.End, Ended]{Verb: "archive", do: func(ctx context.C
 	if err != nil {
 		return did, desk.AsTheChatSays(s.english(), r, err)
 	}
-	return Ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: desk.InTerminal(sessions.ReceiptText(s.english(), r, what).Text)}, nil
+	return Ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: desk.InTerminal(s.bot.Resumer.ReceiptText(s.english(), r, what).Text)}, nil
 }}
 
 // Forget names the session whose record is to be deleted.
