@@ -313,3 +313,35 @@ func TestP4_ThePersonIsHeardAtOnceWhenTheAPIComesBack(t *testing.T) {
 		assert.Equal(t, time.Minute, time.Since(b.start), "what Telegram has asked for is kept")
 	})
 }
+
+// TestQuestionNeverWaitsForCards: the card of a group reports that its agent waits, and the question comes a moment later.
+// The edit of the card takes nothing that the question needs, also if answers have used up the budget.
+func TestQuestionNeverWaitsForCards(t *testing.T) {
+	for name, answers := range map[string]int{"a free budget": 0, "a used one": groupBurst} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, nil, func(t *testing.T, b *bench) {
+				ctx, chat := t.Context(), int64(-5)
+				for i := range answers {
+					m := say(chat, fmt.Sprint("answer ", i))
+					m.Rank = Answer
+					require.NoError(t, b.Post(ctx, m))
+				}
+				for i := range 8 { // a card of each session comes to a turning point
+					m := say(chat, fmt.Sprint("waits ", i))
+					m.Rank = Turning
+					require.NoError(t, b.Edit(ctx, to(chat), 900+i, m))
+				}
+				b.idle(6 * time.Second)
+				free := len(b.seen("edit", true)) // before the question came
+				m := say(chat, "question")
+				m.Rank = Question
+				before := time.Now()
+				_, err := b.Send(ctx, m)
+				require.NoError(t, err)
+				assert.Zero(t, time.Since(before), "it is sent at once")
+				assert.Len(t, b.seen("edit", true), free, "no card went before it")
+				assert.Equal(t, answers == 0, free > 0)
+			})
+		})
+	}
+}
