@@ -181,18 +181,18 @@ func (b *Bot) lives() []chat.Feature {
 	others := writers.New(c, s, s, s, s, b.Answers.Follow)
 	limits := limit.New(c, b.Entries, s, s.Brief)
 	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
-	kept := func(r views.Session) []string { return waiting.Lines(b.Entries.Load, r) }
+	c.Kept = func(r views.Session) []string { return waiting.Lines(b.Entries.Load, r) }
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter})
 	goOn := sessions.GoingOn{Add: b.Entries.Add, Queue: s, Text: b.ContinueText}
 	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,
-		Recall: b.Answers.Recall, Kept: kept, GoOn: goOn, Idle: b.Idle})
+		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
 	c.Resume, c.Lead, c.Planned = b.Resumer.Resume, b.Resumer.Lead, limits.Has
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
 		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})
 	b.Place = b.Topics.Place
 	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
-		Kept: kept, Together: b.Resumer.Together.Show})
+		Together: b.Resumer.Together.Show})
 	return []chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(),
 		b.Idle.Feature(), b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 		why.New(why.Deps{Chat: c, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry,
@@ -202,34 +202,30 @@ func (b *Bot) lives() []chat.Feature {
 // talks are the features about what people and agents say and ask, and about what there is to see.
 func (b *Bot) talks() []chat.Feature {
 	c, s := b.Chat, b.Sessions
-	opened := func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
-		return b.Prompts.Asked(ctx, to, session)
-	}
 	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions,
 		Records: b.Decisions, Entry: b.Entries.Load, Queues: s, Send: b.Sender.Send,
-		Opened: opened, Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
+		Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests})
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Decisions: s, Edits: s, Entries: b.Entries,
 		Changes: b.Entries, Texts: texts, Confirm: b.VoiceConfirm,
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	b.NewGroups = groups.New(c, b.Sender)
-	dialogs := dialog.New(c, s, b.Requests.Floods, opened)
+	dialogs := dialog.New(c, s, b.Requests.Floods)
 	b.Requests.Connect(dialogs)
 	b.Asking.Connect(s.Halt, map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs})
 	c.Stopping = b.Asking.Stopping
 	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Asking.Again)
 	c.Begin, c.Lost, c.ResumeAll = b.Resumer.Begin, b.Reports.Lost, b.Reports.ResumeAll
-	c.SendWaiting = b.Prompts.SendWaiting
+	c.SendWaiting, c.Opened = b.Prompts.SendWaiting, b.Prompts.Asked
 	c.IsNext, c.Run, c.LeaveView = queues.IsNext, b.run, s.LeaveView
 	switches := modes.New(c, s)
 	b.Moves = moves.New(c, func(ctx context.Context, where chat.Where) error {
 		return b.each("moved", func(f chat.Feature) error { return f.Moved(ctx, where) })
 	}, b.Topics.AskLost)
 	b.Changes = changes.New(c, s)
-	kept := func(r views.Session) []string { return waiting.Lines(b.Entries.Load, r) }
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s,
-		InFront: b.Answers.InFull, Waits: kept, Others: b.Resumer, Steps: b.Steps,
+		InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
 		Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show,
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})

@@ -53,8 +53,7 @@ type Deps struct {
 	Entry   func(key string) (inbox.Entry, error) // a text of somebody's
 	Queues  Queues
 	// Send brings a message into the chat, and waits until Telegram has taken or refused it.
-	Send   func(ctx context.Context, m outbox.Message) (int, error)
-	Opened chat.Opened
+	Send func(ctx context.Context, m outbox.Message) (int, error)
 	// Over hears of a request that has come to be over, when that is on disk.
 	Over func(ctx context.Context)
 }
@@ -207,7 +206,7 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 	}
 	r.left.Store(false)
 	pause.Poke(r.wake) // what was decided meanwhile is delivered
-	a.note(q.ID, a.Opened(ctx, c.Conversation, q.Session))
+	a.note(q.ID, a.Chat.Opened(ctx, c.Conversation, q.Session))
 	return nil
 }
 
@@ -231,7 +230,7 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 	}
 	a.Chat.At("ask-saved")
 	r.showLocked(ctx, c)
-	a.note(q.ID, a.Opened(ctx, c.Conversation, q.Session))
+	a.note(q.ID, a.Chat.Opened(ctx, c.Conversation, q.Session))
 	return nil
 }
 

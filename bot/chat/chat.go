@@ -70,6 +70,10 @@ type Chat struct {
 	Planned   func(prompt string) bool                                                                                    // the limit feature asks about it
 	// Stopping asks how to stop an agent that has an open question; false: no question is shown.
 	Stopping func(ctx context.Context, in Incoming, r views.Session) (asked bool, err error)
+	// Opened is called after the message about a question of a session's agent is on its way to a conversation.
+	Opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
+	// Kept returns the first lines of the prompts that wait for a session, in order.
+	Kept func(r views.Session) []string
 	// SendWaiting sends the texts of a chat that wait for a session that returns.
 	SendWaiting func(ctx context.Context, chatID int64, r views.Session) error
 }

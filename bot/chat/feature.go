@@ -60,9 +60,6 @@ func (f Feature) Whole() Feature {
 	return f
 }
 
-// Opened is called after the message about a question of a session's agent is on its way to a conversation.
-type Opened = func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
-
 // Teller tells one type of news, which no other feature tells.
 type Teller struct {
 	Of   reflect.Type

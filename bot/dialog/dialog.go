@@ -26,7 +26,6 @@ type Dialogs struct {
 	chat   *chat.Chat
 	keys   desk.Keys
 	floods func(session uuid.UUID) bool
-	opened chat.Opened
 	cards  chat.Cards[string] // by session, with the mark of what the terminal showed
 }
 
@@ -35,8 +34,8 @@ const CardKind = "dialog"
 
 // New gives the dialogs of a chat. floods says whether a session has asked so much of late that nothing
 // may be chosen from the chat.
-func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool, opened chat.Opened) *Dialogs {
-	return &Dialogs{chat: c, keys: keys, floods: floods, opened: opened, cards: chat.NewCards[string](c, CardKind).Asking()}
+func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dialogs {
+	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, CardKind).Asking()}
 }
 
 // Again brings the dialog of a session below all other messages. False: none is shown.
@@ -80,7 +79,7 @@ func (d *Dialogs) open(ctx context.Context, r views.Session, head render.Text, n
 		text := p.ScreenText(r, head, n.Screen, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(n.Attach)}))
 		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: d.chat.Sounds(chat.AgentAsks, r)})
 	}
-	return errors.Join(d.show(ctx, r, d.look(r, *n.Dialog, head, n.Attach), n.Dialog.Mark), d.opened(ctx, r.Conversation, r.ID))
+	return errors.Join(d.show(ctx, r, d.look(r, *n.Dialog, head, n.Attach), n.Dialog.Mark), d.chat.Opened(ctx, r.Conversation, r.ID))
 }
 
 func (d *Dialogs) show(ctx context.Context, r views.Session, look card.Look, mark string) error {

@@ -67,7 +67,7 @@ func marks[N aboutPrompt](p *Prompts, reaction string) chat.Teller {
 // tellHeld says why a prompt waits, or asks about it.
 func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, n news.Held) error {
 	if n.Why == news.HeldDialog {
-		return p.list(ctx, e.Conversation, r.ID, n.Now)
+		return list(ctx, p, e.Conversation, r.ID, n.Now)
 	}
 	if err := p.Texts.Left(ctx, e.Key); err != nil {
 		return err
@@ -89,11 +89,11 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 
 // Asked lists the texts that wait in a conversation while a session's agent asks something.
 func (p *Prompts) Asked(ctx context.Context, to address.Conversation, session uuid.UUID) error {
-	return p.list(ctx, to, session, phase.Now{})
+	return list(ctx, p, to, session, phase.Now{})
 }
 
-// list lists the texts that wait for an answer. No turn can be interrupted for one of them meanwhile.
-func (p *Prompts) list(ctx context.Context, to address.Conversation, session uuid.UUID, now phase.Now) error {
+// list lists the texts that wait for an answer. No turn can be interrupted for them until the answer.
+func list(ctx context.Context, p *Prompts, to address.Conversation, session uuid.UUID, now phase.Now) error {
 	var errs []error
 	for _, c := range p.cards.List() {
 		if c.Payload.Reason == queued && c.Look.Session == session && c.Look.To == to {

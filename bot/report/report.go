@@ -47,12 +47,11 @@ type Deps struct {
 	Resumer       Resumer
 	Windows       Windows
 	Notices       desk.Notices
-	StateDir      string                         // ccbot's own files
-	ResumeOnStart string                         // ResumeAll, ResumeContinue, ResumeNever, or anything else to ask
-	Kept          func(r views.Session) []string // the first lines of the prompts that wait for a session
+	StateDir      string // ccbot's own files
+	ResumeOnStart string // ResumeAll, ResumeContinue, ResumeNever, or anything else to ask
 	// Together shows in one message that sessions come back, with what is kept for each, and when each is ready. done notes
 	// which of them do not.
-	Together func(ctx context.Context, to address.Conversation, list []views.Session, kept func(views.Session) []string) (done func(failed []uuid.UUID) error, err error)
+	Together func(ctx context.Context, to address.Conversation, list []views.Session) (done func(failed []uuid.UUID) error, err error)
 }
 
 // What becomes of sessions that were lost with the machine.
@@ -265,7 +264,7 @@ func (p *Reports) bringBack(ctx context.Context, to address.Conversation, from i
 	done := func([]uuid.UUID) error { return nil }
 	if len(list) > 1 {
 		var err error
-		if done, err = p.Together(ctx, to, list, p.Kept); err != nil {
+		if done, err = p.Together(ctx, to, list); err != nil {
 			return err
 		}
 	}

@@ -77,7 +77,7 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 		}
 	}
 	foot := p.InterruptionText(r.Interruption)
-	if waiting := s.queuedText(p, r); !waiting.Blank() {
+	if waiting := queuedText(s.chat, p, r); !waiting.Blank() {
 		foot = render.Join(waiting, render.Plain("\n"), foot)
 	}
 	links := p.EndedLink(r.ID)
@@ -153,11 +153,11 @@ func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt new
 }
 
 // queuedText counts the prompts that stay in the queue of a session, and quotes the first words of those of its chat.
-func (s *Sessions) queuedText(p chat.Phrases, r views.Session) render.Text {
+func queuedText(c *chat.Chat, p chat.Phrases, r views.Session) render.Text {
 	if len(r.Prompts) == 0 {
 		return render.Text{}
 	}
-	return chat.Lines(p.Text(i18n.ReceiptWaiting, i18n.Args{"Count": len(r.Prompts)}), render.Plain(quotes(p, s.Kept(r))))
+	return chat.Lines(p.Text(i18n.ReceiptWaiting, i18n.Args{"Count": len(r.Prompts)}), render.Plain(quotes(p, c.Kept(r))))
 }
 
 // ReceiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line
@@ -180,7 +180,7 @@ func (s *Sessions) ReceiptText(p chat.Phrases, r views.Session, receipt news.Sto
 	if receipt.Stays {
 		text = append(text, p.Text(i18n.ReceiptStays))
 	}
-	return chat.Lines(append(text, s.queuedText(p, r))...)
+	return chat.Lines(append(text, queuedText(s.chat, p, r))...)
 }
 
 // isOrdinary reports whether an archive ended one process, which needed no force, and met no other: /why

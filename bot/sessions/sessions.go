@@ -59,7 +59,6 @@ type Deps struct {
 	Others  Others
 	// Recall has the last answer of a session shown where a person opens the session.
 	Recall func(r views.Session, to address.Conversation)
-	Kept   func(r views.Session) []string // the first lines of the prompts that wait for a session
 	GoOn   GoingOn
 	Idle   Idle
 }

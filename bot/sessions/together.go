@@ -55,10 +55,10 @@ func newTogether(c *chat.Chat) *Together {
 
 // Show shows in one message that sessions come back, with the prompts that wait for each, and from then on when each is
 // ready. done notes which of them do not come back.
-func (t *Together) Show(ctx context.Context, to address.Conversation, list []views.Session,
-	kept func(views.Session) []string) (done func(failed []uuid.UUID) error, err error) {
+func (t *Together) Show(ctx context.Context, to address.Conversation, list []views.Session) (
+	done func(failed []uuid.UUID) error, err error) {
 	key := card.NewKey()
-	b := comingBack{each.As(list, func(r views.Session) backLine { return backLine{Session: r.ID, Kept: kept(r)} })}
+	b := comingBack{each.As(list, func(r views.Session) backLine { return backLine{Session: r.ID, Kept: t.chat.Kept(r)} })}
 	return func(failed []uuid.UUID) error { return t.note(ctx, key, backFailed, failed...) }, t.cards.Show(ctx, key, t.look(to, b), b)
 }
 

@@ -87,7 +87,7 @@ func quietSaid(v view) string {
 }
 
 // chooseQuiet chooses hours, adds or removes a day, or makes the chat quiet once, or ends that. Any other value ends both.
-// Hours on no day are none.
+// Removing the last day removes the hours.
 func chooseQuiet(s *conversation.Settings, value string, now time.Time) {
 	day, isDay := strings.CutPrefix(value, dayValue)
 	if isDay {

@@ -56,7 +56,7 @@ func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.
 	return l.showWaiting(ctx, c, texts)
 }
 
-// hear lists the texts that wait for an answer in a terminal, and ends the list when nothing is asked there.
+// hear ends the list of texts that wait for an answer in a terminal, if the terminal asks nothing.
 func (l *Lists) hear(ctx context.Context, r views.Session, n news.News) error {
 	switch n.(type) {
 	case news.DialogGone, news.Ended, news.Lost, news.Stopped, news.Failed:

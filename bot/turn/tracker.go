@@ -271,7 +271,7 @@ func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 	} else {
 		s.spend(views.Work{Usage: t.Works.Usage(o.id)}, false)
 	}
-	s.waits = t.Waits(r)
+	s.waits = t.Chat.Kept(r)
 	old, open := t.cards.Get(o.key)
 	look := card.Look{To: r.Conversation, Session: r.ID, RenewOnce: s.End == ""}
 	if open {

@@ -27,9 +27,8 @@ type Deps struct {
 	Chat        *chat.Chat
 	Works       views.Works // what agents use, and their to-do lists
 	Transcripts talk.Transcripts
-	Diffs       diffs.Diffs                    // nil: nobody says what has changed
-	InFront     func(r views.Session) bool     // people read the session where it is shown
-	Waits       func(r views.Session) []string // the first lines of the prompts that wait, in order
+	Diffs       diffs.Diffs                // nil: nobody says what has changed
+	InFront     func(r views.Session) bool // people read the session where it is shown
 	Others      Others
 	Acts        map[Button]chat.OnSession
 	Steps       Steps // as they are shown where people have chosen nothing else
