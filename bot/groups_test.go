@@ -1,7 +1,9 @@
 package bot_test
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -164,6 +166,26 @@ func TestGroupQuestionFollowsItsGroup(t *testing.T) {
 	assert.Contains(t, m.Text.Text, "-1000200")
 	require.NoError(t, w.TapButton(t, chattest.Alice, chattest.Data(m)[0]))
 	assert.Equal(t, []int64{-1000200}, w.Allowed.Groups)
+}
+
+// The news of a new id can come while a tap is carried out: the tap closes the question first.
+func TestMovedGroupWaitsForTap(t *testing.T) {
+	w := chattest.NewWorld(t)
+	m := askedAboutGroup(t, w)
+	moved := make(chan error, 1)
+	w.Telegram.OnTopic = func() error {
+		go func() { moved <- w.NewGroups.Moved(context.WithoutCancel(t.Context()), theirs, -1000200) }()
+		for range 100_000 {
+			runtime.Gosched() // a move that does not wait is carried out here
+		}
+		return nil
+	}
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonLeaveGroup))
+	require.NoError(t, <-moved)
+	w.Telegram.Deliver(t.Context())
+	last := w.Telegram.LastEdit(t)
+	assert.Contains(t, last.Text.Text, "no longer in the group Friends")
+	assert.Empty(t, chattest.Data(last))
 }
 
 func TestGroupNeedsALineIfEnvironmentDecides(t *testing.T) {

@@ -76,6 +76,7 @@ func (g *Groups) Changed(ctx context.Context, key string, u *models.ChatMemberUp
 		word = i18n.GroupLeft
 		g.List.GroupLeft(a.Group)
 	}
+	defer g.cards.Hold()()
 	if err := g.settle(ctx, a.Group, key, word); err != nil || !is || g.chat.Book.InGroup(a.Group) {
 		return err
 	}
@@ -115,6 +116,7 @@ func args(a added) i18n.Args {
 
 // Moved notes that a group has become another chat: an open question is about the new one.
 func (g *Groups) Moved(ctx context.Context, from, to int64) error {
+	defer g.cards.Hold()()
 	var errs []error
 	for _, c := range g.cards.List() {
 		if c.Payload.Group == from {
@@ -133,7 +135,7 @@ func (g *Groups) tap(_ context.Context, t chat.Tap, _ added) (chat.Answer, error
 		case !open:
 			return nil
 		case t.Card.Option == leaveGroup:
-			return g.leave(ctx, t, c.Payload)
+			return g.leave(ctx, c.Payload)
 		}
 		return g.allow(ctx, t, c.Payload)
 	})
@@ -158,7 +160,7 @@ func (g *Groups) allow(ctx context.Context, t chat.Tap, a added) error {
 }
 
 // leave leaves the group of a question, unless it was allowed meanwhile.
-func (g *Groups) leave(ctx context.Context, t chat.Tap, a added) error {
+func (g *Groups) leave(ctx context.Context, a added) error {
 	if g.chat.Book.InGroup(a.Group) {
 		return g.settle(ctx, a.Group, "", i18n.GroupAllowed)
 	}
@@ -189,6 +191,7 @@ func (g *Groups) settle(ctx context.Context, group int64, except string, word i1
 // run closes the questions that an earlier run has left and that are settled: it was killed, or a person has
 // changed the setting by hand.
 func (g *Groups) run(ctx context.Context) error {
+	defer g.cards.Hold()()
 	for _, c := range g.cards.List() {
 		if !g.chat.Book.InGroup(c.Payload.Group) {
 			continue

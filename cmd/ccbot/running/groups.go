@@ -2,6 +2,7 @@ package running
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,9 @@ const groupsSetting = "ALLOWED_CHATS"
 // allowedGroups is ALLOWED_CHATS of a running ccbot, and decides which updates are heard.
 type allowedGroups struct{ *system }
 
+// errNotCounted is returned if the settings file has a group that is not allowed all the same.
+var errNotCounted = errors.New("it is in the settings file, and does not count")
+
 // AllowGroup adds a group to the settings file, and then reads the settings again as a reload does.
 func (a allowedGroups) AllowGroup(ctx context.Context, group int64) error {
 	c, err := config.Load(a.environ)
@@ -29,13 +33,16 @@ func (a allowedGroups) AllowGroup(ctx context.Context, group int64) error {
 	if _, err := config.WriteSettings(c.File, map[string]string{groupsSetting: withGroup(c, group)}); err != nil {
 		return fmt.Errorf("allow group %d: %w", group, err)
 	}
-	a.reload(ctx)
+	if a.reload(ctx); !a.bot.InGroup(group) {
+		return fmt.Errorf("allow group %d: %w", group, errNotCounted)
+	}
 	return nil
 }
 
-// GroupLine returns the line that allows a group too, if the process environment sets the list.
+// GroupLine returns the line that allows a group too, if the process environment sets the list. An empty value wins over
+// the file as well.
 func (a allowedGroups) GroupLine(group int64) string {
-	if env.ToMap(a.environ)[groupsSetting] == "" {
+	if _, set := env.ToMap(a.environ)[groupsSetting]; !set {
 		return ""
 	}
 	return groupsSetting + "=" + withGroup(a.Config, group)

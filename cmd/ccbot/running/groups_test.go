@@ -56,12 +56,25 @@ func TestGroupIsNotAllowedInAWrongFile(t *testing.T) {
 	assert.Equal(t, "KILL_GRACE=soon\n", string(data))
 }
 
-// An environment that sets the groups wins over the file, so a person has to change it.
+// An environment that sets the groups wins over the file, also with an empty list, so a person has to change it.
 func TestGroupLineHasAllGroups(t *testing.T) {
-	environ := append(machine(t), "ALLOWED_CHATS=-3,-5")
-	require.NoError(t, aside(t, environ, func(_ context.Context, s *system) error {
-		s.environ = environ
-		assert.Equal(t, "ALLOWED_CHATS=-3,-5,-4", allowedGroups{s}.GroupLine(-4))
+	for set, want := range map[string]string{"ALLOWED_CHATS=-3,-5": "ALLOWED_CHATS=-3,-5,-4", "ALLOWED_CHATS=": "ALLOWED_CHATS=-4"} {
+		environ := append(machine(t), set)
+		require.NoError(t, aside(t, environ, func(_ context.Context, s *system) error {
+			s.environ = environ
+			assert.Equal(t, want, allowedGroups{s}.GroupLine(-4))
+			return nil
+		}))
+	}
+}
+
+// TestP9_GroupThatDoesNotCountFails: no message reports a group as allowed that is not heard.
+func TestP9_GroupThatDoesNotCountFails(t *testing.T) {
+	environ := append(machine(t), "ALLOWED_CHATS=")
+	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
+		s.level, s.environ = new(slog.LevelVar), environ
+		require.ErrorIs(t, allowedGroups{s}.AllowGroup(ctx, -4), errNotCounted)
+		assert.False(t, s.bot.InGroup(-4))
 		return nil
 	}))
 }
