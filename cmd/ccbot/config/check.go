@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/turn"
 	"ccbot/internal/claudeflags"
 	"ccbot/internal/lazyregexp"
+	"ccbot/internal/loopback"
 )
 
 // longestShown is shorter than the secret half of any token.
@@ -68,8 +69,7 @@ func (c *Config) CheckAPI() error {
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return errors.New("TELEGRAM_API_URL is not an http or https address")
 	}
-	ip := net.ParseIP(u.Hostname())
-	if u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback() {
+	if u.Scheme == "http" && !loopback.IsHost(u.Hostname()) {
 		return errors.New("TELEGRAM_API_URL: plain http would send the token in clear; use https, or a server on this machine")
 	}
 	c.APIURL = u.String()
@@ -202,7 +202,7 @@ func (c *Config) checkMetrics() error {
 	if n, numberErr := strconv.ParseUint(port, 10, 16); err != nil || numberErr != nil || n == 0 {
 		return errors.New("METRICS_ADDR is a host and a port, like 127.0.0.1:9095")
 	}
-	if host != "localhost" && !net.ParseIP(host).IsLoopback() && !bool(c.MetricsRemote) {
+	if !loopback.IsHost(host) && !bool(c.MetricsRemote) {
 		return errors.New("METRICS_ADDR would be reached from other machines; use 127.0.0.1, or set METRICS_ALLOW_REMOTE=1")
 	}
 	return nil

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
+
+	"ccbot/internal/loopback"
 )
 
 // mostSums bounds the list of a release's files, in bytes.
@@ -19,7 +20,7 @@ const mostSums = 1 << 20
 // folder is at an address. It reads SHA256SUMS there and nothing else. The address is https, or http of this machine.
 func Published(ctx context.Context, client *http.Client, address, platform string) (version, archive string, err error) {
 	folder, err := url.Parse(strings.TrimRight(address, "/") + "/")
-	if err != nil || folder.Host == "" || folder.Scheme != "https" && !(folder.Scheme == "http" && isLoopback(folder.Hostname())) {
+	if err != nil || folder.Host == "" || folder.Scheme != "https" && !(folder.Scheme == "http" && loopback.IsHost(folder.Hostname())) {
 		return "", "", errors.New("CCBOT_RELEASE_URL is not an https address")
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, folder.JoinPath("SHA256SUMS").String(), nil)
@@ -46,5 +47,3 @@ func Published(ctx context.Context, client *http.Client, address, platform strin
 	}
 	return string(found[0][2]), folder.JoinPath(string(found[0][1])).Redacted(), nil
 }
-
-func isLoopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"ccbot/bot/attachment"
+	"ccbot/internal/loopback"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/pause"
 	"ccbot/internal/token"
@@ -59,7 +59,7 @@ func NewDownloads(secret token.Token, server string, proxy Proxy) Downloads {
 // onLoopback says whether an address can only be this machine.
 func onLoopback(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
+	return err == nil && loopback.IsHost(u.Hostname())
 }
 
 // Limit is how many bytes a file may have.
