@@ -236,8 +236,30 @@ func TestDoctorDoesNotGuess(t *testing.T) {
 		}
 	}
 	const why = "the settings are wrong, and it depends on them"
-	assert.Equal(t, []string{why, why, why}, []string{not["claude"], not["hooks"], not["telegram"]})
-	assert.Contains(t, not["tmux"], "IDLE_ARCHIVE_AFTER")
+	for _, id := range []string{"claude", "hooks", "telegram", "tmux", "service"} {
+		assert.Equal(t, why, not[id], id)
+	}
+}
+
+// TestBrokenLineIsOneFinding: all others only refer to the settings.
+func TestBrokenLineIsOneFinding(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]string{"a value": "IDLE_ARCHIVE_AFTER=soon", "no setting": "what is this", "an open quote": "LANG=\"x"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPatient(t)
+			p.unit()
+			p.write("s/ccbot.env", "LOG_LEVEL=info\n"+broken+"\n", 0o600)
+			r, _ := p.report(exit.Failure)
+			var naming []string
+			for _, f := range r.Checks {
+				if text := f.Summary + f.Detail; f.Status == doctor.Fail || strings.Contains(text, "ccbot.env") || strings.Contains(text, "IDLE_ARCHIVE_AFTER") {
+					naming = append(naming, f.ID)
+				}
+			}
+			assert.Equal(t, []string{"settings"}, naming)
+		})
+	}
 }
 
 // TestDoctorContradictsNoSentence that says itself what mends a fault.

@@ -62,12 +62,15 @@ func TestEachFaultIsKnown(t *testing.T) {
 func TestInotify(t *testing.T) {
 	tests := []struct {
 		name, instances, watches string
+		left                     bool // an instance can be had
 		want                     Status
+		code                     Code
 	}{
-		{"the kernel's own", "128\n", "8192\n", OK},
-		{"few instances", "16\n", "65536\n", Warn},
-		{"few watches", "512\n", "1024\n", Warn},
-		{"another system", "", "", Skip},
+		{"the kernel's own", "128\n", "8192\n", true, OK, ""},
+		{"few instances", "16\n", "65536\n", true, Warn, "inotify_low"},
+		{"few watches", "512\n", "1024\n", true, Warn, "inotify_low"},
+		{"none left", "128\n", "8192\n", false, Fail, "inotify_used_up"},
+		{"another system", "", "", true, Skip, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,7 +80,8 @@ func TestInotify(t *testing.T) {
 			for name, text := range map[string]string{"max_user_instances": tt.instances, "max_user_watches": tt.watches} {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 			}
-			assert.Equal(t, tt.want, inotify(w).Status)
+			f := inotify(w, func() bool { return tt.left })
+			assert.Equal(t, []any{tt.want, tt.code}, []any{f.Status, f.Code})
 		})
 	}
 }

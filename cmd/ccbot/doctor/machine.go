@@ -25,7 +25,7 @@ func machine(_ context.Context, w *World) []Finding {
 	} else {
 		all = append(all, found("locale_not_utf8", "export LANG=C.UTF-8", "the locale is not one of UTF-8: %s", cmp.Or(locale, "none is set")))
 	}
-	return append(append(all, path(w)...), inotify(w))
+	return append(append(all, path(w)...), inotify(w, canWatch))
 }
 
 // path looks at the folders in which programs are looked for.
@@ -49,8 +49,8 @@ const (
 	leastWatches   = 8192
 )
 
-// inotify is how ccbot sees that transcripts grow.
-func inotify(w *World) Finding {
+// inotify is how ccbot sees that transcripts grow. canWatch reports whether one more instance can be had.
+func inotify(w *World, canWatch func() bool) Finding {
 	read := func(name string) int {
 		data, _ := os.ReadFile(filepath.Join(w.proc, "sys", "fs", "inotify", name))
 		n, _ := strconv.Atoi(strings.TrimSpace(string(data)))

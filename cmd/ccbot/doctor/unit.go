@@ -4,6 +4,9 @@ import "context"
 
 // unit looks at ccbot as a service.
 func unit(ctx context.Context, w *World) (all []Finding) {
+	if w.wrong != nil { // which the unit's own look would report once more
+		return []Finding{unseen("service", errNoSettings)}
+	}
 	u, err := w.Unit(ctx)
 	switch {
 	case err != nil:

@@ -77,8 +77,8 @@ func Open(ctx context.Context, environ []string, version string, stderr io.Write
 			w.program = p.Exe
 		}
 	}
-	if w.unread == nil {
-		w.unread = w.wrong
+	if w.wrong != nil {
+		w.unread = errNoSettings
 	}
 	if w.blind = w.unread; w.blind == nil {
 		w.seen, w.picture, w.blind = w.Survey(ctx)
