@@ -24,8 +24,8 @@ func backupCommand(c *call) *cobra.Command {
 	var transcripts bool
 	cmd := &cobra.Command{Use: "backup FILE", Args: someArgs(1, 1, "the file that is made", ""), Short: "Write the sessions and settings into FILE, for another machine",
 		Long: `Write the records of all sessions, the settings of ccbot.env and what the chats remember into FILE, which must not exist.
-On another machine, "ccbot recover --restore FILE" takes it over. The token and the variables of agents are left out, and so are
-prompts that wait. It reads only, and may run beside a bot.
+On another machine, "ccbot recover --restore FILE" takes it over. The token, the variables of agents, CLAUDE_FLAGS and VOICE_COMMAND
+are left out, and so are prompts that wait. It reads only, and may run next to a bot.
 
 --transcripts adds the conversations of the sessions. They contain whatever was said and read there.`,
 		Example: "  ccbot backup ~/ccbot-backup.tar.gz\n  ccbot backup --transcripts /media/stick/ccbot.tar.gz",
@@ -50,7 +50,8 @@ func writeBackup(ctx context.Context, c *call, file string, transcripts bool) er
 		return fmt.Errorf("host name: %w", err)
 	}
 	made, err := backup.Make(ctx, file, backup.Source{Dir: settings.Dir, Settings: values, Transcripts: transcripts,
-		Manifest: backup.Manifest{Program: versionText(), Host: host, At: time.Now().UTC(), Projects: settings.ProjectsDir(), LeftOut: hidden}})
+		Manifest: backup.Manifest{Program: versionText(), Host: host, At: time.Now().UTC(), Projects: settings.ProjectsDir(), LeftOut: hidden,
+			Bot: settings.Token.Bot()}})
 	if err != nil {
 		return fmt.Errorf("backup: %w", statefolder.Error(settings.Dir, err))
 	}
@@ -61,8 +62,8 @@ func writeBackup(ctx context.Context, c *call, file string, transcripts bool) er
 			lines = append(lines, line)
 		}
 	}
-	note(len(hidden) > 0, "left out, because they are or may be secret: "+strings.Join(hidden, ", "))
-	note(len(made.Unreadable) > 0, fmt.Sprintf("not readable: %s", terminal.Several(len(made.Unreadable), "record")))
+	note(len(hidden) > 0, leftOut+strings.Join(hidden, ", "))
+	note(len(made.Unreadable) > 0, "left out, because a restore would refuse them: "+terminal.Several(len(made.Unreadable), "file"))
 	note(made.Without > 0, "without a conversation that could be copied: "+terminal.Several(made.Without, "session"))
 	note(made.Open > 0, fmt.Sprintf("%s still open: what is said from now on is not in it; end them before a move", terminal.Several(made.Open, "session")))
 	_, err = fmt.Fprintln(c.stdout, strings.Join(lines, "\n"))
@@ -96,12 +97,15 @@ func restoreWhole(ctx context.Context, c *call, settings config.Config, name str
 		}
 	}
 	done, err := backup.Restore(ctx, file, backup.Target{Dir: settings.Dir, File: settings.File, Set: there, Projects: settings.ProjectsDir(),
-		Host: host, Now: time.Now().UTC(), Failpoint: running.Failpoint(c.environ)})
+		Host: host, Bot: settings.Token.Bot(), Now: time.Now().UTC(), Failpoint: running.Failpoint(c.environ)})
 	if err != nil {
 		return fmt.Errorf("restore %s: %w", terminal.Printable(name), statefolder.Error(settings.Dir, err))
 	}
 	return printRestored(c.stdout, done, settings.File)
 }
+
+// leftOut precedes the names of the settings that a backup does not have.
+const leftOut = "not in it (secrets, command lines, which may contain one, and values of several lines): "
 
 // mostFolders is the number of missing folders that are named.
 const mostFolders = 20
@@ -120,7 +124,7 @@ func printRestored(out io.Writer, done backup.Restored, file string) error {
 		lines = append(lines, "kept as it is set here: "+strings.Join(done.KeptSettings, ", "))
 	}
 	if len(done.LeftOut) > 0 {
-		lines = append(lines, "not in it, because it is or may be secret: "+terminal.Printable(strings.Join(done.LeftOut, ", ")))
+		lines = append(lines, leftOut+terminal.Printable(strings.Join(done.LeftOut, ", ")))
 	}
 	if len(done.NoFolder) > 0 {
 		lines = append(lines, "these folders are not here. Claude Code finds a conversation by the path of its folder, so bring them to the same path:")
@@ -131,7 +135,11 @@ func printRestored(out io.Writer, done backup.Restored, file string) error {
 			lines = append(lines, fmt.Sprintf("  and %d more", more))
 		}
 	}
-	lines = append(lines, "next: stop the other ccbot, for one bot has one ccbot; then `ccbot setup` here asks for the token, and starts it")
+	of := ""
+	if done.Bot != "" {
+		of = " of bot " + terminal.Printable(done.Bot)
+	}
+	lines = append(lines, "next: stop the other ccbot, for one bot has one ccbot; then `ccbot setup` here asks for the token"+of+", and starts it")
 	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,6 +22,7 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 )
 
 // home is a ccbot of a test without a bot.
@@ -39,7 +42,8 @@ func homeWith(t *testing.T, settings string, records ...session.Record) home {
 	return h
 }
 
-const secretSettings = "TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1,2\nIDLE_ARCHIVE_AFTER=2h\nANTHROPIC_API_KEY=sk-sesame-open\nCLAUDE_FLAGS='--add-dir /sk-sesame-open'\n"
+const secretSettings = "TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1,2\nIDLE_ARCHIVE_AFTER=2h\nANTHROPIC_API_KEY=sk-sesame-open\nCLAUDE_FLAGS='--append-system-prompt hunter2'\n" +
+	"VOICE_COMMAND='curl -H swordfish https://x'\nCCBOT_CONTINUE_TEXT=\"go\non\"\n"
 
 // moving is a ccbot with an open session and an archived one, whose conversations are there.
 func moving(t *testing.T) home {
@@ -47,6 +51,7 @@ func moving(t *testing.T) home {
 	h := homeWith(t, secretSettings, one(1, "api", func(r *session.Record) {
 		r.State, r.EndedAt, r.Dir, r.Prompts = session.Running, time.Time{}, "/gone/api", []string{"7"}
 		r.Binding = &session.Binding{Agent: process.Identity{PID: 4123, Start: 5}}
+		r.Cursors = []transcript.Cursor{{Path: "/home/other/.claude/projects/-gone-api/" + r.ClaudeSessionID.String() + ".jsonl"}}
 	}), one(2, "web", func(r *session.Record) { r.State, r.Dir = session.Archived, "/" }))
 	require.NoError(t, os.MkdirAll(filepath.Join(h.projects, "-gone-api"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(h.projects, "-gone-api", one(1, "api").ClaudeSessionID.String()+".jsonl"), []byte("{}\n"), 0o600))
@@ -67,7 +72,7 @@ func unpacked(t *testing.T, file string) map[string]string {
 	all, archive := make(map[string]string), tar.NewReader(gz)
 	for {
 		h, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		require.NoError(t, err)
@@ -83,10 +88,11 @@ func TestP9_BackupHasNoSecret(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "b.tar.gz")
 	code, out, errs := ccbot(h.environ, "backup", file, "--transcripts")
 	require.Equal(t, exit.OK, code, errs)
-	assert.Contains(t, out, "2 sessions, 1 chat, 2 settings, 1 conversation\nleft out, because they are or may be secret: ANTHROPIC_API_KEY, CLAUDE_FLAGS, TELEGRAM_BOT_TOKEN\n")
+	assert.Contains(t, out, "2 sessions, 1 chat, 2 settings, 1 conversation\nnot in it (secrets, command lines, which may contain one, and values of several lines): "+
+		"ANTHROPIC_API_KEY, CCBOT_CONTINUE_TEXT, CLAUDE_FLAGS, TELEGRAM_BOT_TOKEN, VOICE_COMMAND\n")
 	assert.Contains(t, out, "1 session still open")
 	all := fmt.Sprint(unpacked(t, file))
-	for _, secret := range []string{goodToken, "AAsecret", "sk-sesame", "a prompt"} {
+	for _, secret := range []string{goodToken, "AAsecret", "sk-sesame", "hunter2", "swordfish", "a prompt"} {
 		assert.NotContains(t, all, secret)
 	}
 	info, err := os.Stat(file)
@@ -110,6 +116,7 @@ func TestRestoreOfAnotherMachine(t *testing.T) {
 	code, out, errs := ccbot(to.environ, "recover", "--restore", file)
 	require.Equal(t, exit.OK, code, errs)
 	assert.Contains(t, out, "restored: 2 sessions, 1 chat, 1 conversation of the backup")
+	assert.Contains(t, out, "asks for the token of bot 123456789, and starts it")
 	assert.Contains(t, out, "written into ccbot.env: IDLE_ARCHIVE_AFTER\nkept as it is set here: ALLOWED_USERS\n")
 	assert.Contains(t, out, "by the path of its folder, so bring them to the same path:\n  /gone/api\n")
 	code, out, errs = ccbot(to.environ, "list", "--all", "--json")
@@ -125,6 +132,7 @@ func TestRestoreOfAnotherMachine(t *testing.T) {
 	assert.NotEqual(t, "0123456789ab\n", string(instance))
 	record, err := os.ReadFile(filepath.Join(to.dir, "sessions", idOf(1).String()+".json"))
 	require.NoError(t, err)
+	assert.Contains(t, string(record), `"path":"`+to.projects+`/-gone-api/`)
 	assert.NotContains(t, string(record), `"binding"`)
 	assert.NotContains(t, string(record), `"prompts"`)
 	said := filepath.Join(to.projects, "-gone-api", one(1, "api").ClaudeSessionID.String()+".jsonl")
@@ -175,6 +183,12 @@ func TestP9_HostileBackupsAreRefused(t *testing.T) {
 	first := file("ccbot-backup.json", `{"version":1,"ccbot":"1","host":"h","at":"2026-01-02T03:04:05Z"}`)
 	record := "sessions/" + idOf(1).String() + ".json"
 	whole := packed(t, first)
+	reading := func(path string) string {
+		data, err := json.Marshal(one(1, "api", func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: path}} }))
+		require.NoError(t, err)
+		return string(data)
+	}
+	id := idOf(1).String()
 	tests := []struct {
 		name string
 		data []byte
@@ -194,6 +208,10 @@ func TestP9_HostileBackupsAreRefused(t *testing.T) {
 		{"the settings file", packed(t, first, file("ccbot.env", "CLAUDE_COMMAND=/tmp/x\n"))},
 		{"a token", packed(t, first, file("settings.json", `{"TELEGRAM_BOT_TOKEN":"`+goodToken+`"}`))},
 		{"a variable of agents", packed(t, first, file("settings.json", `{"ANTHROPIC_BASE_URL":"http://x"}`))},
+		{"a command line", packed(t, first, file("settings.json", `{"VOICE_COMMAND":"/tmp/x"}`))},
+		{"a record that reads another file", packed(t, first, file(record, reading("/etc/passwd")))},
+		{"a record that reads above the conversations", packed(t, first, file(record, reading("/p/../"+id+".jsonl")))},
+		{"a record that reads a hidden folder", packed(t, first, file(record, reading("/p/.ssh/"+id+".jsonl")))},
 		{"two lines in a setting", packed(t, first, file("settings.json", `{"LOG_LEVEL":"info\nTELEGRAM_BOT_TOKEN=x"}`))},
 		{"a record of another session", packed(t, first, file("sessions/"+idOf(2).String()+".json", `{"version":2}`))},
 		{"a record that is none", packed(t, first, file(record, "{"))},
@@ -236,5 +254,43 @@ func TestRestoreNeedsTheLock(t *testing.T) {
 	defer held.Close()
 	code, _, errs = ccbot(to.environ, "recover", "--restore", path)
 	assert.Equal(t, exit.Running, code, errs)
+	assert.Empty(t, names(t, filepath.Join(to.dir, "sessions")))
+}
+
+// TestBackupLeavesOutWhatRestoreRefuses: such files are counted, and the others can be restored.
+func TestBackupLeavesOutWhatRestoreRefuses(t *testing.T) {
+	from := moving(t)
+	require.NoError(t, os.WriteFile(filepath.Join(from.dir, "chats", "8-0.json"), []byte("{"), 0o600))
+	data, err := json.Marshal(one(3, "odd", func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: "/etc/passwd"}} }))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(from.dir, "sessions", idOf(3).String()+".json"), data, 0o600))
+	path := filepath.Join(t.TempDir(), "b.tar.gz")
+	code, out, errs := ccbot(from.environ, "backup", path)
+	require.Equal(t, exit.OK, code, errs)
+	assert.Contains(t, out, "2 sessions, 1 chat, ")
+	assert.Contains(t, out, "left out, because a restore would refuse them: 2 files\n")
+	code, _, errs = ccbot(homeWith(t, "").environ, "recover", "--restore", path)
+	assert.Equal(t, exit.OK, code, errs)
+}
+
+// TestBackupThatCannotBeRestoredIsNoFile: as if one file of it were too large.
+func TestBackupThatCannotBeRestoredIsNoFile(t *testing.T) {
+	from := homeWith(t, "CCBOT_ROOTS="+strings.Repeat("/x", 40_000)+"\n")
+	path := filepath.Join(t.TempDir(), "b.tar.gz")
+	code, _, errs := ccbot(from.environ, "backup", path)
+	assert.Equal(t, exit.Failure, code)
+	assert.Contains(t, errs, "what was written cannot be restored: it is no backup that ccbot can restore: settings.json has ")
+	assert.NoFileExists(t, path)
+}
+
+func TestBackupOfAnotherBotIsRefused(t *testing.T) {
+	from, to := moving(t), homeWith(t, "TELEGRAM_BOT_TOKEN=77:"+strings.Repeat("A", 30)+"\n")
+	path := filepath.Join(t.TempDir(), "b.tar.gz")
+	code, _, errs := ccbot(from.environ, "backup", path)
+	require.Equal(t, exit.OK, code, errs)
+	code, _, errs = ccbot(to.environ, "recover", "--restore", path)
+	assert.Equal(t, exit.Failure, code)
+	assert.Contains(t, errs, `the backup is of another bot: its bot has the id "123456789", and the token here is of the bot 77`)
+	assert.NotContains(t, names(t, to.dir), "chats")
 	assert.Empty(t, names(t, filepath.Join(to.dir, "sessions")))
 }

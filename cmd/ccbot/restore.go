@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +28,6 @@ func (c *call) restore(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if isFile(name) {
-		return restoreWhole(ctx, c, settings, name)
-	}
 	backups := desk.Backups(settings.Dir)
 	backups.Failpoint = running.Failpoint(c.environ)
 	list, err := backups.List()
@@ -39,6 +37,14 @@ func (c *call) restore(ctx context.Context, name string) error {
 	purged, err := backups.Purged()
 	if err != nil {
 		return statefolder.Error(settings.Dir, err)
+	}
+	if isFile(name) {
+		_, noCopy := recovery.Chosen(list, name)
+		if name == filepath.Base(name) && (noCopy == nil || desk.IsNamed(recordsOf(purged), name)) {
+			return fmt.Errorf("%q is a file in this folder, and a copy or a session here has the name as well: "+
+				"write ./%s for the file, or call this from another folder", name, name)
+		}
+		return restoreWhole(ctx, c, settings, name)
 	}
 	switch nothing := len(list) == 0 && len(purged) == 0; {
 	case nothing && name == "list":
@@ -149,10 +155,13 @@ func backupLines(list []recovery.Backup) string {
 	return strings.Join(lines, "\n")
 }
 
+func recordsOf(all []recovery.Purged) []session.Record {
+	return each.As(all, func(p recovery.Purged) session.Record { return p.Record })
+}
+
 // findPurged finds a session among those whose records were removed because of their age.
 func findPurged(all []recovery.Purged, what string) (recovery.Purged, error) {
-	records := each.As(all, func(p recovery.Purged) session.Record { return p.Record })
-	r, err := desk.Meant(records, what)
+	r, err := desk.Meant(recordsOf(all), what)
 	if err != nil {
 		return recovery.Purged{}, err
 	}

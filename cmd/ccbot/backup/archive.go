@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
+	"ccbot/internal/transcript"
 )
 
 // version of the format that this program writes.
@@ -31,7 +33,8 @@ type Manifest struct {
 	Host     string    `json:"host"`
 	At       time.Time `json:"at"`
 	Projects string    `json:"projects"`           // the folder of Claude Code's conversations there
-	LeftOut  []string  `json:"left_out,omitempty"` // settings that are secret, or may be
+	LeftOut  []string  `json:"left_out,omitempty"` // settings that a backup cannot have
+	Bot      string    `json:"bot,omitempty"`      // the id of the bot, without which the chats are of no use
 }
 
 // kind distinguishes the entries of a backup.
@@ -173,9 +176,13 @@ type contents struct {
 	dirs     map[string]int // of the sessions
 }
 
+func newContents() contents {
+	return contents{count: make(map[kind]int), dirs: make(map[string]int)}
+}
+
 // check reads a whole backup and writes nothing.
 func check(file *os.File) (c contents, err error) {
-	c.count, c.dirs = make(map[kind]int), make(map[string]int)
+	c = newContents()
 	err = walk(file, func(e entry, content io.Reader) error {
 		c.count[e.kind]++
 		if e.kind == transcripts {
@@ -199,6 +206,12 @@ func cut(err error) error {
 	return foreign("%w", err)
 }
 
+// checked returns why a restore would refuse a file.
+func checked(k kind, name string, data []byte) error {
+	c := newContents()
+	return c.checkFile(entry{kind: k, name: name}, data)
+}
+
 func (c *contents) checkFile(e entry, data []byte) error {
 	var err error
 	switch e.kind {
@@ -215,8 +228,12 @@ func (c *contents) checkFile(e entry, data []byte) error {
 	case records:
 		var r session.Record
 		err = json.Unmarshal(data, &r)
-		if err == nil && (r.ID.String()+".json" != e.name || !path.IsAbs(r.Dir)) {
+		switch outside := func(c transcript.Cursor) bool { return !isConversation(inProjects(c.Path)) }; {
+		case err != nil:
+		case r.ID.String()+".json" != e.name || !path.IsAbs(r.Dir):
 			err = errors.New("it is the record of another session")
+		case slices.ContainsFunc(r.Cursors, outside):
+			err = errors.New("it reads a file that is no conversation")
 		}
 		c.dirs[r.Dir]++
 	}
@@ -226,9 +243,17 @@ func (c *contents) checkFile(e entry, data []byte) error {
 	return nil
 }
 
+// inProjects returns the part of a conversation's path below the folder of all conversations.
+func inProjects(file string) string { return path.Join(path.Base(path.Dir(file)), path.Base(file)) }
+
+// isConversation reports whether a path below the folder of all conversations is one that a backup may have.
+func isConversation(inner string) bool {
+	return places[transcripts].name.MatchString("transcripts/" + inner)
+}
+
 func checkSettings(all map[string]string) error {
 	for name, value := range all {
-		if !config.IsPortable(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' }) {
+		if !config.IsPortable(name, value) {
 			return fmt.Errorf("%.60q is no setting that a backup has", name)
 		}
 	}

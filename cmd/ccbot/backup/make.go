@@ -32,26 +32,31 @@ type Source struct {
 // Made counts the parts of a backup.
 type Made struct {
 	Sessions, Open, Chats, Transcripts int
-	Unreadable                         []string // records that were left out
+	Unreadable                         []string // records and chats that were left out
 	Without                            int      // sessions whose conversation is not there, if they were wanted
 }
 
-// Make writes a backup into a new file that only this user can read. After an error there is no file; a kill leaves one
-// that a restore refuses.
+// Make writes a backup into a new file that only this user can read, and checks it as a restore does. After an error there
+// is no file; a kill leaves one that a restore refuses.
 func Make(ctx context.Context, file string, s Source) (made Made, err error) {
-	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return made, err
 	}
 	defer func() {
-		if err != nil {
+		if err = errors.Join(err, out.Close()); err != nil {
 			err = errors.Join(err, os.Remove(file))
 		}
 	}()
 	packed := gzip.NewWriter(out)
 	w := writer{Context: ctx, Writer: tar.NewWriter(packed), Source: s}
-	err = w.all()
-	return w.made, errors.Join(err, w.Close(), packed.Close(), out.Sync(), out.Close())
+	if err = errors.Join(w.all(), w.Close(), packed.Close(), out.Sync()); err != nil {
+		return w.made, err
+	}
+	if _, err = check(out); err != nil {
+		return w.made, fmt.Errorf("what was written cannot be restored: %w", err)
+	}
+	return w.made, spool.SyncFolder(os.Open(filepath.Dir(file)))
 }
 
 // writer writes one backup.
@@ -105,6 +110,10 @@ func (w *writer) chats() error {
 		if readErr != nil {
 			return readErr
 		}
+		if checked(chats, name, data) != nil {
+			w.made.Unreadable = append(w.made.Unreadable, name)
+			continue
+		}
 		if err := w.put("chats/"+name, data); err != nil {
 			return err
 		}
@@ -133,13 +142,14 @@ func (w *writer) records() error {
 		data, err := folder.Read(name)
 		var r session.Record
 		if err == nil {
-			err = json.Unmarshal(data, &r)
+			data = session.WithoutPrompts(data)
+			err = errors.Join(checked(records, name, data), json.Unmarshal(data, &r))
 		}
-		if err != nil || r.ID.String()+".json" != name {
+		if err != nil || !places[records].name.MatchString("sessions/"+name) {
 			w.made.Unreadable = append(w.made.Unreadable, name)
 			continue
 		}
-		if err := w.put("sessions/"+name, session.WithoutPrompts(data)); err != nil {
+		if err := w.put("sessions/"+name, data); err != nil {
 			return err
 		}
 		w.made.Sessions++
@@ -170,8 +180,8 @@ func (w *writer) transcript(id uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	name := "transcripts/" + filepath.Base(filepath.Dir(file)) + "/" + id.String() + ".jsonl"
-	if !places[transcripts].name.MatchString(name) {
+	name := "transcripts/" + inProjects(file)
+	if !isConversation(inProjects(file)) {
 		w.made.Without++
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"ccbot/cmd/ccbot/config"
@@ -29,6 +28,7 @@ type Target struct {
 	Set      map[string]string // settings that count there already
 	Projects string            // the folder of Claude Code's conversations
 	Host     string
+	Bot      string // the id of its bot; empty if it has no token yet
 	Now      time.Time
 	// Failpoint is called at each persisted step with its name. It is nil except in tests.
 	Failpoint func(string)
@@ -43,6 +43,9 @@ type Restored struct {
 	KeptSettings                 []string
 	NoFolder                     []string // directories of sessions that are not on this machine
 }
+
+// ErrOtherBot is returned if the backup is of another bot: its chats name messages that this bot has not sent.
+var ErrOtherBot = errors.New("the backup is of another bot")
 
 // ErrSessions is returned if the folder has sessions.
 var ErrSessions = errors.New("this ccbot has sessions; a backup is restored into a ccbot without any")
@@ -60,13 +63,17 @@ func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err 
 	if err != nil {
 		return done, err
 	}
+	if c.Bot != "" && to.Bot != "" && c.Bot != to.Bot {
+		return done, fmt.Errorf("%w: its bot has the id %.20q, and the token here is of the bot %s", ErrOtherBot, c.Bot, to.Bot)
+	}
 	done = Restored{Manifest: c.Manifest, Sessions: c.count[records]}
+	folders := map[string]bool{to.Dir: true, to.chats().Path: true, filepath.Join(to.Dir, "backups"): true}
 	staged := spool.Folder{Path: filepath.Join(to.Dir, "backups", "."+to.Now.UTC().Format("2006-01-02T15-04-05.000Z")), Fsync: true}
 	defer func() { err = errors.Join(err, disk.RemoveAll(staged.Path)) }() // after a kill the next backup removes it
 	if err := errors.Join(staged.Make(), to.chats().Make()); err != nil {
 		return done, err
 	}
-	if err := to.unpack(ctx, file, staged, &done); err != nil {
+	if err := to.unpack(ctx, file, staged, folders, &done); err != nil {
 		return done, err
 	}
 	if err := to.writeSettings(c.settings, &done); err != nil {
@@ -80,6 +87,11 @@ func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err 
 	for _, dir := range slices.Sorted(maps.Keys(c.dirs)) {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			done.NoFolder = append(done.NoFolder, dir)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(folders)) { // after a power cut there are no sessions without their conversations
+		if err := (spool.Folder{Path: path}).Sync(); err != nil {
+			return done, err
 		}
 	}
 	if err := disk.Remove(to.sessions()); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
@@ -105,8 +117,9 @@ func (t Target) reached(name string) {
 	}
 }
 
-// unpack writes chats and conversations where they belong, and the records into staged.
-func (t Target) unpack(ctx context.Context, file *os.File, staged spool.Folder, done *Restored) error {
+// unpack writes chats and conversations where they belong, and the records into staged. It adds the folders that got a new
+// name to folders.
+func (t Target) unpack(ctx context.Context, file *os.File, staged spool.Folder, folders map[string]bool, done *Restored) error {
 	return walk(file, func(e entry, content io.Reader) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -134,14 +147,21 @@ func (t Target) unpack(ctx context.Context, file *os.File, staged spool.Folder, 
 			}
 			return staged.Put(e.name, data)
 		case transcripts:
-			return t.transcript(e, content, done)
+			return t.transcript(e, content, folders, done)
 		}
 		return nil
 	})
 }
 
 // transcript writes one conversation, whole or not at all.
-func (t Target) transcript(e entry, content io.Reader, done *Restored) error {
+func (t Target) transcript(e entry, content io.Reader, folders map[string]bool, done *Restored) error {
+	// A restore that was killed may have made these without a sync.
+	for _, dir := range []string{filepath.Dir(t.Projects), t.Projects, filepath.Join(t.Projects, filepath.Dir(e.name))} {
+		folders[dir] = true
+	}
+	for dir := filepath.Dir(t.Projects); isMissing(dir); dir = filepath.Dir(dir) {
+		folders[filepath.Dir(dir)] = true
+	}
 	if err := os.MkdirAll(t.Projects, 0o700); err != nil {
 		return err
 	}
@@ -171,6 +191,11 @@ func (t Target) transcript(e entry, content io.Reader, done *Restored) error {
 	}
 	done.Transcripts++
 	return root.Rename(half, e.name)
+}
+
+func isMissing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // writeSettings adds the settings that do not count here yet.
@@ -209,9 +234,7 @@ func (t Target) arrived(data []byte, from Manifest) ([]byte, error) {
 	r.Exe, r.HookDigest, r.Phase, r.PhaseWhat, r.NameDue = "", "", "", "", false
 	r.Asked, r.Ended, r.Since = process.Moment{}, process.Moment{}, process.Moment{}
 	for i, c := range r.Cursors {
-		if inner, ok := strings.CutPrefix(c.Path, from.Projects+"/"); ok {
-			r.Cursors[i].Path = filepath.Join(t.Projects, inner)
-		}
+		r.Cursors[i].Path = filepath.Join(t.Projects, inProjects(c.Path))
 	}
 	return json.Marshal(r)
 }

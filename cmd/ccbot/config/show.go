@@ -80,21 +80,21 @@ func shownSetting(name, value string) string {
 	return value
 }
 
-// IsPortable reports whether a backup for another machine may have a setting.
-func IsPortable(name string) bool {
-	for field := range reflect.TypeFor[Config]().Fields() {
-		if tag := field.Tag.Get("env"); tag != "" && tag == name {
-			return name != tokenName && name != "CCBOT_DIR" && name != statefolder.ReadableVariable
-		}
+// IsPortable reports whether a backup for another machine may have a setting. It may have no token, no command line,
+// because that may contain a secret, no folder of one machine, and no value of several lines.
+func IsPortable(name, value string) bool {
+	switch name {
+	case tokenName, "CLAUDE_FLAGS", "VOICE_COMMAND", "CCBOT_DIR", statefolder.ReadableVariable:
+		return false
 	}
-	return false
+	return slices.Contains(settingNames(), name) && !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' })
 }
 
 // shortestSecret is the length from which a value of a secret is looked for in other settings.
 const shortestSecret = 6
 
 // Portable returns the settings of the settings file that a backup may have, and the names of the others that
-// are set there: secrets, and settings that repeat one.
+// are set there: secrets, settings that repeat one, and those that are not portable.
 func Portable(environ []string) (values map[string]string, hidden []string, err error) {
 	vars := env.ToMap(environ)
 	merged, _, err := withFile(vars, vars["HOME"])
@@ -114,10 +114,11 @@ func Portable(environ []string) (values map[string]string, hidden []string, err 
 	for _, name := range slices.Sorted(maps.Keys(merged)) {
 		_, inEnvironment := vars[name]
 		switch value := merged[name]; {
-		case inEnvironment || value == "":
-		case isSecret(name), IsPortable(name) && (repeats(value) || shownSetting(name, value) != value): // a password in an address
+		case inEnvironment || value == "" || name == "CCBOT_DIR":
+		case !isSecret(name) && !slices.Contains(settingNames(), name):
+		case isSecret(name), !IsPortable(name, value), repeats(value), shownSetting(name, value) != value: // a password in an address
 			hidden = append(hidden, name)
-		case IsPortable(name):
+		default:
 			values[name] = value
 		}
 	}

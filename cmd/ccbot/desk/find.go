@@ -54,6 +54,11 @@ func Meant(records []session.Record, what string) (session.Record, error) {
 	return theOne(what, meant(records, what, HasName), naming.ShortID)
 }
 
+// IsNamed reports whether a text may mean one of the records, or several.
+func IsNamed(records []session.Record, what string) bool {
+	return len(meant(records, what, HasName)) > 0
+}
+
 // HasName says whether a record has its name still.
 func HasName(r session.Record) bool { return !r.HandedOver() }
 
