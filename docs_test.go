@@ -88,7 +88,8 @@ func TestP9_NoPageShowsTheTokenInAnAddress(t *testing.T) {
 	}
 }
 
-// TestFiguresOfTheReadme compares the README's figures of the last chaos run with the page that `make chaos` writes.
+// TestFiguresOfTheReadme compares the README's commit and figures of the last chaos run with the page that `make chaos`
+// writes.
 func TestFiguresOfTheReadme(t *testing.T) {
 	all := pages(t)
 	figures := figure.FindAllString(all["README.md"], -1)
@@ -96,6 +97,9 @@ func TestFiguresOfTheReadme(t *testing.T) {
 	for _, row := range figures {
 		assert.Contains(t, all["docs/RELIABILITY.md"], row+"\n")
 	}
+	run := regexp.MustCompile(`(?m)^Commit ([0-9a-f]{12} of \d{4}-\d{2}-\d{2}), seed`).FindStringSubmatch(all["docs/RELIABILITY.md"])
+	require.NotNil(t, run, "`make chaos` writes the commit")
+	assert.Contains(t, all["README.md"], "| The last run, commit "+run[1]+" | |\n")
 }
 
 // TestDocumentsHaveEachExitCode compares the exit codes that the pages list with those of the program.
