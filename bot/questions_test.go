@@ -178,10 +178,10 @@ func TestPinnedLineNamesWhoWaits(t *testing.T) {
 			return w.Word(i18n.QuestionsLine, i18n.Args{"Count": n, "Names": names})
 		}
 		_, one := asks(t, w, "api", "one")
-		shown, done := lines(w)
+		shown, _ := lines(w)
 		assert.Empty(t, shown, "one question needs no line")
 		_, two := asks(t, w, "web", "two")
-		shown, done = lines(w)
+		shown, done := lines(w)
 		assert.Equal(t, []string{text("api, web", 2)}, shown)
 		assert.Equal(t, []string{"pin"}, done)
 		asks(t, w, "docs", "three")

@@ -226,7 +226,7 @@ func namedPlaces(t *testing.T) (named map[string]bool) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	named = make(map[string]bool)
 	for line := range strings.Lines(section) {
-		if row := regexp.MustCompile("^\\| ([^|]+) \\|").FindStringSubmatch(line); row != nil {
+		if row := regexp.MustCompile(`^\| ([^|]+) \|`).FindStringSubmatch(line); row != nil {
 			named[strings.ReplaceAll(row[1], "`", "")] = true
 		}
 	}

@@ -70,8 +70,8 @@ type one struct {
 func (o one) waits() bool { return !o.Ended && o.Left == "" }
 
 // waiting is the place of a session of which nothing is known yet.
-func (t together) waiting(id uuid.UUID) int {
-	return slices.IndexFunc(t.All, func(o one) bool { return o.ID == id && o.waits() })
+func (q together) waiting(id uuid.UUID) int {
+	return slices.IndexFunc(q.All, func(o one) bool { return o.ID == id && o.waits() })
 }
 
 const (

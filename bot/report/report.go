@@ -275,8 +275,8 @@ func (p *Reports) bringBack(ctx context.Context, to address.Conversation, from i
 	for _, r := range list {
 		q := chat.Resume{Session: r, To: to, From: cmp.Or(from, r.Owner, to.ChatID), Many: true}
 		g.Go(func() error {
-			back, err := false, error(nil)
-			err = guard.Call(func() (err error) { back, err = bring(ctx, q); return err })
+			back := false
+			err := guard.Call(func() (err error) { back, err = bring(ctx, q); return err })
 			if mu.Lock(); !back {
 				failed = append(failed, r.ID)
 			}

@@ -167,7 +167,7 @@ func (s *stopped) write(l *card.Look, p chat.Phrases, r views.Session, texts []i
 
 // tapStopped decides about a text, or about all that the list shows. Any allowed person of the chat may. A session that has
 // ended is resumed for what is sent.
-func (l *Lists) tapStopped(ctx context.Context, t chat.Tap, was stopped) (chat.Answer, error) {
+func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Answer, error) {
 	word, key, _ := strings.Cut(t.Card.Option, ":")
 	keys := []string{key}
 	if key == "" {

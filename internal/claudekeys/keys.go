@@ -1,6 +1,7 @@
 package claudekeys
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,8 +95,9 @@ func (k Keys) meansMore(key string) bool {
 // Faults returns what prevents ccbot from submitting or cancelling.
 func (k Keys) Faults() (all []Fault) {
 	for _, find := range []func() (string, error){k.Submit, func() (string, error) { return k.Cancel(false) }} {
-		if _, err := find(); err != nil {
-			all = append(all, *err.(*Fault))
+		_, err := find()
+		if fault, found := errors.AsType[*Fault](err); found {
+			all = append(all, *fault)
 		}
 	}
 	return all

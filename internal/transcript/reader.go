@@ -103,7 +103,6 @@ func (r *Reader) fill() (bool, error) {
 		}
 		items, err := parse(l)
 		at := l.at
-		l = line{}
 		r.long.release()
 		if err != nil {
 			r.broken++ // Broken counts it: one bad line must not stop a session

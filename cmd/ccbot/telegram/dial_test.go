@@ -75,7 +75,7 @@ func TestDialClosesLateConnections(t *testing.T) {
 		n := &network{}
 		begun := time.Now()
 		conn, err := persistent(func(context.Context, string, string) (net.Conn, error) {
-			time.Sleep(begun.Add(2 * dialAgain).Sub(time.Now()))
+			time.Sleep(time.Until(begun.Add(2 * dialAgain)))
 			return n.dial(context.Background(), "", "")
 		})(t.Context(), "tcp", "x:1")
 		require.NoError(t, err)
