@@ -3,6 +3,8 @@
 // There are two lists of a session in a conversation: the texts that wait while its agent asks something, and the texts
 // that a stop took back. It promises:
 //   - A list is one message. What comes later changes it, and makes no sound.
+//   - The list of waiting texts is in the chat while a question is open, and comes again with the next question. Its last
+//     line promises no delivery, because the agent may have been stopped.
 //   - A text that becomes the reason of a denial has left its queue before the agent gets the reason (P4).
 //   - A text that a stop took back is in its list before it leaves its queue (P4). A kill in between leaves it in one of
 //     the two.
