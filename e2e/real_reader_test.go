@@ -33,7 +33,7 @@ func TestRealP7_ScreenReaderOfVim(t *testing.T) {
 	w.hear(w.say("say one"), "one")
 	w.stopsTurn("insert", "", "INSERT")
 	w.stopsTurn("normal", "Escape", "")
-	w.stopsTurn("visual", "v", "")
+	w.stopsTurn("visual", "v", "VISUAL")
 	assert.True(t, w.screenOf("work").Flat)
 	w.stop()
 }

@@ -98,9 +98,9 @@ func TestRealVimIsStopped(t *testing.T) {
 	w.open("work", w.dir)
 	w.stopsTurn("insert", "", "INSERT")
 	w.stopsTurn("normal", "Escape", "")
+	w.stopsTurn("visual", "v", "VISUAL")
 	w.stopsTurn("operator", "d", "")
 	w.stopsTurn("count", "3", "")
-	w.stopsTurn("visual", "v", "")
 	assert.Zero(t, w.heard("not certain"))
 	w.stop()
 }
