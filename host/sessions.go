@@ -152,11 +152,7 @@ func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) (
 
 // Advance notes up to which place the chat has a transcript.
 func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
-	err := m.Lifecycle.Advance(ctx, id, transcript.Cursor(c))
-	if err == nil {
-		transcript.Notes().Moved(c.Path)
-	}
-	return err
+	return m.Lifecycle.Advance(ctx, id, transcript.Cursor(c))
 }
 
 // endingOf is a process that was ended, or left alone, as the chat sees it.

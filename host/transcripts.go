@@ -47,14 +47,11 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 	over := func(item transcript.Item) bool { // somebody has written it at the desk after the session was over
 		return last && !written && r.Tail > 0 && item.At.Offset >= r.Tail
 	}
-	f, notes := t.take(session, from), transcript.Notes()
+	f := t.take(session, from)
 	var items []talk.Item
 	var failed error
 	for size := int64(0); len(items) < most && size < keptAhead; {
 		item, ok, err := f.Now()
-		if !ok && len(items) == 0 && ctx.Err() == nil { // the chat has what it got before
-			notes.Shown(from.Path)
-		}
 		if !ok && err == nil && written && len(items) == 0 {
 			item, err = f.Follower.Next(ctx)
 			ok = err == nil
@@ -69,7 +66,6 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 	switch {
 	case len(items) > 0:
 		failed = nil // the next call fails again
-		notes.Show(from.Path)
 	case errors.Is(failed, transcript.ErrTruncated):
 		failed = &refusal.Error{Code: refusal.Replaced, Err: failed}
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -15,7 +14,6 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
 	"ccbot/internal/session"
-	"ccbot/internal/suspect"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
@@ -172,48 +170,4 @@ func TestAnItemTellsItsTool(t *testing.T) {
 	end := itemOf(transcript.Item{Kind: transcript.ToolResult, Tool: &transcript.Tool{ID: "t1", IsError: true, Denial: "user-rejected"}})
 	assert.Equal(t, &talk.Tool{ID: "t1", Failed: true, Denied: true}, end.Tool)
 	assert.True(t, itemOf(transcript.Item{Kind: transcript.Text, Last: true}).Last)
-}
-
-// advances is a lifecycle that only saves cursors.
-type advances struct{ Lifecycle }
-
-func (advances) Advance(context.Context, uuid.UUID, transcript.Cursor) error { return nil }
-
-// TestP5_PartIsNotedUntilShown: a run that ends while the chat gets a part counts as a death of the file, unless the
-// chat got one before.
-func TestP5_PartIsNotedUntilShown(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "t.jsonl")
-	require.NoError(t, os.WriteFile(path, []byte(saysLine("one")+saysLine("two")), 0o600))
-	ended := func(then func(all *Transcripts, id uuid.UUID, next talk.Cursor)) (unread []string) {
-		notes := filepath.Join(t.TempDir(), suspect.Name)
-		defer transcript.Note(nil)
-		for range 3 {
-			all, _ := talks(t, writes(path, session.Running))
-			transcript.Note(suspect.Open(notes, "boot", func(time.Duration) error { return nil }, slog.New(slog.DiscardHandler)))
-			for id := range all.Records.(talkers) {
-				items, err := all.Next(t.Context(), id, talk.Cursor{Path: path}, 9)
-				require.NoError(t, err)
-				require.Len(t, items, 2)
-				then(all, id, items[1].Next)
-			}
-		}
-		return suspect.Read(notes, "boot")
-	}
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
-	assert.Equal(t, []string{path}, ended(func(*Transcripts, uuid.UUID, talk.Cursor) {}))
-	assert.Equal(t, []string{path}, ended(func(all *Transcripts, id uuid.UUID, next talk.Cursor) {
-		_, _ = all.Next(canceled, id, next, 9) // it looks ahead
-	}))
-	assert.Empty(t, ended(func(_ *Transcripts, id uuid.UUID, next talk.Cursor) {
-		require.NoError(t, Sessions{Desk: Desk{Lifecycle: advances{}}}.Advance(t.Context(), id, next))
-	}))
-	assert.Empty(t, ended(func(all *Transcripts, id uuid.UUID, next talk.Cursor) {
-		r := all.Records.(talkers)[id]
-		r.State = session.Archived // so that nothing is waited for
-		all.Records.(talkers)[id] = r
-		_, err := all.Next(t.Context(), id, next, 9) // the chat has both, and asks for more
-		require.NoError(t, err)
-	}))
 }

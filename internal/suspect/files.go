@@ -20,13 +20,12 @@ import (
 const Name = "reads"
 
 const (
-	// mostDeaths is how many runs in a row end while they use the same file until it is left unread.
+	// mostDeaths is how many runs in a row end while they read the same file until it is left unread.
 	mostDeaths = 3
-	// innocence is how long after its start a run leaves a file unread during whose use one run has ended.
+	// innocence is how long after its start a run leaves a file unread during whose read one run has ended.
 	// It doubles with each such run: what else ends ccbot soon after a start does it first.
 	innocence = time.Second
-	// patience is how long a read waits for other files at most, and how long the note of a part lasts that is
-	// being shown: a part that takes longer waits for the chat.
+	// patience is how long a read waits for other files at most.
 	patience = 10 * time.Second
 	// rowSize is how many bytes a note takes. A file with a longer path is read without a note.
 	rowSize = 1024
@@ -43,21 +42,18 @@ type use string
 const (
 	unused  use = "" // not yet
 	reading use = "reading"
-	showing use = "showing" // the chat gets a part that was read
-	passed  use = "passed"  // it was used, and is not now
+	passed  use = "passed" // it was read, and is not now
 )
 
 // note is a row of the file of notes.
 type note struct {
 	Boot   string `json:"boot"` // of the kernel
 	Path   string `json:"path"`
-	Deaths int    `json:"deaths,omitempty"` // runs in a row, before this one, that ended while they used the file
-	Shown  int    `json:"shown,omitempty"`  // those of them that were showing the file
+	Deaths int    `json:"deaths,omitempty"` // runs in a row, before this one, that ended while they read the file
 	Use    use    `json:"use,omitempty"`    // in this run
 	Told   bool   `json:"told,omitempty"`   // the chat knows that the file is left unread
 
-	reads int         // under way
-	lapse *time.Timer // ends the note of a part that is being shown; nil: none is
+	reads int // under way
 }
 
 // Files are the notes of the files that are read. The nil value notes nothing.
@@ -116,8 +112,6 @@ func leftBy(data []byte, boot string) (left []*note) {
 		switch n.Use {
 		case reading:
 			n.Deaths++
-		case showing:
-			n.Deaths, n.Shown = n.Deaths+1, n.Shown+1
 		case passed: // the run ended for another reason
 			continue
 		case unused:
@@ -129,7 +123,7 @@ func leftBy(data []byte, boot string) (left []*note) {
 	return left
 }
 
-// decide returns how a file is read during whose use runs have ended: some time after the start, or not at
+// decide returns how a file is read during whose read runs have ended: some time after the start, or not at
 // all. It is pure.
 func decide(deaths int) (after time.Duration, unread bool) {
 	switch {
@@ -190,42 +184,17 @@ func (f *Files) await(path string) {
 	}
 }
 
-// mayRead reports whether a file may be read now: a suspect file if no other file is read and no other
-// suspect file is shown, any other file if no suspect file is read. The caller holds mu.
+// mayRead reports whether a file may be read now: a suspect file if no other file is read, any other file if no
+// suspect file is read. The caller holds mu.
 func (f *Files) mayRead(path string) bool {
 	i := f.find(path)
 	suspect := i >= 0 && f.rows[i].Deaths > 0
 	return !slices.ContainsFunc(f.rows, func(n *note) bool {
-		switch {
-		case n == nil || n.Path == path:
+		if n == nil || n.Path == path {
 			return false
-		case n.Deaths > 0:
-			return n.reads > 0 || suspect && n.lapse != nil
 		}
-		return suspect && n.reads > 0
+		return n.reads > 0 && (suspect || n.Deaths > 0)
 	})
-}
-
-// Show notes that the chat gets what was read of a file, until Shown is called or patience has passed.
-func (f *Files) Show(path string) {
-	if f == nil {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	n := f.row(path)
-	n.shown()
-	n.lapse = time.AfterFunc(patience, func() { f.Shown(path) })
-	f.settle(n)
-}
-
-// Shown ends the note of Show.
-func (f *Files) Shown(path string) { f.change(path, (*note).shown) }
-
-// Moved notes that the chat has one more part of a file: the runs that ended while they showed an earlier part
-// no longer count.
-func (f *Files) Moved(path string) {
-	f.change(path, func(n *note) { n.Deaths, n.Shown = n.Deaths-n.Shown, 0 })
 }
 
 // Told notes that the chat knows that a file is left unread.
@@ -238,14 +207,6 @@ func (f *Files) Again(path string) {
 	}
 	f.change(path, func(n *note) { n.Deaths, n.Use = 0, passed })
 	f.log.Info("file_read_again", logkey.Path, wording.Path(path))
-}
-
-// shown ends the note of Show.
-func (n *note) shown() {
-	if n.lapse != nil {
-		n.lapse.Stop()
-		n.lapse = nil
-	}
 }
 
 // change changes the note of a file that has one.
@@ -283,8 +244,6 @@ func (f *Files) settle(n *note) {
 	switch {
 	case n.reads > 0:
 		n.Use = reading
-	case n.lapse != nil:
-		n.Use = showing
 	case n.Use != unused:
 		n.Use = passed
 	}
@@ -361,15 +320,14 @@ func (f *Files) unread(which func(note) bool) (paths []string) {
 	return paths
 }
 
-// Close is called by a clean stop. The uses of files that it cuts off do not count as deaths.
+// Close is called by a clean stop. The reads that it cuts off do not count as deaths.
 func (f *Files) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, n := range f.rows {
-		if n == nil || n.Use != reading && n.Use != showing {
+		if n == nil || n.Use != reading {
 			continue
 		}
-		n.shown()
 		if n.Use = unused; n.Deaths == 0 {
 			f.rows[i] = nil
 		}

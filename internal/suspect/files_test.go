@@ -60,14 +60,12 @@ func TestP5_ThreeDeathsLeaveFileUnread(t *testing.T) {
 	assert.Empty(t, start(dir, boot).rows)
 }
 
-// Whatever a run does with the file when it ends counts for the same file.
-func TestP5_DeathsOfAllUsesAddUp(t *testing.T) {
+// Whichever read of the file a run is in when it ends counts for the same file.
+func TestP5_DeathsOfAllReadsAddUp(t *testing.T) {
 	dir := t.TempDir()
 	dies(t, dir, "/x")
+	dies(t, dir, "/x")
 	f := start(dir, boot)
-	begin(t, f, "/x")()
-	f.Show("/x") // it is being shown when the run ends
-	f = start(dir, boot)
 	end := begin(t, f, "/x")
 	begin(t, f, "/x") // a second read of it
 	end()
@@ -104,49 +102,11 @@ func TestP5_IdleRunForgetsNothing(t *testing.T) {
 	assert.Equal(t, []string{"/x"}, start(dir, boot).Unread())
 }
 
-// Kills while parts are shown do not count if the chat gets one more part each time.
-func TestP5_ProgressForgetsShownDeaths(t *testing.T) {
-	dir := t.TempDir()
-	shows := func() {
-		f := start(dir, boot)
-		begin(t, f, "/x")()
-		f.Show("/x")
-		f.Moved("/x")
-	}
-	for range 2 * mostDeaths {
-		shows()
-	}
-	f := start(dir, boot)
-	assert.Empty(t, f.Unread())
-	begin(t, f, "/x") // a death during a read stays
-	shows()
-	shows()
-	dies(t, dir, "/x")
-	assert.Equal(t, []string{"/x"}, start(dir, boot).Unread())
-}
-
-// What is shown is noted for ten seconds, and no longer than it is shown.
-func TestShownPartIsNotedBriefly(t *testing.T) {
-	noted := func(end func(f *Files)) int {
-		dir := t.TempDir()
-		synctest.Test(t, func(*testing.T) {
-			f := start(dir, boot)
-			f.Show("/x")
-			end(f)
-		})
-		return len(start(dir, boot).rows)
-	}
-	assert.Equal(t, 1, noted(func(*Files) { time.Sleep(patience - 1) }))
-	assert.Zero(t, noted(func(*Files) { time.Sleep(patience); synctest.Wait() }))
-	assert.Zero(t, noted(func(f *Files) { f.Shown("/x") }))
-}
-
 func TestCleanStopIsNoDeath(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 * mostDeaths {
 		f := start(dir, boot)
 		end := begin(t, f, "/x")
-		f.Show("/y")
 		require.NoError(t, f.Close())
 		end()
 	}
@@ -182,7 +142,7 @@ func TestSuspectFileIsReadAfterPause(t *testing.T) {
 	})
 }
 
-// While a suspect file is read no other file is, and while it is shown no other suspect file is read.
+// While a suspect file is read no other file is.
 func TestP5_SuspectFileIsReadAlone(t *testing.T) {
 	dir := t.TempDir()
 	dies(t, dir, "/x", "/y")
@@ -209,10 +169,9 @@ func TestP5_SuspectFileIsReadAlone(t *testing.T) {
 		assert.True(t, waits(f, "/z", x), "a file while a suspect one is read")
 		z := begin(t, f, "/z")
 		assert.False(t, waits(f, "/a", func() {}), "two files that are not suspect")
-		assert.True(t, waits(f, "/x", z), "a suspect file while another one is read")
-		f.Show("/x")
-		assert.False(t, waits(f, "/z", func() {}), "a file while a suspect one is shown")
-		assert.True(t, waits(f, "/y", func() { f.Shown("/x") }), "a suspect file while another one is shown")
+		assert.True(t, waits(f, "/x", z), "a suspect file while a file is read")
+		x = begin(t, f, "/x")
+		assert.True(t, waits(f, "/y", x), "a suspect file while another one is read")
 		assert.Zero(t, time.Since(began))
 	})
 }

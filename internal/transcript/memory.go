@@ -39,9 +39,6 @@ var reads atomic.Pointer[suspect.Files]
 // Note makes all reads of transcripts note what they read; nil ends that.
 func Note(files *suspect.Files) { reads.Store(files) }
 
-// Notes returns the notes that all reads share.
-func Notes() *suspect.Files { return reads.Load() }
-
 // noted calls read, and notes on disk that a part of a file is read meanwhile. The caller holds no longLines: the read may
 // wait for another one that needs it.
 func noted(path string, read func() error) error {
