@@ -97,7 +97,7 @@ func (c *Catalog) For(languages ...string) Words {
 type Words struct {
 	lang string
 	tag  language.Tag
-	all  []sentence // by key
+	all  []sentence               // by key
 	show func(name string) string // of a name that somebody else has chosen
 }
 
