@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -18,6 +19,7 @@ import (
 	"ccbot/bot/sessions"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // keptFor are the keys that were kept in a session's queue, in order.
@@ -49,6 +51,17 @@ func TestP4_ResumeSendsTextsInOrder(t *testing.T) {
 			w.MustHear(t, "/resume api")
 		},
 		"all": func(t *testing.T, w *chattest.World, _ int) {
+			require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Now(1), i18n.ButtonResumeAll))
+		},
+		"all, and another tap has opened it": func(t *testing.T, w *chattest.World, _ int) {
+			opened := w.Records.List()[0].ID
+			w.Lifecycle.OnRestore = func(id uuid.UUID) (session.Record, error) {
+				if id != opened {
+					return w.Record(t, id), nil
+				}
+				w.Records.Change(id, func(r *session.Record) { r.State = session.Running })
+				return session.Record{}, &lifecycle.StateError{State: session.Running}
+			}
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Now(1), i18n.ButtonResumeAll))
 		},
 	} {

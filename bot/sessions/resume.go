@@ -128,8 +128,9 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	ended := slices.DeleteFunc(restored.Ended, func(e control.Ending) bool { return !e.Ended })
 	q.Before = chat.Lines(q.Before, endingsText(s.chat.In(q.To), ended))
 	switch open := refusal.In(err).Open; {
-	case open && q.Many:
-		return true, nil
+	case open && q.Many: // another tap has opened it at this moment
+		now, _ := s.chat.Book.Records.Get(q.Session.ID)
+		return true, s.chat.SendWaiting(ctx, q.To.ChatID, now)
 	case open:
 		return true, s.makeOpenCurrent(ctx, q)
 	case err != nil:
