@@ -140,6 +140,7 @@ func LoadForSetup(environ []string) (Config, error) {
 // load reads the settings. The checks find what is missing or malformed, and resolve paths.
 func load(environ []string, checks ...func(*Config) error) (c Config, err error) {
 	vars := env.ToMap(environ)
+	delete(vars, "") // "=x" is allowed in an environment; env would give its value to each field without a tag
 	home := vars["HOME"]
 	if home == "" {
 		return c, exit.Usage(errors.New("HOME is not set"))

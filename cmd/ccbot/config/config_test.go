@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,6 +89,16 @@ func TestLoadConfigDefaults(t *testing.T) {
 	assert.Equal(t, map[int64]bool{1: true}, c.AllowedUsers.Set())
 	assert.Empty(t, c.Flags)
 	assert.NoDirExists(t, c.Dir, "reading the configuration makes nothing")
+}
+
+// TestVariableWithoutNameIsNoSetting: execve allows "=x" in an environment.
+func TestVariableWithoutNameIsNoSetting(t *testing.T) {
+	environ := set(t)
+	want, err := Load(environ)
+	require.NoError(t, err)
+	got, err := Load(append(slices.Clone(environ), "=odd"))
+	require.NoError(t, err)
+	assert.Equal(t, fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", got))
 }
 
 func TestLoadConfig(t *testing.T) {
