@@ -59,6 +59,8 @@ func (a *botAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(400, "") // formatting
 	case chat == "7": // a yes the library cannot read to its end
 		_, _ = io.WriteString(w, `{"ok":true,"result":{"message_id":77,"chat":{"id":7,"type":"private"},"forward_origin":{"type":"of the future"}}}`)
+	case first && chat == "9":
+		_, _ = io.WriteString(w, `{"ok":true,"result":{}}`)
 	case strings.HasSuffix(r.URL.Path, "Reaction"):
 		_, _ = io.WriteString(w, `{"ok":true,"result":true}`)
 	default:
@@ -92,6 +94,7 @@ func TestClient(t *testing.T) {
 		{"migrated", -5, 1, false},
 		{"formatting", 6, 2, false},
 		{"unreadable yes", 7, 1, false},
+		{"yes without an id", 9, 2, false},
 		{"403", 403, 1, true},
 		{"400", 400, 2, true},
 		{"fine", 8, 1, false},

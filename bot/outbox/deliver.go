@@ -112,6 +112,10 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 // sends what is for a deleted topic to the plain chat.
 var errStrayed = errors.New("the message is not in its topic")
 
+// errNoID is an answer {"ok":true} without the id that each message of Telegram has: something between
+// ccbot and Telegram wrote it, and the message is not known to be sent.
+var errNoID = errors.New("the answer names no message")
+
 // impossible returns the reason why no call is made for a job.
 func (o *Outbox) impossible(j job) error {
 	switch {
@@ -137,11 +141,14 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 		return j.messageID, o.change(ctx, j, j.message)
 	}
 	sent, err := o.send(ctx, j, j.message)
-	if err == nil && j.to.ThreadID != 0 && sent.MessageThreadID != j.to.ThreadID {
+	if err == nil && sent.ID != 0 && j.to.ThreadID != 0 && sent.MessageThreadID != j.to.ThreadID {
 		return sent.ID, errStrayed
 	}
 	if sent != nil && sent.ID != 0 {
 		return sent.ID, nil // an id means yes, even when the library cannot read the rest of the answer
+	}
+	if err == nil {
+		return 0, errNoID
 	}
 	return 0, err
 }
