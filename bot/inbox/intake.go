@@ -223,7 +223,7 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 		return failed.retryAfter, nil
 	}
 	p.trouble.warn(ctx, slog.LevelWarn, "poll_failed", failed)
-	if failed.cause == nameless {
+	if failed.cause == nothingNew {
 		return p.failing.Next(), nil
 	}
 	return p.away.Next(), nil
@@ -231,7 +231,7 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 
 // pollOnce asks once and moves the offset when all updates of the answer are safe.
 func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
-	timeout := i.patience(p)
+	timeout, begun := i.patience(p), time.Now()
 	answer, err := i.ask(ctx, timeout, func(ctx context.Context, from *poller) (reply, error) {
 		return from.poll(ctx, p.offset, timeout)
 	})
@@ -251,14 +251,22 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 		if time.Since(p.newest) > quiet {
 			p.offset = 0
 		}
+		if timeout > 0 && time.Since(begun) < time.Second { // the server does not wait as it was asked to
+			return errNothingNew
+		}
 		return nil
 	}
 	next, err := i.take(p, batch)
 	if err != nil {
 		return err
 	}
-	p.offset, p.newest = next, time.Now()
-	return nil
+	if next <= p.offset { // these updates were confirmed, or have no id and cannot be
+		err = errNothingNew
+	}
+	if next > 0 {
+		p.offset, p.newest = next, time.Now()
+	}
+	return err
 }
 
 // take makes a batch safe and hands it on; next is the offset that confirms the batch. Behind a write
@@ -286,9 +294,6 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 	}
 	if failed != nil {
 		return 0, failed
-	}
-	if next == 0 { // nothing can confirm these updates, so they come again: do not hurry
-		return 0, &pollError{method: getUpdates, cause: nameless, text: "an answer with no update_id"}
 	}
 	return next, nil
 }

@@ -43,7 +43,7 @@ const (
 	webhook               // updates go to a webhook instead
 	limited               // Telegram has asked ccbot to wait
 	revoked               // Telegram does not know the token
-	nameless              // nothing can confirm the updates of an answer
+	nothingNew            // an answer came at once and brought nothing new
 )
 
 // pollError is a failed poll. It holds text only, because an error of net/http carries the URL, and
@@ -56,6 +56,8 @@ type pollError struct {
 }
 
 func (e *pollError) Error() string { return e.method + ": " + e.text }
+
+var errNothingNew = &pollError{method: getUpdates, cause: nothingNew, text: "an answer with nothing new, at once"}
 
 // poller asks Telegram for updates. It replaces go-telegram's own loop, which confirms an update
 // before it was handled.

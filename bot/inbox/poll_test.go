@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -210,6 +211,33 @@ func TestIDsMayStartAnew(t *testing.T) {
 		assert.Equal(t, []string{"1000", "3", "4"}, j.keys())
 		assert.Empty(t, tg.unconfirmed())
 	})
+}
+
+// TestHastyServerIsPolledSlowly: a server that answers at once with nothing new does not keep a core busy.
+func TestHastyServerIsPolledSlowly(t *testing.T) {
+	for name, answer := range map[string]string{"nothing": "", "an update that was confirmed": message(1, 5, "a")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tg, j := newTelegram(), &journal{}
+				var patient atomic.Bool
+				tg.answer = func(w http.ResponseWriter, n int) bool {
+					if n > 1 && !patient.Load() {
+						_, _ = fmt.Fprintf(w, `{"ok":true,"result":[%s]}`, answer)
+					}
+					return n > 1 && !patient.Load()
+				}
+				tg.deliver(message(1, 5, "a"))
+				stop := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j).start(t)
+				time.Sleep(10 * time.Minute)
+				assert.Less(t, len(tg.times()), 200)
+				patient.Store(true)
+				tg.deliver(message(2, 5, "b"))
+				time.Sleep(10 * time.Second)
+				stop()
+				assert.Equal(t, []string{"1", "2"}, j.keys())
+			})
+		})
+	}
 }
 
 // TestP4_AbsurdRetryAfterIsCapped: polls continue after an hour, whatever Telegram or a proxy asks for.
