@@ -40,7 +40,7 @@ func TestATransferMovesTheCurrentSessionAlong(t *testing.T) {
 		assert.Equal(t, want, got)
 	}
 	assert.Equal(t, []string{"api is connected to its window (@21). ccbot will not close it. " +
-		"Permission requests appear here only as its screen, until you /kill and /resume it."}, w.Telegram.Texts())
+		"Permission requests appear here only as its screen, and a status line that looks like a question holds your texts, until you /kill and /resume it."}, w.Telegram.Texts())
 
 	n.Asked = true
 	require.NoError(t, w.SessionNews(t.Context(), target, n))

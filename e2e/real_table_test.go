@@ -134,6 +134,20 @@ func (w *world) adoptedFlow() {
 	assert.NotContains(w.t, desk.screen(pane), "command not found")
 }
 
+// adoptedBlindFlow connects an agent whose status line looks like a question: nothing is typed until ccbot itself
+// has started the agent.
+func (w *world) adoptedBlindFlow() {
+	w.t.Helper()
+	w.adopted()
+	assert.Positive(w.t, w.heard("a status line that looks like a question holds your texts"))
+	w.hear(w.say("say one"), "is waiting for an answer")
+	assert.Zero(w.t, w.saidTo("say one"))
+	w.end("work")
+	w.hear(w.say("/resume work"), "is ready")
+	w.hear(w.say("say two"), "two")
+	assert.LessOrEqual(w.t, w.saidTo("say one"), 1)
+}
+
 func promptHook(command string) map[string]any {
 	return map[string]any{"hooks": map[string]any{"UserPromptSubmit": []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}}}}}
 }
@@ -165,9 +179,11 @@ func settingsRows(w *world) []settingsRow {
 		{name: "screen reader, 30 columns", user: reader, size: "30x24", always: true},
 		{name: "status line like a dialog", user: statusLine(`❯ ~/proj main\n1. Yes\npress esc to cancel\n───\n`), flow: (*world).blindFlow},
 		{name: "status line like a dialog, of the project", project: statusLine(`❯ ~/proj main\n1. Yes\npress esc to cancel\n───\n`), flow: (*world).blindFlow, always: true},
+		{name: "status line like a dialog, adopted", user: statusLine(`❯ ~/proj main\n1. Yes\npress esc to cancel\n───\n`), flow: (*world).adoptedBlindFlow, always: true},
 		{name: "status line, 3 coloured rows", user: statusLine(`\\033[31mred\n\\033[32mgreen\n\\033[34mblue\n`)},
 		{name: "status line, 6 rows", user: statusLine(`one\ntwo\nthree\nfour\nfive\nsix\n`)},
 		{name: "a hook refuses a text, then a restart", user: promptHook(forbids), flow: (*world).refusedFlow, always: true},
+		{name: "a hook of the project refuses a text", project: promptHook(forbids), flow: (*world).refusedFlow, always: true},
 		{name: "a hook adds context", user: promptHook("echo more context")},
 		{name: "a hook takes 6 s", user: promptHook("sleep 6")},
 		{name: "SessionStart takes 10 s", user: slow},
@@ -175,6 +191,7 @@ func settingsRows(w *world) []settingsRow {
 		{name: "escape is unbound", binds: map[string]any{"escape": nil}},
 		{name: "enter is a new line", binds: map[string]any{"enter": "chat:newline"}, flow: w.unboundFlow("Chat: enter → chat:newline")},
 		{name: "enter is a new line, ctrl+s submits", binds: map[string]any{"enter": "chat:newline", "ctrl+s": "chat:submit"}},
+		{name: "enter is a new line, ctrl+s submits, adopted", binds: map[string]any{"enter": "chat:newline", "ctrl+s": "chat:submit"}, flow: (*world).adoptedFlow, always: true},
 		{name: "ctrl+u opens an editor", binds: map[string]any{"ctrl+u": "chat:externalEditor"}},
 		{name: "other keys in the permission dialog", flow: (*world).permissionKeysFlow, always: true},
 		{name: "tui fullscreen", user: set("tui", "fullscreen")},
@@ -266,6 +283,7 @@ func (row settingsRow) run(w *world) {
 		w.tmux("resize-window", "-t", "=ccbot:=work", "-x", width, "-y", height)
 	}
 	flow(w)
+	w.picture("settings-" + strings.ReplaceAll(row.name, " ", "-"))
 	w.stop()
 }
 
