@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -32,6 +33,9 @@ const (
 	// mostRows bounds what Open reads.
 	mostRows = 4096
 )
+
+// blank is a free row.
+var blank = strings.Repeat(" ", rowSize-1) + "\n"
 
 // ErrUnread is returned for a file that is left unread.
 var ErrUnread = errors.New("the file is left unread: ccbot ended each time it read it")
@@ -71,6 +75,7 @@ type Files struct {
 	turn   *sync.Cond // a file is used no longer
 	file   *os.File   // nil: no note can be written
 	rows   []*note    // nil: the row is free
+	text   []byte     // of the row that was written last
 	failed bool       // a note could not be written, which is logged
 }
 
@@ -272,15 +277,13 @@ func (f *Files) write(i int) {
 	if f.file == nil {
 		return
 	}
-	row := bytes.Repeat([]byte(" "), rowSize)
-	row[rowSize-1] = '\n'
+	row := append(f.text[:0], blank...)
 	if n := f.rows[i]; n != nil {
-		text, err := json.Marshal(n)
-		if err != nil || len(text) >= rowSize {
-			text = nil
+		if text, err := json.Marshal(n); err == nil && len(text) < rowSize {
+			copy(row, text)
 		}
-		copy(row, text)
 	}
+	f.text = row
 	if _, err := f.file.WriteAt(row, int64(i)*rowSize); err != nil {
 		f.fails(err)
 	}

@@ -195,3 +195,55 @@ func TestP5_ReadBeginsWithoutLongLine(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []int{6, 6}, []int{found, begun})
 }
+
+// noteReads makes the test note its reads, and returns how often it has.
+func noteReads(t *testing.T) (begun *int) {
+	begun = new(int)
+	note(t, t.TempDir()).Failpoint = func(string) { *begun++ }
+	return begun
+}
+
+// TestP5_EndIsNotNoted: a reader that waits for more notes each part that it reads, and no look that finds nothing. So a line
+// costs one note. A file that was cut or replaced is still found.
+func TestP5_EndIsNotNoted(t *testing.T) {
+	for name, then := range map[string]func(t *testing.T, path string){
+		"cut":      func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 1)) },
+		"replaced": func(t *testing.T, path string) { require.NoError(t, os.Rename(path+".new", path)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			write(t, path, prompt("one"))
+			write(t, path+".new", prompt("other"))
+			r, begun := Open(Cursor{Path: path}), noteReads(t)
+			defer r.Close()
+			line := prompt("two")
+			for i, appended := range []string{"", line[:9], line[9:], line + line} {
+				appendTo(t, path, appended)
+				*begun = 0
+				items := 0
+				for range 5 {
+					_, ok, err := r.Next()
+					require.NoError(t, err)
+					if ok {
+						items++
+					}
+				}
+				assert.Equal(t, []int{1, 0, 1, 2}[i], items, i)
+				assert.Equal(t, []int{1, 1, 1, 2}[i], *begun, i)
+			}
+			then(t, path)
+			_, _, err := r.Next()
+			assert.ErrorIs(t, err, ErrTruncated)
+		})
+	}
+}
+
+// TestP5_OutcomeIsOneRead: the search for what became of a request notes itself once, however many lines it reads.
+func TestP5_OutcomeIsOneRead(t *testing.T) {
+	path := writeTranscript(t, t.TempDir(), "a", "hello")
+	begun := noteReads(t)
+	_, found, err := FindOutcome(t.Context(), Sought{Path: path, Tool: "Bash", Input: []byte(`{}`), From: 1 << 20})
+	require.NoError(t, err)
+	assert.False(t, found)
+	assert.Equal(t, 1, *begun)
+}

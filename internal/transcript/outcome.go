@@ -74,15 +74,17 @@ func FindOutcome(ctx context.Context, s Sought) (o Outcome, found bool, err erro
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	r.allow = within(ctx, r.next+mostRead)
-	for {
-		item, ok, err := r.Next()
-		if err != nil && !errors.Is(err, errFar) {
-			return Outcome{}, false, fmt.Errorf("find outcome: %w", err)
+	err = r.noted(func() error {
+		for {
+			item, ok, err := r.item()
+			if err != nil || !ok {
+				return err
+			}
+			search.see(item)
 		}
-		if !ok {
-			break
-		}
-		search.see(item)
+	})
+	if err != nil && !errors.Is(err, errFar) {
+		return Outcome{}, false, fmt.Errorf("find outcome: %w", err)
 	}
 	o, found = search.best(s.At)
 	return o, found, nil

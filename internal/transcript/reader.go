@@ -68,14 +68,27 @@ func (r *Reader) Broken() int { return r.broken }
 // half a line, or there is no file yet. ErrTruncated says that the file is not the one that was
 // being read; the reader is then of no use.
 func (r *Reader) Next() (item Item, ok bool, err error) {
-	if len(r.queue) > 0 {
+	switch {
+	case len(r.queue) > 0:
 		return r.item()
+	case r.isAtEnd(): // nothing is read, so nothing is noted
+		return Item{}, false, r.check()
 	}
 	err = r.noted(func() (err error) {
 		item, ok, err = r.item()
 		return err
 	})
 	return item, ok, err
+}
+
+// isAtEnd reports whether all that the open file has was read, as far as its size shows.
+func (r *Reader) isAtEnd() bool {
+	if r.file == nil || r.in.Buffered() > 0 {
+		return false
+	}
+	r.long.release() // of a read that an error has ended
+	info, err := r.file.Stat()
+	return err == nil && info.Size() == r.next+r.length
 }
 
 // noted calls read while it is noted on disk.
