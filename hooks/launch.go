@@ -36,10 +36,11 @@ var errNoHookBinary = errors.New("ccbot-hook is not beside ccbot")
 
 // Launch is what the settings files of all launches of one ccbot have in common.
 type Launch struct {
-	Dir        string // $CCBOT_DIR, absolute
-	HookBinary string // absolute path of ccbot-hook
-	Mode       string // ModeAsk or ModeBypass
-	ConfigDir  string // Claude Code's folder with the user's own settings; "" means none
+	Dir        string           // $CCBOT_DIR, absolute
+	HookBinary string           // absolute path of ccbot-hook
+	Mode       string           // ModeAsk or ModeBypass
+	ConfigDir  string           // Claude Code's folder with the user's own settings; "" means none
+	Digests    *process.Digests // of the hook; nil: it is read at each launch
 }
 
 // Write writes Dir/launch/<record id>.json, the file for `claude --settings`, and returns its path.
@@ -66,12 +67,7 @@ func (l Launch) Write(recordID uuid.UUID, dir string, started map[string]string)
 // HookDigest returns the digest of the hook that a launch names. It is empty if the file cannot be
 // read: then the agent's hook is known by its path only.
 func (l Launch) HookDigest() string {
-	f, err := os.Open(l.HookBinary)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	digest, err := process.Digest(f)
+	digest, err := l.Digests.Of(l.HookBinary)
 	if err != nil {
 		return ""
 	}

@@ -202,6 +202,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	s.ready("@" + me.Username + " is ready: send /new")
 	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
 	g.Go(func() error {
+		s.launches.HookDigest() // it is kept, so that no launch waits for it
 		_ = pause.For(ctx, startTime)
 		giveBack()
 		return nil

@@ -81,6 +81,7 @@ type system struct {
 	losses    losses
 	recovery  *recovery.Recovery
 	events    *hooks.Events
+	launches  hooks.Launch
 	watch     *watch.Room
 	presence  *presence.Watcher
 	keeper    *archive.Keeper
@@ -284,7 +285,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	variables, unset := environment.Agent(env.ToMap(environ), s.Agents, s.ClaudeSet)
 	variables["PATH"] = environment.WithFolder(variables["PATH"], filepath.Dir(hook))
 	s.claude = desk.Claude(s.Config, environ, s.log)
-	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir}
+	s.launches = hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir, Digests: &process.Digests{}}
 	s.woken = make(chan struct{}, 1)
 	s.receipts = &receipts{started: func() { pause.Poke(s.woken) }, Chat: metrics.News{Chat: s.bot, Inbox: s.inbox, Metrics: s.metrics}}
 	s.evidence = desk.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
@@ -299,11 +300,11 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: variables, Unset: unset,
 			KillGrace: s.KillGrace, OrphanGrace: s.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: desk.Moments(s.Dir)},
-			Machine: &lifecycle.Machine{Observer: s.observer, Evidence: s.evidence, Tmux: s.tmux, Processes: s.table, Launches: launches},
+			Machine: &lifecycle.Machine{Observer: s.observer, Evidence: s.evidence, Tmux: s.tmux, Processes: s.table, Launches: s.launches},
 			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.End,
 				Came: func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }},
 			Failpoint: Failpoint(environ)})
-	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: desk.Backups(s.Dir), Clear: s.clear(launches),
+	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: desk.Backups(s.Dir), Clear: s.clear(s.launches),
 		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
