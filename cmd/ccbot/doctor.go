@@ -55,7 +55,7 @@ func (c *call) examine(ctx context.Context, fix, strict bool) error {
 	}
 	switch fails, warns := report.Count(doctor.Fail), report.Count(doctor.Warn); {
 	case fails > 0:
-		return fmt.Errorf("%s found that must be mended", terminal.Several(fails, "fault"))
+		return fmt.Errorf("%s found", terminal.Several(fails, "fault"))
 	case warns > 0 && strict:
 		return fmt.Errorf("%s, and --strict was given", terminal.Several(warns, "warning"))
 	}
@@ -69,7 +69,7 @@ func faults(ctx context.Context, c *call) error {
 		return err
 	}
 	report := doctor.Examine(ctx, w)
-	p := &terminal.Printer{Out: c.stdout}
+	p := terminal.NewPrinter(c.stdout)
 	if report.PrintFaults(p); p.Err != nil {
 		return p.Err
 	}

@@ -162,13 +162,14 @@ func (f Finding) print(p *terminal.Printer) {
 	if f.Code != "" {
 		text += " [" + string(f.Code) + "]"
 	}
-	p.Line("%-5s %-9s %s", sign, f.ID, terminal.Printable(text))
+	p.Hanging(fmt.Sprintf("%-5s %-9s ", sign, f.ID), terminal.Printable(text))
+	indent := strings.Repeat(" ", 16)
 	if f.Detail != "" {
 		for line := range strings.Lines(f.Detail) {
-			p.Line("%15s %s", "", terminal.Printable(strings.TrimRight(line, "\n")))
+			p.Hanging(indent, terminal.Printable(strings.TrimRight(line, "\n")))
 		}
 	}
 	if f.Fix != "" {
-		p.Line("%15s -> %s", "", terminal.Printable(f.Fix))
+		p.Hanging(indent+"-> ", terminal.Printable(f.Fix))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
 	"mvdan.cc/sh/v3/syntax"
 
 	"ccbot/internal/glyph"
@@ -68,8 +71,20 @@ func JSON(out io.Writer, v any) error {
 
 // Printer prints, and keeps the first error: nothing is printed after it.
 type Printer struct {
-	Out io.Writer
-	Err error
+	Out   io.Writer
+	Err   error
+	width int // of the terminal; 0: Out is none
+}
+
+// NewPrinter returns a printer that knows how wide out is if it is a terminal, whatever replaces Out later.
+func NewPrinter(out io.Writer) *Printer {
+	p := &Printer{Out: out}
+	if f, isFile := out.(*os.File); isFile {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			p.width = width
+		}
+	}
+	return p
 }
 
 // Write prints for a caller that looks at no error.
@@ -83,12 +98,22 @@ func (p *Printer) Write(text []byte) (int, error) {
 // Line prints one line.
 func (p *Printer) Line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
+// Hanging prints a line of head and text. On a terminal a long text is wrapped between words, and its further
+// lines are indented by the width of head.
+func (p *Printer) Hanging(head, text string) {
+	if p.width > 0 {
+		indent := ansi.StringWidth(head)
+		text = strings.ReplaceAll(ansi.Wordwrap(text, max(p.width-indent, 20), ""), "\n", "\n"+strings.Repeat(" ", indent))
+	}
+	p.Line("%s", head+text)
+}
+
 // Show prints a value as JSON for programs, or calls print for people.
 func Show(out io.Writer, asJSON bool, v any, print func(*Printer)) error {
 	if asJSON {
 		return JSON(out, v)
 	}
-	p := &Printer{Out: out}
+	p := NewPrinter(out)
 	print(p)
 	return p.Err
 }

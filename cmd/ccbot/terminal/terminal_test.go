@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestAnErrorHasNoWordsOfGo: what is not there, what may not be read, and what does not answer is said in a sentence.
@@ -39,4 +43,22 @@ func TestAnErrorHasNoWordsOfGo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, Plain(tt.err)) })
 	}
+}
+
+func TestHangingWrapsOnTerminal(t *testing.T) {
+	master, out, err := pty.Open()
+	require.NoError(t, err)
+	defer master.Close()
+	require.NoError(t, pty.Setsize(out, &pty.Winsize{Rows: 24, Cols: 30}))
+	p := NewPrinter(out)
+	p.Hanging("FAIL  ", "a sentence that is longer than the terminal")
+	require.NoError(t, p.Err)
+	require.NoError(t, out.Close())
+	text, _ := io.ReadAll(master) // ends with an error, because nobody has the terminal open
+	assert.Equal(t, "FAIL  a sentence that is\r\n      longer than the terminal\r\n", string(text))
+
+	var file strings.Builder
+	p = NewPrinter(&file)
+	p.Hanging("FAIL  ", "a sentence that is longer than the terminal")
+	assert.Equal(t, "FAIL  a sentence that is longer than the terminal\n", file.String())
 }
