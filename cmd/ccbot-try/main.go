@@ -230,15 +230,17 @@ func (t *trial) greet(ctx context.Context) {
 	if _, err := t.api.WaitCall(ctx, func(botapi.Call) bool { return true }); err != nil {
 		return // it never did
 	}
-	fmt.Fprintf(t.out, "\n  Open this in a browser:  %s\n\n", t.api.PageURL())
+	var text strings.Builder // written at once, because ccbot writes to the same terminal
+	fmt.Fprintf(&text, "\n  Open this in a browser:  %s\n\n", t.api.PageURL())
 	if _, err := exec.LookPath("claude"); err == nil && t.agent == "demo" {
-		fmt.Fprintln(t.out, "  A demo agent plays Claude Code. For your own:  ccbot try --agent claude")
+		text.WriteString("  A demo agent plays Claude Code. For your own:  ccbot try --agent claude\n")
 	}
-	fmt.Fprintf(t.out, "  In a terminal:  tmux -L %s attach\n  Ctrl-C ends it", t.socket)
-	if !t.keep {
-		fmt.Fprint(t.out, " and removes everything")
+	ends := "Ctrl-C ends it and removes everything."
+	if t.keep {
+		ends = "Ctrl-C ends it."
 	}
-	fmt.Fprint(t.out, ".\n\n")
+	fmt.Fprintf(&text, "  In a terminal:  tmux -L %s attach\n  %s\n\n", t.socket, ends)
+	fmt.Fprint(t.out, text.String())
 }
 
 // cleanPatience is how long the trial's windows may take to end.
