@@ -201,6 +201,15 @@ func TestNoProcessIsSpawnedByOperations(t *testing.T) {
 	pane := r.shell(t, "u-1", "sleep 1000")
 	server, err := r.Server(t.Context())
 	require.NoError(t, err)
+	eventually(t, func() bool { // the process that the shell replaced is reaped
+		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server.PID, server.PID))
+		if err != nil {
+			return true // no /proc: childFaults skips the test
+		}
+		panes, err := r.Panes(t.Context())
+		require.NoError(t, err)
+		return len(strings.Fields(string(children))) == len(panes)
+	})
 	ownBefore, serverBefore := reaped(t), childFaults(t, server.PID)
 	g := tmux.Guard{Pane: pane.ID, PID: pane.PID}
 	for range 2 {
