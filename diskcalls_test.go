@@ -41,7 +41,7 @@ var systemCalls = map[string][]string{
 }
 
 // inMemory are the functions of the layers that reach no file.
-var inMemory = map[string]bool{"facts.Get": true, "disk.Fail": true, "ownfile.Owner": true, "spool.MayPass": true}
+var inMemory = map[string]bool{"facts.Get": true, "disk.Fail": true, "disk.Guard": true, "ownfile.Owner": true, "spool.MayPass": true}
 
 // diskCalls returns the calls of the product that reach files: function, space, what it calls. Calls of the layers
 // themselves, which make calls for others, are left out.

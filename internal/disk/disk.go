@@ -3,7 +3,7 @@
 //
 // It promises that a call does what the function of package os with the same name does, unless Fail
 // is in force: then the call fails before it reaches the system, with the error that Fail's function
-// returns.
+// returns. Guard's function is asked before each call that changes something.
 //
 // It knows no folder and no file, and tries nothing again.
 package disk
@@ -22,6 +22,16 @@ import (
 // faults, set it.
 var failing atomic.Pointer[func(op, path string) error]
 
+// refusing is nil in a program that holds no folder.
+var refusing atomic.Pointer[func(path string) error]
+
+// Guard makes each call that would change path ask refuse first, until end is called. If refuse returns
+// an error, the call returns it and does not reach the system. A later Guard replaces an earlier one.
+func Guard(refuse func(path string) error) (end func()) {
+	refusing.Store(&refuse)
+	return func() { refusing.CompareAndSwap(&refuse, nil) }
+}
+
 // Fail makes calls fail until end is called: fail returns the error of one call, nil for a call that
 // reaches the system. op is the name of the call in lower case, such as "rename".
 func Fail(fail func(op, path string) error) (end func()) {
@@ -39,6 +49,16 @@ func check(op, path string) error {
 		return &fs.PathError{Op: op, Path: path, Err: err}
 	}
 	return nil
+}
+
+// checkChange is check for a call that changes path.
+func checkChange(op, path string) error {
+	if refuse := refusing.Load(); refuse != nil {
+		if err := (*refuse)(path); err != nil {
+			return &fs.PathError{Op: op, Path: path, Err: err}
+		}
+	}
+	return check(op, path)
 }
 
 // ReadDir is os.ReadDir.
@@ -80,7 +100,7 @@ func Lstat(path string) (fs.FileInfo, error) {
 
 // Remove is os.Remove.
 func Remove(path string) error {
-	if err := check("remove", path); err != nil {
+	if err := checkChange("remove", path); err != nil {
 		return err
 	}
 	return os.Remove(path)
@@ -88,7 +108,7 @@ func Remove(path string) error {
 
 // RemoveAll is os.RemoveAll.
 func RemoveAll(path string) error {
-	if err := check("removeall", path); err != nil {
+	if err := checkChange("removeall", path); err != nil {
 		return err
 	}
 	return os.RemoveAll(path)
@@ -96,7 +116,7 @@ func RemoveAll(path string) error {
 
 // Rename is os.Rename.
 func Rename(from, to string) error {
-	if err := check("rename", from); err != nil {
+	if err := checkChange("rename", from); err != nil {
 		return err
 	}
 	return os.Rename(from, to)
@@ -104,7 +124,7 @@ func Rename(from, to string) error {
 
 // MkdirAll is os.MkdirAll.
 func MkdirAll(path string, mode fs.FileMode) error {
-	if err := check("mkdirall", path); err != nil {
+	if err := checkChange("mkdirall", path); err != nil {
 		return err
 	}
 	return os.MkdirAll(path, mode)
@@ -112,15 +132,15 @@ func MkdirAll(path string, mode fs.FileMode) error {
 
 // WriteFile is os.WriteFile.
 func WriteFile(path string, data []byte, mode fs.FileMode) error {
-	if err := check("writefile", path); err != nil {
+	if err := checkChange("writefile", path); err != nil {
 		return err
 	}
 	return os.WriteFile(path, data, mode)
 }
 
-// OpenFile is os.OpenFile.
+// OpenFile is os.OpenFile for a file that will be changed; Open is for reading.
 func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
-	if err := check("openfile", path); err != nil {
+	if err := checkChange("openfile", path); err != nil {
 		return nil, err
 	}
 	return os.OpenFile(path, flag, mode)
@@ -128,7 +148,7 @@ func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
 
 // CreateTemp is os.CreateTemp.
 func CreateTemp(dir, pattern string) (*os.File, error) {
-	if err := check("createtemp", dir); err != nil {
+	if err := checkChange("createtemp", dir); err != nil {
 		return nil, err
 	}
 	return os.CreateTemp(dir, pattern)
@@ -136,7 +156,7 @@ func CreateTemp(dir, pattern string) (*os.File, error) {
 
 // Truncate is os.Truncate.
 func Truncate(path string, size int64) error {
-	if err := check("truncate", path); err != nil {
+	if err := checkChange("truncate", path); err != nil {
 		return err
 	}
 	return os.Truncate(path, size)
@@ -160,7 +180,7 @@ func Sync(file *os.File) error {
 
 // Chtimes is os.Chtimes.
 func Chtimes(path string, accessed, modified time.Time) error {
-	if err := check("chtimes", path); err != nil {
+	if err := checkChange("chtimes", path); err != nil {
 		return err
 	}
 	return os.Chtimes(path, accessed, modified)
@@ -177,7 +197,7 @@ func Read(path string, read func() ([]byte, error)) ([]byte, error) {
 // Replace writes a file as a whole: with a temporary file in temp, which is on the same file system, and
 // a rename.
 func Replace(path, temp string, data []byte, mode fs.FileMode) error {
-	if err := check("create", path); err != nil {
+	if err := checkChange("create", path); err != nil {
 		return err
 	}
 	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(temp), renameio.WithPermissions(mode))
@@ -191,7 +211,7 @@ func Replace(path, temp string, data []byte, mode fs.FileMode) error {
 	if _, err := pending.Write(data); err != nil {
 		return err
 	}
-	if err := check("replace", path); err != nil {
+	if err := checkChange("replace", path); err != nil {
 		return err
 	}
 	return pending.CloseAtomicallyReplace()

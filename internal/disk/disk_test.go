@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -75,6 +76,34 @@ func TestEachCallFailsAndHeals(t *testing.T) {
 			left, err := os.ReadDir(dir)
 			require.NoError(t, err)
 			assert.Len(t, left, 1)
+			end()
+			require.NoError(t, call())
+		})
+	}
+}
+
+// TestGuardIsAskedBeforeEachChange, and not before a call that reads.
+func TestGuardIsAskedBeforeEachChange(t *testing.T) {
+	reads := []string{"readdir", "lstat", "stat", "walkdir", "open", "sync", "read"}
+	for op := range calls("") {
+		t.Run(op, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "file")
+			require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+			end := disk.Guard(func(at string) error {
+				assert.Contains(t, []string{path, filepath.Join(dir, "sub"), dir}, at)
+				return syscall.ESTALE
+			})
+			defer end()
+			call := calls(dir)[op]
+			if slices.Contains(reads, op) {
+				require.NoError(t, call())
+				return
+			}
+			require.ErrorIs(t, call(), syscall.ESTALE)
+			data, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, "old", string(data))
 			end()
 			require.NoError(t, call())
 		})

@@ -87,6 +87,8 @@ func begin(ctx context.Context, c config.Config, role, hook string, environ []st
 		return nil, errors.Join(statefolder.Error(c.Dir, err), held.Close())
 	}
 	s.recovery.Since = since
+	held.Guard()
+	s.held = held
 	s.end = func() { // the process ends too, and the lock with it
 		_ = errors.Join(s.suspects.Close(), held.Close())
 	}
@@ -138,6 +140,7 @@ func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
 	s.stop = stop
 	g.Go(func() error { return s.tmux.Run(ctx) })
 	g.Go(func() error { return s.watch.Run(ctx) })
+	g.Go(func() error { return s.held.Run(ctx, s.watch, s.log) })
 	g.Go(func() error { return s.metrics.Run(ctx) })
 	g.Go(func() error { return s.service.Run(stopping) })
 	g.Go(func() error { return s.reloadAt(ctx, reload) })

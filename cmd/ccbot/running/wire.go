@@ -91,6 +91,7 @@ type system struct {
 	talk      *host.Transcripts
 	bot       *bot.Bot
 	room      *statefolder.Room
+	held      *statefolder.Held
 	prompts   prompts
 	asks      *ask.Store
 	cards     *card.Board

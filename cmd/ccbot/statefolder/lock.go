@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -28,7 +27,7 @@ const lockPatience = 10 * time.Second
 // Take makes the folder where it is missing, and takes its locks for the life of this process. It
 // refuses a folder of a newer ccbot, one that other users could have written, and one that nothing
 // can be written to, because then no message may be accepted. exit.ErrRunning says that a bot runs.
-func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.Logger) (*process.Table, io.Closer, error) {
+func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.Logger) (*process.Table, *Held, error) {
 	if err := refuseNewer(dir); err != nil {
 		return nil, nil, err
 	}
@@ -39,9 +38,13 @@ func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.
 	if err != nil {
 		return nil, nil, err
 	}
-	held, err := lock(ctx, dir, role, table, grace+lockPatience)
+	l, err := lock(ctx, dir, role, table, grace+lockPatience)
 	if err != nil {
 		return nil, nil, Error(dir, err)
+	}
+	held, err := hold(dir, l)
+	if err != nil {
+		return nil, nil, errors.Join(err, l.Close())
 	}
 	err = probeFolder(dir, LeastFree)
 	if err == nil {
@@ -80,7 +83,7 @@ func (l locks) try() (bool, error) {
 
 // lock takes the locks for life. If a live `run` holds them, the error is exit.ErrRunning at once.
 // Any other holder is waited for, since a command that changes something is over soon.
-func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (held io.Closer, err error) {
+func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (held locks, err error) {
 	path := filepath.Join(dir, lockFile)
 	l := locks{flock.New(dir, flock.SetFlag(os.O_RDONLY)), flock.New(path, flock.SetPermissions(0o600))}
 	defer func() {
@@ -91,23 +94,23 @@ func lock(ctx context.Context, dir, role string, table *process.Table, patience 
 	deadline := time.Now().Add(patience)
 	for {
 		if ok, err := l.try(); err != nil {
-			return nil, err
+			return locks{}, err
 		} else if ok {
 			return l, writeHolder(path, holder{role: role, agent: table.Self()})
 		}
 		first := readHolder(path)
 		if err := pause.For(ctx, time.Second); err != nil {
-			return nil, err
+			return locks{}, err
 		}
 		h := readHolder(path)
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w (its %s was deleted)", exit.ErrRunning, path)
+			return locks{}, fmt.Errorf("%w (its %s was deleted)", exit.ErrRunning, path)
 		}
 		if h == first && h.role == "run" && table.Liveness(h.agent) == process.Alive {
-			return nil, fmt.Errorf("%w (pid %d, %s)", exit.ErrRunning, h.agent.PID, path)
+			return locks{}, fmt.Errorf("%w (pid %d, %s)", exit.ErrRunning, h.agent.PID, path)
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%s is held by pid %d, which is no running bot and does not let go", path, first.agent.PID)
+			return locks{}, fmt.Errorf("%s is held by pid %d, which is no running bot and does not let go", path, first.agent.PID)
 		}
 	}
 }
