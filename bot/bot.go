@@ -38,6 +38,7 @@ import (
 	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
 	"ccbot/bot/settings"
+	"ccbot/bot/several"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
 	"ccbot/bot/textlist"
@@ -76,6 +77,7 @@ type Entries interface {
 type Config struct {
 	conversation.Lists
 	Username      string // of the bot, without @
+	MachineName   string // of the machine that the bot runs on, for groups with several bots
 	Threaded      bool   // the bot has threaded mode: its private chats have topics
 	StateDir      string // ccbot's own files, of which none is ever sent
 	ResumeOnStart string // of report.Deps
@@ -117,6 +119,7 @@ type Bot struct {
 	Reports   *report.Reports
 	Requests  *ask.Requests
 	Resumer   *sessions.Sessions
+	Several   *several.Bots
 	Topics    *topics.Topics
 	Rooms     []chat.Feature // all that it can do
 	commands  map[string]chat.Command
@@ -210,7 +213,8 @@ func (b *Bot) talks() []chat.Feature {
 		Changes: b.Entries, Texts: texts, Confirm: b.VoiceConfirm,
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
-	b.NewGroups = groups.New(c, b.Sender)
+	b.Several = several.New(c, b.MachineName, func() string { return b.Username })
+	b.NewGroups = groups.New(c, b.Sender, b.Several.Rules)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
 	b.Requests.Connect(dialogs)
 	b.Asking.Connect(s.Halt, map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs})
@@ -232,7 +236,7 @@ func (b *Bot) talks() []chat.Feature {
 	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, s, b.Entries.Load, b.Transcripts, s, why.Sentences),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
-			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), b.NewGroups.Feature(), menu.New(c), usage.New(c, s),
+			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), b.NewGroups.Feature(), b.Several.Feature(), menu.New(c), usage.New(c, s),
 			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
 			screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer),
 			settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),

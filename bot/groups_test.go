@@ -34,7 +34,16 @@ func askedAboutGroup(t *testing.T, w *chattest.World) outbox.Message {
 	return m
 }
 
-// The person who adds the bot to a group is asked in the private chat; one tap allows the group.
+// allows taps [Allow this group], and then the answer to the second question.
+func allows(t *testing.T, w *chattest.World, m outbox.Message, answer i18n.Key) {
+	t.Helper()
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAllowGroup))
+	second := w.Telegram.LastEdit(t)
+	require.Contains(t, second.Text.Text, "Telegram does not list other bots")
+	require.NoError(t, w.TapShown(t, chattest.Alice, second, answer))
+}
+
+// The person who adds the bot to a group is asked in the private chat; the answer to the second question allows the group.
 func TestP9_GroupIsAllowedByATap(t *testing.T) {
 	w := chattest.NewWorld(t)
 	m := askedAboutGroup(t, w)
@@ -42,6 +51,8 @@ func TestP9_GroupIsAllowedByATap(t *testing.T) {
 	assert.Contains(t, m.Text.Text, "every member will read")
 	assert.False(t, w.InGroup(theirs), "a question allows nothing")
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAllowGroup))
+	assert.False(t, w.InGroup(theirs), "whether there are other bots is not known")
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), i18n.ButtonOnlyBot))
 	assert.True(t, w.InGroup(theirs))
 	assert.Equal(t, []int64{theirs}, w.Allowed.Groups)
 	last := w.Telegram.LastEdit(t)
@@ -126,10 +137,13 @@ func TestP9_GroupQuestionIsForItsPerson(t *testing.T) {
 func TestP8_KillAfterGroupIsAllowed(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		m := askedAboutGroup(t, w)
-		w.Dies(t, "group-allowed", func() error { return w.TapShown(t, chattest.Alice, m, i18n.ButtonAllowGroup) })
-		assert.Empty(t, w.Telegram.Edited, "the message did not report it")
+		require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAllowGroup))
+		second := w.Telegram.LastEdit(t)
+		w.Dies(t, "group-allowed", func() error { return w.TapShown(t, chattest.Alice, second, i18n.ButtonOtherBots) })
+		assert.Len(t, w.Telegram.Edited, 1, "the message did not report it")
 		w.Restart(t)
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "Friends (-200) is allowed")
+		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "/default@cc_bot", "what it acts on")
 		assert.Equal(t, []int64{theirs}, w.Allowed.Groups)
 	})
 }
@@ -164,7 +178,7 @@ func TestGroupQuestionFollowsItsGroup(t *testing.T) {
 	w.Telegram.Deliver(t.Context())
 	m := w.Telegram.LastEdit(t)
 	assert.Contains(t, m.Text.Text, "-1000200")
-	require.NoError(t, w.TapButton(t, chattest.Alice, chattest.Data(m)[0]))
+	allows(t, w, m, i18n.ButtonOnlyBot)
 	assert.Equal(t, []int64{-1000200}, w.Allowed.Groups)
 }
 
@@ -202,9 +216,9 @@ func TestGroupThatIsNotSavedIsAskedAgain(t *testing.T) {
 	w := chattest.NewWorld(t)
 	m := askedAboutGroup(t, w)
 	w.Allowed.Err = errors.New("ccbot.env is wrong")
-	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAllowGroup))
+	allows(t, w, m, i18n.ButtonOtherBots)
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.GroupNotSaved))
 	w.Allowed.Err = nil
-	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAllowGroup))
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), i18n.ButtonOtherBots))
 	assert.True(t, w.InGroup(theirs))
 }

@@ -154,7 +154,7 @@ func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string, us []*mo
 // answer without the disk is answered, once. nil: nothing.
 func (b *Bot) Unkept(u *models.Update) func(ctx context.Context) error {
 	m := u.Message
-	if m == nil || m.From == nil || !b.Hears(m.From.ID, m.Chat) {
+	if m == nil || m.From == nil || !b.Hears(m.From.ID, m.Chat) || !b.Several.IsFor(m) {
 		return nil
 	}
 	in, c, _, _, _ := b.read("", m)

@@ -38,6 +38,7 @@ func TestP9_AddedGroupIsHeardOnceAllowed(t *testing.T) {
 	w.hear(w.say("/list"), "/new")
 	assert.Zero(t, w.count(group, ""))
 	w.tap(asked, "Allow this group")
+	w.tap(w.hearIn(w.chat(), "Telegram does not list other bots"), "Only bot here")
 	w.hearIn(w.chat(), "team ("+fmt.Sprint(group)+") is allowed")
 	w.person.Send(group, "/list")
 	w.hearIn(group, "/new")

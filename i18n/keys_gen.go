@@ -536,6 +536,14 @@ const (
 	GroupAllowed           Key = "group_allowed" // ID, Name
 	GroupLeft              Key = "group_left"    // ID, Name
 	GroupNotSaved          Key = "group_not_saved"
+	GroupOthers            Key = "group_others"    // ID, Name
+	SeveralHere            Key = "several_here"    // Bot, Machine
+	SeveralDefault         Key = "several_default" // Bot, Machine
+	SeveralPrivate         Key = "several_private" // Bot
+	SeveralSeen            Key = "several_seen"
+	SeveralRules           Key = "several_rules" // Bot
+	ButtonOnlyBot          Key = "button_only_bot"
+	ButtonOtherBots        Key = "button_other_bots"
 	ButtonAllowGroup       Key = "button_allow_group"
 	ButtonLeaveGroup       Key = "button_leave_group"
 	ButtonAll              Key = "button_all" // Count

@@ -40,6 +40,7 @@ type file struct {
 	Topic    *Topic             `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
 	NoTopics bool               `json:"no_topics,omitempty"` // the chat was told that the bot may open none
 	Settings Settings           `json:"settings,omitzero"`
+	Bots     Bots               `json:"bots,omitzero"` // of a group
 	// Asked is when a person last sent each session a prompt, in the last day.
 	Asked map[uuid.UUID]time.Time `json:"asked_of,omitempty"`
 }
@@ -177,6 +178,9 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 		}
 		if from.ChatID != to.ChatID && reflect.ValueOf(f.Settings).IsZero() {
 			f.Settings = old.Settings
+		}
+		if from.ChatID != to.ChatID && reflect.ValueOf(f.Bots).IsZero() {
+			f.Bots = old.Bots.inNewChat()
 		}
 		for id, turn := range old.Turns {
 			if _, known := f.Turns[id]; !known {

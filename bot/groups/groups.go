@@ -34,7 +34,8 @@ type List interface {
 
 // Groups asks about the groups to which the bot was added.
 type Groups struct {
-	List   List // the setting; it is set before anything else is called
+	List   List                             // the setting; it is set before anything else is called
+	Rules  func(p chat.Phrases) render.Text // what the bot acts on if there are others
 	chat   *chat.Chat
 	leaver Leaver
 	cards  chat.Cards[added]
@@ -44,18 +45,23 @@ type Groups struct {
 type added struct {
 	Group int64  `json:"group"`
 	Title string `json:"title"`
+	// Allowed reports whether the person has tapped [Allow this group]. Then the question is whether there are other
+	// bots; only the answer to it allows the group.
+	Allowed bool `json:"allowed,omitempty"`
 }
 
 const (
 	kind       = "group-added" // of the cards
 	allowGroup = "allow"
 	leaveGroup = "leave"
+	onlyBot    = "only"
+	otherBots  = "others"
 	shownTitle = 60 // letters of a group's title
 )
 
 // New returns the Groups of a chat.
-func New(c *chat.Chat, l Leaver) *Groups {
-	return &Groups{chat: c, leaver: l, cards: chat.NewCards[added](c, kind)}
+func New(c *chat.Chat, l Leaver, rules func(p chat.Phrases) render.Text) *Groups {
+	return &Groups{Rules: rules, chat: c, leaver: l, cards: chat.NewCards[added](c, kind)}
 }
 
 // Feature returns the part of Groups that the dispatcher uses.
@@ -102,6 +108,11 @@ func (g *Groups) look(person int64, a added) card.Look {
 	leave := p.Option(i18n.ButtonLeaveGroup, leaveGroup, "")
 	allow := p.Option(i18n.ButtonAllowGroup, allowGroup, outbox.Primary)
 	leave.For, allow.For = person, person
+	if a.Allowed {
+		only, others := p.Option(i18n.ButtonOnlyBot, onlyBot, ""), p.Option(i18n.ButtonOtherBots, otherBots, "")
+		only.For, others.For = person, person
+		return card.Look{To: to, Text: p.Text(i18n.GroupOthers, args(a)), Options: [][]card.Option{{only, others}}}
+	}
 	l := card.Look{To: to, Text: p.Text(i18n.GroupAsk, args(a)), Options: [][]card.Option{{allow, leave}}}
 	if line := g.List.GroupLine(a.Group); line != "" {
 		l.Text = chat.Paragraphs(l.Text, p.Text(i18n.GroupByHand), render.Code(line))
@@ -136,15 +147,21 @@ func (g *Groups) tap(_ context.Context, t chat.Tap, _ added) (chat.Answer, error
 			return nil
 		case t.Card.Option == leaveGroup:
 			return g.leave(ctx, c.Payload)
+		case t.Card.Option == allowGroup && !g.chat.Book.InGroup(c.Payload.Group):
+			c.Payload.Allowed = true
+			return g.cards.Show(ctx, c.Key, g.look(t.To.ChatID, c.Payload), c.Payload)
 		}
 		return g.allow(ctx, t, c.Payload)
 	})
 }
 
 // allow allows the group of a question. Allowing it twice is allowing it once: a crash may come before the
-// message reports it.
+// message reports it. Whether there are other bots is on disk before the group is heard.
 func (g *Groups) allow(ctx context.Context, t chat.Tap, a added) error {
 	if !g.chat.Book.InGroup(a.Group) {
+		if err := g.chat.Book.ResetBots(g.place(a.Group).ChatID, t.Card.Option == otherBots); err != nil {
+			return err
+		}
 		err := g.List.AllowGroup(ctx, a.Group)
 		switch {
 		case err != nil && sysfault.Of(err) != "":
@@ -183,9 +200,18 @@ func (g *Groups) settle(ctx context.Context, group int64, except string, word i1
 		if word != "" {
 			last = g.chat.In(c.Look.To).Text(word, args(c.Payload))
 		}
+		if word == i18n.GroupAllowed && g.chat.Book.Bots(g.place(group)).Others != 0 {
+			last = chat.Paragraphs(last, g.Rules(g.chat.In(c.Look.To)))
+		}
 		errs = append(errs, g.cards.Close(ctx, c.Key, last))
 	}
 	return errors.Join(errs...)
+}
+
+// place returns where what is kept of a group is.
+func (g *Groups) place(group int64) address.Conversation {
+	place, _ := g.chat.Book.Aliases.In(group, 0)
+	return address.Conversation{ChatID: place}
 }
 
 // run closes the questions that an earlier run has left and that are settled: it was killed, or a person has

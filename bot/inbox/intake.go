@@ -42,9 +42,10 @@ type Config struct {
 	Handler  Handler
 	Reporter Reporter
 	Log      *slog.Logger
-	// Hears reports whether a person may speak in a chat, for each update that comes, with its kind.
-	// Updates from others leave no trace. nil: everybody may speak.
-	Hears func(kind string, person int64, chat models.Chat) bool
+	// Hears reports whether an update of a kind is heard: its person may speak in its chat, and it is for this bot. It is
+	// called for each update in their order, before the update is kept; others leave no trace. After an error the update
+	// comes again, and so do all after it. nil: all are heard.
+	Hears func(kind string, person int64, chat models.Chat, update json.RawMessage) (bool, error)
 	// Moves records that a group has become another chat, if it is one of ours: this news is
 	// accepted whoever has caused it. After an error the news comes again, and so do all updates
 	// behind it. nil: the news is handled like any other message.
@@ -322,8 +323,10 @@ func (i *Intake) takeEntry(p *polling, g seen, raw json.RawMessage) error {
 			return err // the messages in the new chat come right behind, and must be heard
 		}
 	}
-	if !ours && !i.hearsOf(g) {
-		return nil
+	if !ours {
+		if heard, err := i.hearsOf(g, raw); !heard || err != nil {
+			return err
+		}
 	}
 	fresh, err := i.cfg.Store.accept(UpdateKey(g.id), raw, p.date)
 	if err == nil && fresh {
@@ -350,7 +353,7 @@ func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
 		return
 	}
 	p.handed[g.id] = true
-	if !i.hearsOf(g) {
+	if heard, _ := i.hearsOf(g, raw); !heard { // of taps there is no error
 		return
 	}
 	var u models.Update

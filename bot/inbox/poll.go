@@ -38,12 +38,12 @@ var allowed = []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMe
 type cause int
 
 const (
-	failing  cause = iota // network, proxy, or Telegram's own trouble: try again
-	conflict              // another poller uses the token
-	webhook               // updates go to a webhook instead
-	limited               // Telegram has asked ccbot to wait
-	revoked               // Telegram does not know the token
-	nothingNew            // an answer came at once and brought nothing new
+	failing    cause = iota // network, proxy, or Telegram's own trouble: try again
+	conflict                // another poller uses the token
+	webhook                 // updates go to a webhook instead
+	limited                 // Telegram has asked ccbot to wait
+	revoked                 // Telegram does not know the token
+	nothingNew              // an answer came at once and brought nothing new
 )
 
 // pollError is a failed poll. It holds text only, because an error of net/http carries the URL, and

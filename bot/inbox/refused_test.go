@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -17,12 +18,12 @@ func TestP9_EachUpdateIsAskedAboutOnce(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 		var refused []string
-		r.intake.cfg.Hears = func(kind string, person int64, chat models.Chat) bool {
+		r.intake.cfg.Hears = func(kind string, person int64, chat models.Chat, _ json.RawMessage) (bool, error) {
 			if person == 77 && chat.Type == models.ChatTypePrivate {
-				return true
+				return true, nil
 			}
 			refused = append(refused, fmt.Sprint(kind, " ", person, " ", chat.ID))
-			return false
+			return false, nil
 		}
 		tg.deliver(message(1, 5, "hello"),
 			`{"update_id":2,"message":{"message_id":4,"from":{"id":77},"chat":{"id":-9,"type":"group"},"text":"x"}}`,

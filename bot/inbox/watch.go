@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -86,9 +87,12 @@ func (i *Intake) patience(p *polling) time.Duration {
 // may be more.
 const fullAnswer = 100
 
-// hearsOf reports whether an update comes from a person who may speak in its chat.
-func (i *Intake) hearsOf(s seen) bool {
-	return i.cfg.Hears == nil || i.cfg.Hears(s.kind, s.from, models.Chat{ID: s.where.ChatID, Type: s.place})
+// hearsOf is Config.Hears of an update.
+func (i *Intake) hearsOf(s seen, raw json.RawMessage) (bool, error) {
+	if i.cfg.Hears == nil {
+		return true, nil
+	}
+	return i.cfg.Hears(s.kind, s.from, models.Chat{ID: s.where.ChatID, Type: s.place}, raw)
 }
 
 // Silence is how long a loop that polls may be silent before it counts as stuck: the time of two

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -279,9 +280,9 @@ func TestP9_StrangersLeaveNoTrace(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 		var asked []string
-		r.intake.cfg.Hears = func(_ string, person int64, chat models.Chat) bool {
+		r.intake.cfg.Hears = func(_ string, person int64, chat models.Chat, _ json.RawMessage) (bool, error) {
 			asked = append(asked, fmt.Sprint(person, " ", chat.ID, " ", chat.Type))
-			return false
+			return false, nil
 		}
 		var written []string
 		tg.onPoll = func(int64) {

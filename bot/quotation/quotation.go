@@ -208,6 +208,15 @@ func Read(m *models.Message, username string) (command, args, text string, forei
 	return "", "", text, m.Chat.ID != m.From.ID && addressed.MatchString(name+"@"+to)
 }
 
+// Addressed returns the command of a text in a group and the bot that the command names, without @; empty: it names none.
+func Addressed(text string) (command, bot string) {
+	command, bot, _ = split(text)
+	if bot != "" && !addressed.MatchString(command+"@"+bot) {
+		return "", ""
+	}
+	return command, bot
+}
+
 // addressed finds a command for a bot: the name of a bot ends in "bot", and a path with an @ in it is no
 // command.
 var addressed = lazyregexp.New(`(?i)^\w{1,32}@[a-z]\w*bot$`)

@@ -142,6 +142,9 @@ func (c *Config) checkPaths() error {
 	if c.ClaudeSet != "" {
 		c.ClaudeSet = c.ClaudeDir
 	}
+	if c.Machine == "" {
+		c.Machine, _ = os.Hostname() // of which there is none only without a system
+	}
 	return nil
 }
 

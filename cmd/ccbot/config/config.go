@@ -63,6 +63,7 @@ type Config struct {
 	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"files that came from the chat are removed from .ccbot-inbox when their session ended this long ago; 0: never"`
 	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot where a chat has none: en, ru or zh"`
 	ReleaseURL     string        `env:"CCBOT_RELEASE_URL" doc:"https address of a folder with a release and its SHA256SUMS, for version --check without a file; empty: none"`
+	Machine        string        `env:"CCBOT_MACHINE" doc:"name of this machine where a group has several bots: in topics, in /list, in the answers to /here and /default; empty: the host name"`
 	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
 	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, unless NO_COLOR is set, else text; text; json"`
 	MetricsAddr    string        `env:"METRICS_ADDR" doc:"host:port for Prometheus at /metrics, on loopback; empty: none"`

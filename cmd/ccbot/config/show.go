@@ -84,7 +84,7 @@ func shownSetting(name, value string) string {
 // because that may contain a secret, no folder of one machine, and no value of several lines.
 func IsPortable(name, value string) bool {
 	switch name {
-	case tokenName, "CLAUDE_FLAGS", "VOICE_COMMAND", "CCBOT_DIR", statefolder.ReadableVariable:
+	case tokenName, "CLAUDE_FLAGS", "VOICE_COMMAND", "CCBOT_DIR", "CCBOT_MACHINE", statefolder.ReadableVariable:
 		return false
 	}
 	return slices.Contains(settingNames(), name) && !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' })

@@ -2,6 +2,7 @@ package running
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -84,15 +85,17 @@ type refusals struct {
 	groups []int64
 }
 
-// hears reports whether a person may speak in a chat, and counts an update that is not heard. Of strangers only the
-// number is kept.
-func (a allowedGroups) hears(kind string, person int64, chat models.Chat) bool {
-	if a.bot.Hears(person, chat) {
-		return true
+// hears returns [inbox.Config.Hears]: the person may speak in the chat, and the update is for this bot. It counts updates
+// from others. Of strangers only the number is kept.
+func (a allowedGroups) hears(ctx context.Context) func(string, int64, models.Chat, json.RawMessage) (bool, error) {
+	return func(kind string, person int64, chat models.Chat, update json.RawMessage) (bool, error) {
+		if a.bot.Hears(person, chat) {
+			return a.bot.Several.Acts(ctx, update)
+		}
+		group := chat.Type == models.ChatTypeGroup || chat.Type == models.ChatTypeSupergroup
+		a.refused.note(kind, chat.ID, group && a.bot.IsAllowed(person))
+		return false, nil
 	}
-	group := chat.Type == models.ChatTypeGroup || chat.Type == models.ChatTypeSupergroup
-	a.refused.note(kind, chat.ID, group && a.bot.IsAllowed(person))
-	return false
 }
 
 func (r *refusals) note(kind string, chat int64, allowed bool) {

@@ -197,7 +197,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 			return s.bot.Unkept(u)
 		},
 		Moves: func(from, to int64) (bool, error) { return allowedGroups{s}.moved(ctx, from, to) },
-		Pulse: s.service.Pulse, Seen: s.seen, Hears: allowedGroups{s}.hears, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
+		Pulse: s.service.Pulse, Seen: s.seen, Hears: allowedGroups{s}.hears(ctx), Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
 	g.Go(func() error { return s.bot.Run(ctx) })
 	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited, s.ended) })

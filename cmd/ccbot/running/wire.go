@@ -267,7 +267,7 @@ func (s *system) wireChat(environ []string) error {
 		hears = voice.New(s.VoiceWords, environment.Server(environ), s.Home, s.table)
 	}
 	s.bot = bot.New(
-		bot.Config{Lists: listsOf(s.Config), StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
+		bot.Config{Lists: listsOf(s.Config), MachineName: s.Machine, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
 			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter, RemindAfter: s.RemindAfter},
 		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: hears, Health: s.health})

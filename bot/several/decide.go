@@ -1,0 +1,54 @@
+package several
+
+// Who is the bot that something names.
+type Who int
+
+// The zero value names no bot.
+const (
+	Nobody Who = iota
+	Me
+	Other
+)
+
+// Facts are what a message shows of the bots of its group.
+type Facts struct {
+	To      Who  // the bot that its command names with @
+	Answers Who  // the bot whose message it answers
+	Opened  Who  // the bot that has opened its topic, if the message shows that
+	Joined  bool // it is the news that another bot has joined the group
+	Picks   bool // its command picks the bot that it names
+}
+
+// State is the state of a message's place when the message was written.
+type State struct {
+	Alone  bool // no other bot is known in the group
+	Picked Who  // the bot that was picked last; Nobody: none was
+	Opened bool // the place is a topic that this bot has opened
+}
+
+// Decision is what follows from a message.
+type Decision struct {
+	Acts   bool // the message is for this bot
+	Sees   bool // it shows that another bot is there, which was not known
+	Picked Who  // the bot that the message picks for a place
+}
+
+// Decide decides about a message of a group.
+func Decide(f Facts, s State) Decision {
+	other := f.To == Other || f.Answers == Other || f.Opened == Other || f.Joined
+	d := Decision{Sees: other && s.Alone}
+	if f.Picks {
+		d.Picked = f.To
+	}
+	switch {
+	case f.To != Nobody:
+		d.Acts = f.To == Me
+	case f.Answers != Nobody:
+		d.Acts = f.Answers == Me
+	case s.Picked != Nobody:
+		d.Acts = s.Picked == Me
+	default:
+		d.Acts = s.Opened || f.Opened == Me || s.Alone && !other
+	}
+	return d
+}
