@@ -105,7 +105,7 @@ func TestNewShowsFavouritesThenFoldersByLastUse(t *testing.T) {
 	assert.Equal(t, []string{"★ ~/web", "~/api", "~/old"}, w.buttons()[:3])
 
 	w.reply("AP")
-	assert.Equal(t, w.say(i18n.NewFiltered, i18n.Args{"Sought": "AP", "Count": 1}), w.text())
+	assert.Equal(t, chattest.Lines(w.say(i18n.NewFiltered, i18n.Args{"Sought": "AP", "Count": 1}), w.say(i18n.NewSearchedAll, i18n.Args{"Roots": "~"})), w.text())
 	assert.Equal(t, "~/api", w.buttons()[0])
 }
 

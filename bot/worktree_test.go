@@ -2,7 +2,6 @@ package bot_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -27,10 +26,7 @@ func (w *browsing) repository(dir string) {
 	w.t.Helper()
 	programtest.Require(w.t, "git")
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-q", "--allow-empty", "-m", "a"}} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = filepath.Join(w.Home, dir), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.Dir, "GIT_CONFIG_NOSYSTEM=1"}
-		out, err := cmd.CombinedOutput()
-		require.NoError(w.t, err, "%s", out)
+		w.git(dir, args...)
 	}
 }
 

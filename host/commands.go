@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"ccbot/internal/git"
 	"ccbot/internal/slashcommand"
 )
 
@@ -21,6 +22,14 @@ func (m *Machine) HasCommand(_ context.Context, dir, name string) bool {
 func (m *Machine) IsMissing(ctx context.Context, dir string) bool {
 	err := m.looks.stat(ctx, dir)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Branch implements [places.Lookups]. It waits for no mount that does not answer.
+func (m *Machine) Branch(ctx context.Context, dir string) string {
+	if m.looks.stat(ctx, dir) != nil {
+		return ""
+	}
+	return git.BranchIn(dir)
 }
 
 // statTimeout is how long a look at a folder may take. A prompt waits for the look.

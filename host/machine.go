@@ -152,7 +152,9 @@ func WithoutLinks(path string) string {
 
 var (
 	_ places.Folders   = &Machine{}
+	_ places.Searches  = &Machine{}
 	_ places.Worktrees = &Machine{}
+	_ places.Checkouts = &Machine{}
 	_ places.Beside    = &Machine{}
 )
 
@@ -349,6 +351,21 @@ func (m *Machine) Find(ctx context.Context, dir string) (found places.Worktree, 
 	defer cancel()
 	work, err := w.Work(asked, m.GitEnv)
 	return places.Worktree{Dir: w.Dir, Of: w.Of, Branch: w.Branch, Work: places.Work(work)}, true, gitRefusal(ctx, dir, err)
+}
+
+// Checkouts implements [places.Checkouts].
+func (m *Machine) Checkouts(ctx context.Context, dir string) (all []places.Checkout) {
+	dir, err := m.Resolve(ctx, "", dir)
+	if err != nil {
+		return nil
+	}
+	top := git.TopOf(dir)
+	for _, c := range git.Checkouts(dir) {
+		if InRoots(m.Roots, c.Dir) {
+			all = append(all, places.Checkout{Dir: c.Dir, Branch: c.Branch, Here: c.Dir == top})
+		}
+	}
+	return all
 }
 
 // Remove implements [places.Worktrees].

@@ -19,8 +19,11 @@ const (
 	Unreadable             Key = "unreadable"
 	Started                Key = "started" // Dir, Name
 	NewWhere               Key = "new_where"
-	NewFiltered            Key = "new_filtered" // Count, Sought
-	NewChildren            Key = "new_children" // Count
+	NewFiltered            Key = "new_filtered"     // Count, Sought
+	NewSearchedAll         Key = "new_searched_all" // Roots
+	NewSearched            Key = "new_searched"     // Count, Roots
+	NewUnreadable          Key = "new_unreadable"   // Count
+	NewChildren            Key = "new_children"     // Count
 	NewChildrenNone        Key = "new_children_none"
 	NewIn                  Key = "new_in" // Dir
 	NewEarlier             Key = "new_earlier"

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/bytesize"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 )
 
@@ -26,6 +27,7 @@ const (
 	shownChildren = 10
 	shownTalks    = 4
 	shownPath     = 34 // letters of a folder on a button: a long one has a row of its own
+	shownBranch   = 24
 	shownSaid     = 100
 	menu          = "menu"
 )
@@ -58,7 +60,7 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 		}
 		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(a.Dir))})}, nil
 	default:
-		s = b.places(p, v, a)
+		s = b.places(ctx, p, v, a)
 	}
 	if s = b.withFirst(p, v, s); s.Back == menu {
 		s.Back, s.Options = "", append(s.Options, []card.Option{p.Option(i18n.ButtonBack, chat.Does(leave), "")})
@@ -83,14 +85,21 @@ func (b *Browser) withFirst(p chat.Phrases, v chat.Visit, s chat.Screen) chat.Sc
 	return s
 }
 
-// places are the default folder, the favourites, then the folders of sessions, last used first, then the roots.
-func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
+// places are the default folder, the favourites, then the folders of sessions, last used first, then the roots. A search
+// adds folders that were never used.
+func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	set := b.chat.Book.Settings(v.To.ChatID)
 	all := known(append([]string{set.Dir}, set.Favourites...), b.Places.Bounds().Roots, b.chat.Book.Records.List())
 	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
 	if a.Filter != "" {
 		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.Filter) })
-		s.Text = p.Text(i18n.NewFiltered, i18n.Args{"Sought": a.Filter, "Count": len(all)})
+		found := b.search(ctx, a.Filter)
+		for _, dir := range found.Dirs {
+			if !slices.Contains(all, dir) {
+				all = append(all, dir)
+			}
+		}
+		s.Text = chat.Lines(p.Text(i18n.NewFiltered, i18n.Args{"Sought": a.Filter, "Count": len(all)}), extent(p, found))
 		s.Back = at{With: a.With}.String()
 	}
 	part := card.PartOf(len(all), shownPlaces, a.Page)
@@ -111,6 +120,31 @@ func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	}
 	s.Options = append(s.Options, part.Turns(a.page), []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, choices(p, a))
 	return s
+}
+
+// mostSearched bounds a search, and searchTimeout the time that it may take: a person waits for it.
+var mostSearched = port.Extent{Folders: 5000, Depth: 8, Found: 100}
+
+const searchTimeout = 3 * time.Second
+
+func (b *Browser) search(ctx context.Context, part string) port.Found {
+	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
+	defer cancel()
+	return b.Places.Search(ctx, part, mostSearched)
+}
+
+// extent says where a search has looked.
+func extent(p chat.Phrases, found port.Found) (text render.Text) {
+	below := p.Some(each.As(found.Below, p.Short), p.Say(i18n.JoinNames))
+	says := i18n.NewSearched
+	if found.IsWhole() {
+		says = i18n.NewSearchedAll
+	}
+	text = p.Text(says, i18n.Args{"Count": found.Read, "Roots": below})
+	if found.Unreadable > 0 {
+		text = chat.Lines(text, p.Text(i18n.NewUnreadable, i18n.Args{"Count": found.Unreadable}))
+	}
+	return text
 }
 
 // known are folders without repeats: the chosen ones, then those of sessions, last used first, then others.
@@ -236,6 +270,8 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		numbers = append(numbers, b.number(a, n, c))
 	}
 	s.Options = append(s.Options, numbers, card.Turns(a.Page, more, a.page))
+	branch, others := b.checkouts(ctx, p, a)
+	s.Text, s.Options = chat.Paragraphs(s.Text, branch), append(s.Options, others...)
 	if !works.Blank() {
 		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, chat.Does(beside), "")})
 	} else if w, ours, _ := b.Places.Find(ctx, a.Dir); ours {
@@ -245,6 +281,26 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	s.Options = append(s.Options, choices(p, a),
 		[]card.Option{a.in(children, a.Dir).to(p.Say(i18n.ButtonBrowse)), b.star(p, v, a.Dir)})
 	return s
+}
+
+// mostCheckouts bounds the work trees that a page offers.
+const mostCheckouts = 12
+
+// checkouts are the other work trees of the repository of a folder, by the branch, and the branch in this one.
+func (b *Browser) checkouts(ctx context.Context, p chat.Phrases, a at) (here render.Text, rows [][]card.Option) {
+	for _, c := range b.Places.Checkouts(ctx, a.Dir) {
+		name := chat.Head(glyph.Name(c.Branch), shownBranch)
+		switch {
+		case c.Here && name != "":
+			here = render.Join(render.Plain(p.Say(i18n.StatusGit)+" "), render.Code(name))
+		case !c.Here && len(rows) < mostCheckouts:
+			if name != "" {
+				name += " · "
+			}
+			rows = append(rows, []card.Option{b.use(a, c.Dir, name+chat.Tail(p.Short(c.Dir), shownBranch))})
+		}
+	}
+	return here, rows
 }
 
 // talk is an earlier conversation in two lines.

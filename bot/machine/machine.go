@@ -60,7 +60,9 @@ type Sessions interface {
 type Places interface {
 	places.Places
 	places.Folders
+	places.Searches
 	places.Worktrees
+	places.Checkouts
 	places.Beside
 	places.Lookups
 }

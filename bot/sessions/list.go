@@ -59,7 +59,7 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 	}
 	looks := s.Agents.Looks(ctx, running...)
 	for _, r := range open {
-		e := s.entryOf(p, r, looks[r.ID], r.ID == now)
+		e := s.entryOf(ctx, p, r, looks[r.ID], r.ID == now)
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })
@@ -260,18 +260,16 @@ const (
 // entry is what a list says of a session in two lines: what it does, and what it was asked last.
 type entry struct {
 	need
-	session views.Session
-	sign    string
-	current bool
-	name    string
-	state   string
-	more    []string // what is said besides, as far as there is room
-	below   string
-	quiet   bool // it may be ended with the idle ones
+	session           views.Session
+	current           bool
+	sign, name, state string
+	more              []string // what is said besides, as far as there is room
+	below             string
+	quiet             bool // it may be ended with the idle ones
 }
 
 // entryOf is what a list says of a session; l is a look at one that runs.
-func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current bool) entry {
+func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r views.Session, l desk.Look, current bool) entry {
 	e := entry{need: works, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
 	switch {
 	case r.State == views.Running:
@@ -298,6 +296,9 @@ func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current
 	}
 	if e.below = ansi.Truncate(e.below, codeRoom, "…"); e.below == "" {
 		e.below = s.chat.ShortTail(r.Dir) // a name in it stays whole
+	}
+	if branch := s.chat.Folder.Branch(ctx, r.Dir); branch != "" {
+		e.below = ansi.Truncate("("+chat.Head(glyph.Name(branch), codeRoom/2)+") "+e.below, codeRoom, "…")
 	}
 	return e
 }

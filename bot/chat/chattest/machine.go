@@ -42,6 +42,15 @@ func (m machine) Children(ctx context.Context, dir string, hidden bool) ([]strin
 	return m.reached().Children(ctx, dir, hidden)
 }
 
+// Search is never cut by the time that it takes.
+func (m machine) Search(ctx context.Context, part string, most places.Extent) places.Found {
+	return m.reached().Search(context.WithoutCancel(ctx), part, most)
+}
+
+func (m machine) Checkouts(ctx context.Context, dir string) []places.Checkout {
+	return m.reached().Checkouts(ctx, dir)
+}
+
 func (m machine) Conversations(ctx context.Context, dir string, from, most int) ([]places.Conversation, bool, error) {
 	return m.reached().Conversations(ctx, dir, from, most)
 }
@@ -52,6 +61,10 @@ func (m machine) Add(ctx context.Context, dir, key string) (string, error) {
 
 func (m machine) IsMissing(ctx context.Context, dir string) bool {
 	return m.Gone[dir]
+}
+
+func (m machine) Branch(ctx context.Context, dir string) string {
+	return m.reached().Branch(ctx, dir)
 }
 
 func (m machine) HasCommand(ctx context.Context, dir, name string) bool {

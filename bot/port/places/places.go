@@ -36,6 +36,34 @@ type Folders interface {
 	Conversations(ctx context.Context, dir string, from, most int) (all []Conversation, more bool, err error)
 }
 
+// Searches find folders that were perhaps never used.
+type Searches interface {
+	// Search finds the folders below the roots, without roots below the home folder, that have a part in their name,
+	// whatever the case of its letters. A part with a slash is compared with the path below the root. Git repositories come first,
+	// then what is nearer to its root. Links are not followed; hidden folders and those of dependencies, such as
+	// node_modules, are left out. It reads folders until ctx ends, and returns what it has found until then.
+	Search(ctx context.Context, part string, most Extent) Found
+}
+
+// Extent bounds a search.
+type Extent struct {
+	Folders int // that are read
+	Depth   int // below a root: 1 reads the root alone
+	Found   int
+}
+
+// Found is the result of a search.
+type Found struct {
+	Dirs       []string // without links
+	Below      []string // the folders below which it has searched
+	Read       int      // folders that were read
+	Unreadable int      // folders that could not be read
+	Cut        bool     // not all was read, because of Extent or the time
+}
+
+// IsWhole reports whether nothing was left out.
+func (f Found) IsWhole() bool { return !f.Cut && f.Unreadable == 0 }
+
 // Conversation is one with Claude Code, whoever has led it.
 type Conversation struct {
 	Claude  uuid.UUID // Claude's id of it
@@ -57,6 +85,20 @@ type Worktrees interface {
 	Remove(ctx context.Context, dir string) error
 }
 
+// Checkouts are the work trees of a repository, whoever has made them.
+type Checkouts interface {
+	// Checkouts are the work trees of the repository that a folder is in, the first one first, then by the branch. None: it
+	// has one work tree only, or the folder is in none. It reads a few small files and does not ask git.
+	Checkouts(ctx context.Context, dir string) []Checkout
+}
+
+// Checkout is a work tree and what is checked out there.
+type Checkout struct {
+	Dir    string // its top folder, without links
+	Branch string // empty: none is checked out
+	Here   bool   // the folder that was asked about is in it
+}
+
 // Beside gives work trees to sessions that are about to start.
 type Beside interface {
 	// Add makes one for the repository of a folder, and gives the folder in it that is like the given one. One that was
@@ -72,6 +114,9 @@ type Beside interface {
 type Lookups interface {
 	// IsMissing reports whether a folder of a session is known not to exist.
 	IsMissing(ctx context.Context, dir string) bool
+	// Branch is the branch that is checked out in the linked work tree of a repository that a folder is in; empty: the folder
+	// is in none, or that is not known.
+	Branch(ctx context.Context, dir string) string
 	// HasCommand reports whether an agent that works in a folder has a slash command of a name.
 	HasCommand(ctx context.Context, dir, name string) bool
 }
