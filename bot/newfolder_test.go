@@ -7,17 +7,164 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
 	"ccbot/i18n"
+	"ccbot/internal/disk/disktest"
 	"ccbot/internal/session"
 )
 
 // chose reports whether the page shows how a session may begin in a folder.
 func (w *browsing) chose(dir string) bool {
 	return strings.HasPrefix(w.text(), w.say(i18n.NewIn, i18n.Args{"Dir": dir}))
+}
+
+// TestP4_PathBecomesFolder takes a path that is sent while the page is open for the folder of the new session. The text is
+// kept until the session has begun.
+func TestP4_PathBecomesFolder(t *testing.T) {
+	running(t, func(t *testing.T) {
+		w := startedIn(t, "api", "web")
+		other := w.NewCurrentSession(t, "other", session.Running)
+		w.open()
+		keys := []string{w.MustHear(t, "~/web"), w.MustHear(t, filepath.Join(w.Home, "api"))}
+		w.Work(t)
+		assert.True(t, w.chose("~/api"), w.text())
+		question := w.Telegram.LastID()
+		chosen := w.say(i18n.FolderChosen, i18n.Args{"Path": "~/api"})
+		assert.Equal(t, chosen, w.Shows(t, question).Text.Text)
+		assert.Equal(t, w.WordsOf(i18n.ButtonUseAsPrompt, i18n.ButtonDrop), chattest.Words(w.Shows(t, question)))
+		for _, key := range keys {
+			assert.Equal(t, inbox.Asked, w.EntryState(key))
+		}
+		w.Restart(t)
+		first := w.MustHear(t, "run the tests")
+		w.Work(t)
+		w.press(w.say(i18n.ButtonStartFresh))
+		require.Len(t, w.Lifecycle.Starts, 1)
+		assert.Equal(t, filepath.Join(w.Home, "api"), w.Lifecycle.Starts[0].Dir)
+		for _, key := range keys {
+			_, err := w.Inbox.Load(key)
+			require.ErrorIs(t, err, inbox.ErrNoEntry)
+		}
+		assert.Equal(t, chosen, w.Shows(t, question).Text.Text)
+		assert.Empty(t, chattest.Words(w.Shows(t, question)))
+		queued := strings.Join(w.Lifecycle.Done(), "\n")
+		assert.Contains(t, queued, "queue "+first)
+		assert.NotContains(t, queued, other.ID.String())
+	})
+}
+
+// TestP4_PathIsSentAsPrompt sends the text where it would have gone: to the session that is started, and what begins with a
+// slash to the current one.
+func TestP4_PathIsSentAsPrompt(t *testing.T) {
+	for _, absolute := range []bool{false, true} {
+		running(t, func(t *testing.T) {
+			w := startedIn(t, "api")
+			other := w.NewCurrentSession(t, "other", session.Running)
+			path := "~/api"
+			if absolute {
+				path = filepath.Join(w.Home, "api")
+			}
+			w.open()
+			key := w.MustHear(t, path)
+			w.Work(t)
+			w.Press(t, chattest.Alice, w.Telegram.LastID(), w.say(i18n.ButtonUseAsPrompt))
+			w.Work(t)
+			if absolute {
+				assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+other.ID.String())
+				return
+			}
+			assert.Equal(t, w.say(i18n.FirstPrompt), w.Shows(t, w.Telegram.LastID()).Text.Text)
+			w.press(w.say(i18n.ButtonStartFresh))
+			now, _ := w.CurrentSession(chattest.AtAlice)
+			assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+now.ID.String())
+		})
+	}
+}
+
+// TestP4_EditedPathIsPrompt keeps the words of a text that was a path before its edit.
+func TestP4_EditedPathIsPrompt(t *testing.T) {
+	running(t, func(t *testing.T) {
+		w := startedIn(t, "api")
+		w.open()
+		key := w.MustHear(t, "~/api")
+		w.Work(t)
+		e, err := w.Inbox.Load(key)
+		require.NoError(t, err)
+		require.NoError(t, w.Edit(t, e.MessageID, "run the tests"))
+		w.Work(t)
+		w.press(w.say(i18n.ButtonStartFresh))
+		now, _ := w.CurrentSession(chattest.AtAlice)
+		assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+now.ID.String())
+		e, err = w.Inbox.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, "run the tests", e.Text)
+	})
+}
+
+// TestP4_PathOutlivesCrash loses nothing of a path, whether ccbot dies before the page shows its folder, or the text cannot
+// be kept after that.
+func TestP4_PathOutlivesCrash(t *testing.T) {
+	for _, shown := range []bool{false, true} {
+		w := inFolders(t, "api")
+		w.open()
+		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.PrivateChat(chattest.Alice), Text: "~/api"})
+		handle := func() error { return w.Handle(t.Context(), key, u) }
+		if shown {
+			heal := disktest.FailAll(t, "create", filepath.Join(w.Dir, "inbox"))
+			require.ErrorIs(t, handle(), inbox.ErrLater)
+			heal()
+		} else {
+			w.Dies(t, "accepted", handle)
+		}
+		w.Restart(t)
+		assert.Equal(t, shown, w.chose("~/api"))
+		assert.Equal(t, inbox.Accepted, w.EntryState(key))
+		require.NoError(t, handle())
+		w.Work(t)
+		assert.True(t, w.chose("~/api"), w.text())
+		assert.Equal(t, inbox.Asked, w.EntryState(key))
+		assert.Contains(t, chattest.Words(w.Shows(t, w.Telegram.LastID())), w.say(i18n.ButtonUseAsPrompt))
+	}
+}
+
+// TestOnlyPathsBecomeFolders leaves all other texts what they were.
+func TestOnlyPathsBecomeFolders(t *testing.T) {
+	for name, text := range map[string]string{
+		"a folder that does not exist": "~/none",
+		"a file":                       "~/root/file",
+		"outside of the roots":         "~/out",
+		"a link out of the roots":      "~/root/leads-out",
+		"two lines":                    "~/root/in\n~/root/in",
+		"a relative path":              "root/in",
+		"a sentence":                   "look into ~/root/in",
+	} {
+		t.Run(name, func(t *testing.T) {
+			running(t, func(t *testing.T) {
+				w := startedIn(t, "root/in", "out")
+				w.Roots = []string{filepath.Join(w.Home, "root")}
+				require.NoError(t, os.WriteFile(filepath.Join(w.Home, "root/file"), nil, 0o600))
+				require.NoError(t, os.Symlink(filepath.Join(w.Home, "out"), filepath.Join(w.Home, "root/leads-out")))
+				w.open()
+				w.MustHear(t, text)
+				w.Work(t)
+				assert.Equal(t, w.say(i18n.FirstPrompt), w.Shows(t, w.Telegram.LastID()).Text.Text)
+				assert.True(t, strings.HasPrefix(w.text(), w.say(i18n.NewWhere)), w.text())
+			})
+		})
+	}
+	t.Run("no page is open", func(t *testing.T) {
+		running(t, func(t *testing.T) {
+			w := startedIn(t, "api")
+			r := w.NewCurrentSession(t, "other", session.Running)
+			key := w.MustHear(t, "~/api")
+			assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
+		})
+	})
 }
 
 // TestSearchFindsFoldersNeverUsed shows them after those that were used, with the extent of the search.

@@ -40,6 +40,8 @@ const (
 	NewIsWorktree          Key = "new_is_worktree"    // Branch, Dir
 	NewAsSet               Key = "new_as_set"
 	FirstPrompt            Key = "first_prompt"
+	FolderChosen           Key = "folder_chosen" // Path
+	ButtonUseAsPrompt      Key = "button_use_as_prompt"
 	ButtonBrowse           Key = "button_browse"
 	ButtonTakeBack         Key = "button_take_back"
 	ButtonUp               Key = "button_up"

@@ -90,13 +90,58 @@ func (b *Browser) note(in *chat.Incoming) {
 	}
 }
 
-// text leaves a command for an agent to the current session: it means the conversation that there is.
-func (b *Browser) text(_ context.Context, in *chat.Incoming, text string) (taken bool, err error) {
+// text chooses the folder that a text names. It leaves a command for an agent to the current session: the command means the
+// conversation that there is.
+func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
+	if in.First == nil || in.Quoted {
+		return false, nil
+	}
 	_, class, _ := prompts.Normalise(text)
-	if now, _ := b.chat.Book.CurrentSession(in.To); class == prompts.Command && now.Live && !in.Quoted {
+	now, _ := b.chat.Book.CurrentSession(in.To)
+	command := class == prompts.Command && now.Live
+	if command && in.Typed != "" && b.chat.Folder.HasCommand(ctx, now.Dir, in.Typed) {
+		in.First = nil
+		return false, nil
+	}
+	if dir := b.named(ctx, text); dir != "" {
+		return false, b.choose(ctx, in, dir)
+	}
+	if command {
 		in.First = nil
 	}
 	return false, nil
+}
+
+// named returns the folder that a text of one line is the path of; empty: there is none where sessions may work.
+func (b *Browser) named(ctx context.Context, text string) string {
+	text = strings.TrimSpace(text)
+	if strings.ContainsAny(text, "\n\r\x00") || !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/") {
+		return ""
+	}
+	dir, err := b.Places.Resolve(ctx, "/", text)
+	if err == nil {
+		_, err = b.Places.Children(ctx, dir, false)
+	}
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// choose shows a folder on the page. That comes before the text is kept as the path of the folder: after a crash the text
+// is handled again.
+func (b *Browser) choose(ctx context.Context, in *chat.Incoming, dir string) error {
+	key, _, open := b.chat.Pages.Mine(in.To, in.From, Name)
+	if !open {
+		return nil
+	}
+	err := b.chat.Pages.Turn(ctx, key, in.From, func(rest string) string {
+		to := parse(rest).in(folder, dir)
+		to.Key = card.NewKey()
+		return to.String()
+	})
+	in.Folder, in.First = dir, func() {} // the page is drawn already
+	return err
 }
 
 // turned hears that people turn to a session: what they write next is for that one. In a group it may be another person

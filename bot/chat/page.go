@@ -296,6 +296,17 @@ func (p *Pages) used(was shownPage, address string, by int64) shownPage {
 	return shownPage{At: address, By: by, Used: p.chat.Now(), First: was.First, Opened: was.Opened}
 }
 
+// Turn shows an address in a message that shows a page, for a person who has asked for it. next makes the address from the
+// present one, behind the name of the page.
+func (p *Pages) Turn(ctx context.Context, key string, by int64, next func(rest string) string) error {
+	c, open := p.cards.Get(key)
+	if !open {
+		return nil
+	}
+	_, rest := p.find(c.Payload.At)
+	return p.show(ctx, key, c.Look.To, p.used(c.Payload, next(rest), by))
+}
+
 // Mine gives the message at which a person was last in a place, of those that show a page of a name, and when that was.
 // False: there is none, or the person has left it.
 func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string, used time.Time, open bool) {

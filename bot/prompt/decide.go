@@ -3,6 +3,8 @@ package prompt
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -28,6 +30,7 @@ var (
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
 	leaveView     = answer{i18n.ButtonLeaveView, "", i18n.ViewLeft}
 	sendNow       = answer{i18n.ButtonInterruptSend, "", i18n.SentNow}
+	useAsPrompt   = answer{i18n.ButtonUseAsPrompt, "", i18n.SentAgain}
 	runCommand    = answer{i18n.ButtonCommand, outbox.Primary, i18n.TakenAsCommand}
 	sendUnchanged = answer{i18n.ButtonSendToAgent, "", i18n.SentAgain}
 	dropIt        = answer{i18n.ButtonDrop, "", i18n.Dropped}
@@ -46,6 +49,12 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 			return err
 		}
 		return p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
+	case useAsPrompt:
+		if r.ID == uuid.Nil {
+			return p.wait(ctx, asked{Reason: first, By: was.By}, e, r)
+		}
+		p.noteTarget(e, r, false)
+		return p.Queue.Queue(ctx, r.ID, e.Key)
 	case sendTo:
 		shown := e.Spoken
 		if err := p.bringFiles(ctx, &e, r); err != nil {

@@ -60,7 +60,11 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 		return p.tellIgnored(ctx, in, e, m)
 	case err == nil:
 		p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
-		if c, asks := p.cards.Get(e.Key); asks && e.State == inbox.Asked {
+		c, asks := p.cards.Get(e.Key)
+		if asks && c.Payload.Reason == asFolder {
+			return becomeFirst(ctx, p, c)
+		}
+		if asks && e.State == inbox.Asked {
 			e.Text = typed
 			return p.redraw(ctx, c, e)
 		}

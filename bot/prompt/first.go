@@ -9,8 +9,10 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/attachment"
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/address"
@@ -70,5 +72,42 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 			errs = append(errs, err)
 		}
 	}
+	if r.ID != uuid.Nil {
+		errs = append(errs, settlePaths(ctx, p, to, by))
+	}
 	return errors.Join(errs...)
+}
+
+// settlePaths ends the texts that were taken as paths of folders: the session has begun.
+func settlePaths(ctx context.Context, p *Prompts, to address.Conversation, by int64) error {
+	var errs []error
+	for _, c := range p.cards.List() {
+		if c.Payload.Reason != asFolder || c.Payload.By != by || c.Look.To != to {
+			continue
+		}
+		if err := p.Changes.FinishIn(c.Key, inbox.Asked); err != nil && !chat.IsGone(err) {
+			errs = append(errs, err)
+			continue
+		}
+		errs = append(errs, p.cards.Close(ctx, c.Key, c.Look.Text))
+	}
+	return errors.Join(errs...)
+}
+
+// becomeFirst makes a first prompt of a text that was taken as the path of a folder: it has other words now.
+func becomeFirst(ctx context.Context, p *Prompts, c card.Card[asked]) error {
+	e, err := p.Entries.Load(c.Key)
+	if err != nil || e.State != inbox.Asked {
+		return err
+	}
+	return p.wait(ctx, asked{Reason: first, By: c.Payload.By}, e, views.Session{})
+}
+
+// wouldGet returns the session that gets a text as a prompt while its sender starts another one: what Claude Code takes for
+// a command goes to the current session. The zero session: the one that is started.
+func wouldGet(p *Prompts, e inbox.Entry) views.Session {
+	if now, _ := p.book.CurrentSession(e.Conversation); now.Live && e.Class == string(prompts.Command) {
+		return now
+	}
+	return views.Session{}
 }

@@ -45,6 +45,7 @@ const (
 	draft       reason = "draft"    // it waits behind what a person has typed into the box
 	scrolled    reason = "scrolled" // it waits because a person has scrolled back in the window
 	first       reason = "first"    // its sender is about to start the session that gets it
+	asFolder    reason = "folder"   // it is the path of the folder that was chosen for such a session
 	mistyped    reason = "mistyped" // it may be meant as a command of ours
 	held        reason = "held"     // it waits for what a person does in the terminal
 )
@@ -79,6 +80,7 @@ var questions = map[reason]question{
 	unaddressed: {state: inbox.Asked, says: i18n.WhichGets, answers: []answer{sendTo, dropIt}},
 	nobody:      {state: inbox.Asked, says: i18n.NobodyAsk, answers: []answer{startIn, resumeTo, sendTo, dropIt}},
 	first:       {state: inbox.Asked, says: i18n.FirstPrompt, answers: []answer{sendTo, dropIt}},
+	asFolder:    {state: inbox.Asked, says: i18n.FolderChosen, answers: []answer{useAsPrompt, dropIt}},
 	mistyped:    {state: inbox.Asked, says: i18n.Mistyped, answers: []answer{runCommand, sendUnchanged, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
 	held:        {state: inbox.Held},
@@ -199,11 +201,11 @@ const cardKind = "question"
 // asked is what the buttons of a card were drawn for.
 type asked struct {
 	Reason  reason `json:"reason"`
-	By      int64  `json:"by,omitempty"`      // of first: who starts the session
+	By      int64  `json:"by,omitempty"`      // of first and asFolder: who starts the session
 	Command string `json:"command,omitempty"` // of mistyped: of ours, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 	Words   string `json:"words,omitempty"`   // of a recording, which it shows
-	// Of held: why, and of HeldKeys the file with the person's key bindings, and the binding.
+	// Of held: why, and of HeldKeys the file with the person's key bindings, and the binding. Of asFolder File is the folder.
 	Why     news.Wait `json:"why,omitempty"`
 	File    string    `json:"file,omitempty"`
 	Binding string    `json:"binding,omitempty"`
@@ -225,7 +227,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	offers := choicesFor(p, why, e.Conversation)
 	offers.away = !r.Live
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
-	if q.state != inbox.Held && why.Reason != first {
+	if q.state != inbox.Held && why.Reason != first && why.Reason != asFolder {
 		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r) && !asksAlready(p, why, e, r)
 	}
 	why.Words = e.Spoken
@@ -350,6 +352,9 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	if q.answers[i] == resumeTo {
 		id, _ := uuid.Parse(chosen)
 		r, known = p.book.Records.Get(id)
+	}
+	if q.answers[i] == useAsPrompt {
+		r = wouldGet(p, e)
 	}
 	if q.answers[i] == sendTo {
 		home := p.book.Successor(r)
