@@ -3,7 +3,8 @@
 //
 // It promises:
 //   - The socket has mode 0600 from its first moment, replaces only an older socket of this user,
-//     and is removed at the end. The caller holds ccbot.lock, so no process uses an older socket.
+//     and is removed at the end. The caller holds ccbot.lock, so no process uses an older socket. A
+//     socket that is removed meanwhile is made again.
 //   - The kernel is asked for the caller when the connection is accepted; nothing about the caller
 //     is taken from the call: its pid, its start time and every ancestor, each proven (see [Peer]).
 //     Another user's process is refused. A peer that has ended before the reply, or whose pid

@@ -8,6 +8,7 @@ import (
 	"os"
 	"syscall"
 
+	"ccbot/internal/disk"
 	"ccbot/internal/ownfile"
 )
 
@@ -19,26 +20,32 @@ var ErrNotASocket = errors.New("something is there that is no socket of yours: m
 // darwin).
 var ErrLongPath = errors.New("the path is too long for a socket")
 
+// listener is a socket that has its name.
+type listener struct {
+	*net.UnixListener
+	path string
+	info fs.FileInfo // of the socket
+}
+
 // listen makes the socket. The socket is bound under another name and is renamed when its mode is
-// 0600: no client finds it before that, and an older socket is replaced in one step. remove
-// removes the socket, unless another file has taken its name.
-func listen(path string) (l *net.UnixListener, remove func() error, err error) {
+// 0600: no client finds it before that, and an older socket is replaced in one step.
+func listen(path string) (*listener, error) {
 	fresh := path + "~"
 	for _, name := range []string{path, fresh} {
 		if err := replaceable(name); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	// Left by a start that was killed.
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
+	if err := disk.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	l, err = net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
 	if errors.Is(err, syscall.EINVAL) {
-		return nil, nil, fmt.Errorf("%s: %w", path, ErrLongPath)
+		return nil, fmt.Errorf("%s: %w", path, ErrLongPath)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	l.SetUnlinkOnClose(false) // it would remove the temporary name, not the final one
 	var info fs.FileInfo
@@ -46,21 +53,26 @@ func listen(path string) (l *net.UnixListener, remove func() error, err error) {
 		info, err = os.Lstat(fresh)
 	}
 	if err == nil {
-		err = os.Rename(fresh, path)
+		err = disk.Rename(fresh, path)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, l.Close(), os.Remove(fresh))
+		return nil, errors.Join(err, l.Close(), disk.Remove(fresh))
 	}
-	return l, func() error {
-		now, err := os.Lstat(path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, info) {
-			return nil
-		}
-		if err == nil {
-			err = os.Remove(path)
-		}
-		return err
-	}, nil
+	return &listener{l, path, info}, nil
+}
+
+// isLost reports whether the name is certainly free or another file's.
+func (l *listener) isLost() bool {
+	now, err := disk.Lstat(l.path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, l.info)
+}
+
+// remove removes the socket, unless another file has taken its name.
+func (l *listener) remove() error {
+	if l.isLost() {
+		return nil
+	}
+	return disk.Remove(l.path)
 }
 
 // replaceable reports with nil that a name is free or that of a socket of this user.

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
+	"ccbot/internal/watch"
 )
 
 const (
@@ -73,6 +75,9 @@ var (
 
 // Server serves one socket.
 type Server struct {
+	// Watch, set before Run, reports that the socket was removed. nil: that is not noticed.
+	Watch *watch.Room
+
 	path  string
 	table Table
 	log   *slog.Logger
@@ -102,29 +107,78 @@ func (s *Server) HandleWaiting(name string, h Handler) {
 }
 
 // Run serves until ctx ends (nil). The caller holds ccbot.lock. When Run returns, no handler runs
-// and the socket is removed.
+// and the socket is removed. If the socket is removed or replaced meanwhile, Run makes another one;
+// calls under way continue.
 func (s *Server) Run(ctx context.Context) error {
-	l, remove, err := listen(s.path)
+	l, err := listen(s.path)
 	if err != nil {
 		return fmt.Errorf("control: %w", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	context.AfterFunc(ctx, func() { _ = l.Close() })
 	var open sync.WaitGroup
-	err = s.accept(ctx, l, &open)
+	for {
+		lost, end := context.WithCancel(ctx)
+		context.AfterFunc(lost, func() { _ = l.Close() })
+		open.Go(func() {
+			s.waitLost(lost, l)
+			end()
+		})
+		err = s.accept(ctx, lost, l.UnixListener, &open)
+		end()
+		if err != nil || ctx.Err() != nil {
+			break
+		}
+		next := s.listenAgain(ctx)
+		if next == nil {
+			break
+		}
+		l = next
+	}
 	stop()
 	open.Wait()
-	return errors.Join(err, remove())
+	return errors.Join(err, l.remove())
 }
 
-// accept accepts connections until ctx ends.
-func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.WaitGroup) error {
+// waitLost returns when the socket no longer has its name, or ctx ends.
+func (s *Server) waitLost(ctx context.Context, l *listener) {
+	if s.Watch == nil {
+		<-ctx.Done()
+		return
+	}
+	name := filepath.Base(s.path)
+	w := s.Watch.Watch(filepath.Dir(s.path), func(entry string, _ bool) bool { return entry == name })
+	defer w.Close()
+	for {
+		if _, err := w.Wait(ctx); err != nil || l.isLost() {
+			return
+		}
+	}
+}
+
+// listenAgain makes the socket again, and tries until it can. It returns nil if ctx ends first.
+func (s *Server) listenAgain(ctx context.Context) *listener {
+	pauses := pause.Backoff{Min: time.Second, Max: time.Minute}
+	for {
+		l, err := listen(s.path)
+		if err == nil {
+			s.log.Warn("control_socket_made_again", logkey.Path, s.path)
+			return l
+		}
+		s.log.Warn("control_socket_not_made", logkey.Error, err)
+		if pause.For(ctx, pauses.Next()) != nil {
+			return nil
+		}
+	}
+}
+
+// accept accepts connections until ctx ends or the socket is lost.
+func (s *Server) accept(ctx, lost context.Context, l *net.UnixListener, open *sync.WaitGroup) error {
 	unread := make(chan struct{}, maxUnread)
 	for {
 		conn, err := l.AcceptUnix()
 		switch {
-		case ctx.Err() != nil:
+		case lost.Err() != nil:
 			if conn != nil {
 				return conn.Close()
 			}
@@ -133,7 +187,7 @@ func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 			return fmt.Errorf("control: %w", err)
 		case err != nil: // most likely no file descriptors are left
 			s.log.Warn("control_not_accepted", logkey.Error, err)
-			_ = pause.For(ctx, time.Second)
+			_ = pause.For(lost, time.Second)
 			continue
 		}
 		select {

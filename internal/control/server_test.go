@@ -22,9 +22,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/disk"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
+	"ccbot/internal/watch"
 )
 
 const (
@@ -435,4 +437,102 @@ func FuzzServerLine(f *testing.F) {
 			require.NotEmpty(t, r.Code)
 		}
 	})
+}
+
+// TestRemovedSocketIsMadeAgain: a call that is under way continues, and new calls are served.
+func TestRemovedSocketIsMadeAgain(t *testing.T) {
+	for name, replace := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"replaced by another socket": func(path string) error {
+			l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path + "2", Net: "unix"})
+			if err != nil {
+				return err
+			}
+			l.SetUnlinkOnClose(false)
+			return errors.Join(l.Close(), os.Rename(path+"2", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w := newService(t), newWaiting()
+			var out lockedBuffer
+			s.log = slog.New(slog.NewTextHandler(&out, nil))
+			s.HandleWaiting("wait", w.handle)
+			s.Handle("echo", echo)
+			s.watched(t)
+			s.run(t)
+			waits := s.dial(t)
+			_, err := io.WriteString(waits, `{"v":1,"verb":"wait"}`+"\n")
+			require.NoError(t, err)
+			<-w.called
+			for range 2 {
+				require.NoError(t, replace(s.path))
+				require.Eventually(t, func() bool {
+					_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
+					return err == nil
+				}, patience, tick)
+			}
+			info, err := os.Lstat(s.path)
+			require.NoError(t, err)
+			assert.Equal(t, fs.ModeSocket|0o600, info.Mode())
+			assert.Empty(t, w.cause, "the call still waits")
+			require.NoError(t, s.stop())
+			require.Error(t, <-w.cause)
+			assert.False(t, exists(s.path))
+			assert.Equal(t, 2, out.lines("control_socket_made_again"))
+			assert.Zero(t, out.lines("control_socket_not_made"))
+		})
+	}
+}
+
+// TestUnknownSocketIsNotLost: a look that fails is no answer.
+func TestUnknownSocketIsNotLost(t *testing.T) {
+	l, err := listen(newService(t).path)
+	require.NoError(t, err)
+	defer l.Close()
+	require.NoError(t, os.Remove(l.path))
+	end := disk.Fail(func(string, string) error { return syscall.EIO })
+	defer end()
+	assert.False(t, l.isLost())
+	end()
+	assert.True(t, l.isLost())
+}
+
+// TestSocketIsMadeAgainLater: while something else has the name, or the disk fails, that is logged and nothing is removed.
+func TestSocketIsMadeAgainLater(t *testing.T) {
+	s := newService(t)
+	var out lockedBuffer
+	s.log = slog.New(slog.NewTextHandler(&out, nil))
+	s.Handle("echo", echo)
+	s.watched(t)
+	s.run(t)
+	file := s.path + "2"
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Rename(file, s.path))
+	require.Eventually(t, func() bool { return out.lines("control_socket_not_made") > 0 }, patience, tick)
+	end := disk.Fail(func(_, path string) error {
+		if path == s.path+"~" {
+			return syscall.EIO
+		}
+		return nil
+	})
+	defer end()
+	require.NoError(t, os.Remove(s.path))
+	before := out.lines("control_socket_not_made")
+	require.Eventually(t, func() bool { return out.lines("control_socket_not_made") > before }, patience, tick)
+	assert.False(t, exists(s.path))
+	end()
+	require.Eventually(t, func() bool {
+		_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
+		return err == nil
+	}, patience, tick)
+}
+
+// watched gives the server a room of watches that runs.
+func (s *service) watched(t *testing.T) {
+	t.Helper()
+	s.Watch = watch.New(slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Watch.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
 }

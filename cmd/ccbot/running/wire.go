@@ -360,7 +360,7 @@ func (s *system) wireSocket(hook string) {
 	s.sessions.Panes, s.sessions.Queues = s.lifecycle, s.lifecycle.Queues()
 	s.relay.Connect(s.bot.Requests)
 	s.relay.Changed = s.sessions.Wake
-	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot.Files, Projects: s.ProjectsDir(), Hook: hook,
+	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot.Files, Watch: s.watch, Projects: s.ProjectsDir(), Hook: hook,
 		Programs: s.table, Scripts: s.scripts(), Log: s.log}
 }
 

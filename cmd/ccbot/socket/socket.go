@@ -24,6 +24,7 @@ import (
 	"ccbot/internal/ownfile"
 	"ccbot/internal/process"
 	"ccbot/internal/transcript"
+	"ccbot/internal/watch"
 	"ccbot/lifecycle/evidence"
 )
 
@@ -40,8 +41,9 @@ type Socket struct {
 	Files interface {
 		SendFile(ctx context.Context, session uuid.UUID, path, caption string) error
 	}
-	Projects string // Claude Code's folder of transcripts
-	Hook     string // path of our ccbot-hook
+	Watch    *watch.Room // reports that the socket was removed
+	Projects string      // Claude Code's folder of transcripts
+	Hook     string      // path of our ccbot-hook
 	Programs interface {
 		// ExeDigest returns the digest of the program that a process runs, as the kernel has it.
 		ExeDigest(id process.Identity) (string, error)
@@ -74,6 +76,7 @@ func (s Socket) Run(ctx context.Context, dir string, table control.Table, change
 
 func (s Socket) server(dir string, table control.Table, changes map[string]Change) *control.Server {
 	server := control.NewServer(filepath.Join(dir, hookwire.SocketName), table, s.Log)
+	server.Watch = s.Watch
 	server.HandleWaiting(hookwire.VerbPermission, s.checked(s.permission))
 	server.Handle(hookwire.VerbSend, s.checked(s.send))
 	server.Handle(verbPing, s.checked(func(context.Context, caller, hookwire.Call) (any, error) { return struct{}{}, nil }))
