@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -81,10 +82,13 @@ func (w *world) files() map[string]string {
 	all := make(map[string]string)
 	for _, root := range []string{w.state, w.claude, w.dir} {
 		require.NoError(w.t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
+			var info fs.FileInfo
+			if err == nil {
+				info, err = d.Info()
 			}
-			info, err := d.Info()
+			if errors.Is(err, fs.ErrNotExist) && path != root { // it was removed since its folder was listed
+				return nil
+			}
 			if err != nil {
 				return err
 			}
