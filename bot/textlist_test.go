@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/prompts"
+	"ccbot/i18n"
 	"ccbot/internal/session"
 )
 
@@ -297,5 +298,21 @@ func TestListReplacesInterruptAndSend(t *testing.T) {
 		w.AsksFor(t, r, "Bash", chattest.Bash)
 		assert.Empty(t, w.Shows(t, queued).Buttons)
 		assert.Contains(t, w.Shows(t, w.Telegram.LastID()).Text.Text, "1 message waits.")
+	})
+}
+
+// TestStopLeadsFromQueuedCard has the card of a queued text lead to the list that asks about the text after a stop.
+func TestStopLeadsFromQueuedCard(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		key := w.MustHear(t, "one")
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.Queued, Prompt: prompts.Prompt{Key: key, Text: "one"}}))
+		w.Work(t)
+		queued := w.Telegram.LastID()
+		require.Contains(t, chattest.Words(w.Shows(t, queued)), w.Word(i18n.ButtonInterruptSend))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: key, Text: "one"}}))
+		w.Work(t)
+		assert.Greater(t, w.Telegram.LastID(), queued)
+		assert.Equal(t, w.Word(i18n.QuestionBelow), w.Shows(t, queued).Text.Text)
 	})
 }

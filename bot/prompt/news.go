@@ -120,7 +120,8 @@ func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.Taken
 		return err
 	}
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-	return errors.Join(p.close(ctx, e.Key, render.Text{}), p.Texts.Stop(ctx, e, r))
+	below := render.Plain(p.Chat.In(e.Conversation).Say(i18n.QuestionBelow))
+	return errors.Join(p.close(ctx, e.Key, below), p.Texts.Stop(ctx, e, r))
 }
 
 // mark says with a reaction how far a prompt is: too far for a question about it. An idle agent has a
