@@ -22,7 +22,7 @@ type Pick struct {
 }
 
 // maxPicks is the number of picks that are kept of a place.
-const maxPicks = 50
+const maxPicks = 100
 
 // OthersBefore reports whether another bot was known when a message was written.
 func (b Bots) OthersBefore(message int) bool { return b.Others != 0 && b.Others <= message }
@@ -37,15 +37,10 @@ func (b Bots) PickBefore(message int) (p Pick, known bool) {
 	return p, known
 }
 
-// with returns b with a pick. The pick of the same message, which Telegram has sent again, is replaced.
+// with returns b with a pick.
 func (b Bots) with(p Pick) Bots {
-	at, again := slices.BinarySearchFunc(b.Picks, p.Message, func(one Pick, m int) int { return cmp.Compare(one.Message, m) })
-	b.Picks = slices.Clone(b.Picks)
-	if again {
-		b.Picks[at] = p
-		return b
-	}
-	b.Picks = slices.Insert(b.Picks, at, p)
+	at, _ := slices.BinarySearchFunc(b.Picks, p.Message, func(one Pick, m int) int { return cmp.Compare(one.Message, m) })
+	b.Picks = slices.Insert(slices.Clone(b.Picks), at, p)
 	b.Picks = b.Picks[max(0, len(b.Picks)-maxPicks):]
 	return b
 }
@@ -83,9 +78,9 @@ func (c *Store) ResetBots(chat int64, others bool) error {
 	return c.NoteOthers(chat, first)
 }
 
-// NotePick keeps which bot a person has picked for a place.
+// NotePick keeps which bot a person has picked for a place. A pick that changes nothing is not kept.
 func (c *Store) NotePick(at address.Conversation, p Pick) error {
-	if slices.Contains(c.Bots(at).Picks, p) {
+	if was, known := c.Bots(at).PickBefore(p.Message); known && was.Mine == p.Mine {
 		return nil
 	}
 	return c.change(at, func(f *file) { f.Bots = f.Bots.with(p) })

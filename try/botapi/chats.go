@@ -234,5 +234,5 @@ func (s *Server) menuLocked(u User) []Command {
 }
 
 func (s *Server) publishCommandsLocked() {
-	s.publishLocked(s.PageChat(), event{Type: "commands", Commands: s.menuLocked(s.opt.Person)})
+	s.showLocked(s.PageChat(), event{Type: "commands", Commands: s.menuLocked(s.opt.Person)})
 }

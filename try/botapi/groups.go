@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Group makes a group (id below 0) that the bot and everybody belongs to. A forum has topics.
+// Group makes a group (id below 0) that the bot and everybody belongs to; a supergroup, which a forum is, has the bots of
+// Options.Beside, too. A forum has topics.
 func (s *Server) Group(id int64, title string, forum bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -14,7 +15,7 @@ func (s *Server) Group(id int64, title string, forum bool) {
 	if id < supergroupBelow || forum {
 		kind = "supergroup"
 	}
-	s.chats[id] = &chat{Chat: Chat{ID: id, Type: kind, Title: title, IsForum: forum}}
+	s.addChatLocked(&chat{Chat: Chat{ID: id, Type: kind, Title: title, IsForum: forum}})
 }
 
 // Migrate makes a supergroup of a group, as a person does it: it has a new id from now on, which should be below
@@ -29,7 +30,8 @@ func (p *Person) Migrate(from, to int64) error {
 		return fmt.Errorf("stand-in: migrate %d: not a basic group", from)
 	}
 	fresh := &chat{Chat: Chat{ID: to, Type: "supergroup", Title: old.Title}}
-	s.chats[to], old.movedTo = fresh, to
+	s.addChatLocked(fresh)
+	old.movedTo = to
 	left, came := s.newMessageLocked(old, p.user, 0), s.newMessageLocked(fresh, p.user, 0)
 	left.MigratedTo, came.MigratedFrom = to, from
 	s.receiveLocked(left)

@@ -92,6 +92,7 @@ func (s *Server) send(draft *Message) *Message {
 	m := s.newMessageLocked(s.chats[draft.Chat.ID], s.bot, draft.Thread)
 	draft.ID, draft.From, draft.FromBot = m.ID, m.From, true
 	draft.Date, draft.IsTopicMessage = m.Date, m.IsTopicMessage
+	s.chats[draft.Chat.ID].lastBot = s.bot.ID
 	s.postLocked(draft)
 	return draft
 }
@@ -183,7 +184,7 @@ func (s *Server) target(p params) (*Message, *apiError) {
 	if m == nil {
 		return nil, badRequest("message to edit not found")
 	}
-	if !m.FromBot {
+	if m.From.ID != s.bot.ID {
 		return nil, badRequest("message can't be edited")
 	}
 	return m, nil
@@ -303,7 +304,7 @@ func (s *Server) deleteMessage(p params) (any, *apiError) {
 	switch {
 	case m == nil:
 		return nil, badRequest("message to delete not found")
-	case !m.FromBot && c.Type != "private":
+	case m.From.ID != s.bot.ID && c.Type != "private":
 		return nil, badRequest("message can't be deleted")
 	}
 	s.deleteLocked(m)
@@ -324,7 +325,7 @@ func (s *Server) deleteMessages(p params) (any, *apiError) {
 		return nil, badRequest("too many message identifiers specified")
 	}
 	for _, id := range ids {
-		if m := s.messageLocked(c.ID, id); m != nil && (m.FromBot || c.Type == "private") {
+		if m := s.messageLocked(c.ID, id); m != nil && (m.From.ID == s.bot.ID || c.Type == "private") {
 			s.deleteLocked(m)
 		}
 	}

@@ -57,6 +57,11 @@ func (p *Person) Reply(chatID int64, replyTo int, text string) int {
 	return p.send(chatID, 0, replyTo, text)
 }
 
+// ReplyIn writes a text into a topic that answers a message there.
+func (p *Person) ReplyIn(chatID int64, thread, replyTo int, text string) int {
+	return p.send(chatID, thread, replyTo, text)
+}
+
 func (p *Person) send(chatID int64, thread, replyTo int, text string) int {
 	s := p.srv
 	s.mu.Lock()
@@ -138,7 +143,7 @@ func (p *Person) Edit(chatID int64, messageID int, text string) error {
 	m.Text, m.Entities, m.EditDate = text, detect(text), s.opt.Now().Unix()
 	m.Edits++
 	s.changedLocked(m)
-	s.enqueueLocked("edited_message", m)
+	s.tellLocked("edited_message", m)
 	return nil
 }
 

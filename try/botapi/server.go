@@ -39,6 +39,10 @@ type Options struct {
 	Strays bool
 	// Forum has the chat page show this forum (id below -1000000000000), which the server makes; 0: the private chat.
 	Forum int64
+	// Beside is the server of another bot: both bots are in the same supergroups. The servers share nothing else.
+	Beside *Server
+	// Privacy gives the bot privacy mode, see [Server.SetPrivacy].
+	Privacy bool
 	// TapTimeout is how long Person.Tap waits for the bot's answer; 10 s when 0.
 	TapTimeout time.Duration
 	// Now is the clock of message dates and of the Date header; time.Now when nil.
@@ -57,7 +61,7 @@ type Server struct {
 	closed    chan struct{}
 	closeOnce sync.Once
 
-	mu sync.Mutex // guards everything below
+	*telegram // its mu guards everything below
 	state
 	addr string // host:port once listening
 }
@@ -91,14 +95,32 @@ func New(opt Options) *Server {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	s := &Server{opt: opt, key: opt.Key, auth: secret(24), closed: make(chan struct{}), state: newState()}
+	s := &Server{opt: opt, key: opt.Key, auth: secret(24), closed: make(chan struct{}), telegram: newTelegram(), state: newState()}
+	if opt.Beside != nil {
+		s.telegram = opt.Beside.telegram
+	}
 	id, _ := strconv.ParseInt(strings.SplitN(opt.Token, ":", 2)[0], 10, 64)
 	s.bot = User{ID: id, IsBot: true, FirstName: opt.BotName, Username: opt.BotUsername}
-	s.people[opt.Person.ID] = opt.Person
+	s.join(opt.Person)
 	if opt.Forum != 0 {
 		s.Group(opt.Forum, opt.BotName, true)
 	}
 	return s
+}
+
+// join makes the server a bot of its Telegram.
+func (s *Server) join(person User) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.people[person.ID] = person
+	for _, other := range s.bots[:min(1, len(s.bots))] {
+		for id, c := range other.chats {
+			if c.Type == "supergroup" {
+				s.chats[id] = c
+			}
+		}
+	}
+	s.bots = append(s.bots, s)
 }
 
 // Token is the bot's token.

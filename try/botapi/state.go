@@ -16,13 +16,10 @@ const maxCalls = 20_000
 
 // state is all that the server knows; its methods with "Locked" need Server.mu.
 type state struct {
-	people   map[int64]User
 	chats    map[int64]*chat
 	lastID   int
 	queue    updateQueue
-	files    map[string]*file
 	queries  map[string]*query
-	nextID   int64 // of queries, files, albums
 	commands map[string][]Command
 	faults   []*Fault
 	spoil    func(Call) Fault
@@ -40,6 +37,7 @@ type chat struct {
 	topics   map[int]*topic
 	blocked  bool
 	movedTo  int64 // the supergroup that a group has become
+	lastBot  int64 // the bot that has written last
 }
 
 type topic struct {
@@ -52,10 +50,8 @@ type topic struct {
 
 func newState() state {
 	return state{
-		people:   map[int64]User{},
 		chats:    map[int64]*chat{},
 		queue:    newUpdateQueue(),
-		files:    map[string]*file{},
 		queries:  map[string]*query{},
 		commands: map[string][]Command{},
 		pace:     newPace(),
@@ -140,8 +136,10 @@ func (s *Server) WaitCall(ctx context.Context, match func(Call) bool) (Call, err
 
 // wakeLocked lets every waiter look again.
 func (s *Server) wakeLocked() {
-	close(s.changed)
-	s.changed = make(chan struct{})
+	for _, one := range s.bots {
+		close(one.changed)
+		one.changed = make(chan struct{})
+	}
 }
 
 func (s *Server) logCallLocked(c Call) {
@@ -175,7 +173,7 @@ func (s *Server) openChatLocked(u User, id int64) *chat {
 			c.Type = "supergroup"
 		}
 	}
-	s.chats[id] = c
+	s.addChatLocked(c)
 	return c
 }
 
@@ -212,7 +210,7 @@ func (s *Server) quoteLocked(chatID int64, id int) *Message {
 // receiveLocked puts a person's message into the chat and tells the bot.
 func (s *Server) receiveLocked(m *Message) {
 	s.postLocked(m)
-	s.enqueueLocked("message", m)
+	s.tellLocked("message", m)
 }
 
 func (s *Server) postLocked(m *Message) {

@@ -31,6 +31,7 @@ func (s *Server) tap(u User, chatID int64, messageID int, data string) (*query, 
 		return nil, fmt.Errorf("tap %q on %d in %d: %w", data, messageID, chatID, ErrNoButton)
 	}
 	s.nextID++
+	s = s.ownerLocked(m)
 	q := &query{id: strconv.FormatInt(4_000_000_000+s.nextID, 10), chat: chatID, done: make(chan struct{})}
 	s.queries[q.id] = q
 	s.enqueueLocked("callback_query", map[string]any{
