@@ -137,7 +137,7 @@ func New(c Config, d Deps) *Bot {
 	b.OnShown = func(r views.Session) error {
 		return b.each("shown", func(f chat.Feature) error { f.Shown(r); return nil })
 	}
-	b.Chat.Dir, b.Send = c.StateDir, d.Sender.Send
+	b.Chat.Dir, b.Chat.Host, b.Send = c.StateDir, c.MachineName, d.Sender.Send
 	b.Upload, b.Computer = d.Sender.SendFile, health.NewComputer(b.Chat, d.Sender.Send, c.StateDir)
 	b.Install(b.Features())
 	return b

@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 )
 
@@ -50,6 +51,7 @@ type Chat struct {
 	Cards  *card.Board        // messages that change later
 	Speech *i18n.Catalog      // all languages
 	Lang   string             // of the bot itself: where nothing else is known
+	Host   string             // the name of the machine
 	Pages  *Pages             // of all features
 	Folder places.Lookups     // facts about folders of the agents' machine
 	Log    *slog.Logger
@@ -90,6 +92,17 @@ func New(m *machine.Machine, s Sender, chats *conversation.Store, cards *card.Bo
 		wake: make(chan struct{}, 1), changed: make(map[subject]bool)}
 	return c
 }
+
+// Machine returns the name of the machine in a group with several bots; empty: the place has no other bot.
+func (c *Chat) Machine(at outbox.Conversation) string {
+	if c.Book.Bots(outbox.Conversation{ChatID: at.ChatID}).Others == 0 {
+		return ""
+	}
+	return Head(glyph.Name(c.Host), maxMachine)
+}
+
+// maxMachine is how long the name of a machine may be, in letters: it is in a line of /list.
+const maxMachine = 20
 
 // In are the sentences of a chat, in the language that its people have chosen, or that of the person's
 // Telegram, or the bot's own.

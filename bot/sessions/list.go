@@ -42,10 +42,8 @@ const idleOption = "idle"
 // these the oldest first. The buttons have the same order.
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	p := s.chat.In(to)
-	var entries []entry
-	var open []views.Session
+	entries, open, running := []entry(nil), []views.Session(nil), []uuid.UUID(nil)
 	ended, now, quiet := make(map[i18n.Key]int), s.chat.Book.CurrentID(to), false
-	var running []uuid.UUID
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
 			ended[chat.StateKey(r)]++
@@ -57,9 +55,10 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 			running = append(running, r.ID)
 		}
 	}
-	looks := s.Agents.Looks(ctx, running...)
+	looks, machine := s.Agents.Looks(ctx, running...), s.chat.Machine(to)
 	for _, r := range open {
 		e := s.entryOf(ctx, p, r, looks[r.ID], r.ID == now)
+		e.state = strings.TrimPrefix(machine+" · "+e.state, " · ")
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })

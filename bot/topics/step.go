@@ -96,8 +96,8 @@ func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 	}
 	var err error
 	name, icon := "", ""
-	if title(now.Name) != title(was.Name) {
-		name = title(now.Name)
+	if t.title(at, now.Name) != t.title(at, was.Name) {
+		name = t.title(at, now.Name)
 	}
 	if now.Over != was.Over {
 		if icon, err = t.icon(ctx, now.Over); err != nil {

@@ -2,6 +2,7 @@ package topics
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -145,7 +146,7 @@ func (t *Topics) open(ctx context.Context, to outbox.Conversation, r views.Sessi
 	if err != nil { // the topic is worth more than its icon
 		t.Chat.Log.Info("topic_icons_unknown", logkey.Error, err)
 	}
-	failed := t.Telegram.OpenTopic(waits, to.ChatID, title(r.Name), icon, func(at outbox.Conversation) error {
+	failed := t.Telegram.OpenTopic(waits, to.ChatID, t.title(to, r.Name), icon, func(at outbox.Conversation) error {
 		t.Chat.At("topic-made")
 		return t.book.NoteTopic(at, conversation.Topic{For: asked, Name: r.Name})
 	})
@@ -182,8 +183,18 @@ func (t *Topics) turn(chat int64) (done func()) {
 	return one.Unlock
 }
 
-// title is a session's name as the title of a topic.
-func title(name string) string { return chat.ShownName(name) }
+// title is a session's name as the title of a topic, with the machine if the group has several bots.
+func (t *Topics) title(at outbox.Conversation, name string) string {
+	return chat.ShownName(name) + t.machine(at)
+}
+
+// machine is the end of a title that names the machine; empty in a chat with one bot.
+func (t *Topics) machine(at outbox.Conversation) string {
+	if m := t.Chat.Machine(at); m != "" {
+		return " · " + m
+	}
+	return ""
+}
 
 // Changed takes a message by which Telegram tells that a person has changed a topic.
 func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Message) error {
@@ -211,7 +222,7 @@ func (t *Topics) renamed(ctx context.Context, in chat.Incoming, r views.Session,
 	if err := t.agree(in.To, name); err != nil {
 		return err
 	}
-	failed := t.Rename(ctx, r.ID, chat.NameOf(name))
+	failed := t.Rename(ctx, r.ID, chat.NameOf(strings.TrimSuffix(name, t.machine(in.To))))
 	if failed == nil {
 		pause.Poke(t.wake)
 		return nil
