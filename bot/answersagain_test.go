@@ -81,7 +81,7 @@ func TestAReaderThatCannotGoOnBacksOff(t *testing.T) {
 		{"the transcript cannot be opened", func(t *testing.T, _ *chattest.World, r session.Record) {
 			require.NoError(t, os.Remove(r.Cursors[0].Path))
 			require.NoError(t, os.Symlink(r.Cursors[0].Path, r.Cursors[0].Path))
-		}, 0},
+		}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
 	"ccbot/internal/each"
+	"ccbot/internal/ownfile"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle"
@@ -63,11 +64,8 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 		items, f.at = append(items, itemOf(item)), talk.Cursor(item.Next)
 		size += int64(len(item.Text))
 	}
-	switch {
-	case len(items) > 0:
+	if failed = refused(failed); len(items) > 0 {
 		failed = nil // the next call fails again
-	case errors.Is(failed, transcript.ErrTruncated):
-		failed = &refusal.Error{Code: refusal.Replaced, Err: failed}
 	}
 	if written && (failed == nil || errors.Is(failed, ctx.Err())) {
 		t.keep(session, f)
@@ -164,7 +162,18 @@ func (*Transcripts) Words(_ context.Context, at talk.Cursor, rest talk.Rest, bey
 // End finds the present end of a transcript.
 func (*Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) {
 	end, err := transcript.End(of.Path)
-	return talk.Cursor(end), err
+	return talk.Cursor(end), refused(err)
+}
+
+// refused returns the refusal that an error of a transcript is, or the error.
+func refused(err error) error {
+	switch {
+	case errors.Is(err, transcript.ErrTruncated):
+		return &refusal.Error{Code: refusal.Replaced, Err: err}
+	case errors.Is(err, ownfile.ErrForeign):
+		return &refusal.Error{Code: refusal.FileIrregular, Err: err}
+	}
+	return err
 }
 
 func itemOf(item transcript.Item) talk.Item {

@@ -257,6 +257,7 @@ const (
 	ButtonDropAll          Key = "button_drop_all"
 	ReceiptStays           Key = "receipt_stays"
 	ReceiptWaiting         Key = "receipt_waiting"     // Count
+	TranscriptNoFile       Key = "transcript_no_file"  // Name
 	TranscriptReplaced     Key = "transcript_replaced" // Name
 	ConversationNew        Key = "conversation_new"    // Name
 	StopRefused            Key = "stop_refused"        // Command, Name

@@ -65,8 +65,7 @@ func (t *transcriptReader) take(ctx context.Context, r views.Session, item talk.
 
 // show sends an item, or puts it into the batch, or passes it. Whatever else the session says, an
 // output ends in its message.
-func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.Item,
-	draw drawing) (err error) {
+func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.Item, draw drawing) (err error) {
 	a := t.answers
 	a.Heard(r.ID, item)
 	var said rendition

@@ -96,6 +96,9 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 		err = t.readFirst(ctx, news, r)
 	}
 	if err != nil {
+		if refusal.Is(err, refusal.FileIrregular) && t.stuck.at == r.Cursors[0] && !t.stuck.logged {
+			err = errors.Join(err, t.tell(ctx, r, i18n.TranscriptNoFile))
+		}
 		t.waitToRetry(news, r.Cursors[0], err)
 		return false
 	}
@@ -131,10 +134,15 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 	}
 	if !t.stuck.logged && !errors.Is(why, outbox.ErrBlocked) && !errors.Is(why, errUnsaved) {
 		t.stuck.logged = true
-		t.answers.Chat.Log.Error("transcript_unreadable", logkey.SessionID, t.id.String(),
-			logkey.Error, why)
+		t.answers.Chat.Log.Error("transcript_unreadable", logkey.SessionID, t.id.String(), logkey.Error, why)
 	}
 	_ = pause.For(news, t.stuck.pauses.Next())
+}
+
+// tell reports in the chat what has become of the transcript.
+func (t *transcriptReader) tell(ctx context.Context, r views.Session, key i18n.Key) error {
+	text := t.answers.Chat.In(r.Conversation).Text(key, i18n.Args{"Name": r.Name})
+	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
 }
 
 // readAhead is how many items a reader asks for at once. An item may hold large pictures.
@@ -231,8 +239,7 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error
 	if err != nil {
 		return err
 	}
-	text := t.answers.Chat.In(r.Conversation).Text(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name})
-	if err := t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text}); err != nil {
+	if err := t.tell(ctx, r, i18n.TranscriptReplaced); err != nil {
 		return err
 	}
 	return t.advance(ctx, r, end)
@@ -265,8 +272,7 @@ func (a *Answers) showLast(ctx context.Context, r views.Session, to outbox.Conve
 const maxAgain = 40
 
 // showAgain shows items, under the session's name.
-func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.Item,
-	draw drawing) error {
+func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.Item, draw drawing) error {
 	var parts []render.Part
 	items = slices.DeleteFunc(slices.Clone(items), func(item talk.Item) bool { return item.Asked })
 	for _, item := range items {

@@ -16,7 +16,8 @@ type Transcripts interface {
 	// so many items. Where there is nothing it waits until something is written, or ctx ends. It does
 	// not wait for an earlier transcript, nor for a session that is over: there no items are the end,
 	// and what was written after the session's own end is left out. Who goes on behind the last item
-	// is not told of any item twice. Errors: refusal.Replaced, that of the context, or one for the log.
+	// is not told of any item twice. Errors: refusal.Replaced, refusal.FileIrregular, that of the context, or one
+	// for the log.
 	Next(ctx context.Context, session uuid.UUID, from Cursor, most int) ([]Item, error)
 	// Said is what was said from a cursor on and before another one of the same transcript, and what
 	// was asked between, oldest first. Without the first cursor it is the last answer before the second.
