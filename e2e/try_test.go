@@ -22,25 +22,8 @@ import (
 // After Ctrl-C nothing is left.
 func TestTryInABrowser(t *testing.T) {
 	t.Parallel()
-	programtest.Require(t, "tmux")
-	pagetest.Browser(t)
 	home, tmp := t.TempDir(), t.TempDir()
-	out := &lockedBuffer{}
-	cmd := exec.Command(filepath.Join(binaries, "ccbot"), "try")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + tmp, "LANG=C.UTF-8", "TERM=xterm-256color", endsAtOnce}
-	cmd.Stdout, cmd.Stderr = out, out
-	require.NoError(t, cmd.Start())
-	w := &world{t: t}
-	done := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(done) }()
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		<-done
-	})
-	address := regexp.MustCompile(`http://\S+`)
-	w.until("try prints its address", func() bool { return address.MatchString(out.String()) })
-
-	page := pagetest.OpenURL(t, address.FindString(out.String()), pagetest.Look{Scale: 2})
+	w, cmd, out, page := tries(t, home, tmp)
 	page.Send("code")
 	page.WaitText("No session is open")
 	demo, err := filepath.Glob(filepath.Join(tmp, "ccbot-try-*", "demo"))
@@ -67,8 +50,7 @@ func TestTryInABrowser(t *testing.T) {
 	w.table = table
 	processes := w.panes()
 	require.NotEmpty(t, processes)
-	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-	<-done
+	require.NoError(t, cmd.end())
 	assert.Equal(t, 0, cmd.ProcessState.ExitCode(), out.String())
 	for _, id := range processes {
 		assert.Equal(t, process.Gone, table.Liveness(id), "process %d", id.PID)
@@ -82,6 +64,63 @@ func TestTryInABrowser(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, left, "socket left behind")
 	assert.NotContains(t, strings.ToLower(out.String()), "data race")
+}
+
+// TestTryWithTwoBots: a group with two bots on one page, of which the first is picked.
+func TestTryWithTwoBots(t *testing.T) {
+	t.Parallel()
+	tmp := t.TempDir()
+	_, cmd, out, page := tries(t, t.TempDir(), tmp, "--topics", "group", "--bots", "2")
+	page.Send("/default")
+	page.WaitText("@laptop_bot on laptop acts on texts and commands")
+	page.Send("/default@desktop_bot")
+	page.WaitText("@desktop_bot on desktop acts on texts and commands")
+	page.Send("/here@laptop_bot")
+	page.Send("/usage@desktop_bot")
+	page.Send("hello")
+	page.WaitText("No session is open")
+	shoot(t, page, "try-two-bots")
+	assert.Empty(t, page.Problems(), "console errors")
+	require.NoError(t, cmd.end())
+	assert.Equal(t, 0, cmd.ProcessState.ExitCode(), out.String())
+	left, err := os.ReadDir(tmp)
+	require.NoError(t, err)
+	assert.Empty(t, left, "folders left behind")
+	assert.NotContains(t, strings.ToLower(out.String()), "data race")
+}
+
+// trial is a `ccbot try` that runs.
+type trial struct {
+	*exec.Cmd
+	done chan struct{}
+}
+
+// end is Ctrl-C.
+func (c trial) end() error {
+	defer func() { <-c.done }()
+	return c.Process.Signal(syscall.SIGINT)
+}
+
+// tries starts `ccbot try`, and opens the first address that it prints.
+func tries(t *testing.T, home, tmp string, args ...string) (*world, trial, *lockedBuffer, *pagetest.Page) {
+	t.Helper()
+	programtest.Require(t, "tmux")
+	pagetest.Browser(t)
+	out := &lockedBuffer{}
+	cmd := trial{exec.Command(filepath.Join(binaries, "ccbot"), append([]string{"try"}, args...)...), make(chan struct{})}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + tmp, "LANG=C.UTF-8", "TERM=xterm-256color", endsAtOnce}
+	cmd.Stdout, cmd.Stderr = out, out
+	require.NoError(t, cmd.Start())
+	w := &world{t: t}
+	go func() { _ = cmd.Wait(); close(cmd.done) }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		<-cmd.done
+	})
+	address := regexp.MustCompile(`http://\S+`)
+	w.until("try prints its address", func() bool { return address.MatchString(out.String()) })
+
+	return w, cmd, out, pagetest.OpenURL(t, address.FindString(out.String()), pagetest.Look{Scale: 2})
 }
 
 // shoot keeps a picture of the page in the folder CCBOT_SHOTS, if it is set.

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -26,6 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/conversation"
+	"ccbot/internal/address"
 	"ccbot/try/botapi"
 	"ccbot/try/demoagent"
 	"ccbot/try/privatetmux"
@@ -46,6 +46,7 @@ Usage:
 Examples:
   ccbot try
   ccbot try --agent claude
+  ccbot try --topics group --bots 2
 
 Flags:
 `
@@ -67,6 +68,8 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&t.keep, "keep", false, "keep the state folder and the windows after Ctrl-C")
 	flags.BoolVar(&t.rich, "rich", false, "the Bot API has rich messages: tables, headings and lists in answers")
 	flags.StringVar(&t.topics, "topics", "none", "a topic for each session: private, in a private chat, or group, in a group")
+	flags.IntVar(&t.several, "bots", 1, "how many bots: 1, or 2 in one group, each on a machine of its own")
+	flags.BoolVar(&t.privacy, "privacy", false, "the bots have privacy mode in the group, as members that are no administrators")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		usage()
 		return 0
@@ -78,11 +81,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "ccbot try:", wrong)
 		return 2
 	}
-	options := botapi.Options{BotName: "ccbot", Topics: t.topics == "private", Rich: t.rich}
-	if t.topics == "group" {
-		options.Forum = forum
-	}
-	t.api = botapi.New(options)
+	t.makeBots()
 	err := t.run(ctx, environ, stderr)
 	if err == nil {
 		return 0
@@ -94,20 +93,49 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// trial is a ccbot with everything of its own: Bot API, chat page, state folder, tmux server.
+// trial is a ccbot, or two, with everything of its own: Bot API, chat page, state folder, tmux server.
 type trial struct {
-	agent  string
-	keep   bool
-	rich   bool
-	topics string
-	dir    string // all of its files
-	socket string // of its tmux server
-	api    *botapi.Server
-	out    io.Writer
+	agent   string
+	keep    bool
+	rich    bool
+	topics  string
+	several int
+	privacy bool
+	dir     string // all of its files
+	socket  string // of its tmux server
+	bots    []*bot // the first one's page is shown
+	out     io.Writer
+}
+
+// bot is one ccbot of a trial.
+type bot struct {
+	*trial
+	api     *botapi.Server
+	machine string // empty: the real one
+	folder  string // of its files, in the trial's
+	socket  string // of its tmux server
 }
 
 // forum is the group of a trial with --topics group.
 const forum = -1_001_000_000_000
+
+// makeBots makes what the ccbots of the trial take for Telegram.
+func (t *trial) makeBots() {
+	options := botapi.Options{BotName: "ccbot", Topics: t.topics == "private", Rich: t.rich, Privacy: t.privacy}
+	if t.topics == "group" {
+		options.Forum = forum
+	}
+	if t.several == 1 {
+		t.bots = []*bot{{trial: t, api: botapi.New(options), socket: t.socket}}
+		return
+	}
+	for _, machine := range []string{"laptop", "desktop"} {
+		options.BotName, options.BotUsername = machine, machine+"_bot"
+		b := &bot{trial: t, api: botapi.New(options), machine: machine, folder: machine, socket: t.socket + "-" + machine}
+		t.bots = append(t.bots, b)
+		options.Forum, options.Beside = 0, t.bots[0].api
+	}
+}
 
 // wrong says what is wrong with the usage, "" if nothing is.
 func (t *trial) wrong(args []string) string {
@@ -119,6 +147,10 @@ func (t *trial) wrong(args []string) string {
 		return fmt.Sprintf("--agent is demo or claude, not %q", t.agent)
 	case t.topics != "none" && t.topics != "private" && t.topics != "group":
 		return fmt.Sprintf("--topics is none, private or group, not %q", t.topics)
+	case t.several != 1 && t.several != 2:
+		return fmt.Sprintf("--bots is 1 or 2, not %d", t.several)
+	case t.several == 2 && t.topics != "group":
+		return "--bots 2 needs --topics group"
 	case t.agent == "claude" && missing != nil:
 		return "claude is not on PATH; without --agent claude the demo agent plays"
 	}
@@ -130,47 +162,81 @@ func (t *trial) run(ctx context.Context, environ []string, stderr io.Writer) (er
 	if t.dir, err = os.MkdirTemp("", "ccbot-try-"); err != nil {
 		return err
 	}
-	if t.agent == "demo" {
-		err = t.demoFolder()
-	}
-	var l net.Listener
-	if err == nil {
-		l, err = t.api.Listen()
-	}
-	if err == nil {
-		served, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the ccbot has ended
-		g, ctx := errgroup.WithContext(ctx)
-		g.Go(func() error { return t.api.Run(served, l) })
-		g.Go(func() error { defer stop(); return t.bot(ctx, environ, stderr) })
-		g.Go(func() error { t.greet(ctx); return nil })
-		if err = g.Wait(); errors.Is(err, context.Canceled) {
-			err = nil
+	g, each := errgroup.WithContext(ctx)
+	for _, b := range t.bots {
+		if err == nil {
+			err = b.start(each, g, environ, stderr)
 		}
+	}
+	if err == nil {
+		g.Go(func() error { t.greet(each); return nil })
+	} else {
+		g.Go(func() error { return err })
+	}
+	if err = g.Wait(); errors.Is(err, context.Canceled) {
+		err = nil
 	}
 	return errors.Join(err, t.clean(context.WithoutCancel(ctx)))
 }
 
-// demoFolder makes the folder in which the private chat starts sessions, so that a first text is one tap from its answer.
-func (t *trial) demoFolder() error {
-	demo, state := filepath.Join(t.dir, "demo"), filepath.Join(t.dir, "state")
-	for _, dir := range []string{demo, state} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
+// start makes the bot's folders, and runs the bot and its Bot API until ctx ends.
+func (b *bot) start(ctx context.Context, g *errgroup.Group, environ []string, stderr io.Writer) error {
+	if err := os.MkdirAll(b.path("state"), 0o700); err != nil {
+		return err
+	}
+	if err := b.settings(); err != nil {
+		return err
+	}
+	l, err := b.api.Listen()
+	if err != nil {
+		return err
+	}
+	served, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the ccbot has ended
+	g.Go(func() error { return b.api.Run(served, l) })
+	g.Go(func() error { defer stop(); return b.run(ctx, environ, stderr) })
+	return nil
+}
+
+// path is a path in the bot's folder.
+func (b *bot) path(name string) string { return filepath.Join(b.dir, b.folder, name) }
+
+// settings writes what the chats have chosen before the first start. Of two bots the first one is picked, so that a first
+// text has an answer.
+func (b *bot) settings() error {
+	chats, err := conversation.Open(b.path("state/chats"), b.path("state/quarantine"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if b.several > 1 {
+		if err := chats.ResetBots(forum, true); err != nil {
 			return err
 		}
+		first := conversation.Pick{Mine: b == b.bots[0]}
+		if err := chats.NotePick(address.Conversation{ChatID: forum}, first); err != nil {
+			return err
+		}
+	}
+	if b.agent != "demo" {
+		return nil
+	}
+	return b.demoFolder(chats)
+}
+
+// demoFolder makes the folder in which the private chat starts sessions, so that a first text is one tap from its answer.
+func (b *bot) demoFolder(chats *conversation.Store) error {
+	demo := b.path("demo")
+	if err := os.Mkdir(demo, 0o700); err != nil {
+		return err
 	}
 	text := "# Demo\n\nA folder to try things in. It goes when the trial ends.\n"
 	if err := os.WriteFile(filepath.Join(demo, "README.md"), []byte(text), 0o600); err != nil {
 		return err
 	}
-	chats, err := conversation.Open(filepath.Join(state, "chats"), filepath.Join(state, "quarantine"), slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	return chats.Set(t.api.PagePerson().ID(), func(s *conversation.Settings) { s.Dir = demo })
+	return chats.Set(b.api.PagePerson().ID(), func(s *conversation.Settings) { s.Dir = demo })
 }
 
-// bot runs the ccbot that lies beside this program.
-func (t *trial) bot(ctx context.Context, environ []string, stderr io.Writer) error {
+// run runs the ccbot that lies beside this program.
+func (b *bot) run(ctx context.Context, environ []string, stderr io.Writer) error {
 	me, err := os.Executable()
 	if err != nil {
 		return err
@@ -178,13 +244,13 @@ func (t *trial) bot(ctx context.Context, environ []string, stderr io.Writer) err
 	if me, err = filepath.EvalSymlinks(me); err != nil {
 		return err
 	}
-	link, err := demoagent.Link(t.dir)
+	link, err := demoagent.Link(filepath.Join(b.dir, b.folder))
 	if err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(me), "ccbot"), "run")
-	cmd.Env = t.environ(environ, link)
-	cmd.Stdout, cmd.Stderr = t.out, stderr
+	cmd.Env = b.environ(environ, link)
+	cmd.Stdout, cmd.Stderr = b.out, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // or Ctrl-C tells it too, and a second signal ends it at once
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	if err := cmd.Run(); err != nil {
@@ -201,16 +267,19 @@ var (
 )
 
 // environ is the environment of the trial's ccbot; agent is the demo agent's command.
-func (t *trial) environ(environ []string, agent string) []string {
-	own := []string{"TELEGRAM_BOT_TOKEN=" + t.api.Token(), "TELEGRAM_API_URL=" + t.api.URL(), fmt.Sprint("ALLOWED_USERS=", t.api.PagePerson().ID()),
-		"CCBOT_DIR=" + filepath.Join(t.dir, "state"), "CCBOT_TMUX_SOCKET=" + t.socket,
+func (b *bot) environ(environ []string, agent string) []string {
+	own := []string{"TELEGRAM_BOT_TOKEN=" + b.api.Token(), "TELEGRAM_API_URL=" + b.api.URL(), fmt.Sprint("ALLOWED_USERS=", b.api.PagePerson().ID()),
+		"CCBOT_DIR=" + b.path("state"), "CCBOT_TMUX_SOCKET=" + b.socket,
 		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"} // the words of the page's recording stand in its comment
-	if t.topics == "group" {
+	if b.topics == "group" {
 		own = append(own, fmt.Sprint("ALLOWED_CHATS=", forum))
 	}
+	if b.machine != "" {
+		own = append(own, "CCBOT_MACHINE="+b.machine)
+	}
 	inherited := inherited
-	if t.agent == "demo" {
-		own = append(own, "CLAUDE_COMMAND="+agent, "CLAUDE_CONFIG_DIR="+filepath.Join(t.dir, "claude-config"))
+	if b.agent == "demo" {
+		own = append(own, "CLAUDE_COMMAND="+agent, "CLAUDE_CONFIG_DIR="+b.path("claude-config"))
 	} else {
 		inherited = append(slices.Clone(inherited), "CLAUDE_CONFIG_DIR")
 	}
@@ -227,11 +296,12 @@ func (t *trial) environ(environ []string, agent string) []string {
 
 // greet says where the chat is once the ccbot has come up.
 func (t *trial) greet(ctx context.Context) {
-	if _, err := t.api.WaitCall(ctx, func(botapi.Call) bool { return true }); err != nil {
+	api := t.bots[0].api
+	if _, err := api.WaitCall(ctx, func(botapi.Call) bool { return true }); err != nil {
 		return // it never did
 	}
 	var text strings.Builder // written at once, because ccbot writes to the same terminal
-	fmt.Fprintf(&text, "\n  Open this in a browser:  %s\n\n", t.api.PageURL())
+	fmt.Fprintf(&text, "\n  Open this in a browser:  %s\n\n", api.PageURL())
 	if _, err := exec.LookPath("claude"); err == nil && t.agent == "demo" {
 		text.WriteString("  A demo agent plays Claude Code. For your own:  ccbot try --agent claude\n")
 	}
@@ -239,7 +309,13 @@ func (t *trial) greet(ctx context.Context) {
 	if t.keep {
 		ends = "Ctrl-C ends it."
 	}
-	fmt.Fprintf(&text, "  In a terminal:  tmux -L %s attach\n  %s\n\n", t.socket, ends)
+	for n, b := range t.bots {
+		if n > 0 {
+			fmt.Fprintf(&text, "  The private chat of @%s:  %s\n", b.api.Bot().Username, b.api.PageURL())
+		}
+		fmt.Fprintf(&text, "  In a terminal:  tmux -L %s attach\n", b.socket)
+	}
+	fmt.Fprintf(&text, "  %s\n\n", ends)
 	fmt.Fprint(t.out, text.String())
 }
 
@@ -249,14 +325,18 @@ const cleanPatience = 15 * time.Second
 // clean ends the private tmux server and removes the folder.
 func (t *trial) clean(ctx context.Context) error {
 	if t.keep {
-		fmt.Fprintf(t.out, "\n  Kept: %s, and the windows: tmux -L %s attach\n", t.dir, t.socket)
-		fmt.Fprintf(t.out, "  To remove both:  tmux -L %s kill-server; sleep 1; rm -rf %s\n", t.socket, t.dir)
+		for _, b := range t.bots {
+			fmt.Fprintf(t.out, "\n  Kept: %s, and the windows: tmux -L %s attach\n", filepath.Join(t.dir, b.folder), b.socket)
+			fmt.Fprintf(t.out, "  To remove both:  tmux -L %s kill-server; sleep 1; rm -rf %s\n", b.socket, filepath.Join(t.dir, b.folder))
+		}
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, cleanPatience)
 	defer cancel()
-	if err := privatetmux.End(ctx, t.socket); err != nil {
-		return err
+	for _, b := range t.bots {
+		if err := privatetmux.End(ctx, b.socket); err != nil {
+			return err
+		}
 	}
 	if err := os.RemoveAll(t.dir); err != nil {
 		return err

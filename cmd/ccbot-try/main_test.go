@@ -34,6 +34,8 @@ func TestUsage(t *testing.T) {
 		{"unknown flag", []string{"--fast"}, 2, "fast"},
 		{"argument", []string{"now"}, 2, `unknown argument "now"`},
 		{"unknown agent", []string{"--agent", "nobody"}, 2, `--agent is demo or claude, not "nobody"`},
+		{"three bots", []string{"--bots", "3", "--topics", "group"}, 2, "--bots is 1 or 2, not 3"},
+		{"two bots without a group", []string{"--bots", "2"}, 2, "--bots 2 needs --topics group"},
 		{"no claude", []string{"--agent", "claude"}, 2, "claude is not on PATH"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,7 +107,7 @@ func TestOwnSettingsPlayNoPart(t *testing.T) {
 		"claude": {"CCBOT_LANG", "CLAUDE_CONFIG_DIR", "LOG_FORMAT", "LOG_LEVEL"},
 	} {
 		cmd := exec.Command("ccbot")
-		cmd.Env = (&trial{agent: agent, api: botapi.New(botapi.Options{})}).environ(environ, "/x/claude")
+		cmd.Env = (&bot{trial: &trial{agent: agent}, api: botapi.New(botapi.Options{})}).environ(environ, "/x/claude")
 		var mine []string
 		for _, kv := range cmd.Environ() { // the last one of a name counts
 			if name, ok := strings.CutSuffix(kv, "=mine"); ok {

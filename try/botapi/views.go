@@ -6,8 +6,9 @@ import "fmt"
 type messageView struct {
 	ID        int            `json:"id"`
 	Thread    int            `json:"thread,omitempty"`
-	Out       bool           `json:"out"`  // written by the page's person
-	From      string         `json:"from"` // shown in the reply quote
+	Out       bool           `json:"out"`              // written by the page's person
+	From      string         `json:"from"`             // shown in the reply quote
+	Sender    string         `json:"sender,omitempty"` // of a message of one of several bots
 	Date      int64          `json:"date"`
 	Edited    bool           `json:"edited,omitempty"`
 	Text      string         `json:"text"`
@@ -88,6 +89,9 @@ func (s *Server) viewLocked(m *Message) *messageView {
 	}
 	if m.Voice != nil {
 		v.Voice = m.Voice.Duration
+	}
+	if m.FromBot && len(s.inChatLocked(m.Chat.ID)) > 1 {
+		v.Sender = m.From.FirstName
 	}
 	v.Service = serviceLine(m)
 	return v

@@ -44,7 +44,7 @@ export function message(view, actions) {
   const end = meta(view);
   if (!view.reactions) text.append(end);
   const bubble = el("div", { class: "bubble" + (bare ? " bare" : "") },
-    topicLabel(view, actions), reply(view, actions), photo(view), file(view), voice(view), text, reactions(view, end));
+    view.sender && el("div", { class: "sender" }, view.sender), topicLabel(view, actions), reply(view, actions), photo(view), file(view), voice(view), text, reactions(view, end));
   bubble.addEventListener("dblclick", (e) => {
     if (e.target.closest("button, a, code, pre, .photo")) return;
     getSelection().removeAllRanges();
