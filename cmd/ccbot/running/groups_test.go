@@ -2,6 +2,7 @@ package running
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/config"
+	"ccbot/internal/session"
 )
 
 // TestP9_AllowedGroupIsWrittenAndCounts: at once, next to the groups that the file has, and for a start.
@@ -97,6 +99,27 @@ func TestP9_RefusalsNameGroupsOfAllowedPeople(t *testing.T) {
 		assert.NotContains(t, f.RefusedGroups, int64(-8))
 		allowedGroups{s}.GroupLeft(-100)
 		assert.NotContains(t, s.health(t.Context()).RefusedGroups, int64(-100))
+		return nil
+	}))
+}
+
+// TestP9_StrangersPickNoBot: a member of a group who is not allowed changes nothing about which bot acts.
+func TestP9_StrangersPickNoBot(t *testing.T) {
+	require.NoError(t, aside(t, append(machine(t), "ALLOWED_CHATS=-4"), func(ctx context.Context, s *system) error {
+		s.bot.Username = "cc_bot"
+		group := models.Chat{ID: -4, Type: models.ChatTypeSupergroup}
+		says := func(person int64, text string) bool {
+			update := fmt.Appendf(nil, `{"update_id":1,"message":{"message_id":%d,"text":%q,"from":{"id":%d},"chat":{"id":-4,"type":"supergroup"}}}`,
+				person+1, text, person)
+			heard, err := allowedGroups{s}.hears(ctx)("message", person, group, update)
+			require.NoError(t, err)
+			return heard
+		}
+		assert.False(t, says(13, "/default@other_bot"))
+		assert.True(t, says(s.AllowedUsers[0], "hello"))
+		assert.Zero(t, s.bot.Bots(session.Conversation{ChatID: -4}))
+		assert.False(t, says(s.AllowedUsers[0], "/default@other_bot"))
+		assert.False(t, says(s.AllowedUsers[0], "hello"))
 		return nil
 	}))
 }
