@@ -10,7 +10,7 @@ const (
 	Other
 )
 
-// Facts are what a message shows of the bots of its group.
+// Facts describe the bots that a message names or answers.
 type Facts struct {
 	To      Who  // the bot that its command names with @
 	Answers Who  // the bot whose message it answers
@@ -22,11 +22,11 @@ type Facts struct {
 // State is the state of a message's place when the message was written.
 type State struct {
 	Alone  bool // no other bot is known in the group
-	Picked Who  // the bot that was picked last; Nobody: none was
+	Picked Who  // the bot that was picked last
 	Opened bool // the place is a topic that this bot has opened
 }
 
-// Decision is what follows from a message.
+// Decision holds the result for one message.
 type Decision struct {
 	Acts   bool // the message is for this bot
 	Sees   bool // it shows that another bot is there, which was not known

@@ -81,8 +81,8 @@ type message struct {
 	Business  json.RawMessage `json:"sender_business_bot"`
 }
 
-// Acts reports whether an update from an allowed person is for this bot, and notes the picks that it makes. An update that
-// is no message is for this bot. After an error the update has to come again.
+// Acts reports whether an update from an allowed person is for this bot, and notes the picks that it makes. Any other
+// update than a message is for this bot. After an error the update has to come again.
 func (b *Bots) Acts(ctx context.Context, update json.RawMessage) (bool, error) {
 	var u struct {
 		Message *message `json:"message"`
@@ -131,7 +131,7 @@ func (b *Bots) read(m *message) (r reading) {
 	return r
 }
 
-// facts returns the command of a message and its facts. Words of others are no command.
+// facts returns the command of a message and its facts. A quotation has no command.
 func (b *Bots) facts(m *message) (command string, f Facts) {
 	if m.Forwarded == nil && m.Via == nil && m.Business == nil {
 		var bot string

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Group makes a group (id below 0) that the bot and everybody belongs to; a supergroup, which a forum is, has the bots of
-// Options.Beside, too. A forum has topics.
+// Group makes a group (id below 0) of the bot and all people. A supergroup also has the bots of Options.Beside. A forum is a
+// supergroup with topics.
 func (s *Server) Group(id int64, title string, forum bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
