@@ -137,9 +137,12 @@ func TestP3_End_realProcess(t *testing.T) {
 			if test.hangUp != nil {
 				hangUp = func(context.Context) error { return agent.Process.Signal(test.hangUp) }
 			}
-			grace := Grace{} // the machine may be slow: only the step that is awaited shall end it
-			if test.how == HowKill {
-				grace = quick
+			grace := quick
+			switch test.how { // the machine may be slow: only the step that is awaited shall end it
+			case HowHangUp:
+				grace.Term, grace.Kill = time.Hour, time.Hour
+			case HowTerm:
+				grace.Kill = time.Hour
 			}
 			out, err := table.End(t.Context(), agent.id, proveWriter(table, idX), hangUp, grace)
 			require.NoError(t, err)
