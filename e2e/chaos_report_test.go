@@ -140,8 +140,9 @@ end, when all has come to rest:
 - No run needs more memory than a fixed bound, and none ends by itself.
 - Every state file can be read, none has the token in it, and nothing is in quarantine but what cannot be decoded.
 
-` + "`make chaos`" + ` runs it; ` + "`CCBOT_CHAOS_SEED=n`" + ` repeats the choices of a run, though not who is faster in between. A short form (30
-prompts, 4 kills, 2 sessions, with the race detector) runs with ` + "`make test`" + `.
+` + "`make chaos`" + ` runs it; ` + "`CCBOT_CHAOS_SEED=n`" + ` repeats the choices of a run, though not who is faster in
+between; ` + "`CCBOT_CHAOS_KILLS=1000`" + ` has the bot killed so often. A short form (30 prompts, 4 kills, 2 sessions, with the
+race detector) runs with ` + "`make test`" + `.
 
 A call that the other end takes and never answers, as a proxy does whose own way is cut, is made again after 30 s, although the
 network may be back sooner. It may have been carried out, and to send a message again repeats it: a limit of 10 s would do
@@ -160,7 +161,7 @@ func TestReliabilityDocument(t *testing.T) {
 	require.NoError(t, err)
 	text := string(data)
 	assert.True(t, strings.HasPrefix(text, reliabilityPreface), "`make chaos` writes it anew")
-	size := longChaos()
+	size := longChaos(t)
 	for what, figure := range map[string]int{"prompts": size.prompts, "sessions": size.sessions, "SIGKILLs of the bot": size.kills,
 		"prompts lost": 0, "prompts typed twice": 0, "prompts out of order": 0, "answers lost": 0, "answers out of order": 0,
 		"messages repeated without a reason": 0, "`retry_after` broken": 0, "times the bot ended by itself": 0} {

@@ -29,6 +29,8 @@ const (
 	// seedEnv repeats the choices of an earlier run. What happens in between also
 	// depends on who is faster, so a run cannot be repeated exactly.
 	seedEnv = "CCBOT_CHAOS_SEED"
+	// killsEnv is how often the long form kills the bot, in place of 20 times.
+	killsEnv = "CCBOT_CHAOS_KILLS"
 )
 
 // chaosSize is how much happens.
@@ -46,8 +48,15 @@ func shortChaos() chaosSize {
 	return chaosSize{prompts: 30, kills: 4, sessions: 2, upsets: 2, memory: 1024, deadline: 5 * time.Minute}
 }
 
-func longChaos() chaosSize {
-	return chaosSize{prompts: 200, kills: 20, sessions: 5, upsets: 12, timeouts: 3, memory: 128, deadline: 25 * time.Minute}
+func longChaos(t *testing.T) chaosSize {
+	t.Helper()
+	size := chaosSize{prompts: 200, kills: 20, sessions: 5, upsets: 12, timeouts: 3, memory: 128, deadline: 25 * time.Minute}
+	if text := os.Getenv(killsEnv); text != "" {
+		kills, err := strconv.Atoi(text)
+		require.NoError(t, err)
+		size.kills, size.deadline = kills, size.deadline+time.Duration(kills)*10*time.Second
+	}
+	return size
 }
 
 // chaos is a world in which much goes wrong while people write and agents
@@ -108,7 +117,7 @@ func TestP4_ChaosLosesNothing(t *testing.T) {
 	if report == "" {
 		t.Parallel()
 	} else {
-		size = longChaos()
+		size = longChaos(t)
 	}
 	c := newChaos(t, size, chaosSeed(t, report != ""))
 	t.Logf("%s=%d", seedEnv, c.seed)
@@ -277,7 +286,7 @@ func (c *chaos) hold(f figures) {
 	for cause, repeated := range f.answers.causes {
 		assert.Len(c.t, repeated, 1, "P5: a crash repeats the one part in flight: %s", cause)
 	}
-	if c.size == longChaos() { // else it is not alone on the machine, and the time between a yes and its note is long
+	if c.size == longChaos(c.t) { // else it is not alone on the machine, and the time between a yes and its note is long
 		assert.LessOrEqual(c.t, f.answers.byKill, f.kills, "P5: repeated messages")
 	}
 	assert.Empty(c.t, f.pace.broken, "retry_after was not waited for")
