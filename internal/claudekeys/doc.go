@@ -1,5 +1,5 @@
 // Package claudekeys determines which keys operate Claude Code's prompt box, from the files in which
-// a person changes them: keybindings.json, and editorMode in the settings.
+// a person changes them: keybindings.json, and editorMode in the settings or in .claude.json.
 //
 // It promises never to name a letter, and never to name a key that keybindings.json gives another
 // meaning. If no key is left for a purpose, the Fault names the file and the binding.

@@ -14,9 +14,9 @@ import (
 // Keys describes how the prompt box is operated. The zero value is a Claude Code without settings of
 // a person.
 type Keys struct {
-	Vim   bool // a settings file chooses vim as the editor mode
-	file  string
-	bound map[string]map[string]string // context → key → action; "" if the key is unbound
+	settings []string // the files that may choose the editor mode
+	file     string
+	bound    map[string]map[string]string // context → key → action; "" if the key is unbound
 }
 
 // Fault means that keybindings.json leaves no key that ccbot could press for a purpose.
@@ -41,7 +41,7 @@ func (k Keys) Submit() (string, error) { return k.choose("chat:submit", enter) }
 // Cancel returns the key that ends a turn. Modal means that the screen shows an editor mode: there
 // Esc may only change the mode.
 func (k Keys) Cancel(modal bool) (string, error) {
-	if k.Vim || modal {
+	if modal || k.vim() {
 		return k.choose("chat:cancel", interrupt)
 	}
 	return k.choose("chat:cancel", escape, interrupt)
@@ -51,7 +51,7 @@ func (k Keys) Cancel(modal bool) (string, error) {
 // a letter; C-c removes all, and a second C-c ends Claude Code. Whole means that only a key that
 // removes all will do.
 func (k Keys) Clear(whole bool) (string, error) {
-	if k.Vim || whole {
+	if whole || k.vim() {
 		return k.choose("", interrupt)
 	}
 	return k.choose("", clearRow, interrupt)

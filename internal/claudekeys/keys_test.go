@@ -19,7 +19,7 @@ func read(t testing.TB, files map[string]string) Keys {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	return Source{ConfigDir: filepath.Join(dir, "config"), Managed: filepath.Join(dir, "managed.json")}.Keys(filepath.Join(dir, "project"))
+	return Source{ConfigDir: filepath.Join(dir, "config"), Managed: filepath.Join(dir, "managed.json"), State: filepath.Join(dir, "state.json")}.Keys(filepath.Join(dir, "project"))
 }
 
 func chat(bindings string) map[string]string { return context("Chat", bindings) }
@@ -40,6 +40,7 @@ func TestKeysOperateBox(t *testing.T) {
 		{"vim of the project", vim("project/.claude/settings.json"), "Enter", "C-c", "C-c"},
 		{"vim of the project, local", vim("project/.claude/settings.local.json"), "Enter", "C-c", "C-c"},
 		{"vim of the machine", vim("managed.json"), "Enter", "C-c", "C-c"},
+		{"vim of an earlier version", vim("state.json"), "Enter", "C-c", "C-c"},
 		{"another editor mode", map[string]string{"config/settings.json": `{"editorMode":"normal"}`}, "Enter", "Escape", "C-u"},
 		{"Esc unbound", chat(`"escape":null`), "Enter", "C-c", "C-u"},
 		{"Esc moved", chat(`"Esc":null,"ctrl+g":"chat:cancel"`), "Enter", "C-c", "C-u"},

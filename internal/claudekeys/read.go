@@ -14,6 +14,7 @@ import (
 type Source struct {
 	ConfigDir string // Claude Code's folder with the person's own settings
 	Managed   string // the settings file of the machine's administrator; empty: none
+	State     string // .claude.json, in which earlier versions kept the editor mode; empty: none
 }
 
 // ManagedSettings is the settings file of the machine's administrator on Linux.
@@ -23,18 +24,21 @@ const ManagedSettings = "/etc/claude-code/managed-settings.json"
 const maxFile = 4 << 20
 
 // Keys reads the files as they are now; dir is the working directory of the session. A file that
-// Claude Code cannot read counts as absent, as it does there. vim in any of the settings counts,
-// because the keys for vim operate the box in both editor modes.
+// Claude Code cannot read counts as absent, as it does there. The editor mode is read when a key
+// depends on it.
 func (s Source) Keys(dir string) Keys {
 	k := Keys{file: filepath.Join(s.ConfigDir, "keybindings.json")}
 	k.bound = readBindings(k.file)
-	files := []string{s.Managed, filepath.Join(s.ConfigDir, "settings.json")}
+	k.settings = []string{s.Managed, filepath.Join(s.ConfigDir, "settings.json"), s.State}
 	if dir != "" {
-		files = append(files, filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json"))
+		k.settings = append(k.settings, filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json"))
 	}
-	k.Vim = slices.ContainsFunc(files, choosesVim)
 	return k
 }
+
+// vim reports whether any of the files chooses vim as the editor mode, whichever wins in Claude Code:
+// the keys for vim operate the box in both editor modes.
+func (k Keys) vim() bool { return slices.ContainsFunc(k.settings, choosesVim) }
 
 func choosesVim(file string) bool {
 	var settings struct {

@@ -385,7 +385,8 @@ func (c Config) ClaudeCommand() string { return expandHome(c.Claude, c.Home) }
 
 // ClaudeKeys is where Claude Code's keys are set up.
 func (c Config) ClaudeKeys() claudekeys.Source {
-	return claudekeys.Source{ConfigDir: c.ClaudeDir, Managed: claudekeys.ManagedSettings}
+	return claudekeys.Source{ConfigDir: c.ClaudeDir, Managed: claudekeys.ManagedSettings,
+		State: filepath.Join(cmp.Or(c.ClaudeSet, c.Home), ".claude.json")}
 }
 
 // KeysFault returns the person's own key binding that keeps ccbot from operating Claude Code.
