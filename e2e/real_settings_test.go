@@ -185,9 +185,112 @@ func TestRealReboundKeysOperateBox(t *testing.T) {
 	held := w.say("say held")
 	assert.Contains(t, w.hear(held, "has no key that submits it").Text, "keybindings.json has Chat: enter → chat:newline")
 	assert.Contains(t, w.hear(w.say("/health"), "keybindings.json").Text, "Chat: enter → chat:newline")
+	_, says, _ := w.newTerminal().call("ccbot doctor").end()
+	assert.Contains(t, says, "keybindings.json has Chat: enter → chat:newline")
 	s := w.screenOf("work")
 	assert.True(t, s.Box.Present && s.Box.Empty, "nothing is pasted")
 	w.binds(map[string]any{})
 	w.hear(held, "held")
+	w.stop()
+}
+
+// TestRealVimOfStateFile chooses vim keys where earlier versions of Claude Code kept the choice, and
+// where it still counts if the settings do not name an editor mode.
+func TestRealVimOfStateFile(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	path := filepath.Join(w.claude, ".claude.json")
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	state := map[string]any{}
+	require.NoError(t, json.Unmarshal(data, &state))
+	state["editorMode"], state["migrationVersion"] = "vim", 15 // an older number has it moved to the settings
+	data, err = json.Marshal(state)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	w.start()
+	w.open("work", w.dir)
+	w.stopsTurn("insert", "", "INSERT")
+	w.stopsTurn("normal", "Escape", "")
+	data, err = os.ReadFile(filepath.Join(w.claude, "settings.json"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(data), "vim")
+	w.stop()
+}
+
+// TestRealVimKeepsDraft lets a person type at the desk under vim keys: a text of the chat waits in each
+// mode, and the draft is removed only if the person asks for it. A stop leaves it. In visual mode a text
+// is submitted, too.
+func TestRealVimKeepsDraft(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.userSets(map[string]any{"editorMode": "vim"})
+	w.start()
+	w.open("work", w.dir)
+	keys := func(keys ...string) { w.tmux(append([]string{"send-keys", "-t", "=ccbot:=work"}, keys...)...) }
+	mode := func(mode string) {
+		w.until("the editor mode is "+mode, func() bool { return w.screenOf("work").Editor == mode })
+	}
+	writes := func(draft string) {
+		keys("-l", draft)
+		w.until("the draft is there", func() bool { return w.screenOf("work").Box.Text == draft })
+	}
+	anyway := func() {
+		held := w.hear(w.say("say later"), "holds a draft")
+		w.tap(held, "Send anyway")
+		w.hear(held.ID, "half a thought")
+		w.hear(held.ID, "later")
+	}
+	mode("INSERT")
+	writes("half a thought")
+	anyway()
+	for _, visual := range []string{"", "v"} { // after each the box is in normal mode
+		if visual != "" {
+			keys("i")
+		}
+		mode("INSERT")
+		writes("half a thought")
+		keys("Escape")
+		mode("")
+		if visual != "" {
+			keys(visual)
+			mode("VISUAL")
+		}
+		anyway()
+	}
+	keys("v")
+	mode("VISUAL")
+	w.hear(w.say("say visual"), "visual")
+
+	w.say("slow 600")
+	w.until("a turn runs", func() bool { return w.screenHas("work", "slow word slow word") })
+	keys("i")
+	mode("INSERT")
+	writes("half a thought")
+	w.hear(w.say("/stop"), "is interrupted")
+	assert.Equal(t, "half a thought", w.screenOf("work").Box.Text)
+	assert.Zero(t, w.saidTo("half a thought"))
+	w.stop()
+}
+
+// TestRealP7_KeysOfARepository lets a repository write key bindings and an editor mode while the agent
+// runs: texts are submitted and a turn is stopped as before.
+func TestRealP7_KeysOfARepository(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say before"), "before")
+	w.projectSets(map[string]any{"editorMode": "vim"})
+	bindings := `{"bindings":[{"context":"Chat","bindings":{"enter":"chat:newline","escape":null,"ctrl+c":"chat:externalEditor","ctrl+s":"chat:submit"}}]}`
+	for _, dir := range []string{w.dir, filepath.Join(w.dir, ".claude")} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "keybindings.json"), []byte(bindings), 0o600))
+	}
+	w.until("the repository's editor mode counts", func() bool { return w.screenOf("work").Editor == "INSERT" })
+	w.hear(w.say("say two\nthree"), "two")
+	w.stopsTurn("insert", "", "INSERT")
+	w.stopsTurn("normal", "Escape", "")
+	assert.Zero(t, w.heard("keybindings.json"))
+	assert.Zero(t, w.heard("holds a draft"))
 	w.stop()
 }
