@@ -40,10 +40,19 @@ func (t *terminal) submit(ctx context.Context) error {
 	return t.send(ctx, tmux.Key(key))
 }
 
+// promptKeys returns the fault of the keys that a prompt needs: the one that submits it and, if the screen
+// shows a visual mode of vim, Esc.
+func (t *terminal) promptKeys() error {
+	keys := t.claudeKeys()
+	if _, err := keys.Submit(); err != nil || !t.Screen.Visual() {
+		return err
+	}
+	return keys.Other(string(tmux.KeyEscape), true)
+}
+
 // unsent returns the file and the binding that leave no key which submits a text.
 func (t *terminal) unsent() (file, binding string) {
-	_, err := t.claudeKeys().Submit()
-	if fault, ok := errors.AsType[*claudekeys.Fault](err); ok {
+	if fault, ok := errors.AsType[*claudekeys.Fault](t.promptKeys()); ok {
 		return fault.File, fault.Binding
 	}
 	return "", ""
@@ -74,14 +83,19 @@ func (t *terminal) cancelKey() (tmux.Key, error) {
 	return tmux.Key(key), rebound(err)
 }
 
+// clearKey returns the key that clears the prompt box that the screen shows. In screen reader mode C-u
+// leaves the removed rows on the screen.
+func (t *terminal) clearKey() (tmux.Key, error) {
+	key, err := t.claudeKeys().Clear(t.Screen.Editor != "" || t.Screen.Flat)
+	return tmux.Key(key), rebound(err)
+}
+
 // emptyBox clears the prompt box, and reports whether the box is proven empty.
 func (t *terminal) emptyBox(ctx context.Context) bool {
-	// In screen reader mode C-u leaves the removed rows on the screen.
-	key, err := t.claudeKeys().Clear(t.Screen.Editor != "" || t.Screen.Flat)
-	switch {
+	switch key, err := t.clearKey(); {
 	case err != nil:
 		return false
-	case tmux.Key(key) == tmux.KeyInterrupt:
+	case key == tmux.KeyInterrupt:
 		return t.emptyAtOnce(ctx)
 	}
 	return t.emptyByRow(ctx)

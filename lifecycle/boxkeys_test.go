@@ -134,6 +134,33 @@ func TestP4_UnsubmittablePromptIsHeld(t *testing.T) {
 	})
 }
 
+// Without Esc a visual mode cannot be left, and no key submits a text there.
+func TestP4_PromptInVisualModeWithoutEscIsHeld(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.userSets(binds(`"escape":null`))
+		a.set(func(a *agent) { a.vim = "VISUAL" })
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Equal(t, "Chat: escape → null", lastOf[news.Held](w.news).Binding)
+		assert.Empty(t, w.order.keys())
+		a.set(func(a *agent) { a.vim = "INSERT" })
+		w.pass(2 * holdPace)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+func TestUnclearableDraftNamesBinding(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.behindDraft("a draft")
+		w.userSets(binds(`"ctrl+u":null,"ctrl+c":null`))
+		err := w.SendAnyway(w.ctx, r.ID, "k")
+		assert.True(t, refusal.Is(err, refusal.Rebound), "%v", err)
+		assert.Equal(t, "Chat: ctrl+u → null", refusal.In(err).Reason)
+		assert.Zero(t, toldOf[news.DraftCleared](w.news))
+	})
+}
+
 // A binding that changes between the paste and the key takes the text out of the box again.
 func TestP7_BindingChangedAfterPaste(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -170,6 +170,9 @@ func saysInterrupt(from transcript.Cursor) (says bool) {
 
 // clearDraft reports the draft, and then takes it out of the box.
 func (w *delivery) clearDraft(ctx context.Context) error {
+	if _, err := w.term.clearKey(); err != nil {
+		return err
+	}
 	told := w.term.Screen.Box
 	if err := w.tell(ctx, *w.r, news.DraftCleared{Draft: told.Text}); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 // pressed only if the text is visible in the box of an idle agent (P7). The proof comes later, from
 // a hook or the transcript.
 func (w *delivery) typePrompt(ctx context.Context, p Prompt) error {
-	if _, err := w.term.claudeKeys().Submit(); err != nil { // the text could not be submitted
+	if w.term.promptKeys() != nil { // the text could not be submitted
 		w.again = holdPace
 		return w.hold(ctx, news.HeldKeys, &p)
 	}

@@ -92,11 +92,11 @@ func (k Keys) meansMore(key string) bool {
 	return false
 }
 
-// Faults returns what prevents ccbot from submitting or cancelling.
+// Faults returns what prevents ccbot from submitting, cancelling or clearing, each once.
 func (k Keys) Faults() (all []Fault) {
-	for _, find := range []func() (string, error){k.Submit, func() (string, error) { return k.Cancel(false) }} {
+	for _, find := range []func() (string, error){k.Submit, func() (string, error) { return k.Cancel(false) }, func() (string, error) { return k.Clear(false) }} {
 		_, err := find()
-		if fault, found := errors.AsType[*Fault](err); found {
+		if fault, found := errors.AsType[*Fault](err); found && !slices.Contains(all, *fault) {
 			all = append(all, *fault)
 		}
 	}

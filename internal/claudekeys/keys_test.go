@@ -77,11 +77,12 @@ func TestKeysOperateBox(t *testing.T) {
 }
 
 func TestFaultNamesFileAndBinding(t *testing.T) {
-	k := read(t, chat(`"enter":"chat:newline","escape":null,"ctrl+c":null`))
-	faults := k.Faults()
-	require.Len(t, faults, 2)
-	assert.Equal(t, "keybindings.json", filepath.Base(faults[0].File))
-	assert.Equal(t, []string{"Chat: enter → chat:newline", "Chat: escape → null"}, []string{faults[0].Binding, faults[1].Binding})
+	var bindings []string
+	for _, fault := range read(t, chat(`"enter":"chat:newline","escape":null,"ctrl+c":null,"ctrl+u":null`)).Faults() {
+		assert.Equal(t, "keybindings.json", filepath.Base(fault.File))
+		bindings = append(bindings, fault.Binding)
+	}
+	assert.Equal(t, []string{"Chat: enter → chat:newline", "Chat: escape → null", "Chat: ctrl+u → null"}, bindings)
 	assert.Empty(t, read(t, nil).Faults())
 }
 
