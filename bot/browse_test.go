@@ -420,6 +420,35 @@ func firstPromptIsTakenBack(t *testing.T) {
 	assert.NotContains(t, w.text(), "once more")
 }
 
+// TestP4_PageShowsFirstPromptsThatWait forgets those that were decided about under their messages, and shows the words of
+// an edit.
+func TestP4_PageShowsFirstPromptsThatWait(t *testing.T) {
+	running(t, func(t *testing.T) {
+		w := startedIn(t, "api")
+		other := w.NewCurrentSession(t, "other", session.Running)
+		w.open()
+		for _, decision := range []string{w.say(i18n.ButtonDrop), w.say(i18n.ButtonSendTo, i18n.Args{"Name": other.Name})} {
+			key := w.MustHear(t, "run the tests")
+			w.Work(t)
+			question := w.Telegram.LastID()
+			e, err := w.Inbox.Load(key)
+			require.NoError(t, err)
+			require.NoError(t, w.Edit(t, e.MessageID, "run the linter"))
+			w.Work(t)
+			assert.Contains(t, w.text(), "run the linter")
+			w.Press(t, chattest.Alice, question, decision)
+			w.Work(t)
+			assert.NotContains(t, w.text(), "run the linter")
+			assert.NotContains(t, w.buttons(), w.say(i18n.ButtonTakeBack))
+		}
+		w.MustHear(t, "~/api")
+		w.Work(t)
+		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.say(i18n.ButtonUseAsPrompt))
+		w.Work(t)
+		assert.Contains(t, w.buttons(), w.say(i18n.ButtonTakeBack))
+	})
+}
+
 // ---- earlier conversations
 
 // talk writes a conversation of a folder, as Claude Code keeps it.

@@ -77,37 +77,28 @@ const patience = 15 * time.Minute
 // answers a message of a session's is for that session.
 func (b *Browser) note(in *chat.Incoming) {
 	_, answers, _ := b.chat.Book.Answered(in.Message)
-	key, used, open := b.chat.Pages.Mine(in.To, in.From, Name)
-	if answers || !open || b.chat.Now().Sub(used) > patience {
-		return
-	}
-	in.First = func() {
-		b.crew.Add(func(ctx context.Context) { // git, and the conversations of a folder
-			if err := b.chat.Pages.Refresh(ctx, key); err != nil && ctx.Err() == nil {
-				b.chat.Log.Warn("page_not_drawn", logkey.Error, err)
-			}
-		})
-	}
+	_, used, open := b.chat.Pages.Mine(in.To, in.From, Name)
+	in.First = open && !answers && b.chat.Now().Sub(used) <= patience
 }
 
 // text chooses the folder that a text names. It leaves a command for an agent to the current session: the command means the
 // conversation that there is.
 func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
-	if in.First == nil || in.Quoted {
+	if !in.First || in.Quoted {
 		return false, nil
 	}
 	_, class, _ := prompts.Normalise(text)
 	now, _ := b.chat.Book.CurrentSession(in.To)
 	command := class == prompts.Command && now.Live
 	if command && in.Typed != "" && b.chat.Folder.HasCommand(ctx, now.Dir, in.Typed) {
-		in.First = nil
+		in.First = false
 		return false, nil
 	}
 	if dir := b.named(ctx, text); dir != "" {
 		return false, b.choose(ctx, in, dir)
 	}
 	if command {
-		in.First = nil
+		in.First = false
 	}
 	return false, nil
 }
@@ -140,7 +131,7 @@ func (b *Browser) choose(ctx context.Context, in *chat.Incoming, dir string) err
 		to.Key = card.NewKey()
 		return to.String()
 	})
-	in.Folder, in.First = dir, func() {} // the page is drawn already
+	in.Folder = dir
 	return err
 }
 

@@ -203,6 +203,9 @@ func (p *Pages) heard(_ context.Context, r views.Session, n news.News) error {
 	return nil
 }
 
+// Change has the pages of a name drawn anew that are about no session.
+func (p *Pages) Change(name string) { p.change(subject{page: name}) }
+
 func (p *Pages) change(s subject) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -143,10 +143,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 		err = p.wait(ctx, asked{Reason: asFolder, By: in.From, File: p.Chat.Short(in.Folder)}, e, r)
 	case in.Near != "":
 		err = p.wait(ctx, asked{Reason: mistyped, Command: in.Near}, e, r)
-	case in.First != nil:
-		if err = p.wait(ctx, asked{Reason: first, By: in.From}, e, r); err == nil {
-			in.First()
-		}
+	case in.First:
+		err = p.wait(ctx, asked{Reason: first, By: in.From}, e, r)
 	case r.ID == uuid.Nil && len(openIn(p.book.Records)) == 0:
 		err = p.wait(ctx, asked{Reason: nobody}, e, r)
 	case r.ID == uuid.Nil && (in.OfBot || now.Live):
@@ -204,7 +202,7 @@ func (p *Prompts) save(e inbox.Entry) error {
 // target is the session that a message goes to: one that can take it, now or when it is back. Where that
 // session cannot come back, or is unknown (then it is the zero session), a person can choose an open one, or start one.
 func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, bool, error) {
-	if in.First != nil {
+	if in.First {
 		return views.Session{}, true, nil
 	}
 	r, ok := p.book.Target(in.Message)
