@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -162,9 +164,14 @@ func TestReliabilityDocument(t *testing.T) {
 	text := string(data)
 	assert.True(t, strings.HasPrefix(text, reliabilityPreface), "`make chaos` writes it anew")
 	size := longChaos(t)
-	for what, figure := range map[string]int{"prompts": size.prompts, "sessions": size.sessions, "SIGKILLs of the bot": size.kills,
+	for what, figure := range map[string]int{"prompts": size.prompts, "sessions": size.sessions,
 		"prompts lost": 0, "prompts typed twice": 0, "prompts out of order": 0, "answers lost": 0, "answers out of order": 0,
 		"messages repeated without a reason": 0, "`retry_after` broken": 0, "times the bot ended by itself": 0} {
 		assert.Contains(t, text, fmt.Sprintf("\n| %s | %d |\n", what, figure))
 	}
+	kills := regexp.MustCompile(`\n\| SIGKILLs of the bot \| (\d+) \|\n`).FindStringSubmatch(text)
+	require.NotNil(t, kills)
+	n, err := strconv.Atoi(kills[1])
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, n, size.kills)
 }

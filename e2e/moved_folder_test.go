@@ -62,6 +62,7 @@ func withQueuedText(w *world) (b *botProcess, message int) {
 	message = w.say("say queued")
 	w.until("the text waits", func() bool { return len(w.record("work").Prompts) == 1 })
 	w.hear(message, "Queued: work is working")
+	w.drained() // else the third bot may send this once more, and only the newest has buttons
 	return b, message
 }
 
