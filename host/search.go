@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -86,9 +85,7 @@ func (s *search) read(p *place) {
 	}
 	s.found.Read++
 	s.found.Cut = s.found.Cut || !whole
-	if i := slices.Index(names, ".git"); i >= 0 {
-		p.isTop = true
-	}
+	p.isTop = slices.Contains(names, ".git")
 	for _, name := range names {
 		if strings.HasPrefix(name, ".") || slices.Contains(dependencies, name) {
 			continue
@@ -111,22 +108,21 @@ func (s *search) note(p *place, name string) {
 	if strings.Contains(s.part, "/") {
 		name = p.rel
 	}
-	if !strings.Contains(strings.ToLower(name), s.part) {
-		return
+	if strings.Contains(strings.ToLower(name), s.part) {
+		s.matches = append(s.matches, p)
 	}
-	s.matches = append(s.matches, p)
 }
 
 // result is what was found, in its order.
 func (s *search) result() places.Found {
 	slices.SortStableFunc(s.matches, func(a, b *place) int {
-		last := func(p *place) int {
-			if p.isTop {
-				return 0
+		if a.isTop != b.isTop {
+			if a.isTop {
+				return -1
 			}
 			return 1
 		}
-		return cmp.Or(last(a)-last(b), a.depth-b.depth)
+		return a.depth - b.depth
 	})
 	for _, p := range s.matches {
 		if len(s.found.Dirs) == s.most.Found {

@@ -20,10 +20,9 @@
 // queries) are the exception to the first promise: they are handled at once and never written, so a
 // crash loses them, and a crash right after a tap may bring it a second time. Taps have no date:
 // when Telegram has not answered for two minutes, the taps that waited there are reported and not
-// handled. Updates from a person who may not speak, and those
-// for another bot, leave no trace. A message that the disk refuses
-// comes again until the disk takes it, unless it can be handled without the disk. A poll ends at
-// its deadline. A poll that does not end is abandoned, and the next poll has connections of its
+// handled. Updates from a person who may not speak, and those for another bot, leave no trace. A
+// message that the disk refuses comes again until the disk takes it, unless it can be handled
+// without the disk. A poll ends at its deadline. A poll that does not end is abandoned, and the next poll has connections of its
 // own. A 401 or 404 ends nothing by itself: only after ten minutes in which getMe answered nothing
 // else the token counts as revoked. A stop lets what is in hand be finished. Pulse reports whether the polls go on. The package does not decide who may speak,
 // understands nothing of a message except which album it belongs to, and sends nothing.

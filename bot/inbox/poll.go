@@ -43,7 +43,7 @@ const (
 	webhook                 // updates go to a webhook instead
 	limited                 // Telegram has asked ccbot to wait
 	revoked                 // Telegram does not know the token
-	nothingNew              // an answer came at once and brought nothing new
+	nothingNew              // an answer brought nothing new, and the next one may come at once
 )
 
 // pollError is a failed poll. It holds text only, because an error of net/http carries the URL, and
@@ -57,7 +57,7 @@ type pollError struct {
 
 func (e *pollError) Error() string { return e.method + ": " + e.text }
 
-var errNothingNew = &pollError{method: getUpdates, cause: nothingNew, text: "an answer with nothing new, at once"}
+var errNothingNew = &pollError{method: getUpdates, cause: nothingNew, text: "an answer with nothing new"}
 
 // poller asks Telegram for updates. It replaces go-telegram's own loop, which confirms an update
 // before it was handled.

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -141,16 +142,13 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 		return j.messageID, o.change(ctx, j, j.message)
 	}
 	sent, err := o.send(ctx, j, j.message)
-	if err == nil && sent.ID != 0 && j.to.ThreadID != 0 && sent.MessageThreadID != j.to.ThreadID {
+	switch {
+	case sent == nil || sent.ID == 0:
+		return 0, cmp.Or(err, errNoID)
+	case err == nil && j.to.ThreadID != 0 && sent.MessageThreadID != j.to.ThreadID:
 		return sent.ID, errStrayed
 	}
-	if sent != nil && sent.ID != 0 {
-		return sent.ID, nil // an id means yes, even when the library cannot read the rest of the answer
-	}
-	if err == nil {
-		return 0, errNoID
-	}
-	return 0, err
+	return sent.ID, nil // an id means yes, even when the library cannot read the rest of the answer
 }
 
 // noPreview turns the preview of links off, because a preview of the first link pushes an answer

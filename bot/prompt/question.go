@@ -133,12 +133,12 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 	if became.Blank() {
 		became = render.Plain(p.Chat.In(c.Look.To).Say(i18n.PromptSettled))
 	}
-	defer changed(p, c.Payload)
+	defer redrawPages(p, c.Payload)
 	return p.cards.Close(ctx, key, c.Payload.after(became))
 }
 
-// changed has the pages that show a prompt drawn anew.
-func changed(p *Prompts, why asked) {
+// redrawPages redraws the pages that show a first prompt.
+func redrawPages(p *Prompts, why asked) {
 	if why.Reason == first {
 		p.Chat.Pages.Change("new")
 	}
@@ -287,7 +287,7 @@ func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry)
 	if writeShared(p, &c, e); c.Sent && c.Payload.isShared(c.Look.To) {
 		c.Look.Rank = outbox.Card // people have been asked; answers go before the count
 	}
-	defer changed(p, c.Payload)
+	defer redrawPages(p, c.Payload)
 	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
 }
 
@@ -296,7 +296,7 @@ func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r views.Se
 	if why.isShared(e.Conversation) {
 		defer p.cards.Hold()() // until it has a question, or a shared one shows it
 	}
-	defer changed(p, why)
+	defer redrawPages(p, why)
 	c, shares := sharedBy(p, why, e)
 	if !shares {
 		if err := p.ask(ctx, why, e, r); err != nil {

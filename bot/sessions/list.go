@@ -42,7 +42,9 @@ const idleOption = "idle"
 // these the oldest first. The buttons have the same order.
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	p := s.chat.In(to)
-	entries, open, running := []entry(nil), []views.Session(nil), []uuid.UUID(nil)
+	var entries []entry
+	var open []views.Session
+	var running []uuid.UUID
 	ended, now, quiet := make(map[i18n.Key]int), s.chat.Book.CurrentID(to), false
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
@@ -67,9 +69,7 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 	if len(entries) == 0 {
 		lines[0] = render.Plain(p.Say(i18n.ListEmpty))
 	}
-	for _, e := range entries {
-		lines = append(lines, e.text())
-	}
+	lines = append(lines, each.As(entries, entry.text)...)
 	shown := card.Look{To: to, Text: chat.Lines(lines...), Options: s.switches(to, open, looks)}
 	if len(ended) > 0 {
 		var all []string

@@ -71,8 +71,8 @@ func branchAt(folder string) string {
 	if err != nil {
 		return ""
 	}
-	branch, _ := strings.CutPrefix(strings.TrimSpace(string(said)), "ref: refs/heads/")
-	if branch == strings.TrimSpace(string(said)) {
+	branch, isBranch := strings.CutPrefix(strings.TrimSpace(string(said)), "ref: refs/heads/")
+	if !isBranch {
 		return "" // a commit's id
 	}
 	return branch
