@@ -51,11 +51,12 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	path, end := w.Observer.transcriptPath(*w.r), w.Observer.transcriptSize(*w.r)
+	before := transcript.Cursor{Path: w.Observer.transcriptPath(*w.r), Offset: w.Observer.transcriptSize(*w.r)}
+	interrupted := func() bool { return saysInterrupt(before) }
 	if err := w.pressEsc(ctx, p); err != nil {
 		return false, err
 	}
-	back := w.term.seeBack(ctx, p, w.recall().box.escAt)
+	back := w.term.seeBack(ctx, p, w.recall().box.escAt, interrupted)
 	switch {
 	case back && p.Class == ClassBash: // the message with the command's output says that it was stopped
 		w.term.clearBox(ctx)
@@ -66,7 +67,7 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 	case !w.term.idle() && w.term.Phase() == PhaseWorking, w.term.Screen.Continues:
 		return false, w.worksOn()
 	}
-	return saysInterrupt(transcript.Cursor{Path: path, Offset: end}), nil
+	return interrupted(), nil
 }
 
 // worksOn returns ErrStillWorks, and ErrWorksOn if that was returned before in this turn.

@@ -60,6 +60,25 @@ func TestP4_AnInterruptedPromptIsTakenBackAndAskedAbout(t *testing.T) {
 	}
 }
 
+// On a busy machine Claude Code is idle seconds before it draws the text that it puts back. Only a line of
+// the transcript proves that no text will come.
+func TestP4_TextThatComesBackLateIsTakenOut(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = mutes })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		a.set(func(a *agent) { a.mute = false })
+		time.AfterFunc(backWithin/2, func() { a.set(func(a *agent) { a.box = said }) })
+		told, err := w.Interrupt(w.ctx, r.ID)
+		require.NoError(t, err)
+		assert.True(t, told)
+		assert.Equal(t, 1, toldOf[news.TakenBack](w.news))
+		a.set(func(a *agent) { assert.Empty(t, a.box) })
+	})
+}
+
 // A placeholder may be a person's paste of as many lines, and another text is a person's for certain.
 func TestP4_WhatIsNotOwnStaysInTheBoxAfterAnInterrupt(t *testing.T) {
 	for name, desk := range map[string]func(w *world, a *agent){
@@ -230,13 +249,18 @@ func TestAnInterruptThatTheTranscriptTellsIsTold(t *testing.T) {
 		inWorld(t, func(t *testing.T, w *world) {
 			r, a := w.started()
 			w.write(r, interruptLine) // of an earlier turn
-			a.set(works)
+			a.set(func(a *agent) { a.onEnter = works })
+			w.held(r, "k", said)
+			w.pass(time.Second)
+			w.hook(r, hookwire.UserPromptSubmit, prompted(said))
 			if line {
 				time.AfterFunc(500*time.Millisecond, func() { w.write(r, interruptLine) })
 			}
+			began := w.Now()
 			told, err := w.Interrupt(w.ctx, r.ID)
 			require.NoError(t, err)
 			assert.Equal(t, line, told)
+			assert.Equal(t, line, w.Now().Sub(began) < backWithin/2, "only the line ends the wait for a text")
 		})
 	}
 }

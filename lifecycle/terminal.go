@@ -188,13 +188,14 @@ func (t *terminal) quietSince(ctx context.Context, at time.Time) bool {
 
 const (
 	backWithin = 10 * time.Second // how long the turn may take to end after Esc, and its text to appear in the box again
-	backSeen   = time.Second      // an idle box without the text for this long will not get it
+	backSeen   = time.Second      // an idle box without the text for this long will not get it, if the turn has left a line
 	escDrawn   = time.Second / 2  // until then the box may still show what stood there before an Enter
 )
 
 // seeBack waits for the end of the interrupted work, and says whether the prompt's text stands in
-// the box again.
-func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time) (back bool) {
+// the box again. Claude Code may be idle for seconds before it draws the text, so an empty box says
+// little: the text will not come if told says that the transcript has the line of the interrupt.
+func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, told func() bool) (back bool) {
 	var since time.Time
 	await(ctx, lookPace, backWithin, func() bool {
 		t.look(ctx)
@@ -207,7 +208,8 @@ func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time) (back
 		case since.IsZero():
 			since = t.Now
 		}
-		return back || !since.IsZero() && t.Now.Sub(since) >= backSeen
+		waited := !since.IsZero() && t.Now.Sub(since) >= backSeen
+		return back || waited && (p.Key == "" || !t.Screen.Box.Empty || told())
 	})
 	return back
 }
