@@ -247,7 +247,7 @@ func (w *work) keepUp(ctx context.Context) error {
 		return nil
 	}
 	last, followed := w.r.Cursor()
-	w.changeID(id)
+	w.followTo(id)
 	end, err := transcript.EndOf(w.Observer.ProjectsDir, id)
 	switch {
 	case err == nil: // a conversation that existed before: what was said there is history

@@ -89,7 +89,7 @@ func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 	own := transcript.Own(w.Observer.ProjectsDir, e.TranscriptPath, id)
 	now, followed := w.r.Cursor()
 	if id != w.r.ClaudeSessionID {
-		w.changeID(id)
+		w.followTo(id)
 	} else if followed && (own == "" || w.isTranscript(now.Path, own, id)) {
 		return nil
 	}

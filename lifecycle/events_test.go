@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -89,6 +90,8 @@ func TestClearChangesIdAndCursor(t *testing.T) {
 		assert.Equal(t, []transcript.Cursor{{Path: w.transcript(before.ClaudeSessionID)}, {Path: w.transcript(id)}}, got.Cursors,
 			"the old one is drained first")
 		assert.Equal(t, told+1, toldOf[news.Transcript](w.news))
+		followed := slices.DeleteFunc(got.History, func(c session.Change) bool { return c.Rule != ruleFollowed })
+		assert.Len(t, followed, 1, "/why reports it")
 
 		require.NoError(t, w.Advance(w.ctx, r.ID, transcript.Cursor{Path: got.Cursors[0].Path, Offset: 10}))
 		assert.Equal(t, int64(10), w.get(r.ID).Cursors[0].Offset)

@@ -184,6 +184,12 @@ func (w *turn) changeID(id uuid.UUID) {
 	w.r.ClaudeSessionID, w.r.ForkOf, w.r.Since = id, uuid.Nil, w.moment()
 }
 
+// followTo is changeID for an agent that went to another conversation by itself.
+func (w *turn) followTo(id uuid.UUID) {
+	w.changeID(id)
+	w.r.Note(w.Now(), ruleFollowed, "its agent is in another conversation now")
+}
+
 // endSeen returns the moment of an end that this ccbot has just seen. If this ccbot never saw the
 // agent alive, the moment is unknown, and a person may have continued in the terminal before ccbot
 // came back. Then it is zero: no process counts as a leftover except those that the record bound.
@@ -263,4 +269,6 @@ const (
 	ruleEnded   session.Rule = "ended"     // the agent ended by itself
 	ruleLost    session.Rule = "lost"      // the pane went away without ccbot
 	ruleFailed  session.Rule = "failed"    // a launch never became ready
+	// ruleFollowed: the agent is in another conversation, after /clear or an in-TUI /resume.
+	ruleFollowed session.Rule = "resume.current_session_followed"
 )

@@ -62,7 +62,7 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	assert.False(t, ok, "its command comes again")
 	assert.Equal(t, session.Completed, m.get(stopped.ID).State)
 	assert.Equal(t, session.ClosedTransferred, m.get(moved.ID).Closed)
-	target, ok := m.boundTo(arrival{agent: agent})
+	target, ok := m.boundTo(agent)
 	require.True(t, ok)
 	assert.Equal(t, moved.ID, target.TookOver)
 	assert.NotContains(t, m.told, "news.Lost", "the report tells")
@@ -303,15 +303,15 @@ func TestP1_EventsAreHeardBeforeASessionIsCalledOver(t *testing.T) {
 	actions, _ := Plan(m.Look(t.Context()))
 	require.Equal(t, MarkLost, actions[0].Do)
 	var agent process.Identity
-	m.Events = func(ctx context.Context) error {
+	m.Events = func(context.Context) error {
 		agent = m.atTheDesk(lost.ClaudeSessionID)
-		return m.HookEvent(ctx, sessionStart(agent, lost.ClaudeSessionID))
+		return nil
 	}
 	report, err := m.Run(t.Context())
 	require.NoError(t, err)
 	require.Len(t, report.Results, 1)
 	assert.Equal(t, TakeOver, report.Results[0].Action.Do, "and not lost")
-	target, ok := m.boundTo(arrival{agent: agent})
+	target, ok := m.boundTo(agent)
 	require.True(t, ok)
 	assert.Equal(t, lost.ID, target.TookOver)
 	assert.Equal(t, session.ClosedTransferred, m.get(lost.ID).Closed)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -26,49 +25,21 @@ const (
 	briefly  = time.Second
 )
 
-// arrival is a process that says which conversation it has now.
-type arrival struct {
-	agent  process.Identity
-	claude uuid.UUID
-	launch uuid.UUID // the session for which it was launched; Nil: there is none
-	starts bool
-}
-
-// HookEvent processes one event of Claude Code's hooks: first the lifecycle gets it, then it is
-// decided to which session the conversation belongs. HookEvent is the sink of package hooks. After
-// an error the event has to be delivered again.
-func (v *Recovery) HookEvent(ctx context.Context, e hookwire.Event) error {
-	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
-		return v.Lifecycle.HookEvent(ctx, e)
-	}
-	a := arrival{agent: process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}, starts: e.Name == hookwire.SessionStart}
-	a.claude, _ = uuid.Parse(e.SessionID) // Nil has an outcome of its own
-	a.launch, _ = uuid.Parse(e.Launch)    // Nil: the agent was started by hand
-	before, _ := v.boundTo(a)             // read before the lifecycle makes the session follow
-	if err := v.Lifecycle.HookEvent(ctx, e); err != nil {
-		return err
-	}
-	_, err := v.reconcile(ctx, a, before)
-	return err
-}
-
 // Came is called for a process that has come to the conversation of a session that is not running.
-// handled means that there is nothing to report about the process.
+// It decides to which session the conversation belongs, and moves that session. handled means that
+// there is nothing to report about the process.
 func (v *Recovery) Came(ctx context.Context, w evidence.Writer) (handled bool) {
-	a := arrival{agent: w.Identity, claude: w.ClaudeSessionID}
-	bound, _ := v.boundTo(a)
-	d, err := v.reconcile(ctx, a, bound)
+	d, err := v.reconcile(ctx, w)
 	if err != nil {
-		v.Log.Warn("resume_unclear", logkey.PID, w.PID, logkey.ClaudeSessionID, a.claude.String(), logkey.Error, err)
+		v.Log.Warn("resume_unclear", logkey.PID, w.PID, logkey.ClaudeSessionID, w.ClaudeSessionID.String(), logkey.Error, err)
 		return false
 	}
-	return slices.Contains([]outcome{sessionResumed, sessionActive, sessionFollowed, agentGone, lockTimeout}, d.Outcome)
+	return slices.Contains([]outcome{sessionResumed, sessionActive, agentGone, lockTimeout}, d.Outcome)
 }
 
-// reconcile decides to which session the conversation belongs, and acts on it. before is the
-// session that has the process as its agent, as it was before the event was processed.
-func (v *Recovery) reconcile(ctx context.Context, a arrival, before session.Record) (resume, error) {
-	d, done, err := v.decide(ctx, a, before)
+// reconcile decides to which session the conversation of a process belongs, and acts on it.
+func (v *Recovery) reconcile(ctx context.Context, w evidence.Writer) (resume, error) {
+	d, done, err := v.decide(ctx, w)
 	if len(done) == 0 || v.add(done) {
 		return d, err
 	}
@@ -84,23 +55,23 @@ func (v *Recovery) reconcile(ctx context.Context, a arrival, before session.Reco
 
 // decide is reconcile without the report. It handles one arrival at a time: two arrivals of the
 // same conversation must not both move it.
-func (v *Recovery) decide(ctx context.Context, a arrival, before session.Record) (d resume, done []Result, err error) {
+func (v *Recovery) decide(ctx context.Context, w evidence.Writer) (d resume, done []Result, err error) {
 	v.moving.Lock()
 	defer v.moving.Unlock()
-	f, err := v.facts(ctx, a, before)
+	f, err := v.facts(ctx, w)
 	if err != nil {
-		return d, nil, fmt.Errorf("whose conversation %s is: %w", a.claude, err)
+		return d, nil, fmt.Errorf("find the session of conversation %s: %w", w.ClaudeSessionID, err)
 	}
 	if d = reconcileResume(f); d.From != uuid.Nil || len(d.Stale) > 0 {
 		if err := v.backUp(ctx); err != nil {
-			return d, nil, fmt.Errorf("conversation %s was left where it is, %w", a.claude, err)
+			return d, nil, fmt.Errorf("conversation %s was left where it is, %w", w.ClaudeSessionID, err)
 		}
 		if d, done, err = v.change(ctx, f, d); err != nil {
 			return d, done, err
 		}
 	}
-	v.Log.Debug("resume_reconciled", logkey.Outcome, string(d.Outcome), logkey.Reason, d.Why, logkey.ClaudeSessionID, a.claude.String(),
-		logkey.PID, a.agent.PID, logkey.SessionID, cmp.Or(d.From, f.Bound).String(), logkey.Stale, len(d.Stale), logkey.Owners, len(f.Owners))
+	v.Log.Debug("resume_reconciled", logkey.Outcome, string(d.Outcome), logkey.Reason, d.Why, logkey.ClaudeSessionID, w.ClaudeSessionID.String(),
+		logkey.PID, w.PID, logkey.SessionID, cmp.Or(d.From, f.Bound).String(), logkey.Stale, len(d.Stale), logkey.Owners, len(f.Owners))
 	return d, done, v.note(ctx, d)
 }
 
@@ -195,34 +166,24 @@ func (v *Recovery) note(ctx context.Context, d resume) error {
 // rule is the name of the decision in a history.
 func (d resume) rule() session.Rule { return session.Rule("resume." + string(d.Outcome)) }
 
-// facts collects what the decision needs, and stops as soon as few facts decide. That matters
-// because most events are from sessions' own agents, or about a conversation of no session, and
-// after a week many are from processes that are gone.
-func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) (resumeFacts, error) {
-	f := resumeFacts{Now: v.Now(), StaleAfter: v.Limits.ResumeStale, Agent: a.agent, Claude: a.claude, Starts: a.starts,
-		Alive: v.Processes.Liveness(a.agent)}
-	if bound, ok := v.boundTo(a); ok {
-		f.Bound, f.Elsewhere = bound.ID, bound.ClaudeSessionID != a.claude
-		f.Followed = !f.Elsewhere && before.ID == bound.ID && before.ClaudeSessionID != a.claude
-		return f, nil
-	}
-	f.Unreadable = a.launch != uuid.Nil && slices.ContainsFunc(v.Store.Aside(), func(s session.Aside) bool { return s.ID == a.launch })
-	if f.Unreadable {
-		return f, nil
-	}
+// facts collects the facts of the decision, and stops as soon as few facts decide.
+func (v *Recovery) facts(ctx context.Context, w evidence.Writer) (resumeFacts, error) {
+	f := resumeFacts{Now: v.Now(), StaleAfter: v.Limits.ResumeStale, Agent: w.Identity, Claude: w.ClaudeSessionID,
+		Alive: v.Processes.Liveness(w.Identity)}
 	if f.Alive != process.Alive {
-		if r, ok := v.Store.Get(a.launch); ok && isOwner(r, a.claude) {
-			f.Owners = []Owner{{ID: r.ID, State: r.State, Sign: signOf(r)}}
-		}
+		return f, nil
+	}
+	if bound, ok := v.boundTo(w.Identity); ok {
+		f.Bound = bound.ID
 		return f, nil
 	}
 	records := v.Store.Shared()
-	owners := slices.DeleteFunc(slices.Clone(records), func(r session.Record) bool { return !isOwner(r, a.claude) })
+	owners := slices.DeleteFunc(slices.Clone(records), func(r session.Record) bool { return !isOwner(r, f.Claude) })
 	if len(owners) == 0 {
 		return f, nil
 	}
 	var err error
-	if f.Nested, err = v.Evidence.RunsBelowAgent(ctx, a.agent); err != nil {
+	if f.Nested, err = v.Evidence.RunsBelowAgent(ctx, f.Agent); err != nil {
 		return f, err
 	}
 	survey, err := v.Evidence.Survey(ctx, owners)
@@ -261,18 +222,10 @@ func (v *Recovery) factsOfWriters(ctx context.Context, f *resumeFacts, survey ev
 	return err
 }
 
-// boundTo returns the open session that has the process as its agent. The session of an agent that
-// was started by hand is looked for only while that agent lives.
-func (v *Recovery) boundTo(a arrival) (session.Record, bool) {
-	is := func(r session.Record) bool { return r.State.Live() && a.agent.Valid() && r.Agent() == a.agent }
-	if r, ok := v.Store.Get(a.launch); ok && is(r) {
-		return r, true
-	}
-	if v.Processes.Liveness(a.agent) != process.Alive {
-		return session.Record{}, false
-	}
+// boundTo returns the open session that has the process as its agent.
+func (v *Recovery) boundTo(agent process.Identity) (session.Record, bool) {
 	records := v.Store.Shared()
-	if i := slices.IndexFunc(records, is); i >= 0 {
+	if i := slices.IndexFunc(records, func(r session.Record) bool { return r.State.Live() && r.Agent() == agent }); i >= 0 {
 		return records[i], true
 	}
 	return session.Record{}, false

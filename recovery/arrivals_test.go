@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/hooks"
-	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -21,34 +19,34 @@ import (
 
 // What the program puts in their places.
 var (
-	_ Tmux       = (*tmux.Client)(nil)
-	_ Processes  = (*process.Table)(nil)
-	_ Evidence   = (*evidence.Sources)(nil)
-	_ Lives      = (*lifecycle.Service)(nil)
-	_ Records    = (*session.Store)(nil)
-	_ hooks.Sink = (*Recovery)(nil)
+	_ Tmux      = (*tmux.Client)(nil)
+	_ Processes = (*process.Table)(nil)
+	_ Evidence  = (*evidence.Sources)(nil)
+	_ Lives     = (*lifecycle.Service)(nil)
+	_ Records   = (*session.Store)(nil)
 )
 
-func event(name string, agent process.Identity, claude uuid.UUID) hookwire.Event {
-	return hookwire.Event{Version: hookwire.Version, Name: name, Received: noon, SessionID: claude.String(),
-		ClaudePID: agent.PID, ClaudeStart: agent.Start, Boot: agent.Boot}
+// arrival is a process that has come to a conversation.
+type arrival struct {
+	agent  process.Identity
+	claude uuid.UUID
 }
 
-func sessionStart(agent process.Identity, claude uuid.UUID) hookwire.Event {
-	return event(hookwire.SessionStart, agent, claude)
-}
-
-// hear gives an event and returns its outcome with the reason.
-func (m *machine) hear(e hookwire.Event) (outcome, string) {
+// came lets Came process an arrival, and returns the outcome with the reason.
+func (m *machine) came(a arrival) (outcome, string) {
 	m.t.Helper()
 	before := len(m.lines("resume_reconciled"))
-	require.NoError(m.t, m.HookEvent(m.t.Context(), e))
+	m.Came(m.t.Context(), a.writer())
 	lines := m.lines("resume_reconciled")
 	require.Len(m.t, lines, before+1)
 	last := lines[len(lines)-1]
 	assert.Equal(m.t, "DEBUG", last["level"])
-	assert.Equal(m.t, e.SessionID, last["claude_session_id"])
+	assert.Equal(m.t, a.claude.String(), last["claude_session_id"])
 	return outcome(last["outcome"].(string)), last["reason"].(string)
+}
+
+func (a arrival) writer() evidence.Writer {
+	return evidence.Writer{Process: process.Process{Identity: a.agent}, ClaudeSessionID: a.claude}
 }
 
 // lost is a session that was lost before this start.
@@ -70,9 +68,9 @@ func TestP1_ALostSessionGoesOnWhereItsConversationDoes(t *testing.T) {
 	lost := m.lost(9 * day)
 	lost = m.change(lost.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: 5, ThreadID: 6} })
 	agent := m.atTheDesk(lost.ClaudeSessionID)
-	outcome, _ := m.hear(sessionStart(agent, lost.ClaudeSessionID))
+	outcome, _ := m.came(arrival{agent, lost.ClaudeSessionID})
 	assert.Equal(t, sessionResumed, outcome)
-	target, ok := m.boundTo(arrival{agent: agent})
+	target, ok := m.boundTo(agent)
 	require.True(t, ok)
 	assert.Equal(t, lost.ID, target.TookOver)
 	assert.Equal(t, lost.Conversation, target.Conversation)
@@ -82,126 +80,71 @@ func TestP1_ALostSessionGoesOnWhereItsConversationDoes(t *testing.T) {
 	assert.Equal(t, session.ClosedTransferred, source.Closed)
 	assert.Equal(t, session.Lost, source.State)
 
-	outcome, _ = m.hear(event(hookwire.UserPromptSubmit, agent, lost.ClaudeSessionID))
+	outcome, _ = m.came(arrival{agent, lost.ClaudeSessionID})
 	assert.Equal(t, sessionActive, outcome)
-	assert.Equal(t, target.History, m.get(target.ID).History, "a prompt leaves no line")
-	outcome, _ = m.hear(sessionStart(agent, lost.ClaudeSessionID))
-	assert.Equal(t, sessionActive, outcome)
-	assert.Equal(t, session.Rule("resume.current_session_active"), lastLine(m.get(target.ID)).Rule)
+	assert.Equal(t, target.History, m.get(target.ID).History, "there is nothing to note")
 	assert.Len(t, m.store.List(), 2)
-}
-
-func TestASessionsOwnAgent(t *testing.T) {
-	m := newMachine(t)
-	r := m.start(running)
-	own := func(name string, claude uuid.UUID) hookwire.Event {
-		e := event(name, r.Binding.Agent, claude)
-		e.Launch = r.ID.String()
-		return e
-	}
-	outcome, _ := m.hear(own(hookwire.SessionStart, r.ClaudeSessionID))
-	assert.Equal(t, sessionActive, outcome)
-	next := uuid.New() // through /clear
-	m.presences.put(r.Binding.Agent, next)
-	outcome, _ = m.hear(own(hookwire.SessionStart, next))
-	assert.Equal(t, sessionFollowed, outcome)
-	got := m.get(r.ID)
-	assert.Equal(t, next, got.ClaudeSessionID)
-	assert.Contains(t, got.EarlierClaudeIDs, r.ClaudeSessionID)
-	assert.Equal(t, session.Rule("resume.current_session_followed"), lastLine(got).Rule)
-	outcome, _ = m.hear(own(hookwire.UserPromptSubmit, next))
-	assert.Equal(t, sessionActive, outcome)
-	assert.Zero(t, m.processes.snapshots-1, "only the start itself has looked at all processes")
-}
-
-// An agent that becomes a session's with this very event has followed nobody.
-func TestANewAgentFollowsNobody(t *testing.T) {
-	m := newMachine(t)
-	r := m.start(unbound)
-	agent := m.processes.start(70, []string{"claude"})
-	m.Lifecycle = binder{m.service, func() { m.change(r.ID, func(r *session.Record) { r.Binding = &session.Binding{Agent: agent} }) }}
-	outcome, _ := m.hear(sessionStart(agent, r.ClaudeSessionID))
-	assert.Equal(t, sessionActive, outcome)
-}
-
-// binder is a lifecycle that binds an agent when it hears of it.
-type binder struct {
-	Lives
-	bind func()
-}
-
-func (b binder) HookEvent(context.Context, hookwire.Event) error { b.bind(); return nil }
-
-func TestOtherEventsAskNothing(t *testing.T) {
-	m := newMachine(t)
-	lost := m.lost(time.Hour)
-	agent := m.atTheDesk(lost.ClaudeSessionID)
-	require.NoError(t, m.HookEvent(t.Context(), event(hookwire.Stop, agent, lost.ClaudeSessionID)))
-	assert.Empty(t, m.lines("resume_reconciled"))
-	assert.Len(t, m.store.List(), 1)
 }
 
 // What moves nothing, with the facts as the machine shows them.
 func TestP1_NothingMovesInDoubt(t *testing.T) {
 	tests := []struct {
 		name   string
-		event  func(m *machine, r session.Record, e *hookwire.Event)
+		change func(m *machine, r session.Record, a *arrival)
 		want   outcome
 		reason string
 		line   bool // in the session's history
 	}{
-		{name: "no identity", want: identityMissing, reason: "does not say which process",
-			event: func(_ *machine, _ session.Record, e *hookwire.Event) { e.ClaudeStart = 0 }},
 		{name: "nobody's conversation", want: noSession, reason: "no session",
-			event: func(_ *machine, _ session.Record, e *hookwire.Event) { e.SessionID = uuid.NewString() }},
+			change: func(_ *machine, _ session.Record, a *arrival) { a.claude = uuid.New() }},
 		{name: "the agent is gone again", want: agentGone, reason: "the process is gone",
-			event: func(m *machine, _ session.Record, e *hookwire.Event) { m.processes.exit(e.ClaudePID) }},
+			change: func(m *machine, _ session.Record, a *arrival) { m.processes.exit(a.agent.PID) }},
 		{name: "another process has its pid", want: agentGone, reason: "the process is gone",
-			event: func(_ *machine, _ session.Record, e *hookwire.Event) { e.ClaudeStart++ }},
+			change: func(_ *machine, _ session.Record, a *arrival) { a.agent.Start++ }},
 		{name: "nested below a session's agent", want: nestedAgent, reason: "below another agent", line: true,
-			event: func(m *machine, _ session.Record, e *hookwire.Event) {
+			change: func(m *machine, _ session.Record, a *arrival) {
 				outer := m.start(running)
-				m.processes.change(e.ClaudePID, func(p *process.Process) { p.PPID = outer.Binding.Agent.PID })
+				m.processes.change(a.agent.PID, func(p *process.Process) { p.PPID = outer.Binding.Agent.PID })
 			}},
 		{name: "nested below an agent at the desk", want: nestedAgent, reason: "below another agent", line: true,
-			event: func(m *machine, _ session.Record, e *hookwire.Event) {
+			change: func(m *machine, _ session.Record, a *arrival) {
 				shell := m.processes.start(70, []string{"bash"})
 				outer := m.atTheDesk(uuid.New())
 				m.processes.change(shell.PID, func(p *process.Process) { p.PPID = outer.PID })
-				m.processes.change(e.ClaudePID, func(p *process.Process) { p.PPID = shell.PID })
+				m.processes.change(a.agent.PID, func(p *process.Process) { p.PPID = shell.PID })
 			}},
 		{name: "no presence file yet", want: agentUnproven, reason: "no presence file", line: true,
-			event: func(m *machine, _ session.Record, _ *hookwire.Event) { m.presences.files = nil }},
+			change: func(m *machine, _ session.Record, _ *arrival) { m.presences.files = nil }},
 		{name: "in another conversation by now", want: agentUnproven, reason: "no presence file", line: true,
-			event: func(m *machine, _ session.Record, _ *hookwire.Event) { m.presences.files[0].SessionID = uuid.New() }},
+			change: func(m *machine, _ session.Record, _ *arrival) { m.presences.files[0].SessionID = uuid.New() }},
 		{name: "outside of tmux", want: secondWriter, reason: "in no window", line: true,
-			event: func(m *machine, _ session.Record, e *hookwire.Event) {
-				m.processes.change(e.ClaudePID, func(p *process.Process) { p.TTY = 0 })
+			change: func(m *machine, _ session.Record, a *arrival) {
+				m.processes.change(a.agent.PID, func(p *process.Process) { p.TTY = 0 })
 			}},
 		{name: "told as a second writer", want: secondWriter, reason: "told as a second writer", line: true,
-			event: func(m *machine, r session.Record, e *hookwire.Event) {
+			change: func(m *machine, r session.Record, a *arrival) {
 				m.change(r.ID, func(r *session.Record) {
-					r.Seconds = []process.Identity{{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}}
+					r.Seconds = []process.Identity{a.agent}
 				})
 			}},
 		{name: "another process writes it too", want: secondWriter, reason: "1 other processes", line: true,
-			event: func(m *machine, r session.Record, _ *hookwire.Event) { m.atTheDesk(r.ClaudeSessionID) }},
+			change: func(m *machine, r session.Record, _ *arrival) { m.atTheDesk(r.ClaudeSessionID) }},
 		{name: "archived on purpose", want: secondWriter, reason: "on purpose", line: true,
-			event: func(m *machine, r session.Record, _ *hookwire.Event) {
+			change: func(m *machine, r session.Record, _ *arrival) {
 				m.change(r.ID, func(r *session.Record) { r.State = session.Archived })
 			}},
 		{name: "a running session has it", want: secondWriter, reason: "not proven to be over", line: true,
-			event: func(m *machine, r session.Record, _ *hookwire.Event) {
+			change: func(m *machine, r session.Record, _ *arrival) {
 				m.start(func(o *session.Record) { o.State, o.ClaudeSessionID = session.Running, r.ClaudeSessionID })
 			}},
 		{name: "in the window of another session", want: secondWriter, reason: "that of another session", line: true,
-			event: func(m *machine, _ session.Record, e *hookwire.Event) {
+			change: func(m *machine, _ session.Record, a *arrival) {
 				panes, err := m.tmux.Panes(m.t.Context())
 				require.NoError(m.t, err)
 				m.start(func(o *session.Record) {
 					o.State = session.Running
 					for _, p := range panes {
-						if p.PID == e.ClaudePID {
+						if p.PID == a.agent.PID {
 							o.Binding.Window = p.Window.String()
 						}
 					}
@@ -212,10 +155,10 @@ func TestP1_NothingMovesInDoubt(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
-			e := sessionStart(m.atTheDesk(r.ClaudeSessionID), r.ClaudeSessionID)
-			tc.event(m, r, &e)
+			a := arrival{m.atTheDesk(r.ClaudeSessionID), r.ClaudeSessionID}
+			tc.change(m, r, &a)
 			before := m.get(r.ID)
-			outcome, reason := m.hear(e)
+			outcome, reason := m.came(a)
 			assert.Equal(t, tc.want, outcome)
 			assert.Contains(t, reason, tc.reason)
 			after := m.get(r.ID)
@@ -245,7 +188,7 @@ func TestP1_OfSeveralSessionsNoneIsGuessed(t *testing.T) {
 	failed := m.change(same(m.lost(8*day)).ID, func(r *session.Record) { r.State = session.Failed })
 	agent := m.atTheDesk(first.ClaudeSessionID)
 
-	outcome, _ := m.hear(sessionStart(agent, first.ClaudeSessionID))
+	outcome, _ := m.came(arrival{agent, first.ClaudeSessionID})
 	assert.Equal(t, manySessions, outcome)
 	assert.Equal(t, session.Abandoned, m.get(old.ID).State)
 	assert.Equal(t, session.ClosedStale, m.get(old.ID).Closed)
@@ -256,7 +199,7 @@ func TestP1_OfSeveralSessionsNoneIsGuessed(t *testing.T) {
 	assert.Equal(t, session.Rule("resume.multiple_matching_prior_sessions"), lastLine(m.get(second.ID)).Rule)
 
 	m.now = noon.Add(22*time.Hour + 30*time.Minute) // now the second one is stale too
-	outcome, _ = m.hear(event(hookwire.UserPromptSubmit, agent, first.ClaudeSessionID))
+	outcome, _ = m.came(arrival{agent, first.ClaudeSessionID})
 	assert.Equal(t, sessionResumed, outcome)
 	assert.Equal(t, session.Abandoned, m.get(second.ID).State)
 	assert.Equal(t, session.ClosedTransferred, m.get(first.ID).Closed)
@@ -266,27 +209,13 @@ func TestAllThatCouldBeMeantAreStale(t *testing.T) {
 	m := newMachine(t)
 	first, second := m.lost(9*day), m.lost(8*day)
 	m.change(second.ID, func(r *session.Record) { r.ClaudeSessionID = first.ClaudeSessionID })
-	e := sessionStart(m.atTheDesk(first.ClaudeSessionID), first.ClaudeSessionID)
-	outcome, _ := m.hear(e)
+	a := arrival{m.atTheDesk(first.ClaudeSessionID), first.ClaudeSessionID}
+	outcome, _ := m.came(a)
 	assert.Equal(t, allStale, outcome)
 	assert.Equal(t, session.Abandoned, m.get(first.ID).State)
 	assert.Equal(t, session.Abandoned, m.get(second.ID).State)
-	outcome, _ = m.hear(e)
+	outcome, _ = m.came(a)
 	assert.Equal(t, noSession, outcome, "they do not count any more")
-}
-
-// cameBy is what the evidence says of a process that came to a conversation.
-func (m *machine) cameBy(r session.Record, agent process.Identity) evidence.Writer {
-	m.t.Helper()
-	survey, err := m.Evidence.Survey(m.t.Context(), []session.Record{r})
-	require.NoError(m.t, err)
-	for _, w := range survey.Writers[r.ID] {
-		if w.Identity == agent {
-			return w
-		}
-	}
-	require.Fail(m.t, "it does not write the conversation")
-	return evidence.Writer{}
 }
 
 // The lifecycle finds who came by its presence file alone; what moves is not told
@@ -303,7 +232,7 @@ func TestP1_AnAgentWithoutHooksIsFoundByItsPresence(t *testing.T) {
 		synctest.Wait() // it has looked at all processes
 		cancel()
 		synctest.Wait()
-		target, ok := m.boundTo(arrival{agent: agent})
+		target, ok := m.boundTo(agent)
 		require.True(t, ok)
 		assert.Equal(t, lost.ID, target.TookOver)
 		assert.Equal(t, session.Archived, m.get(archived.ID).State)
@@ -341,29 +270,8 @@ func TestCameSaysWhatIsLeftToTell(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
 			agent := m.atTheDesk(r.ClaudeSessionID)
-			came := m.cameBy(r, agent)
 			tc.change(m, r, agent)
-			assert.Equal(t, tc.want, m.Came(t.Context(), came))
+			assert.Equal(t, tc.want, m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()))
 		})
 	}
-}
-
-// After a week off there are many events of processes that are gone: none of them
-// has the records looked through.
-func TestEventsOfWhatIsGoneAreCheap(t *testing.T) {
-	m := newMachine(t)
-	r := m.lost(time.Hour)
-	m.Store = unlisted{m.store, t}
-	outcome, _ := m.hear(sessionStart(writer(7).Identity, r.ClaudeSessionID))
-	assert.Equal(t, agentGone, outcome)
-}
-
-type unlisted struct {
-	*session.Store
-	t *testing.T
-}
-
-func (u unlisted) Shared() []session.Record {
-	u.t.Error("all records are listed")
-	return nil
 }

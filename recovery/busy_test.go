@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 )
 
@@ -32,7 +31,7 @@ func (m *machine) hold(id uuid.UUID) (let func()) {
 }
 
 // Whoever holds a session for long keeps no other conversation waiting, and the
-// next event moves it.
+// next look moves it.
 func TestP8_ABusySessionHoldsUpNobody(t *testing.T) {
 	tests := []struct {
 		name string
@@ -49,16 +48,16 @@ func TestP8_ABusySessionHoldsUpNobody(t *testing.T) {
 				m := newMachine(t)
 				moves := m.lost(time.Hour)
 				stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.ClaudeSessionID = moves.ClaudeSessionID })
-				e := event(hookwire.UserPromptSubmit, m.atTheDesk(moves.ClaudeSessionID), moves.ClaudeSessionID)
+				a := arrival{m.atTheDesk(moves.ClaudeSessionID), moves.ClaudeSessionID}
 				let := m.hold(tc.busy(moves, stale))
 				began := time.Now()
-				outcome, _ := m.hear(e)
+				outcome, _ := m.came(a)
 				assert.Equal(t, lockTimeout, outcome)
 				assert.LessOrEqual(t, time.Since(began), patience+2*briefly)
 				assert.Len(t, m.lines("resume_not_noted"), 1)
 				assert.Equal(t, tc.stale, m.get(stale.ID).State)
 				let()
-				outcome, _ = m.hear(e)
+				outcome, _ = m.came(a)
 				assert.Equal(t, sessionResumed, outcome)
 				assert.Equal(t, session.Abandoned, m.get(stale.ID).State)
 			})
@@ -77,37 +76,10 @@ func TestAWaitThatIsEndedIsAnError(t *testing.T) {
 		defer let()
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		require.ErrorIs(t, m.HookEvent(ctx, sessionStart(agent, moves.ClaudeSessionID)), context.DeadlineExceeded)
+		assert.False(t, m.Came(ctx, arrival{agent, moves.ClaudeSessionID}.writer()))
+		assert.Len(t, m.lines("resume_unclear"), 1)
 		assert.Empty(t, m.lines("resume_reconciled"))
 	})
-}
-
-// An adopted agent has no launch of ours: its event alone makes nobody follow.
-func TestASessionThatDidNotFollowIsNotSaidTo(t *testing.T) {
-	m := newMachine(t)
-	r := m.start(func(r *session.Record) { r.State, r.Binding.Adopted = session.Running, true })
-	outcome, reason := m.hear(event(hookwire.UserPromptSubmit, r.Binding.Agent, uuid.New()))
-	assert.Equal(t, sessionActive, outcome)
-	assert.Contains(t, reason, "has not followed")
-	got := m.get(r.ID)
-	assert.Equal(t, r.ClaudeSessionID, got.ClaudeSessionID)
-	assert.Equal(t, session.Rule("resume.current_session_active"), lastLine(got).Rule)
-}
-
-// The session that launched it is known without a look at all records.
-func TestALaunchThatIsGoneLeavesALine(t *testing.T) {
-	m := newMachine(t)
-	r := m.lost(time.Hour)
-	m.Store = unlisted{m.store, t}
-	e := sessionStart(writer(7).Identity, r.ClaudeSessionID)
-	e.Launch = r.ID.String()
-	outcome, _ := m.hear(e)
-	assert.Equal(t, agentGone, outcome)
-	assert.Equal(t, session.Rule("resume.agent_gone"), lastLine(m.get(r.ID)).Rule)
-	before := m.get(r.ID).History
-	e.SessionID = uuid.NewString() // that it had in between
-	m.hear(e)
-	assert.Equal(t, before, m.get(r.ID).History)
 }
 
 // Whoever archives a session, or completes it, was there.

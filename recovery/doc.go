@@ -15,7 +15,7 @@
 // that a conversation moves to one window at most, and only while no other process writes it (P1).
 //
 // A Run backs up the records before it changes the first of them. That holds for its own actions,
-// and for sessions that move or are set aside because of hook events while the Run is under way:
+// and for sessions that move or are set aside because their conversation comes back while the Run is under way:
 // these are in its Report too. It does not hold for changes that an agent causes itself (the
 // lifecycle follows its conversation, prompts are proven, a history gets a line), and there is no
 // backup for changes between two Runs. Backups (backup.go) also keeps each record that was removed

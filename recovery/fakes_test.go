@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -244,8 +243,6 @@ func (l *lives) TidyTransfer(ctx context.Context, target uuid.UUID) error {
 func (l *lives) Close(context.Context, uuid.UUID, session.Rule, string, string) error {
 	return fmt.Errorf("recovery closes nothing at a start")
 }
-
-func (l *lives) HookEvent(context.Context, hookwire.Event) error { return nil }
 
 // memoryDir is a folder that needs no disk, where there is one.
 func memoryDir(t testing.TB) string {

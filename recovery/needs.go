@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -62,5 +61,4 @@ type Lives interface {
 	EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) ([]lifecycle.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 	TidyTransfer(ctx context.Context, target uuid.UUID) error
-	HookEvent(ctx context.Context, e hookwire.Event) error
 }

@@ -2,7 +2,6 @@ package recovery
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -10,27 +9,26 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 )
 
-// The worker of the session may be busy; then the next event tries again.
-func TestP8_ABusySessionMovesAtTheNextEvent(t *testing.T) {
+// The worker of the session may be busy; then the next look tries again.
+func TestP8_ABusySessionMovesAtTheNextLook(t *testing.T) {
 	m := newMachine(t)
 	r := m.lost(time.Hour)
 	agent := m.atTheDesk(r.ClaudeSessionID)
 	busy := &refusing{Lives: m.service, err: lifecycle.ErrBusy}
 	m.Lifecycle = busy
-	outcome, _ := m.hear(sessionStart(agent, r.ClaudeSessionID))
+	outcome, _ := m.came(arrival{agent, r.ClaudeSessionID})
 	assert.Equal(t, lockTimeout, outcome)
 	assert.Equal(t, 5*time.Second, busy.asked.Patience)
 	assert.False(t, busy.asked.Asked)
 	assert.Equal(t, session.Rule("resume.resume_lock_timeout"), lastLine(m.get(r.ID)).Rule)
-	assert.True(t, m.Came(t.Context(), m.cameBy(r, agent)), "it is not told as a second writer meanwhile")
+	assert.True(t, m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()), "it is not told as a second writer meanwhile")
 	m.Lifecycle = m.service
-	outcome, _ = m.hear(event(hookwire.UserPromptSubmit, agent, r.ClaudeSessionID))
+	outcome, _ = m.came(arrival{agent, r.ClaudeSessionID})
 	assert.Equal(t, sessionResumed, outcome)
 }
 
@@ -57,15 +55,15 @@ func TestP1_ARefusalOfTheLifecycleCounts(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
 			m.Lifecycle = &refusing{Lives: m.service, err: err}
-			outcome, reason := m.hear(sessionStart(m.atTheDesk(r.ClaudeSessionID), r.ClaudeSessionID))
+			outcome, reason := m.came(arrival{m.atTheDesk(r.ClaudeSessionID), r.ClaudeSessionID})
 			assert.Equal(t, secondWriter, outcome)
 			assert.Contains(t, reason, err.Error())
 		})
 	}
 }
 
-// Evidence that cannot be read may be readable later: the event comes again.
-func TestP6_WithoutEvidenceTheEventComesAgain(t *testing.T) {
+// Evidence that cannot be read may be readable later: the next look tries again.
+func TestP6_WithoutEvidenceNothingMoves(t *testing.T) {
 	tests := map[string]func(m *machine){
 		"processes": func(m *machine) { m.presences.fail = errDisk },
 		"tmux":      func(m *machine) { m.Recovery.Tmux = silent{m.tmux, "Server"} },
@@ -76,39 +74,15 @@ func TestP6_WithoutEvidenceTheEventComesAgain(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
 			agent := m.atTheDesk(r.ClaudeSessionID)
-			came := m.cameBy(r, agent)
 			broken(m)
-			require.Error(t, m.HookEvent(t.Context(), sessionStart(agent, r.ClaudeSessionID)))
-			assert.False(t, m.Came(t.Context(), came))
+			assert.False(t, m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()))
 			assert.Len(t, m.lines("resume_unclear"), 1)
 			assert.Equal(t, r.History, m.get(r.ID).History)
 		})
 	}
-	t.Run("lifecycle", func(t *testing.T) {
-		m := newMachine(t)
-		m.Lifecycle = deaf{m.service}
-		require.ErrorIs(t, m.HookEvent(t.Context(), sessionStart(writer(7).Identity, uuid.New())), errDisk)
-		assert.Empty(t, m.lines("resume_reconciled"))
-	})
 }
 
-// deaf is a lifecycle that takes no event.
-type deaf struct{ Lives }
-
-func (deaf) HookEvent(context.Context, hookwire.Event) error { return errDisk }
-
-// The record of the session that launched the agent could not be read.
-func TestAnUnreadableRecordIsNotReplaced(t *testing.T) {
-	m := newMachine(t)
-	r := m.lost(time.Hour)
-	agent := m.atTheDesk(r.ClaudeSessionID)
-	m.Store = aside{m.store, []session.Aside{{ID: r.ID}}}
-	e := sessionStart(agent, r.ClaudeSessionID)
-	e.Launch = r.ID.String()
-	outcome, _ := m.hear(e)
-	assert.Equal(t, sessionUnreadable, outcome)
-}
-
+// aside is a store with records that could not be read.
 type aside struct {
 	*session.Store
 	files []session.Aside
@@ -116,27 +90,17 @@ type aside struct {
 
 func (a aside) Aside() []session.Aside { return a.files }
 
-// Two that tell of the same process at once move its session once.
-func TestP1_ManyEventsMoveASessionOnce(t *testing.T) {
+// Several looks that find the same process at once move its session once.
+func TestP1_ManyArrivalsMoveOnce(t *testing.T) {
 	m := newMachine(t)
 	r := m.lost(time.Hour)
 	agent := m.atTheDesk(r.ClaudeSessionID)
-	came := m.cameBy(r, agent)
-	done := make(chan error)
-	for i := range 10 {
-		go func() {
-			if i%2 == 0 {
-				done <- m.HookEvent(t.Context(), sessionStart(agent, r.ClaudeSessionID))
-				return
-			}
-			if !m.Came(t.Context(), came) {
-				done <- errors.New("told as a second writer")
-			}
-			done <- nil
-		}()
+	done := make(chan bool)
+	for range 10 {
+		go func() { done <- m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()) }()
 	}
 	for range 10 {
-		require.NoError(t, <-done)
+		require.True(t, <-done, "it is not reported as a second writer")
 	}
 	assert.Len(t, m.store.List(), 2)
 }

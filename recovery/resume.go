@@ -16,49 +16,37 @@ import (
 type outcome string
 
 const (
-	// The process is the agent of a session already.
-	sessionActive   outcome = "current_session_active"   // it has the same conversation as before
-	sessionFollowed outcome = "current_session_followed" // it has another conversation: the session follows
-
-	// A session continues in the process.
-	sessionResumed outcome = "resumed_same_agent_session"
+	sessionActive  outcome = "current_session_active"     // the process is the agent of a session already
+	sessionResumed outcome = "resumed_same_agent_session" // a session continues in the process
 
 	// Nothing moves.
-	noSession         outcome = "no_matching_prior_session"
-	manySessions      outcome = "multiple_matching_prior_sessions" // a person is asked
-	allStale          outcome = "matching_prior_session_abandoned_stale"
-	secondWriter      outcome = "second_writer"  // it is reported to a person
-	agentUnproven     outcome = "agent_unproven" // its presence file, which comes a moment later, leads to another decision
-	nestedAgent       outcome = "nested_agent"
-	agentGone         outcome = "agent_gone"
-	identityMissing   outcome = "agent_identity_missing"
-	sessionUnreadable outcome = "current_session_unreadable"
-	lockTimeout       outcome = "resume_lock_timeout" // the next event tries again
+	noSession     outcome = "no_matching_prior_session"
+	manySessions  outcome = "multiple_matching_prior_sessions" // a person is asked
+	allStale      outcome = "matching_prior_session_abandoned_stale"
+	secondWriter  outcome = "second_writer"  // it is reported to a person
+	agentUnproven outcome = "agent_unproven" // its presence file, which comes a moment later, leads to another decision
+	nestedAgent   outcome = "nested_agent"
+	agentGone     outcome = "agent_gone"
+	lockTimeout   outcome = "resume_lock_timeout" // the next look at all processes tries again
 )
 
-// resumeFacts are all facts that decide about a process that says that it has a conversation now.
+// resumeFacts are all facts that decide about a process that has come to a conversation.
 type resumeFacts struct {
 	Now        time.Time
 	StaleAfter time.Duration // 0: nothing is stale
 
-	Agent  process.Identity // the process that says so; incomplete: unknown
-	Claude uuid.UUID        // the conversation; Nil: none was named
-	Starts bool             // it says so at its start, and not in the middle of the conversation
+	Agent  process.Identity // the process that came
+	Claude uuid.UUID        // the conversation
 	Alive  process.Liveness
 	Nested bool // it runs below another agent
 
-	Bound      uuid.UUID // the session that has it as its agent; Nil: there is none
-	Followed   bool      // that session had another conversation until now
-	Elsewhere  bool      // that session still has another conversation
-	Unreadable bool      // the record of the session that launched it cannot be read
+	Bound uuid.UUID // the session that has it as its agent; Nil: there is none
 
-	// Owners are the sessions that have the conversation. If the process is gone, only the session
-	// that it names is looked at.
-	Owners    []Owner
-	Others    int    // other processes that write the conversation, or may
-	Proven    bool   // its presence file says that it has the conversation
-	Objection string // why it is not taken over without asking; empty: it may be taken over
-	Busy      bool   // the worker of the session to move was not free
+	Owners    []Owner // the sessions that have the conversation
+	Others    int     // other processes that write the conversation, or may
+	Proven    bool    // its presence file says that it has the conversation
+	Objection string  // why it is not taken over without asking; empty: it may be taken over
+	Busy      bool    // the worker of the session to move was not free
 }
 
 // Owner is a session that has the conversation, while its agent is another process.
@@ -90,14 +78,10 @@ type Stale struct {
 // process writes the conversation, and only if the session did not end on purpose.
 func reconcileResume(f resumeFacts) resume {
 	switch {
-	case !f.Agent.Valid() || f.Claude == uuid.Nil:
-		return resume{Outcome: identityMissing, Why: "the event does not say which process or which conversation it is of"}
-	case f.Bound != uuid.Nil:
-		return f.current()
-	case f.Unreadable:
-		return resume{Outcome: sessionUnreadable, Why: "the record of the session that it was launched for cannot be read"}
 	case f.Alive != process.Alive:
-		return stays(agentGone, f.Owners, "the process is "+f.Alive.String())
+		return resume{Outcome: agentGone, Why: "the process is " + f.Alive.String()}
+	case f.Bound != uuid.Nil:
+		return resume{Outcome: sessionActive, Why: "it is the agent of a session"}
 	case len(f.Owners) == 0:
 		return resume{Outcome: noSession, Why: "no session has this conversation"}
 	case f.Nested:
@@ -112,21 +96,6 @@ func reconcileResume(f resumeFacts) resume {
 		return stays(secondWriter, f.Owners, "a session with this conversation is not proven to be over")
 	}
 	return f.choose()
-}
-
-// current decides about a process that is the agent of a session. Prompts in the middle of a
-// conversation leave no line in the history.
-func (f resumeFacts) current() resume {
-	bound := []uuid.UUID{f.Bound}
-	switch {
-	case f.Followed:
-		return resume{Outcome: sessionFollowed, Why: "its agent is in another conversation now", Records: bound}
-	case f.Elsewhere: // the session of an adopted agent follows the presence file later, or the event is late
-		return resume{Outcome: sessionActive, Why: "its agent has told of another conversation, and the session has not followed", Records: bound}
-	case f.Starts:
-		return resume{Outcome: sessionActive, Why: "its agent has begun", Records: bound}
-	}
-	return resume{Outcome: sessionActive, Why: "its agent goes on"}
 }
 
 // choose finds the one session that is meant. A single session is meant whatever its age; of

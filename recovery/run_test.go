@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -178,15 +177,15 @@ func TestP2_BindTakesThePaneThatHoldsTheLaunch(t *testing.T) {
 	}
 }
 
-// What hooks noted while ccbot was away moves a session only once the records are
-// backed up, and the report says so.
+// A conversation that comes back while a Run is under way moves its session only after the backup of
+// the records, and the report contains the move.
 func TestBackupComesBeforeAConversationMoves(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
 	stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.ClaudeSessionID = lost.ClaudeSessionID })
 	agent := m.atTheDesk(lost.ClaudeSessionID)
 	m.restart()
-	m.Events = func(ctx context.Context) error { return m.HookEvent(ctx, sessionStart(agent, lost.ClaudeSessionID)) }
+	m.Events = func(context.Context) error { m.came(arrival{agent, lost.ClaudeSessionID}); return nil }
 	m.Tell = func(context.Context, Report) error { t.Error("the report of the Run tells it"); return nil }
 	m.Backup = func(ctx context.Context) (string, error) {
 		assert.Len(t, m.store.List(), 2)
@@ -216,14 +215,13 @@ func TestP8_WithoutABackupNoConversationMoves(t *testing.T) {
 	m.restart()
 	before := m.onDisk()
 	m.Backup = func(context.Context) (string, error) { return "", errDisk }
-	var heard error
 	m.Events = func(ctx context.Context) error {
-		heard = m.HookEvent(ctx, sessionStart(agent, lost.ClaudeSessionID))
-		return heard
+		assert.False(t, m.Came(ctx, arrival{agent, lost.ClaudeSessionID}.writer()), "the next look tries again")
+		return nil
 	}
 	_, err := m.Run(t.Context())
 	require.NoError(t, err, "nothing else had to change")
-	require.ErrorIs(t, heard, errDisk, "the event comes again")
+	assert.Len(t, m.lines("resume_unclear"), 1)
 	assert.Equal(t, before, m.onDisk())
 }
 
@@ -232,7 +230,7 @@ func TestAConversationThatComesBackLaterNeedsNoBackup(t *testing.T) {
 	m := newMachine(t)
 	m.recover()
 	lost := m.lost(time.Hour)
-	m.hear(sessionStart(m.atTheDesk(lost.ClaudeSessionID), lost.ClaudeSessionID))
+	m.came(arrival{m.atTheDesk(lost.ClaudeSessionID), lost.ClaudeSessionID})
 	assert.Equal(t, session.ClosedTransferred, m.get(lost.ID).Closed)
 	assert.Zero(t, m.backups)
 }
@@ -257,15 +255,15 @@ func TestWhatIsSetAsideLaterIsTold(t *testing.T) {
 				told = append(told, r)
 				return broken
 			}
-			e := event(hookwire.UserPromptSubmit, m.atTheDesk(fresh.ClaudeSessionID), fresh.ClaudeSessionID)
-			outcome, _ := m.hear(e)
+			a := arrival{m.atTheDesk(fresh.ClaudeSessionID), fresh.ClaudeSessionID}
+			outcome, _ := m.came(a)
 			assert.Equal(t, sessionResumed, outcome)
 			assert.Equal(t, session.Abandoned, m.get(old.ID).State)
 			require.Len(t, told, 1)
 			require.Len(t, told[0].Results, 2)
 			assert.Equal(t, SetAside, told[0].Results[0].Action.Do)
 			assert.Equal(t, old.ID, told[0].Results[0].Action.Record)
-			m.hear(e)
+			m.came(a)
 			assert.Len(t, told, 1)
 		})
 	}
@@ -276,7 +274,7 @@ func TestAMoveIsToldOnce(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
 	m.Tell = func(context.Context, Report) error { t.Error("it is told twice"); return nil }
-	m.hear(sessionStart(m.atTheDesk(lost.ClaudeSessionID), lost.ClaudeSessionID))
+	m.came(arrival{m.atTheDesk(lost.ClaudeSessionID), lost.ClaudeSessionID})
 	assert.Contains(t, m.told, "news.Transferred")
 }
 

@@ -321,7 +321,7 @@ func (s *system) wireRecovery(instance string, environ []string) {
 	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Dir: s.Dir, Limits: s.Limits(),
 		Store: unmade{s.store, hooks.Launch{Dir: s.Dir}}, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Lifecycle: s.lifecycle, Backup: backups.Make,
 		Unread: s.observer.IsUnread, Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
-	s.events = hooks.NewEvents(s.Dir, s.recovery, s.watch, s.log)
+	s.events = hooks.NewEvents(s.Dir, s.lifecycle, s.watch, s.log)
 	s.recovery.Events = s.events.Drain
 }
 
