@@ -29,14 +29,14 @@ type State struct {
 // Decision holds the result for one message.
 type Decision struct {
 	Acts   bool // the message is for this bot
-	Sees   bool // it shows that another bot is there, which was not known
+	Sees   bool // it shows that there are several bots, which was not known
 	Picked Who  // the bot that the message picks for a place
 }
 
-// Decide decides about a message of a group.
+// Decide decides about a message of a group. A pick of this bot shows that there are others: the only bot needs no pick.
 func Decide(f Facts, s State) Decision {
 	other := f.To == Other || f.Answers == Other || f.Opened == Other || f.Joined
-	d := Decision{Sees: other && s.Alone}
+	d := Decision{Sees: s.Alone && (other || f.Picks && f.To == Me)}
 	if f.Picks {
 		d.Picked = f.To
 	}

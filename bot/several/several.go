@@ -177,8 +177,8 @@ func (b *Bots) state(at address.Conversation, message int) State {
 	return s
 }
 
-// note keeps what a message has changed. If the bot stops acting outside of topics and no other bot is picked there, the
-// group gets a sentence first: a crash repeats the sentence, and never omits it.
+// note keeps what a message has changed. If the bot acts on less from now on and no other bot is picked for what is outside
+// of topics, the group gets a sentence first: a crash repeats the sentence, and never omits it.
 func (b *Bots) note(ctx context.Context, r reading) error {
 	group := address.Conversation{ChatID: r.at.ChatID}
 	to := r.at
@@ -187,9 +187,12 @@ func (b *Bots) note(ctx context.Context, r reading) error {
 	}
 	if r.Sees {
 		_, picked := b.chat.Book.Bots(group).PickBefore(r.message)
-		if !picked && (r.Picked == Nobody || to != group) {
-			p := b.chat.In(group)
-			if err := b.chat.Say(ctx, group, p.Say(i18n.SeveralSeen)+" "+p.Say(i18n.SeveralRules, b.args())); err != nil {
+		if r.Picked == Me || !picked && (r.Picked == Nobody || to != group) {
+			word, p := i18n.SeveralSeen, b.chat.In(group)
+			if r.Picked == Me {
+				word = i18n.SeveralAssumed
+			}
+			if err := b.chat.Say(ctx, group, p.Say(word)+" "+p.Say(i18n.SeveralRules, b.args())); err != nil {
 				return fmt.Errorf("tell of another bot: %w", err)
 			}
 		}
