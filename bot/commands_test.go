@@ -501,6 +501,26 @@ func TestHelpAndMenu(t *testing.T) {
 	}
 }
 
+// TestPicksAreListedInGroupsOnly: in a private chat there is no other bot.
+func TestPicksAreListedInGroupsOnly(t *testing.T) {
+	w := chattest.NewWorld(t)
+	inGroups := make(map[string]bool)
+	for _, published := range w.Menus() {
+		var names []string
+		for _, c := range published.Commands {
+			names = append(names, c.Name)
+		}
+		if published.Groups {
+			inGroups[published.Lang] = true
+			assert.Subset(t, names, []string{"new", "here", "default"}, published.Lang)
+		} else {
+			assert.NotContains(t, names, "here", published.Lang)
+			assert.NotContains(t, names, "default", published.Lang)
+		}
+	}
+	assert.Equal(t, map[string]bool{"": true, "ru": true, "zh": true}, inGroups)
+}
+
 func TestAge(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for d, want := range map[time.Duration]string{-time.Hour: "0 s", 0: "0 s", time.Second: "1 s",

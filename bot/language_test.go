@@ -53,7 +53,7 @@ func TestTheListOfCommandsIsInTheLanguageOfWhoeverReadsIt(t *testing.T) {
 	w.Lang = "ru"
 	w.Again()
 	list := func(at int64, telegram string) string {
-		i := slices.IndexFunc(w.Menus(), func(m menu.List) bool { return m.Chat == at && m.Lang == telegram })
+		i := slices.IndexFunc(w.Menus(), func(m menu.List) bool { return m.Chat == at && m.Lang == telegram && !m.Groups })
 		if i < 0 {
 			return ""
 		}

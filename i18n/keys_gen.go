@@ -686,6 +686,8 @@ const (
 	HelpAbout              Key = "help_about"
 	HelpSessions           Key = "help_sessions"
 	HelpWork               Key = "help_work"
+	HelpGroups             Key = "help_groups"
+	HelpGroupsTitle        Key = "help_groups_title"
 	HelpOverview           Key = "help_overview"
 	HelpMessages           Key = "help_messages"
 	HelpTips               Key = "help_tips"

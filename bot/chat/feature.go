@@ -103,6 +103,7 @@ type Incoming struct {
 type Command struct {
 	Name   string
 	Hidden bool // it is not in Telegram's menu
+	Groups bool // it is in Telegram's menu of groups only
 	Now    bool // it means the turn that runs: an old one would hit another
 	Run    func(ctx context.Context, in Incoming, args string) error
 	// Unkept gives a short answer for a place while the disk takes nothing; nil: there is none then.

@@ -3,6 +3,7 @@ package menu
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"ccbot/bot/card"
@@ -42,6 +43,7 @@ type topic struct {
 var topics = []topic{
 	{entry{helpPage + "/sessions", i18n.PageSessions}, i18n.HelpSessions},
 	{entry{helpPage + "/work", i18n.HelpWorkTitle}, i18n.HelpWork},
+	{entry{helpPage + "/groups", i18n.HelpGroupsTitle}, i18n.HelpGroups},
 	{entry{helpPage + "/overview", i18n.HelpOverviewTitle}, i18n.HelpOverview},
 	{entry{helpPage + "/messages", i18n.HelpMessagesTitle}, i18n.HelpMessages},
 	{entry{helpPage + "/tips", i18n.HelpTipsTitle}, i18n.HelpTips},
@@ -120,8 +122,9 @@ func (e entry) button(p chat.Phrases) card.Option {
 
 // List is a list of commands as Telegram shows it to some people.
 type List struct {
-	Chat     int64  `json:"chat,omitempty"` // whose people see it; 0: all that have no list of their own
-	Lang     string `json:"lang,omitempty"` // of their Telegram; empty: any that has no list
+	Chat     int64  `json:"chat,omitempty"`   // whose people see it; 0: all that have no list of their own
+	Groups   bool   `json:"groups,omitempty"` // it is for all groups
+	Lang     string `json:"lang,omitempty"`   // of their Telegram; empty: any that has no list
 	Commands []Line `json:"commands"`
 }
 
@@ -131,21 +134,23 @@ type Line struct {
 	Text string `json:"text"`
 }
 
-// Lists are those that Telegram is to show: one in the bot's own language for everybody, one for each
-// other language, and one for each private chat whose person reads the bot in another language than
-// Telegram.
-func Lists(c *chat.Chat, commands map[string]chat.Command) []List {
+// Lists are those that Telegram is to show: one in the bot's own language for everybody, one for each other language, the
+// same for groups, and one for each private chat whose person reads the bot in another language than Telegram.
+func Lists(c *chat.Chat, commands map[string]chat.Command) (all []List) {
 	own := c.Speech.For(c.Lang).Lang()
-	all := []List{{Commands: lines(c.Speech.For(own), commands)}}
-	for _, lang := range i18n.Languages() {
-		if lang != own {
-			all = append(all, List{Lang: lang, Commands: lines(c.Speech.For(lang), commands)})
+	private := maps.Clone(commands)
+	maps.DeleteFunc(private, func(_ string, one chat.Command) bool { return one.Groups })
+	for _, lang := range append([]string{own}, slices.DeleteFunc(i18n.Languages(), func(lang string) bool { return lang == own })...) {
+		words, of := c.Speech.For(lang), lang
+		if lang == own {
+			of = ""
 		}
+		all = append(all, List{Lang: of, Commands: lines(words, private)}, List{Groups: true, Lang: of, Commands: lines(words, commands)})
 	}
 	for _, to := range c.Book.PrivateChats() {
 		set := c.Book.Settings(to.ChatID)
 		if reads := c.In(to); reads.Lang() != c.Speech.For(set.Telegram, own).Lang() {
-			all = append(all, List{Chat: to.ChatID, Commands: lines(reads.Words, commands)})
+			all = append(all, List{Chat: to.ChatID, Commands: lines(reads.Words, private)})
 		}
 	}
 	return all

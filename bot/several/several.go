@@ -39,8 +39,8 @@ func New(c *chat.Chat, machine string, username func() string) *Bots {
 // Feature returns the part of Bots that the dispatcher uses.
 func (b *Bots) Feature() chat.Feature {
 	return chat.Feature{Name: "several", Commands: []chat.Command{
-		{Name: hereCommand, Hidden: true, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.tell(ctx, in, in.To.ThreadID) }},
-		{Name: defaultCommand, Hidden: true, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.tell(ctx, in, 0) }},
+		{Name: hereCommand, Groups: true, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.tell(ctx, in, in.To.ThreadID) }},
+		{Name: defaultCommand, Groups: true, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.tell(ctx, in, 0) }},
 	}}
 }
 

@@ -88,7 +88,7 @@ func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all
 	wanted := m.wanted()
 	for _, one := range has.Lists {
 		if place(wanted, one) < 0 {
-			wanted = append(wanted, menu.List{Chat: one.Chat, Lang: one.Lang})
+			wanted = append(wanted, menu.List{Chat: one.Chat, Groups: one.Groups, Lang: one.Lang})
 		}
 	}
 	for _, one := range wanted {
@@ -149,7 +149,9 @@ func (m *Menus) save() error {
 
 // place is where a list of the same people stands among others; -1: nowhere.
 func place(all []menu.List, one menu.List) int {
-	return slices.IndexFunc(all, func(other menu.List) bool { return other.Chat == one.Chat && other.Lang == one.Lang })
+	return slices.IndexFunc(all, func(other menu.List) bool {
+		return other.Chat == one.Chat && other.Groups == one.Groups && other.Lang == one.Lang
+	})
 }
 
 // call gives Telegram a list, or takes the list away that has no commands.
@@ -157,8 +159,11 @@ func (m *Menus) call(ctx context.Context, one menu.List) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var scope models.BotCommandScope = &models.BotCommandScopeDefault{}
-	if one.Chat != 0 {
+	switch {
+	case one.Chat != 0:
 		scope = &models.BotCommandScopeChat{ChatID: one.Chat}
+	case one.Groups:
+		scope = &models.BotCommandScopeAllGroupChats{}
 	}
 	if len(one.Commands) == 0 {
 		_, err := m.api.DeleteMyCommands(ctx, &tgbot.DeleteMyCommandsParams{LanguageCode: one.Lang, Scope: scope})

@@ -31,6 +31,9 @@ type menus struct {
 func (m *menus) call(what string, p any) (bool, error) {
 	data, _ := json.Marshal(p)
 	err := m.fails
+	if _, ok := p.(*models.BotCommandScopeAllGroupChats); ok {
+		data = []byte("groups")
+	}
 	if one, ok := p.(*models.BotCommandScopeChat); ok {
 		err = cmp.Or(err, m.refuses[one.ChatID.(int64)])
 	}
@@ -83,6 +86,23 @@ func TestOnlyListsThatAreDifferentCostACall(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, menuFile), []byte("{"), 0o600))
 	assert.Len(t, published(2), 1, "of a damaged file nothing is known")
 	assert.Empty(t, published(2))
+}
+
+func TestListOfGroupsIsItsOwn(t *testing.T) {
+	dir, api := t.TempDir(), &menus{}
+	list := []menu.Line{{Name: "new", Text: "start"}}
+	wanted := []menu.List{{Commands: list}, {Groups: true, Commands: list}, {Groups: true, Lang: "ru", Commands: list}}
+	publish := func() {
+		t.Helper()
+		m := NewMenus(api, dir, func() []menu.List { return wanted }, slog.New(slog.DiscardHandler))
+		_, err := m.publish(t.Context(), 1)
+		require.NoError(t, err)
+	}
+	publish()
+	publish()
+	wanted = wanted[:1]
+	publish()
+	assert.Equal(t, []string{"set  {}", "set  groups", "set ru groups", "delete  groups", "delete ru groups"}, api.calls)
 }
 
 // One chat that Telegram refuses costs its own list only, and only what may pass is tried again soon.
