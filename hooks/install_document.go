@@ -5,10 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/lazyregexp"
 )
 
 // SettingsError says where a settings file cannot be edited, and why. Line and Column count from 1;
@@ -22,30 +29,21 @@ func (e *SettingsError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
 }
 
-// document is a settings file that is edited by replacing bytes, so that all other bytes stay as
-// they are. Positions are valid only until the next edit.
+// document is the content of a settings file. Edits replace bytes, so that all others stay.
 type document struct {
-	bom, text string
-	layout
-
-	before *document // the file before the install; nil if unknown
-}
-
-// layout is the style in which a settings file is written.
-type layout struct {
-	newline string
-	unit    string // one level of indentation
-	lines   bool   // each member has its own line; else nothing stands between what is inserted
+	mark string // a byte order mark, which some editors write and Claude Code ignores (2.1.328)
+	text string // one JSON object
+	end  string // the blanks after it
 }
 
 const byteOrderMark = "\ufeff"
 
-// openDocument checks that data is one JSON object. A byte order mark, which some editors write and
-// Claude Code ignores (2.1.328), is kept; an empty file counts as an empty object.
+// openDocument checks that data is one JSON object, in which no key on the way to our hooks occurs
+// twice: Claude Code takes the last one (2.1.328). An empty file counts as an empty object.
 func openDocument(data []byte) (*document, error) {
 	d := &document{text: string(data)}
 	if text, ok := strings.CutPrefix(d.text, byteOrderMark); ok {
-		d.bom, d.text = byteOrderMark, text
+		d.mark, d.text = byteOrderMark, text
 	}
 	if strings.TrimSpace(d.text) == "" {
 		d.text = "{}\n"
@@ -54,11 +52,12 @@ func openDocument(data []byte) (*document, error) {
 	if err := json.Unmarshal([]byte(d.text), &whole); err != nil {
 		return nil, d.syntaxError(err)
 	}
-	if !d.root().IsObject() {
-		return nil, d.errorAt(d.root().Index, "settings are one JSON object")
+	body := strings.TrimRight(d.text, " \t\r\n")
+	d.text, d.end = body, d.text[len(body):]
+	if !gjson.Parse(d.text).IsObject() {
+		return nil, d.errorAt(len(d.text)-len(strings.TrimLeft(d.text, " \t\r\n")), "settings are one JSON object")
 	}
-	d.layout = layoutOf(d.text, elementsOf(d.root()))
-	return d, nil
+	return d, d.distinct()
 }
 
 func (d *document) syntaxError(err error) error {
@@ -82,195 +81,154 @@ func (d *document) errorAt(at int, reason string) error {
 	return &SettingsError{Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(line), Reason: reason}
 }
 
-func layoutOf(text string, members []element) layout {
-	l := layout{newline: "\n", unit: "  ", lines: true}
-	if strings.Contains(text, "\r\n") {
-		l.newline = "\r\n"
+// distinct refuses a second "hooks" at the top, and any key that occurs twice below it.
+func (d *document) distinct() error {
+	var check func(object gjson.Result, only string) error
+	check = func(container gjson.Result, only string) (err error) {
+		seen := make(map[string]bool)
+		container.ForEach(func(key, value gjson.Result) bool {
+			switch {
+			case only != "" && key.Str != only:
+				return true
+			case container.IsObject() && seen[key.Str]:
+				err = d.errorAt(key.Index, fmt.Sprintf("the key %q stands here a second time; keep one of them", key.Str))
+			case value.IsObject() || value.IsArray():
+				err = check(value, "")
+			}
+			seen[key.Str] = true
+			return err == nil
+		})
+		return err
 	}
-	if len(members) == 0 {
-		return l
-	}
-	l.lines = strings.Contains(strings.TrimSpace(text), "\n")
-	gap := text[strings.IndexByte(text, '{')+1 : members[0].start]
-	if i := strings.LastIndexByte(gap, '\n'); i >= 0 {
-		l.unit = gap[i+1:]
-	}
-	return l
+	return check(gjson.Parse(d.text), "hooks")
 }
 
-func (d *document) root() gjson.Result {
-	root := gjson.Parse(d.text)
-	root.Raw = strings.TrimSpace(root.Raw) // gjson does not cut off what follows the root
-	return root
+// entry is one hook of ours.
+type entry struct {
+	event       string
+	group, hook int // indexes
+	command     string
+	limited     bool // under a matcher that excludes some events of this name
 }
 
-// element is a member of an object, with its key, or an element of an array.
-type element struct {
-	start, end int // of the whole element, including a member's key
-	key        string
-	value      gjson.Result
-}
-
-func elementsOf(container gjson.Result) (all []element) {
-	container.ForEach(func(key, value gjson.Result) bool {
-		e := element{start: value.Index, end: value.Index + len(value.Raw), value: value}
-		if container.IsObject() {
-			e.start, e.key = key.Index, key.Str
+// entries returns our hooks, in the order of the installed events and then of the file. An element that
+// does not have the shape of a hook is skipped.
+func (d *document) entries() (all []entry) {
+	for _, event := range installedEvents() {
+		groups := d.get("hooks." + event)
+		for i, group := range elements(groups) {
+			for j, hook := range elements(group.Get("hooks")) {
+				if isOurs(hook) {
+					all = append(all, entry{event, i, j, hook.Get("command").Str, limits(event, group.Get("matcher"))})
+				}
+			}
 		}
-		all = append(all, e)
-		return true
-	})
+	}
 	return all
 }
 
-// lastValue is the last member with the key: JavaScript, too, takes the last of several members
-// with the same key.
-func lastValue(object gjson.Result, key string) (found gjson.Result) {
-	for _, e := range elementsOf(object) {
-		if e.key == key {
-			found = e.value
-		}
-	}
-	return found
-}
+func (d *document) get(path string) gjson.Result { return gjson.Get(d.text, path) }
 
-// distinct refuses an object in which the key occurs twice; with "" it checks every key.
-func (d *document) distinct(object gjson.Result, key string) error {
-	seen := make(map[string]bool)
-	for _, e := range elementsOf(object) {
-		if key != "" && e.key != key {
-			continue
-		}
-		if seen[e.key] {
-			return d.errorAt(e.start, fmt.Sprintf("the key %q stands here a second time; keep one of them", e.key))
-		}
-		seen[e.key] = true
-	}
-	return nil
-}
-
-func (d *document) splice(start, end int, with string) { d.text = d.text[:start] + with + d.text[end:] }
-
-// add appends a new group with our hook to the groups of the event.
-func (d *document) add(event, command string) error {
-	group := fmt.Sprintf(`{"hooks":[{"type":"command","command":%s,"timeout":%d}]}`, quoteJSON(command), hookTimeout)
-	hooks := lastValue(d.root(), "hooks")
-	switch {
-	case !hooks.Exists():
-		d.insert(d.root(), "hooks", fmt.Sprintf(`{%s:[%s]}`, quoteJSON(event), group))
+// elements returns the elements of an array, none of any other value.
+func elements(array gjson.Result) []gjson.Result {
+	if !array.IsArray() {
 		return nil
-	case !hooks.IsObject():
+	}
+	return array.Array()
+}
+
+// A command of ours has exactly the form of InstalledCommand. A line that a person has written or changed
+// is that person's.
+var commandForm = lazyregexp.New(`^('(?:[^']|'\\'')*') --dir ('(?:[^']|'\\'')*') --installed >/dev/null 2>&1 \|\| :$`)
+
+func isOurs(hook gjson.Result) bool {
+	words := commandForm.FindStringSubmatch(hook.Get("command").String())
+	return words != nil && hook.Get("type").Str == "command" && !hook.Get("args").Exists() && filepath.Base(unquote(words[1])) == hookName
+}
+
+// StateDir returns the state folder that a command of ours names, and "" if it is not one of ours.
+func StateDir(command string) string {
+	if words := commandForm.FindStringSubmatch(command); words != nil {
+		return unquote(words[2])
+	}
+	return ""
+}
+
+// unquote undoes shellQuote.
+func unquote(word string) string {
+	return strings.ReplaceAll(word[1:len(word)-1], `'\''`, "'")
+}
+
+// limits reports whether a group's matcher keeps its hooks from running at some events of this
+// name. At SessionStart the matcher is compared with the kind of start; UserPromptSubmit has
+// nothing to compare it with.
+func limits(event string, matcher gjson.Result) bool {
+	all := []string{"", "*", ".*"}
+	return event == hookwire.SessionStart && matcher.Type == gjson.String && !slices.Contains(all, matcher.Str)
+}
+
+// add appends a group with our hook to the groups of the event.
+func (d *document) add(event, command string) error {
+	if hooks := d.get("hooks"); hooks.Exists() && !hooks.IsObject() {
 		return d.errorAt(hooks.Index, `"hooks" is not an object`)
 	}
-	groups := lastValue(hooks, event)
-	switch {
-	case !groups.Exists():
-		d.insert(hooks, event, "["+group+"]")
-		return nil
-	case !groups.IsArray():
+	path := "hooks." + event
+	if groups := d.get(path); groups.Exists() && !groups.IsArray() {
 		return d.errorAt(groups.Index, fmt.Sprintf("%q is not an array", event))
 	}
-	d.insert(groups, "", group)
+	group := fmt.Sprintf(`{"hooks":[{"type":"command","command":%s,"timeout":%d}]}`, quoteJSON(command), hookTimeout)
+	return d.set(sjson.SetRaw(d.text, path+".-1", group))
+}
+
+// remove removes entries of ours, and the groups that hold nothing else.
+func (d *document) remove(ours []entry) error {
+	for _, e := range slices.Backward(ours) { // from the end, so that earlier indexes stay valid
+		path := "hooks." + e.event + "." + strconv.Itoa(e.group)
+		if err := d.set(sjson.Delete(d.text, path+".hooks."+strconv.Itoa(e.hook))); err != nil {
+			return err
+		}
+		if group := d.get(path); len(group.Map()) > 1 || len(elements(group.Get("hooks"))) > 0 {
+			continue
+		}
+		if err := d.set(sjson.Delete(d.text, path)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// mend makes an entry run command, and keeps everything else that the person has set on it.
-func (d *document) mend(e entry, command string) {
-	members := elementsOf(e.hook)
-	for i := len(members) - 1; i >= 0; i-- { // from the end, so that earlier positions stay valid
-		switch m := members[i]; m.key {
-		case "command":
-			d.splice(m.value.Index, m.end, quoteJSON(command))
-		case "args":
-			d.cut(e.hook, i)
+// tidy removes the events, and "hooks", if they are empty and before does not have them.
+func (d *document) tidy(ours []entry, before []byte) error {
+	had := gjson.ParseBytes(bytes.TrimPrefix(before, []byte(byteOrderMark)))
+	var paths []string
+	for _, e := range ours {
+		paths = append(paths, "hooks."+e.event)
+	}
+	for _, path := range append(paths, "hooks") {
+		now := d.get(path)
+		if empty := now.IsArray() && len(now.Array()) == 0 || now.IsObject() && len(now.Map()) == 0; !empty || had.Get(path).Exists() {
+			continue
+		}
+		if err := d.set(sjson.Delete(d.text, path)); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// remove removes an entry, and every container that becomes empty by the removal, except those that a
-// person may have made: a group that has more than hooks, and what the file before the install had.
-func (d *document) remove(e entry) {
-	hooks := lastValue(d.beforeRoot(), "hooks")
-	for _, l := range []struct {
-		place
-		had gjson.Result // the container before the install
-		own bool         // it stays even if the container is not in the file before
-	}{
-		{place: e.hookAt, own: len(elementsOf(e.group)) > 1},
-		{place: e.groupAt, had: lastValue(hooks, e.event)},
-		{place: e.eventAt, had: hooks},
-		{place: e.top, had: d.beforeRoot(), own: true},
-	} {
-		if len(elementsOf(l.container)) > 1 {
-			d.cut(l.container, l.index)
-			return
-		}
-		if same := l.had.Type == gjson.JSON && l.had.IsArray() == l.container.IsArray(); l.own || same {
-			d.empty(l.container, l.had)
-			return
-		}
+// errBroken means a fault in our own edit, found before the result reaches the file.
+var errBroken = errors.New("the edit would have broken the file; nothing was changed")
+
+func (d *document) set(text string, err error) error {
+	if err != nil || !json.Valid([]byte(text)) {
+		return errors.Join(errBroken, err)
 	}
+	d.text = text
+	return nil
 }
 
-// beforeRoot returns the root of the file before the install; it does not exist if that is unknown.
-func (d *document) beforeRoot() gjson.Result {
-	if d.before == nil {
-		return gjson.Result{}
-	}
-	return d.before.root()
-}
-
-// empty removes what a container holds. If the container was empty before, it gets its blanks back.
-func (d *document) empty(container, had gjson.Result) {
-	blanks := ""
-	if had.Type == gjson.JSON && len(elementsOf(had)) == 0 {
-		blanks = had.Raw[1 : len(had.Raw)-1]
-	}
-	d.splice(container.Index+1, container.Index+len(container.Raw)-1, blanks)
-}
-
-// cut removes one element and its comma. It undoes insert byte for byte.
-func (d *document) cut(container gjson.Result, i int) {
-	all := elementsOf(container)
-	switch {
-	case len(all) == 1:
-		d.empty(container, gjson.Result{})
-	case i == 0:
-		d.splice(all[0].start, all[1].start, "")
-	default:
-		d.splice(all[i-1].end, all[i].end, "")
-	}
-}
-
-// insert puts a value (compact JSON) behind the last element of a container. The key is used for
-// objects only.
-func (d *document) insert(container gjson.Result, key, value string) {
-	start, end := container.Index+1, container.Index+len(container.Raw)-1
-	before, outer := "", d.indentAt(container.Index)
-	indent, after := outer+d.unit, d.newline+outer
-	if all := elementsOf(container); len(all) > 0 {
-		last := all[len(all)-1]
-		start, end = last.end, last.end
-		before, indent, after = ",", d.indentAt(last.start), ""
-	}
-	colon := ":"
-	if d.lines {
-		var laid bytes.Buffer
-		_ = json.Indent(&laid, []byte(value), indent, d.unit) // this package made it, so it is valid
-		value, colon = strings.ReplaceAll(laid.String(), "\n", d.newline)+after, ": "
-		before += d.newline + indent
-	}
-	if key != "" {
-		before += quoteJSON(key) + colon
-	}
-	d.splice(start, end, before+value)
-}
-
-// indentAt is the indentation of the line that contains a position.
-func (d *document) indentAt(at int) string {
-	line := d.text[strings.LastIndexByte(d.text[:at], '\n')+1:]
-	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
-}
+// bytes returns the file's content.
+func (d *document) bytes() []byte { return []byte(d.mark + d.text + d.end) }
 
 // quoteJSON does not escape < > &, because a person reads the file.
 func quoteJSON(s string) string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 )
 
 // ours is what stands for the installed command in the documents of these tests.
@@ -17,18 +18,14 @@ func oursJSON() string { return `{"type":"command","command":"` + ours + `","tim
 // full puts our hook where a document says OURS, and another binary's where it says OLD.
 func full(doc string) string {
 	doc = strings.ReplaceAll(doc, "OURS", oursJSON())
-	return strings.ReplaceAll(doc, "OLD", `{"type":"command","command":"/old/ccbot-hook --dir /state","timeout":5}`)
+	return strings.ReplaceAll(doc, "OLD", `{"type":"command","command":"`+later+`","timeout":5}`)
 }
 
 func lines(l ...string) string { return strings.Join(l, "\n") + "\n" }
 
-func prettyInstalled() string {
-	return lines(`{`, `  "hooks": {`,
-		`    "SessionStart": [`, `      {`, `        "hooks": [`, `          {`, `            "type": "command",`,
-		`            "command": "`+ours+`",`, `            "timeout": 5`, `          }`, `        ]`, `      }`, `    ],`,
-		`    "UserPromptSubmit": [`, `      {`, `        "hooks": [`, `          {`, `            "type": "command",`,
-		`            "command": "`+ours+`",`, `            "timeout": 5`, `          }`, `        ]`, `      }`, `    ]`,
-		`  }`, `}`)
+// installed is what Install makes of an empty file.
+func installed() string {
+	return full(`{"hooks":{"SessionStart":[{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`)
 }
 
 func TestInstalledCommand(t *testing.T) {
@@ -54,15 +51,17 @@ func TestP10_InstalledCommandIsSilent(t *testing.T) {
 	assert.Empty(t, string(out))
 }
 
-func TestInstallLayout(t *testing.T) {
+func TestInstall(t *testing.T) {
+	const both = `"hooks":{"SessionStart":[{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}`
 	tests := []struct{ name, in, want string }{
-		{"empty", "", prettyInstalled()},
-		{"blank", " \n\n", prettyInstalled()},
-		{"empty object", "{}\n", prettyInstalled()},
-		{"byte order mark alone", "\ufeff", "\ufeff" + prettyInstalled()},
-		{"one line", `{"model":"opus"}`,
-			`{"model":"opus","hooks":{"SessionStart":[{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`},
-		{"events that are there", full(`{"hooks":{"UserPromptSubmit":[{"hooks":[1]}],"SessionStart":[],"Stop":[]},"z":1}`),
+		{"empty", "", "{" + both + "}\n"},
+		{"blank", " \n\n", "{" + both + "}\n"},
+		{"empty object", "{}\n", "{" + both + "}\n"},
+		{"byte order mark alone", "\ufeff", "\ufeff{" + both + "}\n"},
+		{"one line", `{"model":"opus"}`, `{"model":"opus",` + both + `}`},
+		{"lines", "{\n\t\"model\": \"opus\"\n}\n\n", "{\n\t\"model\": \"opus\"\n," + both + "}\n\n"},
+		{"CRLF and byte order mark", "\ufeff{\r\n  \"a\": 1\r\n}\r\n", "\ufeff{\r\n  \"a\": 1\r\n," + both + "}\r\n"},
+		{"events that are there", `{"hooks":{"UserPromptSubmit":[{"hooks":[1]}],"SessionStart":[],"Stop":[]},"z":1}`,
 			`{"hooks":{"UserPromptSubmit":[{"hooks":[1]},{"hooks":[OURS]}],"SessionStart":[{"hooks":[OURS]}],"Stop":[]},"z":1}`},
 	}
 	for _, tt := range tests {
@@ -75,35 +74,12 @@ func TestInstallLayout(t *testing.T) {
 	}
 }
 
-// What is inserted is laid out as its neighbours are, and nothing else moves.
-func TestInstallFollowsTheFile(t *testing.T) {
-	for _, tt := range []struct{ name, before, after, unit, newline string }{
-		{"two blanks", "{\n  \"a\": 1,\n\n  \"b\": [ 1,2 ]", "\n}\n", "  ", "\n"},
-		{"four blanks", "{\n    \"a\": 1", "\n}", "    ", "\n"},
-		{"tabs", "\n{\n\t\"a\": {\n\t\t\"b\": 1\n\t}", "\n}\n\n", "\t", "\n"},
-		{"CRLF", "{\r\n  \"a\": 1", "\r\n}\r\n", "  ", "\r\n"},
-		{"no indentation", "{\n\"a\": 1", "\n}\n", "", "\n"},
-		{"byte order mark", "\ufeff{\n  \"a\": 1", "}", "  ", "\n"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			out, _, err := Install([]byte(tt.before+tt.after), ours)
-			require.NoError(t, err)
-			block := strings.TrimSuffix(strings.TrimPrefix(prettyInstalled(), "{"), "\n}\n")
-			block = strings.NewReplacer("  ", tt.unit, "\n", tt.newline).Replace(block)
-			assert.Equal(t, tt.before+","+block+tt.after, string(out))
-			back, _, err := Uninstall(out, nil)
-			require.NoError(t, err)
-			assert.Equal(t, tt.before+tt.after, string(back))
-		})
-	}
-}
-
 func TestInstallBesideForeignHooks(t *testing.T) {
 	in := lines(`{`, `  "hooks": {`, `    "SessionStart": [{`, `      "matcher": "startup",`,
 		`      "hooks": [{ "type": "command", "command": "mine" }]`, `    }]`, `  },`, `  "model": "opus"`, `}`)
 	out, _, err := Install([]byte(in), ours)
 	require.NoError(t, err)
-	assert.Contains(t, string(out), "      \"hooks\": [{ \"type\": \"command\", \"command\": \"mine\" }]\n    },\n    {\n      \"hooks\": [\n")
+	assert.Contains(t, string(out), full("      \"hooks\": [{ \"type\": \"command\", \"command\": \"mine\" }]\n    },{\"hooks\":[OURS]}]\n"))
 	back, _, err := Uninstall(out, nil)
 	require.NoError(t, err)
 	assert.Equal(t, in, string(back))
@@ -116,19 +92,11 @@ func TestInstallOverOlder(t *testing.T) {
 		changes        []Change
 	}{
 		{"installed already", both, both, nil},
-		{"other path, in its place", `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"foreign"},OLD]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
-			`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"foreign"},OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
+		{"other path", `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"foreign"},OLD]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
+			`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"foreign"}]},{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
 			[]Change{{"SessionStart", "updated"}}},
-		{"what a person set on it stays",
-			`{"hooks":{"SessionStart":[{"hooks":[{"command":"/old/ccbot-hook","x":[1],"type":"command","timeout":9}]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
-			`{"hooks":{"SessionStart":[{"hooks":[{"command":"` + ours + `","x":[1],"type":"command","timeout":9}]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
-			[]Change{{"SessionStart", "updated"}}},
-		{"a program with arguments becomes a shell line",
-			`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","args":["--dir","/s"],"command":"/o d/ccbot-hook"}]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
-			`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"` + ours + `"}]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
-			[]Change{{"SessionStart", "updated"}}},
-		{"duplicates, the right one stays", `{"hooks":{"SessionStart":[{"hooks":[OLD]},{"matcher":"","hooks":[1,OURS,OURS]},{"hooks":[]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
-			`{"hooks":{"SessionStart":[{"matcher":"","hooks":[1,OURS]},{"hooks":[]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
+		{"duplicates", `{"hooks":{"SessionStart":[{"hooks":[OLD]},{"matcher":"","hooks":[1,OURS,OURS]},{"hooks":[]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
+			`{"hooks":{"SessionStart":[{"matcher":"","hooks":[1]},{"hooks":[]},{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
 			[]Change{{"SessionStart", "duplicates removed"}}},
 		{"duplicates, all old", `{"hooks":{"UserPromptSubmit":[{"hooks":[OURS]}],"SessionStart":[{"hooks":[OLD,OLD]}]}}`,
 			`{"hooks":{"UserPromptSubmit":[{"hooks":[OURS]}],"SessionStart":[{"hooks":[OURS]}]}}`,
@@ -136,8 +104,6 @@ func TestInstallOverOlder(t *testing.T) {
 		{"under a matcher", `{"hooks":{"SessionStart":[{"matcher":"resume","hooks":[OURS]}],"UserPromptSubmit":[{"matcher":"x","hooks":[OURS]}]}}`,
 			`{"hooks":{"SessionStart":[{"matcher":"resume","hooks":[]},{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
 			[]Change{{"SessionStart", "updated"}}},
-		{"an event that nothing needs", `{"hooks":{"Stop":[{"hooks":[OLD]}],"SessionStart":[{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`,
-			both, []Change{{"Stop", "removed"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -161,8 +127,8 @@ func TestUninstall(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"nothing there", "", ""},
 		{"none of ours", `{ "hooks" : { "Stop" : [ ] , "X":null } }`, `{ "hooks" : { "Stop" : [ ] , "X":null } }`},
-		{"hooks goes with the last", `{"a":1,"hooks":{"SessionStart":[{"hooks":[OURS]}],"Stop":[{"hooks":[OLD]}]},"b":2}`, `{"a":1,"b":2}`},
-		{"first member", `{"hooks":{"SessionStart":[{"hooks":[OURS]}]},  "b":2}`, `{"b":2}`},
+		{"hooks goes with the last", `{"a":1,"hooks":{"SessionStart":[{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OLD]}]},"b":2}`, `{"a":1,"b":2}`},
+		{"first member", `{"hooks":{"SessionStart":[{"hooks":[OURS]}]},  "b":2}`, `{  "b":2}`},
 		{"only member", `{"hooks":{"SessionStart":[{"hooks":[OURS]}]}}`, `{}`},
 		{"what was empty before stays", `{"hooks":{"Stop":[],"SessionStart":[{"hooks":[]},{"hooks":[OLD]}]}}`, `{"hooks":{"Stop":[],"SessionStart":[{"hooks":[]}]}}`},
 		{"foreign ones in the group stay", `{"hooks":{"SessionStart":[{"matcher":"x","hooks":[{"type":"command","command":"a"}, OURS ,{"type":"http"}]}]}}`,
@@ -200,7 +166,7 @@ func TestRefusedSettings(t *testing.T) {
 		{"hooks twice", "{\"hooks\":{},\n\"hoo\\u006bs\":{}}", 2, 1, `"hooks" stands here a second time`, true},
 		{"an event twice", `{"hooks":{"Stop":[],"Stop":[]}}`, 1, 21, `"Stop" stands here a second time`, true},
 		{"a group's hooks twice", `{"hooks":{"Stop":[{"hooks":[],"hooks":[]}]}}`, 1, 31, `"hooks" stands here`, true},
-		{"our command twice", full(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a","command":"ccbot-hook"}]}]}}`), 1, 61, `"command" stands here`, true},
+		{"a command twice", full(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a","command":"ccbot-hook"}]}]}}`), 1, 61, `"command" stands here`, true},
 		{"hooks is null", `{"hooks":null}`, 1, 10, `"hooks" is not an object`, false},
 		{"an event is an object", `{"hooks":{"SessionStart":{}}}`, 1, 26, `"SessionStart" is not an array`, false},
 	}
@@ -219,36 +185,25 @@ func TestRefusedSettings(t *testing.T) {
 	}
 }
 
-func TestRunsOurs(t *testing.T) {
-	for line, want := range map[string]bool{
-		ours:                                   true,
-		"ccbot-hook":                           true,
-		`"/a b/ccbot-hook" --dir x`:            true,
-		`/a\ b/ccbot-hook --dir x`:             true,
-		`$HOME/bin/ccbot-hook`:                 true,
-		`"${HOME}/bin"/ccbot-hook || true`:     true,
-		`~/bin/ccbot-hook`:                     true,
-		`CCBOT_DIR=/x /a/ccbot-hook 2>/tmp/l`:  true,
-		`'/it'\''s/ccbot-hook' --dir '/s'`:     true,
-		"ccbot hook":                           false,
-		"ccbot-hook.sh":                        false,
-		"my-ccbot-hook":                        false,
-		"/ccbot-hook/other":                    false,
-		"echo ccbot-hook":                      false,
-		"/x/$ccbot-hook":                       false,
-		"/x/ccbot-hook; notify-send hi":        false,
-		"/x/ccbot-hook | tee /tmp/log":         false,
-		"/x/ccbot-hook --dir $(cat /etc/ccb)":  false,
-		"cat | /x/ccbot-hook":                  false,
-		"/x/ccbot-hook 'unclosed":              false,
-		"# /x/ccbot-hook":                      false,
-		"ccbot-hook() { rm x; }":               false,
-		"CCBOT=ccbot-hook":                     false,
-		"sh -c '/x/ccbot-hook'":                false,
-		"/x/ccbot-hook-old --dir /ccbot-hook":  false,
-		"if true; then /x/ccbot-hook; else :;": false,
+// A line that does something else, too, belongs to the person who wrote it.
+func TestCommandIsOurs(t *testing.T) {
+	for line, want := range map[string]string{
+		ours: "/state",
+		`'/it'\''s/ccbot-hook' --dir '/it'\''s' --installed >/dev/null 2>&1 || :`: "/it's",
 	} {
-		assert.Equal(t, want, runsOurs(line), line)
+		assert.True(t, isOurs(gjson.Parse(`{"type":"command","command":`+quoteJSON(line)+`}`)), line)
+		assert.Equal(t, want, StateDir(line))
+	}
+	for _, line := range []string{"", "ccbot-hook", `/opt/ccbot-hook --dir /state`, `'/opt/ccbot-hook' --dir '/state'`, ours + " echo", "echo; " + ours,
+		`'/opt/ccbot-hook' --dir '/a'; rm '/b' --installed >/dev/null 2>&1 || :`, `'/opt/other' --dir '/state' --installed >/dev/null 2>&1 || :`,
+		`'/ccbot-hook/other' --dir '/s' --installed >/dev/null 2>&1 || :`} {
+		assert.False(t, isOurs(gjson.Parse(`{"type":"command","command":`+quoteJSON(line)+`}`)), line)
+	}
+	assert.False(t, isOurs(gjson.Parse(`{"type":"command","args":[],"command":`+quoteJSON(ours)+`}`)))
+	for _, dir := range []string{"/home/me/.ccbot", "/my state", "/it's", `/a"b\c$d`, "/--dir", "/a' --dir '/b"} {
+		command, err := InstalledCommand("/opt/my ccbot/ccbot-hook", dir)
+		require.NoError(t, err)
+		assert.Equal(t, dir, StateDir(command), command)
 	}
 }
 
@@ -257,7 +212,6 @@ func TestInspect(t *testing.T) {
 		name, in string
 		start    InstallState
 		prompt   InstallState
-		others   []EventState
 	}{
 		{name: "empty", start: InstallMissing, prompt: InstallMissing},
 		{name: "not hooks", in: `{"hooks":3}`, start: InstallMissing, prompt: InstallMissing},
@@ -267,8 +221,7 @@ func TestInspect(t *testing.T) {
 			start: InstallDuplicate, prompt: InstallDuplicate},
 		{name: "limited", in: `{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[OURS]}],"UserPromptSubmit":[{"matcher":"startup","hooks":[OURS]}]}}`,
 			start: InstallLimited, prompt: InstallCurrent},
-		{name: "leftover", in: `{"hooks":{"Stop":[{"hooks":[OURS]}]}}`, start: InstallMissing, prompt: InstallMissing,
-			others: []EventState{{"Stop", InstallUnneeded, []string{ours}}}},
+		{name: "another event", in: `{"hooks":{"Stop":[{"hooks":[OURS]}]}}`, start: InstallMissing, prompt: InstallMissing},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -276,7 +229,7 @@ func TestInspect(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, tt.start, got.Events[0].State)
 			assert.Equal(t, tt.prompt, got.Events[1].State)
-			assert.ElementsMatch(t, tt.others, got.Events[2:])
+			assert.Len(t, got.Events, 2)
 			assert.False(t, got.Complete())
 			assert.False(t, got.HooksOff)
 		})

@@ -95,10 +95,10 @@ func unedited() []matrixRow {
 // touched are files that change between install and uninstall.
 func touched() []matrixRow {
 	return []matrixRow{
-		{name: "no file, a key added", before: absent, between: edited("{\n", "{\n  \"model\": \"opus\",\n"), want: "{\n  \"model\": \"opus\"\n}\n"},
-		{name: "no file, newline cut", before: absent, between: edited("]\n  }\n}\n", "]\n  }\n}"), want: "{}"},
-		{name: "empty file, a key added", before: "{}", between: edited("{\n", "{\"model\":1,\n"), want: "{\"model\":1\n}"},
-		{name: "empty hooks, a key added", before: `{"hooks":{ }}`, between: edited(`{"hooks`, `{"a":1,"hooks`), want: `{"a":1,"hooks":{ }}`, kept: 1},
+		{name: "no file, a key added", before: absent, between: edited("{", "{\n  \"model\": \"opus\",\n"), want: "{\n  \"model\": \"opus\"}\n"},
+		{name: "no file, newline cut", before: absent, between: edited("]}}\n", "]}}"), want: "{}"},
+		{name: "empty file, a key added", before: "{}", between: edited("{", "{\"model\":1,\n"), want: "{\"model\":1}"},
+		{name: "empty hooks, a key added", before: `{"hooks":{ }}`, between: edited(`{"hooks`, `{"a":1,"hooks`), want: `{"a":1,"hooks":{}}`, kept: 1},
 		{name: "empty event, a key added", before: `{"hooks":{"SessionStart":[ ]}}`, between: edited(`{"hooks`, `{"a":1,"hooks`),
 			want: `{"a":1,"hooks":{"SessionStart":[ ]}}`, kept: 1},
 		{name: "empty group, a key added", before: `{"hooks":{"SessionStart":[{"hooks":[]}]}}`, between: edited(`{"hooks`, `{"a":1,"hooks`),
@@ -121,7 +121,7 @@ func touched() []matrixRow {
 		{name: "no file, programs in another folder", before: absent, between: reinstalled},
 		{name: "seven folders", before: `{"hooks":{"SessionStart":[]}}`, between: func(t *testing.T, s SettingsFile) {
 			for _, folder := range strings.Split("abcdefg", "") {
-				installInto(t, s, "/"+folder+"/ccbot-hook || :")
+				installInto(t, s, strings.Replace(ours, "/opt", "/"+folder, 1))
 			}
 		}},
 		{name: "a key added, then another folder", before: `{"hooks":{}}`, between: inOrder(edited(`{"hooks`, `{"a":1,"hooks`), reinstalled),
