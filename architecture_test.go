@@ -44,7 +44,7 @@ var floors = [][]string{
 	{"bot/alias", "bot/port"},
 	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"i18n", "internal"},
-	{"internal/suspect", "internal/systemfont", "internal/watch"},
+	{"internal/suspect", "internal/systemfont", "internal/timespan", "internal/watch"},
 	{"internal/guard"},
 	{"internal/address", "internal/claudeflags", "internal/clip", "internal/disk", "internal/lazyregexp", "internal/logkey", "internal/membudget", "internal/ownfile", "internal/pause", "internal/procstat", "internal/sysfault", "internal/wording"},
 }

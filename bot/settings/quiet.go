@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/i18n"
 	"ccbot/internal/lazyregexp"
+	"ccbot/internal/timespan"
 )
 
 // quietOnce is how long the button makes a chat quiet, and quietMost what /quiet allows.
@@ -119,17 +120,12 @@ func chooseQuiet(s *conversation.Settings, value string, now time.Time) {
 	}
 }
 
-var spanRule = lazyregexp.New(`^(?:(\d{1,3})\s*h)?\s*(?:(\d{1,4})\s*m)?(?:0s)?$`) // as time.Duration writes it, too
-
 var timesRule = lazyregexp.New(`^(\d{1,2})(?:[:.](\d\d))?\s*[-–—]\s*(\d{1,2})(?:[:.](\d\d))?$`)
 
 // parseQuiet parses hours, as in 22:30–6:45 or 22-7, or for how long it is quiet, as in 2h or 90m.
 func parseQuiet(typed string) (h conversation.Hours, once time.Duration, ok bool) {
 	typed = strings.TrimSpace(typed)
-	if part := spanRule.FindStringSubmatch(typed); part != nil && typed != "" {
-		hours, _ := strconv.Atoi(part[1])
-		minutes, _ := strconv.Atoi(part[2])
-		d := time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute
+	if d, err := timespan.Parse(strings.Join(strings.Fields(typed), "")); err == nil {
 		return h, d, d > 0 && d <= quietMost
 	}
 	part := timesRule.FindStringSubmatch(typed)

@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/bot/port/views"
-	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/timespan"
 )
 
 func (c *call) sendPromptCommand() *cobra.Command {
@@ -43,7 +43,7 @@ the agent is busy.`,
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the answer, and print it")
 	cmd.Flags().Func("timeout", "wait at most for this `SPAN`, 1s or more, such as 10m; 0: as long as it takes; the prompt stays",
 		func(text string) (err error) {
-			timeout, err = config.Span(text)
+			timeout, err = timespan.Parse(text)
 			return err
 		})
 	return cmd

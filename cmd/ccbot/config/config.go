@@ -27,6 +27,7 @@ import (
 	"ccbot/internal/health"
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/ownfile"
+	"ccbot/internal/timespan"
 	"ccbot/internal/token"
 	"ccbot/recovery"
 )
@@ -152,7 +153,7 @@ func load(environ []string, checks ...func(*Config) error) (c Config, err error)
 	}
 	c = Config{Home: home, File: file, ClaudeSet: merged["CLAUDE_CONFIG_DIR"], Colourless: vars["NO_COLOR"] != "",
 		Unknown: unknownSettings(merged, vars)}
-	spans := map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): func(text string) (any, error) { return Span(text) }}
+	spans := map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): func(text string) (any, error) { return timespan.Parse(text) }}
 	if err := env.ParseWithOptions(&c, env.Options{Environment: merged, FuncMap: spans}); err != nil {
 		return Config{}, exit.Usage(describe(err, file))
 	}

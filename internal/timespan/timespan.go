@@ -1,4 +1,5 @@
-package config
+// Package timespan parses the time spans that people write: settings, flags and /quiet.
+package timespan
 
 import (
 	"errors"
@@ -15,14 +16,17 @@ var (
 	spanPart = lazyregexp.New(`(\d+)([smhd])`)
 )
 
-// Span reads "12s", "1h30m", "14d" or "0", with each unit at most once and the larger one first. All
-// time spans that can be set are read here.
-func Span(text string) (d time.Duration, err error) {
+// maxLength bounds a span. It is shorter than the secret half of any token, which may stand in the wrong line: an error
+// does not repeat a longer text.
+const maxLength = 20
+
+// Parse parses "12s", "1h30m", "14d" or "0", with each unit at most once and the larger one first.
+func Parse(text string) (d time.Duration, err error) {
 	if text == "0" {
 		return 0, nil
 	}
-	if len(text) > longestShown {
-		return 0, errors.New("it is not a time span like 12s, 5m, 1h30m or 14d") // it may be a token in the wrong line
+	if len(text) > maxLength {
+		return 0, errors.New("it is not a time span like 12s, 5m, 1h30m or 14d")
 	}
 	if text == "" || !spanForm.MatchString(text) {
 		return 0, fmt.Errorf("%q is not a time span like 12s, 5m, 1h30m or 14d", text)
