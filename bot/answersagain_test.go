@@ -71,17 +71,18 @@ func TestAReaderThatCannotGoOnBacksOff(t *testing.T) {
 		name string
 		cut  func(t *testing.T, w *chattest.World, r session.Record)
 		most int // tries
+		log  string
 	}{
 		{"no notice can be posted", func(_ *testing.T, w *chattest.World, _ session.Record) {
 			w.Telegram.OnPost = func(outbox.Message) error {
 				w.Telegram.Add("try")
 				return chattest.ErrDisk
 			}
-		}, 40},
+		}, 40, "answer_not_shown"},
 		{"the transcript cannot be opened", func(t *testing.T, _ *chattest.World, r session.Record) {
 			require.NoError(t, os.Remove(r.Cursors[0].Path))
 			require.NoError(t, os.Symlink(r.Cursors[0].Path, r.Cursors[0].Path))
-		}, 1},
+		}, 1, "transcript_unreadable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -93,7 +94,8 @@ func TestAReaderThatCannotGoOnBacksOff(t *testing.T) {
 				stop := w.Running(t)
 				time.Sleep(10 * time.Minute)
 				require.NoError(t, stop())
-				assert.Equal(t, 1, strings.Count(told.String(), "transcript_unreadable"), told.String())
+				assert.Equal(t, 1, strings.Count(told.String(), "level=ERROR"), told.String())
+				assert.Equal(t, 1, strings.Count(told.String(), "msg="+tt.log), told.String())
 				assert.LessOrEqual(t, len(w.Telegram.Done()), tt.most)
 				assert.Equal(t, r.Cursors, w.Cursors(r))
 			})

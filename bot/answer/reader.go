@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -122,9 +123,13 @@ func (t *transcriptReader) leave(news context.Context) bool {
 // shown after all, or in another form.
 var errReadAgain = errors.New("to be read again")
 
+// errUnreadable is in the error of a read of the transcript.
+var errUnreadable = errors.New("the transcript cannot be read")
+
 // waitToRetry waits before the reader begins at a cursor again: not at the first time, and longer
 // each time. News may have removed the reason.
 func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why error) {
+	a := t.answers
 	if t.stuck.at != at {
 		t.stuck = stuck{at: at, pauses: pause.Backoff{Min: time.Second, Max: time.Minute}}
 		if errors.Is(why, errUnsaved) {
@@ -132,9 +137,14 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 		}
 		return
 	}
-	if !t.stuck.logged && !errors.Is(why, outbox.ErrBlocked) && !errors.Is(why, errUnsaved) {
+	switch {
+	case t.stuck.logged, errors.Is(why, outbox.ErrBlocked), errors.Is(why, errUnsaved):
+	case errors.Is(why, errUnreadable):
 		t.stuck.logged = true
-		t.answers.Chat.Log.Error("transcript_unreadable", logkey.SessionID, t.id.String(), logkey.Error, why)
+		a.Chat.Log.Error("transcript_unreadable", logkey.SessionID, t.id.String(), logkey.Error, why)
+	default:
+		t.stuck.logged = true
+		a.Chat.Log.Error("answer_not_shown", logkey.SessionID, t.id.String(), logkey.Error, why)
 	}
 	_ = pause.For(news, t.stuck.pauses.Next())
 }
@@ -197,7 +207,7 @@ func (t *transcriptReader) next(news context.Context) (item talk.Item, err error
 		case err != nil && ctx.Err() != nil:
 			return item, errQuiet
 		case err != nil:
-			return item, err
+			return item, fmt.Errorf("%w: %w", errUnreadable, err)
 		case len(t.ahead) == 0:
 			return item, io.EOF
 		}
@@ -237,7 +247,7 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error
 	}
 	end, err := t.answers.Transcripts.End(ctx, r.Cursors[0])
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	if err := t.tell(ctx, r, i18n.TranscriptReplaced); err != nil {
 		return err
