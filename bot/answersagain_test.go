@@ -72,17 +72,18 @@ func TestAReaderThatCannotGoOnBacksOff(t *testing.T) {
 		cut  func(t *testing.T, w *chattest.World, r session.Record)
 		most int // tries
 		log  string
+		read bool // the transcript can be read
 	}{
 		{"no notice can be posted", func(_ *testing.T, w *chattest.World, _ session.Record) {
 			w.Telegram.OnPost = func(outbox.Message) error {
 				w.Telegram.Add("try")
 				return chattest.ErrDisk
 			}
-		}, 40, "answer_not_shown"},
+		}, 40, "answer_not_shown", true},
 		{"the transcript cannot be opened", func(t *testing.T, _ *chattest.World, r session.Record) {
 			require.NoError(t, os.Remove(r.Cursors[0].Path))
 			require.NoError(t, os.Symlink(r.Cursors[0].Path, r.Cursors[0].Path))
-		}, 1, "transcript_unreadable"},
+		}, 1, "transcript_unreadable", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -93,6 +94,11 @@ func TestAReaderThatCannotGoOnBacksOff(t *testing.T) {
 				tt.cut(t, w, r)
 				stop := w.Running(t)
 				time.Sleep(10 * time.Minute)
+				var unreadable []string
+				if !tt.read {
+					unreadable = []string{r.Cursors[0].Path}
+				}
+				assert.Equal(t, unreadable, w.Bot.Answers.Unreadable())
 				require.NoError(t, stop())
 				assert.Equal(t, 1, strings.Count(told.String(), "level=ERROR"), told.String())
 				assert.Equal(t, 1, strings.Count(told.String(), "msg="+tt.log), told.String())

@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,6 +35,9 @@ func TestP5_TranscriptBecomesNoFile(t *testing.T) {
 			require.NoError(t, put(path))
 			w.until("that is logged", func() bool { return strings.Contains(w.bot.log.String(), "msg=transcript_unreadable") })
 			w.hear(0, "work's conversation file cannot be read")
+			w.until("/health names it", func() bool { // between two tries it is not known
+				return strings.Contains(w.hear(w.say("/health"), "ccbot v0.0.1, started").Text, filepath.Base(path)+" cannot be read")
+			})
 			require.NoError(t, os.Remove(path))
 			require.NoError(t, os.Rename(path+".away", path))
 			w.hear(w.say("say after"), "after")

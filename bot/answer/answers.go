@@ -2,6 +2,8 @@ package answer
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -79,14 +81,15 @@ type Answers struct {
 	Deps
 	crew guard.Crew // runs the readers
 
-	mu      sync.Mutex
-	readers map[uuid.UUID]*transcriptReader
-	waiting map[uuid.UUID]outbox.Conversation // sessions with an unsaved cursor, where that was reported
+	mu         sync.Mutex
+	readers    map[uuid.UUID]*transcriptReader
+	waiting    map[uuid.UUID]outbox.Conversation // sessions with an unsaved cursor, where that was reported
+	unreadable map[uuid.UUID]string              // transcripts whose readers wait for the next try to read
 }
 
 // New returns Answers; Run shows what there is.
 func New(d Deps) *Answers {
-	return &Answers{Deps: d, readers: make(map[uuid.UUID]*transcriptReader)}
+	return &Answers{Deps: d, readers: make(map[uuid.UUID]*transcriptReader), unreadable: make(map[uuid.UUID]string)}
 }
 
 // Follow makes sure that a session has a reader, and has the reader look at the session again:
@@ -108,6 +111,13 @@ func (a *Answers) Recall(r views.Session, to outbox.Conversation) {
 		t.opened = to
 	}
 	t.look() // with the lock held: the reader must not leave in between
+}
+
+// Unreadable returns the transcripts that cannot be read now, in order.
+func (a *Answers) Unreadable() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Compact(slices.Sorted(maps.Values(a.unreadable)))
 }
 
 // Left is closed when the reader of a session has left, or where there is none.

@@ -146,7 +146,15 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 		t.stuck.logged = true
 		a.Chat.Log.Error("answer_not_shown", logkey.SessionID, t.id.String(), logkey.Error, why)
 	}
+	if errors.Is(why, errUnreadable) {
+		a.mu.Lock()
+		a.unreadable[t.id] = at.Path
+		a.mu.Unlock()
+	}
 	_ = pause.For(news, t.stuck.pauses.Next())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.unreadable, t.id)
 }
 
 // tell reports in the chat what has become of the transcript.

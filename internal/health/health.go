@@ -1,6 +1,9 @@
 package health
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Figures are what a running ccbot knows of itself. What is not known is zero.
 type Figures struct {
@@ -29,7 +32,8 @@ type Figures struct {
 
 	Keys Keys
 
-	Unread []string // files of agents that are left unread, because their read has ended ccbot
+	Unread     []string // files of agents that are left unread, because their read has ended ccbot
+	Unreadable []string // transcripts that cannot be read now
 
 	Tmux       string        // the version of the running server
 	TmuxSilent time.Duration // since when it owes an answer, if that is long
@@ -90,6 +94,7 @@ const (
 	APIFails      Code = "api_fails"
 	TmuxHangs     Code = "tmux_hangs"
 	FilesUnread   Code = "files_unread"
+	NotReadable   Code = "transcript_unreadable"
 	DiskLow       Code = "disk_low"
 	NotClean      Code = "not_clean"
 	APIWaits      Code = "api_waits"
@@ -106,7 +111,7 @@ const (
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, NoPins, GroupRefused}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, NoPins, GroupRefused}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -142,6 +147,9 @@ func Warnings(f Figures) (all []Warning) {
 	add(f.TmuxSilent > 0, Warning{Code: TmuxHangs, For: f.TmuxSilent})
 	for _, path := range f.Unread {
 		add(true, Warning{Code: FilesUnread, Path: path})
+	}
+	for _, path := range f.Unreadable {
+		add(!slices.Contains(f.Unread, path), Warning{Code: NotReadable, Path: path})
 	}
 	add(f.Disk.Known && f.Disk.Low, Warning{Code: DiskLow, Bytes: f.Disk.Free})
 	add(f.NotClean > 0, Warning{Code: NotClean, Count: f.NotClean})

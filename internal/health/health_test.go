@@ -28,6 +28,8 @@ func TestWarnings(t *testing.T) {
 		{"the token is not known", func(f *health.Figures) { f.Poll.Failing, f.Poll.Unknown = true, true }, []health.Warning{{Code: health.PollsUnknown}}},
 		{"nothing goes out", func(f *health.Figures) { f.API.Failing = true }, []health.Warning{{Code: health.APIFails}}},
 		{"tmux does not answer", func(f *health.Figures) { f.TmuxSilent = time.Minute }, []health.Warning{{Code: health.TmuxHangs, For: time.Minute}}},
+		{"a transcript that cannot be read, and one that is left unread", func(f *health.Figures) { f.Unread, f.Unreadable = []string{"a"}, []string{"a", "b"} },
+			[]health.Warning{{Code: health.FilesUnread, Path: "a"}, {Code: health.NotReadable, Path: "b"}}},
 		{"a full disk", func(f *health.Figures) { f.Disk.Low, f.Disk.Free = true, 5 }, []health.Warning{{Code: health.DiskLow, Bytes: 5}}},
 		{"a disk of which nothing is known", func(f *health.Figures) { f.Disk = health.Disk{Low: true} }, nil},
 		{"an end that is not proven", func(f *health.Figures) { f.NotClean = 2 }, []health.Warning{{Code: health.NotClean, Count: 2}}},

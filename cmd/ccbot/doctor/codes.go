@@ -100,6 +100,7 @@ var faults = []fault{
 	{Code(health.APIWaits), "health", Warn, "as `/health` says it: Telegram has asked for a pause", "wait", ""},
 	{Code(health.OutboxLong), "health", Warn, "as `/health` says it: many messages wait", "wait; `/health` shows the number", ""},
 	{Code(health.FilesUnread), "health", Warn, "as `/health` says it: ccbot ended three times while it read a file of an agent, and leaves it unread", "tap “Try again” in the message about it once its cause is gone", ""},
+	{Code(health.NotReadable), "health", Warn, "as `/health` says it: a transcript cannot be read, so its session's answers are only in the terminal", "look at the file that the finding names, and at the permissions of its folders", ""},
 	{Code(health.KeysBound), "health", Warn, "as `/health` says it: the person's own key bindings leave no key that submits a text, ends a turn or empties the box", "change the binding that the finding names", ""},
 	{Code(health.NoInstances), "health", Warn, "as `/health` says it: the kernel gives ccbot no inotify instance", "`sudo sysctl fs.inotify.max_user_instances=512`", ""},
 	{Code(health.NoWatches), "health", Warn, "as `/health` says it: the kernel gives ccbot too few inotify watches", "`sudo sysctl fs.inotify.max_user_watches=65536`", ""},

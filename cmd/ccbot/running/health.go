@@ -21,7 +21,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	f := health.Figures{Version: s.version, Program: program(), Up: now.Sub(s.began), Sessions: make(map[string]int),
 		Cards: s.cards.Undrawn(), Tmux: tmux.ServerVersion(s.tmux), TmuxSilent: tmux.Silence(s.tmux), Claude: s.claude.Known(),
 		AgentVariables: slices.Sorted(maps.Keys(s.Agents))}
-	f.Keys, f.Unread = s.KeysFault(), s.suspects.Unread()
+	f.Keys, f.Unread, f.Unreadable = s.KeysFault(), s.suspects.Unread(), s.bot.Answers.Unreadable()
 	for state, n := range s.states() {
 		f.Sessions[string(state)] = n
 	}
