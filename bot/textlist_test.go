@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +16,7 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // queuedDone are the keys that were queued again, in order.
@@ -171,6 +173,57 @@ func TestP4_StoppedTextsAreOneCard(t *testing.T) {
 		assert.Empty(t, w.Shows(t, list).Buttons)
 		assert.Equal(t, list, w.Telegram.LastID())
 	})
+}
+
+// TestStopIsOneMessage stops a turn while texts wait: the list of the texts has all that there is to report.
+func TestStopIsOneMessage(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		work   string
+		queued []string
+		line   bool // the transcript reports the interrupt, sooner or later
+		agents int
+		want   string
+	}{
+		{"several texts", "deploy the shop", []string{"one", "two"}, true, 0, chattest.Lines("api is interrupted. It was working on: deploy the shop",
+			"It has not carried out these messages:", "1. one", "2. two")},
+		{"one text", "deploy the shop\nand test it", []string{"one"}, true, 0, chattest.Lines("api is interrupted. It was working on: deploy the shop …",
+			"This message was still queued at /stop, so it was not sent. Send it to api anyway?", "one")},
+		{"unknown work", "", []string{"one", "two"}, true, 0, chattest.Lines("api is interrupted.",
+			"It has not carried out these messages:", "1. one", "2. two")},
+		{"a turn that leaves no line, and a subagent", "deploy", []string{"one", "two"}, false, 1, chattest.Lines("api is interrupted. It was working on: deploy",
+			"It has not carried out these messages:", "1. one", "2. two",
+			"1 subagent still runs in the background. /stop does not end it; ask api to end it.")},
+	} {
+		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
+			w.Talk.Told = true
+			w.Restart(t)
+			id := uuid.New()
+			c := chattest.TranscriptOf(t, id.String()+".jsonl")
+			r := w.NewCurrentSession(t, "api", session.Running, c)
+			w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = id })
+			require.NoError(t, w.SessionNews(t.Context(), r, news.Transcript{}))
+			w.Lifecycle.OnLook = lifecycle.Look{Agents: tt.agents}
+			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) {
+				for _, text := range tt.queued {
+					e := w.Prompt(t, r, text, inbox.Held)
+					require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: text}, Work: tt.work}))
+				}
+				return tt.line, nil
+			}
+			before := trafficOf(w)
+			w.MustHear(t, "/stop")
+			w.Work(t)
+			if tt.line {
+				chattest.Grow(t, c, chattest.Interrupt)
+				w.Later(time.Second)
+				w.Work(t)
+			}
+			now := trafficOf(w).minus(before)
+			assert.Equal(t, []int{1, 1}, []int{now.Messages, now.Sounds}, "%q", w.Telegram.Texts())
+			assert.Equal(t, tt.want, w.Shows(t, w.Telegram.LastID()).Text.Text)
+		})
+	}
 }
 
 // TestP4_StoppedTextsResumeTheirSession sends texts of a stop after their session has ended.

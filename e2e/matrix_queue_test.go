@@ -107,7 +107,9 @@ func stoppingTexts() life {
 			do: func(s *stage) {
 				wait(s, sent, other)
 				s.say("/stop")
-				s.tapAside(s.hear(s.mark, "2. say "+other), "Send all")
+				list := s.hear(s.mark, "work is interrupted")
+				assert.Contains(s.t, list.Text, "2. say "+other)
+				s.tapAside(list, "Send all")
 			},
 			dead: func(s *stage) {
 				s.t.Helper()

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,6 +35,36 @@ func TestP4_InterruptAndSendSendsTheSecondOfThreeFirst(t *testing.T) {
 	assert.Equal(t, []string{"slow 600", "say two", "say one"}, w.received())
 	assert.Zero(t, w.heard("was still queued at /stop"))
 	w.hear(list, "Nothing is queued for work")
+	w.stop()
+}
+
+// TestStopWithQueueIsOneMessage stops a turn while two texts wait. What the agent has written until then comes as always,
+// without a sound.
+func TestStopWithQueueIsOneMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorldAt(t, botapi.Options{}, withCards)
+	w.start()
+	w.open("work", w.dir)
+	w.say("slow 600")
+	w.until("a turn runs", func() bool { return w.screenHas("work", "slow word slow word") })
+	for i, text := range []string{"say one", "say two"} {
+		w.say(text)
+		w.until("it waits", func() bool { return len(w.record("work").Prompts) == i+1 })
+	}
+	stop := w.say("/stop")
+	list := w.hear(stop, "work is interrupted. It was working on: slow 600\nIt has not carried out these messages:\n1. say one\n2. say two")
+	w.hear(stop, "slow word slow word")
+	w.tap(list, "Discard all")
+	w.hear(stop, "2 messages were discarded")
+	w.drained()
+	var after []string
+	for _, m := range w.api.Messages(w.chat()) {
+		if m.FromBot && m.ID > stop && !strings.HasPrefix(m.Text, "slow word") {
+			after = append(after, m.Text)
+		}
+		assert.True(t, !m.FromBot || m.ID <= stop || m.ID == list.ID || m.Silent, "%q makes a sound", m.Text)
+	}
+	assert.Equal(t, []string{"2 messages were discarded."}, after)
 	w.stop()
 }
 

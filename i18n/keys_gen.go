@@ -129,6 +129,8 @@ const (
 	StopAsk                Key = "stop_ask"         // Name
 	StopHeld               Key = "stop_held"        // Name
 	StopTexts              Key = "stop_texts"       // Name
+	StopTextsAlso          Key = "stop_texts_also"
+	StopWork               Key = "stop_work" // Name, Work
 	TextInterrupted        Key = "text_interrupted"
 	LeftAsk                Key = "left_ask"         // Name
 	StopSubagents          Key = "stop_subagents"   // Count, Name

@@ -124,7 +124,11 @@ func (w *delivery) clearOwnText(ctx context.Context, p Prompt) error {
 // and takes the prompt out of the queue. The question is sent first, so that the text is never lost. If
 // the text is in the box, where it would block everything that comes next, it is removed there.
 func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
-	if err := w.tell(ctx, *w.r, news.TakenBack{Prompt: p.shown()}); err != nil {
+	n := news.TakenBack{Prompt: p.shown()}
+	if !inBox && !w.term.idle() {
+		n.Work = w.lastTaken().Text
+	}
+	if err := w.tell(ctx, *w.r, n); err != nil {
 		return err
 	}
 	if inBox {

@@ -80,6 +80,15 @@ func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.
 		}
 	}
 	t.note(r, item)
+	if item.Kind == talk.Interrupt && len(said.parts) > 0 {
+		shown, err := a.Chat.Stopped(ctx, r, r.Conversation, chat.Stop{At: item.Time, Turn: true})
+		if err != nil {
+			return err
+		}
+		if shown {
+			said = rendition{}
+		}
+	}
 	if endsTurn(item) {
 		full := a.InFull(r)
 		err := t.tellEnd(ctx, r, item, said, full)

@@ -72,12 +72,22 @@ type Chat struct {
 	Planned   func(prompt string) bool                                                                                    // the limit feature asks about it
 	// Stopping asks how to stop an agent that has an open question; false: no question is shown.
 	Stopping func(ctx context.Context, in Incoming, r views.Session) (asked bool, err error)
+	// Stopped shows in a conversation what a stop brought about in the list of the texts that the stop took back; false: there
+	// is no such list.
+	Stopped func(ctx context.Context, r views.Session, to outbox.Conversation, s Stop) (shown bool, err error)
 	// Opened is called after the message about a question of a session's agent is on its way to a conversation.
 	Opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	// Kept returns the first lines of the prompts that wait for a session, in order.
 	Kept func(r views.Session) []string
 	// SendWaiting sends the texts of a chat that wait for a session that returns.
 	SendWaiting func(ctx context.Context, chatID int64, r views.Session) error
+}
+
+// Stop is the result of a stop.
+type Stop struct {
+	At     time.Time // zero: now
+	Turn   bool      // it ended a turn
+	Agents int       // subagents that run on
 }
 
 // New is a Chat about the sessions of a machine.

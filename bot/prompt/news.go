@@ -121,7 +121,7 @@ func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.Taken
 	}
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 	below := render.Plain(p.Chat.In(e.Conversation).Say(i18n.QuestionBelow))
-	return errors.Join(p.close(ctx, e.Key, below), p.Texts.Stop(ctx, e, r))
+	return errors.Join(p.close(ctx, e.Key, below), p.Texts.Stop(ctx, e, r, n.Work))
 }
 
 // mark says with a reaction how far a prompt is: too far for a question about it. An idle agent has a

@@ -294,15 +294,16 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) 
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
 	s.chat.Mark(ctx, in.To, in.MessageID, chat.ReactionReceived)
+	stop := chat.Stop{Turn: !idle && !told, Agents: agents}
+	if shown, err := s.chat.Stopped(ctx, r, in.To, stop); shown || err != nil {
+		return err
+	}
 	var said []render.Text
-	if !idle && !told {
+	if stop.Turn {
 		said = append(said, s.chat.In(in.To).Text(i18n.StopDone, i18n.Args{"Name": r.Name}))
 	}
 	if agents > 0 {
 		said = append(said, s.chat.In(in.To).Text(i18n.StopSubagents, i18n.Args{"Name": r.Name, "Count": agents}))
-	}
-	if said == nil {
-		return nil
 	}
 	return s.chat.Post(ctx, card.Look{To: in.To, Session: r.ID, Text: chat.Lines(said...)})
 }

@@ -1,10 +1,12 @@
 package textlist
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -15,6 +17,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/each"
 )
 
@@ -23,7 +26,15 @@ type stopped struct {
 	Texts   []text `json:"texts"`
 	Sent    int    `json:"sent,omitempty"`
 	Dropped int    `json:"dropped,omitempty"`
+
+	At     time.Time `json:"at,omitzero"`      // of the last stop
+	Work   string    `json:"work,omitempty"`   // the prompt that the agent worked on then, in a line, if it is known
+	Turn   bool      `json:"turn,omitempty"`   // the stop ended a turn
+	Agents int       `json:"agents,omitempty"` // subagents that ran on after it
 }
+
+// stopTTL is the time in which a turn ends after the stop that was made for it.
+const stopTTL = 30 * time.Second
 
 // text is one text of the list.
 type text struct {
@@ -31,9 +42,10 @@ type text struct {
 	Interrupted bool   `json:"interrupted,omitempty"` // the agent had it
 }
 
-// Stop lists a text that a stop took back, and takes it out of its queue. The text that the agent had is the first one. A
-// list that people have left alone since an earlier stop comes again below all messages.
-func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r views.Session) error {
+// Stop lists a text that a stop took back, and takes it out of its queue. work is the prompt that the agent works on, if it
+// is known. The text that the agent had is the first one. A list that people have left alone since an earlier stop comes again
+// below all messages.
+func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r views.Session, work string) error {
 	defer l.stopped.Hold()()
 	c, open := of(l.stopped, r.ID, e.Conversation)
 	show := l.stopped.Show
@@ -42,6 +54,13 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r views.Session) error 
 	}
 	if !slices.ContainsFunc(c.Payload.Texts, func(t text) bool { return t.Key == e.Key }) {
 		c.Payload.Texts = append(c.Payload.Texts, text{e.Key, e.State != inbox.Held})
+	}
+	if now := l.Chat.Now(); !open || c.Look.Needs == "" || now.Sub(c.Payload.At) > stopTTL { // it is the first text of this stop
+		c.Payload.Work, c.Payload.Turn, c.Payload.Agents = "", false, 0
+	}
+	c.Payload.At = l.Chat.Now()
+	if work != "" {
+		c.Payload.Work = chat.Head(firstLine(work), shownChars)
 	}
 	slices.SortStableFunc(c.Payload.Texts, func(a, b text) int {
 		switch {
@@ -67,6 +86,24 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r views.Session) error 
 	}
 	l.Chat.At("text-listed")
 	return l.Changes.Change(was.Key, func(now *inbox.Entry) error { *now = e; return nil })
+}
+
+// Stopped shows in the list of the texts that a stop took back what else the stop brought about; false: no list of
+// that stop is open, or a person has sent a prompt since.
+func (l *Lists) Stopped(ctx context.Context, r views.Session, to address.Conversation, s chat.Stop) (shown bool, err error) {
+	defer l.stopped.Hold()()
+	c, open := of(l.stopped, r.ID, to)
+	since := cmp.Or(s.At, l.Chat.Now()).Sub(c.Payload.At)
+	if !open || c.Look.Needs == "" || since < -time.Second || since > stopTTL {
+		return false, nil
+	}
+	texts, _, err := l.undecided(c.Payload, inbox.Entry{})
+	if err != nil || len(texts) == 0 {
+		return false, err
+	}
+	c.Payload.Turn, c.Payload.Agents = c.Payload.Turn || s.Turn, max(c.Payload.Agents, s.Agents)
+	c.Payload.write(&c.Look, l.Chat.In(to), r, texts)
+	return true, l.stopped.Show(ctx, c.Key, c.Look, c.Payload)
 }
 
 // Asks reports whether a list asks about a text.
@@ -138,13 +175,27 @@ func (s *stopped) write(l *card.Look, p chat.Phrases, r views.Session, texts []i
 			texts[i].Text = p.Say(i18n.Named, i18n.Args{"What": p.Say(i18n.TextInterrupted), "Said": texts[i].Text})
 		}
 	}
+	said := i18n.Args{"Name": r.Name, "Work": s.Work, "Count": s.Agents}
+	all := i18n.StopTexts
+	if s.Turn {
+		all = i18n.StopTextsAlso
+	}
 	switch {
 	case len(texts) > 1:
-		l.Text = chat.Lines(p.Text(i18n.StopTexts, i18n.Args{"Name": r.Name, "Count": len(texts)}), Lines(p, texts))
+		l.Text = chat.Lines(p.Text(all, said), Lines(p, texts))
 	case s.Texts[0].Interrupted:
 		l.Text = StoppedText(p, r, texts[0].Text)
 	default:
 		l.Text = chat.Lines(p.Text(i18n.StopHeld, i18n.Args{"Name": r.Name}), chat.Quoted(texts[0].Text))
+	}
+	switch {
+	case s.Turn && s.Work != "":
+		l.Text = chat.Lines(p.Text(i18n.StopWork, said), l.Text)
+	case s.Turn:
+		l.Text = chat.Lines(p.Text(i18n.TurnInterrupted, said), l.Text)
+	}
+	if s.Agents > 0 {
+		l.Text = chat.Lines(l.Text, p.Text(i18n.StopSubagents, said))
 	}
 	l.Undecided, l.Options = len(texts), nil
 	for i, t := range s.Texts[:min(len(s.Texts), mostShown)] {

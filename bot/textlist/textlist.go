@@ -170,16 +170,21 @@ func Lines(p chat.Phrases, texts []inbox.Entry) render.Text {
 	}
 	var all []string
 	for i, e := range texts[:min(len(texts), mostShown)] {
-		line, rest, _ := strings.Cut(strings.TrimSpace(e.Text), "\n")
-		if line = glyph.Name(line); rest != "" {
-			line += " …"
-		}
-		all = append(all, number(i, len(texts))+chat.Head(line, shownChars))
+		all = append(all, number(i, len(texts))+chat.Head(firstLine(e.Text), shownChars))
 	}
 	if more := len(texts) - mostShown; more > 0 {
 		all = append(all, p.Words.Say(i18n.AndMore, i18n.Args{"Count": more}))
 	}
 	return render.Plain(strings.Join(all, "\n"))
+}
+
+// firstLine returns the first line of a text, with a mark if there are more.
+func firstLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if line = glyph.Name(line); rest != "" {
+		line += " …"
+	}
+	return line
 }
 
 // number is what stands before the line and the buttons of a text of n.

@@ -92,8 +92,12 @@ type (
 	// Doing says that the agent does something else than before. It may be lost in a crash: the record
 	// has it.
 	Doing struct{}
-	// TakenBack says that a stop is about to take a prompt out of the box, or out of the queue.
-	TakenBack struct{ prompts.Prompt }
+	// TakenBack says that a stop is about to take a prompt out of the box, or out of the queue. Work is the text of the
+	// prompt that the agent works on then; empty: it works on none, or the prompt is unknown.
+	TakenBack struct {
+		prompts.Prompt
+		Work string
+	}
 	// Requeued says that a session's queue has become another one: prompts were put into it, taken out or
 	// moved, or have another text. It comes when that is on disk.
 	Requeued struct{}
