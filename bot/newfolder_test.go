@@ -58,13 +58,13 @@ func TestP4_PathBecomesFolder(t *testing.T) {
 	})
 }
 
-// TestP4_PathIsSentAsPrompt sends the text where it would have gone: to the session that is started, and what begins with a
-// slash to the current one.
+// TestP4_PathIsSentAsPrompt makes the first prompt of the session that is started of a path, also of one that begins with a
+// slash: the person writes for that session.
 func TestP4_PathIsSentAsPrompt(t *testing.T) {
 	for _, absolute := range []bool{false, true} {
 		running(t, func(t *testing.T) {
 			w := startedIn(t, "api")
-			other := w.NewCurrentSession(t, "other", session.Running)
+			w.NewCurrentSession(t, "other", session.Running)
 			path := "~/api"
 			if absolute {
 				path = filepath.Join(w.Home, "api")
@@ -74,10 +74,6 @@ func TestP4_PathIsSentAsPrompt(t *testing.T) {
 			w.Work(t)
 			w.Press(t, chattest.Alice, w.Telegram.LastID(), w.say(i18n.ButtonUseAsPrompt))
 			w.Work(t)
-			if absolute {
-				assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+other.ID.String())
-				return
-			}
 			assert.Equal(t, w.say(i18n.FirstPrompt), w.Shows(t, w.Telegram.LastID()).Text.Text)
 			w.press(w.say(i18n.ButtonStartFresh))
 			now, _ := w.CurrentSession(chattest.AtAlice)
@@ -132,16 +128,62 @@ func TestP4_PathOutlivesCrash(t *testing.T) {
 	}
 }
 
+// TestP4_PathWithoutFolderIsAskedAbout never makes a prompt of a path by itself.
+func TestP4_PathWithoutFolderIsAskedAbout(t *testing.T) {
+	for name, path := range map[string]string{
+		"a folder that does not exist":            "~/none",
+		"an absolute path that does not exist":    "/none/at all/here",
+		"a file":                                  "~/root/file",
+		"outside of the roots":                    "~/out",
+		"a link out of the roots":                 "~/root/leads-out",
+		"a folder in one that does not exist":     "~/none/in",
+		"a path with a slash after its last name": "~/none/",
+	} {
+		t.Run(name, func(t *testing.T) {
+			running(t, func(t *testing.T) {
+				w := startedIn(t, "root/in", "out")
+				w.Roots = []string{filepath.Join(w.Home, "root")}
+				require.NoError(t, os.WriteFile(filepath.Join(w.Home, "root/file"), nil, 0o600))
+				require.NoError(t, os.Symlink(filepath.Join(w.Home, "out"), filepath.Join(w.Home, "root/leads-out")))
+				other := w.NewCurrentSession(t, "other", session.Running)
+				w.open()
+				key := w.MustHear(t, path)
+				w.Work(t)
+				question := w.Telegram.LastID()
+				assert.Contains(t, w.Shows(t, question).Text.Text, "There is no folder ")
+				assert.Equal(t, w.WordsOf(i18n.ButtonUseAsPrompt, i18n.ButtonDrop), chattest.Words(w.Shows(t, question)))
+				assert.Equal(t, inbox.Asked, w.EntryState(key))
+				assert.False(t, w.LastSent(t).Sounds)
+				assert.NotContains(t, w.text(), path, "it is no first prompt")
+				w.Press(t, chattest.Alice, question, w.say(i18n.ButtonUseAsPrompt))
+				w.Work(t)
+				assert.Contains(t, w.text(), path)
+				assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), other.ID.String())
+			})
+		})
+	}
+	t.Run("it ends when the session starts", func(t *testing.T) {
+		running(t, func(t *testing.T) {
+			w := startedIn(t, "api")
+			w.open()
+			key := w.MustHear(t, "~/apo")
+			w.MustHear(t, "~/api")
+			w.Work(t)
+			w.press(w.say(i18n.ButtonStartFresh))
+			_, err := w.Inbox.Load(key)
+			require.ErrorIs(t, err, inbox.ErrNoEntry)
+			assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue "+key)
+		})
+	})
+}
+
 // TestOnlyPathsBecomeFolders leaves all other texts what they were.
 func TestOnlyPathsBecomeFolders(t *testing.T) {
 	for name, text := range map[string]string{
-		"a folder that does not exist": "~/none",
-		"a file":                       "~/root/file",
-		"outside of the roots":         "~/out",
-		"a link out of the roots":      "~/root/leads-out",
-		"two lines":                    "~/root/in\n~/root/in",
-		"a relative path":              "root/in",
-		"a sentence":                   "look into ~/root/in",
+		"two lines":                       "~/root/in\n~/root/in",
+		"a relative path":                 "root/in",
+		"a sentence":                      "look into ~/root/in",
+		"a sentence that begins with one": "~/root/in has no tests, add some",
 	} {
 		t.Run(name, func(t *testing.T) {
 			running(t, func(t *testing.T) {

@@ -94,8 +94,12 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 		in.First = false
 		return false, nil
 	}
-	if dir := b.named(ctx, text); dir != "" {
+	switch dir, err := b.named(ctx, text); {
+	case dir != "" && err == nil:
 		return false, b.choose(ctx, in, dir)
+	case dir != "" && isOnlyPath(text):
+		in.NoFolder = dir
+		return false, nil
 	}
 	if command {
 		in.First = false
@@ -103,20 +107,26 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 	return false, nil
 }
 
-// named returns the folder that a text of one line is the path of; empty: there is none where sessions may work.
-func (b *Browser) named(ctx context.Context, text string) string {
+// named returns the path that a text of one line may be; empty: no path. The error is about a path that names no folder
+// where sessions may work.
+func (b *Browser) named(ctx context.Context, text string) (dir string, err error) {
 	text = strings.TrimSpace(text)
 	if strings.ContainsAny(text, "\n\r\x00") || !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/") {
-		return ""
+		return "", nil
 	}
-	dir, err := b.Places.Resolve(ctx, "/", text)
-	if err == nil {
+	if dir, err = b.Places.Resolve(ctx, "/", text); err == nil {
 		_, err = b.Places.Children(ctx, dir, false)
 	}
-	if err != nil {
-		return ""
-	}
-	return dir
+	return dir, err
+}
+
+// isOnlyPath reports whether a text that begins like a path is a path to its end. A sentence has blanks after its last slash,
+// and a command of an agent one slash.
+func isOnlyPath(text string) bool {
+	text = strings.TrimRight(strings.TrimSpace(text), "/")
+	last := strings.LastIndex(text, "/")
+	first, _, _ := strings.Cut(text, " ")
+	return last >= 0 && !strings.ContainsAny(text[last:], " \t") && strings.Contains(first[1:], "/")
 }
 
 // choose shows a folder on the page. That comes before the text is kept as the path of the folder: after a crash the text

@@ -96,7 +96,9 @@ type Incoming struct {
 	Typed  string      // the name of the command that the text has, without its slash; empty: none
 	Near   string      // the command of ours that Typed misspells by one letter; empty: none
 	Folder string      // names a folder that was chosen with the text for the session that its sender starts next; empty: none
-	First  bool        // it is for the session that its sender starts next
+	// NoFolder is the path that the text is instead, if no session may start there.
+	NoFolder string
+	First    bool // it is for the session that its sender starts next
 }
 
 // Command is one slash command of ours.

@@ -3,8 +3,6 @@ package prompt
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/card"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -50,11 +48,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		}
 		return p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
 	case useAsPrompt:
-		if r.ID == uuid.Nil {
-			return p.wait(ctx, asked{Reason: first, By: was.By}, e, r)
-		}
-		p.noteTarget(e, r, false)
-		return p.Queue.Queue(ctx, r.ID, e.Key)
+		return p.wait(ctx, asked{Reason: first, By: was.By}, e, views.Session{})
 	case sendTo:
 		shown := e.Spoken
 		if err := p.bringFiles(ctx, &e, r); err != nil {

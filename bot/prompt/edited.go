@@ -61,7 +61,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	case err == nil:
 		p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 		c, asks := p.cards.Get(e.Key)
-		if asks && c.Payload.Reason == asFolder {
+		if asks && c.Payload.isPath() {
 			return becomeFirst(ctx, p, c)
 		}
 		if asks && e.State == inbox.Asked {

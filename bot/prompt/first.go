@@ -12,7 +12,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/address"
@@ -78,11 +77,14 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 	return errors.Join(errs...)
 }
 
+// isPath reports whether a prompt is taken for the path of a folder.
+func (a asked) isPath() bool { return a.Reason == asFolder || a.Reason == noFolder }
+
 // settlePaths ends the texts that were taken as paths of folders: the session has begun.
 func settlePaths(ctx context.Context, p *Prompts, to address.Conversation, by int64) error {
 	var errs []error
 	for _, c := range p.cards.List() {
-		if c.Payload.Reason != asFolder || c.Payload.By != by || c.Look.To != to {
+		if !c.Payload.isPath() || c.Payload.By != by || c.Look.To != to {
 			continue
 		}
 		if err := p.Changes.FinishIn(c.Key, inbox.Asked); err != nil && !chat.IsGone(err) {
@@ -101,13 +103,4 @@ func becomeFirst(ctx context.Context, p *Prompts, c card.Card[asked]) error {
 		return err
 	}
 	return p.wait(ctx, asked{Reason: first, By: c.Payload.By}, e, views.Session{})
-}
-
-// wouldGet returns the session that gets a text as a prompt while its sender starts another one: what Claude Code takes for
-// a command goes to the current session. The zero session: the one that is started.
-func wouldGet(p *Prompts, e inbox.Entry) views.Session {
-	if now, _ := p.book.CurrentSession(e.Conversation); now.Live && e.Class == string(prompts.Command) {
-		return now
-	}
-	return views.Session{}
 }

@@ -40,14 +40,15 @@ const (
 	whose     reason = "whose"  // it answers a message of which it is unknown whose it is
 	// No open session is the current one where it was sent.
 	unaddressed reason = "unaddressed"
-	nobody      reason = "nobody"   // no session is open
-	queued      reason = "queued"   // it waits for the end of a turn
-	draft       reason = "draft"    // it waits behind what a person has typed into the box
-	scrolled    reason = "scrolled" // it waits because a person has scrolled back in the window
-	first       reason = "first"    // its sender is about to start the session that gets it
-	asFolder    reason = "folder"   // it is the path of the folder that was chosen for such a session
-	mistyped    reason = "mistyped" // it may be meant as a command of ours
-	held        reason = "held"     // it waits for what a person does in the terminal
+	nobody      reason = "nobody"    // no session is open
+	queued      reason = "queued"    // it waits for the end of a turn
+	draft       reason = "draft"     // it waits behind what a person has typed into the box
+	scrolled    reason = "scrolled"  // it waits because a person has scrolled back in the window
+	first       reason = "first"     // its sender is about to start the session that gets it
+	asFolder    reason = "folder"    // it is the path of the folder that was chosen for such a session
+	noFolder    reason = "no folder" // it is a path, and no session may start there
+	mistyped    reason = "mistyped"  // it may be meant as a command of ours
+	held        reason = "held"      // it waits for what a person does in the terminal
 )
 
 // question is what a person is asked for one reason.
@@ -81,6 +82,7 @@ var questions = map[reason]question{
 	nobody:      {state: inbox.Asked, says: i18n.NobodyAsk, answers: []answer{startIn, resumeTo, sendTo, dropIt}},
 	first:       {state: inbox.Asked, says: i18n.FirstPrompt, answers: []answer{sendTo, dropIt}},
 	asFolder:    {state: inbox.Asked, says: i18n.FolderChosen, answers: []answer{useAsPrompt, dropIt}},
+	noFolder:    {state: inbox.Asked, says: i18n.FolderNone, answers: []answer{useAsPrompt, dropIt}},
 	mistyped:    {state: inbox.Asked, says: i18n.Mistyped, answers: []answer{runCommand, sendUnchanged, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
 	held:        {state: inbox.Held},
@@ -209,11 +211,11 @@ const cardKind = "question"
 // asked is what the buttons of a card were drawn for.
 type asked struct {
 	Reason  reason `json:"reason"`
-	By      int64  `json:"by,omitempty"`      // of first and asFolder: who starts the session
+	By      int64  `json:"by,omitempty"`      // of first, asFolder and noFolder: who starts the session
 	Command string `json:"command,omitempty"` // of mistyped: of ours, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 	Words   string `json:"words,omitempty"`   // of a recording, which it shows
-	// Of held: why, and of HeldKeys the file with the person's key bindings, and the binding. Of asFolder File is the folder.
+	// Of held: why, and of HeldKeys the file with the person's key bindings, and the binding. Of asFolder and noFolder File is the path.
 	Why     news.Wait `json:"why,omitempty"`
 	File    string    `json:"file,omitempty"`
 	Binding string    `json:"binding,omitempty"`
@@ -235,7 +237,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	offers := choicesFor(p, why, e.Conversation)
 	offers.away = !r.Live
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
-	if q.state != inbox.Held && why.Reason != first && why.Reason != asFolder {
+	if q.state != inbox.Held && why.Reason != first && !why.isPath() {
 		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r) && !asksAlready(p, why, e, r)
 	}
 	why.Words = e.Spoken
@@ -362,9 +364,6 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	if q.answers[i] == resumeTo {
 		id, _ := uuid.Parse(chosen)
 		r, known = p.book.Records.Get(id)
-	}
-	if q.answers[i] == useAsPrompt {
-		r = wouldGet(p, e)
 	}
 	if q.answers[i] == sendTo {
 		home := p.book.Successor(r)

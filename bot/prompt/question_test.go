@@ -29,7 +29,7 @@ func TestQuestions(t *testing.T) {
 			var look card.Look
 			asked{Reason: why}.write(&look, words, e, views.Session{Name: "api"})
 			text := chat.Lines(look.Text, look.Hint)
-			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == asFolder || why == nobody || why == homeless || why == adrift
+			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == asFolder || why == noFolder || why == nobody || why == homeless || why == adrift
 			assert.NotEqual(t, asksWhich, strings.Contains(text.Text, "api"), "the sentence names the session")
 			assert.Less(t, text.Length(), render.Limit-500)
 			options := slices.Concat(q.options(words, choices{open: []views.Session{{Name: "api"}}, down: []views.Session{{Name: "api"}}, folders: []folder{{"/", "/"}}})...)
