@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/health"
 	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -56,10 +57,10 @@ func TestTheReportNamesInterruptedWork(t *testing.T) {
 	m := w.Telegram.Last(t)
 	assert.Equal(t, chattest.Lines("All sessions are checked. What has changed:",
 		"• 3 sessions ended when the computer shut down: api, web, docs. The computer was started again at "+chattest.Started.Local().Format("15:04")+".",
-		"Resume one: /resume and its name. What happened: /why and its name.",
 		"",
 		"• api: It was working when it died.",
-		"• web: It was waiting for you when it died."), m.Text.Text)
+		"• web: It was waiting for you when it died.",
+		"Resume one: /resume and its name. What happened: /why and its name."), m.Text.Text)
 	assert.Equal(t, []string{"Resume all", "Choose", "Continue"}, chattest.Words(m))
 
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
@@ -117,6 +118,45 @@ func TestResumeAllIsOneMessage(t *testing.T) {
 	}
 	assert.Equal(t, "3 sessions come back:\n• api: ready — kept for it: “fix the test”\n• web: ready\n• docs: not back", w.Shows(t, id).Text.Text)
 	assert.LessOrEqual(t, trafficOf(w).minus(before).Messages, 3, "the list, why docs is not back, and news that were told twice")
+}
+
+// TestReportEndsWithItsSessions: a report offers nothing, and reports no queue, after its sessions are back in whichever way.
+func TestReportEndsWithItsSessions(t *testing.T) {
+	for name, resume := range map[string]func(t *testing.T, w *chattest.World, m outbox.Message){
+		"by the report": func(t *testing.T, w *chattest.World, m outbox.Message) {
+			require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAll))
+		},
+		"by a command": func(t *testing.T, w *chattest.World, _ outbox.Message) {
+			w.MustHear(t, "/resume api")
+			w.MustHear(t, "/resume web")
+		},
+		"for a text": func(t *testing.T, w *chattest.World, _ outbox.Message) {
+			require.NoError(t, w.Chat.ResumeAll(t.Context(), chattest.AtAlice, chattest.Alice))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			api, web := w.Lost(t, "api", session.ClosedReboot), w.Lost(t, "web", session.ClosedReboot)
+			kept := w.Prompt(t, api, "fix the test", inbox.Held)
+			w.Records.Change(api.ID, func(r *session.Record) { r.Prompts = []string{kept.Key} })
+			m := w.RecoveredMessage(t)
+			require.Contains(t, m.Text.Text, "1 message is still queued")
+			require.Contains(t, m.Text.Text, "/resume")
+			w.Reopened(t)
+			resume(t, w, m)
+			for _, r := range []session.Record{api, web} {
+				w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })
+				require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ready{}))
+				w.Work(t)
+				if r.ID == api.ID && name != "by the report" {
+					assert.NotContains(t, w.Telegram.Now(1).Text.Text, "still queued")
+				}
+			}
+			assert.NotContains(t, w.Telegram.Now(1).Text.Text, "still queued")
+			assert.NotContains(t, w.Telegram.Now(1).Text.Text, "/resume")
+			assert.Empty(t, w.Telegram.Now(1).Buttons)
+		})
+	}
 }
 
 // A prompt is typed once, however often [Continue] is tapped and wherever a crash comes in between.

@@ -197,17 +197,9 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 		tell(i18n.RecoveredRestored)
 		lines = slices.Insert(lines, 0, words.Text(i18n.RecoveredHead))
 	}
-	waiting := 0
-	for _, c := range one.closed {
-		if c.fate == stays {
-			waiting += len(c.Prompts)
-		}
-	}
-	if waiting > 0 {
-		lines = append(lines, words.Text(i18n.ReceiptWaiting, i18n.Args{"Count": waiting}))
-	}
-	if len(one.closed) > back {
-		lines = append(lines, words.Text(i18n.RecoveredFoot))
+	var rest render.Text
+	if shown.Stays = one.ids(func(c closed) bool { return c.fate == stays }); len(shown.Stays) > 0 {
+		rest = p.hint(words, shown)
 	}
 	look = card.Look{To: one.to, Sounds: p.Chat.Sounds(one.occasion(), views.Session{Conversation: one.to})}
 	if p.ResumeOnStart != ResumeNever {
@@ -215,10 +207,26 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 		shown.Cut = one.ids(wasCut)
 	}
 	if row := options(words, shown); len(row) > 0 {
-		look.Options = [][]card.Option{row}
+		look.Options, look.Hint = [][]card.Option{row}, rest
+	} else {
+		lines = append(lines, rest)
 	}
 	look.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(words, one))
 	return look, shown
+}
+
+// hint returns what is to be done about the sessions that stay closed, as long as they do.
+func (p *Reports) hint(words chat.Phrases, shown offered) render.Text {
+	var lines []render.Text
+	waiting := 0
+	for _, id := range shown.Stays {
+		r, _ := p.Chat.Book.Records.Get(id)
+		waiting += len(r.Prompts)
+	}
+	if waiting > 0 {
+		lines = append(lines, words.Text(i18n.ReceiptWaiting, i18n.Args{"Count": waiting}))
+	}
+	return chat.Lines(append(lines, words.Text(i18n.RecoveredFoot))...)
 }
 
 // options resume what went down with the machine or with tmux, and have those go on whose work was

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
@@ -78,7 +79,7 @@ func New(d Deps) *Reports {
 
 // Feature is what the roof knows of Reports.
 func (p *Reports) Feature() chat.Feature {
-	f := chat.Feature{Name: "report", Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
+	f := chat.Feature{Name: "report", Heard: p.hear, Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
 	p.pick = p.Chat.AddChoice(&f, chat.Choice{Name: "lost", Question: i18n.ResumePick,
 		Among: func(_ address.Conversation, a chat.Among) []views.Session {
 			c, _ := p.cards.Get(a.Word)
@@ -168,14 +169,16 @@ const (
 
 // offered is what the options of a report are about.
 type offered struct {
-	Lost []uuid.UUID `json:"lost,omitempty"`
-	Cut  []uuid.UUID `json:"interrupted,omitempty"`
+	Lost  []uuid.UUID `json:"lost,omitempty"`
+	Cut   []uuid.UUID `json:"interrupted,omitempty"`
+	Stays []uuid.UUID `json:"stays,omitempty"` // closed, and not resumed since
 }
 
 // Without implements card.Forgetter.
 func (o offered) Without(session uuid.UUID) offered {
 	is := func(id uuid.UUID) bool { return id == session }
-	return offered{Lost: slices.DeleteFunc(slices.Clone(o.Lost), is), Cut: slices.DeleteFunc(slices.Clone(o.Cut), is)}
+	return offered{Lost: slices.DeleteFunc(slices.Clone(o.Lost), is), Cut: slices.DeleteFunc(slices.Clone(o.Cut), is),
+		Stays: slices.DeleteFunc(slices.Clone(o.Stays), is)}
 }
 
 // What the options of a report do.
@@ -223,26 +226,52 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer
 	}
 	switch {
 	case len(list) == 0:
-		return chat.Answer{Text: p.Chat.In(t.To).Say(i18n.RecoveredOver)}, p.tidy(ctx, t, was)
+		return chat.Answer{Text: p.Chat.In(t.To).Say(i18n.RecoveredOver)}, p.tidy(ctx, t.Card.Key)
 	case t.Card.Option == pickOption:
 		return chat.Do(func(ctx context.Context) error { return p.pick(ctx, t.To, chat.Among{Word: t.Card.Key}) })
 	}
 	text := p.Chat.In(t.To).Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
 	return chat.Answer{Text: text, Then: func(ctx context.Context) error {
-		return errors.Join(p.bringBack(ctx, t.To, t.From, list, most, bring), p.tidy(ctx, t, was))
+		return errors.Join(p.bringBack(ctx, t.To, t.From, list, most, bring), p.tidy(ctx, t.Card.Key))
 	}}, nil
 }
 
-// tidy removes the options of a report that can no longer do anything for one of its sessions.
-func (p *Reports) tidy(ctx context.Context, t chat.Tap, was offered) error {
-	c, ok := p.cards.Get(t.Card.Key)
+// tidy removes the options of a report, and what it says about them, if they can no longer do anything for one of its
+// sessions.
+func (p *Reports) tidy(ctx context.Context, key string) error {
+	defer p.cards.Hold()()
+	c, ok := p.cards.Get(key)
 	if !ok {
 		return nil
 	}
+	was, words := c.Payload, p.Chat.In(c.Look.To)
 	id := func(r views.Session) uuid.UUID { return r.ID }
-	left := offered{Lost: each.As(p.stillLost(was.Lost), id), Cut: each.As(p.stillCut(was.Cut), id)}
-	c.Look.Options = [][]card.Option{options(p.Chat.In(t.To), left)}
+	left := offered{Lost: each.As(p.stillLost(was.Lost), id), Cut: each.As(p.stillCut(was.Cut), id),
+		Stays: slices.DeleteFunc(slices.Clone(was.Stays), func(id uuid.UUID) bool {
+			r, _ := p.Chat.Book.Records.Get(id)
+			return !r.Resumable
+		})}
+	c.Look.Options, c.Look.Hint = [][]card.Option{options(words, left)}, render.Text{}
+	if len(left.Stays) > 0 {
+		c.Look.Hint = p.hint(words, left)
+	}
 	return p.cards.Redraw(ctx, c.Key, c.Look, left)
+}
+
+// hear tidies the reports that name a session: it is back, in whichever way, or what waits for it has changed.
+func (p *Reports) hear(ctx context.Context, r views.Session, n news.News) error {
+	switch n.(type) {
+	case news.Ready, news.Requeued:
+	default:
+		return nil
+	}
+	var errs []error
+	for _, c := range p.cards.List() {
+		if o := c.Payload; slices.Contains(slices.Concat(o.Lost, o.Cut, o.Stays), r.ID) {
+			errs = append(errs, p.tidy(ctx, c.Key))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // stillCut returns the sessions whose work is interrupted and has not been continued, oldest first.
