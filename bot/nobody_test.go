@@ -216,6 +216,51 @@ func TestTopicHasOneCardForItsTexts(t *testing.T) {
 	assert.Len(t, w.Telegram.Sent, 1)
 }
 
+// TestTopicKeepsItsCard sends texts to a topic without a session while the last open session ends, while another one starts,
+// and as replies to the card.
+func TestTopicKeepsItsCard(t *testing.T) {
+	for name, opened := range map[string]bool{"a session is open first": true, "none is open first": false} {
+		t.Run(name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "api", session.Archived)
+			state := func(s session.State) { w.Records.Change(r.ID, func(r *session.Record) { r.State = s }) }
+			say := func(text string, reply int) string {
+				m := &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.GroupChat(chattest.Ours),
+					MessageThreadID: 9, IsTopicMessage: true, Text: text}
+				if reply != 0 {
+					m.ReplyToMessage = &models.Message{ID: reply, From: &models.User{IsBot: true, Username: w.Username}}
+				}
+				key, u := w.Accept(t, m)
+				require.NoError(t, w.HandleText(t, key, u))
+				return key
+			}
+			states := []session.State{session.Archived, session.Running}
+			if opened {
+				states = []session.State{session.Running, session.Archived}
+			}
+			state(states[0])
+			keys := []string{say("one", 0)}
+			id := w.Telegram.LastID()
+			state(states[1])
+			keys = append(keys, say("two", 0), say("three", id))
+			require.Len(t, w.Telegram.Sent, 1, "%q", w.Telegram.Texts())
+			assert.Contains(t, w.Shows(t, id).Text.Text, "3 messages wait here.")
+			offers := w.Named(i18n.ButtonResumeSendTo, "api")
+			if !opened {
+				offers = w.Named(i18n.ButtonSendTo, "api")
+			}
+			require.Contains(t, chattest.Words(w.Shows(t, id)), offers)
+			require.NoError(t, w.TapShown(t, chattest.Alice, w.Shows(t, id), i18n.Key(offers)))
+			w.Work(t)
+			if opened {
+				assert.Equal(t, keys, keptFor(w, r))
+			} else {
+				assert.Equal(t, keys, queuedFor(w, r))
+			}
+		})
+	}
+}
+
 // TestTextAfterRebootResumesAll offers each session that went down as the one that gets the text.
 func TestTextAfterRebootResumesAll(t *testing.T) {
 	w := chattest.NewWorld(t)

@@ -147,12 +147,10 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 		err = p.wait(ctx, asked{Reason: mistyped, Command: in.Near}, e, r)
 	case in.First:
 		err = p.wait(ctx, asked{Reason: first, By: in.From}, e, r)
-	case r.ID == uuid.Nil && len(openIn(p.book.Records)) == 0:
-		err = p.wait(ctx, asked{Reason: nobody}, e, r)
-	case r.ID == uuid.Nil && (in.OfBot || now.Live):
+	case r.ID == uuid.Nil && lacking(p) != nobody && (now.Live || in.OfBot && in.To.ThreadID == 0):
 		err = p.wait(ctx, asked{Reason: whose}, e, r)
-	case r.ID == uuid.Nil:
-		err = p.wait(ctx, asked{Reason: unaddressed}, e, r)
+	case r.ID == uuid.Nil: // in a topic also a reply to the question about earlier texts
+		err = p.wait(ctx, asked{Reason: lacking(p)}, e, r)
 	case !r.Live && !r.Resumable:
 		err = p.wait(ctx, asked{Reason: gone}, e, r)
 	case !r.Live:

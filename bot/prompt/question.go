@@ -285,6 +285,9 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry) error {
 	r, _ := p.book.Records.Get(e.Session)
 	c.Payload.Words = e.Spoken
+	if c.Payload.isLacking(c.Look.To) {
+		c.Payload.Reason = lacking(p)
+	}
 	c.Payload.write(&c.Look, p.Chat.In(c.Look.To), e, p.book.Successor(r))
 	if writeShared(p, &c, e); c.Sent && c.Payload.isShared(c.Look.To) {
 		c.Look.Rank = outbox.Card // people have been asked; answers go before the count

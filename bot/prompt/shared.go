@@ -38,11 +38,24 @@ func (a asked) isSame(b asked) bool {
 	return a == b
 }
 
+// lacking returns the reason to ask about a text that is for no session.
+func lacking(p *Prompts) reason {
+	if len(openIn(p.book.Records)) == 0 {
+		return nobody
+	}
+	return unaddressed
+}
+
+// isLacking reports whether a question is about texts of a topic that has no session: it stands for all of them.
+func (a asked) isLacking(to address.Conversation) bool {
+	return to.ThreadID != 0 && (a.Reason == nobody || a.Reason == unaddressed)
+}
+
 // sharedBy returns the open question that stands for a prompt, too.
 func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool) {
 	for _, c := range p.cards.List() {
-		if c.Key != e.Key && c.Look.To == e.Conversation && c.Look.Session == isTo(p, e) && c.Payload.isSame(why) &&
-			why.isShared(c.Look.To) && stands(p, c) {
+		if c.Key != e.Key && c.Look.To == e.Conversation && c.Look.Session == isTo(p, e) &&
+			(c.Payload.isSame(why) || c.Payload.isLacking(c.Look.To) && why.isLacking(c.Look.To)) && why.isShared(c.Look.To) && stands(p, c) {
 			return c, true
 		}
 	}

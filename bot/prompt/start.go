@@ -86,8 +86,8 @@ func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 			return err
 		}
 	}
-	if !known && e.Session == uuid.Nil && len(openIn(p.book.Records)) == 0 {
-		return p.ask(ctx, asked{Reason: nobody}, e, views.Session{})
+	if why := lacking(p); !known && e.Session == uuid.Nil && (why == nobody || e.ThreadID != 0) {
+		return p.ask(ctx, asked{Reason: why}, e, views.Session{})
 	}
 	if !known {
 		return Offer(ctx, p, []string{e.Key})
