@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -55,5 +56,36 @@ func TestUndecidedMessageIsNoQuestion(t *testing.T) {
 		assert.NotContains(t, text, "✉")
 		assert.Equal(t, []string{"✓ api", w.Word(i18n.ButtonEndIdle)}, words)
 		assert.True(t, w.Has(w.Shows(t, undecided), i18n.ButtonSend), "its buttons stay")
+	})
+}
+
+// TestSentTextLeavesOthersUndecided sends one of three texts that a stop took back.
+func TestSentTextLeavesOthersUndecided(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		var keys []string
+		for _, text := range []string{"one", "two", "three"} {
+			key := w.MustHear(t, text)
+			keys = append(keys, key)
+			time.Sleep(time.Second)
+		}
+		for _, key := range keys {
+			require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.TakenBack{Prompt: prompts.Prompt{Key: key}}))
+		}
+		w.Work(t)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = nil })
+		w.Press(t, chattest.Alice, w.Telegram.LastID(), "3. "+w.Word(i18n.ButtonSend))
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Delivered{Prompt: prompts.Prompt{Key: keys[2]}}))
+		require.NoError(t, w.Inbox.Finish(keys[2]))
+		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = nil })
+		w.Work(t)
+		assert.Equal(t, 2, w.Deps.Cards.Needs(r.ID).Decisions)
+		w.MustHear(t, "/queue")
+		w.Work(t)
+		assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.UndecidedCount, i18n.Args{"Count": 2}))
+		time.Sleep(time.Second)
+		next := w.MustHear(t, "go on")
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Delivered{Prompt: prompts.Prompt{Key: next}}))
+		assert.Zero(t, w.Deps.Cards.Needs(r.ID).Decisions)
 	})
 }

@@ -85,9 +85,11 @@ func (b *Board) Again(ctx context.Context, kind, key string, how Bring) (shown b
 	return true, b.postLocked(ctx, c)
 }
 
-// noteNeed notes since when a card needs an answer.
+// noteNeed notes since when a card needs an answer, or a decision.
 func (c *record) noteNeed(now time.Time) {
 	switch now = now.UTC().Round(0); {
+	case c.Look.Needs == Decision:
+		c.Asked, c.Brought, c.Reminded = cmp.Or(c.Look.Asked, c.Asked, now), time.Time{}, 0
 	case c.Look.Needs != Answer:
 		c.Asked, c.Brought, c.Reminded = time.Time{}, time.Time{}, 0
 	case c.Brought.IsZero():

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -165,15 +166,15 @@ func (k kind) tidy(ctx context.Context, to outbox.Conversation, over func(record
 	}
 }
 
-// DropNeeds makes the open cards of the kind about a session ask nothing of people, except the card of a key. Their
-// messages and buttons stay.
-func (k kind) DropNeeds(session uuid.UUID, except string) (err error) {
+// DropNeeds makes the open cards of the kind about a session ask nothing of people, if they were not asked after a time, except
+// the card of a key. Their messages and buttons stay.
+func (k kind) DropNeeds(session uuid.UUID, except string, before time.Time) (err error) {
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.openOfLocked(k.name) {
-		if c.Look.Needs != "" && c.Look.Session == session && c.Key != except {
-			c.Look.Needs = ""
+		if c.Look.Needs != "" && c.Look.Session == session && c.Key != except && !c.Asked.After(before) {
+			c.Look.Needs, c.Asked = "", time.Time{}
 			err = errors.Join(err, b.putLocked(c))
 		}
 	}

@@ -44,14 +44,14 @@ func about[N aboutPrompt](p *Prompts, tell func(context.Context, inbox.Entry, vi
 	})
 }
 
-// delivered notes that the agent has a prompt. If a person has sent the prompt, earlier messages of its session that are
-// undecided ask nothing of people from then on: they go on with something else. A script, or a button, does not decide that.
+// delivered notes that the agent has a prompt. If a person has sent the prompt, earlier questions about messages of its
+// session no longer count as open. A script or a button does not decide that.
 func delivered(p *Prompts) chat.Teller {
 	mark := marks[news.Delivered](p, chat.ReactionReceived)
 	return chat.Tells(func(ctx context.Context, r views.Session, n news.Delivered) error {
 		var err error
 		if e, unread := p.Entries.Load(n.Key); unread == nil && len(e.Update) > 0 {
-			err = errors.Join(p.cards.DropNeeds(r.ID, n.Key), p.Texts.DropNeeds(r.ID))
+			err = errors.Join(p.cards.DropNeeds(r.ID, n.Key, e.Received), p.Texts.DropNeeds(r.ID, e.Received))
 		}
 		return errors.Join(err, mark.Tell(ctx, r, n))
 	})

@@ -59,6 +59,7 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r views.Session, work s
 		c.Payload.Work, c.Payload.Turn, c.Payload.Agents = "", false, 0
 	}
 	c.Payload.At = l.Chat.Now()
+	c.Look.Asked = time.Now().UTC() // by the clock of the inbox
 	if work != "" {
 		c.Payload.Work = chat.Head(firstLine(work), shownChars)
 	}
@@ -113,8 +114,10 @@ func (l *Lists) Asks(key string) bool {
 	})
 }
 
-// DropNeeds makes the lists of a session ask nothing of people. Their buttons stay.
-func (l *Lists) DropNeeds(session uuid.UUID) error { return l.stopped.DropNeeds(session, "") }
+// DropNeeds makes the lists of a session that were not shown after a time ask nothing of people. Their buttons stay.
+func (l *Lists) DropNeeds(session uuid.UUID, before time.Time) error {
+	return l.stopped.DropNeeds(session, "", before)
+}
 
 // undecided are the texts of a list about which nothing is decided. now is one of them as it is about to be saved. queued
 // is how many of the others are on their way to the agent.
