@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -152,8 +153,7 @@ func TestWaitingStepsThroughQuestions(t *testing.T) {
 		assert.Equal(t, len(w.Telegram.Sent), w.Message(t, three))
 		w.TapsOn(t, chattest.Alice, one, i18n.AskDeny)
 		w.Result(t, one, "deny", "no", true)
-		w.TapsOn(t, chattest.Alice, three, i18n.ButtonNextQuestion)
-		assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.QuestionsNoOther))
+		assert.False(t, w.Has(w.Shows(t, w.Message(t, three)), i18n.ButtonNextQuestion), "no other is left")
 	})
 }
 
@@ -170,6 +170,23 @@ func lines(w *chattest.World) (shown []string, done []string) {
 		}
 	}
 	return shown, done
+}
+
+// A link to a question in another conversation leads to the next one as long as there is one.
+func TestNextQuestionGoesWithTheLastOne(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		asks(t, w, "api", "one")
+		_, two := asks(t, w, "web", "two")
+		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: chattest.PrivateChat(chattest.Bob), Text: "/waiting"})
+		require.NoError(t, w.HandleText(t, key, u))
+		w.Work(t)
+		link := w.Telegram.LastID()
+		require.True(t, w.Has(w.Shows(t, link), i18n.ButtonNextQuestion))
+		w.TapsOn(t, chattest.Alice, two, i18n.AskDeny)
+		w.Result(t, two, "deny", "no", true)
+		w.Later(time.Second)
+		assert.False(t, w.Has(w.Shows(t, link), i18n.ButtonNextQuestion))
+	})
 }
 
 func TestPinnedLineNamesWhoWaits(t *testing.T) {

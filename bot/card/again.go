@@ -108,6 +108,21 @@ func (b *Board) stepLocked(c *record) {
 	c.Below = nil
 }
 
+// DropBelow takes the options of Bring.Below off an open card.
+func (b *Board) DropBelow(ctx context.Context, kind, key string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, open := b.openLocked(kind, key)
+	if !open || len(c.Below) == 0 {
+		return nil
+	}
+	c.Below, c.Drawn = nil, false
+	if err := b.putLocked(c); err != nil || c.Message <= 0 {
+		return err
+	}
+	return b.drawLocked(ctx, c)
+}
+
 func (c record) isFormer(at outbox.Conversation, message int) bool {
 	return c.Former != nil && c.Former.At == at && c.Former.Message == message
 }

@@ -192,10 +192,29 @@ func (q *Questions) run(ctx context.Context) error {
 				q.note(all[0].Session, q.bring(ctx, at, all[0], len(all) > 1))
 			}
 		}
+		q.dropSteps(ctx)
 		q.drawLines(ctx)
 		wait = q.remind(ctx)
 	}
 	return nil
+}
+
+// dropSteps takes the button that leads to the next question off all messages from which no other question is left.
+func (q *Questions) dropSteps(ctx context.Context) {
+	all := q.open()
+	other := func(name asked) bool {
+		return slices.ContainsFunc(all, func(one card.Question) bool { return nameOf(one) != name })
+	}
+	for _, one := range all {
+		if one.Steps && !other(nameOf(one)) {
+			q.note(one.Session, q.Chat.Cards.DropBelow(ctx, one.Kind, one.Key))
+		}
+	}
+	for _, c := range q.links.List() {
+		if !other(c.Payload) && c.Sent {
+			q.note(c.Look.Session, q.links.Close(ctx, c.Key, c.Look.Text))
+		}
+	}
 }
 
 func (q *Questions) note(session uuid.UUID, err error) {
