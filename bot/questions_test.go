@@ -189,6 +189,18 @@ func TestNextQuestionGoesWithTheLastOne(t *testing.T) {
 	})
 }
 
+// The line names the session first whose question is the oldest.
+func TestPinnedLineBeginsWithOldestQuestion(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		api := w.Session(t, "api", session.Running)
+		asks(t, w, "web", "one")
+		w.AsksFor(t, api, "Bash", chattest.Bash)
+		w.Later(time.Second)
+		shown, _ := lines(w)
+		assert.Equal(t, []string{w.Word(i18n.QuestionsLine, i18n.Args{"Count": 2, "Names": "web, api"})}, shown)
+	})
+}
+
 func TestPinnedLineNamesWhoWaits(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		text := func(names string, n int) string {

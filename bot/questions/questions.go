@@ -94,11 +94,20 @@ func (q *Questions) open() []card.Question {
 	return slices.DeleteFunc(q.Chat.Cards.Questions(), func(one card.Question) bool { return !q.Chat.Book.MayShow(one.At) })
 }
 
-// Waits are the open sessions that wait for a person, in the order of their creation.
+// Waits are the open sessions that wait for a person, the oldest question first.
 func (q *Questions) Waits() []views.Session {
-	return slices.DeleteFunc(q.Chat.Book.Records.List(), func(r views.Session) bool {
+	all := slices.DeleteFunc(q.Chat.Book.Records.List(), func(r views.Session) bool {
 		return !r.Live || !attention.In(q.Chat, r, r.Now).Question
 	})
+	open := q.Chat.Cards.Questions()
+	since := func(r views.Session) time.Time {
+		if i := slices.IndexFunc(open, func(one card.Question) bool { return one.Session == r.ID }); i >= 0 {
+			return open[i].Asked
+		}
+		return r.NowSince // its terminal asks, and the chat has no card of that
+	}
+	slices.SortStableFunc(all, func(a, b views.Session) int { return since(a).Compare(since(b)) })
+	return all
 }
 
 // Chosen brings the oldest open question of a session that a person has chosen in a conversation. A question that is the
