@@ -53,6 +53,8 @@ func TestATurnSoundsOnce(t *testing.T) {
 		{"an error of Claude's", []string{chattest.PromptLine("go"), chattest.Step("I look."), chattest.APIError},
 			[]string{"api stopped with an error from Claude: 529. Send your message again to continue."}},
 		{"a person's own Esc", []string{chattest.PromptLine("go"), chattest.ToolUse, chattest.Interrupt}, nil},
+		{"words before a person's own Esc", []string{chattest.PromptLine("go"), chattest.Says("I beg"), chattest.Interrupt}, nil},
+		{"an Esc in a later turn", []string{chattest.Says("one"), chattest.TurnEnd, chattest.ToolUse, chattest.Interrupt}, []string{"one"}},
 		{"a subagent's words", []string{aside}, nil},
 		{"a command of the terminal", []string{chattest.PromptLine("<local-command-stdout>a.go</local-command-stdout>")}, []string{"a.go"}},
 		{"a command of bash mode, and what is said of it", []string{chattest.Prints("ls", "a.go"), chattest.Says("One file."), chattest.TurnEnd}, []string{"One file."}},

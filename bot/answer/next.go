@@ -12,21 +12,24 @@ import (
 const maxNext = 16
 
 // sound returns the occasion of a message that ends a turn with an item. It is empty if the agent has got the
-// next prompt already, or gets it as soon as it is idle: of several turns in a row only the last one sounds.
+// next prompt already, or gets it as soon as it is idle: of several turns in a row only the last one sounds. So is it of words
+// that a person has cut short.
 func (t *transcriptReader) sound(ctx context.Context, r views.Session, end talk.Item, ends chat.Occasion) chat.Occasion {
-	if ends == chat.TurnDone && (t.prompted(ctx) || t.answers.Chat.IsNext(r, end.At)) {
+	if ends == chat.TurnDone && (t.attended(ctx) || t.answers.Chat.IsNext(r, end.At)) {
 		return ""
 	}
 	return ends
 }
 
-// prompted reports whether a prompt of a person follows in the transcript.
-func (t *transcriptReader) prompted(ctx context.Context) bool {
+// attended reports whether a prompt of a person follows in the transcript, or the interrupt of the same turn.
+func (t *transcriptReader) attended(ctx context.Context) bool {
+	ended := false
 	for n := range maxNext {
 		item, ok := t.peek(ctx, n)
-		if !ok || item.Asked {
+		if !ok || item.Asked || item.Kind == talk.Interrupt && !ended {
 			return ok
 		}
+		ended = ended || item.Kind == talk.TurnEnd
 	}
 	return false
 }
