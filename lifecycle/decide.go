@@ -246,7 +246,7 @@ func decideTyping(v View, p *Prompt, hooked bool) decision {
 	case p.Mark.Retreat && v.Phase() == PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued, Again: slow}
 	case p.Mark.Retreat:
-		return decision{Act: actHold, Why: v.inTheWay(), Again: slow}
+		return decision{Act: actHold, Why: v.inTheWay(), Again: holdPace}
 	case p.submitted() && age >= soon && boxWithout(v, p), p.runs(v):
 		return decision{Act: actProven}
 	case hooked && p.Class != ClassBash && waited >= 0 && waited < stillFor:
@@ -343,7 +343,7 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 	case v.Agent == process.Gone || v.Fate == PaneDead || v.Agent != process.Alive && waited < queueNotice:
 		return decision{Again: 2 * time.Second} // the agent is ending: the kernel and tmux report it one after the other
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
-		return decision{Act: actHold, Why: news.HeldUnknown, Again: slow}
+		return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
 	case v.TypeSafe() && takesKeys(r, v):
 		return decision{Act: actType, Again: soon}
 	case v.Phase() == PhaseWorking && v.Below != "":

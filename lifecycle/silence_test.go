@@ -231,6 +231,19 @@ func TestP6_SilenceIsNotNotedOnPrompts(t *testing.T) {
 	})
 }
 
+// One answer that came too late is not reported as a change: on a busy machine the next look must come by itself.
+func TestP4_LateAnswerHoldsPromptShortly(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		answers := w.tmux.Hang()
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		answers()
+		w.pass(2 * holdPace)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
 // A restore whose window was never asked for changes nothing: the session is what it was, and can be resumed.
 func TestP6_UnsentRestoreChangesNothing(t *testing.T) {
 	for _, before := range []session.State{session.Archived, session.Completed} {
