@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -174,4 +176,30 @@ func TestReliabilityDocument(t *testing.T) {
 	n, err := strconv.Atoi(kills[1])
 	require.NoError(t, err)
 	assert.GreaterOrEqual(t, n, size.kills)
+}
+
+// explain logs what is known of the sessions that have not come to rest, and the end of the bot's log.
+func (c *chaos) explain() {
+	c.t.Helper()
+	for _, r := range c.records() {
+		c.t.Logf("session %s: it rests: %t; its agent is %s", r.Name, c.rests(r), c.table.Liveness(r.Agent()))
+	}
+	for _, pattern := range []string{c.state + "/sessions/*.json", c.claude + "/sessions/*.json", c.state + "/inbox/*.json", c.state + "/outbox/*.json",
+		c.state + "/events/*.json", c.claude + "/projects/*/*.jsonl"} {
+		files, _ := filepath.Glob(pattern) // the pattern is well formed
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if filepath.Ext(file) == ".jsonl" { // its size is compared with the cursors of the record
+				data = nil
+			}
+			if info, statErr := os.Stat(file); statErr == nil { // otherwise it was removed at this moment
+				c.t.Logf("%s: %v, %d bytes of %s\n%s", file, err, info.Size(), info.ModTime().UTC(), lastKB(string(data), 6))
+			}
+		}
+	}
+	panes, err := exec.Command("tmux", "-L", c.socket, "list-panes", "-a", "-F", "#{window_name} #{pane_id}: pid #{pane_pid}, dead #{pane_dead}, "+
+		"mode #{pane_in_mode}, #{pane_width}x#{pane_height}, #{pane_current_command}").CombinedOutput()
+	c.t.Logf("panes at %s: %v\n%s", time.Now().UTC(), err, panes)
+	lines := strings.Split(strings.TrimSpace(c.now().bot.log.String()), "\n")
+	c.t.Logf("the bot of start %d:\n%s", len(c.runs), strings.Join(lines[max(0, len(lines)-60):], "\n"))
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -108,7 +109,7 @@ func (c *chaos) storm() {
 	c.t.Helper()
 	c.api.Spoil(c.faults.choose)
 	c.api.ShuffleUpdates(rand.New(rand.NewPCG(c.seed, 3))) //nolint:gosec // repeatable
-	c.untilFor(c.size.deadline, "all is sent and all has happened", func() bool {
+	c.whileMoving("not all is sent, or not all has happened", func() bool {
 		c.listen()
 		c.lifeAndDeath()
 		c.happen()
@@ -124,8 +125,7 @@ func (c *chaos) calm() {
 	c.t.Helper()
 	c.api.Spoil(nil)
 	c.api.ShuffleUpdates(nil)
-	left := c.size.deadline - time.Since(c.began)
-	c.untilFor(left, "everything has settled: "+c.unsettled(), func() bool {
+	c.whileMoving("not everything has settled", func() bool {
 		c.listen()
 		c.lifeAndDeath()
 		c.decide()
@@ -136,6 +136,33 @@ func (c *chaos) calm() {
 	r.memory = highestMemory(r.bot.cmd.Process.Pid)
 	c.stop()
 	r.ended = time.Now()
+}
+
+// whileMoving waits until done returns true, however long that takes: a busy machine needs ten times as long as
+// an idle one. Only a standstill is a failure.
+func (c *chaos) whileMoving(what string, done func() bool) {
+	c.t.Helper()
+	before, since := "", time.Now()
+	for !done() {
+		now := c.progress()
+		if now != before {
+			before, since = now, time.Now()
+		}
+		if time.Since(since) > patience {
+			c.explain()
+			c.t.Fatalf("%s, and nothing has happened for %s, %s after the begin: %s; %s", what, patience, time.Since(c.began), now, c.unsettled())
+		}
+	}
+}
+
+// progress counts what only grows.
+func (c *chaos) progress() string {
+	answered := 0
+	for _, s := range c.sessions {
+		answered += len(s.heard)
+	}
+	log, _ := os.ReadFile(c.world.sent) // there is none before the first prompt
+	return fmt.Sprintf("%d sent, %d typed, %d answered, %d starts", c.sent(), bytes.Count(log, []byte("\n")), answered, len(c.runs))
 }
 
 // unsettled is what the inbox and the outbox hold.

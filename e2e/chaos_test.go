@@ -36,25 +36,25 @@ const (
 // chaosSize is how much happens.
 type chaosSize struct {
 	prompts, kills, sessions int
-	upsets                   int           // of each kind, see upset
-	timeouts                 int           // of ccbot's own patience with a call, which is long
-	memory                   int           // megabytes that ccbot may need at most
-	deadline                 time.Duration // of all of it
+	upsets                   int    // of each kind, see upset
+	timeouts                 int    // of ccbot's own patience with a call, which is long
+	memory                   int    // megabytes that ccbot may need at most
+	log                      string // LOG_LEVEL
 }
 
 // The short form is built with the race detector, which takes five to ten times
 // the memory.
 func shortChaos() chaosSize {
-	return chaosSize{prompts: 30, kills: 4, sessions: 2, upsets: 2, memory: 1024, deadline: 5 * time.Minute}
+	return chaosSize{prompts: 30, kills: 4, sessions: 2, upsets: 2, memory: 1024, log: "debug"}
 }
 
 func longChaos(t *testing.T) chaosSize {
 	t.Helper()
-	size := chaosSize{prompts: 200, kills: 20, sessions: 5, upsets: 12, timeouts: 3, memory: 128, deadline: 25 * time.Minute}
+	size := chaosSize{prompts: 200, kills: 20, sessions: 5, upsets: 12, timeouts: 3, memory: 128, log: "info"}
 	if text := os.Getenv(killsEnv); text != "" {
 		kills, err := strconv.Atoi(text)
 		require.NoError(t, err)
-		size.kills, size.deadline = kills, size.deadline+time.Duration(kills)*10*time.Second
+		size.kills = kills
 	}
 	return size
 }
@@ -170,7 +170,7 @@ func newChaos(t *testing.T, size chaosSize, seed uint64) *chaos {
 		c.sessions = append(c.sessions, s)
 	}
 	w := newWorld(t, "TELEGRAM_BOT_TOKEN="+api.Token(), "TELEGRAM_API_URL="+api.URL(), "ALLOWED_USERS="+strings.Join(allowed, ","),
-		"LOG_LEVEL=info")
+		"LOG_LEVEL="+size.log)
 	w.api, w.person = api, c.sessions[0].person
 	c.stage, c.program = &stage{world: w}, filepath.Join(binaries, "ccbot")
 	if size.memory < shortChaos().memory {
