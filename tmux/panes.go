@@ -72,7 +72,7 @@ func (c *Client) Look(ctx context.Context, id PaneID) (p Pane, screen string, sh
 	if err == nil && c.endMissing(p) {
 		p, err = c.Pane(ctx, id) // which waits until tmux says how it ended
 	}
-	return p, captured(a.lines[at+1:], ServerVersion(c)), err == nil && len(a.fails) == 0, err
+	return p, captured(a.lines[at+1:], call.marker, ServerVersion(c)), err == nil && len(a.fails) == 0, err
 }
 
 // filter is the condition of list-panes that only this pane meets.

@@ -273,7 +273,9 @@ func TestCaptured(t *testing.T) {
 		{"as it is in a build without a number", "master", `\\`, `\\`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.want+"\n", captured([]string{tc.line, "", ""}, tc.version), "only the buffer's own newline goes")
+			assert.Equal(t, tc.want+"\n", captured([]string{tc.line, "", "m-capture"}, "m", tc.version), "only the buffer's own newline goes")
+			more := []string{tc.line, "", "m-capture❯ of an earlier screen", "2147483647"}
+			assert.Equal(t, tc.want+"\n", captured(more, "m", tc.version), "what comes after the buffer is not of the screen")
 			assert.Equal(t, escapes(tc.version), !quotes(tc.version))
 		})
 	}

@@ -242,23 +242,27 @@ func (c *Client) Capture(ctx context.Context, p PaneID, lines int) (string, erro
 	if lines > 0 {
 		args = append(args, "-S", fmt.Sprintf("-%d", lines))
 	}
-	a, _, err := c.do(ctx, "capture-pane", func(marker string) string { return capture(marker, p, args...) })
-	return captured(a.lines, ServerVersion(c)), err
+	a, call, err := c.do(ctx, "capture-pane", func(marker string) string { return capture(marker, p, args...) })
+	return captured(a.lines, call.marker, ServerVersion(c)), err
 }
 
 // capture returns the commands that print a pane's screen. They go through a buffer, because
 // capture-pane -p of a control client leaks the whole text in the server, in 3.2 to 3.5a. If
-// capture-pane fails, there is no buffer, and the rest of the list is skipped.
+// capture-pane fails, there is no buffer, and the rest of the list is skipped. The buffer's name is
+// appended to the text, because show-buffer of 3.5a prints, for some lengths of a buffer, what stands
+// in the server's memory after it: rows of an earlier screen.
 func capture(marker string, p PaneID, args ...string) string {
 	buffer := marker + "-capture"
 	return command("capture-pane", slices.Concat([]string{"-b", buffer, "-e", "-t", p.String()}, args)...) +
+		" ; " + command("set-buffer", "-a", "-b", buffer, buffer) +
 		" ; " + command("show-buffer", "-b", buffer) + " ; " + command("delete-buffer", "-b", buffer)
 }
 
 // captured reads what capture has printed. show-buffer escapes control characters up to 3.3a. The
-// buffer ends with a newline.
-func captured(lines []string, version string) string {
-	text := strings.TrimSuffix(strings.Join(lines, "\n"), "\n")
+// screen ends with a newline, and the name of the buffer follows it.
+func captured(lines []string, marker, version string) string {
+	text, _, _ := strings.Cut(strings.Join(lines, "\n"), marker+"-capture")
+	text = strings.TrimSuffix(text, "\n")
 	if escapes(version) {
 		text = unquoted(text)
 	}
