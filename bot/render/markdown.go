@@ -45,7 +45,7 @@ type formatter struct {
 }
 
 func (f formatter) format(src string) Text {
-	list := pieces(unfold(src), f.size)
+	list := pieces(src, f.size)
 	if len(list) == 1 {
 		return f.piece(list[0])
 	}
@@ -138,7 +138,8 @@ func (m *markdown) block(n ast.Node, gap, depth int) {
 	case *formulaBlock:
 		m.code(n.source(), "math", "", gap)
 	case *ast.HTMLBlock:
-		m.html(n, gap)
+		m.apart(gap)
+		m.write(htmlBody(n, m.source))
 	case *ast.LinkReferenceDefinition:
 		m.definition(n, gap)
 	case *ast.Blockquote:
@@ -200,21 +201,6 @@ func language(name string) string {
 		return ""
 	}
 	return name
-}
-
-func (m *markdown) html(n *ast.HTMLBlock, gap int) {
-	body := htmlBody(n, m.source)
-	if title, ok := foldedTitle(body); ok {
-		m.apart(2)
-		m.as(entity{Type: bold}, func() { m.write("▸ " + title) })
-		return
-	}
-	if endsFold(body) {
-		m.lineEnds(2)
-		return
-	}
-	m.apart(gap)
-	m.write(body)
 }
 
 func htmlBody(n *ast.HTMLBlock, source []byte) string {

@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -218,12 +217,8 @@ func (p *pages) turn() {
 	p.chars, p.blocks, p.gap, p.limit = 0, 0, 0, richLimit-richMargin
 }
 
-// attach puts a file between this page and the next. A section has its title before what is in it.
+// attach puts a file between this page and the next.
 func (p *pages) attach(f Part) {
-	if slices.ContainsFunc(p.stack, func(f *frame) bool { return f.open != "" && !f.shown }) {
-		p.makeRoom(0, 0)
-		p.enter()
-	}
 	p.turn()
 	p.parts = append(p.parts, f)
 }

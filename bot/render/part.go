@@ -116,11 +116,15 @@ func ThinkingParts(asRich bool, title, text string, room int) []Part {
 		return []Part{longAnswer(text, room)}
 	}
 	if asRich && !blank(text) {
+		section := frame{open: "<details><summary>" + escaped(title) + "</summary>", shut: "</details>", gap: 2, blocks: 2}
 		p := &rich{pages: newPages(room)}
-		p.push(fold(title))
+		p.push(section)
 		p.prose(text)
 		p.pop()
-		return withTexts(p.finish(), room)
+		return withTexts(p.finish(), room, func(rich string) Text {
+			body := strings.TrimSuffix(strings.TrimPrefix(rich, section.open), section.shut)
+			return Join(Bold("▸ "+title), Plain("\n\n"), Markdown(body))
+		})
 	}
 	return each.As(thinking(text).Split(Limit-room), func(t Text) Part { return Part{Text: t} })
 }

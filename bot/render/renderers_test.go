@@ -132,9 +132,7 @@ func active(n ast.Node, source []byte) []string {
 	case *ast.RawHTML:
 		return []string{"html: " + string(n.Segments.Value(source))}
 	case *ast.HTMLBlock:
-		if body := strings.TrimSpace(htmlBody(n, source)); body != "</details>" && !strings.HasPrefix(body, "<details><summary>") || strings.Count(body, "<") > 3 {
-			return []string{"html: " + body}
-		}
+		return []string{"html: " + htmlBody(n, source)}
 	case *ast.Image:
 		return []string{"picture: " + string(n.Destination)}
 	case *ast.Link:

@@ -59,10 +59,6 @@ func TestRichTable(t *testing.T) {
 	parts := Rich("a\n\n"+table(21, 2, "")+"\n\nb", 0)
 	require.Len(t, parts, 3)
 	assert.Equal(t, "table.png", parts[1].File.Name, "with more columns than Telegram draws")
-	parts = Rich("<details><summary>a</summary>\n\n"+table(21, 2, "")+"\n\n</details>\n\n**b**", 0)
-	require.Len(t, parts, 3)
-	assert.Equal(t, "<details><summary>a</summary>\n\n</details>", parts[0].Rich)
-	assert.Equal(t, "**b**", parts[2].Rich)
 }
 
 func TestRichLists(t *testing.T) {
@@ -88,20 +84,6 @@ func TestRichLists(t *testing.T) {
 	got = richOf(t, "- [x] a\n"+strings.Repeat("\n  b\n", 437)+"\n  > c\n  > ```\n  > <x>\n  > <y>\n  > ```", 0)
 	require.Len(t, got, 2)
 	assert.True(t, strings.HasPrefix(got[1], "- > "), got[1])
-}
-
-func TestRichSections(t *testing.T) {
-	src := "<details>\n<summary>T</summary>\n\n" + strings.Repeat(strings.Repeat("word ", 300)+"\n\n", 40) + "</details>\n\nb"
-	got := richOf(t, src, 0)
-	require.Len(t, got, 2)
-	for _, p := range got {
-		assert.True(t, strings.HasPrefix(p, "<details><summary>T</summary>\n\nword"))
-		assert.Contains(t, p, "\n\n</details>")
-	}
-	assert.True(t, strings.HasSuffix(got[1], "\n\n</details>\n\nb"))
-	title := strings.Repeat("title ", 60)
-	got = richOf(t, "<details><summary>"+title+"</summary>\n\na\n\n</details>", 0)
-	assert.Equal(t, []string{"<details><summary>" + title[:50] + "…</summary>\n\n" + strings.TrimSpace(title) + "\n\na\n\n</details>"}, got)
 }
 
 func TestRichDepth(t *testing.T) {

@@ -19,7 +19,6 @@ type rich struct {
 	source []byte
 	room   int // bytes that the piece may still become
 	answer *attachments
-	folds  []*frame // sections that are open; nil is one that would be too deep
 	ended  ended
 	before string // what a flattened item has before its text
 }
@@ -55,7 +54,8 @@ func (r *rich) block(n ast.Node, depth int) {
 	case *formulaBlock:
 		r.code(latex(n.source()), "math")
 	case *ast.HTMLBlock:
-		r.html(htmlBody(n, r.source))
+		r.apart(2)
+		r.prose(htmlBody(n, r.source))
 	case *ast.LinkReferenceDefinition:
 		r.prose(strings.TrimRight(string(n.Lines().Value(r.source)), "\n"))
 	case *ast.Blockquote:
@@ -79,11 +79,8 @@ func (r *rich) within(f frame, inside func()) bool {
 	if !r.push(f) {
 		return false
 	}
-	open := len(r.stack)
 	inside()
-	for len(r.stack) >= open { // and the sections that were not closed in it
-		r.pop()
-	}
+	r.pop()
 	return true
 }
 
@@ -197,51 +194,6 @@ func (r *rich) code(body, lang string) {
 	r.apart(2)
 }
 
-// html shows HTML as it is written, but for the sections that fold.
-func (r *rich) html(body string) {
-	title, begins := foldedTitle(body)
-	switch {
-	case begins:
-		r.apart(2)
-		r.fold(title)
-	case endsFold(body):
-		r.unfold()
-		r.apart(2)
-	default:
-		r.apart(2)
-		r.prose(body)
-	}
-}
-
-func (r *rich) fold(title string) {
-	var open *frame
-	if r.push(fold(title)) {
-		open = r.stack[len(r.stack)-1]
-	}
-	if open == nil || len(title) > maxTitle {
-		r.prose(title)
-	}
-	r.folds = append(r.folds, open)
-}
-
-// unfold ends the last section, unless it ended with the item it was in.
-func (r *rich) unfold() {
-	last, top := len(r.folds)-1, len(r.stack)-1
-	if last >= 0 && top >= 0 && r.folds[last] == r.stack[top] {
-		r.pop()
-	}
-	r.folds = r.folds[:max(last, 0)]
-}
-
-const maxTitle = 200 // bytes of the title of a section: it is written again on every page
-
-func fold(title string) frame {
-	if len(title) > maxTitle {
-		title = title[:prefix(title, maxTitle/4)] + "…"
-	}
-	return frame{open: "<details><summary>" + escaped(title) + "</summary>", shut: "</details>", gap: 2, blocks: 2, depth: 1}
-}
-
 func (r *rich) list(l *ast.List, depth int) {
 	between := 2
 	if l.IsTight {
@@ -310,11 +262,11 @@ func itemBox(n ast.Node) *east.TaskCheckBox {
 	return box
 }
 
-// Rich is Entities for a server that has rich messages (Bot API 10.1): tables, headings, lists of tasks, sections that fold,
-// code and formulas as Telegram draws them. An answer without any formatting stays a plain text.
+// Rich is Entities for a server that has rich messages (Bot API 10.1): tables, headings, lists of tasks, code and formulas
+// as Telegram draws them. An answer without any formatting stays a plain text.
 //
 // Nothing that an agent quotes becomes active: pictures are links, HTML is text, links that act in Telegram (tg:) are
-// text. The one exception are sections that fold.
+// text.
 func Rich(src string, room int) (parts []Part) {
 	// goldmark is foreign code over foreign bytes.
 	defer func() {
@@ -328,10 +280,10 @@ func Rich(src string, room int) (parts []Part) {
 	}
 	r := &rich{pages: newPages(room), parser: newParser(), answer: &attachments{most: maxFiles, room: room}}
 	plain := true
-	for _, p := range pieces(unfold(cleaned), maxPiece) {
+	for _, p := range pieces(cleaned, maxPiece) {
 		plain = r.piece(p) && plain
 	}
-	parts = withTexts(r.finish(), room)
+	parts = withTexts(r.finish(), room, Markdown)
 	if len(parts) > maxParts {
 		return []Part{longAnswer(cleaned, room)}
 	}
@@ -391,13 +343,13 @@ func forDrawing(doc ast.Node) {
 	})
 }
 
-// withTexts gives each part what a message without rich formatting would show of it, as much as it holds. A part in which
-// nothing can be seen is left out.
-func withTexts(parts []Part, room int) []Part {
+// withTexts gives each part what a message without rich formatting would show of it, as much as it holds. plain says
+// that of the Markdown of a part. A part in which nothing can be seen is left out.
+func withTexts(parts []Part, room int, plain func(rich string) Text) []Part {
 	var shown []Part
 	for _, p := range parts {
 		if p.File == nil {
-			texts := Markdown(p.Rich).Split(Limit - room)
+			texts := plain(p.Rich).Split(Limit - room)
 			if len(texts) == 0 {
 				continue
 			}
