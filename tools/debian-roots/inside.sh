@@ -36,8 +36,10 @@ ci_part() {
 }
 
 test_part() {
-	# shellcheck disable=SC2046 # a list of packages
-	install $(sed -n 's/.*packages, next to Go: `\([^`]*\)`.*/\1/p' README.md)
+	local packages
+	packages=$(sed -n 's/.*packages, in addition to Go: `\([^`]*\)`.*/\1/p' README.md)
+	# shellcheck disable=SC2086 # a list of packages
+	install ${packages:?README.md names none}
 	"${as[@]}" make test
 }
 
