@@ -263,3 +263,25 @@ func TestLeftPlaceholderCloses(t *testing.T) {
 		return err == nil && !slices.ContainsFunc(panes, func(p tmux.Pane) bool { return p.WindowName == tmux.PlaceholderName })
 	})
 }
+
+// show-buffer of tmux 3.5a prints more than the buffer if that has 976 bytes, or some other lengths.
+func TestCaptureEndsWithTheScreen(t *testing.T) {
+	r := ensured(t)
+	pane := r.shell(t, "u-1", `stty -echo; while read -r _; do printf x; done`)
+	const first, last = 850, 1000
+	r.tmux(t, "resize-window", "-t", pane.ID.String(), "-x", "80", "-y", "24")
+	press := func(n int) { r.tmux(t, "send-keys", "-t", pane.ID.String(), "-N", strconv.Itoa(n), "Enter") }
+	press(first)
+	for n := first; n <= last; n++ {
+		var screen string
+		eventually(t, func() bool {
+			var err error
+			screen, err = r.Capture(t.Context(), pane.ID, 0)
+			require.NoError(t, err)
+			return strings.Count(screen, "x") >= n
+		})
+		assert.Equal(t, n, strings.Count(screen, "x"))
+		assert.Empty(t, strings.Trim(screen, "x \n"))
+		press(1)
+	}
+}
