@@ -197,12 +197,11 @@ func recovering() life {
 			stands("delta", session.Lost, "begins")),
 		row("echo", "report-posted", "the message is posted, that is not recorded", "a `lost` record of which nobody was told, and the message in the outbox", "tells it once more", "told twice at most",
 			stands("echo", session.Lost, "done")),
-		removingBackups(),
 		endingLeftovers(),
 		restoringBackup(),
 	}
 	return life{name: "recovery", setup: func(s *stage) {
-		for _, name := range []string{"alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "hotel", "golf"} {
+		for _, name := range []string{"alpha", "bravo", "charlie", "delta", "echo", "hotel", "golf"} {
 			s.open(name, s.dir)
 		}
 		s.prompt("say hello")
@@ -223,35 +222,6 @@ func (s *stage) backups() (whole, underWay []string) {
 		whole = append(whole, f.Name())
 	}
 	return whole, underWay
-}
-
-// backupsKept is how many backups are kept.
-const backupsKept = 10
-
-func removingBackups() crash {
-	return crash{step: "recovery", point: "backup-removing", when: "an old backup is being removed",
-		disk: "a new backup; the oldest one under another name", fresh: "removes the rest of it", also: "the newest 10 backups are there, none half",
-		prepare: func(s *stage) {
-			s.loses("foxtrot")
-			whole, _ := s.backups()
-			for n := len(whole); n < backupsKept; n++ {
-				name := time.Date(2020, 1, n, 0, 0, 0, 0, time.UTC).Format("2006-01-02T15-04-05.000Z") + ".tar.gz"
-				data, err := os.ReadFile(filepath.Join(s.state, "backups", whole[0]))
-				require.NoError(s.t, err)
-				require.NoError(s.t, os.WriteFile(filepath.Join(s.state, "backups", name), data, 0o600))
-			}
-		},
-		dead: func(s *stage) {
-			_, half := s.backups()
-			assert.Len(s.t, half, 1)
-			assert.Equal(s.t, session.Running, s.record("foxtrot").State)
-		},
-		after: func(s *stage) {
-			hears("disappeared: foxtrot")(s)
-			whole, half := s.backups()
-			assert.Len(s.t, whole, backupsKept)
-			assert.Empty(s.t, half)
-		}}
 }
 
 // endingLeftovers makes a session of which its record says that it is over,

@@ -32,9 +32,8 @@ const (
 
 // Backups makes and restores copies of all session records. A copy has the record's bytes, so that a
 // record which this program cannot read comes back unchanged too, but not the fields that may repeat a
-// prompt: see session.WithoutPrompts. A backup is one file, whole or absent. A
-// folder with a backup's name is a backup that an earlier version made. Such a name with a leading
-// dot is a write or a removal under way: a crash may leave it, and the next Make removes it.
+// prompt: see session.WithoutPrompts. A backup is one file, whole or absent. A file that has a backup's
+// name after a leading dot is a write under way: a crash may leave it, and the next Make removes it.
 //
 // Records may change while Make copies them, as they do beside a running bot: each record is copied
 // whole, as it was at one moment, but not all records at the same moment. During a Restore no
@@ -53,7 +52,6 @@ type Backup struct {
 	At      time.Time
 	Records int
 	Broken  error // why it cannot be restored; nil: it can
-	folder  bool  // an earlier version made it
 }
 
 // Restored is what a Restore did.
@@ -88,10 +86,9 @@ func (b Backups) named() (list []Backup, err error) {
 		return nil, fmt.Errorf("list backups: %w", err)
 	}
 	for _, e := range entries { // they come sorted by name
-		name, isFile := strings.CutSuffix(e.Name(), backupEnding)
-		at, err := time.Parse(backupName, name)
-		if err == nil && (isFile && e.Type().IsRegular() || !isFile && e.IsDir()) {
-			list = append(list, Backup{Name: name, At: at, folder: e.IsDir()})
+		name, ok := strings.CutSuffix(e.Name(), backupEnding)
+		if at, err := time.Parse(backupName, name); ok && err == nil && e.Type().IsRegular() {
+			list = append(list, Backup{Name: name, At: at})
 		}
 	}
 	return list, nil
@@ -163,7 +160,7 @@ func (b Backups) copyAll(ctx context.Context) (made Backup, err error) {
 	if err := errors.Join(b.clean(), parent.Sync()); err != nil { // the folder's own name
 		return made, err
 	}
-	records, _, err := readRecords(b.Sessions)
+	records, err := readRecords(b.Sessions)
 	if err != nil {
 		return made, err
 	}
@@ -182,7 +179,7 @@ func (b Backups) copyAll(ctx context.Context) (made Backup, err error) {
 	return made, b.write(ctx, made.Name, records)
 }
 
-// clean removes what a crash has left of backups that were being written or removed. Other hidden files are a person's.
+// clean removes what a crash has left of backups that were being written. Other hidden files are a person's.
 func (b Backups) clean() error {
 	entries, err := disk.ReadDir(b.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -196,11 +193,9 @@ func (b Backups) clean() error {
 	return errors.Join(err, b.purged().Tidy())
 }
 
-// isLeftover reports whether a name is a backup's, hidden: write and remove work under such names, and an earlier version
-// wrote under one with "tmp-".
+// isLeftover reports whether a name is a backup's, hidden: write works under such a name.
 func isLeftover(name string) bool {
 	name, hidden := strings.CutPrefix(name, ".")
-	name = strings.TrimPrefix(name, "tmp-")
 	if !hidden || len(name) < len(backupName) {
 		return false
 	}
@@ -222,18 +217,11 @@ func (b Backups) write(ctx context.Context, name string, records map[string][]by
 
 // read returns all records of a backup, or an error.
 func (b Backups) read(one Backup) (map[string][]byte, error) {
-	if !one.folder {
-		data, err := b.folder().Read(one.Name + backupEnding)
-		if err != nil {
-			return nil, err
-		}
-		return unpack(data)
+	data, err := b.folder().Read(one.Name + backupEnding)
+	if err != nil {
+		return nil, err
 	}
-	records, foreign, err := readRecords(filepath.Join(b.Dir, one.Name))
-	if foreign > 0 {
-		err = fmt.Errorf("%d of its records cannot be read", foreign)
-	}
-	return records, err
+	return unpack(data)
 }
 
 // prune removes all but the newest backups. A backup with a later time than the one that was just
@@ -250,29 +238,11 @@ func (b Backups) prune(made, keep string) error {
 	extra := max(0, len(list)-backupsKept)
 	list = slices.DeleteFunc(list, func(one Backup) bool { return one.Name == keep })
 	for _, old := range list[:extra] {
-		if err := b.remove(old); err != nil {
+		if err := b.folder().Remove(old.Name + backupEnding); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// remove renames a backup before it deletes it: a half-deleted folder must not look like a backup.
-func (b Backups) remove(old Backup) error {
-	name, gone := old.Name, filepath.Join(b.Dir, "."+old.Name)
-	if !old.folder {
-		name += backupEnding
-	}
-	if err := disk.Rename(filepath.Join(b.Dir, name), gone); err != nil {
-		return err
-	}
-	if old.folder {
-		if err := b.folder().Sync(); err != nil {
-			return err
-		}
-	}
-	b.at("backup-removing")
-	return disk.RemoveAll(gone)
 }
 
 // swap writes the wanted records first and removes the others afterwards, so that no session is
@@ -324,8 +294,8 @@ func recordFiles(dir string) ([]string, error) {
 }
 
 // readRecords reads all records of a folder. A file that is not a regular file of this user, or is
-// larger than a record can be, is foreign: it is neither copied nor removed.
-func readRecords(dir string) (records map[string][]byte, foreign int, err error) {
+// larger than a record can be, is left out: it is neither copied nor removed.
+func readRecords(dir string) (records map[string][]byte, err error) {
 	names, err := recordFiles(dir)
 	records = make(map[string][]byte, len(names))
 	for _, name := range names {
@@ -334,12 +304,11 @@ func readRecords(dir string) (records map[string][]byte, foreign int, err error)
 		case err == nil:
 			records[name] = data
 		case errors.Is(err, spool.ErrForeign), errors.Is(err, spool.ErrTooBig):
-			foreign++
 		case !errors.Is(err, fs.ErrNotExist):
-			return nil, 0, err
+			return nil, err
 		}
 	}
-	return records, foreign, err
+	return records, err
 }
 
 func (b Backups) folder() spool.Folder { return spool.Folder{Path: b.Dir, MaxSize: backupMost} }

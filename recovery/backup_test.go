@@ -107,14 +107,6 @@ func (s *shelf) backup(t *testing.T, name string) files {
 	}
 }
 
-// oldBackup makes a backup as earlier versions did: a folder.
-func (s *shelf) oldBackup(t *testing.T, name string) (dir string) {
-	t.Helper()
-	dir = filepath.Join(s.Dir, name)
-	require.NoError(t, os.CopyFS(dir, os.DirFS(s.Sessions)))
-	return dir
-}
-
 func (s *shelf) mustMake(t *testing.T) string {
 	t.Helper()
 	name, err := s.Make(t.Context())
@@ -426,68 +418,17 @@ func TestP8_RestoreOfTheOldestBackup(t *testing.T) {
 func TestP8_HalfABackupIsNoneAndGoes(t *testing.T) {
 	s := newShelf(t.TempDir())
 	s.put(t, files{recordFile(1): "1"})
-	half := filepath.Join(s.Dir, ".tmp-2026-03-04T12-00-00.000Z")
-	require.NoError(t, os.MkdirAll(half, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(half, recordFile(2)), []byte("half"), 0o600))
+	half := filepath.Join(s.Dir, ".2026-03-04T12-00-00.000Z.tar.gz4711")
+	require.NoError(t, os.MkdirAll(s.Dir, 0o700))
+	require.NoError(t, os.WriteFile(half, []byte("half"), 0o600))
 	assert.Empty(t, s.names(t))
-	for _, name := range []string{".tmp-2026-03-04T12-00-00.000Z", ".tmp", "2026-03-04"} {
+	for _, name := range []string{filepath.Base(half), ".2026", "2026-03-04"} {
 		_, err := s.Restore(t.Context(), name)
 		require.ErrorIs(t, err, recovery.ErrNoBackup)
 	}
-	assert.DirExists(t, half, "a failed restore does nothing")
-	written := filepath.Join(s.Dir, ".2026-03-04T12-00-00.000Z.tar.gz4711")
-	require.NoError(t, os.WriteFile(written, []byte("half"), 0o600))
-	assert.Empty(t, s.names(t))
+	assert.FileExists(t, half, "a failed restore does nothing")
 	name := s.mustMake(t)
 	assert.Equal(t, packed([]string{name}), s.entries(t))
-}
-
-// TestP8_ABackupOfAnEarlierVersionStillRestores: it is a folder, and goes as the others do.
-func TestP8_ABackupOfAnEarlierVersionStillRestores(t *testing.T) {
-	s := newShelf(t.TempDir())
-	s.put(t, anyBytes())
-	const name = "2026-03-04T11-00-00.000Z"
-	dir := s.oldBackup(t, name)
-	s.set(t, files{recordFile(7): "since"})
-	list, err := s.List()
-	require.NoError(t, err)
-	require.Len(t, list, 1)
-	assert.Equal(t, []any{name, backupNoon.Add(-time.Hour), 5}, []any{list[0].Name, list[0].At, list[0].Records})
-	done, err := s.Restore(t.Context(), "2026-03-04T11")
-	require.NoError(t, err)
-	assert.Equal(t, anyBytes(), s.records(t))
-	assert.Equal(t, files{recordFile(7): "since"}, s.backup(t, done.Before.Name))
-	assert.Equal(t, []string{done.Before.Name, name}, s.names(t))
-
-	require.NoError(t, s.Erase(t.Context(), recordID(1)))
-	assert.NoFileExists(t, filepath.Join(dir, recordFile(1)))
-	assert.FileExists(t, filepath.Join(dir, recordFile(2)))
-	for range 9 {
-		s.mustMake(t)
-	}
-	assert.NoDirExists(t, dir)
-	assert.Len(t, s.entries(t), 10)
-}
-
-// A backup of which something cannot be read would remove the rest.
-func TestP8_ABackupThatIsNotReadableIsNotRestored(t *testing.T) {
-	for _, spoil := range []struct {
-		name string
-		file func(path string) error
-	}{
-		{"a link", func(path string) error { return errors.Join(os.Remove(path), os.Symlink("/etc/passwd", path)) }},
-		{"too big", func(path string) error { return os.Truncate(path, spool.DefaultMaxSize+1) }},
-	} {
-		t.Run(spoil.name, func(t *testing.T) {
-			s := newShelf(t.TempDir())
-			s.put(t, anyBytes())
-			const name = "2026-03-04T11-00-00.000Z"
-			require.NoError(t, spoil.file(filepath.Join(s.oldBackup(t, name), recordFile(1))))
-			_, err := s.Restore(t.Context(), name)
-			require.ErrorContains(t, err, "1 of its records cannot be read")
-			assert.Equal(t, anyBytes(), s.records(t))
-		})
-	}
 }
 
 // What stands where a record is to be, and is in no backup, is not replaced.
@@ -734,7 +675,7 @@ func TestP8_ACrashInABackupLosesNothing(t *testing.T) {
 		assert.Equal(t, fiveRecords("a", 1), s.backup(t, made))
 		assert.Len(t, s.entries(t), 10, "nothing of the crash is left")
 	}
-	assert.Equal(t, 7, crashes, "five files, the backup, and the removal of an old one")
+	assert.Equal(t, 6, crashes, "five files, and the backup")
 }
 
 func TestP8_ACrashInARestoreIsFinishedByTheNext(t *testing.T) {

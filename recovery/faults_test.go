@@ -33,10 +33,9 @@ func turnsOfBackups() *disktest.Turns {
 			erased, file = s.left(t, 2)
 			require.NoError(t, s.Keep(erased))
 			made := s.file(s.mustMake(t))
-			for n := range 8 {
+			for n := range 9 {
 				require.NoError(t, os.Link(made, s.file(backupNoon.Add(-time.Duration(n+1)*time.Hour).Format("2006-01-02T15-04-05.000Z"))))
 			}
-			s.oldBackup(t, "2026-03-04T01-00-00.000Z")
 			require.NoError(t, os.Remove(file))
 			require.NoError(t, os.WriteFile(filepath.Join(s.Dir, ".2026-03-04T02-00-00.000Z.tar.gz123"), nil, 0o600))
 			s.setTime(backupNoon.Add(24 * time.Hour))

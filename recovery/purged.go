@@ -114,9 +114,6 @@ func (b Backups) Erase(ctx context.Context, id uuid.UUID) error {
 }
 
 func (b Backups) eraseFrom(ctx context.Context, one Backup, name string) error {
-	if one.folder {
-		return spool.Folder{Path: filepath.Join(b.Dir, one.Name), Fsync: true}.Remove(name)
-	}
 	records, err := b.read(one)
 	if err != nil {
 		return &UnreadBackup{filepath.Join(b.Dir, one.Name+backupEnding), err}

@@ -135,22 +135,6 @@ func TestAFileThatSomebodyRemovedIsARecordThatIsGone(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(f.dir, file(r.ID)))
 }
 
-// TestWhatAnEarlierProgramBroughtBack has the time of that in its history only.
-func TestWhatAnEarlierProgramBroughtBack(t *testing.T) {
-	f := newFolders(t)
-	f.dir = household(t, 1)
-	s := f.open(t)
-	id := s.Shared()[0].ID
-	require.NoError(t, s.Do(t.Context(), id, func(r *Record, save func() error) error {
-		r.Note(noon, BroughtBack, "it had left")
-		r.Note(noon.Add(time.Hour), "chat.note", "a later line")
-		return save()
-	}))
-	r, _ := f.open(t).Get(id)
-	assert.Equal(t, noon, r.ReturnedAt)
-	assert.Empty(t, r.History)
-}
-
 // TestWhatIsOverTakesLittleMemory, also once everybody shares it.
 func TestWhatIsOverTakesLittleMemory(t *testing.T) {
 	const records = 500

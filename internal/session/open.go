@@ -98,8 +98,8 @@ func understandShort(name string, data []byte) (Record, error) {
 	return r, err
 }
 
-// plainHistory reports whether Whole will understand the history, and nothing in the history
-// concerns the rest of the record. It may say no in doubt: the history is read at once then.
+// plainHistory reports whether Whole will understand the history. It may be wrong only by false: the
+// history is read at once then.
 func plainHistory(history gjson.Result) bool {
 	plain := history.IsArray()
 	history.ForEach(func(_, line gjson.Result) bool {
@@ -109,9 +109,7 @@ func plainHistory(history gjson.Result) bool {
 			switch key.Str {
 			case "at":
 				plain = plain && new(time.Time).UnmarshalText([]byte(value.Str)) == nil
-			case "rule":
-				plain = plain && value.Str != string(BroughtBack)
-			case "from", "to", "why":
+			case "from", "to", "rule", "why":
 			default:
 				plain = false
 			}
@@ -131,11 +129,6 @@ func understand(name string, data []byte) (r Record, _ error) {
 		return Record{}, fmt.Errorf("the file is named %s, but its id is %s", name, r.ID)
 	}
 	r.straighten()
-	for _, c := range r.History { // an earlier ccbot wrote no returned_at
-		if c.Rule == BroughtBack && c.At.After(r.ReturnedAt) {
-			r.ReturnedAt = c.At
-		}
-	}
 	return r, nil
 }
 

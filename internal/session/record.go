@@ -132,7 +132,7 @@ type Record struct {
 	Version int       `json:"version"`
 	ID      uuid.UUID `json:"id"`
 	Name    string    `json:"name"`
-	// NamedBy is the rule that made the name; empty: a person, or an older program. FormerNames still
+	// NamedBy is the rule that made the name; empty: a person. FormerNames still
 	// lead to the session, the newest last. NameDue means that the window does not have the name yet.
 	NamedBy     Namer    `json:"named_by,omitempty"`
 	FormerNames []string `json:"former_names,omitempty"`
