@@ -43,7 +43,7 @@ func TestEachSettingIsChosenOnItsPage(t *testing.T) {
 		{i18n.SettingFolder, "~/shop", conversation.Settings{Dir: "/home/alice/shop"}, "Folder: ~/shop"},
 		{i18n.SettingIdle, "1 h", conversation.Settings{IdleAfter: &hour}, "Idle limit: 1 h"},
 		{i18n.SettingIdle, "never", conversation.Settings{IdleAfter: new(time.Duration)}, "Idle limit: never"},
-		{i18n.SettingSteps, "messages", conversation.Settings{Steps: "messages"}, "Steps: messages"},
+		{i18n.SettingSteps, "nowhere", conversation.Settings{Steps: "off"}, "Steps: nowhere"},
 		{i18n.SettingNotices, "off", conversation.Settings{Background: "off"}, "Notices: off"},
 		{i18n.SettingNotices, "line with a sound", conversation.Settings{Background: "sound"}, "Notices: line with a sound"},
 		{i18n.SettingNotices, "full answers", conversation.Settings{Background: "full"}, "Notices: full answers"},
@@ -75,6 +75,16 @@ func TestEachSettingIsChosenOnItsPage(t *testing.T) {
 			assert.Equal(t, first, w.Shows(t, id).Text.Text)
 		})
 	}
+}
+
+// A chat that chose a message for each step has chosen nothing.
+func TestFormerChoiceOfStepsIsNone(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Steps = turn.Nowhere
+	w.Restart(t)
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Steps = "messages" }))
+	id := opensSettings(t, w, chattest.PrivateChat(chattest.Alice), chattest.Alice)
+	assert.Contains(t, w.Shows(t, id).Text.Text, "Steps: nowhere (default)")
 }
 
 // /new without a folder begins in the folder that was chosen, and says so where that is gone.

@@ -1,7 +1,6 @@
 package bot_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -379,50 +378,11 @@ func TestContextCanBeCompactedFromACard(t *testing.T) {
 	})
 }
 
-func TestStepsAsMessages(t *testing.T) {
-	inTurns(t, turn.AsMessages, func(t *testing.T, w *turnWorld) {
-		w.types("go")
-		w.phase("working")
-		w.writes(chattest.PromptLine("go"))
-		w.Telegram.OnSend = func(context.Context, outbox.Message) error { return outbox.ErrUnsure }
-		w.writes(bash("a", "one"), bash("b", "two"))
-		w.Telegram.OnSend = nil
-		w.Work(t)
-		w.writes(bash("c", "three"))
-		assert.Equal(t, []string{"▸ one\n▸ two", "▸ three"}, w.Telegram.AnswersSent())
-		assert.False(t, w.Telegram.Sent[0].Sounds)
-	})
-}
-
-func TestStepsThatWaitAreNotLost(t *testing.T) {
-	t.Parallel()
-	inTurns(t, turn.AsMessages, func(t *testing.T, w *turnWorld) {
-		w.types("go")
-		w.phase("working")
-		w.writes(chattest.PromptLine("go"))
-		w.Telegram.OnSend = func(context.Context, outbox.Message) error { return outbox.ErrUnsure }
-		var want []string
-		for i := range 150 {
-			line := fmt.Sprintf("%03d %s", i, strings.Repeat("x", 36))
-			want = append(want, "▸ "+line)
-			w.writes(bash(fmt.Sprint(i), line))
-		}
-		w.Telegram.OnSend = nil
-		w.Work(t)
-		var lines []string
-		for _, m := range w.Telegram.Sent {
-			assert.Equal(t, outbox.Later, m.Rank, "it comes before the answer")
-			lines = append(lines, strings.Split(m.Text.Text, "\n")...)
-		}
-		assert.ElementsMatch(t, want, lines)
-	})
-}
-
 // What a turn of many steps costs in calls of the Bot API: the outbox leaves out what the pace has no room
 // for, so these are the most.
 func TestCallsOfATurnOfManySteps(t *testing.T) {
 	calls := make(map[turn.Steps]map[string]int)
-	for _, steps := range []turn.Steps{turn.OnCard, turn.Nowhere, turn.AsMessages} {
+	for _, steps := range []turn.Steps{turn.OnCard, turn.Nowhere} {
 		inTurns(t, steps, func(t *testing.T, w *turnWorld) {
 			w.types("go")
 			w.phase("working")

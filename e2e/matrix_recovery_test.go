@@ -15,6 +15,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/recovery"
 )
 
 // loses closes the pane of a session without ccbot.
@@ -261,15 +262,10 @@ func restoringBackup() crash {
 		also: "what was there before is in a backup",
 		args: []string{"recover", "--restore", "2020"},
 		prepare: func(s *stage) {
-			older := filepath.Join(s.state, "backups", "2020-12-31T00-00-00.000Z")
-			require.NoError(s.t, os.CopyFS(older, os.DirFS(filepath.Join(s.state, "sessions"))))
-			require.NoError(s.t, os.Chmod(older, 0o700))
-			whole, _ := s.backups()
-			for _, name := range whole {
-				if strings.HasPrefix(name, "2020-01") {
-					require.NoError(s.t, os.RemoveAll(filepath.Join(s.state, "backups", name)))
-				}
-			}
+			older := recovery.Backups{Dir: filepath.Join(s.state, "backups"), Sessions: filepath.Join(s.state, "sessions"),
+				Now: func() time.Time { return time.Date(2020, 12, 31, 0, 0, 0, 0, time.UTC) }}
+			_, err := older.Make(s.t.Context())
+			require.NoError(s.t, err)
 			for _, name := range []string{"alpha", "bravo", "hotel"} {
 				s.edit(name, func(r recordFile) { r.set("host", edited) })
 			}

@@ -22,7 +22,7 @@ type Settings struct {
 	Model      string         `json:"model,omitempty"`      // of new sessions
 	Dir        string         `json:"dir,omitempty"`        // the folder of new sessions
 	IdleAfter  *time.Duration `json:"idle_after,omitempty"` // after which a session of this chat is archived; 0: never
-	Steps      string         `json:"steps,omitempty"`      // what is shown of a turn: card, messages, off
+	Steps      string         `json:"steps,omitempty"`      // what is shown of a turn: card, off
 	Background string         `json:"background,omitempty"` // what sessions that are not the current one report at the end of a turn
 	Quiet      *Hours         `json:"quiet,omitempty"`      // in which nothing sounds but what cannot wait
 	QuietFor   *Span          `json:"quiet_for,omitempty"`  // the same, once

@@ -20,7 +20,7 @@
 // burst. All cards of a chat share one message or edit per 3 s, in a group per 10 s; one that has come to a
 // turning point may go early, and the next card waits for it. The message of a card pays for its last
 // edit, which goes before all other calls of cards and is never dropped. Of other edits of cards at
-// most 22 wait in a chat: the oldest is dropped, and its owner is told. A chat that Telegram told to wait is slower for a while. Budgets outlive a clean stop.
+// most 22 wait in a chat: the oldest is dropped, and its owner is told. A run begins without a burst.
 // Flush waits for what may be sent at once.
 //
 // A call that Telegram answers with 401 or 404 is not carried out, and is made again for as long as

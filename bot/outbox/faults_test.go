@@ -70,27 +70,21 @@ func (f *faultyOutbox) Check(t *testing.T) {
 	assert.LessOrEqual(t, len(left), 1, "but for the chat that accepts nothing: %s", left)
 }
 
-// turnsOfNotes notes for the next run which server has rich messages, which chat is blocked, and when the budgets are full.
+// turnsOfNotes notes for the next run which server has rich messages, and which chat is blocked.
 func turnsOfNotes() *disktest.Turns {
 	var b *bench
-	up := func() time.Duration { return time.Hour }
 	return &disktest.Turns{
 		Prepare: func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "state")
 			before := newBench(t, dir, nil)
-			before.Uptime = up
 			before.notes.park(5, errors.New("it is blocked"))
-			before.keepBudgets()
 			b = newBench(t, dir, nil)
-			b.Uptime = up
 			return dir
 		},
 		Turn: func() error {
-			b.budgets.Do(b.takeBudgets)
 			b.notes.unpark(5)
 			b.notes.rich(false)
 			b.notes.park(6, errors.New("it is blocked"))
-			b.keepBudgets()
 			return nil
 		},
 		Done: func(t *testing.T) {
@@ -100,8 +94,6 @@ func turnsOfNotes() *disktest.Turns {
 			_, parked = next.notes.parked.Get(key(6))
 			assert.True(t, parked)
 			_, known := next.notes.servers.Get(next.notes.server)
-			assert.True(t, known)
-			_, known = next.notes.full.Get("stop")
 			assert.True(t, known)
 		},
 	}

@@ -16,7 +16,6 @@ const (
 	parkedFile = "parked.json" // chat → since when it takes nothing
 	richFile   = "rich.json"   // server → whether it has rich messages (Bot API 10.1)
 	holdsFile  = "holds.json"  // chat → the wait that Telegram has asked for: a restart must not cut it short
-	paceFile   = "pace.json"   // chat → the uptime at which its budget is full again; written only at a clean stop
 )
 
 // richAgain is the time after which a server that had no rich messages is asked again: it may have
@@ -47,14 +46,12 @@ type notes struct {
 	parked  *facts.File[time.Time]
 	servers *facts.File[richFact]
 	holds   *facts.File[hold]
-	full    *facts.File[time.Duration]
 }
 
 func openNotes(home spool.Folder, server string, log *slog.Logger) notes {
 	aside := filepath.Join(home.Path, quarantineFolder)
 	return notes{server: server, log: log, parked: facts.Open[time.Time](home, parkedFile, aside, log),
-		servers: facts.Open[richFact](home, richFile, aside, log), holds: facts.Open[hold](home, holdsFile, aside, log),
-		full: facts.Open[time.Duration](home, paceFile, aside, log)}
+		servers: facts.Open[richFact](home, richFile, aside, log), holds: facts.Open[hold](home, holdsFile, aside, log)}
 }
 
 func key(chat int64) string { return strconv.FormatInt(chat, 10) }

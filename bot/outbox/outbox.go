@@ -47,10 +47,6 @@ type Outbox struct {
 	// quick.
 	OnSent func(m Message, messageID int)
 
-	// Uptime, when set before Run, gives how long the machine is up. With it the budgets of chats
-	// outlive a clean stop; after any other end, and without it, a chat begins without a burst.
-	Uptime func() time.Duration
-
 	// Named, set before Run, knows the messages that have a name.
 	Named Owner
 
@@ -66,16 +62,14 @@ type Outbox struct {
 	// Elsewhere, when set before Run, has a message or file that goes past its topic say whose it is.
 	Elsewhere func(m Message) Message
 
-	api     API
-	log     *slog.Logger
-	jitter  func() float64
-	wake    chan struct{}
-	began   time.Time                // about when this run began
-	full    map[string]time.Duration // time after began until the budgets of the previous run are full; nil: unknown
-	budgets sync.Once                // reads once what the previous run has left
-	posts   shelf
-	notes   notes
-	left    leftWork
+	api    API
+	log    *slog.Logger
+	jitter func() float64
+	wake   chan struct{}
+	began  time.Time // about when this run began
+	posts  shelf
+	notes  notes
+	left   leftWork
 
 	mu     sync.Mutex // taken after the one in posts
 	queues queues
@@ -126,7 +120,6 @@ func (o *Outbox) Run(ctx context.Context) error {
 	running.Wait()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.keepBudgets()
 	o.queues.end()
 	return nil
 }
@@ -151,7 +144,6 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) 
 	now := time.Now()
 	for _, l := range q.order {
 		l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return !now.Before(one.expires) })
-		l.ease(now)
 	}
 	switch t := next(now, q.order, q.all, q.flying, q.booked); {
 	case t.lane == nil:

@@ -3,8 +3,6 @@ package outbox
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,123 +189,21 @@ func TestNothingThatMattersLessDelaysAnAnswer(t *testing.T) {
 	}
 }
 
-// A chat that was told to wait is slower afterwards, and as fast as before when it was quiet.
-func TestAChatIsSlowerAfterALimit(t *testing.T) {
-	inBubble(t, once(tooMany(10)), func(t *testing.T, b *bench) {
-		gap := func() time.Duration {
-			for i := range 8 {
-				require.NoError(t, b.Post(t.Context(), say(5, fmt.Sprint(i))))
+// The run before may have used a chat's burst a moment ago.
+func TestStartHasNoBurst(t *testing.T) {
+	for chat, want := range map[int64]int{5: 1, -5: 0} {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, dir, nil)
+			b.began = time.Now()
+			b.run(t)
+			for i := range 6 {
+				require.NoError(t, b.Post(t.Context(), say(chat, fmt.Sprint(i))))
 			}
-			b.idle(20 * time.Second)
-			calls := b.seen("send", true)
-			return (calls[len(calls)-1].at - calls[len(calls)-2].at).Round(10 * time.Millisecond)
-		}
-		b.React(t.Context(), to(5), 3, "👀")
-		b.idle(10 * time.Second)
-		assert.Equal(t, 2*time.Second, gap())
-		b.idle(quiet)
-		assert.Equal(t, time.Second, gap())
-	})
-}
-
-// TestAGroupsBudgetOutlivesACleanStop: a full one is full, of a used one time gives back. After a kill nothing
-// is known of it: all may have been used.
-func TestAGroupsBudgetOutlivesACleanStop(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		used int
-		away time.Duration
-		kill bool // in place of the stop
-		want int  // messages within four seconds
-	}{
-		{"nothing was sent", 0, 0, false, 6},
-		{"all was used", 6, 0, false, 1},
-		{"all was used, half a minute ago", 6, 30 * time.Second, false, 6},
-		{"all was used, and a kill", 6, 0, true, 1},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			dir, up := t.TempDir(), time.Hour
-			synctest.Test(t, func(t *testing.T) {
-				run := func(began time.Time, messages int) *bench {
-					b := newBench(t, dir, nil)
-					b.began, b.Uptime = began, func() time.Duration { return up }
-					b.run(t)
-					for i := range messages {
-						require.NoError(t, b.Post(t.Context(), say(-5, fmt.Sprint(i))))
-					}
-					b.idle(3500 * time.Millisecond)
-					return b
-				}
-				first := run(time.Now().Add(-time.Hour), tt.used)
-				require.Len(t, first.seen("send", true), tt.used)
-				require.NoError(t, first.stop())
-				if tt.kill {
-					require.NoError(t, os.Remove(filepath.Join(dir, paceFile)))
-				}
-				up += tt.away
-				assert.Len(t, run(time.Now(), 8).seen("send", true), tt.want)
-			})
-		})
-	}
-}
-
-// TestABudgetOutlivesACleanStop: what was left, with what time gave since. After a kill nothing is
-// known of it.
-func TestABudgetOutlivesACleanStop(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		used   int           // messages before the stop
-		killed bool          // in place of a stop
-		away   time.Duration // as the machine knows it
-		want   int           // messages that go at once
-	}{
-		{"nothing was sent", 0, false, 0, 3},
-		{"one was sent", 1, false, 0, 2},
-		{"all was used", 3, false, 0, 0},
-		{"all was used, and time has passed", 3, false, 2500 * time.Millisecond, 2},
-		{"all was used, long ago", 3, false, time.Hour, 3},
-		{"the machine has started since, and is up for less", 3, false, -time.Minute, 0},
-		{"a kill", 0, true, 0, 1},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			up := time.Hour
-			run := func(t *testing.T) *bench {
-				b := newBench(t, dir, nil)
-				b.began = time.Now()
-				b.Uptime = func() time.Duration { return up }
-				return b
-			}
-			synctest.Test(t, func(t *testing.T) {
-				first := run(t)
-				first.began = first.began.Add(-time.Hour)
-				first.run(t)
-				_, err := first.Send(context.WithoutCancel(t.Context()), say(6, "another chat"))
-				require.NoError(t, err)
-				for i := range tt.used {
-					_, err := first.Send(context.WithoutCancel(t.Context()), say(5, fmt.Sprint(i)))
-					require.NoError(t, err)
-				}
-				require.NoError(t, first.stop())
-				if tt.killed {
-					killed := run(t)
-					killed.run(t)
-					killed.Typing(t.Context(), to(7))
-					synctest.Wait()
-					assert.NotContains(t, files(t, dir), paceFile, "the file is away as soon as something may be sent")
-				}
-				up += tt.away
-				second := run(t)
-				second.run(t)
-				for i := range 6 {
-					require.NoError(t, second.Post(t.Context(), say(5, fmt.Sprint(i))))
-				}
-				synctest.Wait()
-				assert.Len(t, second.seen("send", true), tt.want)
-				b := second
-				b.idle(time.Minute)
-				assert.Len(t, b.seen("send", true), 6)
-			})
+			synctest.Wait()
+			assert.Len(t, b.seen("send", true), want)
+			b.idle(time.Minute)
+			assert.Len(t, b.seen("send", true), 6)
 		})
 	}
 }

@@ -33,13 +33,6 @@ const (
 // CardsEach is the pace of the cards of a private chat: there is no use in drawing one more often.
 const CardsEach = 3 * time.Second
 
-// A chat that Telegram told to wait is slower for a while: each time half as fast, down to a
-// quarter of the normal pace. After each quiet stretch it becomes one step faster.
-const (
-	maxStrain = 2
-	quiet     = 30 * time.Second
-)
-
 // leaves is how many tokens a message of a rank leaves in its chat's budgets, so that a more
 // important message that comes right after it is sent at once. Without this rest a question in a
 // group would wait for seconds. The message of a card leaves one for the last edit of the card.
@@ -75,8 +68,6 @@ type lane struct {
 	failures int             // in a row
 	budgets  []*rate.Limiter // a message takes one token of each
 	cards    *rate.Limiter   // and a card one of these; its message pays for its last edit
-	strain   int             // how many steps slower it is than normal
-	eased    time.Time       // when it becomes one step faster
 	booked   bool            // the job under way may make a call, and has not paid for it
 	yielded  time.Duration   // the time that all messages of rank Now have taken from the chat's budget
 	served   uint64          // the last turn of the queue
@@ -105,23 +96,6 @@ func timeFor(tokens float64, b *rate.Limiter) time.Duration {
 // be told to wait: the longest wait counts.
 func (l *lane) hold(now time.Time, wait time.Duration) {
 	l.until = now.Add(max(wait, l.until.Sub(now)))
-	l.pace(now, min(l.strain+1, maxStrain))
-	l.eased = now.Add(wait + quiet)
-}
-
-// ease makes a chat that was told to wait faster again.
-func (l *lane) ease(now time.Time) {
-	if l.strain > 0 && !now.Before(l.eased) {
-		l.pace(now, l.strain-1)
-		l.eased = now.Add(quiet)
-	}
-}
-
-func (l *lane) pace(now time.Time, strain int) {
-	for _, b := range l.budgets {
-		b.SetLimitAt(now, b.Limit()*rate.Limit(math.Exp2(float64(l.strain-strain))))
-	}
-	l.strain = strain
 }
 
 // class is the order in which several chats, or the queue and the asides of one chat, are served
@@ -300,14 +274,9 @@ func untilTokens(now time.Time, b *rate.Limiter, n int) time.Duration {
 }
 
 func (o *Outbox) lane(chat int64) *lane {
-	o.budgets.Do(o.takeBudgets)
 	l, now := newLane(chat), time.Now()
-	for _, b := range l.budgets {
-		full, all := o.full[key(chat)], timeFor(float64(b.Burst()), b)
-		if o.full == nil { // the previous run may have used a burst a moment ago
-			full = timeFor(float64(b.Burst()-1), b)
-		}
-		b.AllowN(now.Add(min(full-now.Sub(o.began), all)-all), b.Burst())
+	for _, b := range l.budgets { // the previous run may have used a burst a moment ago
+		b.AllowN(o.began.Add(-timeFor(1, b)), b.Burst())
 	}
 	l.cards.AllowN(now, 1)               // the previous run may have drawn one a moment ago
 	h, _ := o.notes.holds.Get(key(chat)) // an earlier run was told to wait
@@ -316,41 +285,4 @@ func (o *Outbox) lane(chat int64) *lane {
 		o.log.Warn("chat_must_wait", logkey.ChatID, chat, logkey.Wait, left)
 	}
 	return l
-}
-
-// takeBudgets reads from the disk, before anything is sent, when each budget is full again.
-func (o *Outbox) takeBudgets() {
-	o.notes.full.Change(func(all map[string]time.Duration) bool {
-		if o.Uptime == nil || len(all) == 0 {
-			return false
-		}
-		o.full = map[string]time.Duration{}
-		for k, at := range all {
-			o.full[k] = at - o.Uptime()
-		}
-		clear(all)
-		return true
-	})
-}
-
-// keepBudgets writes to the disk, for the next run, when each budget is full again. A chat that is
-// not in the file has a full budget.
-func (o *Outbox) keepBudgets() {
-	if o.Uptime == nil {
-		return
-	}
-	up := o.Uptime()
-	o.budgets.Do(o.takeBudgets)
-	o.notes.full.Change(func(all map[string]time.Duration) bool {
-		all["stop"] = up // so that there is a file
-		for k, after := range o.full {
-			all[k] = up + after - time.Since(o.began)
-		}
-		for chat, l := range o.queues.lanes {
-			for _, b := range l.budgets { // the last one is the slowest
-				all[key(chat)] = up + timeFor(float64(b.Burst())-b.Tokens(), b)
-			}
-		}
-		return true
-	})
 }

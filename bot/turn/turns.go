@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
-	"ccbot/bot/render"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 )
@@ -47,39 +45,35 @@ type Steps string
 
 // Where they are shown.
 const (
-	OnCard     Steps = "card"
-	AsMessages Steps = "messages" // a silent one each; several that wait are one
-	Nowhere    Steps = "off"
+	OnCard  Steps = "card"
+	Nowhere Steps = "off"
 )
 
 // In is where they are shown in a place: what its chat has chosen counts before s.
 func (s Steps) In(c *chat.Chat, to outbox.Conversation) Steps {
-	return cmp.Or(Steps(c.Book.Settings(to.ChatID).Steps), s)
+	if chosen := Steps(c.Book.Settings(to.ChatID).Steps); chosen == OnCard || chosen == Nowhere {
+		return chosen
+	}
+	return s
 }
 
 // Turns are the turns of all sessions.
 type Turns struct {
 	Deps
 	cards chat.Cards[state]
-	lines card.Kind[string]
 	crew  guard.Crew // one for each session of which there is something to hear, and for each look of git
 
-	mu     sync.Mutex
-	all    map[uuid.UUID]*tracker
-	behind map[uuid.UUID]talk.Cursor // what is shown in messages
+	mu  sync.Mutex
+	all map[uuid.UUID]*tracker
 }
 
-// kinds of the cards.
-const (
-	kind      = "turn"
-	linesKind = "steps"
-)
+// kind is the kind of the cards.
+const kind = "turn"
 
 // New gives the turns of a chat. A card that is there goes on to the end of its turn, whatever its people
 // choose meanwhile.
 func New(d Deps) *Turns {
-	return &Turns{Deps: d, cards: chat.NewCards[state](d.Chat, kind), lines: card.NewKind[string](d.Chat.Cards, linesKind, nil),
-		all: make(map[uuid.UUID]*tracker), behind: make(map[uuid.UUID]talk.Cursor)}
+	return &Turns{Deps: d, cards: chat.NewCards[state](d.Chat, kind), all: make(map[uuid.UUID]*tracker)}
 }
 
 // Feature is what the roof knows of turns.
@@ -90,7 +84,6 @@ func (t *Turns) Feature() chat.Feature {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			delete(t.all, id)
-			delete(t.behind, id)
 			return nil
 		},
 		Current: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {
@@ -132,7 +125,6 @@ func (t *Turns) heard(_ context.Context, r views.Session, told news.News) error 
 
 // item takes in what a transcript has.
 func (t *Turns) item(session uuid.UUID, item talk.Item) {
-	t.message(session, item)
 	item.Text, item.Images = "", nil // nothing of it is shown
 	t.hear(session, true, func(ctx context.Context, o *tracker) { o.item(ctx, item) })
 }
@@ -170,43 +162,3 @@ func (t *Turns) run(ctx context.Context) error {
 // endPatience is how long the end of a turn waits for the agent to be seen idle: the status line says
 // what the turn has cost 0.3 s after the last line of the transcript.
 const endPatience = 3 * time.Second
-
-// message shows a step in a silent message, as long as it waits for its turn together with the steps
-// that come after it. A restart may repeat the last ones.
-func (t *Turns) message(session uuid.UUID, item talk.Item) {
-	if item.Kind != talk.ToolUse || item.Tool == nil || item.Sidechain || item.Meta {
-		return
-	}
-	r, known := t.Chat.Book.Records.Get(session)
-	if !known || t.Steps.In(t.Chat, r.Conversation) != AsMessages || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
-		return
-	}
-	t.mu.Lock()
-	again := isBehind(item.At, t.behind[session])
-	t.behind[session] = item.Next
-	t.mu.Unlock()
-	if again {
-		return
-	}
-	w := words{t.Chat.In(r.Conversation)}
-	look := card.Look{To: r.Conversation, Session: session, Rank: outbox.Later, // before the answer
-		Text: render.Join(render.Plain(signRuns+" "), render.Code(w.line(item.Tool.Step, r)))}
-	key, last := card.NewKey(), card.Card[string]{}
-	for _, c := range t.lines.List() {
-		switch {
-		case c.Look.Session != session:
-		case c.Sent:
-			if err := t.lines.Close(context.Background(), c.Key, render.Text{}); err != nil {
-				t.Chat.Log.Warn("steps_not_closed", logkey.SessionID, session.String(), logkey.Error, err)
-			}
-		case c.Key > last.Key:
-			last = c
-		}
-	}
-	if text := chat.Lines(last.Look.Text, look.Text); last.Look.To == look.To && text.Length() <= render.Limit {
-		key, look.Text = last.Key, text
-	}
-	if err := t.lines.Show(context.Background(), key, look, ""); err != nil {
-		t.Chat.Log.Warn("step_not_shown", logkey.SessionID, session.String(), logkey.Error, err)
-	}
-}

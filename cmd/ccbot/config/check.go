@@ -168,7 +168,7 @@ func (c *Config) CheckRoots() error {
 func (c *Config) checkWords() error {
 	return cmp.Or(oneOf("LOG_LEVEL", strings.ToLower(c.LogLevel), "debug", "info", "warn", "error"),
 		oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json"), oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh"),
-		oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.AsMessages), string(turn.Nowhere)),
+		oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.Nowhere)),
 		oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off"), oneOf("VOICE_CONFIRM", c.VoiceConfirm, "off", "on"))
 }
 

@@ -57,7 +57,7 @@ type Config struct {
 	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down: ask: the chat offers to bring them back; all: those of a reboot come back at once; continue: as all, and those that were seen at work go on, once; never: neither"`
 	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" envDefault:"You were interrupted: your process ended before you were done. Check what is done and what is not, then go on." doc:"what is sent to an agent that is to go on after an interruption"`
 	Rich           string        `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages where the Bot API server has them; off: never"`
-	ShowSteps      string        `env:"SHOW_STEPS" envDefault:"card" doc:"where the chat shows what Claude does: \"card\", one message per turn that follows it; \"messages\", a silent message for each step; \"off\""`
+	ShowSteps      string        `env:"SHOW_STEPS" envDefault:"card" doc:"where the chat shows what Claude does: \"card\", one message per turn that follows it; or \"off\""`
 	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat shows what Claude thinks, too"`
 	Voice          string        `env:"VOICE_COMMAND" doc:"command that is given a voice message's file and prints its text; empty: voice messages are only files"`
 	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message is shown, and sent when somebody taps [Send]; off: it is sent at once"`

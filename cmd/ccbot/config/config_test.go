@@ -320,6 +320,7 @@ func TestErrorsQuoteWhatWasGiven(t *testing.T) {
 		"CCBOT_LANG=xx":             `is en, ru or zh, not "xx"`,
 		"LOG_LEVEL=loud":            `is debug, info, warn or error, not "loud"`,
 		"LOG_FORMAT=xml":            `is auto, text or json, not "xml"`,
+		"SHOW_STEPS=messages":       `is card or off, not "messages"`,
 	} {
 		_, err := Load(set(t, change))
 		assert.ErrorContains(t, err, want)

@@ -43,7 +43,6 @@ var kept = []struct {
 	{"cards/CARD.json", "cards-CARD.json", "file_unreadable", ""},
 	{"asks/ask.json", "asks-ask.json", "file_unreadable", ""},
 	{"holds.json", "state-holds.json", "file_unreadable", ""},
-	{"pace.json", "state-pace.json", "file_unreadable", ""},
 	{"parked.json", "state-parked.json", "file_unreadable", ""},
 	{"rich.json", "state-rich.json", "file_unreadable", ""},
 	{"windows.json", "", "windows_unreadable", ""}, // aside when it is written
@@ -84,7 +83,6 @@ func keepAll(t *testing.T, dir string) {
 	require.NoError(t, os.Rename(names[0], filepath.Join(dir, "cards", "CARD.json"))) // of which the id is unknown here
 	put("asks/ask.json", `{"version":1,"request":{"id":"ask"}}`)
 	put("holds.json", `{"1":{"at":"2026-03-04T12:00:00Z","seconds":1}}`)
-	put("pace.json", `{"1":1000}`)
 	put("parked.json", `{"9":"2026-03-04T12:00:00Z"}`)
 	put("rich.json", `{"https://x":{"has":true,"at":"2026-03-04T12:00:00Z"}}`)
 	put("windows.json", `{"version":1,"windows":[]}`)

@@ -151,7 +151,6 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	}
 	s.api = api
 	s.outbox = outbox.New(api, c.APIURL, filepath.Join(c.Dir, "outbox"), log)
-	s.outbox.Uptime = process.Clock{Table: table}.Uptime
 	if err := s.wireChat(environ); err != nil {
 		return nil, err
 	}
