@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -96,8 +97,12 @@ func restoreWhole(ctx context.Context, c *call, settings config.Config, name str
 			there[s.Name] = s.Value
 		}
 	}
+	bot, err := statefolder.Bot(settings.Dir)
+	if err != nil {
+		return err
+	}
 	done, err := backup.Restore(ctx, file, backup.Target{Dir: settings.Dir, File: settings.File, Set: there, Projects: settings.ProjectsDir(),
-		Host: host, Bot: settings.Token.Bot(), Now: time.Now().UTC(), Failpoint: running.Failpoint(c.environ)})
+		Host: host, Bot: cmp.Or(settings.Token.Bot(), bot), Now: time.Now().UTC(), Failpoint: running.Failpoint(c.environ)})
 	if err != nil {
 		return fmt.Errorf("restore %s: %w", terminal.Printable(name), statefolder.Error(settings.Dir, err))
 	}

@@ -290,7 +290,7 @@ func TestBackupOfAnotherBotIsRefused(t *testing.T) {
 	require.Equal(t, exit.OK, code, errs)
 	code, _, errs = ccbot(to.environ, "recover", "--restore", path)
 	assert.Equal(t, exit.Failure, code)
-	assert.Contains(t, errs, `the backup is of another bot: its bot has the id "123456789", and the token here is of the bot 77`)
+	assert.Contains(t, errs, `the backup is of another bot: its bot has the id "123456789", and this ccbot is of the bot 77`)
 	assert.NotContains(t, names(t, to.dir), "chats")
 	assert.Empty(t, names(t, filepath.Join(to.dir, "sessions")))
 }

@@ -618,3 +618,47 @@ func TestSetupEndsWithFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoredFolderRefusesAnotherBot: its chats name messages of the bot of the backup. Neither setup nor a start writes
+// anything there with the token of another bot, until a person has deleted the chats.
+func TestRestoredFolderRefusesAnotherBot(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "b.tar.gz")
+	code, _, errs := ccbot(moving(t).environ, "backup", file)
+	require.Equal(t, exit.OK, code, errs)
+	d := newOperator(t)
+	d.api.Person(5, "Ann").Start()
+	state := filepath.Join(d.home, ".ccbot")
+	code, _, errs = ccbot(d.environ(), "recover", "--restore", file)
+	require.Equal(t, exit.OK, code, errs)
+	call := func(args ...string) (code int, out string) {
+		t.Helper()
+		cmd := exec.Command(d.ccbot, args...)
+		cmd.Env, cmd.Dir = d.environ(), d.home
+		said, _ := cmd.CombinedOutput()
+		return cmd.ProcessState.ExitCode(), string(said)
+	}
+	setup := []string{"setup", "--token-file", d.tokenFile(), "--allow", "5", "--yes", "--service=false"}
+	want := fmt.Sprintf("%s is of bot 123456789, and the token is of bot %s", state, strings.Split(d.api.Token(), ":")[0])
+	code, out := call(setup...)
+	assert.Equal(t, exit.Misuse, code)
+	assert.Contains(t, out, want)
+	before := d.settings()
+	assert.NotContains(t, before, "TELEGRAM_BOT_TOKEN")
+
+	require.NoError(t, os.WriteFile(d.file, []byte(before+"TELEGRAM_BOT_TOKEN="+d.api.Token()+"\nALLOWED_USERS=5\n"), 0o600))
+	code, out = call("run")
+	assert.Equal(t, exit.Misuse, code)
+	assert.Contains(t, out, want)
+	assert.Contains(t, out, "delete chats/ and the file bot")
+	code, out = call("doctor")
+	assert.Equal(t, exit.Failure, code)
+	assert.Contains(t, out, "[folder_of_other_bot]")
+	code, _, errs = ccbot(d.environ(), "recover", "--restore", file)
+	assert.Equal(t, exit.Failure, code)
+	assert.Contains(t, errs, "this ccbot has sessions")
+
+	require.NoError(t, os.WriteFile(d.file, []byte(before), 0o600))
+	require.NoError(t, errors.Join(os.RemoveAll(filepath.Join(state, "chats")), os.Remove(filepath.Join(state, "bot"))))
+	code, out = call(setup...)
+	assert.Equal(t, exit.OK, code, out)
+}

@@ -28,7 +28,7 @@ type Target struct {
 	Set      map[string]string // settings that count there already
 	Projects string            // the folder of Claude Code's conversations
 	Host     string
-	Bot      string // the id of its bot; empty if it has no token yet
+	Bot      string // the id of its bot; empty if it has no token and no chats of a bot yet
 	Now      time.Time
 	// Failpoint is called at each persisted step with its name. It is nil except in tests.
 	Failpoint func(string)
@@ -64,7 +64,7 @@ func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err 
 		return done, err
 	}
 	if c.Bot != "" && to.Bot != "" && c.Bot != to.Bot {
-		return done, fmt.Errorf("%w: its bot has the id %.20q, and the token here is of the bot %s", ErrOtherBot, c.Bot, to.Bot)
+		return done, fmt.Errorf("%w: its bot has the id %.20q, and this ccbot is of the bot %.20s", ErrOtherBot, c.Bot, to.Bot)
 	}
 	done = Restored{Manifest: c.Manifest, Sessions: c.count[records]}
 	folders := map[string]bool{to.Dir: true, to.chats().Path: true, filepath.Join(to.Dir, "backups"): true}
@@ -72,6 +72,12 @@ func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err 
 	defer func() { err = errors.Join(err, disk.RemoveAll(staged.Path)) }() // after a kill the next backup removes it
 	if err := errors.Join(staged.Make(), to.chats().Make()); err != nil {
 		return done, err
+	}
+	if c.Bot != "" { // before the chats: a restore that is killed leaves some of them
+		if err := statefolder.KeepBot(to.Dir, c.Bot); err != nil {
+			return done, err
+		}
+		to.reached("bot")
 	}
 	if err := to.unpack(ctx, file, staged, folders, &done); err != nil {
 		return done, err

@@ -49,7 +49,7 @@ func TestP8_KilledRestoreIsFinishedByTheNext(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "LOG_LEVEL=debug\n", string(data))
 	}
-	assert.Equal(t, 10, kills, "six files, the settings, the id and two steps with the sessions")
+	assert.Equal(t, 11, kills, "six files, the settings, the two ids and two steps with the sessions")
 }
 
 // TestP8_FoldersAreSyncedBeforeSessions: after a power cut the sessions are there only with the rest, also if an earlier
@@ -116,7 +116,7 @@ func backedUp(t *testing.T) (path, said string) {
 	require.NoError(t, os.MkdirAll(filepath.Join(projects, "-x"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(projects, "-x", said+".jsonl"), []byte("{}\n"), 0o600))
 	path = filepath.Join(from, "b.tar.gz")
-	made, err := Make(t.Context(), path, Source{Dir: from, Settings: map[string]string{"LOG_LEVEL": "debug"}, Transcripts: true, Manifest: Manifest{At: at, Projects: projects}})
+	made, err := Make(t.Context(), path, Source{Dir: from, Settings: map[string]string{"LOG_LEVEL": "debug"}, Transcripts: true, Manifest: Manifest{At: at, Bot: "7", Projects: projects}})
 	require.NoError(t, err)
 	assert.Equal(t, []int{3, 1}, []int{made.Sessions, made.Transcripts})
 	return path, said

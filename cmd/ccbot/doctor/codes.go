@@ -39,6 +39,7 @@ var faults = []fault{
 	{"folder_refused", "folder", Fail, "other users could have written something that ccbot relies on, or read the token", "the command that the finding names; look first at what others could have written", "closes what others can only read, where it is ccbot's own"},
 	{"folder_readable", "folder", Warn, "others may read a folder of ccbot's", "`ccbot doctor --fix`", "closes it"},
 	{"instance_damaged", "folder", Fail, "the id of this ccbot cannot be read", "move the file `instance` away while no bot runs: a new id is made, and windows of the old one are shown as unbound", ""},
+	{"folder_of_other_bot", "folder", Fail, "the folder was restored from a backup of another bot than the token's", "use the token of the bot that the finding names, or delete `chats/` and the file `bot` while no bot runs", ""},
 	{"folder_newer", "folder", Fail, "a newer ccbot has used the folder, or it cannot be seen which", "use the newer ccbot, or another `CCBOT_DIR`", ""},
 	{"quarantined", "folder", Warn, "files could not be read and were set aside", "look at the files, then delete them", ""},
 	{"records_unreadable", "folder", Warn, "records of sessions cannot be read", "`ccbot recover --dry-run`", ""},
@@ -112,7 +113,7 @@ var faults = []fault{
 }
 
 // preventsStart are the codes of faults with which ccbot ends at its start.
-var preventsStart = []Code{"settings_wrong", "folder_not_writable", "folder_refused", "instance_damaged", "folder_newer", "disk_full", "socket_path_long",
+var preventsStart = []Code{"settings_wrong", "folder_not_writable", "folder_refused", "instance_damaged", "folder_of_other_bot", "folder_newer", "disk_full", "socket_path_long",
 	"tmux_missing", "tmux_too_old", "tmux_folder", "hook_missing", "token_refused"}
 
 // inSummary is the fix of a finding whose summary names the remedy.

@@ -60,6 +60,9 @@ func folder(_ context.Context, w *World) (all []Finding) {
 		}
 		all = append(all, f)
 	}
+	if err := statefolder.CheckBot(dir, w.Token.Bot()); err != nil && len(exposed) == 0 {
+		all = append(all, found("folder_of_other_bot", "", "%v", err))
+	}
 	all = append(all, w.files()...)
 	if len(all) == 0 {
 		all = append(all, good("folder", "%s is only yours", dir))

@@ -81,6 +81,9 @@ func begin(ctx context.Context, c config.Config, role, hook string, environ []st
 	if err != nil {
 		return nil, err
 	}
+	if err := statefolder.CheckBot(c.Dir, c.Token.Bot()); err != nil {
+		return nil, errors.Join(statefolder.Error(c.Dir, err), held.Close())
+	}
 	since := time.Now() // an agent that is launched later was launched by this ccbot
 	s, err := wire(ctx, c, environ, hook, table, log)
 	if err != nil {

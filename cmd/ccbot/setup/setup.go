@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
 	"ccbot/internal/token"
@@ -50,6 +51,9 @@ type Setup struct {
 func (s *Setup) Run(ctx context.Context) error {
 	b, err := s.chooseBot(ctx)
 	if err != nil {
+		return err
+	}
+	if err := statefolder.CheckBot(s.Dir, b.token.Bot()); err != nil {
 		return err
 	}
 	people, err := s.choosePeople(ctx, b)

@@ -31,7 +31,7 @@ var nested = []string{"backups", "changes"}
 // ownFiles are the files that ccbot makes beside them. ccbot.env is not among them, because a
 // person writes it.
 var ownFiles = []string{lockFile, formatFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
-	"commands.json", "holds.json", "parked.json", "rich.json", "windows.json", suspect.Name}
+	botFile, "commands.json", "holds.json", "parked.json", "rich.json", "windows.json", suspect.Name}
 
 // SettingsFile lies in CCBOT_DIR.
 const SettingsFile = "ccbot.env"
