@@ -159,6 +159,44 @@ func TestReportEndsWithItsSessions(t *testing.T) {
 	}
 }
 
+// TestReportOffersAFailedResumeAgain: a session that is on its way back when another one is ready is offered again if its resume
+// fails.
+func TestReportOffersAFailedResumeAgain(t *testing.T) {
+	w := chattest.NewWorld(t)
+	api, web := w.Lost(t, "api", session.ClosedReboot), w.Lost(t, "web", session.ClosedReboot)
+	m := w.RecoveredMessage(t)
+	become := func(r session.Record, state session.State, n news.News) {
+		w.Records.Change(r.ID, func(r *session.Record) { r.State, r.Closed = state, "" })
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), n))
+		w.Work(t)
+	}
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAll))
+	become(web, session.Restoring, news.Doing{})
+	become(api, session.Running, news.Ready{})
+	assert.Empty(t, w.Telegram.Now(1).Buttons)
+	become(web, session.Failed, news.Failed{})
+	assert.Equal(t, []string{"Resume"}, chattest.Words(w.Telegram.Now(1)))
+	w.Lifecycle.Forget()
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Now(1), i18n.ButtonResume))
+	assert.Equal(t, chattest.Restores(web), w.Restored())
+}
+
+// TestReportKeepsItsHintWithoutButtons: the hint is about the sessions that stay closed, not only about those that a button offers.
+func TestReportKeepsItsHintWithoutButtons(t *testing.T) {
+	w := chattest.NewWorld(t)
+	api, docs := w.Lost(t, "api", session.ClosedReboot), w.Lost(t, "docs", "")
+	m := w.RecoveredMessage(t)
+	require.Equal(t, []string{"Resume"}, chattest.Words(m))
+	for _, r := range []session.Record{api, docs} {
+		assert.Contains(t, w.Telegram.Now(1).Text.Text, "/resume")
+		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ready{}))
+		w.Work(t)
+		assert.Empty(t, w.Telegram.Now(1).Buttons)
+	}
+	assert.NotContains(t, w.Telegram.Now(1).Text.Text, "/resume")
+}
+
 // A prompt is typed once, however often [Continue] is tapped and wherever a crash comes in between.
 func TestP4_ContinueIsOnePrompt(t *testing.T) {
 	for _, point := range []string{"continue-held", "kept", "restored"} {

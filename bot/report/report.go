@@ -210,10 +210,11 @@ func (p *Reports) ResumeAll(ctx context.Context, to address.Conversation, from i
 	return p.bringBack(ctx, to, from, list, sideBySide, p.Resumer.Resume)
 }
 
-// stillLost are those of the sessions that are not back, oldest first.
+// stillLost returns the sessions of a report that can be resumed now, oldest first. A session whose resume has failed is one
+// of them.
 func (p *Reports) stillLost(lost []uuid.UUID) []views.Session {
 	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {
-		return !wentDown(r) || !slices.Contains(lost, r.ID)
+		return !r.Resumable || r.State != views.Lost && r.State != views.Failed || !slices.Contains(lost, r.ID)
 	})
 }
 
@@ -236,8 +237,8 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer
 	}}, nil
 }
 
-// tidy removes the options of a report, and what it says about them, if they can no longer do anything for one of its
-// sessions.
+// tidy draws a report with what can be done now. The report closes when it can do nothing more for any of its sessions; a
+// session that is on its way back may fail to come.
 func (p *Reports) tidy(ctx context.Context, key string) error {
 	defer p.cards.Hold()()
 	c, ok := p.cards.Get(key)
@@ -246,22 +247,33 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 	}
 	was, words := c.Payload, p.Chat.In(c.Look.To)
 	id := func(r views.Session) uuid.UUID { return r.ID }
-	left := offered{Lost: each.As(p.stillLost(was.Lost), id), Cut: each.As(p.stillCut(was.Cut), id),
+	now := offered{Lost: each.As(p.stillLost(was.Lost), id), Cut: each.As(p.stillCut(was.Cut), id),
 		Stays: slices.DeleteFunc(slices.Clone(was.Stays), func(id uuid.UUID) bool {
 			r, _ := p.Chat.Book.Records.Get(id)
 			return !r.Resumable
 		})}
-	c.Look.Options, c.Look.Hint = [][]card.Option{options(words, left)}, render.Text{}
-	if len(left.Stays) > 0 {
-		c.Look.Hint = p.hint(words, left)
+	kept := func(was, now []uuid.UUID) []uuid.UUID {
+		return slices.DeleteFunc(slices.Clone(was), func(id uuid.UUID) bool {
+			r, _ := p.Chat.Book.Records.Get(id)
+			return r.State != views.Restoring && !slices.Contains(now, id)
+		})
 	}
-	return p.cards.Redraw(ctx, c.Key, c.Look, left)
+	left := offered{Lost: kept(was.Lost, now.Lost), Cut: now.Cut, Stays: kept(was.Stays, now.Stays)}
+	if len(left.Lost)+len(left.Cut)+len(left.Stays) == 0 {
+		return p.cards.Close(ctx, c.Key, c.Look.Text)
+	}
+	c.Look.Options, c.Look.Hint = [][]card.Option{options(words, now)}, render.Text{}
+	if len(now.Stays) > 0 {
+		c.Look.Hint = p.hint(words, now)
+	}
+	return p.cards.Show(ctx, c.Key, c.Look, left)
 }
 
-// hear tidies the reports that name a session: it is back, in whichever way, or what waits for it has changed.
+// hear tidies the reports that name a session: it is back, in whichever way, its resume has failed, or what waits for it has
+// changed.
 func (p *Reports) hear(ctx context.Context, r views.Session, n news.News) error {
 	switch n.(type) {
-	case news.Ready, news.Requeued:
+	case news.Ready, news.Failed, news.Stopped, news.Requeued:
 	default:
 		return nil
 	}
