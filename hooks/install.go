@@ -117,7 +117,7 @@ func Uninstall(data, before []byte) ([]byte, []Change, error) {
 	switch {
 	case len(ours) == 0:
 		return data, nil, nil
-	case before != nil && isInstalled(before, data):
+	case before != nil && d.isInstallOf(before):
 		return before, changes, nil
 	}
 	if err := d.remove(ours); err != nil {
@@ -132,15 +132,16 @@ func Uninstall(data, before []byte) ([]byte, []Change, error) {
 // isInstalled reports whether data is what Install makes of before, which has no hook of ours.
 func isInstalled(before, data []byte) bool {
 	d, err := openDocument(data)
-	if err != nil || hasOurs(before) {
-		return false
-	}
+	return err == nil && d.isInstallOf(before)
+}
+
+func (d *document) isInstallOf(before []byte) bool {
 	ours := d.entries()
-	if len(ours) == 0 {
+	if len(ours) == 0 || hasOurs(before) {
 		return false
 	}
 	installed, _, err := Install(before, ours[0].command)
-	return err == nil && bytes.Equal(installed, data)
+	return err == nil && bytes.Equal(installed, d.bytes())
 }
 
 // hasOurs reports whether a settings file has a hook of ours, or may have one: it cannot be read.

@@ -38,8 +38,7 @@ type document struct {
 
 const byteOrderMark = "\ufeff"
 
-// openDocument checks that data is one JSON object, in which no key on the way to our hooks occurs
-// twice: Claude Code takes the last one (2.1.328). An empty file counts as an empty object.
+// openDocument checks that data is one JSON object, and that it is distinct. An empty file counts as an empty object.
 func openDocument(data []byte) (*document, error) {
 	d := &document{text: string(data)}
 	if text, ok := strings.CutPrefix(d.text, byteOrderMark); ok {
@@ -81,26 +80,27 @@ func (d *document) errorAt(at int, reason string) error {
 	return &SettingsError{Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(line), Reason: reason}
 }
 
-// distinct refuses a second "hooks" at the top, and any key that occurs twice below it.
+// distinct refuses a second "hooks" or "disableAllHooks" at the top, and any key that stands twice in one object below
+// "hooks": gjson and sjson take the first one, Claude Code the last (2.1.328).
 func (d *document) distinct() error {
-	var check func(object gjson.Result, only string) error
-	check = func(container gjson.Result, only string) (err error) {
+	var check func(container gjson.Result, only ...string) error
+	check = func(container gjson.Result, only ...string) (err error) {
 		seen := make(map[string]bool)
 		container.ForEach(func(key, value gjson.Result) bool {
 			switch {
-			case only != "" && key.Str != only:
+			case len(only) > 0 && !slices.Contains(only, key.Str):
 				return true
 			case container.IsObject() && seen[key.Str]:
 				err = d.errorAt(key.Index, fmt.Sprintf("the key %q stands here a second time; keep one of them", key.Str))
 			case value.IsObject() || value.IsArray():
-				err = check(value, "")
+				err = check(value)
 			}
 			seen[key.Str] = true
 			return err == nil
 		})
 		return err
 	}
-	return check(gjson.Parse(d.text), "hooks")
+	return check(gjson.Parse(d.text), "hooks", "disableAllHooks")
 }
 
 // entry is one hook of ours.

@@ -167,6 +167,8 @@ func TestRefusedSettings(t *testing.T) {
 		{"an event twice", `{"hooks":{"Stop":[],"Stop":[]}}`, 1, 21, `"Stop" stands here a second time`, true},
 		{"a group's hooks twice", `{"hooks":{"Stop":[{"hooks":[],"hooks":[]}]}}`, 1, 31, `"hooks" stands here`, true},
 		{"a command twice", full(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a","command":"ccbot-hook"}]}]}}`), 1, 61, `"command" stands here`, true},
+		{"a key twice in a hook of a person", `{"hooks":{"Stop":[{"hooks":[{"type":"http","headers":{"a":"1","a":"2"}}]}]}}`, 1, 63, `"a" stands here`, true},
+		{"all hooks off and on", "{\"disableAllHooks\":true,\n\"disableAllHooks\":false}", 2, 1, `"disableAllHooks" stands here a second time`, true},
 		{"hooks is null", `{"hooks":null}`, 1, 10, `"hooks" is not an object`, false},
 		{"an event is an object", `{"hooks":{"SessionStart":{}}}`, 1, 26, `"SessionStart" is not an array`, false},
 	}
