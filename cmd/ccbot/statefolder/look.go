@@ -29,9 +29,9 @@ var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "ch
 var nested = []string{"backups", "changes"}
 
 // ownFiles are the files that ccbot makes beside them. ccbot.env is not among them, because a
-// person writes it.
+// person writes it. pace.json is of an earlier version.
 var ownFiles = []string{lockFile, formatFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
-	botFile, "commands.json", "holds.json", "parked.json", "rich.json", "windows.json", suspect.Name}
+	botFile, "commands.json", "holds.json", "pace.json", "parked.json", "rich.json", "windows.json", suspect.Name}
 
 // SettingsFile lies in CCBOT_DIR.
 const SettingsFile = "ccbot.env"

@@ -38,6 +38,17 @@ func TestRemoveTakesWhatCcbotMakes(t *testing.T) {
 	require.NoError(t, Remove(dir), "it is gone already")
 }
 
+// TestFileOfEarlierVersionIsKnown: the budgets of chats, which an earlier ccbot kept over a stop.
+func TestFileOfEarlierVersionIsKnown(t *testing.T) {
+	dir, _ := filled(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pace.json"), []byte("{}"), 0o600))
+	_, unknown, err := Contents(dir)
+	require.NoError(t, err)
+	assert.Empty(t, unknown)
+	require.NoError(t, Remove(dir))
+	assert.NoDirExists(t, dir)
+}
+
 // TestRemoveLeavesWhatIsNotCcbots, also under a name of ccbot's.
 func TestRemoveLeavesWhatIsNotCcbots(t *testing.T) {
 	dir, outside := filled(t)
