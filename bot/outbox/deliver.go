@@ -249,7 +249,7 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 	case moved:
 		log.Info("group_has_new_id", logkey.NewChatID, v.chat)
 	case denied:
-		if first() {
+		if first() && !v.known { // a server that answers getMe has refused the method
 			log.Warn("bot_token_refused")
 		}
 	}

@@ -1,8 +1,11 @@
 package outbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,11 +83,12 @@ func TestA404ForARichMessage(t *testing.T) {
 		name string
 		me   []error // answers of getMe, one after another
 		want error
+		log  bool // that the token is refused
 	}{
-		{"the method", []error{nil, nil}, ErrNoRich},
-		{"the token at first", []error{errToken, errMissing, nil, nil}, ErrNoRich},
-		{"not known at first", []error{errServer, tooMany(3), nil, nil}, ErrNoRich},
-		{"a fault that passes", []error{nil, errToken, nil}, nil},
+		{"the method", []error{nil, nil}, ErrNoRich, false},
+		{"the token at first", []error{errToken, errMissing, nil, nil}, ErrNoRich, true},
+		{"not known at first", []error{errServer, tooMany(3), nil, nil}, ErrNoRich, true},
+		{"a fault that passes", []error{nil, errToken, nil}, nil, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,8 +103,12 @@ func TestA404ForARichMessage(t *testing.T) {
 				asked++
 				return tt.me[min(asked, len(tt.me))-1]
 			}, func(t *testing.T, b *bench) {
+				var log bytes.Buffer
+				synctest.Wait()
+				b.log = slog.New(slog.NewTextHandler(&log, nil))
 				_, err := b.Send(t.Context(), rich(5, "a"))
 				require.ErrorIs(t, err, tt.want)
+				assert.Equal(t, tt.log, strings.Contains(log.String(), "bot_token_refused"))
 				assert.Equal(t, len(tt.me), asked)
 				assert.Equal(t, tt.want == nil, b.TakesRich())
 			})
