@@ -209,7 +209,9 @@ type promptMemory struct {
 	headAt time.Time // since when it is that prompt's turn
 	pasted string    // key of the prompt whose paste tmux has taken: it is on its way to the box
 	last   Prompt    // the prompt that the agent took last
-	silent string    // key of the prompt of which it was reported that it waits while tmux is silent
+	// unwanted is the prompt whose text Claude Code has put back into the box, and that was not typed again.
+	unwanted Prompt
+	silent   string // key of the prompt of which it was reported that it waits while tmux is silent
 }
 
 // boxMemory is the prompt box as it was last seen.

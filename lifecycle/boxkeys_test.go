@@ -15,6 +15,8 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
+	"ccbot/internal/session"
+	"ccbot/tmux"
 )
 
 // userSets writes files of the person's Claude Code settings.
@@ -225,20 +227,47 @@ func TestP7_ReboundDialogKeyIsNotPressed(t *testing.T) {
 }
 
 // Claude Code leaves a text that a hook has refused in the box. It is removed if the transcript proves
-// the refusal; a text that differs is a person's.
+// the refusal, however late the text or the effect of the clearing key is drawn; a text that differs is a
+// person's.
 func TestRefusedPromptLeavesBox(t *testing.T) {
 	for name, tt := range map[string]struct {
 		box   string
+		after func(w *world, r session.Record, a *agent) // what the box does after the refusal
 		heard []string
 	}{
-		"its text":   {said, []string{"another"}},
-		"a person's": {said + " and more", nil},
+		"its text":   {said, nil, []string{"another"}},
+		"a person's": {said + " and more", nil, nil},
+		"its text, which is cleared late": {said, func(_ *world, _ session.Record, a *agent) {
+			a.stuck = true
+			time.AfterFunc(5*time.Second, func() { a.set(func(a *agent) { a.stuck = false }) })
+		}, []string{"another"}},
+		"its text, which comes back": {said, func(_ *world, _ session.Record, a *agent) {
+			a.onClear = func(a *agent) {
+				a.onClear = nil
+				time.AfterFunc(2*time.Second, func() { a.set(func(a *agent) { a.box = said }) })
+			}
+		}, []string{"another"}},
+		"the same text, which a person types again": {said, func(w *world, _ session.Record, a *agent) {
+			a.onClear = func(a *agent) {
+				a.onClear = nil
+				time.AfterFunc(2*time.Second, func() {
+					w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Touched = w.Now() })
+					a.set(func(a *agent) { a.box = said })
+				})
+			}
+		}, nil},
+		"the text of a prompt that was queued at first": {said, func(w *world, r session.Record, _ *agent) {
+			w.write(r, `{"type":"queue-operation","operation":"enqueue","timestamp":"`+w.Now().Add(time.Millisecond).Format(time.RFC3339Nano)+`","content":"`+said+`"}`)
+		}, []string{"another"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				a.set(func(a *agent) {
 					a.onEnter = func(a *agent) {
+						if tt.after != nil {
+							tt.after(w, r, a)
+						}
 						w.write(r, `{"type":"system","subtype":"informational","timestamp":"`+w.Now().Add(time.Millisecond).Format(time.RFC3339Nano)+`","content":"UserPromptSubmit operation blocked by hook:\n[x]: no way\n\n\nOriginal prompt: `+said+
 							`","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook","reason":"no way"}}}`)
 						a.said, a.box, a.since = nil, tt.box, w.Now()
@@ -248,7 +277,7 @@ func TestRefusedPromptLeavesBox(t *testing.T) {
 				w.held(r, "k", said)
 				w.pass(time.Second)
 				w.hook(r, hookwire.UserPromptSubmit, prompted(said))
-				w.pass(3 * time.Second)
+				w.pass(10 * time.Second)
 				w.held(r, "next", "another")
 				w.pass(10 * time.Second)
 				assert.Equal(t, tt.heard, a.heard())

@@ -79,6 +79,26 @@ func TestP4_TextThatComesBackLateIsTakenOut(t *testing.T) {
 	})
 }
 
+// A busy machine may draw the effect of the clearing key late, or not take the key at all.
+func TestP4_TextThatIsClearedLateDoesNotHoldUpTheNext(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = mutes })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		a.set(func(a *agent) { a.stuck, a.onEnter = true, works })
+		_, err := w.Interrupt(w.ctx, r.ID)
+		require.NoError(t, err)
+		w.pass(5 * time.Second)
+		a.set(func(a *agent) { a.stuck = false })
+		w.held(r, "next", "another")
+		w.pass(10 * time.Second)
+		assert.Contains(t, a.heard(), "another")
+		assert.Zero(t, toldOf[news.Held](w.news))
+	})
+}
+
 // A placeholder may be a person's paste of as many lines, and another text is a person's for certain.
 func TestP4_WhatIsNotOwnStaysInTheBoxAfterAnInterrupt(t *testing.T) {
 	for name, desk := range map[string]func(w *world, a *agent){

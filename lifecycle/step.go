@@ -44,6 +44,10 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 		if err := w.look(ctx, head); err != nil {
 			return err
 		}
+		if w.prompts.clearRefused(ctx) {
+			again = soon
+			return nil
+		}
 		d := decide(*w.r, w.term.View, head)
 		again = d.Again
 		k.Log.Debug("session_step", logkey.SessionID, id.String(), logkey.State, string(w.r.State), logkey.Phase, string(w.term.Phase()),
@@ -53,7 +57,9 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 		var told time.Duration
 		if err == nil { // after an error the record may be half changed, and must not be saved
 			told, err = w.report.noteState(ctx) // it comes last, because typing must not wait for it
-			w.prompts.clearRefused(ctx)
+			if w.prompts.clearRefused(ctx) {    // noteState has read of the refusal
+				w.again = soon
+			}
 		}
 		again = sooner(max(sooner(sooner(again, gone), told), w.again), w.report.unheard())
 		return err

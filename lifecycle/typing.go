@@ -26,7 +26,7 @@ func (w *delivery) typePrompt(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	w.remember(func(m *memory) { m.prompt.pasted = "" })
+	w.remember(func(m *memory) { m.prompt.pasted, m.prompt.unwanted = "", Prompt{} })
 	w.at("typing-marked")
 	if err := w.term.paste(ctx, p.Text); err != nil {
 		if !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) {
@@ -132,38 +132,51 @@ func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 		return err
 	}
 	if inBox {
-		w.remember(func(m *memory) { m.prompt.last = Prompt{} })
-		w.term.clearBox(ctx)
+		w.clearUnwanted(ctx, p)
 	}
 	return w.dequeue(p.Key)
 }
 
-// clearRefused takes the text of the last prompt out of the box, if the transcript shows that a hook of
-// the person has refused it: Claude Code leaves the text there, where it would hold up the next prompt.
-func (w *delivery) clearRefused(ctx context.Context) {
-	last := w.lastTaken()
-	if w.r.Progress.Failed.Kind != transcript.FailedHook || last.Key == "" || !w.term.holds(ctx, last) {
-		return
+// clearUnwanted takes a prompt's text out of the box: Claude Code has put it back there, where it would hold
+// up the next prompt.
+func (w *delivery) clearUnwanted(ctx context.Context, p Prompt) {
+	w.remember(func(m *memory) { m.prompt.last, m.prompt.unwanted = Prompt{}, p })
+	w.term.clearBox(ctx)
+}
+
+// clearRefused clears the box of the text of the last prompt, if the transcript shows that a hook of the
+// person has refused it, and of an unwanted text that a slow terminal shows still or again. A person may
+// have typed the same text since, so the latter needs a terminal in which no key was pressed. clearRefused
+// reports whether it has emptied the box.
+func (w *delivery) clearRefused(ctx context.Context) bool {
+	if last := w.lastTaken(); w.r.Progress.Failed.Kind == transcript.FailedHook && last.Key != "" && w.term.holds(ctx, last) {
+		if trace, err := w.traceOf(last); err == nil && trace.Refused {
+			if w.term.look(ctx); w.term.holds(ctx, last) {
+				w.clearUnwanted(ctx, last)
+				return w.term.Screen.Box.Empty
+			}
+		}
 	}
-	if trace, err := w.traceOf(last); err != nil || !trace.Refused {
-		return
+	p := w.recall().prompt.unwanted
+	if !w.bound(p) || !w.term.holds(ctx, p) || !w.term.quietSince(ctx, p.Mark.At) {
+		return false
 	}
-	w.remember(func(m *memory) { m.prompt.last = Prompt{} }) // a person may type the same text
-	w.term.look(ctx)
-	if w.term.holds(ctx, last) {
-		w.term.clearBox(ctx)
-	}
-	w.agenda.wake(w.r.ID)
+	w.term.clearBox(ctx)
+	return w.term.Screen.Box.Empty
 }
 
 // lastTaken returns the prompt that the present agent has taken last. A Prompt without a key means
 // that this is unknown.
 func (w *delivery) lastTaken() Prompt {
-	p := w.recall().prompt.last
-	if p.Mark == nil || w.r.Binding == nil || p.Mark.Agent != w.r.Binding.Agent.Text() {
-		return Prompt{}
+	if p := w.recall().prompt.last; w.bound(p) {
+		return p
 	}
-	return p
+	return Prompt{}
+}
+
+// bound reports whether a prompt was typed to the present agent.
+func (w *delivery) bound(p Prompt) bool {
+	return p.Mark != nil && w.r.Binding != nil && p.Mark.Agent == w.r.Binding.Agent.Text()
 }
 
 // cluesOf collects what is known of a typed prompt besides what the terminal shows.

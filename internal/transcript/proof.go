@@ -63,11 +63,11 @@ func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, 
 		switch {
 		case item.Time.Before(since) || item.Sidechain || item.Meta:
 		case proves(item, text):
-			t = Trace{Arrived: true, Refused: item.Refused != ""}
-		default:
+			t = Trace{Arrived: true, Refused: item.Refused != ""} // a queued prompt may be refused when its turn comes
+		case !t.Arrived:
 			t.Foreign = t.Foreign || item.typed()
 		}
-		return !t.Arrived
+		return true
 	})
 	return t, err
 }
