@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/refusal"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -194,16 +195,24 @@ func TestP4_TextWithEndedCardIsAskedAbout(t *testing.T) {
 	require.Len(t, w.Telegram.Sent, 2, "it has a card of its own")
 }
 
+// sayInTopic sends a text of Alice's in a topic without a session, which answers a message of the bot unless that is 0.
+func sayInTopic(t *testing.T, w *chattest.World, text string, reply int) (key string) {
+	t.Helper()
+	m := &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.GroupChat(chattest.Ours),
+		MessageThreadID: 9, IsTopicMessage: true, Text: text}
+	if reply != 0 {
+		m.ReplyToMessage = &models.Message{ID: reply, From: &models.User{IsBot: true, Username: w.Username}}
+	}
+	key, u := w.Accept(t, m)
+	require.NoError(t, w.HandleText(t, key, u))
+	return key
+}
+
 // TestTopicHasOneCardForItsTexts asks once in a topic without a session; what a person chooses stays.
 func TestTopicHasOneCardForItsTexts(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
-	say := func(text string) string {
-		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.GroupChat(chattest.Ours),
-			MessageThreadID: 9, IsTopicMessage: true, Text: text})
-		require.NoError(t, w.HandleText(t, key, u))
-		return key
-	}
+	say := func(text string) string { return sayInTopic(t, w, text, 0) }
 	keys := []string{say("one"), say("two"), say("three")}
 	require.Len(t, w.Telegram.Sent, 1)
 	card := w.LastSent(t)
@@ -224,16 +233,7 @@ func TestTopicKeepsItsCard(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.Session(t, "api", session.Archived)
 			state := func(s session.State) { w.Records.Change(r.ID, func(r *session.Record) { r.State = s }) }
-			say := func(text string, reply int) string {
-				m := &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.GroupChat(chattest.Ours),
-					MessageThreadID: 9, IsTopicMessage: true, Text: text}
-				if reply != 0 {
-					m.ReplyToMessage = &models.Message{ID: reply, From: &models.User{IsBot: true, Username: w.Username}}
-				}
-				key, u := w.Accept(t, m)
-				require.NoError(t, w.HandleText(t, key, u))
-				return key
-			}
+			say := func(text string, reply int) string { return sayInTopic(t, w, text, reply) }
 			states := []session.State{session.Archived, session.Running}
 			if opened {
 				states = []session.State{session.Running, session.Archived}
@@ -257,6 +257,39 @@ func TestTopicKeepsItsCard(t *testing.T) {
 			} else {
 				assert.Equal(t, keys, queuedFor(w, r))
 			}
+		})
+	}
+}
+
+// TestP4_StartFromTopicConfirmsOrStays starts a session in a topic for two texts. Their card says what became of the first one;
+// if that one cannot be sent, the other one is not sent without it.
+func TestP4_StartFromTopicConfirmsOrStays(t *testing.T) {
+	for name, fails := range map[string]bool{"it is sent": false, "it cannot be sent": true} {
+		t.Run(name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			w.Session(t, "old", session.Failed)
+			first, second := sayInTopic(t, w, "one", 0), sayInTopic(t, w, "two", 0)
+			id := w.Telegram.LastID()
+			if fails {
+				w.Lifecycle.OnQueue = func(_ uuid.UUID, key string) error {
+					if key == first {
+						return &refusal.Error{Code: refusal.TmuxSilent}
+					}
+					return nil
+				}
+			}
+			_ = w.TapShown(t, chattest.Alice, w.Shows(t, id), "Start in ~/old")
+			w.Work(t)
+			r, _ := w.CurrentSession(session.Conversation{ChatID: chattest.Ours, ThreadID: 9})
+			if fails {
+				assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), "tmux")
+				assert.Equal(t, []inbox.State{inbox.Asked, inbox.Asked}, []inbox.State{w.EntryState(first), w.EntryState(second)})
+				assert.Contains(t, chattest.Words(w.Shows(t, id)), w.Named(i18n.ButtonSendTo, r.Name))
+				return
+			}
+			assert.Equal(t, []string{first, second}, queuedFor(w, w.Record(t, r.ID)))
+			assert.Equal(t, strings.TrimSpace(w.Named(i18n.SentAndCurrent, r.Name)), w.Shows(t, id).Text.Text)
+			assert.Empty(t, w.Shows(t, id).Buttons)
 		})
 	}
 }

@@ -31,7 +31,7 @@ func (p *Prompts) Firsts(to address.Conversation, by int64) (texts []string, sin
 
 func (p *Prompts) firsts(to address.Conversation, by int64) (all []inbox.Entry) {
 	for _, c := range p.cards.List() {
-		if !c.Payload.isSame(asked{Reason: first, By: by}) || c.Look.To != to {
+		if !c.Payload.isSame(asked{Reason: first, By: by}, to) || c.Look.To != to {
 			continue
 		}
 		if e, err := p.Entries.Load(c.Key); err == nil && e.State == inbox.Asked {

@@ -224,7 +224,7 @@ type asked struct {
 // ask shows a question under the message of a prompt. A question for another reason has a message
 // of its own.
 func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
-	if c, ok := p.cards.Get(e.Key); ok && !c.Payload.isSame(why) {
+	if c, ok := p.cards.Get(e.Key); ok && !c.Payload.isSame(why, e.Conversation) {
 		became := render.Plain(p.Chat.In(e.Conversation).Say(i18n.QuestionBelow))
 		if c.Payload.Reason == returning {
 			became = p.Chat.In(e.Conversation).Text(i18n.SentAgain, i18n.Args{"Name": r.Name})
@@ -256,7 +256,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 // asksAlready reports whether people are asked about another prompt for the same reason.
 func asksAlready(p *Prompts, why asked, e inbox.Entry, r views.Session) bool {
 	return slices.ContainsFunc(p.cards.List(), func(c card.Card[asked]) bool {
-		return c.Key != e.Key && c.Look.Session == r.ID && c.Look.To == e.Conversation && c.Look.Needs != "" && c.Payload.isSame(why)
+		return c.Key != e.Key && c.Look.Session == r.ID && c.Look.To == e.Conversation && c.Look.Needs != "" && c.Payload.isSame(why, e.Conversation)
 	})
 }
 
@@ -401,7 +401,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views
 	}
 	became := p.Chat.In(e.Conversation).Text(says, i18n.Args{"Name": r.Name, "Command": was.Command})
 	switch c, ok := p.cards.Get(e.Key); {
-	case !ok || !c.Payload.isSame(was): // something new is asked about it
+	case !ok || !c.Payload.isSame(was, e.Conversation): // something new is asked about it
 	case a == resumeAndSend:
 		c.Look.Text, c.Look.Hint, c.Look.Options, c.Look.Rank = c.Payload.after(became), render.Text{}, nil, 0
 		err = p.cards.Show(ctx, e.Key, c.Look, asked{Reason: returning, Words: c.Payload.Words})

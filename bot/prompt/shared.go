@@ -32,10 +32,11 @@ func (a asked) isShared(to address.Conversation) bool {
 	return a.Reason == nobody || a.Reason == over || a.Reason == unaddressed && to.ThreadID != 0
 }
 
-// isSame reports whether two cards ask the same, for whichever prompts.
-func (a asked) isSame(b asked) bool {
+// isSame reports whether two cards of a place ask the same, for whichever prompts. Which of the two reasons a question of a
+// topic without a session has may change at any time, also during a tap on it.
+func (a asked) isSame(b asked, to address.Conversation) bool {
 	a.Others, a.Words, b.Others, b.Words = "", "", "", ""
-	return a == b
+	return a == b || a.isLacking(to) && b.isLacking(to)
 }
 
 // lacking returns the reason to ask about a text that is for no session.
@@ -55,7 +56,7 @@ func (a asked) isLacking(to address.Conversation) bool {
 func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool) {
 	for _, c := range p.cards.List() {
 		if c.Key != e.Key && c.Look.To == e.Conversation && c.Look.Session == isTo(p, e) &&
-			(c.Payload.isSame(why) || c.Payload.isLacking(c.Look.To) && why.isLacking(c.Look.To)) && why.isShared(c.Look.To) && stands(p, c) {
+			c.Payload.isSame(why, c.Look.To) && why.isShared(c.Look.To) && stands(p, c) {
 			return c, true
 		}
 	}
@@ -204,7 +205,7 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer,
 	if err := p.answer(ctx, t, was, a, e, r); err != nil {
 		return err
 	}
-	if now, open := p.cards.Get(e.Key); open && now.Payload.isSame(was) {
+	if now, open := p.cards.Get(e.Key); open && now.Payload.isSame(was, e.Conversation) {
 		return nil // the decision was not possible, which the person was told
 	}
 	var errs []error
