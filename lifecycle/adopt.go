@@ -241,8 +241,8 @@ func (w *handover) cursorsFromHere() ([]transcript.Cursor, error) {
 // keepUp follows an adopted agent into another conversation, after /clear or an in-TUI /resume. An
 // adopted agent has no launch settings of ccbot, so no hook reports the change.
 func (w *work) keepUp(ctx context.Context) error {
-	id := w.term.Presence.SessionID
-	here := w.r.State == session.Running && w.term.Adopted && w.term.Present
+	id := w.term.State.Conversation
+	here := w.r.State == session.Running && w.term.Adopted
 	if !here || id == uuid.Nil || id == w.r.ClaudeSessionID {
 		return nil
 	}

@@ -35,6 +35,7 @@ type agent struct {
 	menu       *menu // asks this instead of showing a box
 	hidden     bool  // its screen shows nothing that is known
 	silent     bool  // it writes no presence file
+	strange    bool  // its presence file is of an earlier process with its pid
 	unreadable error
 	deaf       bool     // it does not take Enter, nor Esc
 	mute       bool     // it has said nothing yet: Esc puts the text back

@@ -17,7 +17,7 @@ import (
 )
 
 func waitsFor(what string) func(*View) {
-	return func(v *View) { v.Presence.Status, v.Presence.WaitingFor = presence.Waiting, what }
+	return written(presence.File{Status: presence.Waiting, WaitingFor: what})
 }
 func relayed(v *View) { v.Relayed, v.Asked = true, noon.Add(-time.Minute) }
 func seenFor(d time.Duration) func(*View) {
@@ -31,7 +31,7 @@ func TestDecideDialog(t *testing.T) {
 	bypassing := in(session.Running, func(r *session.Record) { r.Launch.PermissionMode = hooks.ModeBypass })
 	permission, question, page := waitsFor("permission prompt"), waitsFor("input needed"), waitsFor("dialog open")
 	adopted := func(v *View) { v.Adopted = true }
-	justNow := func(v *View) { v.Presence.UpdatedAt = noon.Add(-soon) }
+	justNow := func(v *View) { v.State.Since = noon.Add(-soon) }
 	tests := []struct {
 		name  string
 		r     session.Record
@@ -80,7 +80,7 @@ func TestDialogGone(t *testing.T) {
 		return func(v *View) { v.Relayed, v.Asked = true, noon.Add(-ago) }
 	}
 	told := func(ago time.Duration) func(*View) {
-		return func(v *View) { v.Presence.UpdatedAt = noon.Add(-ago) }
+		return func(v *View) { v.State.Since = noon.Add(-ago) }
 	}
 	busy, long := status(presence.Busy), askedAgo(time.Hour)
 	tests := []struct {

@@ -486,8 +486,8 @@ func TestP7_EnterNeedsAnOpenDialog(t *testing.T) {
 			return
 		}
 		pressed++
-		waits := v.Present && v.Presence.Status == presence.Waiting
-		fresh := v.Present && !waits && v.Now.Sub(v.Presence.UpdatedAt) < drawn
+		waits := v.State.Phase.Waiting()
+		fresh := v.State.Known == StateWritten && !waits && v.Now.Sub(v.State.Since) < drawn
 		switch {
 		case v.Screen.Box.Present && v.Screen.Dialog == nil && k != tmux.KeyEscape:
 			t.Fatalf("%s into a box: %+v", k, v)
@@ -495,12 +495,12 @@ func TestP7_EnterNeedsAnOpenDialog(t *testing.T) {
 			t.Fatalf("key %s without a dialog: %+v", k, v)
 		case v.Relayed && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab):
 			t.Fatalf("key %s while a request waits: %+v", k, v)
-		case fresh, !v.Captured:
+		case fresh, !v.Captured, v.State.Known == StateUnknown:
 			t.Fatalf("key %s on %+v", k, v)
 		}
 	}
 	relayed := func(v *View) { v.Relayed = true }
-	young := func(v *View) { v.Presence.UpdatedAt = noon.Add(-drawn / 2) }
+	young := func(v *View) { v.State.Since = noon.Add(-drawn / 2) }
 	all := append([]func(*View){relayed, young}, changes...)
 	for _, state := range []session.State{session.Starting, session.Running} {
 		for _, k := range dialogKeys {
@@ -585,8 +585,8 @@ func TestP7_WhatIsNotRecognisedIsWholeOnlyIfNothingOfItIsHidden(t *testing.T) {
 		{"rows are hidden", "filler\n↑ 22 more lines\nPress any key", 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Present: true, Screen: claudeui.Read(tt.screen),
-				Presence: presence.File{Status: presence.Waiting}, Pane: tmux.Pane{Scrolled: tt.scrolled}}
+			v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Screen: claudeui.Read(tt.screen),
+				State: AgentState{Known: StateWritten, Phase: PhaseWaitingPermission}, Pane: tmux.Pane{Scrolled: tt.scrolled}}
 			require.Nil(t, v.Screen.Dialog)
 			d := dialogOf(session.Record{State: session.Running}, v)
 			assert.True(t, d.Open)
@@ -598,8 +598,8 @@ func TestP7_WhatIsNotRecognisedIsWholeOnlyIfNothingOfItIsHidden(t *testing.T) {
 
 // TestP7_WhatIsNotSeenWholeTakesNoEnter: what stood on the screen may leave it between the message and the tap.
 func TestP7_WhatIsNotSeenWholeTakesNoEnter(t *testing.T) {
-	v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Present: true, Screen: claudeui.Read("Press any key"),
-		Presence: presence.File{Status: presence.Waiting}}
+	v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Screen: claudeui.Read("Press any key"),
+		State: AgentState{Known: StateWritten, Phase: PhaseWaitingPermission}}
 	r := session.Record{State: session.Running}
 	whole := dialogOf(r, v)
 	require.NoError(t, mayPress(v, whole, keyEnter))

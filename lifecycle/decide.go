@@ -160,7 +160,7 @@ func decideStart(r session.Record, v View, head *Prompt) decision {
 	age := v.Now.Sub(r.StartedAt)
 	reported := !r.ReportsAt.IsZero()
 	switch {
-	case v.TypeSafe() && (reported && v.Present || age >= presenceGrace):
+	case v.TypeSafe() && (reported && v.State.Known == StateWritten || age >= presenceGrace):
 		return decision{Act: actReady, Again: soon}
 	case v.DialogOpen():
 		d := decideDialog(r, v, head)
@@ -189,12 +189,10 @@ func backoff(age time.Duration) time.Duration {
 func decideDialog(r session.Record, v View, head *Prompt) decision {
 	held := head != nil && head.waits()
 	wait := relayWait(r, v)
-	answered := v.Screen.Dialog != nil && v.Present && !v.Phase().Waiting()
 	switch {
-	case answered && v.fresh(drawn):
-		return decision{Again: soon} // the screen still shows the dialog that was answered
-	case v.Screen.Dialog == nil && v.fresh(drawn):
-		return decision{Again: soon} // the presence file is a little ahead of the screen
+	// The presence file is ahead of the screen, which still shows an answered dialog or not yet the open one.
+	case v.fresh(drawn) && (v.Screen.Dialog == nil || !v.State.Phase.Waiting()):
+		return decision{Again: soon}
 	case !held && opened(v, head):
 		return decision{Act: actProven, Again: soon}
 	case v.Relayed && held:
@@ -297,7 +295,7 @@ const (
 func decideTyped(v View, p *Prompt, c clues) decision {
 	shows := v.boxFree() && p.shows(v.Screen.Box)
 	empty := v.boxFree() && v.Screen.Box.Empty && !v.Screen.Box.Bash
-	still := v.Present && v.boxFree() && v.Still >= stillFor // the screen alone does not prove that the agent is idle
+	still := v.State.Known == StateWritten && v.boxFree() && v.Still >= stillFor // the screen alone does not prove that the agent is idle
 	waited := min(v.Now.Sub(p.Mark.At), v.Now.Sub(p.Since))
 	switch {
 	case c.Arrived:
@@ -354,7 +352,7 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 		return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
 	case v.Phase() == PhaseWorking && waited < queueNotice:
 		return decision{Again: queueNotice - waited} // most turns are over before a report is worthwhile
-	case v.Phase() == PhaseWorking && v.Present:
+	case v.State.Phase == PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued} // a change of the presence file reports the end of the turn
 	case v.Phase() == PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued, Again: holdPace}
@@ -417,7 +415,7 @@ func decideWish(r session.Record, v View, head *Prompt) (d decision, first bool)
 		return decision{}, false
 	case v.TypeSafe() && takesKeys(r, v): // agents in the background work, or a request has just come
 		return decision{Act: actHold, Why: news.Queued, Again: holdPace}, true
-	case head == nil && (v.Phase() != PhaseWorking || !v.Present):
+	case head == nil && (v.Phase() != PhaseWorking || v.State.Known != StateWritten):
 		return decision{Again: holdPace}, true // nothing reports that a draft is gone
 	}
 	return decision{}, false

@@ -25,9 +25,9 @@ const said = "please fix the build"
 
 // free is a view in which a text may be typed.
 func free(change ...func(*View)) View {
-	v := View{Now: noon, Agent: process.Alive, Fate: PaneOurs, Present: true, Captured: true,
+	v := View{Now: noon, Agent: process.Alive, Fate: PaneOurs, Captured: true,
 		Pane:     tmux.Pane{PID: 9, Command: "claude", Tag: "4f0c/x", Width: 120, Height: 40},
-		Presence: presence.File{Status: presence.Idle}, Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
+		State: AgentState{Known: StateWritten, Phase: PhaseIdle}, Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
 	for _, c := range change {
 		c(&v)
 	}
@@ -60,7 +60,7 @@ func wanting(r *session.Record) { r.Wish = &session.Wish{Mode: "plan"} }
 func command(p *Prompt)                    { p.Text, p.Class = "/compact", ClassCommand }
 func retreat(p *Prompt)                    { p.Mark.Retreat, p.Mark.Enters = true, 0 }
 func enters(n int) func(*Prompt)           { return func(p *Prompt) { p.Mark.Enters = n } }
-func status(s presence.Status) func(*View) { return func(v *View) { v.Presence.Status = s } }
+func status(s presence.Status) func(*View) { return written(presence.File{Status: s}) }
 func fate(f PaneFate) func(*View)          { return func(v *View) { v.Fate = f } }
 func alive(l process.Liveness) func(*View) { return func(v *View) { v.Agent = l } }
 func draft(text string) func(*View) {
@@ -76,8 +76,17 @@ func flat(v *View)       { v.Pane.Height = 5 }
 func behind(v *View)     { v.Adopted, v.Behind = true, true }
 func bashMode(v *View)   { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
 func asksBelow(v *View)  { v.Below = "Bash" }
-func ahead(v *View)      { v.Presence.UpdatedAt = noon.Add(time.Hour) }
-func noPresence(v *View) { v.Present, v.Presence = false, presence.File{} }
+func ahead(v *View)      { v.State.Since = noon.Add(time.Hour) }
+func noPresence(v *View) { v.State = AgentState{Known: StateUnwritten} }
+func unreadable(v *View) { v.State = AgentState{} }
+
+// written is a view of an agent that wrote this presence file at the time of its last one.
+func written(f presence.File) func(*View) {
+	return func(v *View) {
+		f.UpdatedAt = v.State.Since
+		v.State = stateOf(process.Identity{}, f, nil)
+	}
+}
 
 func TestDecide(t *testing.T) {
 	running, starting, restoring := session.Running, session.Starting, session.Restoring
@@ -183,7 +192,7 @@ func anyView(t *rapid.T) View {
 // asSeen takes away what View would not have looked at.
 func asSeen(v View) View {
 	if v.Agent != process.Alive {
-		v.Present = false // View does not read it then
+		v.State = AgentState{} // View does not read it then
 	}
 	if v.Fate != PaneOurs && v.Fate != PaneDead {
 		v.Captured, v.Screen = false, claudeui.Screen{}
@@ -193,7 +202,7 @@ func asSeen(v View) View {
 
 var changes = []func(*View){
 	alive(process.Unknown), alive(process.Gone), fate(PaneUnknown), fate(PaneDead), fate(PaneGone), fate(PaneForeign),
-	status(presence.Busy), status(presence.Waiting), status("new"), noPresence, blind, noBox, scrolled, dialogOpen,
+	status(presence.Busy), status(presence.Waiting), status("new"), noPresence, unreadable, blind, noBox, scrolled, dialogOpen,
 	draft(said), draft("mine"), draft("mine " + said), draft("/compact"), draft("/compact"), draft(said),
 	func(v *View) { v.Screen.Box.Bash = true }, func(v *View) { v.Screen.Busy = true },
 	func(v *View) { v.Screen.Dialog = &claudeui.Dialog{Title: "over a box"} },
@@ -252,7 +261,7 @@ func TestP7_NothingIsTypedUnlessTheBoxIsProvenFree(t *testing.T) {
 			return d.Act
 		}
 		b := v.Screen.Box
-		idle := !v.Present || v.Presence.Status == presence.Idle
+		idle := v.State.Known == StateUnwritten || v.State.Phase == PhaseIdle
 		switch {
 		case r.State != session.Running:
 			t.Fatalf("keys for a session that is %s", r.State)
@@ -394,7 +403,7 @@ func TestPhase(t *testing.T) {
 		{"idle", free(), PhaseIdle},
 		{"busy", free(status(presence.Busy)), PhaseWorking},
 		{"permission", free(status(presence.Waiting)), PhaseWaitingPermission},
-		{"question", free(func(v *View) { v.Presence = presence.File{Status: presence.Waiting, WaitingFor: "input needed"} }), PhaseWaitingAnswer},
+		{"question", free(waitsFor("input needed")), PhaseWaitingAnswer},
 		{"a status of a later version", free(status("new")), PhaseUnknown},
 		{"agent unknown", free(alive(process.Unknown)), PhaseUnknown},
 		{"agent gone", free(alive(process.Gone)), PhaseUnknown},

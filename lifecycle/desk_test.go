@@ -322,7 +322,11 @@ func (a *agent) file() (presence.File, error) {
 	case a.silent:
 		return presence.File{}, fs.ErrNotExist
 	}
-	return presence.File{PID: a.id.PID, ProcStart: a.id.Start, SessionID: a.session, Status: a.status, WaitingFor: a.waitingFor, UpdatedAt: a.since}, nil
+	start := a.id.Start
+	if a.strange {
+		start--
+	}
+	return presence.File{PID: a.id.PID, ProcStart: start, SessionID: a.session, Status: a.status, WaitingFor: a.waitingFor, UpdatedAt: a.since}, nil
 }
 
 // bindings is what hooks recorded.

@@ -14,7 +14,6 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/hooks"
 	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -61,18 +60,14 @@ func hasRelay(r session.Record, v View) bool {
 	return r.Launch != nil && r.Launch.PermissionMode == hooks.ModeAsk && !v.Adopted
 }
 
-// permissionPrompt is the reason in the presence file of an agent that waits for a permission.
-// Older versions (2.1.197) also name it for a question.
-const permissionPrompt = "permission prompt"
-
 // asksPermission reports whether the terminal asks for a permission. It is pure.
 func asksPermission(v View) bool {
 	d := v.Screen.Dialog
 	switch {
 	case d != nil && d.Whole && d.IsQuestion():
 		return false
-	case v.Present && v.Presence.Status == presence.Waiting:
-		return v.Presence.WaitingFor == permissionPrompt
+	case v.State.Phase.Waiting():
+		return v.State.Asks == AsksPermission
 	}
 	return d != nil && slices.Contains(d.Options, "Yes")
 }
@@ -80,7 +75,7 @@ func asksPermission(v View) bool {
 // unready says whether an agent that was never ready shows something other than a prompt box: not
 // all questions before the first presence file are recognised.
 func unready(r session.Record, v View) bool {
-	return r.State.Launching() && v.seen() && !v.Present && !v.Screen.Box.Present && v.Screen.Text != ""
+	return r.State.Launching() && v.seen() && v.State.Known == StateUnwritten && !v.Screen.Box.Present && v.Screen.Text != ""
 }
 
 // markOf returns a hash of what the keys would act on: the dialog with its cursor and ticks,
@@ -203,10 +198,9 @@ func (t *terminal) lookForKey(ctx context.Context, k tmux.Key) (Dialog, error) {
 // file names another state, that is for a moment newer than the screen: the dialog was answered,
 // and the key would go into the box.
 func mayPress(v View, d Dialog, k tmux.Key) error {
-	said := v.Presence.Status
 	boxed := v.Screen.Dialog == nil && v.Screen.Box.Present
 	switch {
-	case v.Present && said == "": // the presence file cannot be read
+	case v.State.Known == StateUnknown:
 		return ErrUnseen
 	case !d.Open:
 		return ErrNoDialog
@@ -215,7 +209,7 @@ func mayPress(v View, d Dialog, k tmux.Key) error {
 	// The person has not seen all of what the key would agree to.
 	case !d.Whole && chooses(k):
 		return ErrChanged
-	case v.Present && said != presence.Waiting && v.fresh(drawn):
+	case !v.State.Phase.Waiting() && v.fresh(drawn):
 		return ErrChanged
 	// The agent says that it waits, but the screen does not show for what: any key but Esc would go
 	// into the box.
@@ -258,7 +252,7 @@ const (
 // another option.
 func (t *terminal) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, option int) (Dialog, error) {
 	idle, quiet := 0, settled
-	if !t.Present {
+	if t.State.Known != StateWritten {
 		// While the agent starts, a question that comes before the first presence file is redrawn.
 		quiet = keyWait
 	}
@@ -312,9 +306,8 @@ const relayGrace = 5 * time.Second
 // relayWait is how long the permission request for the open dialog may still take to arrive; 0
 // means that none is expected. It is pure.
 func relayWait(r session.Record, v View) time.Duration {
-	asks := v.Present && v.Presence.Status == presence.Waiting &&
-		(v.Presence.WaitingFor == permissionPrompt || v.Presence.WaitingFor == "input needed")
-	if !hasRelay(r, v) || !asks || v.Since.IsZero() {
+	mayAsk := v.State.Known == StateUnknown || v.State.Phase.Waiting() && v.State.Asks != AsksElse
+	if !hasRelay(r, v) || !mayAsk || v.Since.IsZero() {
 		return 0
 	}
 	return min(max(0, relayGrace-v.Now.Sub(v.Since)), relayGrace) // the upper bound: the clock may have been set back
@@ -331,13 +324,13 @@ const (
 // a Yes or an answer in the terminal does not end the hook, while Esc and No do (2.1.328). It is
 // pure.
 func dialogGone(v View) bool {
-	return mayBeGone(v) && (v.Presence.UpdatedAt.After(v.Asked.Add(goneAfter)) || v.Now.Sub(v.Asked).Abs() > goneBy)
+	return mayBeGone(v) && (v.State.Since.After(v.Asked.Add(goneAfter)) || v.Now.Sub(v.Asked).Abs() > goneBy)
 }
 
 // mayBeGone says whether a request waits although the agent, by its presence file and on its
 // screen, waits for nobody.
 func mayBeGone(v View) bool {
-	moved := v.Present && (v.Presence.Status == presence.Idle || v.Presence.Status == presence.Busy)
+	moved := v.State.Phase == PhaseIdle || v.State.Phase == PhaseWorking
 	return v.Relayed && v.Agent == process.Alive && moved && !v.DialogOpen()
 }
 

@@ -240,7 +240,7 @@ func TestATurnWhoseRequestsFailIsCutShort(t *testing.T) {
 		r.StartedAt, r.Progress = noon.Add(-2*time.Hour), open
 		r.Phase, r.PhaseAt, r.PhaseUntil = string(phase.APIError), noon.Add(-time.Minute), noon
 	})
-	assert.NotNil(t, interruption(r, presence.File{}, noon, noon))
+	assert.NotNil(t, interruption(r, AgentState{Known: StateUnwritten}, noon, noon))
 	r.PhaseUntil = time.Time{}
-	assert.Nil(t, interruption(r, presence.File{}, noon, noon), "the request was given up")
+	assert.Nil(t, interruption(r, AgentState{Known: StateUnwritten}, noon, noon), "the request was given up")
 }

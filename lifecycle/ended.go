@@ -9,7 +9,6 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/internal/claudeflags"
 	"ccbot/internal/logkey"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -114,9 +113,10 @@ func (w *closing) noteInterruption(ctx context.Context) {
 		return
 	}
 	w.keepProgress()
-	last, err := w.Evidence.Presences.Read(ctx, b.Agent.PID)
-	if err != nil || last.ProcStart != b.Agent.Start || last.SessionID != w.r.ClaudeSessionID {
-		last = presence.File{} // there is no file, or it is of another process
+	f, err := w.Evidence.Presences.Read(ctx, b.Agent.PID)
+	last := stateOf(b.Agent, f, err)
+	if last.Known == StateWritten && last.Conversation != w.r.ClaudeSessionID {
+		last = AgentState{Known: StateUnwritten}
 	}
 	seen := w.lastThere
 	if w.recall().agent == b.Agent {
@@ -204,12 +204,12 @@ const unseenFor = time.Minute
 //	it works                                 yes, unless the turn has ended since
 //	it is idle, or that was never seen       yes, if a turn has begun since
 //
-// last is the presence file that the agent has left, the zero value if there is none. seen is the
-// time until which a ccbot saw what the agent did.
-func interruption(r session.Record, last presence.File, seen, now time.Time) *session.Interruption {
+// last is the state in the presence file that the agent has left. seen is the time until which a
+// ccbot saw what the agent did.
+func interruption(r session.Record, last AgentState, seen, now time.Time) *session.Interruption {
 	phase, works, since := Phase(r.Phase), Noted(r).Works(), r.PhaseAt
-	if word := phaseOf(last); word != PhaseUnknown && !last.UpdatedAt.Before(since) {
-		phase, works, since = word, word == PhaseWorking, last.UpdatedAt
+	if last.Phase != "" && last.Phase != PhaseUnknown && !last.Since.Before(since) {
+		phase, works, since = last.Phase, last.Phase == PhaseWorking, last.Since
 	}
 	if r.StartedAt.After(since) {
 		since = r.StartedAt // a turn that was open before the present launch belongs to an earlier interruption
@@ -224,7 +224,7 @@ func interruption(r session.Record, last presence.File, seen, now time.Time) *se
 	if r.Exit != nil && r.Exit.Known && !r.Exit.Crashed() || !busy && !began {
 		return r.Interruption
 	}
-	i := &session.Interruption{At: now.UTC(), Tasks: len(r.Progress.Tasks), Waited: phase.Waiting(), Well: r.Progress.Well}
+	i := &session.Interruption{At: now.UTC(), Tasks: len(r.Progress.Tasks), Waited: phase.Waiting(), Well: r.Progress.Well, Unseen: last.Known == StateUnknown}
 	for _, task := range r.Progress.Tasks {
 		if task.Status == "completed" {
 			i.Done++
@@ -235,7 +235,7 @@ func interruption(r session.Record, last presence.File, seen, now time.Time) *se
 	}
 	if open != nil {
 		i.Step = open.Step
-		i.Unseen = last.UpdatedAt.IsZero() && open.At.After(seen.Add(unseenFor))
+		i.Unseen = i.Unseen || last.Since.IsZero() && open.At.After(seen.Add(unseenFor))
 	}
 	if before := r.Interruption; before != nil {
 		i.Again = before.Followed && before.Well == i.Well

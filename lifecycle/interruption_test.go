@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/internal/claudeflags"
 	"ccbot/internal/presence"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/tmux/tmuxtest"
@@ -25,8 +26,8 @@ func TestInterruption(t *testing.T) {
 			Tasks: []transcript.Task{{Status: "completed"}, {Status: "in_progress"}}}
 	}
 	over := func(minute int) transcript.Progress { return transcript.Progress{LastTurn: at(minute), Well: 2} }
-	left := func(status presence.Status, minute int) presence.File {
-		return presence.File{Status: status, UpdatedAt: at(minute)}
+	left := func(status presence.Status, minute int) AgentState {
+		return stateOf(process.Identity{}, presence.File{Status: status, UpdatedAt: at(minute)}, nil)
 	}
 	cut := func(change func(i *session.Interruption)) *session.Interruption {
 		i := &session.Interruption{At: at(now), Step: "make test", Done: 1, Tasks: 2, Well: 2}
@@ -41,7 +42,7 @@ func TestInterruption(t *testing.T) {
 		phase    Phase
 		since    int
 		progress transcript.Progress
-		last     presence.File
+		last     AgentState
 		exit     *session.Exit
 		before   *session.Interruption
 		seen     int // until when a ccbot was there; 0: until the end
@@ -88,6 +89,9 @@ func TestInterruption(t *testing.T) {
 			seen := at(now)
 			if tt.seen != 0 {
 				seen = at(tt.seen)
+			}
+			if tt.last == (AgentState{}) {
+				tt.last.Known = StateUnwritten
 			}
 			assert.Equal(t, tt.want, interruption(r, tt.last, seen, at(now)))
 		})

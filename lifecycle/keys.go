@@ -188,13 +188,13 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (n
 // mayPressOn says why a key may not be pressed on a screen. It is pure.
 func mayPressOn(v View, now desk.Screen, mark string, k tmux.Key) error {
 	switch {
-	case v.Present && v.Presence.Status == "": // the presence file cannot be read
+	case v.State.Known == StateUnknown:
 		return ErrUnseen
 	case now.Mark != mark, chooses(k) && !now.Whole:
 		return ErrChanged
 	case v.Relayed && chooses(k):
 		return ErrRelayed
-	case v.Present && v.fresh(drawn): // the screen may be older than that
+	case v.fresh(drawn): // the screen may be older than that
 		return ErrChanged
 	case now.Unasked && chooses(k):
 		return ErrRelayed

@@ -115,7 +115,7 @@ func (a *agent) asks(m *menu) {
 	a.set(func(a *agent) {
 		a.menu, a.status, a.waitingFor, a.since = m, presence.Waiting, "input needed", time.Now()
 		if m.permission {
-			a.waitingFor = permissionPrompt
+			a.waitingFor = "permission prompt"
 		}
 	})
 }

@@ -124,7 +124,7 @@ func (w *switching) lookForWish(ctx context.Context) wishes.Look {
 	w.term.look(ctx)
 	v := w.term.View
 	l := wishes.Look{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
-		Early: v.Present && v.fresh(drawn), Flat: v.Screen.Flat}
+		Early: v.fresh(drawn), Flat: v.Screen.Flat}
 	if l.Listed {
 		l.List, _ = v.Screen.Dialog.Models()
 		l.Whole = v.Screen.Dialog.Whole

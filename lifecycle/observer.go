@@ -20,7 +20,6 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/suspect"
@@ -67,13 +66,7 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	v.Agent, v.Adopted = o.Processes.Liveness(r.Binding.Agent), r.Binding.Adopted
 	if v.Agent == process.Alive {
 		f, err := o.Presences.Read(ctx, r.Binding.Agent.PID)
-		v.Presence = f
-		v.Present = err == nil && f.ProcStart == r.Binding.Agent.Start
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			// The unreadable file may say idle or waiting: the phase is unknown, so nothing is
-			// typed.
-			v.Present, v.Presence = true, presence.File{}
-		}
+		v.State = stateOf(r.Binding.Agent, f, err)
 	}
 	// It comes after the presence file: that one is a little ahead of the screen.
 	fate, pane, text, shown, silent := o.shownPane(ctx, *r.Binding)

@@ -242,7 +242,7 @@ type turnNews struct {
 // seePhase remembers the phase. A turn that was too short to be seen is recognised by its new
 // presence file.
 func (w *reporter) seePhase(p Phase) (seen turnNews) {
-	now, by := w.view.Now, w.view.Presence.UpdatedAt
+	now, by := w.view.Now, w.view.State.Since
 	w.remember(func(m *memory) {
 		seen.changed = m.turn.phase != "" && m.turn.phase != p
 		seen.fresh = p == PhaseIdle && (m.turn.phase != p || !m.turn.idleBy.Equal(by))

@@ -150,11 +150,12 @@ func TestScreenMark(t *testing.T) {
 
 func TestMayPressOn(t *testing.T) {
 	now := time.Now()
-	seen := View{Now: now}
+	unwritten := AgentState{Known: StateUnwritten}
+	seen := View{Now: now, State: unwritten}
 	said := func(status presence.Status, ago time.Duration) View {
-		return View{Now: now, Present: true, Presence: presence.File{Status: status, UpdatedAt: now.Add(-ago)}}
+		return View{Now: now, State: stateOf(process.Identity{}, presence.File{Status: status, UpdatedAt: now.Add(-ago)}, nil)}
 	}
-	relayed := View{Now: now, Relayed: true}
+	relayed := View{Now: now, Relayed: true, State: unwritten}
 	for _, tt := range []struct {
 		name string
 		view View

@@ -163,8 +163,8 @@ func (o *Observer) Output(ctx context.Context, r session.Record, command string)
 // answer that was shown), of the agent's status, or of the transcript.
 func (o *Observer) lastActive(r session.Record, v View) time.Time {
 	latest := r.UpdatedAt
-	if v.Present && v.Presence.UpdatedAt.After(latest) {
-		latest = v.Presence.UpdatedAt
+	if v.State.Since.After(latest) {
+		latest = v.State.Since
 	}
 	if info, err := os.Stat(o.transcriptPath(r)); err == nil && info.ModTime().After(latest) {
 		latest = info.ModTime()

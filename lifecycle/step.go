@@ -98,7 +98,7 @@ func (w *work) look(ctx context.Context, head *Prompt) error {
 	w.report.noteOpen()
 	v := &w.term.View
 	w.remember(func(m *memory) { // since when this process has seen the screen unchanged
-		now := still{idle: v.boxFree(), box: v.Screen.Box, by: v.Presence.UpdatedAt}
+		now := still{idle: v.boxFree(), box: v.Screen.Box, by: v.State.Since}
 		if m.box.still != now || m.box.stillAt.After(v.Now) {
 			m.box.still, m.box.stillAt = now, v.Now
 		}

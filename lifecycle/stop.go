@@ -125,7 +125,7 @@ func (w *closing) stop(ctx context.Context, receipt *Receipt) error {
 // bindOwn records the processes that a bound launcher has started as bound too, while they are
 // still visible below it. They end with the session, also after a crash.
 func (w *closing) bindOwn(ctx context.Context) {
-	if w.r.Binding == nil || w.term.Present {
+	if w.r.Binding == nil || w.term.State.Known == StateWritten {
 		return // the bound process is the agent itself, and no launcher
 	}
 	all, err := w.Evidence.Read(ctx, w.r.ClaudeSessionID)

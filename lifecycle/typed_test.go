@@ -233,7 +233,7 @@ func TestP7_NoEnterRightAfterAnother(t *testing.T) {
 func rested(v *View) { v.Still = stillFor }
 
 // behindAgents is an agent that only waits for agents in the background.
-func behindAgents(v *View) { v.Presence.Status, v.Screen.Background = presence.Busy, true }
+func behindAgents(v *View) { v.State.Phase, v.Screen.Background = PhaseWorking, true }
 
 // Each row of decideTyped, and what must keep it from holding.
 func TestP4_DecideTyped(t *testing.T) {
@@ -315,7 +315,7 @@ func TestP4_NothingIsPressedOnDoubt(t *testing.T) {
 		}
 		b := v.Screen.Box
 		switch {
-		case c.Arrived, c.Unheard, c.Doubt != "", v.Still < stillFor, !v.boxFree(), !v.Present:
+		case c.Arrived, c.Unheard, c.Doubt != "", v.Still < stillFor, !v.boxFree(), v.State.Known != StateWritten:
 			t.Fatalf("act %d with %+v on %+v", d.Act, c, v)
 		case d.Act == actRepeat && (!c.Quiet || !b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
 			t.Fatalf("pasted anew: %+v into %+v", p, b)

@@ -28,7 +28,7 @@ func TestDialogOfPermissionWithoutRequest(t *testing.T) {
 	bash := shows(" Bash command", "Yes", "Yes, and always allow access to /src", "No")
 	question := shows("←  ☐ Database  ✔ Submit  →", "Yes", "No", "Type something.")
 	trust := shows(" Do you trust this folder?", "No, exit", "Yes, I trust this folder")
-	permission := waitsFor(permissionPrompt)
+	permission := waitsFor("permission prompt")
 	for _, tt := range []struct {
 		name string
 		r    session.Record

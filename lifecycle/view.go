@@ -6,7 +6,6 @@ import (
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/phase"
 	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -42,8 +41,7 @@ type View struct {
 	Agent    process.Liveness
 	Fate     PaneFate
 	Pane     tmux.Pane // valid with PaneOurs and PaneDead
-	Presence presence.File
-	Present  bool // Presence is valid, and belongs to the process of the bound agent
+	State    AgentState
 	Screen   claudeui.Screen
 	Captured bool   // Screen is valid
 	Shown    string // what Screen was read from, with its colours
@@ -74,9 +72,9 @@ func (v View) Phase() Phase {
 	switch {
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
 		return PhaseUnknown
-	case v.Present:
-		return phaseOf(v.Presence)
-	case !v.Captured:
+	case v.State.Known == StateWritten:
+		return v.State.Phase
+	case v.State.Known == StateUnknown, !v.Captured:
 		return PhaseUnknown
 	case v.Screen.Dialog != nil:
 		return PhaseWaitingPermission
@@ -88,26 +86,10 @@ func (v View) Phase() Phase {
 	return PhaseUnknown
 }
 
-// phaseOf is the phase that a presence file names.
-func phaseOf(f presence.File) Phase {
-	switch f.Status {
-	case presence.Idle:
-		return PhaseIdle
-	case presence.Busy:
-		return PhaseWorking
-	case presence.Waiting:
-		if f.WaitingFor == "input needed" { // older versions say "permission prompt" of a question, too
-			return PhaseWaitingAnswer
-		}
-		return PhaseWaitingPermission
-	}
-	return PhaseUnknown
-}
-
-// fresh says whether the presence file was written so short a time ago that the screen may be behind it.
+// fresh reports whether the agent wrote its state so short a time ago that the screen may be behind it.
 // A file that is further in the future was written before the clock was set back.
 func (v View) fresh(within time.Duration) bool {
-	return v.Now.Sub(v.Presence.UpdatedAt).Abs() < within
+	return v.Now.Sub(v.State.Since).Abs() < within
 }
 
 // TypeSafe says whether text may be typed now: the bound agent is alive, in its own pane, and idle;

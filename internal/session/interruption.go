@@ -14,7 +14,7 @@ type Interruption struct {
 	Done  int       `json:"tasks_done"`     // of its to-do items
 	Tasks int       `json:"tasks_total"`
 	// Waited means that the agent was waiting for a person. Unseen means that no ccbot saw the
-	// agent's last actions, so the agent may have been waiting.
+	// agent's last actions, or that its last state cannot be read, so the agent may have been waiting.
 	Waited bool `json:"waited,omitempty"`
 	Unseen bool `json:"unseen,omitempty"`
 	Well   int  `json:"turns_well"` // Progress.Well at that time

@@ -1,0 +1,97 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/news"
+	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/tmux/tmuxtest"
+)
+
+// A view in which the presence file was not looked at proves nothing, even if the screen shows a free box.
+func TestP6_ZeroStateIsUnknown(t *testing.T) {
+	v := View{Now: noon, Agent: process.Alive, Fate: PaneOurs, Captured: true,
+		Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
+	assert.Equal(t, PhaseUnknown, v.Phase())
+	assert.False(t, v.TypeSafe())
+	d := Dialog{Open: true, Whole: true}
+	assert.ErrorIs(t, mayPress(v, d, keyEnter), ErrUnseen)
+}
+
+// The presence file of another process with the same pid does not date the agent's state.
+func TestP6_FileOfOtherProcessIsNotTheAgents(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.settled()
+		a.set(func(a *agent) { a.silent = true })
+		before := w.Observer.View(w.ctx, r)
+		a.set(func(a *agent) { a.silent, a.strange, a.since = false, true, time.Now() })
+		after := w.Observer.View(w.ctx, r)
+		assert.Equal(t, PhaseIdle, after.Phase())
+		assert.False(t, after.fresh(queueNotice))
+		after.Now = before.Now
+		assert.Equal(t, before, after)
+	})
+}
+
+// If the presence file cannot be read, the question on the screen may still come to the chat as a request.
+func TestP6_UnreadableStateMayAskChat(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.settled()
+		a.asks(askBash("touch x"))
+		a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
+		w.Wake(r.ID)
+		w.pass(relayGrace - time.Second)
+		assert.Zero(t, toldOf[news.Dialog](w.news), "its hook may come")
+		w.pass(time.Minute)
+		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
+	})
+}
+
+// A process whose presence file cannot be read may be a launcher: the agents that it has started are bound, too.
+func TestP6_UnreadableFileMayBeOfLauncher(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		line := []string{"claude", "--session-id", r.ClaudeSessionID.String()}
+		w.processes.change(a.id.PID, func(p *process.Process) { p.Args = append([]string{"sh", "/opt/begin"}, line[1:]...) })
+		a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
+		child := w.processes.startNow(777, line, below(a.id.PID))
+		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.ClaudeSessionID})
+		var bound []process.Identity
+		w.order.onPoint(func(name string) {
+			if name == "ended" {
+				bound = w.get(r.ID).Bound
+			}
+		})
+		w.archive(r)
+		w.order.onPoint(nil)
+		assert.Contains(t, bound, child)
+		assert.False(t, w.processes.alive(child))
+	})
+}
+
+// An agent whose last state cannot be read may have waited for a person: its session does not continue by itself.
+func TestP6_UnreadableLastStateContinuesNotAlone(t *testing.T) {
+	for _, unreadable := range []bool{false, true} {
+		inWorld(t, func(t *testing.T, w *world) {
+			r, a := w.settled()
+			w.becomes(a, presence.Busy)
+			w.write(r, datedLine(time.Now(), "do it"))
+			w.Wake(r.ID)
+			w.pass(time.Second)
+			if unreadable {
+				a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
+			}
+			w.tmux.die(a, tmuxtest.Exit{Signal: 9})
+			w.pass(time.Minute)
+			over := w.get(r.ID)
+			require.NotNil(t, over.Unfinished())
+			assert.Equal(t, !unreadable, ContinuesAlone(over))
+		})
+	}
+}
