@@ -287,6 +287,36 @@ func TestAnInterruptThatTheTranscriptTellsIsTold(t *testing.T) {
 
 const interruptLine = `{"type":"user","uuid":"1","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`
 
+// Commands leave no line of an interrupt: a stop does not wait for one. A text that comes back later is
+// removed all the same.
+func TestStopOfACommandIsQuick(t *testing.T) {
+	for name, text := range map[string]string{"a slash command": "/compact", "bash mode": "!make test"} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				a.set(func(a *agent) { a.onEnter = works })
+				if text[0] == '!' {
+					a.set(func(a *agent) { a.onEnter = runsIt })
+				}
+				w.held(r, "k", text)
+				w.pass(time.Second)
+				w.write(r, `{"type":"user","timestamp":"`+w.Now().Format(time.RFC3339Nano)+`","message":{"content":"<command-name>/compact</command-name>"}}`)
+				w.write(r, `{"type":"user","timestamp":"`+w.Now().Format(time.RFC3339Nano)+`","message":{"content":"<bash-input>make test</bash-input>"}}`)
+				w.pass(10 * time.Second)
+				require.Equal(t, PromptState("finished"), w.prompts.state("k"))
+				began := w.Now()
+				_, err := w.Interrupt(w.ctx, r.ID)
+				require.NoError(t, err)
+				assert.Less(t, w.Now().Sub(began), backWithin/2)
+				a.set(func(a *agent) { a.box, a.shell = strings.TrimPrefix(text, "!"), text[0] == '!' })
+				w.held(r, "next", "another")
+				w.pass(10 * time.Second)
+				assert.Equal(t, "another", a.heard()[len(a.heard())-1])
+			})
+		})
+	}
+}
+
 // An agent that only waits for agents in the background takes a text at once.
 func TestATextIsTypedWhileAgentsWorkInTheBackground(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

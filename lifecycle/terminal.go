@@ -194,8 +194,8 @@ const (
 
 // seeBack waits for the end of the interrupted work, and says whether the prompt's text stands in
 // the box again. Claude Code may be idle for seconds before it draws the text, so an empty box says
-// little: the text will not come if told says that the transcript has the line of the interrupt.
-func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, told func() bool) (back bool) {
+// little: it will not come if over reports that the turn has left its last line.
+func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over func() bool) (back bool) {
 	var since time.Time
 	await(ctx, lookPace, backWithin, func() bool {
 		t.look(ctx)
@@ -209,7 +209,7 @@ func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, told 
 			since = t.Now
 		}
 		waited := !since.IsZero() && t.Now.Sub(since) >= backSeen
-		return back || waited && (p.Key == "" || !t.Screen.Box.Empty || told())
+		return back || waited && (p.Key == "" || !t.Screen.Box.Empty || over())
 	})
 	return back
 }
