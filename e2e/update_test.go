@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/doctor"
+	"ccbot/hooks"
 	"ccbot/try/demoagent"
 )
 
@@ -58,5 +59,26 @@ func TestP3_AgentOutlivesItsUpdate(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(versions, "2", demoagent.Name), now)
 	assert.Equal(t, []string{"say one", "say two", "say three", "say four"}, w.received())
+	w.stop()
+}
+
+// TestOldClaudeIsToldAtStart: the log, the chat, /health and doctor name the version that is there and the oldest one that works.
+func TestOldClaudeIsToldAtStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.hear(w.say("/health"), "Everything works")
+	w.stop()
+	old := filepath.Join(filepath.Dir(w.dir), "old")
+	require.NoError(t, os.WriteFile(old, []byte("#!/bin/sh\necho '2.1.77 (Claude Code)'\n"), 0o755)) //nolint:gosec // it is run
+	w.env = append(w.env, "CLAUDE_COMMAND="+old)
+	const sentence = "Claude Code 2.1.77 is too old: ccbot needs " + hooks.Oldest + " or newer."
+	after := w.say("before the start")
+	w.start()
+	said := w.hear(after, sentence)
+	assert.Contains(t, said.Text, "claude update")
+	w.hear(w.say("/health"), sentence)
+	assert.Contains(t, w.bot.log.String(), `msg=claude_old version="2.1.77 (Claude Code)" needed=`+hooks.Oldest)
+	assert.Equal(t, 2, w.heard(sentence))
 	w.stop()
 }

@@ -716,9 +716,10 @@ const (
 	HealthLastError        Key = "health_last_error" // Age, Reason
 	HealthRefused          Key = "health_refused"    // Details
 	HealthNoAnswer         Key = "health_no_answer"
-	HealthHooks            Key = "health_hooks" // Age, Count
-	HealthDisk             Key = "health_disk"  // Dir, Free, Own, Total
-	VoiceAsk               Key = "voice_ask"    // Name
+	HealthHooks            Key = "health_hooks"      // Age, Count
+	HealthDisk             Key = "health_disk"       // Dir, Free, Own, Total
+	HealthClaudeOld        Key = "health_claude_old" // Needed, Version
+	VoiceAsk               Key = "voice_ask"         // Name
 	VoiceHint              Key = "voice_hint"
 	ArchiveTitle           Key = "archive_title" // Count
 	ArchiveEmpty           Key = "archive_empty"

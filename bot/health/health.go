@@ -84,8 +84,11 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 
 // Sentence says what is wrong, wherever it is shown.
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
-	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir), "Chats": chats(w.Chats)})
+	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir), "Chats": chats(w.Chats), "Version": number(w.Version), "Needed": w.Needed})
 }
+
+// number returns the version of Claude Code without the name.
+func number(version string) string { return strings.TrimSuffix(version, " (Claude Code)") }
 
 // chats lists the ids of chats.
 func chats(all []int64) string {
@@ -106,7 +109,7 @@ func programs(f health.Figures) (all []string) {
 		all = append(all, "tmux "+f.Tmux)
 	}
 	if f.Claude != "" {
-		all = append(all, "Claude Code "+strings.TrimSuffix(f.Claude, " (Claude Code)"))
+		all = append(all, "Claude Code "+number(f.Claude))
 	}
 	return all
 }
@@ -201,6 +204,11 @@ func TellTmux(ctx context.Context, c *chat.Chat, silent bool) (err error) {
 		err = errors.Join(err, c.Say(ctx, to, c.In(to).Say(i18n.TmuxAnswers)))
 	}
 	return err
+}
+
+// TellOldClaude says in each private chat that Claude Code is older than the oldest version that works with ccbot.
+func TellOldClaude(ctx context.Context, c *chat.Chat, version, needed string) error {
+	return c.WarnAll(ctx, i18n.HealthClaudeOld, i18n.Args{"Version": number(version), "Needed": needed})
 }
 
 // ClockDiffers says that the computer's clock is ahead of Telegram's or behind it. told is false if there is no chat yet.

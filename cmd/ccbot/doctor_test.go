@@ -422,6 +422,9 @@ var ofTools = []sickness{
 	}, "tmux_folder", doctor.Fail, false},
 	{"no agent", func(p *patient) { p.set("CLAUDE_COMMAND", "/none") }, "claude_missing", doctor.Fail, false},
 	{"an old agent", func(p *patient) { p.script("claude", "echo '2.1.77 (Claude Code)'") }, "claude_old", doctor.Fail, false},
+	{"an old agent of the bot", func(p *patient) {
+		p.figures.Claude, p.figures.ClaudeNeeded = "2.1.77 (Claude Code)", hooks.Oldest
+	}, "claude_old", doctor.Fail, false},
 	{"a broken agent", func(p *patient) { p.script("claude", "exit 1") }, "claude_silent", doctor.Warn, false},
 	{"Bedrock without a region", func(p *patient) {
 		p.set("CLAUDE_CODE_USE_BEDROCK", "1")

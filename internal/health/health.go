@@ -39,6 +39,8 @@ type Figures struct {
 	TmuxSilent time.Duration // since when it owes an answer, if that is long
 	Claude     string
 
+	ClaudeNeeded string // the oldest version that works with ccbot, if Claude is older
+
 	AgentVariables []string // names of the variables that agents get
 }
 
@@ -95,6 +97,7 @@ const (
 	TmuxHangs     Code = "tmux_hangs"
 	FilesUnread   Code = "files_unread"
 	NotReadable   Code = "transcript_unreadable"
+	ClaudeOld     Code = "claude_old"
 	DiskLow       Code = "disk_low"
 	NotClean      Code = "not_clean"
 	APIWaits      Code = "api_waits"
@@ -111,7 +114,7 @@ const (
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, NoPins, GroupRefused}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, ClaudeOld, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, NoPins, GroupRefused}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -123,6 +126,8 @@ type Warning struct {
 	Keys  Keys
 	Path  string
 	Chats []int64
+
+	Version, Needed string // of Claude Code: which is there, and the oldest that works
 }
 
 const (
@@ -151,6 +156,7 @@ func Warnings(f Figures) (all []Warning) {
 	for _, path := range f.Unreadable {
 		add(!slices.Contains(f.Unread, path), Warning{Code: NotReadable, Path: path})
 	}
+	add(f.ClaudeNeeded != "", Warning{Code: ClaudeOld, Version: f.Claude, Needed: f.ClaudeNeeded})
 	add(f.Disk.Known && f.Disk.Low, Warning{Code: DiskLow, Bytes: f.Disk.Free})
 	add(f.NotClean > 0, Warning{Code: NotClean, Count: f.NotClean})
 	add(f.API.Wait > 0, Warning{Code: APIWaits, For: f.API.Wait})

@@ -44,6 +44,8 @@ func TestWarnings(t *testing.T) {
 		{"a group that is not allowed", func(f *health.Figures) { f.RefusedGroups = []int64{-5, -6} },
 			[]health.Warning{{Code: health.GroupRefused, Count: 2, Chats: []int64{-5, -6}}}},
 		{"strangers are no fault", func(f *health.Figures) { f.Refused = map[string]int{"message": 9} }, nil},
+		{"an old Claude Code", func(f *health.Figures) { f.Claude, f.ClaudeNeeded = "2.0", "2.1" },
+			[]health.Warning{{Code: health.ClaudeOld, Version: "2.0", Needed: "2.1"}}},
 		{"just started", func(f *health.Figures) { f.Claude, f.Up = "", time.Minute }, nil},
 		{"two at once, the worse one first", func(f *health.Figures) { f.Disk.Low, f.Poll.Failing, f.Disk.Free = true, true, 1 },
 			[]health.Warning{{Code: health.PollsFail}, {Code: health.DiskLow, Bytes: 1}}},

@@ -87,6 +87,9 @@ func claude(ctx context.Context, w *World) []Finding {
 	if _, err := exec.LookPath(b.Command); err != nil {
 		return []Finding{found("claude_missing", "install Claude Code, or set CLAUDE_COMMAND to its path", "there is no program %s", b.Command)}
 	}
+	if w.running != nil && w.running.ClaudeNeeded != "" { // a finding of the bot already
+		return []Finding{login(w)}
+	}
 	return []Finding{claudeVersion(ctx, b), login(w)}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ccbot/bot/outbox"
+	"ccbot/hooks"
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
@@ -21,6 +22,9 @@ func (s *system) health(ctx context.Context) health.Figures {
 	f := health.Figures{Version: s.version, Program: program(), Up: now.Sub(s.began), Sessions: make(map[string]int),
 		Cards: s.cards.Undrawn(), Tmux: tmux.ServerVersion(s.tmux), TmuxSilent: tmux.Silence(s.tmux), Claude: s.claude.Known(),
 		AgentVariables: slices.Sorted(maps.Keys(s.Agents))}
+	if hooks.SupportOf(f.Claude) == hooks.TooOld {
+		f.ClaudeNeeded = hooks.Oldest
+	}
 	f.Keys, f.Unread, f.Unreadable = s.KeysFault(), s.suspects.Unread(), s.bot.Answers.Unreadable()
 	for state, n := range s.states() {
 		f.Sessions[string(state)] = n

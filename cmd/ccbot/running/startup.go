@@ -3,6 +3,7 @@ package running
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,11 +11,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/health"
 	"ccbot/bot/inbox"
 	"ccbot/bot/prompt"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
+	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
@@ -95,6 +98,19 @@ func (s *system) tmuxSilence(ctx context.Context, silent bool) {
 	if err := health.TellTmux(ctx, s.bot.Chat, silent); err != nil {
 		s.log.Error("tmux_silence_not_told", logkey.Error, err)
 	}
+}
+
+// tellOldClaude reports a Claude Code that is too old for ccbot, once for each start.
+func tellOldClaude(ctx context.Context, claude *hooks.Binary, c *chat.Chat, log *slog.Logger) error {
+	version := claude.Version(ctx)
+	if hooks.SupportOf(version) != hooks.TooOld {
+		return nil
+	}
+	log.Warn("claude_old", logkey.Version, version, logkey.Needed, hooks.Oldest, logkey.Mend, "claude update")
+	if err := health.TellOldClaude(ctx, c, version, hooks.Oldest); err != nil {
+		log.Error("old_claude_not_told", logkey.Error, err)
+	}
+	return nil
 }
 
 // readAgain makes all readers read a file that was left unread.
