@@ -23,7 +23,7 @@ func quietLook(active time.Time) lifecycle.Look {
 
 func running(id uuid.UUID) session.Record {
 	return session.Record{ID: id, Name: "api", Dir: "/src/api", State: session.Running, ClaudeSessionID: uuid.New(),
-		CreatedAt: noon, UpdatedAt: noon}
+		CreatedAt: noon, ActiveAt: noon}
 }
 
 // at is one quiet look, with changes.

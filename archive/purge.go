@@ -61,7 +61,7 @@ func expired(now time.Time, after time.Duration, r session.Record) bool {
 func ended(r session.Record) time.Time {
 	at := r.EndedAt
 	if at.IsZero() {
-		at = r.UpdatedAt
+		at = r.ActiveAt
 	}
 	if r.ReturnedAt.After(at) {
 		at = r.ReturnedAt

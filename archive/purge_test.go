@@ -44,9 +44,9 @@ func TestExpiredByAge(t *testing.T) {
 		{"exactly its time", twoWeeks, func(r *session.Record) { r.EndedAt = old }, true},
 		{"a second before", twoWeeks, func(r *session.Record) { r.EndedAt = fresh }, false},
 		{"off", 0, func(r *session.Record) { r.EndedAt = old }, false},
-		{"a change of the record is no new end", twoWeeks, func(r *session.Record) { r.EndedAt, r.UpdatedAt = old, noon }, true},
-		{"no end: the last write", twoWeeks, func(r *session.Record) { r.EndedAt, r.UpdatedAt = time.Time{}, old }, true},
-		{"no end, written lately", twoWeeks, func(r *session.Record) { r.EndedAt, r.UpdatedAt = time.Time{}, fresh }, false},
+		{"a change of the record is no new end", twoWeeks, func(r *session.Record) { r.EndedAt, r.ActiveAt = old, noon }, true},
+		{"no end: the last write", twoWeeks, func(r *session.Record) { r.EndedAt, r.ActiveAt = time.Time{}, old }, true},
+		{"no end, written lately", twoWeeks, func(r *session.Record) { r.EndedAt, r.ActiveAt = time.Time{}, fresh }, false},
 		{"the clock stands before its end", time.Second, func(r *session.Record) { r.EndedAt = noon.Add(time.Hour) }, false},
 		{"far before", time.Second, func(r *session.Record) { r.EndedAt = noon.AddDate(1000, 0, 0) }, false},
 	}

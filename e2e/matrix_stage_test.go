@@ -260,6 +260,7 @@ func (s *stage) recordFiles() map[string]recordFile {
 		var r recordFile
 		require.NoError(s.t, json.Unmarshal(data, &r))
 		delete(r, "updated_at")
+		delete(r, "active_at")
 		delete(r, "usage")
 		all[filepath.Base(f)] = r
 	}

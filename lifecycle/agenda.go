@@ -176,6 +176,7 @@ type memory struct {
 	agent    process.Identity // the agent that was seen alive
 	unready  bool             // it was reported that the agent is not ready
 	failures int              // steps that have failed in a row
+	tidied   time.Time        // when ccbot last tried to end the tools of killed processes
 	dialog   dialogMemory
 	turn     turnMemory
 	prompt   promptMemory

@@ -59,7 +59,7 @@ type decision struct {
 // decide determines what a session does, from one look at the world. head is the prompt to type
 // next, nil if none waits. It is pure.
 func decide(r session.Record, v View, head *Prompt) decision {
-	return decideTidy(r, v.Now, head, decideLife(r, v, head))
+	return decideTidy(r, v, head, decideLife(r, v, head))
 }
 
 func decideLife(r session.Record, v View, head *Prompt) decision {
@@ -121,14 +121,13 @@ func retryAfter(attempts int) time.Duration {
 const tidyPace = time.Minute
 
 // decideTidy uses a moment in which there is nothing else to do to end the processes that killed
-// ones left running. The date of the record paces it, because an attempt may take long and ends
-// with a save. A stop and its retries end these processes themselves.
-func decideTidy(r session.Record, now time.Time, head *Prompt, d decision) decision {
+// ones left running. A stop and its retries end these processes themselves.
+func decideTidy(r session.Record, v View, head *Prompt, d decision) decision {
 	if len(r.Below) == 0 || r.State == session.Stopping || r.State == session.CleanupFailed {
 		return d
 	}
 	told := d.Act == actHold && head != nil && slices.Contains(head.Told, d.Why)
-	wait := tidyPace - now.Sub(r.UpdatedAt)
+	wait := tidyPace - v.Now.Sub(v.Tidied)
 	if wait <= 0 || wait > tidyPace { // the second case: the clock was set back
 		wait = tidyPace
 		if d.Act == actNothing || told {

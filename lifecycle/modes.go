@@ -144,6 +144,7 @@ func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed b
 	}
 	before, mode := *w.r.Wish, w.term.Screen.Mode
 	key := wishes.Note(w.r.Wish, act, mode)
+	w.r.Upkeep() // tmux may refuse the key again and again
 	if err := w.save(); err != nil {
 		return false, err
 	}
@@ -158,6 +159,7 @@ func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed b
 	}
 	if errors.Is(err, tmux.ErrGuard) { // it was not pressed
 		w.again, w.r.Wish = again, &before
+		w.r.Upkeep()
 		return false, w.save()
 	}
 	if err != nil {

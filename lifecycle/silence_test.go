@@ -256,7 +256,7 @@ func TestP6_UnsentRestoreChangesNothing(t *testing.T) {
 			require.ErrorIs(t, err, ErrSilent)
 			w.pass(time.Hour)
 			now := w.get(r.ID)
-			now.UpdatedAt = r.UpdatedAt
+			now.UpdatedAt, now.ActiveAt = r.UpdatedAt, r.ActiveAt
 			assert.Equal(t, r, now)
 			assert.Zero(t, toldOf[news.Failed](w.news))
 			_, err = w.restoreIt(r.ID)

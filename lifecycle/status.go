@@ -159,10 +159,10 @@ func (o *Observer) Output(ctx context.Context, r session.Record, command string)
 	return Output{Runs: true, Lines: slices.Clone(sh.Lines), Above: sh.Above}
 }
 
-// lastActive is the latest sign of life from either side: a change of the record (a prompt, an
-// answer that was shown), of the agent's status, or of the transcript.
+// lastActive returns the latest sign of life from either side: in the record (a prompt, an answer
+// that was shown), in the agent's status, or in the transcript.
 func (o *Observer) lastActive(r session.Record, v View) time.Time {
-	latest := r.UpdatedAt
+	latest := r.ActiveAt
 	if v.State.Since.After(latest) {
 		latest = v.State.Since
 	}

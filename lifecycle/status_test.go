@@ -125,7 +125,7 @@ func TestOneLookAtTheProcessesServesAllSessions(t *testing.T) {
 func TestLookTellsTheLastSignOfLife(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		assert.Equal(t, r.UpdatedAt, w.Observer.Looks(w.ctx)(r).Active)
+		assert.Equal(t, r.ActiveAt, w.Observer.Looks(w.ctx)(r).Active)
 		w.pass(time.Minute)
 		w.write(r, userLine("hello"))
 		said := time.Now().Add(time.Hour)

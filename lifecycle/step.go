@@ -102,7 +102,7 @@ func (w *work) look(ctx context.Context, head *Prompt) error {
 		if m.box.still != now || m.box.stillAt.After(v.Now) {
 			m.box.still, m.box.stillAt = now, v.Now
 		}
-		v.Still = v.Now.Sub(m.box.stillAt)
+		v.Still, v.Tidied = v.Now.Sub(m.box.stillAt), m.tidied
 	})
 	return nil
 }

@@ -251,15 +251,16 @@ func TestP3_AFailedCleanupNamesNoStranger(t *testing.T) {
 // ---- when
 
 func TestDecideTidy(t *testing.T) {
-	with := func(age time.Duration, change ...func(*session.Record)) session.Record {
+	with := func(change ...func(*session.Record)) session.Record {
 		r := in(session.Archived)
-		r.UpdatedAt, r.Below = noon.Add(-age), []session.Tool{{}}
+		r.Below = []session.Tool{{}}
 		for _, c := range change {
 			c(&r)
 		}
 		return r
 	}
 	running := func(r *session.Record) { r.State = session.Running }
+	tidied := func(age time.Duration) View { return View{Now: noon, Tidied: noon.Add(-age)} }
 	told := func() *Prompt {
 		p := heldPrompt()
 		p.Told = []news.Wait{news.HeldDraft}
@@ -274,18 +275,19 @@ func TestDecideTidy(t *testing.T) {
 		again time.Duration
 	}{
 		{"nothing is noted", in(session.Archived), View{Now: noon}, nil, actNothing, 0},
-		{"a moment ago", with(20 * time.Second), View{Now: noon}, nil, actNothing, 40 * time.Second},
-		{"a minute ago", with(tidyPace), View{Now: noon}, nil, actTidy, tidyPace},
-		{"by a clock that was set back", with(-time.Hour), View{Now: noon}, nil, actTidy, tidyPace},
-		{"in a running session", with(tidyPace, running), free(), nil, actTidy, tidyPace},
-		{"a prompt comes first", with(tidyPace, running), free(), heldPrompt(), actType, soon},
-		{"a draft is to be told", with(tidyPace, running), free(draft("mine"), rested), heldPrompt(), actHold, holdPace},
-		{"a draft was told", with(tidyPace, running), free(draft("mine"), rested), told(), actTidy, holdPace},
-		{"while it stops", with(tidyPace, func(r *session.Record) { r.State = session.Stopping }), View{Now: noon}, nil, actFinishStop, 0},
-		{"while a retry waits", with(tidyPace, func(r *session.Record) {
+		{"a moment ago", with(), tidied(20 * time.Second), nil, actNothing, 40 * time.Second},
+		{"a minute ago", with(), tidied(tidyPace), nil, actTidy, tidyPace},
+		{"by a clock that was set back", with(), tidied(-time.Hour), nil, actTidy, tidyPace},
+		{"never", with(), View{Now: noon}, nil, actTidy, tidyPace},
+		{"in a running session", with(running), free(), nil, actTidy, tidyPace},
+		{"a prompt comes first", with(running), free(), heldPrompt(), actType, soon},
+		{"a draft is to be told", with(running), free(draft("mine"), rested), heldPrompt(), actHold, holdPace},
+		{"a draft was told", with(running), free(draft("mine"), rested), told(), actTidy, holdPace},
+		{"while it stops", with(func(r *session.Record) { r.State = session.Stopping }), View{Now: noon}, nil, actFinishStop, 0},
+		{"while a retry waits", with(func(r *session.Record) {
 			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.Add(time.Hour), Attempts: 9}
 		}), View{Now: noon}, nil, actNothing, time.Hour},
-		{"while a retry waits for a clock that was ahead", with(tidyPace, func(r *session.Record) {
+		{"while a retry waits for a clock that was ahead", with(func(r *session.Record) {
 			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.AddDate(4, 0, 0), Attempts: 1}
 		}), View{Now: noon}, nil, actNothing, time.Minute},
 	}

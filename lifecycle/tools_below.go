@@ -158,13 +158,15 @@ func (w *ender) livingTools() (living []session.Tool) {
 // tidy ends the noted tools that still run although the process above them is gone, at a moment
 // without other work. The result is only logged.
 func (w *ender) tidy(ctx context.Context) error {
-	before, tried := slices.Clone(w.r.Below), len(w.orphaned()) > 0
+	before := slices.Clone(w.r.Below)
 	_, failures := w.endBelow(ctx)
 	for _, f := range failures {
 		w.Log.Warn("tool_not_ended", logkey.SessionID, w.r.ID.String(), logkey.Reason, f.String())
 	}
-	if !tried && slices.Equal(before, w.r.Below) {
+	w.remember(func(m *memory) { m.tidied = w.Now() })
+	if slices.Equal(before, w.r.Below) {
 		return nil
 	}
-	return w.save() // also after an attempt that failed: the date of the save paces the next attempt
+	w.r.Upkeep()
+	return w.save()
 }

@@ -159,11 +159,13 @@ type Record struct {
 	Prompts   []string            `json:"prompts,omitempty"` // inbox keys, in order of typing
 	Usage     *Usage              `json:"usage,omitempty"`   // nil: not reported yet
 	CreatedAt time.Time           `json:"created_at"`
-	UpdatedAt time.Time           `json:"updated_at"`
-	StartedAt time.Time           `json:"started_at,omitzero"` // of the current launch
-	ReportsAt time.Time           `json:"reports_at,omitzero"` // SessionStart of the current launch
-	ReadyAt   time.Time           `json:"ready_at,omitzero"`   // of the current launch
-	EndedAt   time.Time           `json:"ended_at,omitzero"`
+	UpdatedAt time.Time           `json:"updated_at"` // of the last save
+	// ActiveAt is the last sign of life: the last save that was not Upkeep.
+	ActiveAt  time.Time `json:"active_at,omitzero"`
+	StartedAt time.Time `json:"started_at,omitzero"` // of the current launch
+	ReportsAt time.Time `json:"reports_at,omitzero"` // SessionStart of the current launch
+	ReadyAt   time.Time `json:"ready_at,omitzero"`   // of the current launch
+	EndedAt   time.Time `json:"ended_at,omitzero"`
 	// ReturnedAt is when a person restored the record from a copy: the time until its removal counts
 	// from then.
 	ReturnedAt time.Time `json:"returned_at,omitzero"`
@@ -222,6 +224,7 @@ type Record struct {
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 	short   bool             // the history is in the file only
+	upkeep  bool             // see Upkeep
 }
 
 // Wish is a permission mode and a model that a person wants of an agent. What is pressed for it is noted
@@ -258,6 +261,9 @@ type CleanupError struct {
 	Attempts  int                `json:"attempts"`
 	NotBefore time.Time          `json:"not_before"`
 }
+
+// Upkeep makes the next save no sign of life: ccbot tidies up, and nothing happens in the session.
+func (r *Record) Upkeep() { r.upkeep = true }
 
 // Become moves the record to state next and records the rule that decided it and the evidence, or
 // returns an error when the transition table does not allow it. It changes only the value in

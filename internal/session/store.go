@@ -186,6 +186,10 @@ func (s *Store) write(r *Record) error {
 		return fmt.Errorf("write session %s: %w", r.ID, err)
 	}
 	r.Version, r.UpdatedAt = Version, s.now()
+	if !r.upkeep {
+		r.ActiveAt = r.UpdatedAt
+	}
+	r.upkeep = false
 	r.inUTC()
 	if err := r.check(); err != nil {
 		return fmt.Errorf("write session %s: %w", r.ID, err)

@@ -1,0 +1,132 @@
+package archive
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/news"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+// stubborn is a process table in which signals end no tool: only the agent ends.
+type stubborn struct {
+	lifecycle.Processes
+	agent process.Identity
+	all   []process.Process
+	tried atomic.Int32 // how often a tool was to be ended
+}
+
+func (s *stubborn) Moment() (process.Moment, error) { return process.Moment{Boot: "b", Tick: 99}, nil }
+func (s *stubborn) Self() process.Identity {
+	return process.Identity{PID: 1 << 20, Start: 1, Boot: "b"}
+}
+
+func (s *stubborn) Snapshot(context.Context) (process.Snapshot, error) {
+	return process.Snapshot{Processes: slices.Clone(s.all)}, nil
+}
+
+func (s *stubborn) Inspect(pid int) (process.Process, error) {
+	table, _ := s.Snapshot(context.Background())
+	if p, ok := table.Find(pid); ok {
+		return p, nil
+	}
+	return process.Process{}, process.ErrGone
+}
+
+func (s *stubborn) Liveness(id process.Identity) process.Liveness {
+	if p, err := s.Inspect(id.PID); err == nil && p.Identity == id {
+		return process.Alive
+	}
+	return process.Gone
+}
+
+func (s *stubborn) Wait(ctx context.Context, _ process.Identity) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (s *stubborn) End(_ context.Context, id process.Identity, _ func(process.Process) error, _ func(context.Context) error, _ process.Grace) (process.Outcome, error) {
+	out := process.Outcome{Process: process.Process{Identity: id}}
+	if id != s.agent {
+		s.tried.Add(1)
+		return out, nil
+	}
+	s.all = s.all[1:]
+	out.Ended, out.Verified, out.How = true, true, process.HowTerm
+	return out, nil
+}
+
+// quietAgent writes an idle presence file, and nothing else happens in its session.
+type quietAgent struct {
+	lifecycle.Launches
+	lifecycle.Prompts
+	file presence.File
+}
+
+func (q quietAgent) Read(context.Context, int) (presence.File, error) { return q.file, nil }
+func (q quietAgent) List(context.Context) ([]presence.File, map[int]error, error) {
+	return []presence.File{q.file}, nil, nil
+}
+func (q quietAgent) Remove(uuid.UUID) error                                       { return nil }
+func (q quietAgent) SessionNews(context.Context, session.Record, news.News) error { return nil }
+
+// A tool that cannot be ended is tried again every minute. That is no sign of life, so its session is archived.
+func TestIdleSessionWithToolIsArchived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		base, log := t.TempDir(), slog.New(slog.DiscardHandler)
+		store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log)
+		require.NoError(t, err)
+		fake := tmuxtest.NewFake()
+		server, err := fake.Server(t.Context())
+		require.NoError(t, err)
+		id, claude := uuid.New(), uuid.New()
+		pane, err := fake.NewWindow(t.Context(), tmux.Spec{Name: "api", Tag: "i/" + id.String(), Dir: base, Argv: []string{"/bin/claude"}})
+		require.NoError(t, err)
+		rule := "────────────────────────────────────────────────────────────\n"
+		fake.SetScreen(pane.ID, "● hello\n\n"+rule+"❯ \n"+rule+"  ⏸ manual mode on · ? for shortcuts\n")
+		agent := process.Identity{PID: pane.PID, Start: 5, Boot: "b"}
+		tool := process.Identity{PID: 901, Start: 6, Boot: "b"}
+		table := &stubborn{agent: agent, all: []process.Process{{Identity: agent, Args: []string{"claude"}}, {Identity: tool, Args: []string{"make"}}}}
+		quiet := quietAgent{file: presence.File{PID: agent.PID, ProcStart: agent.Start, SessionID: claude, Status: presence.Idle, UpdatedAt: time.Now()}}
+		require.NoError(t, store.Create(session.Record{ID: id, Name: "api", Dir: base, State: session.Running, ClaudeSessionID: claude,
+			CreatedAt: time.Now(), Below: []session.Tool{{Process: tool, Of: process.Identity{PID: 900, Start: 5, Boot: "b"}}},
+			Binding: &session.Binding{Server: session.Server{PID: server.PID, Start: server.Start}, Window: pane.Window.String(), Pane: pane.ID.String(),
+				Agent: agent, Command: pane.Command}}))
+		observer := &lifecycle.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, ProjectsDir: base, Now: time.Now, Log: log}
+		service := lifecycle.New(lifecycle.Config{StateDir: base}, lifecycle.Deps{Store: store, Prompts: quiet, News: quiet, Failpoint: func(string) {},
+			Machine: &lifecycle.Machine{Tmux: fake, Processes: table, Launches: quiet, Observer: observer,
+				Evidence: &evidence.Sources{Instance: "i", Command: "/bin/claude", Records: store, Processes: table, Presences: quiet,
+					Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: fake.Panes, Log: log}}})
+		keeper := &Keeper{Sessions: service, Observer: observer, Records: store, Copies: &copies{}, IdleAfter: always(time.Hour), Now: time.Now, Log: log}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() { _ = service.Run(ctx) }()
+		go func() { _ = keeper.Run(ctx) }()
+		service.Queues().Wake(id)
+		state := func() session.State { r, _ := store.Get(id); return r.State }
+		time.Sleep(50 * time.Minute)
+		synctest.Wait()
+		assert.Equal(t, session.Running, state())
+		assert.Greater(t, table.tried.Load(), int32(40))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		assert.NotEqual(t, session.Running, state())
+	})
+}
