@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 )
 
@@ -175,6 +176,19 @@ func TestP4_StoppedTextsAreOneCard(t *testing.T) {
 	})
 }
 
+// stoppable returns a session whose transcript is read, so that an interrupt is seen there.
+func stoppable(t *testing.T, w *chattest.World) (session.Record, transcript.Cursor) {
+	t.Helper()
+	w.Talk.Told = true
+	w.Restart(t)
+	id := uuid.New()
+	c := chattest.TranscriptOf(t, id.String()+".jsonl")
+	r := w.NewCurrentSession(t, "api", session.Running, c)
+	w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = id })
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Transcript{}))
+	return r, c
+}
+
 // TestStopIsOneMessage stops a turn while texts wait: the list of the texts has all that there is to report.
 func TestStopIsOneMessage(t *testing.T) {
 	for _, tt := range []struct {
@@ -196,13 +210,7 @@ func TestStopIsOneMessage(t *testing.T) {
 			"1 subagent still runs in the background. /stop does not end it; ask api to end it.")},
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
-			w.Talk.Told = true
-			w.Restart(t)
-			id := uuid.New()
-			c := chattest.TranscriptOf(t, id.String()+".jsonl")
-			r := w.NewCurrentSession(t, "api", session.Running, c)
-			w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = id })
-			require.NoError(t, w.SessionNews(t.Context(), r, news.Transcript{}))
+			r, c := stoppable(t, w)
 			w.Lifecycle.OnLook = lifecycle.Look{Agents: tt.agents}
 			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) {
 				for _, text := range tt.queued {
@@ -224,6 +232,72 @@ func TestStopIsOneMessage(t *testing.T) {
 			assert.Equal(t, tt.want, w.Shows(t, w.Telegram.LastID()).Text.Text)
 		})
 	}
+}
+
+// TestSecondStopIsNotTheFirst stops an agent twice within seconds. What the second stop brings about is no part of the list of the
+// first one, unless that stop takes texts back, too.
+func TestSecondStopIsNotTheFirst(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		line  bool     // the first stop ends a turn
+		texts []string // that the second stop takes back
+		first string   // the list
+		then  string   // the last message after the second stop
+	}{
+		{"of a turn, and of a turn", true, nil, chattest.Lines("api is interrupted. It was working on: deploy",
+			"It has not carried out these messages:", "1. one", "2. two"), "api is interrupted. Tell it what to do instead."},
+		{"of a queue, and of a turn", false, nil, chattest.Lines("Stopped. api has not carried out these messages:", "1. one", "2. two"),
+			"api is interrupted. Tell it what to do instead."},
+		{"of a turn, and of a turn with a queue", true, []string{"three"}, "", chattest.Lines("api is interrupted. It was working on: test",
+			"It has not carried out these messages:", "1. one", "2. two", "3. three")},
+	} {
+		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
+			r, c := stoppable(t, w)
+			stop := func(work string, line bool, texts ...string) {
+				w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) {
+					for _, text := range texts {
+						e := w.Prompt(t, r, text, inbox.Held)
+						require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: text}, Work: work}))
+					}
+					if line {
+						chattest.Grow(t, c, chattest.Interrupt)
+						w.Work(t) // the reader may be faster than the stop
+					}
+					return true, nil
+				}
+				w.MustHear(t, "/stop")
+				w.Later(time.Second)
+				w.Work(t)
+			}
+			stop("deploy", tt.line, "one", "two")
+			list := w.Telegram.LastID()
+			w.Later(5 * time.Second)
+			stop("test", true, tt.texts...)
+			if tt.first == "" {
+				assert.Empty(t, w.Shows(t, list).Buttons)
+			} else {
+				assert.Equal(t, tt.first, w.Shows(t, list).Text.Text)
+			}
+			assert.Greater(t, w.Telegram.LastID(), list)
+			assert.Equal(t, tt.then, w.Shows(t, w.Telegram.LastID()).Text.Text)
+		})
+	}
+}
+
+// TestListTakesOneInterrupt: the line of another turn that is interrupted in the terminal after a stop is a message of its own.
+func TestListTakesOneInterrupt(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, c := stoppable(t, w)
+		list, _ := stops(t, w, r, "deploy", "one")
+		for i := range 2 {
+			at := w.Now().Add(time.Duration(i) * time.Second).UTC().Format(time.RFC3339Nano)
+			chattest.Grow(t, c, strings.Replace(chattest.Interrupt, `{`, `{"timestamp":"`+at+`",`, 1))
+			w.Later(time.Second)
+			w.Work(t)
+			assert.Contains(t, w.Shows(t, list).Text.Text, "api is interrupted.")
+			assert.Equal(t, list+i, w.Telegram.LastID())
+		}
+	})
 }
 
 // TestP4_StoppedTextsResumeTheirSession sends texts of a stop after their session has ended.

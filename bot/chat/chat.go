@@ -72,6 +72,8 @@ type Chat struct {
 	Planned   func(prompt string) bool                                                                                    // the limit feature asks about it
 	// Stopping asks how to stop an agent that has an open question; false: no question is shown.
 	Stopping func(ctx context.Context, in Incoming, r views.Session) (asked bool, err error)
+	// StopBegins is called before a person's stop of a session; see Stopped.
+	StopBegins func(session uuid.UUID)
 	// Stopped shows in a conversation what a stop brought about in the list of the texts that the stop took back; false: there
 	// is no such list.
 	Stopped func(ctx context.Context, r views.Session, to outbox.Conversation, s Stop) (shown bool, err error)
@@ -85,7 +87,7 @@ type Chat struct {
 
 // Stop is the result of a stop.
 type Stop struct {
-	At     time.Time // zero: now
+	At     time.Time // of the transcript's line about it; zero: there is none yet
 	Turn   bool      // it ended a turn
 	Agents int       // subagents that run on
 }

@@ -8,6 +8,7 @@
 //   - A text that becomes the reason of a denial has left its queue before the agent gets the reason (P4).
 //   - A text that a stop took back is in its list before it leaves its queue (P4). A kill in between leaves it in one of
 //     the two.
+//   - The list of stopped texts reports the last stop that took one back, and no other turn that ends.
 //   - A list whose texts are all settled is one plain line.
 //
 // What is in the list of waiting texts is read from the inbox whenever the list is drawn. The list of stopped texts names

@@ -27,7 +27,8 @@ type stopped struct {
 	Sent    int    `json:"sent,omitempty"`
 	Dropped int    `json:"dropped,omitempty"`
 
-	At     time.Time `json:"at,omitzero"`      // of the last stop
+	At     time.Time `json:"at,omitzero"`      // when a text was taken back last
+	Line   time.Time `json:"line,omitzero"`    // of the transcript's line about the interrupt
 	Work   string    `json:"work,omitempty"`   // the prompt that the agent worked on then, in a line, if it is known
 	Turn   bool      `json:"turn,omitempty"`   // the stop ended a turn
 	Agents int       `json:"agents,omitempty"` // subagents that ran on after it
@@ -43,20 +44,17 @@ type text struct {
 }
 
 // Stop lists a text that a stop took back, and takes it out of its queue. work is the prompt that the agent works on, if it
-// is known. The text that the agent had is the first one. A list that people have left alone since an earlier stop comes again
-// below all messages.
+// is known. The text that the agent had is the first one. The list of an earlier stop comes again below all messages.
 func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r views.Session, work string) error {
 	defer l.stopped.Hold()()
 	c, open := of(l.stopped, r.ID, e.Conversation)
 	show := l.stopped.Show
-	if open && c.Look.Needs == "" {
-		show = l.stopped.Below
-	}
 	if !slices.ContainsFunc(c.Payload.Texts, func(t text) bool { return t.Key == e.Key }) {
 		c.Payload.Texts = append(c.Payload.Texts, text{e.Key, e.State != inbox.Held})
 	}
-	if now := l.Chat.Now(); !open || c.Look.Needs == "" || now.Sub(c.Payload.At) > stopTTL { // it is the first text of this stop
-		c.Payload.Work, c.Payload.Turn, c.Payload.Agents = "", false, 0
+	if now := l.Chat.Now(); open && (c.Look.Needs == "" || now.Sub(c.Payload.At) > stopTTL || !l.isOfLastStop(r.ID, c.Payload.At)) { // it is the first text of this stop
+		show = l.stopped.Below
+		c.Payload.Work, c.Payload.Turn, c.Payload.Agents, c.Payload.Line = "", false, 0, time.Time{}
 	}
 	c.Payload.At = l.Chat.Now()
 	c.Look.Asked = time.Now().UTC() // by the clock of the inbox
@@ -89,13 +87,32 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r views.Session, work s
 	return l.Changes.Change(was.Key, func(now *inbox.Entry) error { *now = e; return nil })
 }
 
+// StopBegins notes that a person stops a session: the result of the stop is for no list but of texts that this stop takes back.
+func (l *Lists) StopBegins(session uuid.UUID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stops[session] = l.Chat.Now()
+}
+
+// isOfLastStop reports whether the last stop of a session has taken a text of its list back, at a time.
+func (l *Lists) isOfLastStop(session uuid.UUID, at time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !at.Before(l.stops[session])
+}
+
 // Stopped shows in the list of the texts that a stop took back what else the stop brought about; false: no list of
 // that stop is open, or a person has sent a prompt since.
 func (l *Lists) Stopped(ctx context.Context, r views.Session, to address.Conversation, s chat.Stop) (shown bool, err error) {
 	defer l.stopped.Hold()()
 	c, open := of(l.stopped, r.ID, to)
 	since := cmp.Or(s.At, l.Chat.Now()).Sub(c.Payload.At)
-	if !open || c.Look.Needs == "" || since < -time.Second || since > stopTTL {
+	if !open || c.Look.Needs == "" || since < -time.Second || since > stopTTL || !l.isOfLastStop(r.ID, c.Payload.At) {
+		return false, nil
+	}
+	line := c.Payload.Line
+	c.Payload.Line = cmp.Or(s.At, line)
+	if !line.IsZero() && !c.Payload.Line.Equal(line) { // it is about another turn
 		return false, nil
 	}
 	texts, _, err := l.undecided(c.Payload, inbox.Entry{})

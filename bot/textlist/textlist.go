@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -60,8 +61,9 @@ type Lists struct {
 	waiting chat.Cards[waiting]
 	stopped chat.Cards[stopped]
 
-	mu   sync.Mutex
-	busy map[string]int // taps under way, by the key of their list: the list is drawn when they end
+	mu    sync.Mutex
+	stops map[uuid.UUID]time.Time // when people stopped sessions last
+	busy  map[string]int          // taps under way, by the key of their list: the list is drawn when they end
 }
 
 // The kinds of the cards.
@@ -73,7 +75,7 @@ const (
 // New returns the lists of a chat.
 func New(d Deps) *Lists {
 	return &Lists{Deps: d, waiting: chat.NewCards[waiting](d.Chat, waitingKind).Asking(),
-		stopped: chat.NewCards[stopped](d.Chat, stoppedKind).Asking(), busy: make(map[string]int)}
+		stopped: chat.NewCards[stopped](d.Chat, stoppedKind).Asking(), busy: make(map[string]int), stops: make(map[uuid.UUID]time.Time)}
 }
 
 // Feature is what the dispatcher knows of the lists.
