@@ -550,7 +550,6 @@ const (
 	SeveralDefault         Key = "several_default" // Bot, Machine
 	SeveralPrivate         Key = "several_private" // Bot
 	SeveralSeen            Key = "several_seen"
-	SeveralAssumed         Key = "several_assumed"
 	SeveralRules           Key = "several_rules" // Bot
 	ButtonOnlyBot          Key = "button_only_bot"
 	ButtonOtherBots        Key = "button_other_bots"

@@ -36,7 +36,7 @@ func TestDecide(t *testing.T) {
 		{"another bot joins", Facts{Joined: true}, alone, sees},
 		{"another bot joins, this bot picked", Facts{Joined: true}, State{Alone: true, Picked: Me}, Decision{Acts: true, Sees: true}},
 		{"this bot is picked", Facts{To: Me, Picks: true}, withdrawn, Decision{Acts: true, Picked: Me}},
-		{"this bot is picked, the only bot", Facts{To: Me, Picks: true}, alone, Decision{Acts: true, Sees: true, Picked: Me}},
+		{"this bot is picked, the only bot", Facts{To: Me, Picks: true}, alone, Decision{Acts: true, Picked: Me}},
 		{"another bot is picked", Facts{To: Other, Picks: true}, picked, Decision{Picked: Other}},
 		{"another bot is picked, the only bot", Facts{To: Other, Picks: true}, alone, Decision{Sees: true, Picked: Other}},
 		{"a pick that names no bot", Facts{Picks: true}, picked, acts},

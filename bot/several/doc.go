@@ -6,8 +6,8 @@
 //   - a command with @bot is for that bot, and a reply is for the bot whose message it answers;
 //   - anything else in a topic is for the bot that has opened the topic, or was picked there by /here@bot;
 //   - anything else outside of topics is for the bot that was picked by /default@bot;
-//   - a bot that knows no other bot in the group also acts on what no bot was picked for. A pick, also of this bot, shows it
-//     that there are others.
+//   - a bot that knows no other bot in the group also acts on what no bot was picked for. A message that names another bot,
+//     or answers it, shows that there are others.
 //
 // A decision is made once, when a message arrives and before the inbox keeps it, from what counted at that message.
 // So a message that Telegram sends again, and an edit, go where the message went. A pick is on disk before Telegram may

@@ -188,11 +188,8 @@ func (b *Bots) note(ctx context.Context, r reading) error {
 	if r.Sees {
 		_, picked := b.chat.Book.Bots(group).PickBefore(r.message)
 		if r.Picked == Me || !picked && (r.Picked == Nobody || to != group) {
-			word, p := i18n.SeveralSeen, b.chat.In(group)
-			if r.Picked == Me {
-				word = i18n.SeveralAssumed
-			}
-			if err := b.chat.Say(ctx, group, p.Say(word)+" "+p.Say(i18n.SeveralRules, b.args())); err != nil {
+			p := b.chat.In(group)
+			if err := b.chat.Say(ctx, group, p.Say(i18n.SeveralSeen)+" "+p.Say(i18n.SeveralRules, b.args())); err != nil {
 				return fmt.Errorf("tell of another bot: %w", err)
 			}
 		}
