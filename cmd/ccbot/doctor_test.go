@@ -64,6 +64,7 @@ func newPatient(t *testing.T) *patient {
 	p.script("../bin/ccbot-hook", "")
 	p.script("claude", "echo '2.1.300 (Claude Code)'")
 	p.script("tmux", "echo tmux 3.5")
+	p.script("git", "")
 	p.script("systemctl", "echo ActiveState=active; echo MainPID=7")
 	p.script("loginctl", "echo yes")
 	p.write("claude/.credentials.json", "{}", 0o600)

@@ -68,7 +68,7 @@ func sendFailure(file, dir string, err error) error {
 func stateDir(environ []string) (string, error) {
 	vars := env.ToMap(environ)
 	if vars["HOME"] == "" && !filepath.IsAbs(vars["CCBOT_DIR"]) {
-		return "", exit.Usage(errors.New("HOME is not set"))
+		return "", config.ErrNoHome
 	}
 	dir := config.StateFolder(vars, vars["HOME"])
 	if !filepath.IsAbs(dir) {

@@ -139,13 +139,16 @@ func LoadForSetup(environ []string) (Config, error) {
 	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).CheckRoots, (*Config).checkWords)
 }
 
+// ErrNoHome is returned if HOME is not set.
+var ErrNoHome = exit.Usage(errors.New("HOME is not set: set it to the home folder of the user who runs ccbot, as in `export HOME=/home/alice`"))
+
 // load reads the settings. The checks find what is missing or malformed, and resolve paths.
 func load(environ []string, checks ...func(*Config) error) (c Config, err error) {
 	vars := env.ToMap(environ)
 	delete(vars, "") // "=x" is allowed in an environment; env would give its value to each field without a tag
 	home := vars["HOME"]
 	if home == "" {
-		return c, exit.Usage(errors.New("HOME is not set"))
+		return c, ErrNoHome
 	}
 	merged, file, err := withFile(vars, home)
 	if err != nil {
@@ -223,7 +226,7 @@ func readSettings(file, real string) (map[string]string, error) {
 	}
 	vars, err := statefolder.ParseSettings(string(data))
 	if err != nil { // which may show the line, and with it the token
-		return nil, fmt.Errorf("%s cannot be read: line %d is not KEY=value, or opens a quote that is not closed", file, junkLine(string(data)))
+		return nil, fmt.Errorf("%s cannot be read: line %d is not KEY=value, or opens a quote that is not closed; correct or remove it", file, junkLine(string(data)))
 	}
 	return vars, nil
 }

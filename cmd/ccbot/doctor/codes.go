@@ -27,10 +27,12 @@ var faults = []fault{
 	{"path_writable", "path", Warn, "another user can put a program into a folder of `PATH`", "take the folder out of `PATH`, or take the permission away", ""},
 	{"inotify_low", "inotify", Warn, "the kernel lets this user watch few files", "raise the limit with `sysctl`, as the finding names it", ""},
 	{"inotify_used_up", "inotify", Fail, "this user has no inotify instance left, so ccbot sees changes of files late", "end programs that watch files, or `sudo sysctl fs.inotify.max_user_instances=512`", ""},
+	{"git_missing", "system", Warn, "git is not installed: `/changes` and worktrees do not work", "`sudo apt-get install git`, or your system's package; then restart the bot", ""},
 
 	{"settings_wrong", "settings", Fail, "a setting is missing or malformed", "correct the setting that the finding names, in the environment or in `ccbot.env`; `ccbot setup` asks for the token and the people", ""},
 	{"settings_partial", "settings", Unknown, "this shell lacks a setting that the running bot has", "run `ccbot doctor` with the bot's environment, or write the setting into `ccbot.env`", ""},
 	{"setting_unknown", "settings", Warn, "`ccbot.env` has a name that is no setting", "correct the name or remove the line", ""},
+	{"metrics_refused", "settings", Fail, "nothing can listen at `METRICS_ADDR`", "choose another port in `METRICS_ADDR`, or end the program that listens there", ""},
 	{"voice_missing", "settings", Warn, "the program of `VOICE_COMMAND` is not there", "set `VOICE_COMMAND` to a program that is there", ""},
 
 	{"font_missing", "fonts", Warn, "a chat is in Chinese, and no font that root has installed has Chinese characters: pictures of terminals show frames", "install the package of fonts that the finding names", ""},
@@ -113,7 +115,7 @@ var faults = []fault{
 }
 
 // preventsStart are the codes of faults with which ccbot ends at its start.
-var preventsStart = []Code{"settings_wrong", "folder_not_writable", "folder_refused", "instance_damaged", "folder_of_other_bot", "folder_newer", "disk_full", "socket_path_long",
+var preventsStart = []Code{"settings_wrong", "metrics_refused", "folder_not_writable", "folder_refused", "instance_damaged", "folder_of_other_bot", "folder_newer", "disk_full", "socket_path_long",
 	"tmux_missing", "tmux_too_old", "tmux_folder", "hook_missing", "token_refused"}
 
 // inSummary is the fix of a finding whose summary names the remedy.

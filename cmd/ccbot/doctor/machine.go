@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ccbot/cmd/ccbot/metrics"
 	"ccbot/cmd/ccbot/statefolder"
 )
 
@@ -24,6 +25,9 @@ func machine(_ context.Context, w *World) []Finding {
 		all = append(all, good("locale", "%s", locale))
 	} else {
 		all = append(all, found("locale_not_utf8", "export LANG=C.UTF-8", "the locale is not one of UTF-8: %s", cmp.Or(locale, "none is set")))
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		all = append(all, found("git_missing", "", "there is no git on PATH: /changes and worktrees do not work"))
 	}
 	return append(append(all, path(w)...), inotify(w, canWatch))
 }
@@ -71,7 +75,7 @@ func inotify(w *World, canWatch func() bool) Finding {
 	return good("inotify", "%d instances, %d watches", instances, watches)
 }
 
-func settings(_ context.Context, w *World) (all []Finding) {
+func settings(ctx context.Context, w *World) (all []Finding) {
 	switch {
 	case w.wrong != nil:
 		fix := ""
@@ -94,6 +98,13 @@ func settings(_ context.Context, w *World) (all []Finding) {
 	if voice := w.VoiceCommand(); voice != "" {
 		if _, err := exec.LookPath(voice); err != nil {
 			all = append(all, found("voice_missing", "set VOICE_COMMAND to a command that is there", "VOICE_COMMAND: there is no program %s", voice))
+		}
+	}
+	if w.partial == nil && w.pid == 0 && w.MetricsAddr != "" { // a bot that runs has opened it
+		if l, err := metrics.Open(ctx, w.MetricsAddr); err != nil {
+			all = append(all, found("metrics_refused", "", "%v", err))
+		} else {
+			_ = l.Close()
 		}
 	}
 	if len(all) == 0 {

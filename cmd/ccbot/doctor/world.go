@@ -2,14 +2,12 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/caarlos0/env/v11"
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
-	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
@@ -55,7 +53,7 @@ func Open(ctx context.Context, environ []string, version string, stderr io.Write
 	w = &World{Version: version, environ: environ, vars: env.ToMap(environ), proc: "/proc", stderr: stderr}
 	home := w.vars["HOME"]
 	if home == "" {
-		return nil, exit.Usage(errors.New("HOME is not set"))
+		return nil, config.ErrNoHome
 	}
 	c, wrong := config.LoadForReading(environ)
 	if w.wrong = wrong; wrong != nil {

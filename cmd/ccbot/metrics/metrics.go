@@ -116,17 +116,22 @@ func (m *Metrics) Acted(results []recovery.Result) {
 	}
 }
 
-// Listen opens METRICS_ADDR; empty: nobody reads the metrics. Only a change of the configuration
-// removes an error here.
+// Listen opens METRICS_ADDR; empty: nobody reads the metrics.
 func (m *Metrics) Listen(ctx context.Context, addr string) (err error) {
-	if addr == "" {
-		return nil
+	if addr != "" {
+		m.listener, err = Open(ctx, addr)
 	}
+	return err
+}
+
+// Open listens at METRICS_ADDR. Only a person removes the cause of an error.
+func Open(ctx context.Context, addr string) (net.Listener, error) {
 	var lc net.ListenConfig
-	if m.listener, err = lc.Listen(ctx, "tcp", addr); err != nil {
-		return exit.Usage(fmt.Errorf("METRICS_ADDR: %w", err))
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("METRICS_ADDR: %w; choose another port, or end the program that listens there", err))
 	}
-	return nil
+	return l, nil
 }
 
 // The bounds of what readers can cost: each connection carries one request, and ends in time.

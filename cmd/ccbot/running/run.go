@@ -3,6 +3,7 @@ package running
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	stdlog "log"
 	"log/slog"
@@ -23,6 +24,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
 	"ccbot/internal/logkey"
@@ -78,6 +80,9 @@ func (l libraryLog) Write(line []byte) (int, error) {
 // begin takes the lock and makes all parts; nothing runs yet.
 func begin(ctx context.Context, c config.Config, role, hook string, environ []string, log *slog.Logger) (*system, error) {
 	table, held, err := statefolder.Take(ctx, c.Dir, role, c.KillGrace, log)
+	if errors.Is(err, exit.ErrRunning) {
+		return nil, fmt.Errorf("%w: stop it first; a second bot needs another CCBOT_DIR", err)
+	}
 	if err != nil {
 		return nil, err
 	}

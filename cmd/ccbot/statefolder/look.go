@@ -81,6 +81,9 @@ func RefuseOthers(dir string, mayRead bool) (env string, err error) {
 		more, env, err = wayTo(filepath.Join(real, SettingsFile), placeSettings)
 		entries = append(entries, more...)
 	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return "", exit.Usage(fmt.Errorf("CCBOT_DIR: %s is a file or below a file: move the file away, or set CCBOT_DIR to a folder", dir))
+	}
 	if err != nil {
 		return "", exit.Usage(fmt.Errorf("CCBOT_DIR: %w", err))
 	}

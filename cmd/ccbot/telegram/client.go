@@ -76,6 +76,9 @@ func New(secret token.Token, server string, proxy Proxy, log *slog.Logger) (*tgb
 // ErrRevoked is returned if Telegram does not know the token.
 var ErrRevoked = exit.Usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
 
+// lookAt names the usual causes of a Bot API that is out of reach.
+const lookAt = "the network, HTTPS_PROXY, TELEGRAM_API_URL"
+
 // Connect asks Telegram who the bot is, until there is an answer: at boot the network may come
 // later than ccbot. tried is called after each try with the pause until the next one, zero once
 // Telegram has answered. A token that Telegram does not know is final.
@@ -96,7 +99,7 @@ func Connect(ctx context.Context, client *http.Client, server string, tried func
 		}
 		again := waitAfter(err, pause.Doubled(time.Second, 30*time.Second, tries))
 		tried(again)
-		log.Warn("telegram_unreachable", logkey.RetryIn, again.String(), logkey.Error, err)
+		log.Warn("telegram_unreachable", logkey.RetryIn, again.String(), logkey.Error, err, logkey.Look, lookAt)
 		if err := pause.For(ctx, again); err != nil {
 			return nil, err
 		}
