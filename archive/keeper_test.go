@@ -684,7 +684,7 @@ func TestWhatIsDueLeaves(t *testing.T) {
 
 // TestTheTimeOfWhatWasBroughtBackStartsAnew, from then and not from its end.
 func TestTheTimeOfWhatWasBroughtBackStartsAnew(t *testing.T) {
-	r := session.Record{State: session.Archived, EndedAt: noon.Add(-3 * twoWeeks)}
+	r := session.Record{State: session.Archived, LastEnd: session.LastEnd{EndedAt: noon.Add(-3 * twoWeeks)}}
 	require.Len(t, Expired(noon, twoWeeks, []session.Record{r}), 1)
 	r.ReturnedAt = noon
 	assert.Empty(t, Expired(noon.Add(twoWeeks-1), twoWeeks, []session.Record{r}))

@@ -107,8 +107,8 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 		quiet := quietAgent{file: presence.File{PID: agent.PID, ProcStart: agent.Start, SessionID: claude, Status: presence.Idle, UpdatedAt: time.Now()}}
 		require.NoError(t, store.Create(session.Record{ID: id, Name: "api", Dir: base, State: session.Running, ClaudeSessionID: claude,
 			CreatedAt: time.Now(), Below: []session.Tool{{Process: tool, Of: process.Identity{PID: 900, Start: 5, Boot: "b"}}},
-			Binding: &session.Binding{Server: session.Server{PID: server.PID, Start: server.Start}, Window: pane.Window.String(), Pane: pane.ID.String(),
-				Agent: agent, Command: pane.Command}}))
+			Run: session.Run{Binding: &session.Binding{Server: session.Server{PID: server.PID, Start: server.Start}, Window: pane.Window.String(), Pane: pane.ID.String(),
+				Agent: agent, Command: pane.Command}}}))
 		observer := &lifecycle.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, ProjectsDir: base, Now: time.Now, Log: log}
 		service := lifecycle.New(lifecycle.Config{StateDir: base}, lifecycle.Deps{Store: store, Prompts: quiet, News: quiet, Failpoint: func(string) {},
 			Machine: &lifecycle.Machine{Tmux: fake, Processes: table, Launches: quiet, Observer: observer,

@@ -158,7 +158,7 @@ func TestAnArchiveOfThousandsReadsOnlyWhatItShows(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var ids []uuid.UUID
 	for n := range 3000 {
-		r := session.Record{ID: uuid.New(), Name: "s" + strconv.Itoa(n), Dir: w.AgentsHome, State: session.Archived, EndedAt: w.Now().Add(-time.Duration(n) * time.Minute)}
+		r := session.Record{ID: uuid.New(), Name: "s" + strconv.Itoa(n), Dir: w.AgentsHome, State: session.Archived, LastEnd: session.LastEnd{EndedAt: w.Now().Add(-time.Duration(n) * time.Minute)}}
 		w.Records.Put(r)
 		ids = append(ids, r.ID)
 	}

@@ -258,7 +258,7 @@ func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
 
 func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r := session.Record{Name: "api", State: session.CleanupFailed, Cleanup: &session.CleanupError{Reason: "in English"}}
+	r := session.Record{Name: "api", State: session.CleanupFailed, Closing: session.Closing{Cleanup: &session.CleanupError{Reason: "in English"}}}
 	var receipt lifecycle.Receipt
 	kinds := append(chattest.Consts(t, "../lifecycle", "Failure"), "of_a_later_day")
 	for i, kind := range kinds {

@@ -227,7 +227,7 @@ func (c *crowd) archived(n int) {
 // past is a session that is over.
 func (c *crowd) past(name string, now time.Time) session.Record {
 	return session.Record{ID: uuid.New(), Name: name, Dir: c.dir, Host: "desk", State: session.Archived,
-		ClaudeSessionID: uuid.New(), CreatedAt: now.Add(-time.Hour), StartedAt: now.Add(-time.Hour), EndedAt: now}
+		ClaudeSessionID: uuid.New(), CreatedAt: now.Add(-time.Hour), Run: session.Run{StartedAt: now.Add(-time.Hour)}, LastEnd: session.LastEnd{EndedAt: now}}
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -78,7 +78,7 @@ func (w *world) past() {
 		dir := filepath.Join(w.dir, []string{"shop", "a-service-with-a-very-long-name", "docs"}[i%3])
 		require.NoError(w.t, os.MkdirAll(dir, 0o700))
 		r := session.Record{ID: uuid.New(), Name: name, Dir: dir, Host: "desk", State: session.Archived, Conversation: session.Conversation{ChatID: w.chat()},
-			ClaudeSessionID: uuid.New(), CreatedAt: at.Add(-48 * time.Hour), StartedAt: at.Add(-48 * time.Hour), EndedAt: at}
+			ClaudeSessionID: uuid.New(), CreatedAt: at.Add(-48 * time.Hour), Run: session.Run{StartedAt: at.Add(-48 * time.Hour)}, LastEnd: session.LastEnd{EndedAt: at}}
 		if i == 3 {
 			r.State = session.Lost
 		}

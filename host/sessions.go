@@ -166,7 +166,7 @@ func Process(p process.Process, age time.Duration) desk.Process {
 }
 
 func (m Desk) paneOf(p tmux.Pane) desk.Pane {
-	attach := m.Lifecycle.Attach(session.Record{Name: p.WindowName, Binding: &session.Binding{Window: p.Window.String()}})
+	attach := m.Lifecycle.Attach(session.Record{Name: p.WindowName, Run: session.Run{Binding: &session.Binding{Window: p.Window.String()}}})
 	return desk.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
 }
 

@@ -193,7 +193,7 @@ func (w *handover) target(ctx context.Context, q AdoptRequest, agent evidence.Wr
 	}
 	now := w.Now().UTC()
 	// The agent has no launch settings of ccbot: only the transcript proves that a prompt arrived.
-	t := &session.Record{ID: id, Host: w.host, ClaudeSessionID: q.Claude, CreatedAt: now, StartedAt: now, ReadyAt: now, Since: w.moment()}
+	t := &session.Record{ID: id, Host: w.host, ClaudeSessionID: q.Claude, CreatedAt: now, Run: session.Run{StartedAt: now, ReadyAt: now}, Since: w.moment()}
 	if q.From != uuid.Nil {
 		w.bequeath(t, q.Agent)
 	} else {

@@ -26,7 +26,7 @@ const said = "please fix the build"
 // free is a view in which a text may be typed.
 func free(change ...func(*View)) View {
 	v := View{Now: noon, Agent: process.Alive, Fate: PaneOurs, Captured: true,
-		Pane:     tmux.Pane{PID: 9, Command: "claude", Tag: "4f0c/x", Width: 120, Height: 40},
+		Pane:  tmux.Pane{PID: 9, Command: "claude", Tag: "4f0c/x", Width: 120, Height: 40},
 		State: AgentState{Known: StateWritten, Phase: PhaseIdle}, Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
 	for _, c := range change {
 		c(&v)
@@ -35,8 +35,7 @@ func free(change ...func(*View)) View {
 }
 
 func in(state session.State, change ...func(*session.Record)) session.Record {
-	r := session.Record{ID: uuid.New(), State: state, StartedAt: noon.Add(-time.Minute), ReportsAt: noon.Add(-50 * time.Second),
-		Binding: &session.Binding{Command: "claude"}, Launch: &session.Launch{PermissionMode: hooks.ModeAsk}}
+	r := session.Record{ID: uuid.New(), State: state, Run: session.Run{StartedAt: noon.Add(-time.Minute), ReportsAt: noon.Add(-50 * time.Second), Binding: &session.Binding{Command: "claude"}}, Launch: &session.Launch{PermissionMode: hooks.ModeAsk}}
 	for _, c := range change {
 		c(&r)
 	}

@@ -151,14 +151,13 @@ func (w *closing) end() process.Moment {
 func (w *closing) over(since process.Moment) {
 	w.keepUsage() // while the binding still says to which agent the usage belongs
 	w.keepProgress()
-	w.r.Ended, w.r.EndedAt = since, w.Now().UTC()
 	w.r.Binding, w.r.Cleanup = nil, nil
 	if w.r.Below = w.ender.livingTools(); len(w.r.Below) > 0 {
 		w.agenda.wake(w.r.ID) // they are ended whatever the session's state is
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
 	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
-	w.r.Tail, w.r.Known, w.r.Haunted = w.Observer.transcriptSize(*w.r), 0, false
+	w.r.LastEnd = session.LastEnd{Asked: w.r.Asked, Ended: since, EndedAt: w.Now().UTC(), Tail: w.Observer.transcriptSize(*w.r)}
 }
 
 // giveUp ends the life of a session of which nothing is left, as far as is known. Without news it is

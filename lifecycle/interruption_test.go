@@ -85,7 +85,7 @@ func TestInterruption(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := session.Record{Phase: string(tt.phase), PhaseAt: at(tt.since), StartedAt: launch, Progress: tt.progress, Exit: tt.exit, Interruption: tt.before}
+			r := session.Record{Run: session.Run{Phase: string(tt.phase), PhaseAt: at(tt.since), StartedAt: launch, Exit: tt.exit}, Progress: tt.progress, Interruption: tt.before}
 			seen := at(now)
 			if tt.seen != 0 {
 				seen = at(tt.seen)

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -163,10 +162,7 @@ func (w *opening) restore(ctx context.Context) error {
 			return err
 		}
 	}
-	w.r.Binding, w.r.Exit = nil, nil
-	w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, nil // they only concern a session that is over
-	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
-	w.r.Phase, w.r.PhaseAt, w.r.PhaseWhat, w.r.PhaseUntil = "", time.Time{}, "", time.Time{} // these fields describe the previous agent
+	w.r.Run, w.r.Closing = session.Run{StartedAt: w.Now().UTC()}, session.Closing{}
 	w.r.Progress.Failed = transcript.Failure{}
 	if err := w.save(); err != nil {
 		return err

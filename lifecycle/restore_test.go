@@ -462,3 +462,28 @@ func TestP1_AResumeOfWhatIsBeingEndedWaitsForTheEnd(t *testing.T) {
 		assert.NotEqual(t, a.id, w.get(r.ID).Binding.Agent)
 	})
 }
+
+// A restore begins a new run: nothing of the previous one is in the record when the window is made.
+func TestRestoreBeginsNewRun(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		w.edit(r.ID, func(r *session.Record) {
+			at := time.Now().UTC()
+			r.Run = session.Run{Exit: &session.Exit{At: at}, StartedAt: at, ReportsAt: at, ReadyAt: at, Phase: "limit_reached", PhaseAt: at,
+				PhaseWhat: "until noon", PhaseUntil: at}
+			r.Closing = session.Closing{Cleanup: &session.CleanupError{}, Closed: session.ClosedReboot, Unreported: true}
+		})
+		w.pass(time.Minute)
+		var begun session.Record
+		w.order.onPoint(func(name string) {
+			if name == "restore-recorded" {
+				begun = w.get(r.ID)
+			}
+		})
+		_, err := w.restoreIt(r.ID)
+		w.order.onPoint(nil)
+		require.NoError(t, err)
+		assert.Equal(t, session.Run{StartedAt: time.Now().UTC()}, begun.Run)
+		assert.Zero(t, begun.Closing)
+	})
+}

@@ -145,7 +145,7 @@ func TestScreenMark(t *testing.T) {
 		assert.NotEqual(t, same, mark(text), name)
 	}
 	assert.NotEqual(t, same, screenMark(session.Record{}, desk.Screen{Text: screen}))
-	assert.NotEqual(t, same, screenMark(session.Record{Binding: &session.Binding{}}, desk.Screen{Text: screen, Whole: true}), "another agent")
+	assert.NotEqual(t, same, screenMark(session.Record{Run: session.Run{Binding: &session.Binding{}}}, desk.Screen{Text: screen, Whole: true}), "another agent")
 }
 
 func TestMayPressOn(t *testing.T) {

@@ -72,7 +72,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	}
 	r := session.Record{ID: id, Name: name, NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
-		CreatedAt: now, StartedAt: now, Since: s.kit.moment(), Launch: s.kit.configured()}
+		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.kit.moment(), Launch: s.kit.configured()}
 	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
 		return session.Record{}, errors.New("start with a mode or a model that is not offered")
 	}

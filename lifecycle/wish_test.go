@@ -82,7 +82,7 @@ func TestDecideWishOrdersTheQueue(t *testing.T) {
 		{"a limit of the account", with(func(v *View) { v.Screen.Continues = true }), held, agent, true, actHold},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := session.Record{Binding: &session.Binding{Agent: agent}, Wish: &session.Wish{Agent: tc.agent, Mode: "plan"}}
+			r := session.Record{Run: session.Run{Binding: &session.Binding{Agent: agent}}, Wish: &session.Wish{Agent: tc.agent, Mode: "plan"}}
 			d, first := decideWish(r, tc.v, tc.head)
 			assert.Equal(t, tc.first, first)
 			assert.Equal(t, tc.act, d.Act)

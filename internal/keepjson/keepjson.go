@@ -72,13 +72,13 @@ func Unmarshal(data []byte, version int, v any) (Unknown, error) {
 // known has the result of fields, which costs as much as reading a small object, for each type.
 var known sync.Map
 
-// fields are the JSON names of a struct's fields.
+// fields returns the JSON names of a struct's fields, those of embedded structs included.
 func fields(t reflect.Type) []string {
 	if names, ok := known.Load(t); ok {
 		return names.([]string)
 	}
 	names := make([]string, 0, t.NumField())
-	for f := range t.Fields() {
+	for _, f := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
 			names = append(names, name)
 		}

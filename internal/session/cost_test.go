@@ -29,7 +29,7 @@ func household(tb testing.TB, records int) (dir string) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i := range records {
 		r := Record{ID: uuid.New(), Name: fmt.Sprintf("api-%d", i), Dir: "/home/anna/api", Host: "desk", State: Archived, ClaudeSessionID: uuid.New(),
-			CreatedAt: began.Add(time.Duration(i) * time.Minute), StartedAt: began, ReadyAt: began, EndedAt: began,
+			CreatedAt: began.Add(time.Duration(i) * time.Minute), Run: Run{StartedAt: began, ReadyAt: began}, LastEnd: LastEnd{EndedAt: began},
 			Cursors: []transcript.Cursor{{Path: "/home/anna/.claude/projects/-home-anna-api/" + uuid.NewString() + ".jsonl", Offset: 123456}},
 			Launch:  &Launch{Command: "claude", Flags: []string{"--model", "opus"}, PermissionMode: "ask"}}
 		for n := range 30 {

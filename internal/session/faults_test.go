@@ -30,7 +30,7 @@ func turnsOfRecords() *disktest.Turns {
 		Prepare: func(t *testing.T) string {
 			dir = t.TempDir()
 			for _, id := range []uuid.UUID{whole, purged} {
-				r := Record{ID: id, Name: "api", Dir: "/src", State: Archived, ClaudeSessionID: uuid.New(), CreatedAt: time.Now(), EndedAt: time.Now()}
+				r := Record{ID: id, Name: "api", Dir: "/src", State: Archived, ClaudeSessionID: uuid.New(), CreatedAt: time.Now(), LastEnd: LastEnd{EndedAt: time.Now()}}
 				r.Note(time.Now(), "chat.note", "x")
 				require.NoError(t, open(t).Create(r))
 			}

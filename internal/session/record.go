@@ -126,6 +126,44 @@ func (u Usage) Same(other Usage) bool {
 	return u == other
 }
 
+// Run is the current or last launch of the agent. A restore begins a new one.
+type Run struct {
+	Binding   *Binding  `json:"binding,omitempty"`
+	Exit      *Exit     `json:"exit,omitempty"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+	ReportsAt time.Time `json:"reports_at,omitzero"` // SessionStart
+	ReadyAt   time.Time `json:"ready_at,omitzero"`
+	// Phase is the last activity of the agent that was seen (a phase.Now, with PhaseWhat and
+	// PhaseUntil); PhaseAt is its start.
+	Phase      string    `json:"phase,omitempty"`
+	PhaseAt    time.Time `json:"phase_at,omitzero"`
+	PhaseWhat  string    `json:"phase_what,omitempty"`
+	PhaseUntil time.Time `json:"phase_until,omitzero"`
+}
+
+// Closing concerns only a session that is over. A restore empties it.
+type Closing struct {
+	Cleanup *CleanupError `json:"cleanup,omitempty"`
+	// Closed is one of the Closed… reasons, or empty.
+	Closed string `json:"closed_reason,omitempty"`
+	// Unreported means that recovery closed the session and this was not yet reported in the chat.
+	Unreported bool `json:"unreported,omitempty"`
+}
+
+// LastEnd is the last end of the session. It stays until the next one.
+type LastEnd struct {
+	EndedAt time.Time `json:"ended_at,omitzero"`
+	// Asked and Ended are the moments at which the end was asked for and was reached, on the
+	// kernel's clock: a person who started a process after them did it knowing of the end.
+	Asked process.Moment `json:"asked_moment,omitzero"`
+	Ended process.Moment `json:"ended_moment,omitzero"`
+	// Tail is the size of the transcript when the session ended. Known is the size up to which the
+	// writers since then are known. Haunted means that further growth was reported.
+	Tail    int64 `json:"transcript_end,omitempty"`
+	Known   int64 `json:"transcript_known,omitempty"`
+	Haunted bool  `json:"haunted,omitempty"`
+}
+
 // Record is ccbot's record of one conversation with an agent. Its ID never changes; ClaudeSessionID
 // is Claude Code's and may change (/clear, fork).
 type Record struct {
@@ -146,13 +184,13 @@ type Record struct {
 	Conversation     Conversation `json:"conversation"`
 	Owner            int64        `json:"owner"` // the person who started it
 	// Origin is the inbox key of the command that made the record, by which a replay finds it.
-	Origin  string   `json:"origin,omitempty"`
-	Binding *Binding `json:"binding,omitempty"`
-	Final   State    `json:"final,omitempty"` // the state that stopping leads to
+	Origin string `json:"origin,omitempty"`
+	Final  State  `json:"final,omitempty"` // the state that stopping leads to
 	// RestoredFrom stays when a restore fails; only people read it.
-	RestoredFrom State         `json:"restored_from,omitempty"`
-	Exit         *Exit         `json:"exit,omitempty"`
-	Cleanup      *CleanupError `json:"cleanup,omitempty"`
+	RestoredFrom State `json:"restored_from,omitempty"`
+	Run
+	Closing
+	LastEnd
 	// Cursors say how much of each transcript the chat has shown: the last one is for the
 	// transcript that is being written; earlier ones (from before a /clear) are finished first.
 	Cursors   []transcript.Cursor `json:"cursors,omitempty"`
@@ -161,19 +199,11 @@ type Record struct {
 	CreatedAt time.Time           `json:"created_at"`
 	UpdatedAt time.Time           `json:"updated_at"` // of the last save
 	// ActiveAt is the last sign of life: the last save that was not Upkeep.
-	ActiveAt  time.Time `json:"active_at,omitzero"`
-	StartedAt time.Time `json:"started_at,omitzero"` // of the current launch
-	ReportsAt time.Time `json:"reports_at,omitzero"` // SessionStart of the current launch
-	ReadyAt   time.Time `json:"ready_at,omitzero"`   // of the current launch
-	EndedAt   time.Time `json:"ended_at,omitzero"`
+	ActiveAt time.Time `json:"active_at,omitzero"`
 	// ReturnedAt is when a person restored the record from a copy: the time until its removal counts
 	// from then.
 	ReturnedAt time.Time `json:"returned_at,omitzero"`
-	// Asked and Ended are the moments at which the end was asked for and was reached, on the
-	// kernel's clock: a person who started a process after them did it knowing of the end.
-	Asked process.Moment `json:"asked_moment,omitzero"`
-	Ended process.Moment `json:"ended_moment,omitzero"`
-	// Since is the moment at which the conversation became this session's own, on the same clock: a
+	// Since is the moment at which the conversation became this session's own, on the kernel's clock: a
 	// process that started before it is not a leftover of this session.
 	Since process.Moment `json:"since_moment,omitzero"`
 	// Exe is the program of the agent's process, as last seen.
@@ -187,22 +217,11 @@ type Record struct {
 	Seconds []process.Identity `json:"second_writers,omitempty"`
 	// ForkOf is the Claude id of the conversation of which this one began as a copy.
 	ForkOf uuid.UUID `json:"fork_of,omitzero"`
-	// Tail is the size of the transcript when the session ended. Known is the size up to which the
-	// writers since then are known. Haunted means that further growth was reported.
-	Tail    int64 `json:"transcript_end,omitempty"`
-	Known   int64 `json:"transcript_known,omitempty"`
-	Haunted bool  `json:"haunted,omitempty"`
 	// Launch is how the current or last agent was started; nil: not by ccbot.
 	Launch *Launch `json:"launch,omitempty"`
 	// HookDigest is the SHA-256 of ccbot-hook, in hex, when this ccbot launched the agent. A process
 	// below the agent that runs this program is the agent's hook, also after an upgrade.
 	HookDigest string `json:"hook_sha256,omitempty"`
-	// Phase is the last activity of the agent that was seen (a phase.Now, with PhaseWhat and
-	// PhaseUntil); PhaseAt is its start.
-	Phase      string    `json:"phase,omitempty"`
-	PhaseAt    time.Time `json:"phase_at,omitzero"`
-	PhaseWhat  string    `json:"phase_what,omitempty"`
-	PhaseUntil time.Time `json:"phase_until,omitzero"`
 	// Progress is what the transcript says about the work: turns, to-do items, tokens.
 	Progress transcript.Progress `json:"progress,omitzero"`
 	// Wish is what a person wants the present agent to run with, until that was read back; nil:
@@ -214,13 +233,9 @@ type Record struct {
 	// the end of the last turn; nil: there is no repository, or git did not answer.
 	GitStart *git.State `json:"git_start,omitempty"`
 	GitNow   *git.State `json:"git_now,omitempty"`
-	// Closed is one of the Closed… reasons, or empty.
-	Closed string `json:"closed_reason,omitempty"`
 	// TookOver is the record that had the conversation before this one took it over.
 	TookOver uuid.UUID `json:"took_over_from,omitzero"`
-	// Unreported means that recovery closed the session and this was not yet reported in the chat.
-	Unreported bool     `json:"unreported,omitempty"`
-	History    []Change `json:"history,omitempty"`
+	History  []Change  `json:"history,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 	short   bool             // the history is in the file only

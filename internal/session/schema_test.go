@@ -117,8 +117,8 @@ func fieldsOf(t *testing.T, g reflect.Type) (rows [][]string) {
 	types := []reflect.Type{g}
 	for i := 0; i < len(types); i++ { // grows meanwhile
 		rows = append(rows, []string{"**`" + types[i].String() + "`**", ""})
-		for f := range types[i].Fields() {
-			if !f.IsExported() {
+		for _, f := range reflect.VisibleFields(types[i]) {
+			if !f.IsExported() || f.Anonymous { // a part of the record
 				continue
 			}
 			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -103,15 +103,15 @@ func TestQuestionsAboutAConversation(t *testing.T) {
 		handedOver, done, owns bool
 	}{
 		{"its own", Record{State: Running}, false, false, true},
-		{"lost in a reboot", Record{State: Lost, Closed: ClosedReboot}, false, false, true},
-		{"lost with its tmux", Record{State: Lost, Closed: ClosedTmux}, false, false, true},
-		{"set aside for another", Record{State: Lost, Closed: ClosedStale}, false, false, false},
-		{"handed over", Record{State: Lost, Closed: ClosedTransferred}, true, true, false},
-		{"handed over, and said to run", Record{State: Running, Closed: ClosedTransferred}, true, false, false},
-		{"with its pane", Record{State: Lost, Closed: ClosedTransferred, Binding: &Binding{}}, true, false, false},
-		{"with a prompt", Record{State: Lost, Closed: ClosedTransferred, Prompts: []string{"k"}}, true, false, false},
-		{"with a transcript", Record{State: Lost, Closed: ClosedTransferred, Cursors: make([]transcript.Cursor, 1)}, true, false, false},
-		{"with a second writer", Record{State: Lost, Closed: ClosedTransferred, Seconds: make([]process.Identity, 1)}, true, false, false},
+		{"lost in a reboot", Record{State: Lost, Closing: Closing{Closed: ClosedReboot}}, false, false, true},
+		{"lost with its tmux", Record{State: Lost, Closing: Closing{Closed: ClosedTmux}}, false, false, true},
+		{"set aside for another", Record{State: Lost, Closing: Closing{Closed: ClosedStale}}, false, false, false},
+		{"handed over", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}}, true, true, false},
+		{"handed over, and said to run", Record{State: Running, Closing: Closing{Closed: ClosedTransferred}}, true, false, false},
+		{"with its pane", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Run: Run{Binding: &Binding{}}}, true, false, false},
+		{"with a prompt", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Prompts: []string{"k"}}, true, false, false},
+		{"with a transcript", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Cursors: make([]transcript.Cursor, 1)}, true, false, false},
+		{"with a second writer", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Seconds: make([]process.Identity, 1)}, true, false, false},
 		{"nothing left, and its own", Record{State: Lost}, false, false, true},
 	}
 	for _, tt := range tests {
@@ -121,7 +121,7 @@ func TestQuestionsAboutAConversation(t *testing.T) {
 		})
 	}
 	agent := process.Identity{PID: 7, Start: 8, Boot: "b"}
-	assert.Equal(t, agent, (&Record{Binding: &Binding{Agent: agent}}).Agent())
+	assert.Equal(t, agent, (&Record{Run: Run{Binding: &Binding{Agent: agent}}}).Agent())
 	assert.False(t, (&Record{}).Agent().Valid())
 }
 
@@ -221,7 +221,7 @@ func TestP1_ATransferredSessionIsNotResumable(t *testing.T) {
 	for _, s := range States() {
 		for closed, want := range map[string]bool{"": s.Over(), ClosedStale: s.Over(), ClosedReboot: s.Over(),
 			ClosedTmux: s.Over(), "a later reason": s.Over(), ClosedTransferred: false} {
-			r := Record{State: s, Closed: closed}
+			r := Record{State: s, Closing: Closing{Closed: closed}}
 			assert.Equal(t, want, r.Resumable(), "%s, closed %q", s, closed)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 type boundTo process.Identity
 
 func (b boundTo) Shared() []session.Record {
-	return []session.Record{{State: session.Running, Binding: &session.Binding{Agent: process.Identity(b)}}}
+	return []session.Record{{State: session.Running, Run: session.Run{Binding: &session.Binding{Agent: process.Identity(b)}}}}
 }
 
 // elsewhere is a process table in which each process is in another time namespace.

@@ -146,7 +146,7 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := session.Record{State: rapid.SampledFrom(session.States()).Draw(t, "state"), ClaudeSessionID: id,
 			Bound: someIdentities(t, "bound"), Seconds: someIdentities(t, "told"),
-			Asked: anyMoment(t, "asked"), Ended: anyMoment(t, "ended"), Since: anyMoment(t, "since")}
+			LastEnd: session.LastEnd{Asked: anyMoment(t, "asked"), Ended: anyMoment(t, "ended")}, Since: anyMoment(t, "since")}
 		if rapid.Bool().Draw(t, "is bound") {
 			r.Binding = &session.Binding{Agent: anyIdentity(t, "agent")}
 		}

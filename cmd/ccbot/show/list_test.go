@@ -51,7 +51,7 @@ func TestListingClaimsNothing(t *testing.T) {
 // A lost session was last seen when it last did something, not when somebody noticed.
 func TestListSeenIsTheLastSignOfLife(t *testing.T) {
 	for state, want := range map[session.State]time.Time{session.Lost: sessiontest.Noon.Add(time.Minute), session.Archived: sessiontest.Noon.Add(time.Hour)} {
-		r := session.Record{State: state, CreatedAt: sessiontest.Noon, PhaseAt: sessiontest.Noon.Add(time.Minute), EndedAt: sessiontest.Noon.Add(time.Hour)}
+		r := session.Record{State: state, CreatedAt: sessiontest.Noon, Run: session.Run{PhaseAt: sessiontest.Noon.Add(time.Minute)}, LastEnd: session.LastEnd{EndedAt: sessiontest.Noon.Add(time.Hour)}}
 		assert.Equal(t, want, lastSeen(SessionOf(r, alive)), string(state))
 	}
 }
@@ -156,7 +156,7 @@ func TestListSaysWhatAnAgentWaitsFor(t *testing.T) {
 		{"blocked by your hook", phase.Now{Phase: phase.Blocked, What: "no"}},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
-			r := session.Record{State: session.Running, Phase: string(tt.now.Phase), PhaseWhat: tt.now.What, PhaseUntil: tt.now.Until}
+			r := session.Record{State: session.Running, Run: session.Run{Phase: string(tt.now.Phase), PhaseWhat: tt.now.What, PhaseUntil: tt.now.Until}}
 			text := stateText(SessionOf(r, alive))
 			assert.Equal(t, tt.want, text)
 			assert.LessOrEqual(t, len(text), 26, "it is not cut")

@@ -30,7 +30,7 @@ func ID(second int) uuid.UUID {
 func Over(second int, name string, changes ...func(*session.Record)) session.Record {
 	at := Noon.Add(time.Duration(second) * time.Second)
 	r := session.Record{Version: session.Version, ID: ID(second), Name: name, Dir: "/src/" + name, Host: "box", State: session.Archived,
-		ClaudeSessionID: uuid.NewSHA1(uuid.Nil, []byte(name)), CreatedAt: at, UpdatedAt: at, EndedAt: at}
+		ClaudeSessionID: uuid.NewSHA1(uuid.Nil, []byte(name)), CreatedAt: at, UpdatedAt: at, LastEnd: session.LastEnd{EndedAt: at}}
 	for _, change := range changes {
 		change(&r)
 	}
