@@ -30,8 +30,8 @@ import (
 // Sink takes hook events. nil means that the event is dealt with and its file may be removed; an
 // error means that the event is delivered again later. After a crash between the two an event is
 // delivered twice, so taking an event twice must be harmless. An event of an outdated or foreign
-// process is for the sink to recognise and to take with nil. After ErrNotNamed and ErrContradicted the
-// event is kept for a while, and then rejected.
+// process is for the sink to recognise and to take with nil. After ErrNotNamed and ErrContradicted
+// the event is kept for a while, and then rejected.
 type Sink interface {
 	HookEvent(ctx context.Context, e hookwire.Event) error
 }
@@ -42,7 +42,7 @@ type Sink interface {
 // Without a refusal there is no pause between two events.
 type Events struct {
 	folder     spool.Folder
-	room       *watch.Room
+	watcher    *watch.Watcher
 	quarantine string
 	sink       Sink
 	log        *slog.Logger
@@ -53,7 +53,7 @@ type Events struct {
 	failing   map[string]*failing // by file name
 	kept      map[string]*kept    // by file name
 	delivered map[string]bool     // taken by the sink, but the file could not be removed
-	expired   bool                // whether old files were looked for
+	expired   bool                // whether old files were searched for
 	bounded   bool                // whether the removal of rejected events was logged
 
 	arrived   chan struct{} // one slot: a value makes Run look
@@ -65,10 +65,10 @@ type Events struct {
 }
 
 // NewEvents reads dir/events; dir is $CCBOT_DIR.
-func NewEvents(dir string, sink Sink, room *watch.Room, log *slog.Logger) *Events {
+func NewEvents(dir string, sink Sink, watcher *watch.Watcher, log *slog.Logger) *Events {
 	return &Events{
 		folder:     eventsIn(dir),
-		room:       room,
+		watcher:    watcher,
 		quarantine: filepath.Join(dir, "quarantine"),
 		sink:       sink,
 		log:        log,
@@ -95,7 +95,7 @@ func (e *Events) Drain(ctx context.Context) error {
 func (e *Events) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		e.folder.Watch(ctx, e.room, func() { pause.Poke(e.arrived) })
+		e.folder.Watch(ctx, e.watcher, func() { pause.Poke(e.arrived) })
 		return nil
 	})
 	group.Go(func() error { return e.follow(ctx) })
@@ -128,8 +128,8 @@ func (e *Events) follow(ctx context.Context) error {
 // errList means that the folder could not be listed: then nothing can be delivered now.
 var errList = errors.New("list events")
 
-// pass goes through the folder once. due is the time at which the next refused or kept event is to
-// be tried; zero when there is none.
+// pass goes through the folder once. due is the time of the next try of a refused or kept event, or
+// zero.
 func (e *Events) pass(ctx context.Context, impatient bool) (due time.Time, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -156,8 +156,8 @@ func (e *Events) pass(ctx context.Context, impatient bool) (due time.Time, err e
 
 // look is one pass.
 type look struct {
-	// held are launches with a refused event and conversations with a kept event: their later events
-	// wait.
+	// held are launches with a refused event and conversations with a kept event: their later
+	// events wait.
 	held      map[string]bool
 	changed   map[int]bool // processes with a new presence file
 	impatient bool         // also events that are not due are tried
@@ -205,7 +205,7 @@ func (e *Events) handleLocked(ctx context.Context, name string, p look) error {
 		p.held[conversationOf(event)] = e.kept[name] != nil
 		return err
 	case err == nil:
-		if !event.Received.Before(e.began) { // else it has waited for this ccbot
+		if !event.Received.Before(e.began) { // otherwise it has waited for this ccbot
 			e.took(e.now().Sub(event.Received))
 		}
 		return e.removeLocked(name)
@@ -258,7 +258,7 @@ func (e *Events) removeLocked(name string) error {
 }
 
 // Unheard reports whether Dir/events contains an event of a launch that no sink has taken yet. A
-// file that can never be read counts for no launch.
+// permanently unreadable file does not count for any launch.
 func (l Launch) Unheard(launch uuid.UUID) (bool, error) {
 	events := eventsIn(l.Dir)
 	names, err := events.List()
@@ -278,7 +278,7 @@ func (l Launch) Unheard(launch uuid.UUID) (bool, error) {
 	return false, nil
 }
 
-// mostDelays is how many events Slowest is about.
+// mostDelays is the number of events that Slowest covers.
 const mostDelays = 20
 
 func (e *Events) took(delay time.Duration) {
@@ -287,8 +287,8 @@ func (e *Events) took(delay time.Duration) {
 	e.delays = append(e.delays[max(0, len(e.delays)-mostDelays+1):], max(delay, 0)) // the clock may have been set back
 }
 
-// Slowest is the longest that one of the last events has taken, from the hook until it was dealt with, and
-// how many events these are.
+// Slowest is the longest that one of the last events has taken, from the hook until it was dealt
+// with, and how many events these are.
 func (e *Events) Slowest() (events int, took time.Duration) {
 	e.timing.Lock()
 	defer e.timing.Unlock()
@@ -315,14 +315,15 @@ type patience struct {
 
 // failing is the history of one file that could not be handled.
 type failing struct {
-	key   string // what the file holds up: its launch, or only itself
+	key   string // what the file delays: its launch, or only itself
 	count int
 	due   time.Time
 }
 
 // failedLocked counts a failed try and returns the error; after the last try it puts the file aside
-// instead. A file that the sink has taken is never put aside, because only its removal fails, nor is a
-// file that a fault of the machine has stopped: that passes, and the event is still needed then.
+// instead. A file that the sink has taken is never put aside, because only its removal fails, nor
+// is a file that a fault of the machine has stopped: that passes, and the event is still needed
+// then.
 func (e *Events) failedLocked(name, key string, cause error) error {
 	count := e.postponeLocked(name, key, cause)
 	if count >= e.patience.failures && !e.delivered[name] && sysfault.Of(cause) == "" {
@@ -358,7 +359,7 @@ func (e *Events) putAsideLocked(name string, cause error) error {
 	return e.boundLocked()
 }
 
-// dueLocked is the time of the next try among the postponed files; zero when there is none.
+// dueLocked returns the time of the next try among the postponed files, or zero.
 func (e *Events) dueLocked() (due time.Time) {
 	due = e.keptDueLocked()
 	for _, f := range e.failing {

@@ -33,7 +33,7 @@ type Spending struct {
 	Ledger  *ledger.Ledger
 	Dir     string // ccbot's own
 	Records AllRecords
-	Watch   *watch.Room
+	Watch   *watch.Watcher
 	Now     func() time.Time
 	Log     *slog.Logger
 

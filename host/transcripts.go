@@ -24,7 +24,7 @@ import (
 // session it keeps the transcript open that was read last.
 type Transcripts struct {
 	Records Records
-	Watch   *watch.Room
+	Watch   *watch.Watcher
 	Log     *slog.Logger
 
 	mu   sync.Mutex

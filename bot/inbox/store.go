@@ -173,7 +173,7 @@ func (s *Store) presentLocked(key string) (Entry, error) {
 }
 
 // readLocked reads one entry from disk; the zero Entry if there is none, or none that can ever be read:
-// such a file goes to quarantine, as spool.Untold. An error may pass.
+// such a file goes to quarantine, as spool.Unreported. An error may pass.
 func (s *Store) readLocked(key string) (e Entry, err error) {
 	name := key + entrySuffix
 	why, err := s.aside.LoadOne(s.folder, name, func(data []byte) (err error) {
@@ -288,7 +288,7 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 }
 
 // List returns all unfinished entries: updates by id, then prompts by the time they were received. An
-// unreadable one goes into quarantine, as spool.Untold, one of a newer program is left alone. One that
+// unreadable one goes into quarantine, as spool.Unreported, one of a newer program is left alone. One that
 // cannot be read now is logged, and the error is ErrUnread.
 func (s *Store) List() ([]Entry, error) {
 	entries, unread, err := s.list()

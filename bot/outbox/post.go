@@ -77,7 +77,7 @@ func Parts(m Message) []Message {
 }
 
 // Load queues, once, what earlier runs left on disk, and puts files that cannot be read into
-// quarantine, as spool.Untold. It runs before anything else is queued, so that old messages go
+// quarantine, as spool.Unreported. It runs before anything else is queued, so that old messages go
 // before new ones.
 func (o *Outbox) Load() error { return o.posts.load() }
 
@@ -257,7 +257,7 @@ func (s *shelf) write(m Message) error {
 }
 
 // read returns the message of a file, or false if there is none. A file that will never be readable
-// goes to quarantine, as spool.Untold; a file that cannot be read now is queued again later.
+// goes to quarantine, as spool.Unreported; a file that cannot be read now is queued again later.
 func (s *shelf) read(file string) (Message, bool) {
 	m, ok, err := s.readOnce(file)
 	if err != nil {

@@ -37,7 +37,7 @@ const (
 
 // Handler answers a call. Its context ends when the client goes away, which includes a client that
 // shuts down its writing side, and when the server stops. The version and the size of the call are
-// checked; its body is whatever the client wrote.
+// checked; its body is not.
 type Handler func(ctx context.Context, p Peer, c hookwire.Call) (body json.RawMessage, err error)
 
 // Refusal is an error that is sent to the client with its code and text unchanged. For any other
@@ -76,7 +76,7 @@ var (
 // Server serves one socket.
 type Server struct {
 	// Watch, set before Run, reports that the socket was removed. nil: that is not noticed.
-	Watch *watch.Room
+	Watch *watch.Watcher
 
 	path  string
 	table Table
@@ -107,8 +107,8 @@ func (s *Server) HandleWaiting(name string, h Handler) {
 }
 
 // Run serves until ctx ends (nil). The caller holds ccbot.lock. When Run returns, no handler runs
-// and the socket is removed. If the socket is removed or replaced meanwhile, Run makes another one;
-// calls under way continue.
+// and the socket is removed. If the socket is removed or replaced while Run serves, it makes
+// another one; calls under way continue.
 func (s *Server) Run(ctx context.Context) error {
 	l, err := listen(s.path)
 	if err != nil {
@@ -265,8 +265,7 @@ func (s *Server) peerOf(fd int) (Peer, error) {
 
 var errCall = errors.New("not one line of a call")
 
-// readCall reads the one line. Anything behind it would be a second call, and a client that writes
-// two is not one of ours.
+// readCall reads the one line. More data would be a second call, which no client of ccbot sends.
 func readCall(conn *net.UnixConn) (hookwire.Call, error) {
 	if err := conn.SetReadDeadline(time.Now().Add(callPatience)); err != nil {
 		return hookwire.Call{}, err

@@ -20,8 +20,7 @@ import (
 	"ccbot/internal/pause"
 )
 
-// Status is what the agent does, in Claude Code's words. Values other than the known ones are
-// possible.
+// Status is the agent's activity, in Claude Code's words. Unknown values are possible.
 type Status string
 
 const (
@@ -55,9 +54,9 @@ const maxSize = 1 << 20
 // pauses are the times between two reads of a file that is being rewritten, 50 ms in total.
 var pauses = [...]time.Duration{time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 12 * time.Millisecond, 30 * time.Millisecond}
 
-// Read reads the file of one pid. The error is fs.ErrNotExist when there is none and [ErrTorn] when
-// it was half-written at every attempt within 50 ms; after either error it is unknown what the
-// process does.
+// Read reads the file of one pid. It returns fs.ErrNotExist if there is no file, and [ErrTorn] if
+// the file was half-written at every attempt within 50 ms; after either error the state of the
+// process is unknown.
 func (d Dir) Read(ctx context.Context, pid int) (File, error) {
 	path := d.path(pid)
 	for _, wait := range pauses {
@@ -72,8 +71,9 @@ func (d Dir) Read(ctx context.Context, pid int) (File, error) {
 	return readOnce(path, pid)
 }
 
-// List reads all files. A folder that does not exist counts as empty. unread has, by their pids, the errors of files that
-// exist and could not be read: it is unknown what these processes do. err is about the folder.
+// List reads all files. A folder that does not exist counts as empty. unread has, by their pids,
+// the errors of files that exist and could not be read: it is unknown what these processes do. err
+// is about the folder.
 func (d Dir) List(ctx context.Context) (files []File, unread map[int]error, err error) {
 	pids, err := d.pids()
 	unread = make(map[int]error)

@@ -20,13 +20,13 @@ import (
 
 const sessionID = "0b5c9a1e-7d3f-4c62-9a53-1f7a5b0e9c11"
 
-// recorded is what 2.1.328 writes, at a permission dialog.
+// recorded is written by 2.1.328 at a permission dialog.
 const recorded = `{"pid":4711,"sessionId":"` + sessionID + `","cwd":"/home/u/w","startedAt":1763620000000,"procStart":"169268",` +
 	`"version":"2.1.328","peerProtocol":1,"kind":"interactive","entrypoint":"cli","pidDomain":"host","tmux":"ccbot:@3.%5",` +
 	`"messagingSocketPath":"/tmp/cc-socks/4711.sock","name":"a-38","nameSource":"derived","status":"waiting",` +
 	`"waitingFor":"permission prompt","updatedAt":1763620012345,"statusUpdatedAt":1763620012345}`
 
-// older is what 2.1.197 writes.
+// older is written by 2.1.197.
 const older = `{"pid":4711,"sessionId":"` + sessionID + `","cwd":"/home/u/w","startedAt":1763620000000,"procStart":169268,` +
 	`"version":"2.1.197","peerProtocol":1,"kind":"interactive","entrypoint":"cli","name":"a","nameSource":"derived",` +
 	`"status":"idle","updatedAt":1763620012345,"statusUpdatedAt":1763620012345}`
@@ -142,8 +142,9 @@ func TestRead_endsWithTheContext(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// The writer does what Claude Code does: it truncates and writes the same file, here in two pieces and without a rest.
-// Every state has a session id, a status and a length of its own, so a mixture would be seen.
+// The writer does what Claude Code does: it truncates and writes the same file, here in two pieces
+// and without a pause. Every state has a unique session id, status and length, so a mixture would
+// be noticed.
 func TestRead_whileItIsRewrittenInPlace(t *testing.T) {
 	dir := Dir{t.TempDir()}
 	path := filepath.Join(dir.Path, "4711.json")
@@ -206,7 +207,8 @@ func TestRead_waitsForTheRest(t *testing.T) {
 		_, err := f.WriteString(recorded[200:])
 		assert.NoError(t, err)
 	})
-	// The rest may be later than 50 ms on a busy machine; then the answer is "torn" and asking again is right.
+	// The rest may be later than 50 ms on a busy machine; then the answer is "torn" and asking
+	// again is right.
 	require.Eventually(t, func() bool { _, err := dir.Read(t.Context(), 4711); return err == nil }, 2*time.Minute, time.Millisecond)
 	writing.Wait()
 }

@@ -18,7 +18,7 @@ const listAgain = 30 * time.Second
 // Watcher reports the pids whose presence files were made, changed or removed. It never polls.
 type Watcher struct {
 	dir     Dir
-	room    *watch.Room
+	watcher *watch.Watcher
 	changed func(pid int)
 	log     *slog.Logger
 	known   map[int]bool // files found when the folder was listed, or reported since
@@ -27,14 +27,14 @@ type Watcher struct {
 // NewWatcher makes a watcher of the folder path, which need not exist yet. Run calls changed, one
 // call at a time. It may call changed more often than a file changed, and calls it once for every
 // file at the start and after events were lost.
-func NewWatcher(path string, room *watch.Room, changed func(pid int), log *slog.Logger) *Watcher {
-	return &Watcher{dir: Dir{Path: filepath.Clean(path)}, room: room, changed: changed, log: log, known: map[int]bool{}}
+func NewWatcher(path string, watcher *watch.Watcher, changed func(pid int), log *slog.Logger) *Watcher {
+	return &Watcher{dir: Dir{Path: filepath.Clean(path)}, watcher: watcher, changed: changed, log: log, known: map[int]bool{}}
 }
 
 // Run watches until ctx ends and returns its error. It waits for a folder that does not exist, even
 // when the folder is removed later.
 func (w *Watcher) Run(ctx context.Context) error {
-	folder := w.room.Watch(w.dir.Path, func(name string, _ bool) bool { _, ok := pidOf(name); return ok })
+	folder := w.watcher.Watch(w.dir.Path, func(name string, _ bool) bool { _, ok := pidOf(name); return ok })
 	defer folder.Close()
 	for {
 		names, err := folder.Wait(ctx)
@@ -47,7 +47,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			w.changed(pid)
 		}
 		for names == nil {
-			err := w.tellAll()
+			err := w.reportAll()
 			if err == nil {
 				break
 			}
@@ -59,8 +59,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 	}
 }
 
-// tellAll reports every file that exists, and every file that existed before and does not any more.
-func (w *Watcher) tellAll() error {
+// reportAll reports every file that exists, and every known file that no longer exists.
+func (w *Watcher) reportAll() error {
 	pids, err := w.dir.pids()
 	if err != nil {
 		return err

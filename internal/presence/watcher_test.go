@@ -19,19 +19,19 @@ import (
 	"ccbot/internal/watch/watchtest"
 )
 
-// watching runs a watcher and gives the pids that it tells. It is over, and has ended as asked, before the test is.
+// watching runs a watcher until the test ends and returns the pids that it reports.
 func watching(t *testing.T, path string) <-chan int {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	return watchingIn(t, watchtest.Run(t, watch.New(log)), path, log)
 }
 
-func watchingIn(t *testing.T, room *watch.Room, path string, log *slog.Logger) <-chan int {
+func watchingIn(t *testing.T, watcher *watch.Watcher, path string, log *slog.Logger) <-chan int {
 	t.Helper()
 	told := make(chan int, 1000)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	w := NewWatcher(path, room, func(pid int) {
+	w := NewWatcher(path, watcher, func(pid int) {
 		select {
 		case told <- pid:
 		case <-ctx.Done():
@@ -45,8 +45,8 @@ func watchingIn(t *testing.T, room *watch.Room, path string, log *slog.Logger) <
 	return told
 }
 
-// hears waits for one pid and passes over others: a change may be told more than once.
-func hears(t *testing.T, told <-chan int, want int) {
+// waitFor waits for one pid and skips others: a change may be reported more than once.
+func waitFor(t *testing.T, told <-chan int, want int) {
 	t.Helper()
 	late := time.After(2 * time.Minute) // only a broken watcher meets it
 	for {
@@ -67,19 +67,19 @@ func TestWatcher_tellsWhatHappens(t *testing.T) {
 	dir := t.TempDir()
 	write(t, file(dir, 1), recorded)
 	told := watching(t, dir)
-	hears(t, told, 1) // there at the start
+	waitFor(t, told, 1) // there at the start
 
 	write(t, file(dir, 2), recorded) // made
-	hears(t, told, 2)
+	waitFor(t, told, 2)
 	write(t, file(dir, 1), older) // rewritten in place
-	hears(t, told, 1)
+	waitFor(t, told, 1)
 	require.NoError(t, os.Remove(file(dir, 2))) // removed
-	hears(t, told, 2)
+	waitFor(t, told, 2)
 	write(t, filepath.Join(dir, "tmp"), recorded)
 	require.NoError(t, os.Rename(filepath.Join(dir, "tmp"), file(dir, 3))) // renamed into place
-	hears(t, told, 3)
+	waitFor(t, told, 3)
 
-	write(t, filepath.Join(dir, "9.key"), "x") // none of ours: the next thing told is 4
+	write(t, filepath.Join(dir, "9.key"), "x") // skipped: the next pid is 4
 	write(t, filepath.Join(dir, ".8.json"), "x")
 	write(t, file(dir, 4), recorded)
 	for pid := range told {
@@ -98,7 +98,7 @@ func TestWatcher_waitsForTheFolder(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(home, "unrelated"), 0o700))
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	write(t, file(dir, 5), recorded)
-	hears(t, told, 5)
+	waitFor(t, told, 5)
 }
 
 func TestWatcher_folderComesAndGoes(t *testing.T) {
@@ -107,17 +107,17 @@ func TestWatcher_folderComesAndGoes(t *testing.T) {
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	write(t, file(dir, 1), recorded)
 	told := watching(t, dir)
-	hears(t, told, 1)
+	waitFor(t, told, 1)
 
 	require.NoError(t, os.RemoveAll(filepath.Join(home, ".claude")))
-	hears(t, told, 1) // it is gone
+	waitFor(t, told, 1) // it is gone
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	write(t, file(dir, 2), recorded)
-	hears(t, told, 2)
+	waitFor(t, told, 2)
 
 	require.NoError(t, os.Rename(dir, filepath.Join(home, "moved")))
-	hears(t, told, 2)
-	write(t, file(filepath.Join(home, "moved"), 7), recorded) // not our folder any more
+	waitFor(t, told, 2)
+	write(t, file(filepath.Join(home, "moved"), 7), recorded) // no longer the watched folder
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	write(t, file(dir, 3), recorded)
 	for pid := range told {
@@ -128,7 +128,8 @@ func TestWatcher_folderComesAndGoes(t *testing.T) {
 	}
 }
 
-// A folder that cannot be listed is listed again after a while. The room does not run: fake time waits for no instance.
+// A folder that cannot be listed is listed again after a while. The room does not run: fake time
+// waits for no instance.
 func TestWatcher_listsAgainWhatCannotBeListed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sessions")
 	write(t, dir, "a file in its place")
@@ -150,7 +151,8 @@ func TestWatcher_listsAgainWhatCannotBeListed(t *testing.T) {
 	})
 }
 
-// The room stands still while more happens than the kernel's queue holds: events are lost, and the listing makes up for them.
+// The watcher is blocked while more happens than the kernel's queue holds: events are lost, and the
+// listing makes up for them.
 func TestWatcher_listsAgainAfterAnOverflow(t *testing.T) {
 	data, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
 	if err != nil {
@@ -167,17 +169,17 @@ func TestWatcher_listsAgainAfterAnOverflow(t *testing.T) {
 	write(t, file(dir, 2), recorded)
 	lost := make(warnings, 100)
 	log := slog.New(slog.NewTextHandler(lost, nil))
-	room := watchtest.Run(t, watch.New(log))
-	told := watchingIn(t, room, dir, log)
-	hears(t, told, 1)
-	hears(t, told, 2)
+	watcher := watchtest.Run(t, watch.New(log))
+	told := watchingIn(t, watcher, dir, log)
+	waitFor(t, told, 1)
+	waitFor(t, told, 2)
 	for late := 3; len(lost) == 0; late++ { // again where the kernel kept all
 		gone := late + 100
 		write(t, file(dir, gone), recorded)
-		hears(t, told, gone)
+		waitFor(t, told, gone)
 		still, goOn := make(chan struct{}), make(chan struct{})
 		stop := sync.OnceFunc(func() { close(still) })
-		holds := room.Watch(other, func(string, bool) bool { stop(); <-goOn; return false })
+		holds := watcher.Watch(other, func(string, bool) bool { stop(); <-goOn; return false })
 		require.Eventually(t, func() bool { // the room may only just begin
 			write(t, filepath.Join(other, "x"), "x")
 			select {
@@ -193,9 +195,9 @@ func TestWatcher_listsAgainAfterAnOverflow(t *testing.T) {
 		write(t, file(dir, late), recorded) // its event is lost
 		require.NoError(t, os.Remove(file(dir, gone)))
 		close(goOn)
-		hears(t, told, late)
-		hears(t, told, gone)
-		for range 50 { // the report of the loss may come after the events behind it
+		waitFor(t, told, late)
+		waitFor(t, told, gone)
+		for range 50 { // the report of the loss may come after later events
 			if len(lost) == 0 {
 				time.Sleep(100 * time.Millisecond)
 			}

@@ -29,16 +29,16 @@ var (
 const DefaultMaxSize = 16 << 20
 
 // Folder is one queue. The zero MaxSize means DefaultMaxSize bytes. With Fsync, a completed Put or
-// Remove survives a power cut; without it only the death of the process: the bytes of an item are on
-// the disk, its name may be lost. Its methods may be called
-// concurrently and by several processes.
+// Remove survives a power cut; without it only the death of the process: the bytes of an item are
+// on the disk, its name may be lost. Its methods may be called concurrently and by several
+// processes.
 type Folder struct {
 	Path    string
 	MaxSize int64
 	Fsync   bool
 }
 
-// Make makes the folder (0700) where it is missing.
+// Make makes the folder (0700) if it is missing.
 func (f Folder) Make() error {
 	if err := disk.MkdirAll(f.Path, 0o700); err != nil {
 		return fmt.Errorf("spool: %w", err)
@@ -75,9 +75,9 @@ func (f Folder) CutShort() (names []string, err error) {
 	return names, err
 }
 
-// Put writes an item, replacing an item of the same name, and makes the folder where it is missing.
-// ErrName and ErrTooBig are mistakes of the caller; other errors come from the disk, and then the
-// old item is unchanged, unless only the last step has failed, the sync of the folder.
+// Put writes an item, replacing an item of the same name, and makes the folder if it is missing.
+// ErrName and ErrTooBig are mistakes of the caller; other errors come from the disk. After an error
+// the old item is unchanged, unless only the final sync of the folder failed.
 func (f Folder) Put(name string, data []byte) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -152,13 +152,13 @@ func (f Folder) Remove(name string) error {
 }
 
 func (f Folder) write(path string, data []byte) error {
-	// The temporary file must be beside the item: List skips its dot name, and the rename stays
-	// within one file system.
+	// The temporary file must be in the item's folder: List skips its dot name, and the rename
+	// stays within one file system.
 	if !f.Fsync {
 		return disk.Replace(path, f.Path, data, 0o600)
 	}
-	// The folder is opened first: without a file descriptor for it the item would be replaced, and Put
-	// would report an error.
+	// The folder is opened first: without a file descriptor for it the item would be replaced, and
+	// Put would report an error.
 	folder, err := disk.Open(f.Path)
 	if err != nil {
 		return err
@@ -197,7 +197,8 @@ var cutShort = lazyregexp.New(`^\..+\d{3,}$`)
 func isDot(name string) bool { return strings.HasPrefix(name, ".") }
 
 // SyncFolder makes the names in a folder survive a power cut, and closes the folder. Its parameters
-// are the results of opening the folder: SyncFolder(disk.Open(path)), or SyncFolder(root.Open(".")).
+// are the results of opening the folder: SyncFolder(disk.Open(path)), or
+// SyncFolder(root.Open(".")).
 func SyncFolder(folder *os.File, err error) error {
 	if err != nil {
 		return err
@@ -212,12 +213,12 @@ const makeInterval = 5 * time.Second
 // arrived, perhaps once for several items. A caller that lists the folder in changed misses
 // nothing: the first list contains earlier items, and later items cause another call. changed is
 // called from this goroutine; items that arrive during the call cause another call after it. Watch
-// makes the folder where it is missing, also when the folder is removed later; if it cannot be made, that
-// is tried again at every makeInterval. Watch returns when ctx ends.
-func (f Folder) Watch(ctx context.Context, room *watch.Room, changed func()) {
+// makes the folder if it is missing, even if it is removed later, and retries at every
+// makeInterval. Watch returns when ctx ends.
+func (f Folder) Watch(ctx context.Context, watcher *watch.Watcher, changed func()) {
 	// A rename within the folder makes a new name too. A file with a dot name becomes an item by
 	// such a rename.
-	folder := room.Watch(f.Path, func(name string, made bool) bool { return made && !isDot(name) })
+	folder := watcher.Watch(f.Path, func(name string, made bool) bool { return made && !isDot(name) })
 	defer folder.Close()
 	for {
 		if _, err := folder.Wait(ctx); err != nil {

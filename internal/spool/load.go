@@ -15,13 +15,13 @@ import (
 // Aside is an item that was not loaded.
 type Aside struct {
 	Name  string
-	Newer bool // written by a newer program: it stays where it is
+	Newer bool // written by a newer program: it stays
 	Why   error
 }
 
-// Loader says what is done with items that cannot be loaded. With an empty Quarantine nothing is
-// moved: this is for a program that only reads, beside the program that owns the folder. With Tell,
-// a moved item is Untold until a person was told.
+// Loader handles items that cannot be loaded. If Quarantine is empty, nothing is moved: this is for
+// a program that only reads a folder of another program. With Tell, a moved item is recorded as
+// unreported.
 type Loader struct {
 	Quarantine string
 	Tell       bool
@@ -83,8 +83,8 @@ func (l Loader) LoadOne(f Folder, name string, take func(data []byte) error) (wh
 	return why, nil
 }
 
-// MayPass reports whether an error of Read is about the present state of the machine, so that a later Read
-// may succeed. Then the item must not be put aside or replaced.
+// MayPass reports whether an error of Read is about the present state of the machine, so that a
+// later Read may succeed. Then the item must not be put aside or replaced.
 func MayPass(err error) bool {
 	return err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrForeign) && !errors.Is(err, ErrTooBig)
 }

@@ -31,8 +31,8 @@ func numbers(into *[]int) func(string, []byte) error {
 	}
 }
 
-// What cannot be read goes to quarantine with its reason, a newer program's stays, and the others are
-// taken. Once more changes nothing. Without a quarantine nothing is moved.
+// An unreadable item goes to quarantine with its reason, a newer program's stays, and the others
+// are loaded. A second load changes nothing. Without a quarantine nothing is moved.
 func TestLoadSetsAsideWhatCannotBeRead(t *testing.T) {
 	f, quarantine := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
 	for name, data := range map[string]string{"a.json": "1", "b.json": "{ha", "c.json": "newer", "d.json": "2", "note.txt": "x"} {
@@ -73,8 +73,8 @@ func TestLoadSetsAsideWhatCannotBeRead(t *testing.T) {
 	assert.Len(t, kept, 8, "four, each with its reason")
 }
 
-// An item may be removed while another program reads the folder, or be unreadable for a moment. Neither
-// keeps a reader from the others; the owner gives nothing up for it.
+// An item may be removed while another program reads the folder, or be temporarily unreadable.
+// Neither affects the other items; the owner does not move it.
 func TestAnItemThatCannotBeReadAtThisMoment(t *testing.T) {
 	f, tooLong := newFolder(t), strings.Repeat("x", 300)+".json"
 	require.NoError(t, f.Make())
@@ -95,15 +95,15 @@ func TestAnItemThatCannotBeReadAtThisMoment(t *testing.T) {
 	assert.NoDirExists(t, owner.Quarantine)
 }
 
-// What is set aside is untold until a person was told; what stays where it is, is not.
+// Quarantined items are unreported until marked; items that stay in place are not listed.
 func TestUntold(t *testing.T) {
 	f, dir := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
-	untold := func() []string {
-		names, err := spool.Untold(dir)
+	unreported := func() []string {
+		names, err := spool.Unreported(dir)
 		require.NoError(t, err)
 		return names
 	}
-	assert.Empty(t, untold(), "a missing folder has none")
+	assert.Empty(t, unreported(), "a missing folder has none")
 	l := spool.Loader{Quarantine: dir, Tell: true, Log: slog.New(slog.DiscardHandler)}
 	for _, name := range []string{"b.json", "a.json", "b.json"} {
 		require.NoError(t, f.Put(name, []byte("{ha")))
@@ -115,20 +115,20 @@ func TestUntold(t *testing.T) {
 	require.NoError(t, f.Quarantine("quiet.json", dir, "it was told by who did it"))
 	_, err := l.Load(f, ".json", numbers(new([]int)))
 	require.NoError(t, err)
-	assert.ElementsMatch(t, []string{"queue-a.json", "queue-b.json", "queue-b.json.1"}, untold())
+	assert.ElementsMatch(t, []string{"queue-a.json", "queue-b.json", "queue-b.json.1"}, unreported())
 
-	require.NoError(t, spool.Told(dir, "queue-a.json", "queue-b.json"))
-	assert.Equal(t, []string{"queue-b.json.1"}, untold())
+	require.NoError(t, spool.MarkReported(dir, "queue-a.json", "queue-b.json"))
+	assert.Equal(t, []string{"queue-b.json.1"}, unreported())
 	require.NoError(t, os.Remove(filepath.Join(dir, "queue-b.json.1")))
-	assert.Empty(t, untold(), "a person has taken it away")
+	assert.Empty(t, unreported(), "a person has taken it away")
 	require.NoError(t, os.Remove(filepath.Join(dir, "queue-b.json.1.reason")))
 	require.NoError(t, f.Put("b.json", []byte("{ha")))
 	_, err = l.Load(f, ".json", numbers(new([]int)))
 	require.NoError(t, err, "the mark that was left behind is in nobody's way")
-	assert.Equal(t, []string{"queue-b.json.1"}, untold())
+	assert.Equal(t, []string{"queue-b.json.1"}, unreported())
 }
 
-// An item that cannot be moved is not set aside, however often it is met.
+// An item that cannot be moved is not unreported, even after several attempts.
 func TestUntoldWhereTheMoveFails(t *testing.T) {
 	f, dir := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
 	require.NoError(t, f.Put("a.json", []byte("{ha")))
@@ -139,13 +139,13 @@ func TestUntoldWhereTheMoveFails(t *testing.T) {
 	require.ErrorContains(t, load(), "spool: quarantine a.json")
 	require.NoError(t, os.Remove(dir))
 	require.NoError(t, load())
-	names, err := spool.Untold(dir)
+	names, err := spool.Unreported(dir)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"queue-a.json"}, names)
 }
 
-// TestP8_AWriteThatWasCutShortGoes: what a kill leaves of a write is not kept for ever by the folder's
-// owner, and is left alone by a program that only reads, beside the owner.
+// The folder's owner removes incomplete writes of a killed program; a program that only reads does
+// not.
 func TestP8_AWriteThatWasCutShortGoes(t *testing.T) {
 	f, dir := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
 	require.NoError(t, f.Put("1.json", []byte("1")))

@@ -17,9 +17,8 @@ import (
 // contains the reason.
 const ReasonSuffix = ".reason"
 
-// untoldSuffix is added to the name for an empty file that exists until a person was told, see
-// Untold.
-const untoldSuffix = ".untold"
+// unreportedSuffix is added to the name for an empty file that marks an item as unreported.
+const unreportedSuffix = ".untold"
 
 // maxName limits the name of an item in quarantine, in bytes: the number and the suffixes must fit
 // into a file name too.
@@ -28,9 +27,9 @@ const maxName = 200
 // maxQuarantined limits the search for a free name among items that had the same name.
 const maxQuarantined = 10000
 
-// Quarantine moves an item out of the queue to dir (on the same file system; made when missing), as
-// <folder>-<name>, and writes the reason to a file beside it. It replaces nothing in dir. The item
-// is moved without being opened: a link stays a link. An absent item is no error.
+// Quarantine moves an item to dir (on the same file system; made when missing), as <folder>-<name>,
+// and writes the reason to a file next to it. It replaces nothing in dir. The item is moved without
+// being opened: a link stays a link. A missing item is not an error.
 func (f Folder) Quarantine(name, dir, reason string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -58,13 +57,13 @@ func (f Folder) quarantine(name, dir, reason string, tell bool) error {
 	// Before the move: a crash in between may leave a mark without an item, never an item without a
 	// mark.
 	if tell {
-		err = disk.WriteFile(target+untoldSuffix, nil, 0o600)
+		err = disk.WriteFile(target+unreportedSuffix, nil, 0o600)
 	}
 	if err == nil {
 		err = disk.Rename(source, target)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, disk.Remove(target+ReasonSuffix), Told(dir, filepath.Base(target)))
+		return errors.Join(err, disk.Remove(target+ReasonSuffix), MarkReported(dir, filepath.Base(target)))
 	}
 	if !f.Fsync {
 		return nil
@@ -98,12 +97,12 @@ func reserve(path, reason string) (string, error) {
 	return "", fmt.Errorf("%s: %w", path, fs.ErrExist)
 }
 
-// Untold returns the names of the items that Loaders with Tell have moved to the quarantine dir and
-// for which Told was not called. A missing folder has none.
-func Untold(dir string) (names []string, err error) {
+// Unreported returns the names of the items that Loaders with Tell have moved to dir and that are
+// not marked as reported. It returns none if dir is missing.
+func Unreported(dir string) (names []string, err error) {
 	all, err := Folder{Path: dir}.List()
 	for _, mark := range all {
-		name, ok := strings.CutSuffix(mark, untoldSuffix)
+		name, ok := strings.CutSuffix(mark, unreportedSuffix)
 		if !ok {
 			continue
 		}
@@ -114,11 +113,11 @@ func Untold(dir string) (names []string, err error) {
 	return names, err
 }
 
-// Told marks the named items as reported to a person, so that Untold does not return them any more.
-func Told(dir string, names ...string) error {
+// MarkReported marks the named items as reported; Unreported no longer returns them.
+func MarkReported(dir string, names ...string) error {
 	var errs []error
 	for _, name := range names {
-		errs = append(errs, Folder{Path: dir}.Remove(name+untoldSuffix))
+		errs = append(errs, Folder{Path: dir}.Remove(name+unreportedSuffix))
 	}
 	return errors.Join(errs...)
 }

@@ -18,15 +18,15 @@ import (
 	"ccbot/internal/watch/watchtest"
 )
 
-// watching runs Watch and gives what it tells. Everything has ended when the test has.
+// watching runs Watch until the test ends and returns the lists of items.
 func watching(t *testing.T, f spool.Folder) <-chan []string {
 	ctx, cancel := context.WithCancel(context.Background())
-	room := watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler)))
+	watcher := watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler)))
 	seen := make(chan []string)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		f.Watch(ctx, room, func() {
+		f.Watch(ctx, watcher, func() {
 			names, _ := f.List()
 			select {
 			case seen <- names:

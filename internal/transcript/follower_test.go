@@ -31,7 +31,7 @@ func follow(t *testing.T, c Cursor, log *slog.Logger) *following {
 	return followIn(t, watchtest.Run(t, watch.New(log)), c, log)
 }
 
-func followIn(t *testing.T, room *watch.Room, c Cursor, log *slog.Logger) *following {
+func followIn(t *testing.T, room *watch.Watcher, c Cursor, log *slog.Logger) *following {
 	ctx, cancel := context.WithCancel(t.Context())
 	fw := &following{items: make(chan Item, 100), errs: make(chan error, 1), f: NewFollower(c, room, log)}
 	done := make(chan struct{})

@@ -391,14 +391,14 @@ func End(path string) (Cursor, error) {
 type Follower struct {
 	path   string
 	reader *Reader
-	room   *watch.Room
+	room   *watch.Watcher
 	folder *watch.Watch // watched since Next waited for more
 	log    *slog.Logger
 	told   int // broken lines already logged
 }
 
 // NewFollower returns a follower that starts at c.
-func NewFollower(c Cursor, room *watch.Room, log *slog.Logger) *Follower {
+func NewFollower(c Cursor, room *watch.Watcher, log *slog.Logger) *Follower {
 	return &Follower{path: filepath.Clean(c.Path), reader: Open(c), room: room, log: log}
 }
 

@@ -8,27 +8,27 @@ import (
 
 // Watch is one folder that is watched.
 type Watch struct {
-	room     *Room
+	watcher  *Watcher
 	dir      string
 	concerns func(name string, made bool) bool
-	news     chan map[string]bool // names in the folder; nil: whatever it holds
+	news     chan map[string]bool // names in the folder; nil: any
 
-	// Of the room:
-	at      string // the folder that the kernel tells of; empty: none
-	next    string // what comes after it on the way to dir; empty: it is dir
-	turn    int    // the look for the folder that began last
-	looking int    // how many looks have not ended
+	// Guarded by the Watcher's lock:
+	at      string // the folder that the kernel watches; empty: none
+	next    string // the next element of the path to dir; empty: at is dir
+	turn    int    // number of the latest lookup
+	lookups int    // number of running lookups
 }
 
-// Watch watches the folder dir. concerns says which of its entries matter; made: the name is new in
-// the folder. It is called while the whole room stands still.
-func (r *Room) Watch(dir string, concerns func(name string, made bool) bool) *Watch {
-	w := &Watch{room: r, dir: filepath.Clean(dir), concerns: concerns,
+// Watch watches the folder dir. concerns reports whether an entry matters; made means that the name
+// is new in the folder. It is called with the Watcher's lock held.
+func (r *Watcher) Watch(dir string, concerns func(name string, made bool) bool) *Watch {
+	w := &Watch{watcher: r, dir: filepath.Clean(dir), concerns: concerns,
 		news: make(chan map[string]bool, 1)}
 	r.mu.Lock()
 	r.watches[w] = true
 	r.mu.Unlock()
-	r.place(w)
+	r.addWatch(w)
 	return w
 }
 
@@ -43,16 +43,16 @@ func (w *Watch) Wait(ctx context.Context) (names map[string]bool, err error) {
 	}
 }
 
-// Close ends the watch. Nobody may wait.
+// Close ends the watch. Wait must not be running.
 func (w *Watch) Close() {
-	w.room.mu.Lock()
-	defer w.room.mu.Unlock()
-	delete(w.room.watches, w)
-	w.room.release(w)
+	w.watcher.mu.Lock()
+	defer w.watcher.mu.Unlock()
+	delete(w.watcher.watches, w)
+	w.watcher.release(w)
 }
 
-// tell adds to what is waited for. The room's lock is held.
-func (w *Watch) tell(names map[string]bool) {
+// wake adds names to the pending report. The Watcher's lock must be held.
+func (w *Watch) wake(names map[string]bool) {
 	select {
 	case before := <-w.news:
 		if before == nil {

@@ -22,7 +22,7 @@ import (
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func running(t *testing.T) *watch.Room { return watchtest.Run(t, watch.New(quiet())) }
+func running(t *testing.T) *watch.Watcher { return watchtest.Run(t, watch.New(quiet())) }
 
 func anything(string, bool) bool { return true }
 
@@ -31,10 +31,10 @@ func write(t *testing.T, path string) {
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 }
 
-// hears waits until a watch tells a name, or for "" to look at everything.
-func hears(t *testing.T, w *watch.Watch, want string) {
+// waitFor waits until w reports the name want, or the whole folder if want is empty.
+func waitFor(t *testing.T, w *watch.Watch, want string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // only a broken room meets it
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // only a broken watcher meets it
 	defer cancel()
 	for {
 		names, err := w.Wait(ctx)
@@ -45,11 +45,10 @@ func hears(t *testing.T, w *watch.Watch, want string) {
 	}
 }
 
-// tellsNames waits until what happens in a folder is told by name: what is to be looked at as a
-// whole comes first.
-func tellsNames(t *testing.T, w *watch.Watch, dir string) {
+// waitForNames waits until w reports a change in dir by name, after any report of the whole folder.
+func waitForNames(t *testing.T, w *watch.Watch, dir string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // only a broken room meets it
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // only a broken watcher meets it
 	defer cancel()
 	for n := 0; ; n++ {
 		write(t, filepath.Join(dir, "n"+strconv.Itoa(n)))
@@ -61,105 +60,105 @@ func tellsNames(t *testing.T, w *watch.Watch, dir string) {
 	}
 }
 
-// served waits until the room runs and has told all that has happened up to now.
-func served(t *testing.T, room *watch.Room) {
+// served waits until the Watcher runs and has reported all earlier changes.
+func served(t *testing.T, watcher *watch.Watcher) {
 	t.Helper()
 	dir := t.TempDir()
-	w := room.Watch(dir, anything)
+	w := watcher.Watch(dir, anything)
 	defer w.Close()
-	tellsNames(t, w, dir)
+	waitForNames(t, w, dir)
 }
 
 // silent says that a watch has nothing to tell.
-func silent(t *testing.T, room *watch.Room, w *watch.Watch) {
+func silent(t *testing.T, watcher *watch.Watcher, w *watch.Watch) {
 	t.Helper()
-	served(t, room)
+	served(t, watcher)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 50 { // where there is something, a select takes either
+	for range 50 { // if both are ready, select takes either
 		names, err := w.Wait(ctx)
 		require.ErrorIs(t, err, context.Canceled, "%v", names)
 	}
 }
 
-func TestWatchTellsTheNamesThatMatter(t *testing.T) {
-	dir, room := t.TempDir(), running(t)
-	served(t, room)
-	w := room.Watch(dir, func(name string, made bool) bool { return made && name != "c" || name == "b" })
-	hears(t, w, "")
+func TestWatchReportsConcernedNames(t *testing.T) {
+	dir, watcher := t.TempDir(), running(t)
+	served(t, watcher)
+	w := watcher.Watch(dir, func(name string, made bool) bool { return made && name != "c" || name == "b" })
+	waitFor(t, w, "")
 	write(t, filepath.Join(dir, "a"))
-	hears(t, w, "a")
+	waitFor(t, w, "a")
 	require.NoError(t, os.Remove(filepath.Join(dir, "a")))
 	write(t, filepath.Join(dir, "c"))
-	silent(t, room, w)
+	silent(t, watcher, w)
 	write(t, filepath.Join(dir, "b"))
-	hears(t, w, "b")
+	waitFor(t, w, "b")
 	require.NoError(t, os.Remove(filepath.Join(dir, "b")))
-	hears(t, w, "b")
+	waitFor(t, w, "b")
 	w.Close()
 	write(t, filepath.Join(dir, "b"))
-	silent(t, room, w)
+	silent(t, watcher, w)
 }
 
-func TestWatchKeepsWhatHappensWhileNobodyWaits(t *testing.T) {
-	dir, room := t.TempDir(), running(t)
-	served(t, room)
-	w := room.Watch(dir, anything)
-	hears(t, w, "")
+func TestWatchKeepsChangesBetweenWaits(t *testing.T) {
+	dir, watcher := t.TempDir(), running(t)
+	served(t, watcher)
+	w := watcher.Watch(dir, anything)
+	waitFor(t, w, "")
 	write(t, filepath.Join(dir, "a"))
 	write(t, filepath.Join(dir, "b"))
-	served(t, room)
+	served(t, watcher)
 	names, err := w.Wait(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, map[string]bool{"a": true, "b": true}, names)
 
 	write(t, filepath.Join(dir, "a"))
 	require.NoError(t, os.RemoveAll(dir))
-	hears(t, w, "") // everything, which is more than a name
+	waitFor(t, w, "") // everything, which is more than a name
 }
 
-func TestWatchWaitsForTheFolder(t *testing.T) {
-	home, room := t.TempDir(), running(t)
-	served(t, room)
+func TestWatchWaitsForFolder(t *testing.T) {
+	home, watcher := t.TempDir(), running(t)
+	served(t, watcher)
 	dir := filepath.Join(home, "a", "b", "c")
-	w := room.Watch(dir, anything)
-	hears(t, w, "")
+	w := watcher.Watch(dir, anything)
+	waitFor(t, w, "")
 	write(t, filepath.Join(home, "noise"))
 	require.NoError(t, os.Mkdir(filepath.Join(home, "b"), 0o700))
-	silent(t, room, w)
+	silent(t, watcher, w)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	tellsNames(t, w, dir)
+	waitForNames(t, w, dir)
 }
 
-func TestWatchBeforeTheRoomRuns(t *testing.T) {
-	dir, room := t.TempDir(), watch.New(quiet())
-	w := room.Watch(dir, anything)
-	hears(t, w, "")
-	watchtest.Run(t, room)
-	hears(t, w, "")
-	tellsNames(t, w, dir)
+func TestWatchBeforeRun(t *testing.T) {
+	dir, watcher := t.TempDir(), watch.New(quiet())
+	w := watcher.Watch(dir, anything)
+	waitFor(t, w, "")
+	watchtest.Run(t, watcher)
+	waitFor(t, w, "")
+	waitForNames(t, w, dir)
 }
 
-// Both users of one folder hear of it, whatever name they know it by, and one goes on when the
-// other one ends.
-func TestOneFolderUnderTwoNames(t *testing.T) {
-	dir, room := t.TempDir(), running(t)
+// Both watches of one folder report its changes, under any of its paths, and closing one does not
+// affect the other.
+func TestTwoWatchesOfOneFolder(t *testing.T) {
+	dir, watcher := t.TempDir(), running(t)
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(dir, link))
-	served(t, room)
-	first, second := room.Watch(dir, anything), room.Watch(link, anything)
-	hears(t, first, "")
-	hears(t, second, "")
+	served(t, watcher)
+	first, second := watcher.Watch(dir, anything), watcher.Watch(link, anything)
+	waitFor(t, first, "")
+	waitFor(t, second, "")
 	write(t, filepath.Join(dir, "a"))
-	hears(t, first, "a")
-	hears(t, second, "a")
+	waitFor(t, first, "a")
+	waitFor(t, second, "a")
 	first.Close()
 	write(t, filepath.Join(dir, "b"))
-	hears(t, second, "b")
+	waitFor(t, second, "b")
 }
 
-func TestALostFolderHasEverybodyLook(t *testing.T) {
-	for name, lose := range map[string]func(string) error{
+func TestLostFolderWakesAllWaiters(t *testing.T) {
+	for name, reset := range map[string]func(string) error{
 		"removed":                os.Remove,
 		"under another name":     func(dir string) error { return os.Rename(dir, dir+".away") },
 		"removed and made again": func(dir string) error { return errors.Join(os.Remove(dir), os.Mkdir(dir, 0o700)) },
@@ -168,30 +167,30 @@ func TestALostFolderHasEverybodyLook(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			room, parent := running(t), t.TempDir()
-			served(t, room)
+			watcher, parent := running(t), t.TempDir()
+			served(t, watcher)
 			dir := filepath.Join(parent, "dir")
 			require.NoError(t, os.Mkdir(dir, 0o700))
-			all := []*watch.Watch{room.Watch(dir, anything), room.Watch(filepath.Join(dir, "missing"), anything), room.Watch(t.TempDir(), anything)}
+			all := []*watch.Watch{watcher.Watch(dir, anything), watcher.Watch(filepath.Join(dir, "missing"), anything), watcher.Watch(t.TempDir(), anything)}
 			for _, w := range all {
-				hears(t, w, "")
+				waitFor(t, w, "")
 			}
-			require.NoError(t, lose(dir))
+			require.NoError(t, reset(dir))
 			for _, w := range all {
-				hears(t, w, "")
+				waitFor(t, w, "")
 			}
-			served(t, room)
+			served(t, watcher)
 			require.NoError(t, os.MkdirAll(filepath.Join(dir, "missing"), 0o700))
-			tellsNames(t, all[0], dir)
-			tellsNames(t, all[1], filepath.Join(dir, "missing"))
+			waitForNames(t, all[0], dir)
+			waitForNames(t, all[1], filepath.Join(dir, "missing"))
 		})
 	}
 }
 
 const queueFile = "/proc/sys/fs/inotify/max_queued_events"
 
-// queue is how many events the kernel keeps for an instance.
-func queue(t *testing.T) int {
+// queueLength returns how many events the kernel queues for an instance.
+func queueLength(t *testing.T) int {
 	t.Helper()
 	data, err := os.ReadFile(queueFile)
 	if err != nil {
@@ -202,22 +201,22 @@ func queue(t *testing.T) int {
 	return n
 }
 
-// TestAnOverflowHasEverybodyLook has the room stand still while more happens than the kernel keeps.
-// It takes the queue as it is; with CCBOT_TEST_INOTIFY_QUEUE=16 root has the kernel keep 16, for
-// the whole machine until this room has its instance.
-func TestAnOverflowHasEverybodyLook(t *testing.T) {
+// TestOverflowWakesAllWaiters blocks the Watcher while more happens than the kernel queues. It uses
+// the queue as it is; with CCBOT_TEST_INOTIFY_QUEUE=16, root sets the limit to 16 for the whole
+// machine until this Watcher has its instance.
+func TestOverflowWakesAllWaiters(t *testing.T) {
 	log := make(lines, 100)
-	room := watch.New(slog.New(slog.NewTextHandler(log, nil)))
-	most, restore := queue(t), func() {}
+	watcher := watch.New(slog.New(slog.NewTextHandler(log, nil)))
+	most, restore := queueLength(t), func() {}
 	if short := os.Getenv("CCBOT_TEST_INOTIFY_QUEUE"); short != "" {
 		long := strconv.Itoa(most)
 		restore = sync.OnceFunc(func() { assert.NoError(t, os.WriteFile(queueFile, []byte(long), 0)) })
 		require.NoError(t, os.WriteFile(queueFile, []byte(short), 0))
-		most = queue(t)
+		most = queueLength(t)
 	}
 	defer restore()
-	watchtest.Run(t, room)
-	served(t, room)
+	watchtest.Run(t, watcher)
+	served(t, watcher)
 	restore()
 	if most > 50_000 {
 		t.Skip("the queue of this machine is too long to fill")
@@ -226,24 +225,24 @@ func TestAnOverflowHasEverybodyLook(t *testing.T) {
 	files := [2]string{filepath.Join(busy, "a"), filepath.Join(busy, "b")}
 	write(t, files[0])
 	write(t, files[1])
-	still, goOn := make(chan struct{}), make(chan struct{})
-	stand := sync.OnceFunc(func() { close(still); <-goOn })
-	all := []*watch.Watch{room.Watch(busy, func(string, bool) bool { stand(); return true }), room.Watch(idle, anything),
-		room.Watch(filepath.Join(idle, "missing"), anything)}
+	blocked, resume := make(chan struct{}), make(chan struct{})
+	block := sync.OnceFunc(func() { close(blocked); <-resume })
+	all := []*watch.Watch{watcher.Watch(busy, func(string, bool) bool { block(); return true }), watcher.Watch(idle, anything),
+		watcher.Watch(filepath.Join(idle, "missing"), anything)}
 	for _, w := range all {
-		hears(t, w, "")
+		waitFor(t, w, "")
 	}
 	for i := range most + 8000 { // two files in turn: equal events in a row would be merged
 		require.NoError(t, os.Chtimes(files[i%2], time.Time{}, time.Unix(int64(i), 0)))
 	}
-	<-still
-	require.NoError(t, os.Mkdir(filepath.Join(idle, "missing"), 0o700)) // nobody is told
-	close(goOn)
+	<-blocked
+	require.NoError(t, os.Mkdir(filepath.Join(idle, "missing"), 0o700)) // the event is lost
+	close(resume)
 	for _, w := range all {
-		hears(t, w, "")
+		waitFor(t, w, "")
 	}
 	assert.Contains(t, <-log, "watch_events_lost")
-	tellsNames(t, all[2], filepath.Join(idle, "missing"))
+	waitForNames(t, all[2], filepath.Join(idle, "missing"))
 }
 
 // lines takes what is logged.

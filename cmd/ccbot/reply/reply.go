@@ -34,7 +34,7 @@ import (
 type Waiter struct {
 	Dir    string // ccbot's own
 	Claude string // Claude Code's folder
-	Watch  *watch.Room
+	Watch  *watch.Watcher
 	// Ended waits for the end of an agent. nil: a bot looks after the agents, and their records say how they are.
 	Ended func(ctx context.Context, agent process.Identity) error
 }

@@ -179,7 +179,7 @@ func (s *system) recovered(ctx context.Context, report recovery.Report) error {
 	start := host.StartOf(report)
 	quarantine := filepath.Join(s.Dir, "quarantine")
 	unread := s.outbox.Load() // sets aside posts that cannot be read
-	aside, err := spool.Untold(quarantine)
+	aside, err := spool.Unreported(quarantine)
 	for _, name := range aside { // files of sessions/, inbox/ and outbox/
 		if strings.HasPrefix(name, "sessions-") {
 			start.Unreadable++
@@ -191,7 +191,7 @@ func (s *system) recovered(ctx context.Context, report recovery.Report) error {
 	if err != nil || len(s.bot.Reports.Chat.Book.PrivateChats()) == 0 {
 		return err
 	}
-	return spool.Told(quarantine, aside...)
+	return spool.MarkReported(quarantine, aside...)
 }
 
 // recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes on even if the

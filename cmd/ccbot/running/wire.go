@@ -82,7 +82,7 @@ type system struct {
 	recovery  *recovery.Recovery
 	events    *hooks.Events
 	launches  hooks.Launch
-	watch     *watch.Room
+	watch     *watch.Watcher
 	presence  *presence.Watcher
 	keeper    *archive.Keeper
 	woken     chan struct{}  // wakes keeper

@@ -41,9 +41,9 @@ type Socket struct {
 	Files interface {
 		SendFile(ctx context.Context, session uuid.UUID, path, caption string) error
 	}
-	Watch    *watch.Room // reports that the socket was removed
-	Projects string      // Claude Code's folder of transcripts
-	Hook     string      // path of our ccbot-hook
+	Watch    *watch.Watcher // reports that the socket was removed
+	Projects string         // Claude Code's folder of transcripts
+	Hook     string         // path of our ccbot-hook
 	Programs interface {
 		// ExeDigest returns the digest of the program that a process runs, as the kernel has it.
 		ExeDigest(id process.Identity) (string, error)

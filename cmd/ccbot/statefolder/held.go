@@ -69,7 +69,7 @@ func (h *Held) isGone() bool {
 }
 
 // Run watches the folder until ctx ends. It returns an error as soon as the folder is gone.
-func (h *Held) Run(ctx context.Context, room *watch.Room, log *slog.Logger) error {
+func (h *Held) Run(ctx context.Context, room *watch.Watcher, log *slog.Logger) error {
 	w := room.Watch(h.dir, func(name string, _ bool) bool { return name == instanceFile })
 	defer w.Close()
 	g, ctx := errgroup.WithContext(ctx)

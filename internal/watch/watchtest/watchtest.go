@@ -1,4 +1,4 @@
-// Package watchtest runs rooms of package watch in tests.
+// Package watchtest runs Watchers of package watch in tests.
 package watchtest
 
 import (
@@ -10,14 +10,14 @@ import (
 	"ccbot/internal/watch"
 )
 
-// Run runs a room until the test has ended.
-func Run(t testing.TB, room *watch.Room) *watch.Room {
+// Run runs a watcher until the test has ended.
+func Run(t testing.TB, watcher *watch.Watcher) *watch.Watcher {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- room.Run(ctx) }()
+	go func() { done <- watcher.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		assert.ErrorIs(t, <-done, context.Canceled)
 	})
-	return room
+	return watcher
 }

@@ -19,7 +19,7 @@ import (
 
 func anything(string, bool) bool { return true }
 
-// counted is how many lines were logged.
+// counted is the number of lines that were logged.
 type counted int
 
 func (c *counted) Write(line []byte) (int, error) {
@@ -27,8 +27,8 @@ func (c *counted) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Without an instance everybody looks now and then, and is told as ever once there is one.
-func TestARoomWithoutAnInstance(t *testing.T) {
+// Without an instance, waiters are woken periodically, and by events once there is one.
+func TestWatcherWithoutInstance(t *testing.T) {
 	dir := t.TempDir()
 	var limit syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
@@ -36,25 +36,25 @@ func TestARoomWithoutAnInstance(t *testing.T) {
 	defer restore()
 	synctest.Test(t, func(t *testing.T) {
 		logged := new(counted)
-		room := New(slog.New(slog.NewTextHandler(logged, nil)))
-		w := room.Watch(dir, anything)
+		watcher := New(slog.New(slog.NewTextHandler(logged, nil)))
+		w := watcher.Watch(dir, anything)
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 3, Max: limit.Max}))
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- room.Run(ctx) }()
+		go func() { done <- watcher.Run(ctx) }()
 		for range 5 {
 			synctest.Wait()
-			assert.Nil(t, told(t, w))
+			assert.Nil(t, woken(t, w))
 			assert.Empty(t, w.news)
-			time.Sleep(slowLook)
+			time.Sleep(slowRetry)
 		}
 		synctest.Wait()
 		assert.EqualValues(t, 1, *logged)
-		assert.Nil(t, told(t, w))
+		assert.Nil(t, woken(t, w))
 
 		restore()
-		time.Sleep(slowLook)
-		for n := 0; ; n++ { // the first looks are at the whole folder
+		time.Sleep(slowRetry)
+		for n := 0; ; n++ { // nil names, the whole folder, come first
 			require.NoError(t, os.WriteFile(filepath.Join(dir, strconv.Itoa(n)), nil, 0o600))
 			if names, err := w.Wait(ctx); names != nil || err != nil {
 				require.NoError(t, err)
@@ -66,26 +66,26 @@ func TestARoomWithoutAnInstance(t *testing.T) {
 	})
 }
 
-// TestBusyRoomLooksEverySecond while the kernel gives no instance, and every 30 seconds when idle.
-func TestBusyRoomLooksEverySecond(t *testing.T) {
+// Without an instance, a busy Watcher wakes its waiters every second, an idle one every 30 seconds.
+func TestBusyWatcherRetriesEverySecond(t *testing.T) {
 	dir := t.TempDir()
 	var limit syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	restore := func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }
 	defer restore()
 	synctest.Test(t, func(t *testing.T) {
-		room := New(slog.New(slog.DiscardHandler))
+		watcher := New(slog.New(slog.DiscardHandler))
 		var busy atomic.Bool
-		room.Busy = busy.Load
-		w := room.Watch(dir, anything)
-		assert.Empty(t, room.Problem())
+		watcher.Busy = busy.Load
+		w := watcher.Watch(dir, anything)
+		assert.Empty(t, watcher.Problem())
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 3, Max: limit.Max}))
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- room.Run(ctx) }()
-		looks := func(d time.Duration) (n int) {
-			for range d / quickLook {
-				time.Sleep(quickLook)
+		go func() { done <- watcher.Run(ctx) }()
+		wakes := func(d time.Duration) (n int) {
+			for range d / quickRetry {
+				time.Sleep(quickRetry)
 				synctest.Wait()
 				if len(w.news) > 0 {
 					<-w.news
@@ -95,72 +95,72 @@ func TestBusyRoomLooksEverySecond(t *testing.T) {
 			return n
 		}
 		synctest.Wait()
-		assert.Nil(t, told(t, w))
-		assert.Equal(t, NoInstance, room.Problem())
-		assert.Equal(t, 2, looks(2*slowLook))
+		assert.Nil(t, woken(t, w))
+		assert.Equal(t, NoInstance, watcher.Problem())
+		assert.Equal(t, 2, wakes(2*slowRetry))
 		busy.Store(true)
-		assert.Equal(t, 10, looks(10*quickLook))
+		assert.Equal(t, 10, wakes(10*quickRetry))
 		busy.Store(false)
-		assert.Equal(t, 1, looks(slowLook))
+		assert.Equal(t, 1, wakes(slowRetry))
 		restore()
-		time.Sleep(slowLook)
-		for n := 0; ; n++ { // the first looks are at the whole folder
+		time.Sleep(slowRetry)
+		for n := 0; ; n++ { // nil names, the whole folder, come first
 			require.NoError(t, os.WriteFile(filepath.Join(dir, strconv.Itoa(n)), nil, 0o600))
 			if names, err := w.Wait(ctx); names != nil || err != nil {
 				require.NoError(t, err)
 				break
 			}
 		}
-		assert.Empty(t, room.Problem())
+		assert.Empty(t, watcher.Problem())
 		stop()
 		assert.ErrorIs(t, <-done, context.Canceled)
 	})
 }
 
-// What cannot be watched has a look now and then, and is told as ever once it can be.
-func TestAFolderThatCannotBeWatched(t *testing.T) {
+// The waiter of an unwatchable folder is woken periodically, and by events once it can be watched.
+func TestUnwatchableFolderIsRetried(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "loop")
 	require.NoError(t, os.Symlink(dir, dir))
 	logged := new(counted)
-	room, notify := unread(t)
-	room.log = slog.New(slog.NewTextHandler(logged, nil))
-	w, other := room.Watch(dir, anything), room.Watch(t.TempDir(), anything)
+	watcher, notify := unread(t)
+	watcher.log = slog.New(slog.NewTextHandler(logged, nil))
+	w, other := watcher.Watch(dir, anything), watcher.Watch(t.TempDir(), anything)
 	for range 3 {
-		assert.Nil(t, told(t, w))
-		assert.Nil(t, told(t, other))
-		begin(room, notify)
+		assert.Nil(t, woken(t, w))
+		assert.Nil(t, woken(t, other))
+		begin(watcher, notify)
 	}
-	assert.True(t, room.again.Stop(), "and so on")
+	assert.True(t, watcher.again.Stop(), "and so on")
 	assert.EqualValues(t, 1, *logged)
 	require.NoError(t, os.Remove(dir))
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	begin(room, notify)
-	assert.Empty(t, room.problem)
-	assert.Nil(t, told(t, w))
+	begin(watcher, notify)
+	assert.Empty(t, watcher.problem)
+	assert.Nil(t, woken(t, w))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600))
-	room.take(<-notify.Events)
-	room.placed.Wait()
-	assert.Contains(t, told(t, w), "x")
+	watcher.dispatch(<-notify.Events)
+	watcher.lookingUp.Wait()
+	assert.Contains(t, woken(t, w), "x")
 }
 
-// unread gives a room with an instance whose events nobody takes.
-func unread(t *testing.T) (*Room, *fsnotify.Watcher) {
+// unread returns a Watcher with an instance whose events are not read.
+func unread(t *testing.T) (*Watcher, *fsnotify.Watcher) {
 	notify, err := fsnotify.NewWatcher()
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, notify.Close()) })
-	room := New(slog.New(slog.DiscardHandler))
-	begin(room, notify)
-	return room, notify
+	watcher := New(slog.New(slog.DiscardHandler))
+	begin(watcher, notify)
+	return watcher, notify
 }
 
-// begin places all watches anew, and returns when they stand.
-func begin(room *Room, notify *fsnotify.Watcher) {
-	room.begin(notify)
-	room.placed.Wait()
+// begin re-adds all watches and waits until they are installed.
+func begin(watcher *Watcher, notify *fsnotify.Watcher) {
+	watcher.begin(notify)
+	watcher.lookingUp.Wait()
 }
 
-// told is what a watch has to tell now.
-func told(t *testing.T, w *Watch) map[string]bool {
+// woken returns the names that w reports now.
+func woken(t *testing.T, w *Watch) map[string]bool {
 	t.Helper()
 	select {
 	case names := <-w.news:
@@ -172,43 +172,42 @@ func told(t *testing.T, w *Watch) map[string]bool {
 }
 
 // The end of a folder is not reported when its parent is watched before that end is read.
-func TestAFolderThatEndedBeforeItsParentWasWatched(t *testing.T) {
+func TestFolderRemovedBeforeParentIsWatched(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "dir")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	room, _ := unread(t)
-	w := room.Watch(dir, anything)
-	assert.Nil(t, told(t, w))
+	watcher, _ := unread(t)
+	w := watcher.Watch(dir, anything)
+	assert.Nil(t, woken(t, w))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)) // keeps fsnotify from reading on
 	require.NoError(t, os.RemoveAll(dir))
-	room.Watch(filepath.Join(parent, "missing"), anything)
-	assert.Nil(t, told(t, w))
-	assert.Len(t, room.lost, 1, "and all are placed anew")
+	watcher.Watch(filepath.Join(parent, "missing"), anything)
+	assert.Nil(t, woken(t, w))
+	assert.Len(t, watcher.lost, 1, "and all are placed anew")
 }
 
-// Events of a folder are reported under one name only: under another one it is looked at now and
-// then.
-func TestAFolderWithTwoNames(t *testing.T) {
+// Events of a folder are reported under one path only; under the other it is retried periodically.
+func TestBindMountedFolderIsRetried(t *testing.T) {
 	parent := t.TempDir()
 	dir, other := filepath.Join(parent, "dir"), filepath.Join(parent, "other")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	room, _ := unread(t)
-	first := room.Watch(dir, anything)
+	watcher, _ := unread(t)
+	first := watcher.Watch(dir, anything)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)) // keeps fsnotify from reading on
 	require.NoError(t, os.Rename(dir, other))
-	second := room.Watch(other, anything)
-	assert.NotEmpty(t, room.problem)
+	second := watcher.Watch(other, anything)
+	assert.NotEmpty(t, watcher.problem)
 	assert.Equal(t, dir, first.at)
 	assert.Empty(t, second.at)
-	assert.Nil(t, told(t, second))
+	assert.Nil(t, woken(t, second))
 }
 
 // A network file system that is gone hangs whoever looks at it.
-func TestAFolderThatHangsHoldsUpNobodyElse(t *testing.T) {
+func TestHangingFolderDelaysNoOther(t *testing.T) {
 	gone, dir := t.TempDir(), t.TempDir()
 	hangs, comesBack := make(chan struct{}, 1), make(chan struct{})
-	room := New(slog.New(slog.DiscardHandler))
-	room.lookUp = func(path string) (at, next string, err error) {
+	watcher := New(slog.New(slog.DiscardHandler))
+	watcher.lookUp = func(path string) (at, next string, err error) {
 		if path == gone {
 			select {
 			case hangs <- struct{}{}:
@@ -220,21 +219,21 @@ func TestAFolderThatHangsHoldsUpNobodyElse(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	w, lame := room.Watch(dir, anything), room.Watch(gone, anything)
-	go func() { done <- room.Run(ctx) }()
+	w, slow := watcher.Watch(dir, anything), watcher.Watch(gone, anything)
+	go func() { done <- watcher.Run(ctx) }()
 	<-hangs
-	for n := 0; ; n++ { // the first looks are at the whole folder
+	for n := 0; ; n++ { // nil names, the whole folder, come first
 		require.NoError(t, os.WriteFile(filepath.Join(dir, strconv.Itoa(n)), nil, 0o600))
 		if names, err := w.Wait(ctx); names != nil || err != nil {
 			require.NoError(t, err)
 			break
 		}
 	}
-	assert.Nil(t, told(t, lame))
-	room.retry()
-	assert.Nil(t, told(t, lame), "it has its slow look")
+	assert.Nil(t, woken(t, slow))
+	watcher.retry()
+	assert.Nil(t, woken(t, slow), "it has its slow look")
 	assert.Empty(t, hangs, "and is not looked up once more")
-	room.Watch(t.TempDir(), anything).Close()
+	watcher.Watch(t.TempDir(), anything).Close()
 	close(comesBack)
 	cancel()
 	assert.ErrorIs(t, <-done, context.Canceled)
