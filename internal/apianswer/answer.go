@@ -19,7 +19,7 @@ type Answer struct {
 	Result      json.RawMessage // nil: the call was refused
 	Code        int             // of a refusal
 	Description string          // of a refusal
-	RetryAfter  int             // in seconds; 0: no pause is asked for
+	RetryAfter  int             // in seconds; 0: no pause
 }
 
 // Parse reads the body of an answer.
@@ -58,9 +58,9 @@ func Date(h http.Header) time.Time {
 	return at
 }
 
-// Skew returns the time by which this machine's clock is ahead of a server's; it is negative if the clock is late. The
-// server took the time at between before and after, two times of this machine. If at lies between them, or is zero, Skew
-// returns 0.
+// Skew returns the time by which this machine's clock is ahead of a server's; it is negative if the
+// clock is late. The server took the time at between before and after, two times of this machine.
+// If at lies between them, or is zero, Skew returns 0.
 func Skew(before, after, at time.Time) time.Duration {
 	before, after = before.Round(0), after.Round(0)
 	switch {

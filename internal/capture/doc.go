@@ -2,8 +2,8 @@
 // picture, in colours that can be read.
 //
 // It promises that any bytes give cells, and that each is what a terminal would show: letters and
-// accents in their columns, with the styles of SGR. Links and other sequences draw nothing. A letter
-// that would be lost on its paper is drawn so that it can be read.
+// accents in their columns, with the styles of SGR. Links and other sequences draw nothing. A
+// letter that would be lost on its paper is drawn so that it can be read.
 //
-// It knows no program: what a screen means is package claudeui's.
+// It knows no program: package claudeui interprets screens.
 package capture

@@ -12,7 +12,7 @@ import (
 )
 
 // hyperlinks matches the OSC 8 sequences that tmux writes. They are removed first, because the
-// parser below ends them at a byte 0x9c, which stands in the middle of an "Ü".
+// parser below ends them at a byte 0x9c, which is part of an encoded "Ü".
 var hyperlinks = lazyregexp.New(`\x1b\][^\a\x1b\n]*(?:\a|\x1b\\)?`)
 
 const (
@@ -20,14 +20,14 @@ const (
 	joiner     = '\u200d'
 )
 
-// Style is the look of what is printed next, as SGR sets it. A nil colour is the terminal's own.
+// Style is the SGR state for the next characters. A nil colour is the terminal's own.
 type Style struct {
 	Ink, Paper                                            color.Color
 	Bold, Dim, Italic, Underline, Reverse, Hidden, Strike bool
 }
 
-// Parse hands on the characters of a capture, and the end of each row. The style goes on over line ends, as tmux
-// writes it; a broken sequence ends with its line and never swallows the rest of the screen.
+// Parse calls print for each character of a capture, and end after each row. The style continues
+// over line ends, as tmux writes it; a broken sequence ends with its line.
 func Parse(text string, print func(r rune, s Style), end func()) {
 	var s Style
 	p := ansi.NewParser()
@@ -55,7 +55,7 @@ func Parse(text string, print func(r rune, s Style), end func()) {
 	}
 }
 
-// Read gives the rows of a capture.
+// Read returns the rows of a capture.
 func Read(text string) (rows [][]cellpicture.Cell) {
 	var row []cellpicture.Cell
 	Parse(text, func(r rune, s Style) {
@@ -105,14 +105,14 @@ func (s *Style) apply(params ansi.Params) {
 		default:
 			s.set(n)
 		}
-		for i+1 < len(params) && params[i].HasMore() { // what is behind a colon belongs to it
+		for i+1 < len(params) && params[i].HasMore() { // subparameters after a colon belong to it
 			i++
 		}
 	}
 }
 
 func (s *Style) set(n int) {
-	on := n < 22 // what 22 and above end
+	on := n < 22 // the codes from 22 on switch off
 	switch n {
 	case 0:
 		*s = Style{}

@@ -36,7 +36,7 @@ func plain(row []cellpicture.Cell) (text string) {
 	return strings.TrimRight(text, " \u00a0")
 }
 
-// find gives the cells of a text in a screen, and the column of the first.
+// find returns the cells of a text in a screen, and the column of the first.
 func find(t *testing.T, screen, text string) (cells []cellpicture.Cell, column int) {
 	t.Helper()
 	for _, row := range Read(screen) {
@@ -56,8 +56,8 @@ var (
 	sky    = color.RGBA{0xAF, 0xD7, 0xFF, 0xFF} // 153
 )
 
-// TestRecordedScreens: each letter of what Claude Code has shown has the column and the look that a
-// terminal gives it.
+// TestRecordedScreens checks the column and the style of each letter in recorded screens of Claude
+// Code.
 func TestRecordedScreens(t *testing.T) {
 	screens := recorded(t)
 	for _, tt := range []struct {

@@ -38,7 +38,7 @@ func shade(c color.Color, own color.RGBA) color.RGBA {
 	return solid
 }
 
-// leastContrast is how much a letter differs from its paper at least (WCAG 2.2, contrast ratio): an
+// leastContrast is the least contrast between a letter and its paper (WCAG 2.2, contrast ratio): an
 // agent that takes the terminal for a light one writes black.
 const leastContrast = 1.8
 

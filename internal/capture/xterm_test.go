@@ -35,10 +35,10 @@ const (
 	terminalRows    = 60
 )
 
-// TestScreensAreReadAsXtermShowsThem: in each cell of the recorded screens xterm shows the letter, the
-// colours and the style that Read gives. Xterm draws with our fonts and colours, without half tones.
-// It tells no text, so a letter with its style is known by its shape: one shape for each, in all
-// screens, and no two with the same one.
+// TestScreensAreReadAsXtermShowsThem: in each cell of the recorded screens xterm shows the letter,
+// the colours and the style that Read gives. Xterm draws with our fonts and colours, without half
+// tones. It tells no text, so a letter with its style is known by its shape: one shape for each, in
+// all screens, and no two with the same one.
 func TestScreensAreReadAsXtermShowsThem(t *testing.T) {
 	x := startXterm(t)
 	shapes, letters := make(map[string]string), make(map[string]string)
@@ -101,7 +101,7 @@ func columnsOf(rows [][]cellpicture.Cell, y int) map[int]cellpicture.Cell {
 	return all
 }
 
-// xterm is a terminal on a screen that nobody sees.
+// xterm is a terminal on an off-screen display.
 type xterm struct {
 	t      *testing.T
 	frame  string // file of the screen
@@ -130,7 +130,7 @@ func startXterm(t *testing.T) *xterm {
 	mono, err := font.ParseTTF(bytes.NewReader(data))
 	require.NoError(t, err)
 	x := &xterm{t: t, frame: filepath.Join(dir, "Xvfb_screen0"), font: mono}
-	// So wide that the pointer, which is in the middle, is beside the terminal.
+	// So wide that the pointer, which is in the middle, is outside the terminal.
 	display := x.run(dir, nil, "Xvfb", "-displayfd", "3", "-fbdir", dir, "-screen", "0", "4096x1700x24", "-nolisten", "tcp")
 	pipe := filepath.Join(dir, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
@@ -142,7 +142,7 @@ func startXterm(t *testing.T) *xterm {
 		args = append(args, "-xrm", fmt.Sprintf("*color%d: %s", i, hex(c)))
 	}
 	x.run(dir, []string{"DISPLAY=:" + display, "FONTCONFIG_FILE=" + config}, "xterm", append(args, "-e", "cat", pipe)...)
-	x.in, err = os.OpenFile(pipe, os.O_RDWR, 0) // for reading, too: it opens although xterm is not there yet
+	x.in, err = os.OpenFile(pipe, os.O_RDWR, 0) // also for reading, so as not to wait for xterm
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, x.in.Close()) })
 	x.measure()
@@ -162,7 +162,7 @@ func unpacked(t *testing.T, file string) []byte {
 	return data
 }
 
-// run starts a program, which ends with the test. What it writes to the file 3, it gives.
+// run starts a program, which ends with the test, and returns its output to descriptor 3.
 func (x *xterm) run(dir string, env []string, name string, args ...string) (said string) {
 	x.t.Helper()
 	read, write, err := os.Pipe()
@@ -184,7 +184,8 @@ func (x *xterm) run(dir string, env []string, name string, args ...string) (said
 	return said
 }
 
-// fontConfig names our fonts only, without half tones, and makes the italic ones that we lean ourselves.
+// fontConfig names our fonts only, without half tones, and makes the italic ones that we lean
+// ourselves.
 func fontConfig(fonts, dir string) string {
 	var escaped strings.Builder
 	_ = xml.EscapeText(&escaped, []byte(fonts))
@@ -228,13 +229,13 @@ func (x *xterm) look() bool {
 	return len(x.pixels) >= x.stride*number(5)
 }
 
-// line gives pixels of one line, each of four bytes.
+// line returns pixels of one line, four bytes each.
 func (x *xterm) line(from image.Point, width int) []byte {
 	return x.pixels[from.Y*x.stride+4*from.X:][:4*width]
 }
 
-// bounds is where the screen has a colour. Whole lines are searched: with the race detector, reading
-// each pixel of millions takes seconds.
+// bounds returns the area that has a colour. It searches whole lines, because reading millions of
+// single pixels takes seconds with the race detector.
 func (x *xterm) bounds(c color.RGBA) (found image.Rectangle) {
 	for y := range len(x.pixels) / x.stride {
 		line := x.line(image.Pt(0, y), x.stride/4)
@@ -252,7 +253,7 @@ func (x *xterm) bounds(c color.RGBA) (found image.Rectangle) {
 	return found
 }
 
-// compare says what xterm shows in a cell that is not as it was read.
+// compare describes how xterm's cell differs from the cell that was read.
 func (x *xterm) compare(c cellpicture.Cell, column, row int, shapes, letters map[string]string) (problem string) {
 	paper, ink := c.Paper, color.RGBA{}
 	if paper == (color.RGBA{}) {
@@ -301,7 +302,7 @@ func (x *xterm) compare(c cellpicture.Cell, column, row int, shapes, letters map
 		return "it has another shape than elsewhere"
 	}
 	shapes[letter] = string(shape)
-	if !unicode.IsLetter(r) && !unicode.IsDigit(r) { // a bold "_" is none
+	if !unicode.IsLetter(r) && !unicode.IsDigit(r) { // not for a bold "_"
 		return ""
 	}
 	if other, ok := letters[string(shape)]; ok && other != letter {
@@ -311,8 +312,8 @@ func (x *xterm) compare(c cellpicture.Cell, column, row int, shapes, letters map
 	return ""
 }
 
-// inkOf reports whether an ink of xterm's is that of a cell. Xterm takes a third from dim ink, and what
-// cannot be read on its paper is drawn by us in another colour.
+// inkOf reports whether xterm's ink matches a cell's. Xterm takes a third from dim ink, and
+// unreadable ink is replaced by ccbot.
 func inkOf(c cellpicture.Cell, ink, paper color.RGBA) bool {
 	if c.Ink == ink || c.Ink == readable(ink, paper) {
 		return true

@@ -24,8 +24,8 @@ const (
 	heavy, double         = '2', '3'
 )
 
-// isOnGrid reports whether a character must meet the cells around it, so that no font draws it: box drawings, blocks, dots of
-// braille, and the arrows of status lines.
+// isOnGrid reports whether a character must meet the cells around it, so that no font draws it: box
+// drawings, blocks, dots of braille, and the arrows of status lines.
 func isOnGrid(r rune) bool {
 	return r >= '─' && r <= '▟' || r >= '⠀' && r <= '⣿' || powerline[r] != nil || r == '⎿'
 }
@@ -72,7 +72,7 @@ func (c *canvas) middle(at image.Rectangle) image.Rectangle {
 // arm draws the line from the middle of a cell to one of its sides.
 func (c *canvas) arm(arms string, to int, at image.Rectangle, ink color.RGBA) {
 	gap := c.stroke + c.stroke/2
-	across := [2]int{up, down} // the arms beside it: before and behind on the other axis
+	across := [2]int{up, down} // the arms on the other axis
 	if to >= up {
 		across = [2]int{left, right}
 	}
@@ -100,11 +100,12 @@ func (c *canvas) arm(arms string, to int, at image.Rectangle, ink color.RGBA) {
 	}
 }
 
-// grown is how much wider than a light line a heavy one is, on each side.
+// grown returns by how many pixels a heavy line is wider than a light one, on each side.
 func (c *canvas) grown() int { return max(c.stroke/2, 1) }
 
-// line draws a line to a side of a cell: off is how far it lies beside the middle, start how far from
-// the middle it begins, grow how much wider than a light line it is, on each side.
+// line draws a line to a side of a cell: off is its distance from the middle line, start the
+// distance from the middle at which it begins, and grow by how much it is wider than a light line,
+// on each side.
 func (c *canvas) line(to, off, start, grow int, at image.Rectangle, ink color.RGBA) {
 	r := c.middle(at).Inset(-grow)
 	switch to {

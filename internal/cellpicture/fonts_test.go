@@ -14,9 +14,9 @@ import (
 	"ccbot/internal/systemfont"
 )
 
-// TestPicturesOfFonts draws a screen for each machine of CCBOT_TRIAL_FONTS, and without fonts, and writes the pictures into the folder
-// CCBOT_TRIAL_PICTURES: `make font-pictures` runs it. A machine is a list of folders with commas; colons separate machines.
-// Fonts count only if root owns them.
+// TestPicturesOfFonts draws a screen for each machine of CCBOT_TRIAL_FONTS, and without fonts, and
+// writes the pictures into the folder CCBOT_TRIAL_PICTURES: `make font-pictures` runs it. A machine
+// is a list of folders with commas; colons separate machines. Fonts count only if root owns them.
 func TestPicturesOfFonts(t *testing.T) {
 	folders := filepath.SplitList(os.Getenv("CCBOT_TRIAL_FONTS"))
 	for _, folder := range append(folders, "/none") {

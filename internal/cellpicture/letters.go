@@ -27,7 +27,8 @@ import (
 //go:embed fonts/*.ttf.gz
 var fonts embed.FS
 
-// Of the built-in fonts, in parts of their size: how wide a letter is, and how far one reaches above and below its line.
+// Of the built-in fonts, in parts of their size: how wide a letter is, and how far one reaches
+// above and below its line.
 const (
 	advance = 1233. / 2048
 	above   = 1901. / 2048
@@ -69,7 +70,8 @@ func (l *letters) read(p Picture, width int) (err error) {
 		_, has := l.regular[r]
 		return has || unicode.Is(unicode.Cf, r)
 	})
-	// Icons of a person's own font have no meaning in any other; looking for them would read all fonts.
+	// Icons of private fonts have no meaning in any other font, and searching for them would read
+	// all fonts.
 	missing = slices.DeleteFunc(missing, func(r rune) bool { return unicode.Is(unicode.Co, r) })
 	if p.Fonts != nil && len(missing) > 0 {
 		l.others = p.Fonts.Find(missing, emojiSize*width)
@@ -107,7 +109,8 @@ func distinct(all []rune) []rune {
 	return slices.Compact(all)
 }
 
-// shown returns the characters of a cell as fonts have them: composed, and without a choice between text and emoji.
+// shown returns the characters of a cell as fonts have them: composed, and without a choice between
+// text and emoji.
 func shown(cell Cell) string {
 	return norm.NFC.String(strings.TrimRight(strings.TrimSpace(cell.Text), "\uFE0F\uFE0E"))
 }
@@ -124,7 +127,8 @@ func (l *letters) glyph(r rune, isBold bool) (g systemfont.Glyph, size float64, 
 	return g, otherSize, ok
 }
 
-// text draws a letter and its accents. If frames are allowed, it leaves out the characters that are joined to the letter.
+// text draws a letter and its accents. If frames are allowed, it leaves out the characters that are
+// joined to the letter.
 func (c *canvas) text(text string, cell Cell, at image.Rectangle, ink color.RGBA, width int) error {
 	for i, r := range text {
 		g, size, ok := c.letters.glyph(r, cell.Bold)

@@ -44,7 +44,7 @@ type Cell struct {
 	Paper     color.RGBA // zero: the picture's
 }
 
-// Line gives the characters of a text of one line, all in one style.
+// Line returns the characters of a one-line text, all in one style.
 func Line(text string, style Cell) (line []Cell) {
 	for text != "" {
 		letter, width := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
@@ -65,12 +65,12 @@ func (c Cell) columns() int {
 // Grid is the size of a cell, and of what is left free around all cells, in pixels.
 type Grid struct{ Width, Height, Margin int }
 
-// Size is the size in pixels of a picture with so many columns and lines.
+// Size returns the size in pixels of a picture with the given columns and lines.
 func (g Grid) Size(columns, lines int) image.Point {
 	return image.Pt(columns*g.Width+2*g.Margin, lines*g.Height+2*g.Margin)
 }
 
-// Picture is what is drawn.
+// Picture is the text to draw.
 type Picture struct {
 	Lines      [][]Cell
 	Ink, Paper color.RGBA
@@ -78,12 +78,13 @@ type Picture struct {
 	Grid       Grid   // zero: Width, Height and Margin
 	// Columns is the least width, in cells.
 	Columns int
-	// Fonts has the characters that the built-in fonts lack. With it, a frame stands for a character that
-	// no font has; if it is nil, such a character is ErrGlyph.
+	// Fonts has the characters that the built-in fonts lack. With it, a frame stands for a
+	// character that no font has; if it is nil, such a character is ErrGlyph.
 	Fonts Fonts
 }
 
-// Fonts finds the glyphs of characters. A bitmap has a height in pixels. A character without a font is not in the map.
+// Fonts finds the glyphs of characters. A bitmap has a height in pixels. A character without a font
+// is not in the map.
 type Fonts interface {
 	Find(letters []rune, pixels int) map[rune]systemfont.Glyph
 }
@@ -95,7 +96,7 @@ type Drawn struct {
 	text    string
 }
 
-// Size is the size in pixels of a picture with so many columns and lines, of the usual grid.
+// Size is Grid.Size for the usual grid.
 func Size(columns, lines int) image.Point { return Grid{Width, Height, Margin}.Size(columns, lines) }
 
 // Columns is the width of a line, in cells.
@@ -230,7 +231,7 @@ func (c *canvas) character(text string, cell Cell, at image.Rectangle, ink color
 	return nil
 }
 
-// described puts a text into a PNG, behind its header (PNG, 11.3.3.4: iTXt, not compressed).
+// described inserts a text after the header of a PNG (PNG, 11.3.3.4: iTXt, not compressed).
 func described(data []byte, text string) []byte {
 	const header = 8 + 25 // the signature and IHDR
 	body := "iTXtDescription\x00\x00\x00\x00\x00" + strings.ReplaceAll(text, "\x00", "")

@@ -46,7 +46,7 @@ func inked(img image.Image, r image.Rectangle) (n int) {
 	return n
 }
 
-// cellAt is where a cell is.
+// cellAt returns the area of a cell.
 func cellAt(column, line, columns int) image.Rectangle {
 	corner := image.Pt(Margin+column*Width, Margin+line*Height)
 	return image.Rectangle{corner, corner.Add(image.Pt(columns*Width, Height))}
@@ -220,7 +220,8 @@ func (a *asked) Find(letters []rune, _ int) map[rune]systemfont.Glyph {
 	return nil
 }
 
-// TestFontsAreReadIfNeeded: characters of the built-in fonts and those that are drawn here need no others.
+// TestFontsAreReadIfNeeded: characters of the built-in fonts and those that are drawn here need no
+// others.
 func TestFontsAreReadIfNeeded(t *testing.T) {
 	var a asked
 	assert.Empty(t, withFonts(t, "Жé\u200d ─▞⠋⎿⏺✅⚠\uE0B0", &a).Missing)
@@ -272,7 +273,8 @@ func TestAnEmptyPicture(t *testing.T) {
 	assert.Zero(t, inked(drawn(t), image.Rect(0, 0, 2*Margin, 2*Margin)))
 }
 
-// TestNarrowEmojiIsSmaller: a terminal shows some emoji in one column. They are drawn smaller there, not cut.
+// TestNarrowEmojiIsSmaller: a terminal shows some emoji in one column. They are drawn smaller
+// there, not cut.
 func TestNarrowEmojiIsSmaller(t *testing.T) {
 	height := func(d *Drawn, x int) (n int) {
 		for y := Margin; y < Margin+Height; y++ {

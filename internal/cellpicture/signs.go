@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// sign is a character that the fonts lack and texts are full of: polygons in a square of one, and its colour; zero: the
-// cell's.
+// sign is a character that the fonts lack and texts are full of: polygons in a square of one, and
+// its colour; zero: the cell's.
 type sign struct {
 	shapes [][][2]float32
 	ink    color.RGBA

@@ -8,10 +8,10 @@ import (
 )
 
 // Session reads which session a command line writes: --resume X, --resume=X, -r X, -r=X, -rX (also
-// behind other letters, as in -pr X), --session-id X, --session-id=X, where X is a UUID of 36
+// after other letters, as in -pr X), --session-id X, --session-id=X, where X is a UUID of 36
 // characters; spaces around X are ignored, as the CLI does. Nothing after "--" counts. With
 // --fork-session the resumed session is only read, not written: then only --session-id counts. Two
-// different ids contradict each other and give false.
+// different ids contradict each other; Session then returns false.
 func Session(argv []string) (id uuid.UUID, ok bool) {
 	ids := Sessions(argv)
 	if len(ids) == 0 || slices.ContainsFunc(ids, func(id uuid.UUID) bool { return id != ids[0] }) {
@@ -44,8 +44,8 @@ func Sessions(argv []string) []uuid.UUID {
 	return append(resumed, created...)
 }
 
-// own lists the options that only ccbot may set: they decide which conversation an agent has and how
-// ccbot takes part in it.
+// own lists the options that only ccbot may set: they decide which conversation an agent has and
+// how ccbot takes part in it.
 var own = []string{"--resume", "-r", "--continue", "-c", "--session-id", "--fork-session", "--settings", "--print", "-p"}
 
 // Forbidden finds the first option that may not be configured. It returns only the name of the
@@ -78,7 +78,7 @@ func ownName(option, word string) (name string, isOwn bool) {
 // read reads the option at the beginning of words: its name (the long one for -r and -n), its
 // value, and n, the number of words of the option with its value; n is larger than len(words) if a
 // value is missing. Of several values it reads the first. An empty name means that the first word
-// is no option.
+// is not an option.
 func read(words []string) (name, value string, n int) {
 	var joined bool
 	switch word := words[0]; {
@@ -100,8 +100,8 @@ func read(words []string) (name, value string, n int) {
 
 func isOption(word string) bool { return len(word) > 1 && word[0] == '-' }
 
-// readLetters reads short options, several of which may be in one word: after the flags -p and -c
-// comes at most one option that takes a value, and the rest of the word is that value.
+// readLetters reads short options; a word may have several: after the flags -p and -c comes at most
+// one option that takes a value, and the rest of the word is that value.
 func readLetters(word string) (name, value string, joined bool) {
 	letters := strings.TrimLeft(word[1:], "pc")
 	switch {

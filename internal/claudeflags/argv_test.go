@@ -16,7 +16,7 @@ const (
 
 var idX = uuid.MustParse(textX)
 
-// What stands around the option and is not part of it changes nothing.
+// The words around the option do not change the result.
 func TestSessionArg_onlyTheOptionCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([][]string{{"--resume", textX}, {"-r" + textX}, {"--session-id=" + textX}, {"-pr", textX}}).Draw(t, "line")

@@ -9,8 +9,8 @@ import (
 type options []option
 
 // option is one option with its values. An option without a name is one of three things: a text
-// between the options, everything behind "--", or an option with a missing value. A text may be the
-// value of an option that this package does not know, so it stays where it is.
+// between the options, everything after "--", or an option with a missing value. A text may be the
+// value of an option that this package does not know, so it keeps its position.
 type option struct {
 	name, value string
 	words       []string
@@ -54,8 +54,8 @@ func (o options) without(names ...string) options {
 	return o.drop(func(one option) bool { return slices.Contains(names, one.name) })
 }
 
-// drop removes options. A text behind a removed option moves to the front: otherwise the option
-// that is now before the text might take the text for its value.
+// drop removes options. A text after a removed option moves to the front: otherwise the option that
+// is now before the text might take the text for its value.
 func (o options) drop(these func(option) bool) (left options) {
 	behind := false
 	for _, one := range o {

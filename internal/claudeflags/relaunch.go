@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Launch is how an agent is started, as a record stores it.
+// Launch records how an agent is started.
 type Launch struct {
 	Command        string   `json:"command"` // as configured: a name on PATH or a path
 	Flags          []string `json:"flags,omitempty"`
 	PermissionMode string   `json:"permission_mode"` // ccbot's: ask or bypass
 }
 
-// Seen is what is known of the conversation that a launch continues.
+// Seen holds the known facts about the conversation that a launch continues.
 type Seen struct {
 	Mode     string // the last permission mode of the conversation
 	Model    string // the model that was last in use
@@ -30,8 +30,8 @@ const (
 	modeDefault  = "default"
 )
 
-// granted are the options that say what an agent may do without asking, and where. Their configured
-// values always replace the recorded ones.
+// granted lists the options that grant or forbid actions and folders. Their configured values
+// always replace the recorded ones.
 var granted = []string{"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--tools", "--add-dir"}
 
 // launching is a launch with its flags split into options.
@@ -87,8 +87,8 @@ func Relaunch(recorded *Launch, configured Launch, seen Seen) Launch {
 
 // setMode makes the agent start in its last mode. Claude Code continues in that mode by itself,
 // with two exceptions: 2.1.197 does not continue in plan mode, and a flag overrides it. A mode that
-// is not known to ask is not kept, and it is not left to Claude Code either: "auto", which asks
-// nobody, would otherwise return whatever the settings of the launch say.
+// is not known to ask is replaced rather than left to Claude Code: "auto", which never asks, would
+// otherwise return regardless of the settings of the launch.
 func (l *launching) setMode(present launching, seen Seen) {
 	want := seen.Mode
 	if want == "" {

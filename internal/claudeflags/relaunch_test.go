@@ -117,8 +117,8 @@ func TestRelaunch(t *testing.T) {
 	}
 }
 
-// However an agent was started, and whatever it was switched to since: it comes
-// back with no more allowed than a new session has.
+// A restored agent may do no more than a new session, regardless of how it was started and
+// switched.
 func TestARestoreIsNeverLooserThanTheConfiguration(t *testing.T) {
 	words := []string{"--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "--permission-mode", "--permission-mode=auto",
 		"--permission-mode=bypassPermissions", "--permission-mode=plan", "auto", "bypassPermissions", "plan", "default", "--allowedTools", "--allowed-tools=Bash",
@@ -144,8 +144,7 @@ func TestARestoreIsNeverLooserThanTheConfiguration(t *testing.T) {
 	})
 }
 
-// Nobody else knows which words belong together: Claude Code has more options than
-// are known here.
+// Which words belong together is unknown: Claude Code has more options than are known here.
 func TestARelaunchKeepsTheOrderOfTheWords(t *testing.T) {
 	words := rapid.SampledFrom([]string{"--effort", "high", "--debug-file", "f", "--debug", "-d", "--new", "--new=x", "text", "-", "--model", "--model=opus",
 		"opusplan", "--permission-mode", "plan", "--disallowedTools", "--allowed-tools=Bash", "--add-dir", "Bash", "--mcp-config", "-n", "-nx", "--"})

@@ -11,8 +11,8 @@ import (
 	"ccbot/internal/lazyregexp"
 )
 
-// Keys describes how the prompt box is operated. The zero value is a Claude Code without settings of
-// a person.
+// Keys describes how the prompt box is operated. The zero value is a Claude Code without settings
+// of a person.
 type Keys struct {
 	settings []string // the files that may choose the editor mode
 	file     string
@@ -47,9 +47,9 @@ func (k Keys) Cancel(modal bool) (string, error) {
 	return k.choose("chat:cancel", escape, interrupt)
 }
 
-// Clear returns the key that empties the box. C-u removes one row, and in vim's normal mode it leaves
-// a letter; C-c removes all, and a second C-c ends Claude Code. Whole means that only a key that
-// removes all will do.
+// Clear returns the key that empties the box. C-u removes one row, and in vim's normal mode it
+// leaves a letter; C-c removes all, and a second C-c ends Claude Code. Whole means that only a key
+// that removes all will do.
 func (k Keys) Clear(whole bool) (string, error) {
 	if whole || k.vim() {
 		return k.choose("", interrupt)
@@ -79,8 +79,8 @@ func (k Keys) choose(action string, defaults ...string) (string, error) {
 	return "", first
 }
 
-// meansMore reports whether a key that is bound in the context Chat has another meaning in the box, or
-// begins a sequence.
+// meansMore reports whether a key that is bound in the context Chat has another meaning in the box,
+// or begins a sequence.
 func (k Keys) meansMore(key string) bool {
 	for context, bindings := range k.bound {
 		for bound := range bindings {
@@ -103,8 +103,8 @@ func (k Keys) Faults() (all []Fault) {
 	return all
 }
 
-// Other returns a Fault if a key, as tmux names it, has another meaning than by default: in the box,
-// or in anything that takes keys in its place.
+// Other returns a Fault if a key, as tmux names it, has another meaning than by default: in the
+// box, or in anything that takes keys in its place.
 func (k Keys) Other(key string, box bool) error {
 	where := inDialogs
 	if box {
@@ -123,8 +123,8 @@ func inBox(context string) bool {
 
 func inDialogs(context string) bool { return context == "Global" || !inBox(context) }
 
-// rebound returns the binding that gives a key another meaning; nil if there is none. A sequence
-// that begins with the key makes Claude Code wait for the next key.
+// rebound returns the binding that changes the meaning of a key, or nil. A sequence that begins
+// with the key makes Claude Code wait for the next key.
 func (k Keys) rebound(where func(context string) bool, key string) *Fault {
 	name := fromTmux(key)
 	for _, context := range slices.Sorted(maps.Keys(k.bound)) {

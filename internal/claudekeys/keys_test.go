@@ -33,7 +33,7 @@ func TestKeysOperateBox(t *testing.T) {
 	for _, tt := range []struct {
 		name                  string
 		files                 map[string]string
-		submit, cancel, clear string // empty: there is none
+		submit, cancel, clear string // empty if unusable
 	}{
 		{"no files", nil, "Enter", "Escape", "C-u"},
 		{"vim of the person", vim("config/settings.json"), "Enter", "C-c", "C-c"},
@@ -121,7 +121,8 @@ func TestP7_DialogKeysKeepTheirMeaning(t *testing.T) {
 	assert.Error(t, read(t, chat(`"shift+tab":"chat:submit"`)).Other("BTab", true), "a key that switches the mode")
 }
 
-// FuzzP7_NoLetterIsPressed reads any file: the keys are those that the package names, or control keys.
+// FuzzP7_NoLetterIsPressed reads any file: the keys are those that the package names, or control
+// keys.
 func FuzzP7_NoLetterIsPressed(f *testing.F) {
 	f.Add(`{"bindings":[{"context":"Chat","bindings":{"enter":"chat:newline","ctrl+s":"chat:submit","x":"chat:submit"}}]}`)
 	f.Add(`{"bindings":[{"context":"Chat","bindings":{"escape":null,"ctrl+c":null,"a":"chat:cancel"}}]}`)

@@ -10,7 +10,7 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// Source is where the files are.
+// Source holds the paths of the files.
 type Source struct {
 	ConfigDir string // Claude Code's folder with the person's own settings
 	Managed   string // the settings file of the machine's administrator; empty: none
@@ -36,8 +36,8 @@ func (s Source) Keys(dir string) Keys {
 	return k
 }
 
-// vim reports whether any of the files chooses vim as the editor mode, whichever wins in Claude Code:
-// the keys for vim operate the box in both editor modes.
+// vim reports whether any of the files chooses vim as the editor mode, whichever wins in Claude
+// Code: the keys for vim operate the box in both editor modes.
 func (k Keys) vim() bool { return slices.ContainsFunc(k.settings, choosesVim) }
 
 func choosesVim(file string) bool {

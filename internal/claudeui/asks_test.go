@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The cursor of a question with several answers can stand on its [Submit], which is no option: the question
-// is shown all the same, not only what stands below the rule in its list.
+// In a question with several answers the cursor can be on [Submit], which is not an option: the
+// whole question is read, not only the part below the rule in its list.
 func TestAQuestionWithTheCursorBesideItsOptions(t *testing.T) {
 	text := Read(fixture(t, "ask-multi-2")).Text
 	moved := strings.NewReplacer("❯ 1. [✔] Logs", "  1. [✔] Logs", "     Submit", "❯    Submit").Replace(text)

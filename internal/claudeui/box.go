@@ -93,8 +93,8 @@ func readBox(rows []line) Box {
 }
 
 // isPlaceholder reports whether the visible cells of a box are Claude Code's own hint: dim, except
-// the first one while the drawn cursor (reverse video) stands on it. A single character under the
-// cursor is a person's draft.
+// the first one if the drawn cursor (reverse video) is on it. A single character under the cursor
+// is a person's draft.
 func isPlaceholder(cells []cell) bool {
 	if !cells[0].Dim && (!cells[0].Reverse || len(cells) == 1) {
 		return false
@@ -119,8 +119,8 @@ func belongsToBox(footer []line) bool {
 	return visible <= maxFooter
 }
 
-// interrupts matches the offer of the key that ends a turn, which a person may have changed. A narrow
-// pane cuts the words.
+// interrupts matches the offer of the key that ends a turn, which a person may have changed. A
+// narrow pane cuts the words.
 var interrupts = lazyregexp.New(`(?:^|[ ·])\S+ to int(?:e|$|…)`)
 
 // interruptible reports whether the footer offers the key that ends a turn.
@@ -129,9 +129,8 @@ func interruptible(footer []line) bool { return interrupts.MatchString(fold(foot
 // waiting matches the last thing above the box while only agents in the background work (2.1.328).
 var waiting = lazyregexp.New(`^[✢✳✶✻✽*·] Waiting for (\d+) background agents? to finish$`)
 
-// resting reads what the last thing above the box says about agents in the background: how many
-// Claude Code waits for, or that the turn beside them was interrupted. In any other case a turn may
-// run.
+// resting reads the last item above the box for agents in the background: how many Claude Code
+// waits for, or that the turn was interrupted while they run. In any other case a turn may run.
 func resting(above []line) (waitedFor int, interrupted bool) {
 	for _, l := range slices.Backward(above) {
 		switch row := l.String(); {
@@ -179,8 +178,8 @@ func spinning(above []line) bool {
 	return false
 }
 
-// IsSpinner reports whether a row is the spinner of a running turn, which changes by itself ("✶ Zesting… (5s · ↓ 119
-// tokens)").
+// IsSpinner reports whether a row is the spinner of a running turn, which changes by itself ("✶
+// Zesting… (5s · ↓ 119 tokens)").
 func IsSpinner(row string) bool {
 	sign, _ := utf8.DecodeRuneInString(row)
 	return row != "" && strings.ContainsRune("·✢✳✶✻✽*", sign) && strings.Contains(row, "… (")

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// boxed draws a prompt box with these rows between the rules, below some history, in the given width.
+// boxed draws a prompt box with these rows between the rules, below some history, in the given
+// width.
 func boxed(width int, name, footer string, rows ...string) string {
 	rule := strings.Repeat("─", width)
 	top := rule

@@ -53,7 +53,7 @@ func (l line) indent() int {
 	return -1
 }
 
-// lastSaid is the last row that begins in the first column; -1: there is none.
+// lastSaid returns the last row that begins in the first column, or -1.
 func lastSaid(rows []line) int {
 	for i, l := range slices.Backward(rows) {
 		if l.indent() == 0 {

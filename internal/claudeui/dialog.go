@@ -10,7 +10,8 @@ import (
 )
 
 var (
-	// numbered matches an option. A label that an MCP server writes into a form is further from the cursor.
+	// numbered matches an option. A label that an MCP server writes into a form is further from the
+	// cursor.
 	numbered = lazyregexp.New(`^(\s*(?:❯\s?)?)(\d{1,2})\.\s+(\S.*)$`)
 
 	// submits finds hints that Enter or Esc do not go into the box. The box's own footer only says
@@ -18,16 +19,18 @@ var (
 	submits = lazyregexp.New(`\b(?:enter|return|esc|escape) to\b ?(\S*)`)
 	// keyHint finds the hints at the foot of any dialog.
 	keyHint = lazyregexp.New(`(?:\b(?:enter|return|esc|escape|tab|space|shift\+tab|ctrl\+\S)|↑/↓|←/→|arrow keys) to \S`)
-	// enterHint finds the hint that Enter chooses the selected row. A form has none: in its fields Enter goes
-	// to the next field, and its last row has two answers, "❯ Accept    Decline" (2.1.328).
+	// enterHint finds the hint that Enter chooses the selected row. A form has none: in its fields
+	// Enter goes to the next field, and its last row has two answers, "❯ Accept Decline" (2.1.328).
 	enterHint = lazyregexp.New(`\b(?:enter|return) to \S`)
 )
 
-// hintRows is how many rows at the foot of a screen are searched for key hints; long ones wrap.
+// hintRows is the number of rows at the foot of a screen that are searched for key hints; long ones
+// wrap.
 const hintRows = 4
 
 // takesKeys reports whether the rows below a box belong to something that takes the keys in place
-// of the box. The row that names the permission mode is the box's own; a narrow pane cuts its hint to "esc to…".
+// of the box. The row that names the permission mode is the box's own; a narrow pane cuts its hint
+// to "esc to…".
 func takesKeys(footer []line) bool {
 	footer = slices.DeleteFunc(slices.Clone(footer), func(l line) bool { return modeRow.MatchString(l.String()) })
 	option := func(l line) bool { return l.first() == promptSign || numberedOption(l) }
@@ -42,9 +45,9 @@ var (
 	continues = lazyregexp.New(`^\s*Continuing [^·]+ · Esc to cancel\s*$`)
 )
 
-// withoutLimit leaves out the two rows that say that the account has reached a limit and when
-// Claude Code goes on by itself: the box above them takes texts and Enter as usual, and Esc cancels
-// the automatic continuation (2.1.328).
+// withoutLimit removes the two rows that announce a limit of the account and when Claude Code
+// continues by itself: the box above them takes texts and Enter as usual, and Esc cancels the
+// automatic continuation (2.1.328).
 func withoutLimit(footer []line) (rest []line, limit bool) {
 	for i := range len(footer) - 1 {
 		if limited.MatchString(footer[i].String()) && continues.MatchString(footer[i+1].String()) {
@@ -87,9 +90,9 @@ func findDialog(lines []line) *Dialog {
 	return d
 }
 
-// cursorList finds the list in which the lowest cursor of the screen stands; false when that cursor
-// stands on no option. Below the cursor there must be no row with which a dialog begins, and no row
-// that the agent said.
+// cursorList finds the list of the lowest cursor on the screen; false if that cursor is not on an
+// option. Below the cursor there must be no row with which a dialog begins, and no row of the
+// agent's text.
 func cursorList(lines []line) (optionList, bool) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		l := lines[i]
@@ -109,8 +112,8 @@ func cursorList(lines []line) (optionList, bool) {
 	return noList, false
 }
 
-// cursors counts the cursor's signs, which also stand in a row ("Accept  ❯ Decline"). An agent may
-// write that sign into the text of a dialog: then it is unknown what is selected.
+// cursors counts the cursor's signs, which also occur inside a row ("Accept ❯ Decline"). An agent
+// may write that sign into the text of a dialog: then it is unknown what is selected.
 func cursors(rows []line) int {
 	n := 0
 	for _, l := range rows {
@@ -153,7 +156,7 @@ func hidesRows(l line, width int) bool {
 	return hidden.MatchString(text) || strings.HasSuffix(text, "…") && ansi.StringWidth(text) >= width-2
 }
 
-// hints returns the last rows, up to a blank one. What an MCP server writes is above that.
+// hints returns the last rows, up to a blank one. The text of an MCP server is above that.
 func hints(lines []line) []line {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if lines[i].indent() < 0 {
@@ -189,7 +192,7 @@ func topEdge(lines []line, i int) (top int, edged bool) {
 	return 0, false
 }
 
-// isEdge reports whether a row is the upper edge of a dialog. What an agent says is indented, so an
+// isEdge reports whether a row is the upper edge of a dialog. An agent's text is indented, so an
 // agent cannot draw an edge above a dialog; in the text of a question it can.
 func isEdge(l line) bool { return isRule(l) || l.indent() == 0 && l.only("▔") }
 

@@ -14,8 +14,8 @@ import (
 var pasted = lazyregexp.New(`\[(?:Pasted text #\d+(?: \+(\d+) lines?)?|\.\.\.Truncated text #\d+(?: \+(\d+) lines?)?\.\.\.|Image #\d+)\]`)
 
 // collapsed is the minimum length of a text of a single line that counts as shown by "[Pasted text
-// #1]". Claude Code's own limit is higher; this one only prevents that a short text is found in
-// somebody else's paste.
+// #1]". Claude Code's limit is higher; this one only prevents that a short text is found in another
+// paste.
 const collapsed = 200
 
 // Holds reports whether the draft is text and nothing else, as far as the screen can show: a
@@ -54,7 +54,7 @@ func placeholderOf(shown string, m []int, text string) bool {
 		return len(before) >= edge && len(after) >= edge && len(before)+len(after) <= len(want) &&
 			strings.HasPrefix(want, before) && strings.HasSuffix(want, after)
 	case before != "" || after != "":
-		return false // somebody has typed something beside the paste
+		return false // there is other text next to the paste
 	case m[2] < 0:
 		return breaks == 0 && len(text) >= collapsed
 	}
@@ -66,8 +66,8 @@ func placeholderOf(shown string, m []int, text string) bool {
 
 // squeeze keeps only characters that every terminal draws alike: letters, digits and ASCII. White
 // space is removed because rows wrap anywhere; pictures, joiners and combining marks are removed
-// because tmux cuts long sequences of them. Claude Code composes letters and their marks where it
-// can.
+// because tmux cuts long sequences of them. Claude Code composes letters and their marks if
+// possible.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) || r > ' ' && r < unicode.MaxASCII {

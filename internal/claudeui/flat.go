@@ -8,8 +8,8 @@ import (
 	"ccbot/internal/lazyregexp"
 )
 
-// The layout of screen reader mode (2.1.328): plain rows from the first column, without colours, rules
-// or signs of the agent's text.
+// The layout of screen reader mode (2.1.328): plain rows from the first column, without colours,
+// rules or signs of the agent's text.
 //
 //	you: hello
 //	claude: Good morning.
@@ -18,10 +18,12 @@ import (
 //	effort: medium · /effort           hints
 //	$  a draft                         the box, up to the end of the screen
 //
-// An agent can draw each of these rows, but it cannot draw below them. So the lowest head counts, and all
-// rows below its sign are the draft: a row that does not belong to the box makes the box not empty.
+// An agent can draw each of these rows, but it cannot draw below them. So the lowest head counts,
+// and all rows below its sign are the draft: a row that does not belong to the box makes the box
+// not empty.
 var (
-	// flatHead matches the head, which has the mode of vim and the permission mode, or a note in their place.
+	// flatHead matches the head, which has the mode of vim and the permission mode, or a note in
+	// their place.
 	flatHead = lazyregexp.New(`^(?:-- ([A-Z -]+) -- ?)?(?:(manual mode|accept edits|plan mode|auto mode|bypass permissions|don't ask) on(?:\s|$)|` +
 		`(paste again to expand|Press Ctrl-C again to exit|! for shell mode|)$)`)
 	flatSaid    = lazyregexp.New(`^(?:you|claude|tool|tool error|error): |^\[Screen Reader Mode: on`)
@@ -38,8 +40,8 @@ const (
 	flatShell = "! for shell mode"
 )
 
-// isFlat reports whether a screen has the layout of screen reader mode. In the other layout only the
-// text of a question begins in the first column; a question with such a row is refused.
+// isFlat reports whether a screen has the layout of screen reader mode. In the other layout only
+// the text of a question begins in the first column; a question with such a row is refused.
 func isFlat(lines []line) bool {
 	return slices.ContainsFunc(lines, func(l line) bool {
 		row := l.String()
@@ -49,7 +51,8 @@ func isFlat(lines []line) bool {
 
 func isFlatHead(row string) bool { return row != "" && flatHead.MatchString(row) }
 
-// readFlat reads a screen of screen reader mode, in which a status line stands right above the head.
+// readFlat reads a screen of screen reader mode, in which a status line stands right above the
+// head.
 func readFlat(lines []line, status []string) Screen {
 	s := Screen{Flat: true, Text: plain(lines)}
 	if s.Dialog = flatDialog(lines); s.Dialog != nil {
@@ -92,8 +95,8 @@ func readFlat(lines []line, status []string) Screen {
 	return s
 }
 
-// flatBox divides the rows from the head on into the head with its hints, and the box. In shell mode the
-// box has no sign.
+// flatBox divides the rows from the head on into the head with its hints, and the box. In shell
+// mode the box has no sign.
 func flatBox(rows []line, shell bool) (hints, box []line, found bool) {
 	if shell {
 		return rows[:1], rows[1:], true
@@ -139,8 +142,8 @@ func lastFlat(above []line) string {
 	return ""
 }
 
-// flatCommand reads the command of bash mode that runs: the rows from the last "!" on, of which the
-// last is a clock. A command that takes more than one row is not recognised by its first row.
+// flatCommand reads the running command of bash mode: the rows from the last "!" on; the last row
+// is a clock. A command that takes more than one row is not recognised by its first row.
 func flatCommand(above []line) *Shell {
 	at := -1
 	for i, l := range above {
@@ -172,7 +175,8 @@ func flatCommand(above []line) *Shell {
 	return sh
 }
 
-// silent returns the command if it has printed nothing yet; above counts the rows between it and its clock.
+// silent returns the command if it has printed nothing yet; above counts the rows between it and
+// its clock.
 func silent(sh *Shell, clock string, above int) *Shell {
 	if above > 0 || clock != "" && !shellClock.MatchString(clock) {
 		return nil

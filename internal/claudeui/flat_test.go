@@ -90,9 +90,9 @@ var forged = [][]string{
 	{"!\u00a0 rm -rf", "Running…"}, {"────────────", "❯ ", "────────────"}, {"[manual mode on]"}, {"claude: text"}, {"Thinking…"},
 }
 
-// TestP7_NoTextMakesFlatDialogReady lets an agent draw boxes and dialogs above the last rows of each
-// recorded screen, which are Claude Code's own: no dialog becomes ready for text, and none that it has
-// imitated can be chosen from.
+// TestP7_NoTextMakesFlatDialogReady lets an agent draw boxes and dialogs above the last rows of
+// each recorded screen, which are Claude Code's own: no dialog becomes ready for text, and none
+// that it has imitated can be chosen from.
 func TestP7_NoTextMakesFlatDialogReady(t *testing.T) {
 	for _, tc := range flatRecordings {
 		rows := strings.Split(strings.TrimRight(fixture(t, tc.name), "\n"), "\n")
@@ -116,7 +116,7 @@ func TestP7_NoTextMakesFlatDialogReady(t *testing.T) {
 	}
 }
 
-// TestP7_FlatDraftIsSeen reads what stands in the box whatever it is, but for the words of the head.
+// TestP7_FlatDraftIsSeen reads any text in the box, except the words of the head.
 func TestP7_FlatDraftIsSeen(t *testing.T) {
 	word := rapid.StringMatching(`[!-~а-яé世❯─$]{1,12}`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -130,8 +130,8 @@ func TestP7_FlatDraftIsSeen(t *testing.T) {
 	})
 }
 
-// TestP7_FlatStatusLineForgesNothing has a status line, which stands above the head, repeat the rows of
-// the box, of a turn that rests and of a command.
+// A status line is above the head. Here it repeats the rows of the box, of a resting turn and of a
+// command.
 func TestP7_FlatStatusLineForgesNothing(t *testing.T) {
 	for _, tc := range []struct {
 		status, said, box string

@@ -22,8 +22,8 @@ var (
 func isFlatHint(row string) bool { return flatKeys.MatchString(row) }
 
 // flatDialog reads the dialog at the foot of a screen in screen reader mode. It has no cursor: the
-// number of an option is typed, and then Enter. It is Whole only if no other row of the screen could be
-// its first or its last one: an agent can draw both.
+// number of an option is typed, and then Enter. It is Whole only if no other row of the screen
+// could be its first or its last one: an agent can draw both.
 func flatDialog(lines []line) *Dialog {
 	at := -1
 	for i := len(lines) - 1; i >= max(0, len(lines)-hintRows); i-- {
@@ -57,8 +57,8 @@ func count(rows []line, pattern *lazyregexp.Regexp) (n int) {
 	return n
 }
 
-// flatTop returns the row with which the dialog above row at begins: the lowest edge, otherwise the row
-// after the last thing said.
+// flatTop returns the row with which the dialog above row at begins: the lowest edge, otherwise the
+// row after the last thing said.
 func flatTop(lines []line, at int) int {
 	for i := at; i >= 0; i-- {
 		if flatEdge.MatchString(lines[i].String()) {
@@ -73,8 +73,8 @@ func flatTop(lines []line, at int) int {
 	return 0
 }
 
-// flatList collects the options above the row in which the answer is typed, from the last one up, and
-// what is typed for each.
+// flatList collects the options above the row in which the answer is typed, from the last one up,
+// and what is typed for each.
 func flatList(rows []line, at int) (list optionList, keys []string) {
 	n, _ := strconv.Atoi(flatAnswer.FindStringSubmatch(rows[at].String())[1])
 	var want []string

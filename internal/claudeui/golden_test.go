@@ -22,7 +22,8 @@ func permission(allow string) []string {
 		"Yes, and switch to auto mode · auto mode handles these prompts for you", "No"}
 }
 
-// recordings is what each recorded screen shows. box: "" none, "empty", "busy" (empty, turn running).
+// recordings lists the expected content of each recorded screen. box: "" none, "empty", "busy"
+// (empty, turn running).
 var recordings = []struct {
 	name     string
 	box      string

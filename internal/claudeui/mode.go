@@ -17,8 +17,8 @@ var modes = map[string]string{
 	"bypass permissions": "bypassPermissions", "don't ask": "dontAsk",
 }
 
-// modeOf returns the permission mode and the mode of vim that a footer names. Two rows that name one
-// are none: an agent may have drawn one of them.
+// modeOf returns the permission mode and the vim mode that a footer names. If two rows name a mode,
+// it returns neither: an agent may have drawn one of them.
 func modeOf(footer []line) (mode, editor string) {
 	for _, l := range footer {
 		named := modeRow.FindStringSubmatch(l.String())
@@ -48,7 +48,7 @@ func (d *Dialog) Models() (m Models, ok bool) {
 	}
 	m.Current = -1
 	for i, label := range d.Options {
-		name, _, _ := strings.Cut(label, "  ") // the description stands in a column of its own
+		name, _, _ := strings.Cut(label, "  ") // the description is in the next column
 		name, current := strings.CutSuffix(strings.TrimSpace(name), "✔")
 		if current {
 			m.Current = i

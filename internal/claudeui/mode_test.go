@@ -63,8 +63,8 @@ func TestModelsReadsTheList(t *testing.T) {
 	assert.False(t, ok, "it would become the default of all sessions")
 }
 
-// TestP7_NarrowFooterIsNoDialog cuts the hint of the footer at the width of the pane; next to such a row
-// a dialog's own hint still counts.
+// TestP7_NarrowFooterIsNoDialog cuts the hint of the footer at the width of the pane; next to such
+// a row a dialog's own hint still counts.
 func TestP7_NarrowFooterIsNoDialog(t *testing.T) {
 	s := Read(boxed(30, "", "  ⏸ manual mode on · esc to…", sign))
 	assert.Nil(t, s.Dialog)

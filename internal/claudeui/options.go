@@ -9,7 +9,7 @@ import (
 type optionList struct {
 	labels   []string
 	selected int // index into labels
-	row      int // where the first one stands
+	row      int // row of the first option
 	first    int // its number; 0 in a list without numbers
 }
 
@@ -57,7 +57,7 @@ func numberedList(lines []line, sel int) optionList {
 	return list
 }
 
-// labelColumn is where the text after the sign of a selected row starts; 0 when there is none.
+// labelColumn returns the column after the sign of a selected row at which the text starts, or 0.
 func labelColumn(l line) int {
 	for i := l.indent() + 1; i < len(l); i++ {
 		if !blank(l[i].r) {

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// edited draws random damage to a capture: rows dropped, doubled, swapped or cut, and rows inserted that an
-// agent can print (it may try to draw a box, but its text is always indented).
+// edited draws random damage to a capture: rows dropped, doubled, swapped or cut, and rows inserted
+// that an agent can print (it may try to draw a box, but its text is always indented).
 func edited(t *rapid.T, capture string) string {
 	rows := strings.Split(capture, "\n")
 	rule := strings.Repeat("─", 120)
@@ -92,8 +92,8 @@ func TestP7_ABoxDrawnInsideADialogIsNone(t *testing.T) {
 	}
 }
 
-// lastKeyRow is the row of the selected option, or of the key hints of a page without options: what an
-// agent wrote stands above it.
+// lastKeyRow returns the row of the selected option, or of the key hints of a page without options.
+// The text of an agent is above it.
 func lastKeyRow(rows []string) int {
 	hint := 0
 	for i := len(rows) - 1; i >= 0; i-- {
@@ -161,8 +161,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// agentRows draws what an agent can make a terminal show: its own words, its tools' output, what a person said.
-// All of it but the signs in front is indented.
+// agentRows draws what an agent can make a terminal show: its own words, its tools' output, what a
+// person said. All of it but the signs in front is indented.
 func agentRows(t *rapid.T) []string {
 	rule := strings.Repeat("─", 120)
 	text := rapid.OneOf(
@@ -177,7 +177,8 @@ func agentRows(t *rapid.T) []string {
 	return rows
 }
 
-// edgeOf is the row that a recorded dialog begins with: the lowest edge that is not within its list.
+// edgeOf is the row that a recorded dialog begins with: the lowest edge that is not within its
+// list.
 func edgeOf(rows []string) int {
 	for i := len(rows) - 1; i >= 0; i-- {
 		if lines := parseCells(strings.Join(rows, "\n")); isEdge(lines[i]) && !ruleInList(lines, i) {
@@ -187,8 +188,7 @@ func edgeOf(rows []string) int {
 	return -1
 }
 
-// TestP7_NoTextAboveADialogChangesIt: what an agent has said before becomes neither an option nor a title, and
-// hides nothing.
+// Earlier text of an agent becomes neither an option nor a title, and hides nothing.
 func TestP7_NoTextAboveADialogChangesIt(t *testing.T) {
 	for _, tc := range recordings {
 		if tc.title == "" {
@@ -211,8 +211,8 @@ func TestP7_NoTextAboveADialogChangesIt(t *testing.T) {
 	}
 }
 
-// TestP7_AForgedCursorIsNoChoice: an agent may write the cursor's sign into what a dialog shows, as in a command
-// or beside an option. Then it is not known which row is selected.
+// An agent may write the cursor's sign into the text of a dialog, such as a command or an option.
+// Then it is unknown which row is selected.
 func TestP7_AForgedCursorIsNoChoice(t *testing.T) {
 	text := Read(fixture(t, "perm-bash")).Text
 	for _, forged := range []string{" ❯ 1. Keep everything as it is", "❯ 1. Yes", "     ❯ 5. Fine", " ❯ Cancel"} {
@@ -257,7 +257,8 @@ func TestP7_ADialogIsWholeWhereNothingOfItIsHidden(t *testing.T) {
 	}
 }
 
-// TestP7_FormsHaveNoOptions reads forms of MCP servers, recorded from 2.1.328, whose words imitate options.
+// TestP7_FormsHaveNoOptions reads forms of MCP servers, recorded from 2.1.328, whose words imitate
+// options.
 func TestP7_FormsHaveNoOptions(t *testing.T) {
 	edge := strings.Repeat("─", 80) + "\n"
 	for _, tt := range []struct {

@@ -6,9 +6,9 @@ import "strings"
 // fails: for a screen that it does not recognise it returns a Screen without box and without
 // dialog.
 //
-// status has outputs that the person's status line command has printed. If the rows right below the box
-// are exactly one of them, and the row below these names the permission mode, they are left out: Claude
-// Code draws both only while the box has the keys (2.1.328).
+// status has outputs that the person's status line command has printed. If the rows right below the
+// box are exactly one of them, and the row below these names the permission mode, they are left
+// out: Claude Code draws both only while the box has the keys (2.1.328).
 func Read(text string, status ...string) Screen {
 	lines := parseCells(text)
 	for len(lines) > 0 && lines[len(lines)-1].indent() < 0 {
@@ -16,7 +16,7 @@ func Read(text string, status ...string) Screen {
 	}
 	s := Screen{Text: plain(lines)}
 	if len(lines) == 0 || strings.HasPrefix(lines[len(lines)-1].String(), "Pane is dead") {
-		return s // tmux has written this line: the program above it takes no keys any more
+		return s // tmux has written this line: the program above it no longer takes keys
 	}
 	if isFlat(lines) {
 		return readFlat(lines, status)

@@ -11,12 +11,11 @@ import (
 // Retry is a request to the API that has failed and will be repeated; the screen counts down to the
 // repetition.
 type Retry struct {
-	What string        // what has failed
+	What string        // the failure
 	In   time.Duration // until the next try, when the screen was drawn
 }
 
-// retryRow stands in the place of the spinner row: "✻ 529 Overloaded · retrying in 33s · attempt
-// 7/10" (2.1.328).
+// retryRow replaces the spinner row: "✻ 529 Overloaded · retrying in 33s · attempt 7/10" (2.1.328).
 var retryRow = lazyregexp.New(`^[✢✳✶✻✽*·] (.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
 
 // retrying reads the last thing above the box; its rows may be wrapped.

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Screen is what one capture of a Claude Code pane shows. The zero value is "nothing recognised".
+// Screen is the content of one capture of a Claude Code pane. The zero value means "nothing
+// recognised".
 type Screen struct {
 	Box    Box     // the prompt box
 	Dialog *Dialog // something open that takes keys instead of the box; nil when none is recognised
@@ -16,17 +17,17 @@ type Screen struct {
 	Flat   bool    // the layout of screen reader mode
 	Text   string  // the whole capture as plain text, trailing spaces and trailing blank lines cut
 
-	Continues bool // the account has reached a limit, and Claude Code goes on by itself when the limit ends: Esc cancels that
+	Continues bool // Claude Code continues by itself when a limit of the account ends: Esc cancels that
 
 	Mode string // permission mode that the footer names, in Claude Code's words; "" when it names none that is known
 
-	// Editor is the vim mode that the footer names: "INSERT", "VISUAL", "VISUAL LINE" and others. It is
-	// empty in vim's normal mode, which has no name there, and without vim.
+	// Editor is the vim mode that the footer names: "INSERT", "VISUAL", "VISUAL LINE" and others.
+	// It is empty in vim's normal mode, which has no name there, and without vim.
 	Editor string
 	Exits  bool // C-c was pressed a moment ago, and a second one would end Claude Code
 
 	Agents     int  // agents that work in the background, as far as they are shown
-	Background bool // the turn is over, and only agents in the background work
+	Background bool // the turn has ended, and only agents in the background work
 }
 
 // Box is the prompt box at the bottom of the screen. If it is not present no text may be typed:
@@ -35,7 +36,7 @@ type Box struct {
 	Present bool
 	Empty   bool   // nothing typed; a dim placeholder counts as nothing
 	Text    string // the draft as shown, one line per shown line; "" when Empty
-	Bash    bool   // "!" mode: what is submitted runs as a shell command
+	Bash    bool   // "!" mode: a submitted text runs as a shell command
 }
 
 // Dialog is an open thing that takes keys: a permission, a question, a settings page, a picker. A
@@ -44,11 +45,11 @@ type Dialog struct {
 	Title    string   // first line of the dialog
 	Lines    []string // everything it shows, options and key hints included, without rules
 	Options  []string // labels as shown, first line of each, without numbers
-	Selected int      // index into Options; -1 when there are none
+	Selected int      // index into Options; -1 without options
 	Whole    bool     // its upper edge is on the screen, and none of its rows says that others are hidden
 	Keys     []string // of a dialog in which the answer is typed, the text of each of Options; otherwise none
 	Typed    string   // the answer that was typed there, before its Enter
-	head     int      // how many of Lines stand above the first option; all when there are none
+	head     int      // number of Lines above the first option; all without options
 }
 
 // IsQuestion reports whether Claude asks a question, and no permission: Claude Code begins such a

@@ -24,7 +24,7 @@ var (
 )
 
 const (
-	shellSilent = "Running…" // stands where a command has printed nothing yet
+	shellSilent = "Running…" // a command has printed nothing yet
 	shellHook   = '⎿'
 	shellIndent = 5 // indent of the output
 )

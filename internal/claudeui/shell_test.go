@@ -61,7 +61,7 @@ func TestACommandThatDoesNotRunIsNone(t *testing.T) {
 	}
 }
 
-// What is interrupted comes back into the box, in bash mode.
+// An interrupted command returns to the box, in bash mode.
 func TestAnInterruptedCommandStandsInTheBox(t *testing.T) {
 	s := Read(fixture(t, "shell/interrupted"))
 	assert.True(t, s.Box.Present && s.Box.Bash && !s.Box.Empty)

@@ -6,8 +6,8 @@ import (
 	"ccbot/internal/capture"
 )
 
-// withoutStatus returns the rows below a box without the status line, if one of the outputs is exactly
-// what the first of these rows show, and the next row names the permission mode.
+// withoutStatus returns the rows below a box without the status line, if one of the outputs is
+// exactly what the first of these rows show, and the next row names the permission mode.
 func withoutStatus(footer []line, outputs []string) []line {
 	for _, output := range outputs {
 		rows := statusRows(output)
@@ -18,8 +18,8 @@ func withoutStatus(footer []line, outputs []string) []line {
 	return footer
 }
 
-// aboveStatus returns the rows above a head without the status line, if one of the outputs is exactly what
-// the last of these rows show.
+// aboveStatus returns the rows above a head without the status line, if one of the outputs is
+// exactly what the last of these rows show.
 func aboveStatus(above []line, outputs []string) []line {
 	for _, output := range outputs {
 		rows := statusRows(output)
@@ -30,8 +30,8 @@ func aboveStatus(above []line, outputs []string) []line {
 	return above
 }
 
-// statusRows returns the rows that Claude Code shows of an output: without blank ones, and without blanks
-// around each.
+// statusRows returns the rows that Claude Code shows of an output: without blank ones, and without
+// blanks around each.
 func statusRows(output string) (rows []string) {
 	var row strings.Builder
 	capture.Parse(output, func(r rune, _ capture.Style) { row.WriteRune(r) }, func() {
@@ -46,8 +46,8 @@ func statusRows(output string) (rows []string) {
 // statusIndent is the indent of a status line; a person may have made it larger.
 const statusIndent = 2
 
-// areRows reports whether the lines show the rows, with at least that indent. Claude Code cuts a long one at the width of the pane,
-// and marks that with "…".
+// areRows reports whether the lines show the rows, with at least that indent. Claude Code cuts a
+// long one at the width of the pane, and marks that with "…".
 func areRows(lines []line, rows []string, indent int) bool {
 	for i, l := range lines {
 		text := strings.Join(strings.Fields(l.String()), " ")

@@ -15,7 +15,7 @@ var imitations = []string{
 	"\x1b[31m❯ red\x1b[0m\n\n\tlast one  \n", "-- VISUAL -- ⏸ manual mode on\n",
 }
 
-// drawn is what Claude Code draws of a status line.
+// drawn returns a status line as Claude Code draws it.
 func drawn(output string) string {
 	text := ""
 	for _, row := range statusRows(output) {
@@ -38,7 +38,8 @@ func TestKnownStatusLineIsLeftOut(t *testing.T) {
 	assert.True(t, Read(box+"  "+long[:50]+"…\n  ⏸ manual mode on\n", long).ReadyToType(), "cut at the width")
 }
 
-// Rows are left out only where Claude Code draws the status line, and only as the command printed them.
+// Rows are left out only where Claude Code draws the status line, and only as the command printed
+// them.
 func TestP7_StatusLineHidesNoDialog(t *testing.T) {
 	box := strings.Repeat("─", 60) + "\n❯ \n" + strings.Repeat("─", 60) + "\n"
 	dialog := "Do you want to proceed?\n❯ 1. Yes\n2. No\nEsc to cancel · Tab to amend\n"

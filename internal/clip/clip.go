@@ -1,10 +1,10 @@
-// Package clip cuts texts to a size. Each function is named after the unit that it counts; the chat counts UTF-16 units
-// (render), a terminal cells (ansi).
+// Package clip cuts texts to a size. Each function is named after the unit that it counts; the chat
+// counts UTF-16 units (render), a terminal cells (ansi).
 package clip
 
 import "strings"
 
-// Bytes is s, or its whole characters in the first most bytes with mark behind them.
+// Bytes returns s, or the whole characters in its first most bytes with mark appended.
 func Bytes(s string, most int, mark string) string {
 	if len(s) <= most {
 		return s

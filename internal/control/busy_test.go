@@ -14,7 +14,7 @@ import (
 	"ccbot/internal/hookwire"
 )
 
-// TestP10_TooManyAreTold: who is one too many of a kind gets an answer, and another kind has its own places.
+// A call over the limit of its kind gets an answer; each kind has its own limit.
 func TestP10_TooManyAreTold(t *testing.T) {
 	s := newService(t)
 	person, file := newWaiting(), newWaiting()

@@ -4,11 +4,11 @@
 // It promises:
 //   - The socket has mode 0600 from its first moment, replaces only an older socket of this user,
 //     and is removed at the end. The caller holds ccbot.lock, so no process uses an older socket. A
-//     socket that is removed meanwhile is made again.
-//   - The kernel is asked for the caller when the connection is accepted; nothing about the caller
-//     is taken from the call: its pid, its start time and every ancestor, each proven (see [Peer]).
-//     Another user's process is refused. A peer that has ended before the reply, or whose pid
-//     another process has by then, gets no reply.
+//     socket that is removed while the server runs is made again.
+//   - The caller's identity comes from the kernel when the connection is accepted, never from the
+//     call: its pid, its start time and every ancestor, each proven (see [Peer]). Another user's
+//     process is refused. A peer that has ended before the reply, or whose pid has been reused,
+//     gets no reply.
 //   - There is one call per connection, and a handler gets only a call that is complete, of this
 //     version, and alone on its connection.
 //   - A slow client holds up no other client: the call has five seconds and 8 MiB, the reply five
@@ -19,5 +19,5 @@
 //     without a reply, which it can distinguish from an answer.
 //
 // The package does not decide which peer may do what: a [Handler] decides this from the [Peer]. The
-// same uid is no protection, see docs/security.md.
+// same uid does not protect, see docs/security.md.
 package control

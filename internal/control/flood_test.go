@@ -43,7 +43,8 @@ func (hiddenTable) Inspect(int) (process.Process, error) {
 	return process.Process{}, errors.New("hidden")
 }
 
-// TestP9_CallersDoNotFloodLog calls the socket again and again, as another program of the machine can.
+// TestP9_CallersDoNotFloodLog calls the socket again and again, as another program of the machine
+// can.
 func TestP9_CallersDoNotFloodLog(t *testing.T) {
 	const flood = 2 * loglimit.Burst
 	tests := []struct {

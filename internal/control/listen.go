@@ -75,7 +75,7 @@ func (l *listener) remove() error {
 	return disk.Remove(l.path)
 }
 
-// replaceable reports with nil that a name is free or that of a socket of this user.
+// replaceable returns nil if a name is free or names a socket of this user.
 func replaceable(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

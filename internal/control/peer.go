@@ -21,9 +21,8 @@ type Peer struct {
 
 // Orphan reports whether the peer is in no terminal that one of its ancestors has opened, as after
 // a program has detached itself from the process that started it. A peer that has kept the terminal
-// is recognised by the leader of its session, which is not among its ancestors any more. A terminal
-// of pid 1 does not count: in a container pid 1 is the person's shell, and every orphan is below
-// it.
+// is recognised by the leader of its session, which is no longer among its ancestors. A terminal of
+// pid 1 does not count: in a container pid 1 is the person's shell, and every orphan is below it.
 func (p Peer) Orphan() bool {
 	leads := func(sid int) bool { // darwin does not report every session
 		return sid == 0 || slices.ContainsFunc(p.Chain, func(q process.Process) bool { return q.PID == sid })

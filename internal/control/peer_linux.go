@@ -8,8 +8,8 @@ import (
 )
 
 // credentials returns what the kernel recorded when the peer connected. still is called after the
-// peer was looked up by its pid; it reports with nil that the pid belonged to the peer during that
-// time. done releases the handle.
+// peer was read by its pid; it returns nil if the pid belonged to the peer during that time. done
+// releases the handle.
 func credentials(fd int) (pid, uid int, still func() error, done func(), err error) {
 	c, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

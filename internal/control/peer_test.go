@@ -10,7 +10,7 @@ import (
 	"ccbot/internal/process"
 )
 
-// one is a process of the made-up table below.
+// one returns a process of the made-up table below.
 func one(pid, ppid int, start uint64) process.Process {
 	return process.Process{Identity: process.Identity{PID: pid, Start: start, Boot: "b"}, PPID: ppid}
 }
@@ -54,7 +54,7 @@ func TestP9_TheChainIsProven(t *testing.T) {
 		{"the parent's pid is reused meanwhile", made{9: {one(9, 5, 30), one(9, 1, 30)}, 5: {one(5, 3, 25)}, 1: {one(1, 0, 1)}},
 			[]int{9, 1}, true, nil},
 		{"the peer's pid is reused meanwhile", made{9: {one(9, 5, 30), one(9, 5, 40)}, 5: {one(5, 1, 20)}, 1: {one(1, 0, 1)}},
-			[]int{9, 5, 1}, true, nil}, // the new one: that it is not the peer is told by the kernel's handle
+			[]int{9, 5, 1}, true, nil}, // the new one: the kernel's handle differs
 		{"a ring", made{9: {one(9, 8, 30)}, 8: {one(8, 9, 30)}}, nil, false, nil},
 	}
 	for _, tt := range tests {

@@ -23,8 +23,9 @@ import (
 	"ccbot/internal/process"
 )
 
-// role makes this binary a client: "call" calls; "orphan" calls when its parent is gone; "daemon" starts an orphan in a
-// session of its own and ends, "background" in the same session; "hand over" connects, leaves the connection to a child, and ends; "hold" is that child.
+// role makes this binary a client: "call" calls; "orphan" calls when its parent is gone; "daemon"
+// starts an orphan in a separate session and ends, "background" in the same session; "hand over"
+// connects, leaves the connection to a child, and ends; "hold" is that child.
 const role = "CONTROL_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -59,7 +60,7 @@ func callAs(path string) error {
 	return err
 }
 
-// startAs starts this binary in another role and in a session of its own, and does not wait for it.
+// startAs starts this binary in another role and in a separate session, and does not wait for it.
 func startAs(as string, file *os.File, args ...string) error {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), role+"="+as)
@@ -171,7 +172,7 @@ func TestP9_AnOrphanIsSeen(t *testing.T) {
 	}
 }
 
-// TestP9_AnOrphanThatKeepsItsTerminalIsSeen: the leader of the terminal lives, and is not above it any more.
+// The leader of the terminal is alive, but no longer above the peer.
 func TestP9_AnOrphanThatKeepsItsTerminalIsSeen(t *testing.T) {
 	s, who := asked(t)
 	sh := client(t, "background", "sh", "-c", `"$0" "$1"; cat`, os.Args[0], s.path)
@@ -187,7 +188,7 @@ func TestP9_AnOrphanThatKeepsItsTerminalIsSeen(t *testing.T) {
 	_ = sh.Wait()
 }
 
-// late is a table whose first look comes when the test lets it.
+// late is a table whose first read waits for the test.
 type late struct {
 	*process.Table
 	first sync.Once
@@ -203,7 +204,8 @@ func (l *late) Inspect(pid int) (process.Process, error) {
 	return l.Table.Inspect(pid)
 }
 
-// TestP9_APeerThatDiesBeforeItIsKnownIsTurnedAway: its child has the connection, which is not worth its parent's name.
+// TestP9_APeerThatDiesBeforeItIsKnownIsTurnedAway: its child has the connection, which is not worth
+// its parent's name.
 func TestP9_APeerThatDiesBeforeItIsKnownIsTurnedAway(t *testing.T) {
 	s := newService(t)
 	table, err := process.NewTable()
@@ -222,7 +224,8 @@ func TestP9_APeerThatDiesBeforeItIsKnownIsTurnedAway(t *testing.T) {
 	assert.Contains(t, <-reply, codePeer)
 }
 
-// handedOver runs a client that leaves its connection to a child. reply is what the child reads until the end.
+// handedOver runs a client that leaves its connection to a child. reply is what the child reads
+// until the end.
 func handedOver(t *testing.T, path string) (pid int, reply <-chan string) {
 	t.Helper()
 	cmd := client(t, "hand over", os.Args[0], path)
@@ -237,7 +240,7 @@ func handedOver(t *testing.T, path string) (pid int, reply <-chan string) {
 	return cmd.Process.Pid, out
 }
 
-// TestP9_APeerThatDiesBeforeItsReplyGetsNone: nobody else reads what was meant for it.
+// The reply is not sent to another process.
 func TestP9_APeerThatDiesBeforeItsReplyGetsNone(t *testing.T) {
 	s := newService(t)
 	s.Handle("who", func(ctx context.Context, p Peer, _ hookwire.Call) (json.RawMessage, error) {
@@ -253,7 +256,7 @@ func TestP9_APeerThatDiesBeforeItsReplyGetsNone(t *testing.T) {
 	assert.NotContains(t, <-reply, "for the dead")
 }
 
-// reused is a table in which the peer's pid has another process after the first looks.
+// reused is a table in which the peer's pid has another process after the first reads.
 type reused struct {
 	*process.Table
 	changed chan struct{}
@@ -285,7 +288,7 @@ func TestP9_AReusedPidGetsNoReply(t *testing.T) {
 	assert.ErrorIs(t, err, ErrLost)
 }
 
-// TestAHandlerEndsWithAKilledClient: nobody has to say goodbye.
+// The client need not close the connection.
 func TestAHandlerEndsWithAKilledClient(t *testing.T) {
 	s := newService(t)
 	w := newWaiting()

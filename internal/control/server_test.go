@@ -34,10 +34,10 @@ const (
 	tick     = 5 * time.Millisecond
 )
 
-// service is a server that runs, with a socket of its own.
+// service is a running server with a separate socket.
 type service struct {
 	*Server
-	stop func() error // ends Run and gives its error
+	stop func() error // ends Run and returns its error
 }
 
 // newService makes a server that is not running yet.
@@ -69,10 +69,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// echo gives back what it is called with.
+// echo returns the body of the call.
 func echo(_ context.Context, _ Peer, c hookwire.Call) (json.RawMessage, error) { return c.Body, nil }
 
-// waiting is a handler that says when it was called, and then waits for the end of its context.
+// waiting is a handler that reports its call, and then waits for the end of its context.
 type waiting struct {
 	called chan struct{}
 	cause  chan error
@@ -95,7 +95,7 @@ func (s *service) dial(t *testing.T) *net.UnixConn {
 	return conn
 }
 
-// say writes to a new connection and gives what comes back until its end.
+// say writes to a new connection and returns everything read until its end.
 func (s *service) say(t *testing.T, text string) string {
 	t.Helper()
 	conn := s.dial(t)
@@ -161,7 +161,7 @@ func TestDoWithoutAServer(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoServer, "a stale socket is none")
 }
 
-// TestP9_OnlyWholeCallsReachAHandler: what is not exactly one call is answered with an error.
+// Anything but exactly one call is answered with an error.
 func TestP9_OnlyWholeCallsReachAHandler(t *testing.T) {
 	s := newService(t)
 	s.Handle("echo", func(context.Context, Peer, hookwire.Call) (json.RawMessage, error) {

@@ -10,12 +10,12 @@ import (
 const (
 	// full is Telegram's limit of a text, in UTF-16 units.
 	full = 4096
-	// long is the length from which a text may be a part of a longer one: an app cuts at a line break or a
-	// blank, if there is one in the last few hundred characters.
+	// long is the length from which a text may be a part of a longer one: an app cuts at a line
+	// break or a blank, if there is one in the last few hundred characters.
 	long = 3500
 )
 
-// Part is what is known of a message that may be a part of a cut text. The zero value is no part.
+// Part describes a message that may be a part of a cut text. The zero value is not a part.
 type Part struct {
 	message, date int
 	// Long reports whether another part may follow.
@@ -30,22 +30,22 @@ func Of(m *models.Message) Part {
 	return Part{message: m.ID, date: m.Date, Long: length(m.Text) >= long}
 }
 
-// isReply reports whether a message answers another one. Each message of a topic "answers" the message that
-// has opened the topic.
+// isReply reports whether a message answers another one. Each message of a topic "answers" the
+// message that has opened the topic.
 func isReply(m *models.Message) bool {
 	return m.ReplyToMessage != nil && m.ReplyToMessage.ForumTopicCreated == nil || m.ExternalReply != nil || m.ReplyToStory != nil
 }
 
-// Continues reports whether p is the part after last of one text, if both have the same sender and place. An
-// app sends all parts at once: their numbers follow each other, and the clock may pass from one second to the
-// next between two of them.
+// Continues reports whether p is the part after last of one text, if both have the same sender and
+// place. An app sends all parts at once: their numbers follow each other, and the clock may pass
+// from one second to the next between two of them.
 func (p Part) Continues(last Part) bool {
 	return last.Long && p.message == last.message+1 && last.date <= p.date && p.date <= last.date+1
 }
 
-// Join returns the text that was cut into parts. read returns the text of a part as it may be typed. A full
-// message was cut within a word. At any other cut the app has dropped a line break or a blank: a line break
-// does no harm in either place.
+// Join returns the text that was cut into parts. read returns the text of a part as it may be
+// typed. A full message was cut within a word. At any other cut the app has dropped a line break or
+// a blank: a line break does no harm in either place.
 func Join(parts []*models.Update, read func(*models.Message) string) string {
 	var b strings.Builder
 	for i, u := range parts {

@@ -2,8 +2,8 @@
 // fail.
 //
 // It promises that a call does what the function of package os with the same name does, unless Fail
-// is in force: then the call fails before it reaches the system, with the error that Fail's function
-// returns. Guard's function is asked before each call that changes something.
+// is in force: then the call fails before it reaches the system, with the error that Fail's
+// function returns. Guard's function is called before each call that changes something.
 //
 // It knows no folder and no file, and tries nothing again.
 package disk
@@ -25,15 +25,16 @@ var failing atomic.Pointer[func(op, path string) error]
 // refusing is nil in a program that holds no folder.
 var refusing atomic.Pointer[func(path string) error]
 
-// Guard makes each call that would change path ask refuse first, until end is called. If refuse returns
-// an error, the call returns it and does not reach the system. A later Guard replaces an earlier one.
+// Guard makes each call that would change path ask refuse first, until end is called. If refuse
+// returns an error, the call returns it and does not reach the system. A later Guard replaces an
+// earlier one.
 func Guard(refuse func(path string) error) (end func()) {
 	refusing.Store(&refuse)
 	return func() { refusing.CompareAndSwap(&refuse, nil) }
 }
 
-// Fail makes calls fail until end is called: fail returns the error of one call, nil for a call that
-// reaches the system. op is the name of the call in lower case, such as "rename".
+// Fail makes calls fail until end is called: fail returns the error of one call, nil for a call
+// that reaches the system. op is the name of the call in lower case, such as "rename".
 func Fail(fail func(op, path string) error) (end func()) {
 	failing.Store(&fail)
 	return func() { failing.Store(nil) }
@@ -194,8 +195,8 @@ func Read(path string, read func() ([]byte, error)) ([]byte, error) {
 	return read()
 }
 
-// Replace writes a file as a whole: with a temporary file in temp, which is on the same file system, and
-// a rename.
+// Replace writes a file as a whole: with a temporary file in temp, which is on the same file
+// system, and a rename.
 func Replace(path, temp string, data []byte, mode fs.FileMode) error {
 	if err := checkChange("create", path); err != nil {
 		return err

@@ -3,7 +3,7 @@ package each
 
 import "slices"
 
-// As gives what each element is, in their order; of none it is nil.
+// As returns as(e) for each element, in order; nil for an empty list.
 func As[E, T any](list []E, as func(E) T) (all []T) {
 	all = slices.Grow(all, len(list))
 	for _, one := range list {

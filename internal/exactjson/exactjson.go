@@ -1,6 +1,6 @@
-// Package exactjson reads JSON by exact keys, as JavaScript does: a Go struct would take "Command" for "command". An
-// object with a key that is there twice is none, for it depends on the reader which of the two counts. It makes no
-// values of its own and checks nothing below the level it reads.
+// Package exactjson reads JSON by exact keys, as JavaScript does: a Go struct would take "Command"
+// for "command". An object with a duplicate key is rejected, because readers differ in which value
+// counts. It checks nothing below the level that it reads.
 package exactjson
 
 import (
@@ -16,9 +16,9 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// Members are the members of an object in the order in which they are written. It is false for what is no object, for
-// one with something behind it, and for one with a key that is there twice; the members are then as far as they could
-// be read, the doubled ones too.
+// Members returns the members of an object in their order. It returns false if raw is not an
+// object, has trailing data or has a duplicate key; the list then ends where reading stopped and
+// includes duplicates.
 func Members(raw json.RawMessage) (list []Member, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
@@ -54,14 +54,14 @@ func Object(raw json.RawMessage) (map[string]json.RawMessage, bool) {
 	return object, true
 }
 
-// Elements are those of a list; null is none.
+// Elements returns the elements of an array. It returns false for null.
 func Elements(raw json.RawMessage) ([]json.RawMessage, bool) {
 	var list []json.RawMessage
 	err := json.Unmarshal(raw, &list)
 	return list, err == nil && list != nil
 }
 
-// Text is a string; null is none.
+// Text returns the value of a string. It returns false for null.
 func Text(raw json.RawMessage) (string, bool) {
 	var s *string
 	if json.Unmarshal(raw, &s) != nil || s == nil {

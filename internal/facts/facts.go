@@ -1,8 +1,8 @@
-// Package facts keeps small files of facts that the next run of a program needs, too.
+// Package facts keeps small files of facts for the next run of a program.
 //
-// It promises that a file that cannot be read is set aside and counts as empty, and that a disk that
-// refuses a write costs the next run a fact, and this one nothing. It is for what can be found out
-// again: nothing that must not get lost belongs there.
+// It promises that a file that cannot be read is set aside and counts as empty, and that a disk
+// that refuses a write costs the next run a fact, and this one nothing. It is for what can be found
+// out again: nothing that must not get lost belongs there.
 package facts
 
 import (
@@ -41,7 +41,7 @@ func Open[T any](folder spool.Folder, name, quarantine string, log *slog.Logger)
 	return f
 }
 
-// Get gives one fact.
+// Get returns one fact.
 func (f *File[T]) Get(key string) (T, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

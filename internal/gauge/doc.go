@@ -1,7 +1,6 @@
-// Package gauge says of this machine what is shown to people: when it was started, how much room
-// a disk has, how much memory a process takes.
+// Package gauge measures this machine for people: its boot time, the free space of a disk, the
+// memory of a process.
 //
-// It promises numbers as the kernel tells them, and an error where it does not. Nothing is decided
-// about a process on them: a pid alone is reused (see package process), and the time of the start is
-// of the wall clock, which may be set.
+// It returns the kernel's numbers, or an error. Do not decide about a process by them: a pid is
+// reused (see package process), and the boot time is of the wall clock, which may be set.
 package gauge

@@ -14,7 +14,7 @@ import (
 	files "ccbot/internal/disk"
 )
 
-// Booted is when the machine was started, to the second.
+// Booted returns the machine's boot time, to the second.
 func Booted(ctx context.Context) (time.Time, error) {
 	seconds, err := host.BootTimeWithContext(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func Memory(ctx context.Context, pid int) (bytes uint64, err error) {
 	return info.RSS, nil
 }
 
-// Sum is the memory of some processes together, in bytes, without those of which the kernel tells none: they have ended.
+// Sum returns the memory of the processes in bytes, without those that have ended.
 func Sum(ctx context.Context, pids ...int) (bytes uint64) {
 	for _, pid := range pids {
 		one, _ := Memory(ctx, pid)
@@ -49,7 +49,8 @@ func Sum(ctx context.Context, pids ...int) (bytes uint64) {
 	return bytes
 }
 
-// Files returns the size of all files below a folder, in bytes. A file that is removed during the walk does not count.
+// Files returns the size of all files below a folder, in bytes. A file that is removed during the
+// walk does not count.
 func Files(dir string) (bytes uint64) {
 	_ = files.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -63,7 +64,7 @@ func Files(dir string) (bytes uint64) {
 	return bytes
 }
 
-// Room is what a disk holds, in bytes.
+// Room is the space of a disk, in bytes.
 type Room struct {
 	Free  uint64 // for this user
 	Total uint64
@@ -78,11 +79,11 @@ func Disk(ctx context.Context, path string) (Room, error) {
 	return Room{Free: usage.Free, Total: usage.Total}, nil
 }
 
-// leastRoom is what a disk should have left, or two percent of it if that is more.
+// leastRoom is the free space that a disk should have, or two percent of the disk if that is more.
 const leastRoom = 1 << 30
 
-// Low says whether a disk is almost full, and High that it clearly is not: between them it is
-// neither, so that little comings and goings change nothing.
+// Low reports whether a disk is almost full, and High whether it clearly is not. Between the two
+// both are false, so that small changes do not toggle the state.
 func (r Room) Low() bool { return r.Free < r.least() }
 
 // High is there with Low.

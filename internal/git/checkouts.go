@@ -16,8 +16,8 @@ type Checkout struct {
 	Branch string // empty: none is checked out
 }
 
-// BranchIn returns the branch that is checked out in a linked work tree that dir is in; empty: dir is in none, or no branch
-// is checked out. It reads a few small files and does not run git.
+// BranchIn returns the branch that is checked out in a linked work tree that dir is in; empty: dir
+// is in none, or no branch is checked out. It reads a few small files and does not run git.
 func BranchIn(dir string) string {
 	w, err := worktreeAt(dir)
 	if err != nil || w == nil || !w.isKnown() {
@@ -26,8 +26,9 @@ func BranchIn(dir string) string {
 	return branchAt(w.admin)
 }
 
-// Checkouts returns the work trees of the repository that dir is in, the first one first, then by the branch; none if the
-// repository has one only. A folder that is gone, or that git knows by another path, is none.
+// Checkouts returns the work trees of the repository that dir is in: the first one, then the others
+// by branch. It returns nil if the repository has only one. It omits a folder that is gone or that
+// git knows by another path.
 func Checkouts(dir string) []Checkout {
 	first, ok := findRoot(dir)
 	if w, err := worktreeAt(dir); err == nil && w != nil && w.isKnown() {
@@ -59,7 +60,8 @@ func Checkouts(dir string) []Checkout {
 	return append([]Checkout{{Dir: first, Branch: branchAt(folder)}}, all...)
 }
 
-// isKnown reports whether git knows the work tree by its folder. A copy of a work tree's .git file makes no work tree.
+// isKnown reports whether git knows the work tree by its folder. A copy of a work tree's .git file
+// makes no work tree.
 func (w *Worktree) isKnown() bool {
 	known, err := w.knownPath()
 	return err == nil && ownfile.Same(filepath.Join(known, ".git"), filepath.Join(w.Dir, ".git"))

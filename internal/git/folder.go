@@ -11,15 +11,16 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// errElsewhere is returned for a work tree that has its history from another place. An unpacked archive can bring such a
-// .git, and git would compare the folder with the commits of any repository of this user.
+// errElsewhere is returned for a work tree that has its history from another place. An unpacked
+// archive can bring such a .git, and git would compare the folder with the commits of any
+// repository of this user.
 var errElsewhere = errors.New("git: the repository is another folder's")
 
 func elsewhere(why string) error { return &Refused{Said: "its .git " + why, err: errElsewhere} }
 
-// folderOf returns git's own folder of the work tree root, if it belongs to that work tree: it is root/.git, it is in root,
-// it is a linked work tree's that names root, or it is in git's folder of the work tree above, as a submodule's is. No link
-// leads from it to commits.
+// folderOf returns git's own folder of the work tree root, if it belongs to that work tree: it is
+// root/.git, it is in root, it is a linked work tree's that names root, or it is in git's folder of
+// the work tree above, as a submodule's is. No link leads from it to commits.
 func folderOf(root string) (string, error) {
 	mark := filepath.Join(root, ".git")
 	info, err := os.Lstat(mark)
@@ -105,8 +106,8 @@ func isLink(d fs.DirEntry) bool {
 	return known && s.Nlink > 1
 }
 
-// linksNowhere reports an error if what names commits, the index, or a file that git appends to is a link. Objects do not
-// matter: without the name of a commit git shows none of them.
+// linksNowhere reports an error if what names commits, the index, or a file that git appends to is
+// a link. Objects do not matter: without the name of a commit git shows none of them.
 func linksNowhere(folder string) error {
 	for _, name := range []string{"HEAD", "index", "packed-refs", "refs", "reftable", "logs", "worktrees"} {
 		err := filepath.WalkDir(filepath.Join(folder, name), func(_ string, d fs.DirEntry, err error) error {

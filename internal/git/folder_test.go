@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An unpacked archive may bring a .git that leads to any repository of this user. Nothing of that repository is shown.
+// An unpacked archive may bring a .git that leads to any repository of this user. Nothing of that
+// repository is shown.
 func TestP9_RepositoryElsewhereIsNotShown(t *testing.T) {
 	head := "ref: refs/heads/main\n"
 	tests := []struct {

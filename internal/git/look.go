@@ -23,22 +23,25 @@ const (
 	patience = 2 * time.Second
 	// afterwards is how long what git may have left behind can hold its output.
 	afterwards = 200 * time.Millisecond
-	// maxOutput is what is kept of an answer: all that matters stands at its start, but for the last of very many
-	// files that are not tracked.
+	// maxOutput limits the kept output of git. Only the last of very many untracked files are cut
+	// off.
 	maxOutput = 64 << 10
-	// maxMemory is what git may allocate: a repository can name a file without an end, which git reads as one line.
+	// maxMemory limits git's memory: a repository can name an endless file, which git reads as one
+	// line.
 	maxMemory = 1 << 30
-	// maxComplaint is what is kept of what git says beside its answer.
+	// maxComplaint limits the kept standard error of git.
 	maxComplaint = 1 << 10
 )
 
-// errName says that the repository has a filter or a hook that cannot be switched off safely by its name.
+// errName says that the repository has a filter or a hook that cannot be switched off safely by its
+// name.
 var errName = errors.New("git: a filter or a hook has a strange name")
 
-// Compare tells the state of the repository that dir is in, and what has changed in its work tree since a commit; since
-// may be empty. A nil state without an error says that dir is in no repository, or that there is no git. env is git's whole
-// environment, but for variables that would lead it elsewhere. The changes are nil without a commit, and with an error
-// beside the state where the repository has no such commit or git is too slow.
+// Compare returns the state of the repository that dir is in, and the changes in its work tree
+// since a commit; since may be empty. A nil state without an error means that dir is in no
+// repository, or that git is not installed. env is git's environment, without variables that would
+// lead it elsewhere. Without since the changes are nil. If the repository has no such commit or git
+// is too slow, Compare returns the state and an error.
 func Compare(ctx context.Context, dir string, env []string, since string) (*State, *Changes, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -73,7 +76,8 @@ func Compare(ctx context.Context, dir string, env []string, since string) (*Stat
 // commitID is a commit's whole id, of either of git's hashes.
 var commitID = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// figures are those of " 2 files changed, 3 insertions(+), 1 deletion(-)"; one that is 0 is left out.
+// figures matches the numbers of " 2 files changed, 3 insertions(+), 1 deletion(-)"; git omits a
+// zero.
 var figures = lazyregexp.New(`(\d+) (file|insertion|deletion)`)
 
 func parseShortstat(said string) (c Changes) {
@@ -84,7 +88,8 @@ func parseShortstat(said string) (c Changes) {
 	return c
 }
 
-// findRoot looks upwards for what git takes for a repository, so that most directories cost no process.
+// findRoot looks upwards for what git takes for a repository, so that most directories cost no
+// process.
 func findRoot(dir string) (string, bool) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(dir) {
@@ -94,7 +99,7 @@ func findRoot(dir string) (string, bool) {
 		mark := filepath.Join(dir, ".git")
 		info, err := os.Stat(mark)
 		if err == nil && info.IsDir() {
-			_, err = os.Lstat(filepath.Join(mark, "HEAD")) // else git passes it over
+			_, err = os.Lstat(filepath.Join(mark, "HEAD")) // otherwise git ignores it
 		}
 		if err == nil && (info.IsDir() || info.Mode().IsRegular()) {
 			return dir, true
@@ -109,27 +114,28 @@ func findRoot(dir string) (string, bool) {
 type caller struct {
 	program, dir string
 	env          []string
-	options      []string // stand before every command, too
+	options      []string // also precede every command
 }
 
-// always stands before every command: nothing is locked or written; no hook, no file system monitor and no program that
-// proves signatures runs.
+// always precedes every command. It disables locks and writes, hooks, file system monitors and
+// programs that verify signatures.
 var always = []string{"--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
 	"-c", "log.showSignature=false"}
 
-// run gives the start of what git said.
+// run returns the start of git's output.
 func (g caller) run(ctx context.Context, args ...string) ([]byte, error) {
 	said := &start{limit: maxOutput}
 	err := g.ask(ctx, "", said, args...)
 	return said.kept.Bytes(), err
 }
 
-// ask gives git an input, and takes the start of what it says.
+// ask runs git with an input, and writes the start of its output to said.
 func (g caller) ask(ctx context.Context, input string, said io.Writer, args ...string) error {
 	complaint := &start{limit: maxComplaint}
 	cmd := exec.CommandContext(ctx, g.program, slices.Concat(always, g.options, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, afterwards
-	// The configuration may name another folder for a linked work tree (core.worktree): git would write its files there.
+	// The configuration may name another folder for a linked work tree (core.worktree): git would
+	// write its files there.
 	if mark, err := os.Lstat(filepath.Join(g.dir, ".git")); err == nil && mark.Mode().IsRegular() {
 		cmd.Env = append(slices.Clip(cmd.Env), "GIT_WORK_TREE="+g.dir)
 	}
@@ -150,7 +156,7 @@ func (g caller) ask(ctx context.Context, input string, said io.Writer, args ...s
 	return wording.Errorf("git in %s: %w", wording.Path(g.dir), err)
 }
 
-// Refused is what git says when it does not do what it is asked for.
+// Refused is git's refusal of a command.
 type Refused struct {
 	Said string // its own words, several lines perhaps
 	err  error
@@ -165,14 +171,14 @@ func (e *Refused) Masked(m wording.Mask) string {
 	return m.Error(e.err) + ": " + wording.Text(strings.TrimSpace(e.Said)).String()
 }
 
-// programsOff are options that switch off the programs that the configuration names for the conversion of files, which
-// git would run to see whether a file has changed, and to check it out, and those that are hooks (since 2.54). With
-// git-lfs a touched file may then look changed.
+// programsOff are options that switch off the programs that the configuration names for the
+// conversion of files, which git would run to see whether a file has changed, and to check it out,
+// and those that are hooks (since 2.54). With git-lfs a touched file may then look changed.
 func (g caller) programsOff(ctx context.Context) ([]string, error) {
 	said, err := g.run(ctx, "config", "-z", "--name-only", "--get-regexp", `^(filter\..*\.(clean|smudge|process)|hook\..*\.command)$`)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
-		return nil, nil // there are none
+		return nil, nil // no worktrees
 	}
 	if err != nil {
 		return nil, err
@@ -195,16 +201,17 @@ func (g caller) programsOff(ctx context.Context) ([]string, error) {
 	return off, nil
 }
 
-// clean is an environment without git's own variables, in which git asks nobody and fetches nothing.
+// clean returns env without git's variables; in it git does not prompt and does not fetch.
 func clean(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LC_ALL=")
 	})
-	// A repository that was cloned in part would fetch what it lacks, by whatever program its configuration names.
+	// A repository that was cloned in part would fetch what it lacks, by whatever program its
+	// configuration names.
 	return append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 }
 
-// parse reads the porcelain format, version 2, with NUL behind each line.
+// parse reads the porcelain format, version 2, with NUL after each line.
 func parse(said []byte) (s State, untracked int) {
 	for line := range bytes.SplitSeq(said, []byte{0}) {
 		text := string(line)
@@ -222,8 +229,8 @@ func parse(said []byte) (s State, untracked int) {
 	return s, untracked
 }
 
-// start keeps the first bytes of what is written to it. The buffer is not embedded: io.Copy would use its ReadFrom, which
-// knows no limit.
+// start keeps the first bytes of what is written to it. The buffer is not embedded: io.Copy would
+// use its ReadFrom, which knows no limit.
 type start struct {
 	kept  bytes.Buffer
 	limit int
@@ -245,7 +252,7 @@ type State struct {
 	At     time.Time `json:"at"`
 }
 
-// Changes are what a work tree has beside a commit, committed since or not.
+// Changes counts the changes of a work tree since a commit, committed or not.
 type Changes struct {
 	Files      int `json:"files"`
 	Insertions int `json:"inserted_lines"`

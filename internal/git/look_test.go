@@ -16,7 +16,7 @@ import (
 	"ccbot/internal/programtest"
 )
 
-// repo is a repository of its own, whatever the machine is configured to.
+// repo is a separate repository, independent of the machine's configuration.
 type repo struct {
 	t   *testing.T
 	dir string
@@ -255,7 +255,7 @@ func TestLookRunsNothingThatTheRepositoryNames(t *testing.T) {
 	}
 }
 
-// TestCompare: what was committed since counts as what was not.
+// Committed and uncommitted changes count alike.
 func TestCompare(t *testing.T) {
 	r := newRepo(t)
 	first := r.commit("a")
@@ -287,7 +287,7 @@ func TestCompare(t *testing.T) {
 	assert.Nil(t, c)
 }
 
-// The agent may run git at the same moment: a lock of ours would make it fail.
+// The agent may run git at the same moment: a lock of ccbot would make it fail.
 func TestLookChangesNothing(t *testing.T) {
 	r := newRepo(t)
 	r.commit("a")
@@ -338,7 +338,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What runs copies its output into it as io.Copy does.
+// os/exec copies the output into it as io.Copy does.
 func TestOnlyTheStartIsKept(t *testing.T) {
 	s := &start{limit: 10}
 	n, err := io.Copy(s, strings.NewReader(strings.Repeat("x", 1<<20)))

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP9_GitsMemoryIsBounded lets a repository name files without an end, which git reads as one line.
+// TestP9_GitsMemoryIsBounded lets a repository name files without an end, which git reads as one
+// line.
 func TestP9_GitsMemoryIsBounded(t *testing.T) {
 	for name, plant := range map[string]func(r repo){
 		"configured":        func(r repo) { r.git("config", "core.attributesFile", "/dev/zero") },

@@ -19,10 +19,11 @@ import (
 // Moment is a work tree as it was.
 type Moment struct {
 	Tree string `json:"tree"` // id of a commit or a tree; empty: there was no file
-	// Objects is a folder with those objects of the tree that the repository does not have; empty: there are none.
+	// Objects is a folder with the objects of the tree that the repository does not have; empty: it
+	// has all.
 	Objects string `json:"-"`
-	// Known has the files that are known by their prints only: untracked files, files that are too large, and files whose
-	// content may not be shown. Partial says that there were more of them.
+	// Known has the files that are known by their prints only: untracked files, files that are too
+	// large, and files whose content may not be shown. Partial says that there were more of them.
 	Known   map[string]Print `json:"known,omitempty"`
 	Partial bool             `json:"partial,omitempty"`
 	At      time.Time        `json:"at,omitzero"`
@@ -31,11 +32,13 @@ type Moment struct {
 var (
 	// kept limits the content that a moment has. Files beyond it are known by their prints.
 	kept = bounds{file: 4 << 20, all: 32 << 20, files: 5000}
-	// compared limits the content that is compared with a moment. Git treats a larger file as binary.
+	// compared limits the content that is compared with a moment. Git treats a larger file as
+	// binary.
 	compared = bounds{file: 64 << 20, all: 256 << 20, files: 50_000}
 )
 
-// Mark remembers the work tree as it is. What the repository does not have of it is written into the folder objects.
+// Mark records the work tree. Objects that the repository does not have are written into the folder
+// objects.
 func (t *Tree) Mark(ctx context.Context, objects string) (Moment, error) {
 	m := Moment{Objects: objects, Known: make(map[string]Print), At: time.Now().UTC()}
 	if err := os.MkdirAll(objects, 0o700); err != nil {
@@ -70,13 +73,13 @@ func (t *Tree) behindLink(path string) bool {
 	return err != nil || real != dir
 }
 
-// ErrNoMoment says that the repository does not have the commit or tree of a moment any more.
+// ErrNoMoment is returned if the repository no longer has the commit or tree of a moment.
 var ErrNoMoment = errors.New("git: the moment is not known")
 
 // Change is a file that has changed.
 type Change struct {
 	Path    string // with slashes, from the tree's root; a repository that is not tracked has a slash at its end
-	From    string // its earlier path, where it was renamed
+	From    string // its earlier path, if it was renamed
 	Status  Status
 	Added   int // lines
 	Deleted int
@@ -185,7 +188,8 @@ func (t *Tree) judged(c Change) Change {
 	return c
 }
 
-// pathspec limits git to the tree's folder. A file that was moved into the folder is then a new file.
+// pathspec limits git to the tree's folder. A file that was moved into the folder is then a new
+// file.
 func (t *Tree) pathspec() []string {
 	if t.folder == "." {
 		return nil
@@ -228,13 +232,14 @@ func (t *Tree) isNew(m Moment, path string) bool {
 	return !there || p.Time >= m.At.UnixNano() // an older file may be one that the moment does not name
 }
 
-// comparing is git's command that compares the copy of the index with a tree, without the programs that the repository
-// names. It compares a submodule by its commit only: otherwise git would have to run there.
+// comparing is git's command that compares the copy of the index with a tree, without the programs
+// that the repository names. It compares a submodule by its commit only: otherwise git would have
+// to run there.
 var comparing = []string{"diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative",
 	"--ignore-submodules=dirty", "--submodule=short", "--find-renames", "-l400", "-O/dev/null"}
 
-// reading returns a caller with the objects of a moment. Its work tree is the folder of the copies, because git may read a
-// file of the work tree instead of an object.
+// reading returns a caller with the objects of a moment. Its work tree is the folder of the copies,
+// because git may read a file of the work tree instead of an object.
 func (t *Tree) reading(m Moment) caller {
 	if m.Objects == "" {
 		return t.amongCopies(t.git)

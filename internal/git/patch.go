@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// maxPatch is what is kept of the patch of a file.
+	// maxPatch limits the kept patch of a file.
 	maxPatch = 1 << 20
 	// maxCounted and maxCountedAll bound what is read of files that are not tracked.
 	maxCounted    = 4 << 20
 	maxCountedAll = 32 << 20
-	// binaryWithin is how far git looks for a zero byte, which no text has.
+	// binaryWithin is the number of bytes in which git searches for a zero byte, which no text has.
 	binaryWithin = 8000
 )
 
-// Patch are the hunks of a file, of those that Since has given; empty where no line has changed. cut says that there is
-// more.
+// Patch are the hunks of a file, of those that Since has given; empty where no line has changed.
+// cut says that there is more.
 func (t *Tree) Patch(ctx context.Context, m Moment, c Change) (text string, cut bool, err error) {
 	if c.Withheld || t.taken.untaken[c.Path] != 0 { // its content in the index is out of date
 		return "", false, nil
@@ -52,13 +52,14 @@ func (t *Tree) Patch(ctx context.Context, m Moment, c Change) (text string, cut 
 	return hunks(said.kept.String()), said.cut, nil
 }
 
-// hunkHead is the line before a hunk: how many lines it has of the old and of the new file, 1 where that is left out.
+// hunkHead matches the line before a hunk, with its number of lines in the old and in the new file.
+// Git omits a 1.
 var hunkHead = lazyregexp.New(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
 // hunks is a patch without all that stands around its hunks.
 func hunks(patch string) string {
 	var kept strings.Builder
-	before, after := 0, 0 // lines of the hunk that are to come
+	before, after := 0, 0 // lines of the hunk that follow
 	for line := range strings.Lines(patch) {
 		switch head := hunkHead.FindStringSubmatch(line); {
 		case before <= 0 && after <= 0 && head != nil:
@@ -112,7 +113,7 @@ func lines(data []byte) int {
 	return n
 }
 
-// newFile counts the lines of a file that is not tracked, where it has no more bytes than there is room for in all.
+// newFile counts the lines of an untracked file, unless it has more bytes than room.
 func (t *Tree) newFile(path string, room *int64) Change {
 	c := Change{Path: path, Status: Untracked}
 	p, mode, ok := t.print(path)

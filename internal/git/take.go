@@ -33,8 +33,8 @@ type taken struct {
 	cut     bool               // there are more changed files
 }
 
-// take brings the copy of the index up to date with the work tree. Git reads no file there by its name: it gets copies of
-// the files that Files has opened. g writes the objects.
+// take brings the copy of the index up to date with the work tree. Git reads no file there by its
+// name: it gets copies of the files that Files has opened. g writes the objects.
 func (t *Tree) take(ctx context.Context, g caller, room bounds) (is taken, err error) {
 	changed, cut, err := g.list(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules=dirty")
 	if err != nil {
@@ -86,8 +86,8 @@ func (g caller) update(ctx context.Context, paths []string, how ...string) error
 	return g.ask(ctx, strings.Join(paths, "\x00")+"\x00", &start{}, append(args, "--stdin")...)
 }
 
-// amongCopies returns a caller whose work tree is the folder of the copies. If there is no copy of a .gitattributes, git
-// takes it from the index.
+// amongCopies returns a caller whose work tree is the folder of the copies. If there is no copy of
+// a .gitattributes, git takes it from the index.
 func (t *Tree) amongCopies(g caller) caller {
 	g.dir = t.copies()
 	g.env = append(g.env[:len(g.env):len(g.env)], "GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.copies())
@@ -115,8 +115,8 @@ func (t *Tree) copy(to *os.Root, path, rel string, size int64) error {
 	return errors.Join(err, out.Close())
 }
 
-// mayShow reports whether the content of a file may be shown. It may if Files opens the file, and if the file exists only
-// in the index.
+// mayShow reports whether the content of a file may be shown. It may if Files opens the file, and
+// if the file exists only in the index.
 func (t *Tree) mayShow(path string) bool {
 	rel, inside := t.within(path)
 	if !inside {

@@ -17,12 +17,13 @@ import (
 	"ccbot/internal/wording"
 )
 
-// Tree is the work tree of a repository, opened for one Mark, or for one Since and the Patches after it. It has a copy of
-// the repository's index, in a folder of its own: what git finds out about the files is noted there, and objects that git
-// writes lie there. So the repository stays as it is.
+// Tree is the work tree of a repository, opened for one Mark, or for one Since and the Patches
+// after it. Git notes its findings in a copy of the index, in a separate folder, and writes objects
+// there. So the repository stays as it is.
 //
-// A tree is opened for a folder in it. Git compares all files with its index, but it reports only their names. The content of
-// a file reaches an object or a patch only if the file is in that folder and Files opens it: git reads a copy of it.
+// A tree is opened for a folder in it. Git compares all files with its index, but it reports only
+// their names. The content of a file reaches an object or a patch only if the file is in that
+// folder and Files opens it: git reads a copy of it.
 type Tree struct {
 	Root    string // top folder, without links
 	folder  string // path of the folder from Root, with slashes; "." is Root
@@ -37,21 +38,22 @@ type Tree struct {
 
 // Files opens the files of the folder that a tree is opened for.
 type Files interface {
-	// Open opens a file for reading if its content may be shown. rel is the path from the folder. At most info.Size() bytes
-	// are read.
+	// Open opens a file for reading if its content may be shown. rel is the path from the folder.
+	// At most info.Size() bytes are read.
 	Open(rel string) (f *os.File, info fs.FileInfo, err error)
 }
 
 const (
 	// maxIndex bounds the copy: this is an index of some million files.
 	maxIndex = 512 << 20
-	// maxList is what is kept of a list of files.
+	// maxList limits the kept output of a list of files.
 	maxList = 4 << 20
 )
 
-// OpenTree opens the work tree that dir is in, for that folder; nil without an error: it is in none, or there is no git. A bare repository
-// has none, also where its worktrees lie around it. files are those of dir. env is as for [Compare]. The tree's folder lies in work until the tree
-// is closed: what a kill leaves there is removed by the owner of work.
+// OpenTree opens the work tree that dir is in, for that folder. It returns nil without an error if
+// there is no work tree or no git; a bare repository has none, even if its worktrees are around it.
+// files are dir's. env is as for [Compare]. The tree's folder is in work until the tree is closed;
+// after a kill the owner of work removes it.
 func OpenTree(ctx context.Context, dir string, files Files, env []string, work string) (*Tree, error) {
 	g, err := open(ctx, dir, env)
 	if g == nil || err != nil {
@@ -81,13 +83,13 @@ func OpenTree(ctx context.Context, dir string, files Files, env []string, work s
 	if t.work, err = os.MkdirTemp(work, "open-"); err != nil {
 		return nil, err
 	}
-	// Git would put what it shares between two indexes beside the repository's.
+	// Git would put a shared index next to the repository's.
 	t.git.options = append(t.git.options, "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.safecrlf=false",
 		"-c", "core.bigFileThreshold=64m", "-c", "core.sharedRepository=0600")
 	copied := filepath.Join(t.work, "index")
 	t.git.env = append(t.git.env, "GIT_WORK_TREE="+t.Root, "GIT_INDEX_FILE="+copied)
 	t.git = t.with(t.written())
-	if err = errors.Join(os.Mkdir(t.written(), 0o700), os.Mkdir(t.copies(), 0o700)); err == nil { // without objects it is no repository
+	if err = errors.Join(os.Mkdir(t.written(), 0o700), os.Mkdir(t.copies(), 0o700)); err == nil {
 		err = copyIndex(t.absolute(lines[2]), copied)
 	}
 	if err == nil {
@@ -126,7 +128,7 @@ func (t *Tree) within(path string) (rel string, ok bool) {
 // Close removes the copy of the index.
 func (t *Tree) Close() error { return os.RemoveAll(t.work) }
 
-// written is where git writes objects that nobody needs for longer.
+// written returns the folder for objects of temporary use.
 func (t *Tree) written() string { return filepath.Join(t.work, "objects") }
 
 // copies returns the folder from which git reads the content of changed files.
@@ -139,8 +141,8 @@ func (t *Tree) absolute(path string) string {
 	return filepath.Join(t.Root, path)
 }
 
-// copyIndex copies an index with its time: a file that has changed in the moment in which the index was written is
-// known by that.
+// copyIndex copies an index with its time: a file that has changed in the moment in which the index
+// was written is known by that.
 func copyIndex(from, to string) error {
 	f, info, err := ownfile.Open(from, ownfile.Links|ownfile.Others)
 	switch {
@@ -171,7 +173,8 @@ func (t *Tree) refresh(ctx context.Context) error {
 	return err
 }
 
-// Head is the branch that is checked out, empty for none, and the commit, empty before the first one.
+// Head is the branch that is checked out, empty for none, and the commit, empty before the first
+// one.
 func (t *Tree) Head(ctx context.Context) (branch, commit string) {
 	said, err := t.git.run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
 	if err == nil {
@@ -184,7 +187,7 @@ func (t *Tree) Head(ctx context.Context) (branch, commit string) {
 	return branch, commit
 }
 
-// list gives the parts of an answer that end with NUL; cut says that there are more.
+// list returns the NUL-terminated parts of git's output; cut means that there are more.
 func (g caller) list(ctx context.Context, args ...string) (parts []string, cut bool, err error) {
 	said := &start{limit: maxList}
 	if err := g.ask(ctx, "", said, args...); err != nil {
@@ -199,7 +202,8 @@ func (s *start) parts() []string {
 	return parts[:len(parts)-1]
 }
 
-// with is a caller that writes objects into a folder, and finds them in the repository and in more folders.
+// with is a caller that writes objects into a folder, and finds them in the repository and in more
+// folders.
 func (t *Tree) with(objects string, more ...string) caller {
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	var folders []string
@@ -246,13 +250,13 @@ func (s *sorter) Write(p []byte) (int, error) {
 	}
 }
 
-// Print is what is known of a file without reading it.
+// Print identifies the content of a file without reading it.
 type Print struct {
 	Size int64 `json:"size"`
 	Time int64 `json:"time"` // of its last change, in nanoseconds
 }
 
-// print is that of a path of the tree.
+// print returns the Print and the mode of a path.
 func (t *Tree) print(path string) (p Print, mode fs.FileMode, ok bool) {
 	info, err := os.Lstat(filepath.Join(t.Root, path))
 	if err != nil {

@@ -301,7 +301,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		what := fmt.Sprint(info.Mode())
-		// What git finds there, and need not write, gets a new time.
+		// An object that git finds there, and need not write, gets a new time.
 		if !strings.Contains(path, "/.git/objects/") && !strings.Contains(path, "/.git/sharedindex.") {
 			what += fmt.Sprint(info.ModTime().UnixNano())
 		}
@@ -374,7 +374,7 @@ func TestAPipeInThePlaceOfAFile(t *testing.T) {
 	assert.Empty(t, r.since(m))
 }
 
-// What a moment has goes with its folder.
+// A moment depends on its folder of objects.
 func TestAMomentWhoseObjectsAreGone(t *testing.T) {
 	r := newRepo(t)
 	r.commit("a")
@@ -420,7 +420,8 @@ func TestOpenTreeSaysWhatGitRefuses(t *testing.T) {
 	assert.Contains(t, refused.Said, "config")
 }
 
-// Each of these programs would run without the guards, see TestLookRunsNothingThatTheRepositoryNames.
+// Each of these programs would run without the guards, see
+// TestLookRunsNothingThatTheRepositoryNames.
 func TestATreeRunsNothingThatTheRepositoryNames(t *testing.T) {
 	r := newRepo(t)
 	r.file("a", "one\n")
@@ -527,7 +528,7 @@ func FuzzHunks(f *testing.F) {
 	})
 }
 
-// TestP9_WhatGitKeepsIsItsUsersAlone, whatever the umask is: copies of what is not committed are among it.
+// The modes do not depend on the umask, because the objects contain uncommitted content.
 func TestP9_WhatGitKeepsIsItsUsersAlone(t *testing.T) {
 	r := newRepo(t)
 	r.file("a", "1\n")
@@ -547,7 +548,7 @@ func TestP9_WhatGitKeepsIsItsUsersAlone(t *testing.T) {
 	assert.Greater(t, seen, 4, "two objects, each in a folder")
 }
 
-// ending is a context that ends after it was asked so many times.
+// ending is a context that ends after *left calls.
 type ending struct {
 	context.Context
 	left *int
@@ -560,7 +561,7 @@ func (e ending) Err() error {
 	return nil
 }
 
-// Git tells of hundreds of thousands of files within a second; each of them is looked at.
+// Git lists hundreds of thousands of files within a second, but each is then read.
 func TestTheLookAtUntrackedFilesEndsWithItsContext(t *testing.T) {
 	r := newRepo(t)
 	for _, name := range []string{"a", "b", "c"} {
@@ -589,7 +590,8 @@ func (s swapping) Open(rel string) (*os.File, fs.FileInfo, error) {
 	return f, info, err
 }
 
-// TestP9_GitReadsOpenedFile: the content that git shows or keeps is read from the file that was opened, not by its name.
+// TestP9_GitReadsOpenedFile: the content that git shows or keeps is read from the file that was
+// opened, not by its name.
 func TestP9_GitReadsOpenedFile(t *testing.T) {
 	r := newRepo(t)
 	start := r.commit("a")

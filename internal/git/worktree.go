@@ -18,27 +18,27 @@ import (
 	"ccbot/internal/wording"
 )
 
-// Worktree is a work tree beside that of its repository, which this program has made.
+// Worktree is a linked work tree that this program has made.
 type Worktree struct {
 	Dir    string // its top folder, without links
-	Of     string // that of the repository's first work tree
+	Of     string // top folder of the repository's first work tree
 	Branch string // that was made with it, under its folder's name
 	made   time.Time
 	admin  string // the repository's own folder about it
 }
 
-// ours is the file in a work tree's own folder of the repository that says who has made the work tree. It is
+// ours is the file in a work tree's folder of the repository that marks ccbot as its maker. It is
 // written last, and git removes it with the rest.
 const ours = "ccbot"
 
-// mostNames is how many folders of a work tree may stand beside it.
+// mostNames limits the folders of work trees next to one repository.
 const mostNames = 1000
 
-// AddWorktree makes a work tree beside that of the repository that dir is in, called like it with a number, with a
-// branch of about that name at the commit that is checked out. One that was made before, in which nothing was done and that
-// free allows, is taken instead: who died behind AddWorktree finds it again. free says where none may be: ErrTaken goes
-// on with the next number. No hook and no filter runs. ctx bounds it. nil without an error: dir is in no repository, or
-// there is no git.
+// AddWorktree makes a work tree next to the repository's that dir is in, named after it with a
+// number, with a branch of about that name at the checked-out commit. It reuses an earlier one
+// without work that free allows, so that a crash after AddWorktree leaks none. free returns an
+// error for a folder that must not be used; after ErrTaken the next number is tried. No hook and no
+// filter runs. It returns nil without an error if dir is in no repository, or if there is no git.
 func AddWorktree(ctx context.Context, dir string, env []string, free func(dir string) error) (*Worktree, error) {
 	g, err := open(ctx, dir, env)
 	if g == nil || err != nil {
@@ -110,8 +110,8 @@ func (g *caller) addAt(ctx context.Context, path, commit string) (*Worktree, err
 	return FindWorktree(path)
 }
 
-// checkOut fills a new work tree. Git is opened in it, because the repository's configuration may have filters for this
-// work tree only.
+// checkOut fills a new work tree. Git is opened in it, because the repository's configuration may
+// have filters for this work tree only.
 func checkOut(ctx context.Context, path string, env []string) error {
 	g, err := open(ctx, path, env)
 	if g == nil || err != nil {
@@ -121,11 +121,12 @@ func checkOut(ctx context.Context, path string, env []string) error {
 	return err
 }
 
-// leftover gives the work tree at a path, if this program has made it at that commit and nothing has happened to it since.
+// leftover returns the work tree at path if this program made it at that commit and nothing has
+// changed since.
 func (g *caller) leftover(ctx context.Context, path, commit string) (*Worktree, error) {
 	w, err := FindWorktree(path)
 	if err != nil || w == nil || w.Of != g.dir || w.Dir != path {
-		return nil, nil // what cannot be read is not free either
+		return nil, nil // an unreadable one is not free either
 	}
 	in := *g
 	in.dir = path
@@ -139,8 +140,8 @@ func (g *caller) leftover(ctx context.Context, path, commit string) (*Worktree, 
 	return w, nil
 }
 
-// makeBranch makes a branch that nobody has: after an error it is nothing of this call's. So it is not given up in the
-// middle.
+// makeBranch makes a branch that does not exist. A cancelled update could leave it unknown whether
+// this call made it, so the call ignores ctx after its start.
 func (g *caller) makeBranch(ctx context.Context, name, commit string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -161,12 +162,12 @@ func (g *caller) dropBranch(ctx context.Context, name, commit string) error {
 	return err
 }
 
-// goesOnWith reports whether a rebase or a bisection has begun that ends on a branch: until then no branch is checked out
-// there.
+// goesOnWith reports whether a rebase or a bisection has begun that ends on a branch: until then no
+// branch is checked out there.
 func (g *caller) goesOnWith(name string) bool {
 	first := filepath.Join(g.dir, ".git")
 	folders := []string{first}
-	others, _ := os.ReadDir(filepath.Join(first, "worktrees")) // mostly there is none
+	others, _ := os.ReadDir(filepath.Join(first, "worktrees")) // mostly it does not exist
 	for _, other := range others {
 		folders = append(folders, filepath.Join(first, "worktrees", other.Name()))
 	}
@@ -181,7 +182,8 @@ func (g *caller) goesOnWith(name string) bool {
 	return false
 }
 
-// notInBranch is what goes from a folder's name into no name of a branch: git does not take it, or takes it for a pattern.
+// notInBranch matches the characters of a folder's name that are left out of a branch name, because
+// git refuses them or takes them for a pattern.
 var notInBranch = lazyregexp.New(`[^\pL\pN_-]+`)
 
 // branchOf is the name of the branch that is made with the work tree of a folder.
@@ -201,7 +203,7 @@ func mark(path, name string) error {
 	return os.WriteFile(filepath.Join(w.admin, ours), []byte(name+"\n"), 0o600)
 }
 
-// undoing is how long the removal of what a failed attempt has left may take: many files may be checked out by then.
+// undoing limits the removal of a failed attempt: many files may be checked out.
 const undoing = 20 * time.Second
 
 // undo takes away what a failed attempt has made: the folder, and the branch.
@@ -216,8 +218,9 @@ func (g *caller) undo(ctx context.Context, path, branch, commit string) error {
 	return err
 }
 
-// FindWorktree gives the work tree that dir is in, if this program has made it; nil without an error: it is in none.
-// A folder that only has a copy of a work tree's .git file is none: git knows the work tree by another path.
+// FindWorktree returns the work tree that dir is in, or nil if this program has not made one there.
+// A folder with a mere copy of a work tree's .git file does not count: git knows the work tree by
+// another path.
 func FindWorktree(dir string) (*Worktree, error) {
 	w, err := worktreeAt(dir)
 	if w == nil || err != nil {
@@ -252,7 +255,7 @@ func (w *Worktree) knownPath() (string, error) {
 	return filepath.Dir(mark), nil
 }
 
-// unless is an error that is none of those that are an answer.
+// unless returns err, or nil if err matches one of answers.
 func unless(err error, answers ...error) error {
 	for _, answer := range answers {
 		if errors.Is(err, answer) {
@@ -268,7 +271,8 @@ func TopOf(dir string) string {
 	return root
 }
 
-// MainOf is the top folder of the repository's first work tree, where dir is in another one of them; else empty.
+// MainOf returns the top folder of the repository's first work tree if dir is in another one;
+// otherwise "".
 func MainOf(dir string) string {
 	w, err := worktreeAt(dir)
 	if w == nil || err != nil {
@@ -277,7 +281,7 @@ func MainOf(dir string) string {
 	return w.Of
 }
 
-// worktreeAt gives the work tree beside the first one of its repository that dir is in, whoever has made it.
+// worktreeAt returns the linked work tree that dir is in, regardless of its maker.
 func worktreeAt(dir string) (*Worktree, error) {
 	root, ok := findRoot(dir)
 	if !ok {
@@ -300,10 +304,10 @@ func worktreeAt(dir string) (*Worktree, error) {
 	return &Worktree{Dir: root, admin: admin, Of: filepath.Dir(first)}, nil
 }
 
-// Work is what keeps a work tree from being removed.
+// Work is the reason why a work tree must not be removed.
 type Work string
 
-// The kinds of work. Files that git is told to ignore are none.
+// The kinds of work. Ignored files do not count.
 const (
 	Uncommitted Work = "uncommitted" // something is changed, staged or untracked
 	Unmerged    Work = "unmerged"    // commits that no other branch, tag or remote branch has
@@ -314,7 +318,7 @@ const (
 // unfinished are the files that git keeps while something is under way.
 var unfinished = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply", "sequencer"}
 
-// Work says what work a work tree has; empty: none.
+// Work returns the kind of work in a work tree, or "".
 func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
 	g, err := open(ctx, w.Dir, env)
 	switch {
@@ -328,7 +332,8 @@ func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
 			return Unfinished, nil
 		}
 	}
-	// In a submodule git would run what that one has configured. Git removes no work tree that has any.
+	// In a submodule git would run what that one has configured. Git removes no work tree that has
+	// any.
 	said, err := g.run(ctx, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
 	switch {
 	case err != nil:
@@ -359,8 +364,8 @@ func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
 	return "", nil
 }
 
-// stashed reports whether one of the stashes, which all work trees of a repository share, may have been made here:
-// it names the branch, or no branch at all, or it is younger than the work tree.
+// stashed reports whether one of the stashes, which all work trees of a repository share, may have
+// been made here: it names the branch, or no branch at all, or it is younger than the work tree.
 func (w *Worktree) stashed(list string) bool {
 	for line := range strings.Lines(list) {
 		at, says, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -378,8 +383,9 @@ type ErrWork struct{ Work }
 
 func (e ErrWork) Error() string { return "git: the work tree has work in it: " + string(e.Work) }
 
-// Remove takes a work tree away, with its branch, unless there is work in it: then it is an ErrWork. Git itself looks
-// once more for what is not committed, and the branch goes only as it was looked at, and while no other work tree uses it.
+// Remove removes a work tree and its branch. It returns an ErrWork if there is work in it. Git
+// itself checks again for uncommitted changes, and the branch is removed only if it is unchanged
+// and no other work tree uses it.
 func (w *Worktree) Remove(ctx context.Context, env []string) error {
 	g, err := open(ctx, w.Dir, env) // git looks there for changes, with what is configured for that work tree
 	switch {
@@ -406,8 +412,8 @@ func (w *Worktree) Remove(ctx context.Context, env []string) error {
 	return nil
 }
 
-// open is git in the repository that dir is in, with its filters and hooks switched off; nil: there is none, or no git. A
-// repository whose data is another folder's is refused.
+// open returns a caller for the repository that dir is in, with filters and hooks switched off, or
+// nil if there is no repository or no git. It refuses a repository whose data is in another folder.
 func open(ctx context.Context, dir string, env []string) (g *caller, err error) {
 	root, ok := findRoot(dir)
 	if !ok {

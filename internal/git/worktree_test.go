@@ -13,7 +13,7 @@ import (
 
 func anywhere(string) error { return nil }
 
-// inRoom is a repository with room beside it, and one commit.
+// inRoom returns a repository with one commit, in a folder with space for others.
 func inRoom(t *testing.T) repo {
 	t.Helper()
 	r := newRepo(t)
@@ -129,8 +129,8 @@ func TestAnUnmarkedWorktreeIsNeitherTakenNorRemoved(t *testing.T) {
 	assert.Equal(t, r.dir+"-3", r.add(anywhere).Dir)
 }
 
-// Another folder gets the .git file of a work tree, and a link to it stands in the work tree's place. Git would empty
-// that folder: it removes what the path leads to.
+// Another folder gets the .git file of a work tree, whose path becomes a link to that folder. Git
+// would empty that folder: it removes the target of the path.
 func TestP9_CopiedGitFileIsNoWorktree(t *testing.T) {
 	for _, behindLink := range []bool{true, false} {
 		r := inRoom(t)
@@ -174,7 +174,8 @@ func TestAWorktreeRunsNothingThatTheRepositoryNames(t *testing.T) {
 	}
 }
 
-// A repository may have a configuration for the other work trees only, and a submodule has one of its own.
+// A repository may have a configuration for its linked work trees only, and a submodule has a
+// separate one.
 func TestP9_AWorktreeRunsNothingThatIsConfiguredForItAlone(t *testing.T) {
 	r := inRoom(t)
 	sub := r
@@ -240,7 +241,7 @@ func TestP9_TheLookAtStashesRunsNothing(t *testing.T) {
 	assert.NoFileExists(t, mine)
 }
 
-// What was made before is taken again only as it was made.
+// A leftover work tree is reused only if it is unchanged.
 func TestALeftoverIsTakenOnlyAsItWasMade(t *testing.T) {
 	tests := []struct {
 		name string
@@ -335,7 +336,7 @@ func TestABranchInUseOutlivesItsWorktree(t *testing.T) {
 // A failed attempt takes away the branch that it has made, and no other one.
 func TestAFailedAttemptLeavesTheBranchesOfOthers(t *testing.T) {
 	r := inRoom(t)
-	r.git("branch", "api-2/deep") // no branch api-2 can be made beside it
+	r.git("branch", "api-2/deep") // git refuses a branch api-2 then
 	assert.Equal(t, r.dir+"-3", r.add(anywhere).Dir)
 	assert.NoDirExists(t, r.dir+"-2")
 
@@ -356,7 +357,7 @@ func TestAFailedAttemptLeavesTheBranchesOfOthers(t *testing.T) {
 	assert.Empty(t, r.git("branch", "--list", "mine"), "it is gone also where nobody waits any more")
 }
 
-// Whatever is work keeps its work tree.
+// Any kind of work keeps its work tree.
 func TestAWorktreeWithWorkInItIsNeverRemoved(t *testing.T) {
 	tests := []struct {
 		name string
@@ -454,8 +455,9 @@ func TestAnEarlierStashOfAnotherBranchIsNoWorkOfAWorktree(t *testing.T) {
 	}
 }
 
-// TestP9_WorktreeFollowsNoLinkOfGit makes work trees in repositories whose .git was unpacked from an archive. Git would
-// follow the links in it, and append to a file of the person what the configuration has as their name.
+// TestP9_WorktreeFollowsNoLinkOfGit makes work trees in repositories whose .git was unpacked from
+// an archive. Git would follow the links in it, and append to a file of the person what the
+// configuration has as their name.
 func TestP9_WorktreeFollowsNoLinkOfGit(t *testing.T) {
 	for _, tt := range []struct{ name, link, to string }{
 		{"the log of the branch", ".git/logs/refs/heads/api-2", "profile"},
@@ -493,8 +495,8 @@ func requireOnly(t *testing.T, file string) {
 	require.Len(t, entries, 1)
 }
 
-// TestP9_WorktreeIsFilledInItsFolder makes work trees in repositories whose configuration names another folder for them,
-// in which git would overwrite files.
+// TestP9_WorktreeIsFilledInItsFolder makes work trees in repositories whose configuration names
+// another folder for them, in which git would overwrite files.
 func TestP9_WorktreeIsFilledInItsFolder(t *testing.T) {
 	for _, file := range []string{"config", "config.worktree", "included"} {
 		t.Run(file, func(t *testing.T) {

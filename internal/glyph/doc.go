@@ -1,5 +1,5 @@
-// Package glyph makes texts that somebody else has chosen safe to show: names of sessions, folders,
-// files and windows, and what must be read exactly, such as a command.
+// Package glyph makes foreign texts safe to show: names of sessions, folders, files and windows,
+// and texts that must be read exactly, such as a command.
 //
 // It promises that a name takes one line, that every character of it leaves a mark on the screen,
 // and that no control character turns or pushes away what stands around it. Signs shows a text that

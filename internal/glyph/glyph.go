@@ -8,9 +8,9 @@ import (
 // dot stands for a character that cannot be seen.
 const dot = '·'
 
-// Name shows a name. A dot stands for each character that leaves no mark of its own, for every blank but U+0020, and for a
-// mark without a letter or a number before it. Only U+FE0F stays, once and right after an emoji, which it colours. Joiners
-// are dots, too: 👩·💻.
+// Name shows a name. A dot replaces each invisible character, every blank but U+0020, and a mark
+// without a letter or a number before it. Only U+FE0F stays, once and right after an emoji, which
+// it colours. Joiners are dots as well: 👩·💻.
 func Name(s string) string {
 	before := rune(0)
 	return strings.Map(func(r rune) rune {
@@ -25,18 +25,20 @@ func Name(s string) string {
 	}, s)
 }
 
-// Unseen reports whether a character leaves no mark of its own: a control or format character (which may turn the direction
-// or join others), a line separator, a variation selector, a tag, a blank letter, or a code point that Unicode has not
-// assigned. Characters for private use leave a mark, and so do blanks, which move the text after them.
+// Unseen reports whether a character is invisible: a control or format character (which may turn
+// the direction or join others), a line separator, a variation selector, a tag, a blank letter, or
+// a code point that Unicode has not assigned. Characters for private use are visible, and so are
+// blanks, which move the text after them.
 func Unseen(r rune) bool {
-	if r >= ' ' && r <= '~' { // nearly every character, and whole files are asked about
+	if r >= ' ' && r <= '~' { // nearly every character; whole files are checked
 		return false
 	}
 	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blankLetters) ||
 		!unicode.IsGraphic(r) && !unicode.Is(unicode.Co, r)
 }
 
-// blankLetters are the characters that Unicode counts as letters, marks or symbols, although they are blank.
+// blankLetters are the characters that Unicode counts as letters, marks or symbols, although they
+// are blank.
 var blankLetters = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // braille without a dot

@@ -9,8 +9,9 @@ import (
 // leftToRight is a mark without a width. In a text of Signs there is no other one.
 const leftToRight = "\u200e"
 
-// LeftToRight returns a text of Signs with a mark at both ends of each word in Hebrew, Arabic and similar letters. An app
-// would otherwise draw the words and numbers around it from right to left: "x א 1" and "x 1 א" look the same.
+// LeftToRight returns a text of Signs with a mark at both ends of each word in Hebrew, Arabic and
+// similar letters. An app would otherwise draw the words and numbers around it from right to left:
+// "x א 1" and "x 1 א" look the same.
 func LeftToRight(signed string) string {
 	var b strings.Builder
 	inside := false

@@ -22,8 +22,8 @@ func TestLeftToRight(t *testing.T) {
 	}
 }
 
-// TestP9_WordsKeepTheirPlaces draws texts as the bidirectional algorithm does with words between marks: each word from right to
-// left, in its place. Two texts then look different.
+// TestP9_WordsKeepTheirPlaces draws texts as the bidirectional algorithm does with words between
+// marks: each word from right to left, in its place. Two texts then look different.
 func TestP9_WordsKeepTheirPlaces(t *testing.T) {
 	drawn := func(s string) string {
 		var b strings.Builder

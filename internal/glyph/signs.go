@@ -16,19 +16,21 @@ const (
 
 	tab = "⇥   " // keeps the shape of code
 
-	// signs are the characters that begin or are a sign. In a text they are named, so that a text cannot imitate a sign.
+	// signs are the characters that begin or are a sign. In a text they are named, so that a text
+	// cannot imitate a sign.
 	signs = "⟨⇥⏎"
 )
 
-// Hides reports whether a person who reads s may miss or misread a part of it. A tab has a sign that needs no
-// explanation, so it hides nothing.
+// Hides reports whether a person who reads s may miss or misread a part of it. A tab has a sign
+// that needs no explanation, so it hides nothing.
 func Hides(s string) bool { return Signs(s) != strings.ReplaceAll(s, "\t", tab) }
 
-// Signs returns s in the form in which a person may approve it: two different texts have different forms. A letter, a
-// number, a punctuation mark, a symbol, U+0020 between two others and a line end stand for themselves, and so does a mark
-// on a letter beyond ASCII. Everything else is replaced by a sign that is the same in every language: ⟨U+00A0⟩ names a
-// character, ⟨0xFF⟩ a byte that is not UTF-8, ⟨2×␠⟩ counts the blanks at the end of a line and a long run of them,
-// ⟨9×⏎⟩ a run of empty lines, and ⇥ is a tab.
+// Signs returns s in the form in which a person may approve it: two different texts have different
+// forms. A letter, a number, a punctuation mark, a symbol, U+0020 between two others and a line end
+// stand for themselves, and so does a mark on a letter beyond ASCII. Everything else is replaced by
+// a sign that is the same in every language: ⟨U+00A0⟩ names a character, ⟨0xFF⟩ a byte that is not
+// UTF-8, ⟨2×␠⟩ counts the blanks at the end of a line and a long run of them, ⟨9×⏎⟩ a run of empty
+// lines, and ⇥ is a tab.
 func Signs(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -47,8 +49,8 @@ func Signs(s string) string {
 	return b.String()
 }
 
-// Block is Signs for a text that is shown as a block: the line ends at its end have a sign, because no reader sees an
-// empty line there.
+// Block is Signs for a text that is shown as a block: the line ends at its end have a sign, because
+// no reader sees an empty line there.
 func Block(s string) string {
 	text := strings.TrimRight(s, "\n")
 	if n := len(s) - len(text); n > 0 {
@@ -86,8 +88,8 @@ func writeLine(b *strings.Builder, line string) {
 // writer writes the characters of a line.
 type writer struct {
 	b *strings.Builder
-	// composed is false in a piece of text that Unicode composes to other characters, which look the same: in U+037E, which
-	// is drawn as a semicolon, or in a letter with a mark.
+	// composed is false in a piece of text that Unicode composes to other characters, which look
+	// the same: in U+037E, which is drawn as a semicolon, or in a letter with a mark.
 	composed bool
 	carries  bool // the last character was a letter that can carry a mark, or a mark on it
 	marks    int  // on that letter
@@ -126,8 +128,9 @@ func (w *writer) write(r rune) {
 	}
 }
 
-// drawn reports whether every font draws r as itself. It is an allow-list: unicode.IsGraphic is false for a code point
-// that this version of Unicode has not assigned. A character for private use looks as a font likes.
+// drawn reports whether every font draws r as itself. It is an allow-list: unicode.IsGraphic is
+// false for a code point that this version of Unicode has not assigned. A character for private use
+// looks as a font likes.
 func drawn(r rune) bool {
 	return unicode.IsGraphic(r) && !Unseen(r) && !unicode.IsSpace(r) && r != utf8.RuneError && !strings.ContainsRune(signs, r)
 }

@@ -59,8 +59,8 @@ func TestHides(t *testing.T) {
 	assert.False(t, Hides("\t\tx\ty\t"), "a tab has a sign")
 }
 
-// TestP9_EveryCharacterIsDrawnOrNamed asks about each code point: only letters, numbers, punctuation and symbols that are
-// assigned stand for themselves.
+// TestP9_EveryCharacterIsDrawnOrNamed asks about each code point: only letters, numbers,
+// punctuation and symbols that are assigned stand for themselves.
 func TestP9_EveryCharacterIsDrawnOrNamed(t *testing.T) {
 	blank := map[rune]bool{}
 	for _, r := range hidden {
@@ -105,8 +105,8 @@ func read(seen string) string {
 	})
 }
 
-// checkSigns fails unless the text can be read back from its signs, as they are and as a screen composes them, and no
-// blank of them is at the end of a line.
+// checkSigns fails unless the text can be read back from its signs, as they are and as a screen
+// composes them, and no blank of them is at the end of a line.
 func checkSigns(t require.TestingT, s string) {
 	seen := Signs(s)
 	require.Equal(t, s, read(seen), "%+q became %+q", s, seen)

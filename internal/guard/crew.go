@@ -17,8 +17,8 @@ const (
 	lastRestart  = time.Minute
 )
 
-// Keep runs do until it returns without a panic, and gives its error. After a panic crashed is
-// called, and do runs again after a while unless ctx ends first.
+// Keep runs do until it returns without a panic, and returns its error. After a panic crashed is
+// called, and do runs again after a pause unless ctx ends first.
 func Keep(ctx context.Context, do func() error, crashed func(*Panic)) error {
 	pauses := pause.Backoff{Min: firstRestart, Max: lastRestart}
 	for {
@@ -66,7 +66,8 @@ func (c *Crew) take() (all []func(context.Context)) {
 	return all
 }
 
-// Run runs what Add is given until ctx ends and all of it has returned. crashed hears of each panic.
+// Run runs the functions of Add until ctx ends and all have returned. It calls crashed after each
+// panic.
 func (c *Crew) Run(ctx context.Context, crashed func(*Panic)) error {
 	var g errgroup.Group
 	for wake := c.channel(); ; {

@@ -13,7 +13,7 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
-// Call calls do. Where do panics the error is a *Panic.
+// Call calls do. If do panics, the error is a *Panic.
 func Call(do func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -1,5 +1,5 @@
-// Package health says of the figures of a running ccbot what is wrong in them.
+// Package health derives warnings from the figures of a running ccbot.
 //
-// It promises the same judgement to everybody who has the figures, as typed values: who shows them has the
-// sentences. It measures nothing and asks nobody.
+// It returns typed values, the same for all callers; a caller has its own sentences. It measures
+// nothing and does no I/O.
 package health

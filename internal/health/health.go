@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Figures are what a running ccbot knows of itself. What is not known is zero.
+// Figures are the measurements of a running ccbot. An unknown figure is zero.
 type Figures struct {
 	Version string
 	Program string        // the path of the program that runs, with " (deleted)" if its file was replaced
 	Up      time.Duration // of ccbot
 
 	Sessions map[string]int // by state
-	NotClean int            // sessions of which not everything has ended
+	NotClean int            // sessions with processes left after their end
 
 	Inbox  int // messages of people that are not finished
 	Outbox int // messages and edits that wait for the Bot API
@@ -23,7 +23,7 @@ type Figures struct {
 	Hook Hook
 	Disk Disk
 
-	Refused       map[string]int // updates that were not heard, by kind, since the start
+	Refused       map[string]int // updates that were refused, by kind, since the start
 	RefusedGroups []int64        // groups that are not allowed, in which an allowed person has written; at most ten
 
 	Unpinned int // chats in which the bot may not pin the line of open questions
@@ -44,9 +44,9 @@ type Figures struct {
 	AgentVariables []string // names of the variables that agents get
 }
 
-// Poll is how getting messages from Telegram goes.
+// Poll is the state of receiving messages from Telegram.
 type Poll struct {
-	Ago     time.Duration // since the last try ended, well or badly; negative: there was none
+	Ago     time.Duration // since the last poll ended, successful or not; negative: no poll yet
 	Stuck   bool          // the tries have stopped
 	Failing bool          // the last try failed
 	Rival   bool          // because another program takes the messages
@@ -54,14 +54,14 @@ type Poll struct {
 	Wait    time.Duration // because Telegram asks for a pause: the rest of it
 }
 
-// API is how sending to Telegram goes, since the start.
+// API is the state of sending to Telegram, since the start.
 type API struct {
 	Errors  int           // calls that failed or were refused
 	Last    string        // why Telegram refused the last of them; empty: it did not answer
 	LastAgo time.Duration // since then
-	Waits   int           // times that Telegram has told a chat to wait
+	Waits   int           // times that Telegram asked to slow down
 	Failing bool
-	Wait    time.Duration // what is left of the longest wait
+	Wait    time.Duration // rest of the longest wait
 }
 
 // Hook is how long the events of Claude Code's hooks have taken to be dealt with.
@@ -79,14 +79,14 @@ type Disk struct {
 	Own   uint64
 }
 
-// Keys is the person's own key binding that keeps ccbot from submitting texts to Claude Code, or from
-// ending a turn; empty: there is none.
+// Keys is a key binding of the person that keeps ccbot from submitting texts to Claude Code or from
+// ending a turn. It is empty if there is no such binding.
 type Keys struct{ File, Binding string }
 
 // Code names what is wrong.
 type Code string
 
-// What can be wrong, the worst first.
+// The kinds of warnings, the worst first.
 const (
 	PollsStuck    Code = "polls_stuck"
 	PollsRival    Code = "polls_rival"
@@ -131,12 +131,12 @@ type Warning struct {
 }
 
 const (
-	startUp    = time.Minute     // what is not known of a ccbot that young is no trouble
+	startUp    = time.Minute     // until then unknown figures are normal
 	longOutbox = 50              // messages; a chat takes one per second
-	slowHook   = 5 * time.Second // an agent's event is told as fast as a person reads
+	slowHook   = 5 * time.Second // a person reads an event as fast
 )
 
-// Warnings are what is wrong, the worst first.
+// Warnings returns the warnings for f, the worst first.
 func Warnings(f Figures) (all []Warning) {
 	add := func(is bool, w Warning) {
 		if is {

@@ -16,18 +16,16 @@ const (
 	SessionStart = "SessionStart" // source: startup, resume, clear, compact, fork
 	// UserPromptSubmit fires when a prompt is enqueued, not when its turn starts.
 	UserPromptSubmit = "UserPromptSubmit"
-	Stop             = "Stop" // the turn ended; background tasks may go on
+	Stop             = "Stop" // the turn ended; background tasks may continue
 	// StopFailure: the turn ended with an API error; then Stop does not fire.
 	StopFailure = "StopFailure"
 	SessionEnd  = "SessionEnd" // reason: clear, prompt_input_exit, other, …
 
-	// PermissionRequest runs while the terminal shows the permission dialog. It leaves no file
-	// behind.
+	// PermissionRequest runs while the terminal shows the permission dialog. It leaves no file.
 	PermissionRequest = "PermissionRequest"
 )
 
-// ErrMalformed means that bytes are not an event, a binding or a payload. It is permanent: reading
-// the same bytes again gives the same error.
+// ErrMalformed means that bytes are not an event, a binding or a payload. It is permanent.
 var ErrMalformed = errors.New("malformed")
 
 // Event is one file in events/: one hook run of one Claude Code process.
@@ -43,7 +41,7 @@ type Event struct {
 	ClaudeStart uint64 `json:"claude_start,omitempty"`
 	Boot        string `json:"boot,omitempty"` // BootID
 
-	// Pane is TMUX_PANE, inherited: a nested claude has that of its parent.
+	// Pane is TMUX_PANE, which a nested claude inherits from its parent.
 	Pane string `json:"pane,omitempty"`
 	Tmux string `json:"tmux,omitempty"` // TMUX: socket path, server pid, session number
 
@@ -95,7 +93,7 @@ func ReadBinding(data []byte) (Binding, error) {
 	return read[Binding]("binding", data)
 }
 
-// checked is what lies in a file or comes over the socket.
+// checked is the content of a file or of a call on the socket.
 type checked interface{ check() error }
 
 // read decodes an object and checks it. The error is ErrMalformed with the reason.

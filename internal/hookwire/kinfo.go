@@ -19,8 +19,8 @@ const (
 // zombieState is SZOMB of xnu bsd/sys/proc.h.
 const zombieState = 5
 
-// parseKinfo reads what darwin says of a process. It is here for all systems, so that it is tested
-// where no darwin is.
+// parseKinfo reads darwin's record of a process. It is built on all systems, so that its test runs
+// everywhere.
 func parseKinfo(buf [kinfoSize]byte) parent {
 	word := binary.LittleEndian
 	comm, _, _ := bytes.Cut(buf[kinfoComm:kinfoComm+17], []byte{0})

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The offsets are those of golang.org/x/sys, which were made on a Mac of its headers: with others this does
-// not compile, and `GOOS=darwin go vet` sees that on every system.
+// The offsets are those of golang.org/x/sys, which were made on a Mac of its headers: with others
+// this does not compile, and `GOOS=darwin go vet` sees that on every system.
 var (
 	_ [kinfoSize]struct{}  = [unsafe.Sizeof(unix.KinfoProc{})]struct{}{}
 	_ [kinfoStart]struct{} = [unsafe.Offsetof(unix.KinfoProc{}.Proc) + unsafe.Offsetof(unix.ExternProc{}.P_starttime)]struct{}{}

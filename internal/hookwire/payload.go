@@ -18,11 +18,11 @@ const (
 	maxPath    = 16 << 10  // of a path; no system opens a longer one
 )
 
-// maxSuggestions is how many permission suggestions are kept; a real request has only a few.
+// maxSuggestions limits the kept permission suggestions; a real request has only a few.
 const maxSuggestions = 64
 
-// Payload is what Claude Code writes to a hook's stdin. The keys are Claude Code's own. Unknown keys
-// are skipped, and a field of an unexpected type is empty instead of an error: a new version that
+// Payload is Claude Code's input to a hook. The keys are Claude Code's own. Unknown keys are
+// skipped, and a field of an unexpected type is empty instead of an error: a new version that
 // changes a text into an object must not suppress the event.
 type Payload struct{ object }
 
@@ -70,7 +70,7 @@ func member[T any](o object, key string) (value T) {
 // text is a member that is a string, at most maxField bytes of it.
 func (o object) text(key string) string { return clip(o.whole(key), maxField) }
 
-// whole is a member that is a string, however long.
+// whole returns a member that is a string, of any length.
 func (o object) whole(key string) string { return member[string](o, key) }
 
 // Name is the name of the event.

@@ -92,7 +92,7 @@ func TestReadPayload_Odd(t *testing.T) {
 	}
 }
 
-// endless gives the same letter for ever after a start.
+// endless returns the same letter for ever after a start.
 type endless struct{ start io.Reader }
 
 func (e endless) Read(p []byte) (int, error) {
@@ -149,7 +149,7 @@ func FuzzP10_ReadPayload(f *testing.F) {
 			require.ErrorIs(t, err, ErrMalformed)
 			return
 		}
-		// What a hook accepts, the bot can read again.
+		// The bot can read every event that a hook accepts.
 		e := p.Event()
 		e.Received = e.Received.AddDate(2026, 0, 0)
 		out, err := json.Marshal(e)

@@ -28,7 +28,7 @@ type parent struct {
 // ancestor that is CLAUDE_PID (looked up with getenv) or has the name claude. The nearest one is
 // right, because a claude that runs inside a tool call of another claude inherits CLAUDE_PID of the
 // outer one. Without such an ancestor it is the nearest ancestor that is not a shell. The error is
-// errNoClaude when there is none.
+// errNoClaude if there is no such process.
 func ClaudeProcess(getenv func(string) string) (pid int, start uint64, err error) {
 	told, _ := strconv.Atoi(getenv("CLAUDE_PID")) // 0 when absent or garbage: no process has it
 	is := func(p parent) bool { return p.PID == told || looksLikeClaude(p) }
@@ -85,8 +85,8 @@ var (
 	tops   = []string{"systemd", "launchd", "init"}
 )
 
-// looksLikeClaude is also true for a script with that name, because the kernel gives the process
-// the script's name as comm.
+// looksLikeClaude is also true for a script with that name, because the kernel uses the script's
+// name as comm.
 func looksLikeClaude(p parent) bool {
 	// On Linux an executable that was replaced while it runs, as by an update, has this suffix.
 	exe := filepath.Base(strings.TrimSuffix(p.Exe, " (deleted)"))

@@ -10,8 +10,8 @@ import (
 	"ccbot/internal/procstat"
 )
 
-// BootID names the running boot of this machine and the clock of start times, as procstat.Boot does; "" when
-// unreadable. A process id with its start time is unique only together with it.
+// BootID names the running boot of this machine and the clock of start times, as procstat.Boot
+// does; "" when unreadable. A process id with its start time is unique only together with it.
 func BootID() string {
 	data, err := readFile("/proc/sys/kernel/random/boot_id", maxField)
 	offsets, offsetsErr := readFile("/proc/self/timens_offsets", maxField)

@@ -92,7 +92,8 @@ func (r relay) run(ctx context.Context) (Answer, error) {
 		if !errors.Is(err, errLost) {
 			return answer, err
 		}
-		// A bot that accepts and hangs up at once does not end the outage: its ten minutes go on.
+		// A bot that accepts and hangs up at once does not end the outage: its ten minutes
+		// continue.
 		if now := r.now(); out.since.IsZero() || now.Sub(began) >= settled {
 			out = outage{now, firstPause}
 		}
@@ -121,7 +122,7 @@ func (r relay) redial(ctx context.Context, out *outage) (*os.File, error) {
 // ask writes the call, waits for the reply and closes the connection. The error is errLost when the
 // connection ended without a reply.
 func (r relay) ask(ctx context.Context, conn *os.File) (answer Answer, err error) {
-	defer func() { _ = conn.Close() }() // by then everything was read or is lost
+	defer func() { _ = conn.Close() }() // everything is read or lost
 	if err := conn.SetWriteDeadline(r.now().Add(writeBound)); err != nil {
 		return Answer{}, err
 	}
@@ -161,8 +162,8 @@ func (r relay) exchange(ctx context.Context, conn *os.File) (Reply, error) {
 	return ReadReply(line)
 }
 
-// reply reads the bot's reply, however long that takes, as long as the process that asks lives.
-// When Claude Code is killed its hook does not end, and the bot may not notice the kill.
+// reply reads the bot's reply, without a time limit, as long as the asking process lives. When
+// Claude Code is killed its hook does not end, and the bot may not notice the kill.
 type reply struct {
 	context.Context
 	relay

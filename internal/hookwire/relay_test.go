@@ -63,7 +63,7 @@ type outcome struct {
 	err    error
 }
 
-// relayed runs Relay beside the test.
+// relayed runs Relay in a goroutine.
 func relayed(ctx context.Context, dir string, ask Ask) <-chan outcome {
 	done := make(chan outcome, 1)
 	go func() {
@@ -178,7 +178,7 @@ func TestRelay_TooLongForALine(t *testing.T) {
 	assert.ErrorIs(t, err, errTooLong)
 }
 
-// TestP10_ABusyBotLeavesItToTheTerminal: one that turns the hook away without reading the question is not dialled again.
+// A bot that closes the connection before it reads the question is not dialled again.
 func TestP10_ABusyBotLeavesItToTheTerminal(t *testing.T) {
 	for name, size := range map[string]int{"a short question": 1, "one that no buffer takes": 6 << 20} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +195,8 @@ func TestP10_ABusyBotLeavesItToTheTerminal(t *testing.T) {
 	}
 }
 
-// TestP10_RelaySurvivesARestart takes the connection away before, within and after the reply's first bytes.
+// TestP10_RelaySurvivesARestart takes the connection away before, within and after the reply's
+// first bytes.
 func TestP10_RelaySurvivesARestart(t *testing.T) {
 	dir := shortDir(t)
 	b := listen(t, dir)
@@ -239,7 +240,7 @@ func TestRelay_EndsWithClaude(t *testing.T) {
 	assert.ErrorIs(t, (<-done).err, errNoClaude)
 }
 
-// A bot that says nothing keeps no hook whose claude was killed.
+// A silent bot does not keep a hook whose claude was killed.
 func TestP10_RelayOfASilentBotEndsWithClaude(t *testing.T) {
 	dir := shortDir(t)
 	b := listen(t, dir)

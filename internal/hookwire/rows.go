@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// RowsSuffix ends the name of the file in status/ with the last outputs of the person's own status line
-// command in a launch.
+// RowsSuffix ends the name of the file in status/ with the last outputs of the person's own status
+// line command in a launch.
 const RowsSuffix = ".rows"
 
 const (
 	// MaxRows limits one output, in bytes. A longer one is not kept.
 	MaxRows = 16 << 10
-	// keptRows is how many outputs are kept: Claude Code may show an older one than the last.
+	// keptRows is the number of kept outputs: Claude Code may show an older one than the last.
 	keptRows = 3
 )
 
 // between separates the outputs in the file. An output with a NUL is not kept.
 const between = "\x00"
 
-// WriteRows adds an output to dir/status/<launch>.rows, unless it is the last one there already. dir must
-// exist.
+// WriteRows adds an output to dir/status/<launch>.rows, unless it is the last one there already.
+// dir must exist.
 func WriteRows(dir, launch string, output []byte) error {
 	switch {
 	case !isUUID(launch): // it is the file's name

@@ -36,7 +36,7 @@ type Status struct {
 	At time.Time `json:"at"`
 }
 
-// Limit is how much of what an account may use in a window of time is used.
+// Limit is the used part of an account's allowance in a window of time.
 type Limit struct {
 	UsedPercent float64 `json:"used_percent"` // 0 to 100
 	ResetsAt    int64   `json:"resets_at"`    // the end of the window, in Unix seconds

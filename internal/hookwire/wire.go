@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// requestIDBytes is how many random bytes a request id contains.
+// requestIDBytes is the number of random bytes in a request id.
 const requestIDBytes = 16
 
 // maxVerb limits Call.Verb, in bytes.

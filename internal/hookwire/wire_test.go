@@ -125,7 +125,8 @@ func TestReadAsk(t *testing.T) {
 	}
 }
 
-// TestPayloadAsk_Recorded takes every recorded request the way it goes: payload, line, call, question.
+// TestPayloadAsk_Recorded takes every recorded request the way it goes: payload, line, call,
+// question.
 func TestPayloadAsk_Recorded(t *testing.T) {
 	all := samples(t)
 	for name, tool := range map[string]string{

@@ -23,7 +23,8 @@ const (
 const nameTime = "20060102T150405.000000000Z"
 
 // WriteEvent writes e to dir/events/<time>-<random>.json under a temporary dot name and renames it.
-// dir is $CCBOT_DIR and must exist (fs.ErrNotExist otherwise); its events folder is made when missing. The file survives kill -9 of the writer, but not a power cut: a person's prompt waits
+// dir is $CCBOT_DIR and must exist (fs.ErrNotExist otherwise); its events folder is made when
+// missing. The file survives kill -9 of the writer, but not a power cut: a person's prompt waits
 // for the hook, so the hook does not sync.
 func WriteEvent(dir string, e Event) error {
 	data, err := json.Marshal(e)
@@ -86,8 +87,8 @@ func EventTime(name string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// makeFolder makes a folder of the state folder but never that one: without it there is no bot that would read
-// the files.
+// makeFolder makes a folder of the state folder but never that one: without it there is no bot that
+// would read the files.
 func makeFolder(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err

@@ -14,15 +14,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ErrNewer is returned for an object that a newer program wrote. Such a file is
-// to be left alone: neither used, nor changed, nor moved.
+// ErrNewer is returned for an object that a newer program wrote. Leave such a file alone: do not
+// use, change or move it.
 var ErrNewer = errors.New("written by a newer ccbot")
 
 // Unknown are fields that were read and have no place in the type.
 type Unknown map[string]json.RawMessage
 
-// Marshal writes v, a struct without methods of its own, together with the
-// fields that were unknown when it was read.
+// Marshal writes v, a struct without methods, together with the fields that were unknown when it
+// was read.
 func Marshal(v any, unknown Unknown) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil || len(unknown) == 0 {

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression that is compiled at its first use. Its methods are those of regexp.Regexp.
+// Regexp is a regular expression that is compiled at its first use. Its methods are those of
+// regexp.Regexp.
 type Regexp struct {
 	compiled func() *regexp.Regexp
 }

@@ -15,7 +15,7 @@ import (
 
 // turnsOfLedger reads one transcript, which then goes, and another one.
 func turnsOfLedger() *disktest.Turns {
-	var d *desk
+	var d *fixture
 	read := func(want int) error {
 		b, _, err := d.Read(context.Background())
 		if err == nil && len(b.Files) != want {
@@ -25,7 +25,7 @@ func turnsOfLedger() *disktest.Turns {
 	}
 	return &disktest.Turns{
 		Prepare: func(t *testing.T) string {
-			d = newDesk(t)
+			d = newFixture(t)
 			data, err := os.ReadFile("testdata/projects/-home-a-other/11111111-1111-4111-8111-111111111111.jsonl")
 			require.NoError(t, err)
 			d.put("-a/11111111-1111-4111-8111-111111111111.jsonl", string(data), noon)

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// Days is how far back the ledger tells.
+	// Days is the number of days that the ledger reports.
 	Days = 31
 	kept = 40 * 24 * time.Hour
 
@@ -34,7 +34,7 @@ const (
 
 // Ledger reads the transcripts of one projects folder. Its methods may be called concurrently.
 type Ledger struct {
-	// ReadOnly: what is read is not kept, because another process keeps it.
+	// ReadOnly disables storing the counts, because another process stores them.
 	ReadOnly bool
 
 	projects string
@@ -44,12 +44,12 @@ type Ledger struct {
 	turn     chan struct{} // one reads at a time
 }
 
-// New gives the ledger of a projects folder; dir is where it keeps what it has read.
+// New returns the ledger of a projects folder. It stores its counts in dir.
 func New(projects, dir string, now func() time.Time, log *slog.Logger) *Ledger {
 	return &Ledger{projects: projects, folder: spool.Folder{Path: dir, MaxSize: indexSize}, now: now, log: log, turn: make(chan struct{}, 1)}
 }
 
-// Book is all that was read. Its fields are as they stand on disk.
+// Book holds all counts. Its fields are the file format.
 type Book struct {
 	Version int
 	Since   time.Time // answers before it are not kept
@@ -73,12 +73,12 @@ type Answer struct {
 	ID     uint64
 	Model  int // in Book.Models
 	At     int64
-	Copied bool // its line says that another conversation has asked
+	Copied bool // its line says that another conversation has hookedContext
 
 	Input, Output, CacheRead, Write5m, Write1h, Searches int64
 }
 
-// Session is the conversation that a file belongs to: its own, or that of the subagent's session.
+// Session returns the conversation that the file belongs to; for a subagent's file, its session.
 func (f *File) Session() string {
 	parts := strings.Split(f.Path, string(filepath.Separator))
 	if len(parts) < 2 {
@@ -89,8 +89,8 @@ func (f *File) Session() string {
 
 const suffix = ".jsonl"
 
-// Each gives every answer once: in a file of the conversation that has asked, and of several such files, or where
-// there is none, in the one that has been there longest.
+// Each calls do once per answer: for a file of the conversation that hookedContext, otherwise for
+// the file that was seen first.
 func (b *Book) Each(do func(f *File, model string, a Answer)) {
 	files := slices.SortedFunc(slices.Values(b.Files), func(x, y *File) int {
 		return cmp.Or(x.First.Compare(y.First), cmp.Compare(x.Path, y.Path))
@@ -108,9 +108,9 @@ func (b *Book) Each(do func(f *File, model string, a Answer)) {
 	}
 }
 
-// Read brings the book up to date, newest files first, and gives it. Left is how many files
-// are not read to their end, because ctx has ended or they cannot be read; the next call goes on there. The error is that of ctx before
-// anything could be read, or of a folder that cannot be read.
+// Read updates the book, newest files first, and returns it. left is the number of files not read
+// to their end, because ctx ended or they are unreadable; the next call continues there. The error
+// is ctx's error if it ended before the first file, or the error of an unreadable folder.
 func (l *Ledger) Read(ctx context.Context) (b *Book, left int, err error) {
 	select {
 	case l.turn <- struct{}{}:
@@ -148,11 +148,11 @@ type at struct {
 	info fs.FileInfo
 }
 
-// find gives all transcripts, the one that was changed last first.
+// find returns all transcripts, the last changed first.
 func (l *Ledger) find() (all []at, err error) {
 	root, err := filepath.EvalSymlinks(l.projects)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // nobody has said a word yet
+		return nil, nil // no transcript yet
 	}
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (l *Ledger) find() (all []at, err error) {
 		if filepath.Ext(path) != suffix || !d.Type().IsRegular() {
 			return nil
 		}
-		if info, err := d.Info(); err == nil { // else it is gone
+		if info, err := d.Info(); err == nil { // otherwise it was removed
 			below, _ := filepath.Rel(root, path) // it is below
 			all = append(all, at{below, info})
 		}
@@ -209,7 +209,7 @@ func (r *reading) file(ctx context.Context, is at) {
 		err = r.on(ctx, f)
 	}
 	if f.Size = is.info.Size(); err != nil {
-		f.Size = -1 // it is looked at again
+		f.Size = -1 // forces a new read
 		r.log.Debug("usage_file_unread", logkey.Path, wording.Path(is.path), logkey.Error, err)
 	}
 }
@@ -265,8 +265,8 @@ func (r *reading) keep(found []at) {
 	}
 }
 
-// load gives the book that was kept. One that cannot be read is made anew, as is one that has left out
-// what is asked for now: the clock was set back.
+// load returns the stored book. An unreadable book is replaced by a new one, as is a book that
+// omits answers needed now because the clock was set back.
 func (l *Ledger) load() (*Book, error) {
 	b := new(Book)
 	data, err := l.folder.Read(indexName)
@@ -292,8 +292,8 @@ func (l *Ledger) load() (*Book, error) {
 	return b, nil
 }
 
-// digest is short for the ids of an answer: of a million answers two are taken for one with a chance of
-// one to forty million.
+// digest is short for the ids of an answer: of a million answers two are taken for one with a
+// chance of one to forty million.
 func digest(id string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id)) // it never fails

@@ -17,24 +17,24 @@ import (
 
 var noon = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)
 
-// desk is a ledger over a projects folder of its own.
-type desk struct {
+// fixture is a ledger over a separate projects folder.
+type fixture struct {
 	*Ledger
 	clock time.Time
 	t     *testing.T
 }
 
-func newDesk(t *testing.T) *desk {
-	d := &desk{clock: noon, t: t}
+func newFixture(t *testing.T) *fixture {
+	d := &fixture{clock: noon, t: t}
 	root := t.TempDir()
 	d.Ledger = New(filepath.Join(root, "projects"), filepath.Join(root, "usage"), func() time.Time { return d.clock }, slog.New(slog.DiscardHandler))
 	return d
 }
 
-// again is the same ledger in a program that was started anew.
-func (d *desk) again() { d.Ledger = New(d.projects, d.folder.Path, d.now, d.log) }
+// again reopens the ledger, as after a restart.
+func (d *fixture) again() { d.Ledger = New(d.projects, d.folder.Path, d.now, d.log) }
 
-func (d *desk) put(path, text string, at time.Time) {
+func (d *fixture) put(path, text string, at time.Time) {
 	d.t.Helper()
 	path = filepath.Join(d.projects, path)
 	require.NoError(d.t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -42,7 +42,7 @@ func (d *desk) put(path, text string, at time.Time) {
 	require.NoError(d.t, os.Chtimes(path, at, at))
 }
 
-func (d *desk) add(path, text string) {
+func (d *fixture) add(path, text string) {
 	d.t.Helper()
 	f, err := os.OpenFile(filepath.Join(d.projects, path), os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(d.t, err)
@@ -51,7 +51,7 @@ func (d *desk) add(path, text string) {
 	require.NoError(d.t, f.Close())
 }
 
-func (d *desk) read() *Book {
+func (d *fixture) read() *Book {
 	d.t.Helper()
 	b, left, err := d.Read(d.t.Context())
 	require.NoError(d.t, err)
@@ -60,7 +60,7 @@ func (d *desk) read() *Book {
 }
 
 // outputs are the output tokens by session.
-func (d *desk) outputs() map[string]int64 {
+func (d *fixture) outputs() map[string]int64 {
 	d.t.Helper()
 	all := make(map[string]int64)
 	d.read().Each(func(f *File, _ string, a Answer) { all[f.Session()] += a.Output })
@@ -81,7 +81,7 @@ func says(id string, at time.Time, output int) string {
 //	-home-a-other/1111….jsonl             all of 1111… again, resumed elsewhere: msg_4, msg_5 without a request, msg_1 of
 //	                                      another request, one without a time, one with impossible figures
 func TestEachAnswerCountsOnce(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	require.NoError(t, os.CopyFS(d.projects, os.DirFS("testdata/projects")))
 	old := noon.Add(-time.Hour)
 	require.NoError(t, os.Chtimes(filepath.Join(d.projects, "-home-a-shop", "22222222-2222-4222-8222-222222222222.jsonl"), old, old))
@@ -108,7 +108,7 @@ func TestEachAnswerCountsOnce(t *testing.T) {
 }
 
 func TestOnlyWhatIsNewIsRead(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	one, two := filepath.Join("-a", "one.jsonl"), filepath.Join("-a", "two.jsonl")
 	line := says("m1", noon, 10)
 	d.put(one, line, noon.Add(-time.Minute))
@@ -122,7 +122,7 @@ func TestOnlyWhatIsNewIsRead(t *testing.T) {
 	d.add(one, strings.Replace(line, "m1", "m4", 1)[30:])
 	assert.Equal(t, int64(120), d.outputs()["one"], "the rest of the line")
 
-	// Whoever reads the beginning anew would see other figures.
+	// Reading from the beginning again would yield other figures.
 	data, err := os.ReadFile(filepath.Join(d.projects, one))
 	require.NoError(t, err)
 	f, err := os.OpenFile(filepath.Join(d.projects, one), os.O_WRONLY, 0)
@@ -139,8 +139,8 @@ func TestOnlyWhatIsNewIsRead(t *testing.T) {
 	assert.Equal(t, map[string]int64{"one": 1010, "two": 0}, merged(d.outputs(), "two"), "another file of that name, and what was counted of the one that is gone")
 }
 
-// A copy of a conversation repeats its answers: they stay those of the session that the API has answered, whatever is
-// read first and even where the copied lines name the copy.
+// A copy of a conversation repeats its answers. They count for the original session, in any order
+// of reading, and even if the copied lines name the copy.
 func TestAnAnswerBelongsToTheConversationThatAsked(t *testing.T) {
 	const source, fork = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 	line := says("m1", noon, 10)
@@ -152,7 +152,7 @@ func TestAnAnswerBelongsToTheConversationThatAsked(t *testing.T) {
 			`"sessionId":"` + fork + `","requestSessionId":"` + source + `","forkedFrom":{"sessionId":"33333333-3333-4333-8333-333333333333"}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newFixture(t)
 			told := func(more string) string { return strings.Replace(line, "{", "{"+more+",", 1) }
 			d.put(filepath.Join("-a", fork+".jsonl"), told(tc.copied)+says("m2", noon, 1), noon.Add(-time.Hour))
 			d.put(filepath.Join("-a", source+".jsonl"), told(tc.original), noon)
@@ -167,14 +167,14 @@ func TestAnAnswerBelongsToTheConversationThatAsked(t *testing.T) {
 	}
 }
 
-// merged has an entry for a session that has nothing of its own.
+// merged adds an entry for a session without answers.
 func merged(all map[string]int64, name string) map[string]int64 {
 	all[name] += 0
 	return all
 }
 
 func TestWhatADeletedTranscriptHadStillCounts(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	path := filepath.Join("-a", "one.jsonl")
 	d.put(path, says("m1", noon, 10), noon)
 	d.outputs()
@@ -186,7 +186,7 @@ func TestWhatADeletedTranscriptHadStillCounts(t *testing.T) {
 }
 
 func TestAClockThatWasSetBackLosesNothing(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10), noon)
 	d.clock = noon.AddDate(4, 0, 0)
 	assert.Empty(t, d.outputs())
@@ -197,7 +197,7 @@ func TestAClockThatWasSetBackLosesNothing(t *testing.T) {
 }
 
 func TestADamagedIndexIsMadeAnew(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10), noon)
 	d.outputs()
 	index := filepath.Join(d.folder.Path, indexName)
@@ -215,7 +215,7 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 }
 
 func TestAReadingThatEndsEarlyGoesOnThere(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	for i := range 5 {
 		d.put(filepath.Join("-a", fmt.Sprint(i, ".jsonl")), says(fmt.Sprint("m", i), noon, 10), noon.Add(time.Duration(i)*time.Second))
 	}
@@ -226,26 +226,26 @@ func TestAReadingThatEndsEarlyGoesOnThere(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled, "another reading is under way")
 	<-d.turn
 	b, left, err := d.Read(ctx)
-	if err == nil { // else it did not begin
+	if err == nil { // otherwise it did not begin
 		assert.Equal(t, 5, left)
 		assert.Empty(t, b.Files)
 	}
 	assert.Len(t, d.outputs(), 5)
 }
 
-// asked is a context that does something whenever it is asked whether it has ended.
-type asked struct {
+// hookedContext calls do on every call of Err.
+type hookedContext struct {
 	context.Context
 	do func() error
 }
 
-func (a asked) Err() error { return a.do() }
+func (a hookedContext) Err() error { return a.do() }
 
 func TestWhatIsMissingIsSaid(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10)+says("m2", noon, 1), noon)
 	times := 0
-	_, left, err := d.Read(asked{t.Context(), func() error {
+	_, left, err := d.Read(hookedContext{t.Context(), func() error {
 		if times++; times > 2 { // before the file, and before each line
 			return context.DeadlineExceeded
 		}
@@ -258,7 +258,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	two := filepath.Join(d.projects, "-a", "two.jsonl")
 	d.put(filepath.Join("-a", "two.jsonl"), says("m3", noon, 100), noon.Add(time.Hour))
 	for range 2 {
-		_, left, err = d.Read(asked{t.Context(), func() error { // it has become a folder since the ledger found it
+		_, left, err = d.Read(hookedContext{t.Context(), func() error { // it has become a folder since the ledger found it
 			return errors.Join(os.RemoveAll(two), os.Mkdir(two, 0o700))
 		}})
 		require.NoError(t, err)
@@ -270,7 +270,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 }
 
 func TestLongLinesAndLinks(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	long := strings.Replace(says("m1", noon, 10), `"content":[]`, `"content":[{"type":"text","text":"`+strings.Repeat("x", 10<<20)+`"}]`, 1)
 	d.put(filepath.Join("-a", "one.jsonl"), long+says("m2", noon, 1), noon)
 	require.NoError(t, os.Symlink("/dev/zero", filepath.Join(d.projects, "-a", "two.jsonl")))
@@ -283,8 +283,8 @@ func TestLongLinesAndLinks(t *testing.T) {
 	assert.Equal(t, map[string]int64{"one": 11}, d.outputs(), "a link to the folder")
 }
 
-// household has 3,000 sessions and 200 MB, of which one in eight lines is an answer.
-func household(b *testing.B, d *desk) {
+// largeFolder writes 3,000 sessions, 200 MB in all; one in eight lines is an answer.
+func largeFolder(b *testing.B, d *fixture) {
 	filler := `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"` + strings.Repeat("x", 2200) + `"}]}}` + "\n"
 	for i := range 3000 {
 		var text strings.Builder
@@ -299,7 +299,7 @@ func household(b *testing.B, d *desk) {
 
 func BenchmarkFirst(b *testing.B) {
 	d := benchDesk(b)
-	household(b, d)
+	largeFolder(b, d)
 	for b.Loop() {
 		require.NoError(b, os.RemoveAll(d.folder.Path))
 		_, _, err := d.Read(b.Context())
@@ -309,15 +309,15 @@ func BenchmarkFirst(b *testing.B) {
 
 func BenchmarkAgain(b *testing.B) {
 	d := benchDesk(b)
-	household(b, d)
+	largeFolder(b, d)
 	for b.Loop() {
 		_, _, err := d.Read(b.Context())
 		require.NoError(b, err)
 	}
 }
 
-func benchDesk(b *testing.B) *desk {
-	d := &desk{clock: noon, t: &testing.T{}}
+func benchDesk(b *testing.B) *fixture {
+	d := &fixture{clock: noon, t: &testing.T{}}
 	root := b.TempDir()
 	d.Ledger = New(filepath.Join(root, "projects"), filepath.Join(root, "usage"), func() time.Time { return d.clock }, slog.New(slog.DiscardHandler))
 	return d

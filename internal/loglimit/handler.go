@@ -24,8 +24,8 @@ const (
 	debugBurst    = 10_000
 	debugInterval = 10 * time.Millisecond
 
-	// maxWindows is how many windows a machine can have at once: each has a pseudo-terminal, and Linux
-	// has 4,096 of them (kernel.pty.max).
+	// maxWindows is the largest number of windows that a machine can have at once: each has a
+	// pseudo-terminal, and Linux has 4,096 of them (kernel.pty.max).
 	maxWindows = 4096
 )
 
@@ -116,7 +116,7 @@ type limits struct {
 
 	mu     sync.Mutex
 	events map[event]*limit
-	faults map[faulty]*repeated // those of the last minute
+	faults map[faulty]*repeated // faults of the last minute
 }
 
 // repeated are the lines of a fault that were left out since its last line.
@@ -126,8 +126,8 @@ type repeated struct {
 	line  slog.Record
 }
 
-// repeats reports whether a line repeats a line of the last FaultInterval. Such a line is left out, and
-// the last of them is logged at the end of the interval, with their count.
+// repeats reports whether a line repeats a line of the last FaultInterval. Such a line is left out,
+// and the last of them is logged at the end of the interval, with their count.
 func (l *limits) repeats(f faulty, next slog.Handler, line slog.Record) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// output is what a log writes; summaries come from another goroutine.
+// output holds the lines that a log writes; summaries come from another goroutine.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -77,7 +77,8 @@ func TestP9_RepeatedEventIsCounted(t *testing.T) {
 	})
 }
 
-// TestEachOrphanWindowIsLogged: a start logs each window of a machine that has as many as it can, and a flood ends there.
+// TestEachOrphanWindowIsLogged: a start logs each window of a machine that has as many as it can,
+// and a flood ends there.
 func TestEachOrphanWindowIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out := newLog()

@@ -14,8 +14,8 @@ import (
 // Most is the largest budget, in bytes.
 const Most = 64 << 20
 
-// Budget returns the budget in bytes. root is the machine's file tree; goLimit is the limit of Go's runtime, or
-// math.MaxInt64.
+// Budget returns the budget in bytes. root is the machine's file tree; goLimit is the limit of Go's
+// runtime, or math.MaxInt64.
 func Budget(root fs.FS, goLimit int64) int64 {
 	least := int64(math.MaxInt64)
 	for _, limit := range append(cgroups(root), goLimit, total(root)) {
@@ -65,7 +65,8 @@ func cgroups(root fs.FS) (limits []int64) {
 // mount shows the part of a hierarchy of cgroups below from at a path of the file tree.
 type mount struct{ from, at string }
 
-// mountsOf returns the mounts of version 2, or of the memory controller of version 1; see proc_pid_mountinfo(5).
+// mountsOf returns the mounts of version 2, or of the memory controller of version 1; see
+// proc_pid_mountinfo(5).
 func mountsOf(info []byte, second bool) (all []mount) {
 	lines := bufio.NewScanner(bytes.NewReader(info))
 	for lines.Scan() {
@@ -82,13 +83,13 @@ func mountsOf(info []byte, second bool) (all []mount) {
 	return all
 }
 
-// limits reads the limits from a group up to the root of the mount. In a container the path of the group may be the
-// host's: then it does not exist here, and the root is the group.
+// limits reads the limits from a group up to the root of the mount. In a container the path of the
+// group may be the host's: then it does not exist here, and the root is the group.
 func (m mount) limits(root fs.FS, group, file string) (all []int64) {
 	below, _ := strings.CutPrefix(group, strings.TrimSuffix(m.from, "/"))
 	for dir := path.Clean("/" + below); ; dir = path.Dir(dir) {
 		text, _ := fs.ReadFile(root, strings.TrimPrefix(path.Join(m.at, dir, file), "/"))
-		all = append(all, number(strings.TrimSpace(string(text)))) // "max" is no number
+		all = append(all, number(strings.TrimSpace(string(text)))) // "max" is not a number
 		if dir == "/" {
 			return all
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// Named is what a person may call a session by.
+// Named holds the names of a session.
 type Named struct {
 	ID     uuid.UUID // made of the time at its beginning, so its last letters tell it from others
 	Name   string
 	Former []string    // names that it had
-	Other  []uuid.UUID // further ids, of which a person gives all letters
+	Other  []uuid.UUID // further ids, matched in full only
 }
 
 const (
@@ -27,11 +27,10 @@ func ShortID(id uuid.UUID) string {
 	return text[len(text)-shownEnd:]
 }
 
-// Find gives those of a list that a text means: by the name or the id in full; else by the last letters
-// of the id, or another id; else by the beginning of the name, or by a former one in full. Small and
-// capital letters are the same, and so are a blank and the "-" that stands for it in names.
-// Where several are meant, and only some of them fit, those are given; of these the ones whose name has
-// the very letters of the text, where there are any.
+// Find returns the elements of a list that a text means: by the full name or id; otherwise by the
+// id's last letters, or another id; otherwise by a prefix of the name, or a full former name. It
+// ignores case, and takes a blank for "-". If several match, it prefers those that fit, and then
+// those whose name equals the text exactly.
 func Find[T any](list []T, text string, named func(T) Named, fits func(T) bool) []T {
 	means := func(strength func(Named) bool) []T {
 		return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return !strength(named(one)) })
@@ -57,7 +56,7 @@ func Find[T any](list []T, text string, named func(T) Named, fits func(T) bool) 
 // fold makes names equal that a person would take for one.
 func fold(name string) string { return strings.Join(strings.Fields(strings.ToLower(name)), "-") }
 
-// prefer gives those of a list that are as wanted, or all where none is.
+// prefer returns the wanted elements of a list, or all if none is wanted.
 func prefer[T any](list []T, wanted func(T) bool) []T {
 	some := slices.DeleteFunc(slices.Clone(list), func(one T) bool { return !wanted(one) })
 	if len(some) == 0 {
@@ -66,7 +65,7 @@ func prefer[T any](list []T, wanted func(T) bool) []T {
 	return some
 }
 
-// Free returns a name, with a number behind it where the name is taken.
+// Free returns the name, with a number appended if it is taken.
 func Free(name string, taken map[string]bool) string {
 	free := name
 	for n := 2; taken[free]; n++ {

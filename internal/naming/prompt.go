@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// MaxName is how long the name of a session may be, in letters: the name stands on buttons.
+	// MaxName is the maximum length of a session's name, in letters, so that it fits on buttons.
 	MaxName = 48
 
 	maxMade      = MaxName - 4 // of a name that is made: a number may follow
 	tellingWords = 3
-	maxWord      = 20 // letters of a word; what is longer is a key or a hash
+	maxWord      = 20 // letters of a word; a longer one is a key or a hash
 	maxHan       = 8  // letters of a run of Chinese, in which no blanks part the words
 	maxFolder    = 16
-	maxRead      = 4000 // bytes of a prompt: what it is about stands at its beginning
+	maxRead      = 4000 // bytes of a prompt that are read: its subject is at its beginning
 )
 
 // OfPrompt names a session after its folder and the first telling words of its first prompt:
-// "ccbot-fix-login-test". It is empty where a prompt says nothing about its work: a command, or only
-// code, logs and the words of others.
+// "ccbot-fix-login-test". It returns "" for a prompt that does not describe its work: a command, or
+// only code, logs and quotations.
 func OfPrompt(folder, prompt string) string {
 	prompt = strings.TrimSpace(clip.Bytes(prompt, maxRead, ""))
 	if strings.HasPrefix(prompt, "/") || strings.HasPrefix(prompt, "!") {
@@ -58,7 +58,7 @@ func OfPrompt(folder, prompt string) string {
 	return name
 }
 
-// code is what stands between fences; the last fence may be missing.
+// code matches text between fences; the last fence may be missing.
 var code = lazyregexp.New("(?s)```.*?(```|$)")
 
 // address is a URL, or a path of several parts.
@@ -73,8 +73,8 @@ func lastOf(found string) string {
 	return found[strings.LastIndex(found, "/")+1:]
 }
 
-// notOwn begins a line that is no sentence of the person's: a quotation and its source, a heading of
-// a log, code, the shell's prompt. Logs begin with a time or a level.
+// notOwn matches the start of a line that the person did not write as a sentence: a quotation and
+// its source, a heading of a log, code, the shell's prompt. Logs begin with a time or a level.
 var notOwn = lazyregexp.New(`(?i)^(\t| {4}|\s*([>|│$#<{}]|\[?\d+[-:./]\d|\[?(error|warn|warning|info|debug|trace|fatal|panic|traceback|goroutine \d+)\b\]?:?|` +
 	`forwarded message from |message sent (through|by) the bot |(file )?"[^"]*", line \d+|at \S+\())`)
 
@@ -95,8 +95,8 @@ func isProse(line string) bool {
 	return letters > others
 }
 
-// wordsOf are the words of a line: letters, digits and marks that can be seen, and what joins them.
-// Where Chinese begins or ends, a word does.
+// wordsOf returns the words of a line: letters, digits and visible marks, and the signs that join
+// them. A word ends between Chinese and other letters.
 func wordsOf(line string) (all []string) {
 	keep := func(r rune) rune {
 		switch {
@@ -139,7 +139,7 @@ func plainCase(word string) string {
 	return word
 }
 
-// polite is what a request in Chinese begins with.
+// polite matches the polite beginning of a request in Chinese.
 var polite = lazyregexp.New(`^(你好|您好|请问|请|麻烦|帮忙|帮我|帮|给我|你|您|我们|我想|我要|我|能不能|可不可以|可以|能否|能|需要|想|一下|先|现在|把|将|吗|的|和)+`)
 
 // silent are words that most requests have, in English and Russian.

@@ -57,7 +57,8 @@ func TestOfPrompt(t *testing.T) {
 	assert.Equal(t, "my-long-project-fix-tests", OfPrompt(".my long project!", "fix the tests"))
 }
 
-// FuzzOfPrompt: a name is bounded, takes no blank, hides nothing, begins like no path and no command.
+// FuzzOfPrompt: a name is bounded, takes no blank, hides nothing, begins like no path and no
+// command.
 func FuzzOfPrompt(f *testing.F) {
 	f.Add("ccbot", "Fix the login test")
 	f.Add(".", "请帮我修复登录测试")

@@ -16,7 +16,7 @@ var (
 	ErrTooBig  = errors.New("larger than allowed")
 )
 
-// Allow is what a caller takes beside a regular file of this user.
+// Allow is a set of exceptions that a caller accepts.
 type Allow uint8
 
 const (
@@ -24,8 +24,8 @@ const (
 	Others                   // other users' files
 )
 
-// Open opens a file for reading, and says what was opened. A link that is not allowed is also
-// syscall.ELOOP.
+// Open opens a file for reading and returns its info. The error for a link that is not allowed also
+// matches syscall.ELOOP.
 func Open(path string, allow Allow) (*os.File, fs.FileInfo, error) {
 	flags := os.O_RDONLY | syscall.O_NONBLOCK
 	if allow&Links == 0 {
@@ -52,7 +52,7 @@ func Open(path string, allow Allow) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// Read gives the bytes of a file, at most limit.
+// Read returns the bytes of a file, at most limit.
 func Read(path string, limit int64, allow Allow) ([]byte, error) {
 	file, info, err := Open(path, allow)
 	if err != nil {
@@ -78,7 +78,7 @@ func Same(a, b string) bool {
 	return errors.Join(err, errOther) == nil && os.SameFile(one, other)
 }
 
-// Owner is the uid of whom something on disk belongs to; -1 where the system does not say.
+// Owner returns the uid of a file's owner, or -1 if the system does not report it.
 func Owner(info fs.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(stat.Uid)

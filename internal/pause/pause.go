@@ -1,4 +1,5 @@
-// Package pause waits: for a time, a wake-up or the end of a context, and longer after each failure.
+// Package pause waits: for a time, a wake-up or the end of a context, and longer after each
+// failure.
 package pause
 
 import (
@@ -21,7 +22,8 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Until returns after d, at a wake-up or when ctx ends, whichever is first, and reports whether it was a wake-up.
+// Until returns after d, at a wake-up or when ctx ends, whichever is first, and reports whether it
+// was a wake-up.
 func Until(ctx context.Context, d time.Duration, wake <-chan struct{}) (woken bool) {
 	var timer <-chan time.Time // nil waits for ever
 	if d != Forever {
@@ -44,17 +46,18 @@ func Doubled(first, most time.Duration, n int) time.Duration {
 	return min(first, most)
 }
 
-// MaxRetryAfter is the longest pause that a server's retry_after is believed: a larger value would mute
-// a chat for days, or overflow.
+// MaxRetryAfter is the longest pause that a server's retry_after is believed: a larger value would
+// mute a chat for days, or overflow.
 const MaxRetryAfter = time.Hour
 
-// RetryAfter returns the pause for a retry_after in seconds: at least a second, at most MaxRetryAfter.
+// RetryAfter returns the pause for a retry_after in seconds: at least a second, at most
+// MaxRetryAfter.
 func RetryAfter(seconds int) time.Duration {
 	return time.Duration(min(max(seconds, 1), int(MaxRetryAfter/time.Second))) * time.Second
 }
 
-// Backoff says how long to wait after the next failure in a row: from Min, doubling, up to Max. Half of
-// it is chance, so that many clients of a server that comes back do not meet again.
+// Backoff computes the pause after the next failure in a row: from Min, doubling, up to Max. Half
+// of it is random, so that many clients of a server that comes back do not meet again.
 type Backoff struct {
 	Min, Max time.Duration
 	failures int
@@ -67,7 +70,7 @@ func (b *Backoff) Next() time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// Reset begins anew: something has succeeded.
+// Reset starts again from Min, after a success.
 func (b *Backoff) Reset() { b.failures = 0 }
 
 // Poke wakes who waits at a channel of capacity 1, or will wait there next. It does not wait.

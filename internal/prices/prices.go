@@ -1,7 +1,7 @@
-// Package prices says what tokens cost, in dollars. It knows the list prices of the date that its
-// table names; what an account really pays is not known to it, so that all it gives are estimates.
+// Package prices estimates the cost of tokens, in dollars. It knows the list prices of the date
+// that its table names; the real price of an account is unknown.
 //
-// A file of a person's own takes the place of the date, the source and each model that the file names.
+// A person's file overrides the date, the source and each model that it names.
 package prices
 
 import (
@@ -37,7 +37,7 @@ type Table struct {
 	Models map[string]Price // by the name of a model without a date
 }
 
-// Price is that of a model: of a million tokens of each kind, and of one search in the web.
+// Price holds a model's prices: for a million tokens of each kind, and for one web search.
 type Price struct {
 	Rates
 	Search float64
@@ -53,11 +53,11 @@ type Long struct {
 	Above int64
 }
 
-// Use is what one answer has used.
+// Use holds the usage of one answer.
 type Use struct{ Input, Output, Write5m, Write1h, Read, Searches int64 }
 
-// Open gives the built-in table, changed as the file says. Where the file cannot be used the error
-// says why, and the table is the built-in one; a file that is not there is no error.
+// Open returns the built-in table with the changes of the file. If the file is unusable, it returns
+// an error and the built-in table; a missing file is not an error.
 func Open(path string) (Table, error) {
 	t, err := parse(builtIn)
 	if err != nil {
@@ -93,7 +93,7 @@ type listed struct {
 	} `json:"models"`
 }
 
-// listedRates are prices of which those of the cache may be left out.
+// listedRates holds prices; the cache's may be omitted.
 type listedRates struct {
 	Input   float64  `json:"input"`
 	Output  float64  `json:"output"`
@@ -146,7 +146,7 @@ func parse(data []byte) (Table, error) {
 	return t, nil
 }
 
-// check says what is wrong with the price of a model.
+// check returns an error if the price of a model is invalid.
 func (p Price) check(name string) error {
 	long := Long{Rates: p.Rates, Above: 1}
 	if p.Long != nil {
@@ -164,7 +164,7 @@ func (p Price) check(name string) error {
 	return nil
 }
 
-// Of gives the price of a model as a transcript names it; false: it is not known.
+// Of returns the price of a model, named as in a transcript, and whether it is known.
 func (t Table) Of(model string) (Price, bool) {
 	name := Plain(model)
 	for _, one := range []string{model, name, name + "-0"} {
@@ -175,7 +175,7 @@ func (t Table) Of(model string) (Price, bool) {
 	return Price{}, false
 }
 
-// Cost is that of one answer.
+// Cost returns the cost of one answer.
 func (p Price) Cost(u Use) float64 {
 	r := p.Rates
 	if p.Long != nil && u.Input+u.Write5m+u.Write1h+u.Read > p.Long.Above {
@@ -186,7 +186,7 @@ func (p Price) Cost(u Use) float64 {
 	return tokens/1e6 + float64(u.Searches)*p.Search
 }
 
-// decoration is what clouds, dates and the size of a context add to the name of a model:
+// decoration matches the parts that clouds, dates and the size of a context add to a model's name:
 // "us.anthropic.claude-haiku-4-5-20251001-v1:0", "claude-opus-4@20250514", "claude-opus-5[1m]".
 var decoration = lazyregexp.New(`^.*\b(claude-)|(\[.*|@.*|-v\d+(:\d+)?|-\d{8}(-v\d+(:\d+)?)?|-latest)(\[.*)?$`)
 

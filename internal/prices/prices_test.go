@@ -97,7 +97,7 @@ func TestAFileOfPricesCounts(t *testing.T) {
 	assert.Error(t, err, "a folder")
 }
 
-// What a file leaves out is not free.
+// A price that the file omits is not zero.
 func TestWhatAFileLeavesOutHasTheUsualPart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prices.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"date":"2027-01-02","models":{

@@ -16,8 +16,8 @@ type AgentNames struct {
 	// Exes are paths of executables recorded when ccbot started agents. An interpreter among them
 	// is ignored, because it can run any program.
 	Exes []string
-	// Untrusted reports whether the command line of a process is no evidence, because any other user
-	// could have written it. Nil trusts all.
+	// Untrusted reports whether the command line of a process must be ignored, because any other
+	// user could have written it. If nil, all are trusted.
 	Untrusted func(Process) bool
 }
 
@@ -58,7 +58,7 @@ func (a AgentNames) hasExe(exe string) bool {
 }
 
 // interpreters run a script or another program that their arguments name; the name of an
-// interpreter says nothing about the work it does. The value says where the script is: for most
+// interpreter does not describe its work. The value is the position of the script: for most
 // interpreters it is the first argument (after an option it may be a command string); a JavaScript
 // runtime may have options before it; a launcher of programs has no script.
 var interpreters = map[string]string{
@@ -69,8 +69,8 @@ var interpreters = map[string]string{
 	"busybox": noScript, "coreutils": noScript,
 }
 
-// scriptPlace says where the script of an interpreter is; empty for any other program. The version that a name ends
-// with, as in python3.12, is left out.
+// scriptPlace returns the position of an interpreter's script, or "" for any other program. The
+// version that a name ends with, as in python3.12, is ignored.
 func scriptPlace(name string) string { return interpreters[strings.TrimRight(name, "0123456789.-")] }
 
 const (
@@ -116,9 +116,9 @@ func jsScript(args []string) string {
 
 var jsFlags = []string{"--no-warnings", "--enable-source-maps", "--expose-gc", "-A", "--allow-all"}
 
-// ArgvHash is a fingerprint of a command line: the SHA-256 of its arguments, each followed by a NUL
-// as in the kernel, in hex. A record holds the fingerprint instead of the arguments, because these
-// are private. An empty command line, such as that of a zombie, gives "".
+// ArgvHash returns a fingerprint of a command line: the SHA-256 of its arguments, each followed by
+// a NUL as in the kernel, in hex. A record holds the fingerprint instead of the arguments, because
+// these are private. It is "" for an empty command line, such as a zombie's.
 func ArgvHash(args []string) string {
 	if len(args) == 0 {
 		return ""

@@ -22,7 +22,8 @@ var (
 	idY = uuid.MustParse(textY)
 )
 
-// commandLines are asked three ways: what claudeflags reads, whether it is an agent, and what Judge says about X.
+// commandLines are checked in three ways: the session that claudeflags reads, whether it is an
+// agent, and Judge's verdict on X.
 var commandLines = []struct {
 	name    string
 	args    []string
@@ -238,7 +239,7 @@ func FuzzP2_SessionArg(f *testing.F) {
 		assert.Contains(t, strings.ToLower(cmdline), id.String())
 		assert.True(t, saysSo(args, id), "no element gives the id to an option: %q", args)
 		if slices.Contains(args, "--fork-session") && !strings.Contains(cmdline, "--session-id") {
-			// Then the word can only have been a value, or stand behind the end of the options.
+			// Then the word can only have been a value, or follow the end of the options.
 			i := slices.Index(args, "--fork-session")
 			assert.True(t, i == 0 || strings.HasPrefix(args[i-1], "-") || slices.Contains(args[:i], "--"), "%q", args)
 		}
@@ -246,7 +247,8 @@ func FuzzP2_SessionArg(f *testing.F) {
 	})
 }
 
-// saysSo: an element that begins like one of the options holds the id, or stands right before one that is the id.
+// saysSo: an element that begins like one of the options holds the id, or stands right before one
+// that is the id.
 func saysSo(args []string, id uuid.UUID) bool {
 	for i, arg := range args {
 		if !strings.HasPrefix(arg, "-") {

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkScan measures one look at the process table with 2,000 and with 10,000 processes more than there are anyway:
-// against what peers run for one session, and for fifty sessions against one. Both sides of a ratio are measured in turn,
-// so that whatever else the machine does falls on both.
+// BenchmarkScan measures one scan of the process table with 2,000 and with 10,000 additional
+// processes: against the scan of peers for one session, and for fifty sessions against one. Both
+// sides of a ratio are measured in turn, so that other load of the machine affects both.
 func BenchmarkScan(b *testing.B) {
 	for _, n := range []int{2000, 10000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) { benchmarkScan(b, n) })
@@ -67,7 +67,7 @@ func benchmarkScan(b *testing.B, n int) {
 	})
 }
 
-// inTurn gives the medians.
+// inTurn returns the medians.
 func inTurn(b *testing.B, first, second func()) (time.Duration, time.Duration) {
 	b.Helper()
 	var took [2][]time.Duration

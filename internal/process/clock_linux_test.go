@@ -55,8 +55,9 @@ func TestTerminal_ofARealOne(t *testing.T) {
 	assert.Equal(t, os.Geteuid(), p.UID)
 }
 
-// The clock of Moment is the one of Start: what starts between two moments lies between them. A clock of another kind (the
-// wall clock, one that stands while the machine sleeps) or of another unit would not fit on both sides.
+// The clock of Moment is the one of Start: what starts between two moments lies between them. A
+// clock of another kind (the wall clock, one that stands while the machine sleeps) or of another
+// unit would not fit on both sides.
 func TestP2_Moment_isTheClockOfStart(t *testing.T) {
 	table := newTestTable(t)
 	for range 5 {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decoys look like the agent of id to anything that reads command lines carelessly. They end with their standard input or
-// with this process, so nothing outlives a test that dies.
+// decoys look like the agent of id to anything that reads command lines carelessly. They end with
+// their standard input or with this process, so nothing outlives a test that dies.
 func decoys(t *testing.T, id string) []*exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
@@ -26,7 +26,7 @@ func decoys(t *testing.T, id string) []*exec.Cmd {
 
 	kinds := []func() *exec.Cmd{
 		run("/bin/sh", "-c", "read x # claude --resume "+id),      // a shell that mentions it
-		run("/bin/sh", "-c", "read x", "claude", "--resume", id),  // as words of their own
+		run("/bin/sh", "-c", "read x", "claude", "--resume", id),  // as separate words
 		run("/usr/bin/env", "sh", "-c", "read x; : --resume "+id), // through env
 		run("tail", "--pid="+strconv.Itoa(os.Getpid()), "-f", transcript),
 		run(vim, "--resume", id),
@@ -46,8 +46,8 @@ func decoys(t *testing.T, id string) []*exec.Cmd {
 		// agents, but not of this session
 		run(claude, "--resume", textY),
 		run(claude, "--resume", id, "--fork-session"), // a fork of it
-		run(claude, "-p", "claude --resume "+id),      // an agent that was told about it
-		run(claude, "--", "--resume", id),             // not an option any more
+		run(claude, "-p", "claude --resume "+id),      // an agent whose prompt names it
+		run(claude, "--", "--resume", id),             // no longer an option
 		run(claude, "--append-system-prompt", "--resume", id),
 		run(claude, "--resume", "{"+id+"}"),
 		run(claude, "--resume", id[:35]),
@@ -73,7 +73,8 @@ func named(args ...string) func() *exec.Cmd {
 	}
 }
 
-// Every process of this test is offered to End; of everybody else's it is only asked whether it could be.
+// Every process of this test is offered to End; for all others the test only checks whether it
+// could be ended.
 func TestP2_End_twoHundredDecoysSurvive(t *testing.T) {
 	table := newTestTable(t)
 	id := uuid.New()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// openExe opens the program that a process runs. The link of the kernel leads to it whatever is at
-// its path now.
+// openExe opens the program that a process runs. The kernel's link leads to it even if another file
+// has its path.
 func openExe(pid int) (*os.File, error) { return os.Open(fmt.Sprintf("/proc/%d/exe", pid)) }
 
 // changedAt returns when the kernel last saw a change of a file.

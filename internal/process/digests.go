@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// settled is how long ago a file was changed at least if its digest is kept. The kernel's times are coarse:
-// another change soon after may leave them as they are.
+// settled is how long ago a file was changed at least if its digest is kept. The kernel's times are
+// coarse: another change soon after may leave them as they are.
 const settled = 2 * time.Second
 
-// Digests keeps the digest of the program that was read last, so that a program is read again only after its
-// file has changed. A nil *Digests keeps nothing.
+// Digests keeps the digest of the program that was read last, so that a program is read again only
+// after its file has changed. A nil *Digests keeps nothing.
 type Digests struct {
 	mu     sync.Mutex
 	file   fs.FileInfo // nil: no digest is kept
@@ -45,7 +45,8 @@ func (d *Digests) Of(path string) (string, error) {
 	return d.digest, err
 }
 
-// readLocked reads a program, and keeps its digest if the file cannot have changed meanwhile unseen.
+// readLocked reads a program, and keeps its digest unless the file can have changed unnoticed
+// during the read.
 func (d *Digests) readLocked(f *os.File, before fs.FileInfo) (err error) {
 	read, now := d.read, d.now
 	if read == nil {
@@ -65,8 +66,8 @@ func (d *Digests) readLocked(f *os.File, before fs.FileInfo) (err error) {
 	return nil
 }
 
-// isUnchanged reports whether two looks show the same file with the same content. A program can set the time of
-// a file's last write, but not the time of its last change.
+// isUnchanged reports whether two reads show the same file with the same content. A program can set
+// the time of a file's last write, but not the time of its last change.
 func isUnchanged(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && changedAt(a).Equal(changedAt(b))
 }

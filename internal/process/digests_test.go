@@ -30,7 +30,8 @@ func digestOf(t *testing.T, path string) string {
 	return digest
 }
 
-// A program is read once, and again after any change of its file, also if the change keeps length and time.
+// A program is read once, and again after any change of its file, also if the change keeps length
+// and time.
 func TestDigestsReadProgramOnce(t *testing.T) {
 	when := time.Now().Add(-time.Hour)
 	write := func(t *testing.T, path, text string) {
@@ -80,7 +81,8 @@ func changeTime(t *testing.T, path string) time.Time {
 	return changedAt(info)
 }
 
-// The digest of a file that has just changed is not kept: the next change may not show in its times.
+// The digest of a file that has just changed is not kept: the next change may not show in its
+// times.
 func TestDigestsKeepNoFreshFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "program")
 	require.NoError(t, os.WriteFile(path, []byte("one"), 0o700))
@@ -92,7 +94,7 @@ func TestDigestsKeepNoFreshFile(t *testing.T) {
 	assert.Equal(t, 3, *reads)
 }
 
-// A file that cannot be read leaves no digest behind.
+// An unreadable file has no digest.
 func TestDigestsOfMissingProgram(t *testing.T) {
 	d, _ := counted(time.Minute)
 	path := filepath.Join(t.TempDir(), "program")

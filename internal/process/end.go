@@ -48,7 +48,7 @@ const (
 const (
 	// ReasonUnreadable: the process, or information needed about it, could not be read.
 	ReasonUnreadable = "unreadable"
-	ReasonUnproven   = "unproven" // prove refused without a reason of its own
+	ReasonUnproven   = "unproven" // prove refused without a reason
 )
 
 // Outcome is the receipt for one process.
@@ -58,19 +58,18 @@ type Outcome struct {
 	Ended    bool
 	Verified bool   // the kernel confirmed that it is gone
 	Spared   string // why it was left alone, if need be after some steps; empty otherwise
-	// Reason is the same as a short code: the name of a guard, a Reason… constant or that of a
-	// [Spare].
+	// Reason is the same as a short code: the name of a guard, a Reason… constant or a [Spare]'s
+	// Reason.
 	Reason string
 }
 
-// Spare is the error by which prove says why a process is left alone; its Reason is copied to the
-// Outcome.
+// Spare is prove's error for a process that is left alone; its Reason is copied to the Outcome.
 type Spare struct {
 	Reason string
 	Detail string // one English clause, for logs
 }
 
-// Error is the detail, or the reason where there is none.
+// Error returns the detail, or the reason if there is no detail.
 func (s *Spare) Error() string { return cmp.Or(s.Detail, s.Reason) }
 
 // End ends one process: it holds the process, reads it, checks that it is exactly id and that no
@@ -260,7 +259,7 @@ func (e *ending) signalAndWait(ctx context.Context, how How, sig syscall.Signal,
 	return e.waitUntil(ctx, deadline())
 }
 
-// lookAgain reads the held process once more and asks the guards: since the last look the process
+// lookAgain reads the held process once more and calls the guards: since the last read the process
 // may have changed its user, or may have become our parent.
 func (e *ending) lookAgain(ctx context.Context) (gone bool, err error) {
 	if err := ctx.Err(); err != nil {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the table looks like and whoever is asked for: a signal reaches only the proven process of our user that the
-// identity names, and never ourselves or anyone above us.
+// For any table and any target, a signal reaches only the proven process of our user that the
+// identity names, and never ccbot itself or its ancestors.
 func TestP2_End_signalsOnlyTheProven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := newFake()
@@ -62,9 +62,9 @@ func ancestorsOf(k *fakeKernel) map[int]bool {
 	return above
 }
 
-// The world changes arbitrarily from the scan to the last signal: pids are reused, users and parents change, processes end
-// or hide. Whoever is signalled is exactly the process that was asked for and proven, ours, and nobody above us; and
-// nothing is called ended that lives.
+// The world changes arbitrarily from the scan to the last signal: pids are reused, users and
+// parents change, processes end or hide. Only the requested and proven process is signalled, if it
+// is ours and not above us; and no living process is called ended.
 func TestP2_End_inAShiftingWorld(t *testing.T) {
 	for range 40 { // few of a hundred worlds get as far as a KILL
 		rapid.Check(t, endInAShiftingWorld)
@@ -120,7 +120,7 @@ func (q *question) check(id Identity) {
 	}
 }
 
-// honest: the receipt says what is.
+// honest checks that the receipt is true.
 func (w *shifting) honest(id Identity, out Outcome, err error) {
 	switch {
 	case out.Ended && !w.gone(id):
@@ -138,7 +138,7 @@ func (w *shifting) gone(id Identity) bool {
 	return i < 0 || w.all[i].exited
 }
 
-// question is whom a caller wants to end, and how it is proven.
+// question is a process that a caller wants to end, with its proof.
 type question struct {
 	w      *shifting
 	table  *Table
@@ -147,7 +147,7 @@ type question struct {
 	noted  int // calls of BeforeKill
 }
 
-// target is found in a scan, as callers do, or is anybody, or somebody who never was.
+// target is found in a scan, as callers do, or is any process, or one that never existed.
 func (q *question) target() Identity {
 	s, err := q.table.Snapshot(context.Background())
 	if err != nil {
@@ -182,7 +182,8 @@ func (q *question) prove(p Process) error {
 	return nil
 }
 
-// judge is the proof of a real caller: a fresh look, every guard, and a yes for exactly this process.
+// judge is the proof of a real caller: a fresh look, every guard, and a yes for exactly this
+// process.
 func (q *question) judge(p Process) error {
 	s, err := q.table.Snapshot(context.Background())
 	if err != nil {

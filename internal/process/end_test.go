@@ -80,8 +80,8 @@ func TestP2_End_spares(t *testing.T) {
 	}
 }
 
-// Where the kernel hides other users' processes the line above us has an end that is not known. Who started after us is
-// not above us all the same, and can be ended.
+// If the kernel hides other users' processes, the chain of our ancestors ends at an unknown one. A
+// process that started after us is still not above us, and can be ended.
 func TestP3_End_belowHiddenAncestors(t *testing.T) {
 	for _, hidden := range []error{errHidden, syscall.EACCES, syscall.EPERM, errTest} {
 		t.Run(hidden.Error(), func(t *testing.T) {
@@ -130,7 +130,8 @@ func TestP2_End_goneIsNotSignalled(t *testing.T) {
 	}
 }
 
-// The order is the proof: what is read is what is held, because the hold came first and still lives after the read.
+// The order is the proof: the read process is the held one, because the hold came first and still
+// lives after the read.
 func TestP2_End_holdsReadsPollsThenDecides(t *testing.T) {
 	k := newFake()
 	table, err := k.tableOf()

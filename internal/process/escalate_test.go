@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What was proven may become another user's, our parent or unreadable between the steps: no signal follows then.
+// A proven process may become another user's, our parent or unreadable between the steps: then no
+// signal follows.
 func TestP2_End_looksAgainBeforeEachSignal(t *testing.T) {
 	changes := []struct {
 		name   string

@@ -9,7 +9,7 @@ import (
 
 // fakeKernel is one whose table and answers a test writes down. It logs what was done, in order.
 type fakeKernel struct {
-	hangs    chan struct{} // a look at all processes waits until it is closed
+	hangs    chan struct{} // a scan waits until it is closed
 	table    map[int]Process
 	readErr  map[int]error // instead of a process
 	holdErr  error
@@ -24,7 +24,8 @@ type fakeKernel struct {
 
 const fakeSelf, fakeUser = 50, 1000
 
-// newFake is a table with ourselves (50), our parent (40), its parent (30), pid 1, a claude (60), and an older one (20).
+// newFake is a table with ourselves (50), our parent (40), its parent (30), pid 1, a claude (60),
+// and an older one (20).
 func newFake() *fakeKernel {
 	k := &fakeKernel{table: map[int]Process{}, readErr: map[int]error{}, signals: map[int][]syscall.Signal{}}
 	for _, p := range []struct{ pid, ppid int }{{1, 0}, {30, 1}, {40, 30}, {fakeSelf, 40}, {60, 1}, {20, 1}} {
@@ -88,7 +89,7 @@ type fakeHandle struct {
 	kernel           *fakeKernel
 	pid              int
 	endsAt           int
-	dead             bool  // the handle says exited, whatever the table shows
+	dead             bool  // the handle reports an exit, regardless of the table
 	signalErr        error // instead of delivery
 	endsBeforeSignal bool
 	endsAtDeadline   bool

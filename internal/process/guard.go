@@ -2,7 +2,7 @@ package process
 
 import "strings"
 
-// Guard is a named reason to spare a process, whatever the evidence says. Spares must return true
+// Guard is a named reason to spare a process, regardless of the evidence. Spares must return true
 // when it cannot decide.
 type Guard struct {
 	Name   string
@@ -43,7 +43,7 @@ func alwaysGuards(self Identity) []Guard {
 			me, ok := s.Find(self.PID)
 			return !ok || me.Identity != self || me.UID != p.UID
 		}},
-		{GuardTmux, "it is a tmux server or client", func(p Process, _ Snapshot) bool { // tmux itself gives the first names
+		{GuardTmux, "it is a tmux server or client", func(p Process, _ Snapshot) bool { // tmux sets these names
 			return p.Comm == "tmux" || strings.HasPrefix(p.Comm, "tmux:") || program(p.Args) == "tmux"
 		}},
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An entry of /proc that hangs makes the table unknown; nobody waits for it, and it is read again when it answers.
+// An entry of /proc that hangs makes the table unknown; the scan does not wait for it, and reads it
+// again when it answers.
 func TestP6_AScanThatHangsIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newFake()

@@ -20,14 +20,15 @@ import (
 
 const nobody = 65534
 
-// What /proc hides is unknown, never gone, and a table with holes among our own processes is none. The real thing: a
-// /proc mounted with hidepid, in a mount namespace of its own, seen by a process without privileges.
+// A process that /proc hides is unknown, never gone, and a table without some of our processes is
+// an error. It runs with a real /proc mounted with hidepid, in a separate mount namespace, seen by
+// a process without privileges.
 func TestP6_hiddenIsNotGone_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	tests := []struct {
 		hidepid int
 		root    string // how a scan shows a process of root
-		holes   string // a scan while one of ours may not be read
+		holes   string // a scan while one of our processes may not be read
 	}{
 		{1, "with its owner only", "error"},
 		{2, "not at all", "no error"}, // the kernel does not list it: this hole cannot be seen
@@ -70,7 +71,7 @@ func TestP6_hiddenIsNotGone_AsRoot(t *testing.T) {
 
 func onOneLine(id Identity) string { return fmt.Sprint(id.PID, " ", id.Start, " ", id.Boot) }
 
-// lookThroughHidepid is what the child of the test above does.
+// lookThroughHidepid runs in the child of the test above.
 func lookThroughHidepid() {
 	must := func(err error) {
 		if err != nil {
@@ -82,7 +83,7 @@ func lookThroughHidepid() {
 		fmt.Println("cannot mount /proc:", err)
 		os.Exit(1)
 	}
-	must(syscall.Setgroups(nil)) // the group root may look behind hidepid
+	must(syscall.Setgroups(nil)) // hidepid does not apply to the group root
 	must(syscall.Setresgid(nobody, nobody, nobody))
 	must(syscall.Setresuid(nobody, nobody, nobody))
 	table, err := NewTable()
@@ -107,7 +108,7 @@ func lookThroughHidepid() {
 	fmt.Println("root's process in a scan:", shown(s, id.PID))
 
 	look("ours, older", older)
-	for m, err := table.Moment(); m.Tick <= table.Self().Start; m, err = table.Moment() { // who starts in our tick may be older
+	for m, err := table.Moment(); m.Tick <= table.Self().Start; m, err = table.Moment() { // avoids a start in our tick
 		must(err)
 	}
 	ours := exec.Command("sleep", "60")

@@ -24,19 +24,21 @@ type Identity struct {
 	// Start is field 22 of /proc/PID/stat, in clock ticks since boot (proc_pid_stat(5)); on darwin
 	// milliseconds since 1970.
 	Start uint64 `json:"start"`
-	// Boot is the kernel's random id of this boot. In a time namespace of Linux that has another boot clock, the
-	// difference of the clocks follows the id: only starts with the same Boot can be compared.
+	// Boot is the kernel's random id of this boot. In a time namespace of Linux that has another
+	// boot clock, the difference of the clocks follows the id: only starts with the same Boot can
+	// be compared.
 	Boot string `json:"boot"`
 }
 
 // SameBoot reports whether two values of [Identity.Boot] are of one boot of the machine.
 func SameBoot(a, b string) bool { return procstat.SameBoot(a, b) }
 
-// OtherClock reports whether two values of [Identity.Boot] are of one boot, and their starts are of two clocks.
+// OtherClock reports whether two values of [Identity.Boot] are of one boot, and their starts are of
+// two clocks.
 func OtherClock(a, b string) bool { return a != b && SameBoot(a, b) }
 
-// Incomparable reports whether two identities may name one process, although they differ: they have one pid in one
-// boot, and their starts are of two clocks.
+// Incomparable reports whether two identities may name one process, although they differ: they have
+// one pid in one boot, and their starts are of two clocks.
 func (i Identity) Incomparable(other Identity) bool {
 	return i.Valid() && other.Valid() && i.PID == other.PID && OtherClock(i.Boot, other.Boot)
 }
@@ -53,8 +55,7 @@ func (i Identity) String() string {
 // Text names the process in a text that others store and give back; see ParseIdentity.
 func (i Identity) Text() string { return fmt.Sprintf("%d.%d.%s", i.PID, i.Start, i.Boot) }
 
-// ParseIdentity reads a text that Text has written. Any other text gives an identity that is not
-// valid.
+// ParseIdentity reads a text that Text has written. For any other text the identity is not valid.
 func ParseIdentity(text string) (i Identity) {
 	if n, err := fmt.Sscanf(text, "%d.%d.%s", &i.PID, &i.Start, &i.Boot); n != 3 || err != nil || i.Text() != text {
 		return Identity{}
@@ -62,7 +63,7 @@ func ParseIdentity(text string) (i Identity) {
 	return i
 }
 
-// Liveness is what is known about a process. Its zero value is Unknown, which does not mean dead.
+// Liveness is the state of a process. Its zero value is Unknown, which does not mean dead.
 type Liveness int
 
 // Unknown: this could not be found out. Alive: exactly this process runs. Gone: exactly this
@@ -113,7 +114,8 @@ func (t *Table) Moment() (Moment, error) {
 // StartedAfter reports whether the process started after the moment. Call it only for a process
 // that lives: a living process of another boot than the moment's started after it. A start in the
 // same tick is Yes too: a tick is 10 ms, and a process that may have started later is not a
-// leftover. The answer is Maybe when the identity or the moment is incomplete, or when they are of two clocks.
+// leftover. The answer is Maybe when the identity or the moment is incomplete, or when they are of
+// two clocks.
 func (i Identity) StartedAfter(m Moment) Answer {
 	switch {
 	case !i.Valid() || !m.Valid() || OtherClock(i.Boot, m.Boot):

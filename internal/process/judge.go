@@ -10,13 +10,13 @@ import (
 	"ccbot/internal/claudeflags"
 )
 
-// Source is where a claim comes from, best evidence first.
+// Source is the origin of a claim, best evidence first.
 type Source string
 
 const (
 	// SourcePresence: Claude Code's own sessions/<pid>.json with the kernel's start time.
 	SourcePresence Source = "presence"
-	// SourceHook: what the hook recorded, with pid and start time.
+	// SourceHook: the hook's record, with pid and start time.
 	SourceHook Source = "hook"
 	// SourceArgv: the command line. It is out of date after /clear, an in-TUI /resume and
 	// --continue. Judge finds it itself; callers never claim it.
@@ -34,7 +34,7 @@ type Claim struct {
 	Source    Source
 }
 
-// Verdict is what the evidence says about one process and one session.
+// Verdict is the conclusion from the evidence about one process and one session.
 type Verdict struct {
 	Process   Process
 	SessionID uuid.UUID
@@ -43,20 +43,20 @@ type Verdict struct {
 	Why       string // one English clause, for logs and /why
 }
 
-// Judge says of every process that could write one of ids whether it does. It is pure.
+// Judge returns a verdict for every process that could write one of ids. It is pure.
 //
-// The evidence about a process, best first, is presence, hook, argv; a weaker kind counts
-// only where the stronger kinds are absent. A claim with another start or boot than the snapshot's
-// is about another process and does not count. The answer is Maybe, on which callers neither start
-// nor end a process, in three cases: presence and hook name different sessions, one kind names two
-// sessions, or a claim cannot be checked because its identity is incomplete or of another clock. Such a contradiction
-// may be a /clear that is just happening; callers ask again with a fresh snapshot and fresh claims
-// for 2 s before they believe it.
+// The evidence about a process, best first, is presence, hook, argv; a weaker kind counts only
+// where the stronger kinds are absent. A claim with another start or boot than the snapshot's is
+// about another process and does not count. The answer is Maybe, on which callers neither start nor
+// end a process, in three cases: presence and hook name different sessions, one kind names two
+// sessions, or a claim cannot be checked because its identity is incomplete or of another clock.
+// Such a contradiction may be a /clear that is just happening; callers ask again with a fresh
+// snapshot and fresh claims for 2 s before they believe it.
 //
-// argv makes a writer only of an agent ([IsAgent]) whose command line is trusted. A claim makes a writer of any process: whether
-// the process may be ended is for the guards to decide. Zombies write nothing. There is at most
-// one verdict per process and id, in the order of the snapshot and then of ids; no verdict means no
-// evidence.
+// argv makes a writer only of an agent ([IsAgent]) whose command line is trusted. A claim makes a
+// writer of any process: whether the process may be ended is for the guards to decide. Zombies
+// write nothing. There is at most one verdict per process and id, in the order of the snapshot and
+// then of ids; no verdict means no evidence.
 func Judge(s Snapshot, claims []Claim, agents AgentNames, ids ...uuid.UUID) []Verdict {
 	j := judgement{agents: agents, claims: make(map[int][]Claim, len(claims)), wanted: make(map[uuid.UUID]int, len(ids))}
 	for _, c := range claims {
@@ -81,8 +81,8 @@ type judgement struct {
 	claims map[int][]Claim   // by pid
 }
 
-// evidence is what is known about one process: the sessions that each source names, and claims that
-// cannot be checked.
+// evidence holds the evidence about one process: the sessions that each source names, and claims
+// that cannot be checked.
 type evidence struct {
 	named     map[Source][]uuid.UUID
 	unchecked []uuid.UUID
@@ -141,7 +141,7 @@ func (j *judgement) gather(p Process) evidence {
 	return e
 }
 
-// sourceStranger marks ids on the command line of a process that is no agent.
+// sourceStranger marks ids on the command line of a process that is not an agent.
 const sourceStranger Source = "stranger"
 
 func (e evidence) add(s Source, id uuid.UUID) {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// made is a table whose truth is known because it was made so: which sessions each process has evidence for. It does not
-// ask the code under test what a command line or a claim means.
+// made is a table whose truth is known because it was made so: which sessions each process has
+// evidence for. It does not ask the code under test what a command line or a claim means.
 type made struct {
 	snapshot Snapshot
 	claims   []Claim
@@ -20,7 +20,7 @@ type made struct {
 	flawed   map[int]bool        // by pid: a claim that cannot be checked
 }
 
-// agentLine writes the session; decoyLine names it in a way that is no evidence.
+// agentLine writes the session; decoyLine names it in a way that does not count.
 var (
 	agentLine = []func(id string) []string{
 		func(id string) []string { return []string{"claude", "--resume", id} },
@@ -91,12 +91,12 @@ func (m *made) claim(pid int, id uuid.UUID, source Source, flaw int) {
 	m.claims = append(m.claims, c)
 }
 
-// may says whether a yes for p and id could be right.
+// may reports whether a yes for p and id could be right.
 func (m *made) may(p Process, id uuid.UUID) bool {
 	switch {
 	case p.Gone():
 		return false
-	case len(m.claimed[p.PID]) > 0: // argv is stale beside any claim
+	case len(m.claimed[p.PID]) > 0: // argv is stale if there is any claim
 		return slices.Contains(m.claimed[p.PID], id)
 	case m.flawed[p.PID]:
 		return false
@@ -125,7 +125,8 @@ func TestP2_Judge_neverYesWithoutEvidence(t *testing.T) {
 	}
 }
 
-// One snapshot serves any number of ids: each gets the answer that it would get alone, whatever the order of the claims.
+// One snapshot serves any number of ids: each gets the same answer as alone, for any order of the
+// claims.
 func TestP1_Judge_manyIdsAreManyQuestions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMade(t)

@@ -104,7 +104,8 @@ func TestP1_Judge_echoes(t *testing.T) {
 	}
 }
 
-// world is a random process table with random evidence, right and wrong, about a handful of sessions.
+// world is a random process table with random evidence, right and wrong, about a handful of
+// sessions.
 type world struct {
 	snapshot Snapshot
 	claims   []Claim

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Clock measures how much time has passed by the clock of [Moment], which no person sets on Linux and which continues
-// while the machine sleeps. A moment is text that others store.
+// Clock measures how much time has passed by the clock of [Moment], which no person sets on Linux
+// and which continues while the machine sleeps. A moment is text that others store.
 type Clock struct{ Table *Table }
 
 // Uptime returns how long the machine is up, without the time in which it slept.
@@ -28,8 +28,8 @@ func (c Clock) Now() string {
 	return fmt.Sprintf("%d.%s", m.Tick, m.Boot)
 }
 
-// Since returns the time since a moment. It is false for a text that Now did not return and for a moment of another
-// boot or another clock.
+// Since returns the time since a moment. It is false for a text that Now did not return and for a
+// moment of another boot or another clock.
 func (c Clock) Since(moment string) (time.Duration, bool) {
 	var then Moment
 	now, err := c.Table.Moment()

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gopsutil reads the same kernel in another way: what both tell of processes that do not change is the same.
+// gopsutil reads the same kernel in another way: for processes that do not change, both report the
+// same.
 func TestTheTableSaysWhatGopsutilSays(t *testing.T) {
 	table := newTestTable(t)
 	children := []started{startAgent(t, table, "wait")}
@@ -53,7 +54,7 @@ func TestTheTableSaysWhatGopsutilSays(t *testing.T) {
 	}
 }
 
-// Whoever both lists of gopsutil show, the one before and the one after, is in the snapshot between them.
+// A process in both lists of gopsutil, before and after, is in the snapshot between them.
 func TestTheSnapshotLacksNobodyWhomGopsutilSees(t *testing.T) {
 	table := newTestTable(t)
 	child := startAgent(t, table, "wait")

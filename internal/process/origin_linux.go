@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Origin is what the kernel keeps of where a process comes from.
+// Origin is the kernel's record of the environment and the cgroup of a process.
 type Origin struct {
 	Env    []string // as the process was given it; secrets of the user may be in it
 	Cgroup string   // the text of /proc/PID/cgroup
@@ -22,7 +22,7 @@ func (t *Table) Origin(id Identity) (Origin, error) {
 	if err != nil {
 		return Origin{}, fmt.Errorf("origin of process %d: %w", id.PID, err)
 	}
-	if now, err := t.Identify(id.PID); err != nil || now != id { // the pid may have been reused meanwhile
+	if now, err := t.Identify(id.PID); err != nil || now != id { // the pid may have been reused
 		return Origin{}, fmt.Errorf("origin of process %d: %w", id.PID, ErrGone)
 	}
 	return Origin{Env: strings.Split(string(env), "\x00"), Cgroup: string(cgroup)}, nil

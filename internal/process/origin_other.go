@@ -4,7 +4,7 @@ package process
 
 import "errors"
 
-// Origin is what the kernel keeps of where a process comes from.
+// Origin is the kernel's record of the environment and the cgroup of a process.
 type Origin struct {
 	Env    []string // as the process was given it
 	Cgroup string

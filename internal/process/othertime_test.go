@@ -14,8 +14,8 @@ const (
 	otherClock  = machineBoot + "-3b9aca00"
 )
 
-// TestP6_StartOfAnotherClockIsUnknown: a start that was read in another time namespace neither proves a process nor
-// proves that it is gone.
+// TestP6_StartOfAnotherClockIsUnknown: a start that was read in another time namespace neither
+// proves a process nor proves that it is gone.
 func TestP6_StartOfAnotherClockIsUnknown(t *testing.T) {
 	for _, boots := range [][2]string{{machineBoot, otherClock}, {otherClock, machineBoot}, {otherClock, otherClock + "0"}} {
 		k := newFake()

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// parseProcArgs reads what darwin says to kern.procargs2: argc, the executable's path, padding, then argc
-// arguments; it does not read the environment behind them. It is here for all systems, so that it is
-// tested where no darwin is.
+// parseProcArgs reads darwin's kern.procargs2: argc, the executable's path, padding, then argc
+// arguments; it does not read the environment after them. It is built on all systems, so that its
+// test runs everywhere.
 func parseProcArgs(raw []byte) (exe string, args []string) {
 	if len(raw) < 4 {
 		return "", nil

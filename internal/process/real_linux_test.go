@@ -24,8 +24,9 @@ import (
 	"ccbot/internal/processtest"
 )
 
-// childMode makes this binary a process to be ended: "wait" ends at the first signal, "stubborn" takes HUP and TERM,
-// "undumpable" may not be read by its own user. Each ends by itself when its standard input closes, so nothing outlives a test that dies.
+// childMode makes this binary a process to be ended: "wait" ends at the first signal, "stubborn"
+// takes HUP and TERM, "undumpable" may not be read by its own user. Each ends by itself when its
+// standard input closes, so nothing outlives a test that dies.
 const childMode = "PROCESS_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -44,7 +45,8 @@ func TestMain(m *testing.M) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// started is a child with its identity. It is collected when the test ends, whatever the test has done to it.
+// started is a child with its identity. It is collected when the test ends, even if the test has
+// ended it.
 type started struct {
 	*exec.Cmd
 	id    Identity
@@ -89,7 +91,8 @@ func newTestTable(t *testing.T) *Table {
 	return table
 }
 
-// proveWriter is what callers do: a fresh look, all guards, and a yes for exactly this process.
+// proveWriter does what callers do: a fresh snapshot, all guards, and a yes for exactly this
+// process.
 func proveWriter(table *Table, id uuid.UUID) func(Process) error {
 	return func(p Process) error {
 		s, err := table.Snapshot(context.Background())
@@ -159,7 +162,7 @@ func TestP3_End_realProcess(t *testing.T) {
 	}
 }
 
-// The note that the caller could not write keeps KILL back: nobody would know afterwards what it left behind.
+// If BeforeKill fails, KILL is not sent: its leftovers would later be unknown.
 func TestP3_End_noKillWithoutTheNote(t *testing.T) {
 	table := newTestTable(t)
 	agent := startAgent(t, table, "stubborn", "--resume", textX)
@@ -223,7 +226,7 @@ func TestP2_End_realProcessIsSpared(t *testing.T) {
 		prove func(Process) error
 		ended bool
 	}{
-		{"wrong start time", late, proven, true}, // that one is gone; who has its pid now is not touched
+		{"wrong start time", late, proven, true}, // gone, and its pid reused
 		{"not proven", agent.id, func(Process) error { return errTest }, false},
 		{"proven for another session", agent.id, proveWriter(table, idY), false},
 		{"ourselves", table.Self(), proven, false},
@@ -307,7 +310,7 @@ func readPID(t *testing.T, from *bufio.Reader) int {
 	return pid
 }
 
-// Agents are children of tmux, not of ours.
+// Agents are children of tmux, not of ccbot.
 func TestWait_forOneThatIsNoChild(t *testing.T) {
 	table := newTestTable(t)
 	place := t.TempDir()

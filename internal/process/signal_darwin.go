@@ -68,7 +68,7 @@ func (h *watched) wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { defer close(woken); h.wake() })
 	defer func() {
 		if !stop() {
-			<-woken // else wake could write to a descriptor that has been closed and reused
+			<-woken // otherwise wake could write to a descriptor that has been closed and reused
 		}
 	}()
 	for !h.gone {

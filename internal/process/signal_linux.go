@@ -47,7 +47,7 @@ func openPidfd(pid int) (*pidfd, error) {
 
 // isThread reports whether pid is the number of a thread: an ended process's number may be reused
 // for a thread, for which pidfd_open answers ENOENT, or EINVAL in older kernels. In a kernel
-// without PIDFD_NONBLOCK, EINVAL says nothing about the pid.
+// without PIDFD_NONBLOCK, EINVAL does not depend on the pid.
 func isThread(pid int, err error) bool {
 	if pid <= 0 || !errors.Is(err, unix.EINVAL) {
 		return errors.Is(err, unix.ENOENT)

@@ -18,11 +18,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// signalFiles are the only files of the program in which anything is signalled: what Table.End calls.
+// signalFiles are the only files of the program in which anything is signalled: what Table.End
+// calls.
 var signalFiles = []string{"internal/process/signal_linux.go", "internal/process/signal_darwin.go"}
 
-// standIns are where programs that are not ccbot signal: the stand-in for Claude Code does what the real one does (it stops
-// its own job at C-z, and ends the hooks that it has started), and ccbot-try asks the ccbot that it has started to stop.
+// standIns lists the files where programs that are not ccbot signal: the stand-in for Claude Code
+// does what the real one does (it stops its own job at C-z, and ends the hooks that it has
+// started), and ccbot-try asks the ccbot that it has started to stop.
 var standIns = []string{"try/demoagent/suspend.go", "try/demoagent/group.go", "cmd/ccbot-try/main.go", "internal/processtest/processtest.go"}
 
 func TestP2_onlyOneFileSignals(t *testing.T) {
@@ -110,8 +112,9 @@ func TestP2_onlyOneFileSignals_sees(t *testing.T) {
 	assert.NotEmpty(t, signalling(t, "p.go", "package p\nimport . \"syscall\"\n"))
 }
 
-// signalling reads one file without types, so that it works while other packages do not compile. What only looks like a
-// signal (a condition variable, a method Kill with arguments) is told apart by shape.
+// signalling reads one file without types, so that it works while other packages do not compile.
+// Calls that only look like a signal (a condition variable, a method Kill with arguments) are
+// distinguished by shape.
 func signalling(t *testing.T, path string, src any) []string {
 	t.Helper()
 	files := token.NewFileSet()

@@ -21,17 +21,16 @@ type Process struct {
 	Foreground int
 	// Comm is the kernel's short name, at most 15 bytes.
 	Comm string
-	// Exe is the path of the executable; empty where it may not be read (other users' processes) or
-	// there is none. On Linux a snapshot fills it only where the command line names a session;
+	// Exe is the path of the executable; empty if it may not be read (other users' processes) or
+	// does not exist. A snapshot on Linux fills it only if the command line names a session;
 	// [Table.Inspect] always does.
 	Exe string
 	// Args is the command line element by element; empty for kernel threads and zombies.
 	Args []string
-	// Cwd is filled by [Table.Inspect] only, never in a snapshot, and empty where it may not be
-	// read.
+	// Cwd is filled by [Table.Inspect] only, never in a snapshot, and empty if it may not be read.
 	Cwd string
-	// OtherClock reports that the process is in another time namespace than this one: a start that the process notes
-	// cannot be compared. [Table.Inspect] alone fills it.
+	// OtherClock reports that the process is in another time namespace than this one: a start that
+	// the process notes cannot be compared. [Table.Inspect] alone fills it.
 	OtherClock bool
 }
 
@@ -46,8 +45,7 @@ func (p Process) Gone() bool { return procstat.Gone(p.State) }
 type Snapshot struct{ Processes []Process }
 
 // Find returns the process with that pid. It tries a binary search first: a hit is right in any
-// order, but a miss is certain only after a look at all processes, because the snapshot may be
-// unsorted.
+// order, but a miss is certain only after a linear search, because the snapshot may be unsorted.
 func (s Snapshot) Find(pid int) (Process, bool) {
 	if pid <= 0 {
 		return Process{}, false // a process without a parent has parent 0

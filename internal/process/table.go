@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// kernel is what a [Table] asks of the operating system. Tests replace it with a scripted one.
+// kernel is the operating system as a [Table] needs it. Tests replace it with a scripted one.
 type kernel interface {
 	bootID() (string, error)
 	// now reads the clock of Identity.Start, in its unit.
 	now() (uint64, error)
-	// process reads one process of this boot with its cwd. The error is ErrGone when there is none,
-	// and errHidden when the process lives but the table does not show it. A zombie is returned as
-	// a process.
+	// process reads one process of this boot with its cwd. The error is ErrGone if it does not
+	// exist, and errHidden if the process lives but the table does not show it. A zombie is
+	// returned as a process.
 	process(pid int) (Process, error)
 	// processes reads all processes of all users.
 	processes(ctx context.Context) ([]Process, error)
-	// hold opens a handle on the process that has the pid now; ErrGone when there is none.
+	// hold opens a handle on the process that has the pid now, or returns ErrGone.
 	hold(pid int) (handle, error)
 }
 
@@ -93,11 +93,10 @@ func (t *Table) Identify(pid int) (Identity, error) {
 }
 
 // Snapshot reads every process of every user, zombies included. A process that vanishes during the
-// read is left out. A process of another user that may not be read is present with pid and uid
-// only. Anything else that cannot be read is an error, because an incomplete table would make a
-// live writer look absent. Where /proc is mounted with hidepid=2, other users' processes are
-// missing, and so are those of ours that are not dumpable. errHangs means that the read took too
-// long.
+// read is omitted. A process of another user that may not be read is present with pid and uid only.
+// Any other read error is an error, because an incomplete table would make a live writer look
+// absent. If /proc is mounted with hidepid=2, other users' processes are missing, and so are our
+// processes that are not dumpable. errHangs means that the read took too long.
 func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
 	all, err := t.scan(ctx)
 	if err != nil {
@@ -150,8 +149,8 @@ func (t *Table) scan(ctx context.Context) ([]Process, error) {
 }
 
 // Liveness reports whether exactly this process runs. Another boot or another start time under the
-// same pid is Gone, and a zombie is Gone; an incomplete identity, a start of another clock under the same pid, or a
-// table that cannot be read, is Unknown.
+// same pid is Gone, and a zombie is Gone; an incomplete identity, a start of another clock under
+// the same pid, or a table that cannot be read, is Unknown.
 func (t *Table) Liveness(id Identity) Liveness {
 	if !id.Valid() {
 		return Unknown

@@ -88,8 +88,8 @@ func (k procfs) read(pid int) (Process, error) {
 // line.
 const pageSize = 4096
 
-// maxScanners is how many threads read the table in parallel: most of the time is spent inside the
-// kernel.
+// maxScanners is the number of threads that read the table in parallel: most of the time is spent
+// inside the kernel.
 const maxScanners = 4
 
 func (k procfs) processes(ctx context.Context) ([]Process, error) {

@@ -87,7 +87,7 @@ func TestParseCmdline(t *testing.T) {
 	}
 }
 
-// fakeProc writes a /proc of its own, for what the real one cannot be made to show.
+// fakeProc writes a fake /proc, for states that the real one cannot be brought into.
 func fakeProc(t *testing.T, pids ...int) procfs {
 	t.Helper()
 	k := procfs{root: t.TempDir(), uid: os.Geteuid(), lives: func(int) (bool, error) { return false, nil }}

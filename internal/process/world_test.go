@@ -9,18 +9,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shifting is a kernel whose world changes while it is asked. Processes exit, are collected and their pids are taken by
-// others at any moment, also between the last look and the signal. What a process can do without ending (change its user,
-// exec, hang ccbot below it, disappear from the table) it does while ccbot waits or works, not between two system calls
-// that stand side by side: nothing could see that.
+// shifting is a kernel whose world changes during the calls. Processes exit, are collected and
+// their pids are reused at any moment, also between the last read and the signal. Changes of a
+// living process (its user, exec, becoming ccbot's ancestor, disappearing from the table) happen
+// while ccbot waits or works, not between two consecutive system calls, because no program could
+// notice that.
 type shifting struct {
 	t      *rapid.T
 	now_   uint64
-	pids   map[int]*being // who has the pid; a zombie keeps its own
+	pids   map[int]*being // the process that has the pid; a zombie keeps its own
 	all    []*being
-	writes map[Identity]bool // who wrote idX in the last table that was given out
+	writes map[Identity]bool // the writers of idX in the last table
 	log    []delivery
-	focus  int // pid of whom it is about: what happens happens to it half of the time
+	focus  int // pid of the target: half of the changes happen to it
 }
 
 // being is one process for its whole life.
@@ -35,7 +36,7 @@ type being struct {
 	stubborn   int // signals it takes before it ends
 }
 
-// delivery is a signal that reached somebody, with what was true at that moment.
+// delivery is a signal that reached a process, with the facts of that moment.
 type delivery struct {
 	to    *being
 	sig   syscall.Signal
@@ -84,7 +85,7 @@ func (w *shifting) others(from int) {
 }
 
 func (w *shifting) born(pid, ppid, uid int) {
-	w.now_ += 10 // nobody is ever born with an identity that a test made up
+	w.now_ += 10 // no process ever gets an identity that a test made up
 	b := &being{id: Identity{pid, w.now_, "boot"}, uid: uid, ppid: ppid, stubborn: rapid.IntRange(1, 3).Draw(w.t, "stubborn")}
 	w.exec(b)
 	w.pids[pid] = b
@@ -118,7 +119,7 @@ func (w *shifting) exit(b *being) {
 	}
 }
 
-// shift is what may happen at any moment.
+// shift makes a change that may happen at any moment.
 func (w *shifting) shift() {
 	pid := w.anyPID()
 	b := w.pids[pid]
@@ -137,7 +138,7 @@ func (w *shifting) shift() {
 	}
 }
 
-// turn is what may happen while ccbot waits or works.
+// turn makes a change that may happen while ccbot waits or works.
 func (w *shifting) turn() {
 	w.shift()
 	b, ok := w.pids[w.focus]
@@ -209,7 +210,7 @@ func (w *shifting) hold(pid int) (handle, error) {
 	return &shiftingHandle{w, b}, nil
 }
 
-// above says whether the pid is an ancestor of ccbot at this moment.
+// above reports whether the pid is an ancestor of ccbot at this moment.
 func (w *shifting) above(pid int) bool {
 	seen := map[int]bool{}
 	for at := w.pids[fakeSelf]; at != nil && !seen[at.id.PID]; at = w.pids[at.ppid] {
@@ -256,7 +257,7 @@ func (h *shiftingHandle) signal(sig syscall.Signal) error {
 
 func (h *shiftingHandle) close() {}
 
-// forbids says what speaks against a signal to b at this moment, whatever was proven.
+// forbids returns the reason against a signal to b at this moment, regardless of the proof.
 func (w *shifting) forbids(b *being) string {
 	switch {
 	case b.id.PID <= 1:

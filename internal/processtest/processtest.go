@@ -28,9 +28,9 @@ func Start(t testing.TB, cmd *exec.Cmd) {
 }
 
 // EndAfterFailure makes a failed test end all processes whose environment contains place, whatever
-// their parent is: the child of a killed agent has no parent in the test. place must be unique to the test, as
-// the name of a temporary folder or of a private tmux socket is. Call it before the first of these
-// processes starts: then it runs after the test's other clean-up.
+// their parent is: the child of a killed agent has no parent in the test. place must be unique to
+// the test, as the name of a temporary folder or of a private tmux socket is. Call it before the
+// first of these processes starts: then it runs after the test's other clean-up.
 //
 // A test that has not failed must end its processes itself, so that a leak is seen. Without /proc
 // nothing is ended.

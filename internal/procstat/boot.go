@@ -10,10 +10,11 @@ import (
 // idLength is the length of the kernel's random id of a boot, a UUID.
 const idLength = 36
 
-// Boot names a boot of the machine together with the clock by which this process reads start times. id is the kernel's
-// id of the boot; offsets is /proc/self/timens_offsets, empty if the kernel has no time namespaces. In a namespace
-// whose boot clock differs from the machine's (time_namespaces(7)), the kernel adds the difference to each start time
-// that it shows, and Boot appends the difference in hexadecimal nanoseconds.
+// Boot names a boot of the machine together with the clock by which this process reads start times.
+// id is the kernel's id of the boot; offsets is /proc/self/timens_offsets, empty if the kernel has
+// no time namespaces. In a namespace whose boot clock differs from the machine's
+// (time_namespaces(7)), the kernel adds the difference to each start time that it shows, and Boot
+// appends the difference in hexadecimal nanoseconds.
 func Boot(id, offsets []byte) (string, error) {
 	boot := string(bytes.TrimSpace(id))
 	for line := range bytes.Lines(offsets) {
@@ -29,7 +30,8 @@ func Boot(id, offsets []byte) (string, error) {
 	return boot, nil
 }
 
-// SameBoot reports whether two names that Boot returned are of one boot of the machine. The clocks may differ.
+// SameBoot reports whether two names that Boot returned are of one boot of the machine. The clocks
+// may differ.
 func SameBoot(a, b string) bool {
 	return a[:min(len(a), idLength)] == b[:min(len(b), idLength)]
 }

@@ -33,8 +33,8 @@ const (
 	exitSignal = 35
 )
 
-// Parse reads the whole file. The name is whatever the process calls itself: it may hold spaces, newlines and ")", so the
-// last ")" ends it.
+// Parse reads the whole file. A process chooses its name, which may hold spaces, newlines and ")",
+// so the last ")" ends it.
 func Parse(data []byte) (Stat, error) {
 	open, end := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
 	if open < 1 || end < open {

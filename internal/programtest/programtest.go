@@ -1,8 +1,9 @@
-// Package programtest finds the programs that tests run. A test whose program is missing is skipped, and the reason names
-// the Debian package.
+// Package programtest finds the programs that tests run. A test whose program is missing is
+// skipped, and the reason names the Debian package.
 //
-// programs.txt lists each program once; .ci/run installs the packages, and a test compares the list with the tests.
-// Skip is the only reader of CCBOT_REQUIRE: if it is "all", a test that would be skipped fails.
+// programs.txt lists each program once; .ci/run installs the packages, and a test compares the list
+// with the tests. Skip is the only reader of CCBOT_REQUIRE: if it is "all", a test that would be
+// skipped fails.
 package programtest
 
 import (
@@ -34,8 +35,8 @@ func Programs() (all []Program) {
 	return all
 }
 
-// Require returns the path of a program. name is the first name in its row. If the program is missing, Require skips the
-// test as Skip does.
+// Require returns the path of a program. name is the first name in its row. If the program is
+// missing, Require skips the test as Skip does.
 func Require(t testing.TB, name string) (path string) {
 	t.Helper()
 	all := Programs()
@@ -52,8 +53,8 @@ func Require(t testing.TB, name string) (path string) {
 	return ""
 }
 
-// RequireRoot skips a test that only root can pass, also if CCBOT_REQUIRE is "all". The test's name ends in _AsRoot:
-// .ci/run runs these tests as root.
+// RequireRoot skips a test that only root can pass, also if CCBOT_REQUIRE is "all". The test's name
+// ends in _AsRoot: .ci/run runs these tests as root.
 func RequireRoot(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {

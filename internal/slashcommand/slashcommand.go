@@ -1,5 +1,5 @@
-// Package slashcommand finds the slash commands that Claude Code knows in a folder: its own, and those that people
-// have written as files. It only reads, and reads a bounded number of names.
+// Package slashcommand finds the slash commands that Claude Code knows in a folder: its own, and
+// those that people have written as files. It only reads, and reads a bounded number of names.
 package slashcommand
 
 import (
@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// own are Claude Code's own commands, as far as they are like one of ccbot's: version 2.1 of the CLI.
+// own are Claude Code's own commands, as far as they are like one of ccbot's: version 2.1 of the
+// CLI.
 var own = []string{"add-dir", "agents", "btw", "bug", "clear", "compact", "config", "context", "copy", "cost", "doctor", "exit",
 	"export", "fast", "fork", "help", "hooks", "ide", "init", "login", "logout", "loop", "mcp", "memory", "mobile", "model", "permissions",
 	"plan", "plugin", "quit", "rename", "resume", "review", "rewind", "skills", "stats", "status", "tag", "tasks", "theme", "todos",
@@ -19,8 +20,8 @@ var own = []string{"add-dir", "agents", "btw", "bug", "clear", "compact", "confi
 // mostNames bounds the names that one folder of commands is searched for.
 const mostNames = 2000
 
-// Has reports whether Claude Code with a configuration folder has a command of a name in a folder. Of a command
-// with a namespace, "plugin:name", both forms count.
+// Has reports whether Claude Code with a configuration folder has a command of a name in a folder.
+// Of a command with a namespace, "plugin:name", both forms count.
 func Has(config, dir, name string) bool {
 	if slices.Contains(own, name) {
 		return true

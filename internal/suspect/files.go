@@ -21,14 +21,16 @@ import (
 const Name = "reads"
 
 const (
-	// mostDeaths is how many runs in a row end while they read the same file until it is left unread.
+	// mostDeaths is the number of runs in a row that end while they read the same file before it is
+	// left unread.
 	mostDeaths = 3
-	// innocence is how long after its start a run leaves a file unread during whose read one run has ended.
-	// It doubles with each such run: what else ends ccbot soon after a start does it first.
+	// innocence is how long after its start a run leaves a file unread during whose read one run
+	// has ended. It doubles with each such run: what else ends ccbot soon after a start does it
+	// first.
 	innocence = time.Second
 	// patience is how long a read waits for other files at most.
 	patience = 10 * time.Second
-	// rowSize is how many bytes a note takes. A file with a longer path is read without a note.
+	// rowSize is the size of a note in bytes. A file with a longer path is read without a note.
 	rowSize = 1024
 	// mostRows bounds what Open reads.
 	mostRows = 4096
@@ -40,7 +42,7 @@ var blank = strings.Repeat(" ", rowSize-1) + "\n"
 // ErrUnread is returned for a file that is left unread.
 var ErrUnread = errors.New("the file is left unread: ccbot ended each time it read it")
 
-// use is what a run does with a file.
+// use is a run's use of a file.
 type use string
 
 const (
@@ -62,8 +64,8 @@ type note struct {
 
 // Files are the notes of the files that are read. The nil value notes nothing.
 type Files struct {
-	// Failpoint is called after each note of a read with its name. It is nil except in programs that are built
-	// to die there.
+	// Failpoint is called after each note of a read with its name. It is nil except in programs
+	// that are built to die there.
 	Failpoint func(name string)
 
 	boot   string
@@ -79,8 +81,8 @@ type Files struct {
 	failed bool       // a note could not be written, which is logged
 }
 
-// Open reads the notes of the earlier runs, from the file at path. boot is the kernel's id of this boot; wait
-// is the pause before the read of a suspect file.
+// Open reads the notes of the earlier runs, from the file at path. boot is the kernel's id of this
+// boot; wait is the pause before the read of a suspect file.
 func Open(path, boot string, wait func(time.Duration) error, log *slog.Logger) *Files {
 	f := &Files{boot: boot, opened: time.Now(), wait: wait, log: log}
 	f.turn = sync.NewCond(&f.mu)
@@ -106,8 +108,8 @@ func Open(path, boot string, wait func(time.Duration) error, log *slog.Logger) *
 	return f
 }
 
-// leftBy returns the notes that the earlier runs of a boot have left in the file of notes, with the deaths
-// that they show. It is pure.
+// leftBy returns the notes that the earlier runs of a boot have left in the file of notes, with the
+// deaths that they show. It is pure.
 func leftBy(data []byte, boot string) (left []*note) {
 	for line := range bytes.Lines(data) {
 		var n note
@@ -128,8 +130,8 @@ func leftBy(data []byte, boot string) (left []*note) {
 	return left
 }
 
-// decide returns how a file is read during whose read runs have ended: some time after the start, or not at
-// all. It is pure.
+// decide returns how a file is read during whose read runs have ended: some time after the start,
+// or not at all. It is pure.
 func decide(deaths int) (after time.Duration, unread bool) {
 	switch {
 	case deaths >= mostDeaths:
@@ -140,8 +142,8 @@ func decide(deaths int) (after time.Duration, unread bool) {
 	return 0, false
 }
 
-// Begin notes that a part of a file is read. The caller calls end after it, and begins no other read before.
-// The error is ErrUnread, or the end of ccbot.
+// Begin notes that a part of a file is read. The caller calls end after it, and begins no other
+// read before. The error is ErrUnread, or the end of ccbot.
 func (f *Files) Begin(path string) (end func(), err error) {
 	if f == nil {
 		return func() {}, nil
@@ -189,8 +191,8 @@ func (f *Files) await(path string) {
 	}
 }
 
-// mayRead reports whether a file may be read now: a suspect file if no other file is read, any other file if no
-// suspect file is read. The caller holds mu.
+// mayRead reports whether a file may be read now: a suspect file if no other file is read, any
+// other file if no suspect file is read. The caller holds mu.
 func (f *Files) mayRead(path string) bool {
 	i := f.find(path)
 	suspect := i >= 0 && f.rows[i].Deaths > 0
@@ -244,7 +246,8 @@ func (f *Files) row(path string) *note {
 	return f.rows[i]
 }
 
-// settle writes a note after its change, and removes it if it is of no more use. The caller holds mu.
+// settle writes a note after its change, and removes it if it is of no more use. The caller holds
+// mu.
 func (f *Files) settle(n *note) {
 	switch {
 	case n.reads > 0:
@@ -303,7 +306,7 @@ func (f *Files) IsUnread(path string) bool { return slices.Contains(f.Unread(), 
 // Unread returns the files that are left unread.
 func (f *Files) Unread() []string { return f.unread(func(note) bool { return true }) }
 
-// Untold returns those of them that the chat does not know of.
+// Untold returns the unread files that are not reported to the chat.
 func (f *Files) Untold() []string { return f.unread(func(n note) bool { return !n.Told }) }
 
 func (f *Files) unread(which func(note) bool) (paths []string) {
@@ -344,8 +347,8 @@ func (f *Files) Close() error {
 	return file.Close()
 }
 
-// Read returns the files that are left unread according to the notes at path, for a program that does not
-// run the bot. Notes that cannot be read are none, as for the bot.
+// Read returns the files that are left unread according to the notes at path, for a program that
+// does not run the bot. Unreadable notes are ignored, as in the bot.
 func Read(path, boot string) []string {
 	data, _ := os.ReadFile(path)
 	f := &Files{rows: leftBy(data, boot)}

@@ -36,7 +36,7 @@ func dies(t *testing.T, dir string, paths ...string) {
 	}
 }
 
-// Three deaths in a row, in one boot, leave the file unread, until it is to be read again.
+// Three deaths in a row, in one boot, leave the file unread until it is released.
 func TestP5_ThreeDeathsLeaveFileUnread(t *testing.T) {
 	dir, path := t.TempDir(), "/home/u/.claude/projects/p/x.jsonl"
 	for range mostDeaths {
@@ -80,7 +80,8 @@ func TestDeathsOfAnotherBootDoNotCount(t *testing.T) {
 	assert.Empty(t, start(dir, "another").Unread())
 }
 
-// Only deaths in a row count: a run that used the file and ended at another moment is proof that the file is not to blame.
+// Only deaths in a row count: a run that used the file and ended at another moment is proof that
+// the file is not to blame.
 func TestP5_RunThatPassesForgetsDeaths(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 * mostDeaths {
@@ -113,7 +114,7 @@ func TestCleanStopIsNoDeath(t *testing.T) {
 	assert.Empty(t, start(dir, boot).rows)
 }
 
-// A file is read without a note if there can be none, and what the file of notes contains ends nothing.
+// A file is read without a note if no note can be written, and damaged notes do no harm.
 func TestNotesAreNoCondition(t *testing.T) {
 	dir := t.TempDir()
 	begin(t, start(filepath.Join(dir, "missing"), boot), "/x")
@@ -126,7 +127,8 @@ func TestNotesAreNoCondition(t *testing.T) {
 	}
 }
 
-// A suspect file is read some time after the start, the longer the more runs it has ended; others are read at once.
+// A suspect file is read some time after the start, the longer the more runs it has ended; others
+// are read at once.
 func TestSuspectFileIsReadAfterPause(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package sysfault names the faults of the machine that stop ccbot's calls and pass without a change
-// of ccbot: a full disk, no free file descriptors, and so on.
+// Package sysfault names the faults of the machine that stop ccbot's calls and pass without a
+// change of ccbot: a full disk, no free file descriptors, and so on.
 //
 // It promises that one table decides which errors of the system are such faults, for the sentence
 // that a person reads, for the decision to try again, and for the log.
@@ -16,7 +16,7 @@ import (
 	"syscall"
 )
 
-// Kind is a kind of fault; the empty Kind is none.
+// Kind is a kind of fault; the empty Kind means no fault.
 type Kind string
 
 // The kinds. Each has a sentence in every language: i18n.SystemKey.
@@ -58,8 +58,8 @@ func Kinds() (all []Kind) {
 	return all
 }
 
-// Of returns the kind of fault that an error is. An error of the network is only a fault of the machine
-// if it is about descriptors or memory: a firewall refuses with the numbers of a disk.
+// Of returns the kind of fault that an error is. An error of the network is only a fault of the
+// machine if it is about descriptors or memory: a firewall refuses with the numbers of a disk.
 func Of(err error) Kind {
 	number, ok := errors.AsType[syscall.Errno](err)
 	if !ok {

@@ -12,7 +12,8 @@ import (
 // firstEmoji is the first character that is taken from a font of emoji even if another font has it.
 const firstEmoji = 0x1F000
 
-// Find returns the glyphs that the fonts have of some characters. A bitmap is scaled to a height in pixels.
+// Find returns the glyphs that the fonts have of some characters. A bitmap is scaled to a height in
+// pixels.
 func (f *Folders) Find(letters []rune, pixels int) map[rune]Glyph {
 	found := make(map[rune]Glyph)
 	letters = letters[:min(len(letters), maxLetters)]
@@ -85,11 +86,12 @@ func Package(r rune) string {
 	return "fonts-noto-core"
 }
 
-// rare has Chinese and Korean characters that the package Chinese lacks: extension A of Unicode's Chinese block, and parts of
-// Korean syllables.
+// rare has Chinese and Korean characters that the package Chinese lacks: extension A of Unicode's
+// Chinese block, and parts of Korean syllables.
 var rare = &unicode.RangeTable{R16: []unicode.Range16{{0x1100, 0x11FF, 1}, {0x3400, 0x4DBF, 1}}}
 
-// emoji has the characters from firstEmoji on that the emoji font of Debian 12 has. The blocks between them are symbols.
+// emoji has the characters from firstEmoji on that the emoji font of Debian 12 has. The blocks
+// between them are symbols.
 var emoji = &unicode.RangeTable{R32: []unicode.Range32{{0x1F004, 0x1F004, 1}, {0x1F0CF, 0x1F0CF, 1}, {0x1F170, 0x1F19A, 1},
 	{0x1F1E6, 0x1F64F, 1}, {0x1F680, 0x1F6FF, 1}, {0x1F7E0, 0x1F7F0, 1}, {0x1F900, 0x1F9FF, 1}, {0x1FA70, 0x1FAFF, 1}}}
 

@@ -22,7 +22,8 @@ const (
 // errUnsafe is returned for anything but a file or folder that only its owner can write.
 var errUnsafe = errors.New("not a file or folder that only root can write")
 
-// Folders are the folders in which fonts are installed. The zero value has no fonts. It may be used by several goroutines.
+// Folders are the folders in which fonts are installed. The zero value has no fonts. It may be used
+// by several goroutines.
 type Folders struct {
 	root  string   // the folder that the paths begin at; every folder below it is checked, and itself
 	paths []string // absolute, below root
@@ -48,7 +49,8 @@ type candidate struct {
 	rank  int // files with a lower rank come first
 }
 
-// candidates returns the font files in the order of a search: plain faces before bold, italic and narrow faces.
+// candidates returns the font files in the order of a search: plain faces before bold, italic and
+// narrow faces.
 func (f *Folders) candidates() []candidate {
 	var found []candidate
 	room := maxEntries
@@ -59,7 +61,8 @@ func (f *Folders) candidates() []candidate {
 	return found[:min(len(found), maxFiles)]
 }
 
-// list appends the fonts of a folder and of the folders in it. A folder that cannot be read has none.
+// list appends the fonts of a folder and of the folders in it. A folder that cannot be read has
+// none.
 func (f *Folders) list(path string, depth int, room *int, found *[]candidate) {
 	dir, err := f.open(path, unix.S_IFDIR)
 	if err != nil {
@@ -93,8 +96,8 @@ func newCandidate(path string) candidate {
 	return c
 }
 
-// open opens a regular file or a folder below f.root. It walks there from the root by descriptors, checks each of them, and
-// follows no link.
+// open opens a regular file or a folder below f.root. It walks there from the root by descriptors,
+// checks each of them, and follows no link.
 func (f *Folders) open(path string, kind uint32) (*os.File, error) {
 	below, err := filepath.Rel(f.root, path)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"ccbot/internal/programtest"
 )
 
-// machine is a folder that stands for the root folder of a machine whose root is the user of this test.
+// machine is a folder that stands for the root folder of a machine whose root is the user of this
+// test.
 type machine struct {
 	t    *testing.T
 	root string

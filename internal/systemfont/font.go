@@ -30,11 +30,12 @@ const (
 	maxAspect   = 2      // the width of a bitmap is at most its height times maxAspect
 )
 
-// face of a collection that is used, or the last one. In Noto's and Apple's collections it has the simplified Chinese forms.
+// face of a collection that is used, or the last one. In Noto's and Apple's collections it has the
+// simplified Chinese forms.
 const face = 2
 
-// needed are the tables that are read, and whether one may be larger than maxSmall. Those for shaping, hints, names, SVG, and
-// bitmaps without colours are left out.
+// needed are the tables that are read, and whether one may be larger than maxSmall. Those for
+// shaping, hints, names, SVG, and bitmaps without colours are left out.
 var needed = map[string]bool{"cmap": false, "head": false, "maxp": false, "hhea": false, "hmtx": false, "fvar": false,
 	"loca": false, "glyf": true, "CFF ": true, "CFF2": true, "CBLC": false, "CBDT": true}
 
@@ -50,7 +51,8 @@ type Glyph struct {
 // Empty reports whether the glyph draws nothing.
 func (g Glyph) Empty() bool { return len(g.Outline) == 0 && g.Bitmap == nil }
 
-// Read returns the glyphs that a font file has of some characters. A bitmap is scaled to a height in pixels.
+// Read returns the glyphs that a font file has of some characters. A bitmap is scaled to a height
+// in pixels.
 func Read(file io.ReaderAt, size int64, letters []rune, pixels int) (found map[rune]Glyph, err error) {
 	letters = letters[:min(len(letters), maxLetters)]
 	err = guard.Call(func() error {
@@ -175,8 +177,8 @@ func (d *directory) lookUp(letters []rune) (map[rune]font.GID, error) {
 	return gids, nil
 }
 
-// pick replaces the outlines of a TrueType font by those of some glyphs and of the parts of these: the reader unpacks all outlines
-// that it gets, which takes 38 MB of memory for WenQuanYi Zen Hei.
+// pick replaces the outlines of a TrueType font by those of some glyphs and of the parts of these:
+// the reader unpacks all outlines that it gets, which takes 38 MB of memory for WenQuanYi Zen Hei.
 func (d *directory) pick(gids map[rune]font.GID) error {
 	if _, ok := d.tables["glyf"]; !ok {
 		return nil
@@ -228,7 +230,8 @@ func (d *directory) resource() opentype.Resource {
 	return &resource{bytes.NewReader(head), d}
 }
 
-// resource reads the header from memory and the tables, which the reader takes by ReadAt, from the file.
+// resource reads the header from memory and the tables, which the reader takes by ReadAt, from the
+// file.
 type resource struct {
 	*bytes.Reader
 	d *directory
@@ -248,7 +251,8 @@ type outlines struct {
 	kept map[uint16][]byte
 }
 
-// keep keeps a glyph and, if it is a composite one, its parts. A glyph that has more parts than room is kept without outline.
+// keep keeps a glyph and, if it is a composite one, its parts. A glyph that has more parts than
+// room is kept without outline.
 func (o *outlines) keep(gid uint16, room *int) {
 	if *room--; *room < 0 || int(gid)+1 >= len(o.loca) {
 		return

@@ -16,8 +16,8 @@ var (
 	spanPart = lazyregexp.New(`(\d+)([smhd])`)
 )
 
-// maxLength bounds a span. It is shorter than the secret half of any token, which may stand in the wrong line: an error
-// does not repeat a longer text.
+// maxLength bounds a span. It is shorter than the secret half of any token, which may be in the
+// wrong line: an error does not repeat a longer text.
 const maxLength = 20
 
 // Parse parses "12s", "1h30m", "14d" or "0", with each unit at most once and the larger one first.

@@ -11,18 +11,18 @@ import (
 	"ccbot/internal/lazyregexp"
 )
 
-// shown is what is printed instead of a token.
-const shown = "redacted"
+// redacted is printed instead of a token.
+const redacted = "redacted"
 
-// Hole is what stands in a text where the token was.
+// Hole replaces the token in a cleaned text.
 const Hole = "[redacted]"
 
-// shortest is the length from which on the half behind the colon is looked for by
-// itself: shorter ones are none of Telegram's and may be words.
-const shortest = 16
+// minSecret is the least length of a token's second half that is redacted on its own. A shorter one
+// is not Telegram's and may be a word.
+const minSecret = 16
 
-// Token is a bot's token. The zero value is none. Its text is only in closures:
-// fmt calls no methods of what lies in a private field, and would print it there.
+// Token is a bot's token. The zero value is empty. Only closures hold its text, because fmt calls
+// no methods of private fields and would print it there.
 type Token struct {
 	reveal func() string
 	clean  func(string) string
@@ -35,13 +35,13 @@ func New(text string) Token {
 	}
 	escaped := url.QueryEscape(text)
 	forms := []string{text, Hole, escaped, Hole, strings.ReplaceAll(escaped, "%3A", "%3a"), Hole}
-	if _, half, _ := strings.Cut(text, ":"); len(half) >= shortest {
+	if _, half, _ := strings.Cut(text, ":"); len(half) >= minSecret {
 		forms = append(forms, half, Hole)
 	}
 	return Token{reveal: func() string { return text }, clean: strings.NewReplacer(forms...).Replace}
 }
 
-// Empty says that there is none.
+// Empty reports whether t has no token.
 func (t Token) Empty() bool { return t.reveal == nil }
 
 // Equal says that both are the same token, or none.
@@ -49,13 +49,13 @@ func (t Token) Equal(other Token) bool {
 	return t.Empty() == other.Empty() && (t.Empty() || t.reveal() == other.reveal())
 }
 
-// form is what a bot token looks like.
+// form matches a bot token.
 var form = lazyregexp.New(`^\d+:[A-Za-z0-9_-]{20,}$`)
 
 // Valid says that it looks like one of Telegram's.
 func (t Token) Valid() bool { return !t.Empty() && form.MatchString(t.reveal()) }
 
-// Bot returns the id of the token's bot, which is no secret; empty for anything but a valid token.
+// Bot returns the public id of the token's bot, or "" if the token is not valid.
 func (t Token) Bot() string {
 	if !t.Valid() {
 		return ""
@@ -71,17 +71,17 @@ func (t *Token) UnmarshalText(text []byte) error {
 }
 
 // MarshalText hides it from JSON and its like.
-func (Token) MarshalText() ([]byte, error) { return []byte(shown), nil }
+func (Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // LogValue hides it from slog.
-func (Token) LogValue() slog.Value { return slog.StringValue(shown) }
+func (Token) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// String hides it from who makes a text of it.
-func (Token) String() string { return shown }
+// String returns "redacted".
+func (Token) String() string { return redacted }
 
 // Format hides it from fmt, also from a verb that is wrong for a text: fmt would
 // print such a one as it is.
-func (Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, shown) }
+func (Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
 // Clean is a text without the token.
 func (t Token) Clean(text string) string {
@@ -91,9 +91,8 @@ func (t Token) Clean(text string) string {
 	return t.clean(text)
 }
 
-// Fill undoes Clean in a path of this machine: a Bot API server of one's own names
-// its files by folders of which one is the token. What comes of it is for the
-// operating system alone.
+// Fill undoes Clean in a path of this machine, because a self-hosted Bot API server names a folder
+// after the token. The result is for the operating system only.
 func (t Token) Fill(path string) string {
 	if t.Empty() {
 		return path

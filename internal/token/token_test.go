@@ -53,7 +53,7 @@ func TestP9_ATokenIsNeverPrinted(t *testing.T) {
 			assert.NotContains(t, string(data), "secret")
 		}
 	}
-	assert.Equal(t, shown, New(text).String())
+	assert.Equal(t, redacted, New(text).String())
 	for _, h := range []func(io.Writer) slog.Handler{
 		func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) },
 		func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) },
@@ -61,7 +61,7 @@ func TestP9_ATokenIsNeverPrinted(t *testing.T) {
 		var out bytes.Buffer
 		slog.New(h(&out)).With("with", held()).Info("x", "token", New(text), "in", held(), slog.Group("g", "token", New(text)))
 		assert.NotContains(t, out.String(), "secret")
-		assert.Contains(t, out.String(), shown)
+		assert.Contains(t, out.String(), redacted)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestP9_CleanError(t *testing.T) {
 	require.ErrorAs(t, err, &found)
 }
 
-// server answers with what it was asked for, as some proxies do.
+// server echoes the request's URL, as some proxies do.
 func server(t *testing.T) (s *httptest.Server, asked *[]string) {
 	t.Helper()
 	asked = new([]string)
@@ -240,8 +240,8 @@ func TestP9_TheLibraryHasNoToken(t *testing.T) {
 	assert.Equal(t, []string{"/bot" + text + "/getMe"}, *asked)
 }
 
-// TestOnlyThisPackageKnowsIt: the configuration is read by UnmarshalText. New is called where setup reads what a person
-// types, and where config hides what must not be shown; nobody else builds a Bot API address with more than the stand-in.
+// The configuration is read by UnmarshalText. New is called only in setup, for a typed token, and
+// in config, to redact; no other package can build a Bot API address with a token.
 func TestOnlyThisPackageKnowsIt(t *testing.T) {
 	var news []string
 	require.NoError(t, filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {

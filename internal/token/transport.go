@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// Standin stands in the URLs of requests where the token belongs: it is what the
-// clients of the Bot API have for a token.
+// Standin replaces the token in the URLs of requests: the clients of the Bot API have it as their
+// token.
 const Standin = "redacted"
 
-// Where a token stands in a path: of a method, and of a file.
+// The token's position in the path of a method and of a file.
 const (
 	methodMark = "/bot" + Standin + "/"
 	fileMark   = "/file/bot" + Standin + "/"
 )
 
 const (
-	// maxUpdates bounds an answer of getUpdates: 100 updates of the longest texts are well below it.
+	// maxUpdates bounds an answer of getUpdates: 100 updates of the longest texts are well below
+	// it.
 	maxUpdates = 64 << 20
-	// maxAnswer bounds every other answer of the Bot API that is not a file: most are one message. Many calls wait for
-	// theirs at once, and each of them is copied several times.
+	// maxAnswer bounds every other answer of the Bot API that is not a file: most are one message.
+	// Many calls wait for theirs at once, and each of them is copied several times.
 	maxAnswer = 4 << 20
 )
 
-// Transport puts the token into requests to the Bot API at this address, and takes
-// it out of what is answered: a proxy's page may say what it was asked for. Any
-// other address is refused, so nobody can have the token sent elsewhere; where the
-// address is none, all are.
+// Transport puts the token into requests to the Bot API at this address, and removes it from
+// responses, because a proxy's page may quote the URL. Requests to any other address are refused,
+// so that the token is never sent elsewhere; if api is empty, all are.
 func (t Token) Transport(api string, next http.RoundTripper) http.RoundTripper {
 	u, err := url.Parse(api)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *transport) RoundTrip(q *http.Request) (*http.Response, error) {
 		return nil, t.token.CleanError(err)
 	}
 	resp.Request = q
-	for _, values := range resp.Header { // a redirect says where to, with what it was asked for
+	for _, values := range resp.Header { // a redirect may quote the URL
 		for i, v := range values {
 			values[i] = t.token.Clean(v)
 		}

@@ -1,10 +1,11 @@
-// Package typo finds the word that somebody has meant with one letter wrong.
+// Package typo finds the word that differs from a given one by one letter.
 package typo
 
 import "unicode/utf8"
 
-// Of returns the first of the words that a word differs from by one letter: one too many, one missing, another one, or
-// two that have changed places. It is empty if there is none, and for a word of one letter.
+// Of returns the first of the words that a word differs from by one letter: one too many, one
+// missing, another one, or two that have changed places. It is empty if there is none, and for a
+// word of one letter.
 func Of(word string, words []string) string {
 	if utf8.RuneCountInString(word) < 2 {
 		return ""

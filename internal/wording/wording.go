@@ -28,8 +28,8 @@ func (t Text) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.String())
 // LogValue implements slog.LogValuer.
 func (t Text) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// Path is the path of a file or folder that a person may have chosen. In the log a path outside of ccbot's folder is its
-// kind and its length.
+// Path is the path of a file or folder that a person may have chosen. In the log a path outside of
+// ccbot's folder is its kind and its length.
 type Path string
 
 // LogValue implements slog.LogValuer.
@@ -46,7 +46,8 @@ func (p Path) masked(own string) string {
 // Worded is an error that knows its text for the log.
 type Worded interface {
 	error
-	// Masked returns the text without the words of people. mask returns the same of an error, and of a path.
+	// Masked returns the text without the words of people. mask returns the same of an error, and
+	// of a path.
 	Masked(mask Mask) string
 }
 
@@ -86,8 +87,8 @@ func (m Mask) within(err error, wrapped ...error) string {
 	return strings.NewReplacer(pairs...).Replace(err.Error())
 }
 
-// Errorf is fmt.Errorf for a format with words of people: arguments of the types Text and Path. Error returns them as they
-// are, for the person.
+// Errorf is fmt.Errorf for a format with words of people: arguments of the types Text and Path.
+// Error returns them as they are, for the person.
 func Errorf(format string, args ...any) error {
 	plain := make([]any, len(args))
 	for i, arg := range args {

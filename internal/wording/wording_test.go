@@ -23,7 +23,7 @@ func TestTextIsItsLength(t *testing.T) {
 	}
 }
 
-// errWithPath has a path of its own besides the error that it wraps.
+// errWithPath has another path than the error that it wraps.
 type errWithPath struct{ error }
 
 func (errWithPath) Masked(m Mask) string { return "custom " + m.Path(marker) }

@@ -25,13 +25,13 @@ var Errors = []syscall.Errno{syscall.EIO, syscall.EMFILE, syscall.ENOSPC, syscal
 // HealTime is how long after the end of a fault everything that was accepted must be handled.
 const HealTime = 10 * time.Second
 
-// Site is a call on a file: the function of ccbot that needs it, the function that it calls, and the call of package
-// disk that this makes.
+// Site is a call on a file: the function of ccbot that needs it, the function that it calls, and
+// the call of package disk that this makes.
 type Site struct{ Caller, Callee, Op string }
 
-// Scenario is work with files. Begin prepares it, without faults, and returns the folder whose calls
-// may fail. Act begins the work, and may return before the work is done. Check fails the test if the work is
-// not done.
+// Scenario is work with files. Begin prepares it, without faults, and returns the folder whose
+// calls may fail. Act begins the work, and may return before the work is done. Check fails the test
+// if the work is not done.
 type Scenario interface {
 	Begin(t *testing.T) (dir string)
 	Act(t *testing.T)
@@ -60,8 +60,9 @@ type length struct {
 
 var lengths = []length{{"once", 1, 0}, {"ten times", 10, 0}, {"for a minute", 0, time.Minute}}
 
-// Run runs a scenario without faults, and then with each fault of each of its calls that the table of calls leaves to
-// this test. It fails the test if one of these calls is not made, or a call without a row is.
+// Run runs a scenario without faults, and then with each fault of each of its calls that the table
+// of calls leaves to this test. It fails the test if one of these calls is not made, or a call
+// without a row is.
 func Run(t *testing.T, scenario func() Scenario) {
 	t.Helper()
 	test := testName()
@@ -94,7 +95,8 @@ func Run(t *testing.T, scenario func() Scenario) {
 	}
 }
 
-// failEach fails one call once and ten times, each with one of the errors, and for a minute with each error.
+// failEach fails one call once and ten times, each with one of the errors, and for a minute with
+// each error.
 func failEach(t *testing.T, scenario func() Scenario, site Site, reported bool, n int) {
 	t.Helper()
 	for _, l := range lengths {
@@ -121,8 +123,8 @@ func testName() string {
 	return strings.Replace(name, "_test.", ".", 1)
 }
 
-// run runs a scenario once. fail is asked about each call in the scenario's folder; the fault has ended after its
-// duration.
+// run runs a scenario once. fail is called for each call in the scenario's folder; the fault has
+// ended after its duration.
 func run(t *testing.T, name string, s Scenario, f *fault, fail func(Site) error) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -201,8 +203,9 @@ var layers = []string{"internal/disk", "internal/spool", "internal/facts", "inte
 // IsLayer reports whether a package makes calls for others.
 func IsLayer(pkg string) bool { return slices.Contains(layers, pkg) }
 
-// caller returns the function of ccbot that makes the present call, without the names of functions in it, such as
-// bot/inbox.Store.writeLocked, and the function of a layer that it calls, such as spool.Folder.Put.
+// caller returns the function of ccbot that makes the present call, without the names of functions
+// in it, such as bot/inbox.Store.writeLocked, and the function of a layer that it calls, such as
+// spool.Folder.Put.
 func caller() (from, to string) {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -227,7 +230,7 @@ func packageOf(function string) string {
 	return function[:slash] + strings.SplitN(function[slash:], ".", 2)[0]
 }
 
-// generic is what the runtime adds to the name of a generic type or function.
+// generic matches the runtime's suffix of a generic type or function.
 var generic = regexp.MustCompile(`\[[^\]]*\]`)
 
 // Name is the name of a function, as the runtime knows it, in the form of the table of calls.

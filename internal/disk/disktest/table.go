@@ -11,7 +11,7 @@ import (
 //go:embed calls.txt
 var calls string
 
-// Class is what has to happen when a call fails.
+// Class is the required effect of a failed call.
 type Class string
 
 // The classes. Scenarios make the calls of the first three fail.
@@ -33,7 +33,8 @@ const Untested = "untested: "
 // Runs reports whether the running bot makes the call in its state folder.
 func (c Class) Runs() bool { return c == Retried || c == Reported || c == Repeated }
 
-// Row is a row of the table of calls: the call of Callee in Caller. Both may end with *, for all with that beginning.
+// Row is a row of the table of calls: the call of Callee in Caller. Both may end with *, for all
+// with that beginning.
 type Row struct {
 	Caller, Callee string
 	Class          Class
@@ -77,7 +78,8 @@ func Parse(table string) (rows []Row) {
 	return rows
 }
 
-// Table writes a table that has exactly these calls: it keeps the rows that are used, and adds rows without a class.
+// Table writes a table that has exactly these calls: it keeps the rows that are used, and adds rows
+// without a class.
 func Table(rows []Row, calls []string) string {
 	var lines []string
 	for _, r := range rows {

@@ -10,7 +10,8 @@ import (
 // turnInterval is the time between two turns.
 const turnInterval = time.Second
 
-// Turns is a Scenario of work that a loop, or a person who got an error, does again at each turn. A turn in which a call of class Reported fails must return an error.
+// Turns is a Scenario of work that a loop, or a person who got an error, does again at each turn. A
+// turn in which a call of class Reported fails must return an error.
 type Turns struct {
 	Prepare func(t *testing.T) (dir string)
 	Turn    func() error
@@ -47,7 +48,8 @@ func (w *Turns) Act(t *testing.T) {
 // Check implements Scenario.
 func (w *Turns) Check(t *testing.T) { w.Done(t) }
 
-// InOrder returns a turn that does tasks one after the other, each until it returns no error, as a person does.
+// InOrder returns a turn that does tasks one after the other, each until it returns no error, as a
+// person does.
 func InOrder(tasks ...func() error) (turn func() error) {
 	next := 0
 	return func() error {

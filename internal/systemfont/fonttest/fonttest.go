@@ -1,5 +1,5 @@
-// Package fonttest has small fonts for tests, so that no test depends on the fonts of the machine. tools/test-fonts.sh makes them;
-// fonts/LICENSE has their licences.
+// Package fonttest has small fonts for tests, so that no test depends on the fonts of the machine.
+// tools/test-fonts.sh makes them; fonts/LICENSE has their licences.
 package fonttest
 
 import (
