@@ -18,12 +18,13 @@ type Idle struct {
 // silence is how long one session has been seen quiet.
 type silence struct {
 	active time.Time     // the last sign of life, which was the same at all looks
-	at     time.Duration // the last look
+	at     time.Duration // the last scan
 	length time.Duration // the time that all looks together prove quiet
 }
 
-// Seen is one look at a session. At is the time of the look, on a clock that starts with ccbot and
-// only goes forward (time.Since): a jump of the wall clock must not count as silence.
+// Seen is the result of one scan for a session. At is the time of the scan, on a clock that starts
+// with ccbot and only goes forward (time.Since): a jump of the wall clock must not count as
+// silence.
 type Seen struct {
 	Record session.Record
 	Look   lifecycle.Look
@@ -31,7 +32,7 @@ type Seen struct {
 	After  time.Duration // of quiet the session is archived; 0: never
 }
 
-// quiet says whether no person would miss the session's agent now.
+// quiet reports whether the session's agent is unused now.
 func (s Seen) quiet() bool {
 	return s.Record.State == session.Running && len(s.Record.Prompts) == 0 && s.Look.Quiet()
 }
@@ -43,13 +44,13 @@ type Due struct {
 	Quiet   time.Duration // how long it has been seen quiet
 }
 
-// Sweep adds one look at every session, and returns the sessions that have been quiet for as long as
-// they may be. The time of a session starts at its first quiet look. It starts again when the session is
-// not quiet, is not seen, or has shown a sign of life.
+// Sweep adds one scan of every session, and returns the sessions that have been quiet for their
+// whole time. The time of a session starts at its first quiet scan. It starts again when the
+// session is not quiet, is not seen, or has shown a sign of life.
 //
-// A look proves the time since the previous look, but at most twice the time between two sweeps: a longer
-// gap means that ccbot stood still, or that the machine slept on a system where the clock continues
-// during sleep.
+// A scan proves the time since the previous one, but at most twice the time between two sweeps: a
+// longer gap means that ccbot was stopped, or that the machine slept on a system where the clock
+// continues during sleep.
 func (i Idle) Sweep(every time.Duration, seen []Seen) (Idle, []Due) {
 	next := Idle{silences: make(map[uuid.UUID]silence)}
 	var due []Due
@@ -72,8 +73,8 @@ func (i Idle) Sweep(every time.Duration, seen []Seen) (Idle, []Due) {
 // longest is the longest time between two sweeps.
 const longest = 10 * time.Minute
 
-// interval is the time between two sweeps: short enough that a session is archived, or its record
-// removed, about when its time is over, and no shorter.
+// interval returns the time between two sweeps: short enough that a session is archived, or its
+// record removed, about when its time has passed, and no shorter.
 func interval(after time.Duration) time.Duration {
 	return min(max(after/12, time.Second), longest)
 }

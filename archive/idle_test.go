@@ -16,7 +16,7 @@ import (
 // noon is a wall clock; the sweeps run on another.
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// quietLook is what a session shows that nobody would miss.
+// quietLook is the Look of an unused session.
 func quietLook(active time.Time) lifecycle.Look {
 	return lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway, Active: active}
 }
@@ -43,7 +43,7 @@ func within(after time.Duration, seen ...Seen) []Seen {
 	return seen
 }
 
-// sweep gives each look to one memory and says at which the session was due.
+// sweep passes each scan to one Idle and returns the indexes at which the session was due.
 func sweep(after time.Duration, looks ...[]Seen) (due []int) {
 	var idle Idle
 	for i, seen := range looks {
@@ -58,7 +58,7 @@ func sweep(after time.Duration, looks ...[]Seen) (due []int) {
 
 func TestSweep(t *testing.T) {
 	id := uuid.New()
-	const after = time.Hour // looked at every 5 minutes
+	const after = time.Hour // one scan every 5 minutes
 	every := func(n int, changes ...func(*Seen)) (looks [][]Seen) {
 		for i := range n {
 			looks = append(looks, []Seen{at(id, time.Duration(i)*5*time.Minute, changes...)})
@@ -100,7 +100,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// interruptions are what starts a session's time again.
+// interruptions returns the events that restart a session's time.
 func interruptions() map[string]func(*Seen) {
 	all := map[string]func(*Seen){
 		"a prompt waits":       func(s *Seen) { s.Record.Prompts = []string{"7"} },
@@ -183,15 +183,15 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// glance is one look in a life of a session as a property test keeps it.
+// glance is one scan in the life of a session, as a property test keeps it.
 type glance struct {
 	at     time.Duration
 	active time.Time
 	quiet  bool
 }
 
-// vouched is how long the last look is known to end a silence, told from all
-// looks of this run of ccbot: the long way round.
+// vouched computes the proven silence at the last scan from all scans of this run of ccbot,
+// independently of Sweep.
 func vouched(looks []glance, most time.Duration) (length time.Duration) {
 	for i := len(looks) - 1; i > 0; i-- {
 		now, before := looks[i], looks[i-1]
@@ -203,10 +203,9 @@ func vouched(looks []glance, most time.Duration) (length time.Duration) {
 	return length
 }
 
-// TestNoSessionIsDueUnlessItWasSeenQuietAllTheTime lives through random lives:
-// ccbot goes down and comes back, the machine sleeps, the wall clock jumps,
-// agents work, people come to the desk. The wall clock dates signs of life, the
-// other one counts silence.
+// TestSessionIsDueOnlyAfterSilence draws random lives: ccbot goes down and comes back, the machine
+// sleeps, the wall clock jumps, agents work, people come to the terminal. The wall clock dates
+// signs of life, the other one counts silence.
 func TestNoSessionIsDueUnlessItWasSeenQuietAllTheTime(t *testing.T) {
 	reasons := interruptions()
 	var names []string

@@ -26,7 +26,7 @@ type Sessions interface {
 
 // Observer looks at sessions.
 type Observer interface {
-	// Looks says what sessions are doing. It changes nothing and writes no file.
+	// Looks reports what sessions are doing. It is read-only.
 	Looks(ctx context.Context) func(session.Record) lifecycle.Look
 }
 
@@ -51,8 +51,8 @@ type Keeper struct {
 	// between, Clear is called again.
 	Clear func(ctx context.Context, r session.Record) error
 
-	// IdleAfter is how long a session is quiet before it is archived; 0: it never is. It may change at
-	// any time.
+	// IdleAfter is how long a session is quiet before it is archived; 0: it never is. It may change
+	// at any time.
 	IdleAfter  func(r session.Record) time.Duration
 	PurgeAfter time.Duration // the time from a session's end until its record is removed; 0: never
 	// Purged is called for each record that was removed, with its age since the session's end. It
@@ -62,8 +62,8 @@ type Keeper struct {
 	Now func() time.Time // the wall clock, for the age of records
 	Log *slog.Logger
 
-	// Woken makes Run compare its interval with the limits again: a session has started, or a limit has
-	// changed, and the interval may be too long for it. It may be nil.
+	// Woken makes Run compare its interval with the limits again: a session has started, or a limit
+	// has changed, and the interval may be too long for it. It may be nil.
 	Woken <-chan struct{}
 }
 
@@ -84,9 +84,9 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 }
 
-// every returns the time between two sweeps: short enough for each session that may be archived, and for
-// PurgeAfter. A session counts while it is launched, because it is reported as ready before its state is
-// saved.
+// every returns the time between two sweeps: short enough for each session that may be archived,
+// and for PurgeAfter. A session counts while it is launched, because it is reported as ready before
+// its state is saved.
 func (k *Keeper) every() time.Duration {
 	every := longest
 	if k.PurgeAfter > 0 {
@@ -100,8 +100,8 @@ func (k *Keeper) every() time.Duration {
 	return every
 }
 
-// sweep looks at every running session that may be archived, archives those that are due, and gives the
-// time until the next sweep.
+// sweep checks every running session that may be archived, archives those that are due, and returns
+// the time until the next sweep.
 func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duration) (Idle, time.Duration) {
 	var seen []Seen
 	every, lookAt := k.every(), k.Observer.Looks(ctx)
@@ -141,8 +141,7 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 	}
 }
 
-// Purge removes the records that are due, and the copies whose time is over. It returns the records
-// that were removed.
+// Purge removes the records that are due, and the expired copies. It returns the removed records.
 func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
 	if err := k.Copies.Expire(); err != nil {
 		k.Log.Warn("purged_records_not_removed", logkey.Error, err)
@@ -173,7 +172,7 @@ func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
 }
 
 // letGo decides on the record's worker whether the record is removed: the session may have come
-// back since the look.
+// back since the scan.
 func (k *Keeper) letGo(ctx context.Context, r session.Record) (bool, error) {
 	if !leaves(k.Now(), k.PurgeAfter, r) {
 		return false, nil

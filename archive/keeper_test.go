@@ -22,8 +22,8 @@ import (
 	"ccbot/lifecycle"
 )
 
-// house is a ccbot with a real store of records and scripted agents.
-type house struct {
+// fixture is a ccbot with a real store of records and scripted agents.
+type fixture struct {
 	t     *testing.T
 	base  string
 	store *session.Store
@@ -34,7 +34,7 @@ type house struct {
 	looks    map[uuid.UUID]lifecycle.Look
 	panics   map[uuid.UUID]bool
 	fails    map[uuid.UUID]error // of ArchiveQuiet
-	looked   int                 // how many sessions were looked at
+	looked   int                 // number of session scans
 	rounds   int                 // how often one or several of them were
 	passed   time.Duration
 	archived []uuid.UUID
@@ -43,11 +43,11 @@ type house struct {
 	clear    func(session.Record) error
 }
 
-// inHouse gives the test a bubble: its clock moves when all in it wait.
-func inHouse(t *testing.T, test func(t *testing.T, h *house)) {
+// inFixture runs the test in a bubble: its clock moves when all goroutines in it wait.
+func inFixture(t *testing.T, test func(t *testing.T, h *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{t: t, base: t.TempDir(), looks: make(map[uuid.UUID]lifecycle.Look), panics: make(map[uuid.UUID]bool),
+		h := &fixture{t: t, base: t.TempDir(), looks: make(map[uuid.UUID]lifecycle.Look), panics: make(map[uuid.UUID]bool),
 			fails: make(map[uuid.UUID]error), copies: copies{kept: make(map[uuid.UUID]bool)}}
 		h.open()
 		test(t, h)
@@ -55,7 +55,7 @@ func inHouse(t *testing.T, test func(t *testing.T, h *house)) {
 }
 
 // open reads the store from disk, as a start of ccbot does.
-func (h *house) open() {
+func (h *fixture) open() {
 	store, err := session.Open(filepath.Join(h.base, "sessions"), filepath.Join(h.base, "quarantine"), time.Now,
 		slog.New(slog.DiscardHandler))
 	require.NoError(h.t, err)
@@ -63,7 +63,7 @@ func (h *house) open() {
 }
 
 // add puts a session into the store; it is idle, and nothing has happened since.
-func (h *house) add(change ...func(*session.Record)) session.Record {
+func (h *fixture) add(change ...func(*session.Record)) session.Record {
 	h.t.Helper()
 	now := time.Now().UTC()
 	r := session.Record{ID: uuid.New(), Name: "api", Dir: "/src/api", State: session.Running,
@@ -77,18 +77,18 @@ func (h *house) add(change ...func(*session.Record)) session.Record {
 	return r
 }
 
-// gone is a session that ended so long ago.
+// gone is a session that ended that long before now.
 func gone(ago time.Duration) func(*session.Record) {
 	return func(r *session.Record) { r.State, r.EndedAt = session.Archived, time.Now().UTC().Add(-ago) }
 }
 
-func (h *house) show(id uuid.UUID, l lifecycle.Look) {
+func (h *fixture) show(id uuid.UUID, l lifecycle.Look) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looks[id] = l
 }
 
-func (h *house) Looks(context.Context) func(session.Record) lifecycle.Look {
+func (h *fixture) Looks(context.Context) func(session.Record) lifecycle.Look {
 	first := true
 	return func(r session.Record) lifecycle.Look {
 		h.mu.Lock()
@@ -105,8 +105,8 @@ func (h *house) Looks(context.Context) func(session.Record) lifecycle.Look {
 	}
 }
 
-// ArchiveQuiet looks once more, as lifecycle does.
-func (h *house) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error {
+// ArchiveQuiet checks again, as lifecycle does.
+func (h *fixture) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, Due{Session: id, Since: q.Since, Quiet: q.Quiet})
@@ -123,8 +123,8 @@ func (h *house) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Sile
 	})
 }
 
-// keeper is started with every run of ccbot anew; it runs until stop.
-func (h *house) keeper(idle, purge time.Duration) (stop func()) {
+// keeper starts a new run of ccbot, until stop is called.
+func (h *fixture) keeper(idle, purge time.Duration) (stop func()) {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(h.t.Context())
 	k := h.newKeeper(idle, purge)
@@ -142,7 +142,7 @@ func always(after time.Duration) func(session.Record) time.Duration {
 	return func(session.Record) time.Duration { return after }
 }
 
-func (h *house) newKeeper(idle, purge time.Duration) *Keeper {
+func (h *fixture) newKeeper(idle, purge time.Duration) *Keeper {
 	return &Keeper{Sessions: h, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(idle), PurgeAfter: purge, Now: time.Now,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Clear: func(_ context.Context, r session.Record) error {
 			h.mu.Lock()
@@ -158,7 +158,7 @@ func (h *house) newKeeper(idle, purge time.Duration) *Keeper {
 // copies are the copies of records, in memory.
 type copies struct {
 	kept   map[uuid.UUID]bool
-	looked int   // how often somebody asked which are too old
+	looked int   // number of scans for old records
 	err    error // of Keep and Erase
 }
 
@@ -182,15 +182,15 @@ func (c *copies) Erase(_ context.Context, id uuid.UUID) error {
 }
 
 // pass lets time go by.
-func (h *house) pass(d time.Duration) {
-	h.mu.Lock() // what the test has set and read comes before what the keeper does then
+func (h *fixture) pass(d time.Duration) {
+	h.mu.Lock() // orders the test's accesses before the keeper's next ones
 	h.passed += d
 	h.mu.Unlock()
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-func (h *house) there(id uuid.UUID) bool {
+func (h *fixture) there(id uuid.UUID) bool {
 	_, inMemory := h.store.Get(id)
 	_, err := os.Stat(filepath.Join(h.base, "sessions", id.String()+".json"))
 	assert.Equal(h.t, inMemory, err == nil, "memory and disk agree")
@@ -198,7 +198,7 @@ func (h *house) there(id uuid.UUID) bool {
 }
 
 func TestAQuietSessionIsArchivedAfterItsTime(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
 		stop := h.keeper(6*time.Hour, 0)
 		defer stop()
@@ -215,7 +215,7 @@ func TestAQuietSessionIsArchivedAfterItsTime(t *testing.T) {
 
 // TestNothingIsArchivedAtAStart: ccbot was away for longer than the time.
 func TestNothingIsArchivedAtAStart(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
 		stop := h.keeper(time.Hour, 0)
 		h.pass(59 * time.Minute)
@@ -232,7 +232,7 @@ func TestNothingIsArchivedAtAStart(t *testing.T) {
 }
 
 func TestASignOfLifeBeginsTheTimeAgain(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
 		stop := h.keeper(time.Hour, 0)
 		defer stop()
@@ -248,7 +248,7 @@ func TestASignOfLifeBeginsTheTimeAgain(t *testing.T) {
 // TestASignOfLifeAfterTheDecisionKeepsTheSession: lifecycle is given the sign
 // of life that the decision was made on, and finds a later one.
 func TestASignOfLifeAfterTheDecisionKeepsTheSession(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		first, second := h.add(), h.add()
 		decided := h.looks[second.ID].Active
 		h.fails[first.ID] = errors.New("tmux is busy")
@@ -271,20 +271,19 @@ func TestASignOfLifeAfterTheDecisionKeepsTheSession(t *testing.T) {
 	})
 }
 
-// meanwhile does something before each archive: another session's, or this
-// one's, takes a while.
+// meanwhile calls before ahead of each archive, whose session may take a while.
 type meanwhile struct {
-	*house
+	*fixture
 	before func()
 }
 
 func (m meanwhile) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error {
 	m.before()
-	return m.house.ArchiveQuiet(ctx, id, q)
+	return m.fixture.ArchiveQuiet(ctx, id, q)
 }
 
 func TestOneSessionsErrorDoesNotStopTheOthers(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		failing, strange, fine := h.add(), h.add(), h.add()
 		h.fails[failing.ID] = errors.New("tmux is busy")
 		h.panics[strange.ID] = true
@@ -305,7 +304,7 @@ func TestOneSessionsErrorDoesNotStopTheOthers(t *testing.T) {
 }
 
 func TestOnlyRunningSessionsAreLookedAt(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		for _, state := range session.States() {
 			if state != session.Running {
 				h.add(func(r *session.Record) { r.State = state })
@@ -331,7 +330,7 @@ func TestHowOftenIsLooked(t *testing.T) {
 		{"an hour", time.Hour, 0, 24*12 + 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inHouse(t, func(t *testing.T, h *house) {
+			inFixture(t, func(t *testing.T, h *fixture) {
 				for range 2 {
 					h.show(h.add().ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
 				}
@@ -347,7 +346,7 @@ func TestHowOftenIsLooked(t *testing.T) {
 
 // TestNewSessionWakesKeeper that started without sessions: a short limit holds for the session.
 func TestNewSessionWakesKeeper(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		k, woken := h.newKeeper(time.Minute, 0), make(chan struct{})
 		k.Woken = woken
 		ctx, cancel := context.WithCancel(t.Context())
@@ -369,7 +368,7 @@ func TestNewSessionWakesKeeper(t *testing.T) {
 
 // TestChangedLimitWakesKeeper: the interval of the earlier limit would be too long.
 func TestChangedLimitWakesKeeper(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		k, woken, limit := h.newKeeper(0, 0), make(chan struct{}), 24*time.Hour
 		k.Woken = woken
 		k.IdleAfter = func(session.Record) time.Duration { h.mu.Lock(); defer h.mu.Unlock(); return limit }
@@ -388,9 +387,9 @@ func TestChangedLimitWakesKeeper(t *testing.T) {
 	})
 }
 
-// TestEachSessionHasALimitOfItsOwn: that of its chat, which holds from the next sweep.
+// The limit of a session's chat holds from the next sweep.
 func TestEachSessionHasALimitOfItsOwn(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		short, long, never := h.add(), h.add(), h.add()
 		after := map[uuid.UUID]time.Duration{short.ID: time.Hour, long.ID: 6 * time.Hour}
 		k := h.newKeeper(0, 0)
@@ -414,7 +413,7 @@ func TestEachSessionHasALimitOfItsOwn(t *testing.T) {
 		h.pass(5 * time.Hour)
 		assert.Equal(t, []uuid.UUID{short.ID, long.ID}, archived())
 		mu.Lock()
-		after[never.ID] = time.Hour // nothing of the time before counts: nobody has looked
+		after[never.ID] = time.Hour // earlier time does not count: it was not scanned
 		mu.Unlock()
 		h.pass(50 * time.Minute)
 		assert.Len(t, archived(), 2)
@@ -427,7 +426,7 @@ func TestEachSessionHasALimitOfItsOwn(t *testing.T) {
 
 // TestAPassWritesNothing: an idle ccbot leaves the disk alone.
 func TestAPassWritesNothing(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
 		h.show(r.ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
 		h.add(gone(time.Hour))
@@ -441,7 +440,7 @@ func TestAPassWritesNothing(t *testing.T) {
 }
 
 // files are all files with size and time of change.
-func (h *house) files() map[string]string {
+func (h *fixture) files() map[string]string {
 	all := make(map[string]string)
 	require.NoError(h.t, filepath.WalkDir(h.base, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -457,7 +456,7 @@ func (h *house) files() map[string]string {
 func TestOldRecordsGoAtAStartAndWhenTheirTimeIsOver(t *testing.T) {
 	for name, idle := range map[string]time.Duration{"alone": 0, "beside the sweep": 6 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			inHouse(t, func(t *testing.T, h *house) {
+			inFixture(t, func(t *testing.T, h *fixture) {
 				old, soon, live := h.add(gone(twoWeeks)), h.add(gone(twoWeeks-90*time.Minute)), h.add()
 				h.show(live.ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
 				failed := h.add(gone(10*twoWeeks), func(r *session.Record) { r.State = session.CleanupFailed })
@@ -479,9 +478,9 @@ func TestOldRecordsGoAtAStartAndWhenTheirTimeIsOver(t *testing.T) {
 	}
 }
 
-// A short time counts as well: it does not wait for the longest time between two looks.
+// A short time counts as well: it does not wait for the longest time between two scans.
 func TestOldRecordsOfAShortTimeGoSoon(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		stop := h.keeper(0, 24*time.Second)
 		defer stop()
 		r := h.add(gone(0))
@@ -493,7 +492,7 @@ func TestOldRecordsOfAShortTimeGoSoon(t *testing.T) {
 }
 
 func TestWhatIsArchivedByItselfGoesInItsTime(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
 		stop := h.keeper(time.Hour, 24*time.Hour)
 		defer stop()
@@ -509,7 +508,7 @@ func TestWhatIsArchivedByItselfGoesInItsTime(t *testing.T) {
 // TestP8_ARecordThatCameBackStays: a restore holds the worker while the purge
 // waits for it.
 func TestP8_ARecordThatCameBackStays(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add(gone(2 * twoWeeks))
 		release := make(chan struct{})
 		var restore sync.WaitGroup
@@ -536,7 +535,7 @@ func TestP8_ARecordThatCameBackStays(t *testing.T) {
 // TestP4_WhatWaitsIsToldBeforeItsRecordGoes: as long as that fails, the record
 // stays, and the others go.
 func TestP4_WhatWaitsIsToldBeforeItsRecordGoes(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add(gone(twoWeeks), func(r *session.Record) { r.Prompts = []string{"7"} })
 		strange := h.add(gone(twoWeeks))
 		other := h.add(gone(twoWeeks))
@@ -568,7 +567,7 @@ func TestP4_WhatWaitsIsToldBeforeItsRecordGoes(t *testing.T) {
 // TestP8_APurgeThatWasCutShortIsFinished: what belongs to the record is gone,
 // the record is not.
 func TestP8_APurgeThatWasCutShortIsFinished(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add(gone(twoWeeks))
 		ctx, die := context.WithCancel(t.Context())
 		k := &Keeper{Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
@@ -583,9 +582,9 @@ func TestP8_APurgeThatWasCutShortIsFinished(t *testing.T) {
 	})
 }
 
-// TestAStopInTheMiddleOfAPassEndsIt: what ends with ccbot is nobody's error.
+// An error caused by the stop of ccbot is not reported.
 func TestAStopInTheMiddleOfAPassEndsIt(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		h.add(gone(twoWeeks))
 		h.add(gone(twoWeeks))
 		ctx, stop := context.WithCancel(t.Context())
@@ -614,7 +613,7 @@ const line = `{"type":"assistant","uuid":"u","message":{"id":"m","role":"assista
 // TestP5_ARecordStaysWhileTheChatLacksAnAnswer: ccbot, or Telegram, was away
 // since the session ended. The record stays for the same time once more.
 func TestP5_ARecordStaysWhileTheChatLacksAnAnswer(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		path := filepath.Join(h.base, "transcript.jsonl")
 		require.NoError(t, os.WriteFile(path, []byte(line), 0o600))
 		cursor := func(offset int) func(*session.Record) {
@@ -641,9 +640,9 @@ func TestP5_ARecordStaysWhileTheChatLacksAnAnswer(t *testing.T) {
 	})
 }
 
-// TestWhatLeavesIsKeptFirst: a record of which there is no copy stays.
+// A record without a copy stays.
 func TestWhatLeavesIsKeptFirst(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add(gone(twoWeeks))
 		h.copies.err = errors.New("the disk is full")
 		k := h.newKeeper(0, twoWeeks)
@@ -660,9 +659,9 @@ func TestWhatLeavesIsKeptFirst(t *testing.T) {
 	})
 }
 
-// TestWhatIsDueLeaves: what a dry run tells is what goes, no more and no less.
+// Purge removes exactly the records that a dry run lists.
 func TestWhatIsDueLeaves(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		path := filepath.Join(h.base, "transcript.jsonl")
 		require.NoError(t, os.WriteFile(path, []byte(line), 0o600))
 		unsaid := func(r *session.Record) { r.Cursors = cursors(path, 0) }
@@ -691,9 +690,9 @@ func TestTheTimeOfWhatWasBroughtBackStartsAnew(t *testing.T) {
 	assert.Len(t, Expired(noon.Add(twoWeeks), twoWeeks, []session.Record{r}), 1)
 }
 
-// TestForget: what a person forgets goes with its copies, however young; what may still run stays.
+// A forgotten record goes with its copies, at any age; a session that may still run stays.
 func TestForget(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		k := h.newKeeper(0, 0)
 		for _, state := range session.States() {
 			r := h.add(func(r *session.Record) { r.State = state })
@@ -717,7 +716,7 @@ func TestForget(t *testing.T) {
 
 // TestP8_AForgettingThatWasCutShortIsFinished by the next one.
 func TestP8_AForgettingThatWasCutShortIsFinished(t *testing.T) {
-	inHouse(t, func(t *testing.T, h *house) {
+	inFixture(t, func(t *testing.T, h *fixture) {
 		k, r := h.newKeeper(0, 0), h.add(gone(time.Hour))
 		h.kept[r.ID], h.clear = true, func(session.Record) error { return errors.New("killed") }
 		require.Error(t, k.Forget(t.Context(), r.ID))

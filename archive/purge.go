@@ -18,9 +18,9 @@ type Aged struct {
 	Ended time.Time // as far as its record knows
 }
 
-// Expired returns the records whose sessions have been over for at least after; with 0 there are
-// none. The record of a session that may still run, or whose cleanup failed, stays, however old it
-// is. If the clock stands before a session's end, its record does not expire.
+// Expired returns the records whose sessions ended at least after ago; none if after is 0. The
+// record of a session that may still run, or whose cleanup failed, stays at any age. If the clock
+// is before a session's end, its record does not expire.
 func Expired(now time.Time, after time.Duration, records []session.Record) []Aged {
 	return aged(records, func(r session.Record) bool { return expired(now, after, r) })
 }
@@ -34,10 +34,10 @@ func aged(records []session.Record, due func(session.Record) bool) (all []Aged) 
 	return all
 }
 
-// Leaving returns the expired records that are removed at the next look. If the chat lacks a last
-// answer (Telegram was away, or ccbot was), a record stays for the same time once more, but no
-// longer: a chat that can no longer be reached must not keep the record for ever. A record that
-// recovery closed at start-up stays until the chat was informed of that.
+// Leaving returns the expired records that the next pass removes. If the chat lacks a last answer
+// (Telegram was away, or ccbot was), a record stays for the same time once more, but no longer: a
+// chat that can no longer be reached must not keep the record for ever. A record that recovery
+// closed at start-up stays until the chat was informed of that.
 func Leaving(now time.Time, after time.Duration, records []session.Record) []Aged {
 	return aged(records, func(r session.Record) bool { return leaves(now, after, r) })
 }
@@ -46,8 +46,8 @@ func leaves(now time.Time, after time.Duration, r session.Record) bool {
 	return expired(now, after, r) && !r.Unreported && (expired(now.Add(-after), after, r) || !Unsaid(r))
 }
 
-// Unsaid reports whether the chat lacks something that the agent said: there is still text after one
-// of the record's cursors. A transcript that cannot be read may contain some.
+// Unsaid reports whether the chat lacks something that the agent said: there is still text after
+// one of the record's cursors. A transcript that cannot be read may contain some.
 func Unsaid(r session.Record) bool {
 	return slices.ContainsFunc(r.Cursors, func(c transcript.Cursor) bool { return c.Unsaid(math.MaxInt64) })
 }

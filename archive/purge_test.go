@@ -56,7 +56,7 @@ func TestExpiredByAge(t *testing.T) {
 			tt.set(&r)
 			var want []Aged
 			if tt.want {
-				want = []Aged{{ID: r.ID, State: r.State, Ended: old}} // the time that decided is told, for a dry run
+				want = []Aged{{ID: r.ID, State: r.State, Ended: old}} // for a dry run
 			}
 			assert.Equal(t, want, Expired(noon, tt.after, []session.Record{r}))
 		})

@@ -28,7 +28,8 @@ func (e *BindingError) Error() string { return fmt.Sprintf("binding %s: %v", e.N
 // Unwrap returns the reason.
 func (e *BindingError) Unwrap() error { return e.Err }
 
-// bindingName is the name of a binding's file, <boot>-<pid>-<start>.json; the boot id has dashes of its own.
+// bindingName matches the name of a binding's file, <boot>-<pid>-<start>.json; the boot id contains
+// dashes.
 var bindingName = lazyregexp.New(`^(.*)-(\d+)-([^-]*)\.json$`)
 
 func unreadable(name string, why error) *BindingError {

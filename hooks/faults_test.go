@@ -25,7 +25,7 @@ import (
 	"ccbot/internal/watch"
 )
 
-// faultyEvents gets events of two launches and a file that is no event.
+// faultyEvents gets events of two launches and a file that is not an event.
 type faultyEvents struct {
 	dir string
 	s   *sink
@@ -136,7 +136,8 @@ func TestP8_EventsOutliveFaults(t *testing.T) {
 	disktest.Run(t, func() disktest.Scenario { return &faultyEvents{} })
 }
 
-// TestP8_EventOutlivesFullDisk: the sink cannot save what an event changes, for longer than ten tries take.
+// TestP8_EventOutlivesFullDisk: the sink cannot save what an event changes, for longer than ten
+// tries take.
 func TestP8_EventOutlivesFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var healed atomic.Bool

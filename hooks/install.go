@@ -18,7 +18,7 @@ const hookName = "ccbot-hook"
 // installedEvents are the events that make a session known that was started by hand.
 func installedEvents() []string { return []string{hookwire.SessionStart, hookwire.UserPromptSubmit} }
 
-// InstallState is what a settings file says about one event.
+// InstallState is the state of one event in a settings file.
 type InstallState string
 
 // The states of an event. Install does not change a file in which every event is InstallCurrent.
@@ -30,15 +30,14 @@ const (
 	InstallLimited   InstallState = "limited"    // ours, under a matcher that excludes some starts
 )
 
-// EventState is the state of one event of a settings file, with those of its commands that are
-// ours.
+// EventState is the state of one event in a settings file, with ccbot's commands for it.
 type EventState struct {
 	Event    string       `json:"event"`
 	State    InstallState `json:"state"`
 	Commands []string     `json:"commands,omitempty"`
 }
 
-// Installed is what a settings file says about ccbot's hooks.
+// Installed is the state of ccbot's hooks in a settings file.
 type Installed struct {
 	Events []EventState `json:"events"`
 	// HooksOff means that the file switches off all hooks (disableAllHooks).
@@ -50,7 +49,7 @@ func (i Installed) Complete() bool {
 	return !slices.ContainsFunc(i.Events, func(e EventState) bool { return e.State != InstallCurrent })
 }
 
-// Change is what was done to one event: "added", "updated", "duplicates removed" or "removed".
+// Change describes the change to one event: "added", "updated", "duplicates removed" or "removed".
 type Change struct {
 	Event string
 	Done  string
@@ -68,9 +67,10 @@ func InstalledCommand(binary, dir string) (string, error) {
 	return shellQuote(binary) + " --dir " + shellQuote(dir) + " --installed >/dev/null 2>&1 || :", nil
 }
 
-// Install returns the settings file with one hook of ours for each of the two events. Everything else
-// keeps its bytes; without a change the very same bytes are returned. An empty file counts as {}. The
-// error is a *SettingsError when the file cannot be edited; the caller must then leave the file alone.
+// Install returns the settings file with one hook of ccbot for each of the two events. Everything
+// else keeps its bytes; without a change the same bytes are returned. An empty file counts as {}.
+// The error is a *SettingsError if the file cannot be edited; the caller must then leave the file
+// alone.
 func Install(data []byte, command string) ([]byte, []Change, error) {
 	d, err := openDocument(data)
 	if err != nil {
@@ -98,10 +98,11 @@ func Install(data []byte, command string) ([]byte, []Change, error) {
 	return d.bytes(), changes, nil
 }
 
-// Uninstall returns the settings file without any hook of ours. before is the file as it was before
-// the install, nil if that is unknown. If data is before with our hooks installed, and nothing else,
-// the result is before. Otherwise our hooks go, with the groups, the events and the hooks object that
-// hold nothing else and that before does not have. It fails in the same cases as Install.
+// Uninstall returns the settings file without ccbot's hooks. before is the file as it was before
+// the install, nil if that is unknown. If data is before with ccbot's hooks installed, and nothing
+// else, the result is before. Otherwise it removes the hooks, and the groups, the events and the
+// hooks object that hold nothing else and that before does not have. It fails in the same cases as
+// Install.
 func Uninstall(data, before []byte) ([]byte, []Change, error) {
 	d, err := openDocument(data)
 	if err != nil {
@@ -129,7 +130,7 @@ func Uninstall(data, before []byte) ([]byte, []Change, error) {
 	return d.bytes(), changes, nil
 }
 
-// isInstalled reports whether data is what Install makes of before, which has no hook of ours.
+// isInstalled reports whether data is the result of Install for before, which has no hook of ccbot.
 func isInstalled(before, data []byte) bool {
 	d, err := openDocument(data)
 	return err == nil && d.isInstallOf(before)
@@ -144,7 +145,7 @@ func (d *document) isInstallOf(before []byte) bool {
 	return err == nil && bytes.Equal(installed, d.bytes())
 }
 
-// hasOurs reports whether a settings file has a hook of ours, or may have one: it cannot be read.
+// hasOurs reports whether a settings file has a hook of ccbot, or cannot be read.
 func hasOurs(data []byte) bool {
 	d, err := openDocument(data)
 	return err != nil || len(d.entries()) > 0

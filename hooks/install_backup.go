@@ -72,7 +72,7 @@ func (s SettingsFile) backups() (all []backup) {
 	return all
 }
 
-// earlier is the newest backup without hooks of ours: the file before the install.
+// earlier returns the newest backup without ccbot's hooks: the file before the install.
 func (s SettingsFile) earlier() (found backup, ok bool) {
 	for _, b := range s.backups() {
 		if !hasOurs(b.data) {

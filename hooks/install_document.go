@@ -18,8 +18,8 @@ import (
 	"ccbot/internal/lazyregexp"
 )
 
-// SettingsError says where a settings file cannot be edited, and why. Line and Column count from 1;
-// Column counts characters, not bytes.
+// SettingsError describes why a settings file cannot be edited, and where. Line and Column count
+// from 1; Column counts characters, not bytes.
 type SettingsError struct {
 	Line, Column int
 	Reason       string
@@ -38,7 +38,8 @@ type document struct {
 
 const byteOrderMark = "\ufeff"
 
-// openDocument checks that data is one JSON object, and that it is distinct. An empty file counts as an empty object.
+// openDocument checks that data is one JSON object, and that it is distinct. An empty file counts
+// as an empty object.
 func openDocument(data []byte) (*document, error) {
 	d := &document{text: string(data)}
 	if text, ok := strings.CutPrefix(d.text, byteOrderMark); ok {
@@ -80,8 +81,8 @@ func (d *document) errorAt(at int, reason string) error {
 	return &SettingsError{Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(line), Reason: reason}
 }
 
-// distinct refuses a second "hooks" or "disableAllHooks" at the top, and any key that stands twice in one object below
-// "hooks": gjson and sjson take the first one, Claude Code the last (2.1.328).
+// distinct refuses a second "hooks" or "disableAllHooks" at the top, and any key that stands twice
+// in one object below "hooks": gjson and sjson take the first one, Claude Code the last (2.1.328).
 func (d *document) distinct() error {
 	var check func(container gjson.Result, only ...string) error
 	check = func(container gjson.Result, only ...string) (err error) {
@@ -103,7 +104,7 @@ func (d *document) distinct() error {
 	return check(gjson.Parse(d.text), "hooks", "disableAllHooks")
 }
 
-// entry is one hook of ours.
+// entry is one hook of ccbot.
 type entry struct {
 	event       string
 	group, hook int // indexes
@@ -111,8 +112,8 @@ type entry struct {
 	limited     bool // under a matcher that excludes some events of this name
 }
 
-// entries returns our hooks, in the order of the installed events and then of the file. An element that
-// does not have the shape of a hook is skipped.
+// entries returns our hooks, in the order of the installed events and then of the file. An element
+// that does not have the shape of a hook is skipped.
 func (d *document) entries() (all []entry) {
 	for _, event := range installedEvents() {
 		groups := d.get("hooks." + event)
@@ -137,8 +138,8 @@ func elements(array gjson.Result) []gjson.Result {
 	return array.Array()
 }
 
-// A command of ours has exactly the form of InstalledCommand. A line that a person has written or changed
-// is that person's.
+// A command of ccbot has exactly the form of InstalledCommand. A line that a person has written or
+// changed is that person's.
 var commandForm = lazyregexp.New(`^('(?:[^']|'\\'')*') --dir ('(?:[^']|'\\'')*') --installed >/dev/null 2>&1 \|\| :$`)
 
 func isOurs(hook gjson.Result) bool {
@@ -146,7 +147,7 @@ func isOurs(hook gjson.Result) bool {
 	return words != nil && hook.Get("type").Str == "command" && !hook.Get("args").Exists() && filepath.Base(unquote(words[1])) == hookName
 }
 
-// StateDir returns the state folder that a command of ours names, and "" if it is not one of ours.
+// StateDir returns the state folder that a command of ccbot names, or "" for any other command.
 func StateDir(command string) string {
 	if words := commandForm.FindStringSubmatch(command); words != nil {
 		return unquote(words[2])
@@ -180,7 +181,7 @@ func (d *document) add(event, command string) error {
 	return d.set(sjson.SetRaw(d.text, path+".-1", group))
 }
 
-// remove removes entries of ours, and the groups that hold nothing else.
+// remove removes entries of ccbot, and the groups that hold nothing else.
 func (d *document) remove(ours []entry) error {
 	for _, e := range slices.Backward(ours) { // from the end, so that earlier indexes stay valid
 		path := "hooks." + e.event + "." + strconv.Itoa(e.group)

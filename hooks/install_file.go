@@ -21,7 +21,7 @@ import (
 // Errors of SettingsFile, matched with errors.Is. With any of them nothing was changed.
 var (
 	errSettingsBusy = errors.New("somebody else is changing the file; try again")
-	// The error that wraps it says what the file is.
+	// The wrapping error describes the file.
 	errSettingsForeign = errors.New("not a file that ccbot edits")
 )
 
@@ -39,7 +39,7 @@ type SettingsFile struct {
 	Path string // absolute; a link is followed and stays a link
 	Now  func() time.Time
 
-	interfere func() // for tests: changes the file right before the last look
+	interfere func() // for tests: changes the file right before the last check
 }
 
 // SettingsIn is the settings file in a configuration folder of Claude Code.
@@ -70,10 +70,10 @@ func (s SettingsFile) Writable() error {
 }
 
 // Edit replaces the file's bytes with those that edit returns, completely or not at all. A missing
-// file is made. A backup next to Path keeps the previous bytes, and its name is returned; if there was
-// no file, an empty backup notes that, and no name is returned. No new backup is made if an earlier
-// one holds every byte of the file that is not ours. When edit changes nothing, nothing is written.
-// edit is called again when another program has written the file in between.
+// file is made. A backup next to Path keeps the previous bytes, and its name is returned; if there
+// was no file, an empty backup notes that, and no name is returned. No new backup is made if an
+// earlier one holds every byte of the file that is not ours. When edit changes nothing, nothing is
+// written. edit is called again when another program has written the file in between.
 func (s SettingsFile) Edit(edit func([]byte) ([]byte, error)) (backup string, err error) {
 	err = s.retry(func(target string, old snapshot) error {
 		backup, err = s.editOnce(target, old, edit)
@@ -148,9 +148,9 @@ type Uninstalled struct {
 }
 
 // Uninstall removes our hooks from the file. If the file was not edited since the install, it is as
-// it was before, or gone if there was none; a file that was there before is never removed. Otherwise
-// see the function Uninstall. A backup goes only after the result was read back from a synced file, and only if
-// its bytes are in the file or it holds nothing but our hooks.
+// it was before, or gone if there was none; a file that was there before is never removed.
+// Otherwise see the function Uninstall. A backup goes only after the result was read back from a
+// synced file, and only if its bytes are in the file or it holds nothing but our hooks.
 func (s SettingsFile) Uninstall() (done Uninstalled, err error) {
 	err = s.retry(func(target string, old snapshot) error {
 		done, err = s.uninstallOnce(target, old)
@@ -202,10 +202,10 @@ func isOnDisk(target string, want snapshot) bool {
 	return err == nil && now.exists == want.exists && (!want.exists || bytes.Equal(now.data, want.data))
 }
 
-// replace writes data, or removes the file, unless the file has changed since old was read. A writer
-// is overwritten only when it writes between that last look and the rename right after it; this gap
-// stays, because there is no lock that Claude Code or an editor would take. The new name is not
-// synced: after a power cut the file is completely the old or completely the new one.
+// replace writes data, or removes the file, unless the file has changed since old was read. A
+// writer is overwritten only when it writes between the last check and the rename right after it;
+// this gap stays, because there is no lock that Claude Code or an editor would take. The new name
+// is not synced: after a power cut the file is completely the old or completely the new one.
 func (s SettingsFile) replace(target string, old snapshot, data []byte, remove bool) error {
 	effect := func() error { return os.Remove(target) }
 	if !remove {
@@ -276,7 +276,7 @@ func nameless(err error) error {
 	return err
 }
 
-// oddity says what the file is if it cannot be a settings file; "" means that it can be one.
+// oddity returns the kind of a file that cannot be a settings file; "" means that it can be one.
 func oddity(info fs.FileInfo) string {
 	switch mode := info.Mode(); {
 	case mode.IsDir():

@@ -121,7 +121,7 @@ func TestSettingsBackups(t *testing.T) {
 func TestSettingsLinks(t *testing.T) {
 	tests := []struct {
 		name   string
-		links  map[string]string // link below the folder: what it says; @ is the folder
+		links  map[string]string // target of a link below the folder; @ is the folder
 		target string
 		there  bool
 	}{
@@ -198,7 +198,7 @@ func TestP10_SettingsNotWritable(t *testing.T) {
 	assert.ErrorIs(t, snapshot{mode: 0o600, owner: os.Geteuid() + 1}.writable(), errSettingsForeign)
 }
 
-// Somebody else writes between the read and the write: their words are not lost.
+// Another program writes between the read and the write: its change is not lost.
 func TestP10_SettingsChangedMeanwhile(t *testing.T) {
 	appendX := func(data []byte) ([]byte, error) { return append(bytes.Clone(data), 'x'), nil }
 	tests := []struct {

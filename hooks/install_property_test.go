@@ -43,7 +43,7 @@ func drawValue(t *rapid.T, depth int) string {
 	return "null"
 }
 
-// drawHook is a hook of nobody's, or one of ours where allowed.
+// drawHook draws a foreign hook, or one of ccbot if allowed.
 func drawHook(t *rapid.T, own bool) string {
 	commands := []string{"true", "echo ccbot-hook", "my-hook --dir 'x'", "/bin/ccbot-hook | tee log"}
 	if own {
@@ -116,7 +116,7 @@ func indented(value, prefix, unit string) string {
 	return b.String()
 }
 
-// A settings file that had nothing of ours is, after a detour over installed hooks, the file it was.
+// Uninstall after Install restores a settings file without ccbot's hooks.
 func TestP10_InstallAndUninstallLeaveNoTrace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawSettings(t, false)
@@ -129,8 +129,8 @@ func TestP10_InstallAndUninstallLeaveNoTrace(t *testing.T) {
 	})
 }
 
-// Whatever stands there: install twice is install once, the file is whole, the status agrees, and what is foreign is
-// all there in its order.
+// For any file: install twice is install once, the file is whole, the status agrees, and all
+// foreign parts are kept in their order.
 func TestP10_InstallTwiceIsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawSettings(t, true)
@@ -158,8 +158,8 @@ func TestP10_InstallTwiceIsOnce(t *testing.T) {
 	})
 }
 
-// foreign is everything in a settings file but hooks of ours and what is empty without them, in the file's order: the
-// keys on the way to each value, and its raw JSON.
+// foreign returns everything in a settings file but ccbot's hooks and the containers that are empty
+// without them, in the file's order: the keys on the path to each value, and its raw JSON.
 func foreign(data []byte) []string {
 	text := strings.TrimPrefix(string(data), byteOrderMark)
 	if strings.TrimSpace(text) == "" {

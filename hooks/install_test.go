@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ours is what stands for the installed command in the documents of these tests.
+// ours is the installed command in the documents of these tests.
 const ours = `'/opt/ccbot-hook' --dir '/state' --installed >/dev/null 2>&1 || :`
 
 func oursJSON() string { return `{"type":"command","command":"` + ours + `","timeout":5}` }
@@ -23,7 +23,7 @@ func full(doc string) string {
 
 func lines(l ...string) string { return strings.Join(l, "\n") + "\n" }
 
-// installed is what Install makes of an empty file.
+// installed is the result of Install for an empty file.
 func installed() string {
 	return full(`{"hooks":{"SessionStart":[{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`)
 }
@@ -187,7 +187,7 @@ func TestRefusedSettings(t *testing.T) {
 	}
 }
 
-// A line that does something else, too, belongs to the person who wrote it.
+// A line that also does something else belongs to the person who wrote it.
 func TestCommandIsOurs(t *testing.T) {
 	for line, want := range map[string]string{
 		ours: "/state",

@@ -24,7 +24,8 @@ const (
 	// contradictedTimeout is how long presence file and hooks may contradict each other: /clear and
 	// /resume reach them one after the other.
 	contradictedTimeout = 2 * time.Second
-	// notNamedTimeout is far above the 0.1 s that pass between a SessionStart and the presence file.
+	// notNamedTimeout is far above the 0.1 s that pass between a SessionStart and the presence
+	// file.
 	notNamedTimeout = time.Minute
 )
 

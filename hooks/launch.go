@@ -31,10 +31,10 @@ const (
 
 const launchFolder = "launch"
 
-// errNoHookBinary means that there is no executable ccbot-hook beside the program.
+// errNoHookBinary means that there is no executable ccbot-hook in the program's folder.
 var errNoHookBinary = errors.New("ccbot-hook is not beside ccbot")
 
-// Launch is what the settings files of all launches of one ccbot have in common.
+// Launch holds the settings that are common to all launches of one ccbot.
 type Launch struct {
 	Dir        string           // $CCBOT_DIR, absolute
 	HookBinary string           // absolute path of ccbot-hook
@@ -83,8 +83,8 @@ func (l Launch) Remove(recordID uuid.UUID) error {
 	return errors.Join(errs...)
 }
 
-// FindHookBinary finds ccbot-hook beside self, the path of the running ccbot without links. The error is
-// errNoHookBinary when there is none that can be run.
+// FindHookBinary finds ccbot-hook in the folder of self, the path of the running ccbot without
+// links. The error is errNoHookBinary if there is no executable one.
 func FindHookBinary(self string) (string, error) {
 	path := filepath.Join(filepath.Dir(self), hookName)
 	info, err := os.Stat(path)
@@ -145,9 +145,9 @@ func (l Launch) settings(recordID uuid.UUID, dir string, started map[string]stri
 	}
 	switch l.Mode {
 	case ModeAsk:
-		// Newer versions start in auto mode, which asks nobody.
+		// Newer versions start in auto mode, which asks no questions.
 		out.Permissions.DefaultMode = "default"
-		// Without this a repository could switch on a sandbox in which nothing is asked.
+		// Without this a repository could switch on a sandbox that asks no questions.
 		out.Sandbox = &sandbox{AutoAllow: false}
 	case ModeBypass:
 		// A flag of the launch sets this mode, not a setting; the denials above hold in it too.
@@ -156,7 +156,7 @@ func (l Launch) settings(recordID uuid.UUID, dir string, started map[string]stri
 	}
 	for _, name := range launchEvents {
 		if name == hookwire.PermissionRequest && l.Mode != ModeAsk {
-			continue // nothing is asked
+			continue // no question
 		}
 		out.Hooks[name] = []matcher{{Hooks: []command{l.command(recordID, name)}}}
 	}

@@ -22,7 +22,7 @@ var pinned = map[string]string{
 // env. Debian's shell exits with 2 unless OPTIND is a number, and Claude Code takes that code for a
 // refusal.
 //
-// docs/security.md lists the variables that cannot be pinned, because no value of theirs is neutral.
+// docs/security.md lists the variables that cannot be pinned, because they have no neutral value.
 var unset = map[string]string{
 	"LD_PRELOAD": "", "LD_AUDIT": "", "LD_LIBRARY_PATH": "", "LD_ORIGIN_PATH": "",
 	"LD_DEBUG": "", "LD_DEBUG_OUTPUT": "", "LD_PROFILE": "", "LD_PROFILE_OUTPUT": "",

@@ -12,10 +12,10 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// ProjectAnswerers are the answerers that the project in dir configures in its settings now: Claude
-// Code applies a change while it runs. Of the settings at the work tree's root only the local file
-// counts, as in Claude Code. A file that cannot be read has no answerers: Claude Code itself shows
-// that error. One that is too large to be read here counts as one with rules.
+// ProjectAnswerers returns the answerers that the project in dir configures in its settings now:
+// Claude Code applies a change while it runs. Of the settings at the work tree's root only the
+// local file counts, as in Claude Code. An unreadable file has no answerers: Claude Code itself
+// shows that error. A file over the size limit counts as one with rules.
 func ProjectAnswerers(dir string) []decisions.Answerer {
 	files := []string{filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json")}
 	if root := workTree(dir); root != "" && root != dir {
@@ -52,10 +52,10 @@ func answerersIn(file string) (all []decisions.Answerer) {
 	return all
 }
 
-// fields are the members of an object by their exact names: a repository must not hide a member
-// behind another one that differs in upper and lower case only, or that has a wrong type.
+// fields returns the members of an object by their exact names: a repository must not hide a member
+// by another one that differs in upper and lower case only, or that has a wrong type.
 func fields(object json.RawMessage) (all map[string]json.RawMessage) {
-	_ = json.Unmarshal(object, &all) // a value that is no object has no fields
+	_ = json.Unmarshal(object, &all) // any other value has no fields
 	return all
 }
 
@@ -65,7 +65,7 @@ func has(list json.RawMessage) bool {
 	return json.Unmarshal(list, &items) == nil && len(items) > 0
 }
 
-// workTree is the root of the git work tree that contains dir; empty when there is none.
+// workTree returns the root of the git work tree that contains dir, or "".
 func workTree(dir string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {

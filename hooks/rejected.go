@@ -23,8 +23,8 @@ const (
 	maxRejectedBytes = 16 << 20
 )
 
-// rejectedReason begins the reason of each rejected event. Only files with such a reason are removed:
-// everything else in quarantine/ is for a person.
+// rejectedReason begins the reason of each rejected event. Only files with such a reason are
+// removed: everything else in quarantine/ is for a person.
 const rejectedReason = "hook event: "
 
 // rejected is an event in quarantine/, with its reason.
@@ -34,8 +34,8 @@ type rejected struct {
 	bytes int64
 }
 
-// boundLocked removes the oldest rejected events while there are too many. The first removal of a run
-// is logged.
+// boundLocked removes the oldest rejected events while there are too many. The first removal of a
+// run is logged.
 func (e *Events) boundLocked() error {
 	all, err := rejectedIn(e.quarantine)
 	if err != nil {

@@ -25,8 +25,8 @@ var (
 	ErrRefused    = errors.New("the request is refused")
 )
 
-// Listener hears of requests. The calls about one request come one after the other; calls about
-// different requests may come at the same time.
+// Listener is notified of requests. The calls about one request come one after the other; calls
+// about different requests may come at the same time.
 type Listener interface {
 	// Asked is called when a request waits, and again with the same request after its hook has
 	// redialled. The request must be durable when Asked returns. An error leaves the request to the
@@ -56,7 +56,7 @@ type Relay struct {
 type request struct {
 	turn    chan struct{} // one slot: its holder may call the listener about this request
 	inside  int           // connections in Wait; the last one removes the request
-	current *connection   // the newest connection; nil when none waits any more
+	current *connection   // the newest connection; nil when none is waiting
 	taken   bool          // Asked took the request, and Left was not called since
 }
 
@@ -64,7 +64,7 @@ type request struct {
 type connection struct {
 	q       Request
 	since   time.Time
-	ended   chan struct{} // closed when the wait is over
+	ended   chan struct{} // closed when the wait has ended
 	answer  Decision
 	decided bool
 }
@@ -78,7 +78,7 @@ func NewRelay(now func() time.Time, log *slog.Logger) *Relay {
 func (r *Relay) Connect(l Listener) { r.listener = l }
 
 // Wait reports a request to the listener and waits for its decision; false means to leave the
-// request to the terminal. ctx is that of the connection: when it ends, the listener's Left is
+// request to the terminal. ctx is the connection's context: when it ends, the listener's Left is
 // called. A newer connection of the same hook replaces an older one, and Wait of the older one
 // returns false. ErrRefused means that another process holds that id.
 func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
@@ -177,8 +177,8 @@ func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 
 // left ends the wait of a connection that broke.
 func (r *Relay) left(ctx context.Context, req *request, c *connection) {
-	// Before the slot is free the hook may redial: then this connection is not the current one any
-	// more.
+	// Before the slot is free the hook may redial: then this connection is no longer the current
+	// one.
 	req.turn <- struct{}{}
 	defer func() { <-req.turn }()
 	if r.dropped(req, c) {
@@ -209,9 +209,9 @@ func (r *Relay) dropped(req *request, c *connection) bool {
 	return true
 }
 
-// Decide gives a decision to the hook that waits with the request. ErrNotWaiting means that none
-// waits, so a decision is taken once per connection. A decision for a connection that then broke
-// must be given again when Asked is called again for the request.
+// Decide sends a decision to the hook that waits with the request. It returns ErrNotWaiting if no
+// hook waits, so a decision is taken once per connection. A decision for a connection that then
+// broke must be sent again when Asked is called again for the request.
 func (r *Relay) Decide(_ context.Context, id string, d Decision) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -260,8 +260,8 @@ func (r *Relay) Waiting(_ context.Context, session uuid.UUID) []Request {
 type Request = decisions.Request
 
 // NewRequest makes the request of an ask. session, agent and hook come from the kernel's data about
-// the socket's peer, never from the ask. The error is decisions.ErrBadRequest when something required is
-// missing or makes no sense.
+// the socket's peer, never from the ask. The error is decisions.ErrBadRequest when something
+// required is missing or makes no sense.
 func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a hookwire.Ask) (Request, error) {
 	if _, err := uuid.Parse(a.SessionID); err != nil {
 		return Request{}, fmt.Errorf("session id: %w: %w", decisions.ErrBadRequest, err)
@@ -278,5 +278,5 @@ func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a ho
 	return q, q.Check()
 }
 
-// Decision is what the hook prints, in the shape that Claude Code expects.
+// Decision is the output of the hook, in the shape that Claude Code expects.
 type Decision = decisions.Decision

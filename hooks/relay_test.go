@@ -19,7 +19,7 @@ import (
 	"ccbot/bot/port/decisions"
 )
 
-// heard is a listener that keeps what it was told, in order.
+// heard is a listener that records its calls, in order.
 type heard struct {
 	mu    sync.Mutex
 	calls []string
@@ -82,7 +82,7 @@ func requestFor(n int) Request {
 	}
 }
 
-// waited is what one call of Wait gave.
+// waited holds the results of one call of Wait.
 type waited struct {
 	decision Decision
 	ok       bool
@@ -139,7 +139,7 @@ func TestP4_ADecisionThatWasLostWithItsConnectionIsGivenAgain(t *testing.T) {
 	})
 }
 
-// Who hears of the change asks the listener what the request is about: it is there by then.
+// A receiver of the change asks the listener for the request, which the listener already has.
 func TestRelay_AChangeIsToldOnceTheListenerHasTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, saved := &heard{}, make(chan struct{})

@@ -32,8 +32,8 @@ func Status(dir string, recordID uuid.UUID) (hookwire.Status, error) {
 	return s, nil
 }
 
-// StatusRows returns the last outputs of the person's own status line command in a launch, where dir is
-// $CCBOT_DIR. A program below the agent can write them, too.
+// StatusRows returns the last outputs of the person's own status line command in a launch, where
+// dir is $CCBOT_DIR. A program below the agent can also write them.
 func StatusRows(dir string, recordID uuid.UUID) []string {
 	return hookwire.ReadRows(filepath.Join(dir, hookwire.StatusFolder, recordID.String()+hookwire.RowsSuffix))
 }
@@ -41,9 +41,9 @@ func StatusRows(dir string, recordID uuid.UUID) []string {
 // maxUserSettings limits a settings file of a person, in bytes.
 const maxUserSettings = 4 << 20
 
-// ownStatusLine is the status line command that Claude Code would run in dir without our launch:
-// that of the project's local settings, else of the project's settings, else of the user's settings
-// in configDir. "" means none.
+// ownStatusLine returns the status line command that Claude Code would run in dir without our
+// launch: from the project's local settings, else from the project's settings, else from the user's
+// settings in configDir. "" means none.
 func ownStatusLine(dir, configDir string) string {
 	var files []string
 	if dir != "" {
@@ -53,7 +53,8 @@ func ownStatusLine(dir, configDir string) string {
 		files = append(files, filepath.Join(configDir, "settings.json"))
 	}
 	for _, file := range files {
-		// A file that Claude Code could not read either counts as absent: Claude Code shows that error itself.
+		// A file that Claude Code could not read either counts as absent: Claude Code shows that
+		// error itself.
 		var user struct {
 			StatusLine statusLine `json:"statusLine"`
 		}

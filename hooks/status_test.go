@@ -88,8 +88,8 @@ func TestOwnStatusLine_OddFiles(t *testing.T) {
 	}
 }
 
-// TestP10_StatusLineStaysThePersons runs the shell line as Claude Code would, with a hook that works, one that is gone
-// and one that cannot be run.
+// TestP10_StatusLineStaysThePersons runs the shell line as Claude Code would, with a hook that
+// works, one that is gone and one that cannot be run.
 func TestP10_StatusLineStaysThePersons(t *testing.T) {
 	works := filepath.Join(t.TempDir(), "it's a hook")
 	script := "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\nexec /bin/sh -c \"$1\"\n" // becomes the last argument, as ours does

@@ -22,8 +22,8 @@ import (
 // MB must first be read from the disk, which the launch after it then need not do.
 const versionBound = 5 * time.Second
 
-// Binary knows the version of the installed Claude Code. It asks the binary itself, once for each
-// binary, because an update replaces the file. A launcher that stays the same over updates is asked
+// Binary knows the version of the installed Claude Code. It runs the binary itself, once for each
+// binary, because an update replaces the file. A launcher that stays the same over updates is run
 // once.
 type Binary struct {
 	Command string   // a name on PATH or a path
@@ -32,7 +32,7 @@ type Binary struct {
 	// Stale has one slot: Known has seen a binary that Run must ask; nil when Run is not used.
 	Stale chan struct{}
 
-	asking  sync.Mutex // held while the binary is asked, so that it is asked once
+	asking  sync.Mutex // held while the binary runs, so that it runs once
 	mu      sync.Mutex // protects asked and version
 	asked   build
 	version string
@@ -50,8 +50,8 @@ func (b *Binary) Run(ctx context.Context) error {
 	}
 }
 
-// Known returns the version without waiting, "" where no binary has answered yet. Until a new
-// binary has been asked, it returns the version of the previous binary.
+// Known returns the version without waiting, "" if no binary has answered yet. Until a new binary
+// has answered, it returns the version of the previous binary.
 func (b *Binary) Known() string {
 	_, now, err := b.look()
 	known, version := b.said()
@@ -82,7 +82,7 @@ func (b *Binary) Version(ctx context.Context) string {
 	defer b.asking.Unlock()
 	command, now, err := b.look()
 	if err != nil {
-		return "" // the launch says what is missing
+		return "" // the launch reports what is missing
 	}
 	if known, version := b.said(); now == known {
 		return version
@@ -151,13 +151,14 @@ func (s *start) Write(p []byte) (int, error) {
 // maxVersion is far above the length of a line with a version.
 const maxVersion = 200
 
-// Oldest is the oldest version of Claude Code with which ccbot works, and Tested the newest that its tests have run.
+// Oldest is the oldest version of Claude Code with which ccbot works, and Tested the newest that
+// its tests have run.
 const (
 	Oldest = "2.1.128"
 	Tested = "2.1.328"
 )
 
-// Support is how far ccbot knows a version of Claude Code.
+// Support is the degree to which a version of Claude Code is known.
 type Support int
 
 // The zero value stands for a version that cannot be read.

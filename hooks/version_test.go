@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeClaude is a program that says what a script prints, and notes each start in the file beside it.
+// fakeClaude returns a program that prints the output of a script, and appends each start to a file
+// in its folder.
 func fakeClaude(t *testing.T, script string) *Binary {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "claude")
@@ -67,7 +68,8 @@ func TestBinary_Missing(t *testing.T) {
 	assert.Equal(t, "2.1.328", i.Version(t.Context()), "it was installed meanwhile")
 }
 
-// An update replaces the file, or what its link leads to. The binary is called by its own name all the same.
+// An update replaces the file, or what its link leads to. The binary is called by its own name all
+// the same.
 func TestBinary_AnUpdateIsSeen(t *testing.T) {
 	i := fakeClaude(t, "echo 2.0.30")
 	require.Equal(t, "2.0.30", i.Version(t.Context()))
@@ -86,7 +88,8 @@ func TestBinary_AnUpdateIsSeen(t *testing.T) {
 	assert.Equal(t, "2.2.0", i.Version(t.Context()))
 }
 
-// TestP9_TheVersionIsAskedWithoutSecrets: the binary has what it was given, and nothing of this program.
+// TestP9_TheVersionIsAskedWithoutSecrets: the binary has what it was given, and nothing of this
+// program.
 func TestP9_TheVersionIsAskedWithoutSecrets(t *testing.T) {
 	t.Setenv("TELEGRAM_BOT_TOKEN", "123456:secret")
 	i := fakeClaude(t, `env >"$0.env"; echo 2.1.328`)
@@ -97,7 +100,8 @@ func TestP9_TheVersionIsAskedWithoutSecrets(t *testing.T) {
 	assert.NotContains(t, string(env), "secret")
 }
 
-// TestKnownWaitsForNoBinary asks for the version while the binary hangs, after it has answered, and after an update.
+// TestKnownWaitsForNoBinary asks for the version while the binary hangs, after it has answered, and
+// after an update.
 func TestKnownWaitsForNoBinary(t *testing.T) {
 	i := fakeClaude(t, `[ -e "$0.go" ] && echo 2.0.30 && exit; echo >"$0.begun"; exec sleep 60`)
 	i.Stale = make(chan struct{}, 1)
@@ -123,7 +127,7 @@ func TestKnownWaitsForNoBinary(t *testing.T) {
 	}
 }
 
-// A stop of the program is no answer of the binary: the next ask is a new one.
+// If the caller stops, the next call runs the binary again.
 func TestBinary_EndsWithItsContext(t *testing.T) {
 	i := fakeClaude(t, `[ -e "$0.go" ] && echo 2.1.328 && exit; echo >"$0.begun"; exec sleep 60`)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -31,8 +31,8 @@ type Client struct {
 	silence silence
 
 	mu       sync.Mutex
-	conn     *connection   // nil while there is none
-	greeted  *connection   // the one that waits for the server's greeting; nil while there is none
+	conn     *connection   // nil if not connected
+	greeted  *connection   // the one that waits for the server's greeting; nil if none does
 	server   ServerID      // of conn
 	version  string        // of the last server that was greeted
 	attempt  chan struct{} // closed and replaced after every attempt to connect
@@ -122,7 +122,7 @@ func (c *Client) Answers(ctx context.Context) error {
 }
 
 // do sends one line and waits for its answer. build gets the call's marker, a random text that
-// nobody else can know. The name is for errors.
+// cannot be guessed. The name is for errors.
 func (c *Client) do(ctx context.Context, name string, build func(marker string) string) (answer, *call, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -159,8 +159,8 @@ func (c *Client) lines(ctx context.Context, name, text string) ([]string, error)
 	return a.lines, err
 }
 
-// The pauses between attempts to connect. The longest pause is also the longest time until a server
-// that somebody else has started is noticed; an operation looks at once.
+// The pauses between attempts to connect. The longest pause is also the longest time until a
+// foreign server is noticed; an operation checks at once.
 const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 30 * time.Second
@@ -205,10 +205,10 @@ func (c *Client) tell(ctx context.Context) {
 		case <-c.notify:
 		}
 		c.mu.Lock()
-		told := c.onChange
+		notified := c.onChange
 		c.mu.Unlock()
 		c.silence.tell(ctx)
-		for _, f := range told {
+		for _, f := range notified {
 			f()
 		}
 	}
@@ -281,7 +281,7 @@ func (c *Client) attempted(err error) {
 	c.attempt = make(chan struct{})
 }
 
-// ServerVersion is the version of the server that was connected last; empty: there was none.
+// ServerVersion returns the version of the server that was connected last, or "".
 func ServerVersion(c *Client) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -289,7 +289,8 @@ func ServerVersion(c *Client) string {
 }
 
 // greet asks the server for its identity, and prepares the session to which the client is attached.
-// It waits as long as the server holds the connection: a server that hangs answers after its return.
+// It waits as long as the server holds the connection: a server that hangs answers after its
+// return.
 func (c *Client) greet(ctx context.Context, conn *connection) (ServerID, error) {
 	noteGreeted := func(conn *connection) {
 		c.mu.Lock()

@@ -60,7 +60,7 @@ func newConnection(changed func(), silence func(is bool)) *connection {
 	return c
 }
 
-// serve runs the control client until it ends or ctx does. The error says why it ended.
+// serve runs the control client until it ends or ctx does. The error is the reason of its end.
 func (c *connection) serve(ctx context.Context, argv, env []string) error {
 	defer close(c.done)
 	defer c.alarm.Stop()
@@ -81,7 +81,7 @@ func (c *connection) serve(ctx context.Context, argv, env []string) error {
 		return c.write(ctx, stdin)
 	})
 	wait := cmd.Wait()
-	// The server holds the other end of the pipe, too: after the client has ended there may be no
+	// The server also holds the other end of the pipe: after the client has ended there may be no
 	// end of file.
 	_ = stdout.SetReadDeadline(time.Now().Add(closeGrace))
 	cancel()
@@ -92,8 +92,8 @@ func (c *connection) serve(ctx context.Context, argv, env []string) error {
 	return fmt.Errorf("control client ended: %w", errors.Join(wait, err))
 }
 
-// startControl starts the process. It makes the pipe of the output itself, because Wait would close one of os/exec, and
-// Wait has to run beside the reader.
+// startControl starts the process. It makes the pipe of the output itself, because Wait would close
+// one of os/exec, and Wait has to run concurrently with the reader.
 func startControl(ctx context.Context, argv, env []string) (in io.Writer, out *os.File, cmd *exec.Cmd, stderr *strings.Builder, err error) {
 	out, childOut, err := os.Pipe()
 	if err != nil {
@@ -104,8 +104,8 @@ func startControl(ctx context.Context, argv, env []string) (in io.Writer, out *o
 	cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = env, "/"
 	cmd.Stdout, cmd.Stderr = childOut, stderr
-	// The process gets a group of its own: Ctrl-C in ccbot's terminal must not end the control
-	// client during a clean stop.
+	// The process gets a separate group: Ctrl-C in ccbot's terminal must not end the control client
+	// during a clean stop.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = closeGrace
 	stdin, err := cmd.StdinPipe()
@@ -203,8 +203,8 @@ func (c *connection) owe() {
 	c.alarm.Reset(silenceNotice)
 }
 
-// settle removes the first call, which was answered. An answer that is so late that other calls were
-// refused meanwhile counts as a change.
+// settle removes the first call, which was answered. An answer so late that other calls were
+// refused before it counts as a change.
 func (c *connection) settle() {
 	c.mu.Lock()
 	late := c.late()
@@ -248,7 +248,7 @@ func isChange(line string) bool {
 	return slices.Contains([]string{"%unlinked-window-close", "%unlinked-window-add", "%window-close", "%window-add", "%sessions-changed"}, word)
 }
 
-// ended reports that no call can be sent any more.
+// ended reports that no further call can be sent.
 func (c *connection) ended() bool {
 	select {
 	case <-c.done:
@@ -282,8 +282,8 @@ func (c *connection) do(ctx context.Context, call *call) (answer, error) {
 	}
 }
 
-// unanswered is the error of a call whose context has ended. ErrSilent is added if its time is up:
-// a caller that was stopped says nothing about tmux.
+// unanswered returns the error of a call whose context has ended. ErrSilent is added if its time is
+// up: the cancellation of a caller does not mean that tmux is silent.
 func unanswered(ctx context.Context, outcome error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		outcome = fmt.Errorf("%w: %w", outcome, ErrSilent)
@@ -291,7 +291,7 @@ func unanswered(ctx context.Context, outcome error) error {
 	return fmt.Errorf("%w: %w", outcome, ctx.Err())
 }
 
-// block is what one command answered.
+// block is the answer to one command.
 type block struct {
 	ours   bool // asked for by this client, not by a user's hook
 	failed bool
@@ -301,8 +301,8 @@ type block struct {
 // parseBlocks reads the lines of one answer. Lines outside of blocks are notifications and are left
 // out.
 func parseBlocks(lines []string) []block {
-	// The last line that closes a block counts: an earlier one is part of a body, such as a captured screen that shows
-	// control mode.
+	// The last line that closes a block counts: an earlier one is part of a body, such as a
+	// captured screen that shows control mode.
 	ends := make(map[string]int)
 	for i, line := range lines {
 		if id, ok := closingGuard(line); ok {
@@ -355,7 +355,7 @@ func newAnswer(lines []string) (a answer) {
 	return a
 }
 
-// after gives the rest of the first line that starts with the word.
+// after returns the rest of the first line that starts with the word.
 func (a answer) after(word string) (rest string, ok bool) {
 	for _, line := range a.lines {
 		if rest, ok := strings.CutPrefix(line, word); ok {

@@ -73,13 +73,13 @@ func TestReconnectsAfterItsSessionWasClosed(t *testing.T) {
 
 func TestP6_ServerDiesUnderTheClient(t *testing.T) {
 	r := open(t)
-	var told atomic.Int64
-	r.OnChange(func() { told.Add(1) })
+	var notified atomic.Int64
+	r.OnChange(func() { notified.Add(1) })
 	require.NoError(t, r.Ensure(t.Context()))
 	pane := r.shell(t, "u-1", "sleep 1000")
 	server, err := r.Server(t.Context())
 	require.NoError(t, err)
-	told.Store(0)
+	notified.Store(0)
 	require.NoError(t, syscall.Kill(server.PID, syscall.SIGKILL))
 	eventually(t, func() bool {
 		_, err = r.Pane(t.Context(), pane.ID)
@@ -87,7 +87,7 @@ func TestP6_ServerDiesUnderTheClient(t *testing.T) {
 		require.NotErrorIs(t, err, tmux.ErrNoPane)
 		return errors.Is(err, tmux.ErrNoServer)
 	})
-	eventually(t, func() bool { return told.Load() > 0 })
+	eventually(t, func() bool { return notified.Load() > 0 })
 
 	require.NoError(t, r.Ensure(t.Context()))
 	again, err := r.Server(t.Context())
@@ -177,7 +177,7 @@ func TestP7_ScreenCannotForgeAnswers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "screen")
 	var screen bytes.Buffer
 	now := time.Now().Unix()
-	// The numbers count up with each command: some of these are those of the capture below.
+	// The numbers count up with each command: some of these match the capture below.
 	for number := 280; number < 460; number++ {
 		for at := now; at < now+3; at++ {
 			fmt.Fprintf(&screen, "%%end %d %d 1\n%%begin %d %d 1\nforged\n%%error %d %d 1\n", at, number, at, number+1, at, number+1)
@@ -313,7 +313,8 @@ func TestP9_PastesLeaveNothingBehind(t *testing.T) {
 	assert.NotContains(t, r.tmux(t, "show-messages"), "private")
 }
 
-// A text that cannot be written down for tmux, as on a full disk, has certainly not reached the pane.
+// A text that cannot be written down for tmux, as on a full disk, has certainly not reached the
+// pane.
 func TestP4_APasteThatTmuxNeverSawIsNotSent(t *testing.T) {
 	programtest.Require(t, "tmux")
 	t.Setenv("TMUX_TMPDIR", t.TempDir()) // without the folder of the sockets

@@ -46,8 +46,8 @@ func (p person) EndInFront(t *testing.T, shell tmux.PaneID) {
 	require.NoError(t, syscall.Kill(sh.Foreground, syscall.SIGTERM))
 }
 
-// Attach takes a pane in the control client's session for a terminal: a pty that ends with the server
-// at the latest.
+// Attach takes a pane in the control client's session for a terminal: a pty that ends with the
+// server at the latest.
 func (p person) Attach(t *testing.T, w tmux.WindowID, how tmuxtest.Terminal) string {
 	t.Helper()
 	var argv []string
@@ -56,7 +56,7 @@ func (p person) Attach(t *testing.T, w tmux.WindowID, how tmuxtest.Terminal) str
 		return p.attachControl(t, w)
 	case how.Grouped:
 		group := fmt.Sprintf("ccbot-%d", servers.Add(1))
-		// Several arguments make no shell, but a ";" of its own would end new-window.
+		// Several arguments make no shell, but a ";" as an argument would end new-window.
 		argv = []string{"new-session", "-s", group, "-t", "=ccbot", `\;`, "select-window", "-t", "=" + group + ":" + w.String()}
 		t.Cleanup(func() { p.tmux(t, "kill-session", "-t", "="+group) })
 	case how.ReadOnly:
@@ -89,8 +89,8 @@ func (p person) attachControl(t *testing.T, w tmux.WindowID) (name string) {
 	return name
 }
 
-// client expands a format for the client of a name, which is that of its terminal if it has one; empty
-// when there is none.
+// client expands a format for the client of a name (its terminal, if it has one); "" if there is no
+// such client.
 func (p person) client(t *testing.T, name, format string) string {
 	t.Helper()
 	for line := range strings.Lines(p.tmux(t, "list-clients", "-F", "#{client_name} "+format)) {

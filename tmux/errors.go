@@ -19,7 +19,8 @@ var (
 	ErrTooOld = errors.New("tmux is too old")
 	// ErrDefaultSocket: a test binary asked for the user's own server.
 	ErrDefaultSocket = errors.New("the default tmux socket is refused in a test")
-	// ErrFolder: others may enter the folder of the sockets, or it is another user's. Nothing was sent.
+	// ErrFolder: others may enter the folder of the sockets, or it is another user's. Nothing was
+	// sent.
 	ErrFolder = errors.New("others may enter the folder of tmux's sockets, or it is another user's; make it yours alone (chmod 700), or remove it")
 	// ErrNoTarget: the zero WindowID or PaneID, or a guard without a pid. Nothing was sent.
 	ErrNoTarget = errors.New("no tmux target")
@@ -38,7 +39,7 @@ var (
 	// written to a file for tmux, so nothing happened.
 	ErrNotSent = errors.New("tmux command was not sent")
 	// ErrLost: the command was sent and no answer came. The operation may have happened, and under
-	// a server that is stopped it may still happen later; its guard is checked then, too.
+	// a stopped server it may still happen later; its guard is also checked then.
 	ErrLost = errors.New("tmux command has an unknown outcome")
 )
 
@@ -57,7 +58,7 @@ func (e *GuardError) Error() string {
 	return fmt.Sprintf("%v: %s: want %q, is %q (pid, dead, in mode, input off, synchronized, command)", ErrGuard, e.Pane, e.Want, e.Got)
 }
 
-// Unwrap gives ErrGuard, and before it ErrNoPane when the pane was missing.
+// Unwrap returns ErrGuard, and before it ErrNoPane if the pane was missing.
 func (e *GuardError) Unwrap() []error {
 	if e.Got == "" {
 		return []error{ErrNoPane, ErrGuard}

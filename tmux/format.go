@@ -13,9 +13,9 @@ import (
 )
 
 // record is one line of a list command: numbers (or plain words) and texts. Texts may hold
-// anything, also newlines, so they are separated by a random text that nobody can know. They cannot
-// be separated by their lengths: tmux asks the kernel for path and command each time a format names
-// them, and a process may end in between.
+// anything, also newlines, so they are separated by a random text that cannot be guessed. They
+// cannot be separated by their lengths: tmux asks the kernel for path and command each time a
+// format names them, and a process may end in between.
 type record struct{ numbers, texts []string }
 
 // recordFormat prints a record: numbers, already separated by "|", and texts. The numbers, and each
@@ -33,8 +33,8 @@ func (c *Client) list(ctx context.Context, name string, format func(sep string) 
 	return strings.Join(a.lines, "\n"), separator(call.marker), err
 }
 
-// rows reads the output of recordFormat, in which each record has so many numbers and texts, into what read makes of
-// each, unless it is to be left out.
+// rows parses the output of recordFormat, whose records have the given numbers and texts. It
+// returns the results of read that are shown.
 func rows[T any](text, sep string, numbers, texts int, read func(record) (one T, shown bool, err error)) (all []T, _ error) {
 	if text == "" {
 		return nil, nil
@@ -63,16 +63,17 @@ func rows[T any](text, sep string, numbers, texts int, read func(record) (one T,
 // escape is a backslash with what it stands for.
 var escape = lazyregexp.New(`(?s)\\(?:[0-7]{3}|.)`)
 
-// escapes reports whether show-buffer escapes control characters in control mode: it does up to 3.3a.
+// escapes reports whether show-buffer escapes control characters in control mode: it does up to
+// 3.3a.
 func escapes(version string) bool { return older(version, 3, 4) }
 
-// quotes reports whether a command and a path are asked for with "q:". Up to 3.3a they come as they
-// are, and "q:" leaks 250 bytes in the server. An unknown version may be a newer one.
+// quotes reports whether a command and a path are requested with "q:". Up to 3.3a they are printed
+// unchanged, and "q:" leaks 250 bytes in the server. An unknown version may be a newer one.
 func quotes(version string) bool { return !older(version, 3, 4) }
 
-// unquoted reads what "q:" has printed: a backslash before each backslash and other signs of a shell.
-// Some versions (3.5a) print bytes that are no UTF-8, and control characters, as "\377" or "\a"; "q:"
-// makes neither, so that a name with such a text in it is told from one with such a byte.
+// unquoted reverses "q:": a backslash before each backslash and other signs of a shell. Some
+// versions (3.5a) print invalid UTF-8 and control characters as "\377" or "\a"; "q:" makes neither,
+// so that a name with such a text differs from one with such a byte.
 func unquoted(text string) string {
 	return escape.ReplaceAllStringFunc(text, func(e string) string {
 		if n, err := strconv.ParseUint(e[1:], 8, 8); err == nil && len(e) == 4 {

@@ -53,8 +53,8 @@ func (c *Client) Press(ctx context.Context, g Guard, k Key) error {
 
 func pressing(g Guard, key string) string { return command("send-keys", "-t", g.Pane.String(), key) }
 
-// LeaveView ends the copy mode or the view mode of a pane, in which a person has scrolled back. Any other mode stays,
-// and the error is then ErrGuard. No key is sent.
+// LeaveView ends the copy mode or the view mode of a pane, in which a person has scrolled back. Any
+// other mode stays, and the error is then ErrGuard. No key is sent.
 func (c *Client) LeaveView(ctx context.Context, g Guard) error {
 	cond := g.owner()
 	cond.format += " #{pane_dead} #{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}}"
@@ -62,8 +62,8 @@ func (c *Client) LeaveView(ctx context.Context, g Guard) error {
 	return c.guarded(ctx, "copy-mode", g, cond, "", command("copy-mode", "-q", "-t", g.Pane.String()))
 }
 
-// ClosePane closes one pane, alive or dead. Its process gets SIGHUP; panes beside it stay. Only the
-// pid is compared. This is the one place where ccbot closes anything in tmux.
+// ClosePane closes one pane, alive or dead. Its process gets SIGHUP; other panes of the window
+// stay. Only the pid is compared. Nothing else in ccbot closes anything in tmux.
 func (c *Client) ClosePane(ctx context.Context, g Guard) error {
 	return c.guarded(ctx, "kill-pane", g, g.owner(), "", command("kill-pane", "-t", g.Pane.String()))
 }
@@ -82,8 +82,8 @@ func (g Guard) check() error {
 }
 
 // owner is the condition that the pane belongs to the pid. The id is compared too, because for a
-// missing target tmux may look at another pane. A pane in which tmux could not start a process has no pid,
-// and its window still has the tag.
+// missing target tmux may look at another pane. A pane in which tmux could not start a process has
+// no pid, and its window still has the tag.
 func (g Guard) owner() condition {
 	if g.emptied != "" {
 		return condition{"#{pane_id} #{pane_pid} #{@ccbot_session}", g.Pane.String() + " -1 " + g.emptied}
@@ -105,9 +105,10 @@ func (g Guard) typing() condition {
 	return c
 }
 
-// guarded runs one line: a preparation, which may be empty, a comparison, and commands that run only
-// if the pane compares equal. If it does not, if-shell tries to run a command that does not exist,
-// and tmux skips the rest of the line. A branch that runs would stay in the memory of the server.
+// guarded runs one line: a preparation, which may be empty, a comparison, and commands that run
+// only if the pane compares equal. If it does not, if-shell tries to run a command that does not
+// exist, and tmux skips the rest of the line. A branch that runs would stay in the memory of the
+// server.
 func (c *Client) guarded(ctx context.Context, name string, g Guard, cond condition, before, then string) error {
 	if err := g.check(); err != nil {
 		return fmt.Errorf("tmux %s: %w", name, err)
@@ -129,7 +130,8 @@ func (c *Client) guarded(ctx context.Context, name string, g Guard, cond conditi
 	return nil
 }
 
-// refused returns the error of an operation that tmux has refused, with the present state of the pane.
+// refused returns the error of an operation that tmux has refused, with the present state of the
+// pane.
 func refused(ctx context.Context, c *Client, name string, g Guard, cond condition) error {
 	a, call, err := c.do(ctx, "display-message", func(marker string) string {
 		return command("display-message", "-p", "-t", g.Pane.String(), marker+"-is "+cond.format)
@@ -154,7 +156,7 @@ func join(first, second string) string {
 	return first + " ; " + second
 }
 
-// pastePrefix begins the names of this instance's files beside the socket. They lie there because
+// pastePrefix begins the names of this instance's files next to the socket. They are there because
 // tmux and ccbot see that folder alike, even if one of them has a private /tmp.
 func (p place) pastePrefix() string { return ".ccbot-" + p.cfg.Instance + "-paste-" }
 

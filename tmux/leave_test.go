@@ -55,8 +55,8 @@ func unwatched(t *testing.T) real {
 	return r
 }
 
-// TestP2_LeaveEndsOnlyOwnSessions: with them ends a server that has no other session; a window that a person has made
-// keeps its session, whichever it is.
+// TestP2_LeaveEndsOnlyOwnSessions: with them ends a server that has no other session; a window that
+// a person has made keeps its session, whichever it is.
 func TestP2_LeaveEndsOnlyOwnSessions(t *testing.T) {
 	t.Run("nothing of a person", func(t *testing.T) {
 		r := unwatched(t)

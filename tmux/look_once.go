@@ -29,7 +29,7 @@ func Look(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 	sep := "ccbot-" + rand.Text() + "|"
 	out, err := p.ask(ctx, "display-message", "-p", "#{pid} #{version}", ";", "list-panes", "-a", "-F", paneFormat(sep, true))
 	switch {
-	case err != nil && p.absent(): // the server ended during the look
+	case err != nil && p.absent(): // the server ended during the call
 		return ServerID{}, nil, none
 	case err != nil:
 		return ServerID{}, nil, fmt.Errorf("look at tmux: %w", err)

@@ -19,7 +19,7 @@ import (
 	"ccbot/tmux"
 )
 
-// A look from outside tells what the control client tells, whatever windows and folders are called.
+// Look reports the same as the control client, for any names of windows and folders.
 func TestLookTellsWhatTheClientTells(t *testing.T) {
 	r := ensured(t)
 	odd := filepath.Join(t.TempDir(), "two\nlines|#{pid} é;")
@@ -55,7 +55,7 @@ func TestLookTellsWhatTheClientTells(t *testing.T) {
 	assert.GreaterOrEqual(t, len(got), 7)
 }
 
-// Nothing is started by a look: neither where no server ever was nor where one has ended.
+// Look starts no server, neither before the first one nor after the last one has ended.
 func TestP6_LookStartsNoServer(t *testing.T) {
 	r := open(t)
 	_, panes, err := tmux.Look(t.Context(), r.config())
@@ -95,16 +95,17 @@ func TestLookRefusesTheDefaultServer(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Where no server has run since the boot, another user of the machine can make the folder of the sockets, and listen there.
+// If no server has run since the boot, another user of the machine can make the folder of the
+// sockets, and listen there.
 func TestP9_NothingIsSaidInAFolderThatOthersMayEnter(t *testing.T) {
 	programtest.Require(t, "tmux")
-	base, err := os.MkdirTemp("", "cc") // a short path: it is that of a socket
+	base, err := os.MkdirTemp("", "cc") // a socket's path must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(base)) })
 	t.Setenv("TMUX_TMPDIR", base)
 	cfg := real{name: "ccbot-test-foreign", home: t.TempDir()}.config()
 	require.NoError(t, os.Mkdir(socketDir(t), 0o700))
-	require.NoError(t, os.Chmod(socketDir(t), 0o707)) // whatever the umask is
+	require.NoError(t, os.Chmod(socketDir(t), 0o707)) // independent of the umask
 	listener, err := net.Listen("unix", filepath.Join(socketDir(t), cfg.Socket))
 	require.NoError(t, err)
 	var said atomic.Int64

@@ -38,7 +38,7 @@ func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
 	return c.listPanes(ctx, "-a")
 }
 
-// Pane gives one pane. ErrNoPane comes only from the server's own answer.
+// Pane returns one pane. ErrNoPane comes only from the server's own answer.
 func (c *Client) Pane(ctx context.Context, id PaneID) (Pane, error) {
 	if !id.Valid() {
 		return Pane{}, fmt.Errorf("tmux pane: %w", ErrNoTarget)
@@ -50,8 +50,8 @@ func (c *Client) Pane(ctx context.Context, id PaneID) (Pane, error) {
 	return only(panes, id)
 }
 
-// Look gives one pane and what it shows now, as Pane and Capture do, by one line of commands: a
-// look at an agent's prompt box is one round trip. shown is false if only the screen is not known.
+// Look returns one pane and its screen, as Pane and Capture do, in one round trip. shown is false
+// if only the screen is unknown.
 func (c *Client) Look(ctx context.Context, id PaneID) (p Pane, screen string, shown bool, err error) {
 	if !id.Valid() {
 		return Pane{}, "", false, fmt.Errorf("tmux pane: %w", ErrNoTarget)
@@ -70,7 +70,7 @@ func (c *Client) Look(ctx context.Context, id PaneID) (p Pane, screen string, sh
 		p, err = only(panes, id)
 	}
 	if err == nil && c.endMissing(p) {
-		p, err = c.Pane(ctx, id) // which waits until tmux says how it ended
+		p, err = c.Pane(ctx, id) // which waits until tmux reports how it ended
 	}
 	return p, captured(a.lines[at+1:], call.marker, ServerVersion(c)), err == nil && len(a.fails) == 0, err
 }
@@ -87,7 +87,7 @@ func only(panes []Pane, id PaneID) (Pane, error) {
 	return Pane{}, fmt.Errorf("%w: %s", ErrNoPane, id)
 }
 
-// listPanes reads again when a process ended and tmux does not say how. Usually it ended only just
+// listPanes reads again if a process ended and tmux does not report how. Usually it ended only just
 // now. But tmux built with libutempter (Debian, Ubuntu) loses the signal of a child that ends while
 // the utempter helper runs, which happens at every new window: the child then stays a zombie until
 // the next child ends. Therefore listPanes makes a child of the server end, once for each such
@@ -118,8 +118,8 @@ func (c *Client) listPanes(ctx context.Context, args ...string) ([]Pane, error) 
 	return panes, err
 }
 
-// endMissing reports that a pane is dead, that tmux does not say how it ended, and that listPanes
-// has not nudged the server for this pane yet.
+// endMissing reports whether a pane is dead, tmux does not report how it ended, and listPanes has
+// not nudged the server for this pane yet.
 func (c *Client) endMissing(p Pane) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,8 +221,8 @@ func ending(status, sig string) (code int, number int) {
 // any other error nothing is known.
 func (c *Client) Viewers(ctx context.Context) ([]Viewer, error) {
 	text, sep, err := c.list(ctx, "list-clients", func(sep string) string {
-		// Here #{window_id} is the current window of the client's own session, so clients of grouped sessions show
-		// windows of their own.
+		// Here #{window_id} is the current window of the client's session, so clients of grouped
+		// sessions show different windows.
 		return recordFormat(sep, "#{window_id}|#{client_flags}|#{client_activity}|#{client_created}", "#{session_name}", "#{client_tty}")
 	})
 	if err != nil {
@@ -251,9 +251,9 @@ func viewerOf(r record) (v Viewer, watching bool, err error) {
 	return v, true, nil
 }
 
-// lastKey is when a client was last active. tmux sets this time to that of the attach first, and
-// then at every key. The answers of a terminal to tmux's questions at the attach do not count as
-// keys, if they come in time (5 s).
+// lastKey returns when a client was last active. tmux sets this time to the time of the attach
+// first, and then at every key. The answers of a terminal to tmux's questions at the attach do not
+// count as keys, if they come in time (5 s).
 func lastKey(activity, created string) time.Time {
 	at, err := strconv.ParseInt(activity, 10, 64)
 	attached, createdErr := strconv.ParseInt(created, 10, 64)

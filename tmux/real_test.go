@@ -54,7 +54,8 @@ type real struct {
 	home   string
 }
 
-// private names a socket of its own, with no server yet. A server that is started there ends with the test.
+// private returns a separate socket, with no server yet. A server that is started there ends with
+// the test.
 func private(t testing.TB) real {
 	t.Helper()
 	programtest.Require(t, "tmux")
@@ -68,7 +69,7 @@ func private(t testing.TB) real {
 	return r
 }
 
-// open makes a client on a socket of its own, with Run running and no server yet.
+// open makes a client on a separate socket, with Run running and no server yet.
 func open(t testing.TB) real {
 	t.Helper()
 	r := private(t)
@@ -123,7 +124,7 @@ func startTime(pid int) (uint64, error) {
 	return strconv.ParseUint(fields[19], 10, 64)
 }
 
-// tmux runs a command as a person would, through a client of its own.
+// tmux runs a command as a person would, through a separate client.
 func (r real) tmux(t testing.TB, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("tmux", append([]string{"-L", r.name}, args...)...)
@@ -147,7 +148,8 @@ func (r real) stopServer(t testing.TB) {
 	})
 }
 
-// requireClean removes the dead socket, which tmux leaves, and wants nothing else of ours beside it.
+// requireClean removes the dead socket, which tmux leaves, and requires that no other file of ccbot
+// is next to it.
 func (r real) requireClean(t testing.TB) {
 	t.Helper()
 	err := os.Remove(r.socket)

@@ -49,8 +49,8 @@ func (c *Client) Ensure(ctx context.Context) error {
 }
 
 // ensureServer starts a server if none runs. A server that is ending still holds its socket for
-// some hundred milliseconds, and a start at that moment fails, so ensureServer tries again. A server
-// that is there and does not answer is not asked again.
+// some hundred milliseconds, and a start at that moment fails, so ensureServer tries again. A
+// server that is there and does not answer is not asked again.
 func (c *Client) ensureServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -77,7 +77,7 @@ func (c *Client) ensureServer(ctx context.Context) error {
 // startTimeout bounds the start of a server.
 const startTimeout = 10 * time.Second
 
-// place is where a tmux server listens, or would listen, and how programs are run beside it. It
+// place holds where a tmux server listens, or would listen, and how programs are run there. It
 // needs no connection.
 type place struct {
 	cfg     Config
@@ -132,8 +132,8 @@ func socketPath(name, tmpdir string, uid int) string {
 	return filepath.Join(dir, fmt.Sprintf("tmux-%d", uid), name)
 }
 
-// identify reads what a server says of itself: its pid and its version. A server keeps running when
-// the package is updated, so the version of the program is not enough.
+// identify reads a server's own report: its pid and its version. A server keeps running when the
+// package is updated, so the version of the program is not enough.
 func (p place) identify(said string) (id ServerID, version string, err error) {
 	if _, err := fmt.Sscan(said, &id.PID, &version); err != nil {
 		return ServerID{}, "", fmt.Errorf("the server says %.80q: %w", said, err)
@@ -151,8 +151,8 @@ func (p place) identify(said string) (id ServerID, version string, err error) {
 // mainWindow keeps a session alive when all other windows are gone.
 const mainWindow = "__main__"
 
-// The size of windows that nobody looks at. tmux's own default is 80×24, and at that size Claude
-// Code folds rows that ccbot reads from its screen.
+// The size of windows without a viewer. tmux's own default is 80×24, and at that size Claude Code
+// folds rows that ccbot reads from its screen.
 const (
 	width  = "120"
 	height = "40"
@@ -252,9 +252,9 @@ func scope(argv, env []string, lookup func(string) (string, bool), find func(str
 	return append(scoped, argv...), scopedEnv
 }
 
-// controlArgv attaches the control client, and makes its session if somebody closed it. -N makes it
-// fail when there is no server. no-output suppresses the output of the panes; ignore-size keeps our
-// size from mattering.
+// controlArgv attaches the control client, and makes its session if it was closed. -N makes it fail
+// if there is no server. no-output suppresses the output of the panes; ignore-size keeps our size
+// from mattering.
 func (p place) controlArgv() []string {
 	argv := []string{p.binary, "-u", "-N", "-S", p.socket, "-C", "new-session", "-A", "-s", p.control, "-f", "no-output,ignore-size"}
 	return append(argv, p.sleeper()...)
@@ -272,8 +272,8 @@ func (p place) absent() bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// private refuses a socket's folder that other users may enter, as tmux -L does: a server that another user has put there
-// would be given the environment, and the prompts, of agents.
+// private refuses a socket's folder that other users may enter, as tmux -L does: a server that
+// another user has put there would be given the environment, and the prompts, of agents.
 func (p place) private() error {
 	dir := filepath.Dir(p.socket)
 	info, err := os.Lstat(dir)
@@ -294,8 +294,8 @@ const MinVersion = "3.2"
 // than any of them.
 var release = lazyregexp.New(`^(?:next-)?(\d+)\.(\d+)`)
 
-// Installed finds tmux and asks its version, such as "3.5a". The error is ErrNoTmux, ErrTooOld, or a
-// reason why the program does not run.
+// Installed finds tmux and asks its version, such as "3.5a". The error is ErrNoTmux, ErrTooOld, or
+// a reason why the program does not run.
 func Installed(env []string) (version string, err error) {
 	binary, err := exec.LookPath("tmux")
 	if err != nil {

@@ -11,10 +11,10 @@ const silenceNotice = 30 * time.Second
 
 // silence knows whether a command has been open for silenceNotice.
 type silence struct {
-	mu    sync.Mutex
-	since time.Time // zero: no command has
-	told  bool      // the state that the functions know of
-	on    []func(ctx context.Context, silent bool)
+	mu       sync.Mutex
+	since    time.Time // zero: no command has
+	notified bool      // the state that the functions know of
+	on       []func(ctx context.Context, silent bool)
 }
 
 func (s *silence) add(f func(ctx context.Context, silent bool)) {
@@ -43,17 +43,17 @@ func (s *silence) set(silent bool, changed func()) {
 func (s *silence) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.since, s.told = time.Time{}, false
+	s.since, s.notified = time.Time{}, false
 }
 
 // tell calls the functions if the state is not the one that they know of.
 func (s *silence) tell(ctx context.Context) {
 	s.mu.Lock()
 	on, silent := s.on, !s.since.IsZero()
-	if silent == s.told {
+	if silent == s.notified {
 		on = nil
 	}
-	s.told = silent
+	s.notified = silent
 	s.mu.Unlock()
 	for _, f := range on {
 		f(ctx, silent)

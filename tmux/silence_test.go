@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// server is the far end of a connection, which answers when the test says so.
+// server is the far end of a connection, which answers when the test lets it.
 type server struct {
 	*connection
 	markers chan string // of the calls that were sent

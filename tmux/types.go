@@ -22,7 +22,7 @@ type Config struct {
 	// there.
 	Env []string
 	Log *slog.Logger
-	// Start gives the start time of a process, for ServerID.
+	// Start returns the start time of a process, for ServerID.
 	Start func(pid int) (uint64, error)
 }
 
@@ -52,7 +52,7 @@ type Pane struct {
 	DeadStatus int    // exit status; -1 when a signal ended it, or when tmux does not know yet
 	DeadSignal int    // the signal that ended it; 0 when it exited, or when tmux does not know (yet; 3.2 never)
 	InMode     bool   // copy mode and the like: keys would not reach the process
-	// Synchronized means that what is typed into the pane goes to its neighbours, too.
+	// Synchronized means that input of the pane also goes to the other panes of its window.
 	Synchronized  bool
 	Width, Height int    // in cells
 	Tag           string // @ccbot_session of the window
@@ -60,7 +60,7 @@ type Pane struct {
 	// the clients of a grouped session (new-session -t): Viewers has them.
 	Attached int
 	Active   bool // the active pane of its window
-	// WindowPanes is how many panes the window has: more than one when a person has split it.
+	// WindowPanes is the number of panes in the window: more than one if a person has split it.
 	WindowPanes int
 	Scrolled    int // rows that have left the pane at its top; a capture has only those below them
 	// Touched is the second in which a terminal was last attached to a session with the window, or
@@ -69,25 +69,25 @@ type Pane struct {
 	Touched time.Time
 }
 
-// Viewer is a terminal that is attached to the tmux server: a person at the desk.
+// Viewer is a person's terminal that is attached to the tmux server.
 type Viewer struct {
 	Window WindowID // the window it shows
 	// Session is the session to which the terminal is attached. The session of a person in a group
-	// (new-session -t ccbot) has a name of its own, ccbot-2. It shows the same windows, but has a
-	// current window of its own.
+	// (new-session -t ccbot) has another name, ccbot-2. It shows the same windows, but has a
+	// separate current window.
 	Session  string
 	TTY      string // "/dev/pts/3"
 	ReadOnly bool   // attached with -r: it cannot type
-	// LastKey is when a key was last pressed there, in whole seconds; zero when no key was pressed
-	// since the second of the attach. For tmux a paste, the mouse and a change of focus count as
-	// keys, where they are reported at all, and so does a key for tmux itself; in a split window
-	// the key may have gone to another pane. Output, a resize and keys typed by ccbot do not count.
+	// LastKey is the time of the last key there, in whole seconds; zero if no key was pressed since
+	// the second of the attach. For tmux a paste, the mouse and a change of focus count as keys, if
+	// they are reported at all, and so does a key for tmux itself; in a split window the key may
+	// have gone to another pane. Output, a resize and keys typed by ccbot do not count.
 	LastKey time.Time
 }
 
 // Spec is a window to make.
 type Spec struct {
-	Name  string            // what people see; may be anything
+	Name  string            // shown to people; any text
 	Tag   string            // @ccbot_session: <instance>/<record id>
 	Dir   string            // absolute and existing: tmux takes a missing one for HOME, silently
 	Env   map[string]string // added
@@ -96,8 +96,8 @@ type Spec struct {
 	At    func(step string) // called after each step; nil: none is
 }
 
-// Guard says which properties a pane must have for an operation to happen. tmux itself compares, in
-// the same command that acts.
+// Guard lists the properties that a pane must have for an operation to happen. tmux itself
+// compares, in the same command that acts.
 type Guard struct {
 	Pane PaneID
 	PID  int // pane_pid
@@ -108,10 +108,11 @@ type Guard struct {
 	emptied string
 }
 
-// Key is a key that may be pressed; Enter has a method of its own.
+// Key is a key that may be pressed, except Enter, which has its own method.
 type Key string
 
-// The keys that Press takes, beside the digits "0" to "9" and C- with a letter of controls.
+// The keys that Press accepts, in addition to the digits "0" to "9" and C- with a letter of
+// controls.
 const (
 	KeyEscape Key = "Escape"
 	KeyClear  Key = "C-u" // clears Claude Code's prompt box
@@ -144,13 +145,14 @@ func (k Key) Valid() bool {
 	return err == nil && len(k) == 1
 }
 
-// controls are the letters whose control key is no other key, and neither suspends nor ends a program.
+// controls are the letters whose control key differs from every other key, and neither suspends nor
+// ends a program.
 const controls = "abefgklnopqrstuvwxy"
 
 // WindowID is tmux's id of a window, "@3". It is unique for the life of one server; the next server
-// uses it again. The zero value is no window; every method refuses it with ErrNoTarget, because
-// tmux itself takes an empty target for "the current one".
-type WindowID struct{ n uint32 } // the number plus one, so that zero is no window
+// uses it again. Every method refuses the zero value with ErrNoTarget, because tmux itself takes an
+// empty target for "the current one".
+type WindowID struct{ n uint32 } // the number plus one
 
 // PaneID is tmux's id of a pane, "%3". Its life and its zero value are as for WindowID.
 type PaneID struct{ n uint32 }

@@ -234,7 +234,7 @@ func TestErrors(t *testing.T) {
 	assert.ErrorIs(t, &GuardError{}, ErrNoPane)
 }
 
-// What comes from the server's pipe is foreign: it may be anything and must not panic.
+// Output of the server is foreign: it may be anything and must not cause a panic.
 func FuzzAnswers(f *testing.F) {
 	f.Add("%begin 1 2 1\na\n%end 1 2 1\n%error 1 2 1", "M")
 	f.Add("@2|attached|9|7SEPccbotSEP/dev/pts/3SEP", "SEP")

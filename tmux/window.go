@@ -21,8 +21,8 @@ import (
 // Such a window closes by itself.
 const PlaceholderName = "ccbot-new"
 
-// IsPlaceholder reports whether a pane waits for its process: a process that a crash has kept from its
-// name is not one that waits.
+// IsPlaceholder reports whether a pane waits for its process: a process that a crash has kept from
+// its name is not one that waits.
 func IsPlaceholder(p Pane) bool {
 	return p.WindowName == PlaceholderName && p.Command == placeholder && !p.Dead
 }
@@ -45,8 +45,8 @@ const placeholderTime = "10"
 // Pane.Path may still be tmux's own directory for the moment until the new process has changed to
 // Spec.Dir: a caller that has to be sure reads Pane again until Pane.Command is its own.
 //
-// After ErrLost the process may run, in a window with Spec.Tag that has no name yet. After any other
-// error it does not.
+// After ErrLost the process may run, in a window with Spec.Tag that has no name yet. After any
+// other error it does not.
 func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	if err := s.Validate(); err != nil {
 		return Pane{}, fmt.Errorf("tmux new-window: %w", err)
@@ -107,7 +107,8 @@ func (c *Client) reserve(ctx context.Context) (Guard, error) {
 	return Guard{Pane: pane, PID: n}, nil
 }
 
-// notLaunched is the error of a step before the process: nothing was started, whatever its outcome.
+// notLaunched returns the error of a step before the process: nothing was started, even if the
+// outcome of the step is unknown.
 func notLaunched(err error) error {
 	switch {
 	case errors.Is(err, ErrSilent):
@@ -146,8 +147,8 @@ func (c *Client) Environment(ctx context.Context, names []string) (map[string]st
 	return env, nil
 }
 
-// undoWindow closes the pane that reserve has made, if it still has its process, or has none because
-// tmux could not start one. Otherwise the pane is no longer a placeholder: it stays.
+// undoWindow closes the pane that reserve has made, if it still has its process, or has none
+// because tmux could not start one. Otherwise the pane is no longer a placeholder: it stays.
 func (c *Client) undoWindow(ctx context.Context, g Guard, tag string, why error) error {
 	err := c.ClosePane(ctx, g)
 	if errors.Is(err, ErrGuard) && !errors.Is(err, ErrNoPane) {
@@ -191,7 +192,7 @@ func (s Spec) at(step string) {
 	}
 }
 
-// respawn gives the pane of a placeholder to the process.
+// respawn starts the process in the pane of a placeholder.
 func (s Spec) respawn(envTool, target string) string {
 	args := []string{"-k", "-t", target, "-c", literal(s.Dir)}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
@@ -206,10 +207,9 @@ func (s Spec) respawn(envTool, target string) string {
 	return command("respawn-pane", append(args, s.Argv...)...)
 }
 
-// Rename gives the window of a pane another name, which may be any text but an empty one. It acts
-// only while the window has the tag: a person may have moved the pane into a window of theirs.
-// Control characters become spaces, and tmux writes backslashes and "$x" in names its own way, so
-// Pane.WindowName may differ.
+// Rename changes the name of a pane's window to any text but an empty one. It acts only while the
+// window has the tag: a person may have moved the pane into another window. Control characters
+// become spaces, and tmux rewrites backslashes and "$x" in names, so Pane.WindowName may differ.
 func (c *Client) Rename(ctx context.Context, g Guard, tag, name string) error {
 	if name == "" || tag == "" {
 		return errors.New("tmux rename-window: empty name or tag")
@@ -249,8 +249,8 @@ func (c *Client) Capture(ctx context.Context, p PaneID, lines int) (string, erro
 // capture returns the commands that print a pane's screen. They go through a buffer, because
 // capture-pane -p of a control client leaks the whole text in the server, in 3.2 to 3.5a. If
 // capture-pane fails, there is no buffer, and the rest of the list is skipped. The buffer's name is
-// appended to the text, because show-buffer of 3.5a prints, for some lengths of a buffer, what stands
-// in the server's memory after it: rows of an earlier screen.
+// appended to the text, because show-buffer of 3.5a prints, for some lengths of a buffer, the
+// server's memory after it: rows of an earlier screen.
 func capture(marker string, p PaneID, args ...string) string {
 	buffer := marker + "-capture"
 	return command("capture-pane", slices.Concat([]string{"-b", buffer, "-e", "-t", p.String()}, args)...) +

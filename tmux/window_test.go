@@ -152,8 +152,8 @@ func TestAttachCommand(t *testing.T) {
 	}
 }
 
-// Whatever a person's tmux.conf says, a window is made by ids: with its tag before its process, and
-// with the status of a process that ends at once. What is not possible is refused, and nothing stays.
+// Under any tmux.conf a window is made by ids: with its tag before its process, and with the status
+// of a process that ends at once. An impossible window is refused, and nothing stays.
 func TestP1_WindowsUnderAnyConfiguration(t *testing.T) {
 	for _, line := range []string{
 		"set-hook -g after-new-window 'rename-window mine'",
@@ -203,7 +203,8 @@ func TestP1_WindowsUnderAnyConfiguration(t *testing.T) {
 	}
 }
 
-// A hook that takes the pane of a new window leaves nothing of ccbot's behind, and gets no process.
+// If a hook takes the pane of a new window, nothing of ccbot stays there, and no process is
+// started.
 func TestP2_TakenWindowIsNotClosed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		hook string
@@ -264,7 +265,8 @@ func TestLeftPlaceholderCloses(t *testing.T) {
 	})
 }
 
-// show-buffer of tmux 3.5a prints more than the buffer if that has 976 bytes, or some other lengths.
+// show-buffer of tmux 3.5a prints more than the buffer if that has 976 bytes, or some other
+// lengths.
 func TestCaptureEndsWithTheScreen(t *testing.T) {
 	r := ensured(t)
 	pane := r.shell(t, "u-1", `stty -echo; while read -r _; do printf x; done`)

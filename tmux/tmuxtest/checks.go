@@ -373,13 +373,13 @@ func checkNoTarget(t *testing.T, w World) {
 }
 
 func checkOnChange(t *testing.T, w World) {
-	var told atomic.Int64
-	w.Tmux.OnChange(func() { told.Add(1) })
+	var reported atomic.Int64
+	w.Tmux.OnChange(func() { reported.Add(1) })
 	r := startRecorder(t, w, nil)
-	eventually(t, func() bool { return told.Load() > 0 }, "window made")
-	told.Store(0)
+	eventually(t, func() bool { return reported.Load() > 0 }, "window made")
+	reported.Store(0)
 	require.NoError(t, w.Tmux.ClosePane(t.Context(), r.guard()))
-	eventually(t, func() bool { return told.Load() > 0 }, "window closed")
+	eventually(t, func() bool { return reported.Load() > 0 }, "window closed")
 }
 
 func checkSilence(t *testing.T, w World) {
@@ -388,8 +388,8 @@ func checkSilence(t *testing.T, w World) {
 	before, err := w.Tmux.Server(ctx)
 	require.NoError(t, err)
 	require.NoError(t, w.Tmux.Answers(ctx))
-	var told atomic.Int64
-	w.Tmux.OnChange(func() { told.Add(1) })
+	var reported atomic.Int64
+	w.Tmux.OnChange(func() { reported.Add(1) })
 	answers := w.Person.Hang(t)
 	require.ErrorIs(t, w.Tmux.Answers(ctx), tmux.ErrSilent) // the only call that is sent
 	for name, call := range map[string]func() error{
@@ -407,9 +407,9 @@ func checkSilence(t *testing.T, w World) {
 		require.ErrorIs(t, err, tmux.ErrSilent, name)
 		require.False(t, errors.Is(err, tmux.ErrNoPane) || errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrGuard), "%s: %v", name, err)
 	}
-	told.Store(0)
+	reported.Store(0)
 	answers()
-	eventually(t, func() bool { return told.Load() > 0 }, "the return is told")
+	eventually(t, func() bool { return reported.Load() > 0 }, "the return is told")
 	after, err := w.Tmux.Server(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, before, after)

@@ -11,7 +11,7 @@ import (
 	"ccbot/tmux"
 )
 
-// This is a claude that a person has started from a shell: the pane's pid stays that of the shell.
+// A person has started a claude from a shell: the pane's pid is still the shell's.
 func checkGuardInFrontOfShell(t *testing.T, w World) {
 	id := w.Person.OpenShell(t)
 	shell, err := w.Tmux.Pane(t.Context(), id)
@@ -86,7 +86,7 @@ func checkViewers(t *testing.T, w World) {
 	assert.Equal(t, 0, attached(t, w, r.ID))
 }
 
-// The check goes on until the second has changed after the attach, because tmux does not report
+// The check continues until the second has changed after the attach, because tmux does not report
 // fractions of a second.
 func checkLastKey(t *testing.T, w World) {
 	r := startRecorder(t, w, nil)
@@ -106,7 +106,7 @@ func checkLastKey(t *testing.T, w World) {
 	assert.Zero(t, viewer(t, w, watching).LastKey, "neither ccbot's keys nor another terminal's are its own")
 }
 
-// ccbot's own typing is no sign of a person; keys from a terminal are, also after the terminal has
+// ccbot's typing does not count as a person's; keys from a terminal do, even after the terminal has
 // gone.
 func checkTouched(t *testing.T, w World) {
 	r := startRecorder(t, w, nil)

@@ -30,7 +30,7 @@ type World struct {
 	Binary string
 	// Quiet are folders in which no file named "x" may appear when a name with #(touch x) is used.
 	Quiet []string
-	// NoSignals says that this tmux (3.2) cannot tell which signal ended a process.
+	// NoSignals means that this tmux (3.2) does not report which signal ended a process.
 	NoSignals bool
 }
 
@@ -45,7 +45,7 @@ type Person interface {
 	RunInFront(t *testing.T, shell tmux.PaneID, argv ...string)
 	// EndInFront ends the command that runs in front of the shell.
 	EndInFront(t *testing.T, shell tmux.PaneID)
-	// Attach opens a terminal, until the test's end or Detach, and gives its name.
+	// Attach opens a terminal, until the test's end or Detach, and returns its name.
 	Attach(t *testing.T, w tmux.WindowID, how Terminal) (tty string)
 	// Show makes the terminal's session show another window.
 	Show(t *testing.T, tty string, w tmux.WindowID)
@@ -58,14 +58,14 @@ type Person interface {
 	StopServer(t *testing.T)
 }
 
-// Terminal is how a person attaches. The zero value is an attach to the window's own session.
+// Terminal holds the options of an attach. The zero value attaches to the window's own session.
 type Terminal struct {
 	ReadOnly bool
-	Grouped  bool // by a session of its own, in the group
+	Grouped  bool // by a separate session of the group
 	Control  bool // in control mode
 }
 
-// Conformance checks all properties that callers rely on. open gives a new World and cleans it up
+// Conformance checks all properties that callers rely on. open returns a new World and cleans it up
 // with the test.
 func Conformance(t *testing.T, open func(t *testing.T) World) {
 	shared := open(t)
@@ -113,7 +113,7 @@ const (
 
 var lastKey atomic.Int64
 
-// spec is a window with a key of its own.
+// spec returns a window with a unique key.
 func spec(t *testing.T, argv ...string) tmux.Spec {
 	t.Helper()
 	key := fmt.Sprintf("u-%d", lastKey.Add(1))

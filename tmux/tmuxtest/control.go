@@ -69,7 +69,7 @@ func (f *Fake) Inputs(id tmux.PaneID) (all []Input) {
 	return all
 }
 
-// Process gives the process of a pane with the Spec it was made with.
+// Process returns the process of a pane with the Spec it was made with.
 func (f *Fake) Process(id tmux.PaneID) (proc Process) {
 	f.with(id, func(p *fakePane) { proc = *p.proc })
 	return proc
@@ -126,8 +126,8 @@ func (f *Fake) Hang() (answers func()) {
 	return func() { set(false) }
 }
 
-// HangAfter makes every method fail with tmux.ErrSilent after n more calls, until the returned function
-// is called. hung reports whether a call has failed since.
+// HangAfter makes every method fail with tmux.ErrSilent after n more calls, until the returned
+// function is called. hung reports whether a call has failed since.
 func (f *Fake) HangAfter(n int) (answers func(), hung func() bool) {
 	set := func(left int) {
 		f.mu.Lock()
@@ -143,8 +143,8 @@ func (f *Fake) HangAfter(n int) (answers func(), hung func() bool) {
 	}
 }
 
-// RemoveSocket makes every method but Ensure fail with tmux.ErrNoServer until the returned function is
-// called: the server and its panes live, and nothing listens on the socket.
+// RemoveSocket makes every method but Ensure fail with tmux.ErrNoServer until the returned function
+// is called: the server and its panes live, and nothing listens on the socket.
 func (f *Fake) RemoveSocket() (found func()) {
 	set := func(up bool) {
 		f.mu.Lock()
@@ -156,8 +156,8 @@ func (f *Fake) RemoveSocket() (found func()) {
 	return func() { set(true) }
 }
 
-// ReplaceServer makes another server, without panes, answer in place of this one until the returned function
-// is called.
+// ReplaceServer makes another server, without panes, answer in place of this one until the returned
+// function is called.
 func (f *Fake) ReplaceServer() (found func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -189,7 +189,7 @@ func (f *Fake) Fail(op string, err error) {
 	f.failures[op] = append(f.failures[op], err)
 }
 
-// Calls gives the names of the methods that were called, in order.
+// Calls returns the names of the called methods, in order.
 func (f *Fake) Calls() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -40,7 +40,7 @@ type Process struct {
 	Screen string
 }
 
-// Exit is how a process ended.
+// Exit is the end of a process.
 type Exit struct{ Status, Signal int }
 
 // Input is one thing that reached a pane: a pasted text, or a key ("Enter" too).
@@ -99,7 +99,7 @@ func (f *Fake) start() {
 	f.add(tmux.Pane{Window: f.window(), Session: Session, WindowName: "__main__", Command: "sleep", Path: "/", Active: true, WindowPanes: 1})
 }
 
-// add gives a pane an id and a process and keeps it.
+// add adds a pane with a new id and a process.
 func (f *Fake) add(p tmux.Pane) *fakePane {
 	p.ID, _ = tmux.ParsePaneID(fmt.Sprintf("%%%d", f.nextPane))
 	f.nextPane++
@@ -126,8 +126,8 @@ func (f *Fake) window() tmux.WindowID {
 	return id
 }
 
-// do runs one operation alone. It notes the call, and returns the error that a test has asked for, or ErrNoServer, in
-// place of the operation.
+// do runs one operation alone. It notes the call, and returns the error that a test has asked for,
+// or ErrNoServer, in place of the operation.
 func (f *Fake) do(ctx context.Context, op string, operation func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -161,9 +161,9 @@ func (f *Fake) Run(ctx context.Context) error {
 		case <-f.notify:
 		}
 		f.mu.Lock()
-		told := slices.Clone(f.onChange)
+		reported := slices.Clone(f.onChange)
 		f.mu.Unlock()
-		for _, tell := range told {
+		for _, tell := range reported {
 			tell()
 		}
 	}
@@ -204,23 +204,23 @@ func (f *Fake) Answers(ctx context.Context) error {
 	return err
 }
 
-// Panes gives all panes.
+// Panes returns all panes.
 func (f *Fake) Panes(ctx context.Context) (panes []tmux.Pane, err error) {
 	err = f.do(ctx, "Panes", func() error {
 		for _, p := range f.panes {
-			panes = append(panes, f.told(p))
+			panes = append(panes, f.reported(p))
 		}
 		return nil
 	})
 	return panes, err
 }
 
-// Pane gives one pane.
+// Pane returns one pane.
 func (f *Fake) Pane(ctx context.Context, id tmux.PaneID) (pane tmux.Pane, err error) {
 	err = f.do(ctx, "Pane", func() error {
 		p, err := f.find(id)
 		if err == nil {
-			pane = f.told(p)
+			pane = f.reported(p)
 		}
 		return err
 	})
@@ -258,7 +258,7 @@ func (f *Fake) NewWindow(ctx context.Context, s tmux.Spec) (made tmux.Pane, err 
 			p.end(*p.proc.Exit)
 		}
 		f.changed()
-		made = f.told(p)
+		made = f.reported(p)
 		return nil
 	})
 	return made, err
@@ -330,7 +330,7 @@ func (f *Fake) Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen st
 	return p, screen, err == nil, nil
 }
 
-// Capture gives what SetScreen has set.
+// Capture returns the text of SetScreen.
 func (f *Fake) Capture(ctx context.Context, id tmux.PaneID, _ int) (screen string, err error) {
 	err = f.do(ctx, "Capture", func() error {
 		p, err := f.find(id)

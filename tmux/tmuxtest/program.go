@@ -16,9 +16,9 @@ const programWord = "tmuxtest-record"
 // greeting is the text that the program shows.
 const greeting = "recording"
 
-// Report is what the program of the suite found when it started.
+// Report is the environment that the program of the suite found when it started.
 type Report struct {
-	Args []string // behind the name of the report file
+	Args []string // after the name of the report file
 	Dir  string
 	Env  []string
 }

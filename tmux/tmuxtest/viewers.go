@@ -28,8 +28,9 @@ func (f *Fake) Viewers(ctx context.Context) (viewers []tmux.Viewer, err error) {
 	return viewers, err
 }
 
-// told is a pane as the server reports it, with the number of clients that are attached now.
-func (f *Fake) told(p *fakePane) tmux.Pane {
+// reported returns a pane as the server reports it, with the number of clients that are attached
+// now.
+func (f *Fake) reported(p *fakePane) tmux.Pane {
 	pane := p.Pane
 	for _, c := range f.clients {
 		if c.Session == pane.Session {
@@ -46,7 +47,7 @@ func (f *Fake) Attach(v tmux.Viewer) (tty string) {
 	return f.attach(fakeClient{Viewer: v})
 }
 
-// AttachControl attaches a control-mode client, which is no viewer.
+// AttachControl attaches a control-mode client, which does not count as a viewer.
 func (f *Fake) AttachControl(w tmux.WindowID) (tty string) {
 	return f.attach(fakeClient{Viewer: tmux.Viewer{Window: w}, control: true})
 }
@@ -139,7 +140,7 @@ func (f *Fake) mustClient(tty string) *fakeClient {
 	return f.clients[i]
 }
 
-// mustShow gives the session of a window.
+// mustShow returns the session of a window.
 func (f *Fake) mustShow(w tmux.WindowID) (session string) {
 	i := slices.IndexFunc(f.panes, func(p *fakePane) bool { return w.Valid() && p.Window == w })
 	if i < 0 {

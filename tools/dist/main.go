@@ -1,10 +1,10 @@
-// Dist packs a release: an archive for each platform, a deb and an rpm package for each Linux platform, and the checksums of
-// all, in SHA256SUMS.
+// Dist packs a release: an archive for each platform, a deb and an rpm package for each Linux
+// platform, and the checksums of all, in SHA256SUMS.
 //
 //	go run -C tools ./dist ROOT OUT VERSION COMMIT SECONDS OS/ARCH...
 //
-// ROOT is the folder of the sources and SECONDS the time that all files of the archives get. The same
-// sources, Go and arguments give the same bytes, wherever ROOT is and whoever builds.
+// ROOT is the folder of the sources and SECONDS the time that all files of the archives get. The
+// same sources, Go and arguments give the same bytes, wherever ROOT is and whoever builds.
 package main
 
 import (
@@ -53,9 +53,9 @@ type release struct {
 	env                        []string // of all commands
 }
 
-// environment is the builder's own without what would change the programs, such as GOFLAGS and GOAMD64,
-// in the environment, in the file of `go env -w` or in a go.work above. Only the places where Go finds
-// and keeps modules are the builder's.
+// environment is the builder's own without what would change the programs, such as GOFLAGS and
+// GOAMD64, in the environment, in the file of `go env -w` or in a go.work above. Only the places
+// where Go finds and keeps modules are the builder's.
 func environment() ([]string, error) {
 	places := []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOTOOLCHAIN"}
 	values, err := exec.Command("go", append([]string{"env"}, places...)...).Output()
@@ -132,7 +132,7 @@ func (r release) make(platforms []string) error {
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(sums.String()), 0o644)
 }
 
-// build gives the programs of one platform.
+// build returns the programs of one platform.
 func (r release) build(dir string, env ...string) (map[string]file, error) {
 	stamp := fmt.Sprintf("-s -w -X 'main.version=<<ccbot version %s>>' -X 'main.commit=%s'", r.version, r.commit)
 	_, err := r.run(r.root, nil, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamp,
@@ -166,7 +166,7 @@ func (r release) documents() (map[string]file, error) {
 	return files, nil
 }
 
-// common is what the archives of all platforms have: documents, completions and man pages.
+// common returns the files of all archives: documents, completions and man pages.
 func (r release) common(scratch string) (map[string]file, error) {
 	files, err := r.documents()
 	if err != nil {
@@ -203,7 +203,7 @@ func (r release) common(scratch string) (map[string]file, error) {
 	return files, err
 }
 
-// run gives what a command prints.
+// run returns the output of a command.
 func (r release) run(dir string, input []byte, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, slices.Concat(r.env, env), os.Stderr
@@ -215,7 +215,8 @@ func (r release) run(dir string, input []byte, env []string, name string, args .
 	return out, nil
 }
 
-// read gives the files of a folder, under a name in the archive. Hidden ones are an editor's or a system's.
+// read returns the files of a folder, by their names in the archive. It skips hidden files, which
+// editors and systems make.
 func read(dir, as string, mode int64) (map[string]file, error) {
 	files := make(map[string]file)
 	return files, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -232,7 +233,7 @@ func read(dir, as string, mode int64) (map[string]file, error) {
 	})
 }
 
-// pack gives an archive: the files in order, of one time and of no owner but 0.
+// pack returns an archive: the files in order, with one time and owner 0.
 func (r release) pack(folder string, files map[string]file) ([]byte, error) {
 	var packed bytes.Buffer
 	zipped, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestABuildersSettingsChangeNoProgram: neither those of the environment nor those of `go env -w`.
+// Neither the environment nor `go env -w` changes a program.
 func TestABuildersSettingsChangeNoProgram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "env")
 	if err := os.WriteFile(file, []byte("GOARM64=v9.0\nGOFLAGS=-tags=b\nGOPROXY=https://proxy.example\n"), 0o600); err != nil {
@@ -38,7 +38,7 @@ func TestABuildersSettingsChangeNoProgram(t *testing.T) {
 	}
 }
 
-// TestTheLinksOfAnArchiveLeadToItsFiles: nobody who has only the archive has the sources.
+// A user of the archive does not have the sources.
 func TestTheLinksOfAnArchiveLeadToItsFiles(t *testing.T) {
 	files, err := release{root: filepath.Join("..", "..")}.documents()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // licenceFile matches the names of files with the terms of a module.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|ofl)([.-].*)?$`)
 
-// notices returns the licences of all that is linked into the programs: Go's standard library, the modules, and the fonts
-// that are part of ccbot. A module without a licence is an error.
+// notices returns the licences of all that is linked into the programs: Go's standard library, the
+// modules, and the fonts that are part of ccbot. A module without a licence is an error.
 func (r release) notices(platforms []string) ([]byte, error) {
 	modules, err := r.modules(platforms)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// The licence and the maintainer of ccbot are not decided yet: both values have to be replaced before a package is published.
+// The licence and the maintainer of ccbot are not decided yet: both values have to be replaced
+// before a package is published.
 const (
 	projectLicence = "not decided"
 	maintainer     = "not decided <nobody@localhost>"
@@ -37,7 +38,8 @@ var formats = []format{
 		arch: map[string]string{"amd64": "x86_64", "arm64": "aarch64"}},
 }
 
-// packages returns the packages of a Linux platform by their file names. all are the files of its archive.
+// packages returns the packages of a Linux platform by their file names. all are the files of its
+// archive.
 func (r release) packages(scratch, arch string, all map[string]file) (map[string][]byte, error) {
 	made := make(map[string][]byte)
 	for _, f := range formats {
@@ -73,8 +75,8 @@ func (r release) packages(scratch, arch string, all map[string]file) (map[string
 	return made, nil
 }
 
-// packageVersion returns a version that both formats order as Git does: a commit after v1.4.0 is newer than v1.4.0, and a
-// commit without a version is older than any version.
+// packageVersion returns a version that both formats order as Git does: a commit after v1.4.0 is
+// newer than v1.4.0, and a commit without a version is older than any version.
 func packageVersion(version string) string {
 	number, found := strings.CutPrefix(version, "v")
 	if !found || number == "" || number[0] < '0' || number[0] > '9' {

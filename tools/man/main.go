@@ -1,4 +1,4 @@
-// Man makes ccbot's man pages out of what the program says of its commands:
+// Man makes ccbot's man pages from the program's description of its commands:
 //
 //	ccbot describe-commands | go run ./man FOLDER
 package main
