@@ -18,7 +18,7 @@ type apiError struct {
 	migrateTo   int64
 }
 
-// errCut means that nobody listens to the answer any more; the connection is dropped.
+// errCut means that the client has gone; the connection is dropped.
 var errCut = &apiError{}
 
 func badRequest(format string, args ...any) *apiError {
@@ -59,8 +59,8 @@ func (e *apiError) body() []byte {
 // method answers one Bot API method; it runs without the lock.
 type method func(s *Server, ctx context.Context, p params) (any, *apiError)
 
-// locked makes a method of a function that needs the lock and does not wait. The result is encoded under the lock: it may
-// be a message that the next call changes.
+// locked makes a method of a function that needs the lock and does not wait. The result is encoded
+// under the lock: it may be a message that the next call changes.
 func locked(f func(s *Server, p params) (any, *apiError)) method {
 	return func(s *Server, _ context.Context, p params) (any, *apiError) {
 		s.mu.Lock()
@@ -183,7 +183,8 @@ func retryAfter(body []byte) int {
 	return v.Parameters.RetryAfter
 }
 
-// checkToken refuses as api.telegram.org does: what cannot be a token is 404, a token of nobody is 401.
+// checkToken refuses as api.telegram.org does: 404 for text that cannot be a token, 401 for an
+// unknown token.
 func (s *Server) checkToken(token string) *apiError {
 	id, rest, found := strings.Cut(token, ":")
 	n, err := strconv.ParseInt(id, 10, 64)

@@ -15,7 +15,8 @@ type Item struct {
 
 var errAlbum = errors.New("an album has 2 to 10 files, all of them pictures or all of them documents")
 
-// SendAlbum sends 2 to 10 files as one album: one message each, with one media_group_id. It returns their ids.
+// SendAlbum sends 2 to 10 files as one album: one message each, with one media_group_id. It returns
+// their ids.
 func (p *Person) SendAlbum(chatID int64, items ...Item) (ids []int, err error) {
 	s := p.srv
 	s.mu.Lock()
@@ -51,7 +52,8 @@ func (p *Person) SendAlbum(chatID int64, items ...Item) (ids []int, err error) {
 	return ids, nil
 }
 
-// SendHugeFile sends a document that is said to be so large; it has no bytes here, and getFile refuses it above 20 MB.
+// SendHugeFile sends a document with a declared size only; it has no bytes here, and getFile
+// refuses it above 20 MB.
 func (p *Person) SendHugeFile(chatID int64, name string, size int64, caption string) int {
 	return p.sendThing(chatID, func(s *Server, m *Message) {
 		f := s.addFileLocked("documents", name, "", nil)
@@ -83,12 +85,12 @@ func (p *Person) SendLocation(chatID int64, latitude, longitude float64) int {
 	return p.sendThing(chatID, func(_ *Server, m *Message) { m.Location = &Location{Latitude: latitude, Longitude: longitude} })
 }
 
-// SendContact sends somebody's phone number.
+// SendContact sends a phone number.
 func (p *Person) SendContact(chatID int64, name, phone string) int {
 	return p.sendThing(chatID, func(_ *Server, m *Message) { m.Contact = &Contact{PhoneNumber: phone, FirstName: name} })
 }
 
-// Forward passes on what somebody else wrote, with the entities it had there, text_link included.
+// Forward forwards another person's text with its entities, text_link included.
 func (p *Person) Forward(chatID int64, from, text string, entities []Entity) int {
 	return p.sendThing(chatID, func(s *Server, m *Message) {
 		m.Text, m.Entities = text, merge(entities, detect(text))
@@ -96,8 +98,8 @@ func (p *Person) Forward(chatID int64, from, text string, entities []Entity) int
 	})
 }
 
-// ForwardFromTheFuture sends a text whose forward_origin is of a kind that no library knows yet: typed libraries fail to
-// decode the whole update.
+// ForwardFromTheFuture sends a text whose forward_origin is of a kind that no library knows yet:
+// typed libraries fail to decode the whole update.
 func (p *Person) ForwardFromTheFuture(chatID int64, text string) int {
 	return p.sendThing(chatID, func(s *Server, m *Message) {
 		m.Text, m.Entities = text, detect(text)

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// telegram is what the bots of one Telegram share.
+// telegram is the state that the bots of one Telegram share.
 type telegram struct {
 	mu     sync.Mutex // guards all state of all its servers
 	bots   []*Server
@@ -18,8 +18,8 @@ func newTelegram() *telegram {
 	return &telegram{people: map[int64]User{}, files: map[string]*file{}}
 }
 
-// addChatLocked keeps a chat. A supergroup is that of all bots; another chat is the bot's own, because each bot counts the
-// messages there on its own.
+// addChatLocked adds a chat. A supergroup is shared by all bots; another chat is separate for each
+// bot, because each bot counts its messages separately.
 func (s *Server) addChatLocked(c *chat) {
 	s.chats[c.ID] = c
 	if c.Type == "supergroup" {
@@ -37,14 +37,16 @@ func (s *Server) inChatLocked(id int64) []*Server {
 	return s.bots
 }
 
-// SetPrivacy gives the bot privacy mode, or ends it. Without it the bot gets all messages of people, as an administrator does.
+// SetPrivacy switches the bot's privacy mode. Without it the bot gets all messages of people, as an
+// administrator does.
 func (s *Server) SetPrivacy(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opt.Privacy = on
 }
 
-// tellLocked gives a person's message to each bot that sees it. No bot sees the message of another bot.
+// tellLocked sends a person's message to each bot that sees it. No bot sees the message of another
+// bot.
 func (s *Server) tellLocked(kind string, m *Message) {
 	told := m
 	if c := s.chats[m.Chat.ID]; c.IsForum && m.Thread != 0 && m.ReplyTo == nil && m.TopicCreated == nil {
@@ -59,7 +61,8 @@ func (s *Server) tellLocked(kind string, m *Message) {
 	}
 }
 
-// seesLocked reports whether a bot gets a person's message: https://core.telegram.org/bots/features#privacy-mode.
+// seesLocked reports whether a bot gets a person's message:
+// https://core.telegram.org/bots/features#privacy-mode.
 func (s *Server) seesLocked(m *Message) bool {
 	c := s.chats[m.Chat.ID]
 	switch {

@@ -69,7 +69,8 @@ func TestPrivacyMode(t *testing.T) {
 	assert.Len(t, updates(t, first), 3, "service messages reach all")
 }
 
-// TestTopicsMessagesAnswerItsOpening: in a forum Telegram gives each message what has opened its topic.
+// TestTopicsMessagesAnswerItsOpening: in a forum Telegram gives each message what has opened its
+// topic.
 func TestTopicsMessagesAnswerItsOpening(t *testing.T) {
 	first, second, p := two(t)
 	require.True(t, call(t, first, "createForumTopic", map[string]string{"chat_id": strconv.Itoa(team), "name": "blog"}).OK)

@@ -15,8 +15,9 @@ type delivery struct {
 	again     []queued // come with the next answer
 }
 
-// Redeliver has the newest n updates that the bot has confirmed come once more, in front of what the next answer has.
-// Telegram does that when it has not kept a confirmation. It returns how many there were.
+// Redeliver has the newest n updates that the bot has confirmed come once more, in front of what
+// the next answer has. Telegram does that when it has not kept a confirmation. It returns how many
+// there were.
 func (s *Server) Redeliver(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +42,7 @@ func (d *delivery) keep(done []queued) {
 	}
 }
 
-// answer is what getUpdates says when it has come to fresh.
+// answer returns the result of a getUpdates that has fresh updates.
 func (d *delivery) answer(fresh []queued) []json.RawMessage {
 	all := append(d.again, fresh...)
 	d.again = nil

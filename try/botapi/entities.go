@@ -8,7 +8,8 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// maxEntities is how many entities Telegram keeps of one message; the rest is dropped without a word.
+// maxEntities is the number of entities that Telegram keeps in a message; it drops the rest
+// silently.
 const maxEntities = 100
 
 func entityType(kind string) models.MessageEntityType { return models.MessageEntityType(kind) }
@@ -25,7 +26,8 @@ func (p params) entities(name string) ([]Entity, *apiError) {
 	return list, nil
 }
 
-// checkEntities drops what Telegram ignores and refuses what it refuses. Source: MessageEntity.cpp of tdlib.
+// checkEntities drops what Telegram ignores and refuses what it refuses. Source: MessageEntity.cpp
+// of tdlib.
 func checkEntities(text string, entities []Entity) ([]Entity, *apiError) {
 	boundary, end := boundaries(text)
 	var kept []Entity
@@ -55,7 +57,7 @@ func checkEntities(text string, entities []Entity) ([]Entity, *apiError) {
 	return kept[:min(len(kept), maxEntities)], nil
 }
 
-// boundaries tells for every UTF-16 offset whether a character starts (or the text ends) there.
+// boundaries reports for every UTF-16 offset whether a character starts (or the text ends) there.
 func boundaries(text string) (starts []bool, end int) {
 	for _, r := range text {
 		starts = append(starts, true)
@@ -66,8 +68,8 @@ func boundaries(text string) (starts []bool, end int) {
 	return append(starts, true), len(starts)
 }
 
-// checkNesting holds the rules of https://core.telegram.org/bots/api#messageentity: pre and code stand alone (but may
-// stand in a quote), quotes do not nest.
+// checkNesting holds the rules of https://core.telegram.org/bots/api#messageentity: pre and code
+// overlap no entity (but may be in a quote), quotes do not nest.
 func checkNesting(entities []Entity) *apiError {
 	for i, a := range entities {
 		for _, b := range entities[i+1:] {
@@ -97,12 +99,12 @@ func verbatim(e Entity) bool { return e.Type == "pre" || e.Type == "code" }
 
 func quotes(e Entity) bool { return e.Type == "blockquote" || e.Type == "expandable_blockquote" }
 
-// styles says that an entity only changes the look, so that others may stand in it.
+// styles reports whether an entity only changes the style, so that it may contain others.
 func styles(e Entity) bool {
 	return slices.Contains([]models.MessageEntityType{"bold", "italic", "underline", "strikethrough", "spoiler"}, e.Type) || quotes(e)
 }
 
-// settable are the kinds that a bot decides; the others are detected, whatever it sends.
+// settable reports whether a bot can set the entity; the others are always detected.
 func settable(e Entity) bool {
 	switch e.Type {
 	case "text_link":

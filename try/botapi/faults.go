@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Fault makes the next calls fail. Faults of one method are played in the order in which they were asked for. The
-// returned function withdraws it.
+// Fault makes the next calls fail. Faults of one method are played in the order of the calls of
+// Fault. The returned function withdraws it.
 func (s *Server) Fault(f Fault) (withdraw func()) {
 	if f.Times == 0 {
 		f.Times = 1
@@ -24,15 +24,16 @@ func (s *Server) Fault(f Fault) (withdraw func()) {
 	}
 }
 
-// Spoil asks choose for each call, getUpdates and files ("file") included, which fault is played on it; the zero Fault
-// plays none. Faults that were asked for with [Server.Fault] go first; nil ends it. choose must not call the server.
+// Spoil calls choose for each call, getUpdates and files ("file") included, and plays the returned
+// fault on it; the zero Fault plays none. Faults of [Server.Fault] go first; nil ends it. choose
+// must not call the server.
 func (s *Server) Spoil(choose func(Call) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spoil = choose
 }
 
-// takeFault uses up one play of the first fault that fits; the zero Fault when there is none.
+// takeFault uses up one play of the first fault that fits; it returns the zero Fault if none fits.
 func (s *Server) takeFault(call Call) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,7 @@ type file struct {
 	id, path   string
 	name, mime string
 	data       []byte
-	declared   int64 // size that is told when there are no bytes; for files too large to hold
+	declared   int64 // declared size of a file without bytes; for files too large to hold
 }
 
 func (f *file) size() int64 { return max(f.declared, int64(len(f.data))) }
@@ -101,7 +101,8 @@ func (s *Server) sendFile(p params, attach func(*Message) *apiError) (any, *apiE
 	return s.send(m), nil
 }
 
-// uploaded finds the bytes of a file field: under its own name, or under the one that attach:// gives.
+// uploaded finds the bytes of a file field: under its own name, or under the one that attach://
+// gives.
 func uploaded(p params, value, field string) (upload, bool, *apiError) {
 	if name, ok := strings.CutPrefix(value, "attach://"); ok {
 		field = name

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Group makes a group (id below 0) of the bot and all people. A supergroup also has the bots of Options.Beside. A forum is a
-// supergroup with topics.
+// Group makes a group (id below 0) of the bot and all people. A supergroup also has the bots of
+// Options.Beside. A forum is a supergroup with topics.
 func (s *Server) Group(id int64, title string, forum bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -18,9 +18,9 @@ func (s *Server) Group(id int64, title string, forum bool) {
 	s.addChatLocked(&chat{Chat: Chat{ID: id, Type: kind, Title: title, IsForum: forum}})
 }
 
-// Migrate makes a supergroup of a group, as a person does it: it has a new id from now on, which should be below
-// -1000000000000, and every call about the old one is refused with migrate_to_chat_id. Its messages stay behind. The bot
-// is told in both chats.
+// Migrate makes a supergroup of a group, as a person does it: it has a new id from now on, which
+// should be below -1000000000000, and every call about the old one is refused with
+// migrate_to_chat_id. Its messages are not moved. The bot gets an update in both chats.
 func (p *Person) Migrate(from, to int64) error {
 	s := p.srv
 	s.mu.Lock()
@@ -39,7 +39,8 @@ func (p *Person) Migrate(from, to int64) error {
 	return nil
 }
 
-// OpenTopic makes a topic in a forum or in a private chat, as a person does it. It returns the topic's thread.
+// OpenTopic makes a topic in a forum or in a private chat, as a person does it. It returns the
+// topic's thread.
 func (p *Person) OpenTopic(chatID int64, name string) int {
 	s := p.srv
 	s.mu.Lock()
@@ -55,7 +56,7 @@ func (p *Person) OpenTopic(chatID int64, name string) int {
 	return m.Thread
 }
 
-// RenameTopic gives a topic another name, as a person does it.
+// RenameTopic renames a topic, as a person does it.
 func (p *Person) RenameTopic(chatID int64, thread int, name string) error {
 	return p.changeTopic(chatID, thread, func(t *topic, m *Message) bool {
 		m.TopicEdited = &TopicEdited{Name: name}
@@ -98,7 +99,7 @@ func (p *Person) changeTopic(chatID int64, thread int, change func(t *topic, m *
 	return nil
 }
 
-// Topic is a topic by its name; 0: there is none.
+// Topic returns the id of the topic with a name, or 0.
 func (s *Server) Topic(chatID int64, name string) (thread int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,8 +113,8 @@ func (s *Server) Topic(chatID int64, name string) (thread int) {
 	return thread
 }
 
-// DeleteTopic takes a topic away with all its messages, as a person does it. The bot is not told; what it sends there is
-// refused from now on.
+// DeleteTopic removes a topic with all its messages, as a person does it. The bot gets no update;
+// its calls for the topic are refused from now on.
 func (p *Person) DeleteTopic(chatID int64, thread int) error {
 	s := p.srv
 	s.mu.Lock()

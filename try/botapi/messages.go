@@ -87,7 +87,7 @@ func (s *Server) draft(p params) (*Message, *apiError) {
 	}, nil
 }
 
-// send gives a draft its number and puts it into the chat.
+// send numbers a draft and adds it to the chat.
 func (s *Server) send(draft *Message) *Message {
 	m := s.newMessageLocked(s.chats[draft.Chat.ID], s.bot, draft.Thread)
 	draft.ID, draft.From, draft.FromBot = m.ID, m.From, true
@@ -190,10 +190,10 @@ func (s *Server) target(p params) (*Message, *apiError) {
 	return m, nil
 }
 
-// change is what an edit leaves behind; Telegram compares content and keyboard together.
+// change is the result of an edit; Telegram compares content and keyboard together.
 type change struct {
 	text, caption   string
-	rich            string // what a rich message is made of
+	rich            string // source of a rich message
 	textEntities    []Entity
 	captionEntities []Entity
 	photo           []PhotoSize

@@ -26,7 +26,8 @@ const (
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// pageHandler serves the chat page: who has the key gets a cookie, who has the cookie gets the page, nobody else anything.
+// pageHandler serves the chat page: the key is exchanged for a cookie, and only the cookie opens
+// the page.
 func (s *Server) pageHandler() http.Handler {
 	web, err := fs.Sub(webFiles, "web")
 	if err != nil { // the name is in this file
@@ -153,7 +154,7 @@ func (s *Server) postEdit(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]bool{"ok": true})
 }
 
-// postVoice sends a recording that is prepared: two seconds of silence. What is said in it stands in its comment.
+// postVoice sends a prepared recording: two seconds of silence. Its comment holds the spoken text.
 func (s *Server) postVoice(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Thread int `json:"thread"`
@@ -214,7 +215,8 @@ func (s *Server) postTopic(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]bool{"ok": true})
 }
 
-// postUpload takes one file: multipart "file", "caption", "thread" and "reply". Pictures become photos as the apps do it.
+// postUpload takes one file: multipart "file", "caption", "thread" and "reply". Pictures become
+// photos as the apps do it.
 func (s *Server) postUpload(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	part, head, err := r.FormFile("file")
@@ -244,7 +246,8 @@ func (s *Server) postUpload(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]int{"id": me.sendFile(s.PageChat(), thread, reply, head.Filename, "", data, caption)})
 }
 
-// serveMedia shows pictures and offers everything else for download, so that no uploaded page runs here.
+// serveMedia shows pictures and offers everything else for download, so that no uploaded page runs
+// here.
 func (s *Server) serveMedia(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	f := s.files[r.PathValue("id")]

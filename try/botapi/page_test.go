@@ -22,7 +22,8 @@ import (
 	"ccbot/try/botapi/pagetest"
 )
 
-// shotsVariable names the folder where the screenshots of a realistic conversation stay; they are thrown away without it.
+// shotsVariable names the folder where the screenshots of a realistic conversation stay; they are
+// thrown away without it.
 const shotsVariable = "CCBOT_SHOTS"
 
 func newBot(t testing.TB, srv *botapi.Server) *tgbot.Bot {

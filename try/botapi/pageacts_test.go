@@ -23,8 +23,8 @@ func choose(page *pagetest.Page, id int, label string) {
 	page.Wait(fmt.Sprintf(`(() => { const b = [...document.querySelectorAll("#actions button")].find((n) => n.textContent === %q); b?.click(); return !!b; })()`, label))
 }
 
-// TestPageEditsAndAnswersWhateverMessage: one's own text is edited, a message with buttons is answered with a
-// text, a picture and a voice message, in its topic.
+// TestPageEditsAndAnswersWhateverMessage: one's own text is edited, a message with buttons is
+// answered with a text, a picture and a voice message, in its topic.
 func TestPageEditsAndAnswersWhateverMessage(t *testing.T) {
 	srv := botapitest.Start(t, botapi.Options{Topics: true})
 	b := newBot(t, srv)

@@ -20,7 +20,8 @@ type upload struct {
 	data []byte
 }
 
-// params are the fields of a call: from the query, a form, a multipart form or a JSON object. Telegram takes them all.
+// params are the fields of a call: from the query, a form, a multipart form or a JSON object.
+// Telegram takes them all.
 type params struct {
 	fields map[string]string
 	files  map[string]upload
@@ -39,7 +40,8 @@ func readParams(w http.ResponseWriter, r *http.Request) (params, *apiError) {
 		return p, badRequest("can't read the request")
 	}
 	kind, arguments, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	// The library sends getMe as a multipart form without a body at all, which is not valid multipart.
+	// The library sends getMe as a multipart form without a body at all, which is not valid
+	// multipart.
 	if len(bytes.TrimSpace(body)) == 0 {
 		return p, nil
 	}
@@ -87,7 +89,8 @@ func (p params) readForm(body []byte) error {
 	return err
 }
 
-// readJSON keeps strings as they are and everything else as its JSON, which is how a form carries it.
+// readJSON keeps strings as they are and everything else as its JSON, which is how a form carries
+// it.
 func (p params) readJSON(body []byte) error {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(body, &fields); err != nil {
@@ -113,7 +116,7 @@ func (p params) bool(name string) bool {
 	return v == "true" || v == "1" || v == "True" || v == "yes"
 }
 
-// int64 is 0 for what is no number, as Telegram reads it.
+// int64 returns 0 for an invalid number, as Telegram reads it.
 func (p params) int64(name string) int64 {
 	n, _ := strconv.ParseInt(p.fields[name], 10, 64)
 	return n

@@ -11,7 +11,8 @@ type Person struct {
 	user User
 }
 
-// Person makes (or finds) a person. As at Telegram the bot cannot write to them before they wrote first; see Start.
+// Person makes (or finds) a person. As at Telegram the bot cannot write to them before they wrote
+// first; see Start.
 func (s *Server) Person(id int64, name string) *Person {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,7 +24,7 @@ func (s *Server) Person(id int64, name string) *Person {
 	return &Person{srv: s, user: u}
 }
 
-// PagePerson is who writes on the chat page.
+// PagePerson returns the person who writes on the chat page.
 func (s *Server) PagePerson() *Person { return s.Person(s.opt.Person.ID, "") }
 
 // ID is the person's user id, which is also the id of their private chat.
@@ -43,8 +44,8 @@ func (p *Person) Block(blocked bool) {
 	p.srv.openChatLocked(p.user, p.user.ID).blocked = blocked
 }
 
-// Send writes a text as the apps do: trimmed, cut into several messages above 4096 units, commands and links detected.
-// It returns the id of the first message; 0 when there was nothing to send.
+// Send writes a text as the apps do: trimmed, cut into several messages above 4096 units, commands
+// and links detected. It returns the id of the first message; 0 when there was nothing to send.
 func (p *Person) Send(chatID int64, text string) int { return p.send(chatID, 0, 0, text) }
 
 // SendIn writes into a topic.
@@ -147,7 +148,8 @@ func (p *Person) Edit(chatID int64, messageID int, text string) error {
 	return nil
 }
 
-// React puts an emoji under a message; "" takes it away. The bot hears of it only when it asked for message_reaction.
+// React sets an emoji under a message; "" removes it. The bot gets an update only if it asked for
+// message_reaction.
 func (p *Person) React(chatID int64, messageID int, emoji string) error {
 	s := p.srv
 	s.mu.Lock()
@@ -166,8 +168,8 @@ func (p *Person) React(chatID int64, messageID int, emoji string) error {
 	return nil
 }
 
-// Tap presses the button with that callback data and waits until the bot answered it (ErrNoAnswer after
-// Options.TapTimeout). A button that is not there or disabled is ErrNoButton.
+// Tap presses the button with that callback data and waits until the bot answered it (ErrNoAnswer
+// after Options.TapTimeout). A button that is not there or disabled is ErrNoButton.
 func (p *Person) Tap(chatID int64, messageID int, data string) (Answer, error) {
 	q, err := p.srv.tap(p.user, chatID, messageID, data)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of https://core.telegram.org/bots/api#inputrichmessage. The length is in characters, not UTF-16 units.
+// Limits of https://core.telegram.org/bots/api#inputrichmessage. The length is in characters, not
+// UTF-16 units.
 const (
 	maxRichText    = 32_768
 	maxRichBlocks  = 500
@@ -37,8 +38,8 @@ func (m *Message) setRich(source string) {
 	}
 }
 
-// rich reads rich_message and gives what it is made of. What Telegram says to a rich message that is empty or too long is
-// known from reports; for the other limits the description is the stand-in's own.
+// rich reads rich_message and returns its source. Telegram's errors for an empty or too long rich
+// message are known from reports; for the other limits the description is the stand-in's own.
 func (p params) rich() (source string, refusal *apiError) {
 	var in struct {
 		Markdown string          `json:"markdown"`
@@ -75,7 +76,7 @@ func (p params) rich() (source string, refusal *apiError) {
 	return given[0], refusal
 }
 
-// richSize is what counts against the limits.
+// richSize holds the figures that are limited.
 type richSize struct {
 	characters, blocks, depth, columns int
 	visible                            bool // there is something to see

@@ -14,11 +14,12 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// sizeOfMarkdown counts blocks as Telegram does it, roughly: what GFM calls a block (paragraph, heading, code, quote,
-// list, table, rule, HTML), and each item of a list and each row of a table too, in whatever they are nested. A list and
-// its items are one level together, as are a table and its rows. Lines of a paragraph and cells do not count. What
-// Telegram's own Markdown has beyond GFM (details, math) counts as the paragraphs and the HTML that it is to GFM. The
-// length is that of the source: markup counts, which is stricter than Telegram.
+// sizeOfMarkdown counts blocks roughly as Telegram does: the blocks of GFM (paragraph, heading,
+// code, quote, list, table, rule, HTML), and each item of a list and each row of a table, at any
+// depth. A list and its items are one level together, as are a table and its rows. Lines of a
+// paragraph and cells do not count. Extensions of Telegram's Markdown (details, math) count as the
+// paragraphs and the HTML that they are in GFM. The length is the source's: markup counts, which is
+// stricter than Telegram.
 func sizeOfMarkdown(markdown string) richSize {
 	size := richSize{characters: utf8.RuneCountInString(markdown)}
 	source := []byte(markdown)
@@ -72,15 +73,16 @@ func thinks(n ast.Node, source []byte) bool {
 
 var htmlTag = regexp.MustCompile(`<(/?)([a-zA-Z][a-zA-Z0-9-]*)[^>]*>`)
 
-// Block tags of https://core.telegram.org/bots/api#rich-message-formatting-options: those that hold others, those that
-// are counted in one of them, those that stand alone.
+// Block tags of https://core.telegram.org/bots/api#rich-message-formatting-options: tags that hold
+// others, tags that are counted in one of them, tags without content.
 var (
 	nestingTags = strings.Fields("p h1 h2 h3 h4 h5 h6 pre blockquote ul ol table details aside figure footer tg-math-block tg-collage tg-slideshow")
 	innerTags   = strings.Fields("li tr")
 	aloneTags   = strings.Fields("hr img video audio tg-map")
 )
 
-// sizeOfHTML counts block tags; a text outside of all of them is one more block. The length is that of the source.
+// sizeOfHTML counts block tags; a text outside of all of them is one more block. The length is the
+// source's.
 func sizeOfHTML(html string) richSize {
 	size := richSize{characters: utf8.RuneCountInString(html)}
 	depth, cells := 0, 0

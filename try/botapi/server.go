@@ -24,24 +24,29 @@ type Options struct {
 	Token string // the bot's token; random when empty
 	Key   string // the chat page's key; random when empty
 	Log   *slog.Logger
-	// BotName and BotUsername are what getMe and the page show; "Claude Code" and "ccbot_sandbox_bot" when empty.
+	// BotName and BotUsername are what getMe and the page show; "Claude Code" and
+	// "ccbot_sandbox_bot" when empty.
 	BotName, BotUsername string
 	// Person uses the chat page; id 1001, "You" when empty.
 	Person User
-	// RealLimits makes the server answer 429 like Telegram: about 1 message a second in a chat (burst 3), 20 a minute
-	// in a group, 30 a second in all.
+	// RealLimits makes the server answer 429 like Telegram: about 1 message a second in a chat
+	// (burst 3), 20 a minute in a group, 30 a second in all.
 	RealLimits bool
-	// Rich gives the server rich messages (Bot API 10.1); without it their methods are unknown, as at an older server.
+	// Rich enables rich messages (Bot API 10.1); otherwise their methods are unknown, as at an
+	// older server.
 	Rich bool
-	// Topics gives the bot threaded mode: its private chats have topics.
+	// Topics enables the bot's threaded mode: its private chats have topics.
 	Topics bool
-	// Strays has what is sent to a deleted topic of a private chat land in the plain chat, without an error.
+	// Strays makes messages to a deleted topic of a private chat go to the plain chat, without an
+	// error.
 	Strays bool
-	// Forum has the chat page show this forum (id below -1000000000000), which the server makes; 0: the private chat.
+	// Forum is the forum (id below -1000000000000) that the chat page shows, and that the server
+	// makes; 0: the private chat.
 	Forum int64
-	// Beside is the server of another bot: both bots are in the same supergroups. The servers share nothing else.
+	// Beside is another bot's server: both bots are in the same supergroups. The servers share
+	// nothing else.
 	Beside *Server
-	// Privacy gives the bot privacy mode, see [Server.SetPrivacy].
+	// Privacy enables the bot's privacy mode, see [Server.SetPrivacy].
 	Privacy bool
 	// TapTimeout is how long Person.Tap waits for the bot's answer; 10 s when 0.
 	TapTimeout time.Duration
@@ -142,7 +147,8 @@ func (s *Server) Listen() (net.Listener, error) {
 	return l, nil
 }
 
-// Run serves the API and the page on l until ctx ends or Close; l is closed then. Only loopback is accepted (ErrNotLoopback).
+// Run serves the API and the page on l until ctx ends or Close; l is closed then. Only loopback is
+// accepted (ErrNotLoopback).
 func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	if !loopback(l.Addr()) {
 		l.Close()
@@ -154,7 +160,8 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           s.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
-		// Long polls, hanging faults and the page's event streams end with ctx, not with their clients.
+		// Long polls, hanging faults and the page's event streams end with ctx, not with their
+		// clients.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
 	}
@@ -172,7 +179,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 		case <-s.closed:
 		}
 		cancel()
-		// Everything that waits ends with ctx; who is in the middle of an answer may finish it.
+		// Everything that waits ends with ctx; an answer under way may finish.
 		grace, done := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer done()
 		if srv.Shutdown(grace) != nil {
@@ -219,7 +226,8 @@ func (s *Server) URL() string {
 	return "http://" + s.addr
 }
 
-// PageURL is the address to open in a browser. It contains the key: whoever has it can talk to the bot.
+// PageURL is the address to open in a browser. It contains the key, which is enough to talk to the
+// bot.
 func (s *Server) PageURL() string {
 	base := s.URL()
 	if base == "" {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Ids below it are supergroups, which count their messages on their own; private chats and basic groups of one bot share
-// one sequence.
+// Ids below it are supergroups, which count their messages on their own; private chats and basic
+// groups of one bot share one sequence.
 const supergroupBelow = -1_000_000_000_000
 
 // maxCalls bounds the log of a stand-in that runs for days.
@@ -89,7 +89,8 @@ func (s *Server) Message(chatID int64, id int) (Message, bool) {
 	return Message{}, false
 }
 
-// WaitMessage waits until a message of the chat matches and returns the newest that does; otherwise the context's error.
+// WaitMessage waits until a message of the chat matches and returns the newest that does; otherwise
+// the context's error.
 func (s *Server) WaitMessage(ctx context.Context, chatID int64, match func(Message) bool) (Message, error) {
 	for {
 		s.mu.Lock()
@@ -134,7 +135,7 @@ func (s *Server) WaitCall(ctx context.Context, match func(Call) bool) (Call, err
 	}
 }
 
-// wakeLocked lets every waiter look again.
+// wakeLocked wakes every waiter.
 func (s *Server) wakeLocked() {
 	for _, one := range s.bots {
 		close(one.changed)

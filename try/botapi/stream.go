@@ -37,14 +37,14 @@ type stream struct {
 	full   chan struct{} // closed when the page reads too slowly; it connects again and gets the whole state
 }
 
-// publishLocked gives an event to the open pages of a chat, also to those of other bots there.
+// publishLocked sends an event to the open pages of a chat, also to the pages of other bots there.
 func (s *Server) publishLocked(chatID int64, e event) {
 	for _, one := range s.inChatLocked(chatID) {
 		one.showLocked(chatID, e)
 	}
 }
 
-// showLocked gives an event to the bot's own open pages of a chat. It never waits for them.
+// showLocked sends an event to the bot's own open pages of a chat. It never waits for them.
 func (s *Server) showLocked(chatID int64, e event) {
 	var line []byte
 	for st := range s.streams {

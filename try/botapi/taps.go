@@ -56,7 +56,7 @@ func (s *Server) answerCallbackQuery(p params) (any, *apiError) {
 	return true, nil
 }
 
-// reactionEmoji are the ones that may stand under a message: https://core.telegram.org/bots/api#reactiontypeemoji.
+// reactionEmoji lists the allowed reactions: https://core.telegram.org/bots/api#reactiontypeemoji.
 const reactionEmoji = "👍 👎 ❤ 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤\u200d🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 " +
 	"👨\u200d💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷\u200d♂ 🤷 🤷\u200d♀ 😡"
 

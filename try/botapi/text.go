@@ -17,7 +17,8 @@ const (
 
 func units(s string) int { return len(utf16.Encode([]rune(s))) }
 
-// prepare does to a bot's text what Telegram does before it is sent: check, clean, trim, detect links and commands.
+// prepare does to a bot's text what Telegram does before it is sent: check, clean, trim, detect
+// links and commands.
 func prepare(text string, entities []Entity) (string, []Entity, *apiError) {
 	if !utf8.ValidString(text) {
 		return "", nil, badRequest("strings must be encoded in UTF-8")
@@ -31,8 +32,8 @@ func prepare(text string, entities []Entity) (string, []Entity, *apiError) {
 	return text, merge(entities, detect(text)), nil
 }
 
-// clean replaces control characters (a tab too) by spaces and drops \r and bidirectional overrides; entities move along.
-// Source: clean_input_string in tdlib's misc.cpp.
+// clean replaces control characters (a tab too) by spaces and drops \r and bidirectional overrides;
+// entities move along. Source: clean_input_string in tdlib's misc.cpp.
 func clean(text string, entities []Entity) (string, []Entity) {
 	var out strings.Builder
 	moved := []int{} // by old UTF-16 offset, the new one
@@ -153,7 +154,7 @@ func order(entities []Entity) []Entity {
 	return entities
 }
 
-// cutForApp splits a long text as the apps do, at a line's end where there is one.
+// cutForApp splits a long text as the apps do, at a line's end if possible.
 func cutForApp(text string) []string {
 	text, _ = clean(text, nil)
 	text, _ = trim(text, nil)

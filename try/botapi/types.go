@@ -11,7 +11,7 @@ import (
 
 // Errors of the person side.
 var (
-	// ErrNoMessage says that the chat has no such message (any more).
+	// ErrNoMessage is returned if the chat does not have such a message.
 	ErrNoMessage = errors.New("stand-in: no such message")
 	// ErrNoButton says that the message has no enabled button with that callback data.
 	ErrNoButton = errors.New("stand-in: no such button")
@@ -43,7 +43,8 @@ type Chat struct {
 	IsForum   bool   `json:"is_forum,omitempty"`
 }
 
-// Message is the current state of one message. Its JSON is Telegram's; fields without JSON are for tests and the page.
+// Message is the current state of one message. Its JSON is Telegram's; fields without JSON are for
+// tests and the page.
 type Message struct {
 	ID              int             `json:"message_id"`
 	Thread          int             `json:"message_thread_id,omitempty"`
@@ -75,11 +76,12 @@ type Message struct {
 	Rich            *RichMessage    `json:"rich_message,omitempty"`
 	ReplyMarkup     json.RawMessage `json:"reply_markup,omitempty"`
 
-	// RichMarkdown is a rich message as the bot gave it: the Markdown, or else the HTML or the blocks' JSON.
+	// RichMarkdown is a rich message as the bot gave it: the Markdown, or else the HTML or the
+	// blocks' JSON.
 	RichMarkdown string `json:"-"`
 	// Keyboard is ReplyMarkup, read.
 	Keyboard [][]Button `json:"-"`
-	// Reactions are the bot's and the people's, by who gave them.
+	// Reactions holds the bot's and the people's reactions, by sender.
 	Reactions []Reaction `json:"-"`
 	// Edits counts the changes of text, caption, media and keyboard that were applied.
 	Edits int `json:"-"`
@@ -187,15 +189,16 @@ type Contact struct {
 	FirstName   string `json:"first_name"`
 }
 
-// ForwardOrigin is https://core.telegram.org/bots/api#messageorigin, as far as the stand-in makes it.
+// ForwardOrigin is https://core.telegram.org/bots/api#messageorigin, as far as the stand-in makes
+// it.
 type ForwardOrigin struct {
 	Type           string `json:"type"` // hidden_user, or what no library knows yet
 	Date           int64  `json:"date"`
 	SenderUserName string `json:"sender_user_name,omitempty"`
 }
 
-// RichMessage is https://core.telegram.org/bots/api#richmessage. The stand-in does not parse what it was given: all of it
-// stands in one paragraph.
+// RichMessage is https://core.telegram.org/bots/api#richmessage. The stand-in does not parse the
+// source: all of it is in one paragraph.
 type RichMessage struct {
 	Blocks []RichBlock `json:"blocks"`
 }
@@ -233,13 +236,13 @@ type Call struct {
 	Status int               // HTTP status; 0 when the connection was cut instead
 	Params map[string]string // fields as sent, files as "@name"
 	Fault  FaultKind         // the fault that was played, if any
-	// Applied says that it was carried out, whatever became of the answer.
+	// Applied reports whether the call was executed, even if its response was lost.
 	Applied bool
-	// RetryAfter is how many seconds the answer said to wait.
+	// RetryAfter is the wait of the answer, in seconds.
 	RetryAfter int
 }
 
-// Answer is what the bot showed after a tap.
+// Answer is the bot's answer to a tap.
 type Answer struct {
 	Text  string
 	Alert bool

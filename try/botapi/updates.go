@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// maxPoll is the longest long poll; longer ones are shortened like Telegram's (LONG_POLL_MAX_TIMEOUT).
+// maxPoll is the longest long poll; longer ones are shortened like Telegram's
+// (LONG_POLL_MAX_TIMEOUT).
 const maxPoll = 50 * time.Second
 
 // unasked are the update kinds that a bot gets only when allowed_updates names them.
@@ -19,7 +20,7 @@ type updateQueue struct {
 	pending []queued
 	next    int64    // id of the next update
 	allowed []string // empty: everything but unasked
-	poller  *poller  // who waits now
+	poller  *poller  // the current waiter
 	delivery
 }
 
@@ -33,8 +34,9 @@ type poller struct{ end chan struct{} }
 
 func newUpdateQueue() updateQueue { return updateQueue{next: 500_001} }
 
-// Inject gives the bot an update as it stands, whatever it is: {"message": …}. Its update_id is set to the next one
-// (an update_id of its own is kept and moves the sequence) and allowed_updates is not applied. It returns the id.
+// Inject sends the bot an arbitrary update: {"message": …}. Its update_id is set to the next one
+// (an update_id in it is kept and moves the sequence) and allowed_updates is not applied. It
+// returns the id.
 func (s *Server) Inject(update json.RawMessage) (int64, error) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(update, &fields); err != nil {
@@ -79,8 +81,9 @@ func (q *updateQueue) wants(kind string) bool {
 	return slices.Contains(q.allowed, kind)
 }
 
-// take confirms everything before offset and returns what comes from there, like Telegram's queue: an offset of 0 starts
-// at the oldest, a negative one forgets all but the last, and one far in the future is taken for 0.
+// take confirms everything before offset and returns what comes from there, like Telegram's queue:
+// an offset of 0 starts at the oldest, a negative one forgets all but the last, and one far in the
+// future is taken for 0.
 func (q *updateQueue) take(offset int64, limit int) []json.RawMessage {
 	switch {
 	case offset < 0:
@@ -174,7 +177,7 @@ func (s *Server) leavePoll(me *poller) {
 
 func clamp(v, low, high int) int { return max(low, min(v, high)) }
 
-// Polling says whether a long poll waits right now.
+// Polling reports whether a long poll waits right now.
 func (s *Server) Polling() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

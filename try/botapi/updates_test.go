@@ -89,7 +89,7 @@ func TestSecondPollerEndsTheFirst(t *testing.T) {
 	assert.True(t, (<-second).OK)
 }
 
-// waitPolling returns once a getUpdates waits: one without a timeout does not end it.
+// waitPolling returns once a getUpdates waits; a getUpdates without a timeout does not count.
 func waitPolling(t testing.TB, srv *botapi.Server) {
 	t.Helper()
 	require.Eventually(t, srv.Polling, 2*time.Minute, time.Millisecond)

@@ -20,7 +20,7 @@ type messageView struct {
 	File      *fileView      `json:"file,omitempty"`
 	Photo     *photoView     `json:"photo,omitempty"`
 	Voice     int            `json:"voice,omitempty"`   // seconds
-	Service   string         `json:"service,omitempty"` // a line that nobody wrote
+	Service   string         `json:"service,omitempty"` // a line of the service
 }
 
 type buttonView struct {
@@ -97,7 +97,7 @@ func (s *Server) viewLocked(m *Message) *messageView {
 	return v
 }
 
-// serviceLine is what a message tells of a topic; "" for all else.
+// serviceLine returns the text of a message about a topic; "" for all others.
 func serviceLine(m *Message) string {
 	switch {
 	case m.TopicCreated != nil:

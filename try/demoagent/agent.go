@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// early is how long after its start the real CLI loses an Enter: text reaches the box, the Enter does not.
+	// early is how long after its start the real CLI loses an Enter: text reaches the box, the
+	// Enter does not.
 	early = 150 * time.Millisecond
 	// escapeWait tells the Escape key from the beginning of a sequence.
 	escapeWait = 30 * time.Millisecond
@@ -23,8 +24,8 @@ const (
 	twice = time.Second
 )
 
-// agent is one running session. All its fields belong to the goroutine of [agent.run]; others send it
-// functions through post.
+// agent is one running session. All its fields belong to the goroutine of [agent.run]; others send
+// it functions through post.
 type agent struct {
 	*start
 	term     *terminal
@@ -37,16 +38,16 @@ type agent struct {
 	entries    []entry
 	box        box
 	dialog     dialog
-	onClose    func(*outcome) // what the dialog's end means
+	onClose    func(*outcome) // handles the dialog's end
 	behind     []hidden       // dialogs that wait until that one is closed
 	startup    []func()       // dialogs to answer before the session starts
 	live       bool           // the session has started: presence is written
-	ready      bool           // Enter is heard
+	ready      bool           // Enter is accepted
 	opened     bool           // the SessionStart hooks are done
 	turn       *turn
 	queue      []prompt
 	always     bool   // "always allow" was chosen
-	rules      []rule // what a hook's answer allowed for the session
+	rules      []rule // allowed for the session by a hook's answer
 	beforePlan string // the mode that plan mode goes back to
 	subagents  []*subagent
 	armed      bool      // the next paste opens a dialog
@@ -63,7 +64,7 @@ type agent struct {
 	exit       *exit
 }
 
-// exit says how the session ends.
+// exit is the end of the session.
 type exit struct {
 	code   int
 	reason string // of SessionEnd; "" for a crash: nothing is cleaned up
@@ -113,7 +114,7 @@ func (a *agent) post(f func()) {
 	}
 }
 
-// async runs work beside the session and then, in the session's goroutine, done.
+// async runs work in a goroutine and then, in the session's goroutine, done.
 func (a *agent) async(work, done func()) {
 	a.tasks.Go(func() {
 		work()
@@ -199,8 +200,7 @@ func (a *agent) typed(inputs []input) {
 	}
 }
 
-// press gives one input to the dialog or to the box; a suspended session hears
-// nothing.
+// press passes one input to the dialog or to the box; a suspended session ignores it.
 func (a *agent) press(in input) {
 	if a.suspended {
 		return
@@ -311,7 +311,7 @@ func (a *agent) showBehind() {
 	a.behind = a.behind[1:]
 }
 
-// show brings presence file and screen up to date, in this order: who reads "waiting" may not see the
+// show updates presence file and screen, in this order: a reader of "waiting" may not see the
 // dialog yet, never the other way round.
 func (a *agent) show() {
 	if a.live && a.ready && a.presence != nil {
@@ -355,7 +355,7 @@ func (a *agent) recent() []entry { return a.entries[max(len(a.entries)-200, 0):]
 
 func (a *agent) say(kind entryKind, text string) { a.entries = append(a.entries, entry{kind, text}) }
 
-// note shows what went wrong with a file: the session goes on without it.
+// note shows an error of a file: the session continues without it.
 func (a *agent) note(err error) { a.say(errorEntry, err.Error()) }
 
 func (a *agent) write(lines ...line) {
@@ -364,7 +364,7 @@ func (a *agent) write(lines ...line) {
 	}
 }
 
-// payload is what every hook gets, with more added.
+// payload returns the input of every hook, with more added.
 func (a *agent) payload(event string, more map[string]any) map[string]any {
 	p := map[string]any{
 		"session_id": a.id.String(), "transcript_path": a.transcript.path, "cwd": a.cwd, "hook_event_name": event,
@@ -398,7 +398,7 @@ func (a *agent) end() int {
 	return a.exit.code
 }
 
-// changeID gives the session a new id and an empty transcript, as /clear does.
+// changeID starts a new id and an empty transcript, as /clear does.
 func (a *agent) changeID() {
 	a.id = uuid.New()
 	a.transcript = a.newTranscript(a.id)

@@ -42,7 +42,8 @@ const (
 
 const planText = "# Demo plan\n\n1. Look at the code\n2. Change as little as possible\n3. Run the tests\n"
 
-// Questions are what AskUserQuestion asks: of the kind one, multi or comma, otherwise two with one answer each.
+// Questions returns the input of AskUserQuestion: of the kind one, multi or comma, otherwise two
+// with one answer each.
 func Questions(kind string) []Question {
 	switch kind {
 	case "comma":

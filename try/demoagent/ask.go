@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ask is the dialog of AskUserQuestion: one page per question and, unless there is a single question
-// with a single answer, a page to review them.
+// ask is the dialog of AskUserQuestion: one page per question and, unless there is a single
+// question with a single answer, a page to review them.
 type ask struct {
 	questions []Question
 	page      int // len(questions): the review page
@@ -45,7 +45,7 @@ func (a *ask) press(in input) *outcome {
 	return nil
 }
 
-// text: a digit chooses, unless the cursor stands on the line for free text, which takes everything.
+// A digit chooses, unless the cursor is on the line for free text, which takes everything.
 func (a *ask) text(text string) *outcome {
 	if a.page < len(a.questions) && a.selected == len(a.question().Options) {
 		a.typed += text

@@ -12,8 +12,8 @@ import (
 
 const subagentType = "general-purpose"
 
-// subagent works on one command beside the session and outlives the turn that started it. Its lines stand in a
-// transcript of its own.
+// subagent works on one command concurrently with the session and outlives the turn that started
+// it. Its lines are in a separate transcript.
 type subagent struct {
 	id         string
 	call       Call
@@ -23,7 +23,7 @@ type subagent struct {
 	callLine   any
 }
 
-// launch starts a subagent; the turn goes on at once.
+// launch starts a subagent; the turn continues at once.
 func (a *agent) launch(t *turn, c Call) {
 	s := &subagent{id: strings.ReplaceAll(uuid.NewString(), "-", "")[:17], toolID: t.callID, callID: newID("toolu_"),
 		call: Call{Name: "Bash", Command: c.Command, Background: true}}
@@ -36,8 +36,9 @@ func (a *agent) launch(t *turn, c Call) {
 	a.ran(t, c, Result{Text: "Async agent launched successfully.\nagentId: " + s.id})
 }
 
-// work writes what the subagent asks for. The real one waits for the hooks before it shows a dialog, unlike for the
-// session's own calls: while they run nobody at the terminal can answer, and presence says busy.
+// work writes the subagent's request. The real one waits for the hooks before it shows a dialog,
+// unlike for the session's own calls: while they run the terminal has no dialog, and presence says
+// busy.
 func (a *agent) work(s *subagent) {
 	messageID, usage := newID("msg_"), tokenUsage(500, 10)
 	lines := []line{
@@ -86,7 +87,8 @@ func (a *agent) stopped(s *subagent) {
 	a.finished(s, "stopped by the user")
 }
 
-// workDone writes the result of the command, after the time it pretends to take, and ends the subagent.
+// workDone writes the result of the command, after the time it pretends to take, and ends the
+// subagent.
 func (a *agent) workDone(s *subagent, r Result, byHook string) {
 	decided, wait := stamp(), takes(s.call.Command)
 	if r.Denied {
@@ -100,7 +102,7 @@ func (a *agent) workDone(s *subagent, r Result, byHook string) {
 	})
 }
 
-// finished tells the session, which gets a turn of its own for it.
+// finished notifies the session, which gets a separate turn for it.
 func (a *agent) finished(s *subagent, how string) {
 	payload := a.payload("SubagentStop", map[string]any{"agent_id": s.id, "agent_type": subagentType, "agent_transcript_path": s.transcript.path,
 		"background_tasks": a.backgroundTasks()})
@@ -114,7 +116,8 @@ func (a *agent) finished(s *subagent, how string) {
 	})
 }
 
-// runNotice is the turn after a subagent: nobody wrote its prompt, and no UserPromptSubmit hook sees it.
+// runNotice runs the turn after a subagent: its prompt is not a person's, and no UserPromptSubmit
+// hook sees it.
 func (a *agent) runNotice(p prompt) {
 	t := a.newTurn()
 	a.write(a.transcript.note(p.text, line{"origin": line{"kind": "task-notification"}}))
@@ -122,7 +125,7 @@ func (a *agent) runNotice(p prompt) {
 	a.after(thinking, func() { a.step(t) })
 }
 
-// backgroundTasks is what the Stop hook is told of them.
+// backgroundTasks returns the tasks for the input of the Stop hook.
 func (a *agent) backgroundTasks() []any {
 	tasks := []any{}
 	for _, s := range a.subagents {

@@ -8,11 +8,12 @@ import (
 )
 
 const (
-	// A paste beyond these shows as "[Pasted text #1 +3 lines]" and arrives wrapped in <pasted_content>.
+	// A paste beyond these shows as "[Pasted text #1 +3 lines]" and arrives wrapped in
+	// <pasted_content>.
 	foldChars = 800
 	foldLines = 3
 
-	// foldedPaste stands for folded paste number 0; a private-use character that nobody types.
+	// foldedPaste stands for folded paste number 0; a private-use character that is never typed.
 	foldedPaste = '\U000F0000'
 )
 
@@ -37,8 +38,8 @@ func (b *box) insert(text string) {
 	b.text = append(b.text, []rune(text)...)
 }
 
-// paste takes pasted text: short text as if typed, long text folded. The same long text pasted twice in
-// a row unfolds the first instead of adding a second.
+// paste takes pasted text: short text as if typed, long text folded. The same long text pasted
+// twice in a row unfolds the first instead of adding a second.
 func (b *box) paste(text string) {
 	if len([]rune(text)) <= foldChars && strings.Count(text, "\n") < foldLines {
 		b.insert(text)
@@ -65,8 +66,8 @@ func (b *box) backspace() {
 	b.text = b.text[:len(b.text)-1]
 }
 
-// killLine is C-u: it takes what stands left of the cursor in the row as shown, or the line break when
-// there is nothing. Clearing three lines takes five presses.
+// killLine is C-u: it takes what stands left of the cursor in the row as shown, or the line break
+// when there is nothing. Clearing three lines takes five presses.
 func (b *box) killLine(width int) {
 	if len(b.text) == 0 {
 		b.bash = false

@@ -19,7 +19,7 @@ func (a *agent) runCommand(p prompt) {
 		a.resumeInside(args)
 	case "compact":
 		a.compact(args)
-		return // a turn of its own
+		return // a separate turn
 	case "status", "config", "usage":
 		a.settingsPage(name, args)
 	case "help":
@@ -58,7 +58,8 @@ func (a *agent) settingsPage(name, args string) {
 	})
 }
 
-// clear begins a new conversation: new id, new file, the same process with the same, now stale, arguments.
+// clear begins a new conversation: new id, new file, the same process with the same, now stale,
+// arguments.
 func (a *agent) clear() {
 	ended := a.payload("SessionEnd", map[string]any{"reason": "clear"})
 	a.changeID()
@@ -72,8 +73,8 @@ func (a *agent) clear() {
 	a.runStatusLine()
 }
 
-// resumeInside goes on with another conversation in the same process, whose arguments are stale from then on. The
-// real one shows a list where no id is given.
+// resumeInside continues with another conversation in the same process, whose arguments are stale
+// from then on. Without an id the real one shows a list.
 func (a *agent) resumeInside(args string) {
 	a.say(userEntry, "/resume "+args)
 	old := a.payload("SessionEnd", map[string]any{"reason": "resume"})

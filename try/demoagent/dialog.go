@@ -8,15 +8,15 @@ import (
 
 // dialog is something that takes the keys instead of the prompt box.
 type dialog interface {
-	// press takes one input and tells how the dialog ends; nil while it stays open.
+	// press handles one input and returns the dialog's outcome; nil while it stays open.
 	press(in input) *outcome
 	// lines draws it; each line carries its own colours.
 	lines(width int) []string
-	// waitingFor is what the presence file says meanwhile.
+	// waitingFor is the text for the presence file while it is open.
 	waitingFor() string
 }
 
-// outcome is how a dialog ended.
+// outcome is the result of a dialog.
 type outcome struct {
 	escaped bool              // Esc, or an option that means the same
 	option  int               // the chosen one, from 1
@@ -71,8 +71,8 @@ func (m *menu) lines(width int) []string {
 	return append(lines, "", m.indent+grey+m.foot+plain)
 }
 
-// digit is the value of a text whose first character is a digit; text that arrives at once is a run of
-// keys of which only the first counts, as the dialog is gone afterwards.
+// digit returns the value of a text whose first character is a digit; of a run of keys that arrives
+// at once only the first counts, as the dialog is gone afterwards.
 func digit(text string) int {
 	if text == "" || text[0] < '0' || text[0] > '9' {
 		return -1

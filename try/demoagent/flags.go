@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// options is what the command line asks for.
+// options holds the options of the command line.
 type options struct {
 	settings  string // --settings: a file or inline JSON; "" for none
 	sessionID uuid.UUID
@@ -18,10 +18,10 @@ type options struct {
 	name      string
 	prompt    string // submitted at the start
 	version   bool
-	raw       []string // as given, for the line that tells how to resume
+	raw       []string // as given, for the line about how to resume
 }
 
-// valueFlags take a value; any other flag that is not known stands alone.
+// valueFlags take a value; any other unknown flag takes none.
 var valueFlags = map[string]bool{
 	"--settings": true, "--session-id": true, "--permission-mode": true, "--model": true, "--name": true, "-n": true,
 	"--add-dir": true, "--mcp-config": true, "--append-system-prompt": true, "--system-prompt": true, "--effort": true,
@@ -30,8 +30,8 @@ var valueFlags = map[string]bool{
 
 var errInvalidID = errors.New("Error: Invalid session ID. Must be a valid UUID.") //nolint:staticcheck // the CLI's own words
 
-// parseFlags reads a command line without argv[0]. Unknown flags are accepted, as launchers pass what
-// newer versions know.
+// parseFlags reads a command line without argv[0]. Unknown flags are accepted, as launchers pass
+// what newer versions know.
 func parseFlags(args []string) (options, error) {
 	o := options{raw: args}
 	for i := 0; i < len(args); i++ {
@@ -51,7 +51,7 @@ func parseFlags(args []string) (options, error) {
 	return o, nil
 }
 
-// takesValue tells whether next belongs to the flag: --resume has a value only when one follows.
+// takesValue reports whether next belongs to the flag: --resume has a value only if one follows.
 func takesValue(flag, next string) bool {
 	if flag == "--resume" || flag == "-r" {
 		return !strings.HasPrefix(next, "-")
@@ -94,7 +94,7 @@ func parseID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// resumeCommand is what the CLI prints at its end.
+// resumeCommand returns the line that the CLI prints at its end.
 func (o options) resumeCommand(id uuid.UUID) string {
 	command := "claude"
 	if o.settings != "" {

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// inGroup gives a hook a session of its own, and the end of its context as SIGTERM to the shell and all its children, as
-// the real one does.
+// inGroup puts a hook into a separate session, and sends SIGTERM to the shell and all its children
+// at the end of its context, as the real one does.
 func inGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error {

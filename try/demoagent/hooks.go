@@ -20,7 +20,7 @@ const (
 	killAfter = 1400 * time.Millisecond
 )
 
-// hookResult is what one hook command printed.
+// hookResult is the result of one hook command.
 type hookResult struct {
 	Command  string
 	Stdout   []byte
@@ -36,7 +36,7 @@ type hookRunner struct {
 	env      environment
 }
 
-// run gives each command the payload on stdin and waits for all of them. An ended context ends them.
+// run runs all commands with the payload on stdin and waits for them. The end of ctx ends them.
 func (h hookRunner) run(ctx context.Context, event, subject string, payload map[string]any) []hookResult {
 	hooks := h.settings.hooksFor(event, subject)
 	if h.off || len(hooks) == 0 {
@@ -74,7 +74,7 @@ func (h hookRunner) one(ctx context.Context, one hook, event string, payload map
 	return hookResult{Command: one.Command, Stdout: out, Duration: time.Since(start), Err: err}
 }
 
-// environment is what the real CLI adds for a hook.
+// environment returns the variables that the real CLI adds for a hook.
 func (h hookRunner) environment(payload map[string]any) []string {
 	id, _ := payload["session_id"].(string)
 	env := slices.Clone(h.env)
@@ -87,7 +87,7 @@ func (h hookRunner) environment(payload map[string]any) []string {
 		"CLAUDE_CODE_SESSION_ATTENDED=1", "AI_AGENT=claude-code_2-1-328_harness")
 }
 
-// decision is what a PermissionRequest hook may print.
+// decision is the output of a PermissionRequest hook.
 type decision struct {
 	Behavior           string         `json:"behavior"`
 	Message            string         `json:"message"`
@@ -96,8 +96,8 @@ type decision struct {
 	UpdatedPermissions []update       `json:"updatedPermissions"`
 }
 
-// permission gives the first decision among the results; a hook that failed or printed something else
-// has none, and the dialog stays.
+// permission returns the first decision among the results; a hook that failed or printed something
+// else has none, and the dialog stays.
 func permission(results []hookResult) (decision, bool) {
 	for _, r := range results {
 		var out struct {
@@ -116,7 +116,7 @@ func permission(results []hookResult) (decision, bool) {
 	return decision{}, false
 }
 
-// blocked tells whether a UserPromptSubmit hook refuses the prompt, and why.
+// blocked reports whether a UserPromptSubmit hook refuses the prompt, and returns the reason.
 func blocked(results []hookResult) (string, bool) {
 	for _, r := range results {
 		var out struct{ Decision, Reason string }

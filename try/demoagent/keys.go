@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// key is what one press, or one run of letters, or one paste means.
+// key is the meaning of one press, one run of letters, or one paste.
 type key int
 
 const (
@@ -34,8 +34,7 @@ type input struct {
 	text string // for keyText and keyPaste
 }
 
-// decoder turns bytes of a terminal into inputs. It is fed with whatever a read returned: sequences may
-// be cut anywhere.
+// decoder turns bytes of a terminal into inputs. Its reads may cut sequences anywhere.
 type decoder struct {
 	rest    []byte
 	pasting bool
@@ -47,7 +46,7 @@ var (
 	pasteEnd   = []byte("\x1b[201~")
 )
 
-// feed gives the inputs that are complete.
+// feed returns the complete inputs.
 func (d *decoder) feed(data []byte) []input {
 	d.rest = append(d.rest, data...)
 	var inputs []input
@@ -64,7 +63,8 @@ func (d *decoder) feed(data []byte) []input {
 	return inputs
 }
 
-// waiting tells that an ESC stands at the end: alone it is the Escape key, but only time tells.
+// waiting reports whether the bytes end with an ESC: it is the Escape key if nothing follows in
+// time.
 func (d *decoder) waiting() bool { return !d.pasting && len(d.rest) > 0 && d.rest[0] == 0x1b }
 
 // flush is called when nothing followed a waiting ESC.
@@ -180,8 +180,8 @@ func (d *decoder) nextText() (*input, int) {
 	return &input{key: keyText, text: strings.ToValidUTF8(string(d.rest[:n]), "\uFFFD")}, n
 }
 
-// cleanPaste does to pasted text what the CLI does: one kind of line break, four spaces for a tab, no
-// other control characters.
+// cleanPaste does to pasted text what the CLI does: one kind of line break, four spaces for a tab,
+// no other control characters.
 func cleanPaste(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
 	return strings.Map(func(r rune) rune {

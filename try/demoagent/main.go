@@ -11,10 +11,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Name is what the program must be called to be taken for Claude Code.
+// Name is the name under which the program is taken for Claude Code.
 const Name = "claude"
 
-// Called tells whether a program that was started as argv0 is meant to be the demo agent.
+// Called reports whether a program that was started as argv0 must be the demo agent.
 func Called(argv0 string) bool { return filepath.Base(argv0) == Name }
 
 // Link makes dir/claude, a symbolic link to the running program, whose main (or TestMain) must call
@@ -37,9 +37,9 @@ func Link(dir string) (string, error) {
 	return path, nil
 }
 
-// Main runs a session until its end and gives the exit code: 0 after /exit and SIGINT, 143 after
-// SIGTERM, 129 after SIGHUP, 1 when it could not start, 3 after the word "crash". args are the arguments
-// without argv[0], env is as os.Environ gives it, stdin and stdout are the terminal.
+// Main runs a session until its end and returns the exit code: 0 after /exit and SIGINT, 143 after
+// SIGTERM, 129 after SIGHUP, 1 when it could not start, 3 after the word "crash". args are the
+// arguments without argv[0], env has the format of os.Environ, stdin and stdout are the terminal.
 func Main(args []string, env []string, stdin, stdout *os.File) int {
 	o, err := parseFlags(args)
 	if err != nil {
@@ -74,7 +74,7 @@ type start struct {
 	id         uuid.UUID
 	source     string // of SessionStart: startup, resume, fork
 	transcript *transcript
-	entries    []entry // what is shown of an earlier run
+	entries    []entry // shown entries of an earlier run
 }
 
 func prepare(o options, env environment) (*start, error) {
@@ -112,7 +112,7 @@ func (s *start) fresh() error {
 	return nil
 }
 
-// resume goes on in the file of the old session, wherever it is; a fork gets a file of its own.
+// resume continues in the file of the old session, in any folder; a fork gets a new file.
 func (s *start) resume() error {
 	old := s.options.resume
 	path, err := findTranscript(s.config, old)
@@ -151,8 +151,8 @@ func (s *start) newTranscript(id uuid.UUID) *transcript {
 	return &transcript{path: transcriptPath(s.config, s.cwd, id), id: id, cwd: s.cwd, mode: s.mode, off: s.nested()}
 }
 
-// nested tells that the program was started from inside another session's tool call: then the real CLI
-// saves nothing and writes no presence file.
+// nested tells that the program was started from inside another session's tool call: then the real
+// CLI saves nothing and writes no presence file.
 func (s *start) nested() bool { return s.env.get("CLAUDE_CODE_CHILD_SESSION") != "" }
 
 // history turns old lines into what the screen shows of them.

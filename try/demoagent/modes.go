@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// modeOrder is the order of Shift+Tab. Bypass follows plan mode where the session was started with it.
+// modeOrder is the order of Shift+Tab. Bypass follows plan mode where the session was started with
+// it.
 var modeOrder = []string{"default", "acceptEdits", "plan", "auto"}
 
 // nextMode is Shift+Tab at the prompt box, at rest and in a turn.
@@ -32,7 +33,7 @@ func (m modelList) press(in input) *outcome {
 	return m.menu.press(in)
 }
 
-// openModels is Alt+P at the prompt box. The presence file stays as it is meanwhile.
+// openModels is Alt+P at the prompt box. The presence file does not change.
 func (a *agent) openModels() {
 	current := max(slices.Index(modelNames, a.model), 0)
 	m := &menu{selected: current, numbered: true, indent: "  ", foot: "s to use this session only · Enter to save · Esc to cancel",

@@ -49,7 +49,7 @@ func projectFolder(cwd string) string {
 	}, cwd)
 }
 
-// transcriptPath is where a new session of cwd is written.
+// transcriptPath returns the path of a new session's transcript.
 func transcriptPath(config, cwd string, id uuid.UUID) string {
 	return filepath.Join(config, "projects", projectFolder(cwd), id.String()+".jsonl")
 }

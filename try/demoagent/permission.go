@@ -12,8 +12,8 @@ type rule struct {
 	Content string `json:"ruleContent"` // of Bash: a command, or its beginning and " *" or ":*"; "" for every call
 }
 
-// update is a change of permissions that a hook's answer asks for. Added directories change nothing here, as they
-// change nothing in the real one: what it asks for in them it asks for again.
+// update is a change of permissions in a hook's answer. Added directories change nothing here, as
+// in the real one: it asks again for a call in them.
 type update struct {
 	Type        string `json:"type"`
 	Mode        string `json:"mode"`
@@ -36,8 +36,8 @@ func (a *agent) apply(updates []update) {
 	}
 }
 
-// keep writes rules into the project's own settings, which a supervisor that promised "for this session" must not
-// cause. Every other destination is written there too.
+// keep writes rules into the project's own settings, which a supervisor that promised "for this
+// session" must not cause. Every other destination is written there too.
 func (a *agent) keep(rules []rule) {
 	var allow []string
 	for _, r := range rules {
@@ -49,7 +49,7 @@ func (a *agent) keep(rules []rule) {
 	}
 }
 
-// allowed tells whether a call is not asked for.
+// allowed reports whether a call needs no permission.
 func (a *agent) allowed(c Call) bool {
 	switch {
 	case c.Name == "AskUserQuestion" || c.Name == "ExitPlanMode":
@@ -64,7 +64,7 @@ func (a *agent) allowed(c Call) bool {
 	return slices.ContainsFunc(a.rules, func(r rule) bool { return r.allows(c) })
 }
 
-// changesFiles says whether a command counts as an edit.
+// changesFiles reports whether a command counts as an edit.
 func changesFiles(command string) bool {
 	word, _, _ := strings.Cut(command, " ")
 	return slices.Contains([]string{"touch", "mkdir", "cp", "mv", "rm"}, word)
@@ -82,7 +82,7 @@ func (r rule) allows(c Call) bool {
 	return r.Content == "" || r.Content == c.Command
 }
 
-// suggestions are what the payload offers to allow; questions and plans have none.
+// suggestions returns the rules that the payload proposes; questions and plans have none.
 func (c Call) suggestions(cwd string) []any {
 	edits := map[string]any{"type": "setMode", "mode": "acceptEdits", "destination": "session"}
 	switch {

@@ -23,7 +23,7 @@ func decide(d string) string {
 	return `printf '%s' '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":` + d + `}}'`
 }
 
-// outcome asks the reader of real transcripts what became of the newest request.
+// outcome returns the outcome of the newest request, by the reader of real transcripts.
 func (s *stage) outcome(id uuid.UUID) (reader.Outcome, bool) {
 	s.t.Helper()
 	_, payloads := s.events()
@@ -47,7 +47,7 @@ func (s *stage) outcome(id uuid.UUID) (reader.Outcome, bool) {
 	return reader.Outcome{}, false
 }
 
-// called is when the newest tool call of a transcript was written.
+// called returns when the newest tool call of a transcript was written.
 func (s *stage) called(path string) (at time.Time) {
 	s.t.Helper()
 	data, err := os.ReadFile(path)
@@ -292,7 +292,7 @@ func TestBackgroundAgent(t *testing.T) {
 func TestTwoDialogsComeOneAfterTheOther(t *testing.T) {
 	s := newStage(t)
 	w, _ := s.idle()
-	w.Type("agent make lint\rask one\r") // at once: an Enter behind the first dialog would answer it
+	w.Type("agent make lint\rask one\r") // at once: an Enter after the first dialog would answer it
 	var allowed, chosen bool
 	require.Eventually(t, func() bool { // a busy machine shows them the other way round
 		switch screen := w.Screen(); {

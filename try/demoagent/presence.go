@@ -52,8 +52,8 @@ func newPresence(ctx context.Context, s *start) *presence {
 	return p
 }
 
-// update writes the file when something changed. It is rewritten in place, not renamed, so that readers
-// meet torn files as they do with the real one.
+// update writes the file when something changed. It is rewritten in place, not renamed, so that
+// readers meet torn files as they do with the real one.
 func (p *presence) update(id uuid.UUID, status, waitingFor string) error {
 	if p.Status == status && p.WaitingFor == waitingFor && p.SessionID == id {
 		return nil
@@ -72,8 +72,8 @@ func (p *presence) update(id uuid.UUID, status, waitingFor string) error {
 
 func (p *presence) remove() { _ = os.Remove(p.path) }
 
-// prunePresence removes files of processes that are gone, as every start of Claude Code does. Where
-// there is no /proc nothing can be said and nothing is removed.
+// prunePresence removes files of processes that are gone, as every start of Claude Code does.
+// Without /proc nothing is known and nothing is removed.
 func prunePresence(config string) {
 	if procStart(os.Getpid()) == "" {
 		return
@@ -90,7 +90,7 @@ func prunePresence(config string) {
 	}
 }
 
-// procStart is field 22 of /proc/PID/stat; "" where there is no such file.
+// procStart returns field 22 of /proc/PID/stat, or "" if there is no such file.
 func procStart(pid int) string {
 	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {

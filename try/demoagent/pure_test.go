@@ -163,7 +163,7 @@ func TestProjectFolder(t *testing.T) {
 	assert.Equal(t, "-tmp-proj-We-ird-dir-x--n----1", projectFolder("/tmp/proj/We ird_dir.x/ünï-é@1"))
 }
 
-// Whatever is shown, the screen is filled exactly and no line is wider than the window.
+// For any content the screen is filled exactly and no line is wider than the window.
 func TestViewFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([a-z ]|字|é|\n|👍){0,200}`)

@@ -67,8 +67,8 @@ func TestScreensReadAsTheRealOnes(t *testing.T) {
 	assert.True(t, queued.Box.Present && queued.Box.Empty && queued.Busy, "%+v", queued.Box)
 }
 
-// A slow command of bash mode shows what it prints while it runs, writes nothing
-// before it has ended, and stands in the box again when it is interrupted.
+// A slow command of bash mode shows its output while it runs, writes nothing before it has ended,
+// and returns to the box when it is interrupted.
 func TestASlowCommandIsDrawnAsTheRealOneDoes(t *testing.T) {
 	s := newStage(t)
 	w, p := s.idle()

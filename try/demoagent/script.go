@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// Step is one answer of the pretended model: text, then at most one tool call, or an end of another kind.
+// Step is one answer of the pretended model: text, then at most one tool call, or an end of another
+// kind.
 type Step struct {
 	Text  string
 	Over  time.Duration // the text is repeated word by word for this long
 	Tool  *Call         // asked for after the text
 	Error string        // the API failed with this
 	Crash bool          // the process ends here, with status 3
-	Child time.Duration // a real `sleep` of this length runs as a tool's child, in a session of its own
+	Child time.Duration // a tool's child in a separate session: a real `sleep` of this length
 	Arm   bool          // the next paste opens a permission dialog
 }
 
@@ -28,7 +29,7 @@ type Call struct {
 	Questions  []Question
 	Plan       string
 	Background bool // a subagent asks for it, while the session itself may be idle
-	Free       bool // nobody is asked for permission, and nothing is said after it
+	Free       bool // needs no permission, and no answer follows
 	Fails      bool // its result is an error
 	Real       bool // it changes its file, where the folder is a playground
 	Done       int  // of TodoWrite: how many items are done
@@ -74,7 +75,7 @@ func (c Call) Input() map[string]any {
 // longest bounds what a prompt can ask for.
 const longest = time.Hour
 
-// Decide tells what happens for a prompt; its first word decides:
+// Decide returns the steps for a prompt; its first word decides:
 //
 //	say X              X, exactly
 //	bash CMD           asks for permission to run CMD and pretends to run it; "sleep N" in it takes its time
@@ -128,7 +129,7 @@ func Decide(prompt string) []Step {
 	return decideWhole(word, rest, prompt)
 }
 
-// decideWhole answers the words that stand alone: in a sentence they are just words.
+// decideWhole answers the words that are a whole prompt: in a sentence they are just words.
 func decideWhole(word, rest, prompt string) []Step {
 	if strings.EqualFold(word, "long") {
 		if n, err := strconv.Atoi(rest); err == nil && n > 0 {
@@ -152,15 +153,15 @@ func decideWhole(word, rest, prompt string) []Step {
 	return []Step{{Text: quoteAnswer(prompt)}}
 }
 
-// Result is what became of a tool call.
+// Result is the outcome of a tool call.
 type Result struct {
 	Text    string // the tool's output, or why it did not run
-	Denied  bool   // a hook said no; the turn goes on
+	Denied  bool   // a hook refused; the turn continues
 	Failed  bool   // the tool said that it failed
-	Message string // what the hook said
+	Message string // the hook's message
 }
 
-// afterTool is what the model says once it has the result.
+// afterTool returns the model's answer to the result.
 func afterTool(c Call, r Result) []Step {
 	switch {
 	case c.Free:

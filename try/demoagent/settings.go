@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// settings is what this stand-in reads of Claude Code's settings.
+// settings is the part of Claude Code's settings that this stand-in reads.
 type settings struct {
 	Hooks       map[string][]hookGroup `json:"hooks"`
 	Permissions struct {
@@ -35,7 +35,8 @@ type hook struct {
 	Timeout float64 `json:"timeout"` // seconds; 0 for the default
 }
 
-// events are the hook events that the version we stand for knows; another one opens a dialog at start.
+// events are the hook events that the version we stand for knows; another one opens a dialog at
+// start.
 var events = strings.Fields("PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification UserPromptSubmit " +
 	"UserPromptExpansion SessionStart SessionEnd Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact " +
 	"PreModelSwitch PostModelSwitch PermissionRequest PermissionDenied Setup TeammateIdle TaskCreated TaskCompleted " +
@@ -52,7 +53,7 @@ func loadSettings(config, cwd, flag string) (settings, error) {
 		filepath.Join(cwd, ".claude", "settings.local.json"),
 	} {
 		if data, err := os.ReadFile(path); err == nil {
-			// The real CLI shows a warning for a broken one and goes on without it.
+			// The real CLI shows a warning for a broken one and continues without it.
 			_ = merged.add(data)
 		}
 	}
@@ -105,7 +106,8 @@ func (s settings) unknownEvents() []string {
 	return unknown
 }
 
-// hooksFor gives the commands of an event; subject is the tool's name, or the source of a session start.
+// hooksFor returns the commands of an event; subject is the tool's name, or the source of a session
+// start.
 func (s settings) hooksFor(event, subject string) []hook {
 	var hooks []hook
 	for _, group := range s.Hooks[event] {

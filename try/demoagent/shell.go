@@ -16,11 +16,11 @@ import (
 const (
 	// shellLimit bounds a command of bash mode.
 	shellLimit = 2 * time.Minute
-	// shellShown is how many of the lines of a command are on the screen while it runs.
+	// shellShown is the number of output lines on the screen while a command runs.
 	shellShown = 5
 )
 
-// shell is a command of bash mode that runs. What it prints comes from another goroutine.
+// shell is a running command of bash mode. Its output comes from another goroutine.
 type shell struct {
 	command string
 	started time.Time
@@ -42,8 +42,8 @@ func (s *shell) printed() string {
 	return strings.TrimRight(s.out.String(), "\n")
 }
 
-// runShell is bash mode: the command is really run, without any hook but the Stop at the end. Like the real one it
-// writes nothing into the transcript before the command has ended.
+// runShell is bash mode: the command is really run, without any hook but the Stop at the end. Like
+// the real one it writes nothing into the transcript before the command has ended.
 func (a *agent) runShell(p prompt) {
 	t := a.newTurn()
 	s := &shell{command: strings.TrimSpace(p.plain), started: time.Now(), stamp: stamp()}
@@ -64,7 +64,8 @@ func (a *agent) runShell(p prompt) {
 	})
 }
 
-// ranShell writes what a command was and what it has printed: all of it as errors when it has failed.
+// ranShell writes what a command was and what it has printed: all of it as errors when it has
+// failed.
 func (a *agent) ranShell(t *turn, failed error) {
 	s := t.shell
 	t.shell = nil
@@ -84,7 +85,8 @@ func (a *agent) ranShell(t *turn, failed error) {
 	a.after(thinking, func() { a.step(t) })
 }
 
-// interruptShell ends a command of bash mode. It stands in the box again, and the transcript knows nothing of it.
+// interruptShell ends a command of bash mode. It returns to the box, and the transcript does not
+// mention it.
 func (a *agent) interruptShell(t *turn) {
 	if last := len(a.entries) - 1; last >= 0 && a.entries[last].kind == bashEntry {
 		a.entries = a.entries[:last]
@@ -95,7 +97,7 @@ func (a *agent) interruptShell(t *turn) {
 	a.rest(t)
 }
 
-// shellView is how a running command is drawn.
+// shellView is the view of a running command.
 type shellView struct {
 	rows  []string
 	above int // lines that are not shown

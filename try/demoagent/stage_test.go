@@ -75,7 +75,7 @@ func (s *stage) start(args ...string) *agenttest.Terminal {
 	return agenttest.Start(s.t, agenttest.Spec{Argv: argv, Env: s.env, Dir: s.cwd})
 }
 
-// idle starts and waits until the session can be spoken to.
+// idle starts a session and waits until it is ready for a prompt.
 func (s *stage) idle(args ...string) (*agenttest.Terminal, presence) {
 	s.t.Helper()
 	w := s.start(args...)
@@ -94,7 +94,7 @@ func (s *stage) waitStatus(w *agenttest.Terminal, status string) presence {
 	return p
 }
 
-// events gives "Name/detail" of the hooks that ran, with the payloads.
+// events returns "Name/detail" of the hooks that ran, with the payloads.
 func (s *stage) events() (names []string, payloads []map[string]any) {
 	s.t.Helper()
 	data, err := os.ReadFile(s.hookLog)
@@ -131,7 +131,7 @@ func (s *stage) waitEvent(name string) map[string]any {
 	return found
 }
 
-// transcript gives the lines of a session.
+// transcript returns the lines of a session.
 func (s *stage) transcript(id uuid.UUID) []map[string]any {
 	s.t.Helper()
 	f, err := os.Open(transcriptPath(s.config, s.cwd, id))
@@ -149,7 +149,7 @@ func (s *stage) transcript(id uuid.UUID) []map[string]any {
 	return lines
 }
 
-// shape is the transcript in short: types, and texts of what was said.
+// shape summarizes the transcript: types and texts.
 func (s *stage) shape(id uuid.UUID) string {
 	var out []string
 	for _, l := range s.transcript(id) {
@@ -183,7 +183,7 @@ func contentShape(content any) string {
 	return ""
 }
 
-// submitted gives what arrived, by the agent's own log.
+// submitted returns the texts that arrived, by the agent's own log.
 func (s *stage) submitted() []string {
 	data, err := os.ReadFile(s.log)
 	if err != nil {

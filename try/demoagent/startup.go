@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// open asks what stands before the session, then begins it.
+// open asks the questions before the session, then begins it.
 func (a *agent) open() {
 	if unknown := a.settings.unknownEvents(); len(unknown) > 0 && !a.hooks.off {
 		a.startup = append(a.startup, func() {
@@ -28,7 +28,7 @@ func (a *agent) open() {
 	a.answered(true)
 }
 
-// answered goes on with the next dialog before the session, or with the session.
+// answered continues with the next dialog before the session, or with the session.
 func (a *agent) answered(on bool) {
 	switch {
 	case !on:
@@ -65,7 +65,7 @@ func (a *agent) begin() {
 	a.runStatusLine()
 }
 
-// globalState is the part of .claude.json that says which folders are trusted; the rest is kept.
+// globalState returns .claude.json, which has the trusted folders; the other fields are kept.
 func (a *agent) globalState() map[string]any {
 	state := map[string]any{}
 	if data, err := os.ReadFile(a.env.globalConfig()); err == nil {

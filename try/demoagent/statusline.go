@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// runStatusLine asks the status line command for the rows below the box: at the start and after each answer, never
-// while the session is idle or a dialog is open.
+// runStatusLine asks the status line command for the rows below the box: at the start and after
+// each answer, never while the session is idle or a dialog is open.
 func (a *agent) runStatusLine() {
 	command := a.settings.StatusLine.Command
 	if command == "" || a.hooks.off || a.dialog != nil {
@@ -32,8 +32,8 @@ func (a *agent) runStatusLine() {
 	}, func() { a.statusLine = strings.Split(strings.TrimRight(string(out), "\n"), "\n") })
 }
 
-// statusInput is the JSON on stdin, as far as it is known; numbers are invented. Before the first answer nothing is
-// known of the context.
+// statusInput is the JSON on stdin, as far as it is known; numbers are invented. Before the first
+// answer nothing is known of the context.
 func (a *agent) statusInput() map[string]any {
 	context := map[string]any{"total_input_tokens": 0, "total_output_tokens": 0, "context_window_size": 200000,
 		"current_usage": nil, "used_percentage": nil, "remaining_percentage": nil}

@@ -2,9 +2,10 @@ package demoagent
 
 import "syscall"
 
-// suspend is C-z: the terminal is given back and the process stops, so that the shell in front of which it was
-// started takes over. Where there is no such shell the kernel drops the signal: the session goes on without a
-// screen, deaf to the keyboard, until somebody sends SIGCONT. The real one does both (seen with 2.1.328).
+// suspend handles C-z: it releases the terminal and stops the process, so that the shell in whose
+// foreground it was started takes over. Without such a shell the kernel drops the signal: the
+// session continues without a screen and without input until it gets SIGCONT. The real one does
+// both (seen with 2.1.328).
 func (a *agent) suspend() {
 	a.suspended = true
 	a.term.close()
@@ -15,8 +16,8 @@ func (a *agent) suspend() {
 	}
 }
 
-// continued takes the terminal again after SIGCONT. In the background ("bg", kill -CONT) taking it stops the
-// process once more, as it does the real one.
+// continued takes the terminal again after SIGCONT. In the background ("bg", kill -CONT) taking it
+// stops the process once more, as it does the real one.
 func (a *agent) continued() {
 	if !a.suspended {
 		return

@@ -12,7 +12,7 @@ import (
 type terminal struct {
 	in, out *os.File
 	saved   *term.State
-	painted []string // what the screen shows; nil: unknown
+	painted []string // lines on the screen; nil: unknown
 }
 
 // openTerminal switches to raw mode, the alternate screen and bracketed paste.
@@ -28,7 +28,7 @@ func openTerminal(in, out *os.File) (*terminal, error) {
 	return t, nil
 }
 
-// close leaves the screen as it was; what is printed afterwards stays visible.
+// close restores the screen; text printed afterwards stays visible.
 func (t *terminal) close() {
 	t.write("\x1b[?2004l\x1b[?25h\x1b[?1049l")
 	if t.saved != nil {
@@ -65,5 +65,5 @@ func (t *terminal) paint(lines []string) {
 	}
 }
 
-// write ignores errors: a terminal that went away is told by its signal and by the reader.
+// write ignores errors: a lost terminal is noticed by its signal and by the reader.
 func (t *terminal) write(s string) { _, _ = t.out.WriteString(s) }

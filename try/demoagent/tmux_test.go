@@ -341,7 +341,8 @@ func TestUnknownHookEventWarns(t *testing.T) {
 	s.waitStatus(w, "idle")
 }
 
-// What a supervisor must cope with: an agent that no hang-up ends, and a tool's child that outlives it.
+// A supervisor must cope with an agent that survives a hang-up, and with a tool's child that
+// outlives it.
 func TestStubbornAgentAndItsChild(t *testing.T) {
 	s := newStage(t)
 	s.env = append(s.env, "DEMOAGENT_IGNORE_SIGNALS=1")

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// call asks for permission and pretends to run the tool. The dialog is open while the PermissionRequest
-// hooks run; whoever answers first wins.
+// call asks for permission and pretends to run the tool. The dialog is open while the
+// PermissionRequest hooks run; whoever answers first wins.
 func (a *agent) call(t *turn, c Call) {
 	if c.Name == "Agent" {
 		a.launch(t, c)
@@ -45,7 +45,7 @@ func (a *agent) call(t *turn, c Call) {
 	})
 }
 
-// title is how the screen shows the call.
+// title returns the call as the screen shows it.
 func (c Call) title() string {
 	switch c.Name {
 	case "Bash":
@@ -74,7 +74,8 @@ func (a *agent) dialogFor(c Call) dialog {
 	return permissionMenu(c, a.cwd)
 }
 
-// chosen is an answer in the terminal. A hook that still runs is left alone; its answer comes too late.
+// chosen is an answer in the terminal. A hook that still runs is left alone; its answer comes too
+// late.
 func (a *agent) chosen(t *turn, c Call, out *outcome) {
 	t.dialog = nil
 	if a.refused(c, out) {
@@ -87,7 +88,7 @@ func (a *agent) chosen(t *turn, c Call, out *outcome) {
 	a.permitted(t, c, out.answers, "")
 }
 
-// refused tells whether the person said no, and keeps what a yes means for later calls.
+// refused reports whether the person refused, and stores the effect of a yes on later calls.
 func (a *agent) refused(c Call, out *outcome) bool {
 	last := map[string]int{"Bash": 4, "ExitPlanMode": 3, "Edit": 3, "Write": 3}[c.Name]
 	if out.escaped || last > 0 && out.option == last {
@@ -104,8 +105,8 @@ func (a *agent) refused(c Call, out *outcome) bool {
 	return false
 }
 
-// decided is an answer of a hook. A bare "allow" cannot answer a question or approve a plan: there the
-// dialog stays open.
+// decided is an answer of a hook. A bare "allow" cannot answer a question or approve a plan: there
+// the dialog stays open.
 func (a *agent) decided(t *turn, c Call, d decision) {
 	if d.Behavior == "allow" && (c.Name == "AskUserQuestion" || c.Name == "ExitPlanMode") && d.UpdatedInput == nil {
 		return
@@ -133,7 +134,7 @@ func denial(d decision) Result {
 	return Result{Text: firstOf(d.Message, "Permission denied by hook"), Denied: true, Message: d.Message}
 }
 
-// permitted gives the tool's invented result, after the time that a command pretends to take.
+// permitted writes the tool's invented result, after the time that a command pretends to take.
 func (a *agent) permitted(t *turn, c Call, answers map[string]string, how string) {
 	r := Result{Text: c.result()}
 	switch c.Name {
@@ -186,7 +187,7 @@ func (c Call) result() string {
 	return pretend(c.Command)
 }
 
-// ran writes the result of a call and lets the turn go on.
+// ran writes the result of a call and continues the turn.
 func (a *agent) ran(t *turn, c Call, r Result) {
 	a.write(a.transcript.outcome(t.callID, t.callLine, r, t.byHook, t.decided)...)
 	t.callID, t.byHook = "", ""
@@ -206,7 +207,7 @@ func (a *agent) spring() {
 		Tool: &Call{Name: "Bash", Command: "make deploy", Background: true}}, "A subagent wants to run something.")
 }
 
-// runChild starts a real process as a tool does: with a session of its own, so that no hang-up reaches
+// runChild starts a real process as a tool does: in a separate session, so that no hang-up reaches
 // it. It is ended with the turn, but survives a SIGKILL of the agent.
 func (a *agent) runChild(t *turn, c Call) {
 	cmd := exec.CommandContext(t.ctx, "/bin/sh", "-c", "exec "+c.Command) //nolint:gosec // "sleep N"

@@ -17,7 +17,8 @@ const model = "claude-opus-5-5"
 // line is one entry of a transcript.
 type line map[string]any
 
-// transcript appends to a session's JSONL file. The file is made by the first line, not at the start.
+// transcript appends to a session's JSONL file. The file is made by the first line, not at the
+// start.
 type transcript struct {
 	path    string
 	id      uuid.UUID
@@ -27,7 +28,7 @@ type transcript struct {
 	mode    string
 	parent  any // uuid of the newest line; nil at the beginning
 	begun   bool
-	copied  []line // of a fork: what the parent session said, written before the first line of its own
+	copied  []line // of a fork: the parent session's lines, written before its first line
 	prompts int
 }
 
@@ -99,7 +100,7 @@ func (t *transcript) human(text, promptID, source string) line {
 	})
 }
 
-// note is a user line that no model is asked about: bash mode, local commands, interruptions.
+// note is a user line that is not sent to a model: bash mode, local commands, interruptions.
 func (t *transcript) note(content any, fields line) line {
 	l := t.chained("user", line{"message": line{"role": "user", "content": content}})
 	for name, value := range fields {
@@ -108,7 +109,8 @@ func (t *transcript) note(content any, fields line) line {
 	return l
 }
 
-// assistant is one content block of an answer. Blocks of one message share its id and repeat its usage.
+// assistant is one content block of an answer. Blocks of one message share its id and repeat its
+// usage.
 func (t *transcript) assistant(messageID, stopReason string, usage line, block line) line {
 	var stop any = stopReason
 	if stopReason == "" {
@@ -123,7 +125,7 @@ func (t *transcript) assistant(messageID, stopReason string, usage line, block l
 	})
 }
 
-// apiError is how a failed request shows.
+// apiError returns the line of a failed request.
 func (t *transcript) apiError(text string) line {
 	return t.chained("assistant", line{
 		"message": line{
@@ -149,8 +151,9 @@ func (t *transcript) rejected(callID string, callLine any) line {
 		line{"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected", "sourceToolAssistantUUID": callLine})
 }
 
-// outcome is the result of a call that was not interrupted, behind the decision of a hook when one was taken. The
-// decision is dated when it came and written only here, as by the real one: while the tool runs it is not in the file.
+// outcome returns the lines of a call that was not interrupted: the decision of a hook, if any, and
+// the result. The decision is dated when it came and written only here, as by the real one: while
+// the tool runs it is not in the file.
 func (t *transcript) outcome(callID string, callLine any, r Result, byHook, decided string) []line {
 	var lines []line
 	if byHook != "" {

@@ -25,8 +25,8 @@ type prompt struct {
 	plain string // as it was typed
 }
 
-// turn is what happens between a prompt and the time when the session is idle again. A callback that
-// finds another turn, or none, comes too late and does nothing.
+// turn runs from a prompt until the session is idle again. A callback that finds another turn, or
+// none, comes too late and does nothing.
 type turn struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -34,7 +34,7 @@ type turn struct {
 	onOpened func() // waits for the SessionStart hooks
 	hook     string // the event whose hooks it waits for
 	steps    []Step
-	streamed string // what of an answer has come so far
+	streamed string // the received part of an answer
 	lastText string
 
 	callID   string // of the tool call that waits for permission or runs; "" for none
@@ -187,7 +187,8 @@ func (a *agent) runPrompts(prompts []prompt, source string) {
 	}
 }
 
-// offer lets the UserPromptSubmit hooks see the prompt; one that blocks it puts it back into the box.
+// offer lets the UserPromptSubmit hooks see the prompt; a hook that blocks it puts it back into the
+// box.
 func (a *agent) offer(t *turn, prompts []prompt, source string) {
 	t.hook, t.onOpened = "UserPromptSubmit", nil
 	payload := a.payload("UserPromptSubmit", map[string]any{"permission_mode": a.mode, "prompt": prompts[0].text})
@@ -325,7 +326,7 @@ func (a *agent) failTurn(t *turn, text string) {
 	a.async(func() { a.hooks.run(t.ctx, "StopFailure", "", payload) }, func() { a.rest(t) })
 }
 
-// rest ends the turn; what was queued begins at once.
+// rest ends the turn; a queued prompt begins at once.
 func (a *agent) rest(t *turn) {
 	if a.turn != t {
 		return

@@ -41,7 +41,7 @@ const (
 	noteEntry  // hangs below the entry before: "⎿  Interrupted"
 	errorEntry // an API error
 	bashEntry  // "! command"
-	outEntry   // what it has printed
+	outEntry   // the output
 	endEntry   // "✻ Worked for 3s"
 )
 
@@ -59,7 +59,7 @@ type view struct {
 	dialog        dialog
 	mode          string
 	hint          string     // replaces the footer for a moment
-	statusLine    []string   // nil: none is configured; one that prints nothing still takes a row
+	statusLine    []string   // nil: not configured; an empty output still takes a row
 	background    int        // subagents at work
 	shell         *shellView // a command of bash mode that runs
 	unsaved       bool

@@ -17,8 +17,8 @@ const maxWork = 200
 // tasks are the to-do items of a piece of work.
 var tasks = []string{"Read what is there", "Change the colours", "Run the tests"}
 
-// workSteps is a turn of n calls of tools that nobody has to allow, between to-do lists. The second of
-// the commands fails.
+// workSteps is a turn of n tool calls without permissions, between to-do lists. The second of the
+// commands fails.
 func workSteps(n int) []Step {
 	calls := []Call{
 		{Name: "Read", Path: "colours.conf"}, {Name: "Grep", Command: "colour"},
@@ -39,7 +39,7 @@ func workSteps(n int) []Step {
 	return append(steps, Step{Text: fmt.Sprintf("All %d steps are done: the colours are **blue** now, and the tests pass.", n)})
 }
 
-// todos is the input of TodoWrite with so many items done.
+// todos returns the input of TodoWrite with the given number of items done.
 func todos(done int) map[string]any {
 	all := make([]map[string]string, len(tasks))
 	for i, text := range tasks {
@@ -55,7 +55,7 @@ func todos(done int) map[string]any {
 	return map[string]any{"todos": all}
 }
 
-// free runs a call that needs nobody's word.
+// free runs a call without a permission.
 func (a *agent) free(t *turn, c Call) {
 	if title := c.title(); title != "" {
 		a.say(toolEntry, title)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A piece of work asks nobody, keeps a to-do list, has a call that fails, and changes files in a
-// playground alone.
+// The word "work" asks no questions, keeps a to-do list, has a call that fails, and changes files
+// in a playground alone.
 func TestWork(t *testing.T) {
 	s := newStage(t)
 	w, p := s.idle()

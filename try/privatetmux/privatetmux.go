@@ -1,5 +1,6 @@
-// Package privatetmux ends a tmux server that a trial or a test has for itself (tmux -L name), and promises that nothing of
-// it is left then: no process in its windows and no socket. It does not start one, and does not touch any other server.
+// Package privatetmux ends a tmux server that a trial or a test has for itself (tmux -L name), and
+// promises that nothing of it is left then: no process in its windows and no socket. It does not
+// start one, and does not touch any other server.
 package privatetmux
 
 import (
@@ -15,7 +16,8 @@ import (
 	"ccbot/internal/process"
 )
 
-// End ends the server of that name and waits until the processes of its windows are gone. No server is no error.
+// End ends the server of that name and waits until the processes of its windows are gone. No server
+// is no error.
 func End(ctx context.Context, name string) error {
 	out, err := exec.CommandContext(ctx, "tmux", "-L", name, "list-panes", "-a", "-F", "#{pid} #{pane_pid} #{socket_path}").Output()
 	if err != nil || len(out) == 0 {
@@ -50,7 +52,7 @@ func End(ctx context.Context, name string) error {
 			return fmt.Errorf("process %d of the private tmux server %s did not end: %w", id.PID, name, err)
 		}
 	}
-	// tmux leaves the file of its socket behind.
+	// tmux does not remove the file of its socket.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("private tmux server %s: %w", name, err)
 	}

@@ -23,7 +23,7 @@ func TestNothingIsLeft(t *testing.T) {
 	out, err := exec.Command("tmux", "-L", name, "-f", "/dev/null", "new-session", "-d", "-P", "-F", "#{pid} #{pane_pid} #{socket_path}",
 		"sleep 86400 & wait").Output()
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, End(context.Background(), name)) }) // where the test failed before
+	t.Cleanup(func() { assert.NoError(t, End(context.Background(), name)) }) // after a failure
 	var server, shell int
 	var socket string
 	_, err = fmt.Sscan(string(out), &server, &shell, &socket)

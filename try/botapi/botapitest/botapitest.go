@@ -1,4 +1,5 @@
-// Package botapitest starts a stand-in of the Bot API for one test and promises that nothing of it is left when the test ends.
+// Package botapitest starts a stand-in of the Bot API for one test and promises that nothing of it
+// is left when the test ends.
 package botapitest
 
 import (

@@ -1,7 +1,8 @@
 // Package pagetest uses the stand-in's chat page in a real browser, for tests.
 //
-// It promises a private browser profile that is gone with the test, and that console errors, exceptions and violations of
-// the page's content policy are kept (Problems). It does not start a stand-in (see botapitest) and opens only its page.
+// It promises a private browser profile that is gone with the test, and that console errors,
+// exceptions and violations of the page's content policy are kept (Problems). It does not start a
+// stand-in (see botapitest) and opens only its page.
 package pagetest
 
 import (
@@ -44,7 +45,8 @@ type Page struct {
 	problems []string
 }
 
-// Browser returns the path of Chromium. If there is none, Browser skips the test as programtest.Skip does.
+// Browser returns the path of Chromium. If there is none, Browser skips the test as
+// programtest.Skip does.
 func Browser(t testing.TB) string {
 	t.Helper()
 	return programtest.Require(t, "chromium-headless-shell")
@@ -60,7 +62,7 @@ func Open(t testing.TB, srv *botapi.Server, look Look) *Page {
 func OpenURL(t testing.TB, url string, look Look) *Page {
 	t.Helper()
 	path := Browser(t)
-	dir, err := os.MkdirTemp("", "page") // short: a socket lies in it
+	dir, err := os.MkdirTemp("", "page") // short, because of the path of a socket
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
@@ -103,7 +105,7 @@ func (p *Page) Look(look Look) {
 		Width: look.Width, Height: look.Height, DeviceScaleFactor: look.Scale,
 	})
 	Call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		// Without motion nothing is seen half way between two looks.
+		// Without motion no state between two frames is seen.
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 	})
 }
@@ -166,8 +168,8 @@ func (p *Page) Press(name string) {
 	p.press(input.DispatchKeyEventParams{Key: name, Code: name, WindowsVirtualKeyCode: keyCodes[name]})
 }
 
-// press sends the key and its character as one event, like a keyboard: chromedp's own key actions send two, and the
-// character comes through although the page prevented the key.
+// press sends the key and its character as one event, like a keyboard: chromedp's own key actions
+// send two, and the character comes through although the page prevented the key.
 func (p *Page) press(key input.DispatchKeyEventParams) {
 	p.t.Helper()
 	key.Type = "keyDown"

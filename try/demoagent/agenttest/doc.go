@@ -1,5 +1,5 @@
-// Package agenttest runs an agent, the demo one or the real one, in a window of a private tmux server of
-// its own and plays the person in front of it.
+// Package agenttest runs an agent, the demo one or the real one, in a window of a private tmux
+// server and plays the person at its terminal.
 //
 // It is for tests of the agents themselves. Tests of ccbot use ccbot's own tmux package.
 package agenttest

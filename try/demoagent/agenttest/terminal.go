@@ -22,7 +22,7 @@ import (
 // Patience is how long something may take on a busy machine before a test calls it missing.
 const Patience = 2 * time.Minute
 
-// Spec says what runs in the window.
+// Spec describes the window's process.
 type Spec struct {
 	Argv []string
 	Env  []string // the whole environment; TMUX and TMUX_PANE are added
@@ -62,7 +62,8 @@ func Start(t testing.TB, spec Spec) *Terminal {
 	return w
 }
 
-// close hangs the agent up and waits for it and the server to be gone. After a failure the agent may ignore that.
+// close hangs the agent up and waits for it and the server to be gone. After a failure the agent
+// may ignore that.
 func (w *Terminal) close(server int) {
 	if w.t.Failed() {
 		return
@@ -137,8 +138,8 @@ func (w *Terminal) Screen() string {
 	return w.must("capture-pane", "-p", "-t", target)
 }
 
-// History is the screen with what was scrolled off it. tmux scrolls a dead pane by one line to say that
-// it is dead, so an error in the first line is found only here.
+// History is the screen with what was scrolled off it. tmux scrolls a dead pane by one line to say
+// that it is dead, so an error in the first line is found only here.
 func (w *Terminal) History() string {
 	w.t.Helper()
 	return w.must("capture-pane", "-p", "-S", "-", "-t", target)
@@ -164,7 +165,7 @@ func (w *Terminal) PID() int {
 	return pid
 }
 
-// WaitFor waits until the screen holds every text, and gives the screen.
+// WaitFor waits until the screen holds every text, and returns the screen.
 func (w *Terminal) WaitFor(texts ...string) string {
 	w.t.Helper()
 	screen := ""
@@ -183,8 +184,8 @@ func (w *Terminal) WaitFor(texts ...string) string {
 	return screen
 }
 
-// Answer waits for texts, lets the dialog settle and presses keys: the real CLI ignores Enter and digits
-// for some 50 ms after a dialog was drawn, and nothing on the screen tells when that is over.
+// Answer waits for texts and a pause, and presses keys: the real CLI ignores Enter and digits for
+// some 50 ms after a dialog was drawn, and the screen does not show the end of that time.
 func (w *Terminal) Answer(keys []string, texts ...string) {
 	w.t.Helper()
 	w.WaitFor(texts...)
@@ -192,7 +193,7 @@ func (w *Terminal) Answer(keys []string, texts ...string) {
 	w.Press(keys...)
 }
 
-// WaitDead waits for the end of the process and gives its exit status, or "signal N".
+// WaitDead waits for the end of the process and returns its exit status, or "signal N".
 func (w *Terminal) WaitDead() string {
 	w.t.Helper()
 	status := ""
@@ -203,8 +204,8 @@ func (w *Terminal) WaitDead() string {
 			status = "signal " + sig
 		}
 		if dead == "1" && strings.TrimSpace(rest) == "" {
-			// tmux 3.3a now and then misses the SIGCHLD: the process stays a zombie and the pane never
-			// gets its status. The end of any other child makes tmux collect them all.
+			// tmux 3.3a now and then misses the SIGCHLD: the process stays a zombie and the pane
+			// never gets its status. The end of any other child makes tmux collect them all.
 			w.must("run-shell", "true")
 			return false
 		}
