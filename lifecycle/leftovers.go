@@ -25,7 +25,9 @@ type ender struct {
 	Processes Processes
 	outcome   func(what string) // see Hears
 	patience  time.Duration     // see Config.KillGrace
-	noted     sync.Mutex        // guards r and save while several processes are being ended at the same time
+	// noted guards r and save while several processes are being ended at the same time. A check of such a
+	// process has a copy of r, and reads only r.ID, which never changes.
+	noted sync.Mutex
 }
 
 // noteEnded puts on disk what became of a session's leftovers.
@@ -115,33 +117,37 @@ func (w *ender) boundBefore() (alive []process.Identity, failures []Failure) {
 
 // proveLeftover returns a check that looks at all the evidence again, right before the signal.
 func (w *ender) proveLeftover(ctx context.Context) func(process.Process) error {
-	leftover := func(_ *evidence.Evidence, v process.Verdict) bool {
-		return evidence.StandingOf(*w.r, v) == evidence.Leftover
-	}
+	bound := slices.Clone(w.r.Bound)
+	writes := w.proveWriter(ctx, func(r session.Record, _ *evidence.Evidence, v process.Verdict) bool {
+		return evidence.StandingOf(r, v) == evidence.Leftover
+	})
 	return func(p process.Process) error {
-		if slices.Contains(w.r.Bound, p.Identity) {
+		if slices.Contains(bound, p.Identity) {
 			return w.guarded(ctx, p, process.GuardNoAgent) // the record saw it start
 		}
-		return w.proveWriter(ctx, p, leftover)
+		return writes(p)
 	}
 }
 
-// proveWriter says whether the process writes the conversation at this moment, is accepted by
+// proveWriter returns a check that a process writes the conversation at that moment, is accepted by
 // wanted, and is protected by nothing.
-func (w *ender) proveWriter(ctx context.Context, p process.Process, wanted func(*evidence.Evidence, process.Verdict) bool) error {
-	if err := w.guarded(ctx, p); err != nil {
-		return err
-	}
-	found, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
-	if err != nil {
-		return err
-	}
-	for _, v := range found.Verdicts {
-		if v.Process.Identity == p.Identity && v.Writer == process.Yes && wanted(found, v) {
-			return nil
+func (w *ender) proveWriter(ctx context.Context, wanted func(session.Record, *evidence.Evidence, process.Verdict) bool) func(process.Process) error {
+	r := w.r.Clone()
+	return func(p process.Process) error {
+		if err := w.guarded(ctx, p); err != nil {
+			return err
 		}
+		found, err := w.Evidence.Settled(ctx, r.ClaudeSessionID)
+		if err != nil {
+			return err
+		}
+		for _, v := range found.Verdicts {
+			if v.Process.Identity == p.Identity && v.Writer == process.Yes && wanted(r, found, v) {
+				return nil
+			}
+		}
+		return errors.New("it is not proven to write the session any more")
 	}
-	return errors.New("it is not proven to write the session any more")
 }
 
 // guarded returns the guard that spares a process. Spared are ccbot and its ancestors, tmux,

@@ -388,3 +388,26 @@ func TestP1_TwoRecordsOfOneConversationMakeOneWriter(t *testing.T) {
 		assert.False(t, refused.Writers[0].Endable())
 	})
 }
+
+// Several leftovers end at the same time: one is proven while the record is saved before the KILL of another.
+func TestLeftoverIsProvenDuringSave(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		one, other := w.leftover(777, r), w.leftover(778, r)
+		w.processes.startNow(901, []string{"make"}, below(one.PID))
+		r = w.get(r.ID)
+		e := w.work(&r, func() error { r.UpdatedAt, r.Binding.BoundAt = time.Now(), time.Now(); return nil }).ender
+		p, err := w.processes.Inspect(other.PID)
+		require.NoError(t, err)
+		seen, err := w.processes.Snapshot(w.ctx)
+		require.NoError(t, err)
+		prove, grace := e.proveLeftover(w.ctx), e.noting(one, seen)
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() { assert.NoError(t, prove(p)) })
+			wg.Go(func() { assert.NoError(t, grace.BeforeKill(w.ctx)) })
+		}
+		wg.Wait()
+		assert.Len(t, r.Below, 1)
+	})
+}

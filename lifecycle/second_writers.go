@@ -180,9 +180,7 @@ func (w *writers) toldElsewhere(fresh []process.Verdict) bool {
 // that is no longer what the person saw is spared.
 func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) (ended []Ending, err error) {
 	err = s.kit.do(ctx, id, func(w *work) error {
-		prove := func(p process.Process) error {
-			return w.ender.proveWriter(ctx, p, func(found *evidence.Evidence, v process.Verdict) bool { return !found.IsOwn(*w.r, v) })
-		}
+		prove := w.ender.proveWriter(ctx, func(r session.Record, found *evidence.Evidence, v process.Verdict) bool { return !found.IsOwn(r, v) })
 		ended, _ = w.ender.endWriting(ctx, who, prove)
 		_, _ = w.ender.endBelow(ctx) // the tools of these processes; a tool that stays is tried again at the session's end
 		w.r.Seconds = w.Evidence.Living(w.r.Seconds)

@@ -16,12 +16,12 @@ import (
 func (w *ender) noting(id process.Identity, seen process.Snapshot) process.Grace {
 	grace := w.grace()
 	grace.BeforeKill = func(ctx context.Context) error {
+		w.noted.Lock() // several processes may be ended at the same time
+		defer w.noted.Unlock()
 		below := w.below(seen, id)
 		if now, err := w.Processes.Snapshot(ctx); err == nil {
 			below = append(below, w.below(now, id)...)
 		}
-		w.noted.Lock() // several processes may be ended at the same time
-		defer w.noted.Unlock()
 		for _, one := range below {
 			if tool := (session.Tool{Process: one, Of: id}); !slices.Contains(w.r.Below, tool) {
 				w.r.Below = append(w.r.Below, tool)
