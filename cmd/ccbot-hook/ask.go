@@ -6,13 +6,14 @@ import (
 	"ccbot/internal/hookwire"
 )
 
-// ask relays a permission request of a launch of ccbot's own and prints what a person decided. Whatever else comes,
-// nothing is printed: the dialog in the terminal stands.
+// ask relays a permission request of a launch of ccbot's own and prints what a person decided.
+// Whatever else comes, nothing is printed: the dialog in the terminal stands.
 func (h hook) ask(launch string, a hookwire.Ask) error {
 	if launch == "" {
 		return nil
 	}
-	// A person takes longer than the bound. Claude Code ends the hook with a signal when the dialog was left with Esc.
+	// A person takes longer than the bound. Claude Code ends the hook with a signal when the dialog
+	// was left with Esc.
 	h.outlive()
 	a.Received = h.now().UTC()
 	a.Launch = launch
@@ -23,7 +24,7 @@ func (h hook) ask(launch string, a hookwire.Ask) error {
 	if err != nil || answer.Decision == nil {
 		return err
 	}
-	// One write: half a decision must not stand there when the hook is killed.
+	// One write: half a decision must not be printed when the hook is killed.
 	_, err = h.stdout.Write(append(append([]byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":`),
 		answer.Decision...), "}}\n"...))
 	return err

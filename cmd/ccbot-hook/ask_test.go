@@ -61,7 +61,7 @@ func (b bot) next() (net.Conn, hookwire.Call) {
 	return conn, c
 }
 
-// waiting is a hook that runs beside the test.
+// waiting is a hook that runs during the test.
 type waiting struct {
 	t        *testing.T
 	cmd      *exec.Cmd
@@ -79,7 +79,7 @@ func (a agent) waits(t *testing.T) waiting {
 	return w
 }
 
-// ended waits for the end, with 0, and gives what was printed.
+// ended waits for the end, with 0, and returns the output.
 func (w waiting) ended() string {
 	w.t.Helper()
 	assert.NoError(w.t, w.cmd.Wait())
@@ -166,14 +166,16 @@ func testRestart(t *testing.T, a agent) {
 	require.NoError(t, conn.Close())
 }
 
-// testAgentGone kills the agent while the hook waits, and then the bot: nobody would read a decision any more.
+// testAgentGone kills the agent while the hook waits, and then the bot: a decision would have no
+// reader.
 func testAgentGone(t *testing.T, a agent) {
 	b := newBot(t, a.dir)
 	pid := filepath.Join(t.TempDir(), "pid")
 	processtest.EndAfterFailure(t, "CCBOT_TEST="+pid)
 	cmd := exec.Command(a.claude, "-c", `"$0" --dir "$1" & echo $! >"$2.new"; mv "$2.new" "$2"; wait`, a.hook, a.dir, pid)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "CCBOT_LAUNCH=" + launchID, "CCBOT_TEST=" + pid}
-	// A shell gives what runs in the background an empty stdin; a file behind another number is the way around.
+	// A shell starts background commands with an empty stdin; a file at another descriptor avoids
+	// that.
 	cmd.Args[2] = strings.Replace(cmd.Args[2], `"$1" &`, `"$1" <&3 &`, 1)
 	in := filepath.Join(t.TempDir(), "in")
 	require.NoError(t, os.WriteFile(in, []byte(request("ls")), 0o600))
@@ -224,7 +226,7 @@ func testToldEarly(t *testing.T, a agent) {
 	stdin, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	processtest.Start(t, cmd)
-	_, err = io.WriteString(stdin, strings.Repeat(" ", 1<<20)) // it reads by then, see testSignals
+	_, err = io.WriteString(stdin, strings.Repeat(" ", 1<<20)) // it is reading, see testSignals
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	_, err = io.WriteString(stdin, request("ls"))
@@ -293,7 +295,7 @@ func silentBot(t *testing.T, dir string) *atomic.Int64 {
 	return &calls
 }
 
-// testNobodyListens has the answer come when nobody reads the hook's output.
+// testNobodyListens lets the answer come while the hook's output has no reader.
 func testNobodyListens(t *testing.T, hook string) {
 	for name, to := range map[string]string{"closed": ">&-", "full": ">/dev/full", "a reader that left": "| :"} {
 		t.Run(name, func(t *testing.T) {
@@ -317,8 +319,8 @@ func testNobodyListens(t *testing.T, hook string) {
 	}
 }
 
-// testOthersDoNotWait runs every other event with a bot that would never answer: that each ends, and that none asked,
-// is the proof.
+// testOthersDoNotWait runs every other event with a bot that would never answer: that each ends,
+// and that none asked, is the proof.
 func testOthersDoNotWait(t *testing.T, a agent) {
 	calls := silentBot(t, a.dir)
 	for _, event := range []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd", "Notification", "PreToolUse"} {

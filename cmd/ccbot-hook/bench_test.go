@@ -13,15 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// leastRatio is how many times longer the Python hook takes at the least. On a quiet machine it is 20 to 30; on a busy one
-// the two suffer unequally, and this bench is to tell a hook that has become slow, not a bad hour.
+// leastRatio is the least factor by which the Python hook is slower. On a quiet machine it is 20 to
+// 30; on a busy one the two suffer unequally, and this benchmark must find a hook that has become
+// slow, not a busy machine.
 const leastRatio = 12
 
-// BenchmarkHook runs the whole process 500 times, as each prompt does, and tells the half and the 99th of a hundred in
-// milliseconds. In the same run, one call for every tenth, it starts what a hook written in Python does at the least
-// (testdata/peer_hook.py) and tells how many times longer that takes. That is a lower bound: it leaves out the script of
-// the package manager that finds the package, the package's own modules, which such a hook loads with it, the folders of
-// a virtual environment, and its log. Below leastRatio it fails; a time alone would say how busy the machine is.
+// BenchmarkHook runs the whole process 500 times, as each prompt does, and reports the median and
+// the 99th percentile in milliseconds. In the same run, one call for every tenth, it starts the
+// least that a hook written in Python does (testdata/peer_hook.py) and reports by which factor that
+// is slower. That is a lower bound: it leaves out the script of the package manager that finds the
+// package, the package's own modules, the folders of a virtual environment, and its log. Below
+// leastRatio it fails, because a time alone depends on the load of the machine.
 func BenchmarkHook(b *testing.B) {
 	const calls = 500
 	hook := build(b)
@@ -57,7 +59,8 @@ func BenchmarkHook(b *testing.B) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// timed is one process from its start to its end. Its stdin is a file, so that the bench copies nothing meanwhile.
+// timed runs one process from its start to its end. Its stdin is a file, so that the benchmark
+// copies nothing during the run.
 func timed(b *testing.B, in string, env []string, argv ...string) time.Duration {
 	stdin, err := os.Open(in)
 	require.NoError(b, err)
@@ -71,8 +74,8 @@ func timed(b *testing.B, in string, env []string, argv ...string) time.Duration 
 	return took
 }
 
-// peerHook is the command of the Python hook and its environment, a pane of a private tmux server; nil without Python
-// or tmux.
+// peerHook is the command of the Python hook and its environment, a pane of a private tmux server;
+// nil without Python or tmux.
 func peerHook(b *testing.B) (argv, env []string) {
 	// Asked for its own path, so that no version switcher's script is timed along.
 	python, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()

@@ -11,13 +11,14 @@ import (
 	"ccbot/internal/hookwire"
 )
 
-// bound is the longest life of a hook that waits for nobody. It is shorter than the timeout in the settings, after which
-// Claude Code would kill the hook and tell the person about it.
+// bound is the longest life of a hook that does not wait. It is shorter than the timeout in the
+// settings, after which Claude Code would kill the hook and show that to the person.
 const bound = 3 * time.Second
 
 func main() {
-	// A closing window hangs up its whole process group while SessionEnd is being noted. They are caught, not ignored:
-	// what was ignored cannot be made deadly again (signal.Reset leaves it), and stays ignored over an exec.
+	// A closing window hangs up its whole process group while SessionEnd is being noted. The
+	// signals are caught, not ignored: an ignored one cannot be made deadly again (signal.Reset
+	// leaves it), and stays ignored over an exec.
 	swallowed := make(chan os.Signal, 1)
 	signal.Notify(swallowed, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -29,21 +30,22 @@ func main() {
 	if o.status {
 		os.Exit(statusLine(o))
 	}
-	// Neither a read of stdin nor a write to a hanging disk can be called off, so the bound is the process's end.
+	// Neither a read of stdin nor a write to a hanging disk can be called off, so the bound is the
+	// process's end.
 	timer := time.AfterFunc(bound, func() { os.Exit(0) })
 	h := hook{options: o, stdin: os.Stdin, stdout: os.Stdout, getenv: os.Getenv, now: time.Now, outlive: func() {
 		timer.Stop()
 		signal.Stop(swallowed) // Stop waits for a signal that the process has and the channel has not yet; Reset does not
 		if len(swallowed) > 0 {
-			os.Exit(0) // it was told to end before it knew that it should
+			os.Exit(0) // the signal came before that was known
 		}
 	}}
 	quietly(h.run)
 	os.Exit(0)
 }
 
-// quietly runs f and keeps silent about its error or panic: an event that is lost costs ccbot a notice, while a hook
-// that complains costs the person their prompt.
+// quietly runs f and keeps silent about its error or panic: an event that is lost costs ccbot a
+// notice, while a hook that complains costs the person their prompt.
 func quietly(f func() error) {
 	defer func() { _ = recover() }()
 	_ = f()
@@ -78,7 +80,7 @@ func (h hook) run() error {
 	return nil
 }
 
-// note leaves the event behind, and the binding where the event tells one.
+// note writes the event, and the binding if the event has one.
 func (h hook) note(launch string, event hookwire.Event) error {
 	event.Received = h.now().UTC()
 	event.Launch = launch
@@ -86,10 +88,11 @@ func (h hook) note(launch string, event hookwire.Event) error {
 	event.Boot = hookwire.BootID()
 	event.TranscriptSize = sizeOf(event.TranscriptPath)
 	var err error
-	// Without a proven process the event still tells what happened in the launch; only the binding needs the process.
+	// Without a proven process the event is still useful for the launch; only the binding needs the
+	// process.
 	event.ClaudePID, event.ClaudeStart, err = hookwire.ClaudeProcess(h.getenv)
-	// These tell which session the process runs from now on. The others look back: at /clear a slow SessionEnd of the old
-	// session would undo what SessionStart of the new one has said.
+	// These name the session that the process runs from now on. The others look back: at /clear a
+	// slow SessionEnd of the old session would undo the SessionStart of the new one.
 	if err == nil && (event.Name == hookwire.SessionStart || event.Name == hookwire.UserPromptSubmit) {
 		quietly(func() error {
 			_, err := hookwire.WriteBinding(h.dir, hookwire.BindingOf(event))
@@ -109,12 +112,12 @@ type options struct {
 	installed bool
 	status    bool
 	rows      bool
-	wrap      string // the person's own status line command; "" is none
+	wrap      string // the person's status line command, or ""
 }
 
 // launchOf returns the launch that the hook belongs to, "" for a session that was started by hand.
-// The variable counts for the installed hook, and for launches of an older ccbot, whose command line
-// has no --launch.
+// The variable counts for the installed hook, and for launches of an older ccbot, whose command
+// line has no --launch.
 func (o options) launchOf(getenv func(string) string) string {
 	if o.launch != "" {
 		return o.launch

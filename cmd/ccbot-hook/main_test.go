@@ -56,8 +56,8 @@ func newAgent(t *testing.T, hook string) agent {
 	return a
 }
 
-// command is one run of the hook below the claude. What stands after the hook keeps the shell from becoming it, and
-// hands on its exit code.
+// command is one run of the hook below the claude. The exit after the hook keeps the shell from
+// becoming it, and passes on its exit code.
 func (a agent) command(script string, env ...string) *exec.Cmd {
 	if script == "" {
 		script = `"$0" --dir "$1"`
@@ -200,7 +200,7 @@ func testBadFolder(t *testing.T, hook string) {
 				require.NoError(t, os.WriteFile(filepath.Join(a.dir, name), nil, 0o600))
 			}
 		}},
-		// A file may not grow: what a full disk does, but for the number of the error.
+		// A file may not grow: the effect of a full disk, but with another error number.
 		{"full", `ulimit -f 0; "$0" --dir "$1"`, func(*testing.T, *agent) {}},
 	}
 	for _, tt := range tests {
@@ -319,7 +319,7 @@ func testSignals(t *testing.T, a agent) {
 	stdin, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	processtest.Start(t, cmd)
-	// A pipe does not hold so much space: once it is written, the hook is reading.
+	// A pipe does not hold that much: once it is written, the hook is reading.
 	_, err = io.WriteString(stdin, strings.Repeat(" ", 1<<20))
 	require.NoError(t, err)
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {

@@ -18,7 +18,7 @@ import (
 	"ccbot/internal/programtest"
 )
 
-// everyEvent is what a hook may be run for, an event that is none of ours included.
+// everyEvent lists the events that a hook may be run for, and one that ccbot does not use.
 func everyEvent() []string {
 	return []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd", "PermissionRequest", "Notification"}
 }
@@ -50,7 +50,8 @@ func TestP10_EveryEventInEveryBadPlace(t *testing.T) {
 		{name: "full", spoil: func(t *testing.T, a *agent) { mount(t, a.dir, "size=4k"); fill(t, a.dir) }},
 		{name: "no more names", spoil: func(t *testing.T, a *agent) { mount(t, a.dir, "nr_inodes=1") }},
 		{name: "files may not grow", script: `ulimit -f 0; "$0" --dir "$1"`},
-		// The runtime itself gives up there, and says so; the rest of the line in the settings is for that.
+		// The runtime itself gives up there with a message; the rest of the line in the settings
+		// handles that.
 		{name: "no more open files", script: `(ulimit -n 3; "$0" --dir "$1") >/dev/null 2>&1 || :`},
 		{name: "a socket that is a file", spoil: func(t *testing.T, a *agent) {
 			require.NoError(t, os.WriteFile(filepath.Join(a.dir, hookwire.SocketName), nil, 0o600))
@@ -92,8 +93,8 @@ func TestP10_EveryEventInEveryBadPlace(t *testing.T) {
 	}
 }
 
-// mount puts a small file system of its own on dir. Where that is not permitted the place is spoiled as well as can be:
-// by its permissions.
+// mount mounts a small file system on dir. If that is not permitted, it makes the folder read-only
+// instead.
 func mount(t *testing.T, dir, options string) {
 	t.Helper()
 	out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "ccbot-test", dir).CombinedOutput()
@@ -142,7 +143,8 @@ func (s server) do(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestP10_NamesThePane runs the hook in panes of real servers, started by hand, and asks tmux which they were.
+// TestP10_NamesThePane runs the hook in panes of real servers, started by hand, and asks tmux which
+// they were.
 func TestP10_NamesThePane(t *testing.T) {
 	programtest.Require(t, "tmux")
 	a := newAgent(t, build(t))

@@ -14,8 +14,8 @@ import (
 // notRun is a shell's exit code for a command that could not be started.
 const notRun = 127
 
-// statusLine notes the status line's JSON on stdin and then becomes the person's own command, as if Claude Code had
-// started that. It gives an exit code where there is none to become.
+// statusLine notes the status line's JSON on stdin and then becomes the person's own command, as if
+// Claude Code had started that. It returns an exit code if there is no such command.
 func statusLine(o options) int {
 	var in input
 	var once sync.Once
@@ -36,7 +36,7 @@ func statusLine(o options) int {
 	return 0
 }
 
-// record leaves the status of a launch of ccbot's own behind.
+// record writes the status of a launch of ccbot.
 func record(o options, data []byte, getenv func(string) string, now func() time.Time) error {
 	launch := o.launchOf(getenv)
 	if launch == "" || !isFolder(o.dir) {
@@ -52,9 +52,9 @@ func record(o options, data []byte, getenv func(string) string, now func() time.
 	return err
 }
 
-// recordOutput lets another process of this program keep what the person's command will print, and pass
-// it on. ccbot needs it to tell the status line from what else Claude Code draws below its prompt box.
-// The command itself stays this process. After an error stdout is as before.
+// recordOutput lets another process of this program keep what the person's command will print, and
+// pass it on. ccbot needs it to tell the status line from what else Claude Code draws below its
+// prompt box. The command itself stays this process. After an error stdout is as before.
 func recordOutput(o options, getenv func(string) string) error {
 	launch := o.launchOf(getenv)
 	if launch == "" || !isFolder(o.dir) {
@@ -90,8 +90,8 @@ func recordOutput(o options, getenv func(string) string) error {
 	return err
 }
 
-// passRows keeps an output of the person's command and then passes it on, so that it is kept before
-// Claude Code shows it. What is longer than hookwire.MaxRows is only passed on.
+// passRows stores an output of the person's command and then passes it on, so that it is stored
+// before Claude Code shows it. An output longer than hookwire.MaxRows is only passed on.
 func passRows(o options) error {
 	data, err := io.ReadAll(io.LimitReader(os.Stdin, hookwire.MaxRows+1))
 	if err == nil {
@@ -132,8 +132,8 @@ func (in *input) soFar() []byte {
 	return in.data
 }
 
-// become turns this process into the command, with stdin to read. Exit code, signals and output are the command's own,
-// and no second process waits for it. It returns only when that failed.
+// become turns this process into the command, with stdin to read. Exit code, signals and output are
+// the command's own, and no second process waits for it. It returns only when that failed.
 func become(command string, stdin []byte) error {
 	fd, err := piped(stdin)
 	if err != nil {
@@ -153,7 +153,7 @@ func become(command string, stdin []byte) error {
 	return syscall.Exec("/bin/sh", []string{"/bin/sh", "-c", command}, os.Environ())
 }
 
-// piped puts data into a pipe, which holds it while nobody reads yet.
+// piped puts data into a pipe, which holds it until it is read.
 func piped(data []byte) (fd int, err error) {
 	var ends [2]int
 	if err := syscall.Pipe(ends[:]); err != nil {

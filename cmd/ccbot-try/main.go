@@ -1,8 +1,10 @@
-// Ccbot-try is what `ccbot try` runs: a ccbot that people try in a browser, with a stand-in of Telegram, the demo agent for
-// Claude Code (called claude, it is that agent), a tmux server and a folder of its own.
+// Ccbot-try implements `ccbot try`: a ccbot that people try in a browser, with a stand-in of
+// Telegram, the demo agent for Claude Code (called claude, it is that agent), and a separate tmux
+// server and folder.
 //
-// It promises that the ccbot is the one that lies beside it, that a person's own settings of ccbot play no part, and that
-// nothing is left after Ctrl-C, unless --keep says so. It exits as the ccbot does, with 2 after wrong usage.
+// It promises that it runs the ccbot in its own folder, that a person's settings of ccbot play no
+// part, and that nothing is left after Ctrl-C without --keep. It exits as the ccbot does, with 2
+// after wrong usage.
 package main
 
 import (
@@ -93,7 +95,8 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// trial is a ccbot, or two, with everything of its own: Bot API, chat page, state folder, tmux server.
+// trial is one ccbot, or two, with a separate environment: Bot API, chat page, state folder, tmux
+// server.
 type trial struct {
 	agent   string
 	keep    bool
@@ -137,7 +140,7 @@ func (t *trial) makeBots() {
 	}
 }
 
-// wrong says what is wrong with the usage, "" if nothing is.
+// wrong returns the mistake in the usage, or "".
 func (t *trial) wrong(args []string) string {
 	_, missing := exec.LookPath("claude")
 	switch {
@@ -200,8 +203,8 @@ func (b *bot) start(ctx context.Context, g *errgroup.Group, environ []string, st
 // path is a path in the bot's folder.
 func (b *bot) path(name string) string { return filepath.Join(b.dir, b.folder, name) }
 
-// settings writes what the chats have chosen before the first start. Of two bots the first one is picked, so that a first
-// text has an answer.
+// settings writes what the chats have chosen before the first start. Of two bots the first one is
+// picked, so that a first text has an answer.
 func (b *bot) settings() error {
 	chats, err := conversation.Open(b.path("state/chats"), b.path("state/quarantine"), slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -222,7 +225,8 @@ func (b *bot) settings() error {
 	return b.demoFolder(chats)
 }
 
-// demoFolder makes the folder in which the private chat starts sessions, so that a first text is one tap from its answer.
+// demoFolder makes the folder in which the private chat starts sessions, so that a first text is
+// one tap from its answer.
 func (b *bot) demoFolder(chats *conversation.Store) error {
 	demo := b.path("demo")
 	if err := os.Mkdir(demo, 0o700); err != nil {
@@ -235,7 +239,7 @@ func (b *bot) demoFolder(chats *conversation.Store) error {
 	return chats.Set(b.api.PagePerson().ID(), func(s *conversation.Settings) { s.Dir = demo })
 }
 
-// run runs the ccbot that lies beside this program.
+// run runs the ccbot in the folder of this program.
 func (b *bot) run(ctx context.Context, environ []string, stderr io.Writer) error {
 	me, err := os.Executable()
 	if err != nil {
@@ -256,10 +260,11 @@ func (b *bot) run(ctx context.Context, environ []string, stderr io.Writer) error
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("ccbot: %w", err)
 	}
-	return context.Canceled // the ccbot was asked to stop, and the trial ends with it
+	return context.Canceled // the ccbot stopped as requested, and the trial ends with it
 }
 
-// settings are the beginnings of the names of ccbot's settings. A person's own are not the trial's, but for inherited.
+// settings are the beginnings of the names of ccbot's settings. A person's own are not the trial's,
+// but for inherited.
 var (
 	settings = []string{"TELEGRAM_", "ALLOWED_", "CCBOT_", "SHOW_", "TMUX_SESSION_NAME", "CLAUDE_COMMAND", "CLAUDE_FLAGS", "CLAUDE_CONFIG_DIR",
 		"KILL_", "IDLE_", "QUESTION_", "AGENT_ENV_", "ARCHIVE_", "STALE_", "RESUME_", "ORPHAN_", "VOICE_", "INBOX_", "LOG_", "METRICS_"}
@@ -270,7 +275,7 @@ var (
 func (b *bot) environ(environ []string, agent string) []string {
 	own := []string{"TELEGRAM_BOT_TOKEN=" + b.api.Token(), "TELEGRAM_API_URL=" + b.api.URL(), fmt.Sprint("ALLOWED_USERS=", b.api.PagePerson().ID()),
 		"CCBOT_DIR=" + b.path("state"), "CCBOT_TMUX_SOCKET=" + b.socket,
-		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"} // the words of the page's recording stand in its comment
+		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"} // its comment has the words
 	if b.topics == "group" {
 		own = append(own, fmt.Sprint("ALLOWED_CHATS=", forum))
 	}
@@ -294,7 +299,7 @@ func (b *bot) environ(environ []string, agent string) []string {
 	return append(all, own...)
 }
 
-// greet says where the chat is once the ccbot has come up.
+// greet prints the address of the chat once the ccbot has come up.
 func (t *trial) greet(ctx context.Context) {
 	api := t.bots[0].api
 	if _, err := api.WaitCall(ctx, func(botapi.Call) bool { return true }); err != nil {

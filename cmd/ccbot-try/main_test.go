@@ -56,8 +56,8 @@ func TestHelp(t *testing.T) {
 	assert.Empty(t, stderr.String())
 }
 
-// TestExitsAsCcbotDoes: the ccbot is the one beside the program, also where that is started through a link, and no
-// folder is left.
+// The program runs the ccbot in its own folder, even if it is started through a link, and leaves no
+// folder.
 func TestExitsAsCcbotDoes(t *testing.T) {
 	for _, tt := range []struct {
 		name, ccbot string
@@ -93,7 +93,8 @@ func TestExitsAsCcbotDoes(t *testing.T) {
 	}
 }
 
-// TestOwnSettingsPlayNoPart compares with the table of docs/configuration.md, which another test holds to the program.
+// TestOwnSettingsPlayNoPart compares with the table of docs/configuration.md, which another test
+// holds to the program.
 func TestOwnSettingsPlayNoPart(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"ccbot/i18n"
 )
 
-// errNotClean is for scripts; the receipt says what is left.
+// errNotClean is for scripts; the receipt lists what is left.
 var errNotClean = errors.New("not everything of the session is proven to have ended")
 
 // endCommand is a verb that ends a session: archive, or done.

@@ -18,7 +18,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// call is one call of ccbot: what it gets from outside, and what its flags say.
+// call is one call of ccbot: its environment, its outputs and its flags.
 type call struct {
 	environ        []string
 	stdout, stderr io.Writer
@@ -35,13 +35,13 @@ func (c *call) show(v any, print func(*terminal.Printer)) error {
 	})
 }
 
-// printing is a verb that prints JSON, too.
+// printing adds --json to a verb.
 func (c *call) printing(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// session opens the desk and finds the session that a person means, one that fits where any does.
+// session opens the Desk and finds the session that a person means, preferably a fitting one.
 func (c *call) session(what string, fits func(views.Session) bool) (d desk.Desk, r views.Session, err error) {
 	if d, err = desk.Open(c.environ, c.stderr); err == nil {
 		r, err = d.Find(what, fits)
@@ -49,7 +49,7 @@ func (c *call) session(what string, fits func(views.Session) bool) (d desk.Desk,
 	return d, r, err
 }
 
-// record opens the desk and finds the record that a person means, whole.
+// record opens the Desk and finds the whole record that a person means.
 func (c *call) record(what string) (d desk.Desk, r session.Record, err error) {
 	if d, err = desk.Open(c.environ, c.stderr); err == nil {
 		r, err = d.Record(what)
@@ -86,7 +86,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return exit.Usage(fmt.Errorf("unknown command or argument %q%s; see %s --help", args[0], meant, cmd.CommandPath()))
 }
 
-// flagError says what a flag takes in plain words, in place of Go's own.
+// flagError describes the values of a flag in plain words, in place of Go's own.
 func flagError(err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		takes := map[string]string{"int": "a number", "int64Slice": "numbers, with commas between them", "bool": "true or false"}
@@ -98,8 +98,8 @@ func flagError(err error) error {
 	return err
 }
 
-// someArgs wants what the verb's usage names: so many arguments, of which the first is not empty. hint is for who has
-// given another number.
+// someArgs requires the arguments in the verb's usage: least to most of them, the first not empty.
+// hint is for any other number.
 func someArgs(least, most int, what, hint string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most || args[0] == "" {

@@ -60,12 +60,13 @@ func attaching(c config.Config, environ []string, window tmux.WindowID) (argv, e
 	if inside, _, _ := strings.Cut(vars["TMUX"], ","); ownfile.Same(inside, socket) {
 		return append(argv, "switch-client", "-t", window.String()), environ
 	}
-	// tmux refuses to attach inside another server, unless it is not told of that one.
+	// tmux refuses to attach inside another server, unless TMUX is removed.
 	outside := slices.DeleteFunc(slices.Clone(environ), func(one string) bool { return strings.HasPrefix(one, "TMUX=") })
 	return append(argv, "attach-session", "-t", window.String()), outside
 }
 
-// windowOf finds the window in which a session's agent runs. The error says why there is none.
+// windowOf finds the window in which a session's agent runs. The error is the reason why it has
+// none.
 func windowOf(ctx context.Context, d desk.Desk, r session.Record) (tmux.WindowID, error) {
 	name := terminal.Printable(r.Name)
 	switch {

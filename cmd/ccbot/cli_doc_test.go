@@ -32,7 +32,7 @@ var printed = map[string]any{
 	"changes NAME --json": show.Changes{}, "changes NAME FILE --json": show.Patch{}, "usage --json": show.Usage{}, "config --json": []config.Setting{}, "import DIR --json": importer.Report{},
 }
 
-// TestTheDocumentHasAllJSON compares the fields of each example in docs/cli.md with those of the program.
+// TestCLIDocHasAllJSON compares the fields of each example in docs/cli.md with the program's.
 func TestTheDocumentHasAllJSON(t *testing.T) {
 	data, err := os.ReadFile("../../docs/cli.md")
 	require.NoError(t, err)

@@ -36,7 +36,7 @@ func (c *call) completionCommand(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return shells[args[0]](c.stdout) }}
 }
 
-// completeNames has the verbs that take a session complete its name.
+// completeNames adds completion of names to the verbs that take a session.
 func (c *call) completeNames(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if !strings.Contains(cmd.Use, " NAME|ID") {

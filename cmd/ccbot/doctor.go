@@ -47,7 +47,7 @@ func (c *call) examine(ctx context.Context, fix, strict bool) error {
 		report = doctor.Examine(ctx, w)
 		report.Fixed = fixed
 	}
-	if ctx.Err() != nil { // what did not answer until then is no fault
+	if ctx.Err() != nil { // an interrupted check is not a fault
 		return errors.New("interrupted")
 	}
 	if err := c.show(report, report.Print); err != nil {
@@ -62,7 +62,8 @@ func (c *call) examine(ctx context.Context, fix, strict bool) error {
 	return nil
 }
 
-// faults prints what doctor finds wrong at the end of a setup. It is an error if ccbot could not start.
+// faults prints what doctor finds wrong at the end of a setup. It is an error if ccbot could not
+// start.
 func faults(ctx context.Context, c *call) error {
 	w, err := c.doctorsWorld(ctx)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// TestP9_DoctorUsesNothingThatAnotherMayHaveWritten: others who may write the settings could have named a program to
-// run and a server to send the token to.
+// TestP9_DoctorUsesNothingThatAnotherMayHaveWritten: others who may write the settings could have
+// named a program to run and a server to send the token to.
 func TestP9_DoctorUsesNothingThatAnotherMayHaveWritten(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
@@ -62,7 +62,7 @@ func TestDoctorLeavesTheHooksWhereTheSettingsAreWrong(t *testing.T) {
 	p := newPatient(t)
 	p.claude = p.root + "/.claude"
 	p.hooks(func(s string) string { return strings.ReplaceAll(s, p.root+"/bin/", p.root+"/gone/") })
-	require.NoError(t, os.Rename(p.root+"/claude", p.claude)) // where Claude Code has its own
+	require.NoError(t, os.Rename(p.root+"/claude", p.claude)) // Claude Code's folder
 	before, err := os.ReadFile(p.claude + "/settings.json")
 	require.NoError(t, err)
 	p.write("s/ccbot.env", "LANG=\"x\n", 0o600)

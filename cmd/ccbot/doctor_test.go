@@ -48,7 +48,7 @@ type patient struct {
 
 func newPatient(t *testing.T) *patient {
 	t.Helper()
-	root, err := os.MkdirTemp("", "dr") // short: a socket lies in it
+	root, err := os.MkdirTemp("", "dr") // short, because of the path of a socket
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(root)) })
 	p := &patient{t: t, root: root, state: root + "/s", claude: root + "/claude", tools: root + "/tools", me: root + "/bin/ccbot",
@@ -101,7 +101,7 @@ func (p *patient) write(name, text string, mode os.FileMode) (path string) {
 
 func (p *patient) script(name, text string) { p.write("tools/"+name, "#!/bin/sh\n"+text+"\n", 0o700) }
 
-// old makes a file that nobody works on any more.
+// old makes a file that is no longer in use.
 func (p *patient) old(name string) {
 	path := p.write(name, "{}", 0o600)
 	before := time.Now().Add(-2 * time.Hour)
@@ -180,7 +180,7 @@ func (p *patient) ccbot(code int, args ...string) (out, errs string) {
 	return stdout.String(), stderr.String()
 }
 
-// report is what the doctor says, without the limits of the kernel that the test runs on.
+// report returns the doctor's report, without the limits of the kernel that the test runs on.
 func (p *patient) report(code int, flags ...string) (r doctor.Report, faults map[doctor.Code]doctor.Finding) {
 	p.t.Helper()
 	out, _ := p.ccbot(code, append([]string{"doctor", "--json"}, flags...)...)
@@ -222,7 +222,8 @@ func TestDoctorFindsNothing(t *testing.T) {
 	p.ccbot(exit.Misuse, "doctor", "now")
 }
 
-// TestDoctorDoesNotGuess what settings that are wrong do not say: the default folder of Claude Code may be another one's.
+// TestDoctorDoesNotGuess what settings that are wrong do not say: the default folder of Claude Code
+// may be another one's.
 func TestDoctorDoesNotGuess(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
@@ -263,7 +264,7 @@ func TestBrokenLineIsOneFinding(t *testing.T) {
 	}
 }
 
-// TestDoctorContradictsNoSentence that says itself what mends a fault.
+// TestDoctorContradictsNoSentence: a sentence that contains its remedy gets no other one.
 func TestDoctorContradictsNoSentence(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
@@ -273,7 +274,7 @@ func TestDoctorContradictsNoSentence(t *testing.T) {
 	assert.Empty(t, faults["settings_wrong"].Fix)
 }
 
-// TestDoctorThatIsInterruptedReportsNoFault: what it had no time for is no fault of the network.
+// An interrupted check is not a fault of the network.
 func TestDoctorThatIsInterruptedReportsNoFault(t *testing.T) {
 	p := newPatient(t)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -287,7 +288,7 @@ func TestDoctorThatIsInterruptedReportsNoFault(t *testing.T) {
 	assert.Empty(t, out.String())
 }
 
-// TestDoctorWaitsForNoTelegram that asks for a pause: that is no fault.
+// A pause that Telegram asks for is not a fault.
 func TestDoctorWaitsForNoTelegram(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
@@ -307,7 +308,7 @@ type sickness struct {
 	mended bool
 }
 
-// TestDoctorFindsFaults and mends those that are safe to mend: a second look does not find them.
+// TestDoctorFindsFaults fixes the faults that are safe to fix: a second run does not find them.
 func TestDoctorFindsFaults(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]sickness{ofSettings, ofTheFolder, ofTheBot, ofTools, ofTheNetwork} {
@@ -486,8 +487,8 @@ func TestDoctorLeavesTheFolderOfABotAlone(t *testing.T) {
 	assert.FileExists(t, p.state+"/inbox/.1.json12345")
 }
 
-// TestDoctorLeavesWhatIsInUse: what is young may be under way, and a launch belongs to its session; where a record
-// cannot be read nobody knows whose a launch is.
+// A young file may be in use, and a launch belongs to its session; if a record is unreadable the
+// owner of a launch is unknown.
 func TestDoctorLeavesWhatIsInUse(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)

@@ -31,8 +31,7 @@ func planned(t *testing.T, dir string, args ...string) (code int, stdout string)
 	return code, stdout
 }
 
-// TestDryRunReadsLikeAPlan: a session of before the last reboot, and one whose time
-// is over.
+// TestDryRunReadsLikeAPlan: a session from before the last reboot, and an expired one.
 func TestDryRunReadsLikeAPlan(t *testing.T) {
 	ran := one(1, "api", func(r *session.Record) {
 		r.State, r.EndedAt = session.Running, time.Time{}
@@ -72,8 +71,8 @@ func TestDryRunReadsLikeAPlan(t *testing.T) {
 	assert.Empty(t, a.Backup)
 }
 
-// TestDryRunBesideABot: what that one holds is not attached to again, and a launch
-// of its own that is under way is not taken for one that came to nothing.
+// A dry run does not attach to a bot's sessions again, and does not take a launch under way for a
+// failed one.
 func TestDryRunBesideABot(t *testing.T) {
 	earlier := one(1, "earlier", func(r *session.Record) { r.State, r.StartedAt = session.Starting, time.Now().Add(-time.Hour) })
 	dir := stateWith(t, earlier)
@@ -117,7 +116,7 @@ func TestDryRunSaysWhatIsSetAside(t *testing.T) {
 	assert.Contains(t, out, "\n0 to change, 1 to set aside, 1 notice; nothing was changed\n")
 }
 
-// TestRestoreBringsBackARecord also lists what there is, and refuses beside a bot.
+// TestRestoreBringsBackARecord also lists the backups, and refuses while a bot runs.
 func TestRestoreBringsBackARecord(t *testing.T) {
 	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.EndedAt = time.Now() }))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}

@@ -34,8 +34,8 @@ func ccbot(environ []string, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// TestP8_ReadingVerbsChangeNothing holds the lock meanwhile, as a bot does, and has
-// in the folder what a start would put away.
+// TestP8_ReadingVerbsChangeNothing holds the lock, as a bot does, and has files in the folder that
+// a start would quarantine.
 func TestP8_ReadingVerbsChangeNothing(t *testing.T) {
 	dir := stateWith(t, one(1, "api"), one(2, "web", func(r *session.Record) { r.State = session.Running }))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sessions", idOf(3).String()+".json"), []byte(`{"version":`), 0o600))
@@ -62,7 +62,7 @@ func TestP8_ReadingVerbsChangeNothing(t *testing.T) {
 	}
 }
 
-// Where ccbot never was, there is nothing to see, and nothing is made.
+// Without a state folder there is nothing to read, and nothing is made.
 func TestReadingVerbsMakeNoFolder(t *testing.T) {
 	home := t.TempDir()
 	environ := []string{"HOME=" + home, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(home), "PATH=" + os.Getenv("PATH")}

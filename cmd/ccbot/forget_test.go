@@ -34,7 +34,7 @@ func saying(answer string, environ []string, args ...string) (said string, err e
 	return out.String(), err
 }
 
-// TestAnInterruptEndsWhatReads the input, of which nothing comes.
+// An interrupt ends a read of an input without data.
 func TestAnInterruptEndsWhatReads(t *testing.T) {
 	dir := stateWith(t, one(1, "api"), one(2, "web", func(r *session.Record) { r.State = session.Running }))
 	for _, args := range [][]string{{"forget", "api"}, {"archive", "web"}, {"new", "--prompt", "-"}, {"send-prompt", "web", "-"}} {
@@ -51,7 +51,7 @@ func TestAnInterruptEndsWhatReads(t *testing.T) {
 	}
 }
 
-// TestForgetAsksFirst, says what stays where, and does nothing without a yes.
+// forget lists the files that stay, and does nothing without a yes.
 func TestForgetAsksFirst(t *testing.T) {
 	conversation := filepath.Join(t.TempDir(), "y.jsonl")
 	r := one(1, "api", func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: conversation}} })
@@ -111,8 +111,8 @@ func finderToForget(t *testing.T, environ []string) func(what string) (session.R
 	}
 }
 
-// A record that has left by its age is meant by its whole name, and not one whose name begins so. What
-// is deleted without a question is named in full.
+// A record that was removed because of its age is found by its whole name only, not by a prefix. A
+// deletion without a question needs the full name.
 func TestForgetTakesNoBeginningForAName(t *testing.T) {
 	left, other := one(1, "api"), one(2, "api-2")
 	environ := machine(t, left, other)
@@ -131,8 +131,9 @@ func TestForgetTakesNoBeginningForAName(t *testing.T) {
 	assert.FileExists(t, recordOf(environ, other))
 }
 
-// A record that has left by its age is found by its id though its name is used again; by that name the
-// record that is there is meant. Where several have left, their ids are said in full: forget takes them so.
+// A record that was removed because of its age is found by its id even if its name is used again;
+// that name means the present record. If several were removed, the error lists their full ids,
+// which forget accepts.
 func TestForgetFindsWhatHasLeftBesideItsName(t *testing.T) {
 	left, gone, other, apart := one(1, "api"), one(2, "api"), one(3, "API"), one(4, "apart")
 	environ := machine(t, left, gone, other, apart)
@@ -172,7 +173,8 @@ func names(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// TestRecoverForgetsWhatItsDryRunSays, without a bot; it can be brought back, for the whole time again.
+// TestRecoverForgetsWhatItsDryRunSays, without a bot; it can be brought back, for the whole time
+// again.
 func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
 	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-91*24*time.Hour - time.Hour) })
 	young := one(2, "young", func(r *session.Record) { r.EndedAt = time.Now().Add(-time.Hour) })
@@ -192,7 +194,7 @@ func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
 	assert.FileExists(t, recordOf(environ, old))
 }
 
-// TestABackupBringsBackWhatWasDue for its whole time again, too.
+// A restored record stays for its whole time again.
 func TestABackupBringsBackWhatWasDue(t *testing.T) {
 	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-91 * 24 * time.Hour) })
 	environ := machine(t, old)

@@ -5,7 +5,7 @@ import (
 	"ccbot/internal/session/sessiontest"
 )
 
-// What most tests here need has shorter names.
+// Short names for common helpers.
 var (
 	one, idOf, noon          = sessiontest.Over, sessiontest.ID, sessiontest.Noon
 	stateWith, machine, tree = ccbottest.StateWith, ccbottest.Machine, ccbottest.Tree

@@ -15,8 +15,7 @@ import (
 	"ccbot/hooks"
 )
 
-// The errors of a status that is not all well give it its exit code; the lines that are printed
-// before them say what is wrong.
+// The errors of an incomplete status set its exit code; the lines before them describe the problem.
 var (
 	errHooksIncomplete = errors.New("the hooks are not all installed; `ccbot hooks install` mends that")
 	errHooksStuck      = errors.New("the hooks are not all installed, and `ccbot hooks install` cannot mend that as things are")

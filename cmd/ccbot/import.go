@@ -41,7 +41,7 @@ person for sessions without one, which are left out otherwise if ALLOWED_USERS h
 	return cmd
 }
 
-// importFormer makes the records, with yes, or only says what it would make.
+// importFormer makes the records, with yes, or only reports what it would make.
 func (c *call) importFormer(ctx context.Context, dir string, owner int64, yes bool) (report importer.Report, err error) {
 	all, err := importer.Read(dir)
 	if err != nil {

@@ -42,7 +42,7 @@ func (w formerWorld) write(name, text string) {
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.state, name), []byte(strings.ReplaceAll(text, "HOME", w.home)), 0o600))
 }
 
-// said writes a conversation, and gives its id.
+// said writes a conversation, and returns its id.
 func (w formerWorld) said(name string) string {
 	w.t.Helper()
 	return w.holds(uuid.NewSHA1(uuid.Nil, []byte(name)))
@@ -110,7 +110,7 @@ func TestImportMakesRecordsOnce(t *testing.T) {
 	assert.Len(t, w.records(), 2)
 }
 
-// TestImportOwner gets the sessions of which no person is known.
+// The owner gets the sessions without a known person.
 func TestImportOwner(t *testing.T) {
 	w := newFormer(t)
 	w.write("state.json", `{"sessions":{"a1":{"name":"hers","workdir":"HOME/shop","claude_session_id":"`+w.said("hers")+`"},

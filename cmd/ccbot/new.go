@@ -105,5 +105,5 @@ func given(ctx context.Context, text string, stdin io.Reader) (string, error) {
 	case strings.TrimSpace(string(data)) == "":
 		return " ", nil // it is blank, and not left out
 	}
-	return strings.TrimRight(string(data), "\r\n"), nil // the end of a file's last line is no part of its text
+	return strings.TrimRight(string(data), "\r\n"), nil // without the last line's end
 }

@@ -21,8 +21,8 @@ import (
 	"ccbot/recovery"
 )
 
-// restore brings back the records of a backup, or one record that was removed because of its age, or a whole
-// ccbot from a file. A running bot has the records in use, so this takes the lock.
+// restore brings back the records of a backup, or one record that was removed because of its age,
+// or a whole ccbot from a file. A running bot has the records in use, so this takes the lock.
 func (c *call) restore(ctx context.Context, name string) error {
 	settings, err := config.LoadForReading(c.environ)
 	if err != nil {
@@ -113,8 +113,8 @@ func renew(c config.Config, b recovery.Backup) (*session.Store, error) {
 	return d.Store, nil
 }
 
-// restoredText says which records came back and which did not. aside are the records that could not
-// be read afterwards.
+// restoredText lists the records that came back and those that did not. aside are the records that
+// were unreadable afterwards.
 func restoredText(wanted recovery.Backup, done recovery.Restored, aside []session.Aside) string {
 	lines := []string{fmt.Sprintf("restored: %s of backup %s; what was there before is in backup %s (%s)",
 		terminal.Several(wanted.Records, "record"), wanted.Name, done.Before.Name, terminal.Several(done.Before.Records, "record"))}

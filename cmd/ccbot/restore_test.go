@@ -12,8 +12,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// TestRestoreSaysWhatDidNotComeBack: records that the backup lacks, and those that
-// nobody can read.
+// The report lists records that the backup lacks, and unreadable ones.
 func TestRestoreSaysWhatDidNotComeBack(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
@@ -68,7 +67,8 @@ func TestABackupThatIsTornIsSaidToBe(t *testing.T) {
 	assert.Equal(t, []string{name + ".tar.gz"}, names(t, filepath.Join(dir, "backups")), "no backup is made of it")
 }
 
-// TestRestoreAsksWhichOfTwoIsMeant: a file in the folder of the call may have the name of a copy or of a session.
+// TestRestoreAsksWhichOfTwoIsMeant: a file in the folder of the call may have the name of a copy or
+// of a session.
 func TestRestoreAsksWhichOfTwoIsMeant(t *testing.T) {
 	dir := stateWith(t, one(1, "api"), one(2, "web"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}

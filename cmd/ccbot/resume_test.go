@@ -24,7 +24,7 @@ import (
 	"ccbot/internal/process"
 )
 
-// botThat answers the verbs as it is told to, whoever asks, until stop or the end of the test.
+// botThat answers the verbs of any caller by the function, until stop or the end of the test.
 func botThat(t *testing.T, dir string, answer func(ctx context.Context, c hookwire.Call) (any, error)) (stop func()) {
 	t.Helper()
 	table, err := process.NewTable()
@@ -62,7 +62,7 @@ func TestChangesGoThroughTheBot(t *testing.T) {
 	code, out, errs := ccbot(environ, "resume", "api")
 	assert.Equal(t, exit.OK, code, errs)
 	assert.Equal(t, "process 7 ended (term), verified gone\napi is back in /src; its chat goes on with it\nin a terminal: tmux attach\n", out)
-	chat = "" // of an earlier ccbot, too
+	chat = "" // also of an earlier ccbot
 	_, out, _ = ccbot(environ, "resume", "api")
 	assert.Contains(t, out, "api is back in /src; in the chat, choose it with /list\n")
 

@@ -16,9 +16,8 @@ import (
 	"ccbot/try/demoagent"
 )
 
-// TestMain lets scripts run this test binary as ccbot. No ccbot-hook lies
-// beside it, so no script gets past its configuration: nothing of a real bot
-// is started.
+// TestMain lets scripts run this test binary as ccbot. Its folder has no ccbot-hook, so no script
+// gets past its configuration: nothing of a real bot is started.
 func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // with 002 the folders of a test could be written by the group
 	testscript.Main(m, map[string]func(){"ccbot": main, "claude": func() {
@@ -26,11 +25,12 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// endsAtOnce is for this binary as a program: the race detector waits for a second at the end of each.
+// endsAtOnce is for this binary as a program: the race detector waits for a second at the end of
+// each.
 const endsAtOnce = "GORACE=atexit_sleep_ms=0"
 
-// installed is ccbot as a file with its other binaries beside it, run as a process of
-// its own. It gives all that was said.
+// installed returns a function that runs ccbot, from a folder with its other binaries, as a
+// separate process, and returns its output.
 func installed(t *testing.T) func(t *testing.T, environ []string, code int, args ...string) (said string) {
 	t.Helper()
 	me, err := os.Executable()
@@ -89,7 +89,8 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// TestTryIsTheProgramBeside: it takes the place of ccbot, with all arguments, the environment and its exit code.
+// TestTryIsTheProgramBeside: it takes the place of ccbot, with all arguments, the environment and
+// its exit code.
 func TestTryIsTheProgramBeside(t *testing.T) {
 	said := installed(t)(t, []string{"MINE=mine"}, 7, "try", "--agent", "claude", "--help", "now")
 	assert.Equal(t, "mine --agent claude --help now\n", said)

@@ -16,8 +16,8 @@ import (
 	"ccbot/internal/control"
 )
 
-// sendCommand asks the bot to send a file and prints the outcome in one line. The bot itself finds out
-// for which session the file is.
+// sendCommand asks the bot to send a file and prints the outcome in one line. The bot itself finds
+// out for which session the file is.
 func (c *call) sendCommand() *cobra.Command {
 	var caption string
 	cmd := &cobra.Command{Use: "send FILE", Args: someArgs(1, 1, "which file", " [--caption TEXT]; one file at a time: quote a name with blanks"),
@@ -48,7 +48,7 @@ send ten files a minute.`,
 	return cmd
 }
 
-// sendFailure says why a file was not sent.
+// sendFailure returns the reason why a file was not sent.
 func sendFailure(file, dir string, err error) error {
 	refusal := (*control.Refusal)(nil)
 	file = terminal.Printable(file)

@@ -98,8 +98,8 @@ func addLogs(c *call, verb func(use, short string, do func(s *service.Service, c
 }
 
 // installService makes ccbot a service that runs now. The service does not have the environment of
-// this shell: installService reads the settings as the service will find them, names what the service
-// would lack, and writes it into ccbot.env if write answers the question with yes.
+// this shell: installService reads the settings as the service will find them, names what the
+// service would lack, and writes it into ccbot.env if write answers the question with yes.
 func installService(ctx context.Context, s *service.Service, environ []string, force bool, write func(question string) (bool, error)) error {
 	bare := []string{"HOME=" + s.Program.Home, "PATH=" + s.Program.Path}
 	if s.Program.StateDir != "" {
@@ -122,8 +122,8 @@ func installService(ctx context.Context, s *service.Service, environ []string, f
 	return s.Install(ctx, force)
 }
 
-// writeLacking names the settings of this shell that a service lacks, and writes them into ccbot.env if
-// write answers the question with yes.
+// writeLacking names the settings of this shell that a service lacks, and writes them into
+// ccbot.env if write answers the question with yes.
 func writeLacking(out io.Writer, c config.Config, lacking map[string]string, write func(question string) (bool, error)) error {
 	if len(lacking) == 0 {
 		return nil
@@ -145,9 +145,9 @@ func writeLacking(out io.Writer, c config.Config, lacking map[string]string, wri
 	return err
 }
 
-// safePath takes the folders out of the service's PATH in which another user can put a program, and names them. It is an
-// error if claude, tmux, git or ccbot itself is in one of them, or behind a link that leads there: the service would not
-// find it, or would run another one.
+// safePath removes the folders from the service's PATH in which another user can put a program, and
+// names them. It is an error if claude, tmux, git or ccbot itself is in one of them, or reached by
+// a link in one: the service would not find it, or would run another one.
 func safePath(s *service.Service, c config.Config, environ []string) error {
 	for _, name := range []string{c.ClaudeCommand(), "tmux", "git", s.Program.Binary} {
 		program, err := exec.LookPath(name)
@@ -155,7 +155,7 @@ func safePath(s *service.Service, c config.Config, environ []string) error {
 		case errors.Is(err, exec.ErrDot):
 			return exit.Usage(fmt.Errorf("%s is in a folder of PATH that is not absolute, which the service would not find", name))
 		case err != nil:
-			continue // a start says so
+			continue // a start reports that
 		}
 		if program, err = filepath.Abs(program); err != nil {
 			return err
@@ -199,7 +199,8 @@ func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 		return nil, err
 	}
 	p.Path = statefolder.WithoutForeign(p.Path, foreign)
-	// The folder that a ccbot.env names is not the folder of that ccbot.env, which the service has to find.
+	// The folder that a ccbot.env names is not the folder of that ccbot.env, which the service has
+	// to find.
 	if dir := config.StateFolder(vars, c.Home); dir != filepath.Join(c.Home, ".ccbot") {
 		p.StateDir = dir
 	}

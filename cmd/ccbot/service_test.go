@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// installs runs ccbot service install, and gives what it says and the unit that it writes.
+// installs runs ccbot service install, and returns its output and the unit that it writes.
 func (d *operator) installs(more ...string) (said, unit string) {
 	d.t.Helper()
 	cmd := exec.Command(d.ccbot, "service", "install")
@@ -22,7 +22,8 @@ func (d *operator) installs(more ...string) (said, unit string) {
 	return string(out), string(data)
 }
 
-// TestTheServiceFindsItsSettings: ccbot.env may name another state folder, in which there is no ccbot.env.
+// TestTheServiceFindsItsSettings: ccbot.env may name another state folder, in which there is no
+// ccbot.env.
 func TestTheServiceFindsItsSettings(t *testing.T) {
 	d := newOperator(t)
 	d.writes("TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1\nTELEGRAM_API_URL=" + d.api.URL() + "\nCCBOT_DIR=~/elsewhere\n")
@@ -47,8 +48,8 @@ func TestTheServiceLacksWhatTheShellHas(t *testing.T) {
 	assert.NotContains(t, said, "29s")
 }
 
-// TestServiceGetsAgentVariables: install names the variables of agents that this shell sets, and writes
-// them into ccbot.env if asked, never into the unit.
+// TestServiceGetsAgentVariables: install names the variables of agents that this shell sets, and
+// writes them into ccbot.env if asked, never into the unit.
 func TestServiceGetsAgentVariables(t *testing.T) {
 	d := newOperator(t)
 	settings := "TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1\nTELEGRAM_API_URL=" + d.api.URL() + "\n"
@@ -80,7 +81,8 @@ func TestServiceGetsAgentVariables(t *testing.T) {
 	assert.NotContains(t, unit, "sesame")
 }
 
-// TestP9_TheServiceLeavesForeignFoldersOut of its PATH, and is not installed if git could be another user's.
+// TestP9_TheServiceLeavesForeignFoldersOut of its PATH, and is not installed if git could be
+// another user's.
 func TestP9_TheServiceLeavesForeignFoldersOut(t *testing.T) {
 	d := newOperator(t)
 	d.writes("TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1\nTELEGRAM_API_URL=" + d.api.URL() + "\n")

@@ -61,7 +61,7 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 	return cmd
 }
 
-// terminalOf returns the terminal of a person who can be asked, if standard input is one.
+// terminalOf returns a person's terminal, for questions, if standard input is one.
 func terminalOf(cmd *cobra.Command, out io.Writer) setup.Terminal {
 	at := setup.Terminal{Out: out}
 	if in, is := cmd.InOrStdin().(*os.File); is && term.IsTerminal(int(in.Fd())) {
@@ -127,7 +127,7 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err := s.Run(ctx); err != nil {
 		return c.Token.CleanError(statefolder.Error(c.Dir, err))
 	}
-	if _, err := config.Load(environ); err != nil { // what another line of ccbot.env is wrong about
+	if _, err := config.Load(environ); err != nil { // another line of ccbot.env is wrong
 		return fmt.Errorf("ccbot cannot start yet: %w", err)
 	}
 	if err := held.Close(); err != nil {

@@ -34,7 +34,7 @@ import (
 	"ccbot/try/botapi/botapitest"
 )
 
-// operator is a person at a terminal who sets up a bot, with a Telegram and a home of their own.
+// operator is a person at a terminal who sets up a bot, with a separate Telegram and home.
 type operator struct {
 	t          *testing.T
 	api        *botapi.Server
@@ -45,7 +45,7 @@ type operator struct {
 
 	mu   sync.Mutex
 	said bytes.Buffer
-	more chan struct{} // something was said
+	more chan struct{} // there is new output
 	seen int           // how much of it has been waited for
 }
 
@@ -182,7 +182,7 @@ func (d *operator) scans() (code string) {
 	return d.reads(`https://t\.me/ccbot_sandbox_bot\?start=([A-Za-z0-9_-]+)\s[^…]*Waiting…`)[1]
 }
 
-// settings are the lines of ccbot.env, which nobody else may read.
+// settings returns the lines of ccbot.env, which others may not read.
 func (d *operator) settings() string {
 	d.t.Helper()
 	info, err := os.Stat(d.file)
@@ -206,7 +206,7 @@ func (d *operator) tokenFile() string {
 	return path
 }
 
-// echoes says whether the terminal shows what is typed.
+// echoes reports whether the terminal shows input.
 func (d *operator) echoes() bool {
 	d.t.Helper()
 	stty := exec.Command("stty", "-a")
@@ -337,7 +337,8 @@ func TestP9_SetupAsksAndSaysHello(t *testing.T) {
 	assert.NotContains(t, d.all(), "Mallory")
 }
 
-// TestP9_SetupDropsATokenTypedAhead while the bot waits for a person, and asks its next question all the same.
+// TestP9_SetupDropsATokenTypedAhead while the bot waits for a person, and asks its next question
+// all the same.
 func TestP9_SetupDropsATokenTypedAhead(t *testing.T) {
 	d := newOperator(t)
 	me := d.api.Person(5, "Ann")
@@ -458,7 +459,7 @@ func TestP9_SetupRefuses(t *testing.T) {
 	}
 }
 
-// TestP9_SetupLetsNobodyInWhoWasNotSeen: what was typed before the question is no answer to it.
+// Input from before the question does not answer it.
 func TestP9_SetupLetsNobodyInWhoWasNotSeen(t *testing.T) {
 	d := newOperator(t)
 	d.start("--token-file", d.tokenFile())
@@ -473,7 +474,7 @@ func TestP9_SetupLetsNobodyInWhoWasNotSeen(t *testing.T) {
 	assert.NoFileExists(t, d.file)
 }
 
-// TestP9_SetupWithYesAsksNothing, not even for the token where somebody could type it.
+// TestP9_SetupWithYesAsksNothing: not even for the token, although it could be typed.
 func TestP9_SetupWithYesAsksNothing(t *testing.T) {
 	d := newOperator(t)
 	d.start("--yes", "--allow", "5")
@@ -482,7 +483,8 @@ func TestP9_SetupWithYesAsksNothing(t *testing.T) {
 	d.ends(2)
 }
 
-// TestP9_SetupKeepsWhatIsConfigured: the other lines of ccbot.env, the people, and what waits at Telegram for them.
+// TestP9_SetupKeepsWhatIsConfigured: the other lines of ccbot.env, the people, and what waits at
+// Telegram for them.
 func TestP9_SetupKeepsWhatIsConfigured(t *testing.T) {
 	d := newOperator(t)
 	d.writes("# mine\nexport TELEGRAM_BOT_TOKEN='" + d.api.Token() + "'\nALLOWED_USERS=5 # Ann\n\nLOG_LEVEL=warn\n")
@@ -619,8 +621,9 @@ func TestSetupEndsWithFaults(t *testing.T) {
 	}
 }
 
-// TestRestoredFolderRefusesAnotherBot: its chats name messages of the bot of the backup. Neither setup nor a start writes
-// anything there with the token of another bot, until a person has deleted the chats.
+// TestRestoredFolderRefusesAnotherBot: its chats name messages of the bot of the backup. Neither
+// setup nor a start writes anything there with the token of another bot, until a person has deleted
+// the chats.
 func TestRestoredFolderRefusesAnotherBot(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "b.tar.gz")
 	code, _, errs := ccbot(moving(t).environ, "backup", file)

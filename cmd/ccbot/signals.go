@@ -43,6 +43,6 @@ func hangups() (requests <-chan os.Signal) {
 	return c
 }
 
-// outliveLog has the process live on when nobody reads its log any more. SIGPIPE is caught, not ignored: what is ignored
-// stays ignored over an exec, in tmux and in the agents.
+// outliveLog keeps the process alive after the reader of its log has gone. SIGPIPE is caught, not
+// ignored: an ignored signal stays ignored over an exec, in tmux and in the agents.
 func outliveLog() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -14,8 +14,7 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 )
 
-// TestP9_TheWayToTheFolderIsLookedAt: who may write a folder above, or the one a
-// link lies in, puts another folder in its place.
+// A user who may write a parent folder, or the folder of a link, could replace the folder.
 func TestP9_TheWayToTheFolderIsLookedAt(t *testing.T) {
 	real, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -62,7 +61,8 @@ func TestP9_TheWayToTheFolderIsLookedAt(t *testing.T) {
 	refused(t, err, sharedMend)
 }
 
-// TestP9_WhatIsReadIsWhatWasLookedAt: a link before a ".." leads the kernel elsewhere than the words do.
+// TestP9_WhatIsReadIsWhatWasLookedAt: a link before a ".." leads the kernel elsewhere than the
+// words do.
 func TestP9_WhatIsReadIsWhatWasLookedAt(t *testing.T) {
 	real, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

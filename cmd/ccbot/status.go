@@ -27,7 +27,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// lastEvents is how many lines of the history are shown.
+// lastEvents is the number of lines of the history that are shown.
 const lastEvents = 5
 
 func (c *call) statusCommand() *cobra.Command {
@@ -52,8 +52,8 @@ its folder since it was started, who else has its conversation open, what waits,
 		}}
 }
 
-// botWarnings returns what is wrong with the running bot in the words of /health. It returns nil if no bot
-// answers this program.
+// botWarnings returns what is wrong with the running bot in the words of /health. It returns nil if
+// no bot answers this program.
 func botWarnings(ctx context.Context, d desk.Desk) []string {
 	figures, err := running.Figures(ctx, d.Dir)
 	if err != nil {
@@ -66,7 +66,8 @@ func botWarnings(ctx context.Context, d desk.Desk) []string {
 	return all
 }
 
-// see fills in what the agent of a live session does now. What the look does not show stays as it is recorded.
+// see fills in the present activity of a live session's agent. Facts that the look lacks stay as
+// recorded.
 func see(l *show.Session, r session.Record, look port.Look) {
 	known := lifecycle.Noted(r).At(time.Now())
 	more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works()) // the recorded phase is more exact: only the bot can see it

@@ -94,8 +94,8 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 	}
 }
 
-// TestP9_ChangesVerbStaysInFolder: it shows no file outside of the session's folder, none of ccbot's own, and nothing of
-// a session outside of CCBOT_ROOTS.
+// TestP9_ChangesVerbStaysInFolder: it shows no file outside of the session's folder, none of
+// ccbot's own, and nothing of a session outside of CCBOT_ROOTS.
 func TestP9_ChangesVerbStaysInFolder(t *testing.T) {
 	programtest.Require(t, "git")
 	top, commit := repository(t)
@@ -128,7 +128,8 @@ func TestP9_ChangesVerbStaysInFolder(t *testing.T) {
 	assert.Contains(t, errs, "is outside the allowed folders")
 }
 
-// TestStatusShowsAWriterOfWhichNobodyWasTold: it reads, and notes nowhere that the writer was shown.
+// TestStatusShowsAWriterOfWhichNobodyWasTold: it reads, and notes nowhere that the writer was
+// shown.
 func TestStatusShowsAWriterOfWhichNobodyWasTold(t *testing.T) {
 	r := one(1, "api", func(r *session.Record) { r.ClaudeSessionID = uuid.New() })
 	state := stateWith(t, r)
@@ -150,7 +151,8 @@ func TestStatusShowsAWriterOfWhichNobodyWasTold(t *testing.T) {
 	assert.True(t, got.Writers[0].Proven)
 }
 
-// TestStatusClaimsNothing of a session of which hardly anything is known, in a folder that is no repository.
+// TestStatusClaimsNothing: a session with hardly any known facts, in a folder outside of a
+// repository.
 func TestStatusClaimsNothing(t *testing.T) {
 	r := one(1, "web", func(r *session.Record) { r.Dir = t.TempDir() })
 	state := stateWith(t, r)

@@ -11,8 +11,8 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// tryCommand replaces this process by ccbot-try, which lies beside ccbot. It is a program of its
-// own so that no stand-in is a part of ccbot.
+// tryCommand replaces this process by ccbot-try, in ccbot's folder. It is a separate program so
+// that ccbot contains no stand-in.
 func (c *call) tryCommand() *cobra.Command {
 	start := func(args ...string) error {
 		me, err := desk.Program()

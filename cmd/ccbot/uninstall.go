@@ -107,8 +107,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// endSession ends one launch of a session, as `ccbot archive` does. An end that a kill has interrupted is continued by the
-// recovery before that, which tells its receipt to the chat.
+// endSession ends one launch of a session, as `ccbot archive` does. An end that a kill has
+// interrupted is continued by the recovery before that, which tells its receipt to the chat.
 func endSession(ctx context.Context, c *call, s uninstall.Session) (receipt string, err error) {
 	did, _, err := running.Ending.Make(ctx, c.environ, c.stderr, sessions.End{Session: s.ID, Launch: s.Launch, Final: views.Archived})
 	if err == nil {
@@ -122,7 +122,8 @@ func endSession(ctx context.Context, c *call, s uninstall.Session) (receipt stri
 	return "", err
 }
 
-// completions are the files that `ccbot completion --help` proposes, and where zsh looks by default.
+// completions are the files that `ccbot completion --help` proposes, and where zsh looks by
+// default.
 func completions(c config.Config, environ []string, root *cobra.Command) (all []uninstall.Completion, err error) {
 	vars := env.ToMap(environ)
 	folder := func(name, fallback string) string {

@@ -11,7 +11,8 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// TestP9_UninstallRefusesFolderThatNoStartUses: a folder of ccbot's that is a link leads to files of others. Nothing changes.
+// TestP9_UninstallRefusesFolderThatNoStartUses: a folder of ccbot's that is a link leads to files
+// of others. Nothing changes.
 func TestP9_UninstallRefusesFolderThatNoStartUses(t *testing.T) {
 	dir, elsewhere := stateWith(t, one(1, "api")), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(elsewhere, "mine"), nil, 0o600))

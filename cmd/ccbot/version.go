@@ -21,7 +21,7 @@ import (
 )
 
 // version is set at build time, as "<<ccbot version v1.2.3>>", so that it is found in the program's
-// file; a plain `go build` gives the commit instead.
+// file; a plain `go build` uses the commit instead.
 var version string
 
 // commit is set at build time, with its day, as "0123456789ab of 2026-05-04".
@@ -78,7 +78,7 @@ func checkPublished(ctx context.Context, environ []string, stdout io.Writer) err
 	return cmp.Or(p.Err, newer)
 }
 
-// versionLine is what version and --version print.
+// versionLine is the output of version and --version.
 func versionLine() string {
 	return withCommit("ccbot "+versionText(), commit) + fmt.Sprintf(" %s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
@@ -101,10 +101,11 @@ func versionText() string {
 	return release.Built(info)
 }
 
-// errUnusable says that a release cannot take this program's place; the lines before it say why.
+// errUnusable is returned if a release cannot replace this program; the lines before it are the
+// reasons.
 var errUnusable = errors.New("the release cannot take the place of this ccbot")
 
-// errNewer gives a release that can take this program's place its exit code.
+// errNewer sets the exit code of a release that can replace this program.
 var errNewer = exit.Newer(errors.New("the release can take the place of this ccbot"))
 
 // checkRelease compares this program with a release.
@@ -150,7 +151,7 @@ func checkRelease(environ []string, name string, stdout io.Writer) error {
 	return newer
 }
 
-// ageOf says how old a release is, with the error that gives a newer one its exit code.
+// ageOf describes how old a release is, with the error that sets the exit code of a newer one.
 func ageOf(r release.Release) (string, error) {
 	order, known := release.Order(r.Version, versionText())
 	switch {
@@ -164,7 +165,7 @@ func ageOf(r release.Release) (string, error) {
 	return "the same", nil
 }
 
-// fitOf says whether a release fits the state folder, which has a version, or 0 for none.
+// fitOf reports whether a release fits the version of the state folder, or 0 for no folder.
 func fitOf(r release.Release, folder int) (string, bool) {
 	this, _ := release.Of([]byte(release.State))
 	switch {

@@ -16,7 +16,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestWhyTellsTheHistory of a session that went on elsewhere.
+// TestWhyTellsTheHistory: a session that continued elsewhere.
 func TestWhyTellsTheHistory(t *testing.T) {
 	source := one(1, "api", func(r *session.Record) {
 		r.State, r.Closed = session.Lost, session.ClosedTransferred

@@ -18,7 +18,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestResumeWithoutABot: what it says, and that the next start finds the session.
+// TestResumeWithoutABot checks the output, and that the next start finds the session.
 func TestResumeWithoutABot(t *testing.T) {
 	r := one(1, "api", func(r *session.Record) { r.Dir = t.TempDir() })
 	missing := one(2, "web", func(r *session.Record) { r.Dir = filepath.Join(t.TempDir(), "gone") })
@@ -42,8 +42,8 @@ func TestResumeWithoutABot(t *testing.T) {
 	assert.Contains(t, ccbot(t, environ, exit.Failure, "resume", "api"), "api is already open. In a terminal: tmux -L ")
 }
 
-// TestP8_RecoverWithoutABot: once more it has nothing to do, the chat hears of it
-// from the next start, and the records of before are there.
+// A second recovery has nothing to do, the next start reports to the chat, and the earlier records
+// are in a backup.
 func TestP8_RecoverWithoutABot(t *testing.T) {
 	r := one(1, "api", func(r *session.Record) { r.State, r.EndedAt = session.Running, r.EndedAt.AddDate(0, 0, -1) })
 	environ := machine(t, r)

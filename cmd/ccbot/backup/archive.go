@@ -72,7 +72,8 @@ const (
 	maxTotal   = 64 << 30
 )
 
-// ErrForeign is returned if a file is damaged, is not a backup, or has an entry that a backup cannot have.
+// ErrForeign is returned if a file is damaged, is not a backup, or has an entry that a backup
+// cannot have.
 var ErrForeign = errors.New("it is no backup that ccbot can restore")
 
 func foreign(format string, args ...any) error {
@@ -132,8 +133,8 @@ func walk(file io.ReadSeeker, each func(e entry, content io.Reader) error) error
 	return nil
 }
 
-// place returns the entry of a header, and notes its name. Names are compared as on a file system that
-// does not distinguish cases.
+// place returns the entry of a header, and notes its name. Names are compared as on a file system
+// that does not distinguish cases.
 func place(h *tar.Header, seen map[string]bool) (entry, error) {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
@@ -168,7 +169,7 @@ func place(h *tar.Header, seen map[string]bool) (entry, error) {
 	return entry{}, foreign("%.200q is no name of a backup's file", h.Name)
 }
 
-// contents describes a backup of which each file was checked.
+// contents describes a backup whose files were checked.
 type contents struct {
 	Manifest
 	settings map[string]string
@@ -246,7 +247,8 @@ func (c *contents) checkFile(e entry, data []byte) error {
 // inProjects returns the part of a conversation's path below the folder of all conversations.
 func inProjects(file string) string { return path.Join(path.Base(path.Dir(file)), path.Base(file)) }
 
-// isConversation reports whether a path below the folder of all conversations is one that a backup may have.
+// isConversation reports whether a path below the folder of all conversations is one that a backup
+// may have.
 func isConversation(inner string) bool {
 	return places[transcripts].name.MatchString("transcripts/" + inner)
 }

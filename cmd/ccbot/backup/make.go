@@ -36,8 +36,8 @@ type Made struct {
 	Without                            int      // sessions whose conversation is not there, if they were wanted
 }
 
-// Make writes a backup into a new file that only this user can read, and checks it as a restore does. After an error there
-// is no file; a kill leaves one that a restore refuses.
+// Make writes a backup into a new file that only this user can read, and checks it as a restore
+// does. After an error there is no file; a kill leaves one that a restore refuses.
 func Make(ctx context.Context, file string, s Source) (made Made, err error) {
 	out, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -98,7 +98,8 @@ func (w *writer) put(name string, data []byte) error {
 	return err
 }
 
-// chats copies what the chats remember. The list of groups that have moved stays: it is about messages.
+// chats copies what the chats remember. The list of groups that have moved stays: it is about
+// messages.
 func (w *writer) chats() error {
 	folder := spool.Folder{Path: filepath.Join(w.Dir, "chats"), MaxSize: places[chats].size}
 	names, err := list(folder)
@@ -170,7 +171,8 @@ func (w *writer) records() error {
 	return nil
 }
 
-// transcript copies one conversation up to its present size, because its agent may write meanwhile.
+// transcript copies one conversation up to its present size, because its agent may write at the
+// same time.
 func (w *writer) transcript(id uuid.UUID) error {
 	file, err := transcript.Find(w.Projects, id)
 	if errors.Is(err, fs.ErrNotExist) {

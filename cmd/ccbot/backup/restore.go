@@ -44,13 +44,15 @@ type Restored struct {
 	NoFolder                     []string // directories of sessions that are not on this machine
 }
 
-// ErrOtherBot is returned if the backup is of another bot: its chats name messages that this bot has not sent.
+// ErrOtherBot is returned if the backup is of another bot: its chats name messages that this bot
+// has not sent.
 var ErrOtherBot = errors.New("the backup is of another bot")
 
 // ErrSessions is returned if the folder has sessions.
 var ErrSessions = errors.New("this ccbot has sessions; a backup is restored into a ccbot without any")
 
-// Restore restores a backup. The sessions come last, all at once, so it can be called again after an error or a kill.
+// Restore restores a backup. The sessions come last, all at once, so it can be called again after
+// an error or a kill.
 func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err error) {
 	entries, err := disk.ReadDir(to.sessions())
 	switch {
@@ -123,8 +125,8 @@ func (t Target) reached(name string) {
 	}
 }
 
-// unpack writes chats and conversations where they belong, and the records into staged. It adds the folders that got a new
-// name to folders.
+// unpack writes chats and conversations where they belong, and the records into staged. It adds the
+// folders that got a new name to folders.
 func (t Target) unpack(ctx context.Context, file *os.File, staged spool.Folder, folders map[string]bool, done *Restored) error {
 	return walk(file, func(e entry, content io.Reader) error {
 		if ctx.Err() != nil {
@@ -223,8 +225,8 @@ func (t Target) writeSettings(all map[string]string, done *Restored) error {
 	return err
 }
 
-// arrived returns a record as it is on this machine: bound to nothing. A session that had not ended there is
-// lost here, and the next start asks about it.
+// arrived returns a record as it is on this machine: bound to nothing. A session that had not ended
+// there is lost here, and the next start asks about it.
 func (t Target) arrived(data []byte, from Manifest) ([]byte, error) {
 	var r session.Record
 	if err := json.Unmarshal(data, &r); err != nil {

@@ -52,8 +52,8 @@ func TestP8_KilledRestoreIsFinishedByTheNext(t *testing.T) {
 	assert.Equal(t, 11, kills, "six files, the settings, the two ids and two steps with the sessions")
 }
 
-// TestP8_FoldersAreSyncedBeforeSessions: after a power cut the sessions are there only with the rest, also if an earlier
-// restore was killed before it synced what it wrote.
+// TestP8_FoldersAreSyncedBeforeSessions: after a power cut the sessions are there only with the
+// rest, also if an earlier restore was killed before it synced what it wrote.
 func TestP8_FoldersAreSyncedBeforeSessions(t *testing.T) {
 	path, _ := backedUp(t)
 	for _, killed := range []bool{false, true} {

@@ -1,4 +1,5 @@
-// Package ccbottest makes the surroundings of a ccbot in a test: its folder, its tmux server and its socket.
+// Package ccbottest makes the surroundings of a ccbot in a test: its folder, its tmux server and
+// its socket.
 package ccbottest
 
 import (
@@ -26,10 +27,10 @@ import (
 	"ccbot/try/privatetmux"
 )
 
-// GoodToken has the form of a token and is nobody's.
+// GoodToken has the form of a token, but belongs to no bot.
 const (
 	GoodToken   = "123456789:AAsecretsecretsecretsecret"
-	TokenSecret = "AAsecret" // what no error may show
+	TokenSecret = "AAsecret" // must not be in an error
 )
 
 // Patience is how long something may take on a busy machine before a test calls it missing.
@@ -94,8 +95,8 @@ func Tree(t *testing.T, dir string) (lines []string) {
 
 var servers atomic.Int64
 
-// Machine is a ccbot's surroundings of its own, gone with the test: a state folder
-// with these records, a tmux server, and the demo agent for a Claude Code.
+// Machine returns a separate environment for a ccbot, gone with the test: a state folder with these
+// records, a tmux server, and the demo agent for a Claude Code.
 func Machine(t *testing.T, records ...session.Record) (environ []string) {
 	t.Helper()
 	programtest.Require(t, "tmux")
@@ -122,7 +123,7 @@ func Text(t *testing.T, path string) string {
 	return all.String()
 }
 
-// Refused wants all that ccbot says to be one sentence with the command that mends it.
+// Refused requires that the error is one sentence with the command that fixes it.
 func Refused(t *testing.T, err error, mend string) {
 	t.Helper()
 	require.ErrorContains(t, err, "`"+mend+"`")

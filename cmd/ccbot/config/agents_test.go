@@ -71,7 +71,7 @@ func TestP9_AgentVariablesAreRefused(t *testing.T) {
 	}
 }
 
-// TestAgentVariablesAreKnownSettings: a name for agents in ccbot.env is no unknown setting.
+// Names for agents in ccbot.env are not unknown settings.
 func TestAgentVariablesAreKnownSettings(t *testing.T) {
 	c, err := Load(withSettings(t, "AWS_PROFILE=a\nAGENT_ENV_X=1\nEDITOR=vi\n"))
 	require.NoError(t, err)

@@ -48,7 +48,7 @@ func oneOf(name, value string, values ...string) error {
 // ErrUnconfigured is returned if there is no token.
 var ErrUnconfigured = errors.New("TELEGRAM_BOT_TOKEN is missing: `ccbot setup` asks for the token from @BotFather, and for who may speak to the bot")
 
-// checkPeople requires a bot and somebody who may speak to it.
+// checkPeople requires a bot and at least one allowed person.
 func (c *Config) checkPeople() error {
 	switch {
 	case c.Token.Empty():
@@ -76,7 +76,7 @@ func (c *Config) CheckAPI() error {
 	return nil
 }
 
-// split gives the words of a setting as a shell would, without expanding anything but ~.
+// split splits a setting into words as a shell would, without expanding anything but ~.
 func split(name, text, home, instead string) (words []string, err error) {
 	env := &expand.Config{Env: expand.FuncEnviron(func(name string) string { return map[string]string{"HOME": home}[name] })}
 	for word, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
@@ -143,7 +143,7 @@ func (c *Config) checkPaths() error {
 		c.ClaudeSet = c.ClaudeDir
 	}
 	if c.Machine == "" {
-		c.Machine, _ = os.Hostname() // of which there is none only without a system
+		c.Machine, _ = os.Hostname() // fails only without a system
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (c *Config) checkResume() error {
 }
 
 // checkMetrics keeps the metrics away from other machines unless the person wants them there. A
-// host name is not looked up, because its address may be another one at the next look-up.
+// host name is not resolved, because its address may change before the next lookup.
 func (c *Config) checkMetrics() error {
 	if c.MetricsAddr == "" {
 		return nil

@@ -79,7 +79,7 @@ type Config struct {
 	VoiceWords  []string
 	RootFolders []string
 	ClaudeSet   string            // ClaudeDir if the person has set it, else empty
-	Unknown     map[string]string // names in the file that are no setting, and the nearest setting of each
+	Unknown     map[string]string // unknown names in the file, with the nearest setting
 	Agents      map[string]string // variables that agents get, in addition to PATH, HOME and CLAUDE_CONFIG_DIR
 }
 
@@ -128,8 +128,8 @@ func Load(environ []string) (Config, error) {
 		(*Config).checkWords, (*Config).checkAgents)
 }
 
-// LoadForReading is Load for a verb that needs to know the folders and the tmux server, but no token
-// and no list of people.
+// LoadForReading is Load for a verb that needs to know the folders and the tmux server, but no
+// token and no list of people.
 func LoadForReading(environ []string) (Config, error) {
 	return load(environ, (*Config).checkPaths, (*Config).checkTmux)
 }
@@ -214,10 +214,10 @@ func readSettings(file, real string) (map[string]string, error) {
 	if real == "" {
 		return make(map[string]string), nil
 	}
-	data, err := ownfile.Read(real, mostSettings, ownfile.Others) // whose it may be is judged by now
+	data, err := ownfile.Read(real, mostSettings, ownfile.Others) // the owner was checked above
 	path := (*fs.PathError)(nil)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // the file was removed since it was looked at
+	case errors.Is(err, fs.ErrNotExist): // the file was removed since the check
 		return make(map[string]string), nil
 	case errors.As(err, &path):
 		return nil, fmt.Errorf("%s cannot be read: %w", file, path.Err)
@@ -243,7 +243,7 @@ func junkLine(text string) int {
 	return 1
 }
 
-// unknownSettings are the names in the file that are no settings, and the nearest setting of each.
+// unknownSettings returns the unknown names in the file, with the nearest setting of each.
 func unknownSettings(merged, vars map[string]string) map[string]string {
 	unknown := make(map[string]string)
 	for name := range merged {
@@ -345,8 +345,8 @@ func (c Config) DifferingAgents(other Config) (names []string) {
 	return names
 }
 
-// Lacking returns the settings of the environment mine was read from that its has otherwise or lacks:
-// its is the configuration of a program without that environment.
+// Lacking returns the settings of the environment mine was read from that its has otherwise or
+// lacks: its is the configuration of a program without that environment.
 func Lacking(environ []string, mine, its Config) map[string]string {
 	vars, lacking := env.ToMap(environ), make(map[string]string)
 	for _, name := range mine.Differing(its, nil) {
@@ -387,7 +387,7 @@ func (c Config) TmuxCommand() string {
 // ClaudeCommand is Claude Code's command, with the home folder written out.
 func (c Config) ClaudeCommand() string { return expandHome(c.Claude, c.Home) }
 
-// ClaudeKeys is where Claude Code's keys are set up.
+// ClaudeKeys returns the files with the settings of Claude Code's keys.
 func (c Config) ClaudeKeys() claudekeys.Source {
 	return claudekeys.Source{ConfigDir: c.ClaudeDir, Managed: claudekeys.ManagedSettings,
 		State: filepath.Join(cmp.Or(c.ClaudeSet, c.Home), ".claude.json")}
@@ -401,10 +401,10 @@ func (c Config) KeysFault() health.Keys {
 	return health.Keys{}
 }
 
-// ProjectsDir is where Claude Code keeps its transcripts.
+// ProjectsDir returns the folder of Claude Code's transcripts.
 func (c Config) ProjectsDir() string { return filepath.Join(c.ClaudeDir, "projects") }
 
-// PresenceDir is where Claude Code says which of its processes are there.
+// PresenceDir returns the folder of Claude Code's presence files.
 func (c Config) PresenceDir() string { return filepath.Join(c.ClaudeDir, "sessions") }
 
 // Limits are the ages that recovery uses.

@@ -18,10 +18,10 @@ import (
 	"ccbot/internal/token"
 )
 
-// goodToken has the form of a token and is nobody's.
+// goodToken has the form of a token, but belongs to no bot.
 const (
 	goodToken   = "123456789:AAsecretsecretsecretsecret"
-	tokenSecret = "AAsecret" // what no error may show
+	tokenSecret = "AAsecret" // must not be in an error
 )
 
 // documented are the rows that docs/configuration.md must have, from the struct
@@ -54,7 +54,7 @@ func TestConfigurationIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/configuration.md")
 	require.NoError(t, err)
 	var rows []string
-	first, _, _ := strings.Cut(string(page), "\n## ") // the sections behind it have tables of their own
+	first, _, _ := strings.Cut(string(page), "\n## ") // the later sections have tables as well
 	for line := range strings.Lines(first) {
 		if strings.HasPrefix(line, "| `") {
 			rows = append(rows, strings.TrimSpace(line))
@@ -67,7 +67,7 @@ func TestConfigurationIsDocumented(t *testing.T) {
 	}
 }
 
-// environment is a good configuration in a home of its own, with changes.
+// set returns a good configuration in a separate home, with changes.
 func set(t *testing.T, changes ...string) []string {
 	t.Helper()
 	return append([]string{"HOME=" + t.TempDir(), "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"}, changes...)
@@ -164,8 +164,7 @@ func TestLoadConfig(t *testing.T) {
 	}
 }
 
-// TestP9_NoErrorShowsTheToken makes every mistake there is, also the one of
-// putting the token where it does not belong.
+// TestP9_NoErrorShowsTheToken makes every possible mistake, including a token in the wrong setting.
 func TestP9_NoErrorShowsTheToken(t *testing.T) {
 	for _, tt := range []struct{ name, change, names string }{
 		{"token missing", "TELEGRAM_BOT_TOKEN=", "TELEGRAM_BOT_TOKEN"},
@@ -301,12 +300,12 @@ func TestWhereTheFileIsWrong(t *testing.T) {
 	}
 }
 
-// An agent that acts unasked never goes on by itself.
+// An agent that acts without permission never continues by itself.
 func TestNothingGoesOnByItselfThatDoesNotAsk(t *testing.T) {
 	for _, bypass := range []string{"CCBOT_PERMISSION_MODE=bypass", "CLAUDE_FLAGS=--dangerously-skip-permissions", "CLAUDE_FLAGS=--permission-mode bypassPermissions"} {
 		_, err := Load(set(t, "CCBOT_RESUME_ON_START=continue", bypass))
 		require.Error(t, err, bypass)
-		if !strings.Contains(err.Error(), "root") { // who may not use that mode at all
+		if !strings.Contains(err.Error(), "root") { // root must not use that mode at all
 			assert.ErrorContains(t, err, "CCBOT_RESUME_ON_START=continue is for agents that ask")
 		}
 	}
@@ -338,7 +337,7 @@ func TestP9_MetricsForOthersAreMeant(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Who only reads needs neither token nor people; where things are it must know.
+// A reading verb needs neither token nor people, but the paths.
 func TestLoadForReading(t *testing.T) {
 	c, err := LoadForReading([]string{"HOME=" + t.TempDir(), "STALE_RUNNING_AFTER=7d"})
 	require.NoError(t, err)

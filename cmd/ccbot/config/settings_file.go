@@ -50,16 +50,17 @@ func WriteSettings(path string, changes map[string]string) (written bool, err er
 	return true, replace(real, data)
 }
 
-// replace gives a file another content.
+// replace replaces the content of a file.
 func replace(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	// A random number of renameio has about 18 digits; a date that a person puts behind the name has fewer than 15.
+	// A random number of renameio has about 18 digits; a date that a person appends to the name has
+	// fewer than 15.
 	cutShort := regexp.MustCompile(`^\.` + regexp.QuoteMeta(filepath.Base(path)) + `\d{15,19}$`)
-	for _, e := range entries { // what a run that was killed here has left, with the token in it
+	for _, e := range entries { // left by a killed run, with the token
 		info, err := e.Info()
 		if err != nil || !cutShort.MatchString(e.Name()) || !info.Mode().IsRegular() ||
 			time.Since(info.ModTime()) < underWay {
@@ -83,8 +84,8 @@ func replace(path string, data []byte) error {
 	return spool.SyncFolder(os.Open(dir))
 }
 
-// edited is the text of a settings file with some settings changed. Of a setting that stands there
-// more than once the last counts when the file is read, so one line is left of it.
+// edited returns the text of a settings file with some settings changed. If a setting occurs more
+// than once the last one counts when the file is read, so one line of it is kept.
 func edited(old []byte, changes map[string]string) ([]byte, error) {
 	before, err := statefolder.ParseSettings(string(old))
 	if err != nil {
@@ -112,8 +113,8 @@ func edited(old []byte, changes map[string]string) ([]byte, error) {
 // plainValue matches values that need no quotes.
 var plainValue = lazyregexp.New(`^[A-Za-z0-9_.,:/@%+=~-]*$`)
 
-// quoted returns a value as it is written in a settings file. Single quotes take no expansion; edited
-// refuses a value for which they are not enough.
+// quoted returns a value as it is written in a settings file. Single quotes take no expansion;
+// edited refuses a value for which they are not enough.
 func quoted(value string) string {
 	if plainValue.MatchString(value) {
 		return value
@@ -121,7 +122,7 @@ func quoted(value string) string {
 	return "'" + value + "'"
 }
 
-// withSetting puts a setting in the place of its line, or behind the last line.
+// withSetting replaces the line of a setting, or appends one.
 func withSetting(text, name, value string) string {
 	line := regexp.MustCompile(`^([ \t]*(?:export[ \t]+)?` + name + `[ \t]*[=:][ \t]*)[^\n]*?([ \t]+#[^\n"']*)?(\r?\n?)$`)
 	var b strings.Builder

@@ -53,7 +53,7 @@ func TestEdited(t *testing.T) {
 	}
 }
 
-// FuzzEdited: whatever stands in the file, it is changed exactly as it should be, or not at all.
+// Any file is changed exactly as it should be, or not at all.
 func FuzzEdited(f *testing.F) {
 	f.Add("export A='1'\nALLOWED_USERS=\"x # y\" # z\n")
 	f.Add("ALLOWED_USERS\nALLOWED_USERS: 1\r\n")
@@ -75,8 +75,8 @@ func FuzzEdited(f *testing.F) {
 	})
 }
 
-// TestP9_WriteSettings: what nobody else may read stays so, a link stays a link, and what a killed run left goes,
-// but no copy that a person has made.
+// A file that others may not read stays so, a link stays a link, and the remains of a killed run
+// are removed, but no copy that a person has made.
 func TestP9_WriteSettings(t *testing.T) {
 	dir := t.TempDir()
 	path, real := filepath.Join(dir, "ccbot.env"), filepath.Join(dir, "secrets", "real.env")

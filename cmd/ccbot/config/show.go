@@ -18,13 +18,13 @@ import (
 // Setting is one setting as `ccbot config --json` prints it.
 type Setting struct {
 	Name   string `json:"name"`
-	Value  string `json:"value"`          // "hidden", where it is a secret
+	Value  string `json:"value"`          // "hidden" for a secret
 	Source string `json:"source"`         // default, file or environment
 	Place  string `json:"file,omitempty"` // of the source "file"
 }
 
-// Settings returns all settings in the order of the documentation, and then the variables of agents that
-// are set. A setting that is wrong is an error, as for every verb.
+// Settings returns all settings in the order of the documentation, and then the variables of agents
+// that are set. A setting that is wrong is an error, as for every verb.
 func Settings(environ []string) (all []Setting, err error) {
 	if _, err := LoadForReading(environ); err != nil {
 		return nil, err
@@ -80,8 +80,9 @@ func shownSetting(name, value string) string {
 	return value
 }
 
-// IsPortable reports whether a backup for another machine may have a setting. It may have no token, no command line,
-// because that may contain a secret, no folder of one machine, and no value of several lines.
+// IsPortable reports whether a backup for another machine may have a setting. It may have no token,
+// no command line, because that may contain a secret, no folder of one machine, and no value of
+// several lines.
 func IsPortable(name, value string) bool {
 	switch name {
 	case tokenName, "CLAUDE_FLAGS", "VOICE_COMMAND", "CCBOT_DIR", "CCBOT_MACHINE", statefolder.ReadableVariable:
@@ -90,11 +91,11 @@ func IsPortable(name, value string) bool {
 	return slices.Contains(settingNames(), name) && !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' })
 }
 
-// shortestSecret is the length from which a value of a secret is looked for in other settings.
+// shortestSecret is the least length of a secret's value that is searched for in other settings.
 const shortestSecret = 6
 
-// Portable returns the settings of the settings file that a backup may have, and the names of the others that
-// are set there: secrets, settings that repeat one, and those that are not portable.
+// Portable returns the settings of the settings file that a backup may have, and the names of the
+// others that are set there: secrets, settings that repeat one, and those that are not portable.
 func Portable(environ []string) (values map[string]string, hidden []string, err error) {
 	vars := env.ToMap(environ)
 	merged, _, err := withFile(vars, vars["HOME"])

@@ -30,7 +30,7 @@ func spans() (names []string) {
 func TestOneSourceOfDurations(t *testing.T) {
 	names := spans()
 	require.Contains(t, names, "ARCHIVE_PURGE_AFTER")
-	forbidden := map[string][]string{ // what nobody but the file before it may have
+	forbidden := map[string][]string{ // allowed in the file before the colon only
 		"cmd/ccbot/config/config.go":    {"envDefault:", "`env:"},
 		"internal/timespan/timespan.go": {"ParseDuration", "spanForm", "time.Duration(s.", "time.Duration(c.", "* time.Hour + "},
 	}

@@ -9,7 +9,7 @@ import (
 	"ccbot/hooks"
 )
 
-// Program is the program's own file; its hook binary lies beside it.
+// Program returns the program's own file; its hook binary is in the same folder.
 func Program() (string, error) {
 	path, err := os.Executable()
 	if err == nil {

@@ -20,7 +20,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// Desk is what a verb that only looks knows, with or without a running bot.
+// Desk is the data of a reading verb, with or without a running bot.
 type Desk struct {
 	config.Config
 	Store *session.Store
@@ -30,7 +30,8 @@ type Desk struct {
 	log     *slog.Logger
 }
 
-// Open is the first step of every verb that only looks. It names the records that it cannot read on stderr.
+// Open is the first step of every verb that only looks. It names the records that it cannot read on
+// stderr.
 func Open(environ []string, stderr io.Writer) (Desk, error) {
 	c, err := config.LoadForReading(environ)
 	if err != nil {
@@ -50,8 +51,8 @@ func (d Desk) NameUnread(stderr io.Writer) {
 	}
 }
 
-// Of is Open with settings that were read before; the records that cannot be read are in its Store. Where none
-// can be read, all else is there. Its log goes to stderr.
+// Of is Open with settings that were read before; unreadable records are in its Store. If no record
+// is readable, the rest is still set. Its log goes to stderr.
 func Of(c config.Config, environ []string, stderr io.Writer) (d Desk, err error) {
 	d = Desk{Config: c, environ: environ, log: c.QuietLog(stderr)}
 	if d.Table, err = process.NewTable(); err != nil {
@@ -75,7 +76,7 @@ func (d Desk) Words() chat.Phrases {
 		Places: &host.Machine{Home: host.WithoutLinks(d.Home), Roots: d.RootFolders, Records: d.Store}}}
 }
 
-// Aside says why a record cannot be read.
+// Aside returns the reason why a record cannot be read.
 func Aside(a session.Aside) string {
 	if a.Newer {
 		return fmt.Sprintf("%s is of a newer ccbot and left alone: %s", a.File, a.Why)

@@ -47,9 +47,9 @@ func (d Desk) Record(what string) (session.Record, error) {
 	return d.Store.Whole(r.ID)
 }
 
-// Meant is the record that a person means, see package naming; Claude Code's id works, too. A
-// record whose conversation goes on in another record has lost its name to that record; its own id
-// still finds it.
+// Meant returns the record that a person means, see package naming; Claude Code's id works as well.
+// A record whose conversation continues in another record has lost its name to that record; its own
+// id still finds it.
 func Meant(records []session.Record, what string) (session.Record, error) {
 	return theOne(what, meant(records, what, HasName), naming.ShortID)
 }
@@ -59,11 +59,11 @@ func IsNamed(records []session.Record, what string) bool {
 	return len(meant(records, what, HasName)) > 0
 }
 
-// HasName says whether a record has its name still.
+// HasName reports whether a record still has its name.
 func HasName(r session.Record) bool { return !r.HandedOver() }
 
-// meant returns the records that a text may mean. If there are several, it returns those of them
-// that fit.
+// meant returns the records that a text may mean. If there are several, it returns only the fitting
+// ones.
 func meant(records []session.Record, what string, fits func(session.Record) bool) []session.Record {
 	named := func(r session.Record) naming.Named {
 		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID)}
@@ -71,11 +71,11 @@ func meant(records []session.Record, what string, fits func(session.Record) bool
 	return naming.Find(records, what, named, fits)
 }
 
-// mostListed is how many sessions a question lists: each line is one to read.
+// mostListed is the number of sessions that a question lists: each line is one to read.
 const mostListed = 10
 
-// theOne is the one record that is meant. If several are possible, the error lists the properties
-// that distinguish them.
+// theOne returns the only element. If several are possible, the error lists the properties that
+// distinguish them.
 func theOne(what string, found []session.Record, letters func(uuid.UUID) string) (session.Record, error) {
 	switch len(found) {
 	case 0:
@@ -91,7 +91,7 @@ func theOne(what string, found []session.Record, letters func(uuid.UUID) string)
 }
 
 // RecordToForget finds a session by its record, or by the copy of a record that was removed because
-// of its age. If a record and a copy have the same name, the record is meant. If several are
+// of its age. If a record and a copy have the same name, it returns the record. If several are
 // possible, it lists whole ids, which forget accepts.
 func (d Desk) RecordToForget(what string) (session.Record, error) {
 	all, broken := Backups(d.Dir).Purged()

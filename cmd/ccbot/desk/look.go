@@ -60,14 +60,14 @@ func (d Desk) Picture(ctx context.Context) (seen Picture) {
 	return seen
 }
 
-// Picture is the result of one look at tmux.
+// Picture is one snapshot of tmux.
 type Picture struct {
 	server tmux.ServerID
 	All    []tmux.Pane
-	Err    error // of the look
+	Err    error // of the snapshot
 }
 
-// Server is the server that was looked at.
+// Server returns the server of the snapshot.
 func (p Picture) Server(context.Context) (tmux.ServerID, error) { return p.server, p.Err }
 
 // Panes are all panes of that server.
@@ -91,7 +91,7 @@ func Sources(c config.Config, instance string, store *session.Store, table *proc
 		Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }}
 }
 
-// RefuseAgents refuses to go on below an agent, as the socket does.
+// RefuseAgents returns an error below an agent, as the socket does.
 func RefuseAgents(ctx context.Context, sources *evidence.Sources) error {
 	above, err := sources.AgentAbove(ctx, sources.Line(sources.Processes.Self().PID))
 	if err != nil {
@@ -126,7 +126,8 @@ func Git(environ []string) func(context.Context, string, string) (*git.State, *g
 // Moments are the remembered work trees of sessions.
 func Moments(dir string) host.Moments { return host.Moments{Dir: filepath.Join(dir, "changes")} }
 
-// Diffs are the changes of sessions, which git tells without secrets, as in Git. Git may write into the folder work.
+// Diffs are the changes of sessions, which git tells without secrets, as in Git. Git may write into
+// the folder work.
 func Diffs(c config.Config, records host.Records, environ []string, work string) host.Diffs {
 	return host.Diffs{Records: records, Roots: c.RootFolders, Moments: Moments(c.Dir), Own: Own(c),
 		Open: func(ctx context.Context, dir string, files git.Files) (*git.Tree, error) {
@@ -134,7 +135,7 @@ func Diffs(c config.Config, records host.Records, environ []string, work string)
 		}}
 }
 
-// Own names ccbot's own files. The file of settings may name another CCBOT_DIR than the folder it lies in.
+// Own names ccbot's own files. The file of settings may name another CCBOT_DIR than its folder.
 func Own(c config.Config) host.Own { return host.Own{Dir: c.Dir, Settings: c.File} }
 
 // Backups are the copies of the records that a recovery makes.
@@ -143,7 +144,7 @@ func Backups(dir string) recovery.Backups {
 }
 
 // Claude is the Claude Code that launches start. It gets no secret, not even its own, when it is
-// asked for its version.
+// run for its version.
 func Claude(c config.Config, environ []string, log *slog.Logger) *hooks.Binary {
 	env := append(environment.Server(environ), "DISABLE_AUTOUPDATER=1")
 	if c.ClaudeSet != "" {
@@ -161,7 +162,7 @@ func StartOf(table *process.Table) func(int) (uint64, error) {
 	}
 }
 
-// TmuxError says what a person can do about tmux.
+// TmuxError adds the remedy to an error of tmux.
 func TmuxError(c config.Config, err error) error {
 	switch {
 	case errors.Is(err, tmux.ErrNoTmux), errors.Is(err, tmux.ErrTooOld):

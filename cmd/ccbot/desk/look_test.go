@@ -11,7 +11,7 @@ import (
 	"ccbot/lifecycle"
 )
 
-// What a look is given has no method that could change anything.
+// The sources of a reading verb have no method that could change anything.
 func TestP2_ALookCanDoNothing(t *testing.T) {
 	c, seen, table := config.Config{Dir: t.TempDir()}, Picture{}, new(process.Table)
 	sources, observer := Sources(c, "", nil, table, seen.Panes, nil), Observer(c, seen, table, nil)

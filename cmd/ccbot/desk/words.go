@@ -14,8 +14,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// AsTheChatSays is an error in the sentence that the chat has for it. The zero session: the error is about none.
-// What nobody foresaw stays as it is.
+// AsTheChatSays returns an error with the chat's sentence for it. The zero session: the error is
+// about no session. An unforeseen error stays as it is.
 func AsTheChatSays(p chat.Phrases, r views.Session, err error) error {
 	switch e := refusal.In(err); {
 	case err == nil || e.Code == refusal.Internal:
@@ -26,7 +26,7 @@ func AsTheChatSays(p chat.Phrases, r views.Session, err error) error {
 	return control.Refuse(control.CodeRefused, InTerminal(p.Failure(r, err).Text.Text))
 }
 
-// chatCommand is a command of the chat that is a verb, too. What goes on behind it is a path.
+// chatCommand is a command of the chat that is also a verb. A longer word is a path.
 var chatCommand = lazyregexp.New(`(^|[ ,;(])/(new|list|resume|archive|done|history|changes|status|usage|why)([ ,;:)]|\.( |$)|$)`)
 
 // InTerminal names the verbs in place of the chat's commands.

@@ -47,9 +47,10 @@ func ForAgents(name string) bool {
 	return (prefixed || slices.Contains(AgentNames, name)) && !slices.Contains(agentUnset, name)
 }
 
-// OfAgents returns those of the variables that agents get, by the names under which agents get them.
-// An empty value means that the variable is not set. A variable with CustomPrefix wins over the same name without it. It is an error if a variable with
-// CustomPrefix names one that agents must not have, or one that ccbot sets itself.
+// OfAgents returns the variables that agents get, by the names under which agents get them. An
+// empty value means that the variable is not set. A variable with CustomPrefix wins over the same
+// name without it. It is an error if a variable with CustomPrefix names one that agents must not
+// have, or one that ccbot sets itself.
 func OfAgents(vars map[string]string) (map[string]string, error) {
 	agents := make(map[string]string)
 	for name, value := range vars {
@@ -89,14 +90,14 @@ func Agent(vars, agents map[string]string, configDir string) (set map[string]str
 	return set, append(slices.Clone(agentUnset), "CLAUDE_CONFIG_DIR")
 }
 
-// WithFolder puts a folder at the end of a PATH, so that its programs hide no others. The folder
-// gives the agent `ccbot send`.
+// WithFolder appends a folder to a PATH, so that its programs hide no others. The folder has the
+// `ccbot` of `ccbot send`.
 func WithFolder(path, folder string) string {
 	if slices.Contains(filepath.SplitList(path), folder) {
 		return path
 	}
 	if path == "" {
-		path = "/usr/local/bin:/usr/bin:/bin" // what a shell assumes without one
+		path = "/usr/local/bin:/usr/bin:/bin" // a shell's default
 	}
 	return path + string(filepath.ListSeparator) + folder
 }

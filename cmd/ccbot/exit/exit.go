@@ -26,7 +26,7 @@ var Meanings = [][2]string{
 // ErrRunning means that a live ccbot holds the lock.
 var ErrRunning = errors.New("another one is running")
 
-// coded is an error with an exit code of its own.
+// coded is an error with an exit code.
 type coded struct {
 	error
 	code int
@@ -37,7 +37,8 @@ func (e coded) Unwrap() error { return e.error }
 // Usage marks an error that goes away only after a change of usage or configuration.
 func Usage(err error) error { return coded{err, Misuse} }
 
-// Newer marks an error that is a piece of good news: there is a newer release, which can take this program's place.
+// Newer marks an error that is a piece of good news: there is a newer release, which can take this
+// program's place.
 func Newer(err error) error { return coded{err, Upgrade} }
 
 // Interrupt marks the error of a verb that a person interrupted.

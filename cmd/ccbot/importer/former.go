@@ -16,7 +16,7 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// Former is what this program uses of a session of the Python ccbot.
+// Former is a session of the Python ccbot, with the fields that are used here.
 type Former struct {
 	Name     string `json:"name"`
 	Window   string `json:"window_id"`
@@ -26,8 +26,8 @@ type Former struct {
 	person   int64  // 0: not known
 }
 
-// Read reads the sessions of the Python ccbot, in the order of their names. A window of session_map.json that
-// belongs to no session is a session, too.
+// Read reads the sessions of the Python ccbot, in the order of their names. A window of
+// session_map.json that belongs to no session is also a session.
 func Read(dir string) ([]Former, error) {
 	var state struct {
 		Sessions map[string]Former   `json:"sessions"`

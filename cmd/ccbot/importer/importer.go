@@ -19,31 +19,31 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// Importer is what the decisions need to know of this ccbot.
+// Importer holds the facts about this ccbot for the decisions.
 type Importer struct {
 	desk.Desk
 	Host    string
 	Sources *evidence.Sources
-	Owner   int64 // the person who gets sessions of which no person is known; 0: none
+	Owner   int64 // gets the sessions without a known person; 0: no person
 }
 
-// Session is one of the Python ccbot, and what becomes of it.
+// Session is a session of the Python ccbot, with the decision about it.
 type Session struct {
-	Name         string         `json:"name,omitempty"`        // of its record, where there is one
-	Former       string         `json:"former_name,omitempty"` // where the record has another
+	Name         string         `json:"name,omitempty"`        // of its record, if there is one
+	Former       string         `json:"former_name,omitempty"` // if the record has another
 	Dir          string         `json:"dir,omitempty"`
 	Conversation uuid.UUID      `json:"claude_session_id,omitzero"`
 	Left         string         `json:"left,omitempty"` // why there is no record
 	Record       session.Record `json:"-"`
 }
 
-// Report is what `ccbot import --json` prints.
+// Report is the output of `ccbot import --json`.
 type Report struct {
 	Made     bool      `json:"made"` // else the records would be made with --yes
 	Sessions []Session `json:"sessions"`
 }
 
-// Plan decides what becomes of each session.
+// Plan decides about each session.
 func (i Importer) Plan(ctx context.Context, all []Former, now time.Time) (r Report) {
 	known, taken := make(map[uuid.UUID]bool), make(map[string]bool)
 	for _, r := range i.Store.List() {
@@ -69,7 +69,7 @@ func (i Importer) Plan(ctx context.Context, all []Former, now time.Time) (r Repo
 	return r
 }
 
-// record makes the record of a session, or says why there is none.
+// record makes the record of a session, or returns the reason why it must not.
 func (i Importer) record(ctx context.Context, f Former, known map[uuid.UUID]bool, now time.Time) (r session.Record, why string) {
 	id, err := uuid.Parse(f.ClaudeID)
 	switch {
@@ -116,7 +116,7 @@ func (i Importer) record(ctx context.Context, f Former, known map[uuid.UUID]bool
 	return r, ""
 }
 
-// Records are those that are to be made.
+// Records returns the records to make.
 func (r Report) Records() (all []session.Record) {
 	for _, s := range r.Sessions {
 		if s.Left == "" {

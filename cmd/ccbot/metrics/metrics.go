@@ -39,7 +39,7 @@ type Metrics struct {
 	in       prometheus.Histogram
 	out      prometheus.Histogram
 	asked    prometheus.Counter
-	listener net.Listener // nil: nobody may read them
+	listener net.Listener // nil: disabled
 }
 
 // New makes the metrics; states counts the sessions at each reading.
@@ -102,7 +102,7 @@ func (m *Metrics) Forgot(state session.State, age time.Duration) {
 	m.purged.WithLabelValues(string(state)).Observe(age.Seconds())
 }
 
-// End counts a process that was to end, by the outcome.
+// End counts an attempt to end a process, by the outcome.
 func (m *Metrics) End(outcome string) { m.ended.WithLabelValues(outcome).Inc() }
 
 // Acted counts the actions of a recovery, also of one that was cut short.
@@ -116,7 +116,7 @@ func (m *Metrics) Acted(results []recovery.Result) {
 	}
 }
 
-// Listen opens METRICS_ADDR; empty: nobody reads the metrics.
+// Listen opens METRICS_ADDR; empty: metrics are disabled.
 func (m *Metrics) Listen(ctx context.Context, addr string) (err error) {
 	if addr != "" {
 		m.listener, err = Open(ctx, addr)

@@ -12,7 +12,8 @@ import (
 	"ccbot/bot/port/views"
 )
 
-// waySpans are the limits of how long messages take, in seconds: a prompt may wait behind a turn for long.
+// waySpans are the limits of how long messages take, in seconds: a prompt may wait long for the end
+// of a turn.
 var waySpans = []float64{0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200}
 
 // measureWays makes the metrics of messages on their way in and out.
@@ -25,14 +26,15 @@ func (m *Metrics) measureWays() {
 		Help: "Typed prompts that nothing proved to have arrived: a person was asked."})
 }
 
-// Shown notes that Telegram has a message whose line in a transcript has that time; zero: it comes from none.
+// Shown notes that Telegram has a message whose line in a transcript has that time; zero: it comes
+// from none.
 func (m *Metrics) Shown(written time.Time) {
 	if !written.IsZero() {
 		m.out.Observe(max(time.Since(written), 0).Seconds())
 	}
 }
 
-// News counts what the chat has been told of prompts.
+// News counts the news of prompts that the chat has received.
 type News struct {
 	Chat interface {
 		SessionNews(ctx context.Context, s views.Session, n news.News) error
@@ -61,7 +63,7 @@ func (c News) SessionNews(ctx context.Context, s views.Session, n news.News) err
 	return nil
 }
 
-// Measure adds what is measured at each reading; memory is that of the agents, in bytes.
+// Measure adds the measurements of each reading; memory returns the agents' memory, in bytes.
 func (m *Metrics) Measure(in *inbox.Store, out *outbox.Outbox, pulse *inbox.Pulse, memory func() uint64) {
 	for _, g := range []struct {
 		name, help string

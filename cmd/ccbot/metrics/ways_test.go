@@ -20,12 +20,13 @@ import (
 	"ccbot/internal/session"
 )
 
-// chatOf is a chat that hears news.
+// chatOf is a chat that receives news.
 type chatOf func(n news.News) error
 
 func (c chatOf) SessionNews(_ context.Context, _ views.Session, n news.News) error { return c(n) }
 
-// TestMessagesOnTheirWayAreMeasured counts a prompt once the chat was told, and measures at the reading what waits.
+// TestMessagesOnTheirWayAreMeasured counts a prompt once the chat was notified, and measures the
+// queues at the reading.
 func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 	store, err := inbox.OpenStore(filepath.Join(t.TempDir(), "inbox"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)

@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// Sum is what the list of checksums beside a file says of it.
+// Sum is the result of a comparison with the list of checksums.
 type Sum string
 
-// What a list may say.
+// The results of a comparison.
 const (
 	SumRight Sum = "right"
 	SumWrong Sum = "wrong"
 	SumNone  Sum = "not known: no SHA256SUMS beside the file has it"
 )
 
-// Checksum compares a file with SHA256SUMS beside it.
+// Checksum compares a file with SHA256SUMS in its folder.
 func Checksum(name string) (Sum, error) {
 	list, err := os.ReadFile(filepath.Join(filepath.Dir(name), "SHA256SUMS"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

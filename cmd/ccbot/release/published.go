@@ -16,8 +16,9 @@ import (
 // mostSums bounds the list of a release's files, in bytes.
 const mostSums = 1 << 20
 
-// Published returns the version and the address of the archive for a platform, such as "linux/amd64", of the release whose
-// folder is at an address. It reads SHA256SUMS there and nothing else. The address is https, or http of this machine.
+// Published returns the version and the address of the archive for a platform, such as
+// "linux/amd64", of the release whose folder is at an address. It reads SHA256SUMS there and
+// nothing else. The address is https, or http of this machine.
 func Published(ctx context.Context, client *http.Client, address, platform string) (version, archive string, err error) {
 	folder, err := url.Parse(strings.TrimRight(address, "/") + "/")
 	if err != nil || folder.Host == "" || folder.Scheme != "https" && !(folder.Scheme == "http" && loopback.IsHost(folder.Hostname())) {

@@ -18,7 +18,7 @@ import (
 	"ccbot/internal/lazyregexp"
 )
 
-// Release is what the marks of a program say.
+// Release holds the marks of a program.
 type Release struct {
 	Version  string // empty: the build was not given one
 	Platform string // such as "linux/amd64"
@@ -29,7 +29,7 @@ type Release struct {
 // Platform is that of this program.
 const Platform = runtime.GOOS + "/" + runtime.GOARCH
 
-// State is the mark of this program: the version of the state folder that it knows, and that of the
+// State is the mark of this program: the version of the state folder that it knows, and of the
 // records that it writes. A test compares the figures.
 const State = "<<ccbot folder 1 records 2 " + Platform + ">>"
 
@@ -62,7 +62,7 @@ const mostBytes = 256 << 20
 // errNone says that a file is something else.
 var errNone = errors.New("is no ccbot")
 
-// Find is the file that is meant: the file itself, or of a folder the program in it, or its only
+// Find returns the file for a name: the file itself, or of a folder the program in it, or its only
 // archive for a platform.
 func Find(name, goos, goarch string) (string, error) {
 	info, err := os.Stat(name)
@@ -93,7 +93,7 @@ func Read(name string) (Release, error) {
 	return r, nil
 }
 
-// Of is what the marks in a program say; ok: it is a ccbot.
+// Of returns the marks in a program; ok reports whether it is a ccbot.
 func Of(program []byte) (r Release, ok bool) {
 	found := stateMark.FindSubmatch(program)
 	if found == nil {
@@ -144,8 +144,8 @@ func bounded(r io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// Order compares two versions: below 0 where a is older. known is false where nothing says which is
-// newer: commits have no order.
+// Order compares two versions: below 0 if a is older. known is false if the order is unknown, as
+// for commits.
 func Order(a, b string) (order int, known bool) {
 	if a == b {
 		return 0, true
@@ -162,10 +162,10 @@ func Order(a, b string) (order int, known bool) {
 	return 0, false // such as two trees with changes that no commit has
 }
 
-// described matches a version, and what `git describe` says of a commit after one.
+// described matches a version, and the output of `git describe` for a commit after one.
 var described = lazyregexp.New(`^v?(\d+)\.(\d+)\.(\d+)(?:-rc\.?(\d+))?(?:-(\d+)-g[0-9a-f]+)?(?:-dirty)?$`)
 
-// parse gives the numbers of a version, nil where it has none. A candidate comes before its release.
+// parse returns the numbers of a version, nil if it has none. A candidate comes before its release.
 func parse(version string) (numbers []int) {
 	found := described.FindStringSubmatch(version)
 	if found == nil {

@@ -51,7 +51,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestAProgramIsReadAndNotRun: one that says what it is, stripped, as a file and in an archive.
+// A program with marks is recognised stripped, as a file and in an archive.
 func TestAProgramIsReadAndNotRun(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "cmd", "ccbot")

@@ -1,6 +1,7 @@
 // Package reply waits for what an agent answers to a prompt.
 //
-// It reads what lies on disk, like every verb that only looks: the prompt in the inbox, the record of the session, the
-// agent's presence file, and the transcript. The kernel says when one of these has changed, so nothing is polled, and it does not matter
-// who types the prompt, or whether that program is started anew meanwhile. Whoever stops waiting changes nothing.
+// It reads files, like every reading verb: the prompt in the inbox, the record of the session, the
+// agent's presence file, and the transcript. The kernel reports their changes, so nothing is
+// polled, and the wait does not depend on the program that types the prompt, or on its restart. A
+// wait that ends early changes nothing.
 package reply

@@ -20,7 +20,7 @@ func (w Waiter) Answer(ctx context.Context, id uuid.UUID, key string) (text stri
 	return text, err
 }
 
-// Beside runs parts for as long as fn takes.
+// Beside runs parts until fn returns.
 func Beside(ctx context.Context, fn func(context.Context) error, parts ...func(context.Context) error) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -53,7 +53,7 @@ func (p Patience) Bound(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithDeadline(ctx, p.Since.Add(p.Most))
 }
 
-// Wait waits with fn for a session. The prompt stays where it is when the wait ends early.
+// Wait waits with fn for a session. The prompt stays queued if the wait ends early.
 func (p Patience) Wait(ctx context.Context, name string, fn func(context.Context) error) error {
 	ctx, stop := p.Bound(ctx)
 	defer stop()

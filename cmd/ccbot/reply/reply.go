@@ -35,12 +35,14 @@ type Waiter struct {
 	Dir    string // ccbot's own
 	Claude string // Claude Code's folder
 	Watch  *watch.Watcher
-	// Ended waits for the end of an agent. nil: a bot looks after the agents, and their records say how they are.
+	// Ended waits for the end of an agent. If nil, a bot manages the agents, and their records have
+	// their state.
 	Ended func(ctx context.Context, agent process.Identity) error
 }
 
-// Wait gives the text with which an agent ends its turn about a prompt, as the agent wrote it. The error is a
-// sentence for a person where the turn has ended without one, or where a person has to do something first.
+// Wait returns the text with which an agent ends its turn about a prompt, as the agent wrote it.
+// The error is a sentence for a person if the turn has ended without a text, or if a person has to
+// act first.
 func (w Waiter) Wait(ctx context.Context, id uuid.UUID, key string) (text string, err error) {
 	err = w.until(ctx, id, key, func(now seen) (over bool, err error) {
 		text, over, err = now.outcome()
@@ -49,7 +51,8 @@ func (w Waiter) Wait(ctx context.Context, id uuid.UUID, key string) (text string
 	return text, err
 }
 
-// Typed waits until an agent has a prompt. The error is a sentence for a person where nobody knows when it will.
+// Typed waits until an agent has a prompt. The error is a sentence for a person if that time is
+// unknown.
 func (w Waiter) Typed(ctx context.Context, id uuid.UUID, key string) error {
 	return w.until(ctx, id, key, seen.typed)
 }
@@ -90,24 +93,25 @@ type looking struct {
 	answer  *transcript.Reply // nil: the prompt is not typed, or its transcript is not there yet
 	agent   process.Identity  // whose end and whose presence file are followed
 	idle    time.Time         // since when the agent is seen to do nothing after the prompt was finished; zero: it works
-	gone    atomic.Bool       // the agent has ended, and Ended has said so
+	gone    atomic.Bool       // the agent has ended, by Ended
 }
 
-// follow has a look taken when one of some files of a folder changes.
+// follow wakes the wait when one of some files of a folder changes.
 func (l *looking) follow(ctx context.Context, g *errgroup.Group, dir string, names ...string) {
 	folder := l.Watch.Watch(dir, func(name string, _ bool) bool { return slices.Contains(names, name) })
 	g.Go(func() error {
 		defer folder.Close()
 		for {
 			if _, err := folder.Wait(ctx); err != nil {
-				return nil // whoever waits is told by the context
+				return nil // the waiter's context has ended as well
 			}
 			pause.Poke(l.changed)
 		}
 	})
 }
 
-// look reads the record and how the agent is first: what the transcript has of a session that is over is all of it.
+// look reads the record and the agent's state first: the transcript of an ended session is then
+// complete.
 func (l *looking) look(ctx context.Context, g *errgroup.Group) (now seen, err error) {
 	if now.record, err = l.record(); err != nil {
 		return now, err
@@ -133,16 +137,16 @@ func (l *looking) look(ctx context.Context, g *errgroup.Group) (now seen, err er
 }
 
 const (
-	// settled is how long an agent is idle after a command until the command counts as done: what a command begins shows
-	// in the presence file and in the transcript a moment later.
+	// settled is how long an agent is idle after a command until the command counts as done: the
+	// effect of a command appears in the presence file and in the transcript a moment later.
 	settled = 2 * time.Second
-	// silent is how long an agent is idle after a prompt until no answer is expected: an Esc before the first word ends a
-	// turn, and the transcript says nothing of it.
+	// silent is how long an agent is idle after a prompt until no answer is expected: an Esc before
+	// the first word ends a turn without a trace in the transcript.
 	silent = 10 * time.Second
 )
 
-// lookAtAgent reads the agent's presence file. Without a bot nobody keeps the record's phase, and only the agent itself
-// says whether it asks for something.
+// lookAtAgent reads the agent's presence file. Without a bot the record's phase is stale, and only
+// the agent itself reports an open dialog.
 func (l *looking) lookAtAgent(ctx context.Context, g *errgroup.Group, now *seen) {
 	if l.Ended != nil {
 		now.record.Phase, now.record.PhaseWhat = "", ""
@@ -189,7 +193,8 @@ func (l *looking) lookAtAgent(ctx context.Context, g *errgroup.Group, now *seen)
 	}
 }
 
-// transcriptOf is the transcript of a conversation that had none when the prompt was typed; empty: it is not there.
+// transcriptOf is the transcript of a conversation that had none when the prompt was typed; empty:
+// it is not there.
 func (l *looking) transcriptOf(r session.Record, claude uuid.UUID) string {
 	for _, c := range slices.Backward(r.Cursors) {
 		if claude == uuid.Nil || filepath.Base(c.Path) == claude.String()+".jsonl" {
@@ -229,16 +234,17 @@ func (l *looking) read(folder, name string, into any) error {
 	return err
 }
 
-// seen is what one look has shown.
+// seen is the state that one read has found.
 type seen struct {
 	record   session.Record
 	entry    inbox.Entry
 	finished bool // the inbox has no more to do for the prompt
 	answer   transcript.Reply
-	// How the agent is, by the kernel and by its presence file. All zero: it works, or nothing is known.
-	gone bool          // it has ended; no bot says so in the record
-	asks bool          // a dialog is open; no bot says so in the record
-	idle time.Duration // it has done nothing for so long since the prompt was finished
+	// How the agent is, by the kernel and by its presence file. All zero: it works, or nothing is
+	// known.
+	gone bool          // it has ended; no bot updates the record
+	asks bool          // a dialog is open; no bot updates the record
+	idle time.Duration // idle time since the prompt was finished
 }
 
 // typed decides whether the agent has the prompt. It is pure.
@@ -252,7 +258,7 @@ func (s seen) typed() (over bool, err error) {
 	return over, err
 }
 
-// outcome decides whether a wait is over. It is pure.
+// outcome decides whether a wait has ended. It is pure.
 func (s seen) outcome() (text string, over bool, err error) {
 	name := s.record.Name
 	switch {

@@ -36,7 +36,7 @@ func TestOutcome(t *testing.T) {
 		name string
 		seen seen
 		text string
-		err  string // empty without a text: the wait goes on
+		err  string // empty without a text: the wait continues
 	}{
 		{"it waits in the queue", seen{record: running, entry: inbox.Entry{State: inbox.Held}}, "", ""},
 		{"it is typed", seen{record: running, entry: typed}, "", ""},
@@ -74,7 +74,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestTyped: without a bot a prompt is waited for until the agent has it, and not while the agent is busy.
+// TestTyped: without a bot a prompt is waited for until the agent has it, and not while the agent
+// is busy.
 func TestTyped(t *testing.T) {
 	running := session.Record{Name: "api", State: session.Running}
 	tests := []struct {
@@ -102,7 +103,8 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestWithoutABotTheAgentItselfSaysWhetherItAsks: the phase in the record is from the time of the last bot.
+// TestWithoutABotTheAgentItselfSaysWhetherItAsks: the phase in the record is from the time of the
+// last bot.
 func TestWithoutABotTheAgentItselfSaysWhetherItAsks(t *testing.T) {
 	room := watch.New(slog.New(slog.DiscardHandler))
 	go func() { _ = room.Run(t.Context()) }()

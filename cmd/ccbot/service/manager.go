@@ -15,10 +15,10 @@ import (
 	"ccbot/internal/pause"
 )
 
-// Runner runs a command and returns what it prints. An error says what went wrong in one line.
+// Runner runs a command and returns its output. An error describes the failure in one line.
 type Runner func(ctx context.Context, argv ...string) (out string, err error)
 
-// do runs a command of which only the error counts.
+// do runs a command for its error only.
 func (run Runner) do(ctx context.Context, argv ...string) error {
 	_, err := run(ctx, argv...)
 	return err
@@ -40,7 +40,7 @@ type manager interface {
 	restart(ctx context.Context, run Runner) error
 	logs(p Program, l Logs) ([]string, error)
 	look(ctx context.Context, run Runner, s *State)
-	byHand() string // what load does, for a person
+	byHand() string // load as a command, for a person
 }
 
 // systemd is the user's own manager.
@@ -81,7 +81,8 @@ func (systemd) unload(ctx context.Context, run Runner) error {
 }
 func (systemd) stop(ctx context.Context, run Runner) error { return systemctl(ctx, run, "stop", label) }
 func (systemd) restart(ctx context.Context, run Runner) error {
-	// Without this systemd refuses what has started too often. It fails where there is nothing to reset.
+	// Without this systemd refuses a service that has started too often. It fails if there is
+	// nothing to reset.
 	_ = systemctl(ctx, run, "reset-failed", label)
 	return systemctl(ctx, run, "restart", label)
 }
@@ -102,7 +103,8 @@ func (m systemd) look(ctx context.Context, run Runner, s *State) {
 	if n, err := strconv.Atoi(values["NRestarts"]); err == nil {
 		s.Restarts = &n
 	}
-	// The form without an option: --timestamp is not known before systemd 247, and its unix not before 251.
+	// The form without an option: --timestamp is not known before systemd 247, and its unix not
+	// before 251.
 	if at, err := time.Parse("Mon 2006-01-02 15:04:05 UTC", values["ActiveEnterTimestamp"]); err == nil {
 		s.Since = at
 	}
@@ -134,7 +136,7 @@ func firstMatch(re *lazyregexp.Regexp, text string) string {
 	return ""
 }
 
-// until says whether something becomes so in time. Service managers give no news: they are asked.
+// until polls so, and reports whether it becomes true in time: service managers send no events.
 func until(ctx context.Context, patience time.Duration, so func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -173,8 +175,8 @@ func (m launchd) answers(ctx context.Context, run Runner) error {
 	return run.do(ctx, "launchctl", "print", m.domain())
 }
 
-// load takes an agent of an older file out first: launchd reads a file only when it loads it. What is
-// loaded may rest, as after an end with the exit code 0.
+// load removes an agent of an older file first: launchd reads a file only when it loads it. A
+// loaded agent may rest, as after an end with the exit code 0.
 func (m launchd) load(ctx context.Context, run Runner, changed bool) error {
 	var now State
 	m.look(ctx, run, &now)
@@ -210,8 +212,8 @@ const notLoaded = "not loaded"
 // longestEnd is longer than the ExitTimeOut of the agent.
 const longestEnd = 40 * time.Second
 
-// unload returns once launchd has forgotten the agent: bootout may be back, even with an error, while
-// the agent still ends, and until then launchd loads no other one.
+// unload returns once launchd has forgotten the agent: bootout may be back, even with an error,
+// while the agent still ends, and until then launchd loads no other one.
 func (m launchd) unload(ctx context.Context, run Runner) error {
 	_, loaded, unknown := m.print(ctx, run)
 	if unknown == nil && !loaded {

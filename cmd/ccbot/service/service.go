@@ -22,7 +22,7 @@ import (
 type Service struct {
 	Program Program
 	Run     Runner
-	Out     io.Writer // what was done is said here
+	Out     io.Writer // for reports of the steps
 	manager manager
 }
 
@@ -42,7 +42,7 @@ func New(goos, units string, uid int, p Program, run Runner, out io.Writer) *Ser
 	return s
 }
 
-// State is how the service is.
+// State is the state of the service.
 type State struct {
 	Manager   string    `json:"manager"` // systemd or launchd
 	File      string    `json:"file"`
@@ -55,7 +55,7 @@ type State struct {
 	Active    bool      `json:"-"`
 	Known     *bool     `json:"active,omitempty"` // Active, where the manager has answered
 	State     string    `json:"state,omitempty"`  // in the manager's words
-	Says      string    `json:"says,omitempty"`   // what ccbot has told the manager
+	Says      string    `json:"says,omitempty"`   // ccbot's last report to the manager
 	Since     time.Time `json:"active_since,omitzero"`
 	PID       int       `json:"pid,omitempty"`
 	Restarts  *int      `json:"restarts,omitempty"` // launchd does not count them
@@ -63,7 +63,7 @@ type State struct {
 	Problem   string    `json:"problem,omitempty"`
 }
 
-// Look says how the service is. It changes nothing.
+// Look returns the state of the service. It is read-only.
 func (s *Service) Look(ctx context.Context) (State, error) {
 	m := s.manager
 	state := State{Manager: m.name(), File: m.file()}
@@ -91,8 +91,8 @@ func (s *Service) current(text string) bool {
 // errChanged says that the file is a person's.
 var errChanged = errors.New("it is not as `ccbot service install` wrote it, so it was left alone")
 
-// Install writes the file and makes the service run now and at each login. Where no service manager
-// answers, the file is written, and what is left to do is said.
+// Install writes the file and makes the service run now and at each login. If no service manager
+// answers, it writes the file and prints the remaining steps.
 func (s *Service) Install(ctx context.Context, force bool) error {
 	m := s.manager
 	if err := s.Program.check(); err != nil {
@@ -124,7 +124,7 @@ func (s *Service) Install(ctx context.Context, force bool) error {
 	return s.started(ctx, before, old != text)
 }
 
-// started says what came of an install.
+// started reports the result of an install.
 func (s *Service) started(ctx context.Context, before State, changed bool) error {
 	var now State
 	until(ctx, 2*time.Second, func(context.Context) bool { // launchd starts it a moment later
@@ -207,8 +207,8 @@ func (s *Service) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Stop stops the service until Restart, or until the next login (with lingering: the next start of the
-// machine); the agents live on.
+// Stop stops the service until Restart, or until the next login (with lingering: the next start of
+// the machine); the agents live on.
 func (s *Service) Stop(ctx context.Context) error {
 	if err := s.installed(); err != nil {
 		return err
@@ -221,7 +221,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	return err
 }
 
-// What is wrong with a service.
+// The errors about a service.
 var (
 	ErrNotInstalled = errors.New("ccbot is not installed as a service; `ccbot service install` does that")
 	ErrOff          = errors.New("the service does not run; `ccbot service restart` starts it, `ccbot service logs` says what happened")
@@ -254,7 +254,8 @@ func (s *Service) installed() error {
 // maxFile bounds the file of a service, also one of a person's.
 const maxFile = 1 << 20
 
-// read returns a file. A link to no file is there and has no text; so is a unit that systemctl has masked.
+// read returns a file. A link to no file is there and has no text; so is a unit that systemctl has
+// masked.
 func read(file string) (text string, there bool, err error) {
 	data, err := ownfile.Read(file, maxFile, ownfile.Links|ownfile.Others)
 	to, _ := os.Readlink(file)

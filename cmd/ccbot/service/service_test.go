@@ -14,15 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bench is a home with a service manager that answers as it is told.
+// bench is a home with a scripted service manager.
 type bench struct {
 	*Service
 	said  strings.Builder
 	ran   []string
 	fails string            // a command that begins so fails
-	ends  int               // looks for which launchd still has an agent that it was told to end
+	ends  int               // reads during which launchd still has an agent after bootout
 	gone  bool              // launchd does not have it
-	says  map[string]string // what commands that begin so print
+	says  map[string]string // outputs of commands, by their beginning
 }
 
 func newBench(t *testing.T, goos string) *bench {
@@ -51,7 +51,7 @@ func newBench(t *testing.T, goos string) *bench {
 	return b
 }
 
-// launchd is what launchd does with the agent.
+// launchd simulates launchd's effect on the agent.
 func (b *bench) launchd(line string) error {
 	const target = "gui/7/ccbot"
 	switch {
@@ -70,7 +70,7 @@ func (b *bench) launchd(line string) error {
 	return nil
 }
 
-// since gives the commands and the words after the last look, without the commands that only look.
+// since returns the new commands and output, without the commands that only read.
 func (b *bench) since() (ran []string, said string) {
 	for _, line := range b.ran {
 		if !strings.Contains(line, " show") && !strings.Contains(line, " print ") {
@@ -119,8 +119,8 @@ func TestInstallWithSystemd(t *testing.T) {
 	assert.True(t, state.Same && state.Current)
 }
 
-// TestUnitIsCurrentIfItFindsTheSamePrograms: another order of PATH, or a folder without a program that
-// ccbot needs, is no reason to install again.
+// TestUnitIsCurrentIfItFindsTheSamePrograms: another order of PATH, or a folder without a program
+// that ccbot needs, is no reason to install again.
 func TestUnitIsCurrentIfItFindsTheSamePrograms(t *testing.T) {
 	b := newBench(t, "linux")
 	one, two := filepath.Join(t.TempDir(), "a%b"), t.TempDir()
@@ -143,7 +143,7 @@ func TestUnitIsCurrentIfItFindsTheSamePrograms(t *testing.T) {
 	assert.False(t, state.Current, "this shell finds another claude first")
 }
 
-// TestAFileOfAPersonIsLeftAlone, and shown beside what install would write.
+// A person's file is left alone, and compared with the text that install would write.
 func TestAFileOfAPersonIsLeftAlone(t *testing.T) {
 	b := newBench(t, "linux")
 	mine := strings.Replace(Unit(b.Program), "RestartSec=5s", "RestartSec=50s", 1)
@@ -181,7 +181,7 @@ func TestALinkToNothingIsAPersonsFile(t *testing.T) {
 	}
 }
 
-// TestWithoutAManagerTheFileIsWritten, and what is left to run is said.
+// Install then prints the remaining commands.
 func TestWithoutAManagerTheFileIsWritten(t *testing.T) {
 	for goos, left := range map[string]string{"linux": "systemctl --user enable --now ccbot\n", "darwin": "launchctl bootstrap gui/7 "} {
 		b := newBench(t, goos)
@@ -222,7 +222,8 @@ func TestAServiceThatDoesNotRunIsNotSaidToRun(t *testing.T) {
 	})
 }
 
-// TestOldSystemdIsAsked: no option that it does not know, and a time of another zone is not taken for one of UTC.
+// TestOldSystemdIsAsked: no option that it does not know, and a time of another zone is not taken
+// for one of UTC.
 func TestOldSystemdIsAsked(t *testing.T) {
 	b := newBench(t, "linux")
 	require.NoError(t, b.Install(t.Context(), false))
@@ -284,7 +285,8 @@ func TestInstallWithLaunchd(t *testing.T) {
 	assert.Equal(t, []string{"launchctl kickstart -k gui/7/ccbot", "launchctl bootout gui/7/ccbot"}, ran)
 }
 
-// TestLaunchdIsWaitedFor: bootout is back before the agent has ended, and until then no other one can be loaded.
+// TestLaunchdIsWaitedFor: bootout is back before the agent has ended, and until then no other one
+// can be loaded.
 func TestLaunchdIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "darwin")
@@ -340,7 +342,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestAnotherProgramIsNamed, in a file of a person, too.
+// The other program is also named in a person's file.
 func TestAnotherProgramIsNamed(t *testing.T) {
 	for goos, odd := range map[string]string{"linux": `"/opt/<other>/ccbot" run`, "darwin": "/opt/<other>/ccbot"} {
 		b := newBench(t, goos)

@@ -14,7 +14,7 @@ import (
 	"ccbot/internal/lazyregexp"
 )
 
-// Program is what the service runs, and with what.
+// Program is the program that the service runs, with its environment.
 type Program struct {
 	Binary   string // absolute path of ccbot
 	Path     string // the whole PATH, literally
@@ -98,8 +98,8 @@ WantedBy=default.target
 `)
 }
 
-// PackageUnit returns the unit that a package installs for all users: its PATH has the folder of each user's own programs. A
-// unit that Install writes takes its place.
+// PackageUnit returns the unit that a package installs for all users: its PATH has the folder of
+// each user's own programs. A unit that Install writes takes its place.
 func PackageUnit(binary string) string {
 	const home = "/HOME" // unitWord would quote systemd's %h
 	text := Unit(Program{Binary: binary, Path: home + "/.local/bin:/usr/local/bin:/usr/bin:/bin"})
@@ -162,7 +162,7 @@ func Plist(p Program) string {
 // label is the name of the service.
 const label = "ccbot"
 
-// logFile is where launchd puts what ccbot logs.
+// logFile is the file in which launchd keeps ccbot's log.
 func logFile(p Program) string { return filepath.Join(p.Home, "Library", "Logs", "ccbot.log") }
 
 const noSum = "SUM"

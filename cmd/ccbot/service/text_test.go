@@ -104,7 +104,8 @@ func TestFilesNameStateFolder(t *testing.T) {
 	}
 }
 
-// TestPackageUnit compares the unit of a package with the one that Install writes: only the signature and PATH differ.
+// TestPackageUnit compares the unit of a package with the one that Install writes: only the
+// signature and PATH differ.
 func TestPackageUnit(t *testing.T) {
 	installed := Unit(Program{Binary: "/usr/bin/ccbot", Path: "/home/me/.local/bin:/usr/local/bin:/usr/bin:/bin"})
 	_, installed, _ = strings.Cut(installed, "\n")

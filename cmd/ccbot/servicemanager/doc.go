@@ -1,3 +1,3 @@
 // Package servicemanager reports ccbot's state to systemd. It promises that the watchdog is fed as
-// long as the polls go on, whether Telegram answers or not. It starts and ends nothing.
+// long as the polls continue, whether Telegram answers or not. It starts and ends nothing.
 package servicemanager

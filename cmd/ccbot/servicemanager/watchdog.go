@@ -15,11 +15,11 @@ import (
 )
 
 // Service reports ccbot's state to the service manager, if one has started ccbot and asks for it:
-// sd_notify(3). The watchdog is fed while the polls go on. A Telegram that does not answer is no
-// reason to be killed; a loop that is stuck is one.
+// sd_notify(3). The watchdog is fed while the polls continue. If Telegram does not answer, ccbot
+// must not be killed; if a loop is stuck, it must.
 type Service struct {
 	notify func(state string) error // nil: no service manager asks for it
-	every  time.Duration            // between two looks
+	every  time.Duration            // between two reports
 	fed    bool                     // the manager ends ccbot unless it is fed
 	Pulse  *inbox.Pulse
 	log    *slog.Logger
@@ -27,7 +27,7 @@ type Service struct {
 	stuck  bool                   // the stuck loop was logged
 }
 
-// statusEvery is how often the status is updated when there is no watchdog to feed.
+// statusEvery is the interval between updates of the status when there is no watchdog to feed.
 const statusEvery = 30 * time.Second
 
 // New reads from the environment whether a service manager asks for reports, and which ones.
@@ -67,7 +67,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// look feeds the watchdog, if the polls go on. That it is no longer fed is logged once.
+// look feeds the watchdog, if the polls continue. That it is no longer fed is logged once.
 func (s *Service) look(now time.Time) {
 	name := s.name.Load()
 	if name == nil {
@@ -85,7 +85,7 @@ func (s *Service) look(now time.Time) {
 	s.say(state, statusOf(*name, goesOn, failing, s.Pulse.UnknownToken()))
 }
 
-// statusOf is what the manager shows of ccbot.
+// statusOf returns the manager's status line of ccbot.
 func statusOf(name string, goesOn, failing, unknownToken bool) string {
 	switch {
 	case !goesOn:
@@ -106,8 +106,7 @@ func (s *Service) Begun(name string) {
 	s.say(daemon.SdNotifyReady, statusOf(name, true, name == "", false))
 }
 
-// Tried notes that Telegram was asked who the bot is. wait is the pause until the next try, zero if
-// Telegram has answered.
+// Tried notes a call of getMe. wait is the pause until the next try, zero if Telegram has answered.
 func (s *Service) Tried(wait time.Duration) {
 	now := time.Now()
 	s.Pulse.Beat(now)
@@ -117,7 +116,7 @@ func (s *Service) Tried(wait time.Duration) {
 	}
 }
 
-// say reports a state to the manager, with the status: to say what it knows already does no harm.
+// say sends a state to the manager, with the status: repeating a state does no harm.
 func (s *Service) say(state, status string) {
 	if s.notify == nil {
 		return

@@ -26,7 +26,7 @@ import (
 	"ccbot/internal/token"
 )
 
-// manager is a service manager: what it was told, in order.
+// manager is a service manager that records its messages, in order.
 type manager struct {
 	mu   sync.Mutex
 	told []string
@@ -39,7 +39,7 @@ func (m *manager) notify(state string) error {
 	return nil
 }
 
-// since gives what was told after the last look.
+// since returns the messages after the last call.
 func (m *manager) since() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -175,8 +175,7 @@ func TestAWatchdogOfAnotherProcessIsNotFed(t *testing.T) {
 	}
 }
 
-// TestP9_TheManagersSocketIsNotForAgents: whoever has its address can say that
-// ccbot is well, or stops.
+// A program with its address can report that ccbot is well, or stops.
 func TestP9_TheManagersSocketIsNotForAgents(t *testing.T) {
 	managers := []string{"NOTIFY_SOCKET=/run/user/1/systemd/notify", "WATCHDOG_USEC=1", "WATCHDOG_PID=1", "MAINPID=1", "LISTEN_FDS=1",
 		"INVOCATION_ID=x", "JOURNAL_STREAM=8:1", "CREDENTIALS_DIRECTORY=/run/credentials"}
@@ -192,14 +191,14 @@ func TestP9_TheManagersSocketIsNotForAgents(t *testing.T) {
 	}
 }
 
-// goodToken has the form of a token and is nobody's.
+// goodToken has the form of a token, but belongs to no bot.
 const (
 	goodToken   = "123456789:AAsecretsecretsecretsecret"
-	tokenSecret = "AAsecret" // what no error may show
+	tokenSecret = "AAsecret" // must not be in an error
 )
 
-// TestConnectSaysThatTelegramIsAway: the manager does not wait for Telegram, a body that is not
-// Telegram's JSON is no answer, and a token that Telegram does not know is final.
+// The manager does not wait for Telegram, a body that is not Telegram's JSON does not count as an
+// answer, and a token that Telegram does not know is final.
 func TestConnectSaysThatTelegramIsAway(t *testing.T) {
 	calls := make(chan string, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

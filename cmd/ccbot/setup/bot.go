@@ -27,8 +27,7 @@ var errUnknownToken = errors.New("telegram does not know this token; copy all of
 // errForm never shows what was given.
 var errForm = errors.New("that is no bot token: it looks like 123456789:AA…")
 
-// chooseBot finds the token: that of the flag, or the one that is configured, or the one that a
-// person types.
+// chooseBot finds the token: from the flag, the configuration, or the person's input.
 func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 	if path := s.Flags.TokenFile; path != "" {
 		text, err := s.tokenIn(path)
@@ -63,7 +62,7 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 	}
 }
 
-// configured is the bot of the token that is configured, if that is to stay; else no bot.
+// configured returns the bot of the configured token if the person keeps it; otherwise no bot.
 func (s *Setup) configured(ctx context.Context) (bot, error) {
 	if !s.Token.Valid() {
 		return bot{}, nil
@@ -90,7 +89,7 @@ func (s *Setup) tokenIn(path string) (string, error) {
 	}
 	in := s.Flags.Input
 	if path != "-" {
-		f, err := os.Open(path) // a pipe of the shell, too
+		f, err := os.Open(path) // also a pipe of the shell
 		if err != nil {
 			return "", fmt.Errorf("--token-file: %w", err)
 		}
@@ -115,7 +114,8 @@ func (s *Setup) connect(ctx context.Context, text string) (bot, error) {
 	return b, err
 }
 
-// meet asks Telegram whose token this is, and whether the bot's messages can be asked for.
+// meet gets the name of the token's bot from Telegram, and checks that the bot's messages can be
+// polled.
 func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
 	if !secret.Valid() {
 		return bot{}, errForm

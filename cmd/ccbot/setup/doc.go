@@ -2,12 +2,14 @@
 // and who may speak to the bot. Then it offers the hooks, says hello in the chat, and offers the
 // service.
 //
-// It promises that the token appears on no terminal, in no error and in no file but ccbot.env; that
-// nobody is let in but a person who was named by id, or who has sent the one-time code and was
-// confirmed at the terminal; that messages which wait at Telegram for somebody who is allowed
-// already stay there; that ccbot.env is replaced at once, is never readable by others, and keeps
-// its other lines; and that the terminal shows again what is typed, however a run ends, but for
-// kill -9. A run that was cut short is simply repeated.
+// It promises:
 //
-// It takes no lock: its caller holds the lock, so that no bot of the same folder runs meanwhile.
+//   - The token appears on no terminal, in no error and in no file but ccbot.env.
+//   - Only a person who was named by id, or who has sent the one-time code and was confirmed at the
+//     terminal, is added.
+//   - Messages for people who are allowed already stay at Telegram.
+//   - ccbot.env is replaced at once, is never readable by others, and keeps its other lines.
+//   - The terminal shows input again after any end but kill -9. An interrupted run can be repeated.
+//
+// It takes no lock: its caller holds the lock, so that no bot of the same folder runs.
 package setup

@@ -18,14 +18,14 @@ import (
 	"ccbot/internal/pause"
 )
 
-// person is somebody who may speak to the bot.
+// person is a person who may use the bot.
 type person struct {
 	id       int64
 	language string // of their Telegram, as an IETF tag; empty: not known
 }
 
 const (
-	codeBytes = 16               // nobody guesses 128 bits
+	codeBytes = 16               // 128 bits cannot be guessed
 	codeFor   = 10 * time.Minute // how long a code can be used
 	pollWait  = 30 * time.Second
 	again     = time.Second // between looks that show the same updates, or fail
@@ -33,8 +33,8 @@ const (
 
 var errNobody = errors.New("nobody has used the code in time: begin again for a new one, or give --allow with your Telegram id")
 
-// choosePeople returns who was named, or who has sent the code; or, where somebody is allowed
-// already and nobody is to be added, all who are allowed.
+// choosePeople returns the named people, or the sender of the code; or, if people are allowed
+// already and no person is added, all allowed people.
 func (s *Setup) choosePeople(ctx context.Context, b bot) (people []person, err error) {
 	ids := s.Flags.Allow
 	if len(ids) == 0 && len(s.AllowedUsers) > 0 {
@@ -57,11 +57,11 @@ func (s *Setup) choosePeople(ctx context.Context, b bot) (people []person, err e
 	}
 	client := telegram.Client(b.token, s.APIURL, s.Proxy())
 	defer client.CloseIdleConnections()
-	door := &door{keep: len(s.AllowedUsers) > 0, say: s.Terminal.say, look: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+	pairing := &pairing{keep: len(s.AllowedUsers) > 0, printf: s.Terminal.say, fetch: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
 		return telegram.Peek(ctx, client, s.APIURL, offset, pollWait)
 	}}
 	for {
-		found, err := s.pair(ctx, b, door)
+		found, err := s.pair(ctx, b, pairing)
 		if err != nil {
 			return nil, err
 		}
@@ -75,8 +75,8 @@ func (s *Setup) choosePeople(ctx context.Context, b bot) (people []person, err e
 	}
 }
 
-// pair shows a new code and waits for who sends it. The code is worth nothing afterwards.
-func (s *Setup) pair(ctx context.Context, b bot, at *door) (sender, error) {
+// pair shows a new code and waits for a person to send it. The code is worthless afterwards.
+func (s *Setup) pair(ctx context.Context, b bot, at *pairing) (sender, error) {
 	random := make([]byte, codeBytes)
 	_, _ = rand.Read(random) // it never fails
 	code := base64.RawURLEncoding.EncodeToString(random)
@@ -90,23 +90,22 @@ func (s *Setup) pair(ctx context.Context, b bot, at *door) (sender, error) {
 	return at.wait(ctx, code)
 }
 
-// door is where somebody comes in who sends the code. Looks take nothing away from Telegram: what
-// waits there may be for the bot. Only where nobody is allowed yet, and so many updates wait that
-// no more can be seen, they are taken away.
-type door struct {
-	keep   bool // somebody is allowed already
-	say    func(format string, args ...any)
-	look   func(ctx context.Context, offset int64) ([]json.RawMessage, error)
+// pairing receives the code. It does not remove updates from Telegram, because they may be for the
+// bot. Only if no person is allowed yet, and the pending updates fill the page, are they removed.
+type pairing struct {
+	keep   bool // a person is allowed already
+	printf func(format string, args ...any)
+	fetch  func(ctx context.Context, offset int64) ([]json.RawMessage, error)
 	offset int64
 }
 
-// wait returns who has sent the code in a private chat. Everybody else is ignored.
-func (d *door) wait(ctx context.Context, code string) (sender, error) {
+// wait returns the person who has sent the code in a private chat. All others are ignored.
+func (d *pairing) wait(ctx context.Context, code string) (sender, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, codeFor, errNobody)
 	defer cancel()
 	pace := pause.Backoff{Min: again, Max: pollWait}
 	for failing := false; ; {
-		updates, err := d.look(limited, d.offset)
+		updates, err := d.fetch(limited, d.offset)
 		switch {
 		case ctx.Err() != nil:
 			return sender{}, ctx.Err()
@@ -117,7 +116,7 @@ func (d *door) wait(ctx context.Context, code string) (sender, error) {
 		case errors.Is(err, telegram.ErrRevoked), errors.Is(err, telegram.ErrWebhook):
 			return sender{}, err
 		case err != nil && !failing:
-			d.say("Telegram cannot be asked just now, trying again: %s", terminal.Printable(terminal.Plain(err)))
+			d.printf("Telegram cannot be asked just now, trying again: %s", terminal.Printable(terminal.Plain(err)))
 		}
 		last := int64(0)
 		for _, raw := range updates {
@@ -136,7 +135,7 @@ func (d *door) wait(ctx context.Context, code string) (sender, error) {
 		if failing = err != nil; !failing {
 			pace.Reset()
 		}
-		if failing || len(updates) > 0 { // the next look does not wait, because they are still there
+		if failing || len(updates) > 0 { // a fetch does not wait while updates are pending
 			_ = pause.For(limited, pace.Next())
 		}
 	}
@@ -163,7 +162,7 @@ type sender struct {
 	Language  string `json:"language_code"`
 }
 
-// read reads an update alone: one that makes no sense does not hide the others.
+// read reads an update alone: an invalid one does not hide the others.
 func read(raw json.RawMessage) (u update) {
 	if json.Unmarshal(raw, &u) != nil {
 		u.Message = nil

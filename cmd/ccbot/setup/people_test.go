@@ -55,7 +55,7 @@ func TestP9_OnlyTheSenderOfTheCodeIsOffered(t *testing.T) {
 	}
 }
 
-// TestP4_TheDoorTakesNothingAway from a bot that has people, however much waits.
+// Pairing removes no update of a bot that has people, even if the page is full.
 func TestP4_TheDoorTakesNothingAway(t *testing.T) {
 	full := make([]json.RawMessage, 0, telegram.MostUpdates)
 	for i := range telegram.MostUpdates {
@@ -64,7 +64,7 @@ func TestP4_TheDoorTakesNothingAway(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			var offsets []int64
-			d := door{keep: keep, say: func(string, ...any) {}, look: func(_ context.Context, offset int64) ([]json.RawMessage, error) {
+			d := pairing{keep: keep, printf: func(string, ...any) {}, fetch: func(_ context.Context, offset int64) ([]json.RawMessage, error) {
 				offsets = append(offsets, offset)
 				if offset <= 100 {
 					return full, nil
@@ -98,7 +98,7 @@ func TestACodeIsForTenMinutes(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			told := 0
-			d := door{say: func(string, ...any) { told++ }, look: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+			d := pairing{printf: func(string, ...any) { told++ }, fetch: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
 				assert.Zero(t, offset)
 				if tt.updates == nil && tt.err == nil {
 					<-ctx.Done()

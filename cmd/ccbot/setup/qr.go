@@ -8,13 +8,13 @@ import (
 
 const (
 	quietZone = 4 // blank modules around the code, which cameras need
-	// Black on white, whatever the colours of the terminal are: few cameras read the inverse.
+	// Black on white, regardless of the terminal's colours: few cameras read the inverse.
 	blackOnWhite = "\x1b[30;107m"
 	plainAgain   = "\x1b[0m"
 )
 
-// draw is a link as a QR code for a terminal: a character stands for two modules, one above the
-// other. It is empty where a line has too few characters for it; 0 is a line of which that is not known.
+// draw returns a link as a QR code for a terminal: a character stands for two modules, one above
+// the other. It returns "" if a line has too few characters for it; 0 means an unknown width.
 func draw(link string, line int) (string, error) {
 	code, err := qr.Encode(link, qr.L)
 	if err != nil || line > 0 && line < code.Size+2*quietZone {

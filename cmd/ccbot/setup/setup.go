@@ -29,12 +29,12 @@ type Flags struct {
 	Folder    string
 	Hooks     *bool // nil: no answer
 	Service   *bool
-	Yes       bool // what has no flag is not asked: what is configured stays, and what is offered is done
+	Yes       bool // without a flag no question is asked: settings stay, and offers are accepted
 }
 
 // Setup is one run.
 type Setup struct {
-	config.Config // what is configured already
+	config.Config // the present configuration
 
 	Chats *conversation.Store
 	Words *i18n.Catalog
@@ -46,8 +46,7 @@ type Setup struct {
 	Terminal Terminal
 }
 
-// Run does all but the service. What it could not do at the end, after ccbot.env was written, is
-// in the error, too.
+// Run does everything but the service. The error includes failures after ccbot.env was written.
 func (s *Setup) Run(ctx context.Context) error {
 	b, err := s.chooseBot(ctx)
 	if err != nil {
@@ -96,7 +95,7 @@ func (s *Setup) OfferService(ctx context.Context) error {
 	return s.Service(ctx)
 }
 
-// offer asks a question that is answered with yes when nothing else is said.
+// offer asks a question whose default is yes.
 func (s *Setup) offer(ctx context.Context, flag *bool, question string) (bool, error) {
 	switch {
 	case flag != nil:
@@ -185,7 +184,7 @@ type bot struct {
 	api    *tgbot.Bot
 	name   string
 	token  token.Token
-	reveal func() string // the token for ccbot.env; nil: it stands there already
+	reveal func() string // the token for ccbot.env; nil: it has it already
 }
 
 // link opens the chat with the bot.

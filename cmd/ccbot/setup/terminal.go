@@ -17,7 +17,7 @@ import (
 
 // Terminal asks a person.
 type Terminal struct {
-	In  *os.File // nil: nobody is there to be asked
+	In  *os.File // nil: questions are not possible
 	Out io.Writer
 }
 
@@ -48,11 +48,12 @@ func (t Terminal) Yes(ctx context.Context, question string, fallback bool) (bool
 	}
 }
 
-// Hide makes the terminal hide what is typed until Show, except in a question that shows it: a token that is pasted before
-// its question, or while Telegram is asked, must not be on the screen.
+// Hide makes the terminal hide input until Show, except in a question that shows it: a token that
+// is pasted before its question, or during a call to Telegram, must not be on the screen.
 func (t Terminal) Hide() error { return t.echo(false) }
 
-// Show makes the terminal show what is typed, and drops what no question has read, so that the shell does not run it.
+// Show makes the terminal show what is typed, and drops what no question has read, so that the
+// shell does not run it.
 func (t Terminal) Show() error { return t.echo(true) }
 
 func (t Terminal) echo(shown bool) error {
@@ -62,8 +63,8 @@ func (t Terminal) echo(shown bool) error {
 	return show(t.In, shown)
 }
 
-// ask returns the line that a person types. flag is what answers the question without a terminal. The
-// terminal shows the line only if shown.
+// ask returns the line that a person types. flag is what answers the question without a terminal.
+// The terminal shows the line only if shown.
 func (t Terminal) ask(ctx context.Context, question, flag string, shown bool) (text string, err error) {
 	if t.In == nil {
 		return "", exit.Usage(fmt.Errorf("there is no terminal to ask at: answer with %s", flag))
@@ -84,9 +85,9 @@ func (t Terminal) ask(ctx context.Context, question, flag string, shown bool) (t
 	return strings.TrimSpace(string(line[:n])), nil
 }
 
-// show has the terminal show what is typed, or hide it. What was typed before is thrown away, because
-// it answers a question that nobody has read yet. The rest of what a question needs is switched on as
-// well: a program that was killed may have left it off.
+// show switches the terminal's echo. It discards earlier input, because that would answer a
+// question that was not read yet. It also switches on the other modes that a question needs: a
+// killed program may have left them off.
 func show(f *os.File, shown bool) error {
 	state, err := unix.IoctlGetTermios(int(f.Fd()), readTermios)
 	if err == nil {
@@ -103,7 +104,7 @@ func show(f *os.File, shown bool) error {
 	return nil
 }
 
-// width is how many characters a line of the terminal has; 0: not known.
+// width returns the number of characters in a line of the terminal; 0: unknown.
 func (t Terminal) width() int {
 	width, _, err := term.GetSize(int(t.In.Fd()))
 	if err != nil {

@@ -19,12 +19,12 @@ type Changes struct {
 	Root   string       `json:"root"`
 	Branch string       `json:"branch,omitempty"`
 	Files  []diffs.File `json:"files"`
-	// Outside is how many more files have changed outside of the session's folder.
+	// Outside is the number of further files changed outside of the session's folder.
 	Outside int  `json:"outside,omitempty"`
 	Cut     bool `json:"cut,omitempty"` // there are more files
 }
 
-// Patch is what has changed in one file, in JSON.
+// Patch is the change of one file, in JSON.
 type Patch struct {
 	diffs.File
 	Patch string `json:"patch"` // the hunks, in the unified format

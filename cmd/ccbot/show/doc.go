@@ -1,7 +1,7 @@
-// Package show prints what the verbs that look have found, for people and, as JSON, for programs: which sessions there
-// are, all that is known of one and what became of it, what was said in it, what has changed in its folder, what agents
-// use, and what a recovery did or would do.
+// Package show prints the results of reading verbs, for people and, as JSON, for programs: the list
+// of sessions, the details, fate and history of a session, the changes in its folder, the usage of
+// agents, and the actions of a recovery.
 //
-// It looks through the chat's ports, as the chat's pages do, or is handed records or a report. docs/cli.md has an
-// example of each JSON; a test compares the fields.
+// It looks through the chat's ports, as the chat's pages do, or is handed records or a report.
+// docs/cli.md has an example of each JSON; a test compares the fields.
 package show

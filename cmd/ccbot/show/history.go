@@ -14,7 +14,7 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 )
 
-// Entry is one thing that was said, in JSON.
+// Entry is one prompt, answer or summary, in JSON.
 type Entry struct {
 	At          time.Time      `json:"at,omitzero"`
 	Kind        string         `json:"kind"`            // prompt, answer or compacted

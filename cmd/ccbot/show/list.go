@@ -31,8 +31,8 @@ type Session struct {
 	Dir   string        `json:"dir"`
 	Host  string        `json:"host"`
 	State session.State `json:"state"`
-	// Phase is what the agent does, or was doing when it was last seen, and PhaseAt is since when. PhaseWhat
-	// is the tool that it waits with, or the text of a failure; PhaseUntil is the end of a limit or
+	// Phase is the agent's activity, now or when last seen, and PhaseAt is its start. PhaseWhat is
+	// the tool that it waits with, or the text of a failure; PhaseUntil is the end of a limit or
 	// the time of a request's next try.
 	Phase           string    `json:"phase,omitempty"`
 	PhaseAt         time.Time `json:"phase_at,omitzero"`
@@ -47,7 +47,7 @@ type Session struct {
 	Turns           int       `json:"turns"`
 	Model           string    `json:"model,omitempty"`
 	Mode            string    `json:"permission_mode,omitempty"` // ask or bypass
-	// Context is how much of the context window is used, 0 to 100; Cost is in dollars.
+	// Context is the used part of the context window, 0 to 100; Cost is in dollars.
 	Context *float64          `json:"context_percent,omitempty"`
 	Cost    *float64          `json:"cost_usd,omitempty"`
 	Tokens  transcript.Tokens `json:"tokens"`
@@ -55,16 +55,16 @@ type Session struct {
 	Git     *git.State        `json:"git,omitempty"`            // as last seen, after a turn or at the start
 	Tasks   Tasks             `json:"tasks"`
 	PID     int               `json:"pid,omitempty"` // of the agent
-	// Alive is what the kernel says of exactly that process: alive, gone or unknown.
+	// Alive is the kernel's answer about exactly that process: alive, gone or unknown.
 	Alive  string `json:"alive,omitempty"`
 	Memory uint64 `json:"memory_bytes,omitempty"` // of the agent and all that it has started
 	Window string `json:"window,omitempty"`       // tmux's id, "@21"
 	Held   int    `json:"held_prompts"`           // not delivered yet
-	// Closed is the reason why the session is over for good, or how it was lost, where its state
-	// does not say it.
+	// Closed is the reason why the session has ended for good, or how it was lost, if its state
+	// does not show it.
 	Closed   string    `json:"closed_reason,omitempty"`
 	TookOver uuid.UUID `json:"took_over_from,omitzero"`
-	Crashed  bool      `json:"crashed,omitempty"` // its agent crashed: the state is completed then, too
+	Crashed  bool      `json:"crashed,omitempty"` // its agent crashed; the state is then completed
 }
 
 // Tasks counts the agent's own to-do items.
@@ -81,7 +81,7 @@ func (l *Tasks) Count(status string) {
 	}
 }
 
-// SessionOf combines a record with what the kernel says of its agent.
+// SessionOf combines a record with the kernel's answer about its agent.
 func SessionOf(r session.Record, alive func(process.Identity) process.Liveness) Session {
 	l := Session{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, PhaseAt: r.PhaseAt,
 		ClaudeSessionID: r.ClaudeSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
@@ -120,7 +120,7 @@ func Sessions(out io.Writer, sessions []Session, records int, home string, asJSO
 	})
 }
 
-// listWidth is how wide the table may be.
+// listWidth is the maximum width of the table.
 const listWidth = 120
 
 // columns are the columns of the table, each with the most cells that it takes; the folder gets the
@@ -146,7 +146,7 @@ func (l *Session) Does(now phase.Now) {
 	l.Phase, l.PhaseWhat, l.PhaseUntil = string(now.Phase), now.What, now.Until
 }
 
-// phaseText is what the agent of a running session does.
+// phaseText returns the activity of a running session's agent.
 func phaseText(l Session) string {
 	switch p := phase.Phase(l.Phase); p {
 	case "", phase.Unknown:
@@ -154,7 +154,7 @@ func phaseText(l Session) string {
 	case phase.WaitingPermission:
 		switch {
 		case l.PhaseWhat == "":
-			return "waiting for an answer" // what it asks is not known: it need not be a permission
+			return "waiting for an answer" // the question is unknown: it need not be a permission
 		case decisions.Request{Tool: l.PhaseWhat}.IsPlan():
 			return "asks about a plan"
 		}
@@ -173,7 +173,7 @@ func phaseText(l Session) string {
 	return l.Phase
 }
 
-// clock is a time of the day with words before it; nothing where there is none.
+// clock returns a time of the day with words before it, or "" for the zero time.
 func clock(words string, at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -201,8 +201,8 @@ func stateText(l Session) string {
 	return string(l.State) + closedText[l.Closed]
 }
 
-// closedText distinguishes sessions that are over with the same state, such as a lost session and a
-// session with a conversation that went on in another record.
+// closedText distinguishes ended sessions with the same state, such as a lost session and a session
+// whose conversation continued in another record.
 var closedText = map[string]string{session.ClosedTransferred: ", moved", session.ClosedStale: ", stale", session.ClosedReboot: ", reboot",
 	session.ClosedTmux: ", tmux ended"}
 
@@ -216,7 +216,7 @@ func lastSeen(l Session) time.Time {
 	return slices.MaxFunc(signs, time.Time.Compare)
 }
 
-// number is a number in words; nothing where it is not known.
+// number formats a number; "" if it is unknown.
 func number(format string, n *float64) string {
 	if n == nil {
 		return ""

@@ -36,7 +36,7 @@ func TestListingIsTheRegistry(t *testing.T) {
 		"closed_reason":"reboot","took_over_from":"`+r.TookOver.String()+`"}`, string(data))
 }
 
-// What is not known is not there: a zero would be a claim.
+// Unknown values are omitted: a zero would be a claim.
 func TestListingClaimsNothing(t *testing.T) {
 	r := sessiontest.Over(1, "web", func(r *session.Record) { r.Usage = &session.Usage{Context: -1} })
 	l := SessionOf(r, alive)
@@ -48,7 +48,7 @@ func TestListingClaimsNothing(t *testing.T) {
 	}
 }
 
-// A lost session was last seen when it last did something, not when somebody noticed.
+// A lost session was last seen at its last activity, not when the loss was noticed.
 func TestListSeenIsTheLastSignOfLife(t *testing.T) {
 	for state, want := range map[session.State]time.Time{session.Lost: sessiontest.Noon.Add(time.Minute), session.Archived: sessiontest.Noon.Add(time.Hour)} {
 		r := session.Record{State: state, CreatedAt: sessiontest.Noon, Run: session.Run{PhaseAt: sessiontest.Noon.Add(time.Minute)}, LastEnd: session.LastEnd{EndedAt: sessiontest.Noon.Add(time.Hour)}}
@@ -56,7 +56,7 @@ func TestListSeenIsTheLastSignOfLife(t *testing.T) {
 	}
 }
 
-// TestP6_AliveIsWhatTheKernelSays also where that is nothing.
+// TestP6_AliveIsWhatTheKernelSays includes an unknown answer.
 func TestP6_AliveIsWhatTheKernelSays(t *testing.T) {
 	for _, is := range []process.Liveness{process.Alive, process.Gone, process.Unknown} {
 		l := SessionOf(sessiontest.Full(), func(id process.Identity) process.Liveness {
@@ -164,7 +164,7 @@ func TestListSaysWhatAnAgentWaitsFor(t *testing.T) {
 	}
 }
 
-// TestListTellsTwinsApart: a lost session, and the one that goes on with it.
+// A lost session differs from the one that continues its conversation.
 func TestListTellsTwinsApart(t *testing.T) {
 	for closed, want := range map[string]string{"": "lost", session.ClosedTransferred: "lost, moved", session.ClosedReboot: "lost, reboot",
 		session.ClosedTmux: "lost, tmux ended", session.ClosedStale: "lost, stale", "of a later ccbot": "lost"} {
@@ -175,7 +175,7 @@ func TestListTellsTwinsApart(t *testing.T) {
 	assert.LessOrEqual(t, len(abandoned), 24, "it is not cut")
 }
 
-// What git does not say is told as that.
+// Missing facts of git are reported as missing.
 func TestStatusSaysWhatGitDoesNot(t *testing.T) {
 	start := &git.State{Head: "0123456789"}
 	for _, tt := range []struct {

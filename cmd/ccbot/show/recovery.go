@@ -17,26 +17,26 @@ import (
 	"ccbot/recovery"
 )
 
-// Account is what a recovery did, or what a dry run would do: the output of `ccbot recover --json`.
-// Times are RFC 3339 in UTC, spans are seconds.
+// Account is the result of a recovery or of a dry run: the output of `ccbot recover --json`. Times
+// are RFC 3339 in UTC, spans are seconds.
 type Account struct {
 	DryRun bool `json:"dry_run"`
 	// Bot is the process of a bot that runs during a dry run. Sessions that this bot holds then
 	// have the action "keep".
 	Bot int `json:"bot_pid,omitempty"`
-	// Tmux is the server that a dry run has looked at.
+	// Tmux is the server of a dry run.
 	Tmux    string    `json:"tmux,omitempty"`
 	At      time.Time `json:"at"`
 	Took    float64   `json:"took_seconds"`
 	Records int       `json:"records"`
-	// States and Ages count the sessions after the recovery. Ages are those of the open sessions,
-	// since the last sign of life.
+	// States and Ages count the sessions after the recovery. Ages count the open sessions, by the
+	// time since the last sign of life.
 	States map[session.State]int `json:"states,omitempty"`
 	Ages   []age                 `json:"ages,omitempty"`
 	// Actions are the actions that were done, or would be. Those that change nothing are included.
 	Actions []Action `json:"actions"`
 	Notices []Notice `json:"notices"`
-	Purge   []Purge  `json:"purge,omitempty"`  // what was removed because of its age; in a dry run: what is due
+	Purge   []Purge  `json:"purge,omitempty"`  // expired records that were removed, or would be
 	Backup  string   `json:"backup,omitempty"` // of the records as they were before
 }
 
@@ -81,7 +81,7 @@ type Purge struct {
 	Why   string    `json:"why"`
 }
 
-// AccountOf turns a report into an account for people and programs; name gives the name of a
+// AccountOf turns a report into an account for people and programs; name returns the name of a
 // record, empty when the record is gone.
 func AccountOf(r recovery.Report, name func(uuid.UUID) string) Account {
 	a := Account{At: r.At.UTC(), Took: r.Took.Seconds(), Records: r.Records, States: r.States, Backup: r.Backup,
@@ -101,7 +101,7 @@ func AccountOf(r recovery.Report, name func(uuid.UUID) string) Account {
 	return a
 }
 
-// ActionOf is one action, without what became of it.
+// ActionOf returns one action, without its outcome.
 func ActionOf(a recovery.Action, name func(uuid.UUID) string) Action {
 	did := Action{Do: string(a.Do), Changes: a.Do.Changes(), ID: a.Record, Name: name(a.Record), Closed: a.Closed,
 		Why: a.Why, Evidence: a.Evidence}
@@ -138,7 +138,7 @@ func PurgesOf(all []archive.Aged, records []session.Record, now time.Time, after
 	return purges
 }
 
-// EndingText says how a process ended.
+// EndingText describes the end of a process.
 func EndingText(e lifecycle.Ending) string {
 	who := fmt.Sprintf("process %d", e.Process.PID)
 	if e.Process.Comm != "" {

@@ -18,7 +18,7 @@ import (
 
 var at = time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
 
-// conversation is what was said, the newest first.
+// conversation holds the entries, the newest first.
 type conversation struct{ history.Conversations }
 
 func (conversation) Read(context.Context, uuid.UUID, history.Place, history.Way, int) ([]history.Entry, error) {
@@ -45,7 +45,7 @@ func TestHistory(t *testing.T) {
 	assert.Equal(t, "2026-05-04 03:02:01  prompt: please fix it now\n", out.String())
 }
 
-// repository is what has changed.
+// repository holds the changes.
 type repository struct{ diffs.Diffs }
 
 func (repository) Changes(context.Context, uuid.UUID, diffs.Since) (diffs.Changes, error) {

@@ -21,8 +21,8 @@ type Details struct {
 	Flags      []string          `json:"flags"`
 	ClaudeMode string            `json:"claude_permission_mode,omitempty"` // Claude Code's own, as last noted
 	TaskList   []transcript.Task `json:"task_list"`                        // the agent's own to-do items
-	// Repository says whether the folder is in one: yes, no or unknown. Start is the repository at
-	// the session's start, Changes are what the work tree has beside its commit.
+	// Repository reports whether the folder is in one: yes, no or unknown. Start is the repository
+	// at the session's start, Changes are the changes of the work tree since its commit.
 	Repository string       `json:"git_repository"`
 	Start      *git.State   `json:"git_start,omitempty"`
 	Changes    *git.Changes `json:"git_changes_since_start,omitempty"`
@@ -32,11 +32,11 @@ type Details struct {
 	Beside  []string         `json:"same_dir_sessions"`
 	Queue   []Queued         `json:"queue"`
 	Events  []session.Change `json:"last_events"`
-	// BotWarnings are what is wrong with the running bot, one sentence each.
+	// BotWarnings are the warnings about the running bot, one sentence each.
 	BotWarnings []string `json:"bot_warnings,omitzero"`
 }
 
-// Writer is a process that has a conversation open, or may have.
+// Writer is a process that has opened a conversation, or may have.
 type Writer struct {
 	PID     int     `json:"pid"`
 	Program string  `json:"program,omitempty"`

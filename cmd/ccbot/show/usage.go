@@ -12,19 +12,19 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 )
 
-// Usage is what agents use, in JSON.
+// Usage is the usage of the agents, in JSON.
 type Usage struct {
 	Limits []spending.Limit `json:"limits"`
 	Spans  []Span           `json:"spans"`
 	Days   []float64        `json:"cost_usd_by_day"` // of the last 30 days, today last
 	Prices string           `json:"prices"`          // their date
 	Unread int              `json:"unread_transcripts,omitempty"`
-	Broken string           `json:"broken_prices,omitempty"` // the file of a person's own prices that cannot be used
+	Broken string           `json:"broken_prices,omitempty"` // an unusable file of prices
 
-	words string // that say so
+	words string // that express it
 }
 
-// Span is what was used in some days, in JSON.
+// Span is the usage of some days, in JSON.
 type Span struct {
 	Days     int             `json:"days"` // today is the last of them
 	All      spending.Sum    `json:"all"`

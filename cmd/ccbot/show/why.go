@@ -19,16 +19,16 @@ type Fate struct {
 	Name     string        `json:"name"`
 	State    session.State `json:"state"`
 	Closed   string        `json:"closed_reason,omitempty"`
-	TookOver uuid.UUID     `json:"took_over_from,omitzero"` // the session whose conversation it goes on with
-	GoesOn   uuid.UUID     `json:"goes_on_as,omitzero"`     // the session that goes on with its conversation
-	Crashed  bool          `json:"crashed,omitempty"`       // its agent crashed: the state is completed then, too
-	// Exit is how the agent ended by itself. Interruption is the work that this end cut short, as
-	// long as nobody has continued it.
+	TookOver uuid.UUID     `json:"took_over_from,omitzero"` // the session that it continues
+	GoesOn   uuid.UUID     `json:"goes_on_as,omitzero"`     // the session that continues it
+	Crashed  bool          `json:"crashed,omitempty"`       // the state is then completed
+	// Exit is the end of an agent that ended by itself. Interruption is the work that this end cut
+	// short, until it is continued.
 	Exit         *Exit                 `json:"exit,omitempty"`
 	Interruption *session.Interruption `json:"interruption,omitempty"`
 	History      []session.Change      `json:"history"` // the newest hundred
-	// Ignored are processes of other users that name the session on their command line, which is no
-	// evidence. At most maxIgnored are listed.
+	// Ignored are processes of other users that name the session on their command line, which does
+	// not count. At most maxIgnored are listed.
 	Ignored      []Ignored `json:"ignored_processes,omitempty"`
 	IgnoredCount int       `json:"ignored_count,omitempty"`
 }
@@ -41,7 +41,7 @@ type Ignored struct {
 
 const maxIgnored = 5
 
-// Ignore adds the processes that are no evidence.
+// Ignore adds the processes that do not count.
 func (t *Fate) Ignore(all []process.Process) {
 	t.IgnoredCount = len(all)
 	for _, p := range all[:min(len(all), maxIgnored)] {
@@ -49,14 +49,14 @@ func (t *Fate) Ignore(all []process.Process) {
 	}
 }
 
-// Exit is how an agent ended.
+// Exit is the end of an agent.
 type Exit struct {
 	Status int       `json:"status"`
 	Signal int       `json:"signal,omitempty"`
 	At     time.Time `json:"at"`
 }
 
-// FateOf is what became of one of the records.
+// FateOf returns the fate of one of the records.
 func FateOf(records []session.Record, r session.Record) Fate {
 	t := Fate{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed, TookOver: r.TookOver,
 		Crashed: r.Crashed(), Interruption: r.Unfinished(), History: r.History}
@@ -73,7 +73,7 @@ func FateOf(records []session.Record, r session.Record) Fate {
 }
 
 // Print prints the history for people: the time by their own clock, from → to, the rule, and the
-// evidence on a line of its own.
+// evidence on a separate line.
 func (t Fate) Print(p *terminal.Printer) {
 	state := string(t.State)
 	if t.Crashed {
@@ -114,7 +114,7 @@ func (e Exit) text() string {
 	return "left with exit status 0"
 }
 
-// interruptionText says which work was cut short, and how far it was.
+// interruptionText describes the interrupted work and its progress.
 func interruptionText(i session.Interruption) string {
 	text := "interrupted at work"
 	if i.Waited {

@@ -13,7 +13,8 @@ import (
 	"ccbot/internal/hookwire"
 )
 
-// verbPing asks whether the bot is there. Like every verb that is for people it is kept from agents.
+// verbPing asks whether the bot is there. Like every verb that is for people it is kept from
+// agents.
 const verbPing = "ping"
 
 // Patience is how long a bot may take to say that it is there.
@@ -66,7 +67,7 @@ func Silent(dir string) error {
 		statefolder.Holder(dir), dir, ErrSilent)
 }
 
-// Send has the running bot send a file into the chat of the session that this program runs in.
+// Send makes the running bot send a file into the chat of the session that this program runs in.
 func Send(ctx context.Context, dir, path, caption string) error {
 	body, err := json.Marshal(sendCall{Path: path, Caption: caption})
 	if err == nil {

@@ -1,6 +1,7 @@
-// Package socket is ccbot.sock: who may ask a running bot for what, and how a program asks.
+// Package socket is ccbot.sock: the permissions of callers of a running bot, and the calls of a
+// program.
 //
-// It promises that the kernel says who asks, and nothing in a call; that a program below an agent gets nothing but a
-// permission by our hook, and a file into the chat of its own session; and that what is refused does not fill the log.
-// What people have changed it hands on.
+// It promises that only the kernel identifies the caller; that a program below an agent gets
+// nothing but a permission by our hook, and a file into the chat of its session; and that refused
+// calls do not fill the log. It passes on the changes that people make.
 package socket

@@ -15,23 +15,25 @@ import (
 	"ccbot/internal/process"
 )
 
-// scriptVerbs are the verbs that a program without a terminal may use if CCBOT_ALLOW_SCRIPTS is set.
+// scriptVerbs are the verbs that a program without a terminal may use if CCBOT_ALLOW_SCRIPTS is
+// set.
 var scriptVerbs = []string{verbPing, "new", "prompt", "resume"}
 
-// agentVariables are in the environment of an agent and of all that it starts, unless a program removes them.
+// agentVariables are in the environment of an agent and of all that it starts, unless a program
+// removes them.
 var agentVariables = []string{"CCBOT_LAUNCH=", "CLAUDECODE="}
 
 // Scripts lets programs without a terminal use the verbs in scriptVerbs.
 type Scripts struct {
-	// Agents returns the processes of the agents and of the tmux server: all that an agent starts is born in the cgroup
-	// of one of them.
+	// Agents returns the processes of the agents and of the tmux server: all that an agent starts
+	// is born in the cgroup of one of them.
 	Agents func() []process.Identity
 	Table  interface {
 		Inspect(pid int) (process.Process, error)
 		Origin(id process.Identity) (process.Origin, error)
 	}
-	// Tell shows in the chat, durably, that a program uses a verb. session is the one that the call is about; the zero id:
-	// about a new one.
+	// Tell shows in the chat, durably, that a program uses a verb. session is the one that the call
+	// is about; the zero id: about a new one.
 	Tell func(ctx context.Context, verb string, session uuid.UUID, program process.Process) error
 }
 
@@ -47,9 +49,10 @@ func sessionIn(body json.RawMessage) uuid.UUID {
 	return cmp.Or(names.ID, names.Session)
 }
 
-// permit refuses a program that an agent may have started, and each one of which that is unknown. No agent is among its
-// ancestors. The environment of each ancestor counts, and so does the place in which an orphan was born: an agent's program
-// that has cut itself loose has another parent, but it stays in the cgroup of the agent.
+// permit refuses a program that an agent may have started, or has unknown ancestors. No agent is
+// among its ancestors. The environment of each ancestor counts, and so does the place in which an
+// orphan was born: an agent's program that has detached itself has another parent, but it stays in
+// the cgroup of the agent.
 func (s *Scripts) permit(p control.Peer) error {
 	if !p.Whole {
 		return errUnknown

@@ -19,7 +19,8 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// machineOf is a machine of processes: cron and its job, a tmux server with an agent, and what that has left.
+// machineOf is a machine of processes: cron and its job, a tmux server with an agent, and what that
+// has left.
 type machineOf map[int]struct {
 	process.Process
 	process.Origin
@@ -78,7 +79,8 @@ func (m machineOf) scripts() *Scripts {
 	}}
 }
 
-// TestP9_ScriptsOfAgentsAreRefused tries what an agent may do to look like a script of a person. Process 50 is the script.
+// TestP9_ScriptsOfAgentsAreRefused tries what an agent may do to look like a script of a person.
+// Process 50 is the script.
 func TestP9_ScriptsOfAgentsAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -162,7 +164,7 @@ func TestP9_ScriptsUseFewVerbs(t *testing.T) {
 	}
 }
 
-// TestP9_EachScriptIsShown before it does anything: what the chat cannot show is not done.
+// TestP9_EachScriptIsShown: a call that the chat cannot show is not executed.
 func TestP9_EachScriptIsShown(t *testing.T) {
 	m := machineWithAgent()
 	m.put(50, cronPID, 50, cronGroup)

@@ -86,10 +86,10 @@ func (s Socket) server(dir string, table control.Table, changes map[string]Chang
 	return server
 }
 
-// Permitted says whether a program may use a verb. The caller is identified by the kernel; nothing
-// that the call itself says counts. A program below an agent may only use the verbs for agents, and
-// only for the agent's own session. All other verbs change something: the chain of parents of their
-// caller must be known up to pid 1, and must show a terminal and no agent.
+// Permitted returns an error if a program must not use a verb. The caller is identified by the
+// kernel; the content of the call does not count. A program below an agent may only use the verbs
+// for agents, and only for the agent's own session. All other verbs change something: the chain of
+// parents of their caller must be known up to pid 1, and must show a terminal and no agent.
 func Permitted(verb string, p control.Peer, above evidence.Above) error {
 	forAgents := verb == hookwire.VerbPermission || verb == hookwire.VerbSend
 	switch {
@@ -119,7 +119,8 @@ var (
 		"or set CCBOT_ALLOW_SCRIPTS=1 to let programs without one use new, send-prompt and resume")
 )
 
-// permitted is Permitted for this socket. script: the caller has no terminal, and the setting permits it all the same.
+// permitted is Permitted for this socket. script: the caller has no terminal, and the setting
+// permits it all the same.
 func (s Socket) permitted(verb string, p control.Peer, above evidence.Above) (script bool, err error) {
 	err = Permitted(verb, p, above)
 	if s.Scripts == nil || !errors.Is(err, errNoTerminal) || !slices.Contains(scriptVerbs, verb) {
@@ -128,8 +129,8 @@ func (s Socket) permitted(verb string, p control.Peer, above evidence.Above) (sc
 	return true, s.Scripts.permit(p)
 }
 
-// fromHook reports whether the peer is our hook as its agent runs it, with nothing but shells between
-// it and the agent. Without this check another program below the agent could invent
+// fromHook reports whether the peer is our hook as its agent runs it, with nothing but shells
+// between it and the agent. Without this check another program below the agent could invent
 // requests, and use up all places of the session. A hook that the agent itself runs from a tool's
 // shell looks the same; it is allowed.
 func (s Socket) fromHook(chain []process.Process, above evidence.Above) bool {
@@ -147,10 +148,10 @@ func (s Socket) fromHook(chain []process.Process, above evidence.Above) bool {
 	return false
 }
 
-// isHook reports whether a process runs our hook: that of this ccbot, or the one with which the agent
-// was launched. After an upgrade in another folder a running agent keeps its hook, which is known by
-// the digest that was saved then. The digest is of the program that the process runs, and not of the
-// file at a path, which may be another one.
+// isHook reports whether a process runs our hook: that of this ccbot, or the one with which the
+// agent was launched. After an upgrade in another folder a running agent keeps its hook, which is
+// known by the digest that was saved then. The digest is of the program that the process runs, and
+// not of the file at a path, which may be another one.
 func (s Socket) isHook(p process.Process, launched string) bool {
 	if isProgram(p.Exe, s.Hook) {
 		return true
@@ -165,7 +166,7 @@ func (s Socket) isHook(p process.Process, launched string) bool {
 	return err == nil && digest == launched
 }
 
-// replaced is what Linux appends to the path of an executable that does not exist any more, as
+// replaced is the text that Linux appends to the path of an executable that no longer exists, as
 // after an upgrade.
 const replaced = " (deleted)"
 
@@ -214,9 +215,9 @@ func (s Socket) checked(serve handler) control.Handler {
 	}
 }
 
-// permission waits until a person has decided, or until no decision is needed any more: then the
-// answer is empty and the terminal decides. A wait that ends with the connection, or with this
-// program, has no answer at all: the hook asks again.
+// permission waits until a person has decided, or until no decision is needed: then the answer is
+// empty and the terminal decides. A wait that ends with the connection, or with this program, has
+// no answer at all: the hook asks again.
 func (s Socket) permission(ctx context.Context, who caller, c hookwire.Call) (any, error) {
 	if !s.fromHook(who.chain, who.above) {
 		s.Log.Warn("control_refused", logkey.Verb, c.Verb, logkey.PID, who.process.PID, logkey.Why, "not our hook", logkey.Path, who.chain[0].Exe)
@@ -265,8 +266,8 @@ func (s Socket) permission(ctx context.Context, who caller, c hookwire.Call) (an
 // its own time.
 const oldestAsk = 15 * time.Minute
 
-// within limits the time at which a request says that it was made to a possible one. The outcome of
-// the dialog is judged by this time, and a request from the future would never be over.
+// within limits the time of a request, as stated by the hook, to a possible one. The outcome of the
+// dialog is judged by this time, and a request from the future would never end.
 func (s Socket) within(asked time.Time) time.Time {
 	now := s.now().UTC()
 	switch {
@@ -301,7 +302,8 @@ func (s Socket) send(ctx context.Context, who caller, c hookwire.Call) (any, err
 	return struct{}{}, err
 }
 
-// unsent are the reasons for an agent why its file is not sent; what the system says follows a colon.
+// unsent are the reasons for an agent why its file is not sent; the system's reason follows a
+// colon.
 var unsent = map[port.Code]string{
 	port.NotFound:       "there is no such session",
 	port.WrongState:     "the session is over",

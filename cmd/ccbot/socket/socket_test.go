@@ -35,7 +35,7 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 	orphan := control.Peer{Chain: []process.Process{at(9, 0), at(1, 0)}, Whole: true}
 	none := evidence.Above{}
 	ours := evidence.Above{Found: true, Session: uuid.New()}
-	nested := evidence.Above{Found: true} // such as a claude -p below an agent of ours
+	nested := evidence.Above{Found: true} // such as a claude -p below an agent of ccbot
 	change := "archive"
 	tests := []struct {
 		name  string
@@ -89,7 +89,7 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 	}
 }
 
-// around is a socket among fakes, and what they were asked.
+// around is a socket with fakes, and records their calls.
 type around struct {
 	above   evidence.Above
 	unknown error
@@ -137,7 +137,8 @@ func peerBelow() control.Peer {
 		{Identity: agent, PPID: 1, Exe: "/opt/claude"}}}
 }
 
-// TestP9_OnlyOurHookAsks: any other program below an agent could make requests up, and take all places of a session.
+// TestP9_OnlyOurHookAsks: any other program below an agent could make requests up, and take all
+// places of a session.
 func TestP9_OnlyOurHookAsks(t *testing.T) {
 	dir := t.TempDir()
 	file, link, other := filepath.Join(dir, "ccbot-hook"), filepath.Join(dir, "link"), filepath.Join(dir, "python3")
@@ -188,7 +189,7 @@ func TestP9_OnlyOurHookAsks(t *testing.T) {
 	assert.Empty(t, a.asked)
 }
 
-// TestP9_ARequestIsOfNow: one that said that it was made in the far future would never be over.
+// A request dated in the far future would never end.
 func TestP9_ARequestIsOfNow(t *testing.T) {
 	for name, tt := range map[string]struct{ says, is time.Duration }{
 		"now": {0, 0}, "a little ago": {-time.Minute, -time.Minute}, "a redial": {-14 * time.Minute, -14 * time.Minute},
@@ -210,7 +211,8 @@ func TestP9_ARequestIsOfNow(t *testing.T) {
 	}
 }
 
-// permission is a good call of a hook. It says that it is of another session, which counts for nothing.
+// permission is a good call of a hook. It says that it is of another session, which counts for
+// nothing.
 func permission(t *testing.T, change func(c *hookwire.Call, a *hookwire.Ask)) hookwire.Call {
 	t.Helper()
 	a := hookwire.Ask{Received: time.Now(), Launch: uuid.NewString(), ClaudePID: 4711, ClaudeStart: 1, Boot: "b",
@@ -283,7 +285,8 @@ func TestP9_ARequestNamesNoFileButItsTranscript(t *testing.T) {
 	}
 }
 
-// TestP9_RequestOfOtherConversationIsRefused: its outcome would be read in another session's transcript.
+// TestP9_RequestOfOtherConversationIsRefused: its outcome would be read in another session's
+// transcript.
 func TestP9_RequestOfOtherConversationIsRefused(t *testing.T) {
 	for _, why := range []error{hooks.ErrContradicted, hooks.ErrNotNamed} {
 		a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}, unnamed: why}
@@ -334,7 +337,8 @@ func TestP9_APermissionRequestThatIsNoneReachesNobody(t *testing.T) {
 	}
 }
 
-// TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer: the hook must not take the end of this program for one.
+// TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer: the hook must not take the end of this program
+// for one.
 func TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer(t *testing.T) {
 	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -353,8 +357,8 @@ func TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer(t *testing.T) {
 	require.NoError(t, err, "a decision that was made is told, if anybody still listens")
 }
 
-// TestP10_AHooksWaitSurvivesARestart: the hook's own client against the socket. It asks the next ccbot the same, and no
-// end of a ccbot is an answer.
+// TestP10_AHooksWaitSurvivesARestart: the hook's own client against the socket. It asks the next
+// ccbot the same, and no end of a ccbot is an answer.
 func TestP10_AHooksWaitSurvivesARestart(t *testing.T) {
 	dir := ccbottest.SocketDir(t)
 	waiting := make(chan hooks.Request, 1)
@@ -393,7 +397,8 @@ func TestP10_AHooksWaitSurvivesARestart(t *testing.T) {
 	assert.Equal(t, `{"behavior":"allow"}<nil>`, <-answered)
 }
 
-// TestP9_AProgramThatSpeaksTheProtocolIsRefused: this one, below its agent, with the hook's own client.
+// TestP9_AProgramThatSpeaksTheProtocolIsRefused: this one, below its agent, with the hook's own
+// client.
 func TestP9_AProgramThatSpeaksTheProtocolIsRefused(t *testing.T) {
 	table, err := process.NewTable()
 	require.NoError(t, err)

@@ -16,8 +16,8 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// TestMain is the hook of these tests when it has a copy's name: it prints a line and waits until its
-// input is closed.
+// TestMain is the hook of these tests when it has a copy's name: it prints a line and waits until
+// its input is closed.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "ccbot-hook" {
 		os.Stdout.WriteString("ready\n")
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program writes a copy of this test's program, in its version, over whatever is at the path.
+// program replaces the file at the path with a copy of this test's program, in its version.
 func program(t *testing.T, path, version string) {
 	t.Helper()
 	self, err := os.Executable()

@@ -25,7 +25,7 @@ var (
 	ErrBusy    = errors.New("telegram asks for a pause")
 )
 
-// MostUpdates is how many updates Telegram gives at once.
+// MostUpdates is the number of updates that Telegram returns at once.
 const MostUpdates = 100
 
 const (
@@ -39,13 +39,13 @@ const (
 func Peek(ctx context.Context, client *http.Client, server string, offset int64, wait time.Duration) (updates []json.RawMessage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+peekSlack)
 	defer cancel()
-	// Without allowed_updates Telegram goes on keeping the kinds that the bot has asked for.
+	// Without allowed_updates Telegram continues to store the kinds that the bot has asked for.
 	_, err = Ask(ctx, client, server, "getUpdates", map[string]int64{"offset": offset, "timeout": int64(wait / time.Second), "limit": MostUpdates}, &updates)
 	return updates, err
 }
 
-// Who asks for the name of the bot, and for the address that a webhook sends its messages to; empty: there is none. at and
-// the errors are those of Ask.
+// Who returns the name of the bot, and the address that a webhook sends its messages to, or "". at
+// and the errors are as for Ask.
 func Who(ctx context.Context, client *http.Client, server string) (name, webhook string, at time.Time, err error) {
 	var answer struct {
 		Username string `json:"username"`
@@ -57,9 +57,9 @@ func Who(ctx context.Context, client *http.Client, server string) (name, webhook
 	return answer.Username, answer.URL, at, err
 }
 
-// Ask calls a method of the Bot API and reads its result. at is the server's clock, zero where it
-// does not tell. An error shows neither the address nor what was answered, which may be any page;
-// attachment.ErrFileTooBig is an answer about a file.
+// Ask calls a method of the Bot API and reads its result. at is the server's clock, or zero. An
+// error shows neither the address nor the body, which may be any page; attachment.ErrFileTooBig is
+// an answer about a file.
 func Ask(ctx context.Context, client *http.Client, server, method string, params, result any) (at time.Time, err error) {
 	ask, err := json.Marshal(params)
 	if err != nil {

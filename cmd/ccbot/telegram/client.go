@@ -22,9 +22,9 @@ import (
 // Proxy returns the proxy of a request, or nil, like http.Transport's field of that name.
 type Proxy = func(*http.Request) (*url.URL, error)
 
-// Client makes a client for the Bot API with connections of its own. It puts the token where
-// token.Standin stands in a URL, only for that server. It follows no redirect: the Bot API has
-// none, and the redirect of a captive portal would receive the call. proxy is nil if there is none.
+// Client makes a client for the Bot API with separate connections. It replaces token.Standin in a
+// URL by the token, only for that server. It follows no redirect: the Bot API has none, and the
+// redirect of a captive portal would receive the call. proxy is nil if there is none.
 func Client(secret token.Token, server string, proxy Proxy) *http.Client {
 	connections := &http.Transport{
 		Proxy:               proxy,
@@ -38,8 +38,8 @@ func Client(secret token.Token, server string, proxy Proxy) *http.Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// A silent connection is asked whether it is alive. Without that, a connection that died unnoticed,
-// as while the machine slept, would be used again and again.
+// A silent connection is pinged. Without that, a connection that died unnoticed, as while the
+// machine slept, would be used again and again.
 const (
 	pingAfter  = 30 * time.Second
 	pingWithin = 15 * time.Second

@@ -9,19 +9,19 @@ import (
 
 const (
 	dialTimeout = 30 * time.Second
-	// dialAgain is how long an attempt to connect is alone. While the network is away the kernel repeats
-	// an attempt after longer and longer pauses, up to 16 s, and so do name servers; a new attempt
-	// succeeds at once when the network is back.
+	// dialAgain is how long an attempt to connect is alone. While the network is away the kernel
+	// repeats an attempt after longer and longer pauses, up to 16 s, and so do name servers; a new
+	// attempt succeeds at once when the network is back.
 	dialAgain = 3 * time.Second
-	// silence is how long a connection may confirm nothing of what was sent. Without this limit the kernel repeats for
-	// a quarter of an hour, after longer and longer pauses, and a call that was under way when the network went
-	// away waits for its own timeout although the network is back.
+	// silence is how long a connection may confirm nothing of what was sent. Without this limit the
+	// kernel repeats for a quarter of an hour, after longer and longer pauses, and a call that was
+	// under way when the network went away waits for its own timeout although the network is back.
 	silence = 10 * time.Second
 )
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialOnce connects. It has a resolver of its own, because attempts that share one wait for the same
+// dialOnce connects. It uses a separate resolver, because attempts that share one wait for the same
 // question to a name server.
 func dialOnce(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout, Resolver: &net.Resolver{}, Control: limitSilence(silence),
@@ -30,16 +30,17 @@ func dialOnce(ctx context.Context, network, address string) (net.Conn, error) {
 	return d.DialContext(ctx, network, address)
 }
 
-// limitSilence returns a control function of a dialer: its connections end when the other end has confirmed nothing of what
-// was sent for a time.
+// limitSilence returns a control function of a dialer: its connections end when the other end has
+// confirmed nothing of what was sent for a time.
 func limitSilence(after time.Duration) func(network, address string, c syscall.RawConn) error {
 	return func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) { _ = setSilence(int(fd), after) }) // a kernel without the option has its own limit
 	}
 }
 
-// persistent returns a dialFunc that begins another attempt every dialAgain while the earlier ones go
-// on. The first connection is the result; an error is the result only if no attempt is under way.
+// persistent returns a dialFunc that begins another attempt every dialAgain while the earlier ones
+// continue. The first connection is the result; an error is the result only if no attempt is under
+// way.
 func persistent(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -57,7 +58,7 @@ func persistent(dial dialFunc) dialFunc {
 		}
 		defer func() {
 			cancel()
-			go func() { // an attempt may have connected meanwhile
+			go func() { // an attempt may have connected
 				for ; underWay > 0; underWay-- {
 					if late := <-results; late.conn != nil {
 						_ = late.conn.Close()

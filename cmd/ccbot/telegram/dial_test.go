@@ -89,7 +89,8 @@ func TestDialClosesLateConnections(t *testing.T) {
 	})
 }
 
-// TestSilentConnectionEnds: the other end takes nothing, as if the network had gone away during a call.
+// TestSilentConnectionEnds: the other end takes nothing, as if the network had gone away during a
+// call.
 func TestSilentConnectionEnds(t *testing.T) {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

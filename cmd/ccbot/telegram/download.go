@@ -19,9 +19,9 @@ import (
 	"ccbot/internal/token"
 )
 
-// The size limits of a file: that of Telegram's own Bot API server, and that of a server that
-// people run themselves (core.telegram.org/bots/api#using-a-local-bot-api-server). Such a server
-// may have larger files than anybody wants on this disk.
+// The size limits of a file at Telegram's own Bot API server, and at a server that people run
+// themselves (core.telegram.org/bots/api#using-a-local-bot-api-server). Such a server may have
+// larger files than fit on this disk.
 const (
 	cloudLimit = 20 << 20
 	ownLimit   = 2 << 30
@@ -46,7 +46,7 @@ type Downloads struct {
 	url    string
 	own    bool                     // not Telegram's own server
 	here   bool                     // it runs on this machine, and may name files of it
-	real   func(path string) string // puts the token into a path; answers have the stand-in
+	real   func(path string) string // replaces the stand-in in a path of an answer by the token
 	stall  time.Duration
 }
 
@@ -56,13 +56,13 @@ func NewDownloads(secret token.Token, server string, proxy Proxy) Downloads {
 		real: secret.Fill, stall: stallAfter}
 }
 
-// onLoopback says whether an address can only be this machine.
+// onLoopback reports whether an address can only be this machine.
 func onLoopback(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && loopback.IsHost(u.Hostname())
 }
 
-// Limit is how many bytes a file may have.
+// Limit returns the maximum size of a file in bytes.
 func (d Downloads) Limit() int64 {
 	if d.own {
 		return ownLimit
@@ -133,14 +133,15 @@ func (s *source) Close() error {
 	return s.from.Close()
 }
 
-// fileInfo is where the server has a file.
+// fileInfo is the server's path and size of a file.
 type fileInfo struct {
 	Path string `json:"file_path"`
 	Size int64  `json:"file_size"` // 0: not known
 }
 
-// locate asks where a file is. If the server asks for a pause, locate waits that long before the
-// next try. A server that does not know the token is asked until it does: that may pass.
+// locate gets the path of a file. If the server asks for a pause, locate waits that long before the
+// next try. If the server does not know the token, locate retries until it does, because that may
+// pass.
 func (d Downloads) locate(ctx context.Context, fileID string) (f fileInfo, err error) {
 	for try, denied := 1, 0; ; try++ {
 		asking, cancel := context.WithTimeout(ctx, callTimeout)
@@ -171,7 +172,7 @@ func (d Downloads) fetch(ctx context.Context, f fileInfo) (*source, error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	stall := time.AfterFunc(d.stall, func() { cancel(errStalled) })
-	why := func(err error) error { // the error of a request does not say why it was cancelled
+	why := func(err error) error { // a request's error does not contain the cause
 		if errors.Is(context.Cause(ctx), errStalled) {
 			return errStalled
 		}

@@ -90,8 +90,8 @@ func TestDownloadAFile(t *testing.T) {
 	assert.Equal(t, "hello", got.String())
 }
 
-// TestP9_NoFailedDownloadShowsTheToken fails in every way and looks for the token,
-// and for the address, in what is said of it.
+// TestP9_NoFailedDownloadShowsTheToken fails in every way and searches the error for the token and
+// the address.
 func TestP9_NoFailedDownloadShowsTheToken(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
 	t.Cleanup(elsewhere.Close)

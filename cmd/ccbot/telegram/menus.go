@@ -25,9 +25,9 @@ type menuCalls interface {
 	DeleteMyCommands(ctx context.Context, params *tgbot.DeleteMyCommandsParams) (bool, error)
 }
 
-// Menus keep Telegram's lists of commands as the bot wants them. What Telegram has is on disk: a start,
-// or another language of a chat, costs one call for each list that is different. A call that fails costs
-// this list only. It is made again soon, and one that Telegram refuses at the next start or change.
+// Menus updates Telegram's lists of commands. The published lists are on disk: a start, or another
+// language of a chat, costs one call for each list that differs. A failed call affects this list
+// only. It is repeated soon, or, if Telegram refused it, at the next start or change.
 type Menus struct {
 	api    menuCalls
 	folder spool.Folder
@@ -48,7 +48,7 @@ const (
 	menuRetry = 5 * time.Minute
 )
 
-// published is the file: what a bot has given Telegram.
+// published is the file: the lists that a bot has published.
 type published struct {
 	Bot   int64       `json:"bot"`
 	Lists []menu.List `json:"lists"`
@@ -74,8 +74,9 @@ func (m *Menus) Run(ctx context.Context, id int64) error {
 	return nil
 }
 
-// publish makes the calls that are needed, and notes what Telegram has after each. Again is the time until what has
-// failed is tried again. A damaged file counts as none, and so does that of another bot: then all lists are made anew.
+// publish makes the needed calls, and stores Telegram's lists after each. again is the time until
+// failed calls are repeated. A damaged file, or another bot's, is ignored: then all lists are
+// published again.
 func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all error) {
 	again = pause.Forever
 	if err := m.load(id); err != nil {
@@ -147,14 +148,14 @@ func (m *Menus) save() error {
 	return err
 }
 
-// place is where a list of the same people stands among others; -1: nowhere.
+// place returns the index of a list of the same people, or -1.
 func place(all []menu.List, one menu.List) int {
 	return slices.IndexFunc(all, func(other menu.List) bool {
 		return other.Chat == one.Chat && other.Groups == one.Groups && other.Lang == one.Lang
 	})
 }
 
-// call gives Telegram a list, or takes the list away that has no commands.
+// call publishes a list, or deletes it at Telegram if it has no commands.
 func (m *Menus) call(ctx context.Context, one menu.List) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -105,7 +105,8 @@ func TestListOfGroupsIsItsOwn(t *testing.T) {
 	assert.Equal(t, []string{"set  {}", "set  groups", "set ru groups", "delete  groups", "delete ru groups"}, api.calls)
 }
 
-// One chat that Telegram refuses costs its own list only, and only what may pass is tried again soon.
+// One chat that Telegram refuses costs its own list only, and only what may pass is tried again
+// soon.
 func TestARefusedListStopsNoOther(t *testing.T) {
 	list := []menu.Line{{Name: "new", Text: "start"}}
 	lists := []menu.List{{Chat: 7, Commands: list}, {Chat: 8, Commands: list}, {Chat: 9, Commands: list}}

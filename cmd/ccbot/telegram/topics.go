@@ -19,8 +19,8 @@ type Topics struct {
 	Call func(ctx context.Context, to address.Conversation, call func(ctx context.Context, to address.Conversation) error) error
 }
 
-// OpenTopic opens a topic in a chat; icon may be empty. made is called with the topic as soon as there is
-// one, also when nobody waits for it any more.
+// OpenTopic opens a topic in a chat; icon may be empty. made is called with the topic as soon as it
+// exists, even if ctx has ended.
 func (t Topics) OpenTopic(ctx context.Context, chat int64, name, icon string, made func(at address.Conversation) error) error {
 	return t.Call(ctx, address.Conversation{ChatID: chat}, func(ctx context.Context, to address.Conversation) error {
 		topic, err := t.API.CreateForumTopic(ctx, &tgbot.CreateForumTopicParams{ChatID: to.ChatID, Name: name, IconCustomEmojiID: icon})
@@ -31,7 +31,7 @@ func (t Topics) OpenTopic(ctx context.Context, chat int64, name, icon string, ma
 	})
 }
 
-// EditTopic changes the name and the icon of a topic; what is empty stays.
+// EditTopic changes the name and the icon of a topic; an empty value is not changed.
 func (t Topics) EditTopic(ctx context.Context, at address.Conversation, name, icon string) error {
 	return t.Call(ctx, at, func(ctx context.Context, to address.Conversation) error {
 		_, err := t.API.EditForumTopic(ctx, &tgbot.EditForumTopicParams{ChatID: to.ChatID, MessageThreadID: to.ThreadID,
@@ -48,8 +48,8 @@ func (t Topics) LeaveChat(ctx context.Context, chat int64) error {
 	})
 }
 
-// TopicIcons are the icons that a topic may have: the id of each by its emoji. A server that refuses to say
-// has none.
+// TopicIcons are the icons that a topic may have: the id of each by its emoji. A server that
+// refuses to say has none.
 func (t Topics) TopicIcons(ctx context.Context) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Input reads from in. Where in is a file, the end of ctx ends a read as well: a signal alone would not.
+// Input reads from in. If in is a file, the end of ctx also ends a read: a signal alone would not.
 func Input(ctx context.Context, in io.Reader) io.Reader {
 	f, isFile := in.(*os.File)
 	if !isFile {

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/term"
 )
 
-// Pager returns a writer for a text that may be longer than the terminal. end shows the text: with PAGER,
-// or less, if out is a terminal with fewer lines. An empty PAGER, or cat, means no pager. The pager gets
-// the environment.
+// Pager returns a writer for a text that may be longer than the terminal. end shows the text: with
+// PAGER, or less, if out is a terminal with fewer lines. An empty PAGER, or cat, means no pager.
+// The pager gets the environment.
 func Pager(out io.Writer, environ []string) (text io.Writer, end func() error) {
 	f, isFile := out.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
@@ -39,7 +39,7 @@ func Pager(out io.Writer, environ []string) (text io.Writer, end func() error) {
 	}
 }
 
-// pagerOf returns the pager's words; none if there is to be no pager.
+// pagerOf returns the pager's words, or nil for no pager.
 func pagerOf(vars map[string]string) []string {
 	pager, is := vars["PAGER"]
 	if !is {

@@ -23,10 +23,11 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// Printable makes a name from somebody else safe for a terminal. It shows the name as the chat does.
+// Printable makes a foreign name safe for a terminal. It shows the name as the chat does.
 func Printable(s string) string { return glyph.Name(s) }
 
-// Text makes a text of several lines from somebody else safe for a terminal, and leaves all that can be seen as it is.
+// Text makes a foreign text of several lines safe for a terminal, and leaves all visible characters
+// as they are.
 func Text(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -36,7 +37,8 @@ func Text(s string) string {
 	}, s)
 }
 
-// Plain is what an error says, in the place of Go's own words about files, programs, addresses and time.
+// Plain returns the text of an error without Go's own words about files, programs, addresses and
+// time.
 func Plain(err error) string {
 	text := err.Error()
 	say := func(part error, plain string) { text = strings.ReplaceAll(text, part.Error(), plain) }
@@ -73,10 +75,11 @@ func JSON(out io.Writer, v any) error {
 type Printer struct {
 	Out   io.Writer
 	Err   error
-	width int // of the terminal; 0: Out is none
+	width int // of the terminal; 0: Out is not one
 }
 
-// NewPrinter returns a printer that knows how wide out is if it is a terminal, whatever replaces Out later.
+// NewPrinter returns a printer that knows how wide out is if it is a terminal, whatever replaces
+// Out later.
 func NewPrinter(out io.Writer) *Printer {
 	p := &Printer{Out: out}
 	if f, isFile := out.(*os.File); isFile {
@@ -98,8 +101,8 @@ func (p *Printer) Write(text []byte) (int, error) {
 // Line prints one line.
 func (p *Printer) Line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// Hanging prints a line of head and text. On a terminal a long text is wrapped between words, and its further
-// lines are indented by the width of head.
+// Hanging prints a line of head and text. On a terminal a long text is wrapped between words, and
+// its further lines are indented by the width of head.
 func (p *Printer) Hanging(head, text string) {
 	if p.width > 0 {
 		indent := ansi.StringWidth(head)
@@ -147,7 +150,7 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
-// Words is a value with words around it; nothing where there is no value.
+// Words returns a value with words around it, or "" for an empty value.
 func Words(before, value, after string) string {
 	if value == "" {
 		return ""

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAnErrorHasNoWordsOfGo: what is not there, what may not be read, and what does not answer is said in a sentence.
+// Errors about missing, unreadable and unanswering things are sentences.
 func TestAnErrorHasNoWordsOfGo(t *testing.T) {
 	dir := t.TempDir()
 	_, missing := os.Stat(dir + "/nope")
@@ -54,7 +54,7 @@ func TestHangingWrapsOnTerminal(t *testing.T) {
 	p.Hanging("FAIL  ", "a sentence that is longer than the terminal")
 	require.NoError(t, p.Err)
 	require.NoError(t, out.Close())
-	text, _ := io.ReadAll(master) // ends with an error, because nobody has the terminal open
+	text, _ := io.ReadAll(master) // ends with an error, because no process keeps the terminal open
 	assert.Equal(t, "FAIL  a sentence that is\r\n      longer than the terminal\r\n", string(text))
 
 	var file strings.Builder

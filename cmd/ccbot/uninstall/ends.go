@@ -25,8 +25,8 @@ type Session struct {
 	Agent  process.Liveness
 }
 
-// unendedIn returns the sessions that have not ended, and the reasons why it is not proven that the agents of all other
-// sessions have. It is pure.
+// unendedIn returns the sessions that have not ended, and the reasons why it is not proven that the
+// agents of all other sessions have. It is pure.
 func unendedIn(w recovery.World) (open []Session, doubts []string) {
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	if w.Tmux == recovery.TmuxUnknown {
@@ -67,7 +67,8 @@ func unendedIn(w recovery.World) (open []Session, doubts []string) {
 	return open, doubts
 }
 
-// agentOf returns the liveness of a record's agent. A session that has not ended may have an agent that is not bound.
+// agentOf returns the liveness of a record's agent. A session that has not ended may have an agent
+// that is not bound.
 func agentOf(w recovery.World, r session.Record) process.Liveness {
 	switch {
 	case r.Agent().Valid():

@@ -74,7 +74,8 @@ func countItems(dir, queue string) (n int, err error) {
 	return n, statefolder.Error(dir, err)
 }
 
-// lookAtService finds the service of this folder: a user has one service, which may be for another folder.
+// lookAtService finds the service of this folder: a user has one service, which may be for another
+// folder.
 func (w *World) lookAtService(ctx context.Context, u Uninstall) error {
 	s, err := u.Service.Look(ctx)
 	if err != nil || !s.Installed {
@@ -133,7 +134,8 @@ func arguments(d desk.Desk) func(pid int) []string {
 	}
 }
 
-// lookAtTmux finds the panes that ccbot has made for no session. A tmux session that another ccbot also uses keeps them.
+// lookAtTmux finds the panes that ccbot has made for no session. A tmux session that another ccbot
+// also uses keeps them.
 func (w *World) lookAtTmux(seen recovery.World, args func(pid int) []string) {
 	if seen.Instance == "" {
 		return

@@ -109,7 +109,8 @@ func TestCompletionsAsPrintedAreRemoved(t *testing.T) {
 	assert.FileExists(t, at("shorter").Path)
 }
 
-// TestLeftFilesAreNamed: files in the state folder that are not ccbot's, and settings in another folder.
+// TestLeftFilesAreNamed: files in the state folder that are not ccbot's, and settings in another
+// folder.
 func TestLeftFilesAreNamed(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	for _, path := range []string{filepath.Join(dir, "notes"), filepath.Join(dir, "alive"), filepath.Join(home, "ccbot.env")} {

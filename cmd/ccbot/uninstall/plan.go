@@ -42,7 +42,7 @@ type Step struct {
 // World is everything on which Plan decides.
 type World struct {
 	Dir    string // CCBOT_DIR
-	LinkTo string // the target of Dir; "": it is no link
+	LinkTo string // the target of Dir if it is a link
 
 	Sessions []Session
 	Doubts   []string // the reasons why it is not proven that all other agents have ended
@@ -162,7 +162,8 @@ func (w World) tmux() (all []string) {
 	return all
 }
 
-// inboxes are the folders with something to remove. A file that is not on record stays, and its folder with it.
+// inboxes are the folders with something to remove. A file that is not on record stays, and its
+// folder with it.
 func (w World) inboxes() (all []string) {
 	for _, b := range w.Boxes {
 		if b.Recorded > 0 || len(b.Others) == 0 {

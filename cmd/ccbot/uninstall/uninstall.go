@@ -49,7 +49,8 @@ type Uninstall struct {
 // errStays is returned if a step is left.
 var errStays = errors.New("not all of ccbot is removed: what stays is named above; `ccbot uninstall` again continues")
 
-// Run lists what there is, then asks for each step and takes it. It returns an error if a step is left.
+// Run lists what there is, then asks for each step and takes it. It returns an error if a step is
+// left.
 func (u Uninstall) Run(ctx context.Context) error {
 	w, err := u.look(ctx)
 	if err != nil {
@@ -161,8 +162,8 @@ func (u Uninstall) take(ctx context.Context, do Do, w World) error {
 	return statefolder.Remove(w.Dir)
 }
 
-// endAgents ends each session. An error is printed, and does not keep the other sessions from being ended: Plan decides
-// what may follow.
+// endAgents ends each session. An error is printed, and does not keep the other sessions from being
+// ended: Plan decides what may follow.
 func (u Uninstall) endAgents(ctx context.Context, w World) error {
 	for _, s := range w.Sessions {
 		receipt, err := u.End(ctx, s)
@@ -187,7 +188,8 @@ func (u Uninstall) stopBot(ctx context.Context, w World) error {
 	return u.Stop(ctx)
 }
 
-// closeTmux closes the panes that ccbot has made for no session, and has the control client's session end.
+// closeTmux closes the panes that ccbot has made for no session, and has the control client's
+// session end.
 func (u Uninstall) closeTmux(ctx context.Context, w World) error {
 	d, err := u.Open()
 	if err != nil {

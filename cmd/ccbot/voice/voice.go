@@ -46,7 +46,7 @@ func (v Command) Text(ctx context.Context, name string, recording []byte) (strin
 	if err != nil {
 		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
 	}
-	defer os.RemoveAll(dir) // what the command has left running may still write there
+	defer os.RemoveAll(dir) // a process that the command left may still write there
 	file := filepath.Join(dir, filepath.Base(name))
 	if err := os.WriteFile(file, recording, 0o600); err != nil {
 		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
@@ -55,7 +55,7 @@ func (v Command) Text(ctx context.Context, name string, recording []byte) (strin
 }
 
 // run runs the command with the file as its last argument and returns its output. When it is
-// cancelled, nothing of the command goes on running.
+// cancelled, no process of the command keeps running.
 func (v Command) run(ctx context.Context, file string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, v.limit, errVoiceSlow)
 	defer cancel()

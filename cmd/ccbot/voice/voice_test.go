@@ -60,7 +60,7 @@ func TestVoiceCommand(t *testing.T) {
 	})
 }
 
-// The command has the recording in a file of its own, which goes with its end.
+// The command gets the recording in a separate file, which is removed after it.
 func TestAVoiceCommandIsGivenTheRecording(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -78,8 +78,8 @@ func TestP9_TheVoiceCommandGetsNoSecret(t *testing.T) {
 	assert.NotContains(t, said, "secret")
 }
 
-// What takes too long ends with all that it has started, also what has cut itself
-// loose from its parent.
+// A command over its limit ends with all its processes, even if they have detached themselves from
+// their parent.
 func TestAVoiceCommandThatTakesTooLongEnds(t *testing.T) {
 	for name, script := range map[string]string{
 		"a child":                 "sleep 1000 & echo $! > pids; wait",
