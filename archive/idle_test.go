@@ -124,9 +124,9 @@ func interruptions() map[string]func(*Seen) {
 	return all
 }
 
-// TestP6_WhatIsNotKnownToBeQuietIsNeverDue also holds that one such look in the
+// TestP6_UnknownSessionIsNeverDue also holds that one such look in the
 // middle begins the whole time again.
-func TestP6_WhatIsNotKnownToBeQuietIsNeverDue(t *testing.T) {
+func TestP6_UnknownSessionIsNeverDue(t *testing.T) {
 	for name, interrupt := range interruptions() {
 		t.Run(name, func(t *testing.T) {
 			id := uuid.New()
@@ -206,7 +206,7 @@ func vouched(looks []glance, most time.Duration) (length time.Duration) {
 // TestSessionIsDueOnlyAfterSilence draws random lives: ccbot goes down and comes back, the machine
 // sleeps, the wall clock jumps, agents work, people come to the terminal. The wall clock dates
 // signs of life, the other one counts silence.
-func TestNoSessionIsDueUnlessItWasSeenQuietAllTheTime(t *testing.T) {
+func TestSessionIsDueOnlyAfterSilence(t *testing.T) {
 	reasons := interruptions()
 	var names []string
 	for name := range reasons {

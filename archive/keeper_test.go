@@ -197,7 +197,7 @@ func (h *fixture) there(id uuid.UUID) bool {
 	return inMemory
 }
 
-func TestAQuietSessionIsArchivedAfterItsTime(t *testing.T) {
+func TestQuietSessionIsArchived(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
 		stop := h.keeper(6*time.Hour, 0)
@@ -213,8 +213,8 @@ func TestAQuietSessionIsArchivedAfterItsTime(t *testing.T) {
 	})
 }
 
-// TestNothingIsArchivedAtAStart: ccbot was away for longer than the time.
-func TestNothingIsArchivedAtAStart(t *testing.T) {
+// TestStartArchivesNothing: ccbot was away for longer than the time.
+func TestStartArchivesNothing(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
 		stop := h.keeper(time.Hour, 0)
@@ -231,7 +231,7 @@ func TestNothingIsArchivedAtAStart(t *testing.T) {
 	})
 }
 
-func TestASignOfLifeBeginsTheTimeAgain(t *testing.T) {
+func TestSignOfLifeRestartsTime(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
 		stop := h.keeper(time.Hour, 0)
@@ -245,9 +245,9 @@ func TestASignOfLifeBeginsTheTimeAgain(t *testing.T) {
 	})
 }
 
-// TestASignOfLifeAfterTheDecisionKeepsTheSession: lifecycle is given the sign
+// TestLateSignOfLifeKeepsSession: lifecycle is given the sign
 // of life that the decision was made on, and finds a later one.
-func TestASignOfLifeAfterTheDecisionKeepsTheSession(t *testing.T) {
+func TestLateSignOfLifeKeepsSession(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		first, second := h.add(), h.add()
 		decided := h.looks[second.ID].Active
@@ -282,7 +282,7 @@ func (m meanwhile) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.S
 	return m.fixture.ArchiveQuiet(ctx, id, q)
 }
 
-func TestOneSessionsErrorDoesNotStopTheOthers(t *testing.T) {
+func TestSessionErrorStopsNoOther(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		failing, strange, fine := h.add(), h.add(), h.add()
 		h.fails[failing.ID] = errors.New("tmux is busy")
@@ -388,7 +388,7 @@ func TestChangedLimitWakesKeeper(t *testing.T) {
 }
 
 // The limit of a session's chat holds from the next sweep.
-func TestEachSessionHasALimitOfItsOwn(t *testing.T) {
+func TestIdleLimitPerSession(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		short, long, never := h.add(), h.add(), h.add()
 		after := map[uuid.UUID]time.Duration{short.ID: time.Hour, long.ID: 6 * time.Hour}
@@ -424,8 +424,8 @@ func TestEachSessionHasALimitOfItsOwn(t *testing.T) {
 	})
 }
 
-// TestAPassWritesNothing: an idle ccbot leaves the disk alone.
-func TestAPassWritesNothing(t *testing.T) {
+// TestPassWritesNothing: an idle ccbot leaves the disk alone.
+func TestPassWritesNothing(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
 		h.show(r.ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
@@ -453,7 +453,7 @@ func (h *fixture) files() map[string]string {
 	return all
 }
 
-func TestOldRecordsGoAtAStartAndWhenTheirTimeIsOver(t *testing.T) {
+func TestExpiredRecordsAreRemoved(t *testing.T) {
 	for name, idle := range map[string]time.Duration{"alone": 0, "beside the sweep": 6 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			inFixture(t, func(t *testing.T, h *fixture) {
@@ -479,7 +479,7 @@ func TestOldRecordsGoAtAStartAndWhenTheirTimeIsOver(t *testing.T) {
 }
 
 // A short time counts as well: it does not wait for the longest time between two scans.
-func TestOldRecordsOfAShortTimeGoSoon(t *testing.T) {
+func TestShortPurgeTime(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		stop := h.keeper(0, 24*time.Second)
 		defer stop()
@@ -491,7 +491,7 @@ func TestOldRecordsOfAShortTimeGoSoon(t *testing.T) {
 	})
 }
 
-func TestWhatIsArchivedByItselfGoesInItsTime(t *testing.T) {
+func TestArchivedSessionExpires(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
 		stop := h.keeper(time.Hour, 24*time.Hour)
@@ -505,9 +505,9 @@ func TestWhatIsArchivedByItselfGoesInItsTime(t *testing.T) {
 	})
 }
 
-// TestP8_ARecordThatCameBackStays: a restore holds the worker while the purge
+// TestP8_ResumedRecordStays: a restore holds the worker while the purge
 // waits for it.
-func TestP8_ARecordThatCameBackStays(t *testing.T) {
+func TestP8_ResumedRecordStays(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add(gone(2 * twoWeeks))
 		release := make(chan struct{})
@@ -532,9 +532,9 @@ func TestP8_ARecordThatCameBackStays(t *testing.T) {
 	})
 }
 
-// TestP4_WhatWaitsIsToldBeforeItsRecordGoes: as long as that fails, the record
+// TestP4_PendingMessagesAreReportedBeforePurge: as long as that fails, the record
 // stays, and the others go.
-func TestP4_WhatWaitsIsToldBeforeItsRecordGoes(t *testing.T) {
+func TestP4_PendingMessagesAreReportedBeforePurge(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add(gone(twoWeeks), func(r *session.Record) { r.Prompts = []string{"7"} })
 		strange := h.add(gone(twoWeeks))
@@ -564,9 +564,9 @@ func TestP4_WhatWaitsIsToldBeforeItsRecordGoes(t *testing.T) {
 	})
 }
 
-// TestP8_APurgeThatWasCutShortIsFinished: what belongs to the record is gone,
+// TestP8_InterruptedPurgeIsFinished: what belongs to the record is gone,
 // the record is not.
-func TestP8_APurgeThatWasCutShortIsFinished(t *testing.T) {
+func TestP8_InterruptedPurgeIsFinished(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add(gone(twoWeeks))
 		ctx, die := context.WithCancel(t.Context())
@@ -583,7 +583,7 @@ func TestP8_APurgeThatWasCutShortIsFinished(t *testing.T) {
 }
 
 // An error caused by the stop of ccbot is not reported.
-func TestAStopInTheMiddleOfAPassEndsIt(t *testing.T) {
+func TestStopEndsPass(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		h.add(gone(twoWeeks))
 		h.add(gone(twoWeeks))
@@ -610,9 +610,9 @@ func TestAStopInTheMiddleOfAPassEndsIt(t *testing.T) {
 // line is a transcript's line with a text of the agent.
 const line = `{"type":"assistant","uuid":"u","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"done"}]}}` + "\n"
 
-// TestP5_ARecordStaysWhileTheChatLacksAnAnswer: ccbot, or Telegram, was away
+// TestP5_RecordStaysUntilAnswerIsSent: ccbot, or Telegram, was away
 // since the session ended. The record stays for the same time once more.
-func TestP5_ARecordStaysWhileTheChatLacksAnAnswer(t *testing.T) {
+func TestP5_RecordStaysUntilAnswerIsSent(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		path := filepath.Join(h.base, "transcript.jsonl")
 		require.NoError(t, os.WriteFile(path, []byte(line), 0o600))
@@ -641,7 +641,7 @@ func TestP5_ARecordStaysWhileTheChatLacksAnAnswer(t *testing.T) {
 }
 
 // A record without a copy stays.
-func TestWhatLeavesIsKeptFirst(t *testing.T) {
+func TestPurgeKeepsCopyFirst(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add(gone(twoWeeks))
 		h.copies.err = errors.New("the disk is full")
@@ -660,7 +660,7 @@ func TestWhatLeavesIsKeptFirst(t *testing.T) {
 }
 
 // Purge removes exactly the records that a dry run lists.
-func TestWhatIsDueLeaves(t *testing.T) {
+func TestPurgeRemovesDryRunRecords(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		path := filepath.Join(h.base, "transcript.jsonl")
 		require.NoError(t, os.WriteFile(path, []byte(line), 0o600))
@@ -681,8 +681,8 @@ func TestWhatIsDueLeaves(t *testing.T) {
 	})
 }
 
-// TestTheTimeOfWhatWasBroughtBackStartsAnew, from then and not from its end.
-func TestTheTimeOfWhatWasBroughtBackStartsAnew(t *testing.T) {
+// TestRestoredRecordStartsTimeAgain, from then and not from its end.
+func TestRestoredRecordStartsTimeAgain(t *testing.T) {
 	r := session.Record{State: session.Archived, LastEnd: session.LastEnd{EndedAt: noon.Add(-3 * twoWeeks)}}
 	require.Len(t, Expired(noon, twoWeeks, []session.Record{r}), 1)
 	r.ReturnedAt = noon
@@ -714,8 +714,8 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// TestP8_AForgettingThatWasCutShortIsFinished by the next one.
-func TestP8_AForgettingThatWasCutShortIsFinished(t *testing.T) {
+// TestP8_InterruptedForgetIsFinished by the next one.
+func TestP8_InterruptedForgetIsFinished(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		k, r := h.newKeeper(0, 0), h.add(gone(time.Hour))
 		h.kept[r.ID], h.clear = true, func(session.Record) error { return errors.New("killed") }

@@ -63,8 +63,8 @@ func TestExpiredByAge(t *testing.T) {
 	}
 }
 
-// TestExpiredKeepsWhatIsYoungOrAlive goes through random stores.
-func TestExpiredKeepsWhatIsYoungOrAlive(t *testing.T) {
+// TestExpiredKeepsYoungOrLiveRecords goes through random stores.
+func TestExpiredKeepsYoungOrLiveRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		after := time.Duration(rapid.IntRange(0, 1000).Draw(t, "after")) * time.Hour
 		now := noon.Add(time.Duration(rapid.IntRange(-2000, 2000).Draw(t, "now")) * time.Hour)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSlowestIsOfTheLastEventsThatCameWhileItRan(t *testing.T) {
+func TestSlowestOfRecentEvents(t *testing.T) {
 	e, dir := newEvents(t, newSink(nil))
 	now := time.Now()
 	e.began, e.now = now, func() time.Time { return now.Add(time.Hour) }

@@ -149,7 +149,7 @@ func TestP8_RefusedEventSurvivesARestart(t *testing.T) {
 	assert.Equal(t, []string{"a1"}, again.have())
 }
 
-func TestDrain_EndOfTheBotIsNoFailure(t *testing.T) {
+func TestDrain_BotStopIsNotFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSink(func(hookwire.Event, int) error { cancel(); return context.Canceled })
 	e, dir := newEvents(t, s)
@@ -241,7 +241,7 @@ func TestDrain_UnreadableGoesAsideAtOnce(t *testing.T) {
 	}, left(t, dir, "quarantine"))
 }
 
-func TestDrain_UnreadableThatCannotGoAsideHoldsUpNobody(t *testing.T) {
+func TestDrain_UnmovableFileDelaysNoOther(t *testing.T) {
 	s := newSink(nil)
 	e, dir := newEvents(t, s)
 	put(t, dir, "a", "good", time.Now())
@@ -252,7 +252,7 @@ func TestDrain_UnreadableThatCannotGoAsideHoldsUpNobody(t *testing.T) {
 	assert.Equal(t, []string{"0-broken.json"}, left(t, dir, "events"))
 }
 
-func TestDrain_OldOnesAreDroppedAndCounted(t *testing.T) {
+func TestDrain_DropsAndCountsOldEvents(t *testing.T) {
 	s := newSink(nil)
 	e, dir := newEvents(t, s)
 	var said strings.Builder
@@ -272,7 +272,7 @@ func TestDrain_OldOnesAreDroppedAndCounted(t *testing.T) {
 	assert.Equal(t, []string{".fresh"}, left(t, dir, "events"))
 }
 
-func TestARefusedEventIsTriedLaterEachTime(t *testing.T) {
+func TestRefusedEventIsRetriedLater(t *testing.T) {
 	e := NewEvents(t.TempDir(), nil, nil, nil)
 	now := time.Now()
 	e.now = func() time.Time { return now }

@@ -259,8 +259,8 @@ func TestSettingsWritable(t *testing.T) {
 	assert.Equal(t, []string{"settings.json"}, names(t, filepath.Dir(s.Path)), "it only looks")
 }
 
-// TestP10_WhatAPersonHasChangedSinceIsKept with what was there before.
-func TestP10_WhatAPersonHasChangedSinceIsKept(t *testing.T) {
+// TestP10_UninstallKeepsLaterChanges with what was there before.
+func TestP10_UninstallKeepsLaterChanges(t *testing.T) {
 	s := newSettings(t, `{"model":"opus"}`)
 	first, err := s.Edit(replaceBy(`{"model":"opus","x":1}`))
 	require.NoError(t, err)

@@ -111,7 +111,7 @@ func TestP8_KeptEventSurvivesRestart(t *testing.T) {
 }
 
 // A forged event may name any launch, so it must not hold up the launch's own events.
-func TestP9_KeptEventHoldsUpItsConversationOnly(t *testing.T) {
+func TestP9_KeptEventDelaysItsConversationOnly(t *testing.T) {
 	own, forged := uuid.NewString(), uuid.NewString()
 	s := newNamed(own)
 	e, dir := newEvents(t, s)

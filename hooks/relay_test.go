@@ -104,7 +104,7 @@ func wait(t *testing.T, r *Relay, q Request) (result <-chan waited, cut func()) 
 	}
 }
 
-func TestP4_ADecisionReachesTheHookOnce(t *testing.T) {
+func TestP4_DecisionReachesHookOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
 		r := relayTo(h)
@@ -121,7 +121,7 @@ func TestP4_ADecisionReachesTheHookOnce(t *testing.T) {
 	})
 }
 
-func TestP4_ADecisionThatWasLostWithItsConnectionIsGivenAgain(t *testing.T) {
+func TestP4_DecisionLostWithConnectionIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
 		r := relayTo(h)
@@ -140,7 +140,7 @@ func TestP4_ADecisionThatWasLostWithItsConnectionIsGivenAgain(t *testing.T) {
 }
 
 // A receiver of the change asks the listener for the request, which the listener already has.
-func TestRelay_AChangeIsToldOnceTheListenerHasTheRequest(t *testing.T) {
+func TestRelay_ReportsChangeAfterAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, saved := &heard{}, make(chan struct{})
 		h.asked = func(context.Context, Request) error { <-saved; return nil }
@@ -180,7 +180,7 @@ func TestRelay_LeftIsToldOnce(t *testing.T) {
 	})
 }
 
-func TestRelay_ANewerConnectionReplacesTheOlder(t *testing.T) {
+func TestRelay_NewerConnectionReplacesOlder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
 		r := relayTo(h)
@@ -195,7 +195,7 @@ func TestRelay_ANewerConnectionReplacesTheOlder(t *testing.T) {
 	})
 }
 
-func TestRelay_TheOlderConnectionBreaksWhileItsAskIsUnderWay(t *testing.T) {
+func TestRelay_OlderConnectionBreaksDuringAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
 		slow := make(chan struct{})
@@ -215,7 +215,7 @@ func TestRelay_TheOlderConnectionBreaksWhileItsAskIsUnderWay(t *testing.T) {
 	})
 }
 
-func TestRelay_ARedialWhileLeftIsToldComesAfterIt(t *testing.T) {
+func TestRelay_RedialWaitsForLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
 		slow := make(chan struct{})
@@ -234,7 +234,7 @@ func TestRelay_ARedialWhileLeftIsToldComesAfterIt(t *testing.T) {
 	})
 }
 
-func TestP9_AnotherProcessDoesNotGetARequest(t *testing.T) {
+func TestP9_ForeignProcessGetsNoRequest(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*Request)
@@ -262,7 +262,7 @@ func TestP9_AnotherProcessDoesNotGetARequest(t *testing.T) {
 	}
 }
 
-func TestRelay_LeaveLeavesItToTheTerminal(t *testing.T) {
+func TestRelay_LeaveSendsNoDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
 		r := relayTo(h)

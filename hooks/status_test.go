@@ -134,7 +134,7 @@ func shell(t *testing.T, command string) (out string, code int) {
 	return string(said), cmd.ProcessState.ExitCode()
 }
 
-func TestLaunch_StatusLineThatFitsNoLineIsLeft(t *testing.T) {
+func TestLaunch_UnwrappableStatusLineIsKept(t *testing.T) {
 	for name, command := range map[string]string{"endless": ": " + strings.Repeat("x", maxWrapped), "a NUL": "echo \x00"} {
 		l := Launch{Dir: t.TempDir(), HookBinary: "/h", Mode: ModeBypass, ConfigDir: t.TempDir()}
 		putFile(t, filepath.Join(l.ConfigDir, "settings.json"), line(command))
@@ -142,7 +142,7 @@ func TestLaunch_StatusLineThatFitsNoLineIsLeft(t *testing.T) {
 	}
 }
 
-func TestLaunch_StatusLineIsReadAtEachLaunch(t *testing.T) {
+func TestLaunch_ReadsStatusLineEachTime(t *testing.T) {
 	l := Launch{Dir: t.TempDir(), HookBinary: "/h", Mode: ModeAsk}
 	project := t.TempDir()
 	read := func() string {

@@ -12,7 +12,7 @@ import (
 	"ccbot/internal/hookwire"
 )
 
-func TestP4_AnEventThatNobodyHasTakenIsKnown(t *testing.T) {
+func TestP4_UnheardFindsPendingEvent(t *testing.T) {
 	dir, launch := t.TempDir(), uuid.New()
 	unheard := func(of uuid.UUID) bool {
 		found, err := Launch{Dir: dir}.Unheard(of)

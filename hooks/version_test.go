@@ -88,9 +88,9 @@ func TestBinary_AnUpdateIsSeen(t *testing.T) {
 	assert.Equal(t, "2.2.0", i.Version(t.Context()))
 }
 
-// TestP9_TheVersionIsAskedWithoutSecrets: the binary has what it was given, and nothing of this
+// TestP9_VersionIsReadWithoutSecrets: the binary has what it was given, and nothing of this
 // program.
-func TestP9_TheVersionIsAskedWithoutSecrets(t *testing.T) {
+func TestP9_VersionIsReadWithoutSecrets(t *testing.T) {
 	t.Setenv("TELEGRAM_BOT_TOKEN", "123456:secret")
 	i := fakeClaude(t, `env >"$0.env"; echo 2.1.328`)
 	require.Equal(t, "2.1.328", i.Version(t.Context()))

@@ -196,7 +196,7 @@ func TestP7_ScreenCannotForgeAnswers(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestNoProcessIsSpawnedByOperations(t *testing.T) {
+func TestOperationsSpawnNoProcess(t *testing.T) {
 	r := ensured(t)
 	pane := r.shell(t, "u-1", "sleep 1000")
 	server, err := r.Server(t.Context())
@@ -244,7 +244,7 @@ func childFaults(t *testing.T, pid int) string {
 	return strings.Fields(rest)[8] // field 11
 }
 
-func TestNewRefusesTheDefaultSocketInATest(t *testing.T) {
+func TestNewRefusesDefaultSocketInTest(t *testing.T) {
 	for _, name := range []string{"", "default"} {
 		_, err := tmux.New(tmux.Config{Socket: name, Session: "ccbot", Instance: "x", Start: startTime})
 		assert.ErrorIs(t, err, tmux.ErrDefaultSocket)
@@ -315,7 +315,7 @@ func TestP9_PastesLeaveNothingBehind(t *testing.T) {
 
 // A text that cannot be written down for tmux, as on a full disk, has certainly not reached the
 // pane.
-func TestP4_APasteThatTmuxNeverSawIsNotSent(t *testing.T) {
+func TestP4_UnseenPasteIsNotSent(t *testing.T) {
 	programtest.Require(t, "tmux")
 	t.Setenv("TMUX_TMPDIR", t.TempDir()) // without the folder of the sockets
 	client, err := tmux.New(real{name: "ccbot-test-nowhere", home: t.TempDir()}.config())

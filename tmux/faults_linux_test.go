@@ -15,7 +15,7 @@ import (
 
 // The server cannot start another process, before or after the placeholder is made: the error names
 // that, no window is left, and the next start works.
-func TestServerWithoutProcessesIsNamed_AsUser(t *testing.T) {
+func TestServerWithoutProcesses_AsUser(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("SKIPPED: the limit of processes does not hold for root")
 	}

@@ -72,7 +72,7 @@ func TestP6_LookStartsNoServer(t *testing.T) {
 }
 
 // A server that does not answer is not one that is not there.
-func TestP6_AStoppedServerIsUnknownToALook(t *testing.T) {
+func TestP6_StoppedServerIsUnknown(t *testing.T) {
 	r := ensured(t)
 	server, err := r.Server(t.Context())
 	require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestLookRefusesTheDefaultServer(t *testing.T) {
 
 // If no server has run since the boot, another user of the machine can make the folder of the
 // sockets, and listen there.
-func TestP9_NothingIsSaidInAFolderThatOthersMayEnter(t *testing.T) {
+func TestP9_ForeignSocketFolderIsRefused(t *testing.T) {
 	programtest.Require(t, "tmux")
 	base, err := os.MkdirTemp("", "cc") // a socket's path must be short
 	require.NoError(t, err)

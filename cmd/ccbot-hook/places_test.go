@@ -30,8 +30,8 @@ func payloadOf(event, text string) string {
 	return payload(event, text)
 }
 
-// TestP10_EveryEventInEveryBadPlace: exit 0 and not a word, and no bot anywhere.
-func TestP10_EveryEventInEveryBadPlace(t *testing.T) {
+// TestP10_EventsInBadPlaces: exit 0 and not a word, and no bot anywhere.
+func TestP10_EventsInBadPlaces(t *testing.T) {
 	hook := build(t)
 	places := []struct {
 		name, script string

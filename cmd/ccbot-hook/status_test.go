@@ -172,7 +172,7 @@ func TestStatusLineRowsAreKept(t *testing.T) {
 	}
 }
 
-func TestStatusLine_WrapComesAfterTheBound(t *testing.T) {
+func TestStatusLine_WrapAfterBound(t *testing.T) {
 	a := newAgent(t, build(t))
 	r, w, err := os.Pipe() // never closed by its writer
 	require.NoError(t, err)

@@ -273,8 +273,8 @@ func TestBackupLeavesOutWhatRestoreRefuses(t *testing.T) {
 	assert.Equal(t, exit.OK, code, errs)
 }
 
-// TestBackupThatCannotBeRestoredIsNoFile: as if one file of it were too large.
-func TestBackupThatCannotBeRestoredIsNoFile(t *testing.T) {
+// TestUnrestorableBackupLeavesNoFile: as if one file of it were too large.
+func TestUnrestorableBackupLeavesNoFile(t *testing.T) {
 	from := homeWith(t, "CCBOT_ROOTS="+strings.Repeat("/x", 40_000)+"\n")
 	path := filepath.Join(t.TempDir(), "b.tar.gz")
 	code, _, errs := ccbot(from.environ, "backup", path)

@@ -33,7 +33,7 @@ var printed = map[string]any{
 }
 
 // TestCLIDocHasAllJSON compares the fields of each example in docs/cli.md with the program's.
-func TestTheDocumentHasAllJSON(t *testing.T) {
+func TestCLIDocHasAllJSON(t *testing.T) {
 	data, err := os.ReadFile("../../docs/cli.md")
 	require.NoError(t, err)
 	documented := make(map[string]string)
@@ -92,8 +92,8 @@ func keysOf(example any, path string, all map[string]bool) {
 	}
 }
 
-// TestEveryVerbHasHelp: its --help has an example, and the document names it with all its flags.
-func TestEveryVerbHasHelp(t *testing.T) {
+// TestVerbsHaveHelp: its --help has an example, and the document names it with all its flags.
+func TestVerbsHaveHelp(t *testing.T) {
 	data, err := os.ReadFile("../../docs/cli.md")
 	require.NoError(t, err)
 	var look func(cmd *cobra.Command)

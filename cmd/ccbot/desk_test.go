@@ -14,7 +14,7 @@ import (
 )
 
 // A name may have signs that mean something to the shell.
-func TestACommandToCopyIsQuoted(t *testing.T) {
+func TestCommandToCopyIsQuoted(t *testing.T) {
 	dir := stateWith(t, one(1, "a$(x)", func(r *session.Record) { r.State = session.Archived }))
 	code, _, errs := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "attach", "a$(x)")
 	assert.Equal(t, exit.Failure, code)
@@ -24,7 +24,7 @@ func TestACommandToCopyIsQuoted(t *testing.T) {
 	assert.Equal(t, "ccbot attach 'a$(x)'", d.Words().Attach(idOf(1)))
 }
 
-func TestABrokenPriceFileIsNamed(t *testing.T) {
+func TestBrokenPriceFileIsNamed(t *testing.T) {
 	dir := stateWith(t)
 	file := filepath.Join(dir, "prices.json")
 	require.NoError(t, os.WriteFile(file, []byte("{"), 0o600))

@@ -16,9 +16,9 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// TestP9_DoctorUsesNothingThatAnotherMayHaveWritten: others who may write the settings could have
+// TestP9_DoctorUsesNoForeignFile: others who may write the settings could have
 // named a program to run and a server to send the token to.
-func TestP9_DoctorUsesNothingThatAnotherMayHaveWritten(t *testing.T) {
+func TestP9_DoctorUsesNoForeignFile(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	var asked atomic.Bool
@@ -56,8 +56,8 @@ func TestDoctorLeavesAPersonsFiles(t *testing.T) {
 	}
 }
 
-// TestDoctorLeavesTheHooksWhereTheSettingsAreWrong: they may name another folder of Claude Code.
-func TestDoctorLeavesTheHooksWhereTheSettingsAreWrong(t *testing.T) {
+// TestDoctorKeepsHooksUnderWrongSettings: they may name another folder of Claude Code.
+func TestDoctorKeepsHooksUnderWrongSettings(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.claude = p.root + "/.claude"

@@ -275,7 +275,7 @@ func TestDoctorContradictsNoSentence(t *testing.T) {
 }
 
 // An interrupted check is not a fault of the network.
-func TestDoctorThatIsInterruptedReportsNoFault(t *testing.T) {
+func TestInterruptedDoctorReportsNoFault(t *testing.T) {
 	p := newPatient(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
@@ -471,8 +471,8 @@ var ofTheNetwork = []sickness{
 	{"a wrong clock", func(p *patient) { p.at = time.Now().Add(time.Hour) }, "clock_skewed", doctor.Warn, false},
 }
 
-// TestDoctorLeavesTheFolderOfABotAlone: what needs the lock stays while a bot runs.
-func TestDoctorLeavesTheFolderOfABotAlone(t *testing.T) {
+// TestDoctorLeavesFolderOfBot: what needs the lock stays while a bot runs.
+func TestDoctorLeavesFolderOfBot(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.old("s/inbox/.1.json12345")
@@ -535,8 +535,8 @@ func TestDoctorRemovesNothingBehindLink(t *testing.T) {
 	}
 }
 
-// TestDoctorForAnOrdinaryUser_AsUser who may not write the folder of ccbot.
-func TestDoctorForAnOrdinaryUser_AsUser(t *testing.T) {
+// TestDoctorForOrdinaryUser_AsUser who may not write the folder of ccbot.
+func TestDoctorForOrdinaryUser_AsUser(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("SKIPPED: root may write everywhere")
 	}
@@ -554,7 +554,7 @@ func TestDoctorForAnOrdinaryUser_AsUser(t *testing.T) {
 }
 
 // A damaged id does not hide what else is wrong in the folder.
-func TestDoctorNamesFaultsBesideADamagedID(t *testing.T) {
+func TestDoctorNamesFaultsWithDamagedID(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.write("s/instance", "what is this", 0o600)

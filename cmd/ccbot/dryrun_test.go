@@ -105,8 +105,8 @@ func TestDryRunBesideABot(t *testing.T) {
 	assert.Contains(t, out, "under way (", "and its launch came to nothing")
 }
 
-// TestDryRunSaysWhatIsSetAside once: a start moves such a record away.
-func TestDryRunSaysWhatIsSetAside(t *testing.T) {
+// TestDryRunListsUnreadableRecords once: a start moves such a record away.
+func TestDryRunListsUnreadableRecords(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	junk := idOf(2).String() + ".json"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sessions", junk), []byte("{"), 0o600))

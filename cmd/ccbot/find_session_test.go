@@ -18,7 +18,7 @@ import (
 	"ccbot/internal/session"
 )
 
-func TestP9_WhatIsPrintedMovesNoCursor(t *testing.T) {
+func TestP9_OutputMovesNoCursor(t *testing.T) {
 	for in, want := range map[string]string{
 		"api": "api", "каталог 東": "каталог 東", "a\x1b[2Jb": "a·[2Jb", "a\nb\tc\r": "a·b·c·",
 		"a\u202eb": "a·b", "\u009b31m": "·31m", "a\u00a0\u3164": "a··", "bad\xff": "bad\uFFFD",

@@ -35,7 +35,7 @@ func saying(answer string, environ []string, args ...string) (said string, err e
 }
 
 // An interrupt ends a read of an input without data.
-func TestAnInterruptEndsWhatReads(t *testing.T) {
+func TestInterruptEndsReading(t *testing.T) {
 	dir := stateWith(t, one(1, "api"), one(2, "web", func(r *session.Record) { r.State = session.Running }))
 	for _, args := range [][]string{{"forget", "api"}, {"archive", "web"}, {"new", "--prompt", "-"}, {"send-prompt", "web", "-"}} {
 		in, writer, err := os.Pipe()
@@ -113,7 +113,7 @@ func finderToForget(t *testing.T, environ []string) func(what string) (session.R
 
 // A record that was removed because of its age is found by its whole name only, not by a prefix. A
 // deletion without a question needs the full name.
-func TestForgetTakesNoBeginningForAName(t *testing.T) {
+func TestForgetNeedsWholeName(t *testing.T) {
 	left, other := one(1, "api"), one(2, "api-2")
 	environ := machine(t, left, other)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
@@ -134,7 +134,7 @@ func TestForgetTakesNoBeginningForAName(t *testing.T) {
 // A record that was removed because of its age is found by its id even if its name is used again;
 // that name means the present record. If several were removed, the error lists their full ids,
 // which forget accepts.
-func TestForgetFindsWhatHasLeftBesideItsName(t *testing.T) {
+func TestForgetFindsPurgedRecords(t *testing.T) {
 	left, gone, other, apart := one(1, "api"), one(2, "api"), one(3, "API"), one(4, "apart")
 	environ := machine(t, left, gone, other, apart)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
@@ -173,9 +173,9 @@ func names(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// TestRecoverForgetsWhatItsDryRunSays, without a bot; it can be brought back, for the whole time
+// TestRecoverForgetsDueRecords, without a bot; it can be brought back, for the whole time
 // again.
-func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
+func TestRecoverForgetsDueRecords(t *testing.T) {
 	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-91*24*time.Hour - time.Hour) })
 	young := one(2, "young", func(r *session.Record) { r.EndedAt = time.Now().Add(-time.Hour) })
 	environ := machine(t, old, young)
@@ -195,7 +195,7 @@ func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
 }
 
 // A restored record stays for its whole time again.
-func TestABackupBringsBackWhatWasDue(t *testing.T) {
+func TestRestoredRecordIsKept(t *testing.T) {
 	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-91 * 24 * time.Hour) })
 	environ := machine(t, old)
 	name, err := desk.Backups(strings.TrimPrefix(environ[0], "HOME=")).Make(t.Context())

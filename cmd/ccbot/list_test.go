@@ -46,8 +46,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// TestAnOutputWithoutRoomIsSaidOnce, whatever writes it.
-func TestAnOutputWithoutRoomIsSaidOnce(t *testing.T) {
+// TestFullOutputIsReportedOnce, whatever writes it.
+func TestFullOutputIsReportedOnce(t *testing.T) {
 	dir := stateWith(t, one(1, "api"), one(2, "web"))
 	for _, verb := range [][]string{{"list", "--all"}, {"help"}, {"list", "--help"}} {
 		var errs strings.Builder
@@ -74,8 +74,8 @@ func TestListOfNone(t *testing.T) {
 	}
 }
 
-// TestListSaysWhatTheAgentDoesNow, as status does: without a bot the record has what was so before.
-func TestListSaysWhatTheAgentDoesNow(t *testing.T) {
+// TestListShowsAgentsActivity, as status does: without a bot the record has what was so before.
+func TestListShowsAgentsActivity(t *testing.T) {
 	environ := machine(t)
 	ccbot := installed(t)
 	ccbot(t, environ, exit.OK, "new", "api", t.TempDir())

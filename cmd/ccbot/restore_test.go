@@ -13,7 +13,7 @@ import (
 )
 
 // The report lists records that the backup lacks, and unreadable ones.
-func TestRestoreSaysWhatDidNotComeBack(t *testing.T) {
+func TestRestoreReportsMissingRecords(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
 	record := func(second int) string { return filepath.Join(dir, "sessions", idOf(second).String()+".json") }
@@ -36,8 +36,8 @@ next: `, out)
 	assert.Equal(t, "{", string(data), "it is back as it was")
 }
 
-// TestNoRestoreOfNothing: an empty backup would take all sessions away.
-func TestNoRestoreOfNothing(t *testing.T) {
+// TestRestoreOfEmptyBackup: an empty backup would take all sessions away.
+func TestRestoreOfEmptyBackup(t *testing.T) {
 	dir := stateWith(t)
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
 	name, err := desk.Backups(dir).Make(t.Context())
@@ -50,8 +50,8 @@ func TestNoRestoreOfNothing(t *testing.T) {
 	assert.FileExists(t, file)
 }
 
-// TestABackupThatIsTornIsSaidToBe: and nothing is changed by it.
-func TestABackupThatIsTornIsSaidToBe(t *testing.T) {
+// TestTornBackupIsNamed: and nothing is changed by it.
+func TestTornBackupIsNamed(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
 	name, err := desk.Backups(dir).Make(t.Context())
@@ -67,9 +67,9 @@ func TestABackupThatIsTornIsSaidToBe(t *testing.T) {
 	assert.Equal(t, []string{name + ".tar.gz"}, names(t, filepath.Join(dir, "backups")), "no backup is made of it")
 }
 
-// TestRestoreAsksWhichOfTwoIsMeant: a file in the folder of the call may have the name of a copy or
+// TestRestoreOfAmbiguousName: a file in the folder of the call may have the name of a copy or
 // of a session.
-func TestRestoreAsksWhichOfTwoIsMeant(t *testing.T) {
+func TestRestoreOfAmbiguousName(t *testing.T) {
 	dir := stateWith(t, one(1, "api"), one(2, "web"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
 	copied, err := desk.Backups(dir).Make(t.Context())

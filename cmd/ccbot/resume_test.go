@@ -92,8 +92,8 @@ func backupIn(t *testing.T, out string) string {
 	return string(a["backup"])
 }
 
-// TestASilentBotIsNamed: it is stopped, or starts, and holds the lock.
-func TestASilentBotIsNamed(t *testing.T) {
+// TestSilentBotIsNamed: it is stopped, or starts, and holds the lock.
+func TestSilentBotIsNamed(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	_, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestASilentBotIsNamed(t *testing.T) {
 }
 
 // Without a bot the whole configuration is needed, as for a start.
-func TestChangesWithoutABotNeedTheConfiguration(t *testing.T) {
+func TestChangesWithoutBotNeedConfiguration(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	before := tree(t, dir)
 	environ := []string{"HOME=" + t.TempDir(), "CCBOT_DIR=" + dir}

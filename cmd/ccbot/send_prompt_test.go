@@ -17,9 +17,9 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestTheTimeoutEndsTheRetriesToo: a bot that ends at each prompt before it answers is not asked
+// TestTimeoutEndsRetries: a bot that ends at each prompt before it answers is not asked
 // again in vain.
-func TestTheTimeoutEndsTheRetriesToo(t *testing.T) {
+func TestTimeoutEndsRetries(t *testing.T) {
 	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.State = session.Running }))
 	l, err := net.Listen("unix", filepath.Join(dir, hookwire.SocketName))
 	require.NoError(t, err)

@@ -22,9 +22,9 @@ func (d *operator) installs(more ...string) (said, unit string) {
 	return string(out), string(data)
 }
 
-// TestTheServiceFindsItsSettings: ccbot.env may name another state folder, in which there is no
+// TestServiceFindsSettings: ccbot.env may name another state folder, in which there is no
 // ccbot.env.
-func TestTheServiceFindsItsSettings(t *testing.T) {
+func TestServiceFindsSettings(t *testing.T) {
 	d := newOperator(t)
 	d.writes("TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1\nTELEGRAM_API_URL=" + d.api.URL() + "\nCCBOT_DIR=~/elsewhere\n")
 	said, unit := d.installs()
@@ -38,8 +38,8 @@ func TestTheServiceFindsItsSettings(t *testing.T) {
 	assert.Contains(t, unit, "CCBOT_DIR="+own+"\"\n")
 }
 
-// TestTheServiceLacksWhatTheShellHas: install names it, without the values.
-func TestTheServiceLacksWhatTheShellHas(t *testing.T) {
+// TestServiceLacksShellVariables: install names it, without the values.
+func TestServiceLacksShellVariables(t *testing.T) {
 	d := newOperator(t)
 	d.writes("TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1\nTELEGRAM_API_URL=" + d.api.URL() + "\n")
 	said, _ := d.installs("ALLOWED_USERS=1,271828", "KILL_GRACE=29s")
@@ -81,9 +81,9 @@ func TestServiceGetsAgentVariables(t *testing.T) {
 	assert.NotContains(t, unit, "sesame")
 }
 
-// TestP9_TheServiceLeavesForeignFoldersOut of its PATH, and is not installed if git could be
+// TestP9_ServicePathHasNoForeignFolder of its PATH, and is not installed if git could be
 // another user's.
-func TestP9_TheServiceLeavesForeignFoldersOut(t *testing.T) {
+func TestP9_ServicePathHasNoForeignFolder(t *testing.T) {
 	d := newOperator(t)
 	d.writes("TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1\nTELEGRAM_API_URL=" + d.api.URL() + "\n")
 	open := filepath.Join(d.home, "open")

@@ -460,7 +460,7 @@ func TestP9_SetupRefuses(t *testing.T) {
 }
 
 // Input from before the question does not answer it.
-func TestP9_SetupLetsNobodyInWhoWasNotSeen(t *testing.T) {
+func TestP9_SetupIgnoresEarlierInput(t *testing.T) {
 	d := newOperator(t)
 	d.start("--token-file", d.tokenFile())
 	code := d.scans()

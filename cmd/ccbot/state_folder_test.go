@@ -15,7 +15,7 @@ import (
 )
 
 // A user who may write a parent folder, or the folder of a link, could replace the folder.
-func TestP9_TheWayToTheFolderIsLookedAt(t *testing.T) {
+func TestP9_PathToFolderIsChecked(t *testing.T) {
 	real, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	mkdir := func(mode fs.FileMode, names ...string) string {
@@ -61,9 +61,9 @@ func TestP9_TheWayToTheFolderIsLookedAt(t *testing.T) {
 	refused(t, err, sharedMend)
 }
 
-// TestP9_WhatIsReadIsWhatWasLookedAt: a link before a ".." leads the kernel elsewhere than the
+// TestP9_CheckedFileIsRead: a link before a ".." leads the kernel elsewhere than the
 // words do.
-func TestP9_WhatIsReadIsWhatWasLookedAt(t *testing.T) {
+func TestP9_CheckedFileIsRead(t *testing.T) {
 	real, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	state := func(mode fs.FileMode, lang string, names ...string) string {
@@ -109,8 +109,8 @@ func TestP9_WhatIsReadIsWhatWasLookedAt(t *testing.T) {
 	}
 }
 
-// TestP9_AReadableConfigurationIsRefused, by everything that reads it.
-func TestP9_AReadableConfigurationIsRefused(t *testing.T) {
+// TestP9_ReadableConfigurationIsRefused, by everything that reads it.
+func TestP9_ReadableConfigurationIsRefused(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	file := filepath.Join(dir, statefolder.SettingsFile)
 	require.NoError(t, os.WriteFile(file, []byte("CCBOT_ALLOW_READABLE_ENV=1\nTELEGRAM_BOT_TOKEN="+goodToken+"\nALLOWED_USERS=1\n"), 0o600))

@@ -128,9 +128,9 @@ func TestP9_ChangesVerbStaysInFolder(t *testing.T) {
 	assert.Contains(t, errs, "is outside the allowed folders")
 }
 
-// TestStatusShowsAWriterOfWhichNobodyWasTold: it reads, and notes nowhere that the writer was
+// TestStatusShowsUnreportedWriter: it reads, and notes nowhere that the writer was
 // shown.
-func TestStatusShowsAWriterOfWhichNobodyWasTold(t *testing.T) {
+func TestStatusShowsUnreportedWriter(t *testing.T) {
 	r := one(1, "api", func(r *session.Record) { r.ClaudeSessionID = uuid.New() })
 	state := stateWith(t, r)
 	claude := filepath.Join(state, "claude")

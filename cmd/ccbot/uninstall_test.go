@@ -11,9 +11,9 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// TestP9_UninstallRefusesFolderThatNoStartUses: a folder of ccbot's that is a link leads to files
+// TestP9_UninstallRefusesForeignFolder: a folder of ccbot's that is a link leads to files
 // of others. Nothing changes.
-func TestP9_UninstallRefusesFolderThatNoStartUses(t *testing.T) {
+func TestP9_UninstallRefusesForeignFolder(t *testing.T) {
 	dir, elsewhere := stateWith(t, one(1, "api")), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(elsewhere, "mine"), nil, 0o600))
 	require.NoError(t, os.Symlink(elsewhere, filepath.Join(dir, "inbox")))

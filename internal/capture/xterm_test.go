@@ -35,11 +35,11 @@ const (
 	terminalRows    = 60
 )
 
-// TestScreensAreReadAsXtermShowsThem: in each cell of the recorded screens xterm shows the letter,
+// TestReadMatchesXterm: in each cell of the recorded screens xterm shows the letter,
 // the colours and the style that Read gives. Xterm draws with our fonts and colours, without half
 // tones. It tells no text, so a letter with its style is known by its shape: one shape for each, in
 // all screens, and no two with the same one.
-func TestScreensAreReadAsXtermShowsThem(t *testing.T) {
+func TestReadMatchesXterm(t *testing.T) {
 	x := startXterm(t)
 	shapes, letters := make(map[string]string), make(map[string]string)
 	screens := recorded(t)

@@ -98,8 +98,8 @@ func TestBoxesMeetThoseBeside(t *testing.T) {
 	assert.Zero(t, inked(img, image.Rect(Margin, Margin, middle.X-2, Margin+3*Height)), "nothing looks out")
 }
 
-// TestLinesReachTheSidesThatTheirNamesSay for all box drawings but the slanted ones.
-func TestLinesReachTheSidesThatTheirNamesSay(t *testing.T) {
+// TestLinesReachNamedSides for all box drawings but the slanted ones.
+func TestLinesReachNamedSides(t *testing.T) {
 	for i, reach := range arms {
 		r := '─' + rune(i)
 		img, at := drawn(t, Line(string(r), Cell{})), cellAt(0, 0, 1)
@@ -147,8 +147,8 @@ func TestStyles(t *testing.T) {
 	assert.Equal(t, 2*Width*2, inked(line, line.Bounds()), "a blank is underlined, too")
 }
 
-// TestABoxStandsForWhatNothingHas, and nothing else is lost by it.
-func TestABoxStandsForWhatNothingHas(t *testing.T) {
+// TestFrameReplacesMissingGlyph, and nothing else is lost by it.
+func TestFrameReplacesMissingGlyph(t *testing.T) {
 	p := Picture{Lines: [][]Cell{{{Text: "\U000F1234", Wide: true}, {Text: "a\u200d"}, {Text: "e\u0301\U000F1234"}, {Text: "a\u1AB0"}}}, Ink: black, Paper: white,
 		Fonts: fonttest.Fonts{}}
 	d, err := p.Draw()
@@ -253,7 +253,7 @@ func TestSignsFillTheirSquare(t *testing.T) {
 	}
 }
 
-func TestWhatNoFontHas(t *testing.T) {
+func TestGlyphWithoutFont(t *testing.T) {
 	for _, text := range []string{"语", "ש", "🙂", "\u202e", "a\u200d", "✅x"} {
 		_, err := Picture{Lines: [][]Cell{{{Text: text}}}}.PNG()
 		require.ErrorIs(t, err, ErrGlyph, "%q", text)
@@ -269,7 +269,7 @@ func TestTextInAPNG(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAnEmptyPicture(t *testing.T) {
+func TestEmptyPicture(t *testing.T) {
 	assert.Zero(t, inked(drawn(t), image.Rect(0, 0, 2*Margin, 2*Margin)))
 }
 

@@ -119,7 +119,7 @@ func TestRelaunch(t *testing.T) {
 
 // A restored agent may do no more than a new session, regardless of how it was started and
 // switched.
-func TestARestoreIsNeverLooserThanTheConfiguration(t *testing.T) {
+func TestRestoreIsNoLooserThanConfiguration(t *testing.T) {
 	words := []string{"--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "--permission-mode", "--permission-mode=auto",
 		"--permission-mode=bypassPermissions", "--permission-mode=plan", "auto", "bypassPermissions", "plan", "default", "--allowedTools", "--allowed-tools=Bash",
 		"--add-dir", "--disallowedTools", "Bash", "/", "--resume", "-p", "--effort", "--debug-file", "--chrome", "--model", "--model=opus", "-d", "--", "--append-system-prompt", "text"}
@@ -145,7 +145,7 @@ func TestARestoreIsNeverLooserThanTheConfiguration(t *testing.T) {
 }
 
 // Which words belong together is unknown: Claude Code has more options than are known here.
-func TestARelaunchKeepsTheOrderOfTheWords(t *testing.T) {
+func TestRelaunchKeepsOrderOfWords(t *testing.T) {
 	words := rapid.SampledFrom([]string{"--effort", "high", "--debug-file", "f", "--debug", "-d", "--new", "--new=x", "text", "-", "--model", "--model=opus",
 		"opusplan", "--permission-mode", "plan", "--disallowedTools", "--allowed-tools=Bash", "--add-dir", "Bash", "--mcp-config", "-n", "-nx", "--"})
 	rapid.Check(t, func(t *rapid.T) {

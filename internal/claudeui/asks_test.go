@@ -10,7 +10,7 @@ import (
 
 // In a question with several answers the cursor can be on [Submit], which is not an option: the
 // whole question is read, not only the part below the rule in its list.
-func TestAQuestionWithTheCursorBesideItsOptions(t *testing.T) {
+func TestQuestionWithCursorOnSubmit(t *testing.T) {
 	text := Read(fixture(t, "ask-multi-2")).Text
 	moved := strings.NewReplacer("❯ 1. [✔] Logs", "  1. [✔] Logs", "     Submit", "❯    Submit").Replace(text)
 	require.NotEqual(t, text, moved)
@@ -23,7 +23,7 @@ func TestAQuestionWithTheCursorBesideItsOptions(t *testing.T) {
 	assert.NotContains(t, strings.Join(d.Lines, "\n"), "Brewed", "history is no part of it")
 }
 
-func TestP7_AsksTellsOneQuestionFromTheNext(t *testing.T) {
+func TestP7_AsksDistinguishesQuestions(t *testing.T) {
 	text := Read(fixture(t, "perm-bash")).Text
 	first := Read(text).Dialog
 	require.NotNil(t, first)
@@ -72,7 +72,7 @@ func TestAsksOfTheRecordings(t *testing.T) {
 }
 
 // A dialog that no rule divides from a running turn.
-func TestASpinnerIsNoPartOfADialog(t *testing.T) {
+func TestDialogExcludesSpinner(t *testing.T) {
 	text := "● Running.\n✶ Zesting… (5s · ↓ 119 tokens)\n Pick one\n ❯ 1. Yes\n   2. No\n\n Esc to cancel"
 	d := Read(text).Dialog
 	require.NotNil(t, d)
@@ -89,8 +89,8 @@ func TestSteadyLeavesOutWhatMoves(t *testing.T) {
 	assert.Empty(t, Screen{}.Steady())
 }
 
-// TestP9_ARowKeepsItsLastBlank reads a command that ends with a blank other than U+0020.
-func TestP9_ARowKeepsItsLastBlank(t *testing.T) {
+// TestP9_RowKeepsLastBlank reads a command that ends with a blank other than U+0020.
+func TestP9_RowKeepsLastBlank(t *testing.T) {
 	text := Read(fixture(t, "perm-bash")).Text
 	d := Read(strings.Replace(text, "\n echo hi > ", "\n ./deploy\u00a0   \n > ", 1)).Dialog
 	require.NotNil(t, d)

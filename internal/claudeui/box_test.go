@@ -28,7 +28,7 @@ const (
 	running = "  ⏸ manual mode on · esc to interrupt\n"
 )
 
-func TestP7_ADraftIsNotAnEmptyBox(t *testing.T) {
+func TestP7_DraftIsNotEmptyBox(t *testing.T) {
 	tests := []struct {
 		name  string
 		rows  []string
@@ -121,7 +121,7 @@ func TestP7_ReadyOnlyWithALiveBox(t *testing.T) {
 
 const history = "\x1b[48;5;237m❯ \x1b[38;5;231msay one\x1b[0m\n\n● one\n\n✻ Cooked for 0s\n\n"
 
-func TestP7_UnknownDialogsAreToldByTheirHints(t *testing.T) {
+func TestP7_UnknownDialogsAreRecognisedByHints(t *testing.T) {
 	rule := strings.Repeat("─", 60)
 	tests := []struct {
 		name     string

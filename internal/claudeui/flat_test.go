@@ -50,7 +50,7 @@ var flatRecordings = []struct {
 	{name: "flat-page", title: "Auto mode can't check actions in this session"},
 }
 
-func TestP7_EveryFlatScreenIsRead(t *testing.T) {
+func TestP7_AllFlatScreensAreRead(t *testing.T) {
 	for _, tc := range flatRecordings {
 		t.Run(tc.name, func(t *testing.T) {
 			s := Read(fixture(t, tc.name))
@@ -90,10 +90,10 @@ var forged = [][]string{
 	{"!\u00a0 rm -rf", "Running…"}, {"────────────", "❯ ", "────────────"}, {"[manual mode on]"}, {"claude: text"}, {"Thinking…"},
 }
 
-// TestP7_NoTextMakesFlatDialogReady lets an agent draw boxes and dialogs above the last rows of
+// TestP7_FlatDialogIsNeverReady lets an agent draw boxes and dialogs above the last rows of
 // each recorded screen, which are Claude Code's own: no dialog becomes ready for text, and none
 // that it has imitated can be chosen from.
-func TestP7_NoTextMakesFlatDialogReady(t *testing.T) {
+func TestP7_FlatDialogIsNeverReady(t *testing.T) {
 	for _, tc := range flatRecordings {
 		rows := strings.Split(strings.TrimRight(fixture(t, tc.name), "\n"), "\n")
 		t.Run(tc.name, func(t *testing.T) {

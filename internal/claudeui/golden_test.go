@@ -82,7 +82,7 @@ var recordings = []struct {
 	{name: "two-dialogs", title: "Bash command", options: permission("/home/u/proj/a")},
 }
 
-func TestP7_EveryRecordedScreenIsReadAsItWas(t *testing.T) {
+func TestP7_RecordedScreens(t *testing.T) {
 	for _, tc := range recordings {
 		t.Run(tc.name, func(t *testing.T) {
 			s := Read(fixture(t, tc.name))
@@ -104,7 +104,7 @@ func TestP7_EveryRecordedScreenIsReadAsItWas(t *testing.T) {
 	}
 }
 
-func TestEveryRecordingIsInTheTable(t *testing.T) {
+func TestAllRecordingsAreInTable(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.ansi")
 	require.NoError(t, err)
 	known := map[string]bool{}

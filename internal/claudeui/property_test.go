@@ -60,7 +60,7 @@ func requireConsistent(t require.TestingT, s Screen) {
 	require.Equal(t, s.Box.Present && s.Box.Empty && !s.Box.Bash && s.Dialog == nil && !s.Busy, s.ReadyToType())
 }
 
-func TestP7_NoEditMakesADialogReady(t *testing.T) {
+func TestP7_EditedDialogIsNeverReady(t *testing.T) {
 	for _, tc := range recordings {
 		capture := fixture(t, tc.name)
 		rapid.Check(t, func(t *rapid.T) {
@@ -74,7 +74,7 @@ func TestP7_NoEditMakesADialogReady(t *testing.T) {
 }
 
 // A question's text starts in the first column, so it can hold a perfect copy of an empty box.
-func TestP7_ABoxDrawnInsideADialogIsNone(t *testing.T) {
+func TestP7_BoxInsideDialogIsIgnored(t *testing.T) {
 	fake := strings.Split(boxed(120, "", manual, sign+cursor), "\n")
 	fake = fake[len(fake)-5:]
 	for _, tc := range recordings {
@@ -189,7 +189,7 @@ func edgeOf(rows []string) int {
 }
 
 // Earlier text of an agent becomes neither an option nor a title, and hides nothing.
-func TestP7_NoTextAboveADialogChangesIt(t *testing.T) {
+func TestP7_TextAboveDialogIsIgnored(t *testing.T) {
 	for _, tc := range recordings {
 		if tc.title == "" {
 			continue
@@ -213,7 +213,7 @@ func TestP7_NoTextAboveADialogChangesIt(t *testing.T) {
 
 // An agent may write the cursor's sign into the text of a dialog, such as a command or an option.
 // Then it is unknown which row is selected.
-func TestP7_AForgedCursorIsNoChoice(t *testing.T) {
+func TestP7_ForgedCursorSelectsNothing(t *testing.T) {
 	text := Read(fixture(t, "perm-bash")).Text
 	for _, forged := range []string{" ❯ 1. Keep everything as it is", "❯ 1. Yes", "     ❯ 5. Fine", " ❯ Cancel"} {
 		for _, beside := range []string{" Do you want to proceed?", "   4. No"} {
@@ -225,7 +225,7 @@ func TestP7_AForgedCursorIsNoChoice(t *testing.T) {
 	}
 }
 
-func TestP7_ADialogIsWholeWhereNothingOfItIsHidden(t *testing.T) {
+func TestP7_WholeDialogHidesNoRow(t *testing.T) {
 	for _, tc := range recordings {
 		if d := Read(fixture(t, tc.name)).Dialog; d != nil {
 			assert.True(t, d.Whole, tc.name)

@@ -9,7 +9,7 @@ import (
 )
 
 // The rows are those of 2.1.328 against an API that answers with errors.
-func TestARequestThatIsMadeAgain(t *testing.T) {
+func TestRetriedRequest(t *testing.T) {
 	rule := strings.Repeat("─", 60)
 	screen := func(row, footer string) string {
 		return "❯ say hi\n\n" + row + "\n\n" + rule + "\n❯\u00a0\n" + rule + "\n  ⏸ manual mode on" + footer + "\n"

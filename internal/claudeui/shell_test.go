@@ -11,7 +11,7 @@ import (
 // forty is the command of most recordings.
 const forty = "for i in $(seq 1 40); do echo number $i; sleep 0.3; done"
 
-func TestARunningCommandIsReadAsRecorded(t *testing.T) {
+func TestRunningCommand(t *testing.T) {
 	zeros := func(n int) string { return strings.Repeat("0", n) }
 	for _, tc := range []struct {
 		name, command string
@@ -40,7 +40,7 @@ func TestARunningCommandIsReadAsRecorded(t *testing.T) {
 	}
 }
 
-func TestACommandThatDoesNotRunIsNone(t *testing.T) {
+func TestCommandThatIsNotRunning(t *testing.T) {
 	for _, name := range []string{"shell/done", "shell/interrupted", "shell/left", "idle", "spinner", "streaming", "queued", "perm-bash"} {
 		assert.Nil(t, Read(fixture(t, name)).Shell, name)
 	}
@@ -62,7 +62,7 @@ func TestACommandThatDoesNotRunIsNone(t *testing.T) {
 }
 
 // An interrupted command returns to the box, in bash mode.
-func TestAnInterruptedCommandStandsInTheBox(t *testing.T) {
+func TestInterruptedCommandReturnsToBox(t *testing.T) {
 	s := Read(fixture(t, "shell/interrupted"))
 	assert.True(t, s.Box.Present && s.Box.Bash && !s.Box.Empty)
 	assert.True(t, s.Box.Holds(Read(fixture(t, "shell/wide")).Shell.Command))

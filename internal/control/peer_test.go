@@ -32,8 +32,8 @@ func (m made) Inspect(pid int) (process.Process, error) {
 	return versions[0].(process.Process), nil
 }
 
-// TestP9_TheChainIsProven: only a parent that was the parent while both were read is in the chain.
-func TestP9_TheChainIsProven(t *testing.T) {
+// TestP9_ChainIsProven: only a parent that was the parent while both were read is in the chain.
+func TestP9_ChainIsProven(t *testing.T) {
 	hidden := errors.New("hidden")
 	tests := []struct {
 		name  string
@@ -78,7 +78,7 @@ func TestP9_TheChainIsProven(t *testing.T) {
 	}
 }
 
-func TestAChainThatNeverHoldsStillIsNone(t *testing.T) {
+func TestChangingChainIsNotWhole(t *testing.T) {
 	_, _, err := chainOf(restless{}, 9)
 	assert.ErrorIs(t, err, errMoved)
 }

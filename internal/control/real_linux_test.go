@@ -112,8 +112,8 @@ func asked(t *testing.T) (*service, peers) {
 	return s, who
 }
 
-// TestP9_ThePeerIsTheRealProcess: the chain of a program below a shell below this test.
-func TestP9_ThePeerIsTheRealProcess(t *testing.T) {
+// TestP9_PeerIsRealProcess: the chain of a program below a shell below this test.
+func TestP9_PeerIsRealProcess(t *testing.T) {
 	s, who := asked(t)
 	sh := client(t, "call", "sh", "-c", `"$0" "$1"; exit $?`, os.Args[0], s.path)
 	require.NoError(t, sh.Run())
@@ -131,8 +131,8 @@ func TestP9_ThePeerIsTheRealProcess(t *testing.T) {
 	}
 }
 
-// TestP9_ATerminalAboveThePeerIsSeen: the same in a terminal.
-func TestP9_ATerminalAboveThePeerIsSeen(t *testing.T) {
+// TestP9_TerminalAbovePeer: the same in a terminal.
+func TestP9_TerminalAbovePeer(t *testing.T) {
 	s, who := asked(t)
 	sh := client(t, "call", "sh", "-c", `"$0" "$1"; exit $?`, os.Args[0], s.path)
 	sh.Stdin = terminal(t)
@@ -158,8 +158,8 @@ func terminal(t *testing.T) *os.File {
 	return side
 }
 
-// TestP9_AnOrphanIsSeen: a program that has cut itself loose by a double fork is known as one.
-func TestP9_AnOrphanIsSeen(t *testing.T) {
+// TestP9_Orphan: a program that has cut itself loose by a double fork is known as one.
+func TestP9_Orphan(t *testing.T) {
 	s, who := asked(t)
 	daemon := client(t, "daemon", os.Args[0], s.path)
 	var said strings.Builder
@@ -173,7 +173,7 @@ func TestP9_AnOrphanIsSeen(t *testing.T) {
 }
 
 // The leader of the terminal is alive, but no longer above the peer.
-func TestP9_AnOrphanThatKeepsItsTerminalIsSeen(t *testing.T) {
+func TestP9_OrphanWithTerminal(t *testing.T) {
 	s, who := asked(t)
 	sh := client(t, "background", "sh", "-c", `"$0" "$1"; cat`, os.Args[0], s.path)
 	sh.Stdin = terminal(t)
@@ -204,9 +204,9 @@ func (l *late) Inspect(pid int) (process.Process, error) {
 	return l.Table.Inspect(pid)
 }
 
-// TestP9_APeerThatDiesBeforeItIsKnownIsTurnedAway: its child has the connection, which is not worth
+// TestP9_PeerDeadBeforeInspectionIsRefused: its child has the connection, which is not worth
 // its parent's name.
-func TestP9_APeerThatDiesBeforeItIsKnownIsTurnedAway(t *testing.T) {
+func TestP9_PeerDeadBeforeInspectionIsRefused(t *testing.T) {
 	s := newService(t)
 	table, err := process.NewTable()
 	require.NoError(t, err)
@@ -241,7 +241,7 @@ func handedOver(t *testing.T, path string) (pid int, reply <-chan string) {
 }
 
 // The reply is not sent to another process.
-func TestP9_APeerThatDiesBeforeItsReplyGetsNone(t *testing.T) {
+func TestP9_PeerDeadBeforeReply(t *testing.T) {
 	s := newService(t)
 	s.Handle("who", func(ctx context.Context, p Peer, _ hookwire.Call) (json.RawMessage, error) {
 		for {
@@ -272,8 +272,8 @@ func (r reused) Inspect(pid int) (process.Process, error) {
 	return p, err
 }
 
-// TestP9_AReusedPidGetsNoReply: the start time tells the next process from the one that called.
-func TestP9_AReusedPidGetsNoReply(t *testing.T) {
+// TestP9_ReusedPIDGetsNoReply: the start time tells the next process from the one that called.
+func TestP9_ReusedPIDGetsNoReply(t *testing.T) {
 	s := newService(t)
 	table, err := process.NewTable()
 	require.NoError(t, err)
@@ -289,7 +289,7 @@ func TestP9_AReusedPidGetsNoReply(t *testing.T) {
 }
 
 // The client need not close the connection.
-func TestAHandlerEndsWithAKilledClient(t *testing.T) {
+func TestHandlerEndsWithKilledClient(t *testing.T) {
 	s := newService(t)
 	w := newWaiting()
 	s.Handle("who", w.handle)

@@ -216,8 +216,8 @@ func TestP10_SlowClientsHoldNobodyUp(t *testing.T) {
 	require.NoError(t, s.stop(), "nobody holds up the end either")
 }
 
-// TestAHandlerEndsWithItsClient: the context ends however the client leaves.
-func TestAHandlerEndsWithItsClient(t *testing.T) {
+// TestHandlerEndsWithClient: the context ends however the client leaves.
+func TestHandlerEndsWithClient(t *testing.T) {
 	tests := []struct {
 		name  string
 		leave func(c *net.UnixConn) error
@@ -256,9 +256,9 @@ func TestAHandlerEndsWithItsClient(t *testing.T) {
 	})
 }
 
-// TestP10_AStopIsNoAnswer: clients that wait at a stop lose the connection and may call the next ccbot; an answer that is
+// TestP10_StopSendsNoAnswer: clients that wait at a stop lose the connection and may call the next ccbot; an answer that is
 // ready still arrives; nobody who comes late hangs.
-func TestP10_AStopIsNoAnswer(t *testing.T) {
+func TestP10_StopSendsNoAnswer(t *testing.T) {
 	s := newService(t)
 	w := newWaiting()
 	s.Handle("wait", w.handle)
@@ -295,8 +295,8 @@ func TestP10_AStopIsNoAnswer(t *testing.T) {
 	assert.NoFileExists(t, s.path)
 }
 
-// TestClientsInAHurryAtAStop: whoever connects while the server stops gets an error or an answer.
-func TestClientsInAHurryAtAStop(t *testing.T) {
+// TestImpatientClientsAtStop: whoever connects while the server stops gets an error or an answer.
+func TestImpatientClientsAtStop(t *testing.T) {
 	for range 20 {
 		s := newService(t)
 		s.Handle("echo", echo)
@@ -318,8 +318,8 @@ func TestClientsInAHurryAtAStop(t *testing.T) {
 	}
 }
 
-// TestP9_TheSocketIsPrivateAndReplacesOnlyASocket looks at what stands in the socket's place.
-func TestP9_TheSocketIsPrivateAndReplacesOnlyASocket(t *testing.T) {
+// TestP9_SocketReplacesOnlyOwnSocket looks at what stands in the socket's place.
+func TestP9_SocketReplacesOnlyOwnSocket(t *testing.T) {
 	stale := func(t *testing.T, path string) {
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 		require.NoError(t, err)
@@ -371,14 +371,14 @@ func TestP9_TheSocketIsPrivateAndReplacesOnlyASocket(t *testing.T) {
 	}
 }
 
-func TestAPathThatIsTooLong(t *testing.T) {
+func TestTooLongPath(t *testing.T) {
 	s := newService(t)
 	s.path = filepath.Join(filepath.Dir(s.path), strings.Repeat("x", 120))
 	require.ErrorIs(t, s.Run(t.Context()), ErrLongPath)
 }
 
 // The next ccbot's socket is not removed by the end of this one.
-func TestTheEndRemovesOnlyItsOwn(t *testing.T) {
+func TestEndRemovesOwnSocketOnly(t *testing.T) {
 	s := newService(t)
 	s.run(t)
 	require.NoError(t, os.Remove(s.path))

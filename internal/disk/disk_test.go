@@ -55,7 +55,7 @@ func calls(dir string) map[string]func() error {
 	}
 }
 
-func TestEachCallFailsAndHeals(t *testing.T) {
+func TestCallsFailAndHeal(t *testing.T) {
 	for op := range calls("") {
 		t.Run(op, func(t *testing.T) {
 			dir := t.TempDir()

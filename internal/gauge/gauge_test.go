@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestThisMachine(t *testing.T) {
+func TestGaugesOfMachine(t *testing.T) {
 	booted, err := Booted(t.Context())
 	require.NoError(t, err)
 	assert.True(t, booted.Before(time.Now()), booted)

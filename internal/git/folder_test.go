@@ -86,7 +86,7 @@ func (r repo) link(to, name string) {
 }
 
 // Git itself keeps the data of a work tree in another folder in these cases.
-func TestDataOfWorkTreeMayBeElsewhere(t *testing.T) {
+func TestWorkTreeWithDataElsewhere(t *testing.T) {
 	r, sub := newRepo(t), newRepo(t)
 	sub.commit("s")
 	r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub.dir, "sub")

@@ -196,7 +196,7 @@ func TestLookIgnoresGitsVariables(t *testing.T) {
 
 // A repository that came from somewhere may name programs that git runs to see
 // whether a file has changed. Without the guards each of these runs.
-func TestLookRunsNothingThatTheRepositoryNames(t *testing.T) {
+func TestCompareRunsNothingFromRepository(t *testing.T) {
 	tests := []struct {
 		name string
 		set  func(r repo, program string)
@@ -318,7 +318,7 @@ func TestLookGivesUp(t *testing.T) {
 	assert.Nil(t, got)
 }
 
-func TestOnlyTheStartOfAnAnswerIsKept(t *testing.T) {
+func TestAnswerIsCut(t *testing.T) {
 	s := &start{limit: 5}
 	for _, part := range []string{"abc", "def", "ghi"} {
 		n, err := s.Write([]byte(part))

@@ -266,7 +266,7 @@ func TestMarkOfStrangeStates(t *testing.T) {
 }
 
 // Of a submodule its commit is shown; nothing runs there.
-func TestASubmoduleAtAnotherCommitHasChanged(t *testing.T) {
+func TestSubmoduleAtAnotherCommit(t *testing.T) {
 	r, sub := newRepo(t), newRepo(t)
 	sub.commit("s")
 	r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub.dir, "sub")
@@ -362,7 +362,7 @@ func TestSinceACommit(t *testing.T) {
 }
 
 // A pipe in the place of a file, which git itself does not compare, holds nothing up.
-func TestAPipeInThePlaceOfAFile(t *testing.T) {
+func TestPipeInPlaceOfFile(t *testing.T) {
 	r := newRepo(t)
 	start := r.commit("a")
 	require.NoError(t, os.Remove(filepath.Join(r.dir, "a")))
@@ -375,7 +375,7 @@ func TestAPipeInThePlaceOfAFile(t *testing.T) {
 }
 
 // A moment depends on its folder of objects.
-func TestAMomentWhoseObjectsAreGone(t *testing.T) {
+func TestMomentWithoutObjects(t *testing.T) {
 	r := newRepo(t)
 	r.commit("a")
 	r.file("a", "two\n")
@@ -421,8 +421,8 @@ func TestOpenTreeSaysWhatGitRefuses(t *testing.T) {
 }
 
 // Each of these programs would run without the guards, see
-// TestLookRunsNothingThatTheRepositoryNames.
-func TestATreeRunsNothingThatTheRepositoryNames(t *testing.T) {
+// TestCompareRunsNothingFromRepository.
+func TestTreeRunsNothingFromRepository(t *testing.T) {
 	r := newRepo(t)
 	r.file("a", "one\n")
 	r.file("b", "one\n")
@@ -455,7 +455,7 @@ func TestATreeRunsNothingThatTheRepositoryNames(t *testing.T) {
 	assert.NoFileExists(t, ran)
 }
 
-func TestAPatchIsBounded(t *testing.T) {
+func TestPatchIsBounded(t *testing.T) {
 	r := newRepo(t)
 	r.commit("a")
 	m := r.mark()
@@ -529,7 +529,7 @@ func FuzzHunks(f *testing.F) {
 }
 
 // The modes do not depend on the umask, because the objects contain uncommitted content.
-func TestP9_WhatGitKeepsIsItsUsersAlone(t *testing.T) {
+func TestP9_ObjectsArePrivate(t *testing.T) {
 	r := newRepo(t)
 	r.file("a", "1\n")
 	r.commitAll()
@@ -562,7 +562,7 @@ func (e ending) Err() error {
 }
 
 // Git lists hundreds of thousands of files within a second, but each is then read.
-func TestTheLookAtUntrackedFilesEndsWithItsContext(t *testing.T) {
+func TestSinceEndsWithContext(t *testing.T) {
 	r := newRepo(t)
 	for _, name := range []string{"a", "b", "c"} {
 		r.file(name, "x\n")

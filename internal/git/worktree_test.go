@@ -49,7 +49,7 @@ func (r repo) in(w *Worktree) repo {
 	return r
 }
 
-func TestAWorktreeIsMadeBesideItsRepository(t *testing.T) {
+func TestAddWorktreeNextToRepository(t *testing.T) {
 	r := inRoom(t)
 	w := r.add(anywhere)
 	assert.Equal(t, []string{r.dir + "-2", r.dir, "api-2"}, []string{w.Dir, w.Of, w.Branch})
@@ -76,7 +76,7 @@ func TestAWorktreeIsMadeBesideItsRepository(t *testing.T) {
 	assert.FileExists(t, r.dir+"-4/b")
 }
 
-func TestAWorktreeOfAFolderWithAnyName(t *testing.T) {
+func TestWorktreeOfOddFolderName(t *testing.T) {
 	for name, branch := range map[string]string{"my api": "my-api-2", "-x": "x-2", "..a[*].lock": "a-lock-2", "проект": "проект-2", "@{": "2", "a\nb": "a-b-2"} {
 		r := inRoom(t)
 		dir := filepath.Join(filepath.Dir(r.dir), name)
@@ -91,7 +91,7 @@ func TestAWorktreeOfAFolderWithAnyName(t *testing.T) {
 	}
 }
 
-func TestAWorktreeTakesNothingOfOthers(t *testing.T) {
+func TestWorktreeTakesNoForeignName(t *testing.T) {
 	r := inRoom(t)
 	require.NoError(t, os.Mkdir(r.dir+"-2", 0o700))
 	r.git("branch", "api-3")
@@ -101,7 +101,7 @@ func TestAWorktreeTakesNothingOfOthers(t *testing.T) {
 	assert.Nil(t, found(t, r.dir+"-4"), "somebody else has made it")
 }
 
-func TestAWorktreeThatCannotBeMadeLeavesNothing(t *testing.T) {
+func TestFailedWorktreeLeavesNothing(t *testing.T) {
 	r := inRoom(t)
 	refused := assert.AnError
 	_, err := AddWorktree(t.Context(), r.dir, r.env, func(string) error { return refused })
@@ -121,7 +121,7 @@ func TestAWorktreeThatCannotBeMadeLeavesNothing(t *testing.T) {
 }
 
 // A kill in the middle leaves a folder that is not marked: it is left alone.
-func TestAnUnmarkedWorktreeIsNeitherTakenNorRemoved(t *testing.T) {
+func TestUnmarkedWorktreeIsLeftAlone(t *testing.T) {
 	r := inRoom(t)
 	w := r.add(anywhere)
 	require.NoError(t, os.Remove(filepath.Join(w.admin, ours)))
@@ -148,7 +148,7 @@ func TestP9_CopiedGitFileIsNoWorktree(t *testing.T) {
 	}
 }
 
-func TestAWorktreeRunsNothingThatTheRepositoryNames(t *testing.T) {
+func TestWorktreeRunsNothingFromRepository(t *testing.T) {
 	for _, filters := range [][]string{{"clean", "smudge", "process"}, {"smudge"}} {
 		r := inRoom(t)
 		mine := filepath.Join(t.TempDir(), "ran")
@@ -176,7 +176,7 @@ func TestAWorktreeRunsNothingThatTheRepositoryNames(t *testing.T) {
 
 // A repository may have a configuration for its linked work trees only, and a submodule has a
 // separate one.
-func TestP9_AWorktreeRunsNothingThatIsConfiguredForItAlone(t *testing.T) {
+func TestP9_WorktreeRunsNothingFromOwnConfiguration(t *testing.T) {
 	r := inRoom(t)
 	sub := r
 	sub.dir = filepath.Join(filepath.Dir(r.dir), "sub")
@@ -222,7 +222,7 @@ func TestP9_AWorktreeRunsNothingThatIsConfiguredForItAlone(t *testing.T) {
 }
 
 // A stash may be signed, and the program that proves signatures is configured.
-func TestP9_TheLookAtStashesRunsNothing(t *testing.T) {
+func TestP9_WorkRunsNothingForStashes(t *testing.T) {
 	r := inRoom(t)
 	w := r.add(anywhere)
 	mine := filepath.Join(t.TempDir(), "ran")
@@ -242,7 +242,7 @@ func TestP9_TheLookAtStashesRunsNothing(t *testing.T) {
 }
 
 // A leftover work tree is reused only if it is unchanged.
-func TestALeftoverIsTakenOnlyAsItWasMade(t *testing.T) {
+func TestUnchangedLeftoverIsReused(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(r, in repo)
@@ -268,7 +268,7 @@ func TestALeftoverIsTakenOnlyAsItWasMade(t *testing.T) {
 	}
 }
 
-func TestUnknownIsNoAnswerAboutAWorktree(t *testing.T) {
+func TestUnreadableWorktreeIsError(t *testing.T) {
 	r := inRoom(t)
 	w := r.add(anywhere)
 	mark := filepath.Join(w.admin, ours)
@@ -291,7 +291,7 @@ func TestMainOf(t *testing.T) {
 	assert.Empty(t, MainOf(r.dir+"-3"))
 }
 
-func TestARepositoryWithoutACommitHasNoWorktree(t *testing.T) {
+func TestRepositoryWithoutCommitHasNoWorktree(t *testing.T) {
 	r := newRepo(t)
 	r.git("init", "-q")
 	_, err := AddWorktree(t.Context(), r.dir, r.env, anywhere)
@@ -299,7 +299,7 @@ func TestARepositoryWithoutACommitHasNoWorktree(t *testing.T) {
 }
 
 // A branch that another work tree uses is not taken from it.
-func TestABranchInUseOutlivesItsWorktree(t *testing.T) {
+func TestBranchInUseIsKept(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(r, other repo)
@@ -334,7 +334,7 @@ func TestABranchInUseOutlivesItsWorktree(t *testing.T) {
 }
 
 // A failed attempt takes away the branch that it has made, and no other one.
-func TestAFailedAttemptLeavesTheBranchesOfOthers(t *testing.T) {
+func TestFailedAttemptKeepsForeignBranches(t *testing.T) {
 	r := inRoom(t)
 	r.git("branch", "api-2/deep") // git refuses a branch api-2 then
 	assert.Equal(t, r.dir+"-3", r.add(anywhere).Dir)
@@ -358,7 +358,7 @@ func TestAFailedAttemptLeavesTheBranchesOfOthers(t *testing.T) {
 }
 
 // Any kind of work keeps its work tree.
-func TestAWorktreeWithWorkInItIsNeverRemoved(t *testing.T) {
+func TestWorktreeWithWorkIsKept(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(r, in repo)
@@ -405,7 +405,7 @@ func TestAWorktreeWithWorkInItIsNeverRemoved(t *testing.T) {
 	}
 }
 
-func TestAWorktreeWithoutWorkIsRemoved(t *testing.T) {
+func TestWorktreeWithoutWorkIsRemoved(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(r, in repo)
@@ -433,7 +433,7 @@ func TestAWorktreeWithoutWorkIsRemoved(t *testing.T) {
 	}
 }
 
-func TestAnEarlierStashOfAnotherBranchIsNoWorkOfAWorktree(t *testing.T) {
+func TestEarlierStashDoesNotCount(t *testing.T) {
 	made := time.Unix(1_000_000, 0)
 	for _, tt := range []struct {
 		name, list string

@@ -18,8 +18,8 @@ var hidden = [][2]rune{
 	{0x1107F, 0x1107F}, {0x13441, 0x13442}, {0x16FE4, 0x16FE4}, {0x1D159, 0x1D159}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}, {0x10FFFE, 0x10FFFF},
 }
 
-// TestP9_NothingInANameIsHidden: each of them is a dot, alone and among letters.
-func TestP9_NothingInANameIsHidden(t *testing.T) {
+// TestP9_NameHidesNothing: each of them is a dot, alone and among letters.
+func TestP9_NameHidesNothing(t *testing.T) {
 	for _, r := range hidden {
 		for c := r[0]; c <= r[1]; c++ {
 			require.Equal(t, "·", Name(string(c)), "%U", c)

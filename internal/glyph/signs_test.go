@@ -59,9 +59,9 @@ func TestHides(t *testing.T) {
 	assert.False(t, Hides("\t\tx\ty\t"), "a tab has a sign")
 }
 
-// TestP9_EveryCharacterIsDrawnOrNamed asks about each code point: only letters, numbers,
+// TestP9_CharactersAreDrawnOrNamed asks about each code point: only letters, numbers,
 // punctuation and symbols that are assigned stand for themselves.
-func TestP9_EveryCharacterIsDrawnOrNamed(t *testing.T) {
+func TestP9_CharactersAreDrawnOrNamed(t *testing.T) {
 	blank := map[rune]bool{}
 	for _, r := range hidden {
 		for c := r[0]; c <= r[1]; c++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestWhatCrashedRunsAgain(t *testing.T) {
+func TestCrashedFunctionRunsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs, crashes := 0, 0
 		end := errors.New("the end")
@@ -25,7 +25,7 @@ func TestWhatCrashedRunsAgain(t *testing.T) {
 	})
 }
 
-func TestACrewRunsWhatIsAddedBeforeAndAfter(t *testing.T) {
+func TestCrewRunsAllAddedFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c Crew
 		var ended []string

@@ -122,7 +122,7 @@ type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-func TestReadPayload_DoesNotWaitForTheEnd(t *testing.T) {
+func TestReadPayload_EndlessInput(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	go func() { _, _ = io.WriteString(w, `{"hook_event_name":"Stop","session_id":"`+someID+`"}`) }()

@@ -115,7 +115,7 @@ func TestRelay_BigQuestionAndAnswer(t *testing.T) {
 	assert.Contains(t, string(out.answer.Decision), message)
 }
 
-func TestP10_RelayWithoutABotEndsAtOnce(t *testing.T) {
+func TestP10_RelayWithoutBotEndsAtOnce(t *testing.T) {
 	tests := []struct {
 		name string
 		make func(t *testing.T, path string)
@@ -141,7 +141,7 @@ func TestP10_RelayWithoutABotEndsAtOnce(t *testing.T) {
 	assert.ErrorIs(t, err, errNoBot, "a path that no socket can have")
 }
 
-func TestP10_RelayTakesNothingElseForAnAnswer(t *testing.T) {
+func TestP10_RelayRejectsOtherReplies(t *testing.T) {
 	tests := []struct {
 		name, reply string
 		want        error
@@ -179,7 +179,7 @@ func TestRelay_TooLongForALine(t *testing.T) {
 }
 
 // A bot that closes the connection before it reads the question is not dialled again.
-func TestP10_ABusyBotLeavesItToTheTerminal(t *testing.T) {
+func TestP10_BusyBotLeavesRequestToTerminal(t *testing.T) {
 	for name, size := range map[string]int{"a short question": 1, "one that no buffer takes": 6 << 20} {
 		t.Run(name, func(t *testing.T) {
 			dir := shortDir(t)
@@ -241,7 +241,7 @@ func TestRelay_EndsWithClaude(t *testing.T) {
 }
 
 // A silent bot does not keep a hook whose claude was killed.
-func TestP10_RelayOfASilentBotEndsWithClaude(t *testing.T) {
+func TestP10_RelayEndsWithClaude(t *testing.T) {
 	dir := shortDir(t)
 	b := listen(t, dir)
 	looks := make(chan bool)

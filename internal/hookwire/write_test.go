@@ -58,7 +58,7 @@ func TestWriteEvent_RoundTripAndOrder(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestP10_WriteEventAtTheSameInstantLosesNothing(t *testing.T) {
+func TestP10_SimultaneousEventsAreKept(t *testing.T) {
 	dir := t.TempDir()
 	when := time.Now()
 	var wg sync.WaitGroup

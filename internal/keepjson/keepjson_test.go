@@ -22,13 +22,13 @@ func TestUnknownFieldsSurviveARewrite(t *testing.T) {
 	assert.JSONEq(t, `{"version":1,"later":{"x":[1,2]},"also":null}`, string(data), "a known field that was emptied is not brought back")
 }
 
-func TestANewerVersionIsLeftAlone(t *testing.T) {
+func TestNewerVersionIsLeftAlone(t *testing.T) {
 	var v sample
 	_, err := Unmarshal([]byte(`{"version":2,"name":5}`), 1, &v)
 	require.ErrorIs(t, err, ErrNewer)
 }
 
-func TestAnEarlierVersionIsNotRead(t *testing.T) {
+func TestEarlierVersionIsNotRead(t *testing.T) {
 	for _, old := range []string{`{"version":1,"name":"a"}`, `{"name":"a"}`} {
 		var v sample
 		_, err := Unmarshal([]byte(old), 2, &v)

@@ -80,7 +80,7 @@ func says(id string, at time.Time, output int) string {
 //	                                      the file that has not changed for longest
 //	-home-a-other/1111….jsonl             all of 1111… again, resumed elsewhere: msg_4, msg_5 without a request, msg_1 of
 //	                                      another request, one without a time, one with impossible figures
-func TestEachAnswerCountsOnce(t *testing.T) {
+func TestAnswerCountsOnce(t *testing.T) {
 	d := newFixture(t)
 	require.NoError(t, os.CopyFS(d.projects, os.DirFS("testdata/projects")))
 	old := noon.Add(-time.Hour)
@@ -141,7 +141,7 @@ func TestOnlyWhatIsNewIsRead(t *testing.T) {
 
 // A copy of a conversation repeats its answers. They count for the original session, in any order
 // of reading, and even if the copied lines name the copy.
-func TestAnAnswerBelongsToTheConversationThatAsked(t *testing.T) {
+func TestAnswerCountsForOriginalSession(t *testing.T) {
 	const source, fork = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 	line := says("m1", noon, 10)
 	for _, tc := range []struct{ name, original, copied string }{
@@ -173,7 +173,7 @@ func merged(all map[string]int64, name string) map[string]int64 {
 	return all
 }
 
-func TestWhatADeletedTranscriptHadStillCounts(t *testing.T) {
+func TestDeletedTranscriptStillCounts(t *testing.T) {
 	d := newFixture(t)
 	path := filepath.Join("-a", "one.jsonl")
 	d.put(path, says("m1", noon, 10), noon)
@@ -185,7 +185,7 @@ func TestWhatADeletedTranscriptHadStillCounts(t *testing.T) {
 	assert.Empty(t, d.read().Files)
 }
 
-func TestAClockThatWasSetBackLosesNothing(t *testing.T) {
+func TestClockSetBackLosesNothing(t *testing.T) {
 	d := newFixture(t)
 	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10), noon)
 	d.clock = noon.AddDate(4, 0, 0)
@@ -196,7 +196,7 @@ func TestAClockThatWasSetBackLosesNothing(t *testing.T) {
 	assert.Equal(t, map[string]int64{"one": 10}, d.outputs(), "an answer of later than now")
 }
 
-func TestADamagedIndexIsMadeAnew(t *testing.T) {
+func TestDamagedIndexIsReplaced(t *testing.T) {
 	d := newFixture(t)
 	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10), noon)
 	d.outputs()
@@ -214,7 +214,7 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 	assert.Equal(t, map[string]int64{"one": 10}, d.outputs())
 }
 
-func TestAReadingThatEndsEarlyGoesOnThere(t *testing.T) {
+func TestInterruptedReadContinues(t *testing.T) {
 	d := newFixture(t)
 	for i := range 5 {
 		d.put(filepath.Join("-a", fmt.Sprint(i, ".jsonl")), says(fmt.Sprint("m", i), noon, 10), noon.Add(time.Duration(i)*time.Second))
@@ -241,7 +241,7 @@ type hookedContext struct {
 
 func (a hookedContext) Err() error { return a.do() }
 
-func TestWhatIsMissingIsSaid(t *testing.T) {
+func TestReadCountsUnreadFiles(t *testing.T) {
 	d := newFixture(t)
 	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10)+says("m2", noon, 1), noon)
 	times := 0

@@ -77,9 +77,9 @@ func TestP9_RepeatedEventIsCounted(t *testing.T) {
 	})
 }
 
-// TestEachOrphanWindowIsLogged: a start logs each window of a machine that has as many as it can,
+// TestOrphanWindowsAreLogged: a start logs each window of a machine that has as many as it can,
 // and a flood ends there.
-func TestEachOrphanWindowIsLogged(t *testing.T) {
+func TestOrphanWindowsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out := newLog()
 		for range maxWindows {

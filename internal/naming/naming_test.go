@@ -76,7 +76,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestShortIDsOfOneMomentDiffer(t *testing.T) {
+func TestSimultaneousShortIDsDiffer(t *testing.T) {
 	assert.NotEqual(t, ShortID(uuid.MustParse(idA)), ShortID(uuid.MustParse(idB)))
 	assert.Equal(t, "bbbbbbbb", ShortID(uuid.MustParse(idB)))
 }

@@ -145,7 +145,7 @@ func TestRead_endsWithTheContext(t *testing.T) {
 // The writer does what Claude Code does: it truncates and writes the same file, here in two pieces
 // and without a pause. Every state has a unique session id, status and length, so a mixture would
 // be noticed.
-func TestRead_whileItIsRewrittenInPlace(t *testing.T) {
+func TestRead_duringRewriteInPlace(t *testing.T) {
 	dir := Dir{t.TempDir()}
 	path := filepath.Join(dir.Path, "4711.json")
 	states := make([][]byte, 8)

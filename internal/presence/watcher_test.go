@@ -130,7 +130,7 @@ func TestWatcher_folderComesAndGoes(t *testing.T) {
 
 // A folder that cannot be listed is listed again after a while. The room does not run: fake time
 // waits for no instance.
-func TestWatcher_listsAgainWhatCannotBeListed(t *testing.T) {
+func TestWatcher_retriesFailedListing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sessions")
 	write(t, dir, "a file in its place")
 	synctest.Test(t, func(t *testing.T) {

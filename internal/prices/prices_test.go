@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheModelIsFoundAsTranscriptsNameIt(t *testing.T) {
+func TestOfAcceptsTranscriptNames(t *testing.T) {
 	table, err := Open(filepath.Join(t.TempDir(), "none"))
 	require.NoError(t, err)
 	for _, tc := range []struct {
@@ -64,7 +64,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-func TestAFileOfPricesCounts(t *testing.T) {
+func TestPriceFileOverridesTable(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		opus, mine float64
@@ -98,7 +98,7 @@ func TestAFileOfPricesCounts(t *testing.T) {
 }
 
 // A price that the file omits is not zero.
-func TestWhatAFileLeavesOutHasTheUsualPart(t *testing.T) {
+func TestOmittedPricesHaveDefaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prices.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"date":"2027-01-02","models":{
 		"short": {"input":10,"output":1},
@@ -118,7 +118,7 @@ func TestWhatAFileLeavesOutHasTheUsualPart(t *testing.T) {
 	}
 }
 
-func TestTheDocumentsExampleIsATable(t *testing.T) {
+func TestExampleOfDocumentIsTable(t *testing.T) {
 	page, err := os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "## Prices\n")

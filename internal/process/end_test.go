@@ -204,7 +204,7 @@ func TestP3_End_hangUpIsEnough(t *testing.T) {
 	})
 }
 
-func TestP6_End_stopsWhenItCannotGoOn(t *testing.T) {
+func TestP6_End_stopsAfterFailedStep(t *testing.T) {
 	t.Run("the caller gives up", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			k := newFake()

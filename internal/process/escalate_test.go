@@ -124,7 +124,7 @@ func TestP3_End_beforeKill(t *testing.T) {
 	}
 }
 
-func TestP3_End_noNoteForWhatEndedAtTheLastMoment(t *testing.T) {
+func TestP3_End_noNoteAfterLateEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newFake()
 		table, err := k.tableOf()

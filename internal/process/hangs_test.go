@@ -11,7 +11,7 @@ import (
 
 // An entry of /proc that hangs makes the table unknown; the scan does not wait for it, and reads it
 // again when it answers.
-func TestP6_AScanThatHangsIsGivenUp(t *testing.T) {
+func TestP6_HangingScanIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newFake()
 		table, err := k.tableOf()

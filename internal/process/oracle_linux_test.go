@@ -15,7 +15,7 @@ import (
 
 // gopsutil reads the same kernel in another way: for processes that do not change, both report the
 // same.
-func TestTheTableSaysWhatGopsutilSays(t *testing.T) {
+func TestTableAgreesWithGopsutil(t *testing.T) {
 	table := newTestTable(t)
 	children := []started{startAgent(t, table, "wait")}
 	shell := start(t, table, exec.Command("/bin/sh", "-c", "cd /; echo in; read x", "", "with a blank"))
@@ -55,7 +55,7 @@ func TestTheTableSaysWhatGopsutilSays(t *testing.T) {
 }
 
 // A process in both lists of gopsutil, before and after, is in the snapshot between them.
-func TestTheSnapshotLacksNobodyWhomGopsutilSees(t *testing.T) {
+func TestSnapshotHasAllProcessesOfGopsutil(t *testing.T) {
 	table := newTestTable(t)
 	child := startAgent(t, table, "wait")
 	before, err := gopsutil.Pids()

@@ -311,7 +311,7 @@ func readPID(t *testing.T, from *bufio.Reader) int {
 }
 
 // Agents are children of tmux, not of ccbot.
-func TestWait_forOneThatIsNoChild(t *testing.T) {
+func TestWait_forForeignChild(t *testing.T) {
 	table := newTestTable(t)
 	place := t.TempDir()
 	processtest.EndAfterFailure(t, place)

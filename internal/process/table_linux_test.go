@@ -283,7 +283,7 @@ func TestP6_aPidThatVanishesMidWay(t *testing.T) {
 }
 
 // Without privileges the owner of a file can take even its own right to read it.
-func TestP6_Snapshot_ofOursThatMayNotBeRead_AsUser(t *testing.T) {
+func TestP6_Snapshot_unreadableOwnProcess_AsUser(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("SKIPPED: root may read everything; TestP6_hiddenIsNotGone_AsRoot shows the same")
 	}

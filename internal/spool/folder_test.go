@@ -108,7 +108,7 @@ func TestFolder_ReadRefuses(t *testing.T) {
 	}
 }
 
-func TestFolder_ReadRefusesAnotherUsersFile_AsRoot(t *testing.T) {
+func TestFolder_ReadRefusesForeignFile_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	f := newFolder(t)
 	require.NoError(t, f.Put("item", []byte("x")))
@@ -126,7 +126,7 @@ func TestFolder_Size(t *testing.T) {
 	assert.Len(t, data, 1000)
 }
 
-func TestFolder_PutThatFailsLeavesTheOldItem(t *testing.T) {
+func TestFolder_failedPutKeepsOldItem(t *testing.T) {
 	for _, fsync := range []bool{false, true} {
 		f := newFolder(t)
 		f.Fsync = fsync

@@ -33,7 +33,7 @@ func numbers(into *[]int) func(string, []byte) error {
 
 // An unreadable item goes to quarantine with its reason, a newer program's stays, and the others
 // are loaded. A second load changes nothing. Without a quarantine nothing is moved.
-func TestLoadSetsAsideWhatCannotBeRead(t *testing.T) {
+func TestLoadQuarantinesUnreadableItems(t *testing.T) {
 	f, quarantine := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
 	for name, data := range map[string]string{"a.json": "1", "b.json": "{ha", "c.json": "newer", "d.json": "2", "note.txt": "x"} {
 		require.NoError(t, f.Put(name, []byte(data)))
@@ -75,7 +75,7 @@ func TestLoadSetsAsideWhatCannotBeRead(t *testing.T) {
 
 // An item may be removed while another program reads the folder, or be temporarily unreadable.
 // Neither affects the other items; the owner does not move it.
-func TestAnItemThatCannotBeReadAtThisMoment(t *testing.T) {
+func TestTemporarilyUnreadableItem(t *testing.T) {
 	f, tooLong := newFolder(t), strings.Repeat("x", 300)+".json"
 	require.NoError(t, f.Make())
 	take := func([]byte) error { return nil }
@@ -96,7 +96,7 @@ func TestAnItemThatCannotBeReadAtThisMoment(t *testing.T) {
 }
 
 // Quarantined items are unreported until marked; items that stay in place are not listed.
-func TestUntold(t *testing.T) {
+func TestUnreported(t *testing.T) {
 	f, dir := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
 	unreported := func() []string {
 		names, err := spool.Unreported(dir)
@@ -129,7 +129,7 @@ func TestUntold(t *testing.T) {
 }
 
 // An item that cannot be moved is not unreported, even after several attempts.
-func TestUntoldWhereTheMoveFails(t *testing.T) {
+func TestUnreportedAfterFailedMove(t *testing.T) {
 	f, dir := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
 	require.NoError(t, f.Put("a.json", []byte("{ha")))
 	require.NoError(t, os.WriteFile(dir, nil, 0o600))
@@ -146,7 +146,7 @@ func TestUntoldWhereTheMoveFails(t *testing.T) {
 
 // The folder's owner removes incomplete writes of a killed program; a program that only reads does
 // not.
-func TestP8_AWriteThatWasCutShortGoes(t *testing.T) {
+func TestP8_IncompleteWriteIsRemoved(t *testing.T) {
 	f, dir := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
 	require.NoError(t, f.Put("1.json", []byte("1")))
 	half := filepath.Join(f.Path, ".2.json1234567890")

@@ -72,7 +72,7 @@ func TestP5_DeathsOfAllReadsAddUp(t *testing.T) {
 	assert.Equal(t, []string{"/x"}, start(dir, boot).Unread())
 }
 
-func TestDeathsOfAnotherBootDoNotCount(t *testing.T) {
+func TestOtherBootsDeathsDoNotCount(t *testing.T) {
 	dir := t.TempDir()
 	for range mostDeaths {
 		dies(t, dir, "/x")

@@ -36,9 +36,9 @@ func held() holder {
 	return holder{New(text), New(text), &struct{ token Token }{New(text)}}
 }
 
-// TestP9_ATokenIsNeverPrinted: by no verb, not even a wrong one, at no depth, in
+// TestP9_TokenIsNeverPrinted: by no verb, not even a wrong one, at no depth, in
 // no encoding and in no log.
-func TestP9_ATokenIsNeverPrinted(t *testing.T) {
+func TestP9_TokenIsNeverPrinted(t *testing.T) {
 	h := held()
 	for _, what := range []any{h, &h, h.Open, &h.Open, h.deep, []Token{h.Open}, map[string]Token{"x": h.Open}, any(h.closed)} {
 		for verb := 'A'; verb <= 'z'; verb++ {
@@ -145,7 +145,7 @@ func server(t *testing.T) (s *httptest.Server, asked *[]string) {
 	return s, asked
 }
 
-func TestP9_TheTokenIsPutInAtTheLastMoment(t *testing.T) {
+func TestP9_TransportInsertsToken(t *testing.T) {
 	s, asked := server(t)
 	client := &http.Client{Transport: New(text).Transport(s.URL+"/base", s.Client().Transport)}
 	get := func(path string) (string, error) {
@@ -176,8 +176,8 @@ func TestP9_TheTokenIsPutInAtTheLastMoment(t *testing.T) {
 		"/redacted/x", "/bot" + text + "/cut"}, *asked)
 }
 
-// TestP9_TheTokenGoesNowhereElse: to no other address, whoever asks for it.
-func TestP9_TheTokenGoesNowhereElse(t *testing.T) {
+// TestP9_TokenGoesToBotAPIOnly: to no other address, whoever asks for it.
+func TestP9_TokenGoesToBotAPIOnly(t *testing.T) {
 	s, asked := server(t)
 	other, others := server(t)
 	client := &http.Client{Transport: New(text).Transport(s.URL, s.Client().Transport)}
@@ -222,8 +222,8 @@ func (loud) RoundTrip(q *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("no way to %s", q.URL)
 }
 
-// TestP9_TheLibraryHasNoToken: neither its errors nor what it is made of.
-func TestP9_TheLibraryHasNoToken(t *testing.T) {
+// TestP9_LibraryHasNoToken: neither its errors nor what it is made of.
+func TestP9_LibraryHasNoToken(t *testing.T) {
 	s, asked := server(t)
 	for _, next := range []http.RoundTripper{loud{}, s.Client().Transport} {
 		client := &http.Client{Transport: New(text).Transport(s.URL, next)}

@@ -10,7 +10,7 @@ import (
 )
 
 // Neither the environment nor `go env -w` changes a program.
-func TestABuildersSettingsChangeNoProgram(t *testing.T) {
+func TestBuildIgnoresBuildersSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "env")
 	if err := os.WriteFile(file, []byte("GOARM64=v9.0\nGOFLAGS=-tags=b\nGOPROXY=https://proxy.example\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestABuildersSettingsChangeNoProgram(t *testing.T) {
 }
 
 // A user of the archive does not have the sources.
-func TestTheLinksOfAnArchiveLeadToItsFiles(t *testing.T) {
+func TestArchiveLinksLeadToFiles(t *testing.T) {
 	files, err := release{root: filepath.Join("..", "..")}.documents()
 	if err != nil {
 		t.Fatal(err)

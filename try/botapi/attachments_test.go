@@ -80,7 +80,7 @@ func TestPersonSendsAllKinds(t *testing.T) {
 	}
 }
 
-func TestHugeFileIsToldAndNotGiven(t *testing.T) {
+func TestHugeFileHasNoContent(t *testing.T) {
 	srv, p := started(t, botapi.Options{})
 	p.SendHugeFile(alice, "dump.bin", 21<<20, "")
 	p.SendHugeFile(alice, "small.bin", 20<<20, "")
@@ -91,7 +91,7 @@ func TestHugeFileIsToldAndNotGiven(t *testing.T) {
 	assert.True(t, call(t, srv, "getFile", map[string]string{"file_id": got[1].Message.Document.FileID}).OK)
 }
 
-func TestForwardFromTheFutureCannotBeDecoded(t *testing.T) {
+func TestForwardFromFutureIsInvalid(t *testing.T) {
 	srv, p := started(t, botapi.Options{})
 	p.ForwardFromTheFuture(alice, "from 2040")
 	r := call(t, srv, "getUpdates", nil)

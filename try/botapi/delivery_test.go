@@ -80,7 +80,7 @@ func TestSpoil(t *testing.T) {
 	assert.True(t, send().OK)
 }
 
-func TestAHangThatEnds(t *testing.T) {
+func TestHangThatEnds(t *testing.T) {
 	srv, _ := started(t, botapi.Options{})
 	b := newBot(t, srv)
 	srv.Fault(botapi.Fault{Method: "sendMessage", Kind: botapi.FaultHang, Hold: time.Millisecond})

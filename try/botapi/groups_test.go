@@ -51,7 +51,7 @@ func TestTopicsOfPeople(t *testing.T) {
 	require.Error(t, p.DeleteTopic(alice, thread))
 }
 
-func TestWhatPeopleDoWithTopics(t *testing.T) {
+func TestTopicChangesByPeople(t *testing.T) {
 	const forum = -1_000_000_000_700
 	srv, p := started(t, botapi.Options{Forum: forum})
 	made := call(t, srv, "createForumTopic", map[string]string{"chat_id": strconv.Itoa(forum), "name": "api", "icon_custom_emoji_id": "5350554349074391003"})
@@ -78,13 +78,13 @@ func TestWhatPeopleDoWithTopics(t *testing.T) {
 	require.Error(t, p.ShutTopic(alice, mine, true), "in a private chat there is nobody to close it for")
 }
 
-func TestTopicsOfABotWithoutThreadedMode(t *testing.T) {
+func TestTopicsWithoutThreadedMode(t *testing.T) {
 	srv, _ := started(t, botapi.Options{})
 	r := call(t, srv, "createForumTopic", map[string]string{"chat_id": "42", "name": "api"})
 	assert.Equal(t, "Bad Request: the chat is not a forum", r.Description)
 }
 
-func TestWhatIsForADeletedTopicStrays(t *testing.T) {
+func TestMessageToDeletedTopicStrays(t *testing.T) {
 	srv, p := started(t, botapi.Options{Topics: true, Strays: true})
 	thread := p.OpenTopic(alice, "api")
 	require.NoError(t, p.DeleteTopic(alice, thread))

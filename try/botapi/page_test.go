@@ -164,8 +164,8 @@ func TestPageFollowsTheBot(t *testing.T) {
 	assert.Empty(t, page.Problems())
 }
 
-// TestPageShowsWhatItDoesNotDraw has words for kinds that people do not send from here.
-func TestPageShowsWhatItDoesNotDraw(t *testing.T) {
+// TestPageShowsUnsupportedMessages has words for kinds that people do not send from here.
+func TestPageShowsUnsupportedMessages(t *testing.T) {
 	srv := botapitest.Start(t, botapi.Options{Rich: true})
 	b := newBot(t, srv)
 	me := srv.PagePerson()

@@ -52,7 +52,7 @@ func TestRichMessages(t *testing.T) {
 	require.NoError(t, edit(&tgbot.EditMessageTextParams{RichMessage: &models.InputRichMessage{Markdown: "rich again"}}))
 }
 
-func TestAnOlderServerHasNoRichMessages(t *testing.T) {
+func TestOlderServerHasNoRichMessages(t *testing.T) {
 	srv, _ := started(t, botapi.Options{})
 	b := newBot(t, srv)
 	in := models.InputRichMessage{Markdown: "x"}

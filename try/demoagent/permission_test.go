@@ -73,7 +73,7 @@ func (s *stage) waitDone(id uuid.UUID) (o reader.Outcome) {
 	return o
 }
 
-func TestWhatTheTranscriptSaysOfAPermission(t *testing.T) {
+func TestTranscriptOfPermission(t *testing.T) {
 	tests := []struct {
 		name, hook, prompt string
 		keys               []string
@@ -117,7 +117,7 @@ func TestWhatTheTranscriptSaysOfAPermission(t *testing.T) {
 	}
 }
 
-func TestADecisionIsWrittenWithTheResult(t *testing.T) {
+func TestDecisionIsWrittenWithResult(t *testing.T) {
 	s := newStage(t)
 	s.settings(decide(`{"behavior":"allow"}`))
 	w, p := s.idle()
@@ -132,7 +132,7 @@ func TestADecisionIsWrittenWithTheResult(t *testing.T) {
 	assert.Empty(t, s.waitDone(p.SessionID).ByHook, "an interrupt hides the decision")
 }
 
-func TestWhoEndsTheHook(t *testing.T) {
+func TestEndOfHook(t *testing.T) {
 	tests := []struct {
 		name, key string
 		ended     bool
@@ -289,7 +289,7 @@ func TestBackgroundAgent(t *testing.T) {
 	assert.Equal(t, "user-rejected", o.Denial)
 }
 
-func TestTwoDialogsComeOneAfterTheOther(t *testing.T) {
+func TestDialogsComeInOrder(t *testing.T) {
 	s := newStage(t)
 	w, _ := s.idle()
 	w.Type("agent make lint\rask one\r") // at once: an Enter after the first dialog would answer it

@@ -67,7 +67,7 @@ func TestDecoder(t *testing.T) {
 }
 
 // However a read cuts the bytes, the same arrives.
-func TestDecoderDoesNotCareHowBytesAreCut(t *testing.T) {
+func TestDecoderAcceptsCutBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a-zé⏸\n ]{0,40}`).Draw(t, "text")
 		stream := "x" + string(pasteStart) + text + string(pasteEnd) + "é\r"

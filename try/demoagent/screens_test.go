@@ -69,7 +69,7 @@ func TestScreensReadAsTheRealOnes(t *testing.T) {
 
 // A slow command of bash mode shows its output while it runs, writes nothing before it has ended,
 // and returns to the box when it is interrupted.
-func TestASlowCommandIsDrawnAsTheRealOneDoes(t *testing.T) {
+func TestSlowCommandIsDrawn(t *testing.T) {
 	s := newStage(t)
 	w, p := s.idle()
 	const command = "for i in 1 2 3 4 5 6 7 8; do echo row $i; sleep 0.3; done"
@@ -100,7 +100,7 @@ func TestASlowCommandIsDrawnAsTheRealOneDoes(t *testing.T) {
 	assert.Equal(t, before, s.shape(p.SessionID))
 }
 
-func TestACommandThatFailsHasErrorsOnly(t *testing.T) {
+func TestFailedCommandHasErrorsOnly(t *testing.T) {
 	s := newStage(t)
 	w, p := s.idle()
 	w.Submit("!echo out; echo err >&2; exit 3")

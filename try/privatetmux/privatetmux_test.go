@@ -16,7 +16,7 @@ import (
 	"ccbot/internal/programtest"
 )
 
-func TestNothingIsLeft(t *testing.T) {
+func TestEndLeavesNothing(t *testing.T) {
 	programtest.Require(t, "tmux")
 	name := fmt.Sprintf("ccbot-test-private-%d", os.Getpid())
 	require.NoError(t, End(t.Context(), name), "there is none yet")

@@ -15,8 +15,8 @@ import (
 	"ccbot/internal/session/sessiontest"
 )
 
-// TestP8_KilledRestoreIsFinishedByTheNext: at each step the sessions are all there or none is.
-func TestP8_KilledRestoreIsFinishedByTheNext(t *testing.T) {
+// TestP8_NextRestoreFinishesKilledOne: at each step the sessions are all there or none is.
+func TestP8_NextRestoreFinishesKilledOne(t *testing.T) {
 	path, said := backedUp(t)
 	kills := 0
 	for n := 1; ; n++ {

@@ -164,8 +164,8 @@ func TestLoadConfig(t *testing.T) {
 	}
 }
 
-// TestP9_NoErrorShowsTheToken makes every possible mistake, including a token in the wrong setting.
-func TestP9_NoErrorShowsTheToken(t *testing.T) {
+// TestP9_ErrorsHideToken makes every possible mistake, including a token in the wrong setting.
+func TestP9_ErrorsHideToken(t *testing.T) {
 	for _, tt := range []struct{ name, change, names string }{
 		{"token missing", "TELEGRAM_BOT_TOKEN=", "TELEGRAM_BOT_TOKEN"},
 		{"token cut", "TELEGRAM_BOT_TOKEN=" + goodToken[:15], "TELEGRAM_BOT_TOKEN"},
@@ -257,7 +257,7 @@ func TestConfigFile(t *testing.T) {
 	assert.NotContains(t, err.Error(), tokenSecret)
 }
 
-func TestAFileThatBeginsWithAByteOrderMark(t *testing.T) {
+func TestFileWithByteOrderMark(t *testing.T) {
 	home := t.TempDir()
 	require.NoError(t, os.Chmod(home, 0o700))
 	file := filepath.Join(home, "ccbot.env")
@@ -273,7 +273,7 @@ func TestAFileThatBeginsWithAByteOrderMark(t *testing.T) {
 	assert.ErrorContains(t, err, "line 2 is not")
 }
 
-func TestWhereTheFileIsWrong(t *testing.T) {
+func TestErrorNamesLine(t *testing.T) {
 	tests := []struct {
 		name, text string
 		want       int
@@ -301,7 +301,7 @@ func TestWhereTheFileIsWrong(t *testing.T) {
 }
 
 // An agent that acts without permission never continues by itself.
-func TestNothingGoesOnByItselfThatDoesNotAsk(t *testing.T) {
+func TestBypassRefusesContinue(t *testing.T) {
 	for _, bypass := range []string{"CCBOT_PERMISSION_MODE=bypass", "CLAUDE_FLAGS=--dangerously-skip-permissions", "CLAUDE_FLAGS=--permission-mode bypassPermissions"} {
 		_, err := Load(set(t, "CCBOT_RESUME_ON_START=continue", bypass))
 		require.Error(t, err, bypass)

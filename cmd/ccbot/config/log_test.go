@@ -18,8 +18,8 @@ import (
 	"ccbot/internal/token"
 )
 
-// TestP9_AConfigurationShowsNoToken in whatever way it is printed.
-func TestP9_AConfigurationShowsNoToken(t *testing.T) {
+// TestP9_ConfigurationHidesToken in whatever way it is printed.
+func TestP9_ConfigurationHidesToken(t *testing.T) {
 	c, err := Load([]string{"HOME=" + t.TempDir(), "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"})
 	require.NoError(t, err)
 	inside := struct{ hidden Config }{c}
@@ -38,8 +38,8 @@ func TestP9_AConfigurationShowsNoToken(t *testing.T) {
 	}
 }
 
-// TestATimeSpanInTheLogHasItsUnit in every format, as docs/operations.md says.
-func TestATimeSpanInTheLogHasItsUnit(t *testing.T) {
+// TestTimeSpanInLogHasUnit in every format, as docs/operations.md says.
+func TestTimeSpanInLogHasUnit(t *testing.T) {
 	for format, want := range map[string]string{"text": " duration=1.5s g.pause=2m0s\n", "json": `,"duration":"1.5s","g":{"pause":"2m0s"}}` + "\n"} {
 		var out strings.Builder
 		Config{LogFormat: format}.Log(slog.LevelInfo, &out).Info("x", logkey.Duration, 1500*time.Millisecond,
@@ -61,9 +61,9 @@ func TestNoColour(t *testing.T) {
 	}
 }
 
-// TestP9_NoLineHasTheToken: a line that has it all the same, in whatever part of
+// TestP9_LinesHideToken: a line that has it all the same, in whatever part of
 // it, loses it on its way out. So do lines of libraries.
-func TestP9_NoLineHasTheToken(t *testing.T) {
+func TestP9_LinesHideToken(t *testing.T) {
 	var secret token.Token
 	require.NoError(t, secret.UnmarshalText([]byte(goodToken)))
 	_, half, _ := strings.Cut(goodToken, ":")

@@ -25,9 +25,9 @@ func spans() (names []string) {
 	return names
 }
 
-// TestOneSourceOfDurations holds that a time span has its variable, its default and
+// TestDurationsHaveOneSource holds that a time span has its variable, its default and
 // its parser in one place.
-func TestOneSourceOfDurations(t *testing.T) {
+func TestDurationsHaveOneSource(t *testing.T) {
 	names := spans()
 	require.Contains(t, names, "ARCHIVE_PURGE_AFTER")
 	forbidden := map[string][]string{ // allowed in the file before the colon only

@@ -11,9 +11,9 @@ import (
 	"ccbot/cmd/ccbot/config"
 )
 
-// TestP9_ClaudeIsAskedForItsVersionWithoutSecrets: neither the bot's nor the
+// TestP9_ClaudeVersionIsReadWithoutSecrets: neither the bot's nor the
 // agent's own.
-func TestP9_ClaudeIsAskedForItsVersionWithoutSecrets(t *testing.T) {
+func TestP9_ClaudeVersionIsReadWithoutSecrets(t *testing.T) {
 	dir := t.TempDir()
 	claude := filepath.Join(dir, "claude")
 	require.NoError(t, os.WriteFile(claude, []byte("#!/bin/sh\nenv >\"$0.env\"\necho '2.0.30 (Claude Code)'\n"), 0o700))

@@ -72,7 +72,7 @@ func TestAmongManyAFewAreListed(t *testing.T) {
 	assert.True(t, strings.HasSuffix(err.Error(), "\nand 290 more"), err.Error())
 }
 
-func TestTheChatsCommandsAreVerbsInATerminal(t *testing.T) {
+func TestChatCommandsBecomeVerbs(t *testing.T) {
 	for text, want := range map[string]string{
 		"See /list.":                                "See ccbot list.",
 		"api has ended. Resume it: /resume api":     "api has ended. Resume it: ccbot resume api",
@@ -85,7 +85,7 @@ func TestTheChatsCommandsAreVerbsInATerminal(t *testing.T) {
 	}
 }
 
-func TestWhatTmuxIsToldToDo(t *testing.T) {
+func TestAdviceAboutTmux(t *testing.T) {
 	for _, err := range []error{tmux.ErrNotSent, tmux.ErrLost, context.DeadlineExceeded} {
 		said := TmuxError(config.Config{}, fmt.Errorf("ensure: %w", err))
 		assert.ErrorContains(t, said, "tmux does not answer (the default server, CCBOT_TMUX_SOCKET is not set). Look with `tmux ls`")

@@ -12,7 +12,7 @@ import (
 )
 
 // The sources of a reading verb have no method that could change anything.
-func TestP2_ALookCanDoNothing(t *testing.T) {
+func TestP2_SourcesAreReadOnly(t *testing.T) {
 	c, seen, table := config.Config{Dir: t.TempDir()}, Picture{}, new(process.Table)
 	sources, observer := Sources(c, "", nil, table, seen.Panes, nil), Observer(c, seen, table, nil)
 	assert.Nil(t, observer.Screens, "no screen is looked at")

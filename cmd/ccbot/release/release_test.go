@@ -19,7 +19,7 @@ import (
 	"ccbot/internal/session"
 )
 
-func TestTheMarkHasTheFiguresOfThisProgram(t *testing.T) {
+func TestMarkHasFiguresOfProgram(t *testing.T) {
 	this, ok := Of([]byte("\x00x" + State + "<<"))
 	assert.True(t, ok)
 	assert.Equal(t, Release{Platform: runtime.GOOS + "/" + runtime.GOARCH, Folder: statefolder.Format, Records: session.Version}, this)
@@ -52,7 +52,7 @@ func TestOrder(t *testing.T) {
 }
 
 // A program with marks is recognised stripped, as a file and in an archive.
-func TestAProgramIsReadAndNotRun(t *testing.T) {
+func TestProgramIsReadAndNotRun(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "cmd", "ccbot")
 	require.NoError(t, os.MkdirAll(source, 0o700))
@@ -113,7 +113,7 @@ func pack(t *testing.T, archive, file, as string) {
 	require.NoError(t, zipped.Close())
 }
 
-func TestWhatIsNoCcbot(t *testing.T) {
+func TestForeignFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	text, empty := filepath.Join(dir, "text"), filepath.Join(dir, "x.tar.gz")
 	require.NoError(t, os.WriteFile(text, []byte("hello"), 0o600))

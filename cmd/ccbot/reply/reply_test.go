@@ -103,9 +103,9 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestWithoutABotTheAgentItselfSaysWhetherItAsks: the phase in the record is from the time of the
+// TestPresenceShowsDialogWithoutBot: the phase in the record is from the time of the
 // last bot.
-func TestWithoutABotTheAgentItselfSaysWhetherItAsks(t *testing.T) {
+func TestPresenceShowsDialogWithoutBot(t *testing.T) {
 	room := watch.New(slog.New(slog.DiscardHandler))
 	go func() { _ = room.Run(t.Context()) }()
 	for status, want := range map[string]string{"busy": "api does not take the prompt now", "waiting": "api asks for something (input needed)"} {

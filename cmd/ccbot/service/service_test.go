@@ -119,9 +119,9 @@ func TestInstallWithSystemd(t *testing.T) {
 	assert.True(t, state.Same && state.Current)
 }
 
-// TestUnitIsCurrentIfItFindsTheSamePrograms: another order of PATH, or a folder without a program
+// TestUnitIsCurrentWithSamePrograms: another order of PATH, or a folder without a program
 // that ccbot needs, is no reason to install again.
-func TestUnitIsCurrentIfItFindsTheSamePrograms(t *testing.T) {
+func TestUnitIsCurrentWithSamePrograms(t *testing.T) {
 	b := newBench(t, "linux")
 	one, two := filepath.Join(t.TempDir(), "a%b"), t.TempDir()
 	require.NoError(t, os.Mkdir(one, 0o700))
@@ -144,7 +144,7 @@ func TestUnitIsCurrentIfItFindsTheSamePrograms(t *testing.T) {
 }
 
 // A person's file is left alone, and compared with the text that install would write.
-func TestAFileOfAPersonIsLeftAlone(t *testing.T) {
+func TestPersonsFileIsLeftAlone(t *testing.T) {
 	b := newBench(t, "linux")
 	mine := strings.Replace(Unit(b.Program), "RestartSec=5s", "RestartSec=50s", 1)
 	require.NoError(t, os.MkdirAll(filepath.Dir(b.manager.file()), 0o700))
@@ -162,8 +162,8 @@ func TestAFileOfAPersonIsLeftAlone(t *testing.T) {
 	assert.Equal(t, Unit(b.Program), b.text(t))
 }
 
-// TestALinkToNothingIsAPersonsFile: systemctl mask makes one.
-func TestALinkToNothingIsAPersonsFile(t *testing.T) {
+// TestDanglingLinkIsPersonsFile: systemctl mask makes one.
+func TestDanglingLinkIsPersonsFile(t *testing.T) {
 	for _, to := range []string{os.DevNull, "/not/there"} {
 		b := newBench(t, "linux")
 		require.NoError(t, os.MkdirAll(filepath.Dir(b.manager.file()), 0o700))
@@ -182,7 +182,7 @@ func TestALinkToNothingIsAPersonsFile(t *testing.T) {
 }
 
 // Install then prints the remaining commands.
-func TestWithoutAManagerTheFileIsWritten(t *testing.T) {
+func TestInstallWithoutManagerWritesFile(t *testing.T) {
 	for goos, left := range map[string]string{"linux": "systemctl --user enable --now ccbot\n", "darwin": "launchctl bootstrap gui/7 "} {
 		b := newBench(t, goos)
 		b.fails = map[string]string{"linux": "systemctl", "darwin": "launchctl"}[goos]
@@ -200,14 +200,14 @@ func TestWithoutAManagerTheFileIsWritten(t *testing.T) {
 	}
 }
 
-func TestAServiceThatDoesNotStart(t *testing.T) {
+func TestServiceThatDoesNotStart(t *testing.T) {
 	b := newBench(t, "linux")
 	b.fails = "systemctl --user enable"
 	require.ErrorContains(t, b.Install(t.Context(), false), "does not start: no bus")
 }
 
-// TestAServiceThatDoesNotRunIsNotSaidToRun: its start went well, or was not needed.
-func TestAServiceThatDoesNotRunIsNotSaidToRun(t *testing.T) {
+// TestStoppedServiceIsNotActive: its start went well, or was not needed.
+func TestStoppedServiceIsNotActive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "linux")
 		b.says["systemctl --user show"] = "ActiveState=activating\nSubState=auto-restart\nMainPID=0\n"
@@ -302,8 +302,8 @@ func TestLaunchdIsWaitedFor(t *testing.T) {
 	})
 }
 
-// TestLaunchdThatDoesNotSayIsUnknown: an agent that may run is not said to be stopped.
-func TestLaunchdThatDoesNotSayIsUnknown(t *testing.T) {
+// TestSilentLaunchdIsUnknown: an agent that may run is not said to be stopped.
+func TestSilentLaunchdIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "darwin")
 		require.NoError(t, b.Install(t.Context(), false))
@@ -359,7 +359,7 @@ func TestAnotherProgramIsNamed(t *testing.T) {
 	}
 }
 
-func TestPathsThatNoFileCanHoldAreRefused(t *testing.T) {
+func TestUnwritablePathsAreRefused(t *testing.T) {
 	b := newBench(t, "linux")
 	b.Program.Path = "/a\nExecStartPre=/bin/evil"
 	require.ErrorContains(t, b.Install(t.Context(), true), "control character")
@@ -370,8 +370,8 @@ func TestPathsThatNoFileCanHoldAreRefused(t *testing.T) {
 	assert.Empty(t, b.text(t))
 }
 
-// TestUnitThatIsNoFileIsNotRead puts a pipe, a device and a huge file in the place of the unit.
-func TestUnitThatIsNoFileIsNotRead(t *testing.T) {
+// TestIrregularUnitIsNotRead puts a pipe, a device and a huge file in the place of the unit.
+func TestIrregularUnitIsNotRead(t *testing.T) {
 	for name, plant := range map[string]func(path string) error{
 		"a pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"a device": func(path string) error { return os.Symlink("/dev/zero", path) },

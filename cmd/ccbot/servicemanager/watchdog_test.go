@@ -53,9 +53,9 @@ func watched(m *manager, log *strings.Builder) *Service {
 		log: slog.New(slog.NewTextHandler(log, nil))}
 }
 
-// TestTheWatchdogIsFedWhileThePollsGoOn: an unreachable Telegram is no reason to be
+// TestWatchdogIsFedDuringPolls: an unreachable Telegram is no reason to be
 // killed, a loop that is stuck is one.
-func TestTheWatchdogIsFedWhileThePollsGoOn(t *testing.T) {
+func TestWatchdogIsFedDuringPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m manager
 		var log strings.Builder
@@ -123,8 +123,8 @@ func listener(t *testing.T) (path string, next func() string) {
 	}
 }
 
-// TestTheManagersSocketIsSpokenTo as systemd has it: datagrams on a Unix socket.
-func TestTheManagersSocketIsSpokenTo(t *testing.T) {
+// TestNotifyWritesToManagersSocket as systemd has it: datagrams on a Unix socket.
+func TestNotifyWritesToManagersSocket(t *testing.T) {
 	path, next := listener(t)
 	t.Setenv("NOTIFY_SOCKET", path)
 	t.Setenv("WATCHDOG_USEC", "40000") // fed every 20 ms
@@ -149,7 +149,7 @@ func TestTheManagersSocketIsSpokenTo(t *testing.T) {
 	assert.Equal(t, "STOPPING=1\nSTATUS=stopping", last)
 }
 
-func TestAWatchdogOfAnotherProcessIsNotFed(t *testing.T) {
+func TestForeignWatchdogIsNotFed(t *testing.T) {
 	for _, tt := range []struct {
 		name, usec, pid string
 		fed             bool
@@ -176,7 +176,7 @@ func TestAWatchdogOfAnotherProcessIsNotFed(t *testing.T) {
 }
 
 // A program with its address can report that ccbot is well, or stops.
-func TestP9_TheManagersSocketIsNotForAgents(t *testing.T) {
+func TestP9_AgentsLackManagersSocket(t *testing.T) {
 	managers := []string{"NOTIFY_SOCKET=/run/user/1/systemd/notify", "WATCHDOG_USEC=1", "WATCHDOG_PID=1", "MAINPID=1", "LISTEN_FDS=1",
 		"INVOCATION_ID=x", "JOURNAL_STREAM=8:1", "CREDENTIALS_DIRECTORY=/run/credentials"}
 	assert.Empty(t, environment.Server(managers))

@@ -25,7 +25,7 @@ func updateOf(id int, from, kind, text string) json.RawMessage {
 	return fmt.Appendf(nil, `{"update_id":%d,"message":{"text":%q,"from":%s,"chat":{"id":5,"type":%q}}}`, id, text, from, kind)
 }
 
-func TestP9_OnlyTheSenderOfTheCodeIsOffered(t *testing.T) {
+func TestP9_OnlySenderOfCodeIsOffered(t *testing.T) {
 	const ann = `{"id":5,"first_name":"Ann"}`
 	for _, tt := range []struct {
 		name   string
@@ -56,7 +56,7 @@ func TestP9_OnlyTheSenderOfTheCodeIsOffered(t *testing.T) {
 }
 
 // Pairing removes no update of a bot that has people, even if the page is full.
-func TestP4_TheDoorTakesNothingAway(t *testing.T) {
+func TestP4_PairingKeepsUpdates(t *testing.T) {
 	full := make([]json.RawMessage, 0, telegram.MostUpdates)
 	for i := range telegram.MostUpdates {
 		full = append(full, updateOf(100+i, `{"id":6}`, "private", "hello"))
@@ -84,8 +84,8 @@ func TestP4_TheDoorTakesNothingAway(t *testing.T) {
 	}
 }
 
-// TestACodeIsForTenMinutes, also while Telegram cannot be reached, or others write.
-func TestACodeIsForTenMinutes(t *testing.T) {
+// TestCodeLastsTenMinutes, also while Telegram cannot be reached, or others write.
+func TestCodeLastsTenMinutes(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		updates []json.RawMessage

@@ -49,7 +49,7 @@ func TestListingClaimsNothing(t *testing.T) {
 }
 
 // A lost session was last seen at its last activity, not when the loss was noticed.
-func TestListSeenIsTheLastSignOfLife(t *testing.T) {
+func TestListShowsLastActivity(t *testing.T) {
 	for state, want := range map[session.State]time.Time{session.Lost: sessiontest.Noon.Add(time.Minute), session.Archived: sessiontest.Noon.Add(time.Hour)} {
 		r := session.Record{State: state, CreatedAt: sessiontest.Noon, Run: session.Run{PhaseAt: sessiontest.Noon.Add(time.Minute)}, LastEnd: session.LastEnd{EndedAt: sessiontest.Noon.Add(time.Hour)}}
 		assert.Equal(t, want, lastSeen(SessionOf(r, alive)), string(state))
@@ -136,8 +136,8 @@ func TestListSaysWhatTheAgentDoes(t *testing.T) {
 	}
 }
 
-// TestListSaysWhatAnAgentWaitsFor: with one word more than the phase where more is known.
-func TestListSaysWhatAnAgentWaitsFor(t *testing.T) {
+// TestListShowsReasonOfWait: with one word more than the phase where more is known.
+func TestListShowsReasonOfWait(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	clock := end.Local().Format("15:04")
 	for _, tt := range []struct {

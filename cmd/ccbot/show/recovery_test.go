@@ -47,7 +47,7 @@ func reported(t *testing.T) (recovery.Report, func(uuid.UUID) string) {
 		}}, func(id uuid.UUID) string { return names[id] }
 }
 
-func TestAReportForPeople(t *testing.T) {
+func TestReportForPeople(t *testing.T) {
 	var out strings.Builder
 	AccountOf(reported(t)).Print(&terminal.Printer{Out: &out})
 	assert.Equal(t, `web (00000002): mark_lost
@@ -69,7 +69,7 @@ newer x.json: version 99
 }
 
 // The bot's answer is what the command prints, whichever side it was made on.
-func TestAReportForPrograms(t *testing.T) {
+func TestReportForPrograms(t *testing.T) {
 	a := AccountOf(reported(t))
 	data, err := json.Marshal(a)
 	require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 	"ccbot/internal/hookwire"
 )
 
-// TestASocketThatSaysNothingIsNamed: its bot is stopped, or starts.
-func TestASocketThatSaysNothingIsNamed(t *testing.T) {
+// TestSilentSocketIsNamed: its bot is stopped, or starts.
+func TestSilentSocketIsNamed(t *testing.T) {
 	dir := ccbottest.StateWith(t)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, hookwire.SocketName), Net: "unix"})
 	require.NoError(t, err)

@@ -164,8 +164,8 @@ func TestP9_ScriptsUseFewVerbs(t *testing.T) {
 	}
 }
 
-// TestP9_EachScriptIsShown: a call that the chat cannot show is not executed.
-func TestP9_EachScriptIsShown(t *testing.T) {
+// TestP9_ScriptsAreShown: a call that the chat cannot show is not executed.
+func TestP9_ScriptsAreShown(t *testing.T) {
 	m := machineWithAgent()
 	m.put(50, cronPID, 50, cronGroup)
 	a := &around{wait: func(context.Context, hooks.Request) (hooks.Decision, bool, error) {

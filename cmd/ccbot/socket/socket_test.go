@@ -25,8 +25,8 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// TestP9_WhoMayUseTheSocket is the whole rule.
-func TestP9_WhoMayUseTheSocket(t *testing.T) {
+// TestP9_PermittedCallers is the whole rule.
+func TestP9_PermittedCallers(t *testing.T) {
 	at := func(pid, tty int) process.Process {
 		return process.Process{Identity: process.Identity{PID: pid}, TTY: tty}
 	}
@@ -190,7 +190,7 @@ func TestP9_OnlyOurHookAsks(t *testing.T) {
 }
 
 // A request dated in the far future would never end.
-func TestP9_ARequestIsOfNow(t *testing.T) {
+func TestP9_RequestTimeIsLimited(t *testing.T) {
 	for name, tt := range map[string]struct{ says, is time.Duration }{
 		"now": {0, 0}, "a little ago": {-time.Minute, -time.Minute}, "a redial": {-14 * time.Minute, -14 * time.Minute},
 		"in a second": {time.Second, 0}, "in 290 years": {290 * 365 * 24 * time.Hour, 0}, "long ago": {-24 * time.Hour, -oldestAsk},
@@ -258,8 +258,8 @@ func TestPermissionIsAnsweredByTheRelay(t *testing.T) {
 	}
 }
 
-// TestP9_ARequestNamesNoFileButItsTranscript: the bot reads that file later.
-func TestP9_ARequestNamesNoFileButItsTranscript(t *testing.T) {
+// TestP9_RequestNamesItsTranscriptOnly: the bot reads that file later.
+func TestP9_RequestNamesItsTranscriptOnly(t *testing.T) {
 	projects, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	claude := uuid.New()
@@ -299,8 +299,8 @@ func TestP9_RequestOfOtherConversationIsRefused(t *testing.T) {
 	}
 }
 
-// TestP9_APermissionRequestThatIsNoneReachesNobody: neither the relay nor the chat.
-func TestP9_APermissionRequestThatIsNoneReachesNobody(t *testing.T) {
+// TestP9_InvalidPermissionRequestIsRefused: neither the relay nor the chat.
+func TestP9_InvalidPermissionRequestIsRefused(t *testing.T) {
 	ours := evidence.Above{Found: true, Session: uuid.New(), Agent: agent}
 	tests := []struct {
 		name    string
@@ -337,9 +337,9 @@ func TestP9_APermissionRequestThatIsNoneReachesNobody(t *testing.T) {
 	}
 }
 
-// TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer: the hook must not take the end of this program
+// TestP10_BrokenConnectionGetsNoAnswer: the hook must not take the end of this program
 // for one.
-func TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer(t *testing.T) {
+func TestP10_BrokenConnectionGetsNoAnswer(t *testing.T) {
 	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	a.wait = func(ctx context.Context, _ hooks.Request) (hooks.Decision, bool, error) {
@@ -357,9 +357,9 @@ func TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer(t *testing.T) {
 	require.NoError(t, err, "a decision that was made is told, if anybody still listens")
 }
 
-// TestP10_AHooksWaitSurvivesARestart: the hook's own client against the socket. It asks the next
+// TestP10_HookWaitSurvivesRestart: the hook's own client against the socket. It asks the next
 // ccbot the same, and no end of a ccbot is an answer.
-func TestP10_AHooksWaitSurvivesARestart(t *testing.T) {
+func TestP10_HookWaitSurvivesRestart(t *testing.T) {
 	dir := ccbottest.SocketDir(t)
 	waiting := make(chan hooks.Request, 1)
 	// This program is the hook, and its parent is the agent.
@@ -397,9 +397,9 @@ func TestP10_AHooksWaitSurvivesARestart(t *testing.T) {
 	assert.Equal(t, `{"behavior":"allow"}<nil>`, <-answered)
 }
 
-// TestP9_AProgramThatSpeaksTheProtocolIsRefused: this one, below its agent, with the hook's own
+// TestP9_ForeignClientIsRefused: this one, below its agent, with the hook's own
 // client.
-func TestP9_AProgramThatSpeaksTheProtocolIsRefused(t *testing.T) {
+func TestP9_ForeignClientIsRefused(t *testing.T) {
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	parent, err := table.Identify(os.Getppid())
@@ -413,7 +413,7 @@ func TestP9_AProgramThatSpeaksTheProtocolIsRefused(t *testing.T) {
 	assert.Empty(t, a.asked)
 }
 
-func TestARequestThatTheRelayRefuses(t *testing.T) {
+func TestRequestRefusedByRelay(t *testing.T) {
 	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 	a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
 		return hooks.Decision{}, false, fmt.Errorf("too many: %w", hooks.ErrRefused)

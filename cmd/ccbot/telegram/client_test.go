@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestConnectWaitsAsLongAsTelegramSays: asking again too early makes it longer.
-func TestConnectWaitsAsLongAsTelegramSays(t *testing.T) {
+// TestConnectWaitsForRetryAfter: asking again too early makes it longer.
+func TestConnectWaitsForRetryAfter(t *testing.T) {
 	limited := fmt.Errorf("x: %w", &tgbot.TooManyRequestsError{Message: "Too Many Requests", RetryAfter: 300})
 	for _, tt := range []struct {
 		name string

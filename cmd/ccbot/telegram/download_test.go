@@ -90,9 +90,9 @@ func TestDownloadAFile(t *testing.T) {
 	assert.Equal(t, "hello", got.String())
 }
 
-// TestP9_NoFailedDownloadShowsTheToken fails in every way and searches the error for the token and
+// TestP9_FailedDownloadHidesToken fails in every way and searches the error for the token and
 // the address.
-func TestP9_NoFailedDownloadShowsTheToken(t *testing.T) {
+func TestP9_FailedDownloadHidesToken(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
 	t.Cleanup(elsewhere.Close)
 	redirect := func(w http.ResponseWriter, r *http.Request) {
@@ -158,7 +158,7 @@ func TestP4_DownloadWaitsForItsToken(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsTooBigIsNotFetched(t *testing.T) {
+func TestTooBigFileIsNotFetched(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		info, file func(http.ResponseWriter, *http.Request)
@@ -180,7 +180,7 @@ func TestAFileThatIsTooBigIsNotFetched(t *testing.T) {
 	}
 }
 
-func TestAServerThatWantsToBeLeftAloneIs(t *testing.T) {
+func TestDownloadWaitsForRetryAfter(t *testing.T) {
 	var asked []time.Time
 	s := &fileServer{file: says(http.StatusOK, "hello")}
 	s.info = func(w http.ResponseWriter, r *http.Request) {
@@ -198,7 +198,7 @@ func TestAServerThatWantsToBeLeftAloneIs(t *testing.T) {
 	assert.GreaterOrEqual(t, asked[1].Sub(asked[0]), time.Second)
 }
 
-func TestADownloadThatStallsEnds(t *testing.T) {
+func TestStalledDownloadEnds(t *testing.T) {
 	s := &fileServer{info: info("a.txt", 5), file: func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "he")
 		w.(http.Flusher).Flush()
@@ -217,7 +217,7 @@ func TestADownloadThatStallsEnds(t *testing.T) {
 }
 
 // A server with --local names files of its disk, in folders that have the token as their name.
-func TestAFileOfThisMachineIsReadOnlyWhereTheServerIsHere(t *testing.T) {
+func TestLocalFileNeedsLocalServer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), secretToken)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	path := filepath.Join(dir, "file_1.pdf")

@@ -51,7 +51,7 @@ func (m *menus) DeleteMyCommands(_ context.Context, p *tgbot.DeleteMyCommandsPar
 	return m.call(fmt.Sprint("delete ", p.LanguageCode), p.Scope)
 }
 
-func TestOnlyListsThatAreDifferentCostACall(t *testing.T) {
+func TestOnlyChangedListsCostCalls(t *testing.T) {
 	dir, api := t.TempDir(), &menus{}
 	list := func(text string) []menu.Line { return []menu.Line{{Name: "new", Text: text}} }
 	wanted := []menu.List{{Commands: list("start")}, {Lang: "ru", Commands: list("начать")}}
@@ -107,7 +107,7 @@ func TestListOfGroupsIsItsOwn(t *testing.T) {
 
 // One chat that Telegram refuses costs its own list only, and only what may pass is tried again
 // soon.
-func TestARefusedListStopsNoOther(t *testing.T) {
+func TestRefusedListStopsNoOther(t *testing.T) {
 	list := []menu.Line{{Name: "new", Text: "start"}}
 	lists := []menu.List{{Chat: 7, Commands: list}, {Chat: 8, Commands: list}, {Chat: 9, Commands: list}}
 	const eight = `set  {"chat_id":8}`

@@ -18,7 +18,7 @@ import (
 )
 
 // Errors about missing, unreadable and unanswering things are sentences.
-func TestAnErrorHasNoWordsOfGo(t *testing.T) {
+func TestPlainErrorHidesGo(t *testing.T) {
 	dir := t.TempDir()
 	_, missing := os.Stat(dir + "/nope")
 	_, inFile := os.ReadFile("terminal_test.go/x")

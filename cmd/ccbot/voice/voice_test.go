@@ -61,7 +61,7 @@ func TestVoiceCommand(t *testing.T) {
 }
 
 // The command gets the recording in a separate file, which is removed after it.
-func TestAVoiceCommandIsGivenTheRecording(t *testing.T) {
+func TestVoiceCommandGetsRecording(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	said, err := voiceOf(t, `basename "$3"; cat "$3"`).Text(t.Context(), "../voice-7.oga", []byte("hello"))
@@ -72,7 +72,7 @@ func TestAVoiceCommandIsGivenTheRecording(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-func TestP9_TheVoiceCommandGetsNoSecret(t *testing.T) {
+func TestP9_VoiceCommandGetsNoSecret(t *testing.T) {
 	said, err := voiceOf(t, "env").run(t.Context(), "x")
 	require.NoError(t, err)
 	assert.NotContains(t, said, "secret")
@@ -80,7 +80,7 @@ func TestP9_TheVoiceCommandGetsNoSecret(t *testing.T) {
 
 // A command over its limit ends with all its processes, even if they have detached themselves from
 // their parent.
-func TestAVoiceCommandThatTakesTooLongEnds(t *testing.T) {
+func TestSlowVoiceCommandEnds(t *testing.T) {
 	for name, script := range map[string]string{
 		"a child":                 "sleep 1000 & echo $! > pids; wait",
 		"a grandchild":            `(sleep 1000 & echo $! > pids); sleep 1000 & echo $! >> pids; wait`,
