@@ -128,29 +128,45 @@ func TestP4_PathOutlivesCrash(t *testing.T) {
 	}
 }
 
+// startedInRoot is a page with the root ~/root, which has the folder in, a file, a link that leads out, and a
+// folder that cannot be opened.
+func startedInRoot(t *testing.T) *browsing {
+	t.Helper()
+	w := startedIn(t, "root/in", "out")
+	w.Roots = []string{filepath.Join(w.Home, "root")}
+	require.NoError(t, os.WriteFile(filepath.Join(w.Home, "root/file"), nil, 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(w.Home, "out"), filepath.Join(w.Home, "root/leads-out")))
+	require.NoError(t, os.Symlink("closed", filepath.Join(w.Home, "root/closed"))) // also root cannot open it
+	return w
+}
+
 // TestP4_PathWithoutFolderIsAskedAbout never makes a prompt of a path by itself.
 func TestP4_PathWithoutFolderIsAskedAbout(t *testing.T) {
-	for name, path := range map[string]string{
-		"a folder that does not exist":            "~/none",
-		"an absolute path that does not exist":    "/none/at all/here",
-		"a file":                                  "~/root/file",
-		"outside of the roots":                    "~/out",
-		"a link out of the roots":                 "~/root/leads-out",
-		"a folder in one that does not exist":     "~/none/in",
-		"a path with a slash after its last name": "~/none/",
+	for name, tt := range map[string]struct {
+		path string
+		says i18n.Key
+	}{
+		"a folder that does not exist":                  {"~/root/none", i18n.PathMissing},
+		"blanks in the name that does not exist":        {"~/root/my none", i18n.PathMissing},
+		"a file":                                        {"~/root/file", i18n.PathNotDir},
+		"an absolute path outside of the roots":         {"/none/at all/here", i18n.PathNotAllowed},
+		"outside of the roots":                          {"~/out", i18n.PathNotAllowed},
+		"a link out of the roots":                       {"~/root/leads-out", i18n.PathNotAllowed},
+		"a folder in one that does not exist":           {"~/root/none/in", i18n.PathMissing},
+		"a path with a slash after its last name":       {"~/root/none/", i18n.PathMissing},
+		"a folder that cannot be read, so may be there": {"~/root/closed", i18n.PathUnreadable},
 	} {
+		path := tt.path
 		t.Run(name, func(t *testing.T) {
 			running(t, func(t *testing.T) {
-				w := startedIn(t, "root/in", "out")
-				w.Roots = []string{filepath.Join(w.Home, "root")}
-				require.NoError(t, os.WriteFile(filepath.Join(w.Home, "root/file"), nil, 0o600))
-				require.NoError(t, os.Symlink(filepath.Join(w.Home, "out"), filepath.Join(w.Home, "root/leads-out")))
+				w := startedInRoot(t)
 				other := w.NewCurrentSession(t, "other", session.Running)
 				w.open()
 				key := w.MustHear(t, path)
 				w.Work(t)
 				question := w.Telegram.LastID()
-				assert.Contains(t, w.Shows(t, question).Text.Text, "There is no folder ")
+				says := w.say(tt.says, i18n.Args{"Path": strings.Replace(strings.TrimRight(path, "/"), "root/leads-out", "out", 1), "Roots": filepath.Join(w.Home, "root")})
+				assert.Equal(t, says+" The text was not sent as a prompt.", w.Shows(t, question).Text.Text)
 				assert.Equal(t, w.WordsOf(i18n.ButtonUseAsPrompt, i18n.ButtonDrop), chattest.Words(w.Shows(t, question)))
 				assert.Equal(t, inbox.Asked, w.EntryState(key))
 				assert.False(t, w.LastSent(t).Sounds)
@@ -180,17 +196,16 @@ func TestP4_PathWithoutFolderIsAskedAbout(t *testing.T) {
 // TestOnlyPathsBecomeFolders leaves all other texts what they were.
 func TestOnlyPathsBecomeFolders(t *testing.T) {
 	for name, text := range map[string]string{
-		"two lines":                       "~/root/in\n~/root/in",
-		"a relative path":                 "root/in",
-		"a sentence":                      "look into ~/root/in",
-		"a sentence that begins with one": "~/root/in has no tests, add some",
+		"two lines":                        "~/root/in\n~/root/in",
+		"a relative path":                  "root/in",
+		"a sentence":                       "look into ~/root/in",
+		"a sentence that begins with one":  "~/root/in has no tests, add some",
+		"one that names a file at its end": "~/root/in needs src/main.go",
+		"one that begins with a file":      "~/root/file is for a/b",
 	} {
 		t.Run(name, func(t *testing.T) {
 			running(t, func(t *testing.T) {
-				w := startedIn(t, "root/in", "out")
-				w.Roots = []string{filepath.Join(w.Home, "root")}
-				require.NoError(t, os.WriteFile(filepath.Join(w.Home, "root/file"), nil, 0o600))
-				require.NoError(t, os.Symlink(filepath.Join(w.Home, "out"), filepath.Join(w.Home, "root/leads-out")))
+				w := startedInRoot(t)
 				w.open()
 				w.MustHear(t, text)
 				w.Work(t)

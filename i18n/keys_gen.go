@@ -41,7 +41,7 @@ const (
 	NewAsSet               Key = "new_as_set"
 	FirstPrompt            Key = "first_prompt"
 	FolderChosen           Key = "folder_chosen" // Path
-	FolderNone             Key = "folder_none"   // Path
+	FolderNone             Key = "folder_none"   // Reason
 	ButtonUseAsPrompt      Key = "button_use_as_prompt"
 	ButtonBrowse           Key = "button_browse"
 	ButtonTakeBack         Key = "button_take_back"

@@ -94,12 +94,16 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 		in.First = false
 		return false, nil
 	}
-	switch dir, err := b.named(ctx, text); {
-	case dir != "" && err == nil:
-		return false, b.choose(ctx, in, dir)
-	case dir != "" && isOnlyPath(text):
-		in.NoFolder = dir
+	dir, err := b.named(ctx, text)
+	why, refused := errors.AsType[*refusal.Error](err)
+	switch {
+	case refused:
+		in.NoFolder = why
 		return false, nil
+	case err != nil:
+		return false, err
+	case dir != "":
+		return false, b.choose(ctx, in, dir)
 	}
 	if command {
 		in.First = false
@@ -107,26 +111,37 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 	return false, nil
 }
 
-// named returns the path that a text of one line may be; empty: no path. The error is about a path that names no folder
-// where sessions may work.
+// named returns the folder that a text of one line names; empty: the text is no path. The error is about a path that names no
+// folder where sessions may work. A line that begins like a path is a path, unless a part of it before a blank exists: then the
+// line is a sentence about that part. The first word of a path has a second slash, which that of an agent's command has not.
 func (b *Browser) named(ctx context.Context, text string) (dir string, err error) {
 	text = strings.TrimSpace(text)
 	if strings.ContainsAny(text, "\n\r\x00") || !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/") {
 		return "", nil
 	}
-	if dir, err = b.Places.Resolve(ctx, "/", text); err == nil {
+	if dir, err = b.reach(ctx, text); err == nil {
+		return dir, nil
+	}
+	if first, _, _ := strings.Cut(text, " "); !strings.Contains(first[1:], "/") {
+		return "", nil
+	}
+	for i, c := range text {
+		if c != ' ' && c != '\t' {
+			continue
+		}
+		if _, err := b.reach(ctx, text[:i]); !refusal.Is(err, refusal.DirMissing) && !refusal.Is(err, refusal.DirOutside) {
+			return "", nil
+		}
+	}
+	return "", err
+}
+
+// reach returns the folder of a path if it can be opened and sessions may work there.
+func (b *Browser) reach(ctx context.Context, path string) (dir string, err error) {
+	if dir, err = b.Places.Resolve(ctx, "/", path); err == nil {
 		_, err = b.Places.Children(ctx, dir, false)
 	}
 	return dir, err
-}
-
-// isOnlyPath reports whether a text that begins like a path is a path to its end. A sentence has blanks after its last slash,
-// and a command of an agent one slash.
-func isOnlyPath(text string) bool {
-	text = strings.TrimRight(strings.TrimSpace(text), "/")
-	last := strings.LastIndex(text, "/")
-	first, _, _ := strings.Cut(text, " ")
-	return last >= 0 && !strings.ContainsAny(text[last:], " \t") && strings.Contains(first[1:], "/")
 }
 
 // choose shows a folder on the page. That comes before the text is kept as the path of the folder: after a crash the text

@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -96,8 +97,8 @@ type Incoming struct {
 	Typed  string      // the name of the command that the text has, without its slash; empty: none
 	Near   string      // the command of ours that Typed misspells by one letter; empty: none
 	Folder string      // names a folder that was chosen with the text for the session that its sender starts next; empty: none
-	// NoFolder is the path that the text is instead, if no session may start there.
-	NoFolder string
+	// NoFolder is why no session may start in the folder that the text names; nil: the text names none.
+	NoFolder *refusal.Error
 	First    bool // it is for the session that its sender starts next
 }
 

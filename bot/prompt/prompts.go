@@ -141,8 +141,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 	switch {
 	case in.Folder != "":
 		err = p.wait(ctx, asked{Reason: asFolder, By: in.From, File: p.Chat.Short(in.Folder)}, e, r)
-	case in.NoFolder != "":
-		err = p.wait(ctx, asked{Reason: noFolder, By: in.From, File: p.Chat.Short(in.NoFolder)}, e, r)
+	case in.NoFolder != nil:
+		err = p.wait(ctx, asked{Reason: noFolder, By: in.From, File: in.NoFolder.Dir, Refused: in.NoFolder.Code}, e, r)
 	case in.Near != "":
 		err = p.wait(ctx, asked{Reason: mistyped, Command: in.Near}, e, r)
 	case in.First:

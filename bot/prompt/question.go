@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -96,7 +97,8 @@ var questions = map[reason]question{
 func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r views.Session) {
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command,
-		"Path": render.Code(a.File), "Binding": render.Code(a.Binding)}
+		"Path": render.Code(a.File), "Binding": render.Code(a.Binding),
+		"Reason": p.Failure(views.Session{}, &refusal.Error{Code: a.Refused, Dir: a.File}).Text}
 	says := cmp.Or(q.says, heldTexts[a.Why])
 	text := p.Text(says, said)
 	if says == "" {
@@ -216,9 +218,10 @@ type asked struct {
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 	Words   string `json:"words,omitempty"`   // of a recording, which it shows
 	// Of held: why, and of HeldKeys the file with the person's key bindings, and the binding. Of asFolder and noFolder File is the path.
-	Why     news.Wait `json:"why,omitempty"`
-	File    string    `json:"file,omitempty"`
-	Binding string    `json:"binding,omitempty"`
+	Why     news.Wait    `json:"why,omitempty"`
+	File    string       `json:"file,omitempty"`
+	Binding string       `json:"binding,omitempty"`
+	Refused refusal.Code `json:"refused,omitempty"` // of noFolder: why no session may start there
 }
 
 // ask shows a question under the message of a prompt. A question for another reason has a message

@@ -12,11 +12,17 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/places"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 )
+
+// anywhere has no bounds.
+type anywhere struct{ places.Places }
+
+func (anywhere) Bounds() places.Bounds { return places.Bounds{} }
 
 // Every question has a sentence with room for what became of the prompt, and answers that are told.
 func TestQuestions(t *testing.T) {
@@ -24,7 +30,7 @@ func TestQuestions(t *testing.T) {
 	for why, q := range questions {
 		t.Run(string(why), func(t *testing.T) {
 			assert.Contains(t, []inbox.State{inbox.Accepted, inbox.Held, inbox.Unproven, inbox.Asked}, q.state)
-			words := chat.Phrases{Words: all.For("en"), Facts: chat.Facts{Now: time.Now}}
+			words := chat.Phrases{Words: all.For("en"), Facts: chat.Facts{Places: anywhere{}, Now: time.Now}}
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
 			var look card.Look
 			asked{Reason: why}.write(&look, words, e, views.Session{Name: "api"})
