@@ -102,11 +102,8 @@ var firstFaults = []firstFault{
 	{"Claude Code's settings are no JSON", func(p *patient) { p.lives(); p.write("claude/settings.json", "{", 0o600) }, stays, nil, "hooks_unreadable"},
 	{"there is no git", func(p *patient) {
 		p.lives()
-		for name, path := range map[string]string{"tmux": programtest.Require(p.t, "tmux"), "env": "/usr/bin/env", "sh": "/bin/sh"} {
-			require.NoError(p.t, os.Symlink(path, p.tools+"/"+name))
-		}
 		p.remove("tools/git")
-		p.set("PATH", p.tools)
+		p.set("PATH", p.tools+":"+p.without("git"))
 	}, stays, nil, "git_missing"},
 	{"the unit of the service is outdated", func(p *patient) {
 		p.lives()
@@ -125,6 +122,20 @@ func (p *patient) remove(name string) { require.NoError(p.t, os.Remove(filepath.
 
 func (p *patient) chmod(path string, mode os.FileMode) {
 	require.NoError(p.t, os.Chmod(path, mode))
+}
+
+// without returns a folder with links to the system's programs, of which one is left out.
+func (p *patient) without(program string) (dir string) {
+	p.t.Helper()
+	dir = p.t.TempDir()
+	programs, err := filepath.Glob("/usr/bin/*")
+	require.NoError(p.t, err)
+	for _, path := range append(programs, programtest.Require(p.t, "tmux")) {
+		if name := filepath.Base(path); name != program {
+			_ = os.Symlink(path, filepath.Join(dir, name))
+		}
+	}
+	return dir
 }
 
 // lives gives the patient the real tmux and the sandbox of the Bot API, so that `ccbot run` stays.
