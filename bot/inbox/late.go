@@ -59,7 +59,7 @@ func (i *Intake) compareClocks(ctx context.Context, c *clocks, r reply) {
 		*c = clocks{trouble: c.trouble}
 		return
 	case !c.logged:
-		i.cfg.Log.Warn("clock_differs", logkey.Ahead, r.skew.Round(time.Second).String())
+		i.cfg.Log.Warn("clock_differs", logkey.Ahead, r.skew.Round(time.Second).String(), logkey.Mend, "sudo timedatectl set-ntp true")
 	}
 	var err error
 	if c.told, err = i.cfg.Reporter.ClockDiffers(ctx, r.skew); err != nil {

@@ -33,6 +33,7 @@ var faults = []fault{
 	{"settings_partial", "settings", Unknown, "this shell lacks a setting that the running bot has", "run `ccbot doctor` with the bot's environment, or write the setting into `ccbot.env`", ""},
 	{"setting_unknown", "settings", Warn, "`ccbot.env` has a name that is no setting", "correct the name or remove the line", ""},
 	{"metrics_refused", "settings", Fail, "nothing can listen at `METRICS_ADDR`", "choose another port in `METRICS_ADDR`, or end the program that listens there", ""},
+	{"ca_unreadable", "settings", Warn, "a file of certificates cannot be read, or has none: the servers that need it are not trusted", "correct `SSL_CERT_FILE` or `NODE_EXTRA_CA_CERTS`, then restart the bot", ""},
 	{"voice_missing", "settings", Warn, "the program of `VOICE_COMMAND` is not there", "set `VOICE_COMMAND` to a program that is there", ""},
 
 	{"font_missing", "fonts", Warn, "a chat is in Chinese, and no font that root has installed has Chinese characters: pictures of terminals show frames", "install the package of fonts that the finding names", ""},
@@ -78,9 +79,10 @@ var faults = []fault{
 	{"hooks_incomplete", "hooks", Warn, "only some of ccbot's hooks are installed, or not as they should be", "`ccbot hooks install`", ""},
 	{"hooks_elsewhere", "hooks", Warn, "installed hooks run another file than this ccbot's", "`ccbot hooks install`", "installs them anew where that file is gone"},
 
-	{"telegram_unreachable", "telegram", Fail, "the Bot API does not answer", "look at the network, `HTTPS_PROXY` and `TELEGRAM_API_URL`", ""},
+	{"telegram_unreachable", "telegram", Fail, "the Bot API does not answer", "look at what the finding names: the network, `HTTPS_PROXY`, `TELEGRAM_API_URL`, the clock, or the certificates that this machine trusts", ""},
 	{"token_refused", "telegram", Fail, "Telegram does not know the token", "ask @BotFather for the present token, and write it into `ccbot.env`", ""},
 	{"webhook_set", "telegram", Fail, "a webhook is set, so that the messages go elsewhere", "end the program that has set it, and call `deleteWebhook`", ""},
+	{"group_privacy", "telegram", Warn, "the bot has privacy mode and is no administrator of an allowed group: plain texts there do not reach it", "make the bot an administrator there, or switch privacy mode off with /setprivacy at @BotFather and add the bot again", ""},
 	{"clock_skewed", "clock", Warn, "the clock of this machine differs from Telegram's", "set the clock: `timedatectl set-ntp true`", ""},
 
 	{"unit_unknown", "service", Unknown, "the service manager does not answer", "`systemctl --user status ccbot` in a login of this user", ""},

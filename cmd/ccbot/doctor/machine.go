@@ -107,6 +107,7 @@ func settings(ctx context.Context, w *World) (all []Finding) {
 			_ = l.Close()
 		}
 	}
+	all = append(all, certificates(w)...)
 	if len(all) == 0 {
 		all = append(all, good("settings", "all can be used; `ccbot config` shows them"))
 	}

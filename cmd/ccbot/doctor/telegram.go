@@ -1,9 +1,12 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"net/url"
+	"os"
 	"time"
 
 	botapi "ccbot/cmd/ccbot/telegram"
@@ -27,14 +30,15 @@ func telegram(ctx context.Context, w *World) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	asked := time.Now()
-	name, webhook, at, err := botapi.Who(ctx, botapi.Client(w.Token, w.APIURL, w.Proxy()), w.APIURL)
+	client := botapi.Client(w.Token, w.APIURL, w.Proxy())
+	name, webhook, at, err := botapi.Who(ctx, client, w.APIURL)
 	switch {
 	case errors.Is(err, botapi.ErrRevoked):
 		return []Finding{found("token_refused", "ask @BotFather for the present token, and put it into TELEGRAM_BOT_TOKEN", "Telegram does not know TELEGRAM_BOT_TOKEN")}
 	case errors.Is(err, botapi.ErrBusy):
 		return []Finding{unseen("telegram", botapi.ErrBusy)}
 	case err != nil:
-		return []Finding{found("telegram_unreachable", "look at the network, HTTPS_PROXY and TELEGRAM_API_URL", "the Bot API does not answer: %v", err)}
+		return []Finding{found("telegram_unreachable", "look at "+botapi.LookAt(err), "the Bot API does not answer: %v", err)}
 	}
 	all := []Finding{good("telegram", "the token is that of @%s", name)}
 	if webhook != "" {
@@ -44,7 +48,30 @@ func telegram(ctx context.Context, w *World) []Finding {
 		}
 		all = append(all, found("webhook_set", "have the program that set it call deleteWebhook; docs/operations.md has a command that shows the token to nobody", "the messages of this bot go to %s", where))
 	}
-	return append(all, clock(asked, time.Now(), at))
+	all = append(all, clock(asked, time.Now(), at))
+	for _, group := range botapi.Unheard(ctx, client, w.APIURL, w.AllowedChats) {
+		all = append(all, found("group_privacy", "", "in the group %d the bot gets commands and replies only", group))
+	}
+	return all
+}
+
+// certificates looks at the files of certificates that ccbot's environment names. A program that cannot read its file trusts
+// fewer servers, and does not say so.
+func certificates(w *World) (all []Finding) {
+	for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"} {
+		path := cmp.Or(w.Agents[name], w.vars[name])
+		if path == "" {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err == nil && !x509.NewCertPool().AppendCertsFromPEM(data) {
+			err = errors.New("it has no certificate")
+		}
+		if err != nil {
+			all = append(all, found("ca_unreadable", "", "%s=%s: %v", name, path, err))
+		}
+	}
+	return all
 }
 
 // clock compares the server's time with that before and after the question.

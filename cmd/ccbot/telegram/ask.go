@@ -12,6 +12,7 @@ import (
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/attachment"
 	"ccbot/internal/apianswer"
@@ -55,6 +56,25 @@ func Who(ctx context.Context, client *http.Client, server string) (name, webhook
 		_, err = Ask(ctx, client, server, "getWebhookInfo", nil, &answer)
 	}
 	return answer.Username, answer.URL, at, err
+}
+
+// Unheard returns the groups in which the bot gets no plain text, because it has privacy mode and is no administrator. A group
+// of which Telegram does not tell that is left out.
+func Unheard(ctx context.Context, client *http.Client, server string, groups []int64) (all []int64) {
+	var me models.User
+	if _, err := Ask(ctx, client, server, "getMe", nil, &me); err != nil || me.CanReadAllGroupMessages {
+		return nil
+	}
+	for _, group := range groups {
+		var member struct {
+			Status string `json:"status"`
+		}
+		_, err := Ask(ctx, client, server, "getChatMember", map[string]int64{"chat_id": group, "user_id": me.ID}, &member)
+		if err == nil && member.Status == string(models.ChatMemberTypeMember) {
+			all = append(all, group)
+		}
+	}
+	return all
 }
 
 // Ask calls a method of the Bot API and reads its result. at is the server's clock, or zero. An

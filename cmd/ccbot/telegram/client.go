@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -76,8 +77,17 @@ func New(secret token.Token, server string, proxy Proxy, log *slog.Logger) (*tgb
 // ErrRevoked is returned if Telegram does not know the token.
 var ErrRevoked = exit.Usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
 
-// lookAt names the usual causes of a Bot API that is out of reach.
-const lookAt = "the network, HTTPS_PROXY, TELEGRAM_API_URL"
+// LookAt names what a person looks at after an error of a call that the Bot API did not answer.
+func LookAt(err error) string {
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
+	switch _, isUnknown := errors.AsType[x509.UnknownAuthorityError](err); {
+	case isInvalid && invalid.Reason == x509.Expired:
+		return "the clock of this machine (sudo timedatectl set-ntp true)"
+	case isUnknown:
+		return "SSL_CERT_FILE, the package ca-certificates, and a proxy with certificates of its own"
+	}
+	return "the network, HTTPS_PROXY and TELEGRAM_API_URL"
+}
 
 // Connect asks Telegram who the bot is, until there is an answer: at boot the network may come
 // later than ccbot. tried is called after each try with the pause until the next one, zero once
@@ -99,7 +109,7 @@ func Connect(ctx context.Context, client *http.Client, server string, tried func
 		}
 		again := waitAfter(err, pause.Doubled(time.Second, 30*time.Second, tries))
 		tried(again)
-		log.Warn("telegram_unreachable", logkey.RetryIn, again.String(), logkey.Error, err, logkey.Look, lookAt)
+		log.Warn("telegram_unreachable", logkey.RetryIn, again.String(), logkey.Error, err, logkey.Look, LookAt(err))
 		if err := pause.For(ctx, again); err != nil {
 			return nil, err
 		}
