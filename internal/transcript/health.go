@@ -166,10 +166,10 @@ func look(data []byte, cut bool) tail {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		h, whole := readHeading(line)
+		e, whole := readEntry(line)
 		if last = whole; whole && at > first {
 			t.end = int64(at)
-			t.spoken = t.spoken || h.spoken()
+			t.spoken = t.spoken || e.spoken()
 		}
 	}
 	// NULs around the last line are a separate fault.
@@ -261,11 +261,11 @@ func copyWhole(w io.Writer, r io.Reader, id, as uuid.UUID) error {
 	out := bufio.NewWriterSize(w, 256<<10)
 	spoken := false
 	for in.Scan() {
-		h, whole := readHeading(in.Bytes())
+		e, whole := readEntry(in.Bytes())
 		if !whole {
 			continue
 		}
-		spoken = spoken || h.spoken()
+		spoken = spoken || e.spoken()
 		rename(in.Bytes(), id, as)
 		// A bufio.Writer keeps its error: Flush returns it.
 		_, _ = out.Write(in.Bytes())

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,12 @@ import (
 // entry is the part of a transcript line that is used. Lines have many more keys, and new ones with
 // every version.
 type entry struct {
-	Type, Subtype, UUID, Timestamp string
+	Type, Subtype, UUID, Timestamp, RequestID, Cwd string
+
+	RequestedModel, PermissionMode string
+	// RequestSessionID is of a line whose SessionID a copy has changed.
+	SessionID, RequestSessionID string
+	ForkedFrom                  struct{ SessionID string }
 
 	IsSidechain, IsMeta, IsCompactSummary, IsAPIErrorMessage bool
 
@@ -29,6 +33,7 @@ type entry struct {
 		Usage      *spent
 	}
 	Content        span   // system, queue-operation
+	ToolUseResult  span
 	Operation      string // queue-operation
 	ToolDenialKind string
 	Origin         struct{ Kind string }
@@ -67,25 +72,19 @@ func isBulk(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"type":"api-request`)) || bytes.HasPrefix(line, []byte(`{"type":"file-history-`))
 }
 
-// heading distinguishes a line of the conversation from bookkeeping.
-type heading struct {
-	Type   string
-	IsMeta bool
-}
-
-// readHeading returns false for a text that is no whole line: no JSON object.
-func readHeading(line []byte) (heading, bool) {
-	var h heading
+// readEntry reads one line. It returns false for a text that is no whole line: no JSON object.
+func readEntry(line []byte) (*entry, bool) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] != '{' {
-		return h, false
+		return nil, false
 	}
-	return h, decode(line, &h) == nil
+	e := new(entry)
+	return e, decode(line, e) == nil
 }
 
 // spoken reports whether the line is the user's or the assistant's, and not injected.
-func (h heading) spoken() bool {
-	return (h.Type == "user" || h.Type == "assistant") && !h.IsMeta
+func (e *entry) spoken() bool {
+	return (e.Type == "user" || e.Type == "assistant") && !e.IsMeta
 }
 
 // parseLine reads one line. Types it does not know give no items and no error, as does a blank
@@ -98,13 +97,10 @@ func parseLine(l line) ([]Item, error) {
 	if len(text) == 0 || isBulk(text) {
 		return nil, nil
 	}
-	if text[0] != '{' {
-		return nil, errors.New("parse transcript line: no JSON object")
-	}
-	var e entry
 	short, places := withoutImages(l)
-	if err := decode(short, &e); err != nil {
-		return nil, fmt.Errorf("parse transcript line: %w", err)
+	e, ok := readEntry(short)
+	if !ok {
+		return nil, errors.New("parse transcript line: no JSON object")
 	}
 	items := e.items()
 	for i := range items {

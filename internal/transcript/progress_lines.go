@@ -49,17 +49,6 @@ type taskResult struct {
 	Tasks   []struct{ ID, Subject, Status string } // TaskList
 }
 
-// tallied is the part of a line that is used here, in addition to the part that the reader of items
-// uses.
-type tallied struct {
-	entry
-	RequestedModel string
-	PermissionMode string
-	ToolUseResult  span
-
-	blocks []block // of the message
-}
-
 // end is the result of the lines read. If a call has no result yet, which it may never get, end is
 // the progress before that call; only the mode, the open turn and a failure are current.
 func (t *tally) end() Progress {
@@ -82,8 +71,8 @@ func (t *tally) take(line []byte) {
 	if len(t.open) == 0 && !slices.ContainsFunc(marks, has) || isBulk(line) {
 		return
 	}
-	var l tallied
-	if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' || decode(line, &l) != nil {
+	l, ok := readEntry(line)
+	if !ok {
 		return // a broken line must not stop a session
 	}
 	before := t.Progress
@@ -91,15 +80,15 @@ func (t *tally) take(line []byte) {
 	if l.IsSidechain {
 		return
 	}
-	l.blocks = blocks(l.Message.Content)
+	all := blocks(l.Message.Content)
 	if l.PermissionMode != "" {
 		t.PermissionMode = clip.Runes(l.PermissionMode, maxText)
 	}
 	switch l.Type {
 	case "assistant":
-		t.answered(l)
+		t.answered(l, all)
 	case "user":
-		t.heard(l)
+		t.heard(l, all)
 	case "system":
 		if l.Subtype == "turn_duration" {
 			t.Well++
@@ -117,7 +106,7 @@ func (t *tally) take(line []byte) {
 
 // count adds the tokens of an answer. An answer has several lines, one per block; they stand close
 // together, and each repeats the same tokens.
-func (t *tally) count(l tallied) {
+func (t *tally) count(l *entry) {
 	u := l.Message.Usage
 	if u == nil || l.Message.ID == "" || !t.seen.first(l.Message.ID) {
 		return
@@ -132,20 +121,20 @@ func (t *tally) count(l tallied) {
 // synthetic stands in place of a model's id where Claude Code itself speaks.
 const synthetic = "<synthetic>"
 
-func (t *tally) answered(l tallied) {
+func (t *tally) answered(l *entry, all []block) {
 	if model := l.Message.Model; model != "" && model != synthetic {
 		t.Model = clip.Runes(model, maxText)
 		if t.Requested = l.RequestedModel; len(t.Requested) > maxText {
 			t.Requested = "" // a shortened id is no id
 		}
 	}
-	t.goesOn(l)
+	t.goesOn(l, all)
 	t.Failed = Failure{}
 	if l.IsAPIErrorMessage {
 		t.Failed = l.failure()
 		t.turnEnded(l) // there is no other sign of its end
 	}
-	for _, b := range l.blocks {
+	for _, b := range all {
 		if b.Type != "tool_use" || !slices.Contains(taskTools, b.Name) {
 			continue
 		}
@@ -155,8 +144,8 @@ func (t *tally) answered(l tallied) {
 	}
 }
 
-func (t *tally) heard(l tallied) {
-	for _, b := range l.blocks {
+func (t *tally) heard(l *entry, all []block) {
+	for _, b := range all {
 		if b.Type == "tool_result" {
 			t.result(b, l.ToolUseResult)
 		}
@@ -169,7 +158,7 @@ func (t *tally) heard(l tallied) {
 		case said.Kind == UserPrompt:
 			t.release() // a call without a result by now never gets one
 			t.Open, t.Failed = nil, Failure{}
-			t.goesOn(l)
+			t.goesOn(l, all)
 		case said.Command == "/login":
 			t.Failed = Failure{}
 		}
@@ -178,12 +167,12 @@ func (t *tally) heard(l tallied) {
 
 // goesOn notes a line of a turn, perhaps its first. It makes a new Turn, because an earlier
 // Progress may hold the old one.
-func (t *tally) goesOn(l tallied) {
+func (t *tally) goesOn(l *entry, all []block) {
 	turn := Turn{At: l.time()}
 	if t.Open != nil {
 		turn.Step = t.Open.Step
 	}
-	for _, b := range l.blocks {
+	for _, b := range all {
 		if b.Type == "tool_use" && !slices.Contains(taskTools, b.Name) {
 			turn.Step = stepOf(b)
 		}
@@ -194,7 +183,7 @@ func (t *tally) goesOn(l tallied) {
 // taskTools keep the agent's to-do items.
 var taskTools = []string{"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList"}
 
-func (t *tally) turnEnded(l tallied) {
+func (t *tally) turnEnded(l *entry) {
 	t.Turns++
 	t.LastTurn, t.Open = l.time(), nil
 	t.release()

@@ -87,8 +87,8 @@ func Grew(path string, offset int64) (grew bool, err error) {
 	r := Open(Cursor{Path: path, Offset: offset})
 	r.loose = true
 	err = r.each(func(l line) bool {
-		h, whole := readHeading(l.text)
-		grew = whole && h.spoken()
+		e, whole := readEntry(l.text)
+		grew = whole && e.spoken()
 		return !grew
 	})
 	return grew, errors.Join(err, r.Close())

@@ -62,18 +62,8 @@ func answerOf(line []byte) (a Answer, ok bool) {
 	if !bytes.Contains(line, usageMark) || isBulk(line) {
 		return a, false
 	}
-	var l struct {
-		Type, RequestID, Timestamp, Cwd string
-
-		SessionID, RequestSessionID string // the latter is of a line whose former was changed by a copy
-		ForkedFrom                  struct{ SessionID string }
-
-		Message struct {
-			ID, Model string
-			Usage     *spent
-		}
-	}
-	if decode(line, &l) != nil || l.Type != "assistant" || l.Message.Usage == nil || l.Message.ID == "" || l.Message.Model == synthetic {
+	l, ok := readEntry(line)
+	if !ok || l.Type != "assistant" || l.Message.Usage == nil || l.Message.ID == "" || l.Message.Model == synthetic {
 		return a, false
 	}
 	at, err := time.Parse(time.RFC3339Nano, l.Timestamp)
