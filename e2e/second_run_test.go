@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -36,5 +37,36 @@ func TestSecondRunExits3(t *testing.T) {
 
 	w.open("work", w.dir)
 	w.hear(w.say("say still here"), "still here")
+	w.stop()
+}
+
+// TestTwoBotsWithOneToken starts a bot with a folder and a tmux server of its own, but with the token of a bot that runs: the log
+// names the fault, and so does doctor.
+func TestTwoBotsWithOneToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.start()
+	other := newWorld(t, "TELEGRAM_API_URL="+w.api.URL(), "TELEGRAM_BOT_TOKEN="+w.api.Token())
+	second := other.start()
+	var rival *world
+	w.until("one of them knows of the other", func() bool {
+		for _, one := range []struct {
+			w *world
+			b *botProcess
+		}{{w, first}, {other, second}} {
+			if strings.Contains(one.b.log.String(), "msg=polls_rival") {
+				rival = one.w
+			}
+		}
+		return rival != nil
+	})
+	term := rival.newTerminal()
+	w.until("doctor knows of it", func() bool {
+		faults, _ := term.doctor(" || true")
+		_, found := faults["polls_rival"]
+		return found
+	})
+	other.stop()
+	w.hear(w.say("/health"), "ccbot")
 	w.stop()
 }
