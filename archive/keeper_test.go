@@ -271,7 +271,7 @@ func TestLateSignOfLifeKeepsSession(t *testing.T) {
 	})
 }
 
-// meanwhile calls before ahead of each archive, whose session may take a while.
+// meanwhile calls before ahead of each archive, which may take a while.
 type meanwhile struct {
 	*fixture
 	before func()
@@ -669,14 +669,14 @@ func TestPurgeRemovesDryRunRecords(t *testing.T) {
 		h.add(gone(twoWeeks - time.Hour))
 		h.add(gone(2*twoWeeks), func(r *session.Record) { r.Unreported = true })
 		due := []uuid.UUID{h.add(gone(twoWeeks)).ID, h.add(gone(2*twoWeeks), unsaid).ID}
-		var told, went []uuid.UUID
+		var listed, went []uuid.UUID
 		for _, one := range Leaving(time.Now(), twoWeeks, h.store.List()) {
-			told = append(told, one.ID)
+			listed = append(listed, one.ID)
 		}
 		for _, one := range h.newKeeper(0, twoWeeks).Purge(t.Context()) {
 			went = append(went, one.ID)
 		}
-		assert.Equal(t, due, told)
+		assert.Equal(t, due, listed)
 		assert.Equal(t, due, went)
 	})
 }

@@ -30,7 +30,7 @@ type stubborn struct {
 	lifecycle.Processes
 	agent process.Identity
 	all   []process.Process
-	tried atomic.Int32 // how often a tool was to be ended
+	tried atomic.Int32 // number of attempts to end a tool
 }
 
 func (s *stubborn) Moment() (process.Moment, error) { return process.Moment{Boot: "b", Tick: 99}, nil }
@@ -87,7 +87,8 @@ func (q quietAgent) List(context.Context) ([]presence.File, map[int]error, error
 func (q quietAgent) Remove(uuid.UUID) error                                       { return nil }
 func (q quietAgent) SessionNews(context.Context, session.Record, news.News) error { return nil }
 
-// A tool that cannot be ended is tried again every minute. That is no sign of life, so its session is archived.
+// A tool that cannot be ended is tried again every minute. That does not count as a sign of life,
+// so its session is archived.
 func TestIdleSessionWithToolIsArchived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		base, log := t.TempDir(), slog.New(slog.DiscardHandler)

@@ -143,7 +143,7 @@ func TestAWaitSaysWhyThereIsNoAnswer(t *testing.T) {
 	w.open("work", w.dir)
 	term := w.newTerminal()
 	assert.Contains(t, term.fails("ccbot send-prompt work error --wait"), "the turn of work has failed: ")
-	assert.Contains(t, term.fails("ccbot send-prompt work /clear --wait"), "work has done /clear, and says nothing about it")
+	assert.Contains(t, term.fails("ccbot send-prompt work /clear --wait"), "work has done /clear, which prints nothing")
 	assert.Contains(t, term.fails("ccbot send-prompt work 'bash ls' --wait"), "work asks for something")
 	w.tap(w.offered(0, "Deny"), "Deny")
 	w.until("it asks no more", func() bool { return w.record("work").Phase == "idle" })
@@ -158,11 +158,12 @@ func TestAWaitSaysWhyThereIsNoAnswer(t *testing.T) {
 	crashed := term.call("ccbot send-prompt work crash --wait")
 	code, _, errs = crashed.end()
 	assert.Equal(t, 1, code)
-	assert.Contains(t, errs, "work is over (completed), and has not answered")
+	assert.Contains(t, errs, "work has ended (completed) without an answer")
 	w.stop()
 }
 
-// TestAWaitWithoutABotKeepsNoBotOut: the lock is free once the agent has the prompt, and what comes of the turn is seen.
+// TestAWaitWithoutABotKeepsNoBotOut: the lock is free once the agent has the prompt, and what comes
+// of the turn is seen.
 func TestAWaitWithoutABotKeepsNoBotOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -178,8 +179,8 @@ func TestAWaitWithoutABotKeepsNoBotOut(t *testing.T) {
 	assert.Contains(t, errs, "ccbot: the turn of work was stopped\n")
 	w.stop()
 
-	assert.Contains(t, term.fails("ccbot send-prompt work /clear --wait"), "work has done /clear, and says nothing about it")
-	assert.Regexp(t, `(has ended|is over \(completed\)), and has not answered`, term.fails("ccbot send-prompt work crash --wait"))
+	assert.Contains(t, term.fails("ccbot send-prompt work /clear --wait"), "work has done /clear, which prints nothing")
+	assert.Regexp(t, `has ended(, and has not answered| \(completed\) without an answer)`, term.fails("ccbot send-prompt work crash --wait"))
 	term.says("ccbot resume work")
 	working := term.call("ccbot send-prompt work 'slow 300'")
 	code, _, errs = working.end()
@@ -214,7 +215,8 @@ func TestP9_AnAgentChangesNothing(t *testing.T) {
 	w.stop()
 }
 
-// TestAttachShowsTheWindow of the session: from another tmux server it attaches, and inside ccbot's it switches.
+// TestAttachShowsTheWindow of the session: from another tmux server it attaches, and inside ccbot's
+// it switches.
 func TestAttachShowsTheWindow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -47,7 +47,7 @@ type Events struct {
 	sink       Sink
 	log        *slog.Logger
 	now        func() time.Time
-	patience   patience
+	retries    retrySchedule
 
 	mu        sync.Mutex          // held over a whole pass: Drain and Run deliver one at a time
 	failing   map[string]*failing // by file name
@@ -73,7 +73,7 @@ func NewEvents(dir string, sink Sink, watcher *watch.Watcher, log *slog.Logger) 
 		sink:       sink,
 		log:        log,
 		now:        time.Now,
-		patience:   patience{first: time.Second, most: time.Minute, failures: maxFailures},
+		retries:    retrySchedule{first: time.Second, most: time.Minute, failures: maxFailures},
 		failing:    map[string]*failing{},
 		kept:       map[string]*kept{},
 		arrived:    make(chan struct{}, 1),
@@ -306,9 +306,9 @@ const mostPause = 5 * time.Second
 // handled still gets its later events.
 const maxFailures = 10
 
-// patience is the schedule for a refused event: the next try comes after first, then the pause
+// retrySchedule is the schedule for a refused event: the next try comes after first, then the pause
 // doubles up to most.
-type patience struct {
+type retrySchedule struct {
 	first, most time.Duration
 	failures    int
 }
@@ -326,7 +326,7 @@ type failing struct {
 // then.
 func (e *Events) failedLocked(name, key string, cause error) error {
 	count := e.postponeLocked(name, key, cause)
-	if count >= e.patience.failures && !e.delivered[name] && sysfault.Of(cause) == "" {
+	if count >= e.retries.failures && !e.delivered[name] && sysfault.Of(cause) == "" {
 		return e.putAsideLocked(name, cause)
 	}
 	return fmt.Errorf("hook event %s, try %d: %w", name, count, cause)
@@ -339,11 +339,11 @@ func (e *Events) postponeLocked(name, key string, cause error) int {
 		e.failing[name] = f
 	}
 	f.count++
-	most := e.patience.most
+	most := e.retries.most
 	if sysfault.Of(cause) != "" {
 		most = min(most, mostPause)
 	}
-	f.due = e.now().Add(pause.Doubled(e.patience.first, most, f.count-1))
+	f.due = e.now().Add(pause.Doubled(e.retries.first, most, f.count-1))
 	return f.count
 }
 

@@ -71,7 +71,7 @@ func newEvents(t *testing.T, s Sink) (*Events, string) {
 	dir := t.TempDir()
 	log := slog.New(slog.DiscardHandler)
 	e := NewEvents(dir, s, watchtest.Run(t, watch.New(log)), log)
-	e.patience = patience{first: time.Millisecond, most: 2 * time.Millisecond, failures: 4}
+	e.retries = retrySchedule{first: time.Millisecond, most: 2 * time.Millisecond, failures: 4}
 	return e, dir
 }
 
@@ -153,7 +153,7 @@ func TestDrain_BotStopIsNotFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSink(func(hookwire.Event, int) error { cancel(); return context.Canceled })
 	e, dir := newEvents(t, s)
-	e.patience.failures = 1
+	e.retries.failures = 1
 	put(t, dir, "a", "a1", time.Now())
 	require.ErrorIs(t, e.Drain(ctx), context.Canceled)
 	assert.Len(t, left(t, dir, "events"), 1)

@@ -20,7 +20,7 @@ import (
 
 // Errors of SettingsFile, matched with errors.Is. With any of them nothing was changed.
 var (
-	errSettingsBusy = errors.New("somebody else is changing the file; try again")
+	errSettingsBusy = errors.New("another program is changing the file; try again")
 	// The wrapping error describes the file.
 	errSettingsForeign = errors.New("not a file that ccbot edits")
 )

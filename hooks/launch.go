@@ -32,7 +32,7 @@ const (
 const launchFolder = "launch"
 
 // errNoHookBinary means that there is no executable ccbot-hook in the program's folder.
-var errNoHookBinary = errors.New("ccbot-hook is not beside ccbot")
+var errNoHookBinary = errors.New("ccbot-hook is not in ccbot's folder")
 
 // Launch holds the settings that are common to all launches of one ccbot.
 type Launch struct {

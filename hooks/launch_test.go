@@ -107,7 +107,7 @@ func TestP10_CommandReachesTheHook(t *testing.T) {
 			require.NoError(t, os.Mkdir(dir, 0o700))
 			binary := filepath.Join(dir, "ccbot-hook")
 			out := filepath.Join(t.TempDir(), "out")
-			// It tells its arguments, complains and fails: none of which may come through.
+			// It prints its arguments, writes an error and fails, without an effect on the launch.
 			script := "#!/bin/sh\nprintf '%s\\0' \"$@\" >" + shellQuote(out) + "\necho out\necho err >&2\nexit 2\n"
 			require.NoError(t, os.WriteFile(binary, []byte(script), 0o700))
 			got := writeSettings(t, Launch{Dir: dir, HookBinary: binary, Mode: ModeAsk})

@@ -19,8 +19,8 @@ import (
 	"ccbot/bot/port/decisions"
 )
 
-// heard is a listener that records its calls, in order.
-type heard struct {
+// recorder is a listener that records its calls, in order.
+type recorder struct {
 	mu    sync.Mutex
 	calls []string
 	busy  map[string]bool
@@ -28,7 +28,7 @@ type heard struct {
 	left  func(q Request)
 }
 
-func (h *heard) note(call string, q Request) func() {
+func (h *recorder) note(call string, q Request) func() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.calls = append(h.calls, call)
@@ -46,7 +46,7 @@ func (h *heard) note(call string, q Request) func() {
 	}
 }
 
-func (h *heard) Asked(ctx context.Context, q Request) error {
+func (h *recorder) Asked(ctx context.Context, q Request) error {
 	defer h.note("asked", q)()
 	if h.asked != nil {
 		return h.asked(ctx, q)
@@ -54,14 +54,14 @@ func (h *heard) Asked(ctx context.Context, q Request) error {
 	return nil
 }
 
-func (h *heard) Left(_ context.Context, q Request) {
+func (h *recorder) Left(_ context.Context, q Request) {
 	defer h.note("left", q)()
 	if h.left != nil {
 		h.left(q)
 	}
 }
 
-func (h *heard) told() string {
+func (h *recorder) recorded() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return strings.Join(h.calls, " ")
@@ -106,7 +106,7 @@ func wait(t *testing.T, r *Relay, q Request) (result <-chan waited, cut func()) 
 
 func TestP4_DecisionReachesHookOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &recorder{}
 		r := relayTo(h)
 		q := requestFor(1)
 		result, cut := wait(t, r, q)
@@ -116,14 +116,14 @@ func TestP4_DecisionReachesHookOnce(t *testing.T) {
 		assert.Equal(t, waited{decisions.Deny("no"), true, nil}, <-result)
 		assert.Empty(t, r.Waiting(t.Context(), q.Session))
 		cut()
-		assert.Equal(t, "asked", h.told(), "an answered hook has not left")
+		assert.Equal(t, "asked", h.recorded(), "an answered hook has not left")
 		assert.Empty(t, r.requests)
 	})
 }
 
 func TestP4_DecisionLostWithConnectionIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &recorder{}
 		r := relayTo(h)
 		q := requestFor(1)
 		first, cut := wait(t, r, q)
@@ -135,14 +135,14 @@ func TestP4_DecisionLostWithConnectionIsRepeated(t *testing.T) {
 		h.asked = func(_ context.Context, q Request) error { return r.Decide(t.Context(), q.ID, decisions.Deny("no")) }
 		again, _ := wait(t, r, q)
 		assert.Equal(t, waited{decisions.Deny("no"), true, nil}, <-again)
-		assert.Equal(t, "asked asked", h.told())
+		assert.Equal(t, "asked asked", h.recorded())
 	})
 }
 
 // A receiver of the change asks the listener for the request, which the listener already has.
 func TestRelay_ReportsChangeAfterAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, saved := &heard{}, make(chan struct{})
+		h, saved := &recorder{}, make(chan struct{})
 		h.asked = func(context.Context, Request) error { <-saved; return nil }
 		r, q := relayTo(h), requestFor(1)
 		changes := 0
@@ -163,33 +163,33 @@ func TestRelay_ReportsChangeAfterAsked(t *testing.T) {
 
 func TestRelay_LeftIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &recorder{}
 		r := relayTo(h)
 		q := requestFor(1)
 		result, cut := wait(t, r, q)
 		cut()
 		assert.Equal(t, waited{}, <-result)
-		assert.Equal(t, "asked left", h.told())
+		assert.Equal(t, "asked left", h.recorded())
 		require.ErrorIs(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)), ErrNotWaiting)
 		r.Leave(t.Context(), q.ID)
 
 		again, _ := wait(t, r, q)
 		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 		assert.True(t, (<-again).ok, "a redial after the loss was told")
-		assert.Equal(t, "asked left asked", h.told())
+		assert.Equal(t, "asked left asked", h.recorded())
 	})
 }
 
 func TestRelay_NewerConnectionReplacesOlder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &recorder{}
 		r := relayTo(h)
 		q := requestFor(1)
 		older, cut := wait(t, r, q)
 		newer, _ := wait(t, r, q)
 		assert.Equal(t, waited{}, <-older)
 		cut()
-		assert.Equal(t, "asked asked", h.told(), "the hook has not left")
+		assert.Equal(t, "asked asked", h.recorded(), "the hook has not left")
 		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
@@ -197,7 +197,7 @@ func TestRelay_NewerConnectionReplacesOlder(t *testing.T) {
 
 func TestRelay_OlderConnectionBreaksDuringAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &recorder{}
 		slow := make(chan struct{})
 		h.asked = func(context.Context, Request) error { <-slow; return nil }
 		r := relayTo(h)
@@ -205,11 +205,11 @@ func TestRelay_OlderConnectionBreaksDuringAsked(t *testing.T) {
 		older, cut := wait(t, r, q)
 		newer, _ := wait(t, r, q)
 		cut()
-		assert.Equal(t, "asked", h.told(), "one call after the other")
+		assert.Equal(t, "asked", h.recorded(), "one call after the other")
 		close(slow)
 		synctest.Wait()
 		assert.Equal(t, waited{}, <-older)
-		assert.Equal(t, "asked asked", h.told())
+		assert.Equal(t, "asked asked", h.recorded())
 		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
@@ -217,7 +217,7 @@ func TestRelay_OlderConnectionBreaksDuringAsked(t *testing.T) {
 
 func TestRelay_RedialWaitsForLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &recorder{}
 		slow := make(chan struct{})
 		h.left = func(Request) { <-slow }
 		r := relayTo(h)
@@ -225,10 +225,10 @@ func TestRelay_RedialWaitsForLeft(t *testing.T) {
 		_, cut := wait(t, r, q)
 		cut()
 		newer, _ := wait(t, r, q)
-		assert.Equal(t, "asked left", h.told())
+		assert.Equal(t, "asked left", h.recorded())
 		close(slow)
 		synctest.Wait()
-		assert.Equal(t, "asked left asked", h.told())
+		assert.Equal(t, "asked left asked", h.recorded())
 		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
@@ -246,7 +246,7 @@ func TestP9_ForeignProcessGetsNoRequest(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := &heard{}
+				h := &recorder{}
 				r := relayTo(h)
 				q := requestFor(1)
 				own, _ := wait(t, r, q)
@@ -256,7 +256,7 @@ func TestP9_ForeignProcessGetsNoRequest(t *testing.T) {
 				require.ErrorIs(t, (<-result).err, ErrRefused)
 				require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 				assert.True(t, (<-own).ok)
-				assert.Equal(t, "asked", h.told())
+				assert.Equal(t, "asked", h.recorded())
 			})
 		})
 	}
@@ -264,7 +264,7 @@ func TestP9_ForeignProcessGetsNoRequest(t *testing.T) {
 
 func TestRelay_LeaveSendsNoDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &recorder{}
 		r := relayTo(h)
 		q := requestFor(1)
 		result, cut := wait(t, r, q)
@@ -272,7 +272,7 @@ func TestRelay_LeaveSendsNoDecision(t *testing.T) {
 		r.Leave(t.Context(), q.ID)
 		assert.Equal(t, waited{}, <-result)
 		cut()
-		assert.Equal(t, "asked", h.told())
+		assert.Equal(t, "asked", h.recorded())
 	})
 }
 
@@ -280,7 +280,7 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 	broken := errors.New("disk full")
 	t.Run("leaves the hook to the terminal", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			h := &heard{asked: func(context.Context, Request) error { return broken }}
+			h := &recorder{asked: func(context.Context, Request) error { return broken }}
 			r := relayTo(h)
 			q := requestFor(1)
 			result, cut := wait(t, r, q)
@@ -288,25 +288,25 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 			require.ErrorIs(t, got.err, broken)
 			assert.False(t, got.ok)
 			cut()
-			assert.Equal(t, "asked", h.told(), "it never took it")
+			assert.Equal(t, "asked", h.recorded(), "it never took it")
 			assert.Empty(t, r.Waiting(t.Context(), q.Session))
 		})
 	})
 	t.Run("at a redial: what it took before has left", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			h := &heard{}
+			h := &recorder{}
 			r := relayTo(h)
 			q := requestFor(1)
 			wait(t, r, q)
 			h.asked = func(context.Context, Request) error { return broken }
 			result, _ := wait(t, r, q)
 			require.ErrorIs(t, (<-result).err, broken)
-			assert.Equal(t, "asked asked left", h.told())
+			assert.Equal(t, "asked asked left", h.recorded())
 		})
 	})
 	t.Run("after it has decided", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			h := &heard{}
+			h := &recorder{}
 			r := relayTo(h)
 			h.asked = func(_ context.Context, q Request) error {
 				return errors.Join(broken, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
@@ -319,19 +319,19 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 
 func TestRelay_LeaveInsideAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &recorder{}
 		r := relayTo(h)
 		h.asked = func(_ context.Context, q Request) error { r.Leave(t.Context(), q.ID); return nil }
 		result, cut := wait(t, r, requestFor(1))
 		assert.Equal(t, waited{}, <-result)
 		cut()
-		assert.Equal(t, "asked", h.told())
+		assert.Equal(t, "asked", h.recorded())
 	})
 }
 
 func TestRelay_EachSessionHasItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := relayTo(&heard{})
+		r := relayTo(&recorder{})
 		for n := 10; n > 0; n-- {
 			wait(t, r, requestFor(n))
 		}
@@ -352,7 +352,7 @@ func TestRelay_EachSessionHasItsOwn(t *testing.T) {
 }
 
 func TestRelay_RefusesWhatIsNoRequest(t *testing.T) {
-	r := relayTo(&heard{})
+	r := relayTo(&recorder{})
 	q := requestFor(1)
 	q.ID = "../../etc/passwd"
 	_, ok, err := r.Wait(t.Context(), q)
@@ -363,7 +363,7 @@ func TestRelay_RefusesWhatIsNoRequest(t *testing.T) {
 // TestRelay_Crowd: many sessions, hooks that redial and break off, and two who decide each.
 func TestRelay_Crowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &recorder{}
 		r := relayTo(h)
 		h.asked = func(_ context.Context, q Request) error {
 			go func() { _ = r.Decide(t.Context(), q.ID, decisions.Allow(q)) }()
@@ -387,6 +387,6 @@ func TestRelay_Crowd(t *testing.T) {
 		wg.Wait()
 		synctest.Wait()
 		assert.Empty(t, r.requests, "nothing stays")
-		assert.NotContains(t, h.told(), "TWO")
+		assert.NotContains(t, h.recorded(), "TWO")
 	})
 }

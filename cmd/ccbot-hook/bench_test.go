@@ -95,9 +95,9 @@ func peerHook(b *testing.B) (argv, env []string) {
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + dir, "TERM=xterm-256color", "LANG=C.UTF-8"}
 		return cmd
 	}
-	told, err := tmux("new-session", "-d", "-P", "-F", "#{socket_path},#{pid},0 #{pane_id}", "sleep 600").Output()
+	out, err := tmux("new-session", "-d", "-P", "-F", "#{socket_path},#{pid},0 #{pane_id}", "sleep 600").Output()
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, tmux("kill-server").Run()) })
-	where, pane, _ := strings.Cut(strings.TrimSpace(string(told)), " ")
+	where, pane, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
 	return []string{strings.TrimSpace(string(python)), script}, []string{"TMUX=" + where, "TMUX_PANE=" + pane}
 }

@@ -167,9 +167,9 @@ func TestP10_NamesThePane(t *testing.T) {
 	for i, tt := range tests {
 		done := filepath.Join(t.TempDir(), "done")
 		line := fmt.Sprintf(`"%s" -c '"%s" --dir "%s" --installed <"%s"; touch "%s"; exec sleep 600'`, a.claude, a.hook, a.dir, in, done)
-		told := tt.server.do("new-window", "-d", "-P", "-F", "#{pane_id} #{socket_path},#{pid}", "-n", strconv.Itoa(i), "-t", tt.target, line)
+		out := tt.server.do("new-window", "-d", "-P", "-F", "#{pane_id} #{socket_path},#{pid}", "-n", strconv.Itoa(i), "-t", tt.target, line)
 		eventually(t, func() bool { _, err := os.Stat(done); return err == nil })
-		pane, where, _ := strings.Cut(told, " ")
+		pane, where, _ := strings.Cut(out, " ")
 		want[pane+" "+where] = tt.name
 	}
 	require.Len(t, want, len(tests))

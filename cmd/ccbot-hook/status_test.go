@@ -95,7 +95,7 @@ func testStatusBad(t *testing.T, hook string) {
 	}
 }
 
-// output runs it and gives what it said, both ways, and its exit code.
+// output runs it and returns both outputs and its exit code.
 func output(t *testing.T, cmd *exec.Cmd, in string) (string, int) {
 	t.Helper()
 	var said, errs bytes.Buffer
@@ -107,7 +107,7 @@ func output(t *testing.T, cmd *exec.Cmd, in string) (string, int) {
 	return said.String() + errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// testWraps compares each command with what it says when Claude Code runs it itself.
+// testWraps compares each command with a direct run of it, as by Claude Code.
 func testWraps(t *testing.T, hook string) {
 	big := `{"session_id":"` + sessionID + `","x":"` + strings.Repeat("x", 3<<20) + `"}`
 	tests := []struct{ name, command, in string }{
@@ -146,7 +146,7 @@ func testWraps(t *testing.T, hook string) {
 	}
 }
 
-// What the person's command prints is kept before Claude Code has it, the newest first.
+// Output of the person's command is stored before Claude Code gets it, the newest first.
 func TestStatusLineRowsAreKept(t *testing.T) {
 	a := newAgent(t, build(t))
 	rows := func() []string {

@@ -66,12 +66,12 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, help)
 		flags.PrintDefaults()
 	}
-	flags.StringVar(&t.agent, "agent", "demo", "who answers: demo, or claude for the real one")
+	flags.StringVar(&t.agent, "agent", "demo", "the agent: demo, or claude for the real one")
 	flags.BoolVar(&t.keep, "keep", false, "keep the state folder and the windows after Ctrl-C")
 	flags.BoolVar(&t.rich, "rich", false, "the Bot API has rich messages: tables, headings and lists in answers")
 	flags.StringVar(&t.topics, "topics", "none", "a topic for each session: private, in a private chat, or group, in a group")
-	flags.IntVar(&t.several, "bots", 1, "how many bots: 1, or 2 in one group, each on a machine of its own")
-	flags.BoolVar(&t.privacy, "privacy", false, "the bots have privacy mode in the group, as members that are no administrators")
+	flags.IntVar(&t.several, "bots", 1, "number of bots: 1, or 2 in one group, each on a separate machine")
+	flags.BoolVar(&t.privacy, "privacy", false, "enable the bots' privacy mode in the group, as for members that are not administrators")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		usage()
 		return 0

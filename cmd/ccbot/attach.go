@@ -28,7 +28,7 @@ import (
 func (c *call) attachCommand() *cobra.Command {
 	return &cobra.Command{Use: "attach NAME|ID", Args: oneSession, Short: "Show the window of a session in this terminal",
 		Long: `Show the window of a session in this terminal. Inside the tmux server in which the session
-runs it switches there; from anywhere else it attaches.`,
+runs it switches to the window; elsewhere it attaches.`,
 		Example: "  ccbot attach api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.session(args[0], func(r views.Session) bool { return r.Live })
@@ -89,6 +89,6 @@ func windowOf(ctx context.Context, d desk.Desk, r session.Record) (tmux.WindowID
 			return pane.Window, nil
 		}
 	}
-	return tmux.WindowID{}, fmt.Errorf("the window of %s is gone: tmux (%s) does not have it; `ccbot status %s` says what is left",
+	return tmux.WindowID{}, fmt.Errorf("the window of %s is gone: tmux (%s) does not have it; `ccbot status %s` shows what is left",
 		name, d.TmuxCommand(), terminal.ShellWord(r.Name))
 }

@@ -66,7 +66,7 @@ func writeBackup(ctx context.Context, c *call, file string, transcripts bool) er
 	note(len(hidden) > 0, leftOut+strings.Join(hidden, ", "))
 	note(len(made.Unreadable) > 0, "left out, because a restore would refuse them: "+terminal.Several(len(made.Unreadable), "file"))
 	note(made.Without > 0, "without a conversation that could be copied: "+terminal.Several(made.Without, "session"))
-	note(made.Open > 0, fmt.Sprintf("%s still open: what is said from now on is not in it; end them before a move", terminal.Several(made.Open, "session")))
+	note(made.Open > 0, fmt.Sprintf("%s still open: later messages are not in it; end them before a move", terminal.Several(made.Open, "session")))
 	_, err = fmt.Fprintln(c.stdout, strings.Join(lines, "\n"))
 	return err
 }

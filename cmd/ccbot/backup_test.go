@@ -231,7 +231,7 @@ func TestP9_HostileBackupsAreRefused(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, tt.data, 0o600))
 			code, out, errs := ccbot(h.environ, "recover", "--restore", path)
 			assert.Equal(t, exit.Failure, code, out)
-			assert.Contains(t, errs, "it is no backup that ccbot can restore")
+			assert.Contains(t, errs, "it is not a backup that ccbot can restore")
 			for _, name := range []string{"chats", "backups", "instance"} {
 				assert.NotContains(t, names(t, h.dir), name)
 			}
@@ -279,7 +279,7 @@ func TestUnrestorableBackupLeavesNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.tar.gz")
 	code, _, errs := ccbot(from.environ, "backup", path)
 	assert.Equal(t, exit.Failure, code)
-	assert.Contains(t, errs, "what was written cannot be restored: it is no backup that ccbot can restore: settings.json has ")
+	assert.Contains(t, errs, "the new backup cannot be restored: it is not a backup that ccbot can restore: settings.json has ")
 	assert.NoFileExists(t, path)
 }
 

@@ -23,13 +23,13 @@ func shells(root *cobra.Command) map[string]func(io.Writer) error {
 func (c *call) completionCommand(root *cobra.Command) *cobra.Command {
 	shells := shells(root)
 	return &cobra.Command{Use: "completion bash|zsh|fish", Short: "Print the completions for a shell", ValidArgs: []string{"bash", "zsh", "fish"},
-		Long: `Print a script that has the shell complete verbs, flags and the names of sessions.`,
+		Long: `Print a script with which the shell completes verbs, flags and the names of sessions.`,
 		Example: `  ccbot completion bash > ~/.local/share/bash-completion/completions/ccbot
   ccbot completion zsh > "${fpath[1]}/_ccbot"
   ccbot completion fish > ~/.config/fish/completions/ccbot.fish`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || shells[args[0]] == nil {
-				return exit.Usage(errors.New("say for which shell: ccbot completion bash|zsh|fish"))
+				return exit.Usage(errors.New("missing shell: ccbot completion bash|zsh|fish"))
 			}
 			return nil
 		},

@@ -18,18 +18,19 @@ import (
 
 func (c *call) doctorCommand() *cobra.Command {
 	var fix, strict bool
-	cmd := &cobra.Command{Use: "doctor", Args: noArgs, Short: "Find out what keeps ccbot from working, and mend what is safe to mend",
-		Long: `Look at the system, the settings, ccbot's folder, the bot that runs, tmux, Claude Code, its
-hooks, the Bot API and the service. It changes nothing, takes no message from Telegram, and
-may run beside the bot. Each fault has a code: docs/doctor.md lists them.
+	cmd := &cobra.Command{Use: "doctor", Args: noArgs, Short: "Diagnose ccbot, and fix what is safe to fix",
+		Long: `Check the system, the settings, ccbot's folder, the running bot, tmux, Claude Code, its hooks,
+the Bot API and the service. It changes nothing, takes no message from Telegram, and may run
+next to the bot. Each fault has a code: docs/doctor.md lists them.
 
---fix mends what is ccbot's own: what others can read, a socket that nobody listens at, files
-that writes or sessions have left, hooks of a place that is gone. What others can write is
-for a person to look at. No process and no window is touched. The exit code is 1 where something fails, with --strict also where it warns.`,
+--fix repairs ccbot's own files: files that others can read, an unused socket, the remains of
+writes and sessions, hooks of a removed program. It leaves files that others can write to a
+person. It touches no process and no window. The exit code is 1 if a check fails, with
+--strict also if one warns.`,
 		Example: "  ccbot doctor\n  ccbot doctor --fix\n  ccbot doctor --json | jq -r '.checks[] | select(.status == \"fail\").code'",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.examine(cmd.Context(), fix, strict) }}
-	cmd.Flags().BoolVar(&fix, "fix", false, "mend what is safe to mend, and look again")
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail where something warns, too")
+	cmd.Flags().BoolVar(&fix, "fix", false, "fix what is safe to fix, and check again")
+	cmd.Flags().BoolVar(&strict, "strict", false, "also fail on warnings")
 	return cmd
 }
 
@@ -75,7 +76,7 @@ func faults(ctx context.Context, c *call) error {
 		return p.Err
 	}
 	if n := report.Preventing(); n > 0 {
-		return fmt.Errorf("ccbot cannot start yet: %s found; `ccbot doctor` looks again", terminal.Several(n, "fault"))
+		return fmt.Errorf("ccbot cannot start yet: %s found; `ccbot doctor` checks again", terminal.Several(n, "fault"))
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func (p *patient) runBot(pid int) {
 	require.Eventually(p.t, func() bool {
 		conn, err := net.Dial("unix", filepath.Join(p.state, hookwire.SocketName))
 		return err == nil && conn.Close() == nil
-	}, patience, time.Millisecond)
+	}, timeout, time.Millisecond)
 	p.stop = func() {
 		cancel()
 		if done != nil {

@@ -87,7 +87,7 @@ func TestDryRunBesideABot(t *testing.T) {
 	code, out := planned(t, dir)
 	assert.Equal(t, exit.OK, code)
 	lines := strings.Split(out, "\n")
-	assert.Equal(t, fmt.Sprintf("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", os.Getpid()), lines[0])
+	assert.Equal(t, fmt.Sprintf("ccbot runs as process %d and manages its sessions; `ccbot recover` would make it do this now", os.Getpid()), lines[0])
 	assert.Contains(t, lines[1], "looked at tmux -L ")
 	assert.Equal(t, "earlier ("+naming.ShortID(earlier.ID)+"): discard", lines[2])
 	assert.NotContains(t, out, "under way (")
@@ -135,7 +135,7 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	for _, wrong := range []string{"1999", "", "../sessions"} {
 		code, _, errs = ccbot(environ, "recover", "--restore", wrong)
 		assert.Equal(t, exit.Failure, code)
-		assert.Regexp(t, `^ccbot: "`+wrong+`" is no backup, or the beginning of several; there are:\n  `+name+`  \d+s ago, 1 record\n$`, errs)
+		assert.Regexp(t, `^ccbot: "`+wrong+`" is not a backup, or is the beginning of several; there are:\n  `+name+`  \d+s ago, 1 record\n$`, errs)
 		assert.NoFileExists(t, file)
 	}
 
@@ -151,7 +151,7 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 
 	code, out, errs = ccbot(environ, "recover", "--restore", name)
 	require.Equal(t, exit.OK, code, errs)
-	assert.Regexp(t, "^restored: 1 record of backup "+name+"; what was there before is in backup 20\\S+Z \\(0 records\\)\nnext: `ccbot recover --dry-run` shows", out)
+	assert.Regexp(t, "^restored: 1 record of backup "+name+"; the earlier records are in backup 20\\S+Z \\(0 records\\)\nnext: `ccbot recover --dry-run` shows", out)
 	after, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, string(before), string(after))

@@ -36,10 +36,12 @@ type firstFault struct {
 	make func(p *patient)
 	// code is the exit code of `ccbot run`, or stays if the bot runs nevertheless.
 	code int
-	// says has the cause and the remedy as the sentence of `ccbot run` names them, in this order. Of a bot that runs it has the
-	// event and a pattern of the line that it logs; empty: it logs nothing.
+	// says has the cause and the remedy as the sentence of `ccbot run` names them, in this order.
+	// Of a bot that runs it has the event and a pattern of the line that it logs; empty: it logs
+	// nothing.
 	says []string
-	// finding is the code that `ccbot doctor` finds; empty: doctor ends with the same sentence if code is Misuse, and otherwise finds nothing.
+	// finding is the code that `ccbot doctor` finds; empty: doctor ends with the same sentence if
+	// code is Misuse, and otherwise finds nothing.
 	finding doctor.Code
 }
 
@@ -88,7 +90,7 @@ var firstFaults = []firstFault{
 	{"tmux is too old", func(p *patient) { p.script("tmux", "echo tmux 2.9") }, exit.Misuse,
 		[]string{"tmux is too old: it is 2.9, needed is 3.2", "sudo apt-get install tmux"}, "tmux_too_old"},
 	{"there is no `ccbot-hook`", func(p *patient) { p.remove("bin/ccbot-hook") }, exit.Misuse,
-		[]string{"ccbot-hook is not beside ccbot", "build or copy both"}, "hook_missing"},
+		[]string{"ccbot-hook is not in ccbot's folder", "build or copy both"}, "hook_missing"},
 	{"there is no Claude Code", func(p *patient) { p.lives(); p.set("CLAUDE_COMMAND", "/none") }, stays,
 		[]string{"claude_missing", "mend="}, "claude_missing"},
 	{"Claude Code is too old", func(p *patient) { p.lives(); p.script("claude", "echo '2.1.77 (Claude Code)'") }, stays,
@@ -134,7 +136,7 @@ func (p *patient) without(program string) (dir string) {
 	return dir
 }
 
-// lives gives the patient the real tmux and the sandbox of the Bot API, so that `ccbot run` stays.
+// lives adds the real tmux and the sandbox of the Bot API, so that `ccbot run` stays.
 func (p *patient) lives() (api *botapi.Server) {
 	p.t.Helper()
 	programtest.Require(p.t, "tmux")
@@ -149,7 +151,8 @@ func (p *patient) lives() (api *botapi.Server) {
 	return api
 }
 
-// starts runs a bot until its log matches all patterns, and returns the log. The bot ends with the test, or by end.
+// starts runs a bot until its log matches all patterns, and returns the log. The bot ends with the
+// test, or by end.
 func (p *patient) starts(patterns ...string) (log string, end func()) {
 	p.t.Helper()
 	var mu sync.Mutex
@@ -176,7 +179,7 @@ func (p *patient) starts(patterns ...string) (log string, end func()) {
 	p.t.Cleanup(end)
 	for _, pattern := range patterns {
 		awaited := regexp.MustCompile(pattern)
-		require.Eventually(p.t, func() bool { return awaited.MatchString(text()) }, patience, 10*time.Millisecond, "%s", pattern)
+		require.Eventually(p.t, func() bool { return awaited.MatchString(text()) }, timeout, 10*time.Millisecond, "%s", pattern)
 	}
 	return text(), end
 }
@@ -193,8 +196,8 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// TestFaultsOfFirstStart makes each fault, and reads what `ccbot run` and `ccbot doctor` say of it: one sentence with the cause
-// and the remedy, or a finding.
+// TestFaultsOfFirstStart makes each fault, and checks that `ccbot run` prints one sentence with the
+// cause and the remedy, and that `ccbot doctor` has a finding.
 func TestFaultsOfFirstStart(t *testing.T) {
 	t.Parallel()
 	for _, tt := range slices.Concat(firstFaults, networkFaults) {
@@ -232,7 +235,7 @@ func (p *patient) isFound(f firstFault) {
 	}
 }
 
-// isOneSentence wants one line that is no line of the log, with all parts in their order.
+// isOneSentence requires one line outside of the log, with all parts in their order.
 func (p *patient) isOneSentence(errs string, parts []string) {
 	p.t.Helper()
 	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(errs), "\n"), func(line string) bool { return strings.HasPrefix(line, "time=") })
@@ -267,7 +270,7 @@ func (p *patient) finds(code doctor.Code) {
 	assert.NotEmpty(p.t, r.Checks[i].Fix+strings.Join(strings.Split(r.Checks[i].Summary, "`")[1:], ""), "a remedy: %s", r.Checks[i].Summary)
 }
 
-// TestStartWithoutRoom has a disk of its own for the state folder.
+// TestStartWithoutRoom has a separate disk for the state folder.
 func TestStartWithoutRoom(t *testing.T) {
 	disktest.Run(t, 1<<20, func(dir string) {
 		p := newPatient(t)

@@ -12,4 +12,4 @@ var (
 	socketDir, refused       = ccbottest.SocketDir, ccbottest.Refused
 )
 
-const goodToken, tokenSecret, patience = ccbottest.GoodToken, ccbottest.TokenSecret, ccbottest.Patience
+const goodToken, tokenSecret, timeout = ccbottest.GoodToken, ccbottest.TokenSecret, ccbottest.Timeout

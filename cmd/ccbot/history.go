@@ -14,11 +14,10 @@ import (
 
 func (c *call) historyCommand() *cobra.Command {
 	var most int
-	cmd := &cobra.Command{Use: "history NAME|ID [WORD]", Short: "Print what was said in a session, or find a word in it",
+	cmd := &cobra.Command{Use: "history NAME|ID [WORD]", Short: "Print the conversation of a session, or find a word in it",
 		Args: someArgs(1, 2, "which session", "; quote several words"),
-		Long: `Print the last prompts and answers of a session, also of one that is over; with WORD the
-places that have the word, in small or capital letters. The oldest is the first. It reads
-only, from Claude Code's own file.`,
+		Long: `Print the last prompts and answers of a session, open or ended; with WORD the places that
+contain the word, in any case. The oldest is the first. It only reads Claude Code's own file.`,
 		Example: "  ccbot history api -n 5\n  ccbot history api 'rate limit'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if most < 1 {

@@ -17,8 +17,8 @@ import (
 
 // The errors of an incomplete status set its exit code; the lines before them describe the problem.
 var (
-	errHooksIncomplete = errors.New("the hooks are not all installed; `ccbot hooks install` mends that")
-	errHooksStuck      = errors.New("the hooks are not all installed, and `ccbot hooks install` cannot mend that as things are")
+	errHooksIncomplete = errors.New("the hooks are not all installed; `ccbot hooks install` fixes that")
+	errHooksStuck      = errors.New("the hooks are not all installed, and `ccbot hooks install` cannot fix that now")
 )
 
 func (c *call) hooksCommand() *cobra.Command {
@@ -26,7 +26,7 @@ func (c *call) hooksCommand() *cobra.Command {
 		Short:   "Let ccbot know sessions that you start by hand: install | uninstall | status",
 		Example: "  ccbot hooks install\n  ccbot hooks status --json",
 		RunE: func(*cobra.Command, []string) error {
-			return exit.Usage(errors.New("say which: ccbot hooks install, uninstall or status"))
+			return exit.Usage(errors.New("missing verb: ccbot hooks install, uninstall or status"))
 		}}
 	verb := func(use, short string, do func(h doctor.Hook) error) *cobra.Command {
 		cmd := &cobra.Command{Use: use, Short: short, Args: noArgs, Example: "  ccbot hooks " + use, RunE: func(*cobra.Command, []string) error {
@@ -43,7 +43,7 @@ func (c *call) hooksCommand() *cobra.Command {
 	verb("uninstall", "Take ccbot's hooks out of Claude Code's settings", func(h doctor.Hook) error {
 		return hooksUninstall(h.Settings, c.stdout)
 	})
-	c.printing(verb("status", "Say which hooks Claude Code's settings have", c.hooksStatus))
+	c.printing(verb("status", "Show which hooks Claude Code's settings have", c.hooksStatus))
 	return root
 }
 

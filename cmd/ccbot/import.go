@@ -22,11 +22,12 @@ import (
 func (c *call) importCommand() *cobra.Command {
 	var yes bool
 	var owner int64
-	cmd := &cobra.Command{Use: "import DIR", Args: someArgs(1, 1, "where the state is", ""), Short: "Take over the sessions of the Python ccbot, whose state lies in DIR",
-		Long: `Make a record for each session in DIR's state.json and session_map.json, the files of the Python ccbot, so that
-/resume continues its conversation. Without --yes it only prints what it would do. A conversation that has a record keeps
-it, and nothing in DIR is changed. Stop both ccbots first. A session belongs to the person who used it last; --owner names the
-person for sessions without one, which are left out otherwise if ALLOWED_USERS has several people.`,
+	cmd := &cobra.Command{Use: "import DIR", Args: someArgs(1, 1, "where the state is", ""), Short: "Import the sessions of the Python ccbot, whose state is in DIR",
+		Long: `Make a record for each session in DIR's state.json and session_map.json, the files of the Python
+ccbot, so that /resume continues its conversation. Without --yes it only prints what it would do.
+A conversation with a record keeps it, and nothing in DIR is changed. Stop both ccbots first. A
+session belongs to the person who used it last; --owner names the person for sessions without one,
+which are otherwise left out if ALLOWED_USERS has several people.`,
 		Example: "  ccbot import ~/.ccbot-python\n  ccbot import ~/.ccbot-python --owner 11111111 --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			report, err := c.importFormer(cmd.Context(), args[0], owner, yes)
@@ -36,7 +37,7 @@ person for sessions without one, which are left out otherwise if ALLOWED_USERS h
 			return c.show(report, report.Print)
 		}}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do it")
-	cmd.Flags().Int64Var(&owner, "owner", 0, "Telegram `ID` of the person who gets sessions of which no person is known")
+	cmd.Flags().Int64Var(&owner, "owner", 0, "Telegram `ID` of the person who gets the sessions without a known person")
 	cmd.Flags().Lookup("owner").DefValue = "" // pflag would show 0
 	return cmd
 }

@@ -146,7 +146,7 @@ func TestImportKeepsToTheRules(t *testing.T) {
 	require.Equal(t, exit.OK, code, errs)
 	for _, want := range []string{"import  api-2  " + w.home + "/shop, which was called api\n", "which was called  two words \n",
 		"left    beyond  " + w.home + "/shop/out: its folder cannot be used: " + w.home + "/elsewhere is outside of CCBOT_ROOTS",
-		`"17" is no id of a conversation`, "--yes makes 3 records"} {
+		`"17" is not an id of a Claude Code conversation`, "--yes makes 3 records"} {
 		assert.Contains(t, out, want)
 	}
 

@@ -13,10 +13,10 @@ import (
 func (c *call) listCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{Use: "list", Args: noArgs, Short: "List the sessions that are open; --all: every one of every project",
-		Long: `List the sessions that are open, with --all every record there is, over all projects.
-SEEN is the last sign of life, MODE the permission mode, CTX how much of the context window is used, MEM the
-memory of the agent and all that it has started, TASKS its own to-do items. --json prints all that is known. It reads only: it needs no
-token, takes no lock, and may run beside the bot.`,
+		Long: `List the open sessions, with --all all records, of all projects. SEEN is the last sign of life,
+MODE the permission mode, CTX the used part of the context window, MEM the memory of the agent
+and its processes, TASKS its to-do items. --json prints all known facts. It is read-only: it
+needs no token, takes no lock, and may run next to the bot.`,
 		Example: "  ccbot list\n  ccbot list --all --json | jq -r '.[].name'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := desk.Open(c.environ, c.stderr)
@@ -48,6 +48,6 @@ token, takes no lock, and may run beside the bot.`,
 			}
 			return show.Sessions(c.stdout, sessions, len(records), d.Home, c.asJSON)
 		}}
-	cmd.Flags().BoolVar(&all, "all", false, "also what is over")
+	cmd.Flags().BoolVar(&all, "all", false, "also ended sessions")
 	return cmd
 }

@@ -89,7 +89,7 @@ func TestListShowsAgentsActivity(t *testing.T) {
 	require.NoError(t, os.WriteFile(records[0], []byte(before), 0o600))
 	require.Eventually(t, func() bool {
 		return strings.Contains(ccbot(t, environ, exit.OK, "status", "api", "--json"), `"phase": "idle"`)
-	}, patience, 10*time.Millisecond)
+	}, timeout, 10*time.Millisecond)
 	said := ccbot(t, environ, exit.OK, "list", "--json")
 	assert.Contains(t, said, `"phase": "idle"`)
 	assert.NotContains(t, said, `"phase_at"`, "the record's is of another phase")

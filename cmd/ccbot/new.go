@@ -23,11 +23,11 @@ func (c *call) newCommand() *cobra.Command {
 	var q running.Start
 	var mode, model string
 	cmd := &cobra.Command{Use: "new [NAME] [DIR]", Short: "Start a session",
-		Long: `Start a session in a folder; without DIR in this one. What begins with /, ~ or . is the
-folder. Without NAME the session is called like the folder, and after its first prompt from
-then on: a script keeps the id that --json prints, which every verb takes. The session belongs
-to the private chat of the first of ALLOWED_USERS. That chat says that the session starts, and
-makes it the current one: what is written there goes to it.`,
+		Long: `Start a session in a folder; without DIR in the current one. An argument that begins with /, ~
+or . is the folder. Without NAME the session is named after the folder, and after its first
+prompt later: a script should use the id that --json prints, which every verb accepts. The
+session belongs to the private chat of the first of ALLOWED_USERS. That chat announces the
+session and makes it the current one, so that its messages go to it.`,
 		Example: "  ccbot new\n  ccbot new api ~/src/api --model Opus --prompt 'run the tests'",
 		Args: func(_ *cobra.Command, args []string) (err error) {
 			q.Name, q.Path, err = nameAndPath(args)
@@ -62,7 +62,7 @@ makes it the current one: what is written there goes to it.`,
 		}}
 	cmd.Flags().StringVar(&model, "model", "", "the model, as Claude Code's list names it")
 	cmd.Flags().StringVar(&mode, "mode", "", "Claude Code's permission mode: default, acceptEdits or plan")
-	cmd.Flags().StringVar(&q.Prompt, "prompt", "", "what the agent is to do first; - reads it from the standard input")
+	cmd.Flags().StringVar(&q.Prompt, "prompt", "", "the agent's first prompt; - reads it from the standard input")
 	return cmd
 }
 
@@ -79,7 +79,7 @@ func nameAndPath(args []string) (name, path string, err error) {
 		return name, path, nil
 	case 2:
 		if name, path = sessions.NameAndPath(args[0]); name == "" && path != "" {
-			return "", "", exit.Usage(fmt.Errorf("%q is no name: what begins with /, ~ or . is a folder", args[0]))
+			return "", "", exit.Usage(fmt.Errorf("%q is not a name: an argument that begins with /, ~ or . is a folder", args[0]))
 		}
 		return args[0], args[1], nil
 	}
@@ -101,7 +101,7 @@ func given(ctx context.Context, text string, stdin io.Reader) (string, error) {
 	case err != nil:
 		return "", err
 	case len(data) > mostTyped:
-		return "", errors.New("the text has more than 4 MB: put it into a file, and have the agent read that")
+		return "", errors.New("the text has more than 4 MB: put it into a file, and let the agent read that")
 	case strings.TrimSpace(string(data)) == "":
 		return " ", nil // it is blank, and not left out
 	}

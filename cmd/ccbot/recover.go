@@ -14,20 +14,20 @@ import (
 func (c *call) recoverCommand() *cobra.Command {
 	var dry bool
 	var back string
-	cmd := &cobra.Command{Use: "recover", Args: noArgs, Short: "Make the records right, as every start does; --dry-run: only say what that would be",
-		Long: `Compare the records with tmux and the processes, and make right what is not, as every
-start of the bot does; then forget the sessions that ended long ago (ARCHIVE_PURGE_AFTER).
-While the bot runs it does that itself, and this command asks it to.
+	cmd := &cobra.Command{Use: "recover", Args: noArgs, Short: "Reconcile the records with the processes, as every start does; --dry-run: only print the plan",
+		Long: `Compare the records with tmux and the processes, and correct the records, as every start of the
+bot does; then forget the sessions that ended long ago (ARCHIVE_PURGE_AFTER). If a bot runs,
+this command asks it to do that.
 
---dry-run prints what would be done, to which session, on what evidence and why, and
-what is due to be forgotten. It reads only: it needs no token, takes no lock and starts
-nothing. Beside a bot it says what the bot would do; what that one holds is kept.
+--dry-run prints the plan: each action with its session, evidence and reason, and the records
+that are due to be forgotten. It is read-only: it needs no token, takes no lock and starts
+nothing. While a bot runs it prints what the bot would do; the bot keeps its sessions.
 
---restore TIME brings the records back as they were before a recovery that changed
-something; TIME is the name of a copy or its beginning. --restore NAME brings back a
-session that was forgotten for its age within the last week, by its name or id.
---restore FILE takes over the ccbot of another machine from a file of "ccbot backup",
-if this one has no sessions. The bot must not run. --restore list says what there is.`,
+--restore TIME brings the records back as they were before a recovery that changed something;
+TIME is the name of a copy or its beginning. --restore NAME brings back a session that was
+forgotten because of its age within the last week, by its name or id. --restore FILE takes
+over the ccbot of another machine from a file of "ccbot backup", if this one has no sessions.
+The bot must not run. --restore list lists the copies.`,
 		Example: "  ccbot recover --dry-run\n  ccbot recover --restore list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			restore := cmd.Flags().Changed("restore")
@@ -48,7 +48,7 @@ if this one has no sessions. The bot must not run. --restore list says what ther
 			}
 			return err
 		}}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, only say what would be done")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, only print the plan")
 	cmd.Flags().StringVar(&back, "restore", "", "bring back the records of the backup of that `TIME`, one session by its name, or the ccbot of a backup file")
 	return cmd
 }

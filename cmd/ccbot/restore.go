@@ -66,7 +66,7 @@ func (c *call) restore(ctx context.Context, name string) error {
 	case err != nil:
 		left, also := findPurged(purged, name)
 		if also != nil {
-			return fmt.Errorf("%q is no backup, or the beginning of several; there are:\n%s%s", name, backupLines(list), purgedLines(purged))
+			return fmt.Errorf("%q is not a backup, or is the beginning of several; there are:\n%s%s", name, backupLines(list), purgedLines(purged))
 		}
 		return restorePurged(settings, left, c.stdout)
 	case wanted.Records == 0 && wanted.Broken == nil: // such a backup is never what a person wants: all sessions would be gone
@@ -116,7 +116,7 @@ func renew(c config.Config, b recovery.Backup) (*session.Store, error) {
 // restoredText lists the records that came back and those that did not. aside are the records that
 // were unreadable afterwards.
 func restoredText(wanted recovery.Backup, done recovery.Restored, aside []session.Aside) string {
-	lines := []string{fmt.Sprintf("restored: %s of backup %s; what was there before is in backup %s (%s)",
+	lines := []string{fmt.Sprintf("restored: %s of backup %s; the earlier records are in backup %s (%s)",
 		terminal.Several(wanted.Records, "record"), wanted.Name, done.Before.Name, terminal.Several(done.Before.Records, "record"))}
 	if done.Removed > 0 {
 		lines = append(lines, fmt.Sprintf("not in it: %s of what was there; backup %s has that", terminal.Several(done.Removed, "record"), done.Before.Name))

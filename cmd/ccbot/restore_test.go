@@ -26,7 +26,7 @@ func TestRestoreReportsMissingRecords(t *testing.T) {
 
 	code, out, errs := ccbot(environ, "recover", "--restore", name)
 	require.Equal(t, exit.OK, code, errs)
-	assert.Regexp(t, `^restored: 2 records of backup `+name+`; what was there before is in backup (\S+Z) \(4 records\)
+	assert.Regexp(t, `^restored: 2 records of backup `+name+`; the earlier records are in backup (\S+Z) \(4 records\)
 not in it: 2 records of what was there; backup \S+Z has that
 not readable by this ccbot: 1 of the restored
 next: `, out)

@@ -82,7 +82,7 @@ func TestChangesGoThroughTheBot(t *testing.T) {
 	assert.Equal(t, []any{exit.Failure, "ccbot: an agent may not do this\n"}, []any{code, errs})
 	allowed, no = nil, errors.New("secret")
 	code, _, errs = ccbot(environ, "resume", "api")
-	assert.Equal(t, []any{exit.Failure, "ccbot: something went wrong in ccbot; its log says what\n"}, []any{code, errs})
+	assert.Equal(t, []any{exit.Failure, "ccbot: internal error in ccbot; see its log\n"}, []any{code, errs})
 }
 
 func backupIn(t *testing.T, out string) string {
@@ -98,7 +98,7 @@ func TestSilentBotIsNamed(t *testing.T) {
 	_, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer held.Close()
-	want := fmt.Sprintf("ccbot runs as process %d for %s and its socket says nothing", os.Getpid(), dir)
+	want := fmt.Sprintf("ccbot runs as process %d for %s and its socket does not answer", os.Getpid(), dir)
 
 	t.Run("no socket", func(t *testing.T) {
 		said := installed(t)(t, []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"}, exit.Failure, "resume", "api")

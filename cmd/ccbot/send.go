@@ -22,12 +22,12 @@ func (c *call) sendCommand() *cobra.Command {
 	var caption string
 	cmd := &cobra.Command{Use: "send FILE", Args: someArgs(1, 1, "which file", " [--caption TEXT]; one file at a time: quote a name with blanks"),
 		Short: "Send a file into the session's chat (for the agent, from inside its window)",
-		Long: `Send a file into the chat of the session that this command runs in. It is for the
-agent: "ccbot send report.pdf --caption 'the report'".
+		Long: `Send a file into the chat of the session that this command runs in. It is for the agent:
+"ccbot send report.pdf --caption 'the report'".
 
-The file is a regular one of at most 52 MB in the session's folder; copy a file from
-elsewhere into the folder first. Files of ccbot's own are never sent. A session may
-send ten files a minute.`,
+The file must be a regular one of at most 52 MB in the session's folder; copy a file from
+elsewhere into the folder first. ccbot's own files are never sent. A session may send ten files
+a minute.`,
 		Example: "  ccbot send report.pdf --caption 'the report'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := filepath.Abs(args[0])

@@ -21,14 +21,12 @@ func (c *call) sendPromptCommand() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{Use: "send-prompt NAME|ID TEXT|-", Short: "Send a prompt to a session, and wait for the answer",
 		Args: someArgs(2, 2, "which session and what", "; quote a text with blanks"),
-		Long: `Send a prompt to a session that is open, as a message of its chat is sent: it waits in
-the same queue, and is on disk before the command says so. - reads it from the standard
-input. With --wait the command ends with the agent's turn, and prints what the agent has
-said at its end, in Markdown. Where there is no such text (the turn was stopped or has
-failed, the agent asks for something or is idle again, the session is over) it says so and
-ends with 1.
-Ctrl-C ends only the wait. Where no bot runs, --wait types the prompt itself, unless
-the agent is busy.`,
+		Long: `Send a prompt to an open session, like a message of its chat: it waits in the same queue, and is
+on disk when the command returns. - reads it from the standard input. With --wait the command
+ends with the agent's turn, and prints the turn's final text, in Markdown. If there is no such
+text (the turn was stopped or failed, the agent asks for something or is idle again, the session
+has ended) it prints the reason and exits with 1. Ctrl-C ends only the wait. If no bot runs,
+--wait types the prompt itself, unless the agent is busy.`,
 		Example: "  ccbot send-prompt api 'run the tests'\n  git diff | ccbot send-prompt api - --wait --timeout 10m",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if timeout != 0 && !wait {
@@ -38,7 +36,7 @@ the agent is busy.`,
 			if err != nil {
 				return err
 			}
-			return c.sendPrompt(cmd.Context(), args[0], text, wait, reply.Patience{Most: timeout, Since: time.Now()})
+			return c.sendPrompt(cmd.Context(), args[0], text, wait, reply.Timeout{Most: timeout, Since: time.Now()})
 		}}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the answer, and print it")
 	cmd.Flags().Func("timeout", "wait at most for this `SPAN`, 1s or more, such as 10m; 0: as long as it takes; the prompt stays",
@@ -49,21 +47,21 @@ the agent is busy.`,
 	return cmd
 }
 
-func (c *call) sendPrompt(ctx context.Context, what, text string, wait bool, patience reply.Patience) error {
+func (c *call) sendPrompt(ctx context.Context, what, text string, wait bool, timeout reply.Timeout) error {
 	d, r, err := c.session(what, func(r views.Session) bool { return r.Live })
 	if err != nil {
 		return err
 	}
 	send := running.Prompting
 	if wait {
-		send = running.Typing(patience)
+		send = running.Typing(timeout)
 	}
 	did, alone, err := send.Make(ctx, c.environ, c.stderr, running.Prompt{Key: uuid.New(), Session: r.ID, Text: text})
 	if !alone && errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("ccbot has not answered in time, so it is not known whether the prompt is in the queue")
 	}
 	if err == nil && wait {
-		err = patience.Wait(ctx, did.Name, func(ctx context.Context) error {
+		err = timeout.Wait(ctx, did.Name, func(ctx context.Context) error {
 			w := reply.Waiter{Dir: d.Dir, Claude: d.ClaudeDir}
 			if alone { // no bot looks after the agent
 				w.Ended = d.Table.Wait

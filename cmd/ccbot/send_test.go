@@ -31,7 +31,7 @@ func TestSendSaysWhatBecameOfIt(t *testing.T) {
 		{"refused", []string{"/a"}, control.Refuse(control.CodeRefused, "it is empty"), 1, "ccbot: /a was not sent: it is empty\n", `{"path":"/a"}`},
 		{"a name with signs for the terminal", []string{"/a\x1b[31m\n\u202eb"}, nil, 0, "/a·[31m··b is in the chat\n", "{\"path\":\"/a\\u001b[31m\\n\u202eb\"}"},
 		{"such a name, refused", []string{"/a\x1b[31m\nb"}, control.Refuse(control.CodeRefused, "it is empty"), 1, "ccbot: /a·[31m·b was not sent: it is empty\n", `{"path":"/a\u001b[31m\nb"}`},
-		{"failed", []string{"/a"}, errors.New("secret"), 1, "ccbot: /a was not sent: something went wrong in ccbot; its log says what\n", `{"path":"/a"}`},
+		{"failed", []string{"/a"}, errors.New("secret"), 1, "ccbot: /a was not sent: internal error in ccbot; see its log\n", `{"path":"/a"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

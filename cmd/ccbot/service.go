@@ -33,11 +33,11 @@ var errServiceOther = errors.New("the service runs another program; `ccbot servi
 func (c *call) serviceCommand() *cobra.Command {
 	root := &cobra.Command{Use: "service", Args: noArgs,
 		Short: "Run ccbot all the time: install | uninstall | status | logs | stop | restart",
-		Long: `Run ccbot all the time, as a service of your user: a unit of systemd, or an agent of launchd. A stop, a restart or an
-upgrade of the service ends no agent.`,
+		Long: `Run ccbot as a service of your user: a unit of systemd, or an agent of launchd. A stop, a restart
+or an upgrade of the service ends no agent.`,
 		Example: "  ccbot service install\n  ccbot service status",
 		RunE: func(*cobra.Command, []string) error {
-			return exit.Usage(errors.New("say which: ccbot service install, uninstall, status, logs, stop or restart"))
+			return exit.Usage(errors.New("missing verb: ccbot service install, uninstall, status, logs, stop or restart"))
 		}}
 	var force, writeSettings bool
 	verb := func(use, short string, do func(s *service.Service, ctx context.Context) error) *cobra.Command {
@@ -67,8 +67,8 @@ upgrade of the service ends no agent.`,
 	install.Flags().BoolVar(&writeSettings, "write-settings", false, "write what the service would lack into ccbot.env")
 	verb("uninstall", "Stop the service and remove its unit; the agents live on", func(s *service.Service, ctx context.Context) error {
 		return s.Uninstall(ctx, force)
-	}).Flags().BoolVar(&force, "force", false, "remove a unit that was changed by hand, too")
-	c.printing(verb("status", "Say whether the service is installed and runs", func(s *service.Service, ctx context.Context) error {
+	}).Flags().BoolVar(&force, "force", false, "also remove a unit that was changed by hand")
+	c.printing(verb("status", "Show whether the service is installed and runs", func(s *service.Service, ctx context.Context) error {
 		return c.serviceStatus(ctx, s)
 	}))
 	verb("stop", "Stop the service until a restart, the next login or, with lingering, the next start of the machine", (*service.Service).Stop)

@@ -28,13 +28,14 @@ func (c *call) setupCommand() *cobra.Command {
 	var f setup.Flags
 	var installHooks, asService bool
 	cmd := &cobra.Command{Use: "setup", Short: "Set up your own bot: the token, who may speak to it, hooks; may be run again",
-		Long: `Ask for what ccbot needs, and write it into ccbot.env: the bot's token, which is not shown, and who
-may speak to the bot. You open the bot with a link that works once, or scan it, and confirm here that it
-was you. Then it offers the hooks of Claude Code, says hello in the chat, and offers to run ccbot as a
-service. It may be interrupted and run again at any time; other lines of ccbot.env stay.
+		Long: `Ask for the settings that ccbot needs, and write them into ccbot.env: the bot's token, which is
+not shown, and the people who may use the bot. You open the bot with a link that works once, or
+scan it, and confirm here that it was you. Then setup offers the hooks of Claude Code, says hello
+in the chat, and offers to run ccbot as a service. It may be interrupted and run again at any
+time; other lines of ccbot.env stay.
 
-Each question has a flag. With --yes nothing is asked: what has no flag stays as it is configured, and
-what is offered is done. No bot of the same folder may run meanwhile.`,
+Each question has a flag. With --yes no question is asked: without a flag a setting stays as it
+is, and an offer is accepted. A bot of the same folder must not run at the same time.`,
 		Example: "  ccbot setup\n  ccbot setup --token-file token --allow 11111111 --yes",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 { // which may be the token
@@ -140,7 +141,7 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 // written.
 func checkSetup(environ []string, f setup.Flags) error {
 	if f.Yes && len(f.Allow) == 0 {
-		return exit.Usage(errors.New("--yes needs --allow: without it nobody can be asked who may speak to the bot"))
+		return exit.Usage(errors.New("--yes needs --allow: the people who may use the bot cannot be asked for"))
 	}
 	for _, id := range f.Allow {
 		if id <= 0 {

@@ -32,8 +32,9 @@ const lastEvents = 5
 
 func (c *call) statusCommand() *cobra.Command {
 	return &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Tell all that is known of one session",
-		Long: `Tell all that is known of one session: what its agent does and with what, its to-do items, what has changed in
-its folder since it was started, who else has its conversation open, what waits, and what is wrong with the bot. It reads only, like list, and runs git.`,
+		Long: `Print the details of one session: its agent's activity, its to-do items, the changes in its folder
+since its start, other programs with its conversation open, pending messages, and problems of the
+bot. It is read-only, like list, and runs git.`,
 		Example: "  ccbot status api\n  ccbot status api --json | jq .phase",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.record(args[0])

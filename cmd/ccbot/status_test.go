@@ -84,7 +84,7 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 	assert.NotContains(t, out, "\x1b")
 	for _, line := range []string{
 		`^api  ` + r.ID.String() + `  waiting for an answer$`, `^  phase     waiting for an answer for \d+d$`, `^  folder    ` + dir + `$`,
-		`^            beta works in this folder, too$`, `^  model     Opus 5\.5$`, `^  mode      ask; Claude Code's own: plan; --model opus$`,
+		`^            beta also works in this folder$`, `^  model     Opus 5\.5$`, `^  mode      ask; Claude Code's own: plan; --model opus$`,
 		`^  used      7 turns, \$3\.50, context 42%, tokens: 3 in, 3 from the cache, 4 out$`,
 		`^            turns, tokens and tasks are not counted from the beginning: the conversation is long$`,
 		`^  git       branch main; since the start \(` + commit[:8] + `\): 1 file changed, \+1 -0, 0 not tracked$`,

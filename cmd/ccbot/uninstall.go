@@ -31,10 +31,11 @@ import (
 
 func uninstallCommand(c *call, root *cobra.Command) *cobra.Command {
 	return &cobra.Command{Use: "uninstall", Args: noArgs, Short: "Remove ccbot from this machine, one confirmed step after the other",
-		Long: `List what ccbot has made on this machine, then ask for each step: the agents are ended, the bot stops and its
-service goes, then the hooks, ccbot's own windows in tmux, the files from the chat, the completions of the shell, and last the
-state folder with the settings. A no leaves things as they are. While an agent lives, or its end is not proven, hooks and state
-stay. It may be interrupted at any time, and continues when it is run again. It needs a terminal.`,
+		Long: `List what ccbot has made on this machine, then ask for each step: end the agents, stop the bot
+and remove its service, then the hooks, ccbot's windows in tmux, the files from the chat, the
+completions of the shell, and last the state folder with the settings. A no skips the step. While
+an agent lives, or its end is not proven, hooks and state stay. It may be interrupted at any time,
+and continues when it is run again. It needs a terminal.`,
 		Example: "  ccbot uninstall",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runUninstall(cmd, c, root) }}
 }
@@ -58,7 +59,7 @@ func runUninstall(cmd *cobra.Command, c *call, root *cobra.Command) (err error) 
 	u.Ask = func(ctx context.Context, question string) (bool, error) { return at.Yes(ctx, question, false) }
 	err = errors.Join(u.Run(ctx), at.Show())
 	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted; what was removed by then is gone, and `ccbot uninstall` continues")
+		return errors.New("interrupted; removed files stay removed, and `ccbot uninstall` continues")
 	}
 	return err
 }

@@ -34,7 +34,7 @@ func TestWhyTellsTheHistory(t *testing.T) {
 	require.Equal(t, exit.OK, code, errs)
 	at := func(after time.Duration) string { return noon.Add(after).Local().Format("2006-01-02 15:04:05") }
 	assert.Equal(t, "api  "+source.ID.String()+`  lost (ownership_transferred)
-goes on as `+target.ID.String()+`
+continues as `+target.ID.String()+`
 `+at(0)+`  new → starting  start
     a new session was asked for
 `+at(time.Second)+`  starting → running  -
@@ -89,7 +89,7 @@ func TestWhyNamesIgnoredProcesses(t *testing.T) {
 	fate.Ignore(all)
 	var out bytes.Buffer
 	require.NoError(t, terminal.Show(&out, false, fate, fate.Print))
-	assert.Contains(t, out.String(), "ignored: process 5 of user 1001 names the session; another user's command line is no evidence\n"+
+	assert.Contains(t, out.String(), "ignored: process 5 of user 1001 names the session; another user's command line does not count\n"+
 		"ignored: 55 more such processes\n")
 	assert.NotContains(t, out.String(), "process 6 ")
 }

@@ -65,7 +65,7 @@ func (r *room) waitStatus(w *agenttest.Terminal, want string) {
 		data, err := os.ReadFile(path)
 		var p struct{ Status string }
 		return err == nil && json.Unmarshal(data, &p) == nil && p.Status == want
-	}, agenttest.Patience, 20*time.Millisecond, "waiting for presence %q; the screen:\n%s", want, w.Screen())
+	}, agenttest.Timeout, 20*time.Millisecond, "waiting for presence %q; the screen:\n%s", want, w.Screen())
 }
 
 func TestRealClaudeAgainstTheStandIn(t *testing.T) {
@@ -101,7 +101,7 @@ func TestRealClaudeAgainstTheStandIn(t *testing.T) {
 		long += "\nline " + strconv.Itoa(i) + " of a pasted text"
 	}
 	w.Submit("say long" + long)
-	require.Eventually(t, func() bool { _, ok := r.api.Asked("say long" + long); return ok }, agenttest.Patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { _, ok := r.api.Asked("say long" + long); return ok }, agenttest.Timeout, 50*time.Millisecond)
 	r.waitStatus(w, "idle")
 
 	w.Submit("/exit")

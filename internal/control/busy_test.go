@@ -60,7 +60,7 @@ func TestP10_TooManyAreTold(t *testing.T) {
 		case <-reply:
 			return false
 		}
-	}, patience, tick, "there is room again")
+	}, timeout, tick, "there is room again")
 
 	var silent []*net.UnixConn
 	for range maxUnread {
@@ -68,5 +68,5 @@ func TestP10_TooManyAreTold(t *testing.T) {
 	}
 	assert.Equal(t, codeBusy, code("echo"), "all listen to those who say nothing")
 	require.NoError(t, silent[0].Close())
-	require.Eventually(t, func() bool { return code("echo") == "" }, patience, tick)
+	require.Eventually(t, func() bool { return code("echo") == "" }, timeout, tick)
 }

@@ -14,7 +14,7 @@ import (
 
 // ErrNotASocket means that something that is not a socket of this user has the socket's name. It is
 // not touched.
-var ErrNotASocket = errors.New("something is there that is no socket of yours: move it away")
+var ErrNotASocket = errors.New("another file is at the path of the socket; move it away")
 
 // ErrLongPath means that the path is longer than the kernel allows for a socket (107 bytes, 103 on
 // darwin).

@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 }
 
 func callAs(path string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	_, err := Do(ctx, path, hookwire.Call{Verb: "who"})
 	return err
@@ -219,7 +219,7 @@ func TestP9_PeerDeadBeforeInspectionIsRefused(t *testing.T) {
 	s.run(t)
 	first, reply := handedOver(t, s.path)
 	assert.Equal(t, first, <-l.asked)
-	require.Eventually(t, func() bool { _, err := table.Inspect(first); return err != nil }, patience, tick)
+	require.Eventually(t, func() bool { _, err := table.Inspect(first); return err != nil }, timeout, tick)
 	close(l.look)
 	assert.Contains(t, <-reply, codePeer)
 }

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	callPatience  = 5 * time.Second // for the whole line
-	replyPatience = 5 * time.Second
+	callTimeout  = 5 * time.Second // for the whole line
+	replyTimeout = 5 * time.Second
 )
 
 // The limits for clients at the same time. A call beyond its limit gets codeBusy; each verb has its
@@ -222,7 +222,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	}
 	if err != nil {
 		s.log.Warn("control_peer_unknown", logkey.PID, peer.PID, logkey.UID, peer.UID, logkey.Error, err)
-		s.reply(conn, nil, &Refusal{codePeer, "I cannot tell who is calling"})
+		s.reply(conn, nil, &Refusal{codePeer, "the caller cannot be identified"})
 		return
 	}
 	call, err := readCall(conn)
@@ -267,7 +267,7 @@ var errCall = errors.New("not one line of a call")
 
 // readCall reads the one line. More data would be a second call, which no client of ccbot sends.
 func readCall(conn *net.UnixConn) (hookwire.Call, error) {
-	if err := conn.SetReadDeadline(time.Now().Add(callPatience)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(callTimeout)); err != nil {
 		return hookwire.Call{}, err
 	}
 	r := bufio.NewReader(io.LimitReader(conn, hookwire.MaxCall+1))
@@ -329,14 +329,14 @@ func (s *Server) reply(conn *net.UnixConn, body json.RawMessage, err error) {
 		r.Code, r.Error, r.Body = refusal.Code, refusal.Text, nil
 	case err != nil:
 		s.log.Error("control_failed", logkey.Error, err)
-		r.Code, r.Error, r.Body = codeInternal, "something went wrong in ccbot; its log says what", nil
+		r.Code, r.Error, r.Body = codeInternal, "internal error in ccbot; see its log", nil
 	}
 	data, err := hookwire.Line(r)
 	if err != nil || len(data) > hookwire.MaxReply {
 		s.log.Error("control_reply_unfit", logkey.Bytes, len(data), logkey.Error, err)
 		data = []byte(unfit)
 	}
-	_ = conn.SetWriteDeadline(time.Now().Add(replyPatience))
+	_ = conn.SetWriteDeadline(time.Now().Add(replyTimeout))
 	if _, err := conn.Write(data); err != nil {
 		s.log.Debug("control_not_written", logkey.Error, err)
 	}

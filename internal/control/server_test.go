@@ -30,8 +30,8 @@ import (
 )
 
 const (
-	patience = 2 * time.Minute
-	tick     = 5 * time.Millisecond
+	timeout = 2 * time.Minute
+	tick    = 5 * time.Millisecond
 )
 
 // service is a running server with a separate socket.
@@ -61,7 +61,7 @@ func (s *service) run(t *testing.T) {
 		return <-ended
 	})
 	t.Cleanup(func() { assert.NoError(t, s.stop()) })
-	require.Eventually(t, func() bool { return exists(s.path) }, patience, tick)
+	require.Eventually(t, func() bool { return exists(s.path) }, timeout, tick)
 }
 
 func exists(path string) bool {
@@ -129,7 +129,7 @@ func TestDo(t *testing.T) {
 		{name: "large", verb: "echo", body: big, want: string(big)},
 		{name: "refused", verb: "refuse", refusal: &Refusal{"no", "not today"}},
 		{name: "no such verb", verb: "dance", refusal: &Refusal{CodeUnknown, "this ccbot does not know that verb; is it of the same version?"}},
-		{name: "failed", verb: "fail", refusal: &Refusal{codeInternal, "something went wrong in ccbot; its log says what"}},
+		{name: "failed", verb: "fail", refusal: &Refusal{codeInternal, "internal error in ccbot; see its log"}},
 		{name: "reply too long", verb: "long", refusal: &Refusal{codeInternal, "the answer is too long"}},
 	}
 	for _, tt := range tests {
@@ -196,7 +196,7 @@ func TestP9_OnlyWholeCallsReachAHandler(t *testing.T) {
 	assert.Empty(t, reply)
 }
 
-// TestP10_SlowClientsHoldNobodyUp: clients that say nothing, and ones that wait, are beside the others.
+// Silent and waiting clients do not delay the others.
 func TestP10_SlowClientsHoldNobodyUp(t *testing.T) {
 	s := newService(t)
 	w := newWaiting()
@@ -256,8 +256,7 @@ func TestHandlerEndsWithClient(t *testing.T) {
 	})
 }
 
-// TestP10_StopSendsNoAnswer: clients that wait at a stop lose the connection and may call the next ccbot; an answer that is
-// ready still arrives; nobody who comes late hangs.
+// At a stop waiting clients lose the connection and may call the next ccbot; a ready answer still arrives; a late client does not hang.
 func TestP10_StopSendsNoAnswer(t *testing.T) {
 	s := newService(t)
 	w := newWaiting()
@@ -318,7 +317,7 @@ func TestImpatientClientsAtStop(t *testing.T) {
 	}
 }
 
-// TestP9_SocketReplacesOnlyOwnSocket looks at what stands in the socket's place.
+// TestP9_SocketReplacesOnlyOwnSocket puts other files in the socket's place.
 func TestP9_SocketReplacesOnlyOwnSocket(t *testing.T) {
 	stale := func(t *testing.T, path string) {
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -360,7 +359,7 @@ func TestP9_SocketReplacesOnlyOwnSocket(t *testing.T) {
 			require.Eventually(t, func() bool {
 				_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
 				return err == nil
-			}, patience, tick)
+			}, timeout, tick)
 			info, err := os.Lstat(s.path)
 			require.NoError(t, err)
 			assert.Equal(t, fs.ModeSocket|0o600, info.Mode())
@@ -469,7 +468,7 @@ func TestRemovedSocketIsMadeAgain(t *testing.T) {
 				require.Eventually(t, func() bool {
 					_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
 					return err == nil
-				}, patience, tick)
+				}, timeout, tick)
 			}
 			info, err := os.Lstat(s.path)
 			require.NoError(t, err)
@@ -484,7 +483,7 @@ func TestRemovedSocketIsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestUnknownSocketIsNotLost: a look that fails is no answer.
+// A failed check of the socket does not count as its loss.
 func TestUnknownSocketIsNotLost(t *testing.T) {
 	l, err := listen(newService(t).path)
 	require.NoError(t, err)
@@ -508,7 +507,7 @@ func TestSocketIsMadeAgainLater(t *testing.T) {
 	file := s.path + "2"
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Rename(file, s.path))
-	require.Eventually(t, func() bool { return out.lines("control_socket_not_made") > 0 }, patience, tick)
+	require.Eventually(t, func() bool { return out.lines("control_socket_not_made") > 0 }, timeout, tick)
 	end := disk.Fail(func(_, path string) error {
 		if path == s.path+"~" {
 			return syscall.EIO
@@ -518,16 +517,16 @@ func TestSocketIsMadeAgainLater(t *testing.T) {
 	defer end()
 	require.NoError(t, os.Remove(s.path))
 	before := out.lines("control_socket_not_made")
-	require.Eventually(t, func() bool { return out.lines("control_socket_not_made") > before }, patience, tick)
+	require.Eventually(t, func() bool { return out.lines("control_socket_not_made") > before }, timeout, tick)
 	assert.False(t, exists(s.path))
 	end()
 	require.Eventually(t, func() bool {
 		_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
 		return err == nil
-	}, patience, tick)
+	}, timeout, tick)
 }
 
-// watched gives the server a room of watches that runs.
+// watched adds a running Watcher to the server.
 func (s *service) watched(t *testing.T) {
 	t.Helper()
 	s.Watch = watch.New(slog.New(slog.DiscardHandler))

@@ -21,7 +21,7 @@ func Booted(ctx context.Context) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("boot time: %w", err)
 	}
 	if seconds == 0 || seconds > math.MaxInt32*2 {
-		return time.Time{}, fmt.Errorf("boot time: %d is none", seconds)
+		return time.Time{}, fmt.Errorf("boot time: invalid value %d", seconds)
 	}
 	return time.Unix(int64(seconds), 0).UTC(), nil
 }

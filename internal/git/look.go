@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// patience is how long git may take in all; a huge tree on a cold disk takes longer.
-	patience = 2 * time.Second
+	// timeout is how long git may take in all; a huge tree on a cold disk takes longer.
+	timeout = 2 * time.Second
 	// afterwards is how long what git may have left behind can hold its output.
 	afterwards = 200 * time.Millisecond
 	// maxOutput limits the kept output of git. Only the last of very many untracked files are cut
@@ -43,7 +43,7 @@ var errName = errors.New("git: a filter or a hook has a strange name")
 // lead it elsewhere. Without since the changes are nil. If the repository has no such commit or git
 // is too slow, Compare returns the state and an error.
 func Compare(ctx context.Context, dir string, env []string, since string) (*State, *Changes, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	g, err := open(ctx, dir, env)
 	if g == nil || err != nil {
@@ -60,7 +60,7 @@ func Compare(ctx context.Context, dir string, env []string, since string) (*Stat
 		return &s, nil, nil
 	}
 	if !commitID.MatchString(since) { // git would take it for something else
-		return &s, nil, fmt.Errorf("git: %q is no commit id", since)
+		return &s, nil, fmt.Errorf("git: invalid commit id %q", since)
 	}
 	// Its own refresh of the index would be written, in spite of --no-optional-locks (2.39).
 	said, err = g.run(ctx, "-c", "diff.autoRefreshIndex=false", "diff", "--shortstat", "--no-renames",

@@ -51,7 +51,7 @@ func (t *Tree) Mark(ctx context.Context, objects string) (Moment, error) {
 	}
 	said, err := g.run(ctx, "write-tree", "--missing-ok")
 	if m.Tree = strings.TrimSpace(string(said)); err == nil && !commitID.MatchString(m.Tree) {
-		err = fmt.Errorf("git: %q is no tree", m.Tree)
+		err = fmt.Errorf("git: invalid tree id %q", m.Tree)
 	}
 	if err != nil {
 		return Moment{}, err

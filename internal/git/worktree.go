@@ -72,7 +72,7 @@ func AddWorktree(ctx context.Context, dir string, env []string, free func(dir st
 			return w, err
 		}
 	}
-	return nil, wording.Errorf("git: there are %d folders beside %s", mostNames, wording.Path(g.dir))
+	return nil, wording.Errorf("git: there are already %d folders next to %s", mostNames, wording.Path(g.dir))
 }
 
 var (
@@ -146,7 +146,7 @@ func (g *caller) makeBranch(ctx context.Context, name, commit string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	_, err := g.run(ctx, "update-ref", "refs/heads/"+name, commit, "")
 	return err

@@ -30,9 +30,9 @@ type parent struct {
 // outer one. Without such an ancestor it is the nearest ancestor that is not a shell. The error is
 // errNoClaude if there is no such process.
 func ClaudeProcess(getenv func(string) string) (pid int, start uint64, err error) {
-	told, _ := strconv.Atoi(getenv("CLAUDE_PID")) // 0 when absent or garbage: no process has it
-	is := func(p parent) bool { return p.PID == told || looksLikeClaude(p) }
-	found, err := claudeAbove(ancestors(is), told)
+	claimed, _ := strconv.Atoi(getenv("CLAUDE_PID")) // 0 when absent or garbage: no process has it
+	is := func(p parent) bool { return p.PID == claimed || looksLikeClaude(p) }
+	found, err := claudeAbove(ancestors(is), claimed)
 	return found.PID, found.Start, err
 }
 
@@ -61,9 +61,9 @@ func lives(pid int, start uint64) bool {
 }
 
 // claudeAbove makes the choice of ClaudeProcess among the ancestors, nearest first.
-func claudeAbove(chain []parent, told int) (parent, error) {
+func claudeAbove(chain []parent, claimed int) (parent, error) {
 	for _, p := range chain {
-		if p.PID == told || looksLikeClaude(p) {
+		if p.PID == claimed || looksLikeClaude(p) {
 			return p, nil
 		}
 	}

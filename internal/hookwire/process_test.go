@@ -15,26 +15,26 @@ import (
 func TestClaudeAbove(t *testing.T) {
 	sh := func(pid int) parent { return parent{PID: pid, Comm: "sh"} }
 	tests := []struct {
-		name  string
-		chain []parent
-		told  int
-		want  int // 0: none
+		name    string
+		chain   []parent
+		claimed int
+		want    int // 0: none
 	}{
-		{name: "the usual chain", chain: []parent{sh(9), {PID: 5, Comm: "claude"}, {PID: 2, Comm: "tmux: server"}}, told: 5, want: 5},
+		{name: "the usual chain", chain: []parent{sh(9), {PID: 5, Comm: "claude"}, {PID: 2, Comm: "tmux: server"}}, claimed: 5, want: 5},
 		{name: "not told", chain: []parent{sh(9), {PID: 5, Comm: "claude"}}, want: 5},
-		{name: "told one is not above", chain: []parent{sh(9), {PID: 5, Comm: "claude"}}, told: 777, want: 5},
-		{name: "nested claude, outer CLAUDE_PID inherited", told: 5, want: 7,
+		{name: "told one is not above", chain: []parent{sh(9), {PID: 5, Comm: "claude"}}, claimed: 777, want: 5},
+		{name: "nested claude, outer CLAUDE_PID inherited", claimed: 5, want: 7,
 			chain: []parent{sh(9), {PID: 7, Comm: "claude"}, {PID: 6, Comm: "bash"}, {PID: 5, Comm: "claude"}}},
-		{name: "told one under another name", chain: []parent{{PID: 8, Comm: "timeout"}, sh(7), {PID: 5, Comm: "node"}}, told: 5, want: 5},
+		{name: "told one under another name", chain: []parent{{PID: 8, Comm: "timeout"}, sh(7), {PID: 5, Comm: "node"}}, claimed: 5, want: 5},
 		{name: "executable is claude", chain: []parent{{PID: 8, Comm: "MainThread", Exe: "/x/claude.exe (deleted)"}}, want: 8},
 		{name: "nearest that is no shell", chain: []parent{sh(9), {PID: 8, Comm: "-bash"}, {PID: 5, Comm: "agent"}}, want: 5},
-		{name: "claude has died, tmux took over", chain: []parent{sh(9), {PID: 4, Comm: "tmux: server"}, {PID: 1, Comm: "init"}}, told: 5},
+		{name: "claude has died, tmux took over", chain: []parent{sh(9), {PID: 4, Comm: "tmux: server"}, {PID: 1, Comm: "init"}}, claimed: 5},
 		{name: "claude has died, init took over", chain: []parent{sh(9), {PID: 1, Comm: "anything"}}},
-		{name: "nothing above", told: 5},
+		{name: "nothing above", claimed: 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := claudeAbove(tt.chain, tt.told)
+			got, err := claudeAbove(tt.chain, tt.claimed)
 			assert.Equal(t, tt.want, got.PID)
 			if tt.want == 0 {
 				assert.ErrorIs(t, err, errNoClaude)

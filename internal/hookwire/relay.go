@@ -29,7 +29,7 @@ const (
 	writeBound = 5 * time.Second        // for the bot to take the line
 	firstPause = 100 * time.Millisecond // before the first redial, doubling up to longPause
 	longPause  = 2 * time.Second
-	patience   = 10 * time.Minute // of the redials, since the loss
+	timeout    = 10 * time.Minute // of the redials, since the loss
 	settled    = 5 * time.Second  // a connection that lasted so long ends the outage
 	lookEvery  = time.Minute      // at the process that asks, while the bot is silent
 )
@@ -104,7 +104,7 @@ func (r relay) run(ctx context.Context) (Answer, error) {
 }
 
 func (r relay) redial(ctx context.Context, out *outage) (*os.File, error) {
-	for r.now().Sub(out.since) < patience {
+	for r.now().Sub(out.since) < timeout {
 		if err := r.pause(ctx, out.next); err != nil {
 			return nil, err
 		}

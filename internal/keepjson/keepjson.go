@@ -64,7 +64,7 @@ func Unmarshal(data []byte, version int, v any) (Unknown, error) {
 	case has > version:
 		return nil, fmt.Errorf("version %d: %w", has, ErrNewer)
 	case has < version:
-		return nil, fmt.Errorf("version %d is not read any more: this ccbot has version %d", has, version)
+		return nil, fmt.Errorf("version %d is no longer supported: this ccbot has version %d", has, version)
 	}
 	return unknown, json.Unmarshal(data, v)
 }

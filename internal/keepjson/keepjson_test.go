@@ -32,7 +32,7 @@ func TestEarlierVersionIsNotRead(t *testing.T) {
 	for _, old := range []string{`{"version":1,"name":"a"}`, `{"name":"a"}`} {
 		var v sample
 		_, err := Unmarshal([]byte(old), 2, &v)
-		require.ErrorContains(t, err, "is not read any more")
+		require.ErrorContains(t, err, "is no longer supported")
 		assert.NotErrorIs(t, err, ErrNewer)
 		assert.Zero(t, v)
 	}

@@ -153,9 +153,9 @@ func TestAnswerCountsForOriginalSession(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := newFixture(t)
-			told := func(more string) string { return strings.Replace(line, "{", "{"+more+",", 1) }
-			d.put(filepath.Join("-a", fork+".jsonl"), told(tc.copied)+says("m2", noon, 1), noon.Add(-time.Hour))
-			d.put(filepath.Join("-a", source+".jsonl"), told(tc.original), noon)
+			withFields := func(more string) string { return strings.Replace(line, "{", "{"+more+",", 1) }
+			d.put(filepath.Join("-a", fork+".jsonl"), withFields(tc.copied)+says("m2", noon, 1), noon.Add(-time.Hour))
+			d.put(filepath.Join("-a", source+".jsonl"), withFields(tc.original), noon)
 			for range 2 {
 				assert.Equal(t, map[string]int64{source: 10, fork: 1}, d.outputs())
 				d.again()

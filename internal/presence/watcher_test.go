@@ -28,12 +28,12 @@ func watching(t *testing.T, path string) <-chan int {
 
 func watchingIn(t *testing.T, watcher *watch.Watcher, path string, log *slog.Logger) <-chan int {
 	t.Helper()
-	told := make(chan int, 1000)
+	reported := make(chan int, 1000)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	w := NewWatcher(path, watcher, func(pid int) {
 		select {
-		case told <- pid:
+		case reported <- pid:
 		case <-ctx.Done():
 		}
 	}, log)
@@ -42,16 +42,16 @@ func watchingIn(t *testing.T, watcher *watch.Watcher, path string, log *slog.Log
 		cancel()
 		assert.ErrorIs(t, <-done, context.Canceled)
 	})
-	return told
+	return reported
 }
 
 // waitFor waits for one pid and skips others: a change may be reported more than once.
-func waitFor(t *testing.T, told <-chan int, want int) {
+func waitFor(t *testing.T, reported <-chan int, want int) {
 	t.Helper()
 	late := time.After(2 * time.Minute) // only a broken watcher meets it
 	for {
 		select {
-		case pid := <-told:
+		case pid := <-reported:
 			if pid == want {
 				return
 			}
@@ -66,23 +66,23 @@ func file(dir string, pid int) string { return filepath.Join(dir, strconv.Itoa(p
 func TestWatcher_tellsWhatHappens(t *testing.T) {
 	dir := t.TempDir()
 	write(t, file(dir, 1), recorded)
-	told := watching(t, dir)
-	waitFor(t, told, 1) // there at the start
+	reported := watching(t, dir)
+	waitFor(t, reported, 1) // there at the start
 
 	write(t, file(dir, 2), recorded) // made
-	waitFor(t, told, 2)
+	waitFor(t, reported, 2)
 	write(t, file(dir, 1), older) // rewritten in place
-	waitFor(t, told, 1)
+	waitFor(t, reported, 1)
 	require.NoError(t, os.Remove(file(dir, 2))) // removed
-	waitFor(t, told, 2)
+	waitFor(t, reported, 2)
 	write(t, filepath.Join(dir, "tmp"), recorded)
 	require.NoError(t, os.Rename(filepath.Join(dir, "tmp"), file(dir, 3))) // renamed into place
-	waitFor(t, told, 3)
+	waitFor(t, reported, 3)
 
 	write(t, filepath.Join(dir, "9.key"), "x") // skipped: the next pid is 4
 	write(t, filepath.Join(dir, ".8.json"), "x")
 	write(t, file(dir, 4), recorded)
-	for pid := range told {
+	for pid := range reported {
 		if pid == 3 {
 			continue
 		}
@@ -94,11 +94,11 @@ func TestWatcher_tellsWhatHappens(t *testing.T) {
 func TestWatcher_waitsForTheFolder(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "deep", "sessions")
-	told := watching(t, dir)
+	reported := watching(t, dir)
 	require.NoError(t, os.Mkdir(filepath.Join(home, "unrelated"), 0o700))
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	write(t, file(dir, 5), recorded)
-	waitFor(t, told, 5)
+	waitFor(t, reported, 5)
 }
 
 func TestWatcher_folderComesAndGoes(t *testing.T) {
@@ -106,21 +106,21 @@ func TestWatcher_folderComesAndGoes(t *testing.T) {
 	dir := filepath.Join(home, ".claude", "sessions")
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	write(t, file(dir, 1), recorded)
-	told := watching(t, dir)
-	waitFor(t, told, 1)
+	reported := watching(t, dir)
+	waitFor(t, reported, 1)
 
 	require.NoError(t, os.RemoveAll(filepath.Join(home, ".claude")))
-	waitFor(t, told, 1) // it is gone
+	waitFor(t, reported, 1) // it is gone
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	write(t, file(dir, 2), recorded)
-	waitFor(t, told, 2)
+	waitFor(t, reported, 2)
 
 	require.NoError(t, os.Rename(dir, filepath.Join(home, "moved")))
-	waitFor(t, told, 2)
+	waitFor(t, reported, 2)
 	write(t, file(filepath.Join(home, "moved"), 7), recorded) // no longer the watched folder
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	write(t, file(dir, 3), recorded)
-	for pid := range told {
+	for pid := range reported {
 		require.NotEqual(t, 7, pid)
 		if pid == 3 {
 			break
@@ -136,7 +136,7 @@ func TestWatcher_retriesFailedListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lost := make(warnings, 100)
 		log := slog.New(slog.NewTextHandler(lost, nil))
-		told := watchingIn(t, watch.New(log), dir, log)
+		reported := watchingIn(t, watch.New(log), dir, log)
 		synctest.Wait()
 		require.Len(t, lost, 1)
 		assert.Contains(t, <-lost, "presence_watch_lost")
@@ -145,8 +145,8 @@ func TestWatcher_retriesFailedListing(t *testing.T) {
 		write(t, file(dir, 1), recorded)
 		time.Sleep(listAgain)
 		synctest.Wait()
-		require.Len(t, told, 1)
-		assert.Equal(t, 1, <-told)
+		require.Len(t, reported, 1)
+		assert.Equal(t, 1, <-reported)
 		assert.Empty(t, lost)
 	})
 }
@@ -170,13 +170,13 @@ func TestWatcher_listsAgainAfterAnOverflow(t *testing.T) {
 	lost := make(warnings, 100)
 	log := slog.New(slog.NewTextHandler(lost, nil))
 	watcher := watchtest.Run(t, watch.New(log))
-	told := watchingIn(t, watcher, dir, log)
-	waitFor(t, told, 1)
-	waitFor(t, told, 2)
+	reported := watchingIn(t, watcher, dir, log)
+	waitFor(t, reported, 1)
+	waitFor(t, reported, 2)
 	for late := 3; len(lost) == 0; late++ { // again where the kernel kept all
 		gone := late + 100
 		write(t, file(dir, gone), recorded)
-		waitFor(t, told, gone)
+		waitFor(t, reported, gone)
 		still, goOn := make(chan struct{}), make(chan struct{})
 		stop := sync.OnceFunc(func() { close(still) })
 		holds := watcher.Watch(other, func(string, bool) bool { stop(); <-goOn; return false })
@@ -195,8 +195,8 @@ func TestWatcher_listsAgainAfterAnOverflow(t *testing.T) {
 		write(t, file(dir, late), recorded) // its event is lost
 		require.NoError(t, os.Remove(file(dir, gone)))
 		close(goOn)
-		waitFor(t, told, late)
-		waitFor(t, told, gone)
+		waitFor(t, reported, late)
+		waitFor(t, reported, gone)
 		for range 50 { // the report of the loss may come after later events
 			if len(lost) == 0 {
 				time.Sleep(100 * time.Millisecond)

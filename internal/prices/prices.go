@@ -127,10 +127,10 @@ func parse(data []byte) (Table, error) {
 		return Table{}, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Table{}, errors.New("there is something behind the table")
+		return Table{}, errors.New("unexpected data after the table")
 	}
 	if _, err := time.Parse(time.DateOnly, in.Date); err != nil {
-		return Table{}, fmt.Errorf("\"date\" is to be like 2026-11-18: %w", err)
+		return Table{}, fmt.Errorf("\"date\" must look like 2026-11-18: %w", err)
 	}
 	t := Table{Date: in.Date, Source: in.Source, Models: make(map[string]Price)}
 	for name, one := range in.Models {

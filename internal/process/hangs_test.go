@@ -22,7 +22,7 @@ func TestP6_HangingScanIsGivenUp(t *testing.T) {
 			_, err = table.Snapshot(t.Context())
 			require.ErrorIs(t, err, errHangs)
 		}
-		assert.Equal(t, time.Duration(2*cap(table.scans))*scanPatience, time.Since(began))
+		assert.Equal(t, time.Duration(2*cap(table.scans))*scanTimeout, time.Since(began))
 		close(k.hangs)
 		synctest.Wait()
 		_, err = table.Snapshot(t.Context())

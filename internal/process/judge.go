@@ -169,7 +169,7 @@ func (e evidence) verdict(id uuid.UUID) Verdict {
 		return e.decide(id, SourceArgv, named)
 	}
 	if len(e.named[UntrustedArgv]) > 0 {
-		return Verdict{Writer: No, Source: UntrustedArgv, Why: "the command line of another user's process is no evidence"}
+		return Verdict{Writer: No, Source: UntrustedArgv, Why: "the command line of another user's process does not count"}
 	}
 	return Verdict{Writer: No, Source: SourceArgv, Why: "names the session but is not an agent"}
 }

@@ -113,9 +113,9 @@ func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// scanPatience is how long a read of the whole table may take. Usually it takes milliseconds; an
+// scanTimeout is how long a read of the whole table may take. Usually it takes milliseconds; an
 // entry of /proc that belongs to a process that hangs in the kernel may block it for ever.
-const scanPatience = 10 * time.Second
+const scanTimeout = 10 * time.Second
 
 // errHangs means that the process table does not answer: nothing is known.
 var errHangs = errors.New("process: the process table does not answer")
@@ -123,7 +123,7 @@ var errHangs = errors.New("process: the process table does not answer")
 // scan reads all processes, or gives up. A read that hangs is abandoned and keeps its slot; when
 // all slots are taken by such reads, no new read begins.
 func (t *Table) scan(ctx context.Context) ([]Process, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, scanPatience, errHangs)
+	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, errHangs)
 	defer cancel()
 	select {
 	case t.scans <- struct{}{}:

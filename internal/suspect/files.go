@@ -28,8 +28,8 @@ const (
 	// has ended. It doubles with each such run: what else ends ccbot soon after a start does it
 	// first.
 	innocence = time.Second
-	// patience is how long a read waits for other files at most.
-	patience = 10 * time.Second
+	// timeout is how long a read waits for other files at most.
+	timeout = 10 * time.Second
 	// rowSize is the size of a note in bytes. A file with a longer path is read without a note.
 	rowSize = 1024
 	// mostRows bounds what Open reads.
@@ -174,19 +174,19 @@ func (f *Files) Begin(path string) (end func(), err error) {
 	}), nil
 }
 
-// await waits until a file may be read, patience at most. The caller holds mu.
+// await waits until a file may be read, timeout at most. The caller holds mu.
 func (f *Files) await(path string) {
 	if f.mayRead(path) {
 		return
 	}
 	began := time.Now()
-	late := time.AfterFunc(patience, func() {
+	late := time.AfterFunc(timeout, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.turn.Broadcast()
 	})
 	defer late.Stop()
-	for !f.mayRead(path) && time.Since(began) < patience {
+	for !f.mayRead(path) && time.Since(began) < timeout {
 		f.turn.Wait()
 	}
 }

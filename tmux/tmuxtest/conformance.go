@@ -107,8 +107,8 @@ func Conformance(t *testing.T, open func(t *testing.T) World) {
 }
 
 const (
-	patience = 10 * time.Second
-	tick     = 5 * time.Millisecond
+	timeout = 10 * time.Second
+	tick    = 5 * time.Millisecond
 )
 
 var lastKey atomic.Int64
@@ -191,11 +191,11 @@ func (r recorder) requireInput(t *testing.T, want string) {
 	require.Equal(t, want, got)
 }
 
-// waitFor asks until the answer is yes or the patience ends, in the caller's goroutine.
+// waitFor asks until the answer is yes or the timeout ends, in the caller's goroutine.
 func waitFor(ok func() bool) bool {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for !ok() {
 		select {
 		case <-deadline:

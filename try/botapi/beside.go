@@ -48,15 +48,15 @@ func (s *Server) SetPrivacy(on bool) {
 // tellLocked sends a person's message to each bot that sees it. No bot sees the message of another
 // bot.
 func (s *Server) tellLocked(kind string, m *Message) {
-	told := m
+	sent := m
 	if c := s.chats[m.Chat.ID]; c.IsForum && m.Thread != 0 && m.ReplyTo == nil && m.TopicCreated == nil {
-		told = &Message{}
-		*told = m.copy()
-		told.ReplyTo = s.quoteLocked(c.ID, m.Thread) // in a forum a message answers what has opened its topic
+		sent = &Message{}
+		*sent = m.copy()
+		sent.ReplyTo = s.quoteLocked(c.ID, m.Thread) // in a forum a message answers what has opened its topic
 	}
 	for _, one := range s.inChatLocked(m.Chat.ID) {
 		if one.seesLocked(m) {
-			one.enqueueLocked(kind, told)
+			one.enqueueLocked(kind, sent)
 		}
 	}
 }

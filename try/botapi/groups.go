@@ -85,15 +85,15 @@ func (p *Person) changeTopic(chatID int64, thread int, change func(t *topic, m *
 	defer s.mu.Unlock()
 	c := s.chats[chatID]
 	if c == nil || c.topics[thread] == nil {
-		return fmt.Errorf("stand-in: change topic %d of %d: there is none", thread, chatID)
+		return fmt.Errorf("stand-in: change topic %d of %d: no such topic", thread, chatID)
 	}
-	now, told := *c.topics[thread], &Message{}
-	if !change(&now, told) {
+	now, edit := *c.topics[thread], &Message{}
+	if !change(&now, edit) {
 		return fmt.Errorf("stand-in: change topic %d of %d: it is so already, or cannot be", thread, chatID)
 	}
 	*c.topics[thread] = now
 	m := s.newPersonMessageLocked(p.user, chatID, thread, 0)
-	m.TopicEdited, m.TopicClosed, m.TopicReopened = told.TopicEdited, told.TopicClosed, told.TopicReopened
+	m.TopicEdited, m.TopicClosed, m.TopicReopened = edit.TopicEdited, edit.TopicClosed, edit.TopicReopened
 	s.publishLocked(c.ID, event{Type: "topics", Topics: c.topicList()})
 	s.receiveLocked(m)
 	return nil
@@ -121,7 +121,7 @@ func (p *Person) DeleteTopic(chatID int64, thread int) error {
 	defer s.mu.Unlock()
 	c := s.chats[chatID]
 	if c == nil || c.topics[thread] == nil {
-		return fmt.Errorf("stand-in: delete topic %d of %d: there is none", thread, chatID)
+		return fmt.Errorf("stand-in: delete topic %d of %d: no such topic", thread, chatID)
 	}
 	s.dropTopicLocked(c, thread)
 	return nil

@@ -68,7 +68,7 @@ func (s *stage) waitDone(id uuid.UUID) (o reader.Outcome) {
 	require.Eventually(s.t, func() bool {
 		o, _ = s.outcome(id)
 		return o.Done
-	}, agenttest.Patience, 20*time.Millisecond)
+	}, agenttest.Timeout, 20*time.Millisecond)
 	o.ToolID = ""
 	return o
 }
@@ -103,13 +103,13 @@ func TestTranscriptOfPermission(t *testing.T) {
 				require.Eventually(t, func() bool { // a No ends the hook, which may not have noted its payload yet
 					names, _ := s.events()
 					return strings.HasPrefix(names[len(names)-1], "PermissionRequest")
-				}, agenttest.Patience, 10*time.Millisecond)
+				}, agenttest.Timeout, 10*time.Millisecond)
 				w.Press(tt.keys...)
 			}
 			got := s.waitDone(p.SessionID)
 			if tt.want.Denial == "user-rejected" {
 				got.Text = ""
-				require.Eventually(t, func() bool { o, _ := s.outcome(p.SessionID); return o.Interrupted }, agenttest.Patience, 20*time.Millisecond)
+				require.Eventually(t, func() bool { o, _ := s.outcome(p.SessionID); return o.Interrupted }, agenttest.Timeout, 20*time.Millisecond)
 				got.Interrupted = true
 			}
 			assert.Equal(t, tt.want, got)
@@ -155,7 +155,7 @@ func TestEndOfHook(t *testing.T) {
 				data, err := os.ReadFile(filepath.Join(dir, "child"))
 				child, _ = strconv.Atoi(strings.TrimSpace(string(data)))
 				return err == nil && child > 0
-			}, agenttest.Patience, 10*time.Millisecond)
+			}, agenttest.Timeout, 10*time.Millisecond)
 			w.Press(tt.key)
 			s.waitStatus(w, "idle")
 			alive := func() bool { return syscall.Kill(child, 0) == nil && !zombie(child) }
@@ -163,11 +163,11 @@ func TestEndOfHook(t *testing.T) {
 				assert.True(t, alive())
 				require.NoError(t, syscall.Kill(w.PID(), syscall.SIGTERM))
 			}
-			require.Eventually(t, func() bool { return !alive() }, agenttest.Patience, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return !alive() }, agenttest.Timeout, 10*time.Millisecond)
 			require.Eventually(t, func() bool {
 				_, err := os.Stat(filepath.Join(dir, "sh"))
 				return err == nil
-			}, agenttest.Patience, 10*time.Millisecond)
+			}, agenttest.Timeout, 10*time.Millisecond)
 		})
 	}
 }
@@ -304,7 +304,7 @@ func TestDialogsComeInOrder(t *testing.T) {
 			chosen = true
 		}
 		return allowed && chosen && strings.Contains(w.Screen(), `"Which colour?"="Blue"`)
-	}, agenttest.Patience, 20*time.Millisecond)
+	}, agenttest.Timeout, 20*time.Millisecond)
 	s.waitStatus(w, "idle")
 }
 

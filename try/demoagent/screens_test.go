@@ -80,8 +80,8 @@ func TestSlowCommandIsDrawn(t *testing.T) {
 			return screen.Busy && screen.Shell.Runs(command) && len(screen.Shell.Lines) >= lines
 		}
 	}
-	require.Eventually(t, running(0), agenttest.Patience, 20*time.Millisecond)
-	require.Eventually(t, running(4), agenttest.Patience, 20*time.Millisecond)
+	require.Eventually(t, running(0), agenttest.Timeout, 20*time.Millisecond)
+	require.Eventually(t, running(4), agenttest.Timeout, 20*time.Millisecond)
 	assert.NoFileExists(t, transcriptPath(s.config, s.cwd, p.SessionID))
 	w.WaitFor("⎿ \u00a0row 1", "     row 8", "Seen:")
 	s.waitStatus(w, "idle")
@@ -96,7 +96,7 @@ func TestSlowCommandIsDrawn(t *testing.T) {
 	require.Eventually(t, func() bool {
 		box := claudeui.Read(w.Colours()).Box
 		return box.Bash && box.Holds("while :; do echo again; sleep 0.2; done")
-	}, agenttest.Patience, 20*time.Millisecond)
+	}, agenttest.Timeout, 20*time.Millisecond)
 	assert.Equal(t, before, s.shape(p.SessionID))
 }
 

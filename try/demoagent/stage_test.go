@@ -90,7 +90,7 @@ func (s *stage) waitStatus(w *agenttest.Terminal, status string) presence {
 		data, err := os.ReadFile(path)
 		p = presence{}
 		return err == nil && json.Unmarshal(data, &p) == nil && p.Status == status
-	}, agenttest.Patience, 10*time.Millisecond, "waiting for presence %q", status)
+	}, agenttest.Timeout, 10*time.Millisecond, "waiting for presence %q", status)
 	return p
 }
 
@@ -127,7 +127,7 @@ func (s *stage) waitEvent(name string) map[string]any {
 			}
 		}
 		return found != nil
-	}, agenttest.Patience, 10*time.Millisecond, "waiting for hook %s", name)
+	}, agenttest.Timeout, 10*time.Millisecond, "waiting for hook %s", name)
 	return found
 }
 

@@ -54,7 +54,7 @@ func (s *stage) waitAny(status string) {
 		data, err := os.ReadFile(files[0])
 		var p presence
 		return err == nil && json.Unmarshal(data, &p) == nil && p.Status == status
-	}, agenttest.Patience, 10*time.Millisecond, "waiting for presence %q", status)
+	}, agenttest.Timeout, 10*time.Millisecond, "waiting for presence %q", status)
 }
 
 func TestSuspendWithoutAShell(t *testing.T) {

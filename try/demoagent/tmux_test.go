@@ -219,7 +219,7 @@ func TestBoxAsThePersonSeesIt(t *testing.T) {
 	w.WaitFor("\n" + strings.Repeat("─", 60) + "\n❯\u00a0first\n  second")
 	assert.NotContains(t, w.Screen(), strings.Repeat("─", 61))
 	w.Press("Escape", "Escape")
-	require.Eventually(t, func() bool { return !strings.Contains(w.Screen(), "  second") }, agenttest.Patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return !strings.Contains(w.Screen(), "  second") }, agenttest.Timeout, 20*time.Millisecond)
 
 	w.Submit("!echo $((20+3)); pwd")
 	w.WaitFor("! echo $((20+3)); pwd", "⎿ \u00a023")
@@ -286,7 +286,7 @@ func TestEnds(t *testing.T) {
 			w.Submit(tt.prompt)
 			if tt.signal != 0 {
 				require.Eventually(t, func() bool { names, _ := s.events(); return slices.Contains(names, "UserPromptSubmit") },
-					agenttest.Patience, 10*time.Millisecond)
+					agenttest.Timeout, 10*time.Millisecond)
 				require.NoError(t, syscall.Kill(w.PID(), tt.signal))
 			}
 			assert.Equal(t, tt.status, w.WaitDead())
@@ -361,7 +361,7 @@ func TestStubbornAgentAndItsChild(t *testing.T) {
 			child = children[0].PID
 		}
 		return len(children) == 1
-	}, agenttest.Patience, 20*time.Millisecond)
+	}, agenttest.Timeout, 20*time.Millisecond)
 
 	require.NoError(t, syscall.Kill(agent, syscall.SIGTERM))
 	require.NoError(t, syscall.Kill(agent, syscall.SIGHUP))
@@ -388,7 +388,7 @@ func TestSilentAgents(t *testing.T) {
 			require.Eventually(t, func() bool {
 				w.Submit("say heard")
 				return strings.Contains(w.Screen(), "● heard")
-			}, agenttest.Patience, 500*time.Millisecond)
+			}, agenttest.Timeout, 500*time.Millisecond)
 			_, err := os.Stat(filepath.Join(s.config, "sessions"))
 			require.ErrorIs(t, err, os.ErrNotExist)
 		})

@@ -74,7 +74,7 @@ const (
 
 // ErrForeign is returned if a file is damaged, is not a backup, or has an entry that a backup
 // cannot have.
-var ErrForeign = errors.New("it is no backup that ccbot can restore")
+var ErrForeign = errors.New("it is not a backup that ccbot can restore")
 
 func foreign(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrForeign}, args...)...)
@@ -120,15 +120,15 @@ func walk(file io.ReadSeeker, each func(e entry, content io.Reader) error) error
 	case err != nil:
 		return foreign("%w", err)
 	case limited.N <= 0 || len(bytes.Trim(rest, "\x00")) > 0:
-		return foreign("it goes on after its end")
+		return foreign("it has data after its end")
 	case len(seen) == 0:
 		return foreign("it is empty")
 	}
 	if _, err := unpacked.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		return foreign("it goes on after its end")
+		return foreign("it has data after its end")
 	}
 	if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
-		return foreign("it goes on after its end")
+		return foreign("it has data after its end")
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func place(h *tar.Header, seen map[string]bool) (entry, error) {
 		}
 		return entry{kind: k, name: inner, size: h.Size}, nil
 	}
-	return entry{}, foreign("%.200q is no name of a backup's file", h.Name)
+	return entry{}, foreign("%.200q is not a file name of a backup", h.Name)
 }
 
 // contents describes a backup whose files were checked.
@@ -234,7 +234,7 @@ func (c *contents) checkFile(e entry, data []byte) error {
 		case r.ID.String()+".json" != e.name || !path.IsAbs(r.Dir):
 			err = errors.New("it is the record of another session")
 		case slices.ContainsFunc(r.Cursors, outside):
-			err = errors.New("it reads a file that is no conversation")
+			err = errors.New("it reads a file that is not a conversation")
 		}
 		c.dirs[r.Dir]++
 	}
@@ -256,7 +256,7 @@ func isConversation(inner string) bool {
 func checkSettings(all map[string]string) error {
 	for name, value := range all {
 		if !config.IsPortable(name, value) {
-			return fmt.Errorf("%.60q is no setting that a backup has", name)
+			return fmt.Errorf("%.60q is not a setting of a backup", name)
 		}
 	}
 	return nil

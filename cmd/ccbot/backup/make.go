@@ -54,7 +54,7 @@ func Make(ctx context.Context, file string, s Source) (made Made, err error) {
 		return w.made, err
 	}
 	if _, err = check(out); err != nil {
-		return w.made, fmt.Errorf("what was written cannot be restored: %w", err)
+		return w.made, fmt.Errorf("the new backup cannot be restored: %w", err)
 	}
 	return w.made, spool.SyncFolder(os.Open(filepath.Dir(file)))
 }

@@ -33,8 +33,8 @@ const (
 	TokenSecret = "AAsecret" // must not be in an error
 )
 
-// Patience is how long something may take on a busy machine before a test calls it missing.
-const Patience = 2 * time.Minute
+// Timeout is how long something may take on a busy machine before a test calls it missing.
+const Timeout = 2 * time.Minute
 
 // SocketDir is a folder for a socket: t.TempDir may be too long for one.
 func SocketDir(t *testing.T) string {
@@ -59,7 +59,7 @@ func Serve(t *testing.T, server *control.Server, dir string) (stop func()) {
 	require.Eventually(t, func() bool {
 		_, err := os.Lstat(filepath.Join(dir, hookwire.SocketName))
 		return err == nil
-	}, Patience, time.Millisecond)
+	}, Timeout, time.Millisecond)
 	return stop
 }
 
@@ -124,9 +124,9 @@ func Text(t *testing.T, path string) string {
 }
 
 // Refused requires that the error is one sentence with the command that fixes it.
-func Refused(t *testing.T, err error, mend string) {
+func Refused(t *testing.T, err error, fix string) {
 	t.Helper()
-	require.ErrorContains(t, err, "`"+mend+"`")
+	require.ErrorContains(t, err, "`"+fix+"`")
 	assert.NotContains(t, err.Error(), "\n")
 	assert.Equal(t, exit.Misuse, exit.Code(err), err.Error())
 }

@@ -97,11 +97,11 @@ func split(name, text, home, instead string) (words []string, err error) {
 			return plain
 		})
 		if !plain { // the next function would fill it in, or end the program
-			return nil, fmt.Errorf("%s: there is no expansion, so $ and ` stand in single quotes only%s", name, instead)
+			return nil, fmt.Errorf("%s: there is no expansion, so $ and ` are allowed in single quotes only%s", name, instead)
 		}
 		one, err := expand.Fields(env, word)
 		if err != nil || len(one) != 1 {
-			return nil, fmt.Errorf("%s: there is no expansion, so {a,b} stands in quotes only%s", name, instead)
+			return nil, fmt.Errorf("%s: there is no expansion, so {a,b} is allowed in quotes only%s", name, instead)
 		}
 		words = append(words, one[0])
 	}

@@ -29,7 +29,7 @@ func HookBinary() (string, error) {
 	}
 	hook, err := hooks.FindHookBinary(me)
 	if err != nil {
-		return "", exit.Usage(fmt.Errorf("%w: it belongs beside %s; build or copy both", err, me))
+		return "", exit.Usage(fmt.Errorf("%w: put it next to %s; build or copy both", err, me))
 	}
 	return hook, nil
 }

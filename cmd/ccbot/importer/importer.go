@@ -78,7 +78,7 @@ func (i Importer) record(ctx context.Context, f Former, known map[uuid.UUID]bool
 	case f.ClaudeID == "" || id == uuid.Nil && err == nil:
 		return r, "its conversation is not known"
 	case err != nil:
-		return r, fmt.Sprintf("%q is no id of a conversation of Claude Code", f.ClaudeID)
+		return r, fmt.Sprintf("%q is not an id of a Claude Code conversation", f.ClaudeID)
 	case known[id]:
 		return r, "its conversation is known already"
 	case !filepath.IsAbs(f.Dir):

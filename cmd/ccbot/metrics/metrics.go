@@ -48,15 +48,15 @@ func New(states func() map[session.State]int) *Metrics {
 		took: prometheus.NewGauge(prometheus.GaugeOpts{Name: "ccbot_recovery_duration_seconds",
 			Help: "How long the last recovery took."}),
 		actions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_recovery_actions_total",
-			Help: "What recoveries did with sessions; result is ok or failed."}, []string{"do", "result"}),
+			Help: "Actions of recoveries on sessions; result is ok or failed."}, []string{"do", "result"}),
 		notices: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "ccbot_recovery_notices",
-			Help: "What the last recovery saw and left as it was."}, []string{"kind"})}
+			Help: "Findings of the last recovery that it left unchanged."}, []string{"kind"})}
 	const day = 24 * 60 * 60
 	m.purged = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ccbot_session_purged_age_seconds",
 		Help: "How long after their end records went, by state.", Buckets: []float64{day, 7 * day, 30 * day, 90 * day, 365 * day}},
 		[]string{"state"})
 	m.ended = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_processes_ended_total",
-		Help: "Processes that /kill, /done, the idle sweep and retries were to end; outcome is hup, term, kill, failed or spared."},
+		Help: "Processes that /kill, /done, the idle sweep and retries tried to end; outcome is hup, term, kill, failed or spared."},
 		[]string{"outcome"})
 	m.measureWays()
 	m.aged(nil)

@@ -19,11 +19,11 @@ var waySpans = []float64{0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200}
 // measureWays makes the metrics of messages on their way in and out.
 func (m *Metrics) measureWays() {
 	m.in = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "ccbot_prompt_delivery_seconds", Buckets: waySpans,
-		Help: "From a message's arrival until it is proven that the agent has it, with what it waited behind a turn."})
+		Help: "Time from a message's arrival until the agent is proven to have it, including the wait for a running turn."})
 	m.out = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "ccbot_answer_delivery_seconds", Buckets: waySpans,
 		Help: "From the time of an answer's line in the transcript until Telegram has the answer."})
 	m.asked = prometheus.NewCounter(prometheus.CounterOpts{Name: "ccbot_prompts_asked_total",
-		Help: "Typed prompts that nothing proved to have arrived: a person was asked."})
+		Help: "Typed prompts without a proof of arrival: a person was asked."})
 }
 
 // Shown notes that Telegram has a message whose line in a transcript has that time; zero: it comes
@@ -46,8 +46,8 @@ type News struct {
 // SessionNews passes one piece of news on, and counts it once the chat has it.
 func (c News) SessionNews(ctx context.Context, s views.Session, n news.News) error {
 	var received time.Time
-	if told, ok := n.(news.Delivered); ok {
-		if e, err := c.Inbox.Load(told.Key); err == nil {
+	if delivered, ok := n.(news.Delivered); ok {
+		if e, err := c.Inbox.Load(delivered.Key); err == nil {
 			received = e.Received
 		}
 	}
@@ -74,7 +74,7 @@ func (m *Metrics) Measure(in *inbox.Store, out *outbox.Outbox, pulse *inbox.Puls
 			return float64(len(entries))
 		}},
 		{"ccbot_outbox_messages", "Messages and edits that Telegram does not have yet.", func() float64 { return float64(outbox.GoingOf(out).Waiting) }},
-		{"ccbot_telegram_wait_seconds", "What is left of the longest wait that Telegram has asked for.", func() float64 {
+		{"ccbot_telegram_wait_seconds", "Rest of the longest wait that Telegram has asked for.", func() float64 {
 			return max(outbox.GoingOf(out).Wait, 0).Seconds()
 		}},
 		{"ccbot_telegram_poll_age_seconds", "Since Telegram last answered a poll for messages.", func() float64 {
@@ -89,7 +89,7 @@ func (m *Metrics) Measure(in *inbox.Store, out *outbox.Outbox, pulse *inbox.Puls
 		name, help string
 		of         func(outbox.Going) int
 	}{
-		{"ccbot_telegram_waits_total", "Times that Telegram has told a chat to wait.", func(g outbox.Going) int { return g.Waits }},
+		{"ccbot_telegram_waits_total", "Times that Telegram has asked a chat to wait.", func(g outbox.Going) int { return g.Waits }},
 		{"ccbot_telegram_errors_total", "Calls of the Bot API that failed or were refused.", func(g outbox.Going) int { return g.Errors }},
 	} {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help},

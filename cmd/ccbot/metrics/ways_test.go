@@ -42,7 +42,7 @@ func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 	})
 
 	var fails error
-	told := News{chatOf(func(news.News) error { return fails }), store, m}
+	counted := News{chatOf(func(news.News) error { return fails }), store, m}
 	e := inbox.Entry{Key: inbox.UpdateKey(1), Received: time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC), State: inbox.Typing, Session: uuid.New(),
 		Conversation: session.Conversation{ChatID: 7}, MessageID: 77, Text: "one"}
 	_, err = store.Add(e)
@@ -51,7 +51,7 @@ func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 	for range 2 {
 		for _, n := range []news.News{news.Delivered{Prompt: promptport.Prompt{Key: e.Key}},
 			news.Unproven{Prompt: promptport.Prompt{Key: e.Key}}, news.Delivered{Prompt: promptport.Prompt{Key: "4711"}}} {
-			require.ErrorIs(t, told.SessionNews(t.Context(), views.Session{}, n), fails)
+			require.ErrorIs(t, counted.SessionNews(t.Context(), views.Session{}, n), fails)
 		}
 		fails = nil
 	}

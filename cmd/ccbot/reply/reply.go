@@ -208,7 +208,7 @@ func (l *looking) transcriptOf(r session.Record, claude uuid.UUID) string {
 func (l *looking) record() (r session.Record, err error) {
 	err = l.read("sessions", l.id.String()+".json", &r)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("the session is forgotten by now")
+		err = errors.New("the session has been forgotten")
 	}
 	return r, err
 }
@@ -221,7 +221,7 @@ func (l *looking) entry() (e inbox.Entry, finished bool, err error) {
 		err = l.read("inbox", l.key+".done", &e)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("nothing is known of the prompt any more")
+		err = errors.New("the prompt is no longer known")
 	}
 	return e, finished, err
 }
@@ -277,14 +277,14 @@ func (s seen) outcome() (text string, over bool, err error) {
 	case !s.finished && s.entry.State == inbox.Asked:
 		return "", true, errors.New("the prompt waits for an answer in the chat")
 	case !s.record.State.Live():
-		return "", true, fmt.Errorf("%s is over (%s), and has not answered", name, s.record.State)
+		return "", true, fmt.Errorf("%s has ended (%s) without an answer", name, s.record.State)
 	case s.gone:
 		return "", true, fmt.Errorf("the agent of %s has ended, and has not answered", name)
 	case s.asks, phase.Phase(s.record.Phase).Waiting():
 		return "", true, fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`",
 			name, terminal.Words(" (", s.record.PhaseWhat, ")"), terminal.ShellWord(name))
 	case s.idle >= settled && s.entry.Class == string(prompts.Command):
-		return "", true, fmt.Errorf("%s has done %s, and says nothing about it", name, s.entry.Text)
+		return "", true, fmt.Errorf("%s has done %s, which prints nothing", name, s.entry.Text)
 	case s.idle >= silent:
 		return "", true, fmt.Errorf("%s is idle again, and the end of its answer was not seen: look at its window, `ccbot attach %s`", name, terminal.ShellWord(name))
 	}

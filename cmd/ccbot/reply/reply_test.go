@@ -51,10 +51,10 @@ func TestOutcome(t *testing.T) {
 		{"taken back", seen{record: running, finished: true}, "", "taken out of the queue"},
 		{"not proven", seen{record: running, entry: inbox.Entry{State: inbox.Unproven}}, "", "not proven"},
 		{"asked about", seen{record: running, entry: inbox.Entry{State: inbox.Asked}}, "", "waits for an answer in the chat"},
-		{"over before it answered", seen{record: over, entry: typed, finished: true, answer: said(transcript.Runs, "a")}, "", "api is over (lost)"},
+		{"over before it answered", seen{record: over, entry: typed, finished: true, answer: said(transcript.Runs, "a")}, "", "api has ended (lost)"},
 		{"its agent has ended", seen{record: running, entry: typed, finished: true, gone: true}, "", "the agent of api has ended"},
 		{"its agent asks", seen{record: running, entry: typed, finished: true, asks: true}, "", "api asks for something"},
-		{"a command is done", seen{record: running, entry: command, finished: true, idle: settled}, "", "api has done /clear, and says nothing"},
+		{"a command is done", seen{record: running, entry: command, finished: true, idle: settled}, "", "api has done /clear, which prints nothing"},
 		{"a command runs", seen{record: running, entry: command, finished: true}, "", ""},
 		{"an idle agent whose transcript is late", seen{record: running, entry: typed, finished: true, idle: settled}, "", ""},
 		{"an agent that was stopped before its first word", seen{record: running, entry: typed, finished: true, idle: silent}, "", "api is idle again"},
@@ -88,7 +88,7 @@ func TestTyped(t *testing.T) {
 		{"being typed", seen{record: running, entry: inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}}}, false, ""},
 		{"the agent has it", seen{record: running, entry: inbox.Entry{Typing: &inbox.Mark{}, Told: []string{"queued"}}, finished: true}, true, ""},
 		{"the agent works", seen{record: running, entry: inbox.Entry{State: inbox.Held, Told: []string{"queued"}}}, true, "api does not take the prompt now"},
-		{"the session is over", seen{record: session.Record{Name: "api", State: session.Lost}, entry: inbox.Entry{State: inbox.Held}}, true, "api is over (lost)"},
+		{"the session is over", seen{record: session.Record{Name: "api", State: session.Lost}, entry: inbox.Entry{State: inbox.Held}}, true, "api has ended (lost)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,8 +106,8 @@ func TestTyped(t *testing.T) {
 // TestPresenceShowsDialogWithoutBot: the phase in the record is from the time of the
 // last bot.
 func TestPresenceShowsDialogWithoutBot(t *testing.T) {
-	room := watch.New(slog.New(slog.DiscardHandler))
-	go func() { _ = room.Run(t.Context()) }()
+	watcher := watch.New(slog.New(slog.DiscardHandler))
+	go func() { _ = watcher.Run(t.Context()) }()
 	for status, want := range map[string]string{"busy": "api does not take the prompt now", "waiting": "api asks for something (input needed)"} {
 		dir, id, key, now := t.TempDir(), uuid.New(), inbox.PromptKey(uuid.New()), time.Now().UTC()
 		write(t, filepath.Join(dir, "ccbot/sessions", id.String()+".json"), session.Record{Version: session.Version, ID: id,
@@ -117,7 +117,7 @@ func TestPresenceShowsDialogWithoutBot(t *testing.T) {
 			State: inbox.Held, Session: id, Received: now, Text: "fix it", Told: []string{"queued"}})
 		write(t, filepath.Join(dir, "claude/sessions/42.json"),
 			map[string]any{"pid": 42, "procStart": 7, "sessionId": id, "status": status, "waitingFor": "input needed"})
-		w := Waiter{Dir: filepath.Join(dir, "ccbot"), Claude: filepath.Join(dir, "claude"), Watch: room,
+		w := Waiter{Dir: filepath.Join(dir, "ccbot"), Claude: filepath.Join(dir, "claude"), Watch: watcher,
 			Ended: func(ctx context.Context, _ process.Identity) error { <-ctx.Done(); return ctx.Err() }}
 		require.ErrorContains(t, w.Typed(t.Context(), id, key), want)
 	}
@@ -142,11 +142,11 @@ func TestWait(t *testing.T) {
 	write(t, filepath.Join(dir, "sessions", id.String()+".json"), r)
 	write(t, filepath.Join(dir, "inbox", key+".json"), e)
 
-	room := watch.New(slog.New(slog.DiscardHandler))
+	watcher := watch.New(slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go func() { _ = room.Run(ctx) }()
-	w := Waiter{Dir: dir, Claude: dir, Watch: room}
+	go func() { _ = watcher.Run(ctx) }()
+	w := Waiter{Dir: dir, Claude: dir, Watch: watcher}
 	gone, leave := context.WithCancel(ctx)
 	leave()
 	_, err := w.Wait(gone, id, key)

@@ -23,10 +23,10 @@ import (
 // Change is a verb that changes something. The same function carries it out in the running bot, which hears of it
 // through the socket, and, where no bot runs, in this process, under the lock and after a recovery.
 type Change[Body, Reply any] struct {
-	Verb     string
-	keyed    bool // the body has a key with which it is not made twice
-	do       func(ctx context.Context, s *system, body Body) (Reply, error)
-	patience reply.Patience // bounds the wait for a bot's answer
+	Verb    string
+	keyed   bool // the body has a key with which it is not made twice
+	do      func(ctx context.Context, s *system, body Body) (Reply, error)
+	timeout reply.Timeout // bounds the wait for a bot's answer
 	// alone, which may be nil, is what follows where no bot runs, under the lock.
 	alone func(ctx context.Context, s *system, did Reply) error
 }
@@ -37,7 +37,7 @@ const retries = 30
 // Make has the change made. alone: no bot runs, and this process has made it. A change with a key is asked for again
 // where the bot has ended before it answered.
 func (v Change[Body, Reply]) Make(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
-	asking, stop := v.patience.Bound(ctx)
+	asking, stop := v.timeout.Bound(ctx)
 	defer stop()
 	reply, alone, err = v.once(ctx, asking, environ, stderr, body)
 	lost := err

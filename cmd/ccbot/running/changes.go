@@ -100,7 +100,7 @@ type Queued struct {
 
 var (
 	errBlank     = control.Refuse(control.CodeRefused, "the prompt has no text to send")
-	errForgotten = control.Refuse(control.CodeRefused, "the session is forgotten by now")
+	errForgotten = control.Refuse(control.CodeRefused, "the session has been forgotten")
 )
 
 // Prompting puts a prompt into the queue of a session. It is on disk before anything is said of it.
@@ -128,9 +128,9 @@ func (s *system) queue(ctx context.Context, key uuid.UUID, r views.Session, text
 }
 
 // Typing is Prompting that also has the agent get the prompt, in time, where no bot runs to type it.
-func Typing(p reply.Patience) Change[Prompt, Queued] {
+func Typing(p reply.Timeout) Change[Prompt, Queued] {
 	send := Prompting
-	send.patience = p
+	send.timeout = p
 	send.alone = func(ctx context.Context, s *system, q Queued) error {
 		w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Watch: s.watch, Ended: s.table.Wait}
 		typed := func(ctx context.Context) error { return w.Typed(ctx, q.Session, q.Prompt) }
@@ -229,7 +229,7 @@ func (s *system) english() chat.Phrases {
 
 // Figures asks the running bot for its figures. A bot that is too old does not know the verb.
 func Figures(ctx context.Context, dir string) (f health.Figures, err error) {
-	ctx, cancel := context.WithTimeout(ctx, socket.Patience)
+	ctx, cancel := context.WithTimeout(ctx, socket.ReplyTimeout)
 	defer cancel()
 	err = socket.Ask(ctx, dir, figures.Verb, struct{}{}, &f)
 	return f, err

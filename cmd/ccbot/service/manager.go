@@ -137,8 +137,8 @@ func firstMatch(re *lazyregexp.Regexp, text string) string {
 }
 
 // until polls so, and reports whether it becomes true in time: service managers send no events.
-func until(ctx context.Context, patience time.Duration, so func(context.Context) bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func until(ctx context.Context, timeout time.Duration, so func(context.Context) bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for !so(ctx) {
 		if pause.For(ctx, 100*time.Millisecond) != nil {

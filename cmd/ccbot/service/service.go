@@ -119,7 +119,7 @@ func (s *Service) Install(ctx context.Context, force bool) error {
 	var before State
 	m.look(ctx, s.Run, &before)
 	if err := m.load(ctx, s.Run, old != text); err != nil {
-		return fmt.Errorf("the file is written, but the service does not start: %w; `ccbot service logs` may say why", err)
+		return fmt.Errorf("the file is written, but the service does not start: %w; see `ccbot service logs`", err)
 	}
 	return s.started(ctx, before, old != text)
 }
@@ -224,7 +224,7 @@ func (s *Service) Stop(ctx context.Context) error {
 // The errors about a service.
 var (
 	ErrNotInstalled = errors.New("ccbot is not installed as a service; `ccbot service install` does that")
-	ErrOff          = errors.New("the service does not run; `ccbot service restart` starts it, `ccbot service logs` says what happened")
+	ErrOff          = errors.New("the service does not run; `ccbot service restart` starts it, `ccbot service logs` shows what happened")
 	ErrUnknown      = errors.New("it is not known whether the service runs")
 )
 

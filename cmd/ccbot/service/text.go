@@ -55,10 +55,10 @@ func FullPath(claude, shell string) string {
 func (p Program) check() error {
 	for _, text := range []string{p.Binary, p.Path, p.StateDir, p.Home} {
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return fmt.Errorf("a control character in %q cannot stand in the file of a service", text)
+			return fmt.Errorf("a control character in %q cannot be in a service file", text)
 		}
 		if !utf8.ValidString(text) { // systemd leaves out such a line, and the service would have another folder
-			return fmt.Errorf("%q is not UTF-8, so it cannot stand in the file of a service", text)
+			return fmt.Errorf("%q is not UTF-8, so it cannot be in a service file", text)
 		}
 	}
 	if strings.ContainsAny(p.Binary, `"'\`) {

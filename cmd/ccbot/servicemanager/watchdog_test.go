@@ -28,14 +28,14 @@ import (
 
 // manager is a service manager that records its messages, in order.
 type manager struct {
-	mu   sync.Mutex
-	told []string
+	mu       sync.Mutex
+	messages []string
 }
 
 func (m *manager) notify(state string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told = append(m.told, strings.ReplaceAll(state, "\n", " "))
+	m.messages = append(m.messages, strings.ReplaceAll(state, "\n", " "))
 	return nil
 }
 
@@ -43,9 +43,9 @@ func (m *manager) notify(state string) error {
 func (m *manager) since() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	told := m.told
-	m.told = nil
-	return told
+	messages := m.messages
+	m.messages = nil
+	return messages
 }
 
 func watched(m *manager, log *strings.Builder) *Service {

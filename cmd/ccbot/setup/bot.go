@@ -69,7 +69,7 @@ func (s *Setup) configured(ctx context.Context) (bot, error) {
 	}
 	b, err := s.meet(ctx, s.Token)
 	if errors.Is(err, errUnknownToken) && !s.Flags.Yes {
-		s.Terminal.say("Telegram does not know the token in %s any more.", terminal.Printable(s.File))
+		s.Terminal.say("Telegram no longer knows the token in %s.", terminal.Printable(s.File))
 		return bot{}, nil
 	}
 	if err != nil || s.Flags.Yes {

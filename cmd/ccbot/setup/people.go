@@ -31,14 +31,14 @@ const (
 	again     = time.Second // between looks that show the same updates, or fail
 )
 
-var errNobody = errors.New("nobody has used the code in time: begin again for a new one, or give --allow with your Telegram id")
+var errNobody = errors.New("the code was not used in time: begin again for a new one, or give --allow with your Telegram id")
 
 // choosePeople returns the named people, or the sender of the code; or, if people are allowed
 // already and no person is added, all allowed people.
 func (s *Setup) choosePeople(ctx context.Context, b bot) (people []person, err error) {
 	ids := s.Flags.Allow
 	if len(ids) == 0 && len(s.AllowedUsers) > 0 {
-		more, err := s.Terminal.Yes(ctx, fmt.Sprintf("Allowed: %s. Let somebody else in?", list(s.AllowedUsers)), false)
+		more, err := s.Terminal.Yes(ctx, fmt.Sprintf("Allowed: %s. Allow another person?", list(s.AllowedUsers)), false)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +116,7 @@ func (d *pairing) wait(ctx context.Context, code string) (sender, error) {
 		case errors.Is(err, telegram.ErrRevoked), errors.Is(err, telegram.ErrWebhook):
 			return sender{}, err
 		case err != nil && !failing:
-			d.printf("Telegram cannot be asked just now, trying again: %s", terminal.Printable(terminal.Plain(err)))
+			d.printf("Telegram does not answer, trying again: %s", terminal.Printable(terminal.Plain(err)))
 		}
 		last := int64(0)
 		for _, raw := range updates {
@@ -128,7 +128,7 @@ func (d *pairing) wait(ctx context.Context, code string) (sender, error) {
 		}
 		if len(updates) >= telegram.MostUpdates {
 			if d.keep {
-				return sender{}, errors.New("so many messages wait at Telegram that the code cannot be seen: start ccbot so that it takes them, and begin again; or give --allow with the Telegram id")
+				return sender{}, errors.New("100 messages are pending at Telegram, so the code cannot be seen: start ccbot to receive them, and begin again; or use --allow with the Telegram id")
 			}
 			d.offset = last + 1
 		}

@@ -73,7 +73,7 @@ func TestP4_PairingKeepsUpdates(t *testing.T) {
 			}}
 			from, err := d.wait(t.Context(), code)
 			if keep {
-				require.ErrorContains(t, err, "so many messages wait")
+				require.ErrorContains(t, err, "100 messages are pending")
 				assert.Equal(t, []int64{0}, offsets)
 				return
 			}
@@ -90,15 +90,15 @@ func TestCodeLastsTenMinutes(t *testing.T) {
 		name    string
 		updates []json.RawMessage
 		err     error
-		told    int
+		printed int
 	}{
 		{"nobody is there", nil, nil, 0},
 		{"others write", []json.RawMessage{updateOf(1, `{"id":6}`, "private", "/start x")}, nil, 0},
 		{"Telegram is away", nil, errors.New("no route"), 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			told := 0
-			d := pairing{printf: func(string, ...any) { told++ }, fetch: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+			printed := 0
+			d := pairing{printf: func(string, ...any) { printed++ }, fetch: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
 				assert.Zero(t, offset)
 				if tt.updates == nil && tt.err == nil {
 					<-ctx.Done()
@@ -108,7 +108,7 @@ func TestCodeLastsTenMinutes(t *testing.T) {
 			}}
 			_, err := d.wait(t.Context(), code)
 			require.ErrorIs(t, err, errNobody, tt.name)
-			assert.Equal(t, tt.told, told, tt.name)
+			assert.Equal(t, tt.printed, printed, tt.name)
 		})
 	}
 }

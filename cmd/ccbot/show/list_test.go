@@ -185,7 +185,7 @@ func TestStatusSaysWhatGitDoesNot(t *testing.T) {
 		{Details{Repository: "unknown"}, "did not answer"},
 		{Details{Repository: "yes", Session: Session{Git: &git.State{}}}, "no branch is checked out; the commit at the start is not known"},
 		{Details{Repository: "yes", Start: start, Session: Session{Git: &git.State{Branch: "x"}}},
-			"branch x; what has changed since the start (01234567) is not known"},
+			"branch x; the changes since the start (01234567) are not known"},
 	} {
 		assert.Equal(t, tt.want, tt.d.gitText())
 	}

@@ -113,15 +113,15 @@ func ActionOf(a recovery.Action, name func(uuid.UUID) string) Action {
 
 // NoticesOf are the notices; the list is never nil.
 func NoticesOf(all []recovery.Notice, name func(uuid.UUID) string) []Notice {
-	told := []Notice{}
+	notices := []Notice{}
 	for _, n := range all {
 		one := Notice{Kind: string(n.Kind), ID: n.Record, Name: name(n.Record), Window: n.Window, File: n.File, Why: n.Why}
 		if n.Pane.Window.Valid() {
 			one.Window, one.Name = n.Pane.Window.String(), cmp.Or(one.Name, n.Pane.WindowName)
 		}
-		told = append(told, one)
+		notices = append(notices, one)
 	}
-	return told
+	return notices
 }
 
 // PurgesOf describes records that are due after that time, or were removed because of their age.
@@ -172,7 +172,7 @@ func (a Account) Failed() int {
 // then the notices, and a line that sums up.
 func (a Account) Print(p *terminal.Printer) {
 	if a.Bot != 0 {
-		p.Line("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", a.Bot)
+		p.Line("ccbot runs as process %d and manages its sessions; `ccbot recover` would make it do this now", a.Bot)
 	}
 	if a.Tmux != "" {
 		p.Line("looked at %s", a.Tmux)

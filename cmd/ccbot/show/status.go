@@ -68,7 +68,7 @@ func (d Details) Print(p *terminal.Printer) {
 	}
 	row("folder", "%s", d.Dir)
 	for _, name := range d.Beside {
-		row("", "%s works in this folder, too", name)
+		row("", "%s also works in this folder", name)
 	}
 	if d.Memory > 0 {
 		row("memory", "%s", memory(d.Memory))
@@ -89,7 +89,7 @@ func (d Details) Print(p *terminal.Printer) {
 		row(title, "%s", map[string]string{"completed": "[x] ", "in_progress": "[>] "}[t.Status]+t.Text)
 	}
 	if d.Writers == nil {
-		row("elsewhere", "it cannot be seen whether the conversation is open elsewhere, too")
+		row("elsewhere", "it is unknown whether the conversation is also open elsewhere")
 	}
 	for _, w := range d.Writers {
 		row("elsewhere", "process %d (%s) %s", w.PID, cmp.Or(w.Program, "?"), map[bool]string{true: "has the conversation open", false: "may have the conversation open"}[w.Proven])
@@ -118,7 +118,7 @@ func (d Details) gitText() string {
 	}
 	since := "since the start (" + d.Start.Head[:min(8, len(d.Start.Head))] + ")"
 	if d.Changes == nil {
-		return text + "; what has changed " + since + " is not known"
+		return text + "; the changes " + since + " are not known"
 	}
 	return fmt.Sprintf("%s; %s: %s changed, +%d -%d, %d not tracked", text, since, terminal.Several(d.Changes.Files, "file"),
 		d.Changes.Insertions, d.Changes.Deletions, d.Changes.Untracked)

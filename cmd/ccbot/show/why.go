@@ -81,10 +81,10 @@ func (t Fate) Print(p *terminal.Printer) {
 	}
 	p.Line("%s  %s  %s%s", terminal.Printable(t.Name), t.ID, state, terminal.Words(" (", t.Closed, ")"))
 	if t.TookOver != uuid.Nil {
-		p.Line("goes on with the conversation of %s", t.TookOver)
+		p.Line("continues the conversation of %s", t.TookOver)
 	}
 	if t.GoesOn != uuid.Nil {
-		p.Line("goes on as %s", t.GoesOn)
+		p.Line("continues as %s", t.GoesOn)
 	}
 	if e := t.Exit; e != nil {
 		p.Line("%s", e.text())
@@ -97,7 +97,7 @@ func (t Fate) Print(p *terminal.Printer) {
 		p.Line("    %s", terminal.Printable(c.Why))
 	}
 	for _, i := range t.Ignored {
-		p.Line("ignored: process %d of user %d names the session; another user's command line is no evidence", i.PID, i.UID)
+		p.Line("ignored: process %d of user %d names the session; another user's command line does not count", i.PID, i.UID)
 	}
 	if more := t.IgnoredCount - len(t.Ignored); more > 0 {
 		p.Line("ignored: %d more such processes", more)

@@ -17,8 +17,8 @@ import (
 // agents.
 const verbPing = "ping"
 
-// Patience is how long a bot may take to say that it is there.
-const Patience = 5 * time.Second
+// ReplyTimeout bounds the wait for a reply of the bot to a ping.
+const ReplyTimeout = 5 * time.Second
 
 // Ask makes the running bot carry out a verb. Without a bot the error is control.ErrNoServer.
 func Ask(ctx context.Context, dir, verb string, body, reply any) error {
@@ -32,7 +32,7 @@ func Ask(ctx context.Context, dir, verb string, body, reply any) error {
 	}
 	raw, err := control.Do(ctx, path, hookwire.Call{Verb: verb, Body: asked})
 	if errors.Is(err, control.ErrLost) {
-		return fmt.Errorf("ccbot has ended meanwhile, so it is not known what became of it; `ccbot list` tells: %w", err)
+		return fmt.Errorf("ccbot exited before it replied; check with `ccbot list`: %w", err)
 	}
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func Ask(ctx context.Context, dir, verb string, body, reply any) error {
 // ping finds out whether a bot answers at all, before the real call gets as long as it needs, and
 // whether the bot serves this program.
 func ping(ctx context.Context, dir, path string) error {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	ctx, cancel := context.WithTimeout(ctx, ReplyTimeout)
 	defer cancel()
 	_, err := control.Do(ctx, path, hookwire.Call{Verb: verbPing})
 	switch refusal := (*control.Refusal)(nil); {
@@ -59,7 +59,7 @@ func ping(ctx context.Context, dir, path string) error {
 }
 
 // ErrSilent says that a bot is there which does not answer.
-var ErrSilent = errors.New("its socket says nothing")
+var ErrSilent = errors.New("its socket does not answer")
 
 // Silent names the process that holds the lock although its socket does not answer.
 func Silent(dir string) error {

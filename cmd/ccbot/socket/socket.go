@@ -114,8 +114,8 @@ func Permitted(verb string, p control.Peer, above evidence.Above) error {
 }
 
 var (
-	errUnknown    = control.Refuse(control.CodeForbidden, "it cannot be told who has started this program; run it in a terminal")
-	errNoTerminal = control.Refuse(control.CodeForbidden, "it cannot be told who has started this program; run it in a terminal, "+
+	errUnknown    = control.Refuse(control.CodeForbidden, "the program that started this one is unknown; run it in a terminal")
+	errNoTerminal = control.Refuse(control.CodeForbidden, "the program that started this one is unknown; run it in a terminal, "+
 		"or set CCBOT_ALLOW_SCRIPTS=1 to let programs without one use new, send-prompt and resume")
 )
 
@@ -306,8 +306,8 @@ func (s Socket) send(ctx context.Context, who caller, c hookwire.Call) (any, err
 // colon.
 var unsent = map[port.Code]string{
 	port.NotFound:       "there is no such session",
-	port.WrongState:     "the session is over",
-	port.NotShown:       "nobody is allowed any more in the chat that the session is shown in",
+	port.WrongState:     "the session has ended",
+	port.NotShown:       "no allowed person is left in the session's chat",
 	port.CaptionTooLong: fmt.Sprintf("the caption has more than %d characters", outbox.MaxCaption),
 	port.FileTooBig:     fmt.Sprintf("it has more than the %s that Telegram takes", bytesize.Text(outbox.MaxFile)),
 	port.SentTooMany:    "a session may send ten files a minute; seconds to wait: ",

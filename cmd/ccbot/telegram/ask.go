@@ -58,8 +58,8 @@ func Who(ctx context.Context, client *http.Client, server string) (name, webhook
 	return answer.Username, answer.URL, at, err
 }
 
-// Unheard returns the groups in which the bot gets no plain text, because it has privacy mode and is no administrator. A group
-// of which Telegram does not tell that is left out.
+// Unheard returns the groups in which the bot gets no plain text, because it has privacy mode and
+// is no administrator. A group of which Telegram does not tell that is left out.
 func Unheard(ctx context.Context, client *http.Client, server string, groups []int64) (all []int64) {
 	var me models.User
 	if _, err := Ask(ctx, client, server, "getMe", nil, &me); err != nil || me.CanReadAllGroupMessages {
@@ -87,7 +87,7 @@ func Ask(ctx context.Context, client *http.Client, server, method string, params
 	}
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, server+"/bot"+token.Standin+"/"+method, bytes.NewReader(ask))
 	if err != nil {
-		return at, fmt.Errorf("%s: the address is none", method)
+		return at, fmt.Errorf("%s: invalid address", method)
 	}
 	q.Header.Set("Content-Type", "application/json")
 	resp, err := redacting{client}.Do(q)

@@ -197,7 +197,7 @@ func (d Downloads) fetch(ctx context.Context, f fileInfo) (*source, error) {
 // another machine would name no file here, or a wrong one.
 func (d Downloads) openHere(f fileInfo) (*source, error) {
 	if !d.here {
-		return nil, errors.New("download: the server names a file of its own disk, and TELEGRAM_API_URL is not this machine")
+		return nil, errors.New("download: the server names a local file, and TELEGRAM_API_URL is not this machine")
 	}
 	file, _, err := ownfile.Open(d.real(f.Path), ownfile.Others) // the server may run as another user
 	if err != nil {

@@ -208,7 +208,7 @@ func (w *World) lookAtState(d desk.Desk) (err error) {
 	}
 	if folder, err := filepath.EvalSymlinks(d.Dir); err == nil && filepath.Dir(d.File) != folder && filepath.Dir(d.File) != d.Dir {
 		if _, err := os.Lstat(d.File); err == nil {
-			w.other("the settings file %s, which lies in another folder", terminal.Printable(d.File))
+			w.other("the settings file %s, which is in another folder", terminal.Printable(d.File))
 		}
 	}
 	return nil

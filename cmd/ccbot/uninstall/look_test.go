@@ -121,7 +121,7 @@ func TestLeftFilesAreNamed(t *testing.T) {
 	require.NoError(t, w.lookAtState(d))
 	assert.Equal(t, []string{"alive"}, w.Known)
 	assert.Equal(t, []string{filepath.Join(dir, "notes") + ", which is not ccbot's",
-		"the settings file " + filepath.Join(home, "ccbot.env") + ", which lies in another folder"}, w.Others)
+		"the settings file " + filepath.Join(home, "ccbot.env") + ", which is in another folder"}, w.Others)
 	d.File = filepath.Join(dir, "ccbot.env")
 	w = World{}
 	require.NoError(t, w.lookAtState(d))

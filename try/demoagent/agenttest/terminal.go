@@ -19,8 +19,8 @@ import (
 	"ccbot/internal/programtest"
 )
 
-// Patience is how long something may take on a busy machine before a test calls it missing.
-const Patience = 2 * time.Minute
+// Timeout is how long something may take on a busy machine before a test calls it missing.
+const Timeout = 2 * time.Minute
 
 // Spec describes the window's process.
 type Spec struct {
@@ -76,12 +76,12 @@ func (w *Terminal) close(server int) {
 		assert.Eventually(w.t, func() bool {
 			_, err := table.Identify(p)
 			return errors.Is(err, process.ErrGone)
-		}, Patience, 20*time.Millisecond, "process %d is left", p)
+		}, Timeout, 20*time.Millisecond, "process %d is left", p)
 	}
 }
 
 func (w *Terminal) run(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "tmux", append(append([]string(nil), w.base...), args...)...)
 	cmd.Env = w.env
@@ -178,7 +178,7 @@ func (w *Terminal) WaitFor(texts ...string) string {
 		}
 		return true
 	}
-	if !assert.Eventually(w.t, found, Patience, 20*time.Millisecond) {
+	if !assert.Eventually(w.t, found, Timeout, 20*time.Millisecond) {
 		require.FailNow(w.t, "not on the screen", "waiting for %q; there is:\n%s", texts, screen)
 	}
 	return screen
@@ -210,6 +210,6 @@ func (w *Terminal) WaitDead() string {
 			return false
 		}
 		return dead == "1"
-	}, Patience, 20*time.Millisecond, "waiting for the end")
+	}, Timeout, 20*time.Millisecond, "waiting for the end")
 	return status
 }

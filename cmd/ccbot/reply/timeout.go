@@ -39,14 +39,14 @@ func Beside(ctx context.Context, fn func(context.Context) error, parts ...func(c
 	return err
 }
 
-// Patience is how long a command waits in all; 0: as long as it takes.
-type Patience struct {
+// Timeout bounds the whole wait of a command; if Most is 0 there is no limit.
+type Timeout struct {
 	Most  time.Duration
 	Since time.Time
 }
 
-// Bound ends a context with the patience.
-func (p Patience) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
+// Bound returns a context that ends with the timeout.
+func (p Timeout) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	if p.Most == 0 {
 		return context.WithCancel(ctx)
 	}
@@ -54,7 +54,7 @@ func (p Patience) Bound(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // Wait waits with fn for a session. The prompt stays queued if the wait ends early.
-func (p Patience) Wait(ctx context.Context, name string, fn func(context.Context) error) error {
+func (p Timeout) Wait(ctx context.Context, name string, fn func(context.Context) error) error {
 	ctx, stop := p.Bound(ctx)
 	defer stop()
 	err := fn(ctx)
