@@ -122,7 +122,7 @@ func (p *patient) chmod(path string, mode os.FileMode) {
 	require.NoError(p.t, os.Chmod(path, mode))
 }
 
-// without returns a folder with links to the system's programs, of which one is left out.
+// without returns a folder with links to all programs of the system except one.
 func (p *patient) without(program string) (dir string) {
 	p.t.Helper()
 	dir = p.t.TempDir()
@@ -257,7 +257,7 @@ func (p *patient) finds(code doctor.Code) {
 	defer tty.Close()
 	var r doctor.Report
 	i := -1
-	require.Eventually(p.t, func() bool { // what a bot finds takes it a moment
+	require.Eventually(p.t, func() bool { // the bot finds some faults only after its first calls
 		cmd := exec.Command(p.me, "doctor", "--json")
 		cmd.Env, cmd.Stdin = p.environ(), tty
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // a bot answers programs in a terminal

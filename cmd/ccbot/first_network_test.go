@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// networkFaults are faults of a first start that come of the network, of Telegram and of the machine around ccbot.
+// networkFaults are faults that the network, Telegram or the service manager causes at a first start.
 var networkFaults = []firstFault{
 	{"the proxy does not answer", func(p *patient) {
 		p.lives()
@@ -86,8 +86,8 @@ var networkFaults = []firstFault{
 	{"the service ends when its user logs out", func(p *patient) { p.lives(); p.unit(); p.script("loginctl", "echo no") }, stays, nil, "unit_ends_at_logout"},
 }
 
-// asks makes the patient ask a Bot API of its own, with TLS unless secure is nil. change returns another answer to a method, or
-// "".
+// asks starts a Bot API for the patient, with TLS unless secure is nil. change returns the answer to a method, or "" for the
+// usual answer.
 func (p *patient) asks(secure *tls.Config, change func(method string, w http.ResponseWriter) (answer string)) {
 	p.t.Helper()
 	api := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -29,6 +29,7 @@ func TestTheDocumentHasEachCode(t *testing.T) {
 	for _, f := range faults {
 		assert.False(t, seen[f.code], "%s names two faults", f.code)
 		assert.NotEmpty(t, f.means, f.code)
+		assert.NotEmpty(t, f.remedy, f.code)
 		seen[f.code] = true
 	}
 }
