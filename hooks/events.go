@@ -194,7 +194,8 @@ func (e *Events) handleLocked(ctx context.Context, name string, p look) error {
 	case err != nil:
 		return e.failedLocked(name, name, err)
 	}
-	key := cmp.Or(event.Launch, event.SessionID) // within it events keep their order; a launch survives a /clear
+	// within it events keep their order; a launch survives a /clear
+	key := cmp.Or(event.Launch, event.SessionID)
 	if p.held[key] || p.held[conversationOf(event)] {
 		return nil
 	}
@@ -284,7 +285,8 @@ const mostDelays = 20
 func (e *Events) took(delay time.Duration) {
 	e.timing.Lock()
 	defer e.timing.Unlock()
-	e.delays = append(e.delays[max(0, len(e.delays)-mostDelays+1):], max(delay, 0)) // the clock may have been set back
+	// the clock may have been set back
+	e.delays = append(e.delays[max(0, len(e.delays)-mostDelays+1):], max(delay, 0))
 }
 
 // Slowest is the longest that one of the last events has taken, from the hook until it was dealt

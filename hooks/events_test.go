@@ -301,7 +301,8 @@ func TestBindings(t *testing.T) {
 	require.NoError(t, err)
 	data, err := os.ReadFile(filepath.Join(dir, "bindings", want.Name()))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "bindings", "ab-6-7.json"), data, 0o600)) // of another process
+	// of another process
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bindings", "ab-6-7.json"), data, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "bindings", "broken.json"), []byte("{"), 0o600))
 	bindings, errs = Bindings(dir)
 	assert.Equal(t, []hookwire.Binding{want}, bindings)

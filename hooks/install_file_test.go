@@ -109,7 +109,8 @@ func TestSettingsBackups(t *testing.T) {
 	}
 	var backups []string
 	for i := range 8 {
-		s.Now = func() time.Time { return time.Date(2026, 5, 4, 3, 2, 1-i/2, 999, time.UTC) } // the clock goes back
+		// the clock goes back
+		s.Now = func() time.Time { return time.Date(2026, 5, 4, 3, 2, 1-i/2, 999, time.UTC) }
 		backup, err := s.Edit(replaceBy(strconv.Itoa(i + 1)))
 		require.NoError(t, err)
 		assert.Equal(t, strconv.Itoa(i), read(t, backup))

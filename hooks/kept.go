@@ -34,7 +34,8 @@ type kept struct {
 	pid          int
 	conversation string    // see conversationOf
 	since        time.Time // of the first delivery
-	contradicted time.Time // since when the presence file names another conversation; zero: it does not
+	// since when the presence file names another conversation; zero: it does not
+	contradicted time.Time
 }
 
 // conversationOf returns what a kept event holds up: later events of the same conversation. It

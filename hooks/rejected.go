@@ -101,7 +101,8 @@ const entrySize = 4 << 10
 // sizeOf returns how many bytes an item takes, a folder with everything in it. It stops above
 // maxRejectedBytes.
 func sizeOf(path string) (bytes int64) {
-	_ = disk.WalkDir(path, func(_ string, d fs.DirEntry, err error) error { // an unreadable entry counts nothing
+	// an unreadable entry counts nothing
+	_ = disk.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
 		}

@@ -92,7 +92,8 @@ func TestOwnStatusLine_OddFiles(t *testing.T) {
 // works, one that is gone and one that cannot be run.
 func TestP10_StatusLineStaysThePersons(t *testing.T) {
 	works := filepath.Join(t.TempDir(), "it's a hook")
-	script := "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\nexec /bin/sh -c \"$1\"\n" // becomes the last argument, as ours does
+	// becomes the last argument, as ours does
+	script := "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\nexec /bin/sh -c \"$1\"\n"
 	require.NoError(t, os.WriteFile(works, []byte(script), 0o700))
 	dull := filepath.Join(t.TempDir(), "hook")
 	require.NoError(t, os.WriteFile(dull, []byte(script), 0o600))

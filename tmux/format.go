@@ -26,7 +26,8 @@ func recordFormat(sep, numbers string, texts ...string) string {
 
 // list runs a list command. format makes its format for a separator.
 func (c *Client) list(ctx context.Context, name string, format func(sep string) string, args ...string) (text, sep string, err error) {
-	separator := func(marker string) string { return marker + "|" } // never a whole line that equals the marker
+	// never a whole line that equals the marker
+	separator := func(marker string) string { return marker + "|" }
 	a, call, err := c.do(ctx, name, func(marker string) string {
 		return command(name, append(slices.Clone(args), "-F", format(separator(marker)))...)
 	})

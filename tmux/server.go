@@ -81,11 +81,12 @@ const startTimeout = 10 * time.Second
 // needs no connection.
 type place struct {
 	cfg     Config
-	binary  string   // tmux
-	envTool string   // env
-	socket  string   // path
-	control string   // name of the control client's session
-	env     []string // of every tmux process that ccbot starts; never nil: for nil os/exec would take ccbot's own
+	binary  string // tmux
+	envTool string // env
+	socket  string // path
+	control string // name of the control client's session
+	// of every tmux process that ccbot starts; never nil: for nil os/exec would take ccbot's own
+	env []string
 }
 
 func findPlace(cfg Config) (place, error) {
@@ -193,14 +194,16 @@ func (p place) sleeper() []string {
 }
 
 func (p place) startServer(ctx context.Context) error {
-	if err := os.Mkdir(filepath.Dir(p.socket), 0o700); err != nil && !errors.Is(err, os.ErrExist) { // as tmux -L does
+	// as tmux -L does
+	if err := os.Mkdir(filepath.Dir(p.socket), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("start tmux server: %w", err)
 	}
 	if err := p.private(); err != nil {
 		return fmt.Errorf("start tmux server: %w", err)
 	}
 	argv := append([]string{p.binary, "-u", "-S", p.socket, "new-session", "-d", "-s", p.control}, p.sleeper()...)
-	argv = append(argv, ";", "set-option", "-t", "="+p.control+":", "destroy-unattached", "off") // before tmux looks
+	// before tmux looks
+	argv = append(argv, ";", "set-option", "-t", "="+p.control+":", "destroy-unattached", "off")
 	scoped, env := scope(argv, p.env, os.LookupEnv, exec.LookPath)
 	_, err := output(ctx, scoped, env)
 	if err != nil && len(scoped) != len(argv) && p.absent() {

@@ -46,12 +46,14 @@ type Pane struct {
 	// Command is pane_current_command, as Guard compares it. On Linux it is made of argv[0] of the
 	// foreground process: up to the first space, then the last path element. So "/opt/my
 	// tools/claude" is "my": read the name here, do not derive it from a path.
-	Command    string
-	Path       string // pane_current_path: its working directory, links resolved; empty when not readable
-	Dead       bool   // the process ended and remain-on-exit holds the pane
-	DeadStatus int    // exit status; -1 when a signal ended it, or when tmux does not know yet
-	DeadSignal int    // the signal that ended it; 0 when it exited, or when tmux does not know (yet; 3.2 never)
-	InMode     bool   // copy mode and the like: keys would not reach the process
+	Command string
+	// pane_current_path: its working directory, links resolved; empty when not readable
+	Path       string
+	Dead       bool // the process ended and remain-on-exit holds the pane
+	DeadStatus int  // exit status; -1 when a signal ended it, or when tmux does not know yet
+	// the signal that ended it; 0 when it exited, or when tmux does not know (yet; 3.2 never)
+	DeadSignal int
+	InMode     bool // copy mode and the like: keys would not reach the process
 	// Synchronized means that input of the pane also goes to the other panes of its window.
 	Synchronized  bool
 	Width, Height int    // in cells

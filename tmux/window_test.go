@@ -238,7 +238,8 @@ func TestP1_ProcessBeginsAfterTheTag(t *testing.T) {
 		require.NoError(t, err)
 		for _, p := range panes {
 			if p.WindowName == tmux.PlaceholderName {
-				assert.True(t, step == "window-begun" || p.Command != "cat", step) // tmux names the process before its exec
+				// tmux names the process before its exec
+				assert.True(t, step == "window-begun" || p.Command != "cat", step)
 				seen = append(seen, step+" "+p.Tag)
 			}
 		}

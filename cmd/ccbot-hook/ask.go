@@ -19,7 +19,8 @@ func (h hook) ask(launch string, a hookwire.Ask) error {
 	a.Launch = launch
 	a.Boot = hookwire.BootID()
 	a.TranscriptSize = sizeOf(a.TranscriptPath)
-	a.ClaudePID, a.ClaudeStart, _ = hookwire.ClaudeProcess(h.getenv) // 0: the bot asks the kernel anyway
+	// 0: the bot asks the kernel anyway
+	a.ClaudePID, a.ClaudeStart, _ = hookwire.ClaudeProcess(h.getenv)
 	answer, err := hookwire.Relay(context.Background(), h.dir, a)
 	if err != nil || answer.Decision == nil {
 		return err

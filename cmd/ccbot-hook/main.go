@@ -35,7 +35,8 @@ func main() {
 	timer := time.AfterFunc(bound, func() { os.Exit(0) })
 	h := hook{options: o, stdin: os.Stdin, stdout: os.Stdout, getenv: os.Getenv, now: time.Now, outlive: func() {
 		timer.Stop()
-		signal.Stop(swallowed) // Stop waits for a signal that the process has and the channel has not yet; Reset does not
+		// Stop waits for a signal that the process has and the channel has not yet; Reset does not
+		signal.Stop(swallowed)
 		if len(swallowed) > 0 {
 			os.Exit(0) // the signal came before that was known
 		}

@@ -133,7 +133,8 @@ func testNotes(t *testing.T, a agent) {
 	assert.Equal(t, cmd.Process.Pid, e.ClaudePID)
 	assert.NotZero(t, e.ClaudeStart)
 	assert.Equal(t, hookwire.BootID(), e.Boot)
-	assert.WithinDuration(t, time.Now(), e.Received, time.Hour) // a time of today, not how long it took
+	// a time of today, not how long it took
+	assert.WithinDuration(t, time.Now(), e.Received, time.Hour)
 	assert.Equal(t, []string{"UserPromptSubmit", launchID, sessionID, "hello", "/w", "%7", "/tmp/s,1,0"},
 		[]string{e.Name, e.Launch, e.SessionID, e.Prompt, e.Cwd, e.Pane, e.Tmux})
 	assert.Equal(t, hookwire.BindingOf(e), bindings[0])
@@ -356,7 +357,8 @@ func TestP10_HookImportsNothingMuch(t *testing.T) {
 		}
 		assert.NotContains(t, []string{"net", "net/http", "os/exec", "log", "log/slog", "flag"}, path, "the hook does no such thing")
 	}
-	assert.Subset(t, []string{"ccbot/cmd/ccbot-hook", "ccbot/internal/hookwire", "ccbot/internal/procstat"}, foreign) // the last on Linux only
+	// the last on Linux only
+	assert.Subset(t, []string{"ccbot/cmd/ccbot-hook", "ccbot/internal/hookwire", "ccbot/internal/procstat"}, foreign)
 }
 
 func eventually(t *testing.T, done func() bool) {

@@ -126,7 +126,8 @@ func newServer(t *testing.T, dir, name string) server {
 	t.Helper()
 	s := server{t, fmt.Sprintf("ccbot-test-%d-%s", os.Getpid(), name), dir}
 	processtest.EndAfterFailure(t, dir)
-	t.Cleanup(func() { _ = s.command("kill-server").Run() }) // it may have ended with its last window
+	// it may have ended with its last window
+	t.Cleanup(func() { _ = s.command("kill-server").Run() })
 	return s
 }
 
@@ -155,7 +156,8 @@ func TestP10_NamesThePane(t *testing.T) {
 	one.do("new-session", "-d", "-s", "first", "sleep 600")
 	one.do("new-session", "-d", "-t", "first", "-s", "grouped")
 	one.do("new-session", "-d", "-s", "other", "sleep 600")
-	two.do("new-session", "-d", "-s", "first", "sleep 600") // the same name and the same pane numbers
+	// the same name and the same pane numbers
+	two.do("new-session", "-d", "-s", "first", "sleep 600")
 	tests := []struct {
 		name   string
 		server server
@@ -176,7 +178,8 @@ func TestP10_NamesThePane(t *testing.T) {
 	bindings := a.bindings(t)
 	assert.Len(t, bindings, len(tests))
 	for _, b := range bindings {
-		socketAndPID := b.Tmux[:strings.LastIndexByte(b.Tmux, ',')] // what follows is a session's number
+		// what follows is a session's number
+		socketAndPID := b.Tmux[:strings.LastIndexByte(b.Tmux, ',')]
 		assert.Contains(t, want, b.Pane+" "+socketAndPID)
 		delete(want, b.Pane+" "+socketAndPID)
 	}

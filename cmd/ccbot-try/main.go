@@ -255,7 +255,8 @@ func (b *bot) run(ctx context.Context, environ []string, stderr io.Writer) error
 	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(me), "ccbot"), "run")
 	cmd.Env = b.environ(environ, link)
 	cmd.Stdout, cmd.Stderr = b.out, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // or Ctrl-C tells it too, and a second signal ends it at once
+	// or Ctrl-C tells it too, and a second signal ends it at once
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("ccbot: %w", err)
@@ -275,7 +276,8 @@ var (
 func (b *bot) environ(environ []string, agent string) []string {
 	own := []string{"TELEGRAM_BOT_TOKEN=" + b.api.Token(), "TELEGRAM_API_URL=" + b.api.URL(), fmt.Sprint("ALLOWED_USERS=", b.api.PagePerson().ID()),
 		"CCBOT_DIR=" + b.path("state"), "CCBOT_TMUX_SOCKET=" + b.socket,
-		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"} // its comment has the words
+		// its comment has the words
+		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"}
 	if b.topics == "group" {
 		own = append(own, fmt.Sprint("ALLOWED_CHATS=", forum))
 	}

@@ -91,7 +91,8 @@ func flagError(err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		takes := map[string]string{"int": "a number", "int64Slice": "numbers, with commas between them", "bool": "true or false"}
 		if text := takes[wrong.GetFlag().Value.Type()]; text != "" {
-			return fmt.Errorf("--%s takes %s", wrong.GetFlag().Name, text) // the value may be a token
+			// the value may be a token
+			return fmt.Errorf("--%s takes %s", wrong.GetFlag().Name, text)
 		}
 		return fmt.Errorf("--%s: %w", wrong.GetFlag().Name, wrong.Unwrap())
 	}

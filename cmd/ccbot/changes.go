@@ -28,7 +28,8 @@ second name, no content is printed. It asks git, and changes nothing.`,
 			if err := d.Config.CheckRoots(); err != nil {
 				return exit.Usage(err)
 			}
-			work, err := os.MkdirTemp("", "ccbot-changes-") // ccbot's own folder is the running bot's
+			// ccbot's own folder is the running bot's
+			work, err := os.MkdirTemp("", "ccbot-changes-")
 			if err != nil {
 				return err
 			}

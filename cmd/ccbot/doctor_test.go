@@ -39,11 +39,12 @@ type patient struct {
 	t                              *testing.T
 	root, state, claude, tools, me string
 	env                            map[string]string
-	mu                             sync.Mutex // held while what the servers answer is read or changed
-	figures                        health.Figures
-	answers                        map[string]string // of the Bot API
-	at                             time.Time         // there; zero: now
-	stop                           func()            // ends the bot
+	// held while what the servers answer is read or changed
+	mu      sync.Mutex
+	figures health.Figures
+	answers map[string]string // of the Bot API
+	at      time.Time         // there; zero: now
+	stop    func()            // ends the bot
 }
 
 func newPatient(t *testing.T) *patient {
@@ -160,7 +161,8 @@ func (p *patient) hooks(change func(string) string) {
 }
 
 func (p *patient) unit() {
-	p.write("s/ccbot.env", "TELEGRAM_BOT_TOKEN="+goodToken+"\nALLOWED_USERS=1\n", 0o600) // a service has no other settings
+	// a service has no other settings
+	p.write("s/ccbot.env", "TELEGRAM_BOT_TOKEN="+goodToken+"\nALLOWED_USERS=1\n", 0o600)
 	p.ccbot(exit.OK, "service", "install")
 }
 

@@ -260,7 +260,8 @@ func (p *patient) finds(code doctor.Code) {
 	require.Eventually(p.t, func() bool { // the bot finds some faults only after its first calls
 		cmd := exec.Command(p.me, "doctor", "--json")
 		cmd.Env, cmd.Stdin = p.environ(), tty
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // a bot answers programs in a terminal
+		// a bot answers programs in a terminal
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 		out, _ := cmd.Output()
 		r = doctor.Report{}
 		err := json.Unmarshal(out, &r)

@@ -54,7 +54,8 @@ func (c *call) forget(cmd *cobra.Command, what string, yes bool) error {
 	did := forgottenSession{ID: r.ID, Name: r.Name}
 	stays := "Claude Code has no conversation file of it"
 	cursor, _ := r.Cursor()
-	if _, err := os.Lstat(cursor.Path); err == nil { // without a prompt Claude Code has written none
+	// without a prompt Claude Code has written none
+	if _, err := os.Lstat(cursor.Path); err == nil {
 		did.Stays = cursor.Path
 		stays = words.Say(i18n.ForgetStays, i18n.Args{"Path": cursor.Path})
 	}

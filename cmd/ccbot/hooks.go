@@ -30,7 +30,8 @@ func (c *call) hooksCommand() *cobra.Command {
 		}}
 	verb := func(use, short string, do func(h doctor.Hook) error) *cobra.Command {
 		cmd := &cobra.Command{Use: use, Short: short, Args: noArgs, Example: "  ccbot hooks " + use, RunE: func(*cobra.Command, []string) error {
-			settings, err := config.LoadForReading(c.environ) // none is needed, but each one that is there must be right, as for every verb
+			// none is needed, but each one that is there must be right, as for every verb
+			settings, err := config.LoadForReading(c.environ)
 			if err != nil {
 				return err
 			}
@@ -138,7 +139,8 @@ type hooksReport struct {
 	File string `json:"file"`
 	hooks.Installed
 	Problem string `json:"problem,omitempty"` // the reason why install could not repair it
-	Error   string `json:"error,omitempty"`   // why the file cannot be read; then nothing is known of the events
+	// why the file cannot be read; then nothing is known of the events
+	Error string `json:"error,omitempty"`
 }
 
 // hooksStatus only reads. Without a hook binary no command can be the right one, and the status

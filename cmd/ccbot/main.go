@@ -35,7 +35,8 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return exit.OK
 	}
 	fmt.Fprintln(stderr, "ccbot:", terminal.Text(terminal.Plain(err)))
-	if len(args) == 0 && errors.Is(err, config.ErrUnconfigured) { // a person who has just installed it
+	// a person who has just installed it
+	if len(args) == 0 && errors.Is(err, config.ErrUnconfigured) {
 		fmt.Fprintln(stderr)
 		root.SetOut(stderr)
 		_ = root.Help()
@@ -67,7 +68,8 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 			}
 		},
 	}
-	root.Flags().BoolP("version", "v", false, "version for ccbot") // cobra's own would print a template
+	// cobra's own would print a template
+	root.Flags().BoolP("version", "v", false, "version for ccbot")
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(flagError(err)) })
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -90,7 +92,8 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	c.completeNames(root)
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
-	help.Args = func(_ *cobra.Command, args []string) error { // cobra would show the general help for an unknown verb
+	// cobra would show the general help for an unknown verb
+	help.Args = func(_ *cobra.Command, args []string) error {
 		about, rest, err := root.Find(args)
 		return cmp.Or(err, noArgs(about, rest))
 	}

@@ -69,7 +69,7 @@ func (c *call) restore(ctx context.Context, name string) error {
 			return fmt.Errorf("%q is not a backup, or is the beginning of several; there are:\n%s%s", name, backupLines(list), purgedLines(purged))
 		}
 		return restorePurged(settings, left, c.stdout)
-	case wanted.Records == 0 && wanted.Broken == nil: // such a backup is never what a person wants: all sessions would be gone
+	case wanted.Records == 0 && wanted.Broken == nil: // all sessions would be gone
 		return fmt.Errorf("backup %s has no record in it; nothing was changed. There are:\n%s%s", wanted.Name, backupLines(list), purgedLines(purged))
 	}
 	done, err := backups.Restore(ctx, wanted.Name)

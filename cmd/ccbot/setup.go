@@ -74,7 +74,8 @@ func terminalOf(cmd *cobra.Command, out io.Writer) setup.Terminal {
 // runSetup asks and writes, offers the service, and prints what doctor finds wrong.
 func runSetup(cmd *cobra.Command, c *call, f setup.Flags) error {
 	f.Input = cmd.InOrStdin()
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT) // ^\ would leave the terminal without echo
+	// ^\ would leave the terminal without echo
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT)
 	defer stop()
 	at := terminalOf(cmd, c.stdout)
 	service := func(ctx context.Context) error {

@@ -60,7 +60,8 @@ func newOperator(t *testing.T) *operator {
 	require.NoError(t, os.Mkdir(filepath.Join(home, "work"), 0o700))
 	require.NoError(t, os.Link(me, d.ccbot))
 	require.NoError(t, os.WriteFile(d.ccbot+"-hook", []byte("#!/bin/sh\n"), 0o700))
-	for _, manager := range []string{"systemctl", "launchctl", "loginctl"} { // this machine's own is left alone
+	// this machine's own is left alone
+	for _, manager := range []string{"systemctl", "launchctl", "loginctl"} {
 		require.NoError(t, os.WriteFile(filepath.Join(home, "bin", manager), []byte("#!/bin/sh\nexit 1\n"), 0o700))
 	}
 	d.in, d.tty, err = pty.Open()
@@ -68,7 +69,8 @@ func newOperator(t *testing.T) *operator {
 	done := make(chan struct{})
 	go func() { defer close(done); d.listen() }()
 	t.Cleanup(func() {
-		if d.cmd != nil && d.cmd.ProcessState == nil { // a program that still has the terminal would keep it open
+		// a program that still has the terminal would keep it open
+		if d.cmd != nil && d.cmd.ProcessState == nil {
 			_ = d.cmd.Process.Kill()
 			_ = d.cmd.Wait()
 		}

@@ -71,7 +71,8 @@ func botWarnings(ctx context.Context, d desk.Desk) []string {
 // recorded.
 func see(l *show.Session, r session.Record, look port.Look) {
 	known := lifecycle.Noted(r).At(time.Now())
-	more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works()) // the recorded phase is more exact: only the bot can see it
+	// the recorded phase is more exact: only the bot can see it
+	more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works())
 	if look.Now.Phase != phase.Unknown && look.Now.Phase != known.Phase && !more {
 		l.Does(look.Now)
 		l.PhaseAt = time.Time{}

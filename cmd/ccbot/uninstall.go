@@ -41,7 +41,8 @@ and continues when it is run again. It needs a terminal.`,
 }
 
 func runUninstall(cmd *cobra.Command, c *call, root *cobra.Command) (err error) {
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT) // ^\ would leave the terminal without echo
+	// ^\ would leave the terminal without echo
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT)
 	defer stop()
 	u, err := uninstaller(ctx, c, root)
 	if err != nil {

@@ -17,7 +17,8 @@ evidence, oldest first. It is read-only. Times are this machine's, with --json U
 				return err
 			}
 			fate := show.FateOf(d.Store.List(), r)
-			if _, sources, err := d.Look(cmd.Context()); err == nil { // otherwise the history alone is shown
+			// otherwise the history alone is shown
+			if _, sources, err := d.Look(cmd.Context()); err == nil {
 				ignored, _ := sources.Ignored(cmd.Context(), r.ClaudeSessionID)
 				fate.Ignore(ignored)
 			}

@@ -81,7 +81,8 @@ func (s *Style) apply(params ansi.Params) {
 	for i := 0; i < len(params); i++ {
 		n := params[i].Param(0)
 		switch {
-		case n == 4 && params[i].HasMore() && i+1 < len(params): // "4:3" is a kind of underline, "4:0" none
+		// "4:3" is a kind of underline, "4:0" none
+		case n == 4 && params[i].HasMore() && i+1 < len(params):
 			s.Underline = params[i+1].Param(0) != 0
 		case n == 38 || n == 48 || n == 58:
 			var c color.Color

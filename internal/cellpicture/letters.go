@@ -44,7 +44,8 @@ const (
 
 // letters are the glyphs of one picture.
 type letters struct {
-	regular, bold, others map[rune]systemfont.Glyph // of the built-in fonts, and of the fonts of the machine
+	// of the built-in fonts, and of the fonts of the machine
+	regular, bold, others map[rune]systemfont.Glyph
 }
 
 // read reads the glyphs of all characters that are not drawn by hand.

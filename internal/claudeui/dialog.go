@@ -84,7 +84,8 @@ func findDialog(lines []line) *Dialog {
 	}
 	list.row -= top
 	d := newDialog(rows, list)
-	_, forged := topEdge(lines, top) // an agent can write an edge into a question: its text begins in the first column
+	// an agent can write an edge into a question: its text begins in the first column
+	_, forged := topEdge(lines, top)
 	cut := slices.ContainsFunc(rows, func(l line) bool { return hidesRows(l, len(rows[0])) || IsSpinner(l.String()) })
 	d.Whole = sure && edged && !forged && list.first <= 1 && !cut
 	return d

@@ -11,15 +11,19 @@ import (
 type Screen struct {
 	Box    Box     // the prompt box
 	Dialog *Dialog // something open that takes keys instead of the box; nil when none is recognised
-	Busy   bool    // a turn is running: "esc to interrupt" in the footer, or a spinner line above the box
-	Shell  *Shell  // a command of bash mode that runs; nil when none is recognised
-	Retry  *Retry  // a request that has failed, and is made again; nil when none is recognised
-	Flat   bool    // the layout of screen reader mode
-	Text   string  // the whole capture as plain text, trailing spaces and trailing blank lines cut
+	// a turn is running: "esc to interrupt" in the footer, or a spinner line above the box
+	Busy  bool
+	Shell *Shell // a command of bash mode that runs; nil when none is recognised
+	Retry *Retry // a request that has failed, and is made again; nil when none is recognised
+	Flat  bool   // the layout of screen reader mode
+	Text  string // the whole capture as plain text, trailing spaces and trailing blank lines cut
 
-	Continues bool // Claude Code continues by itself when a limit of the account ends: Esc cancels that
+	// Claude Code continues by itself when a limit of the account ends: Esc cancels that
+	Continues bool
 
-	Mode string // permission mode that the footer names, in Claude Code's words; "" when it names none that is known
+	// permission mode that the footer names, in Claude Code's words; "" when it names none that is
+	// known
+	Mode string
 
 	// Editor is the vim mode that the footer names: "INSERT", "VISUAL", "VISUAL LINE" and others.
 	// It is empty in vim's normal mode, which has no name there, and without vim.
@@ -46,10 +50,12 @@ type Dialog struct {
 	Lines    []string // everything it shows, options and key hints included, without rules
 	Options  []string // labels as shown, first line of each, without numbers
 	Selected int      // index into Options; -1 without options
-	Whole    bool     // its upper edge is on the screen, and none of its rows says that others are hidden
-	Keys     []string // of a dialog in which the answer is typed, the text of each of Options; otherwise none
-	Typed    string   // the answer that was typed there, before its Enter
-	head     int      // number of Lines above the first option; all without options
+	// its upper edge is on the screen, and none of its rows says that others are hidden
+	Whole bool
+	// of a dialog in which the answer is typed, the text of each of Options; otherwise none
+	Keys  []string
+	Typed string // the answer that was typed there, before its Enter
+	head  int    // number of Lines above the first option; all without options
 }
 
 // IsQuestion reports whether Claude asks a question, and no permission: Claude Code begins such a

@@ -34,7 +34,8 @@ func TestP10_TooManyAreTold(t *testing.T) {
 		return last
 	}
 	code := func(verb string) string {
-		body := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`) // it may not be read to its end
+		// it may not be read to its end
+		body := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
 		_, err := Do(t.Context(), s.path, hookwire.Call{Verb: verb, Body: body})
 		if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
 			return refusal.Code

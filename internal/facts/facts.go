@@ -21,8 +21,9 @@ type File[T any] struct {
 	name   string
 	log    *slog.Logger
 
-	Writing sync.Mutex // held during disk writes; taken before mu. A test that holds it has a slow disk
-	unsaved bool       // the last write has failed; Writing guards it
+	// held during disk writes; taken before mu. A test that holds it has a slow disk
+	Writing sync.Mutex
+	unsaved bool // the last write has failed; Writing guards it
 	mu      sync.Mutex
 	all     map[string]T
 }

@@ -257,5 +257,6 @@ type Changes struct {
 	Files      int `json:"files"`
 	Insertions int `json:"inserted_lines"`
 	Deletions  int `json:"deleted_lines"`
-	Untracked  int `json:"untracked"` // new files, and folders with nothing else in them, which the others do not count
+	// new files, and folders with nothing else in them, which the others do not count
+	Untracked int `json:"untracked"`
 }

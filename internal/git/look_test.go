@@ -292,7 +292,8 @@ func TestLookChangesNothing(t *testing.T) {
 	r := newRepo(t)
 	r.commit("a")
 	later := time.Now().Add(time.Hour)
-	require.NoError(t, os.Chtimes(filepath.Join(r.dir, "a"), later, later)) // git status would refresh its index
+	// git status would refresh its index
+	require.NoError(t, os.Chtimes(filepath.Join(r.dir, "a"), later, later))
 	index := filepath.Join(r.dir, ".git", "index")
 	before, err := os.ReadFile(index)
 	require.NoError(t, err)

@@ -78,7 +78,8 @@ var ErrNoMoment = errors.New("git: the moment is not known")
 
 // Change is a file that has changed.
 type Change struct {
-	Path    string // with slashes, from the tree's root; a repository that is not tracked has a slash at its end
+	// with slashes, from the tree's root; a repository that is not tracked has a slash at its end
+	Path    string
 	From    string // its earlier path, if it was renamed
 	Status  Status
 	Added   int // lines
@@ -173,7 +174,8 @@ func (t *Tree) inFolder(ctx context.Context, m Moment, tree string, untracked []
 
 // judged returns a change without its figures if the content may not be shown or is too large.
 func (t *Tree) judged(c Change) Change {
-	if c.Status == Deleted || c.module || t.taken.copied[c.Path] { // a submodule has only a commit id to show
+	// a submodule has only a commit id to show
+	if c.Status == Deleted || c.module || t.taken.copied[c.Path] {
 		return c
 	}
 	bare := Change{Path: c.Path, From: c.From, Status: c.Status}
@@ -181,7 +183,8 @@ func (t *Tree) judged(c Change) Change {
 	case why == tooLarge:
 		bare.TooLarge = true
 		return bare
-	case why != 0, t.taken.folders[c.Path], !t.mayShow(c.Path): // a file may have replaced the folder since
+	// a file may have replaced the folder since
+	case why != 0, t.taken.folders[c.Path], !t.mayShow(c.Path):
 		bare.Withheld = true
 		return bare
 	}
@@ -229,7 +232,8 @@ func (t *Tree) isNew(m Moment, path string) bool {
 		return true
 	}
 	p, _, there := t.print(path)
-	return !there || p.Time >= m.At.UnixNano() // an older file may be one that the moment does not name
+	// an older file may be one that the moment does not name
+	return !there || p.Time >= m.At.UnixNano()
 }
 
 // comparing is git's command that compares the copy of the index with a tree, without the programs

@@ -59,7 +59,8 @@ func (t *Tree) take(ctx context.Context, g caller, room bounds) (is taken, err e
 		rel, inside := t.within(path)
 		p, mode, there := t.print(path)
 		switch {
-		case there && mode.IsDir() && !t.behindLink(path): // a submodule; of another folder git takes the path out
+		// a submodule; of another folder git takes the path out
+		case there && mode.IsDir() && !t.behindLink(path):
 			folders, is.folders[path] = append(folders, path), true
 		case !there, t.behindLink(path), !mode.IsRegular() && mode.Type() != fs.ModeSymlink:
 			gone = append(gone, path)

@@ -90,7 +90,8 @@ func (g *caller) addAt(ctx context.Context, path, commit string) (*Worktree, err
 		return nil, err
 	}
 	name := branchOf(path)
-	used, err := g.run(ctx, "for-each-ref", "--count=1", "refs/heads/"+name) // and what begins with that and a slash
+	// and what begins with that and a slash
+	used, err := g.run(ctx, "for-each-ref", "--count=1", "refs/heads/"+name)
 	if err != nil || len(used) > 0 {
 		return nil, errors.Join(err, os.Remove(path))
 	}
@@ -387,7 +388,8 @@ func (e ErrWork) Error() string { return "git: the work tree has work in it: " +
 // itself checks again for uncommitted changes, and the branch is removed only if it is unchanged
 // and no other work tree uses it.
 func (w *Worktree) Remove(ctx context.Context, env []string) error {
-	g, err := open(ctx, w.Dir, env) // git looks there for changes, with what is configured for that work tree
+	// git looks there for changes, with what is configured for that work tree
+	g, err := open(ctx, w.Dir, env)
 	switch {
 	case err != nil:
 		return err

@@ -106,7 +106,8 @@ func TestFailedWorktreeLeavesNothing(t *testing.T) {
 	refused := assert.AnError
 	_, err := AddWorktree(t.Context(), r.dir, r.env, func(string) error { return refused })
 	require.ErrorIs(t, err, refused)
-	full := filepath.Join(r.dir, ".git", "worktrees") // a file in its place: git fails in the middle
+	// a file in its place: git fails in the middle
+	full := filepath.Join(r.dir, ".git", "worktrees")
 	require.NoError(t, os.WriteFile(full, nil, 0o600))
 	_, err = AddWorktree(t.Context(), r.dir, r.env, anywhere)
 	require.Error(t, err)

@@ -35,7 +35,8 @@ func TestP9_WordsKeepTheirPlaces(t *testing.T) {
 			}
 			require.Empty(t, strings.Trim(part, "אבب١"), "%+q", s)
 			for _, r := range part {
-				b.WriteString("\u202e" + string(r)) // one sign for each letter, so that the order counts
+				// one sign for each letter, so that the order counts
+				b.WriteString("\u202e" + string(r))
 			}
 		}
 		return b.String()

@@ -8,7 +8,8 @@ import (
 // Figures are the measurements of a running ccbot. An unknown figure is zero.
 type Figures struct {
 	Version string
-	Program string        // the path of the program that runs, with " (deleted)" if its file was replaced
+	// the path of the program that runs, with " (deleted)" if its file was replaced
+	Program string
 	Up      time.Duration // of ccbot
 
 	Sessions map[string]int // by state
@@ -23,12 +24,14 @@ type Figures struct {
 	Hook Hook
 	Disk Disk
 
-	Refused       map[string]int // updates that were refused, by kind, since the start
-	RefusedGroups []int64        // groups that are not allowed, in which an allowed person has written; at most ten
+	Refused map[string]int // updates that were refused, by kind, since the start
+	// groups that are not allowed, in which an allowed person has written; at most ten
+	RefusedGroups []int64
 
 	Unpinned int // chats in which the bot may not pin the line of open questions
 
-	Watch string // the limit that keeps ccbot from watching files: "instances", "watches" or "other"
+	// the limit that keeps ccbot from watching files: "instances", "watches" or "other"
+	Watch string
 
 	Keys Keys
 

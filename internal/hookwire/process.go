@@ -68,7 +68,8 @@ func claudeAbove(chain []parent, claimed int) (parent, error) {
 		}
 	}
 	for _, p := range chain {
-		if slices.Contains(shells, strings.TrimPrefix(p.Comm, "-")) { // a login shell's name starts with a dash
+		// a login shell's name starts with a dash
+		if slices.Contains(shells, strings.TrimPrefix(p.Comm, "-")) {
 			continue
 		}
 		if p.PID <= 1 || slices.Contains(tops, p.Comm) || strings.HasPrefix(p.Comm, "tmux") {

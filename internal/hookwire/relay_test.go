@@ -202,7 +202,8 @@ func TestP10_RelaySurvivesARestart(t *testing.T) {
 	b := listen(t, dir)
 	done := relayed(t.Context(), dir, living(t))
 	conn, first := b.next()
-	b.say(conn, `{"v":1,"body":{"decision":{"behavior":"allow"}}}`) // killed before the line was whole
+	// killed before the line was whole
+	b.say(conn, `{"v":1,"body":{"decision":{"behavior":"allow"}}}`)
 	conn, second := b.next()
 	require.NoError(t, conn.Close())
 	require.NoError(t, b.l.Close())

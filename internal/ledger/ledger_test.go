@@ -258,7 +258,8 @@ func TestReadCountsUnreadFiles(t *testing.T) {
 	two := filepath.Join(d.projects, "-a", "two.jsonl")
 	d.put(filepath.Join("-a", "two.jsonl"), says("m3", noon, 100), noon.Add(time.Hour))
 	for range 2 {
-		_, left, err = d.Read(hookedContext{t.Context(), func() error { // it has become a folder since the ledger found it
+		// it has become a folder since the ledger found it
+		_, left, err = d.Read(hookedContext{t.Context(), func() error {
 			return errors.Join(os.RemoveAll(two), os.Mkdir(two, 0o700))
 		}})
 		require.NoError(t, err)

@@ -12,7 +12,8 @@ import (
 
 // Sentinels of Open and Read. A missing file is fs.ErrNotExist.
 var (
-	ErrForeign = errors.New("not a regular file of this user") // a link, pipe, folder, or another user's
+	// a link, pipe, folder, or another user's
+	ErrForeign = errors.New("not a regular file of this user")
 	ErrTooBig  = errors.New("larger than allowed")
 )
 

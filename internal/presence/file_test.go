@@ -171,7 +171,8 @@ func TestRead_duringRewriteInPlace(t *testing.T) {
 	whole := 0
 	for range 300 {
 		f, err := dir.Read(ctx, 4711)
-		if err != nil { // this writer never rests, so giving up is right now and then; a wrong answer never is
+		// this writer never rests, so giving up is right now and then; a wrong answer never is
+		if err != nil {
 			require.ErrorIs(t, err, ErrTorn)
 			continue
 		}

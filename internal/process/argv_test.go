@@ -225,7 +225,8 @@ func TestIsAgent_executable(t *testing.T) {
 
 func FuzzP2_SessionArg(f *testing.F) {
 	for _, line := range commandLines {
-		if seed := strings.Join(line.args, "\x00"); len(seed) < 1000 { // a long one is all that would be tried
+		// a long one is all that would be tried
+		if seed := strings.Join(line.args, "\x00"); len(seed) < 1000 {
 			f.Add(seed)
 		}
 	}

@@ -62,7 +62,8 @@ func TestDigestsReadProgramOnce(t *testing.T) {
 			}
 			require.Equal(t, 1, *reads)
 			changed := changeTime(t, path)
-			for tc.change(t, path); tc.reads > 1 && changeTime(t, path).Equal(changed); { // the kernel's time is coarse
+			// the kernel's time is coarse
+			for tc.change(t, path); tc.reads > 1 && changeTime(t, path).Equal(changed); {
 				tc.change(t, path)
 			}
 			for range 3 {

@@ -25,7 +25,8 @@ func TestP2_End_signalsOnlyTheProven(t *testing.T) {
 			k.add(Process{Identity: identity(pid), PPID: rapid.SampledFrom([]int{0, 1, 30, 40, 50, 60}).Draw(t, "ppid"),
 				UID: rapid.SampledFrom([]int{0, fakeUser}).Draw(t, "uid"), State: rapid.SampledFrom([]byte("SRZ")).Draw(t, "state")})
 		}
-		if rapid.Bool().Draw(t, "adopted") { // an ancestor of another shape: 40 hangs below one of the random ones
+		// an ancestor of another shape: 40 hangs below one of the random ones
+		if rapid.Bool().Draw(t, "adopted") {
 			p := k.table[40]
 			p.PPID = rapid.SampledFrom(others).Draw(t, "above")
 			k.add(p)

@@ -43,7 +43,8 @@ func alwaysGuards(self Identity) []Guard {
 			me, ok := s.Find(self.PID)
 			return !ok || me.Identity != self || me.UID != p.UID
 		}},
-		{GuardTmux, "it is a tmux server or client", func(p Process, _ Snapshot) bool { // tmux sets these names
+		// tmux sets these names
+		{GuardTmux, "it is a tmux server or client", func(p Process, _ Snapshot) bool {
 			return p.Comm == "tmux" || strings.HasPrefix(p.Comm, "tmux:") || program(p.Args) == "tmux"
 		}},
 	}

@@ -55,7 +55,8 @@ func TestP6_hiddenIsNotGone_AsRoot(t *testing.T) {
 				"end of it: spared unreadable, error true",
 				"root's process in a scan: " + test.root,
 				"ours, older: alive",
-				"end of it: spared unreadable, error true", // our parent is hidden, and this one could be above it
+				// our parent is hidden, and this one could be above it
+				"end of it: spared unreadable, error true",
 				"ours: alive",
 				"end of it: term",
 				"one that ended: gone",
@@ -108,7 +109,8 @@ func lookThroughHidepid() {
 	fmt.Println("root's process in a scan:", shown(s, id.PID))
 
 	look("ours, older", older)
-	for m, err := table.Moment(); m.Tick <= table.Self().Start; m, err = table.Moment() { // avoids a start in our tick
+	// avoids a start in our tick
+	for m, err := table.Moment(); m.Tick <= table.Self().Start; m, err = table.Moment() {
 		must(err)
 	}
 	ours := exec.Command("sleep", "60")

@@ -23,7 +23,8 @@ func TestP6_StartOfAnotherClockIsUnknown(t *testing.T) {
 		table, err := k.tableOf()
 		require.NoError(t, err)
 		k.clock = 5000
-		for _, start := range []uint64{identity(60).Start, 100_060} { // by chance the same number, or another one
+		// by chance the same number, or another one
+		for _, start := range []uint64{identity(60).Start, 100_060} {
 			id := Identity{PID: 60, Start: start, Boot: boots[1]}
 			assert.Equal(t, Unknown, table.Liveness(id))
 			require.Error(t, table.Wait(t.Context(), id))

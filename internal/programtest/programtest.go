@@ -22,7 +22,8 @@ var list string
 type Program struct {
 	Names   []string // the usual name first; each of them will do
 	Package string   // of Debian; "-" for a program that Debian does not have, or not new enough
-	Users   []string // the folders whose tests look it up, and files; empty for a program of each Debian system
+	// the folders whose tests look it up, and files; empty for a program of each Debian system
+	Users []string
 }
 
 // Programs returns the rows of programs.txt.

@@ -130,7 +130,8 @@ func TestFolder_failedPutKeepsOldItem(t *testing.T) {
 	for _, fsync := range []bool{false, true} {
 		f := newFolder(t)
 		f.Fsync = fsync
-		require.NoError(t, os.MkdirAll(filepath.Join(f.Path, "item", "full"), 0o700)) // a rename over it fails
+		// a rename over it fails
+		require.NoError(t, os.MkdirAll(filepath.Join(f.Path, "item", "full"), 0o700))
 		require.Error(t, f.Put("item", []byte("x")))
 		entries, err := os.ReadDir(f.Path)
 		require.NoError(t, err)

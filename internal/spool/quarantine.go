@@ -86,7 +86,9 @@ func reserve(path, reason string) (string, error) {
 			return "", err
 		}
 		file, err := disk.OpenFile(target+ReasonSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err == nil { // on a full disk it stays empty: that is no reason to leave the item where it blocks the queue
+		// on a full disk it stays empty: that is no reason to leave the item where it blocks the
+		// queue
+		if err == nil {
 			_, _ = file.WriteString(reason + "\n")
 			_ = file.Close()
 		}

@@ -53,11 +53,12 @@ const (
 
 // note is a row of the file of notes.
 type note struct {
-	Boot   string `json:"boot"` // of the kernel
-	Path   string `json:"path"`
-	Deaths int    `json:"deaths,omitempty"` // runs in a row, before this one, that ended while they read the file
-	Use    use    `json:"use,omitempty"`    // in this run
-	Told   bool   `json:"told,omitempty"`   // the chat knows that the file is left unread
+	Boot string `json:"boot"` // of the kernel
+	Path string `json:"path"`
+	// runs in a row, before this one, that ended while they read the file
+	Deaths int  `json:"deaths,omitempty"`
+	Use    use  `json:"use,omitempty"`  // in this run
+	Told   bool `json:"told,omitempty"` // the chat knows that the file is left unread
 
 	reads int // under way
 }

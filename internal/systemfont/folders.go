@@ -25,7 +25,8 @@ var errUnsafe = errors.New("not a file or folder that only root can write")
 // Folders are the folders in which fonts are installed. The zero value has no fonts. It may be used
 // by several goroutines.
 type Folders struct {
-	root  string   // the folder that the paths begin at; every folder below it is checked, and itself
+	// the folder that the paths begin at; every folder below it is checked, and itself
+	root  string
 	paths []string // absolute, below root
 	owner uint32   // of all files and folders
 
@@ -35,7 +36,8 @@ type Folders struct {
 // System returns the folders in which Linux and macOS install fonts for all users.
 func System() *Folders {
 	return In("/usr/share/fonts", "/usr/local/share/fonts",
-		"/usr/share/fonts-droid-fallback", // of Debian's package of this name: its Korean characters
+		// of Debian's package of this name: its Korean characters
+		"/usr/share/fonts-droid-fallback",
 		"/System/Library/Fonts", "/Library/Fonts")
 }
 

@@ -97,7 +97,8 @@ type directory struct {
 	size   int64 // of the file
 	flavor uint32
 	tables map[string]section
-	added  []byte // tables that replace tables of the file; they are addressed as if they followed the file
+	// tables that replace tables of the file; they are addressed as if they followed the file
+	added []byte
 }
 
 type section struct{ offset, length uint32 }
@@ -312,7 +313,8 @@ func scaled(segments []opentype.Segment, em float32) ([]opentype.Segment, bool) 
 		for j := range segments[i].Args {
 			p := &segments[i].Args[j]
 			p.X, p.Y = p.X/em, -p.Y/em
-			if !(p.X > -maxReach && p.X < maxReach && p.Y > -maxReach && p.Y < maxReach) { // NaN as well
+			// NaN as well
+			if !(p.X > -maxReach && p.X < maxReach && p.Y > -maxReach && p.Y < maxReach) {
 				return nil, false
 			}
 		}

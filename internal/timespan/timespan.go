@@ -34,7 +34,8 @@ func Parse(text string) (d time.Duration, err error) {
 	for _, part := range spanPart.FindAllStringSubmatch(text, -1) {
 		n, err := strconv.ParseInt(part[1], 10, 32)
 		unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[part[2]]
-		if err != nil || n > int64((math.MaxInt64-d)/unit) { // an overflow could become any span, also a short one
+		// an overflow could become any span, also a short one
+		if err != nil || n > int64((math.MaxInt64-d)/unit) {
 			return 0, fmt.Errorf("%q is too long", text)
 		}
 		d += time.Duration(n) * unit

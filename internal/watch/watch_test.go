@@ -34,7 +34,8 @@ func write(t *testing.T, path string) {
 // waitFor waits until w reports the name want, or the whole folder if want is empty.
 func waitFor(t *testing.T, w *watch.Watch, want string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // only a broken watcher meets it
+	// only a broken watcher meets it
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for {
 		names, err := w.Wait(ctx)
@@ -48,7 +49,8 @@ func waitFor(t *testing.T, w *watch.Watch, want string) {
 // waitForNames waits until w reports a change in dir by name, after any report of the whole folder.
 func waitForNames(t *testing.T, w *watch.Watch, dir string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // only a broken watcher meets it
+	// only a broken watcher meets it
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for n := 0; ; n++ {
 		write(t, filepath.Join(dir, "n"+strconv.Itoa(n)))

@@ -31,9 +31,10 @@ type Problem string
 
 // The problems. The zero value means that there is no problem.
 const (
-	NoInstance  Problem = "instances" // no instance or descriptor is free (fs.inotify.max_user_instances)
-	NoWatch     Problem = "watches"   // no inotify watch: fs.inotify.max_user_watches
-	Unwatchable Problem = "other"     // a folder that may not be read, for example
+	// no instance or descriptor is free (fs.inotify.max_user_instances)
+	NoInstance  Problem = "instances"
+	NoWatch     Problem = "watches" // no inotify watch: fs.inotify.max_user_watches
+	Unwatchable Problem = "other"   // a folder that may not be read, for example
 )
 
 // Watcher owns one inotify instance and its watches. Before Run, each Watch wakes its waiter once.

@@ -179,7 +179,8 @@ func TestFolderRemovedBeforeParentIsWatched(t *testing.T) {
 	watcher, _ := unread(t)
 	w := watcher.Watch(dir, anything)
 	assert.Nil(t, woken(t, w))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)) // keeps fsnotify from reading on
+	// keeps fsnotify from reading on
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600))
 	require.NoError(t, os.RemoveAll(dir))
 	watcher.Watch(filepath.Join(parent, "missing"), anything)
 	assert.Nil(t, woken(t, w))
@@ -193,7 +194,8 @@ func TestBindMountedFolderIsRetried(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	watcher, _ := unread(t)
 	first := watcher.Watch(dir, anything)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)) // keeps fsnotify from reading on
+	// keeps fsnotify from reading on
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600))
 	require.NoError(t, os.Rename(dir, other))
 	second := watcher.Watch(other, anything)
 	assert.NotEmpty(t, watcher.problem)

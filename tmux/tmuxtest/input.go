@@ -37,7 +37,8 @@ func (f *Fake) Press(ctx context.Context, g tmux.Guard, k tmux.Key) error {
 		if !k.Valid() {
 			return fmt.Errorf("tmux send-keys: key %q", k)
 		}
-		return f.input(g, Input{Key: string(k)}, cmp.Or(keyBytes[string(k)], string(k))) // or a digit
+		// or a digit
+		return f.input(g, Input{Key: string(k)}, cmp.Or(keyBytes[string(k)], string(k)))
 	})
 }
 

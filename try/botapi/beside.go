@@ -52,7 +52,8 @@ func (s *Server) tellLocked(kind string, m *Message) {
 	if c := s.chats[m.Chat.ID]; c.IsForum && m.Thread != 0 && m.ReplyTo == nil && m.TopicCreated == nil {
 		sent = &Message{}
 		*sent = m.copy()
-		sent.ReplyTo = s.quoteLocked(c.ID, m.Thread) // in a forum a message answers what has opened its topic
+		// in a forum a message answers what has opened its topic
+		sent.ReplyTo = s.quoteLocked(c.ID, m.Thread)
 	}
 	for _, one := range s.inChatLocked(m.Chat.ID) {
 		if one.seesLocked(m) {

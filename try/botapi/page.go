@@ -48,7 +48,8 @@ func (s *Server) pageHandler() http.Handler {
 		harden(w.Header())
 		switch {
 		case !ownHost(r):
-			http.Error(w, "wrong host", http.StatusForbidden) // DNS rebinding: a foreign name that points here
+			// DNS rebinding: a foreign name that points here
+			http.Error(w, "wrong host", http.StatusForbidden)
 		case s.takesKey(w, r):
 		case !s.hasCookie(r):
 			http.Error(w, "Open the link that the terminal shows.", http.StatusForbidden)

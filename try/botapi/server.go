@@ -58,10 +58,12 @@ type Options struct {
 
 // Server is one bot's Telegram. Its methods may be called from any goroutine.
 type Server struct {
-	opt  Options
-	bot  User
-	key  string
-	auth string // value of the page's cookie; never the key, so that a printed link and a stored cookie are two secrets
+	opt Options
+	bot User
+	key string
+	// value of the page's cookie; never the key, so that a printed link and a stored cookie are two
+	// secrets
+	auth string
 
 	closed    chan struct{}
 	closeOnce sync.Once

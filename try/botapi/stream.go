@@ -7,7 +7,8 @@ import (
 
 // event is one line of the page's stream. The first one is always "state".
 type event struct {
-	Type     string       `json:"type"` // state, message, delete, action, answer, commands, topics, bot
+	// state, message, delete, action, answer, commands, topics, bot
+	Type     string       `json:"type"`
 	State    *pageState   `json:"state,omitempty"`
 	Message  *messageView `json:"message,omitempty"`
 	ID       int          `json:"id,omitempty"`
@@ -34,7 +35,8 @@ type pageState struct {
 type stream struct {
 	chat   int64
 	events chan []byte
-	full   chan struct{} // closed when the page reads too slowly; it connects again and gets the whole state
+	// closed when the page reads too slowly; it connects again and gets the whole state
+	full chan struct{}
 }
 
 // publishLocked sends an event to the open pages of a chat, also to the pages of other bots there.
@@ -114,7 +116,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if !write(state) {
 		return
 	}
-	alive := time.NewTicker(20 * time.Second) // a proxy or a sleeping laptop must notice a dead stream
+	// a proxy or a sleeping laptop must notice a dead stream
+	alive := time.NewTicker(20 * time.Second)
 	defer alive.Stop()
 	for {
 		select {

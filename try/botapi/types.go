@@ -254,12 +254,13 @@ type FaultKind string
 
 // The faults. Only FaultResetAfter and FaultTruncated apply the call before they spoil the answer.
 const (
-	FaultTooMany      FaultKind = "429"             // too many requests, RetryAfter seconds
-	FaultInternal     FaultKind = "500"             // Telegram's JSON with 500
-	FaultHTML502      FaultKind = "html502"         // a proxy's page instead of JSON
-	FaultResetBefore  FaultKind = "reset_before"    // connection cut, nothing applied
-	FaultResetAfter   FaultKind = "reset_after"     // applied, then the connection is cut
-	FaultHang         FaultKind = "hang"            // no answer until the client gives up, or the connection is cut after Hold; nothing applied
+	FaultTooMany     FaultKind = "429"          // too many requests, RetryAfter seconds
+	FaultInternal    FaultKind = "500"          // Telegram's JSON with 500
+	FaultHTML502     FaultKind = "html502"      // a proxy's page instead of JSON
+	FaultResetBefore FaultKind = "reset_before" // connection cut, nothing applied
+	FaultResetAfter  FaultKind = "reset_after"  // applied, then the connection is cut
+	// no answer until the client gives up, or the connection is cut after Hold; nothing applied
+	FaultHang         FaultKind = "hang"
 	FaultTruncated    FaultKind = "truncated"       // applied, half of the body arrives
 	FaultConflict     FaultKind = "conflict409"     // another poller
 	FaultUnauthorized FaultKind = "unauthorized401" // the token was revoked

@@ -8,8 +8,9 @@ import (
 
 // rule is a permission rule as hooks and settings name it.
 type rule struct {
-	Tool    string `json:"toolName"`
-	Content string `json:"ruleContent"` // of Bash: a command, or its beginning and " *" or ":*"; "" for every call
+	Tool string `json:"toolName"`
+	// of Bash: a command, or its beginning and " *" or ":*"; "" for every call
+	Content string `json:"ruleContent"`
 }
 
 // update is a change of permissions in a hook's answer. Added directories change nothing here, as

@@ -100,7 +100,8 @@ func TestTranscriptOfPermission(t *testing.T) {
 			w.Submit(tt.prompt)
 			if tt.keys != nil {
 				w.WaitFor("notes.md?", "❯ 1. Yes", "3. No")
-				require.Eventually(t, func() bool { // a No ends the hook, which may not have noted its payload yet
+				// a No ends the hook, which may not have noted its payload yet
+				require.Eventually(t, func() bool {
 					names, _ := s.events()
 					return strings.HasPrefix(names[len(names)-1], "PermissionRequest")
 				}, agenttest.Timeout, 10*time.Millisecond)

@@ -78,7 +78,8 @@ func prunePresence(config string) {
 	if procStart(os.Getpid()) == "" {
 		return
 	}
-	files, _ := filepath.Glob(filepath.Join(config, "sessions", "*.json")) // the pattern is well formed
+	// the pattern is well formed
+	files, _ := filepath.Glob(filepath.Join(config, "sessions", "*.json"))
 	for _, file := range files {
 		pid, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(file), ".json"))
 		if err != nil {

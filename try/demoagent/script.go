@@ -23,7 +23,8 @@ type Step struct {
 
 // Call is a tool call.
 type Call struct {
-	Name       string // Bash, Edit, Write, Read, Grep, TodoWrite, Agent, AskUserQuestion, ExitPlanMode
+	// Bash, Edit, Write, Read, Grep, TodoWrite, Agent, AskUserQuestion, ExitPlanMode
+	Name       string
 	Command    string // of Bash, what an Agent runs, and what Grep looks for
 	Path       string // of Edit, Write and Read
 	Questions  []Question

@@ -48,7 +48,8 @@ func newStage(t *testing.T) *stage {
 	s.settings("exit 0")
 	s.env = []string{"HOME=" + dir, "CLAUDE_CONFIG_DIR=" + s.config, "PATH=" + os.Getenv("PATH"),
 		"TERM=tmux-256color", "LANG=C.UTF-8", "DEMOAGENT_LOG=" + s.log,
-		"GORACE=atexit_sleep_ms=0"} // the race detector waits for a second at the end of each program
+		// the race detector waits for a second at the end of each program
+		"GORACE=atexit_sleep_ms=0"}
 	return s
 }
 

@@ -126,7 +126,8 @@ func (v view) header() []string {
 // activity is the queue and the spinner.
 func (v view) activity() []string {
 	interrupted := len(v.entries) > 0 && v.entries[len(v.entries)-1].kind == noteEntry
-	if !v.busy && v.background > 0 && v.dialog == nil && !interrupted { // nor does the real one say it then (2.1.328)
+	// nor does the real one say it then (2.1.328)
+	if !v.busy && v.background > 0 && v.dialog == nil && !interrupted {
 		return []string{grey + fmt.Sprintf("✻ Waiting for %d background agent to finish", v.background) + plain, ""}
 	}
 	if !v.busy || v.dialog != nil || v.shell != nil {

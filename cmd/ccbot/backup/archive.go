@@ -28,13 +28,15 @@ const version = 1
 
 // Manifest is the first entry of a backup.
 type Manifest struct {
-	Version  int       `json:"version"`
-	Program  string    `json:"ccbot"` // the version of the program
-	Host     string    `json:"host"`
-	At       time.Time `json:"at"`
-	Projects string    `json:"projects"`           // the folder of Claude Code's conversations there
-	LeftOut  []string  `json:"left_out,omitempty"` // settings that a backup cannot have
-	Bot      string    `json:"bot,omitempty"`      // the id of the bot, without which the chats are of no use
+	Version int       `json:"version"`
+	Program string    `json:"ccbot"` // the version of the program
+	Host    string    `json:"host"`
+	At      time.Time `json:"at"`
+	// the folder of Claude Code's conversations there
+	Projects string   `json:"projects"`
+	LeftOut  []string `json:"left_out,omitempty"` // settings that a backup cannot have
+	// the id of the bot, without which the chats are of no use
+	Bot string `json:"bot,omitempty"`
 }
 
 // kind distinguishes the entries of a backup.

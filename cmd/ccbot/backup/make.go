@@ -33,7 +33,8 @@ type Source struct {
 type Made struct {
 	Sessions, Open, Chats, Transcripts int
 	Unreadable                         []string // records and chats that were left out
-	Without                            int      // sessions whose conversation is not there, if they were wanted
+	// sessions whose conversation is not there, if they were wanted
+	Without int
 }
 
 // Make writes a backup into a new file that only this user can read, and checks it as a restore

@@ -71,7 +71,7 @@ func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err 
 	done = Restored{Manifest: c.Manifest, Sessions: c.count[records]}
 	folders := map[string]bool{to.Dir: true, to.chats().Path: true, filepath.Join(to.Dir, "backups"): true}
 	staged := spool.Folder{Path: filepath.Join(to.Dir, "backups", "."+to.Now.UTC().Format("2006-01-02T15-04-05.000Z")), Fsync: true}
-	defer func() { err = errors.Join(err, disk.RemoveAll(staged.Path)) }() // after a kill the next backup removes it
+	defer func() { err = errors.Join(err, disk.RemoveAll(staged.Path)) }() // or the next backup
 	if err := errors.Join(staged.Make(), to.chats().Make()); err != nil {
 		return done, err
 	}
@@ -97,12 +97,12 @@ func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err 
 			done.NoFolder = append(done.NoFolder, dir)
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(folders)) { // after a power cut there are no sessions without their conversations
+	for _, path := range slices.Sorted(maps.Keys(folders)) { // first, because of a power cut
 		if err := (spool.Folder{Path: path}).Sync(); err != nil {
 			return done, err
 		}
 	}
-	if err := disk.Remove(to.sessions()); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+	if err := disk.Remove(to.sessions()); err != nil && !errors.Is(err, fs.ErrNotExist) { // empty
 		return done, err
 	}
 	to.reached("sessions-removed")
@@ -186,7 +186,7 @@ func (t Target) transcript(e entry, content io.Reader, folders map[string]bool, 
 		return err
 	}
 	half := e.name + ".restore"
-	if err := root.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a restore that was killed
+	if err := root.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed restore
 		return err
 	}
 	out, err := root.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -80,7 +80,8 @@ type Config struct {
 	RootFolders []string
 	ClaudeSet   string            // ClaudeDir if the person has set it, else empty
 	Unknown     map[string]string // unknown names in the file, with the nearest setting
-	Agents      map[string]string // variables that agents get, in addition to PATH, HOME and CLAUDE_CONFIG_DIR
+	// variables that agents get, in addition to PATH, HOME and CLAUDE_CONFIG_DIR
+	Agents map[string]string
 }
 
 // ids is a comma list of Telegram ids.
@@ -91,7 +92,8 @@ func (l *ids) UnmarshalText(text []byte) error {
 	for i, word := range strings.FieldsFunc(string(text), func(r rune) bool { return r == ',' || r == ' ' }) {
 		id, err := strconv.ParseInt(word, 10, 64)
 		if err != nil || id == 0 {
-			return fmt.Errorf("entry %d is not a numeric id", i+1) // never the value: people paste tokens into the wrong line
+			// never the value: people paste tokens into the wrong line
+			return fmt.Errorf("entry %d is not a numeric id", i+1)
 		}
 		*l = append(*l, id)
 	}
@@ -145,7 +147,8 @@ var ErrNoHome = exit.Usage(errors.New("HOME is not set: set it to the home folde
 // load reads the settings. The checks find what is missing or malformed, and resolve paths.
 func load(environ []string, checks ...func(*Config) error) (c Config, err error) {
 	vars := env.ToMap(environ)
-	delete(vars, "") // "=x" is allowed in an environment; env would give its value to each field without a tag
+	// "=x" is allowed in an environment; env would give its value to each field without a tag
+	delete(vars, "")
 	home := vars["HOME"]
 	if home == "" {
 		return c, ErrNoHome

@@ -101,7 +101,8 @@ func edited(old []byte, changes map[string]string) ([]byte, error) {
 		text = withSetting(text, name, quoted(changes[name]))
 	}
 	after, err := statefolder.ParseSettings(text)
-	if err != nil || !maps.Equal(after, want) { // as where a line belongs to a value of several lines
+	// as where a line belongs to a value of several lines
+	if err != nil || !maps.Equal(after, want) {
 		return nil, errEdit
 	}
 	if maps.Equal(before, want) {

@@ -69,7 +69,8 @@ func shownSetting(name, value string) string {
 	switch {
 	case value == "":
 		return ""
-	case name == "TELEGRAM_BOT_TOKEN", token.New(value).Valid(): // people paste it into the wrong line
+	// people paste it into the wrong line
+	case name == "TELEGRAM_BOT_TOKEN", token.New(value).Valid():
 		return "hidden"
 	case name == "TELEGRAM_API_URL", name == "CCBOT_RELEASE_URL":
 		if address, err := url.Parse(value); err == nil {
@@ -117,7 +118,8 @@ func Portable(environ []string) (values map[string]string, hidden []string, err 
 		switch value := merged[name]; {
 		case inEnvironment || value == "" || name == "CCBOT_DIR":
 		case !isSecret(name) && !slices.Contains(settingNames(), name):
-		case isSecret(name), !IsPortable(name, value), repeats(value), shownSetting(name, value) != value: // a password in an address
+		// a password in an address
+		case isSecret(name), !IsPortable(name, value), repeats(value), shownSetting(name, value) != value:
 			hidden = append(hidden, name)
 		default:
 			values[name] = value

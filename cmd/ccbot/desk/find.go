@@ -102,7 +102,8 @@ func (d Desk) RecordToForget(what string) (session.Record, error) {
 			records = append(records, p.Record)
 		}
 	}
-	hidden := func(r session.Record) bool { // its record is removed, and its name belongs to another session now
+	// its record is removed, and its name belongs to another session now
+	hidden := func(r session.Record) bool {
 		_, there := d.Store.Get(r.ID)
 		return !there && slices.ContainsFunc(present, func(p session.Record) bool { return HasName(p) && strings.EqualFold(p.Name, r.Name) })
 	}

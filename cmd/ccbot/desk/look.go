@@ -45,7 +45,8 @@ func (d Desk) Survey(ctx context.Context) (w recovery.World, seen Picture, err e
 
 // Look looks at tmux once, and collects everything else that a plan reads.
 func (d Desk) Look(ctx context.Context) (seen Picture, sources *evidence.Sources, err error) {
-	instance, err := statefolder.ReadInstance(d.Dir) // empty before the first start: then no window belongs to this ccbot
+	// empty before the first start: then no window belongs to this ccbot
+	instance, err := statefolder.ReadInstance(d.Dir)
 	if err != nil {
 		return Picture{}, nil, statefolder.Error(d.Dir, err)
 	}

@@ -92,8 +92,9 @@ type looking struct {
 	changed chan struct{}
 	answer  *transcript.Reply // nil: the prompt is not typed, or its transcript is not there yet
 	agent   process.Identity  // whose end and whose presence file are followed
-	idle    time.Time         // since when the agent is seen to do nothing after the prompt was finished; zero: it works
-	gone    atomic.Bool       // the agent has ended, by Ended
+	// since when the agent is seen to do nothing after the prompt was finished; zero: it works
+	idle time.Time
+	gone atomic.Bool // the agent has ended, by Ended
 }
 
 // follow wakes the wait when one of some files of a folder changes.
@@ -201,7 +202,8 @@ func (l *looking) transcriptOf(r session.Record, claude uuid.UUID) string {
 			return c.Path
 		}
 	}
-	path, _ := transcript.Find(filepath.Join(l.Claude, "projects"), cmp.Or(claude, r.ClaudeSessionID)) // else the record will say
+	// else the record will say
+	path, _ := transcript.Find(filepath.Join(l.Claude, "projects"), cmp.Or(claude, r.ClaudeSessionID))
 	return path
 }
 

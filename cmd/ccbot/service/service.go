@@ -44,23 +44,24 @@ func New(goos, units string, uid int, p Program, run Runner, out io.Writer) *Ser
 
 // State is the state of the service.
 type State struct {
-	Manager   string    `json:"manager"` // systemd or launchd
-	File      string    `json:"file"`
-	Installed bool      `json:"installed"`
-	Changed   bool      `json:"changed_by_hand"`
-	Current   bool      `json:"current"`          // the file does what an install would write now
-	Same      bool      `json:"same_program"`     // it runs the program that looks
-	Starts    string    `json:"starts,omitempty"` // the program, as the file names it
-	StateDir  string    `json:"-"`                // CCBOT_DIR, as the file names it; empty: its default
-	Active    bool      `json:"-"`
-	Known     *bool     `json:"active,omitempty"` // Active, where the manager has answered
-	State     string    `json:"state,omitempty"`  // in the manager's words
-	Says      string    `json:"says,omitempty"`   // ccbot's last report to the manager
-	Since     time.Time `json:"active_since,omitzero"`
-	PID       int       `json:"pid,omitempty"`
-	Restarts  *int      `json:"restarts,omitempty"` // launchd does not count them
-	Lingers   string    `json:"lingers,omitempty"`  // yes or no; empty: not known
-	Problem   string    `json:"problem,omitempty"`
+	Manager   string `json:"manager"` // systemd or launchd
+	File      string `json:"file"`
+	Installed bool   `json:"installed"`
+	Changed   bool   `json:"changed_by_hand"`
+	Current   bool   `json:"current"`          // the file does what an install would write now
+	Same      bool   `json:"same_program"`     // it runs the program that looks
+	Starts    string `json:"starts,omitempty"` // the program, as the file names it
+	// CCBOT_DIR, as the file names it; empty: its default
+	StateDir string    `json:"-"`
+	Active   bool      `json:"-"`
+	Known    *bool     `json:"active,omitempty"` // Active, where the manager has answered
+	State    string    `json:"state,omitempty"`  // in the manager's words
+	Says     string    `json:"says,omitempty"`   // ccbot's last report to the manager
+	Since    time.Time `json:"active_since,omitzero"`
+	PID      int       `json:"pid,omitempty"`
+	Restarts *int      `json:"restarts,omitempty"` // launchd does not count them
+	Lingers  string    `json:"lingers,omitempty"`  // yes or no; empty: not known
+	Problem  string    `json:"problem,omitempty"`
 }
 
 // Look returns the state of the service. It is read-only.

@@ -376,7 +376,8 @@ func TestIrregularUnitIsNotRead(t *testing.T) {
 		"a pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"a device": func(path string) error { return os.Symlink("/dev/zero", path) },
 		"too large": func(path string) error {
-			return errors.Join(os.WriteFile(path, []byte("[Unit]"), 0o600), os.Truncate(path, 1<<34)) // without blocks on the disk
+			// without blocks on the disk
+			return errors.Join(os.WriteFile(path, []byte("[Unit]"), 0o600), os.Truncate(path, 1<<34))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,8 @@ func (p Program) check() error {
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return fmt.Errorf("a control character in %q cannot be in a service file", text)
 		}
-		if !utf8.ValidString(text) { // systemd leaves out such a line, and the service would have another folder
+		// systemd leaves out such a line, and the service would have another folder
+		if !utf8.ValidString(text) {
 			return fmt.Errorf("%q is not UTF-8, so it cannot be in a service file", text)
 		}
 	}

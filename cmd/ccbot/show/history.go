@@ -16,9 +16,10 @@ import (
 
 // Entry is one prompt, answer or summary, in JSON.
 type Entry struct {
-	At          time.Time      `json:"at,omitzero"`
-	Kind        string         `json:"kind"`            // prompt, answer or compacted
-	Text        string         `json:"text"`            // of an answer Markdown, as the agent wrote it
+	At   time.Time `json:"at,omitzero"`
+	Kind string    `json:"kind"` // prompt, answer or compacted
+	// of an answer Markdown, as the agent wrote it
+	Text        string         `json:"text"`
 	Cut         bool           `json:"cut,omitempty"`   // the text is longer
 	Tools       []history.Tool `json:"tools,omitempty"` // that were called, the most used first
 	Images      int            `json:"images,omitempty"`

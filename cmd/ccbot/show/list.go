@@ -51,10 +51,12 @@ type Session struct {
 	Context *float64          `json:"context_percent,omitempty"`
 	Cost    *float64          `json:"cost_usd,omitempty"`
 	Tokens  transcript.Tokens `json:"tokens"`
-	Partly  bool              `json:"partly_counted,omitempty"` // turns, tokens and tasks: not from the beginning of the conversation
-	Git     *git.State        `json:"git,omitempty"`            // as last seen, after a turn or at the start
-	Tasks   Tasks             `json:"tasks"`
-	PID     int               `json:"pid,omitempty"` // of the agent
+	// turns, tokens and tasks: not from the beginning of the conversation
+	Partly bool `json:"partly_counted,omitempty"`
+	// as last seen, after a turn or at the start
+	Git   *git.State `json:"git,omitempty"`
+	Tasks Tasks      `json:"tasks"`
+	PID   int        `json:"pid,omitempty"` // of the agent
 	// Alive is the kernel's answer about exactly that process: alive, gone or unknown.
 	Alive  string `json:"alive,omitempty"`
 	Memory uint64 `json:"memory_bytes,omitempty"` // of the agent and all that it has started

@@ -17,10 +17,13 @@ import (
 // session, and more. A value that is unknown is left out; an empty list is known to be empty.
 type Details struct {
 	Session
-	Background bool              `json:"background_commands"` // that the agent has started still run
-	Flags      []string          `json:"flags"`
-	ClaudeMode string            `json:"claude_permission_mode,omitempty"` // Claude Code's own, as last noted
-	TaskList   []transcript.Task `json:"task_list"`                        // the agent's own to-do items
+	// that the agent has started still run
+	Background bool     `json:"background_commands"`
+	Flags      []string `json:"flags"`
+	// Claude Code's own, as last noted
+	ClaudeMode string `json:"claude_permission_mode,omitempty"`
+	// the agent's own to-do items
+	TaskList []transcript.Task `json:"task_list"`
 	// Repository reports whether the folder is in one: yes, no or unknown. Start is the repository
 	// at the session's start, Changes are the changes of the work tree since its commit.
 	Repository string       `json:"git_repository"`

@@ -63,7 +63,8 @@ func (s *Scripts) permit(p control.Peer) error {
 	}
 	above := ""
 	for i, q := range slices.Backward(p.Chain) {
-		if q.PID == 1 || q.UID != os.Geteuid() { // init, or a service of the system; an agent starts neither
+		// init, or a service of the system; an agent starts neither
+		if q.PID == 1 || q.UID != os.Geteuid() {
 			above = ""
 			continue
 		}

@@ -34,7 +34,8 @@ func dialOnce(ctx context.Context, network, address string) (net.Conn, error) {
 // confirmed nothing of what was sent for a time.
 func limitSilence(after time.Duration) func(network, address string, c syscall.RawConn) error {
 	return func(_, _ string, c syscall.RawConn) error {
-		return c.Control(func(fd uintptr) { _ = setSilence(int(fd), after) }) // a kernel without the option has its own limit
+		// a kernel without the option has its own limit
+		return c.Control(func(fd uintptr) { _ = setSilence(int(fd), after) })
 	}
 }
 

@@ -199,7 +199,8 @@ func (d Downloads) openHere(f fileInfo) (*source, error) {
 	if !d.here {
 		return nil, errors.New("download: the server names a local file, and TELEGRAM_API_URL is not this machine")
 	}
-	file, _, err := ownfile.Open(d.real(f.Path), ownfile.Others) // the server may run as another user
+	// the server may run as another user
+	file, _, err := ownfile.Open(d.real(f.Path), ownfile.Others)
 	if err != nil {
 		return nil, fmt.Errorf("download: open the server's file: %w", withoutPath(err))
 	}

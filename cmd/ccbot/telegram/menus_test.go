@@ -58,7 +58,8 @@ func TestOnlyChangedListsCostCalls(t *testing.T) {
 	publish := func(id int64) (calls []string, err error) {
 		t.Helper()
 		api.calls = nil
-		m := NewMenus(api, dir, func() []menu.List { return wanted }, slog.New(slog.DiscardHandler)) // as each start does
+		// as each start does
+		m := NewMenus(api, dir, func() []menu.List { return wanted }, slog.New(slog.DiscardHandler))
 		_, err = m.publish(t.Context(), id)
 		return api.calls, err
 	}

@@ -31,7 +31,8 @@ func Pager(out io.Writer, environ []string) (text io.Writer, end func() error) {
 		}
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, all, f, os.Stderr
-		if err := cmd.Run(); err == nil || errors.Is(err, syscall.EPIPE) || cmd.ProcessState != nil { // a person may leave it early
+		// a person may leave it early
+		if err := cmd.Run(); err == nil || errors.Is(err, syscall.EPIPE) || cmd.ProcessState != nil {
 			return nil
 		}
 		_, err = f.Write(all.Bytes()) // there is no such program

@@ -46,7 +46,7 @@ func taken(w World) (may, kept []Do) {
 	return may, kept
 }
 
-func TestP2_PlanKeepsHooksAndStateForAgents(t *testing.T) {
+func TestP2_PlanKeepsStateForAgents(t *testing.T) {
 	rest := []Do{RemoveHooks, CloseTmux, ClearInboxes, RemoveState}
 	tests := []struct {
 		name      string

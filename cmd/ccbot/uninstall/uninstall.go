@@ -64,7 +64,8 @@ func (u Uninstall) Run(ctx context.Context) error {
 				return err
 			}
 			defer held.Close()
-			if w, err = u.look(ctx); err != nil { // as nothing but this program changes it from now on
+			// as nothing but this program changes it from now on
+			if w, err = u.look(ctx); err != nil {
 				return err
 			}
 		}
@@ -220,7 +221,8 @@ func (u Uninstall) closeTmux(ctx context.Context, w World) error {
 	if err := g.Wait(); err != nil {
 		return desk.TmuxError(d.Config, err)
 	}
-	for range leaveTries { // the server ends the session a moment after the client has gone, unless a person shows it
+	// the server ends the session a moment after the client has gone, unless a person shows it
+	for range leaveTries {
 		there := slices.ContainsFunc(d.Picture(ctx).All, func(p tmux.Pane) bool { return tmux.ControlledBy(p.Session) == instance })
 		if !there || pause.For(ctx, leaveInterval) != nil {
 			break

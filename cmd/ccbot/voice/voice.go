@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	voiceFor  = 2 * time.Minute // later messages of the same chat wait for the text
-	voiceRest = 2 * time.Second // how long what the command leaves behind may hold its output, and may take to end
-	voiceMax  = 64 << 10        // bytes of text
+	voiceFor = 2 * time.Minute // later messages of the same chat wait for the text
+	// how long what the command leaves behind may hold its output, and may take to end
+	voiceRest = 2 * time.Second
+	voiceMax  = 64 << 10 // bytes of text
 )
 
 var (

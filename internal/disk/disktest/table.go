@@ -20,8 +20,9 @@ const (
 	Reported Class = "reported" // a person or a program asks for it now, and gets the failure
 	Repeated Class = "repeated" // the next turn does it, or nothing is lost without it
 	Start    Class = "start"    // made before the bot accepts anything: a start may refuse
-	Verb     Class = "verb"     // made by a verb, the hook or a build for tests, which try nothing again
-	Other    Class = "other"    // the file is not in the state folder
+	// made by a verb, the hook or a build for tests, which try nothing again
+	Verb  Class = "verb"
+	Other Class = "other" // the file is not in the state folder
 )
 
 // Classes are all classes.
@@ -38,8 +39,9 @@ func (c Class) Runs() bool { return c == Retried || c == Reported || c == Repeat
 type Row struct {
 	Caller, Callee string
 	Class          Class
-	Why            string // the test that makes the call fail, with its package; the reason for any other class
-	Used           bool   // for the caller
+	// the test that makes the call fail, with its package; the reason for any other class
+	Why  string
+	Used bool // for the caller
 }
 
 func (r Row) String() string {

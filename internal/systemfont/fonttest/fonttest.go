@@ -12,9 +12,10 @@ import (
 
 // Names of the fonts.
 const (
-	Outlines   = "outlines.ttf"   // TrueType, with 中文语한국어é
-	Collection = "collection.ttc" // CFF, with the Japanese, Korean, and both Chinese forms of 骨, and 한
-	Emoji      = "emoji.ttf"      // bitmaps of 🙂🚀⏰
+	Outlines = "outlines.ttf" // TrueType, with 中文语한국어é
+	// CFF, with the Japanese, Korean, and both Chinese forms of 骨, and 한
+	Collection = "collection.ttc"
+	Emoji      = "emoji.ttf" // bitmaps of 🙂🚀⏰
 )
 
 //go:embed fonts/*.ttf fonts/*.ttc

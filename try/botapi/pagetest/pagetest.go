@@ -74,7 +74,8 @@ func OpenURL(t testing.TB, url string, look Look) *Page {
 	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // waits until the browser is gone, so that its profile can be removed
+		// waits until the browser is gone, so that its profile can be removed
+		_ = chromedp.Cancel(ctx)
 		cancel()
 		cancelAllocator()
 	})
