@@ -100,7 +100,11 @@ func (h *Hours) Quiet(now, asked time.Time) bool {
 
 // Settings are those of a chat, in all its topics.
 func (c *Store) Settings(chat int64) Settings {
-	return c.read(address.Conversation{ChatID: chat}).Settings
+	s := c.read(address.Conversation{ChatID: chat}).Settings
+	if s.Steps == "messages" { // a former choice
+		s.Steps = ""
+	}
+	return s
 }
 
 // ReadSettings reads the settings of all chats of a folder, which it does not change. A file that cannot be understood has none.

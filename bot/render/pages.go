@@ -19,7 +19,7 @@ const (
 	richColumns = 20
 )
 
-// frame is something that is open while others are written: an item of a list, a quotation, a section, a block of code,
+// frame is something that is open while others are written: an item of a list, a quotation, a block of code,
 // a table. When a page ends, it is closed, and it is opened again on the next one.
 type frame struct {
 	first, rest string // before its first line, and before the others

@@ -244,12 +244,7 @@ var all = []one{
 			}
 		}},
 	{name: "steps", title: i18n.SettingSteps, about: i18n.SettingStepsAbout, row: 2,
-		value: func(s conversation.Settings) string {
-			if s.Steps == "messages" { // a former choice
-				return ""
-			}
-			return s.Steps
-		},
+		value: func(s conversation.Settings) string { return s.Steps },
 		choices: func(v view) []choice {
 			name := func(where string) choice { return choice{where, v.Say(i18n.StepsKey.Of(where))} }
 			return append([]choice{v.byDefault(name(v.configured.Steps).label)}, each.As([]string{"card", "off"}, name)...)

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -51,10 +52,7 @@ const (
 
 // In is where they are shown in a place: what its chat has chosen counts before s.
 func (s Steps) In(c *chat.Chat, to outbox.Conversation) Steps {
-	if chosen := Steps(c.Book.Settings(to.ChatID).Steps); chosen == OnCard || chosen == Nowhere {
-		return chosen
-	}
-	return s
+	return cmp.Or(Steps(c.Book.Settings(to.ChatID).Steps), s)
 }
 
 // Turns are the turns of all sessions.
