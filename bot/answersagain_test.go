@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,4 +109,35 @@ func TestAReaderThatCannotGoOnBacksOff(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestUnreadableUntilRead: a transcript stays unreadable while it is tried again, and until a try succeeds.
+func TestUnreadableUntilRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		r := w.Beside(t, session.Completed, chattest.Says("one"), chattest.TurnEnd)
+		path := r.Cursors[0].Path
+		require.NoError(t, os.Rename(path, path+".away"))
+		require.NoError(t, os.Symlink(path, path))
+		var seen [][]string
+		var mu sync.Mutex
+		w.Talk.Reads = func() {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, w.Bot.Answers.Unreadable())
+		}
+		stop := w.Running(t)
+		time.Sleep(10 * time.Minute)
+		mu.Lock()
+		all := slices.Clone(seen)
+		mu.Unlock()
+		require.Greater(t, len(all), 5)
+		for _, one := range all[3:] {
+			assert.Equal(t, []string{path}, one)
+		}
+		require.NoError(t, os.Rename(path+".away", path))
+		time.Sleep(2 * time.Minute)
+		assert.Empty(t, w.Bot.Answers.Unreadable())
+		require.NoError(t, stop())
+	})
 }

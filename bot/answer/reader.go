@@ -116,6 +116,7 @@ func (t *transcriptReader) leave(news context.Context) bool {
 	}
 	close(t.left)
 	delete(t.answers.readers, t.id)
+	delete(t.answers.unreadable, t.id)
 	return true
 }
 
@@ -153,8 +154,22 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 	}
 	_ = pause.For(news, t.stuck.pauses.Next())
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.unreadable, t.id)
+	_, unreadable := a.unreadable[t.id]
+	a.mu.Unlock()
+	if unreadable {
+		t.tryRead(news, at)
+	}
+}
+
+// tryRead reads once without waiting, so that a transcript is unreadable until a read succeeds and no longer.
+func (t *transcriptReader) tryRead(ctx context.Context, at talk.Cursor) {
+	now, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := t.answers.Transcripts.Next(now, t.id, at, 1); err == nil || errors.Is(err, context.Canceled) {
+		t.answers.mu.Lock()
+		defer t.answers.mu.Unlock()
+		delete(t.answers.unreadable, t.id)
+	}
 }
 
 // tell reports in the chat what has become of the transcript.

@@ -197,6 +197,7 @@ type transcripts struct {
 	Told  bool                 // a reader that waits is told by Changed: no bubble of fake time can wait for an inotify instance
 	watch func()               // runs the room in which readers wait
 	Gives func(item talk.Item) // before a reader gets an item
+	Reads func()               // before a reader reads
 
 	mu      sync.Mutex
 	waiting context.Context // of the reader that asked last
@@ -220,6 +221,9 @@ func (f *transcripts) LastWaiting() context.Context {
 
 func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, most int) ([]talk.Item, error) {
 	f.wait()
+	if f.Reads != nil {
+		f.Reads()
+	}
 	f.mu.Lock()
 	f.waiting = ctx
 	f.mu.Unlock()
