@@ -23,7 +23,7 @@ const (
 )
 
 // roomLines are the rooms of the chat with a limit of their own: those that may be larger, and the roof.
-var roomLines = map[string]int{"bot": 590, "bot/answer": 1620, "bot/ask": 2860, "bot/card": 1540, "bot/chat": 1830, "bot/inbox": 2310, "bot/outbox": 2690, "bot/prompt": 2020, "bot/render": 3254, "bot/sessions": 1545}
+var roomLines = map[string]int{"bot": 590, "bot/answer": 1640, "bot/ask": 2860, "bot/card": 1540, "bot/chat": 1830, "bot/inbox": 2310, "bot/outbox": 2690, "bot/prompt": 2020, "bot/render": 3254, "bot/sessions": 1545}
 
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
 var wideInterfaces = map[string]string{

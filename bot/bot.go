@@ -218,7 +218,7 @@ func (b *Bot) talks() []chat.Feature {
 	dialogs := dialog.New(c, s, b.Requests.Floods)
 	b.Requests.Connect(dialogs)
 	b.Asking.Connect(s.Halt, map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs})
-	c.Stopping, c.StopBegins, c.Stopped = b.Asking.Stopping, texts.StopBegins, texts.Stopped
+	c.Stopping, c.StopBegins, c.HasStopped, c.Stopped = b.Asking.Stopping, texts.StopBegins, texts.HasStopped, texts.Stopped
 	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Asking.Again)
 	c.Begin, c.Lost, c.ResumeAll = b.Resumer.Begin, b.Reports.Lost, b.Reports.ResumeAll
 	c.SendWaiting, c.Opened = b.Prompts.SendWaiting, b.Prompts.Asked

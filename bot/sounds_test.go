@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -212,4 +213,22 @@ func TestOccasionDecidesWhatSounds(t *testing.T) {
 	for o, when := range loud {
 		assert.Equal(t, when != "never" && when != "current", sounds(o, beside), "%s, of another session, by day", o)
 	}
+}
+
+// TestStoppedWordsAreSilent: words that are read after a person's stop, and before the line about it, belong to the stopped turn.
+func TestStoppedWordsAreSilent(t *testing.T) {
+	w := chattest.NewWorld(t)
+	at := func(line string, after time.Duration) string {
+		return strings.Replace(line, "{", `{"timestamp":"`+w.Now().Add(after).UTC().Format(time.RFC3339Nano)+`",`, 1)
+	}
+	c := chattest.TranscriptOf(t, "t.jsonl", at(chattest.PromptLine("go"), -time.Minute))
+	r := w.NewCurrentSession(t, "api", session.Running, c)
+	w.ReadAll(t)
+	w.Chat.StopBegins(r.ID)
+	chattest.Grow(t, c, at(chattest.Says("I beg"), 0))
+	w.ReadAll(t)
+	assert.Empty(t, sounded(w))
+	chattest.Grow(t, c, at(chattest.Interrupt, 0), at(chattest.PromptLine("next"), time.Second), at(chattest.Says("done"), 2*time.Second), chattest.TurnEnd)
+	w.ReadAll(t)
+	assert.Equal(t, []string{"done"}, sounded(w))
 }

@@ -139,14 +139,16 @@ func endedBy(item talk.Item) chat.Occasion {
 	return ""
 }
 
-// note keeps that a turn runs. After a restart nothing is known of what has sounded before the cursor,
+// note keeps that a turn runs, and when its prompt came. After a restart nothing is known of what has sounded before the cursor,
 // so an end that comes without any sign of its turn makes no sound.
 func (t *transcriptReader) note(r views.Session, item talk.Item) {
 	switch {
 	case isForeign(r, item):
 	case item.Kind == talk.Interrupt: // a person's own doing
 		t.unheard = false
-	case item.Kind == talk.UserPrompt, item.Kind == talk.ToolUse, item.Kind == talk.Text, isBash(item):
+	case item.Kind == talk.UserPrompt:
+		t.unheard, t.prompted = true, item.Time
+	case item.Kind == talk.ToolUse, item.Kind == talk.Text, isBash(item):
 		t.unheard = true
 	}
 }

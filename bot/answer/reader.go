@@ -32,12 +32,13 @@ type transcriptReader struct {
 	look   func()              // ends the pass under way, but never a send
 	opened outbox.Conversation // where people want to see the session's last answer; zero: nowhere
 
-	stuck   stuck
-	batch   batch
-	asked   bool        // the session has said nothing since a prompt
-	noFiles bool        // the chat has refused a file of texts
-	unheard bool        // a turn is seen to run, and nothing has sounded since
-	unsaved talk.Cursor // the chat has what is before it, the disk does not have it; zero: there is none
+	stuck    stuck
+	batch    batch
+	asked    bool        // the session has said nothing since a prompt
+	noFiles  bool        // the chat has refused a file of texts
+	prompted time.Time   // when the last prompt came
+	unheard  bool        // a turn is seen to run, and nothing has sounded since
+	unsaved  talk.Cursor // the chat has what is before it, the disk does not have it; zero: there is none
 
 	from  talk.Cursor // behind what is read
 	ahead []talk.Item // read and not shown yet

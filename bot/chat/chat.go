@@ -74,6 +74,8 @@ type Chat struct {
 	Stopping func(ctx context.Context, in Incoming, r views.Session) (asked bool, err error)
 	// StopBegins is called before a person's stop of a session; see Stopped.
 	StopBegins func(session uuid.UUID)
+	// HasStopped reports whether a person has stopped a session after a time, and lately.
+	HasStopped func(session uuid.UUID, after time.Time) bool
 	// Stopped shows in a conversation what a stop brought about in the list of the texts that the stop took back; false: there
 	// is no such list.
 	Stopped func(ctx context.Context, r views.Session, to outbox.Conversation, s Stop) (shown bool, err error)

@@ -94,6 +94,14 @@ func (l *Lists) StopBegins(session uuid.UUID) {
 	l.stops[session] = l.Chat.Now()
 }
 
+// HasStopped reports whether a person has stopped a session after a time, and so lately that the stopped turn may still end.
+func (l *Lists) HasStopped(session uuid.UUID, after time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := l.stops[session]
+	return at.After(after) && l.Chat.Now().Sub(at) <= stopTTL
+}
+
 // isOfLastStop reports whether the last stop of a session has taken a text of its list back, at a time.
 func (l *Lists) isOfLastStop(session uuid.UUID, at time.Time) bool {
 	l.mu.Lock()
