@@ -205,23 +205,6 @@ func TestP5_TheSameCommandAgainEndsTheFirst(t *testing.T) {
 	})
 }
 
-// Another session goes on with the conversation, and its transcript has the end.
-func TestAnOutputEndsInItsMessageWhereAnotherSessionGoesOn(t *testing.T) {
-	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
-		s.Types("!make test")
-		s.Shows(s.Rows("one"))
-		first := s.R
-		s.R = s.NewCurrentSession(t, "next", session.Running)
-		s.R.Cursors = first.Cursors
-		s.Records.Change(s.R.ID, func(r *session.Record) { r.TookOver = first.ID })
-		s.Records.Change(first.ID, func(r *session.Record) { r.State = session.Archived; r.Closed = session.ClosedTransferred })
-		s.Ends(chattest.Prints("make test", "all of it"))
-		require.Len(t, s.Telegram.Ended, 1)
-		assert.Equal(t, []any{1, chattest.Lines("$ make test", "all of it")}, []any{s.Telegram.Ended[0].ReplyTo, s.Telegram.Ended[0].Text.Text})
-		assert.Len(t, s.Telegram.Sent, 1)
-	})
-}
-
 // People may delete a message that grows. It does not come again.
 func TestP5_AGrowingMessageThatPeopleDeleteEndsAsAnAnswer(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {

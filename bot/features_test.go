@@ -64,9 +64,6 @@ func TestFeatures_WhoHearsAnEventCallsNoPort(t *testing.T) {
 		for _, class := range []prompts.Class{prompts.Plain, prompts.Bash} {
 			n := chattest.Sample{Prompt: prompts.Prompt{Key: e.Key, Text: e.Text, Class: class}, Screen: "the screen", Draft: "a draft",
 				Writer: chattest.AtDesk(4123)}.News(t, name)
-			if name == "Transferred" {
-				n = news.Transferred{From: id}
-			}
 			r := w.Record(t, id)
 			told := w.Hosted.News(r, n)
 			w.WithoutPorts(func() { assert.NoError(t, w.Bot.SessionNews(t.Context(), host.View(r), told), name) })

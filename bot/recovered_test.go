@@ -107,9 +107,9 @@ func TestTheReportSaysHowManyPromptsWait(t *testing.T) {
 
 func TestARestoredSessionIsTheOneThatGoesOn(t *testing.T) {
 	w := chattest.NewWorld(t)
-	source, target := w.Transferred(t, "api")
+	r := w.Adopted(t, "api")
 	w.Lost(t, "web", "")
-	require.NoError(t, w.Recovered(t.Context(), chattest.ReportOf(recovery.TakeOver, source, target)))
+	require.NoError(t, w.Recovered(t.Context(), chattest.ReportOf(recovery.TakeOver, r)))
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.RecoveredRestored, i18n.Args{"Count": 1, "Names": "api"}))
 }
 

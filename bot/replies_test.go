@@ -50,18 +50,6 @@ func TestP4_AReplyGoesToTheSessionOfItsMessage(t *testing.T) {
 	}
 }
 
-func TestAReplyFollowsAConversationToItsNextSession(t *testing.T) {
-	w := chattest.NewWorld(t)
-	old := w.Session(t, "old", session.Archived)
-	w.Says55(old)
-	w.Records.Change(old.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
-	next := w.Session(t, "next", session.Running)
-	w.Records.Change(next.ID, func(r *session.Record) { r.TookOver = old.ID })
-	e, err := w.Inbox.Load(w.Answer(t, 55, "go on"))
-	require.NoError(t, err)
-	assert.Equal(t, next.ID, e.Session)
-}
-
 // What was meant for a session that is forgotten goes to no other one unasked.
 func TestP4_AReplyToAForgottenSessionIsTold(t *testing.T) {
 	w := chattest.NewWorld(t)

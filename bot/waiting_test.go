@@ -388,24 +388,6 @@ func TestATurnThatMadeRoomForTheNextOneAsksForNothing(t *testing.T) {
 	assert.Equal(t, []string{"api is interrupted."}, w.Telegram.AnswersSent())
 }
 
-// A session that goes on with the conversation has the queue, too.
-func TestTheQueueGoesOnWithTheConversation(t *testing.T) {
-	inQueue(t, func(t *testing.T, q *queue) {
-		next := q.Session(t, "next", session.Running)
-		q.Records.Change(next.ID, func(r *session.Record) { r.TookOver, r.Prompts = q.r.ID, q.r.Prompts })
-		q.Records.Change(q.r.ID, func(r *session.Record) {
-			r.State, r.Closed, r.Prompts = session.Archived, session.ClosedTransferred, nil
-		})
-		require.NoError(t, q.SessionNews(t.Context(), q.Record(t, next.ID), news.Transferred{From: q.r.ID}))
-		q.Work(t)
-		assert.Contains(t, q.now().Text.Text, "next: working")
-		q.Records.Change(next.ID, func(r *session.Record) { r.Prompts = r.Prompts[1:] })
-		require.NoError(t, q.SessionNews(t.Context(), q.Record(t, next.ID), news.Requeued{}))
-		q.Work(t)
-		assert.Equal(t, []string{"1"}, chattest.Words(q.now()))
-	}, "one", "two")
-}
-
 func TestTheQueueOfAForgottenSession(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		q.Records.Forget(q.r.ID)

@@ -158,12 +158,3 @@ func TestP9_EvidenceIsData(t *testing.T) {
 		assert.Equal(t, "code", string(e.Type), "so that nothing in it can be tapped")
 	}
 }
-
-func TestWhyIsAboutTheSessionThatGoesOn(t *testing.T) {
-	w := chattest.NewWorld(t)
-	source, _ := w.Transferred(t, "api")
-	for _, name := range []string{source.ID.String(), "api"} {
-		w.MustHear(t, "/why "+name)
-		assert.Equal(t, "api: running. There is no history.", w.Telegram.Last(t).Text.Text)
-	}
-}

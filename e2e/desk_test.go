@@ -243,11 +243,10 @@ func says(text, want string) bool {
 }
 
 // record is the record of the session with that name; without one it is empty.
-// One whose conversation goes on in another record is none.
 func (w *world) record(name string) session.Record {
 	w.t.Helper()
 	for _, r := range w.records() {
-		if r.Name == name && r.Closed != session.ClosedTransferred {
+		if r.Name == name {
 			return r
 		}
 	}

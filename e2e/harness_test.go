@@ -443,7 +443,7 @@ func (w *world) store() *session.Store {
 // claudeID is the Claude session id of the world's only session.
 func (w *world) claudeID() string {
 	w.t.Helper()
-	records := slices.DeleteFunc(w.records(), func(r session.Record) bool { return r.Closed == session.ClosedTransferred })
+	records := w.records()
 	require.Len(w.t, records, 1)
 	return records[0].ClaudeSessionID.String()
 }

@@ -51,57 +51,35 @@ func (s *stage) byHand(claudeID string) {
 // transferring kills the bot while a session that was lost goes on in a window of
 // a person's, with prompts that wait.
 func transferring() life {
-	row := func(name, point, when, disk, fresh string, dead func(*stage)) crash {
-		said := []string{"held at " + point, "held behind at " + point}
-		return crash{step: "transfer", point: point, when: when, disk: disk, fresh: fresh,
-			also: "the waiting prompts are typed in order, into the new window; it is told twice at most",
-			do: func(s *stage) {
-				id := s.open1(name).ClaudeSessionID.String()
-				s.use(name)
-				s.prompt("slow 3600")
-				s.until("the agent is busy", func() bool { return slices.Contains(s.received()[len(s.typed)-1:], "slow 3600") })
-				for _, text := range said {
-					s.prompt("say " + text)
-				}
-				s.until("they wait", func() bool { // and the prompt before them has left
-					return len(s.open1(name).Prompts) == len(said) && slices.Equal(s.inboxStates(), []string{"held", "held"})
-				})
-				s.loses(name)
-				s.until("it is lost", func() bool { return s.stateOf(name) == "lost" })
-				s.byHand(id)
-			},
-			dead: dead,
-			after: func(s *stage) {
-				for _, text := range said {
-					s.answered(text)
-				}
-				hears(name + " is connected")(s)
-			}}
-	}
-	whose := func(name string, target bool) func(*stage) {
-		return func(s *stage) {
-			s.t.Helper()
-			to := s.open1(name)
-			id := to.TookOver
-			if target {
-				id = to.ID
+	said := []string{"held in order", "held behind it"}
+	back := crash{step: "transfer", point: "adoption-told", when: "it was told, and is not on disk",
+		disk: "the `lost` record as it was, with its prompts", fresh: "binds the record to the agent",
+		also: "the waiting prompts are typed in order, into the new window; it is told twice at most",
+		do: func(s *stage) {
+			id := s.open1("alpha").ClaudeSessionID.String()
+			s.use("alpha")
+			s.prompt("slow 3600")
+			s.until("the agent is busy", func() bool { return slices.Contains(s.received()[len(s.typed)-1:], "slow 3600") })
+			for _, text := range said {
+				s.prompt("say " + text)
 			}
-			assert.Equal(s.t, []string{id.String(), id.String()}, s.fieldOfFiles("inbox", `"session":"`), "whose prompts they are")
-		}
-	}
-	target := func(name, closed string, prompts int) func(*stage) {
-		return func(s *stage) {
-			s.t.Helper()
-			to := s.open1(name)
-			from := s.byID(to.TookOver)
-			assert.Equal(s.t, session.Lost, from.State)
-			assert.Equal(s.t, closed, from.Closed)
-			assert.Len(s.t, from.Prompts, prompts)
-			assert.Len(s.t, to.Prompts, 2, "the new record has them from the beginning")
-		}
-	}
-	inRecovery := crash{step: "transfer", point: "target-recorded", when: "by the start itself: the agent went on in a person's window while no bot ran",
-		disk: "two records: the new one names the old one, which is still `running`", fresh: "closes the old record",
+			s.until("they wait", func() bool { // and the prompt before them has left
+				return len(s.open1("alpha").Prompts) == len(said) && slices.Equal(s.inboxStates(), []string{"held", "held"})
+			})
+			s.loses("alpha")
+			s.until("it is lost", func() bool { return s.stateOf("alpha") == "lost" })
+			s.byHand(id)
+		},
+		dead: func(s *stage) { assert.Equal(s.t, "lost", s.stateOf("alpha")) },
+		after: func(s *stage) {
+			for _, text := range said {
+				s.answered(text)
+			}
+			hears("alpha is connected")(s)
+			assert.True(s.t, s.open1("alpha").Binding.Adopted)
+		}}
+	inRecovery := crash{step: "transfer", point: "adoption-told", when: "by the start itself: the agent went on in a person's window while no bot ran",
+		disk: "the record as it was, still `running`", fresh: "binds the record to the agent",
 		prepare: func(s *stage) {
 			id := s.open1("delta").ClaudeSessionID.String()
 			s.loses("delta")
@@ -111,42 +89,20 @@ func transferring() life {
 				return len(w) == 1 && s.presenceSays(w[0].PID, id, `"status":"idle"`)
 			})
 		},
-		dead: func(s *stage) {
-			to := s.taker()
-			assert.Equal(s.t, session.Running, to.State)
-			assert.Equal(s.t, session.Running, s.byID(to.TookOver).State)
-		},
+		dead: func(s *stage) { assert.False(s.t, s.open1("delta").Binding.Adopted) },
 		after: func(s *stage) {
 			s.use("delta")
 			s.prompt("say in the person's window")
 			s.answered("in the person's window")
-			assert.Equal(s.t, session.ClosedTransferred, s.byID(s.taker().TookOver).Closed)
+			assert.True(s.t, s.open1("delta").Binding.Adopted)
 		}}
 	return life{name: "transfer", setup: func(s *stage) {
-		for _, name := range []string{"alpha", "bravo", "charlie", "delta"} {
+		for _, name := range []string{"alpha", "delta"} {
 			s.open(name, s.dir)
 			s.prompt("say hello from " + name)
 			s.answered("hello from " + name)
 		}
-	}, rows: []crash{
-		row("alpha", "target-recorded", "the new record is written", "two records: the new one has the prompts and names the old one, which still has them too; the prompts are the old one's",
-			"gives the prompts to the new record and closes the old one", both(target("alpha", "", 2), whose("alpha", false))),
-		row("bravo", "prompts-moved", "the prompts are the new record's", "two records; the prompts are the new one's, the old one is not closed", "closes the old record", both(target("bravo", "", 2), whose("bravo", true))),
-		row("charlie", "source-closed", "the old record is closed", "the old record is `lost` with `ownership_transferred`", "has nothing left to do but to type", both(target("charlie", session.ClosedTransferred, 0), whose("charlie", true))),
-		inRecovery,
-	}}
-}
-
-// taker is the newest record that took over from another one.
-func (s *stage) taker() session.Record {
-	s.t.Helper()
-	for _, r := range slices.Backward(s.records()) {
-		if r.TookOver != uuid.Nil {
-			return r
-		}
-	}
-	s.t.Fatal("no record took over from another one")
-	return session.Record{}
+	}, rows: []crash{back, inRecovery}}
 }
 
 func (s *stage) byID(id uuid.UUID) session.Record {

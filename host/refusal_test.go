@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -39,7 +38,6 @@ func TestRefusals(t *testing.T) {
 		{"a fault of a later day", &lifecycle.DirError{Dir: "/x", Why: "on fire"}, refusal.Error{Code: refusal.DirNoAccess, Dir: "/x", Reason: "on fire"}},
 		{"a state", &lifecycle.StateError{State: session.Running}, refusal.Error{Code: refusal.WrongState, State: views.Running, Open: true}},
 		{"a state that ends", &lifecycle.StateError{State: session.Stopping}, refusal.Error{Code: refusal.WrongState, State: views.Stopping}},
-		{"moved", &lifecycle.MovedError{To: uuid.New()}, refusal.Error{Code: refusal.Moved}},
 		{"damaged", &lifecycle.TranscriptError{Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}},
 			refusal.Error{Code: refusal.NothingLeft, Faults: []string{string(transcript.FaultNUL)}}},
 		{"anything else", disk, refusal.Error{}},

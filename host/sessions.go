@@ -107,15 +107,6 @@ func (m Sessions) Start(ctx context.Context, q control.Start) (views.Session, er
 	return View(r), m.Refused(err)
 }
 
-// Successor returns the session that has taken over the conversation of another one. Without such a
-// session it returns that one itself.
-func (m Sessions) Successor(of views.Session) views.Session {
-	if next, ok := session.Successor(m.Records.Shared(), of.ID); ok {
-		return View(next)
-	}
-	return of
-}
-
 // Restore brings a session back.
 func (m Sessions) Restore(ctx context.Context, q control.Restore) (control.Restored, error) {
 	back, err := m.Lifecycle.Restore(ctx, q)

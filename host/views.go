@@ -61,7 +61,7 @@ func View(r session.Record) views.Session {
 	s := views.Session{
 		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: views.State(r.State), Live: r.State.Live(),
 		Open: r.State.Open(), Over: r.State.Over(), Resumable: r.Resumable(),
-		Owns: r.Owns(), Interrupted: r.Interrupted(), ClaudeSessionID: r.ClaudeSessionID, ForkOf: r.ForkOf, TookOver: r.TookOver,
+		Owns: r.Owns(), Interrupted: r.Interrupted(), ClaudeSessionID: r.ClaudeSessionID, ForkOf: r.ForkOf,
 		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: views.State(r.Final),
 		Closed: views.Closed(r.Closed), Prompts: r.Prompts, Unreported: r.Unreported,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,

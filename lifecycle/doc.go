@@ -5,7 +5,7 @@
 // turn after another. What can be done in a turn is a work, split by concern: opening begins an agent,
 // closing ends a session, ender ends processes, delivery types prompts, switching presses the keys of
 // modes and models, reporter says what the agent does and asks, writers finds who else writes, and
-// handover passes a conversation on. Each has the turn (the record, its save, eyes, news, the agenda,
+// adoption binds a session to an agent that a person started. Each has the turn (the record, its save, eyes, news, the agenda,
 // the memory) and only those effects that it needs: only ender can signal a process. None has the
 // verbs of the Service.
 //

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/internal/each"
@@ -99,18 +97,6 @@ func (e *StateError) Error() string {
 // As gives the refusal that a person sees.
 func (e *StateError) As(target any) bool {
 	return refusal.Error{Code: refusal.WrongState, State: views.State(e.State), Open: e.State.Open(), Err: e}.Into(target)
-}
-
-// MovedError says that an operation is not possible because another session continues this one.
-type MovedError struct{ To uuid.UUID }
-
-func (e *MovedError) Error() string {
-	return fmt.Sprintf("session %s goes on with its conversation", e.To)
-}
-
-// As gives the refusal that a person sees.
-func (e *MovedError) As(target any) bool {
-	return refusal.Error{Code: refusal.Moved, Err: e}.Into(target)
 }
 
 // WriterError is the refusal to start a second writer of a conversation: each of Writers writes the

@@ -117,8 +117,6 @@ func (s *Service) Close(ctx context.Context, id uuid.UUID, rule session.Rule, wh
 		switch {
 		case w.r.State.Live():
 			return &StateError{State: w.r.State, Want: "closed"}
-		case w.r.HandedOver():
-			return nil // Closed must keep leading to the successor
 		}
 		w.r.Closed = closed
 		w.r.Note(w.Now(), rule, why)

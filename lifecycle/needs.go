@@ -100,9 +100,6 @@ type Prompts interface {
 	HoldPrompt(key string, session uuid.UUID) error
 	SavePrompt(p Prompt) error
 	FinishPrompt(key string) error
-	// MovePrompt gives a prompt to another session. It is durable when it returns, and calling it
-	// again does nothing.
-	MovePrompt(key string, to uuid.UUID) error
 }
 
 // News receives what happened to a session. It stores the news before it returns, so that a crash

@@ -283,9 +283,6 @@ func TestP1_ThirtyTapsAtOnceEndInOneState(t *testing.T) {
 				wg.Wait()
 				w.pass(time.Minute)
 				got := w.get(r.ID)
-				if to, ok := w.successor(r.ID); ok {
-					got = to
-				}
 				writers := w.writing(got.ClaudeSessionID)
 				assert.LessOrEqual(t, len(writers), 1, "%s with %v", got.State, writers)
 				if got.State.Live() {

@@ -38,7 +38,7 @@ func (q Queues) Keep(ctx context.Context, id uuid.UUID, key string) error {
 }
 
 func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool) error {
-	return q.inQueue(ctx, id, []string{key}, func(w *work) error {
+	return q.kit.change(ctx, id, func(w *work) error {
 		if !over && !w.r.State.Live() {
 			return fmt.Errorf("queue: %w", ErrNoAgent)
 		}
@@ -62,9 +62,6 @@ func (q Queues) typeAtOnce(ctx context.Context, w *work, key string) (marked boo
 	if !q.kit.running.Load() || w.r.State != session.Running || w.r.Binding == nil {
 		return false
 	}
-	if _, half := w.records.halfMoved(*w.r); half {
-		return false
-	}
 	p, err := w.prompts.Prompts.NewPrompt(key, w.r.ID)
 	if err != nil || w.look(ctx, &p) != nil || decide(*w.r, w.term.View, &p).Act != actType {
 		return false
@@ -74,27 +71,6 @@ func (q Queues) typeAtOnce(ctx context.Context, w *work, key string) (marked boo
 	}
 	_, err = w.prompts.Prompts.Prompt(key)
 	return err == nil
-}
-
-// inQueue changes prompts of a session. If the session was handed over, the prompts move to its
-// successor first, and the change is made there.
-func (q Queues) inQueue(ctx context.Context, id uuid.UUID, keys []string,
-	change func(*work) error) error {
-	return q.kit.change(ctx, id, func(w *work) error {
-		to, moved := session.Record{}, w.r.HandedOver()
-		if moved {
-			to, moved = session.Successor(w.records.Shared(), id)
-		}
-		if !moved { // or its successor was purged
-			return change(w)
-		}
-		for _, key := range keys {
-			if err := w.prompts.Prompts.MovePrompt(key, to.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("pass prompt %s on to session %s: %w", key, to.ID, err)
-			}
-		}
-		return q.inQueue(ctx, to.ID, keys, change)
-	})
 }
 
 // SendAgain has an unproven prompt typed again when that is safe: a person has decided so. A crash
@@ -156,7 +132,7 @@ func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 // Reword gives a held prompt another text, because the person has edited the message.
 // ErrNoPrompt means that the prompt is no longer held: it may have been typed.
 func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error {
-	return q.inQueue(ctx, id, []string{key}, func(w *work) error {
+	return q.kit.change(ctx, id, func(w *work) error {
 		p, err := w.prompts.promptIn(key, Held)
 		if err != nil {
 			return err
@@ -183,7 +159,7 @@ func (q Queues) resolve(ctx context.Context, id uuid.UUID, key string, state Pro
 // the prompts on disk that belong to the session, in order. If a prompt was being typed to an agent
 // that is gone, SettlePrompts looks for it in the transcript, and reports it if it is not found.
 func (q Queues) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) error {
-	return q.inQueue(ctx, id, keys, func(w *work) error {
+	return q.kit.change(ctx, id, func(w *work) error {
 		if err := w.prompts.enqueue(keys...); err != nil {
 			return err
 		}

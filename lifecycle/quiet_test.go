@@ -195,9 +195,6 @@ func TestWhatCannotBeGivenUp(t *testing.T) {
 			}
 			assert.Equal(t, state, w.get(r.ID).State)
 		}
-		w.edit(r.ID, func(r *session.Record) { r.State, r.Closed = session.Lost, session.ClosedTransferred })
-		require.NoError(t, w.Close(w.ctx, r.ID, "test", "stale", session.ClosedStale))
-		assert.Equal(t, session.ClosedTransferred, w.get(r.ID).Closed, "that leads to its successor")
 		for _, do := range []func(id uuid.UUID) error{
 			func(id uuid.UUID) error { return w.MarkLost(w.ctx, id, "", "", "") },
 			func(id uuid.UUID) error { return w.Abandon(w.ctx, id, "", "", "") },

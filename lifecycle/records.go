@@ -10,7 +10,6 @@ import (
 
 	"ccbot/bot/port/news"
 	"ccbot/internal/naming"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
 
@@ -47,61 +46,6 @@ func (a *records) find(is func(session.Record) bool) (session.Record, bool) {
 		return session.Record{}, false
 	}
 	return all[i], true
-}
-
-// madeBy returns the rule and the reason by which a record was made, according to its history.
-func (a *records) madeBy(id uuid.UUID) (session.Rule, string) {
-	r, _ := a.Store.Whole(id) // a history that cannot be read must not prevent the handover
-	for _, c := range r.History {
-		if c.From == "" {
-			return c.Rule, c.Why
-		}
-	}
-	return ruleAdopt, "its record says so"
-}
-
-// source returns the record that t took over from. An edited file may name itself, or form a ring:
-// then no session took over.
-func (a *records) source(t session.Record) (from session.Record, ok bool) {
-	if t.TookOver == uuid.Nil {
-		return session.Record{}, false
-	}
-	from, ok = a.Store.Get(t.TookOver)
-	var seen []uuid.UUID
-	for at, there := from, ok; there && !slices.Contains(seen, at.ID); at, there = a.Store.Get(at.TookOver) {
-		if at.ID == t.ID {
-			return session.Record{}, false
-		}
-		seen = append(seen, at.ID)
-	}
-	return from, ok
-}
-
-// halfMoved finds a transfer that an error has interrupted and that has this record as its target
-// or its source. Until the transfer is finished, each prompt may belong to either session, so
-// neither session does anything else.
-func (a *records) halfMoved(r session.Record) (target uuid.UUID, half bool) {
-	if from, ok := a.source(r); ok && !from.TransferDone() && !a.goesOn(from) {
-		return r.ID, true
-	}
-	if r.TransferDone() || a.goesOn(r) {
-		return uuid.Nil, false
-	}
-	for _, t := range slices.Backward(a.Store.Shared()) {
-		if t.TookOver != r.ID {
-			continue
-		}
-		if _, ok := a.source(t); ok {
-			return t.ID, true
-		}
-	}
-	return uuid.Nil, false
-}
-
-// goesOn says whether a session cannot be handed over: its agent lives, or its worker is about to
-// start or to end one.
-func (a *records) goesOn(r session.Record) bool {
-	return r.State.Live() && (r.State != session.Running || a.o.ownAgent(r) == process.Alive)
 }
 
 // Rename gives a session a name that a person chose; where another session has the name, a number is

@@ -48,9 +48,6 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 				return err
 			}
 		}
-		if to, moved := session.Successor(w.records.Shared(), w.r.ID); moved {
-			return &MovedError{To: to.ID}
-		}
 		if !w.r.Resumable() && !w.r.Interrupted() {
 			return &StateError{State: w.r.State, Want: "resumed"}
 		}

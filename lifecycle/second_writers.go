@@ -32,11 +32,6 @@ const noticeEvery = time.Minute
 // and nothing is ended.
 func (k *kit) noticeWriters(ctx context.Context) error {
 	var failed []error
-	for _, t := range k.Store.Shared() {
-		if from, ok := k.source(t); ok && !from.TransferDone() { // an error has interrupted the transfer
-			failed = append(failed, k.tidyTransfer(ctx, t.ID))
-		}
-	}
 	all := k.Store.Shared()
 	known := explained(all)
 	notices := noticeable(all)

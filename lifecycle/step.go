@@ -22,16 +22,7 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 	if k.Observer.unread(r) != nil { // unknown: nothing is concluded, ended or typed
 		return slow, nil
 	}
-	if target, half := k.halfMoved(r); half {
-		if err := k.tidyTransfer(ctx, target); err != nil {
-			return 0, err
-		}
-	}
 	err = k.do(ctx, id, func(w *work) error {
-		if _, half := k.halfMoved(*w.r); half { // it has just become so: the next step finishes the transfer
-			again = soon
-			return nil
-		}
 		head, err := w.prompts.head()
 		if err != nil {
 			return err

@@ -170,7 +170,6 @@ func TestP1_AnOrphanWindowBecomesASession(t *testing.T) {
 		assert.Equal(t, q.Conversation, r.Conversation)
 		assert.Equal(t, int64(7), r.Owner)
 		assert.Equal(t, id, r.ClaudeSessionID)
-		assert.Equal(t, uuid.Nil, r.TookOver)
 		assert.Equal(t, session.Rule("chat.adopt"), r.History[0].Rule)
 		assert.Contains(t, r.History[0].Why, "presence")
 		require.Len(t, r.Cursors, 1)

@@ -37,7 +37,7 @@ type work struct {
 	closing   *closing
 	writers   *writers
 	opening   *opening
-	handover  *handover
+	adoption  *adoption
 	switching *switching
 	report    *reporter
 }
@@ -52,8 +52,8 @@ func (k *kit) work(r *session.Record, save func() error) *work {
 		tmuxLost: k.deps.Hears.Lost, lastThere: k.LastThere}
 	w.writers = &writers{turn: t, ender: w.ender}
 	w.opening = &opening{turn: t, Config: k.Config, windows: m.Tmux, Launches: m.Launches, closing: w.closing, writers: w.writers}
-	w.handover = &handover{turn: t, term: term, records: k.records, prompts: w.prompts, closing: w.closing,
-		writers: w.writers, host: k.Host, take: k.take}
+	w.adoption = &adoption{turn: t, term: term, records: k.records, prompts: w.prompts, closing: w.closing,
+		writers: w.writers, host: k.Host}
 	w.switching = &switching{turn: t, term: term}
 	w.report = &reporter{turn: t, view: &term.View, attach: k.attach}
 	return w

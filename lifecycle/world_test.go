@@ -171,10 +171,6 @@ func (w *world) restart() {
 	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
 }
 
-func (w *world) successor(id uuid.UUID) (session.Record, bool) {
-	return session.Successor(w.Shared(), id)
-}
-
 // logBuffer is a log that tests read.
 type logBuffer struct {
 	mu   sync.Mutex

@@ -137,8 +137,6 @@ func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []lifecycle.En
 		return nil, v.finishRestore(ctx, a.Record)
 	case Fail:
 		return nil, v.Lifecycle.Fail(ctx, a.Record, a.Why)
-	case TidyTransfer:
-		return nil, v.Lifecycle.TidyTransfer(ctx, a.Target)
 	case MarkLost:
 		return nil, v.Lifecycle.MarkLost(ctx, a.Record, a.rule(), a.Why, a.Closed)
 	case TakeOver:
@@ -166,11 +164,11 @@ func (v *Recovery) finishRestore(ctx context.Context, id uuid.UUID) error {
 // takeOver adopts the agent that continues a session's conversation. If that fails, the session is
 // lost all the same: nothing would look at it again.
 func (v *Recovery) takeOver(ctx context.Context, a Action) error {
-	target, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: a.Agent, Claude: a.Claude, From: a.Record, Rule: a.rule(), Why: a.Why})
-	if target.ID == uuid.Nil {
+	bound, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: a.Agent, Claude: a.Claude, From: a.Record, Rule: a.rule(), Why: a.Why})
+	if bound.ID == uuid.Nil {
 		return errors.Join(err, v.Lifecycle.MarkLost(ctx, a.Record, a.rule(), "its agent is gone", a.Closed))
 	}
-	return errors.Join(err, v.watch(target.ID, nil)) // after an error the transfer is not finished yet; the next plan finishes it
+	return errors.Join(err, v.watch(bound.ID, nil))
 }
 
 // watch notes that the lifecycle has taken over a session, unless err says that it has not.

@@ -130,13 +130,12 @@ func (v *Recovery) move(ctx context.Context, f resumeFacts, d resume) (resume, e
 	var (
 		writers *lifecycle.WriterError
 		state   *lifecycle.StateError
-		moved   *lifecycle.MovedError
 	)
 	switch {
 	case errors.Is(err, lifecycle.ErrBusy):
 		f.Busy = true
 	case errors.Is(err, lifecycle.ErrChanged), errors.Is(err, lifecycle.ErrNoTerminal),
-		errors.As(err, &writers), errors.As(err, &state), errors.As(err, &moved):
+		errors.As(err, &writers), errors.As(err, &state):
 		f.Objection = "the lifecycle refused it: " + err.Error()
 	default:
 		return d, fmt.Errorf("move session %s: %w", d.From, err)

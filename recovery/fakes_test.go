@@ -206,13 +206,9 @@ func (l *lives) Adopt(ctx context.Context, q lifecycle.AdoptRequest) (target ses
 	return target, l.store.Do(ctx, q.From, func(r *session.Record, save func() error) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		target = heirOf(*r, Action{Agent: q.Agent, Pane: l.paneOf(q.Agent)}, l.world)
-		if err := l.store.Create(target); err != nil {
-			return err
-		}
-		l.world.Records = append(l.world.Records, target)
-		l.world.adopted(target)
-		closeSource(r)
+		takeOver(r, Action{Agent: q.Agent, Pane: l.paneOf(q.Agent)}, l.world)
+		l.world.adopted(*r)
+		target = r.Clone()
 		return save()
 	})
 }
@@ -227,17 +223,6 @@ func (l *lives) paneOf(agent process.Identity) tmux.Pane {
 		}
 	}
 	return tmux.Pane{}
-}
-
-func (l *lives) TidyTransfer(ctx context.Context, target uuid.UUID) error {
-	t, _ := l.store.Get(target)
-	if l.fail[t.TookOver] {
-		return errDisk
-	}
-	return l.store.Do(ctx, t.TookOver, func(r *session.Record, save func() error) error {
-		closeSource(r)
-		return save()
-	})
 }
 
 func (l *lives) Close(context.Context, uuid.UUID, session.Rule, string, string) error {

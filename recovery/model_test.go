@@ -21,13 +21,8 @@ func (w World) after(actions []Action) World {
 			w.Records = slices.Delete(w.Records, i, i+1)
 			continue
 		case TakeOver:
-			target := heirOf(*r, a, w)
-			closeSource(r)
-			w.Records = append(w.Records, target)
-			w.adopted(target)
-			continue
-		case TidyTransfer:
-			closeSource(r)
+			takeOver(r, a, w)
+			w.adopted(*r)
 			continue
 		case FinishStop, EndLeftovers:
 			w.endLeftovers(r.ID)
@@ -72,24 +67,14 @@ func change(r *session.Record, a Action, w World) {
 	}
 }
 
-// closeSource is what is left of a session that another one goes on with.
-func closeSource(r *session.Record) {
-	if r.State == session.Running {
-		r.State = session.Lost
-	}
-	r.Closed, r.Binding, r.Prompts, r.Cursors, r.Seconds = session.ClosedTransferred, nil, nil, nil, nil
-}
-
-// heirOf is the record that takes over.
-func heirOf(from session.Record, a Action, w World) session.Record {
-	t := record(session.Running, nil)
-	t.ClaudeSessionID, t.TookOver, t.Prompts, t.Cursors = from.ClaudeSessionID, from.ID, from.Prompts, from.Cursors
-	t.Binding = &session.Binding{Server: session.Server(w.Server), Window: a.Pane.Window.String(), Pane: a.Pane.ID.String(), Agent: a.Agent,
+// takeOver binds a session to the agent that continues its conversation.
+func takeOver(r *session.Record, a Action, w World) {
+	r.State, r.Closed = session.Running, ""
+	r.Binding = &session.Binding{Server: session.Server(w.Server), Window: a.Pane.Window.String(), Pane: a.Pane.ID.String(), Agent: a.Agent,
 		Adopted: true, BoundAt: w.Now}
 	if a.Pane.PID != a.Agent.PID {
-		t.Binding.Shell = a.Pane.PID
+		r.Binding.Shell = a.Pane.PID
 	}
-	return t
 }
 
 // adopted makes a process a session's agent: nobody else's writer may be ended.

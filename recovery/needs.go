@@ -60,5 +60,4 @@ type Lives interface {
 	Note(ctx context.Context, id uuid.UUID, rule session.Rule, why string) error
 	EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) ([]lifecycle.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
-	TidyTransfer(ctx context.Context, target uuid.UUID) error
 }

@@ -18,7 +18,6 @@ import (
 // Start-up in five minutes. Plan asks plan.record what each record needs. The first row that holds
 // decides:
 //
-//	another record took over, and it is not closed yet         TidyTransfer
 //	it is over: ended on purpose, and something still runs     EndLeftovers, after a pause
 //	tmux did not answer                                        nothing: Unclear
 //	it is stopping                                             FinishStop
@@ -49,7 +48,6 @@ const (
 	FinishRestore Do = "finish_restore" // a restore of a moment ago: there is no window yet
 	Fail          Do = "fail"           // a restore of some time ago: there is no window, and nobody waits for one any longer
 	FinishStop    Do = "finish_stop"    // an archive
-	TidyTransfer  Do = "tidy_transfer"  // a transfer: another record continues the conversation, this one is closed
 
 	// Something happened while no ccbot ran.
 	Conclude     Do = "conclude"      // the agent ended by itself: read its exit, close its pane, report it
@@ -73,7 +71,6 @@ type Action struct {
 	Pane   tmux.Pane        // of Bind and TakeOver: where the agent runs
 	Agent  process.Identity // of TakeOver: the process that becomes the session's agent
 	Claude uuid.UUID        // of TakeOver: the conversation that this process writes
-	Target uuid.UUID        // of TidyTransfer: the record that took over
 	Closed string           // of MarkLost and TakeOver: how the session was lost, a session.Closed… reason or empty
 
 	Why      string // the rule, in a sentence
@@ -135,11 +132,7 @@ func Plan(w World) (actions []Action, notices []Notice) {
 
 // record decides one record; the first rule that fits counts.
 func (p plan) record(r session.Record) (*Action, *Notice) {
-	successor, moved := p.successors[r.ID]
 	switch {
-	case moved && !r.TransferDone() && !r.State.MayRun(p.agent(r)):
-		return &Action{Do: TidyTransfer, Target: successor, Why: "another record goes on with its conversation",
-			Evidence: "session " + successor.String() + " says that it took over from it"}, nil
 	case !r.State.Live():
 		return p.over(r)
 	case p.Unread[r.ID]:

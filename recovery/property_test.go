@@ -54,7 +54,6 @@ func anyWorld(t *rapid.T) World {
 			w.Survey.Agents[r.ID] = pick(t, "alive", process.Unknown, process.Alive, process.Gone, process.Gone)
 		}
 	}
-	w.drawSuccessors(t)
 	w.Signs = signs(w.Records)
 	if pick(t, "aside", false, false, true) {
 		w.Aside = []session.Aside{{File: "a.json", ID: uuid.New(), Newer: true}, {File: "b.json"}}
@@ -157,22 +156,6 @@ func anyWriters(t *rapid.T, w World) map[uuid.UUID][]evidence.Writer {
 	return writers
 }
 
-// drawSuccessors makes some records of running sessions the targets of transfers
-// that a crash may have cut short. Only what was over is ever taken over.
-func (w *World) drawSuccessors(t *rapid.T) {
-	for i := range w.Records {
-		if i == 0 || w.Records[i].State != session.Running || !pick(t, "took over", false, false, true) {
-			continue
-		}
-		source := &w.Records[i-1]
-		if source.State.Live() {
-			source.State = session.Running
-			w.Survey.Agents[source.ID] = process.Gone
-		}
-		w.Records[i].TookOver = source.ID
-	}
-}
-
 // checkWorlds checks something of many worlds.
 func checkWorlds(t *testing.T, check func(t *rapid.T, w World)) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -187,14 +170,13 @@ func TestP6_UnknownTmuxDecidesNothingOfWhatIsOpen(t *testing.T) {
 		w.Tmux, w.Panes = TmuxUnknown, nil
 		actions, notices := Plan(w)
 		for _, a := range actions {
-			if a.Do != TidyTransfer && a.Do != EndLeftovers {
+			if a.Do != EndLeftovers {
 				t.Fatalf("%s on unknown tmux", a.Do)
 			}
 		}
 		for _, r := range w.Records {
 			told := slices.ContainsFunc(notices, func(n Notice) bool { return n.Record == r.ID && n.Kind == Unclear })
-			tidied := slices.ContainsFunc(actions, func(a Action) bool { return a.Record == r.ID && a.Do == TidyTransfer })
-			if r.State.Live() != (told || tidied && r.State.Live()) {
+			if r.State.Live() != told {
 				t.Fatalf("%s: told %t", r.State, told)
 			}
 		}
@@ -295,15 +277,13 @@ func checkApply(t *rapid.T, w World, stuck map[uuid.UUID]bool, dir string) {
 	}
 }
 
-// compare holds real records against the model's. A successor has an id of its own.
+// compare holds real records against the model's.
 func compare(t *rapid.T, want, got []session.Record, stuck map[uuid.UUID]bool) {
 	if len(want) != len(got) {
 		t.Fatalf("%d records, the model has %d", len(got), len(want))
 	}
 	for _, m := range want {
-		i := slices.IndexFunc(got, func(r session.Record) bool {
-			return r.ID == m.ID || m.TookOver != uuid.Nil && r.TookOver == m.TookOver && r.Agent() == m.Agent()
-		})
+		i := slices.IndexFunc(got, func(r session.Record) bool { return r.ID == m.ID })
 		if i < 0 {
 			t.Fatalf("%s is missing", m.ID)
 		}
@@ -347,9 +327,6 @@ func (w World) fault(a Action) string {
 			"it is not stale")
 	case FinishStop:
 		return unless(r.State == session.Stopping, "it is not stopping")
-	case TidyTransfer:
-		t := w.Records[slices.IndexFunc(w.Records, func(r session.Record) bool { return r.ID == a.Target })]
-		return unless(t.TookOver == r.ID && (gone || !r.State.Live()), "nobody took over from it")
 	case TakeOver:
 		ok := gone && !there && r.State == session.Running && len(writers) == 1
 		return unless(ok && writers[0].Identity == a.Agent && writers[0].Adoptable() && writers[0].Source == process.SourcePresence &&

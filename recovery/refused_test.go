@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -48,8 +47,7 @@ func (r *refusing) Adopt(_ context.Context, q lifecycle.AdoptRequest) (session.R
 // What the lifecycle sees right before it moves a session counts.
 func TestP1_ARefusalOfTheLifecycleCounts(t *testing.T) {
 	refusals := map[string]error{"changed": lifecycle.ErrChanged, "no terminal": lifecycle.ErrNoTerminal,
-		"writers": &lifecycle.WriterError{Writers: []evidence.Writer{writer(3)}}, "state": &lifecycle.StateError{State: session.Restoring},
-		"moved": &lifecycle.MovedError{To: uuid.New()}}
+		"writers": &lifecycle.WriterError{Writers: []evidence.Writer{writer(3)}}, "state": &lifecycle.StateError{State: session.Restoring}}
 	for name, err := range refusals {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
@@ -102,5 +100,6 @@ func TestP1_ManyArrivalsMoveOnce(t *testing.T) {
 	for range 10 {
 		require.True(t, <-done, "it is not reported as a second writer")
 	}
-	assert.Len(t, m.store.List(), 2)
+	assert.Len(t, m.store.List(), 1)
+	assert.Len(t, m.get(r.ID).History, 3)
 }

@@ -265,52 +265,6 @@ func TestGracePeriod_WhatIsJustNowIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A crash between the two records of a transfer is tidied, whatever the source
-// looks like, and nothing else is done with it.
-func TestP8_AHalfDoneTransferIsTidied(t *testing.T) {
-	target := record(session.Running, binding(7))
-	tests := []struct {
-		name   string
-		state  session.State
-		change func(*session.Record)
-		want   Do
-	}{
-		{"nothing was done yet", session.Lost, func(*session.Record) {}, TidyTransfer},
-		{"it still runs, its agent gone", session.Running, func(r *session.Record) { r.Binding = binding(3) }, TidyTransfer},
-		{"archived, and asked for", session.Archived, func(*session.Record) {}, TidyTransfer},
-		{"closed, prompts left", session.Lost, func(r *session.Record) { r.Closed, r.Prompts = session.ClosedTransferred, []string{"7"} }, TidyTransfer},
-		{"closed, all handed over", session.Lost, func(r *session.Record) { r.Closed = session.ClosedTransferred }, ""},
-		{"it may still run", session.Running, func(r *session.Record) { r.Binding = binding(4) }, ""},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			r := record(tc.state, nil)
-			tc.change(&r)
-			successor := target
-			successor.TookOver = r.ID
-			w := world(r, process.Gone, pane(7))
-			w.Records = append(w.Records, successor)
-			w.Watched = map[uuid.UUID]bool{successor.ID: true}
-			if tc.name == "it may still run" {
-				w.Survey.Agents[r.ID] = process.Unknown
-			}
-			w = writes(w, r, writer(7, leftover))
-			a := only(t, w)
-			assert.Equal(t, tc.want, a.Do)
-			if tc.want == TidyTransfer {
-				assert.Equal(t, r.ID, a.Record)
-				assert.Equal(t, successor.ID, a.Target)
-			}
-		})
-	}
-}
-
-func TestARecordThatNamesItselfTookOverNothing(t *testing.T) {
-	r := record(session.Lost, nil)
-	r.TookOver = r.ID
-	assert.Empty(t, only(t, world(r, process.Unknown)).Do)
-}
-
 func TestP8_RecordsThatCannotBeReadAreTold(t *testing.T) {
 	w := World{Tmux: TmuxAbsent, Aside: []session.Aside{
 		{File: "a.json", ID: uuid.New(), Newer: true, Why: "version 9"}, {File: "b.json", Why: "unexpected end"}}}
@@ -343,21 +297,6 @@ func TestEvidenceIsTold(t *testing.T) {
 	left := writes(world(over, process.Unknown), over, writer(7, leftover, func(w *evidence.Writer) { w.Source = process.SourceArgv }),
 		writer(8, leftover, func(w *evidence.Writer) { w.InTmux = false }))
 	assert.Equal(t, "process 3007@8 in window @7 by its command line; process 3008@9 by its presence", only(t, left).Evidence)
-}
-
-// Records that name each other, as files that were edited may, took nothing over.
-func TestP8_ARingOfTransfersPlansNothing(t *testing.T) {
-	for size := 1; size <= 3; size++ {
-		w := world(record(session.Archived, nil), process.Unknown)
-		for len(w.Records) < size {
-			w.Records = append(w.Records, record(session.Lost, nil))
-		}
-		for i := range w.Records {
-			w.Records[i].TookOver = w.Records[(i+1)%size].ID
-		}
-		actions, _ := Plan(w)
-		assert.Empty(t, actions, "a ring of %d", size)
-	}
 }
 
 // A next try that is further off than any try is put off was noted by a clock that

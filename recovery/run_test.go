@@ -231,7 +231,7 @@ func TestAConversationThatComesBackLaterNeedsNoBackup(t *testing.T) {
 	m.recover()
 	lost := m.lost(time.Hour)
 	m.came(arrival{m.atTheDesk(lost.ClaudeSessionID), lost.ClaudeSessionID})
-	assert.Equal(t, session.ClosedTransferred, m.get(lost.ID).Closed)
+	assert.Equal(t, session.Running, m.get(lost.ID).State)
 	assert.Zero(t, m.backups)
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -187,10 +186,9 @@ func objection(w evidence.Writer, told []process.Identity, below bool) string {
 // plan is a World with the indexes that its rules use.
 type plan struct {
 	World
-	panes      map[paneKey]tmux.Pane
-	launches   map[string]tmux.Pane    // key: tag; value: the pane of the last launch
-	successors map[uuid.UUID]uuid.UUID // key: source; value: the record that took over
-	owners     map[uuid.UUID]int       // key: conversation; value: how many sessions can be meant
+	panes    map[paneKey]tmux.Pane
+	launches map[string]tmux.Pane // key: tag; value: the pane of the last launch
+	owners   map[uuid.UUID]int    // key: conversation; value: how many sessions can be meant
 }
 
 // paneKey identifies the pane of a binding: the id alone may belong to another process by now.
@@ -201,7 +199,7 @@ type paneKey struct {
 
 func index(w World) plan {
 	p := plan{World: w, panes: make(map[paneKey]tmux.Pane), launches: make(map[string]tmux.Pane),
-		successors: make(map[uuid.UUID]uuid.UUID), owners: make(map[uuid.UUID]int)}
+		owners: make(map[uuid.UUID]int)}
 	for _, pane := range w.Panes {
 		p.panes[paneKey{pane.ID.String(), pane.PID}] = pane
 	}
@@ -218,28 +216,11 @@ func index(w World) plan {
 		}
 	}
 	for _, r := range w.Records {
-		if r.TookOver != uuid.Nil && r.TookOver != r.ID {
-			p.successors[r.TookOver] = r.ID
-		}
 		if isOwner(r, r.ClaudeSessionID) {
 			p.owners[r.ClaudeSessionID]++
 		}
 	}
-	all := maps.Clone(p.successors)
-	maps.DeleteFunc(p.successors, func(from, to uuid.UUID) bool { return ring(all, from, to) })
 	return p
-}
-
-// ring says whether a record is its own successor in the end. Edited files may say so: then none of
-// the records in the ring took over.
-func ring(successors map[uuid.UUID]uuid.UUID, from, to uuid.UUID) bool {
-	for range successors {
-		if to == from {
-			return true
-		}
-		to = successors[to]
-	}
-	return false
 }
 
 // pane looks for the pane of a binding; tmux must have answered. A pane with the same id on another

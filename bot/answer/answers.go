@@ -146,13 +146,9 @@ func (a *Answers) logCrash(id uuid.UUID, p *guard.Panic) {
 	a.Chat.Log.Error("answer_crashed", logkey.SessionID, id.String(), logkey.Panic, p.Error(), logkey.Stack, p.Stack)
 }
 
-// note saves how far the chat has a transcript, also for the session that goes on with the
-// conversation: that session has the cursors by now.
+// note saves how far the chat has a transcript.
 func (a *Answers) note(ctx context.Context, r views.Session, c talk.Cursor) error {
 	err := a.Sessions.Advance(ctx, r.ID, c)
-	if next := a.Chat.Book.Successor(r).ID; err == nil && next != r.ID {
-		err = a.Sessions.Advance(ctx, next, c)
-	}
 	if err == nil || refusal.Is(err, refusal.NotFound) {
 		return nil
 	}

@@ -154,7 +154,7 @@ func (t *transcriptReader) notice(ctx context.Context, r views.Session, next tal
 // session's messages, or the chat wants all that it says.
 func (a *Answers) InFull(r views.Session) bool {
 	book := a.Chat.Book
-	turn, ok := book.TurnOf(r.Conversation, book.Successor(r).ID)
+	turn, ok := book.TurnOf(r.Conversation, r.ID)
 	return book.IsInFront(r) || ok && !turn.Since.IsZero() || book.Settings(r.Conversation.ChatID).Reports(r.ID) == conversation.Full
 }
 
@@ -178,8 +178,7 @@ func (a *Answers) beginTurn(_ context.Context, s views.Session, n news.News) err
 
 // endTurn notes the end of a turn, after which InFull may be false.
 func (a *Answers) endTurn(r views.Session, end talk.Item) {
-	id := a.Chat.Book.Successor(r).ID
-	a.logUnnoted(id, a.Chat.Book.EndTurn(r.Conversation, id, end.Time))
+	a.logUnnoted(r.ID, a.Chat.Book.EndTurn(r.Conversation, r.ID, end.Time))
 }
 
 func (a *Answers) logUnnoted(id uuid.UUID, err error) {

@@ -51,17 +51,8 @@ type stuck struct {
 	logged bool
 }
 
-// run shows what a session says, until the session is over and all of it is shown. It begins when
-// the reader of the session whose conversation this one goes on with has left, or the part that the
-// other reader has in hand would be said twice.
+// run shows what a session says, until the session is over and all of it is shown.
 func (t *transcriptReader) run(ctx context.Context) {
-	r, _ := t.answers.Chat.Book.Records.Get(t.id)
-	if r.TookOver != t.id { // in a file that was edited: it would wait for itself
-		select {
-		case <-ctx.Done():
-		case <-t.answers.Left(r.TookOver):
-		}
-	}
 	for ctx.Err() == nil && !t.pass(ctx) {
 	}
 }

@@ -263,13 +263,11 @@ func (a *Requests) item(session uuid.UUID, item talk.Item) {
 
 // heard ends what waits for an answer of a session that is over.
 func (a *Requests) heard(ctx context.Context, s views.Session, n news.News) error {
-	switch n := n.(type) {
+	switch n.(type) {
 	case news.DialogGone:
 		return a.dialogGone(ctx, s.ID)
-	case news.Ended, news.Lost, news.Stopped, news.Failed:
+	case news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
 		a.Look(s.ID, true)
-	case news.Transferred:
-		a.Look(n.From, true)
 	}
 	return nil
 }

@@ -286,19 +286,18 @@ func (b *Browser) settle(ctx context.Context, v chat.Visit, r views.Session) err
 // goOn goes on with a conversation: in the session that has it, else in a new one.
 func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID) error {
 	all := b.chat.Book.Records.List()
-	i := slices.IndexFunc(all, func(r views.Session) bool { return r.ClaudeSessionID == claude })
+	i := slices.IndexFunc(all, func(r views.Session) bool { return r.ClaudeSessionID == claude && r.Owns })
 	if i < 0 {
 		return b.begin(ctx, v, a, control.Start{Dir: a.Dir, Continues: claude})
 	}
-	r := b.chat.Book.Successor(all[i])
-	back, err := b.Resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
+	back, err := b.Resume(ctx, chat.Resume{Session: all[i], To: v.To, From: v.By})
 	if err == nil && !back {
 		err = chat.ErrStay
 	}
 	if err != nil {
 		return err
 	}
-	now, known := b.chat.Book.Records.Get(r.ID)
+	now, known := b.chat.Book.Records.Get(all[i].ID)
 	if !known { // the texts wait for another one
 		return errors.Join(b.chat.Say(ctx, v.To, b.chat.In(v.To).Say(i18n.SessionGone)), chat.ErrStay)
 	}

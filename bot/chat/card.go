@@ -163,10 +163,9 @@ func (q Resume) Restore() control.Restore {
 }
 
 // Accepted is the resume that a person has tapped; false where the session is not known any more.
-// Of a conversation that another session goes on with, that other session is wanted.
 func (c *Chat) Accepted(o control.Restore, t Tap) (Resume, bool) {
 	r, ok := c.Book.Records.Get(o.Session)
-	return Resume{Session: c.Book.Successor(r), Dir: o.Dir, Damaged: o.Damaged, To: t.To, From: t.From}, ok
+	return Resume{Session: r, Dir: o.Dir, Damaged: o.Damaged, To: t.To, From: t.From}, ok
 }
 
 // Choice is a page that asks which of several sessions a person means: a button each, a part of them at a time.
@@ -241,7 +240,7 @@ func (q Choice) choose(_ context.Context, v Visit, what string) (answer Answer, 
 		return Answer{Text: q.chat.In(v.To).Say(i18n.SessionGone)}, "", nil
 	}
 	answer.Then = func(ctx context.Context) error {
-		done, err := q.Do(ctx, Tap{From: v.By, To: v.To}, q.chat.Book.Successor(r), a)
+		done, err := q.Do(ctx, Tap{From: v.By, To: v.To}, r, a)
 		if err == nil && !done {
 			return ErrStay
 		}

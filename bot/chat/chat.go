@@ -98,7 +98,7 @@ type Stop struct {
 func New(m *machine.Machine, s Sender, chats *conversation.Store, cards *card.Board, words *i18n.Catalog, now func() time.Time,
 	log *slog.Logger) *Chat {
 	c := &Chat{Sender: s, Cards: cards, Speech: words, Log: log,
-		Book:  &conversation.Book{Store: chats, Records: m.Records, Successors: m.Sessions, Move: m.Sessions.Move},
+		Book:  &conversation.Book{Store: chats, Records: m.Records, Move: m.Sessions.Move},
 		Facts: Facts{Places: m.Places, Now: now, Attach: m.Sessions.Attach}}
 	c.Folder = m.Places
 	cards.Link = c.LinkTo

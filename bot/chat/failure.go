@@ -61,7 +61,6 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.NotFound:        {named: i18n.NoSuchSession},
 	refusal.NoAgent:         {named: i18n.AlreadyEnded},
 	refusal.WrongState:      {named: i18n.AlreadyEnded},
-	refusal.Moved:           {named: i18n.AlreadyEnded},
 	refusal.Guarded:         {named: i18n.StopRefused},
 	refusal.BoxBusy:         {named: i18n.BoxBusy},
 	refusal.DraftHidden:     {named: i18n.DraftHidden},

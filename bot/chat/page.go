@@ -189,14 +189,11 @@ func (p *Pages) Shows(name string, session uuid.UUID) bool {
 	})
 }
 
-// heard notes the pages that news change. News of a session that takes over a conversation change the pages of both.
+// heard notes the pages that news change.
 func (p *Pages) heard(_ context.Context, r views.Session, n news.News) error {
 	for name, page := range p.All {
 		if page.Live == nil || !page.Live(n) {
 			continue
-		}
-		if taken, is := n.(news.Transferred); is {
-			p.change(subject{name, taken.From})
 		}
 		p.change(subject{name, r.ID})
 	}

@@ -22,7 +22,6 @@ type Book struct {
 	*Store
 	Access
 	Records views.Views
-	views.Successors
 	// Move has a session shown in another conversation.
 	Move func(ctx context.Context, session uuid.UUID, to address.Conversation) error
 	// OnCurrent is told which session is the current one of a conversation now, and OnShown of a session that is shown
@@ -37,8 +36,7 @@ type Book struct {
 
 // CurrentSession is the session that a text in a conversation goes to; false: there is none.
 func (b *Book) CurrentSession(to address.Conversation) (views.Session, bool) {
-	r, ok := b.Records.Get(b.Current(to))
-	return b.Successor(r), ok
+	return b.Records.Get(b.Current(to))
 }
 
 // CurrentID is the id of the current session; uuid.Nil where there is none.
@@ -49,8 +47,7 @@ func (b *Book) CurrentID(to address.Conversation) uuid.UUID {
 
 // IsCurrent reports whether a session is the current one of a conversation.
 func (b *Book) IsCurrent(to address.Conversation, r views.Session) bool {
-	now := b.CurrentID(to)
-	return now != uuid.Nil && now == b.Successor(r).ID
+	return r.ID != uuid.Nil && b.CurrentID(to) == r.ID
 }
 
 // IsInFront reports whether a session is the one that people read in its conversation: the current
@@ -61,8 +58,7 @@ func (b *Book) IsInFront(r views.Session) bool {
 
 // Find gives the sessions that a person calls so, see package naming, the newest first; without an
 // argument it is the current one. Of several the person has to choose, and one may fit or not; but what is
-// over gives way to an open session of its name. A session whose conversation another session goes on with
-// leads to that session.
+// over gives way to an open session of its name.
 func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session) bool) (found []views.Session) {
 	if arg == "" {
 		if r, ok := b.CurrentSession(to); ok {
@@ -73,15 +69,10 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session
 	named := func(r views.Session) naming.Named {
 		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: []uuid.UUID{r.ClaudeSessionID}}
 	}
-	means := naming.Find(b.Records.List(), arg, named, func(r views.Session) bool { return fits(b.Successor(r)) })
-	for _, r := range slices.Backward(means) {
-		r = b.Successor(r)
-		if !slices.ContainsFunc(found, func(one views.Session) bool { return one.ID == r.ID }) {
-			found = append(found, r)
-		}
-	}
-	all := slices.Clone(found)
-	return slices.DeleteFunc(found, func(r views.Session) bool {
+	means := naming.Find(b.Records.List(), arg, named, fits)
+	slices.Reverse(means)
+	all := slices.Clone(means)
+	return slices.DeleteFunc(means, func(r views.Session) bool {
 		return !r.Open && slices.ContainsFunc(all, func(one views.Session) bool { return one.Open && strings.EqualFold(one.Name, r.Name) })
 	})
 }
@@ -155,7 +146,7 @@ func (b *Book) Answered(q Message) (r views.Session, answered, known bool) {
 		return views.Session{}, false, false
 	}
 	r, known = b.Records.Get(id)
-	return b.Successor(r), true, known
+	return r, true, known
 }
 
 // FindFor is Find for a command that may answer a session's message.
@@ -198,19 +189,6 @@ func (b *Book) Use(ctx context.Context, to address.Conversation, r views.Session
 		return err
 	}
 	return b.MakeCurrent(ctx, to, r.ID)
-}
-
-// ReplaceCurrent makes a session current wherever another one is.
-func (b *Book) ReplaceCurrent(ctx context.Context, from, to uuid.UUID) error {
-	for _, one := range b.All() {
-		if b.Current(one) != from {
-			continue
-		}
-		if err := b.MakeCurrent(ctx, one, to); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // SettleCurrent makes one of the sessions that came back the current one, the last one first, where

@@ -95,11 +95,9 @@ func (d *Dialogs) show(ctx context.Context, r views.Session, look card.Look, mar
 
 // hear closes a dialog that is gone, and that of a session that is ready or over.
 func (d *Dialogs) hear(ctx context.Context, r views.Session, n news.News) error {
-	switch n := n.(type) {
-	case news.DialogGone, news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed:
+	switch n.(type) {
+	case news.DialogGone, news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
 		return d.close(ctx, r.ID)
-	case news.Transferred:
-		return d.close(ctx, n.From)
 	}
 	return nil
 }

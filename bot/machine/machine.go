@@ -43,7 +43,6 @@ type Sessions interface {
 	prompts.Edits
 	prompts.Order
 	views.Works
-	views.Successors
 	desk.Keys
 	desk.Panes
 	desk.Screens

@@ -207,7 +207,7 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, 
 	}
 	r, ok := p.book.Target(in.Message)
 	if s, known := p.book.Records.Get(in.Missed); known {
-		r, ok = p.book.Successor(s), true
+		r, ok = s, true
 	}
 	if ok && (r.Live || r.Resumable) {
 		return r, true, nil

@@ -291,7 +291,7 @@ func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry)
 	if c.Payload.isLacking(c.Look.To) {
 		c.Payload.Reason = lacking(p)
 	}
-	c.Payload.write(&c.Look, p.Chat.In(c.Look.To), e, p.book.Successor(r))
+	c.Payload.write(&c.Look, p.Chat.In(c.Look.To), e, r)
 	if writeShared(p, &c, e); c.Sent && c.Payload.isShared(c.Look.To) {
 		c.Look.Rank = outbox.Card // people have been asked; answers go before the count
 	}
@@ -372,7 +372,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 		r, known = p.book.Records.Get(id)
 	}
 	if q.answers[i] == sendTo {
-		home := p.book.Successor(r)
+		home := r
 		id, _ := uuid.Parse(chosen)
 		if r, known = p.book.Records.Get(id); !r.Open { // any more
 			return stale, p.ask(ctx, was, e, home)
@@ -388,7 +388,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 		if !known && e.Session != uuid.Nil {
 			return p.Homeless(ctx, []string{e.Key})
 		}
-		return answerAll(ctx, p, t, was, q.answers[i], e, p.book.Successor(r), chosen)
+		return answerAll(ctx, p, t, was, q.answers[i], e, r, chosen)
 	})
 }
 

@@ -55,20 +55,12 @@ func (a asked) isLacking(to address.Conversation) bool {
 // sharedBy returns the open question that stands for a prompt, too.
 func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool) {
 	for _, c := range p.cards.List() {
-		if c.Key != e.Key && c.Look.To == e.Conversation && c.Look.Session == isTo(p, e) &&
+		if c.Key != e.Key && c.Look.To == e.Conversation && c.Look.Session == e.Session &&
 			c.Payload.isSame(why, c.Look.To) && why.isShared(c.Look.To) && stands(p, c) {
 			return c, true
 		}
 	}
 	return c, false
-}
-
-// isTo returns the session that a prompt is to now; the zero UUID if it is to none.
-func isTo(p *Prompts, e inbox.Entry) uuid.UUID {
-	if r, known := p.book.Records.Get(e.Session); known {
-		return p.book.Successor(r).ID
-	}
-	return e.Session
 }
 
 // stands reports whether the prompt that a question was asked about still waits for the answer.
@@ -83,7 +75,7 @@ func unasked(p *Prompts, to address.Conversation, session uuid.UUID) ([]inbox.En
 	all, err := p.Entries.List()
 	return slices.DeleteFunc(all, func(e inbox.Entry) bool {
 		_, own := p.cards.Get(e.Key)
-		return own || e.State != inbox.Asked || isTo(p, e) != session || e.Conversation != to || p.Chat.Planned(e.Key) || p.Texts.Asks(e.Key)
+		return own || e.State != inbox.Asked || e.Session != session || e.Conversation != to || p.Chat.Planned(e.Key) || p.Texts.Asks(e.Key)
 	}), err
 }
 
@@ -225,7 +217,7 @@ func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answe
 	e, err := p.Entries.Load(key)
 	_, own := p.cards.Get(key)
 	switch {
-	case chat.IsGone(err), err == nil && (own || e.State != inbox.Asked || isTo(p, e) != t.Card.Session):
+	case chat.IsGone(err), err == nil && (own || e.State != inbox.Asked || e.Session != t.Card.Session):
 		return nil
 	case err == nil && e.Spoken != "" && a != dropIt: // its question has shown one line of it at most
 		return p.ask(ctx, asked{Reason: spoken}, e, r)

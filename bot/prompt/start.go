@@ -77,7 +77,7 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 // was saved and before its question was, or the file of the question is damaged.
 func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	r, known := p.book.Records.Get(e.Session)
-	why := reasonLeft(e, p.book.Successor(r), known)
+	why := reasonLeft(e, r, known)
 	if _, asks := p.cards.Get(e.Key); why == "" || asks || p.Texts.Asks(e.Key) || p.Chat.Planned(e.Key) || !p.book.MayShow(e.Conversation) {
 		return nil
 	}
@@ -92,7 +92,7 @@ func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	if !known {
 		return Offer(ctx, p, []string{e.Key})
 	}
-	return p.ask(ctx, asked{Reason: why}, e, p.book.Successor(r))
+	return p.ask(ctx, asked{Reason: why}, e, r)
 }
 
 // reasonLeft returns the reason to ask about a prompt without a question; empty if the prompt awaits no answer,
@@ -174,7 +174,7 @@ func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, away time.Duration
 	if e.State != inbox.Held || !e.Aged || !known || !p.book.MayShow(e.Conversation) {
 		return nil // or the session is unknown, or nobody may be asked
 	}
-	if r = p.book.Successor(r); r.Resumable {
+	if r.Resumable {
 		return p.wait(ctx, asked{Reason: over}, e, r)
 	}
 	return p.wait(ctx, asked{Reason: old}, e, r)

@@ -149,7 +149,7 @@ func (c *collector) addRepairs(rep news.Start) {
 	book := c.of.Chat.Book
 	for _, done := range rep.Repaired {
 		r, known := book.Records.Get(done.Session)
-		if r = book.Successor(r); !known {
+		if !known {
 			r = views.Session{Name: naming.ShortID(done.Session)}
 		}
 		switch {

@@ -50,7 +50,7 @@ func (s Desk) Resumed(
 	ctx context.Context, id uuid.UUID) (current views.Session, err error) {
 	book := s.chat.Book
 	r, ok := book.Records.Get(id)
-	if r = book.Successor(r); !ok || !book.MayShow(r.Conversation) {
+	if !ok || !book.MayShow(r.Conversation) {
 		return current, nil
 	}
 	if err := book.SettleCurrent(ctx, r.Conversation, []views.Session{r}); err != nil {

@@ -133,7 +133,6 @@ func (o *Outputs) follow(ctx context.Context, c output) {
 	idle, quiet := 0, 0
 	for wait := firstLook; pause.For(ctx, wait) == nil && o.follows(c); {
 		r, _ := o.chat.Book.Records.Get(c.Payload.Session) // one that is forgotten is not live
-		r = o.chat.Book.Successor(r)
 		now := o.terminal(ctx, r.ID, c.Payload.Text)
 		quiet++
 		switch {
@@ -221,7 +220,7 @@ func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
 	part render.Part) (done bool, err error) {
 	o.mu.Lock()
-	printed := func(c output) bool { return o.printed(c.Payload, r, item) }
+	printed := func(c output) bool { return printed(c.Payload, r, item) }
 	maps.DeleteFunc(o.live, func(_ uuid.UUID, c output) bool { return printed(c) })
 	o.mu.Unlock() // from here on nobody else draws the card
 	all := slices.DeleteFunc(o.cards.List(), func(c output) bool { return !printed(c) })
@@ -253,11 +252,9 @@ func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
 	return false, err
 }
 
-// printed reports whether a command may have printed an output of a session: the command is of that
-// session, or of another one that goes on with the same conversation.
-func (o *Outputs) printed(c command, r views.Session, item talk.Item) bool {
-	book := o.chat.Book
-	return c.takes(item) && book.Successor(views.Session{ID: c.Session}).ID == book.Successor(r).ID
+// printed reports whether a command may have printed an output of a session.
+func printed(c command, r views.Session, item talk.Item) bool {
+	return c.takes(item) && c.Session == r.ID
 }
 
 // command is what a card knows of the command whose output it shows.

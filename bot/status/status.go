@@ -127,7 +127,7 @@ func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answe
 		a.Then = func(ctx context.Context) error { return s.names.ask(ctx, v.To, r.ID, v.By) }
 	case ok && what == resumeOption && r.Resumable:
 		a.Then = func(ctx context.Context) error {
-			_, err := s.chat.Resume(ctx, chat.Resume{Session: s.chat.Book.Successor(r), To: v.To, From: v.By})
+			_, err := s.chat.Resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
 			return err
 		}
 	case ok && what == forgetOption && r.Over:

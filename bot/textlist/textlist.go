@@ -145,7 +145,7 @@ func (l *Lists) isBusy(key string) bool {
 // session is the session of a list as it is now.
 func (l *Lists) session(id uuid.UUID) views.Session {
 	r, _ := l.Chat.Book.Records.Get(id)
-	return l.Chat.Book.Successor(r)
+	return r
 }
 
 // explain reports under a tap why nothing came of it.

@@ -262,7 +262,7 @@ func (t *Topics) AskLost(ctx context.Context, to outbox.Conversation, of []views
 // tapLost opens a new topic for a session whose topic was deleted, or asks whether to archive the session.
 func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, _ struct{}) (chat.Answer, error) {
 	r, known := t.book.Records.Get(tap.Card.Session)
-	if r = t.book.Successor(r); !known || !r.Open {
+	if !known || !r.Open {
 		return t.lost.Over(ctx, tap)
 	}
 	if tap.Card.Option == archiveOption {

@@ -111,10 +111,8 @@ func (t *Turns) heard(_ context.Context, r views.Session, told news.News) error 
 		t.hear(r.ID, false, takenBack(n.Prompt.Key))
 	case news.TakenBack:
 		t.hear(r.ID, false, takenBack(n.Prompt.Key))
-	case news.Ended, news.Lost, news.Stopped, news.Failed:
+	case news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
 		t.hear(r.ID, false, over)
-	case news.Transferred:
-		t.hear(n.From, false, over)
 	default:
 		t.hear(r.ID, false, nil)
 	}

@@ -40,7 +40,6 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	if !known {
 		return chat.Screen{Text: render.Plain(say.Say(i18n.SessionGone))}, nil
 	}
-	r = w.chat.Book.Successor(r)
 	all, s := held(w.entry, r), chat.Screen{Session: r.ID}
 	if len(all) == 0 {
 		undecided := render.Plain(attention.Undecided(say.Phrases, attention.In(w.chat, r, r.Now)))

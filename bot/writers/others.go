@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -80,16 +78,8 @@ func (o *Others) post(ctx context.Context, c conflict, why chat.Occasion) error 
 	return o.conflicts.Post(ctx, look, c.shown())
 }
 
-// tellTransferred lets a session take the place of the session whose conversation it goes on with,
-// and tells so where nobody has asked for it.
+// tellTransferred reports that a session continues in another window, unless a person has asked for it.
 func (o *Others) tellTransferred(ctx context.Context, r views.Session, n news.Transferred) error {
-	if n.From != uuid.Nil {
-		if err := o.chat.Book.ReplaceCurrent(ctx, n.From, r.ID); err != nil {
-			return err
-		}
-		o.follow(views.Session{ID: n.From}) // which has nothing to read any more
-	}
-	o.follow(r)
 	if n.Asked {
 		return nil
 	}

@@ -181,7 +181,7 @@ func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Convers
 	from views.Session) (views.Session, error) {
 	r, err := o.starter.Adopt(ctx, control.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
 		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: at, Why: control.Asked(t.From, "asked for").Why})
-	if refusal.Is(err, refusal.NotFound, refusal.WrongState, refusal.Moved) { // that is about from
+	if refusal.Is(err, refusal.NotFound, refusal.WrongState) { // that is about from
 		err = &refusal.Error{Code: refusal.Changed, Err: err}
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ evidence, oldest first. It is read-only. Times are this machine's, with --json U
 			if err != nil {
 				return err
 			}
-			fate := show.FateOf(d.Store.List(), r)
+			fate := show.FateOf(r)
 			// otherwise the history alone is shown
 			if _, sources, err := d.Look(cmd.Context()); err == nil {
 				ignored, _ := sources.Ignored(cmd.Context(), r.ClaudeSessionID)

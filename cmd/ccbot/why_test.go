@@ -16,7 +16,6 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestWhyTellsTheHistory: a session that continued elsewhere.
 func TestWhyTellsTheHistory(t *testing.T) {
 	source := one(1, "api", func(r *session.Record) {
 		r.State, r.Closed = session.Lost, session.ClosedTransferred
@@ -27,14 +26,12 @@ func TestWhyTellsTheHistory(t *testing.T) {
 			{At: noon.Add(time.Hour), From: session.Running, To: session.Lost, Rule: "transfer", Why: "process 7 has it"},
 		}
 	})
-	target := one(2, "api", func(r *session.Record) { r.TookOver = source.ID })
-	dir := stateWith(t, source, target)
+	dir := stateWith(t, source, one(2, "web"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
 	code, out, errs := ccbot(environ, "why", source.ID.String())
 	require.Equal(t, exit.OK, code, errs)
 	at := func(after time.Duration) string { return noon.Add(after).Local().Format("2006-01-02 15:04:05") }
 	assert.Equal(t, "api  "+source.ID.String()+`  lost (ownership_transferred)
-continues as `+target.ID.String()+`
 `+at(0)+`  new → starting  start
     a new session was asked for
 `+at(time.Second)+`  starting → running  -
@@ -45,11 +42,11 @@ continues as `+target.ID.String()+`
     process 7 has it
 `, out)
 
-	code, out, errs = ccbot(environ, "why", "api", "--json")
+	code, out, errs = ccbot(environ, "why", "web", "--json")
 	require.Equal(t, exit.OK, code, errs)
 	var got show.Fate
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	assert.Equal(t, show.Fate{ID: target.ID, Name: "api", State: session.Archived, TookOver: source.ID, History: []session.Change{}}, got)
+	assert.Equal(t, show.Fate{ID: one(2, "web").ID, Name: "web", State: session.Archived, History: []session.Change{}}, got)
 
 	cut := one(3, "cut", func(r *session.Record) {
 		r.State, r.Exit = session.Completed, &session.Exit{Known: true, Signal: 9, At: noon, Screen: "not told"}
@@ -85,7 +82,7 @@ func TestWhyNamesIgnoredProcesses(t *testing.T) {
 	for pid := 1; pid <= 60; pid++ {
 		all = append(all, process.Process{Identity: process.Identity{PID: pid}, UID: 1001})
 	}
-	fate := show.FateOf(nil, one(1, "api", func(*session.Record) {}))
+	fate := show.FateOf(one(1, "api", func(*session.Record) {}))
 	fate.Ignore(all)
 	var out bytes.Buffer
 	require.NoError(t, terminal.Show(&out, false, fate, fate.Print))

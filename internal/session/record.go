@@ -91,7 +91,9 @@ type Launch = claudeflags.Launch
 
 // The reason for which a record is closed for good, or was lost, where its state does not say it.
 const (
-	ClosedTransferred = "ownership_transferred" // another record continues its conversation
+	// ClosedTransferred: in records of an earlier version, another record continues the
+	// conversation. In a history, the session continues in another window.
+	ClosedTransferred = "ownership_transferred"
 	// ClosedStale: too old to be the intended session when its conversation was found again.
 	ClosedStale  = "stale"
 	ClosedReboot = "reboot"     // the machine went down while it ran
@@ -233,9 +235,7 @@ type Record struct {
 	// the end of the last turn; nil: there is no repository, or git did not answer.
 	GitStart *git.State `json:"git_start,omitempty"`
 	GitNow   *git.State `json:"git_now,omitempty"`
-	// TookOver is the record that had the conversation before this one took it over.
-	TookOver uuid.UUID `json:"took_over_from,omitzero"`
-	History  []Change  `json:"history,omitempty"`
+	History  []Change   `json:"history,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 	short   bool             // the history is in the file only
@@ -336,14 +336,8 @@ func (r *Record) Rename(name string, by Namer) {
 	r.Name, r.NamedBy, r.FormerNames = name, by, former
 }
 
-// HandedOver reports whether another record continues the conversation.
+// HandedOver reports whether another record continues the conversation, as an earlier version had it.
 func (r *Record) HandedOver() bool { return r.Closed == ClosedTransferred }
-
-// TransferDone reports whether a record that was handed over is over and holds nothing more that
-// belongs to its successor.
-func (r *Record) TransferDone() bool {
-	return r.HandedOver() && !r.State.Live() && r.Binding == nil && len(r.Prompts)+len(r.Cursors)+len(r.Seconds) == 0
-}
 
 // Owns reports whether the conversation may stand for this session: the session was neither handed
 // over nor closed as stale in favour of another one.

@@ -30,11 +30,11 @@ var transitions = map[State][]State{
 	Running:       {Stopping, Lost, Abandoned},
 	Stopping:      {Archived, Completed, CleanupFailed},
 	CleanupFailed: {Stopping},
-	Archived:      {Restoring},
-	Completed:     {Restoring},
-	Lost:          {Abandoned, Restoring},
-	Failed:        {Restoring},
-	Abandoned:     {Restoring},
+	Archived:      {Restoring, Running}, // running: adopted
+	Completed:     {Restoring, Running},
+	Lost:          {Abandoned, Restoring, Running},
+	Failed:        {Restoring, Running},
+	Abandoned:     {Restoring, Running},
 }
 
 // States lists every state, in the order of a life.

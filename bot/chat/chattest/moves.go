@@ -112,24 +112,10 @@ func (w *World) TapOnShown(t *testing.T, from int64, id int, word i18n.Key) erro
 	return w.pressOn(t, from, id, w.Telegram.Now(id), w.Word(word))
 }
 
-// Transferred is a session whose conversation another one goes on with.
-func (w *World) Transferred(t *testing.T, name string) (source, target session.Record) {
+// Adopted is a session that continues in a window that a person opened.
+func (w *World) Adopted(t *testing.T, name string) session.Record {
 	t.Helper()
-	source = w.Session(t, name, session.Lost)
-	target = w.Transfer(t, source)
-	return w.Record(t, source.ID), target
-}
-
-// Transfer lets another session go on with the conversation of one.
-func (w *World) Transfer(t *testing.T, source session.Record) (target session.Record) {
-	t.Helper()
-	target = w.Session(t, source.Name, session.Running)
-	w.Records.Change(source.ID, func(r *session.Record) {
-		r.State, r.Closed = session.Lost, session.ClosedTransferred
-	})
-	w.Records.Change(target.ID, func(r *session.Record) {
-		r.TookOver, r.ClaudeSessionID = source.ID, source.ClaudeSessionID
-		r.Binding = &session.Binding{Adopted: true, Window: "@21", Shell: 99}
-	})
-	return w.Record(t, target.ID)
+	r := w.Session(t, name, session.Running)
+	w.Records.Change(r.ID, func(r *session.Record) { r.Binding = &session.Binding{Adopted: true, Window: "@21", Shell: 99} })
+	return w.Record(t, r.ID)
 }

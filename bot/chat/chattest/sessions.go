@@ -160,7 +160,7 @@ func (f *fakeSessions) EndWriters(_ context.Context, id uuid.UUID, who []process
 	return ended, nil
 }
 
-// Adopt makes a record for the agent and closes the one that it took over from.
+// Adopt binds the session to the agent, or makes one for it.
 func (f *fakeSessions) Adopt(_ context.Context, q lifecycle.AdoptRequest) (session.Record, error) {
 	f.wait()
 	f.Add("adopt %s from %s", q.Agent, q.From)
@@ -171,8 +171,7 @@ func (f *fakeSessions) Adopt(_ context.Context, q lifecycle.AdoptRequest) (sessi
 	}
 	r := session.Record{ID: uuid.New(), ClaudeSessionID: q.Claude, Name: "mine", Conversation: q.Conversation, Owner: q.Owner}
 	if from, ok := f.records.Get(q.From); ok {
-		r.Name, r.Conversation, r.TookOver = from.Name, from.Conversation, from.ID
-		f.records.Change(from.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
+		r = from
 	}
 	r.State, r.CreatedAt = session.Running, Started.Add(24*time.Hour)
 	r.Binding = &session.Binding{Adopted: true, Shell: f.Shell, Window: "@4"}

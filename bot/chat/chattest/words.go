@@ -141,8 +141,7 @@ func (w *World) SayRecovery(t *testing.T) {
 		require.NoError(t, w.TapShown(t, Alice, m, word))
 	}
 	w.sayInterruptions(t)
-	_, target := w.Transferred(t, "api")
-	require.NoError(t, w.SessionNews(t.Context(), target, news.Transferred{}))
+	require.NoError(t, w.SessionNews(t.Context(), w.Adopted(t, "api"), news.Transferred{}))
 }
 
 // SayWindows shows windows of nobody and taps on all that they offer, and tells histories.
@@ -164,7 +163,7 @@ func (w *World) SayWindows(t *testing.T) {
 	m := w.Unbound(t, ShellWindow(t, "@21"))
 	w.Windows.Err = ErrTable
 	require.NoError(t, w.TapShown(t, Alice, m, i18n.ButtonIgnore))
-	source, _ := w.Transferred(t, "api")
+	source := w.Adopted(t, "api")
 	w.Records.Change(source.ID, func(r *session.Record) { r.History = make([]session.Change, 50) })
 	w.MustHear(t, "/why "+source.ID.String())
 	w.MustHear(t, "/why api")

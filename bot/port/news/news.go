@@ -3,8 +3,6 @@ package news
 import (
 	"time"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
@@ -60,11 +58,9 @@ type Unproven struct {
 	InBox bool // the text is seen in the prompt box, not submitted
 }
 
-// Transferred says that the session goes on with another session's conversation, in a window that a
-// person opened.
+// Transferred says that the session continues in a window that a person opened.
 type Transferred struct {
-	From  uuid.UUID // the other session; uuid.Nil: the conversation was nobody's
-	Asked bool      // a person has decided it
+	Asked bool // a person has decided it
 }
 
 // Renamed says that the session has another name than before.

@@ -65,7 +65,6 @@ const (
 	DirNoAccess  Code = "dir_no_access"
 	DirOutside   Code = "dir_outside"  // no session may work there
 	WrongState   Code = "wrong_state"  // the session's state does not allow it
-	Moved        Code = "moved"        // another session goes on with the conversation
 	Writers      Code = "writers"      // other processes write the conversation, or may
 	Damaged      Code = "damaged"      // a resume would stumble over the transcript
 	NothingLeft  Code = "nothing_left" // of the conversation, in the transcript

@@ -20,13 +20,6 @@ type Views interface {
 	History(id uuid.UUID) ([]Change, error)
 }
 
-// Successors finds who goes on with a conversation.
-type Successors interface {
-	// Successor is the session that goes on with the conversation of another one: that one itself
-	// where nobody took it over.
-	Successor(s Session) Session
-}
-
 // Session is what the chat knows of one session. Its ID never changes.
 type Session struct {
 	ID              uuid.UUID
@@ -42,7 +35,6 @@ type Session struct {
 	Interrupted     bool // it was coming back when the program ended
 	ClaudeSessionID uuid.UUID
 	ForkOf          uuid.UUID // Claude's id of the conversation that it began as a copy of
-	TookOver        uuid.UUID // the session whose conversation this one goes on with
 	Conversation    address.Conversation
 	Owner           int64  // the person who started it
 	Origin          string // key of the start that was asked for

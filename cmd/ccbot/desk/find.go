@@ -22,7 +22,7 @@ import (
 
 // Find finds the one session that a person means, one that fits where any does.
 func (d Desk) Find(what string, fits func(views.Session) bool) (views.Session, error) {
-	book := conversation.Book{Records: host.Views{Records: d.Store}, Successors: host.Sessions{Desk: host.Desk{Records: d.Store}}}
+	book := conversation.Book{Records: host.Views{Records: d.Store}}
 	found := book.Find(session.Conversation{}, what, fits)
 	var records []session.Record
 	for _, r := range found {

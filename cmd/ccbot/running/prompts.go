@@ -94,18 +94,6 @@ func (p prompts) SavePrompt(q lifecycle.Prompt) error {
 	})
 }
 
-// MovePrompt gives a prompt to another session, durably; a second call changes nothing.
-// lifecycle.ErrNoPrompt says that the prompt is finished.
-func (p prompts) MovePrompt(key string, to uuid.UUID) error {
-	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error {
-		if e.Session == to {
-			return errUnchanged
-		}
-		e.Session = to
-		return nil
-	}))
-}
-
 // asNotExist translates the error of a change into the one that lifecycle knows.
 func asNotExist(err error) error {
 	switch {

@@ -94,35 +94,6 @@ func TestPromptsShowTheInbox(t *testing.T) {
 	assert.Equal(t, q, again, "a mark goes when it is taken off")
 }
 
-func TestP4_PromptsMoveToTheSuccessor(t *testing.T) {
-	w := newInbox(t)
-	p := prompts{inbox: w.Store}
-	r, to := uuid.New(), uuid.New()
-	var keys []string
-	for _, state := range []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven} {
-		keys = append(keys, w.prompt(t, r, string(state), state).Key)
-	}
-	gone := w.prompt(t, r, "gone", inbox.Held)
-	require.NoError(t, p.FinishPrompt(gone.Key))
-	assert.ErrorIs(t, p.MovePrompt(gone.Key, to), fs.ErrNotExist)
-	assert.ErrorIs(t, p.MovePrompt("4711", to), fs.ErrNotExist)
-	for _, key := range keys {
-		before, err := w.Load(key)
-		require.NoError(t, err)
-		require.NoError(t, p.MovePrompt(key, to))
-		require.NoError(t, p.MovePrompt(key, to), "once more is nothing")
-		after, err := w.Load(key)
-		require.NoError(t, err)
-		before.Session = to
-		assert.Equal(t, before, after, "only the session is another one")
-	}
-	again, err := inbox.OpenStore(w.dir, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	waiting, err := prompts{inbox: again}.Waiting()
-	require.NoError(t, err)
-	assert.Equal(t, map[uuid.UUID][]string{to: keys}, waiting, "in order, and on disk")
-}
-
 func TestP4_APromptIsHeldOnlyBeforeItIsTyped(t *testing.T) {
 	for _, tt := range []struct {
 		state inbox.State

@@ -2,7 +2,6 @@ package running
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -52,10 +51,7 @@ func (s *system) resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 	if !known {
 		return Resumed{}, errForgotten
 	}
-	if next, ok := session.Successor(s.store.List(), id); ok {
-		r = next
-	}
-	r, back, err := bringBack(ctx, s.Config, s.lifecycle, s.store.Get, r)
+	back, err := bringBack(ctx, s.Config, s.lifecycle, r)
 	now := back.Record
 	if now.ID == uuid.Nil {
 		now = r
@@ -94,27 +90,12 @@ type restores interface {
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 }
 
-// bringBack restores a session in a folder where sessions may be opened. If another record has
-// taken over the conversation since the records were read, it restores that record instead. which
-// is the record that the error is about.
-func bringBack(ctx context.Context, c config.Config, sessions restores, get func(uuid.UUID) (session.Record, bool),
-	r session.Record) (which session.Record, back lifecycle.Restored, err error) {
-	for range 2 { // two transfers within a moment are for a person to look at
-		if !host.InRoots(c.RootFolders, r.Dir) {
-			return r, lifecycle.Restored{}, &refusal.Error{Code: refusal.DirOutside, Dir: r.Dir}
-		}
-		back, err = sessions.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})
-		moved := (*lifecycle.MovedError)(nil)
-		if !errors.As(err, &moved) {
-			break
-		}
-		next, ok := get(moved.To)
-		if !ok {
-			break
-		}
-		r = next
+// bringBack restores a session in a folder where sessions may be opened.
+func bringBack(ctx context.Context, c config.Config, sessions restores, r session.Record) (lifecycle.Restored, error) {
+	if !host.InRoots(c.RootFolders, r.Dir) {
+		return lifecycle.Restored{}, &refusal.Error{Code: refusal.DirOutside, Dir: r.Dir}
 	}
-	return r, back, err
+	return sessions.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})
 }
 
 // offered are the refusals about which the chat asks what to do.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"testing"
 
@@ -12,8 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/refusal"
-	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/host"
@@ -52,48 +49,6 @@ func TestWhyASessionDoesNotComeBack(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			err := notResumed(d.Words(), host.View(one(1, "api")), host.Desk{Records: d.Store}.Refused(tt.err))
 			assert.ErrorContains(t, err, tt.want)
-		})
-	}
-}
-
-// moving are sessions whose conversation moves on at each resume.
-type moving map[uuid.UUID]uuid.UUID
-
-func (m moving) Restore(_ context.Context, q lifecycle.RestoreRequest) (back lifecycle.Restored, err error) {
-	if to, ok := m[q.Session]; ok {
-		return back, fmt.Errorf("restore: %w", &lifecycle.MovedError{To: to})
-	}
-	back.Record = one(0, "back", func(r *session.Record) { r.ID = q.Session })
-	return back, nil
-}
-
-// TestP1_AResumeFollowsAConversationThatHasJustMoved, once: nobody goes round.
-func TestP1_AResumeFollowsAConversationThatHasJustMoved(t *testing.T) {
-	get := func(id uuid.UUID) (session.Record, bool) {
-		return one(0, "next", func(r *session.Record) { r.ID, r.Dir = id, "/src/"+id.String() }), id != idOf(9)
-	}
-	tests := []struct {
-		name  string
-		moves moving
-		roots []string
-		want  uuid.UUID // who came back
-		err   string    // or why nobody did
-	}{
-		{"it has not", moving{}, nil, idOf(1), ""},
-		{"it has", moving{idOf(1): idOf(2)}, nil, idOf(2), ""},
-		{"and once more", moving{idOf(1): idOf(2), idOf(2): idOf(3)}, nil, uuid.Nil, "session " + idOf(3).String() + " goes on"},
-		{"in a ring", moving{idOf(1): idOf(2), idOf(2): idOf(1)}, nil, uuid.Nil, "session " + idOf(1).String() + " goes on"},
-		{"to one that is forgotten", moving{idOf(1): idOf(9)}, nil, uuid.Nil, "session " + idOf(9).String() + " goes on"},
-		{"to where none may be opened", moving{idOf(1): idOf(2)}, []string{"/src/api"}, uuid.Nil, string(refusal.DirOutside)},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, back, err := bringBack(t.Context(), config.Config{RootFolders: tt.roots}, tt.moves, get, one(1, "api"))
-			assert.Equal(t, tt.want, back.Record.ID)
-			require.Equal(t, tt.err == "", err == nil)
-			if tt.err != "" {
-				require.ErrorContains(t, err, tt.err)
-			}
 		})
 	}
 }

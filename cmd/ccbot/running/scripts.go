@@ -23,7 +23,7 @@ func (s *system) scripts() *socket.Scripts {
 	return &socket.Scripts{Table: s.table, Agents: s.agents, Tell: func(ctx context.Context, verb string, session uuid.UUID, program process.Process) error {
 		c := s.bot.Prompts.Chat
 		r, _ := s.bot.Records.Get(session)
-		to := callShownAt(c.Book.Successor(r), s.owner.Load())
+		to := callShownAt(r, s.owner.Load())
 		said := i18n.Args{"Command": verb, "Path": render.Code(program.Exe), "PID": program.PID}
 		return c.Post(ctx, card.Look{To: to, Text: c.In(to).Text(i18n.ScriptCall, said)})
 	}}

@@ -35,6 +35,9 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	if err := s.readable(ctx); err != nil {
 		return recovery.Report{}, err
 	}
+	if err := finishTransfers(ctx, s); err != nil {
+		return recovery.Report{}, err
+	}
 	report, err := s.recovery.Run(ctx)
 	if err != nil {
 		return recovery.Report{}, err

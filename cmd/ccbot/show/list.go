@@ -64,9 +64,8 @@ type Session struct {
 	Held   int    `json:"held_prompts"`           // not delivered yet
 	// Closed is the reason why the session has ended for good, or how it was lost, if its state
 	// does not show it.
-	Closed   string    `json:"closed_reason,omitempty"`
-	TookOver uuid.UUID `json:"took_over_from,omitzero"`
-	Crashed  bool      `json:"crashed,omitempty"` // its agent crashed; the state is then completed
+	Closed  string `json:"closed_reason,omitempty"`
+	Crashed bool   `json:"crashed,omitempty"` // its agent crashed; the state is then completed
 }
 
 // Tasks counts the agent's own to-do items.
@@ -88,7 +87,7 @@ func SessionOf(r session.Record, alive func(process.Identity) process.Liveness) 
 	l := Session{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, PhaseAt: r.PhaseAt,
 		ClaudeSessionID: r.ClaudeSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens, Partly: r.Progress.From > 0,
-		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, TookOver: r.TookOver, Crashed: r.Crashed()}
+		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, Crashed: r.Crashed()}
 	if r.Launch != nil {
 		l.Mode = r.Launch.PermissionMode
 	}

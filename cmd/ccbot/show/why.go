@@ -15,13 +15,11 @@ import (
 // Fate is the output of `ccbot why --json`: a session and its history, oldest first. A line that
 // changed nothing has the same state twice.
 type Fate struct {
-	ID       uuid.UUID     `json:"id"`
-	Name     string        `json:"name"`
-	State    session.State `json:"state"`
-	Closed   string        `json:"closed_reason,omitempty"`
-	TookOver uuid.UUID     `json:"took_over_from,omitzero"` // the session that it continues
-	GoesOn   uuid.UUID     `json:"goes_on_as,omitzero"`     // the session that continues it
-	Crashed  bool          `json:"crashed,omitempty"`       // the state is then completed
+	ID      uuid.UUID     `json:"id"`
+	Name    string        `json:"name"`
+	State   session.State `json:"state"`
+	Closed  string        `json:"closed_reason,omitempty"`
+	Crashed bool          `json:"crashed,omitempty"` // the state is then completed
 	// Exit is the end of an agent that ended by itself. Interruption is the work that this end cut
 	// short, until it is continued.
 	Exit         *Exit                 `json:"exit,omitempty"`
@@ -56,18 +54,15 @@ type Exit struct {
 	At     time.Time `json:"at"`
 }
 
-// FateOf returns the fate of one of the records.
-func FateOf(records []session.Record, r session.Record) Fate {
-	t := Fate{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed, TookOver: r.TookOver,
+// FateOf returns the fate of a session.
+func FateOf(r session.Record) Fate {
+	t := Fate{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed,
 		Crashed: r.Crashed(), Interruption: r.Unfinished(), History: r.History}
 	if e := r.Exit; e != nil && e.Known {
 		t.Exit = &Exit{Status: e.Status, Signal: e.Signal, At: e.At}
 	}
 	if t.History == nil {
 		t.History = []session.Change{}
-	}
-	if next, ok := session.Successor(records, r.ID); ok {
-		t.GoesOn = next.ID
 	}
 	return t
 }
@@ -80,12 +75,6 @@ func (t Fate) Print(p *terminal.Printer) {
 		state = crashed
 	}
 	p.Line("%s  %s  %s%s", terminal.Printable(t.Name), t.ID, state, terminal.Words(" (", t.Closed, ")"))
-	if t.TookOver != uuid.Nil {
-		p.Line("continues the conversation of %s", t.TookOver)
-	}
-	if t.GoesOn != uuid.Nil {
-		p.Line("continues as %s", t.GoesOn)
-	}
 	if e := t.Exit; e != nil {
 		p.Line("%s", e.text())
 	}

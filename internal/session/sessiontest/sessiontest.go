@@ -48,6 +48,6 @@ func Full() session.Record {
 			Tasks: []transcript.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}
 		r.GitNow = &git.State{Root: "/src", Branch: "main", Head: "abc", Dirty: true, At: Noon}
 		r.Prompts = []string{"7", "8"}
-		r.TookOver, r.Closed = ID(1), session.ClosedReboot
+		r.Closed = session.ClosedReboot
 	})
 }

@@ -1,0 +1,79 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ccbot/bot/inbox"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// finishTransfers finishes what an earlier version has begun: there, a conversation that continued
+// in another window got a second record, which was given all that the first one had. Each prompt
+// goes to the second record before the first one is closed, so that a crash in between loses none.
+func finishTransfers(ctx context.Context, s *system) error {
+	all := session.Transfers(s.store.List())
+	if len(all) == 0 {
+		return nil
+	}
+	waiting, err := s.prompts.Waiting()
+	if err := unlessUnread(err); err != nil {
+		return err
+	}
+	if _, err := s.recovery.Backup(ctx); err != nil {
+		return fmt.Errorf("back up the records: %w", err)
+	}
+	for _, t := range all {
+		agent := process.Gone
+		if id := t.From.Agent(); id.Valid() {
+			agent = s.table.Liveness(id)
+		}
+		if t.From.State.MayRun(agent) {
+			continue
+		}
+		if err := finishTransfer(ctx, s, t, waiting[t.From.ID]); err != nil {
+			return fmt.Errorf("give all of session %s to session %s: %w", t.From.ID, t.To.ID, err)
+		}
+	}
+	return nil
+}
+
+func finishTransfer(ctx context.Context, s *system, t session.Transfer, waiting []string) error {
+	keys := slices.Clone(t.From.Prompts)
+	for _, key := range waiting {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	for _, key := range keys {
+		err := s.prompts.inbox.Change(key, func(e *inbox.Entry) error {
+			if e.Session == t.From.ID {
+				e.Session = t.To.ID
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, inbox.ErrNoEntry) {
+			return err
+		}
+	}
+	err := s.store.Do(ctx, t.To.ID, func(r *session.Record, save func() error) error {
+		for _, key := range keys {
+			if !slices.Contains(r.Prompts, key) {
+				r.Prompts = append(r.Prompts, key)
+			}
+		}
+		return save()
+	})
+	if err != nil {
+		return err
+	}
+	return s.store.Do(ctx, t.From.ID, func(r *session.Record, save func() error) error {
+		if err := r.HandOver(s.recovery.Now(), "recovery.tidy_transfer", t.To.ID); err != nil {
+			return err
+		}
+		return save()
+	})
+}

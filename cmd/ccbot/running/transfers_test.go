@@ -1,0 +1,81 @@
+package running
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/recovery"
+)
+
+// TestP8_TransfersOfAnEarlierVersionAreFinished reads folders as an earlier version left them when it
+// ended within a transfer: the second record has all prompts afterwards, and the first one nothing.
+func TestP8_TransfersOfAnEarlierVersionAreFinished(t *testing.T) {
+	const (
+		running = `{"version":2,"id":%q,"name":"api","dir":"/src","host":"h","state":"running","claude_session_id":"1d7f7a04-6ba1-4a50-a3ae-2c0c2e3e5a11","conversation":{"chat_id":7},"owner":7,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","binding":{"server":{"socket":"s","pid":1,"start":1},"window":"@1","pane":"%%1","agent":{"pid":4194304,"start":1,"boot":"b"},"bound_at":"2026-01-01T00:00:00Z"},"prompts":[%s]%s}`
+		closed  = `{"version":2,"id":%q,"name":"api","dir":"/src","host":"h","state":"lost","claude_session_id":"1d7f7a04-6ba1-4a50-a3ae-2c0c2e3e5a11","conversation":{"chat_id":7},"owner":7,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","closed_reason":"ownership_transferred"}`
+	)
+	from, to := uuid.MustParse("01900000-0000-7000-8000-000000000001"), uuid.MustParse("01900000-0000-7000-8000-000000000002")
+	for point, crash := range map[string]struct {
+		closed bool // the first record
+		moved  bool // the prompts belong to the second record
+	}{
+		"target-recorded": {false, false},
+		"prompts-moved":   {false, true},
+		"source-closed":   {true, true},
+	} {
+		t.Run(point, func(t *testing.T) {
+			w, dir := newInbox(t), t.TempDir()
+			owner := from
+			if crash.moved {
+				owner = to
+			}
+			one, late := w.prompt(t, owner, "one", inbox.Held), w.prompt(t, owner, "accepted later", inbox.Held)
+			keys := fmt.Sprintf("%q", one.Key)
+			source := fmt.Sprintf(running, from, keys, "")
+			if crash.closed {
+				source = fmt.Sprintf(closed, from)
+				keys += fmt.Sprintf(",%q", late.Key)
+			}
+			target := fmt.Sprintf(running, to, keys, fmt.Sprintf(`,"took_over_from":%q`, from))
+			for id, record := range map[uuid.UUID]string{from: source, to: target} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, id.String()+".json"), []byte(record), 0o600))
+			}
+			store, err := session.Open(dir, t.TempDir(), func() time.Time { return cameIn }, slog.New(slog.DiscardHandler))
+			require.NoError(t, err)
+			table, err := process.NewTable()
+			require.NoError(t, err)
+			backups := 0
+			s := &system{store: store, prompts: prompts{inbox: w.Store}, table: table, recovery: &recovery.Recovery{
+				Now: func() time.Time { return cameIn }, Backup: func(context.Context) (string, error) { backups++; return "", nil }}}
+			for range 2 {
+				require.NoError(t, finishTransfers(t.Context(), s))
+			}
+			second, _ := store.Get(to)
+			if crash.moved && !crash.closed {
+				assert.Contains(t, second.Prompts, one.Key) // the start finds the other one in the inbox
+			} else {
+				assert.Equal(t, []string{one.Key, late.Key}, second.Prompts)
+			}
+			first, _ := store.Get(from)
+			assert.Equal(t, session.Lost, first.State)
+			assert.True(t, first.HandedOver() && first.Binding == nil && len(first.Prompts) == 0)
+			assert.False(t, first.Resumable())
+			waiting, err := s.prompts.Waiting()
+			require.NoError(t, err)
+			assert.Equal(t, map[uuid.UUID][]string{to: {one.Key, late.Key}}, waiting)
+			assert.Equal(t, !crash.closed, backups == 1)
+		})
+	}
+}
