@@ -78,7 +78,7 @@ func Install(data []byte, command string) ([]byte, []Change, error) {
 	}
 	var changes []Change
 	for _, event := range installedEvents() {
-		ours := of(d.entries(), event)
+		ours := entriesOf(d.entries(), event)
 		done := map[InstallState]string{InstallMissing: "added", InstallDuplicate: "duplicates removed",
 			InstallOther: "updated", InstallLimited: "updated"}[eventState(ours, command).State]
 		if done == "" {
@@ -161,7 +161,7 @@ func Inspect(data []byte, command string) (Installed, error) {
 	all := d.entries()
 	out := Installed{HooksOff: gjson.Get(d.text, "disableAllHooks").Bool()}
 	for _, event := range installedEvents() {
-		state := eventState(of(all, event), command)
+		state := eventState(entriesOf(all, event), command)
 		state.Event = event
 		out.Events = append(out.Events, state)
 	}
@@ -187,6 +187,6 @@ func eventState(ours []entry, command string) (s EventState) {
 	return s
 }
 
-func of(all []entry, event string) []entry {
+func entriesOf(all []entry, event string) []entry {
 	return slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return e.event != event })
 }

@@ -52,7 +52,7 @@ func (e *Events) boundLocked() error {
 		}
 		path := filepath.Join(e.quarantine, r.name)
 		// The reason goes last: without it a later pass could not tell that this is an event.
-		if err := disk.RemoveAll(path); err != nil { // such as a folder that may not be changed: the next one goes instead
+		if err := disk.RemoveAll(path); err != nil { // the next one goes instead
 			errs = append(errs, err)
 			continue
 		}

@@ -53,15 +53,15 @@ func (b *Binary) Run(ctx context.Context) error {
 // Known returns the version without waiting, "" if no binary has answered yet. Until a new binary
 // has answered, it returns the version of the previous binary.
 func (b *Binary) Known() string {
-	_, now, err := b.look()
-	known, version := b.said()
+	_, now, err := b.find()
+	known, version := b.lastVersion()
 	if err == nil && now != known {
 		pause.Poke(b.Stale)
 	}
 	return version
 }
 
-func (b *Binary) said() (of build, version string) {
+func (b *Binary) lastVersion() (of build, version string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.asked, b.version
@@ -80,11 +80,11 @@ type build struct {
 func (b *Binary) Version(ctx context.Context) string {
 	b.asking.Lock()
 	defer b.asking.Unlock()
-	command, now, err := b.look()
+	command, now, err := b.find()
 	if err != nil {
 		return "" // the launch reports what is missing
 	}
-	if known, version := b.said(); now == known {
+	if known, version := b.lastVersion(); now == known {
 		return version
 	}
 	said, err := b.ask(ctx, command)
@@ -100,9 +100,9 @@ func (b *Binary) Version(ctx context.Context) string {
 	return said
 }
 
-// look finds the binary and keeps the name by which it is called, because some programs act by that
+// find finds the binary and keeps the name by which it is called, because some programs act by that
 // name.
-func (b *Binary) look() (command string, found build, err error) {
+func (b *Binary) find() (command string, found build, err error) {
 	if command, err = exec.LookPath(b.Command); err != nil {
 		return "", build{}, err
 	}

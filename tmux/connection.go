@@ -152,7 +152,7 @@ func (c *connection) read(r io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("read: %w", err)
 		}
-		c.take(&lines, strings.TrimSuffix(line, "\n"))
+		c.readLine(&lines, strings.TrimSuffix(line, "\n"))
 	}
 }
 
@@ -162,12 +162,12 @@ type lineState struct {
 	marked bool   // the previous line was a marker: this one closes its block
 }
 
-func (c *connection) take(s *lineState, line string) {
+func (c *connection) readLine(s *lineState, line string) {
 	head := c.head()
 	switch {
 	case s.marked:
 		*s = lineState{}
-		c.settle()
+		c.removeAnswered()
 		head.answer <- newAnswer(head.lines)
 		return
 	case head != nil && line == head.marker:
@@ -203,9 +203,9 @@ func (c *connection) owe() {
 	c.alarm.Reset(silenceNotice)
 }
 
-// settle removes the first call, which was answered. An answer so late that other calls were
-// refused before it counts as a change.
-func (c *connection) settle() {
+// removeAnswered removes the first call, which was answered. An answer so late that other calls
+// were refused before it counts as a change.
+func (c *connection) removeAnswered() {
 	c.mu.Lock()
 	late := c.late()
 	c.pending = c.pending[1:]

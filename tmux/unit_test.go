@@ -252,10 +252,10 @@ func FuzzAnswers(f *testing.F) {
 		conn.pending = append(conn.pending, call)
 		var state lineState
 		for _, line := range lines {
-			conn.take(&state, line)
+			conn.readLine(&state, line)
 		}
-		conn.take(&state, call.marker)
-		conn.take(&state, "%end")
+		conn.readLine(&state, call.marker)
+		conn.readLine(&state, "%end")
 		select {
 		case <-call.answer:
 		default:

@@ -55,14 +55,14 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	if err != nil {
 		return Pane{}, notLaunched(err)
 	}
-	s.at("window-reserved")
+	s.failpoint("window-reserved")
 	target := g.Pane.String()
 	err = c.guarded(ctx, "set-option", g, g.owner(), "", command("set-option", "-w", "-t", target, "remain-on-exit", "off")+
 		" ; "+command("set-option", "-w", "-t", target, "@ccbot_session", s.Tag))
 	if err != nil {
 		return Pane{}, c.undoWindow(ctx, g, s.Tag, notLaunched(err))
 	}
-	s.at("window-tagged")
+	s.failpoint("window-tagged")
 	// A process that ends at once is kept, because the option is set before it begins.
 	err = c.guarded(ctx, "respawn-pane", g, g.owner(), "", command("set-option", "-w", "-t", target, "remain-on-exit", "on")+
 		" ; "+s.respawn(c.place.envTool, target))
@@ -72,7 +72,7 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	case err != nil:
 		return Pane{}, c.undoWindow(ctx, g, s.Tag, notLaunched(err))
 	}
-	s.at("window-begun")
+	s.failpoint("window-begun")
 	p, err := c.Pane(ctx, g.Pane)
 	if err != nil { // the process was started all the same
 		return Pane{}, fmt.Errorf("tmux new-window: read it back: %w: %s", ErrLost, err.Error())
@@ -186,7 +186,7 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-func (s Spec) at(step string) {
+func (s Spec) failpoint(step string) {
 	if s.At != nil {
 		s.At(step)
 	}

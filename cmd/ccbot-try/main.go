@@ -79,7 +79,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "ccbot try:", err)
 		return 2
 	}
-	if wrong := t.wrong(flags.Args()); wrong != "" {
+	if wrong := t.usageError(flags.Args()); wrong != "" {
 		fmt.Fprintln(stderr, "ccbot try:", wrong)
 		return 2
 	}
@@ -140,8 +140,8 @@ func (t *trial) makeBots() {
 	}
 }
 
-// wrong returns the mistake in the usage, or "".
-func (t *trial) wrong(args []string) string {
+// usageError returns the mistake in the usage, or "".
+func (t *trial) usageError(args []string) string {
 	_, missing := exec.LookPath("claude")
 	switch {
 	case len(args) > 0:

@@ -125,12 +125,12 @@ var always = []string{"--no-optional-locks", "--no-pager", "-c", "core.fsmonitor
 // run returns the start of git's output.
 func (g caller) run(ctx context.Context, args ...string) ([]byte, error) {
 	said := &start{limit: maxOutput}
-	err := g.ask(ctx, "", said, args...)
+	err := g.runWithInput(ctx, "", said, args...)
 	return said.kept.Bytes(), err
 }
 
-// ask runs git with an input, and writes the start of its output to said.
-func (g caller) ask(ctx context.Context, input string, said io.Writer, args ...string) error {
+// runWithInput runs git with an input, and writes the start of its output to said.
+func (g caller) runWithInput(ctx context.Context, input string, said io.Writer, args ...string) error {
 	complaint := &start{limit: maxComplaint}
 	cmd := exec.CommandContext(ctx, g.program, slices.Concat(always, g.options, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, afterwards

@@ -46,7 +46,7 @@ func (t *Tree) Patch(ctx context.Context, m Moment, c Change) (text string, cut 
 		args = append(args, c.From)
 	}
 	said := &start{limit: maxPatch}
-	if err := t.reading(m).ask(ctx, "", said, args...); err != nil {
+	if err := t.reading(m).runWithInput(ctx, "", said, args...); err != nil {
 		return "", false, err
 	}
 	return hunks(said.kept.String()), said.cut, nil

@@ -84,7 +84,7 @@ func (g caller) update(ctx context.Context, paths []string, how ...string) error
 		return nil
 	}
 	args := append([]string{"update-index", "-z", "--add"}, how...)
-	return g.ask(ctx, strings.Join(paths, "\x00")+"\x00", &start{}, append(args, "--stdin")...)
+	return g.runWithInput(ctx, strings.Join(paths, "\x00")+"\x00", &start{}, append(args, "--stdin")...)
 }
 
 // amongCopies returns a caller whose work tree is the folder of the copies. If there is no copy of

@@ -190,7 +190,7 @@ func (t *Tree) Head(ctx context.Context) (branch, commit string) {
 // list returns the NUL-terminated parts of git's output; cut means that there are more.
 func (g caller) list(ctx context.Context, args ...string) (parts []string, cut bool, err error) {
 	said := &start{limit: maxList}
-	if err := g.ask(ctx, "", said, args...); err != nil {
+	if err := g.runWithInput(ctx, "", said, args...); err != nil {
 		return nil, false, err
 	}
 	return said.parts(), said.cut, nil
@@ -220,7 +220,7 @@ func (t *Tree) with(objects string, more ...string) caller {
 // them is a folder with a slash at its end.
 func (t *Tree) untracked(ctx context.Context) (inside, outside []string, cut bool, err error) {
 	said := &sorter{t: t, inside: start{limit: maxList}, outside: start{limit: maxList}}
-	if err := t.git.ask(ctx, "", said, "ls-files", "--others", "--exclude-standard", "-z"); err != nil {
+	if err := t.git.runWithInput(ctx, "", said, "ls-files", "--others", "--exclude-standard", "-z"); err != nil {
 		return nil, nil, false, err
 	}
 	return said.inside.parts(), said.outside.parts(), said.inside.cut || said.outside.cut, nil

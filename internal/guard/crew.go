@@ -59,7 +59,7 @@ func (c *Crew) channel() chan struct{} {
 	return c.wake
 }
 
-func (c *Crew) take() (all []func(context.Context)) {
+func (c *Crew) takeWaiting() (all []func(context.Context)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all, c.waiting = c.waiting, nil
@@ -71,7 +71,7 @@ func (c *Crew) take() (all []func(context.Context)) {
 func (c *Crew) Run(ctx context.Context, crashed func(*Panic)) error {
 	var g errgroup.Group
 	for wake := c.channel(); ; {
-		for _, do := range c.take() {
+		for _, do := range c.takeWaiting() {
 			g.Go(func() error {
 				return Keep(ctx, func() error { do(ctx); return nil }, crashed)
 			})

@@ -162,7 +162,7 @@ func (f *Files) Begin(path string) (end func(), err error) {
 	f.await(path)
 	n := f.row(path)
 	n.reads++
-	f.settle(n)
+	f.store(n)
 	f.mu.Unlock()
 	if f.Failpoint != nil {
 		f.Failpoint("read-noted")
@@ -171,7 +171,7 @@ func (f *Files) Begin(path string) (end func(), err error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		n.reads--
-		f.settle(n)
+		f.store(n)
 	}), nil
 }
 
@@ -226,7 +226,7 @@ func (f *Files) change(path string, change func(*note)) {
 	defer f.mu.Unlock()
 	if i := f.find(path); i >= 0 {
 		change(f.rows[i])
-		f.settle(f.rows[i])
+		f.store(f.rows[i])
 	}
 }
 
@@ -247,9 +247,9 @@ func (f *Files) row(path string) *note {
 	return f.rows[i]
 }
 
-// settle writes a note after its change, and removes it if it is of no more use. The caller holds
+// store writes a note after its change, and removes it if it is of no more use. The caller holds
 // mu.
-func (f *Files) settle(n *note) {
+func (f *Files) store(n *note) {
 	switch {
 	case n.reads > 0:
 		n.Use = reading

@@ -72,7 +72,7 @@ func (w Waiter) until(ctx context.Context, id uuid.UUID, key string, isOver func
 		case <-l.changed:
 		}
 		var now seen
-		if now, err = l.look(ctx, g); err == nil {
+		if now, err = l.readState(ctx, g); err == nil {
 			over, err = isOver(now)
 		}
 	}
@@ -111,16 +111,16 @@ func (l *looking) follow(ctx context.Context, g *errgroup.Group, dir string, nam
 	})
 }
 
-// look reads the record and the agent's state first: the transcript of an ended session is then
-// complete.
-func (l *looking) look(ctx context.Context, g *errgroup.Group) (now seen, err error) {
+// readState reads the record and the agent's state first: the transcript of an ended session is
+// then complete.
+func (l *looking) readState(ctx context.Context, g *errgroup.Group) (now seen, err error) {
 	if now.record, err = l.record(); err != nil {
 		return now, err
 	}
 	if now.entry, now.finished, err = l.entry(); err != nil {
 		return now, err
 	}
-	l.lookAtAgent(ctx, g, &now)
+	l.readAgent(ctx, g, &now)
 	if mark := now.entry.Typing; l.answer == nil && mark != nil && now.finished {
 		path := cmp.Or(mark.Path, l.transcriptOf(now.record, mark.Claude))
 		if path != "" {
@@ -146,9 +146,9 @@ const (
 	silent = 10 * time.Second
 )
 
-// lookAtAgent reads the agent's presence file. Without a bot the record's phase is stale, and only
+// readAgent reads the agent's presence file. Without a bot the record's phase is stale, and only
 // the agent itself reports an open dialog.
-func (l *looking) lookAtAgent(ctx context.Context, g *errgroup.Group, now *seen) {
+func (l *looking) readAgent(ctx context.Context, g *errgroup.Group, now *seen) {
 	if l.Ended != nil {
 		now.record.Phase, now.record.PhaseWhat = "", ""
 	}

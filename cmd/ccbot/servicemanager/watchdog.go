@@ -59,16 +59,16 @@ func (s *Service) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			s.say(daemon.SdNotifyStopping, "stopping")
+			s.send(daemon.SdNotifyStopping, "stopping")
 			return nil
 		case <-look.C:
-			s.look(time.Now())
+			s.feedWatchdog(time.Now())
 		}
 	}
 }
 
-// look feeds the watchdog, if the polls continue. That it is no longer fed is logged once.
-func (s *Service) look(now time.Time) {
+// feedWatchdog feeds the watchdog, if the polls continue. That it is no longer fed is logged once.
+func (s *Service) feedWatchdog(now time.Time) {
 	name := s.name.Load()
 	if name == nil {
 		return
@@ -82,7 +82,7 @@ func (s *Service) look(now time.Time) {
 	if goesOn && s.fed {
 		state = daemon.SdNotifyWatchdog
 	}
-	s.say(state, statusOf(*name, goesOn, failing, s.Pulse.UnknownToken()))
+	s.send(state, statusOf(*name, goesOn, failing, s.Pulse.UnknownToken()))
 }
 
 // statusOf returns the manager's status line of ccbot.
@@ -103,7 +103,7 @@ func statusOf(name string, goesOn, failing, unknownToken bool) string {
 // start.
 func (s *Service) Begun(name string) {
 	s.name.Store(&name)
-	s.say(daemon.SdNotifyReady, statusOf(name, true, name == "", false))
+	s.send(daemon.SdNotifyReady, statusOf(name, true, name == "", false))
 }
 
 // Tried notes a call of getMe. wait is the pause until the next try, zero if Telegram has answered.
@@ -116,8 +116,8 @@ func (s *Service) Tried(wait time.Duration) {
 	}
 }
 
-// say sends a state to the manager, with the status: repeating a state does no harm.
-func (s *Service) say(state, status string) {
+// send sends a state to the manager, with the status: repeating a state does no harm.
+func (s *Service) send(state, status string) {
 	if s.notify == nil {
 		return
 	}

@@ -99,7 +99,7 @@ func TestWithoutAManagerNobodyIsTold(t *testing.T) {
 	s := New([]string{"HOME=/", "NOTIFY_SOCKET="}, slog.New(slog.DiscardHandler))
 	s.Tried(0)
 	s.Begun("cc_bot")
-	s.look(time.Now())
+	s.feedWatchdog(time.Now())
 	require.NoError(t, s.Run(t.Context()))
 }
 

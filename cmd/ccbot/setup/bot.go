@@ -35,7 +35,7 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 			return bot{}, exit.Usage(err)
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
-			s.Terminal.say("group or others may read %s, where the token is: chmod 600, or delete it", terminal.Printable(path))
+			s.Terminal.printLine("group or others may read %s, where the token is: chmod 600, or delete it", terminal.Printable(path))
 		}
 		b, err := s.connect(ctx, text)
 		if errors.Is(err, errUnknownToken) {
@@ -50,7 +50,7 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 		return bot{}, exit.Usage(errors.New("--yes needs --token-file: no token is configured yet"))
 	}
 	for {
-		text, err := s.Terminal.ask(ctx, "Token of the bot, from @BotFather (it is not shown): ", "--token-file", false)
+		text, err := s.Terminal.readLine(ctx, "Token of the bot, from @BotFather (it is not shown): ", "--token-file", false)
 		if err != nil {
 			return bot{}, err
 		}
@@ -58,7 +58,7 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 		if !errors.Is(err, errUnknownToken) && !errors.Is(err, errForm) {
 			return b, err
 		}
-		s.Terminal.say("That did not work: %s.", err)
+		s.Terminal.printLine("That did not work: %s.", err)
 	}
 }
 
@@ -69,7 +69,7 @@ func (s *Setup) configured(ctx context.Context) (bot, error) {
 	}
 	b, err := s.meet(ctx, s.Token)
 	if errors.Is(err, errUnknownToken) && !s.Flags.Yes {
-		s.Terminal.say("Telegram no longer knows the token in %s.", terminal.Printable(s.File))
+		s.Terminal.printLine("Telegram no longer knows the token in %s.", terminal.Printable(s.File))
 		return bot{}, nil
 	}
 	if err != nil || s.Flags.Yes {
@@ -129,7 +129,7 @@ func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
 	if err != nil {
 		return bot{}, fmt.Errorf("ask Telegram whose token this is: %w", secret.CleanError(err))
 	}
-	s.Terminal.say("Bot: @%s", terminal.Printable(name))
+	s.Terminal.printLine("Bot: @%s", terminal.Printable(name))
 	if webhook != "" {
 		return bot{}, exit.Usage(fmt.Errorf("%w. End the program that has set it, have it call deleteWebhook, and begin again", telegram.ErrWebhook))
 	}
@@ -144,20 +144,20 @@ func (s *Setup) sayHello(ctx context.Context, b bot, people []person) error {
 	for _, p := range people {
 		set := s.Chats.Settings(p.id)
 		words := s.Words.For(set.Language, p.language, set.Telegram, s.Lang)
-		err := b.say(ctx, p.id, words)
+		err := b.greet(ctx, p.id, words)
 		switch {
 		case errors.Is(err, tgbot.ErrorForbidden), errors.Is(err, tgbot.ErrorBadRequest):
-			s.Terminal.say("%d has not opened the bot yet: %s, then Start.", p.id, b.link())
+			s.Terminal.printLine("%d has not opened the bot yet: %s, then Start.", p.id, b.link())
 		case err != nil:
 			errs = append(errs, fmt.Errorf("say hello to %d: %w", p.id, err))
 		default:
-			s.Terminal.say("@%s has said hello to %d.", terminal.Printable(b.name), p.id)
+			s.Terminal.printLine("@%s has said hello to %d.", terminal.Printable(b.name), p.id)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (b bot) say(ctx context.Context, id int64, words i18n.Words) error {
+func (b bot) greet(ctx context.Context, id int64, words i18n.Words) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	_, err := b.api.SendMessage(ctx, &tgbot.SendMessageParams{ChatID: id, Text: words.Say(i18n.SetupHello)})

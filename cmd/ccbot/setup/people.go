@@ -57,7 +57,7 @@ func (s *Setup) choosePeople(ctx context.Context, b bot) (people []person, err e
 	}
 	client := telegram.Client(b.token, s.APIURL, s.Proxy())
 	defer client.CloseIdleConnections()
-	pairing := &pairing{keep: len(s.AllowedUsers) > 0, printf: s.Terminal.say, fetch: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+	pairing := &pairing{keep: len(s.AllowedUsers) > 0, printf: s.Terminal.printLine, fetch: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
 		return telegram.Peek(ctx, client, s.APIURL, offset, pollWait)
 	}}
 	for {
@@ -85,7 +85,7 @@ func (s *Setup) pair(ctx context.Context, b bot, at *pairing) (sender, error) {
 	if err != nil {
 		return sender{}, fmt.Errorf("draw the link: %w", err)
 	}
-	s.Terminal.say("%s %s\nand press Start. It can be used once, for %d minutes. Waiting…",
+	s.Terminal.printLine("%s %s\nand press Start. It can be used once, for %d minutes. Waiting…",
 		cmp.Or(terminal.Words("", picture, "\nScan this with your phone or open"), "Open"), link, int(codeFor/time.Minute))
 	return at.wait(ctx, code)
 }

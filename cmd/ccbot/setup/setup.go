@@ -76,7 +76,7 @@ func (s *Setup) Run(ctx context.Context) error {
 		}
 	}
 	if _, missing := exec.LookPath(s.ClaudeCommand()); missing != nil {
-		s.Terminal.say("%s", s.Words.For("en").Say(i18n.ClaudeMissing, i18n.Args{"Command": s.ClaudeCommand()}))
+		s.Terminal.printLine("%s", s.Words.For("en").Say(i18n.ClaudeMissing, i18n.Args{"Command": s.ClaudeCommand()}))
 	}
 	return b.token.CleanError(errors.Join(err, s.sayHello(ctx, b, people)))
 }
@@ -89,7 +89,7 @@ func (s *Setup) OfferService(ctx context.Context) error {
 		return err
 	}
 	if !install {
-		s.Terminal.say("Start it with `ccbot`.")
+		s.Terminal.printLine("Start it with `ccbot`.")
 		return nil
 	}
 	return s.Service(ctx)
@@ -117,7 +117,7 @@ func (s *Setup) chooseFolder(ctx context.Context, first person) (string, error) 
 		now = "~"
 	}
 	for {
-		text, err := s.Terminal.ask(ctx, fmt.Sprintf("Folder for new sessions [%s]: ", terminal.Printable(now)), "--folder", true)
+		text, err := s.Terminal.readLine(ctx, fmt.Sprintf("Folder for new sessions [%s]: ", terminal.Printable(now)), "--folder", true)
 		if err != nil {
 			return "", err
 		}
@@ -125,7 +125,7 @@ func (s *Setup) chooseFolder(ctx context.Context, first person) (string, error) 
 		if err == nil {
 			return dir, nil
 		}
-		s.Terminal.say("That did not work: %s.", terminal.Printable(terminal.Plain(err)))
+		s.Terminal.printLine("That did not work: %s.", terminal.Printable(terminal.Plain(err)))
 	}
 }
 
@@ -157,7 +157,7 @@ func (s *Setup) save(b bot, people []person, dir string) error {
 		return err
 	}
 	if written {
-		s.Terminal.say("Written: %s", terminal.Printable(s.File))
+		s.Terminal.printLine("Written: %s", terminal.Printable(s.File))
 	}
 	for _, p := range people {
 		if dir == "" {

@@ -24,7 +24,7 @@ type Terminal struct {
 // longestLine is the longest line that a terminal hands over.
 const longestLine = 4096
 
-func (t Terminal) say(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n", args...) }
+func (t Terminal) printLine(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n", args...) }
 
 // Yes asks until the answer is yes or no. Enter alone means fallback.
 func (t Terminal) Yes(ctx context.Context, question string, fallback bool) (bool, error) {
@@ -33,7 +33,7 @@ func (t Terminal) Yes(ctx context.Context, question string, fallback bool) (bool
 		choice = " [Y/n] "
 	}
 	for {
-		text, err := t.ask(ctx, question+choice, "--yes", true)
+		text, err := t.readLine(ctx, question+choice, "--yes", true)
 		if err != nil {
 			return false, err
 		}
@@ -63,9 +63,9 @@ func (t Terminal) echo(shown bool) error {
 	return show(t.In, shown)
 }
 
-// ask returns the line that a person types. flag is what answers the question without a terminal.
-// The terminal shows the line only if shown.
-func (t Terminal) ask(ctx context.Context, question, flag string, shown bool) (text string, err error) {
+// readLine returns the line that a person types. flag is what answers the question without a
+// terminal. The terminal shows the line only if shown.
+func (t Terminal) readLine(ctx context.Context, question, flag string, shown bool) (text string, err error) {
 	if t.In == nil {
 		return "", exit.Usage(fmt.Errorf("there is no terminal to ask at: answer with %s", flag))
 	}

@@ -95,31 +95,31 @@ func (u Uninstall) step(ctx context.Context, do Do, w World) (took bool, err err
 		return false, nil
 	}
 	for _, line := range steps[at].What {
-		u.say("  %s", line)
+		u.printLine("  %s", line)
 	}
 	yes, err := u.Ask(ctx, steps[at].Question)
 	if err != nil || !yes {
 		return false, err
 	}
-	return true, u.take(ctx, do, w)
+	return true, u.execute(ctx, do, w)
 }
 
-func (u Uninstall) say(format string, args ...any) { fmt.Fprintf(u.Out, format+"\n", args...) }
+func (u Uninstall) printLine(format string, args ...any) { fmt.Fprintf(u.Out, format+"\n", args...) }
 
 // list prints what there is.
 func (u Uninstall) list(w World) {
 	steps := Plan(w)
 	if len(steps) > 0 {
-		u.say("There is:")
+		u.printLine("There is:")
 	}
 	for _, s := range steps {
 		for _, line := range s.What {
-			u.say("  %s", line)
+			u.printLine("  %s", line)
 		}
 	}
 	if len(w.Known) > 0 {
 		alive, unknown := w.living()
-		u.say("Agents that live: %d, that may live: %d; %s.", alive, unknown, w.unfinished())
+		u.printLine("Agents that live: %d, that may live: %d; %s.", alive, unknown, w.unfinished())
 	}
 }
 
@@ -128,24 +128,24 @@ func (u Uninstall) report(w World) error {
 	steps := Plan(w)
 	for _, s := range steps {
 		for _, line := range s.What {
-			u.say("stays: %s%s", line, terminal.Words(" (", s.Kept, ")"))
+			u.printLine("stays: %s%s", line, terminal.Words(" (", s.Kept, ")"))
 		}
 	}
 	for _, line := range w.Others {
-		u.say("stays: %s", line)
+		u.printLine("stays: %s", line)
 	}
 	if len(steps) > 0 {
 		return errStays
 	}
 	for _, path := range u.Programs {
-		u.say("Delete by hand: %s", terminal.Printable(path))
+		u.printLine("Delete by hand: %s", terminal.Printable(path))
 	}
-	u.say("Nothing else of ccbot is left here. @BotFather deletes the bot, or revokes its token.")
+	u.printLine("Nothing else of ccbot is left here. @BotFather deletes the bot, or revokes its token.")
 	return nil
 }
 
-// take carries out a step.
-func (u Uninstall) take(ctx context.Context, do Do, w World) error {
+// execute carries out a step.
+func (u Uninstall) execute(ctx context.Context, do Do, w World) error {
 	switch do {
 	case EndAgents:
 		return u.endAgents(ctx, w)
@@ -172,10 +172,10 @@ func (u Uninstall) endAgents(ctx context.Context, w World) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			u.say("%s: %s", terminal.Printable(s.Name), terminal.Text(terminal.Plain(err)))
+			u.printLine("%s: %s", terminal.Printable(s.Name), terminal.Text(terminal.Plain(err)))
 			continue
 		}
-		u.say("%s", terminal.Text(receipt))
+		u.printLine("%s", terminal.Text(receipt))
 	}
 	return nil
 }
