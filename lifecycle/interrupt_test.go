@@ -390,26 +390,35 @@ func TestP4_WhatWaitsAtAStopIsAskedAbout(t *testing.T) {
 	}
 }
 
-// TestStopNamesWork asks about a text that waits behind a turn.
+// TestStopNamesWork asks about a text that waits behind a turn, which may have begun before ccbot's start.
 func TestStopNamesWork(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r, a := w.started()
-		a.set(func(a *agent) { a.onEnter = works })
-		w.held(r, "first", "deploy")
-		w.pass(time.Second)
-		w.hook(r, hookwire.UserPromptSubmit, prompted("deploy"))
-		w.pass(time.Second)
-		w.held(r, "k", said)
-		w.pass(time.Second)
-		require.NoError(t, interrupted(w, r))
-		var work []string
-		for _, h := range w.news.all() {
-			if n, is := h.news.(news.TakenBack); is {
-				work = append(work, n.Key+": "+n.Work)
-			}
-		}
-		assert.Equal(t, []string{"k: deploy"}, work)
-	})
+	for name, restarts := range map[string]bool{"the same ccbot": false, "after a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				a.set(func(a *agent) { a.onEnter = works })
+				w.held(r, "first", "deploy")
+				w.pass(time.Second)
+				w.write(r, userLine("deploy"))
+				w.hook(r, hookwire.UserPromptSubmit, prompted("deploy"))
+				w.pass(time.Second)
+				if restarts {
+					w.restart()
+					w.comeBack()
+				}
+				w.held(r, "k", said)
+				w.pass(time.Second)
+				require.NoError(t, interrupted(w, r))
+				var work []string
+				for _, h := range w.news.all() {
+					if n, is := h.news.(news.TakenBack); is {
+						work = append(work, n.Key+": "+n.Work)
+					}
+				}
+				assert.Equal(t, []string{"k: deploy"}, work)
+			})
+		})
+	}
 }
 
 // What is to be taken out of the box first, and typed anew, is not typed after a stop either.

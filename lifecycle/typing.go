@@ -126,7 +126,9 @@ func (w *delivery) clearOwnText(ctx context.Context, p Prompt) error {
 func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	n := news.TakenBack{Prompt: p.shown()}
 	if !inBox && !w.term.idle() {
-		n.Work = w.lastTaken().Text
+		if n.Work = w.lastTaken().Text; n.Work == "" { // ccbot was started in the middle of the turn
+			n.Work = transcript.LastPrompt(ctx, w.Observer.transcriptPath(*w.r))
+		}
 	}
 	if err := w.tell(ctx, *w.r, n); err != nil {
 		return err
