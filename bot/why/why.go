@@ -166,6 +166,8 @@ func said(words i18n.Words, c views.Change, reader int64) string {
 	case "chat.adopt":
 		rule = "adopt"
 	case "resume.current_session_active": // its own agent has begun
+	case "resume.resumed_same_agent_session":
+		rule = "recovery.take_over"
 	case "resume.current_session_followed":
 		rule = "resume.followed"
 	default:
