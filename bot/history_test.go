@@ -108,12 +108,14 @@ func TestHistoryIsSearched(t *testing.T) {
 func TestHistoryShowsOnlyPersonsWords(t *testing.T) {
 	w := chattest.NewWorld(t)
 	prompt := chattest.PromptLine("\n\n<pasted_content id=\"ab8c\">\nfix the test\n</pasted_content id=\"ab8c\">\n<system-reminder>noise</system-reminder>")
-	talks(t, w, w.NewCurrentSession(t, "api", session.Running), prompt, chattest.Says("done"))
+	command := chattest.PromptLine("<command-name>/test</command-name>\n<command-message>test</command-message>\n<command-args>all</command-args>")
+	output := chattest.PromptLine("<local-command-stdout>tested</local-command-stdout>")
+	talks(t, w, w.NewCurrentSession(t, "api", session.Running), command, output, prompt, chattest.Says("done"))
 	for _, command := range []string{"/history", "/history api test", "/list"} {
 		w.MustHear(t, command)
 		text := w.Telegram.Last(t).Text.Text
 		assert.Contains(t, text, "fix the test", command)
-		for _, wrapper := range []string{"pasted_content", "noise", "ab8c"} {
+		for _, wrapper := range []string{"pasted_content", "noise", "ab8c", "command-", "<"} {
 			assert.NotContains(t, text, wrapper, command)
 		}
 	}
