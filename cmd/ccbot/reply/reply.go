@@ -173,6 +173,7 @@ func (l *looking) readAgent(ctx context.Context, g *errgroup.Group, now *seen) {
 	now.gone = l.gone.Load()
 	f, err := presence.Dir{Path: folder}.Read(ctx, l.agent.PID)
 	if err != nil || f.ProcStart != l.agent.Start {
+		l.idle = time.Time{}
 		return // it is not known what the agent does
 	}
 	if l.Ended != nil && f.Status == presence.Waiting {

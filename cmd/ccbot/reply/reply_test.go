@@ -171,3 +171,25 @@ func TestWait(t *testing.T) {
 	require.NoError(t, f.Close())
 	assert.Equal(t, "Done.", <-answered)
 }
+
+// TestP6_UnreadableAgentIsNotIdle: the time in which nothing is known of the agent is no idle time.
+func TestP6_UnreadableAgentIsNotIdle(t *testing.T) {
+	dir := t.TempDir()
+	agent := process.Identity{PID: 4711, Start: 12}
+	file := filepath.Join(dir, "sessions", "4711.json")
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	l := &looking{Waiter: Waiter{Claude: dir}, agent: agent, changed: make(chan struct{}, 1)}
+	look := func(text string) time.Duration {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		now := seen{finished: true, record: session.Record{Run: session.Run{Binding: &session.Binding{Agent: agent}}}}
+		l.readAgent(t.Context(), nil, &now)
+		return now.idle
+	}
+	const idle = `{"pid":4711,"sessionId":"1d7f7a04-6ba1-4a50-a3ae-2c0c2e3e5a11","procStart":"12","status":"idle"}`
+	look(idle)
+	require.False(t, l.idle.IsZero())
+	l.idle = l.idle.Add(-time.Hour)
+	assert.GreaterOrEqual(t, look(idle), time.Hour)
+	look("torn")
+	assert.Less(t, look(idle), time.Hour)
+}
