@@ -18,7 +18,8 @@ func (m *Machine) HasCommand(_ context.Context, dir, name string) bool {
 	return slashcommand.Has(filepath.Dir(m.ProjectsDir), dir, name)
 }
 
-// IsMissing implements [places.Lookups]. A folder on a mount that does not answer is not known to be missing.
+// IsMissing implements [places.Lookups]. A folder on a mount that does not answer is not known to
+// be missing.
 func (m *Machine) IsMissing(ctx context.Context, dir string) bool {
 	err := m.looks.stat(ctx, dir)
 	return errors.Is(err, fs.ErrNotExist)
@@ -32,20 +33,21 @@ func (m *Machine) Branch(ctx context.Context, dir string) string {
 	return git.BranchIn(dir)
 }
 
-// statTimeout is how long a look at a folder may take. A prompt waits for the look.
+// statTimeout bounds a check of a folder. A prompt waits for the check.
 const statTimeout = 2 * time.Second
 
 var errNoAnswer = errors.New("the file system does not answer")
 
-// looks are the looks at folders that are under way, at most one at each folder: the call to a mount that does not answer
-// cannot be ended.
+// looks are the running checks of folders, at most one for each folder, because a call to a mount
+// that does not answer cannot be ended.
 type looks struct {
 	mu      sync.Mutex
 	pending map[string]bool
 	call    func(dir string) (fs.FileInfo, error) // nil: os.Stat
 }
 
-// stat looks at a folder. errNoAnswer: the file system does not answer in time, or has not answered an earlier look.
+// stat looks at a folder. errNoAnswer: the file system does not answer in time, or has not answered
+// an earlier look.
 func (l *looks) stat(ctx context.Context, dir string) error {
 	if !l.begin(dir) {
 		return errNoAnswer

@@ -24,7 +24,8 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// Conversations reads the transcripts of a session as one conversation. It implements the chat's port history.
+// Conversations reads the transcripts of a session as one conversation. It implements the chat's
+// port history.
 type Conversations struct {
 	Records  Records
 	Projects string // Claude Code's folder of transcripts
@@ -43,15 +44,15 @@ type file struct {
 	path string
 }
 
-// fileEnd stands in a place for the end of its file.
+// fileEnd is the offset in a place that means the end of its file.
 const fileEnd = -1
 
 func (f file) place(offset int64) history.Place {
 	return history.Place(f.id.String() + ":" + strconv.FormatInt(offset, 10))
 }
 
-// files are the transcripts of a session that are there, the newest first: the present one, and those before each
-// /clear. Of a repaired copy the original is left out.
+// files are the transcripts of a session that are there, the newest first: the present one, and
+// those before each /clear. Of a repaired copy the original is left out.
 func (c Conversations) files(id uuid.UUID) (all []file, err error) {
 	r, _ := c.Records.Get(id)
 	for _, claude := range slices.Backward(slices.Concat(r.EarlierClaudeIDs, []uuid.UUID{r.ClaudeSessionID})) {
@@ -72,7 +73,7 @@ func (c Conversations) files(id uuid.UUID) (all []file, err error) {
 	return all, nil
 }
 
-// find gives the path of a transcript of a session; empty: it is not there.
+// find returns the path of a transcript of a session; empty: it is not there.
 func (c Conversations) find(r session.Record, claude uuid.UUID) string {
 	for _, cursor := range r.Cursors {
 		if _, err := transcript.End(cursor.Path); err == nil && filepath.Base(cursor.Path) == claude.String()+".jsonl" {
@@ -83,7 +84,8 @@ func (c Conversations) find(r session.Record, claude uuid.UUID) string {
 	return path
 }
 
-// from gives the transcript that a place is in, with those that lie further on that way, and where to begin in it.
+// from returns the transcript that a place is in, with those that lie further on that way, and
+// where to begin in it.
 func (c Conversations) from(id uuid.UUID, at history.Place, way history.Way) (all []file, offset int64, err error) {
 	if all, err = c.files(id); err != nil {
 		return nil, 0, err
@@ -117,7 +119,8 @@ func replaced(err error) error {
 	return err
 }
 
-// walk calls see with the entries of a session's conversation that lie on one way from a place, until it returns false.
+// walk calls see with the entries of a session's conversation in one direction from a place, until
+// it returns false.
 func (c Conversations) walk(ctx context.Context, id uuid.UUID, at history.Place, way history.Way, see func(f file, e transcript.Entry) bool) error {
 	rest, offset, err := c.from(id, at, way)
 	if err != nil || at == "" && way == history.Newer {
@@ -186,7 +189,7 @@ func tools(calls []string) (all []history.Tool) {
 	return all
 }
 
-// What is shown around a hit, in letters.
+// The numbers of letters that are shown around a hit.
 const (
 	shownBefore = 60
 	shownAfter  = 100
@@ -271,9 +274,9 @@ func (c Conversations) Asked(ctx context.Context, sessions []uuid.UUID) []string
 	return texts
 }
 
-// Export implements [history.Exports]. The conversation is read twice: from its end, to know where the part begins that
-// fits, and from there on, to write it down entry by entry. The file loses its name at once: a crash leaves nothing but the
-// file of that moment, which Tidy removes.
+// Export implements [history.Exports]. The conversation is read twice: from its end, to know where
+// the part begins that fits, and from there on, to write it down entry by entry. The file loses its
+// name at once: a crash leaves nothing but the file of that moment, which Tidy removes.
 func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, words history.Words) (f files.File, err error) {
 	head, size := "# "+words.Title+"\n", int64(len(words.Title)+len(words.Cut)+100)
 	begin, cut := history.Place(""), false
@@ -311,11 +314,11 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 	if err == nil {
 		err = c.walk(ctx, id, begin, history.Newer, func(_ file, e transcript.Entry) bool {
 			text := markdownOf(e, words)
-			if f.Size+int64(len(text)) > most { // it has grown meanwhile
+			if f.Size+int64(len(text)) > most { // it has grown since
 				return false
 			}
 			f.Size += int64(len(text))
-			_, _ = out.WriteString(text) // Flush gives the error
+			_, _ = out.WriteString(text) // Flush returns the error
 			return true
 		})
 	}
@@ -329,7 +332,7 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 // Tidy removes what a kill has left of exports. None is under way yet.
 func (c Conversations) Tidy() error { return disk.RemoveAll(c.Dir) }
 
-// markdownOf is an entry as Markdown. A prompt is a quotation: it is no Markdown itself.
+// markdownOf is an entry as Markdown. A prompt is a quotation, not Markdown.
 func markdownOf(e transcript.Entry, words history.Words) string {
 	var b strings.Builder
 	who := map[transcript.EntryKind]string{transcript.Asked: words.Prompt, transcript.Answered: words.Answer, transcript.Compacted: words.Compacted}[e.Kind]

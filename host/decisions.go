@@ -41,8 +41,8 @@ func (d Decisions) Answerers(_ context.Context, id uuid.UUID) []decisions.Answer
 	return answerersOf(r)
 }
 
-// answerersOf returns everything in a session's project that may answer in place of a person. For
-// an agent in a mode that asks nothing there is none.
+// answerersOf returns everything in a session's project that may answer in place of a person. It
+// returns nil for an agent in a mode that asks nothing.
 func answerersOf(r session.Record) []decisions.Answerer {
 	if r.Dir == "" || r.Launch != nil && r.Launch.PermissionMode == hooks.ModeBypass {
 		return nil

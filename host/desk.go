@@ -36,10 +36,10 @@ func programOf(p process.Process) string {
 	return filepath.Base(name)
 }
 
-// looksTime bounds the looks at all sessions together: a person waits for them.
+// looksTime bounds the reads of all sessions together, because a person waits for them.
 const looksTime = 3 * time.Second
 
-// Looks looks at what sessions do. What a session does is unknown where tmux does not answer in time.
+// Looks looks at what sessions do. A session's activity is unknown if tmux does not answer in time.
 func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look {
 	ctx, cancel := context.WithTimeout(ctx, looksTime)
 	defer cancel()
@@ -53,7 +53,7 @@ func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Lo
 	return all
 }
 
-// lookOf is a look at a session as the chat sees it.
+// lookOf converts a session's state to the chat's form.
 func lookOf(ctx context.Context, r session.Record, l lifecycle.Look) desk.Look {
 	c, _ := r.Cursor()
 	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents,
@@ -80,7 +80,7 @@ func (m Desk) Output(ctx context.Context, id uuid.UUID, command string) desk.Out
 	return m.Observer.Output(ctx, r, command)
 }
 
-// Attach gives the command that shows a session at the desk.
+// Attach returns the command that shows a session in a terminal.
 func (m Desk) Attach(id uuid.UUID) string {
 	r, _ := m.Records.Get(id)
 	return m.Lifecycle.Attach(r)
@@ -107,7 +107,7 @@ func (m Desk) Ignore(ctx context.Context, w desk.Window) error {
 	return m.Windows.Ignore(ctx, known[0])
 }
 
-// NewOrphans returns those of the windows that were not reported to the chat yet.
+// NewOrphans returns the windows that were not reported to the chat yet.
 func (m Desk) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, error) {
 	fresh, err := m.Windows.NewOrphans(ctx, windowsBehind(of))
 	if err != nil {
@@ -118,7 +118,7 @@ func (m Desk) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, 
 	}), nil
 }
 
-// Told notes that windows were reported to the chat.
+// Told records that windows were reported to the chat.
 func (m Desk) Told(ctx context.Context, all []desk.Window) error {
 	return m.Windows.Told(ctx, windowsBehind(all))
 }
@@ -145,7 +145,7 @@ func paneIn(id desk.ID) desk.ID {
 }
 
 // windowsBehind turns the chat's ids into windows as recovery knows them. Recovery itself checks
-// whether they exist. An id that this package has not written is no window.
+// whether they exist. It skips an id that this package has not written.
 func windowsBehind(shown []desk.Window) (all []evidence.Window) {
 	for _, w := range shown {
 		number, pid, _ := strings.Cut(string(paneIn(w.ID)), ".")

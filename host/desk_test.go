@@ -13,7 +13,7 @@ import (
 	"ccbot/lifecycle"
 )
 
-// hangs is a look at a tmux that does not answer.
+// hangs is an Observer whose tmux does not answer.
 type hangs struct {
 	Observer
 	waits int
@@ -29,7 +29,7 @@ func (h *hangs) Looks(ctx context.Context) func(session.Record) lifecycle.Look {
 	}
 }
 
-// A tmux that does not answer is waited for once, however many sessions are looked at.
+// A tmux that does not answer is waited for once, regardless of the number of sessions.
 func TestP6_OneLookAtATmuxThatDoesNotAnswerDecidesForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, r := &hangs{}, session.Record{ID: uuid.New(), State: session.Running}

@@ -20,7 +20,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// Diffs are the changes in the repositories of this machine's sessions. It implements [diffs.Diffs].
+// Diffs are the changes in the repositories of this machine's sessions. It implements
+// [diffs.Diffs].
 type Diffs struct {
 	Records Records
 	Roots   []string // see Machine
@@ -76,8 +77,8 @@ func (d Diffs) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, path 
 	return p, err
 }
 
-// look calls do with the work tree of a session's folder. The content of files is read through the folder that is opened
-// here.
+// look calls do with the work tree of a session's folder. The content of files is read through the
+// folder that is opened here.
 func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Context, r session.Record, tree *git.Tree) error) error {
 	r, ok := d.Records.Get(id)
 	if !ok {
@@ -106,13 +107,13 @@ func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Conte
 	return gitRefusal(ctx, r.Dir, err)
 }
 
-// gitRefusal is why git has not done what was asked for in a folder; ctx is that of who has asked.
+// gitRefusal returns why git failed in a folder; ctx is the caller's context.
 func gitRefusal(ctx context.Context, dir string, err error) error {
 	said, gone := (*git.Refused)(nil), there(dir)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err
-	case gone != nil: // meanwhile
+	case gone != nil: // since the check
 		return gone
 	case errors.Is(err, context.DeadlineExceeded):
 		return &refusal.Error{Code: refusal.GitSlow, Dir: dir, Err: err}
@@ -136,8 +137,8 @@ func there(dir string) error {
 	return nil
 }
 
-// compare compares with a moment, or with the first one after it in this order that is known: the session's start, the
-// last commit. all are the files of c as git has them.
+// compare compares with a moment, or with the first one after it in this order that is known: the
+// session's start, the last commit. all are the files of c as git has them.
 func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, since diffs.Since) (m git.Moment, c diffs.Changes, all []git.Change, err error) {
 	branch, head := tree.Head(ctx)
 	for _, of := range []diffs.Since{since, diffs.SessionStart, diffs.LastCommit} {

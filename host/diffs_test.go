@@ -223,7 +223,7 @@ func TestDiffsRefuse(t *testing.T) {
 	})
 }
 
-// A file that git could not merge is shown as it lies there, with git's marks.
+// A file that git could not merge is shown as it is on disk, with git's marks.
 func TestDiffsInTheMiddleOfAMerge(t *testing.T) {
 	w := newWork(t)
 	w.git("checkout", "-q", "-b", "side")
@@ -250,7 +250,7 @@ func TestDiffsInTheMiddleOfAMerge(t *testing.T) {
 	assert.Empty(t, w.changes(again).Files)
 }
 
-// TestP9_DiffsShowNoFileOfCcbot: its folder may lie in a repository.
+// TestP9_DiffsShowNoFileOfCcbot: its folder may be in a repository.
 func TestP9_DiffsShowNoFileOfCcbot(t *testing.T) {
 	w := newWork(t)
 	w.Own.Dir = filepath.Join(w.root, "below", ".ccbot")

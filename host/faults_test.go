@@ -22,7 +22,8 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// turnsOfHost notes moments of work trees, forgets those of another session, exports a conversation and asks for limits.
+// turnsOfHost notes moments of work trees, forgets those of another session, exports a conversation
+// and asks for limits.
 func turnsOfHost() *disktest.Turns {
 	var dir, exports string
 	var moments host.Moments

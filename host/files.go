@@ -92,14 +92,15 @@ func fileReason(err error) error {
 	return e
 }
 
-// Read implements [files.Files]. The folder of outputs is Claude Code's, but any program of this user
-// can put a link there, to ccbot's own folder for example.
+// Read implements [files.Files]. The folder of outputs is Claude Code's, but any program of this
+// user can put a link there, to ccbot's own folder for example.
 func (m *Machine) Read(_ context.Context, transcript, path string, most int64) (string, error) {
 	beside := strings.TrimSuffix(transcript, ".jsonl")
 	if filepath.Dir(path) != filepath.Join(beside, "tool-results") {
 		return "", errors.New("it is not next to the transcript")
 	}
-	project, err := filepath.EvalSymlinks(filepath.Dir(beside)) // a person may have moved Claude Code's folder
+	// A person may have moved Claude Code's folder.
+	project, err := filepath.EvalSymlinks(filepath.Dir(beside))
 	if err != nil {
 		return "", err
 	}
@@ -122,7 +123,7 @@ func (m *Machine) Read(_ context.Context, transcript, path string, most int64) (
 
 const (
 	mostListed = 50   // a message shows no more
-	mostRead   = 5000 // of a larger folder nobody knows how much more there is
+	mostRead   = 5000 // of a larger folder the rest is not counted
 )
 
 // List implements [files.Files]. It shows names and sizes only.

@@ -92,7 +92,7 @@ func TestConversations(t *testing.T) {
 	assert.True(t, refusal.Is(err, refusal.DirMissing), err)
 }
 
-// beside is a machine with a repository of one commit, in a folder of its own.
+// beside is a machine with a repository of one commit, in a separate folder.
 func beside(t *testing.T) (m *Machine, dir string, run func(args ...string)) {
 	t.Helper()
 	programtest.Require(t, "git")
@@ -146,7 +146,7 @@ func TestAWorktreeIsRefused(t *testing.T) {
 	assert.True(t, refusal.Is(err, refusal.NoCommit), err)
 }
 
-// What git does not say is not known: a work tree is gone only where its folder is.
+// A work tree that git does not report is gone only if its folder is.
 func TestUnknownIsNoWorktreeThatIsGone(t *testing.T) {
 	m, dir, run := beside(t)
 	made, err := m.Add(t.Context(), dir, "one")
@@ -157,7 +157,7 @@ func TestUnknownIsNoWorktreeThatIsGone(t *testing.T) {
 	assert.Equal(t, places.Worktree{Dir: made, Of: dir, Branch: "api-2"}, w)
 	assert.True(t, found)
 
-	run("config", "filter.a=b.clean", "cat") // with a filter of such a name git is asked nothing
+	run("config", "filter.a=b.clean", "cat") // with a filter of such a name git does not run
 	w, found, err = m.Find(t.Context(), made)
 	require.Error(t, err)
 	assert.Equal(t, []any{made, true}, []any{w.Dir, found})
@@ -182,7 +182,7 @@ func TestUnknownIsNoWorktreeThatIsGone(t *testing.T) {
 	assert.True(t, refusal.Is(err, refusal.DirMissing), err)
 }
 
-// A link that leads to another work tree of ccbot's, which nobody was asked about.
+// A link that leads to another work tree of ccbot, whose removal was not requested.
 func TestP9_RemoveFollowsNoLink(t *testing.T) {
 	m, dir, _ := beside(t)
 	asked, err := m.Add(t.Context(), dir, "one")

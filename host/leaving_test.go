@@ -48,8 +48,8 @@ func (w *work) remove(name string) {
 	require.NoError(w.t, os.RemoveAll(filepath.Join(w.root, name)))
 }
 
-// TestP9_ChangesStayInFolder: files of the repository outside of the session's folder are counted, and
-// neither named nor shown.
+// TestP9_ChangesStayInFolder: files of the repository outside of the session's folder are counted,
+// and neither named nor shown.
 func TestP9_ChangesStayInFolder(t *testing.T) {
 	long := strings.Repeat("secret line\n", 20)
 	tests := []struct {
@@ -125,8 +125,8 @@ func TestP9_ChangesOutsideAreNotKept(t *testing.T) {
 
 const token = "123456:SECRET"
 
-// TestP9_ChangesShowNothingOfCcbot: the content of ccbot's files does not reach the chat under a name in the
-// session's folder.
+// TestP9_ChangesShowNothingOfCcbot: the content of ccbot's files does not reach the chat under a
+// name in the session's folder.
 func TestP9_ChangesShowNothingOfCcbot(t *testing.T) {
 	replace := func(w *work, name string, make func(old, new string) error) {
 		w.remove(name)
@@ -258,7 +258,8 @@ func TestChangesOfSubmodules(t *testing.T) {
 	}
 }
 
-// TestP9_GetRefusesSettingsElsewhere: ccbot.env may be a link into a session's folder, or lie there.
+// TestP9_GetRefusesSettingsElsewhere: ccbot.env may be a link into a session's folder, or a file
+// there.
 func TestP9_GetRefusesSettingsElsewhere(t *testing.T) {
 	d := newOpens(t)
 	path := d.inside(t, "secret.env", "a secret")
@@ -272,8 +273,8 @@ func TestP9_GetRefusesSettingsElsewhere(t *testing.T) {
 	assert.Equal(t, refusal.FileOwn, d.refusal(t, path))
 }
 
-// TestP9_OutputsAreReadWithoutLinks: a transcript names the file of a long output, and any program of
-// this user can write it, and put a link where the outputs lie.
+// TestP9_OutputsAreReadWithoutLinks: a transcript names the file of a long output, and any program
+// of this user can write it, and put a link where the outputs lie.
 func TestP9_OutputsAreReadWithoutLinks(t *testing.T) {
 	d := newOpens(t)
 	project := filepath.Dir(d.outside(t, "project/t.jsonl", ""))

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestP6_SilentMountIsNotMissing looks at a folder whose file system does not answer: nothing is concluded, nothing waits for
-// ever, and no second look is begun until the first one has an answer.
+// TestP6_SilentMountIsNotMissing checks a folder whose file system does not answer: nothing is
+// concluded, nothing waits for ever, and no second check begins before the first one has an answer.
 func TestP6_SilentMountIsNotMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers, calls := make(chan error), atomic.Int32{}

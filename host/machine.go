@@ -39,14 +39,15 @@ type Machine struct {
 	Received *received.Store // files from the chat
 
 	ProjectsDir string // of Claude Code's transcripts
-	// Written says which of some conversations processes write now, or may write.
+	// Written reports which of some conversations processes write now, or may write.
 	Written func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error)
 	GitEnv  []string      // git's whole environment, without secrets
-	Folders *session.Gate // is passed by sessions that begin, too
+	Folders *session.Gate // sessions that begin also pass it
 
 	worktrees sync.Mutex // held while a work tree is made or removed
 	looks     looks
-	given     map[string]string // folders of work trees that no record has yet, and the keys of their starts
+	// Folders of work trees that no record has yet, and the keys of their starts.
+	given map[string]string
 }
 
 // Own names ccbot's own files.
@@ -133,7 +134,8 @@ func InRoots(roots []string, dir string) bool {
 	})
 }
 
-// within reports whether a path lies in a folder, and where in it. Both must be without links.
+// within reports whether a path is in a folder, and returns its relative path. Both must be without
+// links.
 func within(folder, path string) (rel string, ok bool) {
 	rel, err := filepath.Rel(folder, path)
 	return rel, err == nil && filepath.IsLocal(rel)
@@ -167,7 +169,7 @@ func (m *Machine) Children(ctx context.Context, dir string, hidden bool) (names 
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // a pipe would wait for who writes
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // a pipe would wait for a writer
 	if err != nil {
 		return nil, dirRefusal(dir, err)
 	}
@@ -195,7 +197,7 @@ func (m *Machine) Children(ctx context.Context, dir string, hidden bool) (names 
 	return names, nil
 }
 
-// dirRefusal says why a folder cannot be looked into.
+// dirRefusal returns why a folder cannot be read.
 func dirRefusal(dir string, err error) error {
 	code := refusal.DirNoAccess
 	switch {
@@ -229,7 +231,7 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 			continue
 		}
 		said := transcript.LastPrompt(ctx, c.Path)
-		if said == "" { // Claude Code resumes none in which nothing was said
+		if said == "" { // Claude Code does not resume an empty conversation
 			continue
 		}
 		if from--; from >= 0 {
@@ -267,7 +269,7 @@ func (m *Machine) has(claude uuid.UUID) (id uuid.UUID) {
 // worktreePatience is how long git may take to check a repository out.
 const worktreePatience = 2 * time.Minute
 
-// Add implements [places.Beside].
+// Add implements the interface of package places.
 func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
 	if err != nil {
@@ -300,7 +302,7 @@ func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err er
 	return likeIn(w, dir), nil
 }
 
-// free says whether a work tree may be at a path, for the start of a key.
+// free reports whether a work tree may be at a path, for the start of a key.
 func (m *Machine) free(path, key string) error {
 	if !InRoots(m.Roots, path) {
 		return outside(path)
@@ -312,15 +314,15 @@ func (m *Machine) free(path, key string) error {
 	return nil
 }
 
-// Done implements [places.Beside].
+// Done implements the interface of package places.
 func (m *Machine) Done(key string) {
 	m.worktrees.Lock()
 	defer m.worktrees.Unlock()
 	maps.DeleteFunc(m.given, func(_, of string) bool { return of == key })
 }
 
-// likeIn is the folder of a new work tree that is where dir is in the work tree that it was asked for; its top where
-// there is none.
+// likeIn returns the folder of a new work tree that corresponds to dir in the old one, or its top
+// if there is no such folder.
 func likeIn(w *git.Worktree, dir string) string {
 	top := w.Of
 	if in := git.TopOf(dir); in != "" {

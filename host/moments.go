@@ -21,15 +21,16 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// Moments are the remembered work trees of sessions: a folder for each session, with a file for each moment, whose name
-// sorts by its time, a folder with the objects of all of them, so that what does not change is there once, and the size
-// of all that. Whatever else lies in Dir, such as the folders of trees that are open, is of no use to the next start.
+// Moments are the remembered work trees of sessions: a folder for each session, with a file for
+// each moment, whose name sorts by its time, a folder with the objects of all of them, so that what
+// does not change is there once, and the size of all that. Anything else in Dir, such as the
+// folders of open trees, is useless to the next start.
 type Moments struct{ Dir string }
 
 const (
-	// keptMoments is how many moments of a session are remembered.
+	// keptMoments is the number of remembered moments of a session.
 	keptMoments = 20
-	// maxMoments is how large the moments of all sessions are before one is added, in bytes.
+	// maxMoments limits the moments of all sessions before one is added, in bytes.
 	maxMoments = 128 << 20
 	// maxMoment bounds the file of a moment: its list of files is bounded by that of git.
 	maxMoment = 64 << 20
@@ -38,13 +39,13 @@ const (
 	sizeIn    = "size" // in bytes, as text
 )
 
-// Keep remembers the moment that mark gives, which puts objects into a folder, and forgets the oldest ones. Where all
-// are too large, the session with the most forgets its earlier ones.
+// Keep remembers the moment that mark gives, which puts objects into a folder, and forgets the
+// oldest ones. If all together are too large, the session with the most forgets its earlier ones.
 func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, error)) (since diffs.Since, err error) {
 	if err := m.makeRoom(maxMoments); err != nil {
 		return "", err
 	}
-	defer func() { // whoever makes room need not look through the moments of all then
+	defer func() { // makeRoom then need not read the moments of all sessions
 		sum := strconv.FormatUint(gauge.Files(m.of(session)), 10)
 		err = errors.Join(err, disk.WriteFile(filepath.Join(m.of(session), sizeIn), []byte(sum), 0o600))
 	}()
@@ -63,7 +64,8 @@ func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, 
 	return diffs.Since(id), m.prune(session)
 }
 
-// makeRoom forgets the moments of the sessions that have the most, until the others have no more than room.
+// makeRoom forgets the moments of the sessions that have the most, until the others have no more
+// than room.
 func (m Moments) makeRoom(room int64) (err error) {
 	all, err := m.list()
 	if err != nil {
@@ -85,7 +87,7 @@ func (m Moments) makeRoom(room int64) (err error) {
 	return err
 }
 
-// size is how much the moments of a session have, as was noted after the last one.
+// size returns the size of a session's moments, as noted after the last one.
 func (m Moments) size(session uuid.UUID) int64 {
 	data, err := read(filepath.Join(m.of(session), sizeIn))
 	sum, bad := strconv.ParseInt(string(data), 10, 64)
@@ -113,7 +115,7 @@ func (m Moments) prune(session uuid.UUID) error {
 	return err
 }
 
-// Load gives a moment that is remembered.
+// Load returns a moment that is remembered.
 func (m Moments) Load(session uuid.UUID, since diffs.Since) (moment git.Moment, err error) {
 	id, err := uuid.Parse(string(since)) // it becomes a path
 	if err != nil {
@@ -128,8 +130,8 @@ func (m Moments) Load(session uuid.UUID, since diffs.Since) (moment git.Moment, 
 	return moment, err
 }
 
-// Forget removes the moments of a session, at once for whoever reads or adds one: none has only a part of its objects.
-// Calling it again finishes what an error has interrupted.
+// Forget removes the moments of a session in one step, so that no reader sees a part of their
+// objects. Calling it again finishes what an error has interrupted.
 func (m Moments) Forget(session uuid.UUID) error {
 	gone := filepath.Join(m.Dir, "gone-"+session.String())
 	if err := disk.RemoveAll(gone); err != nil {
@@ -152,7 +154,7 @@ func (m Moments) Tidy(needs func(session uuid.UUID) bool) error {
 	return err
 }
 
-// list is what lies in the folder.
+// list returns the names in the folder.
 func (m Moments) list() (names []string, err error) {
 	all, err := disk.ReadDir(m.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -63,7 +63,8 @@ func TestMoments(t *testing.T) {
 	require.NoError(t, Moments{filepath.Join(t.TempDir(), "none")}.Tidy(nil))
 }
 
-// What a moment shares with an earlier one is on disk once, and each of them still shows its own changes.
+// Objects that a moment shares with an earlier one are on disk once, and each moment still shows
+// its own changes.
 func TestMomentsShareTheirObjects(t *testing.T) {
 	w := newWork(t)
 	var large strings.Builder
@@ -88,7 +89,8 @@ func TestMomentsShareTheirObjects(t *testing.T) {
 	assert.Len(t, p.All.Files, 1)
 }
 
-// Where there is no room, the session with the most forgets its moments, and its changes are those since its start.
+// If there is no room, the session with the most forgets its moments, and its changes are those
+// since its start.
 func TestMomentsHaveBoundsTogether(t *testing.T) {
 	w := newWork(t)
 	w.file("below/a", "two\n")
@@ -132,7 +134,8 @@ type hears func(r views.Session)
 
 func (h hears) SessionNews(_ context.Context, r views.Session, _ news.News) error { h(r); return nil }
 
-// A session that has been archived keeps no moments; an old card shows what has changed since its start.
+// A session that has been archived keeps no moments; an old card shows what has changed since its
+// start.
 func TestAnArchivedSessionHasNoMoments(t *testing.T) {
 	w := newWork(t)
 	turn := w.mark()
@@ -152,7 +155,7 @@ func TestAnArchivedSessionHasNoMoments(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// A kill while git is asked leaves nothing behind that the next start does not remove.
+// The next start removes everything that a kill during a call of git leaves.
 func TestP8_AKillLeavesNoTree(t *testing.T) {
 	if dir := os.Getenv("CCBOT_TEST_OPEN_TREE"); dir != "" {
 		_, err := git.OpenTree(context.Background(), dir, nil, os.Environ(), os.Getenv("CCBOT_TEST_WORK"))

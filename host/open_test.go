@@ -25,7 +25,7 @@ func (r *records) Shared() []session.Record { return []session.Record{r.one} }
 
 func (r *records) Get(id uuid.UUID) (session.Record, bool) { return r.one, id == r.one.ID }
 
-// opens is a machine with a session whose folder exists, and folders beside it.
+// opens is a machine with a session whose folder exists, and folders next to it.
 type opens struct {
 	*Machine
 	records        *records
@@ -59,7 +59,7 @@ func (d *opens) outside(t *testing.T, name, text string) string {
 	return d.write(t, filepath.Join(d.elsewhere, name), text)
 }
 
-// workIn gives the session another folder.
+// workIn returns the session another folder.
 func (d *opens) workIn(dir string) { d.records.one.Dir = dir }
 
 // open opens a file of the session.
@@ -71,7 +71,7 @@ func (d *opens) open(t *testing.T, path string) files.File {
 	return f
 }
 
-// refusal is why a file is refused.
+// refusal returns why a file is refused.
 func (d *opens) refusal(t *testing.T, path string) refusal.Code {
 	t.Helper()
 	_, err := d.Open(t.Context(), d.records.one.ID, path)
@@ -83,7 +83,7 @@ func (d *opens) refusal(t *testing.T, path string) refusal.Code {
 func TestP9_OnlyRegularFilesOfTheSessionAreSent(t *testing.T) {
 	tests := []struct {
 		name string
-		make func(t *testing.T, d *opens, path string) string // gives the path to ask for
+		make func(t *testing.T, d *opens, path string) string // returns the path to open
 		why  refusal.Code                                     // of the refusal
 	}{
 		{"a FIFO", func(t *testing.T, _ *opens, path string) string {
@@ -169,7 +169,7 @@ func TestP9_ADirectoryThatBecameALinkOpensNothing(t *testing.T) {
 			require.NoError(t, os.Symlink(filepath.Dir(d.dir), filepath.Join(d.dir, "up")))
 			require.NoError(t, os.Symlink("up", filepath.Join(d.dir, "x")))
 		}},
-		{"it was one when the session began", func(t *testing.T, d *opens) { // nobody can tell the two apart
+		{"it was one when the session began", func(t *testing.T, d *opens) { // not distinguishable
 			require.NoError(t, os.Symlink(d.elsewhere, d.dir+"-link"))
 			d.workIn(d.dir + "-link")
 		}},
@@ -184,8 +184,7 @@ func TestP9_ADirectoryThatBecameALinkOpensNothing(t *testing.T) {
 	}
 }
 
-// TestP9_CcbotsOwnFilesAreNeverSent: whoever asks, and also where the session's folder is above or
-// in ccbot's own.
+// TestP9_CcbotsOwnFilesAreNeverSent covers a session's folder above or in ccbot's folder.
 func TestP9_CcbotsOwnFilesAreNeverSent(t *testing.T) {
 	tests := []struct {
 		name string

@@ -53,7 +53,7 @@ func TestRefusals(t *testing.T) {
 	assert.NoError(t, Sessions{}.Refused(nil))
 }
 
-// What the chat knows of states, items and processes is what the machine has.
+// The chat's states, items and processes are those of the machine.
 func TestPlainValuesAreThoseOfTheMachine(t *testing.T) {
 	for _, s := range session.States() {
 		assert.Equal(t, s, session.State(View(session.Record{State: s}).State))

@@ -52,16 +52,17 @@ type place struct {
 	isTop     bool // it is such a top folder
 }
 
-// search is a walk, breadth first. It reads what is in repositories last, so that it finds all repositories first.
+// search is a walk, breadth first. It reads what is in repositories last, so that it finds all
+// repositories first.
 type search struct {
 	part            string
 	most            places.Extent
-	outside, inside []*place // that are to be read
+	outside, inside []*place // not read yet
 	matches         []*place
 	found           places.Found
 }
 
-// next takes the folder that is read next; nil: there is none.
+// next takes the folder that is read next, or nil.
 func (s *search) next() (p *place) {
 	from := &s.outside
 	if len(*from) == 0 {
@@ -113,7 +114,7 @@ func (s *search) note(p *place, name string) {
 	}
 }
 
-// result is what was found, in its order.
+// result returns the matches in their order.
 func (s *search) result() places.Found {
 	slices.SortStableFunc(s.matches, func(a, b *place) int {
 		if a.isTop != b.isTop {
@@ -134,8 +135,9 @@ func (s *search) result() places.Found {
 	return s.found
 }
 
-// namesIn are the names of the folders in a folder below a root, and of a .git in it, which may be a file, in the order of
-// the alphabet. whole is false if the folder has too many entries. No link leads out of the root.
+// namesIn are the names of the folders in a folder below a root, and of a .git in it, which may be
+// a file, in the order of the alphabet. whole is false if the folder has too many entries. No link
+// leads out of the root.
 func namesIn(path, rel string) (names []string, whole bool, err error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {

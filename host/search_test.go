@@ -15,8 +15,8 @@ import (
 // far bounds no search of a test.
 var far = places.Extent{Folders: 1000, Depth: 100, Found: 100}
 
-// TestSearchFindsUnusedFolders finds repositories first, then what is nearer, and neither what a link leads to nor what is
-// hidden or a dependency.
+// TestSearchFindsUnusedFolders finds repositories first, then what is nearer, and neither what a
+// link leads to nor what is hidden or a dependency.
 func TestSearchFindsUnusedFolders(t *testing.T) {
 	base := tree(t, []string{"root/My-Api", "root/a/b/api/.git", "root/a/b/api/api-docs", "root/web/.git", "root/web/src/api", "root/.cache/api",
 		"root/web/node_modules/api", "root2/old-API", "out/api"},

@@ -74,7 +74,8 @@ type Orphans interface {
 	Told(ctx context.Context, all []evidence.Window) error
 }
 
-// Desk is what a person at this machine would see and do. It implements the chat's port desk.
+// Desk implements what a person at this machine can see and do. It implements the chat's port of
+// that name.
 type Desk struct {
 	Lifecycle
 	desk.Panes
@@ -91,9 +92,9 @@ type Sessions struct {
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see
 	// git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
-	// Diffs are what has changed, file by file, see [Diffs].
+	// Diffs returns the changes of each file, see [Diffs].
 	diffs.Diffs
-	// Spending is what agents use, see [Spending].
+	// Spending returns the use of agents, see [Spending].
 	spending.Spending
 	// Memory is the memory of several processes together, in bytes; 0: unknown. It may be nil.
 	Memory func(ctx context.Context, pids ...int) uint64
@@ -131,7 +132,7 @@ func (m Sessions) BeginEnd(ctx context.Context, id uuid.UUID, final views.State,
 	return m.Lifecycle.BeginEnd(ctx, id, session.State(final), cause)
 }
 
-// Forget removes the record of a session that is over, and all copies of it.
+// Forget removes the record of an ended session and all copies of it.
 func (m Sessions) Forget(ctx context.Context, id uuid.UUID) error { return m.Forgets(ctx, id) }
 
 // EndWriters ends other writers of a session's conversation.
@@ -202,7 +203,7 @@ type News struct {
 func (n News) SessionNews(ctx context.Context, r session.Record, told news.News) error {
 	err := n.Chat.SessionNews(ctx, View(r), n.Sessions.News(r, told))
 	if r.State.EndedOnPurpose() {
-		_ = n.Moments.Forget(r.ID) // else a start removes them
+		_ = n.Moments.Forget(r.ID) // otherwise a start removes them
 	}
 	return err
 }
@@ -224,7 +225,7 @@ func (m Sessions) News(r session.Record, n news.News) news.News {
 	return n
 }
 
-// StartOf is what a recovery found and did, in the terms of the chat. It does not include the
+// StartOf returns the results of a recovery in the terms of the chat. It does not include the
 // records that were set aside, because the report does not have them.
 func StartOf(r recovery.Report) (s news.Start) {
 	s.Booted = r.Booted

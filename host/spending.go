@@ -71,8 +71,8 @@ func (s *Spending) Spent(ctx context.Context) (spending.Report, error) {
 	return rep, nil
 }
 
-// owners are the sessions of ccbot by the conversations that they have had. One that several have had is of the session
-// that has it now.
+// owners are the sessions of ccbot by the conversations that they have had. A conversation of
+// several sessions belongs to the session that has it now.
 func (s *Spending) owners() map[string]spending.Line {
 	earlier, now := make(map[string]spending.Line), make(map[string]spending.Line)
 	for _, r := range s.Records.Shared() {
@@ -155,15 +155,16 @@ func largest(all map[string]*spending.Line) (lines []spending.Line) {
 	return lines
 }
 
-// newestStatuses is how many status lines are asked for the limits, which are the same for all.
+// newestStatuses is the number of status lines that are read for the limits, which are the same for
+// all.
 const newestStatuses = 20
 
-// Limits implements [spending.Spending]. The present window is the one that was told last. In it only more can be
-// used: of what several status lines say the largest is true.
+// Limits implements [spending.Spending]. The present window is the one that was reported last. In
+// it only more can be used: of what several status lines say the largest is true.
 func (s *Spending) Limits() (all []spending.Limit) {
 	var told []hookwire.Status
 	for _, id := range s.newest() {
-		if st, err := hooks.Status(s.Dir, id); err == nil { // else it is being written, or of another version
+		if st, err := hooks.Status(s.Dir, id); err == nil { // half written, or of another version
 			told = append(told, st)
 		}
 	}
@@ -193,7 +194,7 @@ func (s *Spending) Limits() (all []spending.Limit) {
 func (s *Spending) newest() (ids []uuid.UUID) {
 	entries, err := disk.ReadDir(s.statuses())
 	if err != nil {
-		return nil // there is none yet
+		return nil // not written yet
 	}
 	var infos []fs.FileInfo
 	for _, e := range entries {

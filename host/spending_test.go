@@ -44,7 +44,8 @@ func household(t *testing.T, now time.Time, records ...session.Record) *host.Spe
 		Watch: watchtest.Run(t, watch.New(log)), Now: clock, Log: log}
 }
 
-// The answers of testdata, of the 4th and 5th of May at eight in the morning and later (UTC), have cost:
+// The answers of testdata, of the 4th and 5th of May at eight in the morning and later (UTC), have
+// cost:
 //
 //	Opus 5.5   4 May   msg_1 100·4 + 600·5 + 400·8 + 10·0.2 + 20·20 = 7002; msg_2 200·4 + 2000·0.2 + 30·20 = 1800, and 2 searches
 //	           5 May   msg_3 7·4 + 8·20 = 188 (a copy); msg_4 9·4 + 10·20 = 236; msg_1 of another request 1·4 + 1·20 = 24
@@ -106,7 +107,8 @@ func TestAnAnswerOfTomorrowIsOfToday(t *testing.T) {
 	assert.Zero(t, rep.Spans[2].All)
 }
 
-// Conversations before /clear are the session's, too, unless another session goes on with them.
+// Conversations before /clear also belong to the session, unless another session continues with
+// them.
 func TestSpendingBeforeAClearIsTheSessions(t *testing.T) {
 	first, second := uuid.MustParse("11111111-1111-4111-8111-111111111111"), uuid.MustParse("22222222-2222-4222-8222-222222222222")
 	elsewhere := session.Record{ID: uuid.New(), Name: "elsewhere", ClaudeSessionID: second}
@@ -135,8 +137,10 @@ func TestLimitsAreTheLatestThatAnyStatusLineTold(t *testing.T) {
 	tells := func(fiveHours, weekly hookwire.Limit) { tellsAt(now, fiveHours, weekly) }
 	tells(hookwire.Limit{UsedPercent: 40, ResetsAt: five}, hookwire.Limit{UsedPercent: 7, ResetsAt: week})
 	require.NoError(t, s.LimitsChange(t.Context()))
-	tells(hookwire.Limit{UsedPercent: 30, ResetsAt: five}, hookwire.Limit{UsedPercent: 8, ResetsAt: week}) // written later, of an idle session
-	tells(hookwire.Limit{UsedPercent: 99, ResetsAt: now.Add(-time.Hour).Unix()}, hookwire.Limit{})         // of a window that is over
+	// Written later, of an idle session.
+	tells(hookwire.Limit{UsedPercent: 30, ResetsAt: five}, hookwire.Limit{UsedPercent: 8, ResetsAt: week})
+	// An ended window.
+	tells(hookwire.Limit{UsedPercent: 99, ResetsAt: now.Add(-time.Hour).Unix()}, hookwire.Limit{})
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, hookwire.StatusFolder, "x.json"), []byte("{"), 0o600))
 	got := s.Limits()
 	require.Len(t, got, 2)

@@ -37,7 +37,7 @@ type follower struct {
 	at talk.Cursor
 }
 
-// keptAhead is how many bytes of texts one call returns; the last text may be longer.
+// keptAhead is the number of bytes of texts that one call returns; the last text may be longer.
 const keptAhead = 1 << 20
 
 // Next implements [talk.Transcripts].
@@ -45,7 +45,7 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 	r, _ := t.Records.Get(session)
 	last := slices.IndexFunc(r.Cursors, func(c transcript.Cursor) bool { return c.Path == from.Path }) == len(r.Cursors)-1
 	written := last && r.State.Live()
-	over := func(item transcript.Item) bool { // somebody has written it at the desk after the session was over
+	over := func(item transcript.Item) bool { // written in a terminal after the session's end
 		return last && !written && r.Tail > 0 && item.At.Offset >= r.Tail
 	}
 	f := t.take(session, from)
@@ -74,8 +74,8 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 	return items, errors.Join(failed, f.Close())
 }
 
-// take gives the transcript of a session, open at a cursor, to one call alone, and closes the
-// transcripts that are kept for sessions that are over.
+// take returns the transcript of a session, open at a cursor, to one call alone, and closes the
+// transcripts that are kept for ended sessions.
 func (t *Transcripts) take(session uuid.UUID, from talk.Cursor) *follower {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -93,7 +93,8 @@ func TestTranscriptsOfASessionThatIsOver(t *testing.T) {
 	require.True(t, refusal.Is(err, refusal.Replaced))
 }
 
-// A transcript that is written is waited for; it stays open between two calls, and no longer than its session.
+// A transcript that is written is waited for; it stays open between two calls, and no longer than
+// its session.
 func TestTranscriptsOfAnOpenSession(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	r := writes(path, session.Running)

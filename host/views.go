@@ -35,13 +35,13 @@ type AllRecords interface {
 	Shared() []session.Record
 }
 
-// Get gives one session.
+// Get returns one session.
 func (v Views) Get(id uuid.UUID) (views.Session, bool) {
 	r, ok := v.Records.Get(id)
 	return View(r), ok
 }
 
-// List gives all sessions, oldest first.
+// List returns all sessions, oldest first.
 func (v Views) List() []views.Session {
 	return each.As(v.Records.Shared(), View)
 }
@@ -112,10 +112,13 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) views.Work {
 	}
 	p := r.Progress
 	path := p.Path
-	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" { // otherwise it is the transcript before a /clear
+	// Otherwise it is the transcript before a /clear.
+	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" {
 		path = c.Path
 	}
-	p, err := p.Advance(path) // on an error the values in the record, as of the last change of the phase, are better than nothing
+	// On an error the values in the record, as of the last change of the phase, are better than
+	// nothing.
+	p, err := p.Advance(path)
 	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
 		Tokens: views.Tokens(p.Tokens), Partly: p.From > 0}
 	if w.Failed.Phase = phase.Unknown; err == nil && path != "" && p.Path == path {
@@ -131,7 +134,7 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) views.Work {
 	return w
 }
 
-// Usage is what the agent's status line says, or has said at last; nil: that is not known.
+// Usage returns the last usage in the agent's status line, or nil if it is unknown.
 func (m Sessions) Usage(id uuid.UUID) *views.Usage {
 	r, _ := m.Records.Get(id)
 	u := r.Usage

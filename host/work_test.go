@@ -30,7 +30,7 @@ func worked(t *testing.T) session.Record {
 	return r
 }
 
-// TestWorkIsAsOfNow: the to-do items of a turn that runs, of which the record has nothing yet.
+// TestWorkIsAsOfNow: the record has none of the to-do items of a running turn yet.
 func TestWorkIsAsOfNow(t *testing.T) {
 	r := worked(t)
 	m := Sessions{Desk: Desk{Records: &records{r}}}

@@ -121,7 +121,8 @@ func (f *Folder) OpenDir(rel string) (dir *os.File, err error) {
 }
 
 // walk opens the folders on the way to a path one at a time, and calls do with the last one. It
-// refuses a link on the way, and a folder of ccbot's own, even if that is mounted under another name.
+// refuses a link on the way, and a folder of ccbot's own, even if that is mounted under another
+// name.
 func (f *Folder) walk(here *os.Root, rel string, do func(folder *os.Root, name string) error) error {
 	info, err := here.Stat(".")
 	if err != nil {
@@ -149,8 +150,8 @@ func (f *Folder) walk(here *os.Root, rel string, do func(folder *os.Root, name s
 	return f.walk(next, rest, do)
 }
 
-// openRegular checks the name first, because opening a device has effects, and then the opened file,
-// because that is the file that is read.
+// openRegular checks the name first, because opening a device has effects, and then the opened
+// file, because that is the file that is read.
 func (f *Folder) openRegular(folder *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	before, err := folder.Lstat(name)
 	if err != nil {

@@ -35,8 +35,8 @@ func (all identities) has(info fs.FileInfo) bool {
 	return !ok || all[id]
 }
 
-// hasAbove reports whether a folder, or one above it, is among them: a link in CCBOT_DIR may lead to a
-// folder whose files are not collected.
+// hasAbove reports whether a folder, or one above it, is among them: a link in CCBOT_DIR may lead
+// to a folder whose files are not collected.
 func (all identities) hasAbove(dir string) bool {
 	for {
 		info, err := os.Stat(dir)

@@ -117,8 +117,8 @@ func (s *Store) loadAll() (all map[string]record, err error) {
 	return all, err
 }
 
-// Clear removes all files on record that are unchanged, and the folders of these directories, and of
-// those on record, that hold nothing else. It may be called again after a kill at any moment.
+// Clear removes all files on record that are unchanged, and the folders of these directories, and
+// of those on record, that hold nothing else. It may be called again after a kill at any moment.
 func (s *Store) Clear(dirs []string) error {
 	known, err := s.loadAll()
 	if err != nil {

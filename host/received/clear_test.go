@@ -37,8 +37,8 @@ func TestClearRemovesEmptyFolder(t *testing.T) {
 	assert.NoDirExists(t, w.path(""))
 }
 
-// TestP2_ClearLeavesWhatIsNotOurs: a file that was changed, one that a person put there, another .gitignore, and what a
-// link leads to.
+// TestP2_ClearLeavesWhatIsNotOurs: a file that was changed, one that a person put there, another
+// .gitignore, and what a link leads to.
 func TestP2_ClearLeavesWhatIsNotOurs(t *testing.T) {
 	w := newWorld(t)
 	changed := w.put(t, "1", "a.txt", "one")

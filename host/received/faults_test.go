@@ -14,7 +14,8 @@ import (
 	"ccbot/internal/disk/disktest"
 )
 
-// turnsOfFiles receives files, the same one twice, and sweeps an old file and a record that cannot be read.
+// turnsOfFiles receives files, the same one twice, and sweeps an old file and a record that cannot
+// be read.
 func turnsOfFiles() *disktest.Turns {
 	var w *world
 	var again string

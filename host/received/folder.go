@@ -14,13 +14,13 @@ import (
 // Folder is the folder below a session's directory in which files from the chat lie.
 const Folder = files.Folder
 
-// ErrNotOurs says that the folder's name belongs to something that is not a directory of ours: a
-// link, a file, another user's directory, or something that changed while we looked.
+// ErrNotOurs is returned if the folder's name belongs to something that is not a directory of this
+// uid: a link, a file, another user's directory, or something that changed during the check.
 var ErrNotOurs = errors.New(Folder + " is not a directory of ours")
 
-// openFolder opens the folder of a session's directory and makes it where it is missing. Everything
-// that is done through the returned root happens in the directory that was checked, even if
-// something else has its name by then.
+// openFolder opens the folder of a session's directory and, with make, creates it if it is missing.
+// The returned root stays in the directory that was checked, even if its name now belongs to
+// something else.
 func openFolder(dir string, make bool) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -39,7 +39,7 @@ func openFolder(dir string, make bool) (*os.Root, error) {
 	return enter(root, named)
 }
 
-// look finds what has the folder's name, and refuses everything but a directory of ours.
+// look finds what has the folder's name, and refuses everything but a directory of this uid.
 func look(root *os.Root) (fs.FileInfo, error) {
 	named, err := root.Lstat(Folder)
 	if err == nil && (!named.IsDir() || ownfile.Owner(named) != os.Geteuid()) {
@@ -48,7 +48,7 @@ func look(root *os.Root) (fs.FileInfo, error) {
 	return named, err
 }
 
-// enter opens the directory that was looked at. It refuses another one that has its name by now.
+// enter opens the directory that was checked. It refuses another one that now has its name.
 func enter(root *os.Root, named fs.FileInfo) (*os.Root, error) {
 	box, err := root.OpenRoot(Folder)
 	if err != nil {
@@ -58,7 +58,8 @@ func enter(root *os.Root, named fs.FileInfo) (*os.Root, error) {
 	if err == nil && !os.SameFile(named, opened) {
 		err = ErrNotOurs
 	}
-	if err == nil && opened.Mode().Perm()&0o077 != 0 { // the repository made it; other users must not see files of a chat
+	// The repository made it; other users must not see files of a chat.
+	if err == nil && opened.Mode().Perm()&0o077 != 0 {
 		err = box.Chmod(".", 0o700)
 	}
 	if err != nil {
@@ -127,10 +128,10 @@ func create(box *os.Root, name string) (*os.File, error) {
 	return box.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// linker gives a file a second name, as (*os.Root).Link does.
+// linker returns a file a second name, as (*os.Root).Link does.
 type linker func(box *os.Root, from, to string) error
 
-// publish gives a file its final name; the error is fs.ErrExist when that name is in use. The
+// publish returns a file its final name; the error is fs.ErrExist when that name is in use. The
 // temporary name may stay.
 func publish(box *os.Root, part, name string, link linker) error {
 	err := link(box, part, name)

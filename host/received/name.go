@@ -17,13 +17,13 @@ const maxName = 80
 // maxExtension is the longest extension, in bytes, that is kept when a name is shortened.
 const maxExtension = 16
 
-// nameless is the name of a file when nothing of its own name is left.
+// nameless is the name of a file if nothing of its own name is left.
 const nameless = "file"
 
-// safeName makes a harmless name out of one that somebody else has chosen. It takes the last path
-// element, removes invisible characters, and puts _ for blanks, for characters that a shell reads,
-// and for the @ that an agent takes for a mention of a file. Letters of every script stay readable.
-// The result has at most maxName bytes and keeps its extension.
+// safeName makes a harmless name out of a foreign one. It takes the last path element, removes
+// invisible characters, and puts _ for blanks, for characters that a shell reads, and for the @
+// that an agent takes for a mention of a file. Letters of every script stay readable. The result
+// has at most maxName bytes and keeps its extension.
 func safeName(name string) string {
 	name = strings.ToValidUTF8(name, "")
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
@@ -43,7 +43,7 @@ func safeName(name string) string {
 // for a shell.
 func harmless(r rune) rune {
 	switch {
-	case unicode.IsSpace(r), strings.ContainsRune("$`\"'|&;<>*?!#:\u2800", r): // the last one looks like a blank
+	case unicode.IsSpace(r), strings.ContainsRune("$`\"'|&;<>*?!#:\u2800", r): // U+2800 looks blank
 		return '_'
 	case glyph.Unseen(r), unicode.Is(unicode.Co, r):
 		return -1
@@ -51,8 +51,7 @@ func harmless(r rune) rune {
 	return r
 }
 
-// instructs reports whether agents read a file of this name as instructions, without being asked,
-// because of where it lies.
+// instructs reports whether agents read a file of this name as instructions because of its place.
 func instructs(name string) bool {
 	return slices.Contains([]string{"claude.md", "claude.local.md", "agents.md", "agent.md", "gemini.md"}, strings.ToLower(name))
 }

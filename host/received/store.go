@@ -57,8 +57,8 @@ type Store struct {
 	busy map[string]bool // records in use
 }
 
-// Open opens dir ($CCBOT_DIR/received) and makes it where it is missing. Records that cannot be
-// read go to the folder "quarantine" beside it.
+// Open opens dir ($CCBOT_DIR/received) and creates it if it is missing. Records that cannot be read
+// go to the folder "quarantine" next to it.
 func Open(dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := &Store{records: spool.Folder{Path: dir, Fsync: true}, aside: filepath.Join(filepath.Dir(dir), "quarantine"),
 		now: now, log: log, link: (*os.Root).Link, busy: make(map[string]bool)}
@@ -77,8 +77,8 @@ func keyOf(dir, id string) string {
 	return id + "-" + hex.EncodeToString(sum[:4])
 }
 
-// Has returns the name of the file of an id in the folder of a session's directory, if it lies
-// there unchanged. It removes the rest of an attempt that failed. Errors are those of Put.
+// Has returns the name of the file of an id in the folder of a session's directory, if it is there
+// unchanged. It removes the rest of an attempt that failed. Errors are those of Put.
 func (s *Store) Has(dir, id string) (name string, err error) {
 	err = s.in(dir, id, func(box *os.Root, key string) (err error) {
 		name, err = s.already(box, key)
@@ -87,7 +87,8 @@ func (s *Store) Has(dir, id string) (name string, err error) {
 	return name, err
 }
 
-// in does something in the folder of a session's directory while no other call works on the file of an id.
+// in does something in the folder of a session's directory while no other call works on the file of
+// an id.
 func (s *Store) in(dir, id string, do func(box *os.Root, key string) error) error {
 	key := keyOf(dir, id)
 	s.take(key)
@@ -100,12 +101,12 @@ func (s *Store) in(dir, id string, do func(box *os.Root, key string) error) erro
 	return do(box, key)
 }
 
-// Put puts a file into the folder of a session's directory, under a name like the wished one, and
-// returns the name that it got. If the file of that id lies there already, the body is not read.
-// The id is a part of file names.
+// Put writes a file to the folder of a session's directory and returns its name, which is similar
+// to the requested one. If the file of that id is already there, the body is not read. The id is a
+// part of file names.
 //
-// Errors: [ErrNotOurs], those of the disk, and the body's own. After an error nothing is left
-// there.
+// Errors are [ErrNotOurs], errors of the disk, and errors of the body. After an error nothing is
+// left there.
 func (s *Store) Put(dir, id, wished string, body io.Reader) (name string, err error) {
 	err = s.in(dir, id, func(box *os.Root, key string) error {
 		var err error
@@ -163,8 +164,8 @@ func (s *Store) undo(box *os.Root, key string) error {
 	return err
 }
 
-// already finds the file that an earlier attempt has put there; "" if there is none. It removes the rest
-// of an attempt that failed.
+// already finds the file that an earlier attempt has put there; "" if there is none. It removes the
+// rest of an attempt that failed.
 func (s *Store) already(box *os.Root, key string) (name string, err error) {
 	r, err := s.load(key)
 	if errors.Is(err, errUnread) {
@@ -211,10 +212,10 @@ func (s *Store) put(box *os.Root, key string, r record, wished string, body io.R
 	return name, s.check(box, r, name)
 }
 
-// names is how many numbered names are tried.
+// names is the number of numbered names that are tried.
 const names = 1000
 
-// name gives a whole file the first free name. The name is on record before the file has it.
+// name returns a whole file the first free name. The name is on record before the file has it.
 func (s *Store) name(box *os.Root, key string, r record, wished string) (string, error) {
 	for n := 1; n <= names; n++ {
 		r.Name = numbered(wished, n)
@@ -236,8 +237,8 @@ func (s *Store) name(box *os.Root, key string, r record, wished string) (string,
 	return "", fmt.Errorf("name a file: there are %d of that name", names)
 }
 
-// check makes sure that the name now belongs to the file that was written, and that it stands where
-// the agent looks for it. Otherwise the agent must not get it.
+// check makes sure that the name now belongs to the file that was written, in the folder that the
+// agent reads. Otherwise the agent must not get it.
 func (s *Store) check(box *os.Root, r record, name string) error {
 	info, err := box.Lstat(name)
 	if err != nil {

@@ -49,7 +49,7 @@ func (w *world) again(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// first is an empty body: what it does comes before the bodies behind it.
+// first is an empty body whose effect comes before the bodies after it.
 type first func()
 
 func (f first) Read([]byte) (int, error) {
@@ -66,7 +66,7 @@ func (w *world) put(t *testing.T, id, name, text string) string {
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, Folder, name) }
 
-// names are those in the folder, without .gitignore.
+// names returns the names in the folder, without .gitignore.
 func (w *world) names(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := os.ReadDir(filepath.Join(w.dir, Folder))
@@ -204,7 +204,7 @@ func TestWhatDoesNotComeLeavesNothing(t *testing.T) {
 	assert.Equal(t, 1, w.noted(t))
 }
 
-// A file that stood there with the name of what is being written is not ours.
+// A foreign file with the name of a file that is being written stays unchanged.
 func TestP9_ANameInTheWayIsNotTakenOver(t *testing.T) {
 	w := newWorld(t)
 	target := filepath.Join(w.dir, "target")
@@ -261,7 +261,7 @@ func TestP9_AnotherUsersFolderIsRefused_AsRoot(t *testing.T) {
 	assert.Zero(t, w.noted(t))
 }
 
-// Whoever puts another folder in the place of the checked one gets nothing.
+// A folder that replaces the checked one gets nothing.
 func TestP9_AFolderThatIsSwappedGetsNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -295,7 +295,7 @@ func TestP9_AFolderThatIsSwappedGetsNothing(t *testing.T) {
 	}
 }
 
-// It is looked at, then something else takes its place, then it is opened.
+// Something else replaces it between the check and the call that opens it.
 func TestP9_WhatWasCheckedIsWhatIsOpened(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -496,7 +496,7 @@ func testRun(t *testing.T, ttl, every time.Duration) {
 		assert.Zero(t, time.Since(begun))
 		synctest.Wait()
 		w.at = w.at.Add(ttl + time.Hour)
-		looks <- errSource // what waits is not known: nothing is removed
+		looks <- errSource // the pending ids are unknown: nothing is removed
 		assert.Equal(t, every, time.Since(begun))
 		synctest.Wait()
 		assert.FileExists(t, w.path("a.txt"))

@@ -37,14 +37,14 @@ func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[st
 	}
 }
 
-// Ended returns when the last session of a directory ended; the zero time if there is no record of one.
-// open is true while a session of the directory has not ended.
+// Ended returns when the last session of a directory ended; the zero time if there is no record of
+// one. open is true while a session of the directory has not ended.
 type Ended func(dir string) (at time.Time, open bool)
 
 // Sweep removes the files that are older than ttl; with 0 it removes none. The age of a file begins
-// when it came, or when the last session of its directory ended, whichever is later; a file of an open
-// session stays. The age of a file that a waiting prompt names begins again. The rest of a file that a
-// crash kept from becoming whole is removed at once.
+// when it came, or when the last session of its directory ended, whichever is later; a file of an
+// open session stays. The age of a file that a waiting prompt names begins again. The rest of a
+// file that a crash kept from becoming whole is removed at once.
 func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool, ended Ended) error {
 	items, err := s.records.List()
 	if err != nil {
@@ -91,9 +91,9 @@ func (s *Store) sweepOne(key string, ttl time.Duration, waiting map[string]bool,
 	return nil
 }
 
-// clear removes everything that an attempt has left beside a file. With whole it also removes the
-// file, if it is still the one that was put there. A folder that is not ours any more contains no
-// file of ours.
+// clear removes everything that an attempt has left next to a file. With whole it also removes the
+// file, if it is still the one that was put there. A folder that no longer belongs to this uid
+// contains no file of ccbot.
 func (s *Store) clear(r record, whole bool) error {
 	box, err := openFolder(r.Dir, false)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOurs) {
