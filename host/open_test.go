@@ -59,7 +59,7 @@ func (d *opens) outside(t *testing.T, name, text string) string {
 	return d.write(t, filepath.Join(d.elsewhere, name), text)
 }
 
-// workIn returns the session another folder.
+// workIn sets another folder for the session.
 func (d *opens) workIn(dir string) { d.records.one.Dir = dir }
 
 // open opens a file of the session.

@@ -128,10 +128,10 @@ func create(box *os.Root, name string) (*os.File, error) {
 	return box.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// linker returns a file a second name, as (*os.Root).Link does.
+// linker adds a second name to a file, as (*os.Root).Link does.
 type linker func(box *os.Root, from, to string) error
 
-// publish returns a file its final name; the error is fs.ErrExist when that name is in use. The
+// publish adds the final name to a file; the error is fs.ErrExist when that name is in use. The
 // temporary name may stay.
 func publish(box *os.Root, part, name string, link linker) error {
 	err := link(box, part, name)
