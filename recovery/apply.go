@@ -25,8 +25,8 @@ type Recovery struct {
 	Dir      string // $CCBOT_DIR: windows.json is there
 	Limits   Limits
 	Booted   time.Time // when the machine was started; zero: not known
-	// Since is when this ccbot became the one that may change the records: every agent that was
-	// launched later was launched by this ccbot. Zero: it only looks.
+	// Since is the time at which this ccbot began to own the records: it launched every agent that
+	// was launched later. Zero: it only looks.
 	Since time.Time
 
 	Store     Records
@@ -43,7 +43,7 @@ type Recovery struct {
 	// Backup copies the records before anything is changed.
 	Backup func(ctx context.Context) (name string, err error)
 	// Tell reports to the chat what was done while no Run was under way; nil: nothing is reported.
-	// What could not be reported stays noted in the records.
+	// The records keep what could not be reported.
 	Tell func(ctx context.Context, r Report) error
 	// Failpoint is called at each persisted step with its name. It is nil except in programs that
 	// are built to die there.
@@ -53,8 +53,8 @@ type Recovery struct {
 
 	mu      sync.Mutex
 	watched map[uuid.UUID]bool // handed to Lifecycle
-	// running is the report of the Run that is under way; nil: none. Conversations that come back at
-	// the same time change records too: they need the same backup, and are in the same report.
+	// running is the report of the Run that is under way; nil: none. Conversations that come back
+	// at the same time change records too: they need the same backup, and are in the same report.
 	running *Report
 
 	one    sync.Mutex // held by a Run
@@ -62,7 +62,7 @@ type Recovery struct {
 	file   sync.Mutex // held while windows.json is read and written
 }
 
-// sideBySide is how many records are changed at the same time.
+// sideBySide is the number of records that are changed at the same time.
 const sideBySide = 8
 
 // applyAll applies actions at the same time; each is for a different record.
@@ -105,8 +105,8 @@ func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) 
 	}
 	v.at("recovery-noted")
 	after := "done"
-	// While the bot runs, others work on the record too, and writing the first line of its history may have waited
-	// for them.
+	// While the bot runs, others work on the record too, and writing the first line of its history
+	// may have waited for them.
 	if r, ok := v.Store.Get(planned.ID); ok && (r.State != planned.State || r.Agent() != planned.Agent()) {
 		after = "not needed any more"
 	} else if ended, err = v.carryOut(ctx, a); err != nil {
@@ -193,8 +193,8 @@ func (v *Recovery) at(point string) {
 
 // Run recovers. It must be done before any update is handled or any window is made. An action that
 // fails is in the report and leaves its record as it is; the other actions are still carried out.
-// An error means that not everything was done; the report says what was. Without a backup nothing
-// is changed.
+// An error means that not everything was done; the report lists what was done. Without a backup
+// nothing is changed.
 func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	v.one.Lock()
 	defer v.one.Unlock()
@@ -223,7 +223,7 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	return report, ctx.Err()
 }
 
-// binds says whether an action connects a record with a process. Such actions come before the
+// binds reports whether an action connects a record with a process. Such actions come before the
 // events are processed, because an event counts only from a bound agent.
 func binds(d Do) bool { return d == Reattach || d == Bind }
 
@@ -240,8 +240,8 @@ func (v *Recovery) pass(ctx context.Context, due func(Do) bool) (World, []Notice
 	return w, notices, nil
 }
 
-// over closes the report of the Run that is under way and returns it. What is done later is reported
-// in another way.
+// over closes the report of the Run that is under way and returns it. Later changes are reported in
+// another way.
 func (v *Recovery) over() (report Report) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -99,7 +99,7 @@ func TestP2_OneWarningPerOrphanWindow(t *testing.T) {
 	assert.Len(t, panes, 7)
 }
 
-// The log names the conversation that is written in an orphan window, where that is proven.
+// The log names the conversation that is written in an orphan window, if it is proven.
 func TestP1_AnOrphanWindowIsLoggedWithItsConversation(t *testing.T) {
 	m, claude := newMachine(t), uuid.New()
 	m.start(running)
@@ -111,7 +111,8 @@ func TestP1_AnOrphanWindowIsLoggedWithItsConversation(t *testing.T) {
 	assert.Equal(t, claude.String(), warned[0]["session_id"])
 }
 
-// The socket of the tmux server was removed: no session ends, and none is lost, before the server's process has ended.
+// The socket of the tmux server was removed: no session ends, and none is lost, before the server's
+// process has ended.
 func TestP6_RemovedSocketIsNoEnd(t *testing.T) {
 	m := newMachine(t)
 	alive, ended := m.start(running), m.start(running)
@@ -203,7 +204,7 @@ func (s silent) Panes(ctx context.Context) ([]tmux.Pane, error) {
 	return s.Fake.Panes(ctx)
 }
 
-// One that fails leaves its record as it is; the others go on.
+// An action that fails leaves its record as it is; the others continue.
 func TestP8_AFailedActionDoesNotStopTheOthers(t *testing.T) {
 	m := newMachine(t)
 	broken := m.start(unbound)
@@ -224,8 +225,8 @@ func TestP8_AFailedActionDoesNotStopTheOthers(t *testing.T) {
 	assert.NotNil(t, m.get(broken.ID).Binding, "it is planned again")
 }
 
-// Each change stands in the history before it is made and after, with what it
-// rests on; what only watches leaves no line.
+// Each change is in the history before it is made and after, with its evidence; watching leaves no
+// line.
 func TestP8_EachChangeIsNotedBeforeAndAfter(t *testing.T) {
 	m := newMachine(t)
 	lost, alive := m.start(running), m.start(running)
@@ -293,7 +294,7 @@ func TestP8_WithoutABackupNothingChanges(t *testing.T) {
 	assert.Len(t, m.lines("backups_not_pruned"), 1)
 }
 
-// What hooks told while ccbot was away may make another plan of it.
+// Events that hooks sent while ccbot did not run may change the plan.
 func TestP1_EventsAreHeardBeforeASessionIsCalledOver(t *testing.T) {
 	m := newMachine(t)
 	lost := m.start(running)
@@ -315,7 +316,7 @@ func TestP1_EventsAreHeardBeforeASessionIsCalledOver(t *testing.T) {
 	assert.Equal(t, lost.ID, target.ID)
 }
 
-// A take-over that the lifecycle refuses leaves no session that nobody looks at.
+// A take-over that the lifecycle refuses leaves no unwatched session.
 func TestP8_ARefusedTakeOverIsLost(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
@@ -333,7 +334,7 @@ func TestP8_ARefusedTakeOverIsLost(t *testing.T) {
 	assert.Empty(t, m.recover())
 }
 
-// One that was cut short is no loss: the next plan tidies it.
+// An interrupted take-over is not a loss: the next plan completes it.
 func TestP8_AHalfDoneTakeOverIsNotLost(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
@@ -363,7 +364,7 @@ func TestP8_WhatWasOvertakenIsLeftAlone(t *testing.T) {
 	assert.Equal(t, "not needed any more", history[len(history)-1].Why)
 }
 
-// What the bot itself has launched since is not taken up again.
+// Agents that the bot itself has launched since are not taken up again.
 func TestRecoveringAgainBesideTheBot(t *testing.T) {
 	m := newMachine(t)
 	m.start(running)
@@ -378,8 +379,7 @@ func TestRecoveringAgainBesideTheBot(t *testing.T) {
 	assert.Empty(t, m.recover(), "the lifecycle gives up looking for its window")
 }
 
-// The leftovers of what was archived end through the lifecycle, and the report
-// says how.
+// The leftovers of an archived session end through the lifecycle, and the report describes how.
 func TestP3_LeftoversAreEndedAtTheStart(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)

@@ -17,9 +17,9 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// patience is how long to wait for the worker of a session before its conversation is left where it
-// is. briefly is how long to wait before a line of its history is left out. Both are short, because
-// all other conversations wait at the same time.
+// patience limits the wait for a session's worker before its conversation stays in place. briefly
+// limits the wait before a line of its history is left out. Both are short, because all other
+// conversations wait at the same time.
 const (
 	patience = 5 * time.Second
 	briefly  = time.Second
@@ -75,7 +75,7 @@ func (v *Recovery) decide(ctx context.Context, w evidence.Writer) (d resume, don
 	return d, done, v.note(ctx, d)
 }
 
-// change sets aside the sessions that are not meant, and moves the session that is meant.
+// change sets aside the stale sessions, and moves the chosen session.
 func (v *Recovery) change(ctx context.Context, f resumeFacts, d resume) (_ resume, done []Result, err error) {
 	done, err = v.setAside(ctx, f, d)
 	if errors.Is(err, lifecycle.ErrBusy) {
@@ -116,7 +116,7 @@ func (v *Recovery) setAside(ctx context.Context, f resumeFacts, d resume) (done 
 	return done, nil
 }
 
-// late says whether a wait has taken too long, and was not ended from outside.
+// late reports whether a wait has taken too long, and was not ended from outside.
 func late(ctx, wait context.Context) bool { return wait.Err() != nil && ctx.Err() == nil }
 
 // move lets a session continue in the process. If the lifecycle refuses, because it sees more or

@@ -17,7 +17,7 @@ import (
 	"ccbot/tmux"
 )
 
-// What the program puts in their places.
+// The program's implementations of the interfaces.
 var (
 	_ Tmux      = (*tmux.Client)(nil)
 	_ Processes = (*process.Table)(nil)
@@ -61,8 +61,8 @@ func (m *machine) lost(ago time.Duration) session.Record {
 
 func lastLine(r session.Record) session.Change { return r.History[len(r.History)-1] }
 
-// A session that was lost goes on in the window where a person has resumed it:
-// with its place in the chat, and written once.
+// A lost session continues in the window in which a person has resumed it: with its place in the
+// chat, and written once.
 func TestP1_ALostSessionGoesOnWhereItsConversationDoes(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(9 * day)
@@ -83,7 +83,7 @@ func TestP1_ALostSessionGoesOnWhereItsConversationDoes(t *testing.T) {
 	assert.Len(t, m.store.List(), 1)
 }
 
-// What moves nothing, with the facts as the machine shows them.
+// Cases in which nothing moves, with the facts as the machine shows them.
 func TestP1_NothingMovesInDoubt(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -212,8 +212,8 @@ func TestAllThatCouldBeMeantAreStale(t *testing.T) {
 	assert.Equal(t, noSession, outcome, "they do not count any more")
 }
 
-// The lifecycle finds who came by its presence file alone; what moves is not told
-// as a second writer.
+// The lifecycle finds the agent by its presence file alone; a session that moves is not reported as
+// a second writer.
 func TestP1_AnAgentWithoutHooksIsFoundByItsPresence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t)
@@ -223,7 +223,7 @@ func TestP1_AnAgentWithoutHooksIsFoundByItsPresence(t *testing.T) {
 		m.atTheDesk(archived.ClaudeSessionID)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _ = m.service.Run(ctx) }()
-		synctest.Wait() // it has looked at all processes
+		synctest.Wait() // it has read all processes
 		cancel()
 		synctest.Wait()
 		target, ok := m.boundTo(agent)

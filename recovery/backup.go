@@ -30,12 +30,13 @@ const (
 	backupEnding = ".tar.gz"
 )
 
-// Backups makes and restores copies of all session records. A copy has the record's bytes, so that a
-// record which this program cannot read comes back unchanged too, but not the fields that may repeat a
-// prompt: see session.WithoutPrompts. A backup is one file, whole or absent. A file that has a backup's
-// name after a leading dot is a write under way: a crash may leave it, and the next Make removes it.
+// Backups makes and restores copies of all session records. A copy has the record's bytes, so that
+// a record which this program cannot read comes back unchanged too, but not the fields that may
+// repeat a prompt: see session.WithoutPrompts. A backup is one file, whole or absent. A file that
+// has a backup's name after a leading dot is a write under way: a crash may leave it, and the next
+// Make removes it.
 //
-// Records may change while Make copies them, as they do beside a running bot: each record is copied
+// Records may change while Make copies them, for example by a running bot: each record is copied
 // whole, as it was at one moment, but not all records at the same moment. During a Restore no
 // record may be changed by others, and after it the records have to be opened again.
 type Backups struct {
@@ -54,7 +55,7 @@ type Backup struct {
 	Broken  error // why it cannot be restored; nil: it can
 }
 
-// Restored is what a Restore did.
+// Restored is the result of a Restore.
 type Restored struct {
 	Names   []string // the files of the records that the backup has
 	Before  Backup   // the backup that Restore made first, of the records that were there
@@ -139,7 +140,7 @@ func Chosen(list []Backup, name string) (Backup, error) {
 	return Backup{}, fmt.Errorf("backup %q: %w: %d begin so", name, ErrNoBackup, len(found))
 }
 
-// make makes a backup and removes old ones, but never the one that keep names, however old it is.
+// make makes a backup and removes old ones, but never the backup that keep names.
 func (b Backups) make(ctx context.Context, keep string) (Backup, error) {
 	made, err := b.copyAll(ctx)
 	if err != nil {
@@ -179,7 +180,8 @@ func (b Backups) copyAll(ctx context.Context) (made Backup, err error) {
 	return made, b.write(ctx, made.Name, records)
 }
 
-// clean removes what a crash has left of backups that were being written. Other hidden files are a person's.
+// clean removes what a crash has left of backups that were being written. Other hidden files are a
+// person's.
 func (b Backups) clean() error {
 	entries, err := disk.ReadDir(b.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -268,7 +270,8 @@ func (b Backups) swap(ctx context.Context, wanted map[string][]byte, before Back
 	if err != nil {
 		return 0, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(there)) { // only these are removed, because only these can be brought back
+	// Only these are removed, because only these can be brought back.
+	for _, name := range slices.Sorted(maps.Keys(there)) {
 		if _, ok := wanted[name]; ok {
 			continue
 		}
@@ -315,7 +318,8 @@ func (b Backups) folder() spool.Folder { return spool.Folder{Path: b.Dir, MaxSiz
 
 const (
 	recordEnding = ".json"
-	backupMost   = 1 << 30 // bytes of all records of a backup: a foreign archive cannot fill the memory
+	// Bytes of all records of a backup: a foreign archive cannot fill the memory.
+	backupMost = 1 << 30
 )
 
 // pack writes records as a gzipped tar: gzip's checksum distinguishes a torn file, or a file with a

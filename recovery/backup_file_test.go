@@ -14,8 +14,8 @@ import (
 	"ccbot/internal/spool"
 )
 
-// archived gives the bytes of an archive that ccbot did not write: its members are headers, each with content
-// of the size that it names.
+// archived returns the bytes of an archive that ccbot did not write: its members are headers, each
+// with content of the size that it names.
 func archived(t *testing.T, members ...tar.Header) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -38,8 +38,9 @@ func packedBytes(t *testing.T, records map[string][]byte) []byte {
 	return file.Bytes()
 }
 
-// TestP8_AForeignArchiveIsNoBackup: what a member says of itself never leads out of the sessions' folder, nor makes
-// anything but a record there. Of an archive with one such member nothing is taken.
+// TestP8_AForeignArchiveIsNoBackup: a member's name and type never lead out of the sessions'
+// folder, nor make anything but a record there. Of an archive with one such member nothing is
+// taken.
 func TestP8_AForeignArchiveIsNoBackup(t *testing.T) {
 	good := tar.Header{Name: "a.json", Mode: 0o600, Size: 3}
 	tests := []struct {
@@ -75,7 +76,7 @@ func TestP8_AForeignArchiveIsNoBackup(t *testing.T) {
 	assert.Equal(t, map[string][]byte{"a.json": []byte("xxx")}, records, "what another tar has packed")
 }
 
-// Nothing is taken from an archive with something behind its records.
+// Nothing is taken from an archive with data after its records.
 func TestP8_BackupEndsWithItsRecords(t *testing.T) {
 	good := packedBytes(t, map[string][]byte{"a.json": []byte("{}")})
 	var unzipped bytes.Buffer
@@ -114,11 +115,12 @@ func TestP8_AMemberThatOnlyClaimsToBeLargeTakesNoMemory(t *testing.T) {
 	require.ErrorContains(t, err, "is no record")
 }
 
-// TestP8_ATornBackupIsKnown: one that ends anywhere before its end, or has a wrong byte, is not taken for one with fewer
-// records or others.
+// TestP8_ATornBackupIsKnown: a backup that is cut short or has a wrong byte is not taken for one
+// with other records.
 func TestP8_ATornBackupIsKnown(t *testing.T) {
 	records := map[string][]byte{"a.json": []byte("{}"), "b.json": bytes.Repeat([]byte("\x00"), 3000), "empty.json": {},
-		"no text \xff.json": []byte("1"), strings.Repeat("long", 60) + ".json": []byte("2")} // each name that a file can have
+		// Each name that a file can have.
+		"no text \xff.json": []byte("1"), strings.Repeat("long", 60) + ".json": []byte("2")}
 	whole := packedBytes(t, records)
 	for n := range whole {
 		_, err := unpack(whole[:n])
@@ -126,7 +128,7 @@ func TestP8_ATornBackupIsKnown(t *testing.T) {
 		wrong := bytes.Clone(whole)
 		wrong[n] ^= 0x40
 		if got, err := unpack(wrong); err == nil {
-			require.Equal(t, records, got, "byte %d", n) // it stands beside the content: gzip's date
+			require.Equal(t, records, got, "byte %d", n) // it is not content: gzip's date
 		}
 	}
 	got, err := unpack(whole)
@@ -140,7 +142,8 @@ func TestP8_ATornBackupIsKnown(t *testing.T) {
 	require.Error(t, err)
 }
 
-// FuzzUnpack: whatever stands in a file, what is taken for a record can be one, and is packed and unpacked as it is.
+// FuzzUnpack: a member of any file that is accepted as a record can be one, and is packed and
+// unpacked unchanged.
 func FuzzUnpack(f *testing.F) {
 	var file bytes.Buffer
 	require.NoError(f, pack(&file, map[string][]byte{"a.json": []byte("{}"), "ü.json": nil}, func() error { return nil }))

@@ -32,10 +32,10 @@ import (
 
 var backupNoon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// files are names with what stands in them.
+// files are names and contents.
 type files map[string]string
 
-// shelf is a folder of records with its backups. Its clock stands still.
+// shelf holds a folder of records with its backups. Its clock does not advance.
 type shelf struct {
 	recovery.Backups
 	base string
@@ -65,7 +65,7 @@ func (s *shelf) set(t *testing.T, records files) {
 	s.put(t, records)
 }
 
-// in gives the regular files of a folder, dot files too.
+// in returns the regular files of a folder, dot files too.
 func in(t *testing.T, dir string) files {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -86,7 +86,7 @@ func (s *shelf) records(t *testing.T) files { t.Helper(); return in(t, s.Session
 // file is the path of a backup.
 func (s *shelf) file(name string) string { return filepath.Join(s.Dir, name+".tar.gz") }
 
-// backup gives what is in one, as any other program reads it.
+// backup returns what is in one, as any other program reads it.
 func (s *shelf) backup(t *testing.T, name string) files {
 	t.Helper()
 	file, err := os.Open(s.file(name))
@@ -189,8 +189,8 @@ func TestP8_BackupsHoldTheBytes(t *testing.T) {
 	}
 }
 
-// A backup shares nothing with the records, nor with another one: who writes into a
-// record in place changes no backup.
+// A backup shares nothing with the records, nor with another backup: a write to a record in place
+// changes no backup.
 func TestABackupSharesNothingWithTheRecords(t *testing.T) {
 	s := newShelf(t.TempDir())
 	s.put(t, files{"a.json": "one", "b.json": "two"})
@@ -378,7 +378,7 @@ func TestNoNameIsNoBackupEvenIfThereIsOne(t *testing.T) {
 	assert.Equal(t, anyBytes(), s.records(t))
 }
 
-// A record that is as it is to be is not written: most have not changed.
+// An unchanged record is not written: most have not changed.
 func TestRestoreWritesWhatDiffers(t *testing.T) {
 	s := newShelf(t.TempDir())
 	s.put(t, fiveRecords("a", 1))
@@ -431,7 +431,7 @@ func TestP8_HalfABackupIsNoneAndGoes(t *testing.T) {
 	assert.Equal(t, packed([]string{name}), s.entries(t))
 }
 
-// What stands where a record is to be, and is in no backup, is not replaced.
+// An object at a record's path that is in no backup is not replaced.
 func TestRestoreReplacesNothingThatIsInNoBackup(t *testing.T) {
 	s := newShelf(t.TempDir())
 	s.put(t, anyBytes())
@@ -566,8 +566,8 @@ func TestP8_ABackupOnAFullDiskLosesNothing(t *testing.T) {
 	})
 }
 
-// assertOldOrNew wants each record to be as it was before or after: whole, and
-// not missing where it is in both.
+// assertOldOrNew wants each record to be as it was before or after: whole, and present if it is in
+// both.
 func assertOldOrNew(t *testing.T, got, before, after files) {
 	t.Helper()
 	for name, content := range got {
@@ -607,8 +607,8 @@ func dieAsChild(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// dieAfter runs this test in a child that dies at the nth failpoint, and says
-// whether it got there.
+// dieAfter runs this test in a child that dies at the nth failpoint, and reports whether the child
+// reached it.
 func dieAfter(t *testing.T, s *shelf, restore string, n int) bool {
 	t.Helper()
 	self, err := os.Executable()
@@ -714,7 +714,7 @@ func TestP8_ACrashInARestoreIsFinishedByTheNext(t *testing.T) {
 	assert.Equal(t, 13, crashes, "five files and the backup, five records that come back and two that go")
 }
 
-// BenchmarkBackup is what a recovery of a thousand records waits for.
+// BenchmarkBackup measures the backup before a recovery of a thousand records.
 func BenchmarkBackup(b *testing.B) {
 	base := b.TempDir()
 	s := recovery.Backups{Dir: filepath.Join(base, "backups"), Sessions: filepath.Join(base, "sessions"), Now: time.Now}

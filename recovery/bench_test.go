@@ -18,16 +18,15 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// A large household: 1,000 records of which 200 were running, in 200 windows; of
-// 50 the window is gone. The records are on a disk, and the processes of this
-// machine are looked at beside those that are made up.
+// A large household: 1,000 records, 200 of them running in 200 windows, 50 of which are gone. The
+// records are on a disk, and the processes are those of this machine and the fake ones.
 const (
 	benchRecords = 1000
 	benchWindows = 200
 	benchLost    = 50
 )
 
-// BenchmarkRecover is one start: look, plan, back up, apply 50 changes, look again.
+// BenchmarkRecover is one start: read the world, plan, back up, apply 50 changes, read it again.
 // The first backup of all writes and flushes every record, later ones what changed.
 func BenchmarkRecover(b *testing.B) {
 	b.Run("backed up before", func(b *testing.B) { benchmarkRecover(b, true) })
@@ -62,7 +61,7 @@ func benchmarkRecover(b *testing.B, before bool) {
 	b.ReportMetric(float64(backups.Milliseconds())/float64(b.N), "ms-backup/op")
 }
 
-// BenchmarkLookAndPlan is what a start without changes takes, and a dry run.
+// BenchmarkLookAndPlan measures a start without changes, and a dry run.
 func BenchmarkLookAndPlan(b *testing.B) {
 	m := household(b)
 	for b.Loop() {

@@ -30,13 +30,12 @@ func (m *machine) hold(id uuid.UUID) (let func()) {
 	}
 }
 
-// Whoever holds a session for long keeps no other conversation waiting, and the
-// next look moves it.
+// A session that is locked for long delays no other conversation, and the next scan moves it.
 func TestP8_ABusySessionHoldsUpNobody(t *testing.T) {
 	tests := []struct {
 		name string
 		busy func(moves, stale session.Record) uuid.UUID
-		// what a session that is set aside becomes while it waits
+		// the state of a session that is set aside while it waits
 		stale session.State
 	}{
 		{"the one that moves", func(moves, _ session.Record) uuid.UUID { return moves.ID }, session.Abandoned},
@@ -65,7 +64,7 @@ func TestP8_ABusySessionHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// A caller that goes away is no session that is busy.
+// A caller that goes away does not make a session busy.
 func TestAWaitThatIsEndedIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t)
@@ -82,7 +81,7 @@ func TestAWaitThatIsEndedIsAnError(t *testing.T) {
 	})
 }
 
-// Whoever archives a session, or completes it, was there.
+// A person who archives or completes a session was there.
 func TestTimestamps_AnEndOnPurposeIsASignOfLife(t *testing.T) {
 	for _, state := range session.States() {
 		r := record(state, nil)

@@ -81,7 +81,7 @@ func (s still) Server(context.Context) (tmux.ServerID, error) {
 
 func (s still) Panes(context.Context) ([]tmux.Pane, error) { return slices.Clone(s.w.Panes), nil }
 
-// ---- what there is to see
+// ---- the visible world
 
 func (l *lives) Self() process.Identity {
 	return process.Identity{PID: 4_000_000, Start: 1, Boot: l.world.Boot}
@@ -213,7 +213,7 @@ func (l *lives) Adopt(ctx context.Context, q lifecycle.AdoptRequest) (target ses
 	})
 }
 
-// paneOf is where a writer runs.
+// paneOf returns the pane of a writer.
 func (l *lives) paneOf(agent process.Identity) tmux.Pane {
 	for _, writers := range l.world.Survey.Writers {
 		for _, w := range writers {
@@ -229,7 +229,7 @@ func (l *lives) Close(context.Context, uuid.UUID, session.Rule, string, string) 
 	return fmt.Errorf("recovery closes nothing at a start")
 }
 
-// memoryDir is a folder that needs no disk, where there is one.
+// memoryDir returns a folder that needs no disk, if the machine has one.
 func memoryDir(t testing.TB) string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		dir, err := os.MkdirTemp("/dev/shm", "recovery-*")

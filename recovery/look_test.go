@@ -18,7 +18,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// A look beside a start must not take its window for an orphan.
+// A Look during a start must not take its window for an orphan.
 func TestP2_AWindowThatIsJustMadeIsNoOrphan(t *testing.T) {
 	m := newMachine(t)
 	m.Recovery.Tmux = during{m.tmux, func() { m.start(func(*session.Record) {}) }}
@@ -36,8 +36,7 @@ func (d during) Panes(ctx context.Context) ([]tmux.Pane, error) {
 	return d.Fake.Panes(ctx)
 }
 
-// However many records there are, the processes and tmux are listed a fixed
-// number of times.
+// The number of records does not change how often the processes and tmux are listed.
 func TestALookAsksOnce(t *testing.T) {
 	m := newMachine(t)
 	for range 5 {
@@ -105,7 +104,7 @@ func TestP2_BelowAnotherAgentNothingIsTakenOver(t *testing.T) {
 	assert.Equal(t, process.Alive, m.processes.Liveness(agent))
 }
 
-// Where nobody knows what it runs below it stays where it is.
+// If the processes above an agent are unknown, it stays where it is.
 func TestP6_WhatCannotBeSeenAboveAnAgentCountsAsAnAgent(t *testing.T) {
 	m := newMachine(t)
 	lost := m.start(running)

@@ -31,8 +31,8 @@ import (
 
 const boot = "8d6c7a52-0000-4000-8000-000000000001"
 
-// machine is what a start-up finds: real records and the real lifecycle, a fake
-// tmux, fake processes.
+// machine is the world at a start: real records and the real lifecycle, a fake tmux, fake
+// processes.
 type machine struct {
 	*Recovery
 	t         testing.TB
@@ -118,7 +118,7 @@ func (m *machine) SessionNews(_ context.Context, _ session.Record, n news.News) 
 	return nil
 }
 
-// recover runs the whole of it and gives the plan that there was.
+// recover runs a whole recovery and returns its first plan.
 func (m *machine) recover() []Action {
 	m.t.Helper()
 	actions, _ := Plan(m.Look(m.t.Context()))
@@ -189,7 +189,7 @@ func (m *machine) closeTagged(r session.Record) {
 	}
 }
 
-// atTheDesk is a person who goes on with a conversation in a window of theirs.
+// atTheDesk makes a person continue a conversation in a window outside of ccbot.
 func (m *machine) atTheDesk(claude uuid.UUID) process.Identity {
 	p := m.tmux.AddWindow("desk", "notes")
 	id := m.processes.start(p.PID, []string{"claude", "--resume", claude.String()})
@@ -197,7 +197,7 @@ func (m *machine) atTheDesk(claude uuid.UUID) process.Identity {
 	return id
 }
 
-// lines gives the log lines with this message.
+// lines returns the log lines with this message.
 func (m *machine) lines(message string) (found []map[string]any) {
 	for line := range bytes.Lines(m.log.bytes()) {
 		var attrs map[string]any

@@ -35,8 +35,7 @@ func (w World) after(actions []Action) World {
 	return w
 }
 
-// change is what an action makes of its record. The model and the fake lifecycle
-// share it.
+// change applies an action to its record. The model and the fake lifecycle share it.
 func change(r *session.Record, a Action, w World) {
 	switch a.Do {
 	case Bind:
@@ -77,7 +76,7 @@ func takeOver(r *session.Record, a Action, w World) {
 	}
 }
 
-// adopted makes a process a session's agent: nobody else's writer may be ended.
+// adopted makes a process a session's agent: no other writer may be ended.
 func (w World) adopted(target session.Record) {
 	w.Watched[target.ID], w.Survey.Agents[target.ID] = true, process.Alive
 	w.Signs[target.ID] = Sign{w.Now, "bound_at"}
@@ -90,7 +89,7 @@ func (w World) adopted(target session.Record) {
 	}
 }
 
-// noLeftovers makes every writer of a session a person's: nobody saw when it ended.
+// noLeftovers makes every writer of a session a person's: its end was not seen.
 func (w World) noLeftovers(id uuid.UUID) {
 	for i := range w.Survey.Writers[id] {
 		w.Survey.Writers[id][i].Standing = evidence.Second

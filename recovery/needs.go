@@ -26,7 +26,7 @@ type Processes interface {
 	Liveness(id process.Identity) process.Liveness
 }
 
-// Records gives all sessions.
+// Records returns all sessions.
 type Records interface {
 	// Shared returns all records, oldest first. They must not be changed.
 	Shared() []session.Record
@@ -39,14 +39,15 @@ type Records interface {
 // Evidence finds agents and writers. It changes nothing, and an error means that the answer is
 // unknown.
 type Evidence interface {
-	// Survey looks at all processes once. After an error it still says which agents live.
+	// Survey looks at all processes once. After an error the result still has the liveness of the
+	// agents.
 	Survey(ctx context.Context, records []session.Record) (evidence.Survey, error)
 	Windows(ctx context.Context, panes []tmux.Pane) ([]evidence.Window, error)
 	RunsBelowAgent(ctx context.Context, id process.Identity) (bool, error)
 }
 
-// Lives are the changes to a session, each made on the session's own worker. What the Report has is
-// not reported to the chat by these methods.
+// Lives are the changes to a session, each made on the session's own worker. These methods do not
+// report to the chat what is in the Report.
 type Lives interface {
 	Reattach(id uuid.UUID) error
 	Conclude(ctx context.Context, id uuid.UUID) error

@@ -81,8 +81,8 @@ func TestP2_AnOrphanWindowIsToldOnce(t *testing.T) {
 	assert.Equal(t, []tmux.WindowID{windowID(7), windowID(9)}, []tmux.WindowID{orphans[0].Window, orphans[1].Window})
 }
 
-// A placeholder closes by itself. An agent that a crash has kept from its window's name, and whose record
-// is gone, is shown to people.
+// A placeholder closes by itself. An agent that a crash has kept from its window's name, and whose
+// record is gone, is shown to people.
 func TestP2_UnnamedAgentIsOrphan(t *testing.T) {
 	unnamed := func(command string) tmux.Pane {
 		return pane(7, func(p *tmux.Pane) { p.WindowName, p.Command = tmux.PlaceholderName, command })

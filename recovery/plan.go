@@ -33,9 +33,9 @@ import (
 //	    gone too, and its conversation goes on elsewhere       TakeOver
 //	    gone too                                               MarkLost
 //
-// Then come the windows that belong to no record. What a row can see and look up is in world.go.
+// Then come the windows that belong to no record. The lookups of a row are in world.go.
 
-// Do is what recovery does with one record.
+// Do is the change that recovery makes to one record.
 type Do string
 
 const (
@@ -43,25 +43,29 @@ const (
 	Reattach Do = "reattach"
 
 	// The previous ccbot died in the midst of something.
-	Bind          Do = "bind"           // a start: the window was made, the record does not name it yet
-	Discard       Do = "discard"        // a start: there is no window, and the command that asked for it comes again
+	Bind Do = "bind" // a start: the window was made, the record does not name it yet
+	// A start: there is no window, and the command that asked for it comes again.
+	Discard       Do = "discard"
 	FinishRestore Do = "finish_restore" // a restore of a moment ago: there is no window yet
-	Fail          Do = "fail"           // a restore of some time ago: there is no window, and nobody waits for one any longer
-	FinishStop    Do = "finish_stop"    // an archive
+	// An interrupted restore: there is no window, and no request waits for it.
+	Fail       Do = "fail"
+	FinishStop Do = "finish_stop" // an archive
 
 	// Something happened while no ccbot ran.
-	Conclude     Do = "conclude"      // the agent ended by itself: read its exit, close its pane, report it
-	MarkLost     Do = "mark_lost"     // the pane and the process are proven gone
-	TakeOver     Do = "take_over"     // both are proven gone, and the conversation continues in another pane
-	Abandon      Do = "abandon"       // it is unknown whether the agent lives, and there was no sign of life for too long
-	EndLeftovers Do = "end_leftovers" // the session is over, and processes of it still run
+	Conclude Do = "conclude"  // the agent ended by itself: read its exit, close its pane, report it
+	MarkLost Do = "mark_lost" // the pane and the process are proven gone
+	// Both are proven gone, and the conversation continues in another pane.
+	TakeOver Do = "take_over"
+	// It is unknown whether the agent lives, and there was no sign of life for too long.
+	Abandon      Do = "abandon"
+	EndLeftovers Do = "end_leftovers" // the session has ended, and processes of it still run
 
 	// Not planned, but reported: see reconcileResume.
-	SetAside Do = "set_aside" // the conversation came back, and this session is too old to be meant
+	SetAside Do = "set_aside" // the conversation came back, and this session is too old to be chosen
 )
 
-// Changes says whether the action itself changes a record. Such an action is noted in the record's
-// history before and after, and the records are backed up first.
+// Changes reports whether the action itself changes a record. Such an action is noted in the
+// record's history before and after, and the records are backed up first.
 func (d Do) Changes() bool { return d != Reattach }
 
 // Action is one thing to do with one record.
@@ -71,10 +75,11 @@ type Action struct {
 	Pane   tmux.Pane        // of Bind and TakeOver: where the agent runs
 	Agent  process.Identity // of TakeOver: the process that becomes the session's agent
 	Claude uuid.UUID        // of TakeOver: the conversation that this process writes
-	Closed string           // of MarkLost and TakeOver: how the session was lost, a session.Closed… reason or empty
+	// Of MarkLost and TakeOver: how the session was lost, a session.Closed… reason or empty.
+	Closed string
 
 	Why      string // the rule, in a sentence
-	Evidence string // what shows that the rule applies
+	Evidence string // the facts that make the rule apply
 }
 
 // Notice is something to report that changes nothing.
@@ -87,20 +92,21 @@ type Notice struct {
 	Why    string
 }
 
-// NoticeKind says what a Notice reports.
+// NoticeKind is the subject of a Notice.
 type NoticeKind string
 
 const (
-	OrphanWindow NoticeKind = "orphan_window" // a window that no record is bound to and no ccbot has tagged
-	StaleWindow  NoticeKind = "stale_window"  // a record's window is gone
-	Unclear      NoticeKind = "unclear"       // it is unknown what became of a session
-	Pending      NoticeKind = "pending"       // leftovers of a session are ended later
-	Newer        NoticeKind = "newer"         // a record of a newer ccbot is left alone
-	Unreadable   NoticeKind = "unreadable"    // a record could not be read and was set aside
+	// A window that no record is bound to and no ccbot has tagged.
+	OrphanWindow NoticeKind = "orphan_window"
+	StaleWindow  NoticeKind = "stale_window" // a record's window is gone
+	Unclear      NoticeKind = "unclear"      // the fate of a session is unknown
+	Pending      NoticeKind = "pending"      // leftovers of a session are ended later
+	Newer        NoticeKind = "newer"        // a record of a newer ccbot is left alone
+	Unreadable   NoticeKind = "unreadable"   // a record could not be read and was set aside
 )
 
-// Plan decides start-up: at most one action for each record, and what is reported beside the
-// actions. It is pure and total, and leaves alone what is unknown.
+// Plan decides start-up: at most one action for each record, and the notices that are reported in
+// addition. It is pure and total, and leaves alone what is unknown.
 func Plan(w World) (actions []Action, notices []Notice) {
 	p := index(w)
 	for _, r := range w.Records {
@@ -178,7 +184,7 @@ func (p plan) over(r session.Record) (*Action, *Notice) {
 	return &Action{Do: EndLeftovers, Why: "it is over, and something of it still runs", Evidence: strings.Join(seen, "; ")}, nil
 }
 
-// leftovers are the processes that may be ended of a session that is over: each is proven to be the
+// leftovers returns the processes of an ended session that may be ended: each is proven to be the
 // session's own, and nothing protects it.
 func (p plan) leftovers(r session.Record) (left []evidence.Writer) {
 	for _, w := range p.Survey.Writers[r.ID] {
@@ -213,10 +219,9 @@ func (p plan) unbound(r session.Record) (*Action, *Notice) {
 	return &Action{Do: Fail, Why: never, Evidence: none}, nil
 }
 
-// there decides a session whose pane is there. Where the kernel says that the agent is gone and
-// tmux does not yet, the session goes on for now: tmux learns of an end a little later, and its
-// dead pane then says how the agent ended. The pane of an agent in a person's shell never dies with
-// the agent.
+// there decides a session whose pane is there. If the agent is gone for the kernel and not yet for
+// tmux, the session continues for now: tmux learns of an end a little later, and its dead pane then
+// has the agent's exit status. The pane of an agent in a person's shell never dies with the agent.
 func (p plan) there(r session.Record, pane tmux.Pane) *Action {
 	ended := p.agent(r) == process.Gone && (pane.Dead || r.Binding.Shell != 0)
 	switch {
@@ -242,8 +247,8 @@ func (p plan) gone(r session.Record) (*Action, *Notice) {
 	return a, &Notice{Kind: StaleWindow, Window: r.Binding.Window, Why: "the window is gone"}
 }
 
-// agent is what is known of a session's agent. An agent that ended before it could be identified
-// has no start time to look for: it is gone.
+// agent returns the liveness of a session's agent. An agent that ended before it could be
+// identified has no start time to look for: it is gone.
 func (p plan) agent(r session.Record) process.Liveness {
 	if !r.Agent().Valid() {
 		return process.Gone
@@ -260,7 +265,7 @@ func (p plan) unknown(r session.Record, why string) (*Action, *Notice) {
 	return nil, &Notice{Kind: Unclear, Why: why}
 }
 
-// closed says how a session was lost where more than its pane went down.
+// closed returns how a session was lost if more than its pane went down.
 func (w World) closed(b session.Binding) string {
 	switch {
 	case b.Agent.Boot != "" && w.Boot != "" && !process.SameBoot(b.Agent.Boot, w.Boot):
@@ -271,7 +276,7 @@ func (w World) closed(b session.Binding) string {
 	return ""
 }
 
-// lost decides a session of which nothing is there any more: it goes on in its heir, if it has one.
+// lost decides a session that has no pane and no process: it continues in its heir, if it has one.
 func (p plan) lost(r session.Record, why, seen string) *Action {
 	w, ok := p.heir(r)
 	if !ok {
@@ -281,9 +286,9 @@ func (p plan) lost(r session.Record, why, seen string) *Action {
 		Why: "its agent is gone, and its conversation goes on in another window", Evidence: describeWriter(w)}
 }
 
-// heir is the agent that goes on elsewhere with the conversation of a running session whose own
-// agent is proven gone. There is an heir only where this agent is the only process that writes the
-// conversation, and the session the only one that can be meant.
+// heir returns the agent that continues the conversation of a running session elsewhere, if the
+// session's own agent is proven gone. There is an heir only if this agent is the only process that
+// writes the conversation, and the session the only owner.
 func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
 	writers := p.Survey.Writers[r.ID]
 	if r.State != session.Running || len(writers) != 1 || p.owners[r.ClaudeSessionID] != 1 {
@@ -293,21 +298,21 @@ func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
 	return w, objection(w, r.Seconds, p.Below[w.Identity]) == "" && !taken(p.Records, p.Server, p.Boot, w.Pane.Window, r)
 }
 
-// launchedHere says whether this very ccbot has launched the session's agent. A launch that is
+// launchedHere reports whether this very ccbot has launched the session's agent. A launch that is
 // dated in the future is of an earlier ccbot: the clock was set back since.
 func (w World) launchedHere(r session.Record) bool {
 	return !w.Since.IsZero() && r.StartedAt.After(w.Since) && !r.StartedAt.After(w.Now)
 }
 
-// young says whether a time was a moment ago. A time in the future is not young: the clock was set
-// back, and waiting until then might have no end.
+// young reports whether a time was a moment ago. A time in the future is not young: the clock was
+// set back, and waiting until then might have no end.
 func (p plan) young(at time.Time) bool {
 	age := p.Now.Sub(at)
 	return age >= 0 && age < p.Limits.OrphanGrace
 }
 
-// waits says whether the next try is still to come. A time that is further off than any try is put
-// off was written by a clock that was wrong.
+// waits reports whether the next try is still to come. A time that is further off than any try is
+// put off was written by a clock that was wrong.
 func (p plan) waits(until time.Time) bool {
 	left := until.Sub(p.Now)
 	return left > 0 && left <= lifecycle.RetryMost

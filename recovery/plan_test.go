@@ -97,7 +97,8 @@ func world(r session.Record, alive process.Liveness, panes ...tmux.Pane) World {
 		Survey: evidence.Survey{Agents: map[uuid.UUID]process.Liveness{r.ID: alive}, Writers: map[uuid.UUID][]evidence.Writer{}}}
 }
 
-// otherClock moves ccbot to another time namespace: all starts that it reads differ from those it has noted.
+// otherClock moves ccbot to another time namespace: all starts that it reads differ from those it
+// has noted.
 func otherClock(w World) World {
 	w.Records[0].Binding.Agent.Boot = "8d6c7a52-0000-4000-8000-000000000001"
 	w.Boot, w.Server.Start = w.Records[0].Binding.Agent.Boot+"-3b9aca00", w.Server.Start+100_000
@@ -106,7 +107,7 @@ func otherClock(w World) World {
 
 var limits = Limits{StaleRunning: 30 * day, ResumeStale: day, OrphanGrace: 30 * time.Second}
 
-// What Plan decides of one record, for each state.
+// TestPlan checks the decision about one record, for each state.
 func TestPlan(t *testing.T) {
 	starting, restoring, running := session.Starting, session.Restoring, session.Running
 	bound := []session.State{starting, restoring, running}

@@ -122,7 +122,7 @@ func anyPanes(t *rapid.T, w World) (panes []tmux.Pane) {
 	return panes
 }
 
-// unboundTag says whether a tag is that of a session without a binding.
+// unboundTag reports whether a tag belongs to a session without a binding.
 func (w World) unboundTag(tag string) bool {
 	return slices.ContainsFunc(w.Records, func(r session.Record) bool { return r.Binding == nil && r.State.Live() && tagOf(r) == tag })
 }
@@ -201,8 +201,8 @@ func TestP8_PlanIsPure(t *testing.T) {
 	})
 }
 
-// Ten thousand worlds: what is planned touches nothing that is not ours, is
-// proven, and is all that there is to do.
+// In ten thousand worlds each planned action touches only ccbot's own sessions, is proven, and
+// leaves nothing to plan.
 func TestP8_PlanAfterApplyFindsNothing(t *testing.T) {
 	checkWorlds(t, func(t *rapid.T, w World) {
 		actions, _ := Plan(w)
@@ -297,8 +297,8 @@ func compare(t *rapid.T, want, got []session.Record, stuck map[uuid.UUID]bool) {
 	}
 }
 
-// fault says what is wrong with an action, by what the world shows of its record.
-// It is written without the rules.
+// fault returns an error in an action, by what the world shows of its record. It is written without
+// the rules.
 func (w World) fault(a Action) string {
 	r := w.Records[slices.IndexFunc(w.Records, func(r session.Record) bool { return r.ID == a.Record })]
 	bound, there := r.Binding != nil, false

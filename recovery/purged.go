@@ -55,7 +55,8 @@ func (b Backups) Purged() ([]Purged, error) {
 	return all, nil
 }
 
-// Keep copies a record that is about to be removed because of its age, without what may repeat a prompt.
+// Keep copies a record that is about to be removed because of its age, without what may repeat a
+// prompt.
 func (b Backups) Keep(id uuid.UUID) error {
 	data, err := b.sessions().Read(recordFile(id))
 	if err == nil {
@@ -67,8 +68,8 @@ func (b Backups) Keep(id uuid.UUID) error {
 	return nil
 }
 
-// Expire removes the copies of records that were removed longer ago than PurgedFor. If the clock
-// stands before the removal, the copies stay.
+// Expire removes the copies of records that were removed longer ago than PurgedFor. If the clock is
+// earlier than the removal, the copies stay.
 func (b Backups) Expire() error {
 	names, err := recordFiles(b.purged().Path)
 	if err != nil {
@@ -126,7 +127,7 @@ func (b Backups) eraseFrom(ctx context.Context, one Backup, name string) error {
 }
 
 // BringBack makes a removed record one of the sessions again. The time until its removal starts
-// anew. The records must not be changed by others at the same time, and have to be opened again
+// again. The records must not be changed by others at the same time, and have to be opened again
 // afterwards. ErrPresent means that the record is one of the sessions already; it stays as it is.
 func (b Backups) BringBack(p Purged) error {
 	name := recordFile(p.Record.ID)
@@ -160,7 +161,7 @@ func (b Backups) Renew(r session.Record, why string) error {
 
 func (b Backups) sessions() spool.Folder { return spool.Folder{Path: b.Sessions, Fsync: true} }
 
-// purged is the folder with the copies of removed records. Its name cannot be that of a backup.
+// purged is the folder with the copies of removed records. Its name cannot be a backup's name.
 func (b Backups) purged() spool.Folder {
 	return spool.Folder{Path: filepath.Join(b.Dir, "purged"), Fsync: true}
 }

@@ -29,7 +29,8 @@ func (s *shelf) left(t *testing.T, n int) (id uuid.UUID, file string) {
 	return id, filepath.Join(s.Sessions, id.String()+".json")
 }
 
-// TestP9_CopiesHaveNoPrompt neither in a backup nor in what is kept of a record that is too old. The record keeps it.
+// TestP9_CopiesHaveNoPrompt neither in a backup nor in what is kept of a record that is too old.
+// The record keeps it.
 func TestP9_CopiesHaveNoPrompt(t *testing.T) {
 	s := newShelf(t.TempDir())
 	id := recordID(1)
@@ -48,7 +49,7 @@ func TestP9_CopiesHaveNoPrompt(t *testing.T) {
 	assert.NotContains(t, string(data), "a prompt")
 }
 
-// TestP8_WhatHasLeftComesBack with every field, and its time to leave starts anew.
+// TestP8_WhatHasLeftComesBack with every field, and its time to leave starts again.
 func TestP8_WhatHasLeftComesBack(t *testing.T) {
 	s := newShelf(t.TempDir())
 	id, file := s.left(t, 1)

@@ -13,7 +13,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// The worker of the session may be busy; then the next look tries again.
+// If the worker of the session is busy, the next scan tries again.
 func TestP8_ABusySessionMovesAtTheNextLook(t *testing.T) {
 	m := newMachine(t)
 	r := m.lost(time.Hour)
@@ -44,7 +44,7 @@ func (r *refusing) Adopt(_ context.Context, q lifecycle.AdoptRequest) (session.R
 	return r.half, r.err
 }
 
-// What the lifecycle sees right before it moves a session counts.
+// The state that the lifecycle sees right before it moves a session counts.
 func TestP1_ARefusalOfTheLifecycleCounts(t *testing.T) {
 	refusals := map[string]error{"changed": lifecycle.ErrChanged, "no terminal": lifecycle.ErrNoTerminal,
 		"writers": &lifecycle.WriterError{Writers: []evidence.Writer{writer(3)}}, "state": &lifecycle.StateError{State: session.Restoring}}
@@ -60,7 +60,7 @@ func TestP1_ARefusalOfTheLifecycleCounts(t *testing.T) {
 	}
 }
 
-// Evidence that cannot be read may be readable later: the next look tries again.
+// Evidence that cannot be read may be readable later: the next scan tries again.
 func TestP6_WithoutEvidenceNothingMoves(t *testing.T) {
 	tests := map[string]func(m *machine){
 		"processes": func(m *machine) { m.presences.fail = errDisk },

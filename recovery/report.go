@@ -13,7 +13,7 @@ import (
 	"ccbot/tmux"
 )
 
-// Report is what a recovery found and did.
+// Report describes the findings and results of a recovery.
 type Report struct {
 	At      time.Time
 	Took    time.Duration
@@ -26,7 +26,7 @@ type Report struct {
 	Backup  string    // the name of the backup that was made first; empty: nothing had to change
 }
 
-// Result is what became of one action.
+// Result is the result of one action.
 type Result struct {
 	Action Action
 	Err    error

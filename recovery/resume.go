@@ -12,22 +12,24 @@ import (
 	"ccbot/internal/session"
 )
 
-// outcome is what becomes of a conversation that turns up in a process.
+// outcome is the decision about a conversation that turns up in a process.
 type outcome string
 
 const (
-	sessionActive  outcome = "current_session_active"     // the process is the agent of a session already
+	// The process is the agent of a session already.
+	sessionActive  outcome = "current_session_active"
 	sessionResumed outcome = "resumed_same_agent_session" // a session continues in the process
 
 	// Nothing moves.
-	noSession     outcome = "no_matching_prior_session"
-	manySessions  outcome = "multiple_matching_prior_sessions" // a person is asked
-	allStale      outcome = "matching_prior_session_abandoned_stale"
-	secondWriter  outcome = "second_writer"  // it is reported to a person
-	agentUnproven outcome = "agent_unproven" // its presence file, which comes a moment later, leads to another decision
+	noSession    outcome = "no_matching_prior_session"
+	manySessions outcome = "multiple_matching_prior_sessions" // a person decides
+	allStale     outcome = "matching_prior_session_abandoned_stale"
+	secondWriter outcome = "second_writer" // it is reported to a person
+	// Its presence file, which comes a moment later, leads to another decision.
+	agentUnproven outcome = "agent_unproven"
 	nestedAgent   outcome = "nested_agent"
 	agentGone     outcome = "agent_gone"
-	lockTimeout   outcome = "resume_lock_timeout" // the next look at all processes tries again
+	lockTimeout   outcome = "resume_lock_timeout" // the next scan of all processes tries again
 )
 
 // resumeFacts are all facts that decide about a process that has come to a conversation.
@@ -40,7 +42,7 @@ type resumeFacts struct {
 	Alive  process.Liveness
 	Nested bool // it runs below another agent
 
-	Bound uuid.UUID // the session that has it as its agent; Nil: there is none
+	Bound uuid.UUID // the session that has it as its agent, or Nil
 
 	Owners    []Owner // the sessions that have the conversation
 	Others    int     // other processes that write the conversation, or may
@@ -61,12 +63,12 @@ type Owner struct {
 type resume struct {
 	Outcome outcome
 	Why     string
-	From    uuid.UUID   // the session that goes on in the process; Nil: none
+	From    uuid.UUID   // the session that continues in the process, or Nil
 	Stale   []Stale     // sessions that are set aside first
 	Records []uuid.UUID // the sessions that get a line in their history about it
 }
 
-// Stale is a session that is too old to be meant when its conversation comes back.
+// Stale is a session that is too old to be chosen when its conversation comes back.
 type Stale struct {
 	ID      uuid.UUID
 	Abandon bool // it becomes abandoned; otherwise it keeps its state
@@ -98,8 +100,8 @@ func reconcileResume(f resumeFacts) resume {
 	return f.choose()
 }
 
-// choose finds the one session that is meant. A single session is meant whatever its age; of
-// several, those without a sign of life for too long are not meant.
+// choose finds the one session to which the conversation belongs. A single session is chosen at any
+// age; of several, those without a sign of life for too long are not chosen.
 func (f resumeFacts) choose() resume {
 	left, stale := f.Owners, []Stale(nil)
 	if len(f.Owners) > 1 {
@@ -140,5 +142,5 @@ func stays(outcome outcome, owners []Owner, why string) resume {
 	return resume{Outcome: outcome, Why: why, Records: each.As(owners, func(o Owner) uuid.UUID { return o.ID })}
 }
 
-// mayRun says whether something of the session may still run, or is being ended.
+// mayRun reports whether something of the session may still run, or is being ended.
 func (o Owner) mayRun() bool { return o.State == session.CleanupFailed || o.State.MayRun(o.Agent) }

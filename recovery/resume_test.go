@@ -13,12 +13,12 @@ import (
 	"ccbot/internal/session"
 )
 
-// owner is a session whose last sign of life was so long ago.
+// owner is a session whose last sign of life is ago before noon.
 func owner(state session.State, ago time.Duration) Owner {
 	return Owner{ID: uuid.New(), State: state, Agent: process.Gone, Sign: Sign{noon.Add(-ago), "last_turn_at"}}
 }
 
-// back are the facts of an agent that came back in a window of its own.
+// back are the facts of an agent that came back in a separate window.
 func back(owners ...Owner) resumeFacts {
 	return resumeFacts{Now: noon, StaleAfter: day, Agent: writer(7).Identity, Claude: uuid.New(),
 		Alive: process.Alive, Proven: true, Owners: owners}
@@ -106,8 +106,8 @@ func TestReconcileResume(t *testing.T) {
 	assert.Empty(t, missing)
 }
 
-// What is set aside says by which timestamp, and keeps its state unless it was
-// open.
+// A session that is set aside has the decisive timestamp in its reason, and keeps its state unless
+// it was open.
 func TestWhatIsSetAsideSaysWhy(t *testing.T) {
 	d := reconcileResume(back(owner(session.Running, 9*day), owner(session.Lost, 9*day), owner(session.Archived, 9*day),
 		owner(session.Completed, 9*day), owner(session.Failed, 9*day), owner(session.Abandoned, 26*time.Hour)))
@@ -153,8 +153,8 @@ func anyFacts(t *rapid.T) resumeFacts {
 	return f
 }
 
-// Whatever the facts: there is one of the known outcomes with a reason, at most
-// one session moves, and only one of those that may.
+// For all facts there is one of the known outcomes with a reason, and at most one session moves,
+// which may move.
 func TestP1_ReconcileResumeMovesOnlyWithoutDoubt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for range 20 {

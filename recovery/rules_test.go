@@ -44,8 +44,8 @@ func only(t *testing.T, w World) Action {
 	return actions[0]
 }
 
-// A session whose agent is gone goes on where its conversation does, if there is
-// no doubt of either.
+// A session whose agent is gone continues where its conversation does, if there is no doubt of
+// either.
 func TestP1_TakeOverNeedsOneWriterAndOneSession(t *testing.T) {
 	lost := func() (session.Record, World) {
 		r := record(session.Running, binding(3))
@@ -112,7 +112,7 @@ func TestP1_TakeOverNeedsOneWriterAndOneSession(t *testing.T) {
 	}
 }
 
-// What does not prove an interactive agent is not even a second writer yet.
+// Weak evidence of an interactive agent does not make a second writer yet.
 func TestP1_OnlyThePresenceFileProves(t *testing.T) {
 	assert.True(t, byPresence(writer(7)))
 	assert.False(t, byPresence(writer(7, func(w *evidence.Writer) { w.Proven = false })), "it contradicts a hook")
@@ -144,7 +144,7 @@ func TestHowItWasLost(t *testing.T) {
 	}
 }
 
-// Nobody knows whether its agent lives: only silence for long enough ends that.
+// If the agent's liveness is unknown, only silence for long enough ends the session.
 func TestStaleRunningIsAbandoned(t *testing.T) {
 	const unknown = process.Unknown
 	old := noon.Add(-31 * day)
@@ -180,7 +180,7 @@ func TestStaleRunningIsAbandoned(t *testing.T) {
 	}
 }
 
-// What was ended on purpose leaves nothing that runs; nobody else is ended.
+// A session that was ended on purpose leaves nothing that runs; no other process is ended.
 func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
 	ended := func(ago time.Duration) func(*session.Record) {
 		return func(r *session.Record) { r.EndedAt = noon.Add(-ago) }
@@ -234,8 +234,8 @@ func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
 	}
 }
 
-// ORPHAN_GRACE: what was just started may still get its window, what has just
-// ended may still be ending. Without a grace nothing is waited for.
+// ORPHAN_GRACE: a session that was just started may still get its window, one that has just ended
+// may still be ending. Without a grace nothing is waited for.
 func TestGracePeriod_WhatIsJustNowIsLeftAlone(t *testing.T) {
 	tests := []struct {
 		ago, grace time.Duration
@@ -275,7 +275,7 @@ func TestP8_RecordsThatCannotBeReadAreTold(t *testing.T) {
 	assert.Equal(t, Notice{Kind: Unreadable, File: "b.json", Why: "unexpected end"}, notices[1])
 }
 
-// Every action says what it rests on.
+// Every action has its evidence.
 func TestEvidenceIsTold(t *testing.T) {
 	gone := world(record(session.Running, binding(3)), process.Gone)
 	assert.Equal(t, "pane %3 of tmux server 50 is gone, process 1003@4 is gone", only(t, gone).Evidence)

@@ -15,8 +15,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// Nobody steps the sessions when the bot does not run: what ended meanwhile is
-// over all the same when the recovery is.
+// A session that ended while the bot did not run has ended when the recovery returns.
 func TestP8_WhatEndedByItselfIsOverWithoutTheBot(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -70,8 +69,8 @@ func backInTheShell(m *machine, r session.Record) {
 	m.processes.exit(r.Binding.Agent.PID)
 }
 
-// `ccbot recover` beside the bot: a launch of the bot's own is not what a crash
-// left, at whatever point it is.
+// `ccbot recover` during a run of the bot: the bot's own launch is not the remains of a crash, at
+// any of its points.
 func TestP8_AStartUnderWayIsLeftAlone(t *testing.T) {
 	for _, state := range []session.State{session.Starting, session.Restoring} {
 		t.Run(string(state), func(t *testing.T) {
@@ -177,8 +176,8 @@ func TestP2_BindTakesThePaneThatHoldsTheLaunch(t *testing.T) {
 	}
 }
 
-// A conversation that comes back while a Run is under way moves its session only after the backup of
-// the records, and the report contains the move.
+// A conversation that comes back while a Run is under way moves its session only after the backup
+// of the records, and the report contains the move.
 func TestBackupComesBeforeAConversationMoves(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
@@ -225,7 +224,7 @@ func TestP8_WithoutABackupNoConversationMoves(t *testing.T) {
 	assert.Equal(t, before, m.onDisk())
 }
 
-// Without a Run the records were backed up at the start, and nobody asks again.
+// Without a Run the records were backed up at the start, and no backup is made again.
 func TestAConversationThatComesBackLaterNeedsNoBackup(t *testing.T) {
 	m := newMachine(t)
 	m.recover()
@@ -235,8 +234,8 @@ func TestAConversationThatComesBackLaterNeedsNoBackup(t *testing.T) {
 	assert.Zero(t, m.backups)
 }
 
-// A running session that is set aside while the bot runs is told then, and not at
-// the next start.
+// A running session that is set aside while the bot runs is reported then, and not at the next
+// start.
 func TestWhatIsSetAsideLaterIsTold(t *testing.T) {
 	for name, broken := range map[string]error{"told": nil, "Telegram's outbox is full": errDisk} {
 		t.Run(name, func(t *testing.T) {
@@ -278,7 +277,7 @@ func TestAMoveIsToldOnce(t *testing.T) {
 	assert.Contains(t, m.told, "news.Transferred")
 }
 
-// Also a recovery that is ended in the midst says what it has done.
+// An interrupted recovery also reports what it has done.
 func TestARecoveryThatIsEndedSaysWhatItDid(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)

@@ -19,10 +19,10 @@ type Sign struct {
 //
 // updated_at is not a sign of life, and neither is a line of the history or the time of the
 // record's file. Every save by ccbot itself sets them, also the save that notes a recovery, so a
-// session that is looked at once a day would never grow old. ended_at counts only for a session
-// that was archived or completed: somebody was there to end it. For other sessions it does not
-// count, because recovery itself sets it when it finds out, weeks later, that a session is gone. An
-// unknown phase says that nothing was seen.
+// session that is read once a day would never grow old. ended_at counts only for a session that was
+// archived or completed, because a person ended it. For other sessions it does not count, because
+// recovery itself sets it when it finds out, weeks later, that a session is gone. An unknown phase
+// says that nothing was seen.
 func signOf(r session.Record) Sign {
 	s := Sign{r.CreatedAt, "created_at"}
 	s.newer(r.StartedAt, "started_at")
@@ -51,8 +51,8 @@ func (s *Sign) newer(at time.Time, of string) {
 	}
 }
 
-// stale says whether the sign is older than the threshold, and describes that in words. Without a
-// threshold, or without a sign, nothing is stale.
+// stale reports whether the sign is older than the threshold, and describes that in words. Without
+// a threshold, or without a sign, nothing is stale.
 func (s Sign) stale(now time.Time, threshold time.Duration) (why string, stale bool) {
 	age := now.Sub(s.At)
 	if threshold <= 0 || s.At.IsZero() || age <= threshold {

@@ -10,7 +10,7 @@ import (
 	"ccbot/lifecycle"
 )
 
-// What the agent or a person did keeps a session alive, what ccbot wrote does not.
+// An act of the agent or of a person keeps a session alive, a write of ccbot does not.
 func TestTimestamps_SignsOfLife(t *testing.T) {
 	later := noon.Add(time.Hour)
 	tests := []struct {

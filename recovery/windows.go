@@ -41,7 +41,7 @@ type knownWindow struct {
 	Ignored bool   `json:"ignored,omitempty"`
 }
 
-// same says whether this is the window of the pane, in the same life.
+// same reports whether this is the window of the pane, in the same life.
 func (k knownWindow) same(server tmux.ServerID, pane tmux.Pane) bool {
 	return k.Server == server.PID && k.Start == server.Start && k.Window == pane.Window.String() && k.PID == pane.PID
 }
@@ -67,7 +67,7 @@ func (v *Recovery) Ignore(ctx context.Context, w evidence.Window) error {
 	return v.know(ctx, []evidence.Window{w}, func(k *knownWindow) { k.Ignored = true })
 }
 
-// NewOrphans returns those of the windows that were not reported to the chat yet.
+// NewOrphans returns the windows that were not reported to the chat yet.
 func (v *Recovery) NewOrphans(ctx context.Context, windows []evidence.Window) ([]evidence.Window, error) {
 	server, err := v.Tmux.Server(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (v *Recovery) NewOrphans(ctx context.Context, windows []evidence.Window) ([
 	return slices.DeleteFunc(slices.Clone(windows), told), nil
 }
 
-// Told notes that the windows were reported to the chat.
+// Told records that the windows were reported to the chat.
 func (v *Recovery) Told(ctx context.Context, windows []evidence.Window) error {
 	return v.know(ctx, windows, func(k *knownWindow) { k.Told = true })
 }
@@ -112,7 +112,8 @@ func (v *Recovery) know(ctx context.Context, windows []evidence.Window, note fun
 	v.file.Lock()
 	defer v.file.Unlock()
 	list, err := v.readWindows()
-	if err != nil && !errors.Is(err, errUnread) && !errors.Is(err, keepjson.ErrNewer) { // the list of a newer ccbot stays as it is
+	// The list of a newer ccbot stays as it is.
+	if err != nil && !errors.Is(err, errUnread) && !errors.Is(err, keepjson.ErrNewer) {
 		list, err = windowList{}, v.folder().Quarantine(windowsFile, filepath.Join(v.Dir, "quarantine"), err.Error())
 	}
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// turnsOfWindows ignores a window, looks which windows were not reported, and reports another one. The file begins as one
-// that cannot be read.
+// turnsOfWindows ignores a window, looks which windows were not reported, and reports another one.
+// The file begins as one that cannot be read.
 func turnsOfWindows() *disktest.Turns {
 	var m *machine
 	var ignored, told evidence.Window

@@ -17,7 +17,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// orphans are the ids of the windows that nobody ignores.
+// orphans returns the ids of the windows that are not ignored.
 func (m *machine) orphans() (ids []string) {
 	m.t.Helper()
 	windows, err := m.Orphans(m.t.Context())
@@ -62,7 +62,7 @@ func TestP2_OrphansAreShownUntilTheyAreIgnored(t *testing.T) {
 	m.recover()
 	assert.Len(t, m.lines("orphan_window"), 1)
 
-	m.tmux.ClosePaneByHand(one.ID) // what is left is not what was ignored
+	m.tmux.ClosePaneByHand(one.ID) // the rest is not what was ignored
 	assert.Equal(t, []string{one.Window.String(), two.Window.String()}, m.orphans())
 	m.tmux.ClosePaneByHand(split)
 	m.tmux.ClosePaneByHand(two.ID)
@@ -138,8 +138,8 @@ func TestOrphansWithoutTmux(t *testing.T) {
 	assert.Empty(t, m.orphans(), "there are none")
 }
 
-// What cannot be read is set aside and costs a repeated notice; a newer ccbot's
-// list, and fields that this one does not know, stay.
+// An unreadable list is set aside and costs a repeated notice; a newer ccbot's list, and fields
+// that this version does not know, stay.
 func TestP8_AListOfWindowsThatCannotBeRead(t *testing.T) {
 	tests := []struct {
 		name, data string
@@ -184,7 +184,7 @@ func TestP8_AListOfWindowsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Where nothing can be written nothing is told to be done.
+// If nothing can be written, nothing is reported as done.
 func TestP8_AListOfWindowsThatCannotBeWritten(t *testing.T) {
 	m := newMachine(t)
 	p := m.tmux.AddWindow(tmuxtest.Session, "one")

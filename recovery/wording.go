@@ -25,7 +25,7 @@ func describePane(p tmux.Pane) string {
 	return where + " is dead" + ended
 }
 
-// describeAgent says how it is known that an agent is gone.
+// describeAgent returns the evidence that an agent is gone.
 func describeAgent(b session.Binding) string {
 	if !b.Agent.Valid() {
 		return "its process had ended before it was known"
@@ -33,7 +33,7 @@ func describeAgent(b session.Binding) string {
 	return "process " + b.Agent.String() + " is gone"
 }
 
-// describeGone says how it is known that a session's pane and process are gone.
+// describeGone returns the evidence that a session's pane and process are gone.
 func (w World) describeGone(b session.Binding) string {
 	agent := describeAgent(b)
 	switch {
@@ -58,7 +58,7 @@ func describeWriter(w evidence.Writer) string {
 	return fmt.Sprintf("process %s%s by its %s", w.Identity, where, by)
 }
 
-// describePending says what a cleanup waits for.
+// describePending returns the reason why a cleanup waits.
 func describePending(r session.Record) string {
 	if r.Cleanup == nil {
 		return "what is left of it could not be ended"

@@ -22,11 +22,12 @@ import (
 
 // World is everything on which start-up decides.
 type World struct {
-	Now      time.Time
-	Since    time.Time // when this ccbot became able to launch agents; zero: it only looks
-	Instance string    // of this ccbot; windows with the tag of another instance are left to that instance
-	Session  string    // ccbot's tmux session
-	Boot     string    // the kernel's id of this boot
+	Now   time.Time
+	Since time.Time // when this ccbot became able to launch agents; zero: it only looks
+	// Of this ccbot; windows with the tag of another instance are left to that instance.
+	Instance string
+	Session  string // ccbot's tmux session
+	Boot     string // the kernel's id of this boot
 	Limits   Limits
 
 	Records []session.Record
@@ -37,8 +38,9 @@ type World struct {
 	Server  tmux.ServerID
 	Servers map[process.Identity]process.Liveness // the tmux servers of the records' bindings
 	Panes   []tmux.Pane                           // of the whole server, valid with TmuxAnswers
-	Ignored map[tmux.WindowID]bool                // windows that a person does not want to be informed of
-	// Holds says for each pane with the tag of an unbound session whether it holds the launch of
+	// Windows that a person does not want to be informed of.
+	Ignored map[tmux.WindowID]bool
+	// Holds reports for each pane with the tag of an unbound session whether it holds the launch of
 	// that session. Panes for which this cannot be seen are missing. The check is needed because a
 	// pane that a person split off has the tag of its window too.
 	Holds map[tmux.PaneID]bool
@@ -54,7 +56,7 @@ type World struct {
 	Watched map[uuid.UUID]bool
 }
 
-// Limits says how long start-up waits before it gives up. 0 means never for the two limits of
+// Limits holds how long start-up waits before it gives up. 0 means never for the two limits of
 // staleness, and no grace for OrphanGrace.
 type Limits struct {
 	StaleRunning time.Duration // for a running session of unknown fate without a sign of life
@@ -62,7 +64,7 @@ type Limits struct {
 	OrphanGrace  time.Duration // protects what was just started, or has just ended
 }
 
-// TmuxFate is what is known of the tmux server.
+// TmuxFate is the known state of the tmux server.
 type TmuxFate int
 
 const (
@@ -82,22 +84,22 @@ func (w World) sameServer(b session.Binding) process.Answer {
 	return lifecycle.SameServer(w.Server, w.Boot, b)
 }
 
-// serverGone reports whether a binding's tmux server is proven to have ended. A missing socket proves
-// nothing, and neither does another server that listens on it.
+// serverGone reports whether a binding's tmux server is proven to have ended. A missing socket
+// proves nothing, and neither does another server that listens on it.
 func (w World) serverGone(b session.Binding) bool {
 	return w.Servers[lifecycle.ServerOf(b, w.Boot)] == process.Gone
 }
 
-// reserved reports whether a window is never an orphan, because of its name. A placeholder closes by
-// itself; one that is dead does not.
+// reserved reports whether a window is never an orphan, because of its name. A placeholder closes
+// by itself, unless it is dead.
 func reserved(p tmux.Pane) bool {
 	return p.WindowName == "__main__" || p.WindowName == "ccbot-usage" || tmux.IsPlaceholder(p)
 }
 
 // Orphans returns the windows of ccbot's tmux session that no record is bound to, that no other
 // instance has tagged and that no person ignores; for each window its first pane. A window with
-// this instance's own tag is an orphan if its record is over or unknown. It is no orphan if its
-// record was written by a newer ccbot, because that session may well live.
+// this instance's own tag is an orphan if its record has ended or is unknown. It is not an orphan
+// if its record was written by a newer ccbot, because that session may well live.
 func (w World) Orphans() []tmux.Pane {
 	live := make(map[string]bool)
 	for _, r := range w.Records {
@@ -118,8 +120,8 @@ func (w World) Orphans() []tmux.Pane {
 	return orphans
 }
 
-// boundWindows returns the windows of all bindings: those that the records name, and those that
-// contain the bound panes by now.
+// boundWindows returns the windows of all bindings: those that the records name, and those that now
+// contain the bound panes.
 func (w World) boundWindows() map[string]bool {
 	bound, panes := make(map[string]bool), make(map[paneKey]bool)
 	for _, r := range w.Records {
@@ -154,19 +156,19 @@ func compareIDs(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// isOwner says whether a conversation that comes back may belong to the record: the record has it
-// now, and was not set aside for another.
+// isOwner reports whether a conversation that comes back may belong to the record: the record has
+// it now, and was not set aside for another.
 func isOwner(r session.Record, claude uuid.UUID) bool {
 	return r.ClaudeSessionID == claude && r.Owns()
 }
 
-// byPresence says whether Claude Code's own presence file says that the process writes the
+// byPresence reports whether Claude Code's own presence file says that the process writes the
 // conversation. Only this proves an interactive agent: a `claude -p` has no presence file, and what
 // a hook or a command line said may no longer be true.
 func byPresence(w evidence.Writer) bool { return w.Proven && w.Source == process.SourcePresence }
 
-// objection says why a process is not taken over without asking; empty means that it may be taken
-// over.
+// objection returns why a process is not taken over without a question; empty means that it may be
+// taken over.
 func objection(w evidence.Writer, told []process.Identity, below bool) string {
 	switch {
 	case !byPresence(w):
@@ -188,10 +190,10 @@ type plan struct {
 	World
 	panes    map[paneKey]tmux.Pane
 	launches map[string]tmux.Pane // key: tag; value: the pane of the last launch
-	owners   map[uuid.UUID]int    // key: conversation; value: how many sessions can be meant
+	owners   map[uuid.UUID]int    // key: conversation; value: the number of its possible sessions
 }
 
-// paneKey identifies the pane of a binding: the id alone may belong to another process by now.
+// paneKey identifies the pane of a binding: the id alone may now belong to another process.
 type paneKey struct {
 	id  string
 	pid int
@@ -233,8 +235,7 @@ func (p plan) pane(b session.Binding) (tmux.Pane, bool) {
 	return pane, there
 }
 
-// taken says whether a live session, other than those in beside, is bound to this window of the
-// server.
+// taken reports whether a live session outside of beside is bound to this window of the server.
 func taken(records []session.Record, server tmux.ServerID, boot string, window tmux.WindowID, beside ...session.Record) bool {
 	for _, r := range records {
 		named := slices.ContainsFunc(beside, func(b session.Record) bool { return b.ID == r.ID })
@@ -245,10 +246,9 @@ func taken(records []session.Record, server tmux.ServerID, boot string, window t
 	return false
 }
 
-// Look collects the world and changes nothing. It lists tmux and the processes once each, however
-// many records there are. The panes are read before the records: the record of a window that a
-// start makes at the same time is then already there. The other way round, such a window would look
-// like an orphan.
+// Look collects the world and changes nothing. It lists tmux and the processes once each. The panes
+// are read before the records: the record of a window that a start makes at the same time is then
+// already there. The other way round, such a window would look like an orphan.
 func (v *Recovery) Look(ctx context.Context) World {
 	w := v.lookAtWindows(ctx)
 	w.Limits = v.Limits
@@ -263,7 +263,8 @@ func (v *Recovery) Look(ctx context.Context) World {
 	defer v.mu.Unlock()
 	w.Watched, w.Unread = make(map[uuid.UUID]bool), make(map[uuid.UUID]bool)
 	for _, r := range w.Records {
-		w.Watched[r.ID] = v.watched[r.ID] || w.launchedHere(r) // handed to the lifecycle, or launched by it
+		// Handed to the lifecycle, or launched by it.
+		w.Watched[r.ID] = v.watched[r.ID] || w.launchedHere(r)
 		w.Unread[r.ID] = v.Unread != nil && v.Unread(r)
 	}
 	return w
@@ -326,8 +327,7 @@ func (v *Recovery) holds(w World) map[tmux.PaneID]bool {
 }
 
 // signs returns the newest sign of life of each record. The transcript counts only for a session
-// that may be running: once a session is over, its transcript may grow because another process
-// continues the conversation.
+// that may be running, because after its end another process may continue the conversation.
 func signs(records []session.Record) map[uuid.UUID]Sign {
 	all := make(map[uuid.UUID]Sign, len(records))
 	for _, r := range records {
@@ -343,7 +343,7 @@ func signs(records []session.Record) map[uuid.UUID]Sign {
 }
 
 // below finds out which of the writers that could be taken over run below another agent. If this is
-// unknown, a writer counts as running below one, so that it stays where it is.
+// unknown, a writer counts as running below one, so that it stays in place.
 func (v *Recovery) below(ctx context.Context, s evidence.Survey) map[process.Identity]bool {
 	found := make(map[process.Identity]bool)
 	for _, writers := range s.Writers {
