@@ -9,9 +9,9 @@ import (
 // promptFields are the fields of a record that may repeat a prompt. A record is whole without them.
 var promptFields = []string{"former_names", "phase_what", "exit.screen", "progress.open_turn.step", "progress.tasks", "interruption.step"}
 
-// WithoutPrompts returns a record as it is copied into a backup: without the fields that may repeat a prompt. A name that a
-// prompt has made is the folder's again, until the next prompt. A record that is not a JSON object, or has nothing of a
-// prompt, is returned unchanged.
+// WithoutPrompts returns a record as it is copied into a backup: without the fields that may repeat
+// a prompt. A name that a prompt has made is the folder's again, until the next prompt. A record
+// that is not a JSON object, or has nothing of a prompt, is returned unchanged.
 func WithoutPrompts(record []byte) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(record, &fields) != nil {

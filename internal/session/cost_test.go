@@ -40,7 +40,8 @@ func household(tb testing.TB, records int) (dir string) {
 	return dir
 }
 
-// TestEachRecordIsReadOnce also holds for what is done with the records afterwards: memory has them.
+// TestEachRecordIsReadOnce also holds for what is done with the records afterwards: memory has
+// them.
 func TestEachRecordIsReadOnce(t *testing.T) {
 	dir := household(t, 20)
 	opened := disktest.Opens(t, dir)
@@ -58,7 +59,8 @@ func TestEachRecordIsReadOnce(t *testing.T) {
 	assert.Equal(t, want, opened())
 }
 
-// TestTheHistoryOfWhatIsOverIsReadWhenItIsAskedFor: by Whole, and by each change, which writes it again.
+// TestTheHistoryOfWhatIsOverIsReadWhenItIsAskedFor: by Whole, and by each change, which writes it
+// again.
 func TestTheHistoryOfWhatIsOverIsReadWhenItIsAskedFor(t *testing.T) {
 	f := newFolders(t)
 	f.dir = household(t, 1)
@@ -86,7 +88,8 @@ func TestTheHistoryOfWhatIsOverIsReadWhenItIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestAHistoryThatCannotBeReadIsNotOverwritten: the file stays as it is until a start sets it aside.
+// TestAHistoryThatCannotBeReadIsNotOverwritten: the file stays as it is until a start sets it
+// aside.
 func TestAHistoryThatCannotBeReadIsNotOverwritten(t *testing.T) {
 	for _, broken := range []string{`"at": "yesterday",`, `"at": 5,`, `"AT": "yesterday",`, `"why": 7,`, `"rule": {},`} {
 		f := newFolders(t)
@@ -123,7 +126,8 @@ func TestAHistoryOfAnotherFormIsSetAside(t *testing.T) {
 	}
 }
 
-// TestAFileThatSomebodyRemovedIsARecordThatIsGone: without its history it must not be written again.
+// TestAFileThatSomebodyRemovedIsARecordThatIsGone: without its history it must not be written
+// again.
 func TestAFileThatSomebodyRemovedIsARecordThatIsGone(t *testing.T) {
 	f := newFolders(t)
 	f.dir = household(t, 1)
@@ -135,7 +139,7 @@ func TestAFileThatSomebodyRemovedIsARecordThatIsGone(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(f.dir, file(r.ID)))
 }
 
-// TestWhatIsOverTakesLittleMemory, also once everybody shares it.
+// TestWhatIsOverTakesLittleMemory, also after Shared.
 func TestWhatIsOverTakesLittleMemory(t *testing.T) {
 	const records = 500
 	dir := household(t, records)
@@ -147,7 +151,7 @@ func TestWhatIsOverTakesLittleMemory(t *testing.T) {
 	require.Len(t, s.Shared(), records)
 }
 
-// TestSharedCopiesNothing: it is asked for at each news of a window or of an agent.
+// TestSharedCopiesNothing: each news of a window or of an agent calls it.
 func TestSharedCopiesNothing(t *testing.T) {
 	s, err := OpenReadOnly(household(t, 20), time.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
@@ -155,7 +159,8 @@ func TestSharedCopiesNothing(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(10, func() { s.Shared() }))
 }
 
-// TestSharedFollowsTheRecords: a write, a new record and one that goes are seen, and what was given before stays as it was.
+// TestSharedFollowsTheRecords: a write, a new record and one that goes are seen, and what was given
+// before stays as it was.
 func TestSharedFollowsTheRecords(t *testing.T) {
 	s := newFolders(t).open(t)
 	require.Empty(t, s.Shared())
@@ -170,7 +175,7 @@ func TestSharedFollowsTheRecords(t *testing.T) {
 	assert.Len(t, before, 1)
 }
 
-// BenchmarkOpen is what a start reads before anything else, and what stays of it in memory.
+// BenchmarkOpen measures the first read of a start, and the memory that it keeps.
 func BenchmarkOpen(b *testing.B) {
 	dir := household(b, 3000)
 	var s *Store
@@ -192,7 +197,8 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkShared is what each news of tmux or of a presence file asks for, BenchmarkList what copies cost.
+// BenchmarkShared measures the call for each news of tmux or of a presence file, BenchmarkList the
+// cost of copies.
 func BenchmarkShared(b *testing.B) { benchmarkAll(b, (*Store).Shared) }
 
 func BenchmarkList(b *testing.B) { benchmarkAll(b, (*Store).List) }

@@ -38,7 +38,8 @@ func TestP8_AFullDiskLosesNothing(t *testing.T) {
 		broken := file(uuid.New())
 		f.put(t, broken, "{")
 		free := disktest.Fill(t, base)
-		before := listing(t, f.dir)[1:] // the folder itself has another date once a temporary file was tried
+		// The folder itself has another date once a temporary file was tried.
+		before := listing(t, f.dir)[1:]
 
 		for name, err := range map[string]error{"save": rename(t, s, r.ID, "new"), "create": s.Create(record())} {
 			require.ErrorIs(t, err, syscall.ENOSPC, name)
@@ -92,8 +93,8 @@ func TestP8_AReadOnlyFolderIsToldAndLosesNothing(t *testing.T) {
 	})
 }
 
-// A save replaces the whole file by a new one. Who reads at that moment reads
-// the old record or the new one.
+// A save replaces the whole file by a new one. A reader at that moment gets the old record or the
+// new one.
 func TestP8_AtomicWritesReplaceTheWholeFile(t *testing.T) {
 	f := newFolders(t)
 	s := f.open(t)
@@ -160,7 +161,7 @@ func TestP8_AtomicWritesSurviveAKill(t *testing.T) {
 	}
 }
 
-// writeForEver saves three records in turn and says so after each.
+// writeForEver saves three records in turn and prints a line after each.
 func writeForEver(t *testing.T, f folders) {
 	s := f.open(t)
 	for len(s.List()) < 3 {

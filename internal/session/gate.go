@@ -12,17 +12,17 @@ import (
 // ErrFolderInUse means that a session begins in a folder, or that the folder may go already.
 var ErrFolderInUse = errors.New("a session begins in the folder")
 
-// Gate is what all who begin a session and all who take folders away pass: one of the two waits or is refused, so that no
-// session begins in a folder that is being taken away. Of sessions that work already it knows nothing: their records do.
-// Its zero value is open.
+// Gate is passed by all who begin a session and all who remove folders: one of the two waits or is
+// refused, so that no session begins in a folder that is being removed. Of sessions that work
+// already it knows nothing: their records do. Its zero value is open.
 type Gate struct {
 	mu     sync.Mutex
 	begins map[string]int           // sessions that begin now, by their folder
-	going  map[string]chan struct{} // closed when it is over
+	going  map[string]chan struct{} // closed at its end
 }
 
-// Begin keeps a folder there until end is called: by then a record says that a session works in it. It waits while
-// the folder may go.
+// Begin keeps a folder in place until end is called: then a record must show that a session works
+// in it. It waits while the folder may go.
 func (g *Gate) Begin(ctx context.Context, dir string) (end func(), err error) {
 	for {
 		wait := g.enter(dir)
@@ -37,7 +37,8 @@ func (g *Gate) Begin(ctx context.Context, dir string) (end func(), err error) {
 	}
 }
 
-// enter notes that a session begins in a folder, unless the folder may go: then it says what to wait for.
+// enter notes that a session begins in a folder, unless the folder may go: then it returns the
+// channel to wait for.
 func (g *Gate) enter(dir string) (wait <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,8 +62,8 @@ func (g *Gate) leave(dir string) {
 	}
 }
 
-// Vacate keeps sessions from beginning in a folder, or below it, until end is called. Whoever takes the folder away looks
-// only then whether a session works there. ErrFolderInUse: one begins just now.
+// Vacate keeps sessions from beginning in a folder, or below it, until end is called. Its caller
+// checks only then whether a session works there. ErrFolderInUse: one begins just now.
 func (g *Gate) Vacate(dir string) (end func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -87,7 +88,7 @@ func (g *Gate) Vacate(dir string) (end func(), err error) {
 	}, nil
 }
 
-// isBelow reports whether a folder is another one, or lies below it.
+// isBelow reports whether dir is top or below it.
 func isBelow(top, dir string) bool {
 	return dir == top || strings.HasPrefix(dir, strings.TrimSuffix(top, "/")+"/")
 }

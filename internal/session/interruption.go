@@ -6,15 +6,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// Interruption is a turn that was cut short: the agent ended before the turn did, and nobody had
-// asked for that end.
+// Interruption is a turn that was cut short: the agent ended before the turn did, without a
+// request.
 type Interruption struct {
 	At    time.Time `json:"at"`             // when ccbot noticed the end
 	Step  string    `json:"step,omitempty"` // the agent's last tool call; empty: none was seen
 	Done  int       `json:"tasks_done"`     // of its to-do items
 	Tasks int       `json:"tasks_total"`
 	// Waited means that the agent was waiting for a person. Unseen means that no ccbot saw the
-	// agent's last actions, or that its last state cannot be read, so the agent may have been waiting.
+	// agent's last actions, or that its last state cannot be read, so the agent may have been
+	// waiting.
 	Waited bool `json:"waited,omitempty"`
 	Unseen bool `json:"unseen,omitempty"`
 	Well   int  `json:"turns_well"` // Progress.Well at that time
@@ -26,7 +27,7 @@ type Interruption struct {
 }
 
 // Unfinished returns the interruption after which neither this session nor another session with its
-// conversation has continued; nil when there is none.
+// conversation has continued, or nil.
 func (r *Record) Unfinished() *Interruption {
 	i := r.Interruption
 	if i == nil || i.Followed || r.Progress.Well > i.Well || r.HandedOver() {

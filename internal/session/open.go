@@ -22,13 +22,13 @@ import (
 type Aside struct {
 	File  string    // its name
 	ID    uuid.UUID // of the session, read from the file name; Nil if the name contains none
-	Newer bool      // written by a newer program: it stays where it is
+	Newer bool      // written by a newer program: it stays in place
 	Why   string    // in English
 }
 
-// Open loads every record of dir. A file that cannot be understood is moved to the quarantine
-// folder and logged; a file of a newer program stays where it is. The error is about the folder
-// itself, also when the folder cannot be written: a ccbot that forgets what it does must not start.
+// Open loads every record of dir. A file that cannot be parsed is moved to the quarantine folder
+// and logged; a file of a newer program stays in place. The error is about the folder itself, also
+// when the folder cannot be written: a ccbot that forgets what it does must not start.
 func Open(dir, quarantine string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := newStore(dir, now, log)
 	s.quarantine = quarantine
@@ -84,7 +84,8 @@ func (s *Store) loadAll() error {
 	return nil
 }
 
-// understandShort leaves the history of a session that is over out: most of its file, and most of the work of a start.
+// understandShort leaves out the history of an ended session: most of its file, and most of the
+// work of a start.
 func understandShort(name string, data []byte) (Record, error) {
 	history := gjson.GetBytes(data, "history")
 	if history.Index > 0 && gjson.ValidBytes(data) && plainHistory(history) {
@@ -98,8 +99,8 @@ func understandShort(name string, data []byte) (Record, error) {
 	return r, err
 }
 
-// plainHistory reports whether Whole will understand the history. It may be wrong only by false: the
-// history is read at once then.
+// plainHistory reports whether Whole will understand the history. It may be wrong only by false:
+// the history is read at once then.
 func plainHistory(history gjson.Result) bool {
 	plain := history.IsArray()
 	history.ForEach(func(_, line gjson.Result) bool {
@@ -132,8 +133,8 @@ func understand(name string, data []byte) (r Record, _ error) {
 	return r, nil
 }
 
-// straighten corrects two things that only an edited file can contain: a session that is over but
-// still has an agent, and a position in a transcript before 0.
+// straighten corrects two things that only an edited file can contain: an ended session that still
+// has an agent, and a position in a transcript before 0.
 func (r *Record) straighten() {
 	if r.Binding != nil && r.State.Over() {
 		if !slices.Contains(r.Bound, r.Binding.Agent) {

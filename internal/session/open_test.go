@@ -46,8 +46,7 @@ func listing(t *testing.T, dir string) (lines []string) {
 	return lines
 }
 
-// putOddities puts beside the records what is none, and gives what has to be
-// told of it.
+// putOddities adds files that are not records, and returns the expected reports.
 func (f folders) putOddities(t *testing.T) []Aside {
 	t.Helper()
 	newer, broken := uuid.MustParse("00000000-0000-7000-8000-000000000001"), uuid.MustParse("00000000-0000-7000-8000-000000000002")
@@ -156,8 +155,7 @@ func TestP8_AReadOnlyStoreRefusesChanges(t *testing.T) {
 	assert.NoError(t, owner.Do(t.Context(), r.ID, func(_ *Record, save func() error) error { return save() }), "the owner goes on")
 }
 
-// Whoever comes to know its id, nothing here writes or deletes the file of a
-// newer program.
+// The file of a newer program is never written or deleted, even if its id is known.
 func TestP8_NoChangeReachesANewerRecord(t *testing.T) {
 	f := newFolders(t)
 	r := record()
@@ -173,8 +171,8 @@ func TestP8_NoChangeReachesANewerRecord(t *testing.T) {
 	assert.Equal(t, content, string(data))
 }
 
-// A file that was edited may say of a session that is over that it has an agent:
-// that is one it had, and whoever brings the session back has to see it gone.
+// An edited file may contain an ended session with an agent: it counts as an earlier agent, whose
+// end a restore must see.
 func TestP1_WhatIsOverHasNoAgentOfItsOwn(t *testing.T) {
 	agent := process.Identity{PID: 7, Start: 8, Boot: "b"}
 	for _, state := range States() {

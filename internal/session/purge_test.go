@@ -76,8 +76,8 @@ func TestPurgeThatCannotDeleteKeepsTheRecord(t *testing.T) {
 	}
 }
 
-// A change that waits while a purge asks finds no record: it cannot bring it
-// back. One that runs is seen by the purge.
+// A change that waits while a purge asks finds no record: it cannot bring it back. The purge sees a
+// change that runs.
 func TestP8_NothingHappensBetweenTheQuestionAndThePurge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFolders(t)

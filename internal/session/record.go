@@ -38,9 +38,9 @@ type Server struct {
 	Start  uint64 `json:"start"`
 }
 
-// Binding says which pane and which process belong to a session's agent. Window and pane ids start
-// again at 0 with every tmux server, so they are valid only together with Server, and the agent's
-// pid only with its start time and boot.
+// Binding names the pane and the process of a session's agent. Window and pane ids start again at 0
+// with every tmux server, so they are valid only together with Server, and the agent's pid only
+// with its start time and boot.
 type Binding struct {
 	Server Server           `json:"server"`
 	Window string           `json:"window"`
@@ -54,7 +54,7 @@ type Binding struct {
 	Exe  string `json:"exe,omitempty"`
 	Argv string `json:"argv_sha256,omitempty"`
 	// Adopted means that a person opened the pane: ccbot never closes it. Shell is the process of
-	// the pane where that is not the agent itself, 0 otherwise.
+	// the pane if that is not the agent itself, 0 otherwise.
 	Adopted bool `json:"adopted,omitempty"`
 	Shell   int  `json:"shell,omitempty"`
 }
@@ -81,12 +81,14 @@ type Change struct {
 	Rule Rule      `json:"rule,omitempty"`
 	Why  string    `json:"why"` // the evidence, in English
 
-	By     int64 `json:"by,omitempty"`     // the person who asked for it; 0: none, or none that the chat knows
+	// The person who asked for it; 0: none, or none that the chat knows.
+	By     int64 `json:"by,omitempty"`
 	Status int   `json:"status,omitempty"` // how an agent ended by itself: its exit status, or
 	Signal int   `json:"signal,omitempty"` // the signal that ended it
 }
 
-// Launch is how an agent was started; a restore starts it with the same flags.
+// Launch holds the options with which an agent was started; a restore starts it with the same
+// flags.
 type Launch = claudeflags.Launch
 
 // The reason for which a record is closed for good, or was lost, where its state does not say it.
@@ -100,7 +102,7 @@ const (
 	ClosedTmux   = "tmux_ended" // its tmux server went down while it ran
 )
 
-// Exit is how an agent ended by itself.
+// Exit describes how an agent ended by itself.
 type Exit struct {
 	Status int       `json:"status"`
 	Signal int       `json:"signal,omitempty"`
@@ -112,12 +114,12 @@ type Exit struct {
 // Crashed reports whether the agent ended in another way than by a clean exit.
 func (e Exit) Crashed() bool { return e.Known && (e.Status != 0 || e.Signal != 0) }
 
-// Usage is what the agent's status line last reported.
+// Usage is the agent's last status line.
 type Usage struct {
 	Model string `json:"model,omitempty"`
 	// Context is the used part of the context window, 0 to 100; -1: unknown.
 	Context float64 `json:"context_percent"`
-	// Cost is that of the session since its start or /clear, in dollars.
+	// Cost is the session's cost since its start or /clear, in dollars.
 	Cost float64   `json:"cost_usd"`
 	At   time.Time `json:"at"`
 }
@@ -143,7 +145,7 @@ type Run struct {
 	PhaseUntil time.Time `json:"phase_until,omitzero"`
 }
 
-// Closing concerns only a session that is over. A restore empties it.
+// Closing concerns only an ended session. A restore empties it.
 type Closing struct {
 	Cleanup *CleanupError `json:"cleanup,omitempty"`
 	// Closed is one of the Closed… reasons, or empty.
@@ -155,8 +157,8 @@ type Closing struct {
 // LastEnd is the last end of the session. It stays until the next one.
 type LastEnd struct {
 	EndedAt time.Time `json:"ended_at,omitzero"`
-	// Asked and Ended are the moments at which the end was asked for and was reached, on the
-	// kernel's clock: a person who started a process after them did it knowing of the end.
+	// Asked and Ended are the moments of the request for the end and of the end, on the kernel's
+	// clock: a person who started a process after them did it knowing of the end.
 	Asked process.Moment `json:"asked_moment,omitzero"`
 	Ended process.Moment `json:"ended_moment,omitzero"`
 	// Tail is the size of the transcript when the session ended. Known is the size up to which the
@@ -172,8 +174,8 @@ type Record struct {
 	Version int       `json:"version"`
 	ID      uuid.UUID `json:"id"`
 	Name    string    `json:"name"`
-	// NamedBy is the rule that made the name; empty: a person. FormerNames still
-	// lead to the session, the newest last. NameDue means that the window does not have the name yet.
+	// NamedBy is the rule that made the name; empty: a person. FormerNames still lead to the
+	// session, the newest last. NameDue means that the window does not have the name yet.
 	NamedBy     Namer    `json:"named_by,omitempty"`
 	FormerNames []string `json:"former_names,omitempty"`
 	NameDue     bool     `json:"name_due,omitempty"`
@@ -193,7 +195,7 @@ type Record struct {
 	Run
 	Closing
 	LastEnd
-	// Cursors say how much of each transcript the chat has shown: the last one is for the
+	// Cursors hold how much of each transcript the chat has shown: the last one is for the
 	// transcript that is being written; earlier ones (from before a /clear) are finished first.
 	Cursors   []transcript.Cursor `json:"cursors,omitempty"`
 	Prompts   []string            `json:"prompts,omitempty"` // inbox keys, in order of typing
@@ -202,11 +204,11 @@ type Record struct {
 	UpdatedAt time.Time           `json:"updated_at"` // of the last save
 	// ActiveAt is the last sign of life: the last save that was not Upkeep.
 	ActiveAt time.Time `json:"active_at,omitzero"`
-	// ReturnedAt is when a person restored the record from a copy: the time until its removal counts
-	// from then.
+	// ReturnedAt is the time at which a person restored the record from a copy: the time until its
+	// removal counts from then.
 	ReturnedAt time.Time `json:"returned_at,omitzero"`
-	// Since is the moment at which the conversation became this session's own, on the kernel's clock: a
-	// process that started before it is not a leftover of this session.
+	// Since is the moment at which the conversation became this session's own, on the kernel's
+	// clock: a process that started before it is not a leftover of this session.
 	Since process.Moment `json:"since_moment,omitzero"`
 	// Exe is the program of the agent's process, as last seen.
 	Exe string `json:"exe,omitempty"`
@@ -217,17 +219,16 @@ type Record struct {
 	Below []Tool `json:"below,omitempty"`
 	// Seconds are the second writers that were reported to the person.
 	Seconds []process.Identity `json:"second_writers,omitempty"`
-	// ForkOf is the Claude id of the conversation of which this one began as a copy.
+	// ForkOf is the Claude id of the conversation that this one copied at its start.
 	ForkOf uuid.UUID `json:"fork_of,omitzero"`
-	// Launch is how the current or last agent was started; nil: not by ccbot.
+	// Launch holds the options of the current or last agent; nil: not started by ccbot.
 	Launch *Launch `json:"launch,omitempty"`
-	// HookDigest is the SHA-256 of ccbot-hook, in hex, when this ccbot launched the agent. A process
-	// below the agent that runs this program is the agent's hook, also after an upgrade.
+	// HookDigest is the SHA-256 of ccbot-hook, in hex, when this ccbot launched the agent. A
+	// process below the agent that runs this program is the agent's hook, also after an upgrade.
 	HookDigest string `json:"hook_sha256,omitempty"`
-	// Progress is what the transcript says about the work: turns, to-do items, tokens.
+	// Progress is the work as the transcript has it: turns, to-do items, tokens.
 	Progress transcript.Progress `json:"progress,omitzero"`
-	// Wish is what a person wants the present agent to run with, until that was read back; nil:
-	// nothing.
+	// Wish is the requested setting of the present agent until it was read back, or nil.
 	Wish *Wish `json:"wish,omitempty"`
 	// Interruption is the last turn that was cut short; nil: none. See Unfinished.
 	Interruption *Interruption `json:"interruption,omitempty"`
@@ -242,17 +243,18 @@ type Record struct {
 	upkeep  bool             // see Upkeep
 }
 
-// Wish is a permission mode and a model that a person wants of an agent. What is pressed for it is noted
-// before the key.
+// Wish is a permission mode and a model that a person requested for an agent. A key is noted here
+// before it is pressed.
 type Wish struct {
 	Agent  process.Identity `json:"agent"`
 	Mode   string           `json:"mode,omitempty"`   // in Claude Code's words
 	Passed []string         `json:"passed,omitempty"` // the modes at which a key was pressed, in order
 	Model  string           `json:"model,omitempty"`  // as the list of models names it
 	Opened int              `json:"opened,omitempty"` // how often that list was opened
-	Listed bool             `json:"listed,omitempty"` // ccbot has opened it, and has not seen it closed since
-	Chosen bool             `json:"chosen,omitempty"` // the model was chosen there
-	Waits  bool             `json:"waits,omitempty"`  // the prompt box was not free when it was wanted
+	// Ccbot has opened it, and has not seen it closed since.
+	Listed bool `json:"listed,omitempty"`
+	Chosen bool `json:"chosen,omitempty"` // the model was chosen there
+	Waits  bool `json:"waits,omitempty"`  // the prompt box was not free when it was wanted
 }
 
 // Tool is a process that ran below a process that had to be killed.
@@ -322,32 +324,33 @@ type Namer string
 
 // The rules that make names; a name that a person chose has none and is never replaced by one.
 const (
-	NamedByFolder Namer = "folder" // until the first prompt says what the session is about
+	NamedByFolder Namer = "folder" // until the first prompt names the session's subject
 	NamedByPrompt Namer = "prompt"
 )
 
 // formerNames bounds the names that still lead to a session.
 const formerNames = 5
 
-// Rename gives the session another name. The former one still leads to it.
+// Rename sets another name of the session. The former one still leads to it.
 func (r *Record) Rename(name string, by Namer) {
 	former := slices.DeleteFunc(append(r.FormerNames, r.Name), func(n string) bool { return n == name || n == "" })
 	former = slices.Clone(former[max(0, len(former)-formerNames):])
 	r.Name, r.NamedBy, r.FormerNames = name, by, former
 }
 
-// HandedOver reports whether another record continues the conversation, as an earlier version had it.
+// HandedOver reports whether another record continues the conversation, as an earlier version had
+// it.
 func (r *Record) HandedOver() bool { return r.Closed == ClosedTransferred }
 
 // Owns reports whether the conversation may stand for this session: the session was neither handed
 // over nor closed as stale in favour of another one.
 func (r *Record) Owns() bool { return !r.HandedOver() && r.Closed != ClosedStale }
 
-// Resumable reports whether the session can be brought back: it is over, and no other record
+// Resumable reports whether the session can be brought back: it has ended, and no other record
 // continues its conversation.
 func (r *Record) Resumable() bool { return r.State.Over() && !r.HandedOver() }
 
-// Agent is the process that the session is bound to; zero when there is none.
+// Agent returns the process that the session is bound to, or zero.
 func (r *Record) Agent() process.Identity {
 	if r.Binding == nil {
 		return process.Identity{}
@@ -373,7 +376,7 @@ func (r Record) Crashed() bool {
 	return r.State == Completed && r.Exit != nil && r.Exit.Crashed()
 }
 
-// shorten drops the history of a session that is over.
+// shorten drops the history of an ended session.
 func (r *Record) shorten() {
 	if r.short = r.State.Over() && len(r.History) > 0; r.short {
 		r.History = nil

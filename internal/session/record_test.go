@@ -73,8 +73,7 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	}
 }
 
-// shared walks two records side by side and gives the paths at which they hold
-// the same memory. seen counts what was compared.
+// shared compares two records and returns the paths at which they hold the same memory.
 func shared(path string, a, b reflect.Value, seen *int) (found []string) {
 	switch a.Type() {
 	case reflect.TypeFor[time.Time](), reflect.TypeFor[json.RawMessage]():

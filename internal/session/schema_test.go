@@ -27,7 +27,7 @@ const schemaPath = "../../docs/session-schema.md"
 
 // TestSchemaDocument compares the tables of the document with the program: every type that a record
 // is made of, the states and the reasons, both ways and in order. With -write, as go generate gives
-// it, it writes them anew. Their last column, the meaning, is written by hand and stays; none is
+// it, it writes them again. Their last column, the meaning, is written by hand and stays; none is
 // empty.
 func TestSchemaDocument(t *testing.T) {
 	data, err := os.ReadFile(schemaPath)
@@ -66,8 +66,8 @@ func redrawn(t *testing.T, text, head string, rows [][]string) string {
 	return before + "\n" + head + " " + strings.Join(lines, "\n") + strings.TrimRight("\n\n"+after, "\n") + "\n"
 }
 
-// keyOf is what a row's meaning is known by: the type, which a bold cell names, and the field. A type
-// that moves to another package keeps its meanings.
+// keyOf returns the key of a row's meaning: the type, which a bold cell names, and the field. A
+// type that moves to another package keeps its meanings.
 func keyOf(cell, before string) string {
 	if strings.HasPrefix(cell, "**") {
 		return cell[strings.LastIndex(cell, ".")+1:] + " "
@@ -111,11 +111,11 @@ func reasonsOf(t *testing.T) (rows [][]string) {
 	return rows
 }
 
-// fieldsOf are the rows of a type and, behind it, of all types that it is made of.
+// fieldsOf returns the rows of a type, followed by those of all types that it is made of.
 func fieldsOf(t *testing.T, g reflect.Type) (rows [][]string) {
 	t.Helper()
 	types := []reflect.Type{g}
-	for i := 0; i < len(types); i++ { // grows meanwhile
+	for i := 0; i < len(types); i++ { // grows in the loop
 		rows = append(rows, []string{"**`" + types[i].String() + "`**", ""})
 		for _, f := range reflect.VisibleFields(types[i]) {
 			if !f.IsExported() || f.Anonymous { // a part of the record

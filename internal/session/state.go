@@ -6,7 +6,7 @@ import (
 	"ccbot/internal/process"
 )
 
-// State is where a session is in its life. The empty state is not valid.
+// State is the state of a session. The empty state is not valid.
 type State string
 
 const (
@@ -50,8 +50,8 @@ func (s State) Live() bool {
 	return s == Starting || s == Running || s == Restoring || s == Stopping
 }
 
-// Open reports whether the agent of a session in this state runs or is being started, and nobody
-// has asked for its end.
+// Open reports whether the agent of a session in this state runs or is being started, and its end
+// was not requested.
 func (s State) Open() bool { return s.Live() && s != Stopping }
 
 // Launching reports whether the agent of a session in this state is being started.
@@ -63,18 +63,18 @@ func (s State) Launching() bool { return s == Starting || s == Restoring }
 func (s State) Over() bool { return slices.Contains(transitions[s], Restoring) }
 
 // EndedOnPurpose reports whether a person or the session's own agent has ended a session in this
-// state: continuing its conversation needs an explicit wish.
+// state: continuing its conversation needs an explicit request.
 func (s State) EndedOnPurpose() bool { return s == Archived || s == Completed }
 
 // MayRun reports whether an agent of a session in this state may run, given the liveness of the
-// bound agent. A running session's agent may be known to be gone before the record says so; in
-// every other live state an agent is being started or ended.
+// bound agent. A running session's agent may be known to be gone before the record has it; in every
+// other live state an agent is being started or ended.
 func (s State) MayRun(agent process.Liveness) bool {
 	return s.Live() && (s != Running || agent != process.Gone)
 }
 
-// MayMove reports whether a session in this state has ended although nobody wanted it, so that the
-// session may move to wherever its conversation is continued.
+// MayMove reports whether a session in this state has ended without a request, so that the session
+// may move to wherever its conversation is continued.
 func (s State) MayMove(agent process.Liveness) bool {
 	return (s.Over() || s == Running) && !s.MayRun(agent) && !s.EndedOnPurpose()
 }

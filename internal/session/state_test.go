@@ -17,8 +17,8 @@ import (
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// life is the transition table written down a second time, from the design: row
-// by row every state that may follow. What is not here must be refused.
+// life is the transition table written down a second time, from the design: row by row every state
+// that may follow. Any other transition must be refused.
 var life = map[State][]State{
 	"":            {Starting, Running},
 	Starting:      {Running, Stopping, Failed},
@@ -68,8 +68,8 @@ func TestStatesListsTheTable(t *testing.T) {
 	assert.False(t, State("bogus").Valid())
 }
 
-// Each question about a state has one answer, here for all states. Of an agent of which nobody knows whether it lives
-// nothing is given up.
+// Each question about a state has one answer, here for all states. An agent whose liveness is
+// unknown is not given up.
 func TestQuestionsAboutAState(t *testing.T) {
 	type answers struct{ live, open, launching, over, onPurpose, mayRun, mayRunGone, mayMove, mayMoveGone bool }
 	want := map[State]answers{
@@ -95,7 +95,8 @@ func TestQuestionsAboutAState(t *testing.T) {
 	}
 }
 
-// What a record says of its conversation: another has it, nothing of that is left to do, it can be meant by it.
+// The three questions: whether another session has the conversation, whether nothing is left to do,
+// and whether the session owns it.
 func TestQuestionsAboutAConversation(t *testing.T) {
 	tests := []struct {
 		name                   string
@@ -205,7 +206,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// Another record goes on with a conversation that was taken over: to bring the
+// Another record continues with a conversation that was taken over: to bring the
 // old one back would be a second writer.
 func TestP1_ATransferredSessionIsNotResumable(t *testing.T) {
 	for _, s := range States() {
@@ -225,8 +226,8 @@ func TestBecomeWritesUTC(t *testing.T) {
 	assert.True(t, noon.Equal(r.History[0].At))
 }
 
-// Whatever is tried, the state only moves along the table and the history is an
-// unbroken chain that ends in the state. Notes stand in it and move nothing.
+// After any calls the state has only moved along the table, and the history is an unbroken chain
+// that ends in the state. Notes are part of it and move nothing.
 func TestP8_HistoryIsAChain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Record{}

@@ -36,10 +36,10 @@ func (notFound) Error() string { return "there is no such session" }
 func (notFound) NotFound() {}
 
 // Store keeps the records of one ccbot: in memory for reading, and permanently in one file per
-// record. The history of a session that is over is in its file only: there are thousands of them,
-// and only people ask for it. Get, List and Shared give such a record without it, Whole with it.
+// record. The history of an ended session is in its file only: there are thousands of them, and
+// only people read it. Get, List and Shared give such a record without it, Whole with it.
 type Store struct {
-	// Folders is passed by who begins a session, and by who takes a folder away.
+	// Folders is passed by the code that begins a session or removes a folder.
 	Folders Gate
 
 	folder     spool.Folder
@@ -70,8 +70,8 @@ func (s *Store) Get(id uuid.UUID) (Record, bool) {
 	return r.Clone(), true
 }
 
-// Whole returns a copy of the record with its history, for which it reads the file of a session that
-// is over. If somebody has removed that file, the record is gone: ErrNotFound.
+// Whole returns a copy of the record with its history, for which it reads the file of an ended
+// session. It returns ErrNotFound if that file was removed.
 func (s *Store) Whole(id uuid.UUID) (Record, error) {
 	r, ok := s.Get(id)
 	if !ok {
@@ -127,7 +127,8 @@ func (s *Store) Create(r Record) error {
 	if _, ok := s.Get(r.ID); ok {
 		return fmt.Errorf("create session %s: it exists", r.ID)
 	}
-	// Write changes times to UTC, also behind pointers, which must not change the caller's record.
+	// Write changes times to UTC, also in values of pointers, which must not change the caller's
+	// record.
 	r = r.Clone()
 	return s.write(&r)
 }
@@ -210,7 +211,7 @@ func (s *Store) write(r *Record) error {
 	return nil
 }
 
-// Remove deletes a record of a start that left nothing behind. It waits for the record's worker,
+// Remove deletes the record of a start that left nothing else. It waits for the record's worker,
 // because a later save by that worker would bring the record back; so it must not be called inside
 // Do.
 func (s *Store) Remove(id uuid.UUID) error {

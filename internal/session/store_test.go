@@ -49,7 +49,8 @@ func (f folders) put(t *testing.T, name, content string) {
 	require.NoError(t, os.WriteFile(filepath.Join(f.dir, name), []byte(content), 0o600))
 }
 
-// quarantined gives the names in quarantine without the files of reasons and the marks of what nobody was told.
+// quarantined returns the names in quarantine without the files of reasons and the marks of
+// unreported files.
 func (f folders) quarantined(t *testing.T) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(f.quarantine)
@@ -99,7 +100,8 @@ func TestCreateIsOnDiskAndLoads(t *testing.T) {
 	assert.Error(t, s.Create(r), "an id is created once")
 }
 
-// A save is a sign of life unless it is upkeep. In a record of an earlier program the last save is the sign.
+// A save is a sign of life unless it is upkeep. In a record of an earlier program the last save is
+// the sign.
 func TestUpkeepIsNoSignOfLife(t *testing.T) {
 	f := newFolders(t)
 	r := created(t, f.open(t))
@@ -214,7 +216,7 @@ func TestP8_WhatCannotBeReadGoesToQuarantineAndTheOthersLoad(t *testing.T) {
 }
 
 func TestP8_QuarantineReplacesNothing(t *testing.T) {
-	f := newFolders(t) // its clock stands still
+	f := newFolders(t) // its clock does not advance
 	name := uuid.NewString() + ".json"
 	for _, content := range []string{"first", "second"} {
 		f.put(t, name, content)
@@ -257,7 +259,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 			assert.False(t, ok)
 			_, ok = s.Get(good.ID)
 			assert.True(t, ok)
-			if tc.name != "directory" { // it is no file: it is left where it is
+			if tc.name != "directory" { // it is not a file: it stays in place
 				assert.Len(t, f.quarantined(t), 1)
 			}
 		})
@@ -607,7 +609,7 @@ func TestOpenFailsWhereThereCanBeNoFolder(t *testing.T) {
 	_, err := Open(filepath.Join(file, "sessions"), base, now, slog.New(slog.DiscardHandler))
 	assert.Error(t, err)
 
-	// A quarantine that cannot be made: going on would leave the file to be overwritten.
+	// A quarantine that cannot be made: Open must fail, or the file would be overwritten.
 	dir := filepath.Join(base, "sessions")
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	bad := filepath.Join(dir, uuid.NewString()+".json")
@@ -617,8 +619,8 @@ func TestOpenFailsWhereThereCanBeNoFolder(t *testing.T) {
 	assert.FileExists(t, bad)
 }
 
-// FuzzRecord: whatever stands in a file, reading does not panic, and what is
-// read is usable and reads the same after a rewrite.
+// FuzzRecord: reading any file does not panic, and the result is usable and reads the same after a
+// rewrite.
 func FuzzRecord(f *testing.F) {
 	r := record()
 	data, _ := json.Marshal(r)

@@ -12,7 +12,8 @@ import (
 // conversation of another one.
 const tookOverFrom = "took_over_from"
 
-// Transfer is a change from one record to another that an earlier version has begun and not finished.
+// Transfer is a change from one record to another that an earlier version has begun and not
+// finished.
 type Transfer struct{ From, To Record }
 
 // Transfers returns the unfinished transfers. records have the order of List: a record continues

@@ -13,7 +13,7 @@ import (
 )
 
 // Opens counts from now on how often each file of a folder is opened, by any process. The function
-// that it returns gives the counts by name; files that were not opened are not among them.
+// that it returns reports the counts by name; files that were not opened are not among them.
 func Opens(t *testing.T, dir string) func() map[string]int {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
@@ -46,7 +46,7 @@ func Opens(t *testing.T, dir string) func() map[string]int {
 	}
 }
 
-// BytesRead is how many bytes this process has read so far, from whatever.
+// BytesRead returns the number of bytes that this process has read so far, from any file.
 func BytesRead(t *testing.T) int64 {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/io")

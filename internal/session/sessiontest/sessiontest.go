@@ -22,11 +22,11 @@ func ID(second int) uuid.UUID {
 	for i := range 6 {
 		id[i] = byte(ms >> (40 - 8*i))
 	}
-	id[14], id[15] = byte(second>>8), byte(second) // what is random in ids of people's sessions
+	id[14], id[15] = byte(second>>8), byte(second) // the random part of ids of people's sessions
 	return id
 }
 
-// Over is a record that is over, with changes.
+// Over is the record of an ended session, with changes.
 func Over(second int, name string, changes ...func(*session.Record)) session.Record {
 	at := Noon.Add(time.Duration(second) * time.Second)
 	r := session.Record{Version: session.Version, ID: ID(second), Name: name, Dir: "/src/" + name, Host: "box", State: session.Archived,
@@ -37,7 +37,7 @@ func Over(second int, name string, changes ...func(*session.Record)) session.Rec
 	return r
 }
 
-// Full is a record of which everything is known.
+// Full is a record with all its fields set.
 func Full() session.Record {
 	return Over(9, "api", func(r *session.Record) {
 		r.State, r.Phase, r.PhaseAt = session.Running, "waiting_permission", Noon.Add(time.Minute)
