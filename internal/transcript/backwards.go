@@ -23,10 +23,11 @@ type backwards struct {
 	alone *Reader // has the long line that was returned last
 }
 
-// endOf stands for the end of the last whole line, where a place is asked for.
+// endOf is the place of the end of the last whole line.
 const endOf = -1
 
-// openBackwards begins at a place where a line ends, or at the end. ErrTruncated: no line ends there.
+// openBackwards begins at a place where a line ends, or at the end. ErrTruncated: no line ends
+// there.
 func openBackwards(ctx context.Context, path string, before, size int64) (*backwards, error) {
 	if before == endOf {
 		end, err := End(path)
@@ -51,7 +52,7 @@ func (b *backwards) close() {
 	_ = b.file.Close()
 }
 
-// release gives the memory of a long line back.
+// release frees the memory of a long line.
 func (b *backwards) release() {
 	if b.alone != nil {
 		_ = b.alone.Close() // it was only read
@@ -59,8 +60,9 @@ func (b *backwards) release() {
 	}
 }
 
-// chunks calls see with the lines before the place, the last ones first, until it returns false or all are read. They are
-// valid until see returns. A long line comes alone. The call is noted on disk.
+// chunks calls see with the lines before the place, the last ones first, until it returns false or
+// all are read. They are valid until see returns. A long line comes alone. The call is noted on
+// disk.
 func (b *backwards) chunks(see func(lines line) bool) error {
 	return noted(b.path, func() error {
 		for {

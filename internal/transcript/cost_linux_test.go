@@ -16,7 +16,8 @@ import (
 	"ccbot/internal/session/disktest"
 )
 
-// TestALongTranscriptIsReadFromItsEnd counts what is read of a transcript of more than 200 MB, most of which is a hole.
+// TestALongTranscriptIsReadFromItsEnd counts the bytes that are read of a transcript of more than
+// 200 MB, which is mostly a hole.
 func TestALongTranscriptIsReadFromItsEnd(t *testing.T) {
 	projects, id := t.TempDir(), uuid.New()
 	path := filepath.Join(projects, "-x", id.String()+suffix)

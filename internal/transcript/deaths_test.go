@@ -21,7 +21,8 @@ import (
 	"ccbot/internal/suspect"
 )
 
-// deathsIn names the folder of a process of the test: it reads what is there, says so, and waits until it is killed.
+// deathsIn names the folder of a process of the test: it reads the files there, prints a line, and
+// waits until it is killed.
 const deathsIn = "CCBOT_TEST_DEATHS"
 
 // died is the exit code of a process that a read has ended.
@@ -87,8 +88,8 @@ func writeTranscript(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// TestP5_FourthStartLeavesFileUnread: a read ends the process three times; the fourth leaves the file unread and reads
-// the others, and once it is to be read again and is healed, the fifth reads it.
+// TestP5_FourthStartLeavesFileUnread: a read ends the process three times; the fourth leaves the
+// file unread and reads the others, and after a repair and a request the fifth reads it.
 func TestP5_FourthStartLeavesFileUnread(t *testing.T) {
 	dir := t.TempDir()
 	writeTranscript(t, dir, "a", "hello")
@@ -125,7 +126,8 @@ func TestP5_FourthStartLeavesFileUnread(t *testing.T) {
 	assert.Equal(t, "read", said)
 }
 
-// note makes the test note its reads in a folder. Each call is a run of its own: the run before it has ended.
+// note makes the test note its reads in a folder. Each call is a separate run: the run before it
+// has ended.
 func note(t *testing.T, dir string) *suspect.Files {
 	files := openNotes(dir)
 	Note(files)
@@ -133,7 +135,8 @@ func note(t *testing.T, dir string) *suspect.Files {
 	return files
 }
 
-// TestP5_PassedReadForgetsDeaths: reads of all kinds end well between two runs that die, so no file is to blame.
+// TestP5_PassedReadForgetsDeaths: reads of all kinds end well between two runs that die, so no file
+// is to blame.
 func TestP5_PassedReadForgetsDeaths(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, "a", "hello")
@@ -158,8 +161,8 @@ func TestP5_PassedReadForgetsDeaths(t *testing.T) {
 	}
 }
 
-// TestP5_ReadBeginsWithoutLongLine: a read that begins may wait for another read, and that one for the memory of long
-// lines.
+// TestP5_ReadBeginsWithoutLongLine: a read that begins may wait for another read, and that one for
+// the memory of long lines.
 func TestP5_ReadBeginsWithoutLongLine(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, "a", strings.Repeat("hello ", longLine/4))
@@ -203,8 +206,8 @@ func noteReads(t *testing.T) (begun *int) {
 	return begun
 }
 
-// TestP5_EndIsNotNoted: a reader that waits for more notes each part that it reads, and no look that finds nothing. So a line
-// costs one note. A file that was cut or replaced is still found.
+// TestP5_EndIsNotNoted: a reader that waits for more notes each part that it reads, and no read
+// that finds nothing. So a line costs one note. A file that was cut or replaced is still found.
 func TestP5_EndIsNotNoted(t *testing.T) {
 	for name, then := range map[string]func(t *testing.T, path string){
 		"cut":      func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 1)) },
@@ -238,7 +241,8 @@ func TestP5_EndIsNotNoted(t *testing.T) {
 	}
 }
 
-// TestP5_OutcomeIsOneRead: the search for what became of a request notes itself once, however many lines it reads.
+// TestP5_OutcomeIsOneRead: the search for the outcome of a request notes itself once, for any
+// number of lines.
 func TestP5_OutcomeIsOneRead(t *testing.T) {
 	path := writeTranscript(t, t.TempDir(), "a", "hello")
 	begun := noteReads(t)

@@ -3,8 +3,8 @@
 //
 // It promises that a Cursor taken from an item continues exactly after that item, that only whole
 // lines are parsed, and that a line it cannot read is counted and passed instead of stopping the
-// reader. A line of any length takes a bounded part of Budget: what does not fit stays in the file,
-// and OpenWords reads it in pieces.
+// reader. A line of any length takes a bounded part of Budget: the rest stays in the file, and
+// OpenWords reads it in pieces.
 //
 // It never changes a transcript: Repair writes a copy under another id. It does not remember
 // cursors, and does not decide what is shown in a chat. The format is Claude Code's own and

@@ -2,8 +2,8 @@ package transcript
 
 import "errors"
 
-// Each calls see with the items from a place to the present end, until it returns false. loose: the place may
-// stand inside a line.
+// Each calls see with the items from a place to the present end, until it returns false. loose: the
+// place may stand inside a line.
 func Each(from Cursor, loose bool, see func(Item) bool) (err error) {
 	r := Open(from)
 	r.loose = loose

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Entry is one thing in a conversation as people read it: a prompt, or all that the agent said and did about it.
+// Entry is one thing in a conversation as people read it: a prompt, or all that the agent said and
+// did about it.
 type Entry struct {
 	At, End int64 // the lines that it is made of, from one offset up to the other
 	Kind    EntryKind
@@ -21,26 +22,26 @@ type Entry struct {
 	Interrupted bool
 }
 
-// EntryKind says what an entry is.
+// EntryKind is the kind of an entry.
 type EntryKind int
 
 // The kinds of entries.
 const (
 	Asked     EntryKind = iota + 1 // a prompt or a command
-	Answered                       // what the agent said and did, or what a command printed
+	Answered                       // the agent's texts and calls, or the output of a command
 	Compacted                      // the agent's memory of the conversation was compacted here
 )
 
 const (
-	// entrySpan is how long the part of the transcript may be that one answer is made of; of a longer answer the
-	// rest is an entry of its own.
+	// entrySpan limits the part of the transcript that one answer is made of; the rest of a longer
+	// answer is a separate entry.
 	entrySpan = 4 << 20
-	// listChunk is small: the newest entries usually stand in the last few lines.
+	// listChunk is small: the newest entries are usually in the last few lines.
 	listChunk = 256 << 10
 )
 
-// Older calls see with the entries before a place where a line ends, the newest first, until see returns false.
-// before -1: the end. ErrTruncated: no line ends there.
+// Older calls see with the entries before a place where a line ends, the newest first, until see
+// returns false. before -1: the end. ErrTruncated: no line ends there.
 func Older(ctx context.Context, path string, before int64, see func(Entry) bool) error {
 	b, err := openBackwards(ctx, path, before, listChunk)
 	if err != nil {
@@ -50,8 +51,8 @@ func Older(ctx context.Context, path string, before int64, see func(Entry) bool)
 	return entries(b.each, join, see)
 }
 
-// Newer calls see with the entries from a place on where a line begins, the oldest first, until see returns false.
-// ErrTruncated: no line begins there.
+// Newer calls see with the entries from a place on where a line begins, the oldest first, until see
+// returns false. ErrTruncated: no line begins there.
 func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) error {
 	r := Open(Cursor{Path: path, Offset: from})
 	r.allow = func(int64) error { return ctx.Err() }
@@ -59,8 +60,8 @@ func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) e
 	return entries(r.each, func(next, first Entry) (Entry, bool) { return join(first, next) }, see)
 }
 
-// entries calls see with the entries of lines, until it returns false. join makes one entry of the one that comes and the
-// one that came before it, where both are of one answer.
+// entries calls see with the entries of lines, until it returns false. join makes one entry of the
+// one that comes and the one that came before it, where both are of one answer.
 func entries(each func(see func(l line) bool) error, join func(comes, came Entry) (Entry, bool), see func(Entry) bool) error {
 	open, more := Entry{}, true
 	err := each(func(l line) bool {
@@ -84,7 +85,7 @@ func entries(each func(see func(l line) bool) error, join func(comes, came Entry
 	return err
 }
 
-// join makes one entry of two that stand one behind the other, where both are of one answer.
+// join makes one entry of two that follow each other, if both are of one answer.
 func join(first, next Entry) (Entry, bool) {
 	if first.Kind != Answered || next.Kind != Answered || next.End-first.At > entrySpan {
 		return Entry{}, false
@@ -100,12 +101,13 @@ var (
 	textMark   = []byte(`"type":"text"`)
 )
 
-// silent reports whether a line holds nothing but what tools gave: such lines are most of a transcript.
+// silent reports whether a line holds nothing but what tools gave: such lines are most of a
+// transcript.
 func silent(line []byte) bool {
 	return bytes.Contains(line, resultMark) && !bytes.Contains(line, textMark)
 }
 
-// entryOf is what people read of a line; false: nothing.
+// entryOf returns the part of a line that people read; false: nothing.
 func entryOf(l line) (e Entry, ok bool) {
 	if silent(l.text) {
 		return e, false
@@ -149,7 +151,7 @@ func (e *Entry) take(item Item) {
 	}
 }
 
-// fenced is a text as a block of code in Markdown; a blank one is none.
+// fenced returns a text as a block of code in Markdown, or nothing for an empty text.
 func fenced(text string) string {
 	if text == "" {
 		return ""
@@ -161,10 +163,10 @@ func fenced(text string) string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// FirstID is the id of the first line of a conversation; empty: there is none. The copy of a conversation begins
-// with the same line.
+// FirstID returns the id of the first line of a conversation, or an empty string. The copy of a
+// conversation begins with the same line.
 func FirstID(path string) (id string) {
-	_ = Each(Cursor{Path: path}, false, func(item Item) bool { // one that cannot be read has none
+	_ = Each(Cursor{Path: path}, false, func(item Item) bool { // an unreadable one has no id
 		id = item.UUID
 		return id == ""
 	})
@@ -186,8 +188,9 @@ var (
 	sideMark    = []byte(`"isSidechain":true`)
 )
 
-// Days calls see with the days before a place, the newest first, until see returns false. reached is up to where it has
-// looked, also where it ends with an error: that of ctx is usual, and the last day may have begun before that.
+// Days calls see with the days before a place, the newest first, until see returns false. reached
+// is the place up to which it has read, also after an error: ctx's error is usual, and the last day
+// may have begun before that.
 func Days(ctx context.Context, path string, before int64, in *time.Location, see func(Day) bool) (reached int64, err error) {
 	b, err := openBackwards(ctx, path, before, searchChunk)
 	if err != nil {
@@ -202,7 +205,8 @@ func Days(ctx context.Context, path string, before int64, in *time.Location, see
 		if !found || len(stamp) < len(time.RFC3339) || !slices.ContainsFunc(spokenMarks, spoken) || bytes.Contains(l.text, sideMark) {
 			return true
 		}
-		if now := string(stamp[:len(toMinute)]); now != minute { // the days of some zones begin at half past
+		// The days of some zones begin at half past.
+		if now := string(stamp[:len(toMinute)]); now != minute {
 			t, err := time.Parse(toMinute, now)
 			if err != nil {
 				return true

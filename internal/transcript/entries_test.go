@@ -159,7 +159,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// What is left of a search that ends early is searched from where it ended.
+// A search that ends early can be continued from where it ended.
 func TestSearchGoesOn(t *testing.T) {
 	path := transcriptOf(t, talked...)
 	var got []string
@@ -235,7 +235,7 @@ func TestDaysThatTakeTooLongGoOnWhereTheyEnded(t *testing.T) {
 	assert.Zero(t, reached)
 }
 
-// FuzzEntries: whatever stands in a file, it is the same read from either end, and no place is out of it.
+// FuzzEntries: any file is the same read from either end, and no place is out of it.
 func FuzzEntries(f *testing.F) {
 	for i := range talked {
 		f.Add(strings.Join(talked[i:], "\n"), "test")

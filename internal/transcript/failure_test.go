@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// errs is a line that 2.1.328 writes when a request has failed; says are the keys that tell how.
+// errs is a line that 2.1.328 writes if a request has failed; says are the keys with the cause.
 func errs(text, says string) string {
 	return `{"type":"assistant","message":{"id":"e","model":"<synthetic>","role":"assistant","content":[{"type":"text","text":"` + text +
 		`"}],"usage":{"output_tokens":0}},` + says + `,"isApiErrorMessage":true}` + "\n"
@@ -56,7 +56,8 @@ func TestAFailureStandsUntilSomebodyGoesOn(t *testing.T) {
 	}
 }
 
-// What a record cannot hold would keep all of it from being saved, and its session from being ended.
+// A time that a record cannot hold would keep all of it from being saved, and its session from
+// being ended.
 func TestP3_NoTimeOfATranscriptIsOneThatARecordCannotHold(t *testing.T) {
 	for _, stamp := range []string{"9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00"} {
 		begun := `{"type":"user","timestamp":"` + stamp + `","origin":{"kind":"human"},"message":{"content":"go"}}` + "\n"

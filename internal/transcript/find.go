@@ -25,7 +25,7 @@ import (
 // folders hold one, which happens after a session was moved by hand, it returns the one that was
 // changed last. If there is none the error is fs.ErrNotExist; a folder that cannot be read is
 // another error. The folder cannot be derived from the working directory: a session that is resumed
-// elsewhere goes on in the folder where it began.
+// elsewhere continues in the folder where it began.
 func Find(projectsDir string, sessionID uuid.UUID) (path string, err error) {
 	all, err := files(projectsDir, sessionID)
 	if err != nil {
@@ -80,8 +80,8 @@ func files(projectsDir string, sessionID uuid.UUID) ([]file, error) {
 
 const suffix = ".jsonl"
 
-// ofSameName follows the links of a transcript's path. It reports whether the file has the same name:
-// an agent can put a link to another session's transcript in the place of its own.
+// ofSameName follows the links of a transcript's path. It reports whether the file has the same
+// name: an agent can replace its transcript by a link to another session's.
 func ofSameName(path string) (real string, ok bool) {
 	real, err := filepath.EvalSymlinks(path)
 	return real, err == nil && filepath.Base(real) == filepath.Base(path)
@@ -128,8 +128,8 @@ type Conversation struct {
 	Changed time.Time // when something was last written
 }
 
-// InFolder gives the conversations whose transcripts lie where Claude Code puts those of a folder, which
-// must have no links, last written first. Other folders have the same place: see Began.
+// InFolder returns the conversations whose transcripts are in Claude Code's place for a folder,
+// which must have no links, last written first. Other folders have the same place: see Began.
 func InFolder(projectsDir, dir string) ([]Conversation, error) {
 	place := filepath.Join(projectsDir, placeOf(dir))
 	entries, err := os.ReadDir(place)
@@ -152,7 +152,7 @@ func InFolder(projectsDir, dir string) ([]Conversation, error) {
 	return all, nil
 }
 
-// placeOf is the name that Claude Code gives the folder of the transcripts of a working directory.
+// placeOf returns Claude Code's name for the folder of the transcripts of a working directory.
 func placeOf(dir string) string {
 	return notInPlace.ReplaceAllStringFunc(dir, func(one string) string {
 		return strings.Repeat("-", len(utf16.Encode([]rune(one))))
@@ -161,7 +161,7 @@ func placeOf(dir string) string {
 
 var notInPlace = lazyregexp.New(`[^A-Za-z0-9]`)
 
-// beginning is how much of a transcript is read for its first folder.
+// beginning is the number of bytes of a transcript that are read for its first folder.
 const beginning = 256 << 10
 
 // Began reports whether a conversation began in a folder, as far as its first lines say.

@@ -130,7 +130,7 @@ func TestFollowerOutlivesTheFolderBeforeItsFile(t *testing.T) {
 	fw.expect(t, "one")
 }
 
-// The file is made between the first look and the watch, or just around it.
+// The file is made between the first read and the watch, or shortly before or after.
 func TestFollowerMissesNothingAsItStarts(t *testing.T) {
 	dir := t.TempDir()
 	room := watchtest.Run(t, watch.New(quiet()))

@@ -28,7 +28,8 @@ type Fault string
 // third the working folder decides which file is taken, and from a folder that holds none of them
 // there is no conversation.
 const (
-	FaultHalfLine  Fault = "half_line" // the last line is not whole, even if only its line break is missing
+	// The last line is not whole, even if only its line break is missing.
+	FaultHalfLine  Fault = "half_line"
 	FaultNUL       Fault = "nul"       // NUL bytes, as a power cut leaves them
 	FaultDuplicate Fault = "duplicate" // several files carry the session's id
 )
@@ -49,17 +50,17 @@ type Health struct {
 	Faults []Fault
 }
 
-// tailSize is how much of a file Check reads.
+// tailSize is the number of bytes of a file that Check reads.
 const tailSize = 1 << 20
 
-// Check looks at a session's transcript before it is resumed. fs.ErrNotExist: there is no
-// transcript, which is no fault. ErrNothingLeft: there is nothing to resume and nothing to repair;
-// Health is filled all the same.
+// Check reads a session's transcript before it is resumed. fs.ErrNotExist: there is no transcript,
+// which is not a fault. ErrNothingLeft: there is nothing to resume and nothing to repair; Health is
+// filled all the same.
 //
 // Only the last MiB of each file is read, so that a gigabyte costs nothing. So Check does not see
-// two things that lie before it: NULs after which the session has written more than a MiB, and that
-// a larger file holds nothing but NULs (Repair finds that out). Damaged lines with whole lines
-// behind them are no fault, because a resume has already come past them.
+// two things in the part before it: NULs after which the session has written more than a MiB, and
+// that a larger file holds nothing but NULs (Repair finds that out). Damaged lines before whole
+// lines are not a fault, because a resume has already come past them.
 //
 // A line that is being written at this moment looks like half a line, so callers must make sure
 // that no writer lives.
@@ -118,18 +119,18 @@ func tailsOf(projectsDir string, id uuid.UUID) ([]tail, error) {
 	return tails, nil
 }
 
-// tail is what the end of a file shows.
+// tail describes the end of a file.
 type tail struct {
 	path   string
 	info   fs.FileInfo
 	faults []Fault // all but FaultDuplicate
-	end    int64   // behind the last whole line; 0: none in sight
+	end    int64   // after the last whole line; 0: none in sight
 	spoken bool    // a line of the conversation is in sight, or the file is too large to exclude one
 }
 
 func readTail(path string, window int64) (tail, error) {
-	// A link to a file of ours is followed, as Claude Code does; a file that belongs to another
-	// user is not copied.
+	// A link to a file of this user is followed, as Claude Code does; a file that belongs to
+	// another user is not copied.
 	file, info, err := ownfile.Open(path, ownfile.Links)
 	if err != nil {
 		return tail{}, err
@@ -138,7 +139,8 @@ func readTail(path string, window int64) (tail, error) {
 	start := max(0, info.Size()-window)
 	data := make([]byte, info.Size()-start)
 	n, err := file.ReadAt(data, start)
-	if err != nil && !errors.Is(err, io.EOF) { // the file is shorter than a moment ago: then its end is here
+	// The file is shorter than a moment ago: then its end is here.
+	if err != nil && !errors.Is(err, io.EOF) {
 		return tail{}, err
 	}
 	t := look(data[:n], start > 0)
@@ -282,9 +284,9 @@ func copyWhole(w io.Writer, r io.Reader, id, as uuid.UUID) error {
 
 const lineBreaks = "\n\x00"
 
-// splitLine is a bufio.SplitFunc for lines without their breaks. A NUL ends a line too, because a
-// power cut may leave a whole line right behind a stretch of NULs. Such a stretch is skipped
-// without being buffered, however long it is.
+// splitLine is a bufio.SplitFunc for lines without their breaks. A NUL also ends a line, because a
+// power cut may leave a whole line right after a stretch of NULs. Such a stretch is skipped without
+// being buffered.
 func splitLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	text := bytes.TrimLeft(data, lineBreaks)
 	skipped := len(data) - len(text)

@@ -108,7 +108,7 @@ func TestCheckOfNoTranscript(t *testing.T) {
 	_, err = Check(dir, id)
 	require.ErrorIs(t, err, fs.ErrNotExist, "a folder is no transcript")
 
-	// A folder that cannot be looked into is not a missing one. A link to itself refuses root, too.
+	// A folder that cannot be read is not a missing one. A link to itself also refuses root.
 	require.NoError(t, os.Symlink("loop", filepath.Join(dir, "loop")))
 	_, err = Check(dir, id)
 	require.Error(t, err)
@@ -165,7 +165,7 @@ func TestCheckCountsOneFileOnce(t *testing.T) {
 	assert.Empty(t, h.Others)
 }
 
-// What is not a file of this user is neither read nor taken for missing.
+// A file of another user is neither read nor taken for missing.
 func TestCheckOfForeignFiles_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	id := uuid.New()

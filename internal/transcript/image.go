@@ -15,11 +15,12 @@ import (
 	"ccbot/internal/wording"
 )
 
-// Image is an image of an item. Its data stays in the file, because a line of many megabytes often is nothing else.
+// Image is an image of an item. Its data stays in the file, because a line of many megabytes often
+// is nothing else.
 type Image struct {
 	MediaType string // "image/png"
 	Offset    int64  // of the base64 data, in bytes from the start of the item's line
-	Length    int64  // of the base64 data; zero: there is none that can be read
+	Length    int64  // of the base64 data; zero: not readable
 }
 
 var (
@@ -31,12 +32,12 @@ var (
 // maxMark is more than the length of a shortener's mark.
 const maxMark = 128
 
-// nearData is how far from the data the other members of an image's source are.
+// nearData is the greatest distance from the data to the other members of an image's source.
 const nearData = 64
 
-// withoutImages returns a line in which the base64 data of each image is replaced by its place, as imageOf reads it, and
-// these places, without media types. The quotes around "data" prove that it is a name: inside of a string they would be
-// escaped.
+// withoutImages returns a line in which the base64 data of each image is replaced by its place, as
+// imageOf reads it, and these places, without media types. The quotes around "data" prove that it
+// is a name: inside of a string they would be escaped.
 func withoutImages(l line) (short []byte, places []Image) {
 	line := l.text
 	done := 0
@@ -72,8 +73,8 @@ func withoutImages(l line) (short []byte, places []Image) {
 	return append(short, line[done:]...), places
 }
 
-// keepFound clears the images of an item that are at none of the places: the line itself can hold text in the form that
-// imageOf reads.
+// keepFound clears the images of an item that are at none of the places: the line itself can hold
+// text in the form that imageOf reads.
 func keepFound(images, places []Image) {
 	for i, image := range images {
 		if !slices.Contains(places, Image{Offset: image.Offset, Length: image.Length}) {

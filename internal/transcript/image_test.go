@@ -78,8 +78,9 @@ func TestWithoutImagesChangesNothingElse(t *testing.T) {
 	}
 }
 
-// TestP5_ForgedPlaceIsNoImage: the result of a tool holds whatever its server sends, also the form in which withoutImages
-// leaves an image. If OpenImage failed there again and again, the answers after it would never come.
+// TestP5_ForgedPlaceIsNoImage: the result of a tool holds any text that its server sends, also the
+// form in which withoutImages leaves an image. If OpenImage failed there again and again, the
+// answers after it would never come.
 func TestP5_ForgedPlaceIsNoImage(t *testing.T) {
 	for _, data := range []string{"0:400", "9223372036854775800:8", "-5:400", `0:4\u00300`} {
 		path := wrote(t, resultWith("QUJDREVG", data))
@@ -105,8 +106,8 @@ func TestImageThatIsGone(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrInvalid)
 }
 
-// TestLongLinesShareMemory reads long lines of several sessions at once. Together they may take the memory of one line and
-// of what is made from it; afterwards the memory is the system's again.
+// TestLongLinesShareMemory reads long lines of several sessions at once. Together they may take the
+// memory of one line and of what is made from it; afterwards the memory is the system's again.
 func TestLongLinesShareMemory(t *testing.T) {
 	const size, readers = 24 << 20, 6
 	path := wrote(t, resultWith(strings.Repeat("A", size)))
@@ -128,7 +129,8 @@ func TestLongLinesShareMemory(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(readers*size*5/2), "a line is held once, and its images are not copied")
 }
 
-// TestHalfLongLineIsNotKept: until its end is written, a long line takes no memory, and no other reader waits for it.
+// TestHalfLongLineIsNotKept: until its end is written, a long line takes no memory, and no other
+// reader waits for it.
 func TestHalfLongLineIsNotKept(t *testing.T) {
 	line := resultWith(strings.Repeat("A", 4<<20))
 	path := wrote(t, line[:len(line)-100])
@@ -156,7 +158,7 @@ func TestHalfLongLineIsNotKept(t *testing.T) {
 	assert.Len(t, item.Images, 1)
 }
 
-// TestP5_TooLongLineIsReported: what does not fit in memory has an item in its place.
+// TestP5_TooLongLineIsReported: an item replaces a line that does not fit in memory.
 func TestP5_TooLongLineIsReported(t *testing.T) {
 	long := reply("m", slices.Repeat([]string{"some words"}, 200_000)...)
 	path := wrote(t, reply("m", "before"), long, reply("m", "after"))

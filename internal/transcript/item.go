@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ErrTruncated says that the file is not the one the cursor was taken from: it is shorter than the
-// cursor's offset, no line starts there, or another file stands in its place. Starting again at 0
+// ErrTruncated is returned if the file is not the one the cursor was taken from: it is shorter than
+// the cursor's offset, no line starts there, or another file has replaced it. Starting again at 0
 // would repeat items, and starting at the end would lose items, so the caller has to choose.
 var ErrTruncated = errors.New("transcript: file was truncated or replaced")
 
@@ -18,43 +18,46 @@ type Cursor struct {
 	Offset int64  `json:"offset"` // start of the first line that is not fully handled, in bytes
 	Block  int    `json:"block"`  // first item of that line that is not fully handled
 	Part   int    `json:"part"`   // parts of that item already handled; the caller counts them
-	// Form says which division into parts Part counts: parts of another form are other parts.
+	// Form names the division into parts that Part counts: parts of another form are other parts.
 	Form string `json:"form,omitempty"`
-	// Joined is how many texts, from this one on, are sent together in an attempt that has begun;
-	// 0: this text alone.
+	// Joined is the number of texts, from this one on, that are sent together in an attempt that
+	// has begun; 0: this text alone.
 	Joined int `json:"joined,omitempty"`
 }
 
-// Kind says what an item is.
+// Kind is the kind of an item.
 type Kind string
 
 // The kinds of items. Other is text that comes neither from the person nor from the agent (injected
 // reminders, compact summaries, notices).
 const (
-	Other           Kind = "other"
-	Text            Kind = "text"        // assistant text
-	Thinking        Kind = "thinking"    // assistant thinking
-	ToolUse         Kind = "tool_use"    // Tool.Name, Tool.ID, Tool.Input
-	ToolResult      Kind = "tool_result" // Tool.ID, Tool.IsError, Text, Images
-	UserPrompt      Kind = "user_prompt" // the words of a person, without what Claude Code adds to them
-	Interrupt       Kind = "interrupt"   // "[Request interrupted by user…]"; no turn end follows it
-	APIError        Kind = "api_error"   // the error text as Claude Code shows it
+	Other      Kind = "other"
+	Text       Kind = "text"        // assistant text
+	Thinking   Kind = "thinking"    // assistant thinking
+	ToolUse    Kind = "tool_use"    // Tool.Name, Tool.ID, Tool.Input
+	ToolResult Kind = "tool_result" // Tool.ID, Tool.IsError, Text, Images
+	// The words of a person, without what Claude Code adds to them.
+	UserPrompt      Kind = "user_prompt"
+	Interrupt       Kind = "interrupt" // "[Request interrupted by user…]"; no turn end follows it
+	APIError        Kind = "api_error" // the error text as Claude Code shows it
 	TurnEnd         Kind = "turn_end"
 	CompactBoundary Kind = "compact_boundary" // the conversation was compacted here
 	QueueOperation  Kind = "queue_operation"  // Operation "enqueue" (Text is the prompt), "dequeue", …
 	LocalCommand    Kind = "local_command"    // "/name args" or "!command", as typed
-	LocalOutput     Kind = "local_output"     // what a local command printed; Text may be blank
-	// TooLong stands for a line that does not fit in memory even without its long strings: Size. Nothing else is known
-	// of it.
+	LocalOutput     Kind = "local_output"     // the output of a local command; Text may be blank
+	// TooLong stands for a line that does not fit in memory even without its long strings: Size.
+	// Nothing else is known of it.
 	TooLong Kind = "too_long"
-	// PermissionDecision: Claude Code took a hook's answer to a permission; Tool.ID, Text "allow" or "deny".
+	// PermissionDecision: Claude Code took a hook's answer to a permission; Tool.ID, Text "allow"
+	// or "deny".
 	PermissionDecision Kind = "permission_decision"
 )
 
 // Item is one content block of a transcript line.
 type Item struct {
-	At   Cursor // where this item stands; Part, Form and Joined are set only when the reader was opened there
-	Next Cursor // where to continue after it
+	// The item's place; Part, Form and Joined are set only when the reader was opened there.
+	At   Cursor
+	Next Cursor // the place to continue after it
 
 	Kind      Kind
 	UUID      string    // of the line
@@ -62,10 +65,13 @@ type Item struct {
 	Time      time.Time // zero when the line has none
 	Sidechain bool      // of a subagent
 	Meta      bool      // injected, not typed by a person
-	Last      bool      // of a Text that ends the agent's turn, or may: no call of a tool comes after it, as far as its line says
+	// Of a Text that ends the agent's turn, or may: no call of a tool comes after it, as far as its
+	// line says.
+	Last bool
 
-	Text      string
-	Rest      *Rest // Text is only the beginning of this string; nil: it is whole. Of TooLong: the line
+	Text string
+	// Text is only the beginning of this string; nil: it is whole. Of TooLong: the line.
+	Rest      *Rest
 	Tool      *Tool
 	Images    []Image
 	Command   string  // LocalCommand and LocalOutput: the command's name with its sign, "/compact"
@@ -91,8 +97,8 @@ type Tool struct {
 	Denial  string // "user-rejected" and the like when a ToolResult says that the tool did not run
 }
 
-// Step describes a call in one line: a shell command as it is, any other call as the tool's name and
-// its subject.
+// Step describes a call in one line: a shell command as it is, any other call as the tool's name
+// and its subject.
 func (t Tool) Step() string { return stepOf(block{Name: t.Name, Input: t.Input}) }
 
 // StartsTask reports whether the item is the result of a call that has only started a subagent.
@@ -100,7 +106,8 @@ func (i Item) StartsTask() bool {
 	return i.Kind == ToolResult && strings.HasPrefix(i.Text, "Async agent launched")
 }
 
-// EndsTask gives the call whose background task is over with the item: Claude Code tells the agent so.
+// EndsTask returns the call whose background task has ended with the item: Claude Code notifies the
+// agent in this form.
 func (i Item) EndsTask() (call string, failed, ok bool) {
 	if i.Kind != Other || !strings.HasPrefix(strings.TrimSpace(i.Text), taskNotification) {
 		return "", false, false

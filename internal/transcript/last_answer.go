@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// lastWindow is how far before a cursor the last answer is searched for at first; usually it
-	// stands right there.
+	// lastWindow is the distance before a cursor at which the last answer is searched for first;
+	// usually it is right there.
 	lastWindow = 2 << 20
-	// lastFarthest is where the search ends: a turn may hold many megabytes of pictures behind its
-	// words.
+	// lastFarthest is the distance at which the search ends: a turn may hold many megabytes of
+	// pictures after its words.
 	lastFarthest = 32 << 20
 )
 
@@ -65,11 +65,11 @@ func Said(from, before Cursor) (items []Item, err error) {
 	return items, nil
 }
 
-// promptFarthest is less: a list of sessions is to be quick.
+// promptFarthest is less, because a list of sessions should be quick.
 const promptFarthest = 8 << 20
 
-// LastPrompt returns what a person asked last in a transcript: a prompt, or a command. It is empty if
-// that stands too far back, or if the file cannot be read.
+// LastPrompt returns what a person asked last in a transcript: a prompt, or a command. It is empty
+// if that stands too far back, or if the file cannot be read.
 func LastPrompt(ctx context.Context, path string) (text string) {
 	b, err := openBackwards(ctx, path, endOf, listChunk)
 	if err != nil {
@@ -86,8 +86,8 @@ func LastPrompt(ctx context.Context, path string) (text string) {
 	return text
 }
 
-// precedes compares two places of one file. A cursor inside an item, of which only some parts were
-// handled, counts as a place before that item.
+// precedes compares two places of one file. A cursor inside an item, after some of its parts,
+// counts as a place before that item.
 func (c Cursor) precedes(other Cursor) bool {
 	return c.Offset < other.Offset || c.Offset == other.Offset && c.Block < other.Block
 }
@@ -114,8 +114,8 @@ func (c Cursor) Unsaid(before int64) (unsaid bool) {
 	return unsaid || err != nil
 }
 
-// bashWindow is how far before an output its command is searched for: Claude Code writes the two
-// right after each other, once the command has ended.
+// bashWindow is the distance before an output within which its command is searched for: Claude Code
+// writes the two right after each other, once the command has ended.
 const bashWindow = 256 << 10
 
 // BashCommand is the command of bash mode ("!make test") that printed the output at a place. It is
@@ -123,7 +123,7 @@ const bashWindow = 256 << 10
 func BashCommand(at Cursor) string {
 	command, reached := "", false
 	before := Cursor{Path: at.Path, Offset: max(0, at.Offset-bashWindow)}
-	_ = Each(before, true, func(item Item) bool { // what cannot be read has none
+	_ = Each(before, true, func(item Item) bool { // an unreadable file has none
 		if reached = !item.At.precedes(at); !reached && item.Kind == LocalCommand && item.Command == "!" {
 			command = item.Text
 		}

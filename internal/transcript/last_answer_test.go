@@ -54,8 +54,8 @@ func TestLastAnswerStopsInsideALine(t *testing.T) {
 	assert.Equal(t, []string{"one", "two"}, said(items))
 }
 
-// Pictures of tools are megabytes; what was said before them is found all the same,
-// but not at any price.
+// Pictures of tools are megabytes; the text before them is found all the same, but not at any
+// price.
 func TestLastAnswerReadsOnlyWhatIsNear(t *testing.T) {
 	picture := fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"data":%q}}]}]}}`,
 		strings.Repeat("A", 1<<20)) + "\n"

@@ -13,7 +13,7 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// An agent can put a link in the place of its own transcript.
+// An agent can replace its transcript by a link.
 func TestP9_LinkToOtherTranscriptIsNotRead(t *testing.T) {
 	projects, elsewhere := t.TempDir(), t.TempDir()
 	own, moved, other := uuid.New(), uuid.New(), uuid.New()

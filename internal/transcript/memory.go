@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/wording"
 )
 
-// Budget is how much memory all that is made of long lines may take, and how much of a text is sent without being asked
-// for.
+// Budget returns the memory that all data made of long lines may take, which also limits a text
+// that is sent without a request.
 var Budget = sync.OnceValue(func() int64 {
 	limit := debug.SetMemoryLimit(-1)
 	if limit <= 0 {
@@ -25,22 +25,25 @@ var Budget = sync.OnceValue(func() int64 {
 const (
 	// longLine is the length of a line that is shortened, and is held alone.
 	longLine = 1 << 20
-	// lineShare is the part of the budget that one line has, in percent: it is copied when it is parsed and rendered.
+	// lineShare is the part of the budget that one line has, in percent: it is copied when it is
+	// parsed and rendered.
 	lineShare = 30
-	// keptHead is what is kept of a string that is longer than that.
+	// keptHead is the kept length of a longer string.
 	keptHead = 64 << 10
-	// returnedShare is the part of the budget from which on the memory of a line goes back to the system at once.
+	// returnedShare is the part of the budget from which on the memory of a line goes back to the
+	// system at once.
 	returnedShare = 8
 )
 
-// reads are the notes of the files that are read. The process that a read ends reads all files, so all readers share them.
+// reads are the notes of the files that are read. The process that a read ends reads all files, so
+// all readers share them.
 var reads atomic.Pointer[suspect.Files]
 
 // Note makes all reads of transcripts note what they read; nil ends that.
 func Note(files *suspect.Files) { reads.Store(files) }
 
-// noted calls read, and notes on disk that a part of a file is read meanwhile. The caller holds no longLines: the read may
-// wait for another one that needs it.
+// noted calls read, and notes on disk that a part of a file is being read. The caller holds no
+// longLines: the read may wait for another one that needs it.
 func noted(path string, read func() error) error {
 	end, err := reads.Load().Begin(path)
 	if err != nil {
@@ -50,12 +53,14 @@ func noted(path string, read func() error) error {
 	return read()
 }
 
-// longLines is held by the reader that has a long line in memory. Memory belongs to the process, so all readers share it:
-// the long lines of all sessions together take no more than one of them. A reader holds it only while it reads and parses
-// the line, never while it waits for a file or for a chat.
+// longLines is held by the reader that has a long line in memory. Memory belongs to the process, so
+// all readers share it: the long lines of all sessions together take no more than one of them. A
+// reader holds it only while it reads and parses the line, never while it waits for a file or for a
+// chat.
 var longLines sync.Mutex
 
-// held is how many bytes of a long line its holder has in memory; 0: it does not hold longLines.
+// held is the number of bytes of a long line that its holder has in memory; 0: it does not hold
+// longLines.
 type held int64
 
 // take waits until no other reader has a long line in memory.
@@ -66,7 +71,7 @@ func (h *held) take(n int64) {
 	*h = held(n)
 }
 
-// release gives the memory of the line back. No slice of the line may be used after it.
+// release frees the memory of the line. No slice of the line may be used after it.
 func (h *held) release() {
 	n := *h
 	if n == 0 {

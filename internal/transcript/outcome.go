@@ -19,34 +19,35 @@ import (
 // Sought is a tool call as a permission hook describes it: without its id.
 type Sought struct {
 	Path     string // of the session's transcript
-	Subagent string // id of the subagent that made the call; a subagent's calls are in a file of their own
+	Subagent string // id of the subagent that made the call; a subagent's calls are in a separate file
 	From     int64  // size of Path when the hook ran, in bytes
 	Tool     string
 	Input    json.RawMessage
 	At       time.Time // when the hook ran
 }
 
-// Outcome is what became of a tool call, according to a transcript. Claude Code 2.1.328 writes a
-// hook's decision together with the result, so an allowed command that still runs looks like one
-// that nobody has answered. A hook's decision also leaves no trace if the person interrupted the
-// command later.
+// Outcome is the result of a tool call, according to a transcript. Claude Code 2.1.328 writes a
+// hook's decision together with the result, so an allowed command that still runs looks like an
+// unanswered one. A hook's decision also leaves no trace if the person interrupted the command
+// later.
 type Outcome struct {
 	ToolID      string
 	ByHook      string // "allow" or "deny": Claude Code took a hook's decision; "" when it took none
 	Done        bool   // there is a result
 	Denial      string // as Tool.Denial
 	Text        string // of the result
-	Interrupted bool   // the person interrupted it; "No" at the desk is the same
+	Interrupted bool   // the person interrupted it; "No" in the terminal is the same
 }
 
 const (
-	// lookBack is how far before Sought.From the search begins: the call may have been written
-	// before the hook ran, followed by other calls of the same message that waited for their turn.
+	// lookBack is the distance before Sought.From at which the search begins: the call may have
+	// been written before the hook ran, followed by other calls of the same message that waited for
+	// their turn.
 	lookBack = 1 << 20
 	// mostRead bounds how much of a transcript is read from the beginning of the search on; whole
 	// sessions are smaller.
 	mostRead = 256 << 20
-	// callSlack is how much later than the hook the line of its call may be dated.
+	// callSlack is the time by which the line of a call may be dated later than its hook.
 	callSlack = time.Second
 )
 
@@ -90,7 +91,7 @@ func FindOutcome(ctx context.Context, s Sought) (o Outcome, found bool, err erro
 	return o, found, nil
 }
 
-// within lets a reader go on until ctx ends or an offset is reached.
+// within lets a reader continue until ctx ends or an offset is reached.
 func within(ctx context.Context, end int64) func(int64) error {
 	return func(at int64) error {
 		if at > end {
@@ -134,7 +135,7 @@ type call struct {
 	message string
 	at      time.Time
 	done    time.Time // of the result
-	left    bool      // the conversation went on without a result, as it does after a crash
+	left    bool      // the conversation continued without a result, as it does after a crash
 }
 
 func (s *search) see(item Item) {
@@ -143,8 +144,8 @@ func (s *search) see(item Item) {
 		s.answer(item.MessageID)
 	case ToolUse:
 		s.answer(item.MessageID)
-		// As values: the order of keys, and different spellings of a number or a letter, do not matter. Numbers are
-		// 64-bit floats, as they are for Claude Code.
+		// As values: the order of keys, and different spellings of a number or a letter, do not
+		// matter. Numbers are 64-bit floats, as they are for Claude Code.
 		var input any
 		if item.Tool.Name == s.tool && item.Tool.ID != "" && json.Unmarshal(item.Tool.Input, &input) == nil && reflect.DeepEqual(input, s.input) {
 			c := &call{Outcome: Outcome{ToolID: item.Tool.ID}, message: item.MessageID, at: item.Time}

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	recorded = "testdata/permissions.jsonl" // of Claude Code 2.1.328; long lines that hold no call were taken out
+	// Of Claude Code 2.1.328; long lines that hold no call were taken out.
+	recorded = "testdata/permissions.jsonl"
 	askInput = `{"questions":[{"question":"Which database?","header":"Database","options":[{"label":"Postgres","description":"Relational"},` +
 		`{"label":"SQLite","description":"Embedded"},{"label":"Redis","description":"In memory"}],"multiSelect":false},` +
 		`{"question":"Which language?","header":"Language","options":[{"label":"Go","description":"Compiled"},{"label":"Python","description":"Interpreted"}],"multiSelect":false}]}`
@@ -218,8 +219,8 @@ func TestFindOutcomeEndsWithItsContext(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// TestP10_FindOutcomeReadsNoEndlessFile: what lies far behind the call is not read, in lines or in one, and what was
-// found before that counts. The file is sparse: its zeros are one line.
+// TestP10_FindOutcomeReadsNoEndlessFile: text far after the call is not read, in lines or in one,
+// and the result that was found before counts. The file is sparse: its zeros are one line.
 func TestP10_FindOutcomeReadsNoEndlessFile(t *testing.T) {
 	path := story(t, "call a m1")
 	near, err := os.Stat(path)

@@ -32,7 +32,7 @@ type entry struct {
 		Content    span   // a string or blocks
 		Usage      *spent
 	}
-	Content        span   // system, queue-operation
+	Content        span // system, queue-operation
 	ToolUseResult  span
 	Operation      string // queue-operation
 	ToolDenialKind string
@@ -45,8 +45,8 @@ type entry struct {
 	Attachment         struct{ Type, Decision, ToolUseID string }
 }
 
-// span is a JSON value that stays in the memory of its line: of a line of megabytes nearly all is one value. It is not valid
-// after the line.
+// span is a JSON value that stays in the memory of its line: of a line of megabytes nearly all is
+// one value. It is not valid after the line.
 type span []byte
 
 func (s *span) UnmarshalJSON(data []byte) error {
@@ -72,7 +72,7 @@ func isBulk(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"type":"api-request`)) || bytes.HasPrefix(line, []byte(`{"type":"file-history-`))
 }
 
-// readEntry reads one line. It returns false for a text that is no whole line: no JSON object.
+// readEntry reads one line. It returns false for a text that is not a JSON object.
 func readEntry(line []byte) (*entry, bool) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] != '{' {
@@ -87,8 +87,8 @@ func (e *entry) spoken() bool {
 	return (e.Type == "user" || e.Type == "assistant") && !e.IsMeta
 }
 
-// parseLine reads one line. Types it does not know give no items and no error, as does a blank
-// line; an error says that the line is no JSON object. The items have no cursors.
+// parseLine reads one line. Types it does not know return no items and no error, as does a blank
+// line; an error means that the line is not a JSON object. The items have no cursors.
 func parseLine(l line) ([]Item, error) {
 	if l.short != nil && l.short.over {
 		return []Item{{Kind: TooLong, Size: l.end - l.at, Rest: &Rest{Length: l.end - l.at, Raw: true}}}, nil
@@ -130,13 +130,15 @@ func (e *entry) stamp(item *Item) {
 	item.Time = e.time()
 }
 
-// time is when a line was written; zero where that cannot be read, which is no reason to lose the text.
+// time returns the time of a line, or zero if it cannot be read, which is no reason to lose the
+// text.
 func (e *entry) time() time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, e.Timestamp)
 	return writable(at)
 }
 
-// writable is a time in UTC; zero where the years of JSON do not reach: a record with such a time could not be saved.
+// writable is a time in UTC; zero where the years of JSON do not reach: a record with such a time
+// could not be saved.
 func writable(at time.Time) time.Time {
 	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {
 		return time.Time{}
@@ -236,8 +238,9 @@ func appendText(items []Item, item Item) []Item {
 	return append(items, item)
 }
 
-// maxBlocks is far more than any message has. A block takes many times the memory of its shortest text: a long line of
-// such blocks would need more than most machines have, and be read again at each start.
+// maxBlocks is far more than any message has. A block takes many times the memory of its shortest
+// text: a long line of such blocks would need more than most machines have, and be read again at
+// each start.
 const maxBlocks = 10_000
 
 // blocks reads a message's content, maxBlocks of it; a string is one text block.
@@ -284,7 +287,7 @@ type Failure struct {
 	Until time.Time   `json:"until,omitzero"` // the end of a limit; zero: unknown
 }
 
-// FailureKind says what has failed.
+// FailureKind is the kind of a failure.
 type FailureKind string
 
 // The kinds of failures that Claude Code 2.1.328 distinguishes.
@@ -319,7 +322,7 @@ func (e *entry) blocked() Failure {
 	}
 	text, _ := texts(e.Content)
 	text, _, _ = strings.Cut(text, originalPrompt)
-	_, reason, _ := strings.Cut(text, "\n") // the first line says what happened
+	_, reason, _ := strings.Cut(text, "\n") // the first line names the event
 	return Failure{Kind: FailedHook, Text: clip.Runes(strings.TrimSpace(reason), maxText)}
 }
 
@@ -350,13 +353,15 @@ func (e *entry) said(text string) Item {
 	return Item{Kind: UserPrompt, Text: unwrapped(text)}
 }
 
-// What Claude Code adds to the words of a person. It writes the mark of a person's own text with a backslash.
+// The patterns match Claude Code's additions to a person's words. It writes such a mark in a
+// person's text with a backslash.
 var (
 	pastedContent = lazyregexp.New(`(?s)<pasted_content[^>]*>\n?(.*?)\n?</pasted_content[^>]*>`)
 	reminders     = lazyregexp.New(`(?s)<system-reminder>.*?</system-reminder>`)
 )
 
-// unwrapped returns the words of a person without the wrappers around them. A text with nothing else stays as it is.
+// unwrapped returns the words of a person without the wrappers around them. A text with nothing
+// else stays as it is.
 func unwrapped(text string) string {
 	if !strings.Contains(text, "<pasted_content") && !strings.Contains(text, "<system-reminder>") {
 		return text

@@ -149,7 +149,7 @@ func FuzzParseLine(f *testing.F) {
 	})
 }
 
-// A message of blocks without end takes no memory without end: what stands in its first ones is shown.
+// A message of endless blocks takes bounded memory: its first blocks are shown.
 func TestP8_AMessageHasNoMoreBlocksThanFitIntoMemory(t *testing.T) {
 	text := `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"first"}` + strings.Repeat(",{}", 2*maxBlocks) + `]}}`
 	var e entry
@@ -161,7 +161,8 @@ func TestP8_AMessageHasNoMoreBlocksThanFitIntoMemory(t *testing.T) {
 	assert.Equal(t, "first", items[0].Text)
 }
 
-// TestLineIsCopiedTwice counts what is allocated for a large line: gjson's copy, and the text of the item.
+// TestLineIsCopiedTwice counts what is allocated for a large line: gjson's copy, and the text of
+// the item.
 func TestLineIsCopiedTwice(t *testing.T) {
 	const size = 4 << 20
 	text := `{"type":"user","message":{"content":[{"type":"tool_result","content":"` + strings.Repeat("x", size) + `"}]}}`

@@ -9,34 +9,37 @@ import (
 
 // Progress is the work so far, as a transcript shows it up to an offset.
 type Progress struct {
-	Path   string `json:"path"`
-	From   int64  `json:"from,omitempty"` // where it begins; 0: at the beginning of the transcript
-	Offset int64  `json:"offset"`
-	Turns  int    `json:"turns"` // that have ended
-	// LastTurn is when the last turn ended.
+	Path string `json:"path"`
+	// The offset of its beginning; 0: the beginning of the transcript.
+	From   int64 `json:"from,omitempty"`
+	Offset int64 `json:"offset"`
+	Turns  int   `json:"turns"` // that have ended
+	// LastTurn is the end of the last turn.
 	LastTurn time.Time `json:"last_turn_at,omitzero"`
-	// Well counts the turns that were neither interrupted nor ended by an error, including those of
-	// the conversations before this one.
+	// Well counts the turns that were neither interrupted nor ended by an error, also in the
+	// conversations before this one.
 	Well  int    `json:"turns_well,omitempty"`
 	Open  *Turn  `json:"open_turn,omitempty"` // the turn that has not ended; nil: none
 	Model string `json:"model,omitempty"`     // id, of the last answer
 	// Requested is that model as --model takes it. It can differ from the answer's id: that id
-	// lacks a "[1m]", and behind a gateway it may be another model. Versions before 2.1.328 do not
+	// lacks a "[1m]", and with a gateway it may be another model. Versions before 2.1.328 do not
 	// write it.
 	Requested string `json:"requested_model,omitempty"`
-	// Failed is how the last turn failed, or why a prompt began none. The zero value: there was no
-	// failure, or the agent has gone on since.
+	// Failed is the failure of the last turn, or the reason why a prompt began none. The zero
+	// value: there was no failure, or the agent has continued since.
 	Failed         Failure `json:"failed,omitzero"`
 	PermissionMode string  `json:"permission_mode,omitempty"` // Claude Code's, the last that it noted
 	Tasks          []Task  `json:"tasks,omitempty"`           // the agent's own to-do items
 	Tokens         Tokens  `json:"tokens"`
-	LastMessage    string  `json:"last_message,omitempty"` // id of the last message with counted tokens: each of its lines repeats them
+	// Id of the last message with counted tokens: each of its lines repeats them.
+	LastMessage string `json:"last_message,omitempty"`
 }
 
 // Turn is a turn that has begun and not ended.
 type Turn struct {
-	At   time.Time `json:"at,omitzero"`    // of its newest line
-	Step string    `json:"step,omitempty"` // its last tool call, in one line; calls for to-do items do not count; empty: none yet
+	At time.Time `json:"at,omitzero"` // of its newest line
+	// Its last tool call, in one line; calls for to-do items do not count; empty: none yet.
+	Step string `json:"step,omitempty"`
 }
 
 // Task is one to-do item of the agent.
@@ -63,14 +66,15 @@ func (p Progress) Same(other Progress) bool {
 		p.Requested == other.Requested && p.PermissionMode == other.PermissionMode && p.Tokens == other.Tokens && slices.Equal(p.Tasks, other.Tasks)
 }
 
-// farthestFrom is how far before the end the work of a conversation begins that is new to a record: a
-// person waits for a resume, and for all of a long conversation that would take seconds.
+// farthestFrom is the distance before the end at which the work of a conversation begins that is
+// new to a record: a person waits for a resume, and for all of a long conversation that would take
+// seconds.
 const farthestFrom = 8 << 20
 
 // Advance reads on to the present end of a transcript, by whole lines. A path other than the
-// previous one is another conversation, and a file that was cut is read anew: of both, no more than
-// the last 8 MiB are read. If there is no file, or an error, p comes back as it is. A call of a task
-// tool that has no result yet is left for the next time, together with everything behind it.
+// previous one is another conversation, and a file that was cut is read again: of both, no more
+// than the last 8 MiB are read. If there is no file, or an error, p comes back as it is. A call of
+// a task tool that has no result yet is left for the next time, together with everything after it.
 func (p Progress) Advance(path string) (Progress, error) {
 	if path == "" {
 		return p, nil
@@ -91,7 +95,7 @@ func (p Progress) Advance(path string) (Progress, error) {
 
 func (p Progress) read() (next Progress, found bool, err error) {
 	anew := p.Offset == 0
-	if info, err := os.Stat(p.Path); anew && err == nil { // open tells of an error
+	if info, err := os.Stat(p.Path); anew && err == nil { // open returns the error
 		p.From = max(0, info.Size()-farthestFrom)
 		p.Offset = p.From
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxTasks is how many to-do items are kept; when there are more, finished items are removed
-	// first, then the oldest.
+	// maxTasks is the number of to-do items that are kept; if there are more, finished items are
+	// removed first, then the oldest.
 	maxTasks = 100
 	// maxText is the longest text that is kept, in characters.
 	maxText = 200
@@ -41,7 +41,7 @@ type taskInput struct {
 	Subject, Status string                             // TaskCreate, TaskUpdate
 }
 
-// taskResult is what the line with the result of such a call says.
+// taskResult is the content of the line with the result of such a call.
 type taskResult struct {
 	Success *bool                                  // TaskUpdate
 	TaskID  string                                 // TaskUpdate
@@ -118,14 +118,14 @@ func (t *tally) count(l *entry) {
 	t.Tokens.Output += count(u.Output)
 }
 
-// synthetic stands in place of a model's id where Claude Code itself speaks.
+// synthetic replaces a model's id in a message of Claude Code itself.
 const synthetic = "<synthetic>"
 
 func (t *tally) answered(l *entry, all []block) {
 	if model := l.Message.Model; model != "" && model != synthetic {
 		t.Model = clip.Runes(model, maxText)
 		if t.Requested = l.RequestedModel; len(t.Requested) > maxText {
-			t.Requested = "" // a shortened id is no id
+			t.Requested = "" // a shortened id is not an id
 		}
 	}
 	t.goesOn(l, all)
@@ -156,7 +156,7 @@ func (t *tally) heard(l *entry, all []block) {
 		case said.Kind == Interrupt:
 			t.turnEnded(l)
 		case said.Kind == UserPrompt:
-			t.release() // a call without a result by now never gets one
+			t.release() // a call that still has no result never gets one
 			t.Open, t.Failed = nil, Failure{}
 			t.goesOn(l, all)
 		case said.Command == "/login":
@@ -227,13 +227,13 @@ func (t *tally) result(b block, raw span) {
 	}
 }
 
-// createdTask is how the result of a TaskCreate begins.
+// createdTask matches the beginning of the result of a TaskCreate.
 var createdTask = lazyregexp.New(`^Task #(\S{1,20}) `)
 
 // apply changes the items as a successful call has changed them.
 func (t *tally) apply(c taskCall, b block, raw span) {
 	var said taskResult
-	_ = decode(raw, &said) // it is sound, where there is any: the line was checked as a whole
+	_ = decode(raw, &said) // an error is impossible: the line was checked as a whole
 	switch c.tool {
 	case "TodoWrite":
 		t.Tasks = nil
@@ -285,8 +285,8 @@ func (t *tally) update(id string, in taskInput) {
 	t.Tasks[i].Status = cmp.Or(clip.Runes(in.Status, maxText), t.Tasks[i].Status)
 }
 
-// usageSeen remembers the last message ids. The lines of one message stand close together, so a few
-// ids are enough however long the session is.
+// usageSeen remembers the last message ids. The lines of one message are close together, so a few
+// ids are enough for a session of any length.
 type usageSeen []string
 
 const usageKept = 256

@@ -14,7 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// inProgress are recordings of Claude Code 2.1.328 and 2.1.197; long lines that nothing is read from were taken out.
+// inProgress are recordings of Claude Code 2.1.328 and 2.1.197; long lines that nothing is read
+// from were taken out.
 const inProgress = "testdata/progress"
 
 func recording(t testing.TB, name string) string {
@@ -247,7 +248,7 @@ func TestProgressOfLines(t *testing.T) {
 	}
 }
 
-// A call and its result may come in two looks.
+// A call and its result may come in two reads.
 func TestProgressWaitsForAResult(t *testing.T) {
 	call := calls("b", "TaskUpdate", `{"taskId":"1","status":"completed"}`)
 	tests := []struct {
@@ -397,8 +398,9 @@ func BenchmarkProgress(b *testing.B) {
 	}
 }
 
-// A turn is open from its first line on until its end is written, and what ends an agent writes none: with SIGTERM,
-// SIGHUP, SIGKILL and the end of the tmux server the last lines are the prompt and the call that was under way (2.1.328).
+// A turn is open from its first line on until its end is written, and what ends an agent writes
+// none: with SIGTERM, SIGHUP, SIGKILL and the end of the tmux server the last lines are the prompt
+// and the call that was under way (2.1.328).
 func TestProgressOpenTurn(t *testing.T) {
 	dated := func(line, at string) string { return strings.Replace(line, `{`, `{"timestamp":"`+at+`",`, 1) }
 	asks := `{"type":"user","permissionMode":"default","origin":{"kind":"human"},"message":{"content":"go"}}` + "\n"

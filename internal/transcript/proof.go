@@ -32,7 +32,7 @@ func Same(promptInTranscript, sent string) bool {
 
 // words are the words of a text without the changes that Claude Code makes to a prompt. It drops
 // invisible characters, except those that join an emoji, so all of these are ignored on both sides;
-// it composes letters and their marks; and it writes `<\` where "<" begins a mark of its own.
+// it composes letters and their marks; and it writes `<\` if "<" begins one of its marks.
 func words(text string) []string {
 	text = norm.NFC.String(strings.ReplaceAll(text, `<\`, "<"))
 	return strings.Fields(strings.Map(func(r rune) rune {
@@ -43,27 +43,31 @@ func words(text string) []string {
 	}, text))
 }
 
-// Trace is what a transcript shows about a text that was typed.
+// Trace is the evidence of a typed text in a transcript.
 type Trace struct {
-	Arrived bool // Claude Code has the text: a prompt, a queued prompt, a command's line; or a hook refused it
-	Refused bool // with Arrived: a hook refused it, and Claude Code has left the text in the prompt box
-	Foreign bool // another text of a person stands there, or the conversation was compacted
+	// Claude Code has the text: a prompt, a queued prompt, a command's line; or a hook refused it.
+	Arrived bool
+	// With Arrived: a hook refused it, and Claude Code has left the text in the prompt box.
+	Refused bool
+	Foreign bool // there is another text of a person, or the conversation was compacted
 }
 
-// Join is what two transcripts show together.
+// Join combines the evidence of two transcripts.
 func (t Trace) Join(other Trace) Trace {
 	return Trace{Arrived: t.Arrived || other.Arrived, Refused: t.Refused || other.Refused, Foreign: t.Foreign || other.Foreign}
 }
 
 // TraceOf searches the transcript from offset to its present end, in lines dated since or later.
 // The offset is the size of the file before text was typed and may stand inside a line. A line
-// without a date does not count, unless since is zero. If there is no file, there is no trace and no error; a file shorter than offset is ErrTruncated.
+// without a date does not count, unless since is zero. If there is no file, there is no trace and
+// no error; a file shorter than offset is ErrTruncated.
 func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, err error) {
 	err = Each(Cursor{Path: path, Offset: offset}, true, func(item Item) bool {
 		switch {
 		case item.Time.Before(since) || item.Sidechain || item.Meta:
 		case proves(item, text):
-			t = Trace{Arrived: true, Refused: item.Refused != ""} // a queued prompt may be refused when its turn comes
+			// A queued prompt may be refused when its turn comes.
+			t = Trace{Arrived: true, Refused: item.Refused != ""}
 		case !t.Arrived:
 			t.Foreign = t.Foreign || item.typed()
 		}
@@ -72,17 +76,17 @@ func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, 
 	return t, err
 }
 
-// typed reports whether an item is another text of a person, or a compaction. Behind either, the
+// typed reports whether an item is another text of a person, or a compaction. After either, the
 // prompt box may be another one.
 func (i Item) typed() bool {
 	return slices.Contains([]Kind{UserPrompt, LocalCommand, CompactBoundary}, i.Kind) ||
 		i.Kind == QueueOperation && i.Operation == "enqueue"
 }
 
-// Grew reports whether the conversation went on after offset: a whole line of the user or the
-// assistant stands there. Titles, summaries, costs and other bookkeeping are not the conversation:
-// Claude Code 2.1.328 writes such lines when a session is only opened and left. Offset and errors
-// are as for TraceOf.
+// Grew reports whether the conversation continued after offset with a whole line of the user or the
+// assistant. Titles, summaries, costs and other bookkeeping are not the conversation: Claude Code
+// 2.1.328 writes such lines when a session is only opened and left. Offset and errors are as for
+// TraceOf.
 func Grew(path string, offset int64) (grew bool, err error) {
 	r := Open(Cursor{Path: path, Offset: offset})
 	r.loose = true

@@ -25,15 +25,15 @@ const (
 	// keptBuffer is the largest line buffer that is kept for the next line. It is small, because
 	// every open session has one.
 	keptBuffer = 64 << 10
-	// leastAhead and mostAhead bound how much is read at once. Usually there is nothing behind a
-	// cursor, and a start looks at the transcripts of thousands of sessions.
+	// leastAhead and mostAhead bound how much is read at once. Usually there is nothing after a
+	// cursor, and a start reads the transcripts of thousands of sessions.
 	leastAhead, mostAhead = 4 << 10, 64 << 10
 )
 
 // Reader reads items from a cursor to the present end of the file, by whole lines, and continues
 // from there when the file has grown. Only one goroutine at a time may use it.
 type Reader struct {
-	start Cursor // where it was opened
+	start Cursor // the place at which it was opened
 
 	file   *os.File
 	in     *bufio.Reader
@@ -61,7 +61,7 @@ func Open(c Cursor) *Reader {
 	return &Reader{start: c, next: c.Offset, limit: Budget() * lineShare / 100}
 }
 
-// Broken is how many lines were passed because they are no JSON or too long.
+// Broken returns the number of lines that were passed because they are not JSON or too long.
 func (r *Reader) Broken() int { return r.broken }
 
 // Next returns the next item. False says that there is nothing more now: it is the end of the file,
@@ -148,7 +148,7 @@ func (r *Reader) Close() error {
 	return file.Close()
 }
 
-// place gives the items of the line at offset their cursors and drops those before the start.
+// place sets the cursors of the items of the line at offset and drops the items before the start.
 func (r *Reader) place(items []Item, offset int64) []Item {
 	first := 0
 	if offset == r.start.Offset {
@@ -181,8 +181,9 @@ func (r *Reader) each(see func(l line) bool) error {
 	})
 }
 
-// readLine returns one whole line; next is behind its line break then. The line is valid until the next call. A line that
-// is too long even without its long strings, or that the start cuts, has no text. A long line is held: see longLines.
+// readLine returns one whole line; next is then after its line break. The line is valid until the
+// next call. A line that is too long even without its long strings, or that the start cuts, has no
+// text. A long line is held: see longLines.
 func (r *Reader) readLine() (l line, ok bool, err error) {
 	r.long.release()
 	if ok, err := r.open(); err != nil || !ok {
@@ -195,7 +196,8 @@ func (r *Reader) readLine() (l line, ok bool, err error) {
 			}
 		}
 		chunk, err := r.in.ReadSlice('\n')
-		if !r.take(chunk) || err != nil && r.short != nil && !errors.Is(err, bufio.ErrBufferFull) { // the latter: it was cut meanwhile
+		// The latter: it was cut since.
+		if !r.take(chunk) || err != nil && r.short != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return l, false, errors.Join(r.rewind(), r.check())
 		}
 		switch {
@@ -229,8 +231,8 @@ func (r *Reader) finish() line {
 }
 
 // take adds a piece to the line being read. It returns false if the line is long and its end is not
-// written yet: then nothing of it stays in memory, and rewind makes the next read begin with it again.
-// Half a line that is not long stays here until the rest is written.
+// written yet: then nothing of it stays in memory, and rewind makes the next read begin with it
+// again. Half a line that is not long stays here until the rest is written.
 func (r *Reader) take(chunk []byte) (ok bool) {
 	r.length += int64(len(chunk))
 	if !r.skip && r.short == nil && len(r.line) > keptBuffer && len(r.line)+len(chunk) > cap(r.line) {
@@ -258,14 +260,16 @@ func (r *Reader) take(chunk []byte) (ok bool) {
 	return true
 }
 
-// rest returns how much of the line the file has after what was taken, and whether its end is there.
+// rest returns how much of the line the file has after what was taken, and whether its end is
+// there.
 func (r *Reader) rest() (n int64, whole bool) {
 	n = max(0, r.half-r.length)
 	after := bufio.NewReaderSize(io.NewSectionReader(r.file, r.next+r.length+n, math.MaxInt64-r.next-r.length-n), mostAhead)
 	for {
 		chunk, err := after.ReadSlice('\n')
 		n += int64(len(chunk))
-		if !errors.Is(err, bufio.ErrBufferFull) { // the end, or an error that the next read of the line finds, too
+		// The end, or an error that the next read of the line also finds.
+		if !errors.Is(err, bufio.ErrBufferFull) {
 			return n, err == nil
 		}
 	}
@@ -363,8 +367,8 @@ func (r *Reader) check() error {
 	return nil
 }
 
-// End is the cursor behind the last whole line of a transcript, for reading only new items. Half a
-// line at the end is not passed, because no line would start behind it.
+// End returns the cursor after the last whole line of a transcript, for reading only new items.
+// Half a line at the end is not passed, because no line would start after it.
 func End(path string) (Cursor, error) {
 	file, info, err := openAnyones(path)
 	if err != nil {

@@ -209,8 +209,8 @@ func TestReaderRefusesWhatIsNoFile(t *testing.T) {
 	assert.ErrorContains(t, err, "not a regular file")
 }
 
-// Whatever way the bytes arrive, and wherever a reader is opened again, nothing is lost and nothing comes
-// twice.
+// Whatever way the bytes arrive, and wherever a reader is opened again, nothing is lost and nothing
+// comes twice.
 func TestP5_NothingLostNothingTwice(t *testing.T) {
 	dir := t.TempDir()
 	text := rapid.StringN(1, 20, -1)
@@ -255,8 +255,8 @@ func TestP5_NothingLostNothingTwice(t *testing.T) {
 	})
 }
 
-// BenchmarkReader reads a transcript of about 100 MB as Claude Code 2.1.328 writes them: few words, many
-// copies of requests, some images.
+// BenchmarkReader reads a transcript of about 100 MB as Claude Code 2.1.328 writes them: few words,
+// many copies of requests, some images.
 func BenchmarkReader(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "s.jsonl")
 	words := strings.Repeat("some words of an answer ", 60)

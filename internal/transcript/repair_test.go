@@ -144,7 +144,8 @@ func TestRepairRefuses(t *testing.T) {
 	}
 }
 
-// A stretch of NULs longer than the longest line, as a file system leaves one, takes no memory and no lines.
+// A stretch of NULs longer than the longest line, as a file system leaves one, takes no memory and
+// no lines.
 func TestRepairPassesLongStretchesOfNULs(t *testing.T) {
 	dir := projects(t, t.TempDir(), oldID, map[string]string{"a": prompt("one")})
 	h := Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}
@@ -182,8 +183,8 @@ func TestRepairAtOnceMakesOneCopy(t *testing.T) {
 	assert.Len(t, names(t, h.Path), 2)
 }
 
-// A transcript is cut at any byte, and NULs stand anywhere in what is left: Check finds it, and Repair saves
-// every whole line and makes none up.
+// A transcript is cut at any byte, and NULs stand anywhere in what is left: Check finds it, and
+// Repair saves every whole line and makes none up.
 func TestCheckAndRepairAfterACrash(t *testing.T) {
 	root := t.TempDir()
 	n := 0
@@ -245,8 +246,9 @@ func drawTranscript(t *rapid.T) string {
 	return b.String()
 }
 
-// wholeLines are the lines of a transcript that are whole, found in another way than the code does. NULs and
-// a cut may by chance leave a block of a message as a line; Claude Code passes such types, and so does this.
+// wholeLines are the lines of a transcript that are whole, found in another way than the code does.
+// NULs and a cut may by chance leave a block of a message as a line; Claude Code passes such types,
+// and so does this.
 func wholeLines(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -261,7 +263,7 @@ func wholeLines(text string) []string {
 	return all
 }
 
-// inOrder reports whether all of some stand in all, in the same order.
+// inOrder reports whether all contains the lines of some in the same order.
 func inOrder(some, all []string) bool {
 	for _, line := range all {
 		if len(some) > 0 && some[0] == line {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Reply follows what an agent answers to a text that was typed, until its turn is over.
+// Reply follows an agent's answer to a typed text until its turn has ended.
 type Reply struct {
-	Begun   bool // the text stands in the transcript
+	Begun   bool // the text is in the transcript
 	Texts   []string
 	Over    Ending
 	Failure string // of FailedTurn: the error as Claude Code shows it
@@ -17,10 +17,12 @@ type Reply struct {
 	since  time.Time
 	text   string
 	called bool // a tool was called after the last of Texts
-	local  bool // the last command that was typed is the text itself, and not one of the person at the terminal
+	// The last command that was typed is the text itself, and not one of the person at the
+	// terminal.
+	local bool
 }
 
-// Ending is how a turn has ended.
+// Ending is the way in which a turn has ended.
 type Ending int
 
 // The endings.
@@ -31,8 +33,8 @@ const (
 	FailedTurn
 )
 
-// ReplyTo follows the answer to a text in a transcript from offset on, as TraceOf finds the text: the offset may
-// stand inside a line, and the file need not be there yet.
+// ReplyTo follows the answer to a text in a transcript from offset on, as TraceOf finds the text:
+// the offset may stand inside a line, and the file need not be there yet.
 func ReplyTo(path string, offset int64, since time.Time, text string) *Reply {
 	r := Open(Cursor{Path: path, Offset: offset})
 	r.loose = true

@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// Word is what is searched for, in any case and with any blanks.
+// Word is the searched text, in any case and with any blanks.
 type Word struct {
 	word *regexp.Regexp // nil: it is empty, and nowhere
-	// part is a part of it that stands in a line of JSON as it is; starts are the beginnings of that in all cases.
-	// Without a part each line is read.
+	// part is a part of it that a line of JSON contains unchanged; starts are the beginnings of
+	// part in all cases. Without a part each line is read.
 	part   *regexp.Regexp
 	starts [][]byte
 }
@@ -24,10 +24,10 @@ type Word struct {
 // escaped are the characters that may be written in another way in JSON.
 const escaped = `"\/<>&` + "\u2028\u2029\x7f"
 
-// startRunes is how many letters of a part are tried in all cases at once.
+// startRunes is the number of letters of a part that are tried in all cases at once.
 const startRunes = 2
 
-// NewWord gives the word of a text.
+// NewWord returns the word of a text.
 func NewWord(text string) (w Word) {
 	var quoted []string
 	for _, word := range strings.Fields(strings.ToValidUTF8(text, "\uFFFD")) {
@@ -49,7 +49,8 @@ func NewWord(text string) (w Word) {
 	for _, r := range runes[:min(len(runes), startRunes)] {
 		var longer [][]byte
 		for _, start := range w.starts {
-			for one, first := r, true; first || one != r; one, first = unicode.SimpleFold(one), false { // in all cases
+			// In all cases.
+			for one, first := r, true; first || one != r; one, first = unicode.SimpleFold(one), false {
 				longer = append(longer, utf8.AppendRune(bytes.Clone(start), one))
 			}
 		}
@@ -58,7 +59,7 @@ func NewWord(text string) (w Word) {
 	return w
 }
 
-// next is where the word may stand in lines of JSON, from a place on; -1: nowhere.
+// next returns the first place from an offset on where lines of JSON may have the word, or -1.
 func (w Word) next(lines []byte, from int) int {
 	first := -1
 	for _, start := range w.starts {
@@ -89,11 +90,12 @@ type Found struct {
 	From, To int // the word in Text
 }
 
-// searchChunk is how much of a transcript is looked at at once.
+// searchChunk is the size of the parts in which a transcript is searched.
 const searchChunk = longLine
 
-// Search calls see with the prompts and answers before a place that have a word, the newest first, until see returns
-// false. reached is up to where it has looked, also where it ends with an error: that of ctx is usual.
+// Search calls see with the prompts and answers before a place that have a word, the newest first,
+// until see returns false. reached is the place up to which it has searched, also after an error:
+// ctx's error is usual.
 func Search(ctx context.Context, path string, before int64, w Word, see func(Found) bool) (reached int64, err error) {
 	if w.word == nil {
 		return 0, nil
@@ -119,7 +121,7 @@ func Search(ctx context.Context, path string, before int64, w Word, see func(Fou
 	return b.end, err
 }
 
-// lines are those that the word may stand in.
+// lines returns the lines that may contain the word.
 func (w Word) lines(text []byte) (all [][2]int) {
 	for from := 0; from < len(text); {
 		at := from

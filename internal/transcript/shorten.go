@@ -15,9 +15,9 @@ type line struct {
 	short   *shortener
 }
 
-// shortener copies a line, and keeps only the beginning of a long string. So a line of any length takes little memory, and
-// the string can be read from the file: see Rest. A mark in the copy names its place. The mark has a random part, so no text
-// of an agent is taken for a mark.
+// shortener copies a line, and keeps only the beginning of a long string. So a line of any length
+// takes little memory, and the string can be read from the file: see Rest. A mark in the copy names
+// its place. The mark has a random part, so no text of an agent is taken for a mark.
 type shortener struct {
 	most    int // bytes that are kept of the line
 	longest int // bytes of a string that is kept whole
@@ -63,8 +63,8 @@ func (s *shortener) write(piece []byte) {
 	}
 }
 
-// run returns how many bytes of a piece are of one kind: a string up to its closing quote, or what is between two strings,
-// with the opening quote.
+// run returns how many bytes of a piece are of one kind: a string up to its closing quote, or what
+// is between two strings, with the opening quote.
 func (s *shortener) run(piece []byte) int {
 	if !s.inside {
 		if i := bytes.IndexByte(piece, '"'); i >= 0 {
@@ -172,7 +172,7 @@ func (s *shortener) original(at int) int64 {
 type Rest struct {
 	Offset int64 // of the string's content in its line
 	Length int64 // of the content as it is written in the line, in bytes
-	Raw    bool  // the whole line is meant, not a string in it
+	Raw    bool  // it is the whole line, not a string in it
 }
 
 // find returns what a mark in a text stands for, and the text around it.

@@ -34,8 +34,9 @@ func shortened(text string, pieces int, most int) line {
 	return line{text: s.out, end: int64(len(text)), short: s}
 }
 
-// TestP5_ShortenedLineLosesNothing: whatever an agent has written, and wherever a string is cut, its beginning and what
-// is read from the file are the whole text, and all other items are as they are without a limit.
+// TestP5_ShortenedLineLosesNothing: whatever an agent has written, and wherever a string is cut,
+// its beginning and what is read from the file are the whole text, and all other items are as they
+// are without a limit.
 func TestP5_ShortenedLineLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -90,7 +91,8 @@ func asciiJSON(text string) string {
 	return b.String()
 }
 
-// TestImagesOfShortenedLine: an image is where it is in the file, whether it is cut, or comes after a string that is.
+// TestImagesOfShortenedLine: an image has its place in the file, also if it is cut, or comes after
+// a string that is.
 func TestImagesOfShortenedLine(t *testing.T) {
 	image := func(data string) string {
 		return fmt.Sprintf(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"%s"}}`, data)
@@ -121,7 +123,8 @@ func TestImagesOfShortenedLine(t *testing.T) {
 	}
 }
 
-// TestLongLinesBackwards: a long line is read towards the beginning of a file, too, and in the history.
+// TestLongLinesBackwards: a long line is also read towards the beginning of a file, and in the
+// history.
 func TestLongLinesBackwards(t *testing.T) {
 	long := strings.Repeat("word ", int(Budget()*lineShare/500)+1)
 	path := wrote(t, prompt("one"), reply("m", long), prompt("two"), reply("m", long+"!"), prompt("three"))
@@ -158,7 +161,8 @@ func TestWordsReadInPieces(t *testing.T) {
 	w, err := OpenWords(Cursor{Path: path}, rest)
 	require.NoError(t, err)
 	assert.Equal(t, int64(len(said)), w.Size)
-	for _, off := range []int64{0, 1, 70_000, 3, w.Size - 2} { // an upload that is tried again begins again
+	// An upload that is tried again begins again.
+	for _, off := range []int64{0, 1, 70_000, 3, w.Size - 2} {
 		b := make([]byte, 100)
 		n, err := w.ReadAt(b, off)
 		assert.Equal(t, said[off:min(int(off)+100, len(said))], string(b[:n]))

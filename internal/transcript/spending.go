@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// spent is what a line says of the tokens of its answer.
+// spent holds the tokens of an answer as its line has them.
 type spent struct {
 	Input         int64 `json:"input_tokens"`
 	CacheCreation int64 `json:"cache_creation_input_tokens"`
@@ -24,8 +24,9 @@ type spent struct {
 // Answer is one answer of the API, and what it has cost in tokens. Each line of the answer repeats
 // that, and so do subagents' files, and the files of copies of a conversation.
 type Answer struct {
-	ID      string // of the message and its request: two lines of one answer have the same
-	Session string // the conversation that has asked, also on a line of a copy; empty: the line does not say it
+	ID string // of the message and its request: two lines of one answer have the same
+	// The conversation that has asked, also on a line of a copy; empty: the line does not say it.
+	Session string
 	Model   string
 	Dir     string // in which the agent worked
 	At      time.Time
@@ -38,12 +39,12 @@ type Answer struct {
 // mostTokens is more than any answer has: a larger number is a mistake of the file.
 const mostTokens = 1 << 30
 
-// usageMark is in each line that tells of tokens.
+// usageMark is in each line with tokens.
 var usageMark = []byte(`"usage"`)
 
-// Answers hands on what the lines of a transcript say of tokens, from an offset to the present end or
-// that of ctx, and returns the offset of the line behind. It passes lines that it cannot read. ErrTruncated: no
-// line begins at the offset.
+// Answers calls each with the tokens in the lines of a transcript, from an offset to the present
+// end or until ctx ends, and returns the offset of the following line. It passes lines that it
+// cannot read. ErrTruncated: no line begins at the offset.
 func Answers(ctx context.Context, path string, from int64, each func(a Answer)) (next int64, err error) {
 	r := Open(Cursor{Path: path, Offset: from})
 	defer r.Close()
@@ -57,7 +58,7 @@ func Answers(ctx context.Context, path string, from int64, each func(a Answer)) 
 	return r.next, err
 }
 
-// answerOf reads a line; false: it says nothing of tokens.
+// answerOf reads a line; false: it has no tokens.
 func answerOf(line []byte) (a Answer, ok bool) {
 	if !bytes.Contains(line, usageMark) || isBulk(line) {
 		return a, false

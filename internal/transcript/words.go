@@ -16,7 +16,8 @@ import (
 // wordsPiece is the number of bytes that are decoded at once.
 const wordsPiece = 64 << 10
 
-// Words reads a long string of a transcript, in pieces. It is fastest from the beginning to the end.
+// Words reads a long string of a transcript, in pieces. It is fastest from the beginning to the
+// end.
 type Words struct {
 	Size int64 // of the decoded string
 
@@ -31,8 +32,8 @@ type Words struct {
 	piece []byte // decoded
 }
 
-// OpenWords opens the long string of the item at a cursor. The caller closes the words. The error is fs.ErrInvalid if the
-// file does not have the string.
+// OpenWords opens the long string of the item at a cursor. The caller closes the words. The error
+// is fs.ErrInvalid if the file does not have the string.
 func OpenWords(at Cursor, rest Rest) (*Words, error) {
 	file, info, err := openAnyones(at.Path)
 	if err != nil {
@@ -115,7 +116,8 @@ func (w *Words) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// Boundary returns the place of the last letter that begins at most at a place: the text is cut there.
+// Boundary returns the place of the last letter that begins at most at a place: the text is cut
+// there.
 func (w *Words) Boundary(place int64) (int64, error) {
 	if place >= w.Size {
 		return w.Size, nil
@@ -135,7 +137,8 @@ func (w *Words) Boundary(place int64) (int64, error) {
 // Close closes the file.
 func (w *Words) Close() error { return w.file.Close() }
 
-// whole returns an item's text with its rest. If the rest cannot be read, the text is its beginning.
+// whole returns an item's text with its rest. If the rest cannot be read, the text is its
+// beginning.
 func (i Item) whole() string {
 	if i.Rest == nil || i.Rest.Raw {
 		return i.Text
