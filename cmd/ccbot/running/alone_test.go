@@ -34,8 +34,8 @@ func aside(t *testing.T, environ []string, fn func(context.Context, *system) err
 	return s.alone(t.Context(), fn)
 }
 
-// TestP8_ARecoveryOutlivesWhoAskedForIt: Ctrl-C at the desk ends the command. The
-// recovery is done all the same, the chat is told, and the metrics count it.
+// TestP8_ARecoveryOutlivesWhoAskedForIt: Ctrl-C in the terminal ends the command. The recovery is
+// done all the same, the chat gets its report, and the metrics count it.
 func TestP8_ARecoveryOutlivesWhoAskedForIt(t *testing.T) {
 	environ := machine(t)
 	err := aside(t, environ, func(ctx context.Context, s *system) error {
@@ -83,8 +83,8 @@ func TestP8_ARecoveryEndsWithTheRun(t *testing.T) {
 	<-lasting.Done()
 }
 
-// TestP1_OfTwoResumesOneWins: one from the chat, one from the command line, at once.
-// The other one is told that the session is open, and there is one window.
+// TestP1_OfTwoResumesOneWins: one from the chat, one from the command line, at once. The other one
+// is refused because the session is open, and there is one window.
 func TestP1_OfTwoResumesOneWins(t *testing.T) {
 	r := one(1, "api", func(r *session.Record) { r.Dir, r.ClaudeSessionID = t.TempDir(), uuid.New() })
 	environ := machine(t, r)
@@ -122,8 +122,8 @@ func TestP1_OfTwoResumesOneWins(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestAResumeAtTheDeskTakesItsPlaceInTheChat, unless another session there is open.
-// Nobody loses a word though the bot does not run: the message waits for it.
+// TestAResumeAtTheDeskTakesItsPlaceInTheChat, unless another session there is open. No message is
+// lost though the bot does not run: the message waits for it.
 func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 	here := session.Conversation{ChatID: 1}
 	in := func(r *session.Record) { r.Dir, r.Conversation = t.TempDir(), here }
@@ -148,7 +148,7 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestAHangingTmuxIsNamed: a start says which server it is and what can be done.
+// TestAHangingTmuxIsNamed: a start logs the server and the remedy.
 func TestAHangingTmuxIsNamed(t *testing.T) {
 	t.Parallel()
 	environ := machine(t)
@@ -172,7 +172,7 @@ func TestAHangingTmuxIsNamed(t *testing.T) {
 	assert.Contains(t, string(said), `level=WARN msg=tmux_does_not_answer server="tmux -L `+c.TmuxSocket)
 }
 
-// serverOf starts a system's tmux server, and gives its process.
+// serverOf starts a system's tmux server, and returns its process.
 func serverOf(t *testing.T, s *system) (pid int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -249,7 +249,8 @@ func TestP8_ARecoveryBesideAStartRemovesNothing(t *testing.T) {
 	assert.Len(t, settings, 2, "with the record go the settings of its launch")
 }
 
-// TestP8_AForgettingOutlivesWhoAskedForIt, and what has left can be forgotten, too.
+// TestP8_AForgettingOutlivesWhoAskedForIt, and the session of a caller that is gone can also be
+// forgotten.
 func TestP8_AForgettingOutlivesWhoAskedForIt(t *testing.T) {
 	r := one(1, "api")
 	environ := machine(t, r)

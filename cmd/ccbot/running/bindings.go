@@ -11,11 +11,12 @@ import (
 	"ccbot/internal/process"
 )
 
-// pruneEvery is how often the bindings of processes that have ended are removed: each Claude Code of this user
-// leaves one, and each look for writers reads all of them.
+// pruneEvery is the interval at which the bindings of ended processes are removed: each Claude Code
+// of this user leaves one, and each scan for writers reads all of them.
 const pruneEvery = time.Hour
 
-// pruneBindings removes the bindings of processes that have ended, now and every hour, until ctx ends.
+// pruneBindings removes the bindings of processes that have ended, now and every hour, until ctx
+// ends.
 func (s *system) pruneBindings(ctx context.Context) error {
 	for {
 		err := hooks.PruneBindings(s.Dir, func(b hookwire.Binding) bool {

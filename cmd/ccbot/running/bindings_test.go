@@ -33,7 +33,8 @@ func TestBindingsOfWhatHasEndedGoAlsoAfterTheStart(t *testing.T) {
 		go func() { done <- s.pruneBindings(ctx) }()
 		synctest.Wait()
 		write(self)
-		write(process.Identity{PID: self.PID, Start: self.Start + 1, Boot: self.Boot}) // another process had the pid
+		// Another process had the pid.
+		write(process.Identity{PID: self.PID, Start: self.Start + 1, Boot: self.Boot})
 		time.Sleep(pruneEvery)
 		synctest.Wait()
 		left, errs := hooks.Bindings(dir)

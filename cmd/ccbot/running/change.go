@@ -20,8 +20,9 @@ import (
 	"ccbot/internal/pause"
 )
 
-// Change is a verb that changes something. The same function carries it out in the running bot, which hears of it
-// through the socket, and, where no bot runs, in this process, under the lock and after a recovery.
+// Change is a verb that changes something. The same function carries it out in the running bot,
+// which receives it through the socket, and, if no bot runs, in this process, under the lock and
+// after a recovery.
 type Change[Body, Reply any] struct {
 	Verb    string
 	keyed   bool // the body has a key with which it is not made twice
@@ -31,11 +32,12 @@ type Change[Body, Reply any] struct {
 	alone func(ctx context.Context, s *system, did Reply) error
 }
 
-// retries is how often a change whose answer was lost is asked for again, once a second: a bot may be about to start.
+// retries is the number of times that a change without an answer is sent again, once a second: a
+// bot may be about to start.
 const retries = 30
 
-// Make has the change made. alone: no bot runs, and this process has made it. A change with a key is asked for again
-// where the bot has ended before it answered.
+// Make has the change made. alone: no bot runs, and this process has made it. A change with a key
+// is sent again if the bot has ended before it answered.
 func (v Change[Body, Reply]) Make(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
 	asking, stop := v.timeout.Bound(ctx)
 	defer stop()
@@ -59,7 +61,8 @@ func (v Change[Body, Reply]) Make(ctx context.Context, environ []string, stderr 
 	return reply, alone, err
 }
 
-// once asks the bot as long as asking lasts. What this process begins itself, ctx alone ends.
+// once asks the bot as long as asking lasts. ctx alone ends a change that this process has begun
+// itself.
 func (v Change[Body, Reply]) once(ctx, asking context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
 	c, err := config.LoadForReading(environ)
 	if err != nil {
@@ -118,7 +121,7 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system) er
 	return g.Wait()
 }
 
-// by is the change as a running bot makes it for whoever asks through the socket.
+// by returns the change as a running bot makes it for a caller of the socket.
 func (v Change[Body, Reply]) by(s *system) socket.Change {
 	return func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var body Body

@@ -36,9 +36,9 @@ func (s *system) changes() map[string]socket.Change {
 
 // Start is a session that a person wants.
 type Start struct {
-	Key    uuid.UUID  `json:"key"` // of the wish: it starts one session
+	Key    uuid.UUID  `json:"key"` // of the request: it starts one session
 	Name   string     `json:"name,omitempty"`
-	Base   string     `json:"base"` // where the person is
+	Base   string     `json:"base"` // the person's folder
 	Path   string     `json:"path,omitempty"`
 	With   modes.Wish `json:"with"`
 	Prompt string     `json:"prompt,omitempty"`
@@ -69,7 +69,7 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 	owner := s.owner.Load()
 	r, err := sessions.Desk{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
 		port.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
-	if err != nil && r.Live { // it runs, and the chat could not be told
+	if err != nil && r.Live { // it runs, and the report to the chat failed
 		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		err = nil
 	}
@@ -103,7 +103,7 @@ var (
 	errForgotten = control.Refuse(control.CodeRefused, "the session has been forgotten")
 )
 
-// Prompting puts a prompt into the queue of a session. It is on disk before anything is said of it.
+// Prompting puts a prompt into the queue of a session. It is on disk before anything is reported.
 var Prompting = Change[Prompt, Queued]{Verb: "prompt", keyed: true, do: func(ctx context.Context, s *system, body Prompt) (did Queued, err error) {
 	if body.Key == uuid.Nil || body.Session == uuid.Nil {
 		return did, control.Refuse(control.CodeMalformed, "not a prompt for a session")
@@ -127,7 +127,8 @@ func (s *system) queue(ctx context.Context, key uuid.UUID, r views.Session, text
 	return err
 }
 
-// Typing is Prompting that also has the agent get the prompt, in time, where no bot runs to type it.
+// Typing is Prompting that also delivers the prompt to the agent, in time, if no bot runs to type
+// it.
 func Typing(p reply.Timeout) Change[Prompt, Queued] {
 	send := Prompting
 	send.timeout = p
@@ -146,10 +147,10 @@ type Ended struct {
 	ID      uuid.UUID   `json:"id"`
 	Name    string      `json:"name"`
 	State   views.State `json:"state"`
-	Receipt string      `json:"receipt"` // what was done, as the chat says it
+	Receipt string      `json:"receipt"` // the result in the chat's words
 }
 
-// Ending ends one launch of a session. It goes on when who has asked is gone.
+// Ending ends one launch of a session. It continues after its caller is gone.
 var Ending = Change[sessions.End, Ended]{Verb: "archive", do: func(ctx context.Context, s *system, body sessions.End) (did Ended, err error) {
 	if body.Session == uuid.Nil || body.Final != views.Archived && body.Final != views.Completed {
 		return did, control.Refuse(control.CodeMalformed, "not a session and how it ends")
@@ -167,13 +168,13 @@ var Ending = Change[sessions.End, Ended]{Verb: "archive", do: func(ctx context.C
 	return Ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: desk.InTerminal(s.bot.Resumer.ReceiptText(s.english(), r, what).Text)}, nil
 }}
 
-// Forget names the session whose record is to be deleted.
+// Forget names the session whose record is deleted.
 type Forget struct {
 	Session uuid.UUID `json:"session_id"`
 }
 
-// forget deletes the record of a session that is over, and all copies of the record. No backup is
-// made at the same time.
+// forget deletes the record of an ended session, and all copies of the record. No backup is made at
+// the same time.
 func (s *system) forget(ctx context.Context, id uuid.UUID) error {
 	s.recovering.Lock()
 	defer s.recovering.Unlock()
@@ -185,7 +186,7 @@ func (s *system) forget(ctx context.Context, id uuid.UUID) error {
 	return s.keeper.Forget(ctx, id)
 }
 
-// Forgetting deletes the record of a session that is over, and all copies of it.
+// Forgetting deletes the record of an ended session, and all copies of it.
 var Forgetting = Change[Forget, struct{}]{Verb: "forget", do: func(ctx context.Context, s *system, body Forget) (struct{}, error) {
 	if body.Session == uuid.Nil {
 		return struct{}{}, control.Refuse(control.CodeMalformed, "not the id of a session")
@@ -217,12 +218,12 @@ var Recovering = Change[struct{}, show.Account]{Verb: "recover", do: func(ctx co
 	return did, nil
 }}
 
-// figures are the running bot's own, for `ccbot doctor`. Without a bot nobody has them.
+// figures are the running bot's own, for `ccbot doctor`. They do not exist without a bot.
 var figures = Change[struct{}, health.Figures]{Verb: "figures", do: func(ctx context.Context, s *system, _ struct{}) (health.Figures, error) {
 	return s.health(ctx), nil
 }}
 
-// english are the chat's sentences for who stands at the desk.
+// english returns the chat's sentences for a person in a terminal.
 func (s *system) english() chat.Phrases {
 	return chat.Phrases{Words: s.bot.Speech.For("en"), Facts: s.bot.Facts}
 }

@@ -75,7 +75,7 @@ func (f forgetful) waiting(text string) (r session.Record, key, settings string)
 	return r, key, settings
 }
 
-// request is what the session's agent asked once.
+// request returns a request of the session's agent.
 func (f forgetful) request(r session.Record) hooks.Request {
 	id := uuid.New()
 	who := process.Identity{PID: 9, Start: 9, Boot: "boot"}
@@ -83,7 +83,7 @@ func (f forgetful) request(r session.Record) hooks.Request {
 		Input: json.RawMessage(`{}`), Asked: time.Now()}
 }
 
-// status is what the session's status line told last.
+// status writes the session's last status line.
 func (f forgetful) status(r session.Record) string {
 	path := filepath.Join(f.Dir, hookwire.StatusFolder, r.ID.String()+".json")
 	require.NoError(f.t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -129,7 +129,8 @@ func TestP4_WhatCannotBeToldIsNotForgotten(t *testing.T) {
 	assert.FileExists(t, settings)
 }
 
-// unreadable are the prompts of a newer record, of a broken one, and of one that is nowhere. Others may be there.
+// unreadable are the prompts of a newer record, of a broken one, and of one that is nowhere. Others
+// may be there.
 func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys string) {
 	f.t.Helper()
 	byNewer, newer, _ := f.waiting("for the newer one")
@@ -149,8 +150,8 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 	return newer, broken, nobodys
 }
 
-// TestP4_PromptsOfARecordThatCannotBeReadWait: the record may come back, with a
-// newer ccbot or out of a backup. Those of one that is nowhere are told.
+// TestP4_PromptsOfARecordThatCannotBeReadWait: the record may come back, with a newer ccbot or out
+// of a backup. Prompts of a record that is nowhere are reported.
 func TestP4_PromptsOfARecordThatCannotBeReadWait(t *testing.T) {
 	f := newForgetful(t)
 	newer, broken, nobodys := f.unreadable()
@@ -164,7 +165,7 @@ func TestP4_PromptsOfARecordThatCannotBeReadWait(t *testing.T) {
 	assert.NotContains(t, folder(t, f.out), "one")
 }
 
-// TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession: nobody knows whether the record comes back.
+// TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession: the record may not come back.
 func TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession(t *testing.T) {
 	f := newForgetful(t)
 	open := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Name: "open", Dir: f.Dir, State: session.Running, CreatedAt: time.Now()}

@@ -27,13 +27,13 @@ import (
 	"ccbot/recovery"
 )
 
-// kept are the files of a ccbot's folder that a start reads, by kind, each with what becomes of one that is
-// damaged. The table in docs/state.md says the same.
+// kept are the files of a ccbot's folder that a start reads, by kind, each with the treatment of a
+// damaged one. The table in docs/state.md says the same.
 var kept = []struct {
 	file  string
-	aside string // its name in quarantine; empty: it stays where it is
-	log   string // what the log says
-	chat  string // what the chat says; empty: nothing
+	aside string // its name in quarantine; empty: it stays in place
+	log   string // the text in the log
+	chat  string // the text in the chat; empty: nothing
 }{
 	{"sessions/" + idOf(1).String() + ".json", "sessions-" + idOf(1).String() + ".json", "file_unreadable", "The file of 1 session cannot be read"},
 	{"inbox/7.json", "inbox-7.json", "file_unreadable", "2 messages cannot be read"},
@@ -80,7 +80,8 @@ func keepAll(t *testing.T, dir string) {
 	require.NoError(t, card.NewKind[int](cards, "link", nil).Show(t.Context(), "k", look, 1))
 	names, err = filepath.Glob(filepath.Join(dir, "cards", "*.json"))
 	require.NoError(t, err)
-	require.NoError(t, os.Rename(names[0], filepath.Join(dir, "cards", "CARD.json"))) // of which the id is unknown here
+	// Its id is unknown here.
+	require.NoError(t, os.Rename(names[0], filepath.Join(dir, "cards", "CARD.json")))
 	put("asks/ask.json", `{"version":1,"request":{"id":"ask"}}`)
 	put("holds.json", `{"1":{"at":"2026-03-04T12:00:00Z","seconds":1}}`)
 	put("parked.json", `{"9":"2026-03-04T12:00:00Z"}`)
@@ -114,9 +115,9 @@ var damages = map[string]func(t *testing.T, path string){
 	},
 }
 
-// TestP8_DamagedFilesAreSetAsideAndTold: whatever is damaged, ccbot starts. What cannot be read goes to
-// quarantine, the log names it, and people hear of what they have lost. The next start finds nothing
-// more, and tells nothing again.
+// TestP8_DamagedFilesAreSetAsideAndTold: ccbot starts with any damaged file. An unreadable file
+// goes to quarantine, the log names it, and people are informed of their loss. The next start finds
+// nothing more, and reports nothing again.
 func TestP8_DamagedFilesAreSetAsideAndTold(t *testing.T) {
 	for damage, spoil := range damages {
 		t.Run(damage, func(t *testing.T) {
@@ -153,15 +154,16 @@ func TestP8_DamagedFilesAreSetAsideAndTold(t *testing.T) {
 	}
 }
 
-// TestP8_WhatWasSetAsideIsToldByTheNextReport: whoever sets a file aside, the chat hears of it from the next report
-// that reaches it, and once.
+// TestP8_WhatWasSetAsideIsToldByTheNextReport: the next report that reaches the chat names each
+// file that was set aside, once.
 func TestP8_WhatWasSetAsideIsToldByTheNextReport(t *testing.T) {
 	session, message, post := kept[0].file, kept[1].file, kept[2].file
 	for _, tt := range []struct {
 		name    string
 		damaged []string
-		meets   func(t *testing.T, s *system, report recovery.Report) // what then meets the files
-		says    []string
+		// The part that then reads the files.
+		meets func(t *testing.T, s *system, report recovery.Report)
+		says  []string
 	}{
 		{"by a verb without the bot", []string{session, message}, func(*testing.T, *system, recovery.Report) {},
 			[]string{"The file of 1 session cannot be read", "1 message cannot be read"}},
@@ -222,8 +224,8 @@ func stateOf(environ []string) string {
 	return ""
 }
 
-// startOnce starts as the bot does, up to the report. It gives what the log says, and the texts that the
-// start has posted, which are gone then.
+// startOnce starts as the bot does, up to the report. It returns the log, and the texts that the
+// start has posted, and removes the posts.
 func startOnce(t *testing.T, environ []string, look func(*system)) (said, posts string) {
 	t.Helper()
 	c, err := config.Load(environ)
@@ -250,7 +252,8 @@ func startOnce(t *testing.T, environ []string, look func(*system)) (said, posts 
 	return log.String(), posts
 }
 
-// TestP8_ForgetNamesADamagedBackup, which may have the record, and says what to do; the record stays until then.
+// TestP8_ForgetNamesADamagedBackup, which may have the record, with the remedy; the record stays
+// until then.
 func TestP8_ForgetNamesADamagedBackup(t *testing.T) {
 	environ := machine(t, one(1, "api"))
 	damaged := filepath.Join(stateOf(environ), "backups", "2026-01-01T00-00-00.000Z.tar.gz")
@@ -272,7 +275,7 @@ func TestP8_ForgetNamesADamagedBackup(t *testing.T) {
 	}))
 }
 
-// TestP8_ADamagedInstanceIsNotReplaced: under another id the windows that run would be nobody's.
+// TestP8_ADamagedInstanceIsNotReplaced: with another id the running windows would have no owner.
 func TestP8_ADamagedInstanceIsNotReplaced(t *testing.T) {
 	for damage, spoil := range damages {
 		t.Run(damage, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"ccbot/internal/session/disktest"
 )
 
-// used is a state folder on a disk of its own, as a ccbot left it.
+// used is a state folder on a separate disk, as a ccbot left it.
 func used(t *testing.T, disk string) (dir string, environ []string) {
 	t.Helper()
 	dir = filepath.Join(disk, "state")
@@ -32,8 +32,8 @@ func used(t *testing.T, disk string) (dir string, environ []string) {
 		"CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(t.TempDir()), "PATH=" + os.Getenv("PATH")}
 }
 
-// refuses starts a bot, and a command that changes something, in a folder that
-// cannot be written. The reading verbs go on.
+// refuses starts a bot, and a command that changes something, in a folder that cannot be written.
+// The reading verbs continue to work.
 func refuses(t *testing.T, dir string, environ []string, why string) {
 	t.Helper()
 	records := tree(t, filepath.Join(dir, "sessions"))
@@ -52,7 +52,7 @@ func refuses(t *testing.T, dir string, environ []string, why string) {
 	assert.NoFileExists(t, filepath.Join(dir, ".probe"))
 }
 
-// TestP8_AFullDiskLosesNothing: a start that could keep nothing is none.
+// TestP8_AFullDiskLosesNothing: a start that cannot write fails.
 func TestP8_AFullDiskLosesNothing(t *testing.T) {
 	disktest.Run(t, 1<<20, func(disk string) {
 		dir, environ := used(t, disk)
@@ -66,7 +66,8 @@ func TestP8_AFullDiskLosesNothing(t *testing.T) {
 	})
 }
 
-// TestP8_AFullDiskIsSaidAtTheSocket: a verb that asks the running bot says what one without a bot says.
+// TestP8_AFullDiskIsSaidAtTheSocket: a verb reports the same error with a running bot as without
+// one.
 func TestP8_AFullDiskIsSaidAtTheSocket(t *testing.T) {
 	disktest.Run(t, 1<<20, func(disk string) {
 		dir, environ := used(t, disk)

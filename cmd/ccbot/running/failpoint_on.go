@@ -17,7 +17,7 @@ const killed = 137
 
 // Failpoint makes a program for crash tests. At the point that CCBOT_FAILPOINT names, the program
 // makes the file CCBOT_FAILFILE and stops for good, so that the test can kill it right there. When
-// a number follows the point after a "+", the program goes on and exits that many milliseconds
+// a number follows the point after a "+", the program continues and exits that many milliseconds
 // later, as after a SIGKILL: nothing is flushed, closed or deferred.
 func Failpoint(environ []string) func(string) {
 	vars := env.ToMap(environ)

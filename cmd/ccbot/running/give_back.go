@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveBack gives memory back that only the start has needed: what is free on the heap, and the pages
-// of the program itself. A page of the program that is used again comes back from the file; what
-// the linker or the program has written to would be lost, so a mapping with such a page stays. Where
-// there is no /proc only the heap is given back.
+// giveBack returns memory that only the start needed: free memory of the heap, and the pages of the
+// program itself. A page of the program that is used again comes back from the file; a page that
+// the linker or the program has written to would be lost, so a mapping with such a page stays.
+// Without /proc only the heap is returned.
 func giveBack() {
 	debug.FreeOSMemory()
 	program, err := os.Readlink("/proc/self/exe")
@@ -34,7 +34,8 @@ func giveBack() {
 		case readOnly && words[0] == "Anonymous:" && words[1] == "0":
 			var from, to uintptr
 			if _, err := fmt.Sscanf(pages, "%x-%x", &from, &to); err == nil {
-				_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED) // the pages stay if that fails
+				// The pages stay if that fails.
+				_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED)
 			}
 		}
 	}

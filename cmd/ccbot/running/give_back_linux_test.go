@@ -16,7 +16,8 @@ func TestThePagesOfTheProgramAreGivenBack(t *testing.T) {
 		data, err := os.ReadFile("/proc/self/status")
 		require.NoError(t, err)
 		sum := 0
-		for _, found := range regexp.MustCompile(`Rss(?:File|Shmem):\s+(\d+) kB`).FindAllSubmatch(data, -1) { // the program may be in /dev/shm
+		// The program may be in /dev/shm.
+		for _, found := range regexp.MustCompile(`Rss(?:File|Shmem):\s+(\d+) kB`).FindAllSubmatch(data, -1) {
 			kb, err := strconv.Atoi(string(found[1]))
 			require.NoError(t, err)
 			sum += kb

@@ -13,8 +13,8 @@ import (
 // greetTimeout is how long the log of a start is held back at most.
 const greetTimeout = 10 * time.Second
 
-// greeting is a terminal that holds back the log of a start, so that the first line a person reads is
-// that the bot is ready.
+// greeting is a terminal that holds back the log of a start, so that the first line a person reads
+// is that the bot is ready.
 type greeting struct {
 	out   *os.File
 	timer *time.Timer
@@ -28,8 +28,8 @@ type greeting struct {
 // Fd returns the descriptor of the terminal.
 func (g *greeting) Fd() uintptr { return g.out.Fd() }
 
-// greetingAt returns out itself, and a function without effect, unless out is a terminal. ready writes a
-// line, if it is not empty and the first one, and then the log that was held back.
+// greetingAt returns out itself, and a function without effect, unless out is a terminal. ready
+// writes a line, if it is not empty and the first one, and then the log that was held back.
 func greetingAt(out io.Writer) (log io.Writer, ready func(line string)) {
 	f, isFile := out.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {

@@ -19,7 +19,7 @@ import (
 
 const groupsSetting = "ALLOWED_CHATS"
 
-// allowedGroups is ALLOWED_CHATS of a running ccbot, and decides which updates are heard.
+// allowedGroups is ALLOWED_CHATS of a running ccbot, and decides which updates are accepted.
 type allowedGroups struct{ *system }
 
 // errNotCounted is returned if the settings file has a group that is not allowed all the same.
@@ -40,8 +40,8 @@ func (a allowedGroups) AllowGroup(ctx context.Context, group int64) error {
 	return nil
 }
 
-// GroupLine returns the line that allows a group too, if the process environment sets the list. An empty value wins over
-// the file as well.
+// GroupLine returns the line that allows a group too, if the process environment sets the list. An
+// empty value wins over the file as well.
 func (a allowedGroups) GroupLine(group int64) string {
 	if _, set := env.ToMap(a.environ)[groupsSetting]; !set {
 		return ""
@@ -78,15 +78,15 @@ func (a allowedGroups) moved(ctx context.Context, from, to int64) (ours bool, er
 // mostRefusedGroups is the number of groups that refusals names.
 const mostRefusedGroups = 10
 
-// refusals counts the updates that were not heard.
+// refusals counts the updates that were refused.
 type refusals struct {
 	mu     sync.Mutex
 	counts map[string]int
 	groups []int64
 }
 
-// hears returns [inbox.Config.Hears]: the person may speak in the chat, and the update is for this bot. It counts updates
-// from others. Of strangers only the number is kept.
+// hears returns the filter for inbox.Config: the person may speak in the chat, and the update is
+// for this bot. It counts updates from others. Of strangers only the number is kept.
 func (a allowedGroups) hears(ctx context.Context) func(string, int64, models.Chat, json.RawMessage) (bool, error) {
 	return func(kind string, person int64, chat models.Chat, update json.RawMessage) (bool, error) {
 		if a.bot.Hears(person, chat) {
@@ -115,7 +115,8 @@ func (r *refusals) note(kind string, chat int64, allowed bool) {
 	}
 }
 
-// figures returns the counts and the groups, after it has removed the groups that are over.
+// figures returns the counts and the groups, after it has removed the groups for which over returns
+// true.
 func (r *refusals) figures(over func(chat int64) bool) (counts map[string]int, groups []int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

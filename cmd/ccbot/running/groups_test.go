@@ -15,7 +15,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestP9_AllowedGroupIsWrittenAndCounts: at once, next to the groups that the file has, and for a start.
+// TestP9_AllowedGroupIsWrittenAndCounts: at once, next to the groups that the file has, and for a
+// start.
 func TestP9_AllowedGroupIsWrittenAndCounts(t *testing.T) {
 	environ := machine(t)
 	c, err := config.LoadForReading(environ)
@@ -58,7 +59,8 @@ func TestGroupIsNotAllowedInAWrongFile(t *testing.T) {
 	assert.Equal(t, "KILL_GRACE=soon\n", string(data))
 }
 
-// An environment that sets the groups wins over the file, also with an empty list, so a person has to change it.
+// An environment that sets the groups wins over the file, also with an empty list, so a person has
+// to change it.
 func TestGroupLineHasAllGroups(t *testing.T) {
 	for set, want := range map[string]string{"ALLOWED_CHATS=-3,-5": "ALLOWED_CHATS=-3,-5,-4", "ALLOWED_CHATS=": "ALLOWED_CHATS=-4"} {
 		environ := append(machine(t), set)
@@ -70,7 +72,8 @@ func TestGroupLineHasAllGroups(t *testing.T) {
 	}
 }
 
-// TestP9_GroupThatDoesNotCountFails: no message reports a group as allowed that is not heard.
+// TestP9_GroupThatDoesNotCountFails: no message reports a group as allowed whose updates are
+// refused.
 func TestP9_GroupThatDoesNotCountFails(t *testing.T) {
 	environ := append(machine(t), "ALLOWED_CHATS=")
 	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
@@ -81,7 +84,8 @@ func TestP9_GroupThatDoesNotCountFails(t *testing.T) {
 	}))
 }
 
-// TestP9_RefusalsNameGroupsOfAllowedPeople: strangers are a number, of any kind; the list is bounded.
+// TestP9_RefusalsNameGroupsOfAllowedPeople: strangers are a number, of any kind; the list is
+// bounded.
 func TestP9_RefusalsNameGroupsOfAllowedPeople(t *testing.T) {
 	require.NoError(t, aside(t, machine(t), func(ctx context.Context, s *system) error {
 		group := func(id int64) models.Chat { return models.Chat{ID: id, Type: models.ChatTypeSupergroup} }
@@ -103,7 +107,8 @@ func TestP9_RefusalsNameGroupsOfAllowedPeople(t *testing.T) {
 	}))
 }
 
-// TestP9_StrangersPickNoBot: a member of a group who is not allowed changes nothing about which bot acts.
+// TestP9_StrangersPickNoBot: a member of a group who is not allowed changes nothing about which bot
+// acts.
 func TestP9_StrangersPickNoBot(t *testing.T) {
 	require.NoError(t, aside(t, append(machine(t), "ALLOWED_CHATS=-4"), func(ctx context.Context, s *system) error {
 		s.bot.Username = "cc_bot"

@@ -20,7 +20,8 @@ func crash() {
 	panic("a mistake")
 }
 
-// TestP8_ACrashIsNoExitCode: a service manager does not start ccbot again after Go's own exit code for a crash.
+// TestP8_ACrashIsNoExitCode: a service manager does not start ccbot again after Go's own exit code
+// for a crash.
 func TestP8_ACrashIsNoExitCode(t *testing.T) {
 	me, err := os.Executable()
 	require.NoError(t, err)

@@ -16,7 +16,8 @@ import (
 	"ccbot/tmux"
 )
 
-// health is how ccbot does now. Nobody is asked for it but the disk: what is said is measured anyway.
+// health returns ccbot's present figures. It queries only the disk: the other values are measured
+// anyway.
 func (s *system) health(ctx context.Context) health.Figures {
 	now := time.Now()
 	f := health.Figures{Version: s.version, Program: program(), Up: now.Sub(s.began), Sessions: make(map[string]int),
@@ -80,14 +81,16 @@ func (s *system) ended(dir string) (at time.Time, open bool) {
 	return at, open
 }
 
-// expectsChanges reports whether some session works or has a prompt that waits. It looks into memory only.
+// expectsChanges reports whether some session works or has a prompt that waits. It looks into
+// memory only.
 func (s *system) expectsChanges() bool {
 	return slices.ContainsFunc(s.store.Shared(), func(r session.Record) bool {
 		return r.State.Live() && (len(r.Prompts) > 0 || lifecycle.Noted(r).Works())
 	})
 }
 
-// agentsMemory is the memory of the live sessions' agents with all that they have started, by one look at the processes.
+// agentsMemory returns the memory of the live sessions' agents and their child processes, from one
+// list of the processes.
 func (s *system) agentsMemory(ctx context.Context) uint64 {
 	table, err := s.table.Snapshot(ctx)
 	if err != nil {

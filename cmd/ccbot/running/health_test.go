@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestEveryStateIsCounted, also those that nobody is in: a gap in a graph means
-// that nobody knows.
+// TestEveryStateIsCounted, also the states without sessions: a gap in a graph means that the number
+// is unknown.
 func TestEveryStateIsCounted(t *testing.T) {
 	f := newForgetful(t)
 	require.NoError(t, f.store.Create(one(1, "api")))

@@ -12,7 +12,7 @@ import (
 	"ccbot/try/demoagent"
 )
 
-// What most tests here need has shorter names.
+// Shorter names for most tests here.
 var (
 	one, idOf                  = sessiontest.Over, sessiontest.ID
 	stateWith, machine, tree   = ccbottest.StateWith, ccbottest.Machine, ccbottest.Tree

@@ -12,7 +12,8 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 )
 
-// Lock takes the lock for a verb that makes records or settings itself, if no bot runs and the caller is no agent.
+// Lock takes the lock for a verb that makes records or settings itself, if no bot runs and the
+// caller is not an agent.
 func Lock(ctx context.Context, c config.Config, environ []string, stderr io.Writer) (held io.Closer, err error) {
 	_, held, err = statefolder.Take(ctx, c.Dir, "cli", c.KillGrace, c.QuietLog(stderr))
 	if errors.Is(err, exit.ErrRunning) {

@@ -26,12 +26,11 @@ func (s *system) tellLosses(ctx context.Context) error {
 	})
 }
 
-// run reports losses until ctx ends. The next start reports the losses that run has not reported by
-// then.
+// run reports losses until ctx ends. The next start reports the losses that run has not reported.
 func (l losses) run(ctx context.Context, tell func(context.Context, recovery.Report)) error {
 	for pause.Until(ctx, pause.Forever, l) && pause.For(ctx, lossPause) == nil {
 		select {
-		case <-l: // it is told now
+		case <-l: // it is reported now
 		default:
 		}
 		tell(ctx, recovery.Report{At: time.Now()})

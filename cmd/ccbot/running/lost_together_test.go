@@ -11,7 +11,7 @@ import (
 	"ccbot/recovery"
 )
 
-// What is lost together is told together, and what is lost later again.
+// Losses at the same time are reported together, and later losses again.
 func TestP8_LossesAreToldTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -31,7 +31,7 @@ func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	return promptOf(e), nil
 }
 
-// NewPrompt reads a prompt of which nothing was typed, as HoldPrompt would hold it.
+// NewPrompt reads an untyped prompt, as HoldPrompt would hold it.
 func (p prompts) NewPrompt(key string, session uuid.UUID) (lifecycle.Prompt, error) {
 	e, err := p.inbox.Load(key)
 	if err == nil {
@@ -54,8 +54,8 @@ func promptOf(e inbox.Entry) lifecycle.Prompt {
 // queued are the states of a prompt that a queue holds.
 var queued = []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}
 
-// HoldPrompt puts a prompt of which nothing was typed into a session's queue. lifecycle.ErrNoPrompt: the
-// prompt was typed already, or is finished.
+// HoldPrompt puts an untyped prompt into a session's queue. lifecycle.ErrNoPrompt: the prompt was
+// typed already, or is finished.
 func (p prompts) HoldPrompt(key string, session uuid.UUID) error {
 	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error { return hold(e, session) }))
 }
@@ -111,7 +111,7 @@ var errUnchanged = errors.New("the entry is so already")
 func (p prompts) FinishPrompt(key string) error { return p.inbox.Finish(key) }
 
 // Waiting lists the unfinished prompts of each session, in order. Prompts that wait for a person's
-// answer lie in no queue, and are left out. With inbox.ErrUnread some may be missing.
+// answer are in no queue, and are left out. With inbox.ErrUnread some may be missing.
 func (p prompts) Waiting() (map[uuid.UUID][]string, error) {
 	return p.bySession(queued...)
 }

@@ -125,7 +125,7 @@ func TestP4_APromptIsHeldOnlyBeforeItIsTyped(t *testing.T) {
 	assert.ErrorIs(t, prompts{inbox: newInbox(t).Store}.HoldPrompt("4711", uuid.New()), fs.ErrNotExist)
 }
 
-// A person may edit a prompt that waits for an answer while the screen is looked at.
+// A person may edit a prompt that waits for an answer while the screen is read.
 func TestP4_APromptThatWasEditedMeanwhileIsNotTypedAsItWas(t *testing.T) {
 	for _, edit := range []func(*inbox.Entry){
 		func(e *inbox.Entry) { e.Text = "new" }, func(e *inbox.Entry) { e.Class = string(lifecycle.ClassBash) }, func(*inbox.Entry) {},
@@ -162,8 +162,8 @@ func TestAStopLogsTheMessagesThatTheNextStartGoesOnWith(t *testing.T) {
 	assert.Contains(t, said.String(), "msg=stopped unfinished=4 unsent=0")
 }
 
-// TestP4_StartWaitsForUnreadEntry: a prompt that cannot be read now is settled by this start, not by the next one. A file that
-// can never be read holds up a start for a minute.
+// TestP4_StartWaitsForUnreadEntry: a prompt that cannot be read now is settled by this start, not
+// by the next one. A file that can never be read holds up a start for a minute.
 func TestP4_StartWaitsForUnreadEntry(t *testing.T) {
 	for name, healed := range map[string]time.Duration{"a fault of seven seconds": 7 * time.Second, "a bad block": time.Hour} {
 		t.Run(name, func(t *testing.T) {

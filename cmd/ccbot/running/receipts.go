@@ -11,7 +11,8 @@ import (
 	"ccbot/host"
 )
 
-// receipts tells the chat all news, and keeps what an archive did for the verb that prints it, too.
+// receipts reports all news to the chat, and also keeps the result of an archive for the verb that
+// prints it.
 type receipts struct {
 	host.Chat
 	started func() // is called when a session is ready, or continues in another window
@@ -36,7 +37,7 @@ func (r *receipts) SessionNews(ctx context.Context, s views.Session, n news.News
 	return r.Chat.SessionNews(ctx, s, n)
 }
 
-// of gives what end did to a session.
+// of calls end and returns its effect on a session.
 func (r *receipts) of(id uuid.UUID, end func() error) (news.Stopped, error) {
 	r.mu.Lock()
 	if r.kept == nil {

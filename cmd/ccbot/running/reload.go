@@ -22,7 +22,7 @@ func (s *system) reloadAt(ctx context.Context, requests <-chan os.Signal) error 
 	}
 }
 
-// reload takes over who may speak and the level of the log. What is wrong changes nothing.
+// reload takes over who may speak and the level of the log. Wrong settings change nothing.
 func (s *system) reload(ctx context.Context) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
@@ -36,7 +36,7 @@ func (s *system) reload(ctx context.Context) {
 	if err := prompt.EndUnheard(ctx, s.bot.Prompts); err != nil {
 		s.log.Error("prompts_not_ended", logkey.Error, err)
 	}
-	s.level.Set(min(s.level.Level(), c.Level())) // so that the change of the level is told
+	s.level.Set(min(s.level.Level(), c.Level())) // so that the change of the level is logged
 	s.log.Info("settings_reloaded", logkey.People, len(c.AllowedUsers), logkey.Groups, len(c.AllowedChats), logkey.Level, c.LogLevel)
 	if names := s.Differing(c, taken); len(names) > 0 {
 		s.log.Warn("settings_need_a_restart", logkey.Names, names)

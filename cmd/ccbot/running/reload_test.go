@@ -28,7 +28,7 @@ func TestDifferingSettingsAreNamed(t *testing.T) {
 	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS", "ALLOWED_CHATS", "KILL_GRACE", "LOG_LEVEL"}, c.Differing(again, nil))
 }
 
-// TestAReloadSaysToWhomWhatBeginsAtTheDeskBelongs, as it says who may speak.
+// TestAReloadSaysToWhomWhatBeginsAtTheDeskBelongs, and also who may speak.
 func TestAReloadSaysToWhomWhatBeginsAtTheDeskBelongs(t *testing.T) {
 	environ := machine(t)
 	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {

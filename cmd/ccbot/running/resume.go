@@ -34,7 +34,7 @@ type Resumed struct {
 	Dir    string    `json:"dir"`
 	Attach string    `json:"attach"`          // the command that shows it
 	Ended  []string  `json:"ended,omitempty"` // the processes of its earlier life that were ended
-	Chat   string    `json:"chat,omitempty"`  // where its chat stands now
+	Chat   string    `json:"chat,omitempty"`  // the present place of its chat
 }
 
 // Resuming brings a session back.
@@ -67,8 +67,8 @@ func (s *system) resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 // ChosenByHand is the place of a session that is not the current one of a chat.
 const ChosenByHand = "in the chat, choose it with /list"
 
-// tellBack reports to the chat that a session is back, even if the caller is gone by now, and
-// returns where the session's texts go. The session stays back if the report fails.
+// tellBack reports to the chat that a session is back, even if the caller is gone, and returns
+// where the session's texts go. The session stays back if the report fails.
 func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
 	ctx, done := s.lasting(ctx)
 	defer done()
@@ -101,7 +101,8 @@ func bringBack(ctx context.Context, c config.Config, sessions restores, r sessio
 // offered are the refusals about which the chat asks what to do.
 var offered = []refusal.Code{refusal.Writers, refusal.DirMissing, refusal.DirNotADir, refusal.DirNoAccess, refusal.NothingLeft, refusal.Damaged}
 
-// notResumed is the chat's sentence for a session that did not come back, and where a choice can be made.
+// notResumed is the chat's sentence for a session that did not come back, and where a choice can be
+// made.
 func notResumed(p chat.Phrases, r views.Session, err error) error {
 	if slices.Contains(offered, refusal.In(err).Code) {
 		return control.Refuse(control.CodeRefused, fmt.Sprintf("%s\nChoose in the chat: /resume %s", p.Failure(r, err).Text.Text, r.Name))

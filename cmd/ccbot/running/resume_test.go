@@ -22,7 +22,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// TestWhyASessionDoesNotComeBack: in the chat's sentences, and with the chat where there is something to choose.
+// TestWhyASessionDoesNotComeBack: in the chat's sentences, and with the chat if there is a choice.
 func TestWhyASessionDoesNotComeBack(t *testing.T) {
 	d, err := desk.Open([]string{"HOME=/", "CCBOT_DIR=" + stateWith(t, one(1, "api"))}, io.Discard)
 	require.NoError(t, err)
@@ -53,7 +53,8 @@ func TestWhyASessionDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// TestP9_ChangesComeFromPeople: no verb that changes something is done below an agent, nor what cannot be read.
+// TestP9_ChangesComeFromPeople: no verb that changes something is done below an agent, nor what
+// cannot be read.
 func TestP9_ChangesComeFromPeople(t *testing.T) {
 	person := control.Peer{Chain: []process.Process{{Identity: process.Identity{PID: 9}, TTY: 34816, SID: 9},
 		{Identity: process.Identity{PID: 1}}}, Whole: true}
@@ -79,7 +80,7 @@ func TestP9_ChangesComeFromPeople(t *testing.T) {
 	}
 }
 
-// TestAChangeIsMadeByItsVerb: the socket hands on what is asked, and what came of it.
+// TestAChangeIsMadeByItsVerb: the socket passes on the request and the result.
 func TestAChangeIsMadeByItsVerb(t *testing.T) {
 	for name, want := range map[string]error{"it is made": nil, "it is refused": control.Refuse(control.CodeRefused, "no"), "it fails": errors.New("disk")} {
 		t.Run(name, func(t *testing.T) {

@@ -34,8 +34,8 @@ import (
 	"ccbot/internal/token"
 )
 
-// Run runs the bot of that version until ctx ends; each reload has it read the settings again. Its error never contains
-// the token, wherever the error comes from.
+// Run runs the bot of that version until ctx ends; it reads the settings again on each reload. Its
+// error never contains the token, wherever the error comes from.
 func Run(ctx context.Context, environ []string, version string, reload <-chan os.Signal, stderr io.Writer) (err error) {
 	if err := Harden(); err != nil {
 		return err
@@ -51,7 +51,8 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 	defer ready("")
 	log := c.Masked(loglimit.New(c.Handler(level, stderr)))
 	stdlog.SetFlags(0)
-	stdlog.SetOutput(libraryLog{log}) // such as net/http with GODEBUG=http2debug=1, which shows every URL
+	// Such as net/http with GODEBUG=http2debug=1, which shows every URL.
+	stdlog.SetOutput(libraryLog{log})
 	warn(c, env.ToMap(environ)["PATH"], log)
 	hook, err := desk.HookBinary()
 	if err != nil {
@@ -133,8 +134,8 @@ func warn(c config.Config, path string, log *slog.Logger) {
 // the outbox it is five seconds.
 const drainTime = 4 * time.Second
 
-// startTime is how long all parts take at most to look at everything for the first time. The runtime alone would keep the
-// memory that this took, several times what ccbot needs afterwards.
+// startTime is how long all parts take at most to look at everything for the first time. The
+// runtime alone would keep the memory that this took, several times what ccbot needs afterwards.
 const startTime = 5 * time.Second
 
 // run recovers first, and handles updates only after that. The end of asked asks it to stop.
@@ -177,8 +178,8 @@ func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
 	return err
 }
 
-// serve works until ctx ends. When it is asked to stop, which a recovery does at any step, it
-// finishes first what is in hand, and sends what may be sent at once.
+// serve works until ctx ends. When asked ends, at any step of a recovery, it first finishes its
+// running work, and sends what may be sent at once.
 func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	report, err := s.recover(asked)
 	if err != nil {
@@ -202,7 +203,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL, s.Proxy()) }
 	intake := inbox.NewIntake(inbox.Config{Client: client(), Connect: client, API: s.APIURL, Token: token.Standin,
 		Unkept: func(u *models.Update) func(context.Context) error {
-			s.room.Refused() // the disk is looked at
+			s.room.Refused() // the disk is checked
 			return s.bot.Unkept(u)
 		},
 		Moves: func(from, to int64) (bool, error) { return allowedGroups{s}.moved(ctx, from, to) },
@@ -229,7 +230,8 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 // stopped logs what a stop has left for the next start.
 func (s *system) stopped() {
 	entries, _ := s.inbox.List()
-	entries = slices.DeleteFunc(entries, func(e inbox.Entry) bool { return e.State == inbox.Asked }) // nothing goes on by itself
+	// Nothing continues by itself.
+	entries = slices.DeleteFunc(entries, func(e inbox.Entry) bool { return e.State == inbox.Asked })
 	unsent, _ := filepath.Glob(filepath.Join(s.Dir, "outbox", "*.json"))
 	s.log.Info("stopped", logkey.Unfinished, len(entries), logkey.Unsent, len(unsent))
 }

@@ -29,8 +29,9 @@ func (s *system) scripts() *socket.Scripts {
 	}}
 }
 
-// callShownAt returns where a script's call about a session is shown: in the session's conversation, or in the private chat
-// of its owner. first is the owner of a session that is not there yet.
+// callShownAt returns where a script's call about a session is shown: in the session's
+// conversation, or in the private chat of its owner. first is the owner of a session that is not
+// there yet.
 func callShownAt(r views.Session, first int64) address.Conversation {
 	if r.Conversation.ChatID != 0 {
 		return r.Conversation

@@ -9,7 +9,8 @@ import (
 	"ccbot/internal/address"
 )
 
-// TestP9_ScriptCallIsShownToItsOwner shows a script's call where the people of its session read, not to the first person alone.
+// TestP9_ScriptCallIsShownToItsOwner shows a script's call where the people of its session read,
+// not to the first person alone.
 func TestP9_ScriptCallIsShownToItsOwner(t *testing.T) {
 	const first, owner = 1001, 1002
 	topic := address.Conversation{ChatID: -5, ThreadID: 7}

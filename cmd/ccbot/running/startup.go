@@ -44,7 +44,8 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	}
 	s.metrics.Recovered(report)
 	if err := s.bot.Prompts.Review(ctx, s.away); err != nil {
-		return recovery.Report{}, err // otherwise prompts that are too old, or belong to no session, would be typed
+		// Otherwise prompts that are too old, or belong to no session, would be typed.
+		return recovery.Report{}, err
 	}
 	return report, s.settle(ctx)
 }
@@ -52,8 +53,9 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 // unreadTimeout is how long a start waits for entries of the inbox that cannot be read now.
 const unreadTimeout = time.Minute
 
-// readable sets aside damaged entries of the inbox before anything needs them. An entry that cannot be read
-// now is waited for. After unreadTimeout the start continues: it may be one bad block of the disk.
+// readable sets aside damaged entries of the inbox before anything needs them. An entry that cannot
+// be read now is waited for. After unreadTimeout the start continues: it may be one bad block of
+// the disk.
 func (s *system) readable(ctx context.Context) error {
 	for began := time.Now(); ; {
 		_, err := s.prompts.Waiting()
@@ -77,7 +79,7 @@ func unlessUnread(err error) error {
 // milliseconds, or hangs.
 const tmuxPatience = 2 * time.Second
 
-// ensureTmux makes sure that the server and the session exist, and says what to look at when tmux
+// ensureTmux makes sure that the server and the session exist, and logs where to look if tmux
 // hangs.
 func (s *system) ensureTmux(ctx context.Context) error {
 	slow := time.AfterFunc(tmuxPatience, func() {
@@ -122,7 +124,8 @@ func (s *system) readAgain(path string) {
 	s.lifecycle.WakeAll()
 }
 
-// tellUnread reports to the conversations of their sessions which files of agents are left unread, each once.
+// tellUnread reports to the conversations of their sessions which files of agents are left unread,
+// each once.
 func (s *system) tellUnread(ctx context.Context) {
 	for _, path := range s.suspects.Untold() {
 		s.log.Error("file_unread", logkey.Path, wording.Path(path))
@@ -140,10 +143,10 @@ func (s *system) tellUnread(ctx context.Context) {
 	}
 }
 
-// settle finds out what became of the prompts that were being delivered. It reads only now to which
+// settle finds out the fate of the prompts that were being delivered. It reads only now to which
 // session each belongs, because a recovery may have moved a prompt together with its conversation.
-// Prompts of a record that could not be read wait where no open session can get them: a newer ccbot may
-// read the record, or a person may bring it back out of a backup.
+// Prompts of a record that could not be read wait where no open session can get them: a newer ccbot
+// may read the record, or a person may bring it back out of a backup.
 func (s *system) settle(ctx context.Context) error {
 	waiting, err := s.prompts.Waiting()
 	if err := unlessUnread(err); err != nil {
@@ -197,9 +200,9 @@ func (s *system) recovered(ctx context.Context, report recovery.Report) error {
 	return spool.MarkReported(quarantine, aside...)
 }
 
-// recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes on even if the
-// caller is gone. What it did before an error is reported as well, because nothing else would
-// report it to the chat.
+// recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it continues even if
+// the caller is gone. Its results before an error are reported as well, because nothing else would
+// report them to the chat.
 func (s *system) recoverAgain(ctx context.Context) (show.Account, error) {
 	s.recovering.Lock()
 	defer s.recovering.Unlock()

@@ -24,7 +24,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// begun starts the parts of a bot on a folder, and gives the log.
+// begun starts the parts of a bot on a folder, and returns the log.
 func begun(t *testing.T, dir string) (string, error) {
 	t.Helper()
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1",
@@ -73,8 +73,8 @@ func TestP9_WhatLiesInTheFolderIsLookedAt(t *testing.T) {
 	}
 }
 
-// TestP9_LinkedFolderIsRefused: ccbot closes, moves and removes what it finds in its folders, and behind a link that may
-// be anything of a person's.
+// TestP9_LinkedFolderIsRefused: ccbot closes, moves and removes files in its folders, and a link
+// may lead to a person's files.
 func TestP9_LinkedFolderIsRefused(t *testing.T) {
 	for _, name := range []string{"backups", "backups/purged", "changes", "changes/" + idOf(1).String(), "events", "launch", "outbox", "sessions"} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestP9_AnotherUsersFilesAreRefused_AsRoot(t *testing.T) {
 	}
 }
 
-// TestAFolderThatOthersMayReadIsClosed: nobody else can have written there.
+// TestAFolderThatOthersMayReadIsClosed: no other user can have written there.
 func TestAFolderThatOthersMayReadIsClosed(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "mine"), 0o700))
@@ -149,7 +149,8 @@ func TestAFolderThatOthersMayReadIsClosed(t *testing.T) {
 	assert.NotContains(t, log, "folder_closed")
 }
 
-// TestP9_WhatCcbotMakesIsItsUsersOnly whatever the umask is, so that no start refuses what another one made.
+// TestP9_WhatCcbotMakesIsItsUsersOnly for every umask, so that no start refuses what another one
+// made.
 func TestP9_WhatCcbotMakesIsItsUsersOnly(t *testing.T) {
 	for _, umask := range []int{0o000, 0o002, 0o022, 0o077} {
 		t.Run(fmt.Sprintf("%03o", umask), func(t *testing.T) {
@@ -181,7 +182,8 @@ func TestP9_WhatCcbotMakesIsItsUsersOnly(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotCcbotsIsLeftAlone_AsRoot: a folder may be a volume of its own, and a note in it somebody else's.
+// TestWhatIsNotCcbotsIsLeftAlone_AsRoot: a folder may be a separate volume, and a note in it
+// another user's.
 func TestWhatIsNotCcbotsIsLeftAlone_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	dir := stateWith(t, one(1, "api"))
@@ -197,7 +199,7 @@ func TestWhatIsNotCcbotsIsLeftAlone_AsRoot(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestWhatLiesInTheFolderIsKnown: what a start makes is looked at by the next.
+// TestWhatLiesInTheFolderIsKnown: the next start checks everything that a start makes.
 func TestWhatLiesInTheFolderIsKnown(t *testing.T) {
 	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.State = session.Running }))
 	_, err := begun(t, dir)

@@ -16,7 +16,8 @@ import (
 // stopTimeout is longer than a clean stop takes.
 const stopTimeout = 30 * time.Second
 
-// stopBody names the bot that a person wants to end: another one may have the folder when the call arrives.
+// stopBody names the bot that a person wants to end: another one may have the folder when the call
+// arrives.
 type stopBody struct {
 	PID int `json:"pid"`
 }
@@ -33,8 +34,8 @@ var stopping = Change[stopBody, struct{}]{Verb: "stop", do: func(_ context.Conte
 	return did, control.Refuse(control.CodeRefused, "another bot has the folder now")
 }}
 
-// Stop asks the bot that holds the lock of a folder to end, and waits until it has ended. No signal is sent. It returns
-// nil if there is no bot.
+// Stop asks the bot that holds the lock of a folder to end, and waits until it has ended. No signal
+// is sent. It returns nil if there is no bot.
 func Stop(ctx context.Context, dir string, table *process.Table) error {
 	pid, _ := statefolder.RunningBot(dir, table)
 	bot, err := table.Identify(pid)

@@ -27,7 +27,7 @@ func TestP2_StopEndsOnlyMeantBot(t *testing.T) {
 	assert.Equal(t, 1, stops)
 }
 
-// TestStopWithoutBot: nothing is asked, and nothing is made.
+// TestStopWithoutBot: nothing is called, and nothing is made.
 func TestStopWithoutBot(t *testing.T) {
 	dir := t.TempDir()
 	table, err := process.NewTable()

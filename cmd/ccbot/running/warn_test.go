@@ -13,7 +13,8 @@ import (
 	"ccbot/cmd/ccbot/config"
 )
 
-// TestTheStartTellsWhatWillBeInTheWay of a file whose settings set nothing, and of missing commands.
+// TestTheStartTellsWhatWillBeInTheWay of a file whose settings set nothing, and of missing
+// commands.
 func TestTheStartTellsWhatWillBeInTheWay(t *testing.T) {
 	home := t.TempDir()
 	text := "TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USER=7\nALLOWED_USERS=7\nPROXY_ADDRESS=x\nAAsecret0secret=1\n" +

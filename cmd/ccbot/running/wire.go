@@ -98,26 +98,27 @@ type system struct {
 	table     *process.Table
 	relay     *hooks.Relay
 	socket    socket.Socket
-	// recoveredFor is what was recovered for one verb, where no bot runs; nil: this is the bot.
+	// recoveredFor is the recovery for one verb without a bot; nil: this is the bot.
 	recoveredFor *recovery.Report
-	version      string       // of this program
-	owner        atomic.Int64 // the first of ALLOWED_USERS: what begins at the desk belongs there
-	receipts     *receipts
-	claude       *hooks.Binary
-	metrics      *metrics.Metrics
-	service      *servicemanager.Service
-	refused      refusals
-	reloading    sync.Mutex        // held while the settings are read again
-	environ      []string          // of the process
-	level        *slog.LevelVar    // of the log
-	ready        func(line string) // shows a first line at the terminal
-	began        time.Time         // by a clock that nobody can set
-	away         time.Duration     // how long no ccbot was there before this one
-	seen         time.Time         // since when; zero: not known
-	menus        *telegram.Menus
-	start        func(ctx context.Context) (me *models.User, err error)
-	end          func() // releases the lock
-	stop         func() // asks the running bot to stop
+	version      string // of this program
+	// The first of ALLOWED_USERS: the owner of sessions that begin in a terminal.
+	owner     atomic.Int64
+	receipts  *receipts
+	claude    *hooks.Binary
+	metrics   *metrics.Metrics
+	service   *servicemanager.Service
+	refused   refusals
+	reloading sync.Mutex        // held while the settings are read again
+	environ   []string          // of the process
+	level     *slog.LevelVar    // of the log
+	ready     func(line string) // shows a first line at the terminal
+	began     time.Time         // by a clock that cannot be set
+	away      time.Duration     // how long no ccbot was there before this one
+	seen      time.Time         // since when; zero: not known
+	menus     *telegram.Menus
+	start     func(ctx context.Context) (me *models.User, err error)
+	end       func() // releases the lock
+	stop      func() // asks the running bot to stop
 
 	// lasting makes a context that outlives the client which has asked for something, and ends with
 	// the run.
@@ -125,7 +126,7 @@ type system struct {
 	recovering sync.Mutex // held by a recovery while the bot runs
 }
 
-// wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
+// wire makes the parts and connects them; nothing runs yet. ctx is the context of the run.
 func wire(ctx context.Context, c config.Config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
 	s := &system{Config: c, log: log, table: table, losses: make(losses, 1), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
 	s.metrics, s.service = metrics.New(s.states), servicemanager.New(environ, log)
