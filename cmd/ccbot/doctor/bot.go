@@ -108,7 +108,7 @@ func (w *World) otherProgram() bool {
 	return w.program != "" && w.program != w.self && (strings.HasSuffix(w.program, " (deleted)") || !ownfile.Same(w.program, w.self))
 }
 
-// socket is what a bot that was killed leaves behind.
+// socket reports the socket that a killed bot has left.
 func (w *World) socket() []Finding {
 	path := filepath.Join(w.Dir, hookwire.SocketName)
 	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket {
@@ -117,7 +117,8 @@ func (w *World) socket() []Finding {
 	f := found("socket_stale", "ccbot doctor --fix", "nobody listens at %s", path)
 	f.locked = true
 	f.mend = func() (string, error) {
-		if conn, err := net.Dial("unix", path); err == nil { // a bot has come and gone meanwhile, or does not lock
+		// A bot has come and gone since, or does not lock.
+		if conn, err := net.Dial("unix", path); err == nil {
 			return "", errors.Join(errors.New("somebody listens there now"), conn.Close())
 		}
 		return removeAll(w.Dir, []string{path})

@@ -11,14 +11,14 @@ import (
 // Code names a fault. It stays the same for programs; the sentence may change.
 type Code string
 
-// fault is what is known of a code.
+// fault describes a code.
 type fault struct {
 	code   Code
 	check  string
 	status Status
 	means  string // for the document
-	remedy string // what a person does, as Markdown
-	mended string // what --fix does; empty: a person has to
+	remedy string // the remedy for a person, as Markdown
+	mended string // the effect of --fix; empty: there is none
 }
 
 // faults are all that there are, in the order of the checks.
@@ -92,7 +92,7 @@ var faults = []fault{
 	{"unit_inactive", "service", Warn, "the service is installed, and does not run", "`ccbot service restart`", ""},
 	{"unit_ends_at_logout", "service", Warn, "the service ends when its user logs out", "`loginctl enable-linger`", ""},
 
-	// What the running bot says of itself.
+	// The running bot's own findings.
 	{Code(health.PollsStuck), "health", Fail, "as `/health` says it: the bot has stopped asking for messages", "restart the bot", ""},
 	{Code(health.PollsRival), "health", Fail, "as `/health` says it: another program takes the bot's messages", "end the other program, or get a new token with /revoke at @BotFather", ""},
 	{Code(health.PollsUnknown), "health", Fail, "as `/health` says it: Telegram does not know the bot's token", "ask @BotFather for the present token, and write it into `ccbot.env`", ""},
@@ -123,8 +123,8 @@ var preventsStart = []Code{"settings_wrong", "metrics_refused", "folder_not_writ
 // inSummary is the fix of a finding whose summary names the remedy.
 const inSummary = "\x00"
 
-// found returns a fault as it is here. fix repairs it: a command, or words if there is none. An empty
-// fix stands for the remedy of the document.
+// found returns a fault as it is here. fix repairs it: a command, or words if there is none. An
+// empty fix stands for the remedy of the document.
 func found(code Code, fix, format string, args ...any) Finding {
 	for i, arg := range args {
 		if err, is := arg.(error); is {

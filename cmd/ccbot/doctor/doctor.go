@@ -10,7 +10,7 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 )
 
-// Status is how much a finding matters.
+// Status is the severity of a finding.
 type Status string
 
 // The statuses. Only Fail is a failure.
@@ -32,7 +32,7 @@ type Finding struct {
 	Fix     string `json:"fix,omitempty"` // a command, or what a person can do
 
 	mend   func() (did string, err error) // nil: only a person can
-	locked bool                           // mend needs the lock
+	locked bool                           // the repair needs the lock
 }
 
 func good(id, format string, args ...any) Finding {
@@ -45,7 +45,7 @@ func unseen(id string, err error) Finding {
 	return Finding{ID: id, Status: Unknown, Summary: "it cannot be seen", Detail: terminal.Plain(err)}
 }
 
-// Report is what `ccbot doctor --json` prints.
+// Report is the output of `ccbot doctor --json`.
 type Report struct {
 	Schema  int       `json:"schema"`
 	Version string    `json:"version"`
@@ -73,7 +73,7 @@ func Examine(ctx context.Context, w *World) Report {
 	return r
 }
 
-// Mend mends what is safe to mend. What lies in ccbot's folder is removed only under the lock.
+// Mend makes the safe repairs. Files in ccbot's folder are removed only under the lock.
 func (r Report) Mend(ctx context.Context, w *World) (all []Fixed) {
 	for _, f := range r.Checks {
 		if f.mend != nil && !f.locked {

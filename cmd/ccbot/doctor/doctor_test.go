@@ -173,7 +173,8 @@ FAIL  telegram  no [token_refused]
 func TestNothingIsSaidToBeMended(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	require.NoError(t, os.MkdirAll(path("full/of"), 0o700)) // a folder with something in it cannot be removed
+	// A folder with something in it cannot be removed.
+	require.NoError(t, os.MkdirAll(path("full/of"), 0o700))
 	for _, name := range []string{"a", "b"} {
 		require.NoError(t, os.WriteFile(path(name), nil, 0o600))
 	}

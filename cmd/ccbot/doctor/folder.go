@@ -23,7 +23,7 @@ import (
 	"ccbot/tmux"
 )
 
-// resting is the age from which a file is nobody's work under way.
+// resting is the age from which a file does not belong to running work.
 const resting = time.Hour
 
 // folder looks at ccbot's folder. It reads names and permissions, and no content.
@@ -195,7 +195,8 @@ func (w *World) asideRecords() []string {
 	return each.As(w.Store.Aside(), desk.Aside)
 }
 
-// forgotten: no record has the id of a launch, and no window; false where that is not known.
+// forgotten reports whether no record and no window has the id of a launch; false if that is
+// unknown.
 func (w *World) forgotten(id string) bool {
 	if w.blind != nil || len(w.Store.Aside()) > 0 || w.picture.Err != nil && !errors.Is(w.picture.Err, tmux.ErrNoServer) {
 		return false
@@ -208,7 +209,8 @@ func (w *World) forgotten(id string) bool {
 	return !known
 }
 
-// rests reports whether a path in the folder, with no link to elsewhere on the way, is a file that was left long ago.
+// rests reports whether a path in the folder, with no link to elsewhere on the way, is a file that
+// was left long ago.
 func (w *World) rests(path string) bool {
 	root, err := os.OpenRoot(w.Dir)
 	if err != nil {
@@ -223,5 +225,5 @@ func (w *World) rests(path string) bool {
 	return err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > resting
 }
 
-// shown is how many names a detail has.
+// shown is the number of names in a detail.
 const shown = 3

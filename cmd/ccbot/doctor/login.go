@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// provider is a way in which Claude Code reaches a model without a login of its own.
+// provider is a way in which Claude Code reaches a model without its own login.
 type provider struct {
 	variable string
 	// needs are variables that Claude Code needs then: one of each list.
@@ -18,8 +18,8 @@ type provider struct {
 	file string
 }
 
-// providers are all ways that Claude Code documents (code.claude.com/docs/en/authentication). Only the
-// names of variables are compared; values are not read.
+// providers are all ways that Claude Code documents (code.claude.com/docs/en/authentication). Only
+// the names of variables are compared; values are not read.
 var providers = []provider{
 	{variable: "ANTHROPIC_API_KEY"},
 	{variable: "ANTHROPIC_AUTH_TOKEN"},
@@ -55,8 +55,8 @@ func chosen(names []string) (provider, bool) {
 	return providers[i], true
 }
 
-// login looks for the login of the agents: by the variables that the running bot passes to them, or, if
-// no bot answers, by those that this shell and ccbot.env set.
+// login looks for the login of the agents: by the variables that the running bot passes to them,
+// or, if no bot answers, by those that this shell and ccbot.env set.
 func login(w *World) Finding {
 	here := slices.Sorted(maps.Keys(w.Agents))
 	names, whose := here, "this shell and ccbot.env set"

@@ -32,7 +32,7 @@ func machine(_ context.Context, w *World) []Finding {
 	return append(append(all, path(w)...), inotify(w, canWatch))
 }
 
-// path looks at the folders in which programs are looked for.
+// path checks the folders in which programs are searched for.
 func path(w *World) (all []Finding) {
 	foreign, err := statefolder.ForeignFolders(w.vars["PATH"])
 	if err != nil {
@@ -53,7 +53,8 @@ const (
 	leastWatches   = 8192
 )
 
-// inotify is how ccbot sees that transcripts grow. canWatch reports whether one more instance can be had.
+// inotify checks how ccbot sees that transcripts grow. canWatch reports whether one more instance
+// can be had.
 func inotify(w *World, canWatch func() bool) Finding {
 	read := func(name string) int {
 		data, _ := os.ReadFile(filepath.Join(w.proc, "sys", "fs", "inotify", name))

@@ -19,7 +19,8 @@ const (
 	maxSkew = 30 * time.Second
 )
 
-// telegram asks who the bot is and where its messages go. It takes no update: that would take it from the bot.
+// telegram asks who the bot is and where its messages go. It takes no update: that would take it
+// from the bot.
 func telegram(ctx context.Context, w *World) []Finding {
 	switch {
 	case w.wrong != nil:
@@ -55,8 +56,8 @@ func telegram(ctx context.Context, w *World) []Finding {
 	return all
 }
 
-// certificates looks at the files of certificates that ccbot's environment names. A program that cannot read its file trusts
-// fewer servers, and does not say so.
+// certificates looks at the files of certificates that ccbot's environment names. A program that
+// cannot read its file trusts fewer servers, and does not report it.
 func certificates(w *World) (all []Finding) {
 	for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"} {
 		path := cmp.Or(w.Agents[name], w.vars[name])

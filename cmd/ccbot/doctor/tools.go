@@ -19,7 +19,7 @@ import (
 	"ccbot/tmux"
 )
 
-// errNoSettings is why something is not looked at whose place or token is a setting.
+// errNoSettings is the reason why something is not checked whose place or token is a setting.
 var errNoSettings = errors.New("the settings are wrong, and it depends on them")
 
 const installTmux = "sudo apt-get install tmux"
@@ -62,7 +62,8 @@ func terminals(_ context.Context, w *World) (all []Finding) {
 	return all
 }
 
-// planned is how many sessions a start would change, and the windows that belong to none.
+// planned returns the number of sessions that a start would change, and the windows that belong to
+// none.
 func (w *World) planned() (due int, orphans []string) {
 	actions, notices := recovery.Plan(w.seen)
 	for _, a := range actions {
@@ -146,8 +147,8 @@ func hook(_ context.Context, w *World) []Finding {
 	return []Finding{f}
 }
 
-// elsewhere is the hook that all entries run which are not as they should be, where that is one of an earlier
-// place and of this folder.
+// elsewhere returns the hook that all outdated entries run, if it is a hook of an earlier place and
+// of this folder.
 func (w *World) elsewhere(in hooks.Installed) (old string, is bool) {
 	_, rest, _ := strings.Cut(w.Hook.Command, " --dir ")
 	for _, e := range in.Events {

@@ -29,7 +29,7 @@ type World struct {
 	vars    map[string]string
 	proc    string
 	stderr  io.Writer
-	wrong   error  // the settings are no settings for any verb
+	wrong   error  // the settings are invalid for every verb
 	partial error  // for the bot they are not, but for a verb that only looks
 	self    string // the program that looks
 	pid     int    // of the running bot; 0: none holds the lock
@@ -44,11 +44,12 @@ type World struct {
 // Hook is ccbot's own hook, and Claude Code's settings, in which it may be installed.
 type Hook struct {
 	Err      error  // there is no hook
-	Command  string // what is installed
+	Command  string // the installed command
 	Settings hooks.SettingsFile
 }
 
-// Open looks at the settings, the records and tmux. The other exported fields are for the caller to set.
+// Open looks at the settings, the records and tmux. The other exported fields are for the caller to
+// set.
 func Open(ctx context.Context, environ []string, version string, stderr io.Writer) (w *World, err error) {
 	w = &World{Version: version, environ: environ, vars: env.ToMap(environ), proc: "/proc", stderr: stderr}
 	home := w.vars["HOME"]
