@@ -27,8 +27,8 @@ func Bot(dir string) (string, error) {
 	return strings.TrimSpace(string(data)), err
 }
 
-// CheckBot returns an error if the folder was restored from a backup of another bot than id, whose messages the chats then
-// name. An empty id is unknown, and passes.
+// CheckBot returns an error if the folder was restored from a backup of another bot than id, whose
+// messages the chats then name. An empty id is unknown, and passes.
 func CheckBot(dir, id string) error {
 	is, err := Bot(dir)
 	if err != nil || id == "" || is == "" || is == id {

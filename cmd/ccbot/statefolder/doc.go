@@ -1,6 +1,6 @@
 // Package statefolder is CCBOT_DIR as a folder: its owner, the holder of its lock, the room on its
-// disk, and the files of its own (the lock, the instance, when ccbot was last alive). It promises
-// that nothing is read there that another user could have written, that only one ccbot at a time
-// changes anything, and that its errors say in a sentence what a person has to repair. It knows
-// nothing about the records and messages in the folder.
+// disk, and its files (the lock, the instance, when ccbot was last alive). It promises that nothing
+// is read there that another user could have written, that only one ccbot at a time changes
+// anything, and that its errors say in a sentence what a person has to repair. It knows nothing
+// about the records and messages in the folder.
 package statefolder

@@ -17,7 +17,8 @@ import (
 	"ccbot/internal/gauge"
 )
 
-// turnsOfFolder notes that ccbot is alive, and looks at a disk that is almost full and then has room.
+// turnsOfFolder notes that ccbot is alive, and looks at a disk that is almost full and then has
+// room.
 func turnsOfFolder() *disktest.Turns {
 	var d *testDisk
 	var dir string
@@ -53,7 +54,8 @@ func TestP8_FolderOutlivesFaults(t *testing.T) {
 	disktest.Run(t, func() disktest.Scenario { return turnsOfFolder() })
 }
 
-// TestP8_AliveWithoutItsMoment: an earlier moment, which cannot be replaced, does not stay, unless nothing can be done.
+// TestP8_AliveWithoutItsMoment: an earlier moment, which cannot be replaced, does not stay, unless
+// nothing can be done.
 func TestP8_AliveWithoutItsMoment(t *testing.T) {
 	for name, fails := range map[string][]string{"": {"writefile"}, "an earlier moment": {"writefile", "truncate"}} {
 		dir := t.TempDir()

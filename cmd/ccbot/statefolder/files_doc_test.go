@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFilesTableNamesWhatCcbotMakes: docs/configuration.md has a row for each file and folder, and for nothing else.
+// TestFilesTableNamesWhatCcbotMakes: docs/configuration.md has a row for each file and folder, and
+// for nothing else.
 func TestFilesTableNamesWhatCcbotMakes(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/configuration.md")
 	require.NoError(t, err)

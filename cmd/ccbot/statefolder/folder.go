@@ -70,7 +70,7 @@ func Error(dir string, err error) error {
 	return &folderError{fmt.Sprintf("ccbot's folder %s cannot be used: %s; what was saved in it stays: %s", dir, what, detail), err}
 }
 
-// folderError is the complete sentence. It is a type of its own so that none of the several places
+// folderError is the complete sentence. It is a separate type so that none of the several places
 // that an error of the folder passes puts the sentence around it again.
 type folderError struct {
 	text  string
@@ -79,7 +79,7 @@ type folderError struct {
 
 func (e *folderError) Error() string { return e.text }
 
-// Unwrap gives the cause, and at the socket a refusal: the sentence is for whoever asks.
+// Unwrap returns the cause, and at the socket a refusal: the sentence is for the caller.
 func (e *folderError) Unwrap() []error {
 	return []error{e.cause, control.Refuse(control.CodeRefused, e.text)}
 }
@@ -89,7 +89,7 @@ func within(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// touch sets a file's time and makes the file where it is missing. Setting it works on a full disk.
+// touch sets a file's time and makes the file if it is missing. Setting it works on a full disk.
 func touch(path string, at time.Time) error {
 	err := disk.Chtimes(path, at, at)
 	if !errors.Is(err, fs.ErrNotExist) {

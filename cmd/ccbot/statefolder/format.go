@@ -45,7 +45,7 @@ func refuseNewer(dir string) error {
 
 // noteFormat makes the folder one of this version. The caller holds the lock.
 func noteFormat(dir string) error {
-	if err := refuseNewer(dir); err != nil { // what held the lock before may have been newer
+	if err := refuseNewer(dir); err != nil { // the previous holder of the lock may have been newer
 		return err
 	}
 	if n, err := ReadFormat(dir); err != nil || n == Format {

@@ -37,7 +37,8 @@ func TestP8_AFolderOfANewerCcbotIsRefused(t *testing.T) {
 	for name, content := range map[string]string{"newer": strconv.Itoa(Format+1) + "\n", "empty": "", "no number": "x\n", "zero": "0\n"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			require.NoError(t, os.Mkdir(filepath.Join(dir, "sessions"), 0o755)) // of which a start takes the rights of others
+			// A start removes the rights of others.
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "sessions"), 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, formatFile), []byte(content), 0o600))
 			before := everything(t, dir)
 			_, _, err := Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))

@@ -17,15 +17,16 @@ import (
 	"ccbot/internal/watch"
 )
 
-// goneConfirm is how long the folder must be gone before Run returns: a folder that was renamed may come back. Until
-// then nothing is written.
+// goneConfirm is how long the folder must be gone before Run returns: a folder that was renamed may
+// come back. Until then nothing is written.
 const goneConfirm = time.Second
 
 // errGone is returned if the folder was moved, replaced, removed or emptied.
 var errGone = errors.New("ccbot's folder is no longer the one that it has locked")
 
-// Held is a folder whose locks this process holds. The locks are on the folder and not on its path: if the folder is
-// moved or removed, another ccbot can lock a new folder at the same path. Then this one must stop acting.
+// Held is a folder whose locks this process holds. The locks are on the folder and not on its path:
+// if the folder is moved or removed, another ccbot can lock a new folder at the same path. Then
+// this one must stop acting.
 type Held struct {
 	dir    string
 	locks  locks
@@ -45,7 +46,8 @@ func (h *Held) Close() error {
 	return h.locks.Close()
 }
 
-// Guard makes all writes to the folder fail from now on while the folder is gone. The instance file must exist.
+// Guard makes all writes to the folder fail from now on while the folder is gone. The instance file
+// must exist.
 func (h *Held) Guard() {
 	h.free = disk.Guard(func(path string) error {
 		if !within(h.dir, path) || !h.isGone() {
@@ -56,9 +58,9 @@ func (h *Held) Guard() {
 	})
 }
 
-// isGone reports whether the path certainly leads to another folder or to none, or the folder was emptied. An error that
-// may pass is no answer. A copy of the folder is another folder, even with the same instance: nobody has locked it, and
-// it may be older than what this process knows.
+// isGone reports whether the path certainly leads to another folder or to none, or the folder was
+// emptied. An error that may pass is not an answer. A copy of the folder is another folder, even
+// with the same instance: it is not locked, and it may be older than what this process knows.
 func (h *Held) isGone() bool {
 	now, err := disk.Stat(h.dir)
 	if err == nil && os.SameFile(now, h.folder) {

@@ -33,7 +33,7 @@ func guarded(t *testing.T) (*Held, string) {
 	return h, dir
 }
 
-// ways are what may happen to the folder, and whether it is gone then.
+// ways are events of the folder, and whether it is gone then.
 var ways = []struct {
 	name string
 	do   func(t *testing.T, dir string)
@@ -67,7 +67,8 @@ var ways = []struct {
 	{"without its lock file", func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, lockFile))) }, false},
 }
 
-// TestP1_GoneFolderIsNotWritten: nothing reaches a folder of the same path, which another ccbot may hold.
+// TestP1_GoneFolderIsNotWritten: nothing reaches a folder of the same path, which another ccbot may
+// hold.
 func TestP1_GoneFolderIsNotWritten(t *testing.T) {
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
@@ -124,7 +125,8 @@ func TestP1_GoneFolderEndsRun(t *testing.T) {
 	}
 }
 
-// TestP1_WriteNoticesGoneFolder where the kernel reports nothing, as for a folder above that was moved.
+// TestP1_WriteNoticesGoneFolder where the kernel reports nothing, as for a folder above that was
+// moved.
 func TestP1_WriteNoticesGoneFolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, dir := guarded(t)
@@ -147,7 +149,7 @@ func TestP1_WriteNoticesGoneFolder(t *testing.T) {
 	})
 }
 
-// TestP6_UnknownFolderIsNotGone: a look that fails is no answer.
+// TestP6_UnknownFolderIsNotGone: a check that fails is not an answer.
 func TestP6_UnknownFolderIsNotGone(t *testing.T) {
 	for _, op := range []string{"stat", "lstat"} {
 		for _, number := range []syscall.Errno{syscall.EIO, syscall.EACCES, syscall.EMFILE, syscall.ENOTDIR, syscall.ESTALE} {

@@ -21,8 +21,8 @@ type Exposure struct {
 	Path     string
 	Why      string
 	Sentence string // Why, with what a person can do about it
-	Refused  bool   // no ccbot starts with it; the next start mends any other
-	Closable bool   // others can only read what is ccbot's own: Close mends it
+	Refused  bool   // no ccbot starts with it; the next start repairs any other
+	Closable bool   // others can only read ccbot's entry: Close repairs it
 	uid      int
 }
 
@@ -66,7 +66,7 @@ func (e entry) exposure(v viewer) Exposure {
 	switch {
 	case o.why != "":
 		x.Why, x.Sentence, x.Refused = o.why, o.sentence(e.path), true
-		if writable { // without the permission nothing would tell any more what another user has written
+		if writable { // without the permission no one could see what another user has written
 			x.Sentence += "; look at what is in it first"
 		}
 	case (e.what == placeFolder || e.what == placeBelow) && e.mode.IsDir() && e.mode.Perm()&0o077 != 0:
@@ -76,10 +76,11 @@ func (e entry) exposure(v viewer) Exposure {
 	return x
 }
 
-// errReplaced says that an entry is not what it was when it was looked at.
+// errReplaced is returned if an entry is not the one that was checked.
 var errReplaced = errors.New("it is another one than before")
 
-// Close takes the permissions of group and others away where they could only read. It follows no link.
+// Close takes the permissions of group and others away where they could only read. It follows no
+// link.
 func (x Exposure) Close() error {
 	f, err := os.OpenFile(x.Path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -98,8 +99,8 @@ func (x Exposure) Close() error {
 	return f.Chmod(mode.Perm() &^ 0o077)
 }
 
-// IsOwnWrite says whether a name in ccbot's folder is that of a write of ccbot's own which is not finished. A person
-// may keep copies of ccbot.env there under any other name.
+// IsOwnWrite reports whether a name in ccbot's folder belongs to an unfinished write of ccbot
+// itself. A person may keep copies of ccbot.env there under any other name.
 func IsOwnWrite(name string) bool {
 	name, hidden := strings.CutPrefix(name, ".")
 	own := strings.TrimRight(name, "0123456789")

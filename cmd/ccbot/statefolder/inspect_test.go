@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP9_AnExposedEntryIsClosed where others may only read it, and nothing that has taken its place since it was
-// looked at, or that others may write by now.
+// TestP9_AnExposedEntryIsClosed if others may only read it, but not an entry that has replaced it
+// since the check, or that others may now write.
 func TestP9_AnExposedEntryIsClosed(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

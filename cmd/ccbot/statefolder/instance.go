@@ -23,7 +23,8 @@ func MakeInstance(dir string) (string, error) {
 	return RenewInstance(dir)
 }
 
-// RenewInstance gives this ccbot another name. Windows with the former name are no longer its own.
+// RenewInstance sets another name for this ccbot. Windows with the former name are no longer its
+// own.
 func RenewInstance(dir string) (string, error) {
 	id := strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
 	return id, spool.Folder{Path: dir}.Put(instanceFile, []byte(id+"\n"))

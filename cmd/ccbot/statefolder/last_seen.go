@@ -11,12 +11,13 @@ import (
 	"ccbot/internal/pause"
 )
 
-// aliveFile has a moment of process.Clock: when ccbot was last alive. Its modification time says the same by the wall
-// clock, for a moment that cannot be used: after a boot, and where the disk was full.
+// aliveFile has a moment of process.Clock: when ccbot was last alive. Its modification time says
+// the same by the wall clock, for a moment that cannot be used: after a boot, and where the disk
+// was full.
 const aliveFile = "alive"
 
-// alivePace is how often ccbot notes that it is alive. An absence may look longer than it was by
-// this much.
+// alivePace is the interval at which ccbot notes that it is alive. An absence may look longer than
+// it was by this much.
 const alivePace = time.Minute
 
 // Absence is how long no ccbot was alive, and since when. Both are zero when that is unknown, as at

@@ -61,7 +61,7 @@ func TestCcbotNotesThatItIsThere(t *testing.T) {
 	}
 }
 
-// TestAbsenceByTheBootClock: a wall clock that was set meanwhile changes nothing.
+// TestAbsenceByTheBootClock: a change of the wall clock has no effect.
 func TestAbsenceByTheBootClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, c := t.TempDir(), running{time.Now()}

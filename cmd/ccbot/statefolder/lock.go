@@ -17,14 +17,14 @@ import (
 	"ccbot/internal/process"
 )
 
-// lockFile lies in CCBOT_DIR.
+// lockFile is in CCBOT_DIR.
 const lockFile = "ccbot.lock"
 
 // lockPatience is added to KILL_GRACE: the sum is how long to wait for another ccbot that holds the
 // lock.
 const lockPatience = 10 * time.Second
 
-// Take makes the folder where it is missing, and takes its locks for the life of this process. It
+// Take makes the folder if it is missing, and takes its locks for the life of this process. It
 // refuses a folder of a newer ccbot, one that other users could have written, and one that nothing
 // can be written to, because then no message may be accepted. exit.ErrRunning says that a bot runs.
 func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.Logger) (*process.Table, *Held, error) {
@@ -64,12 +64,13 @@ type holder struct {
 
 const holderForm = "role=%s\npid=%d\nstart=%d\nboot=%s\n"
 
-// locks are those of the folder and of ccbot.lock in it. Whoever deletes the file does not delete the folder's lock.
+// locks are the locks of the folder and of ccbot.lock in it. Deleting the file does not delete the
+// folder's lock.
 type locks struct{ folder, file *flock.Flock }
 
 func (l locks) Close() error { return errors.Join(l.file.Close(), l.folder.Close()) }
 
-// try takes both. Where a file system cannot lock a folder, as NFS, the lock of the file counts alone.
+// try takes both. If a file system cannot lock a folder, as NFS, the lock of the file counts alone.
 func (l locks) try() (bool, error) {
 	if ok, err := l.folder.TryLock(); !ok && err == nil {
 		return false, nil
@@ -82,7 +83,7 @@ func (l locks) try() (bool, error) {
 }
 
 // lock takes the locks for life. If a live `run` holds them, the error is exit.ErrRunning at once.
-// Any other holder is waited for, since a command that changes something is over soon.
+// Any other holder is waited for, since a command that changes something ends soon.
 func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (held locks, err error) {
 	path := filepath.Join(dir, lockFile)
 	l := locks{flock.New(dir, flock.SetFlag(os.O_RDONLY)), flock.New(path, flock.SetPermissions(0o600))}
@@ -128,8 +129,8 @@ func writeHolder(path string, h holder) error {
 // Holder is the process that took the lock last.
 func Holder(dir string) int { return readHolder(filepath.Join(dir, lockFile)).agent.PID }
 
-// RunningBot is the process of the live bot that holds the lock, and since when it does; 0 when
-// there is none. It takes no lock: the file is written once, when the lock is taken.
+// RunningBot returns the process of the live bot that holds the lock, and the time since when it
+// does, or 0. It takes no lock: the file is written once, when the lock is taken.
 func RunningBot(dir string, table *process.Table) (pid int, since time.Time) {
 	path := filepath.Join(dir, lockFile)
 	h := readHolder(path)

@@ -13,7 +13,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// TestP1_ADeletedLockFileLetsNoSecondBotStart: the folder itself is locked, too.
+// TestP1_ADeletedLockFileLetsNoSecondBotStart: the folder itself is also locked.
 func TestP1_ADeletedLockFileLetsNoSecondBotStart(t *testing.T) {
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	require.NoError(t, os.Chmod(dir, 0o700))

@@ -28,12 +28,12 @@ var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "ch
 // nested are those in which ccbot makes folders.
 var nested = []string{"backups", "changes"}
 
-// ownFiles are the files that ccbot makes beside them. ccbot.env is not among them, because a
-// person writes it. pace.json is of an earlier version.
+// ownFiles are the other files that ccbot makes. ccbot.env is not among them, because a person
+// writes it. pace.json is of an earlier version.
 var ownFiles = []string{lockFile, formatFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
 	botFile, "commands.json", "holds.json", "pace.json", "parked.json", "rich.json", "windows.json", suspect.Name}
 
-// SettingsFile lies in CCBOT_DIR.
+// SettingsFile is in CCBOT_DIR.
 const SettingsFile = "ccbot.env"
 
 // ByteOrderMark begins a text file that some editors write.
@@ -48,13 +48,13 @@ func ParseSettings(text string) (map[string]string, error) {
 // effect.
 const ReadableVariable = "CCBOT_ALLOW_READABLE_ENV"
 
-// volumeFolder exists at the top of every file system of its own; it belongs to root, and is not
+// volumeFolder exists at the top of every separate file system; it belongs to root, and is not
 // ccbot's.
 const volumeFolder = "lost+found"
 
-// mostLooked is how many entries of a folder are looked at. A folder that only its owner may write
-// contains nothing of other users, unless it was writable for them earlier; and there may be very
-// many hook events and messages.
+// mostLooked limits the entries of a folder that are checked. A folder that only its owner may
+// write contains nothing of other users, unless it was writable for them earlier; and there may be
+// very many hook events and messages.
 const mostLooked = 1000
 
 // look describes the user who looks at the disk.
@@ -68,8 +68,8 @@ func look(mayRead bool) (viewer, error) {
 
 // RefuseOthers looks at the folders above ccbot's folder, at the folder itself and at ccbot.env,
 // and refuses entries that other users could have written. It reads no content and changes nothing.
-// A missing entry is fine. env is the path, without links, of the ccbot.env that was looked at, and
-// empty when there is none: no other file may be read.
+// A missing entry is fine. env is the path, without links, of the checked ccbot.env, and empty if
+// there is no such file: no other file may be read.
 func RefuseOthers(dir string, mayRead bool) (env string, err error) {
 	v, err := look(mayRead)
 	if err != nil {
@@ -90,13 +90,14 @@ func RefuseOthers(dir string, mayRead bool) (env string, err error) {
 	if err := refusal(real, entries, v); err != nil {
 		return "", err
 	}
-	if to, _ := os.Readlink(dir); to != "" && real == "" { // it would look like a folder without settings
+	// It would look like a folder without settings.
+	if to, _ := os.Readlink(dir); to != "" && real == "" {
 		return "", exit.Usage(fmt.Errorf("CCBOT_DIR: %s is a link to %s, which is not there: mount or make that, or remove the link", dir, to))
 	}
 	return env, nil
 }
 
-// own makes ccbot's folder where it is missing. It refuses a folder with entries that other users
+// own makes ccbot's folder if it is missing. It refuses a folder with entries that other users
 // could have written, and removes the permissions of other users from the folder, and from the
 // folders in it, if these users can only read there.
 func own(dir string, log *slog.Logger) error {
@@ -149,7 +150,7 @@ func wayTo(path string, last place) (entries []entry, real string, err error) {
 		case "", ".":
 			continue
 		case "..":
-			at = filepath.Dir(at) // there is no link in it any more
+			at = filepath.Dir(at) // it has no links now
 			continue
 		}
 		next := filepath.Join(at, name)
@@ -195,7 +196,7 @@ func addEntry(entries []entry, path string, what place) ([]entry, error) {
 
 // entriesIn returns the entries that ccbot uses in its folder, and the entries of the folders that
 // ccbot makes there. It does not look at other things that a person keeps there, since ccbot does
-// not use them. Entries that disappear during the look, as hook events do, are left out.
+// not use them. Entries that disappear during the scan, as hook events do, are left out.
 func entriesIn(dir string) (entries []entry, err error) {
 	add := func(path string, what place) (err error) {
 		if entries, err = addEntry(entries, path, what); errors.Is(err, fs.ErrNotExist) {
@@ -216,7 +217,8 @@ func entriesIn(dir string) (entries []entry, err error) {
 		if err := add(folder, placeBelow); err != nil {
 			return nil, err
 		}
-		if len(entries) == before || !entries[before].mode.IsDir() { // a file in a folder's place is told by who needs the folder
+		// A file in a folder's place is an error of the code that needs the folder.
+		if len(entries) == before || !entries[before].mode.IsDir() {
 			continue
 		}
 		inside, err := someOf(folder)

@@ -42,7 +42,7 @@ const (
 	othersWrite = 0o002
 )
 
-// nobody is the uid that the kernel shows for an owner that has no uid in this user namespace.
+// nobody has the uid that the kernel shows for an owner that has no uid in this user namespace.
 const nobody = 65534
 
 // objection is the reason why an entry is not used, and what a person can do about that. The zero
@@ -50,7 +50,7 @@ const nobody = 65534
 type objection struct {
 	why     string
 	command string // repairs it, followed by the path; empty where no command is harmless
-	instead string // what else can be done, or what can be done without a command
+	instead string // another remedy, or a remedy without a command
 }
 
 // objection judges an entry. An access list shows in the permissions of the group, so it is caught
@@ -62,11 +62,13 @@ func (e entry) objection(v viewer) objection {
 	case e.foreign(v):
 		return e.notOurs(v)
 	case e.what == placeSettings && e.mode.IsDir():
-		return objection{} // it is not read as settings, and reading it says so
+		return objection{} // it is not read as settings, and reading it fails
 	case e.what == placeBelow && e.mode.Type() == fs.ModeSymlink:
 		return objection{why: path + " is a link, and ccbot moves and removes what it finds in its own folders", instead: "put the folder itself in its place"}
 	case e.mode.Type() == fs.ModeSymlink, e.mode.Type() == fs.ModeSocket:
-		return objection{} // a link's permissions mean nothing; each start makes a new socket, also after a kill before it was closed
+		// A link's permissions mean nothing; each start makes a new socket, also after a kill
+		// before it was closed.
+		return objection{}
 	case above && (e.mode.Perm()&othersWrite == 0 || e.mode&fs.ModeSticky != 0):
 		return objection{}
 	case above && e.uid != v.uid:
@@ -94,7 +96,7 @@ func (e entry) objection(v viewer) objection {
 
 // foreign reports whether an entry belongs to a user who must not own it. A folder above may be
 // root's, because root could do anything anyway, and so may ccbot.env, as a secret that is mounted.
-// For ccbot.env the user nobody does not count as root, even if it owns /.
+// For ccbot.env the uid 65534 does not count as root, even if it owns /.
 func (e entry) foreign(v viewer) bool {
 	switch {
 	case e.uid == v.uid, e.uid == 0 && (e.what == placeAbove || e.what == placeSettings):

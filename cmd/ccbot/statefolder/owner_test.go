@@ -25,7 +25,7 @@ func TestP9_WhatOthersCouldHaveWrittenIsNotUsed(t *testing.T) {
 		uid     int
 		mode    fs.FileMode
 		mayRead bool
-		root    int // who owns /
+		root    int // the owner of /
 		me      int
 		command string // with instead empty: it is used
 		instead string
@@ -122,7 +122,7 @@ func TestP9_WhatIsRefusedIsOneSentence(t *testing.T) {
 	}
 }
 
-// TestWhatHasANameIsKnown: every file that has a name in the code that makes it is looked at.
+// TestWhatHasANameIsKnown: every file that has a name in the code that makes it is checked.
 func TestWhatHasANameIsKnown(t *testing.T) {
 	name := regexp.MustCompile(`(?m)^(?:const |\t)\w*File\s+= "([^"]+)"`)
 	found := 0

@@ -18,8 +18,8 @@ type Foreign struct {
 	Why    string
 }
 
-// ForeignFolders returns the folders of a PATH in which another user can put a program of any name. A folder that is not
-// absolute is among them: it is another one for each program.
+// ForeignFolders returns the folders of a PATH in which another user can put a program of any name.
+// A folder that is not absolute is among them: it is another one for each program.
 func ForeignFolders(path string) (all []Foreign, err error) {
 	for _, dir := range filepath.SplitList(path) {
 		why := "it is not absolute, so each program looks in another folder"
@@ -36,10 +36,11 @@ func ForeignFolders(path string) (all []Foreign, err error) {
 	return all, nil
 }
 
-// OthersCanWrite returns the reason why a user other than this one and root can write what an absolute path leads to, or
-// put something else in its place, and "" if none can. Above it the group is not checked, as above CCBOT_DIR; of the path
-// itself it is not either, because a folder of programs is often shared by the administrators of a machine. The
-// result is "" if this user cannot enter it, because then no program starts from there.
+// OthersCanWrite returns the reason why a user other than this one and root can write what an
+// absolute path leads to, or put something else in its place, and "" if none can. Above it the
+// group is not checked, as above CCBOT_DIR; of the path itself it is not either, because a folder
+// of programs is often shared by the administrators of a machine. The result is "" if this user
+// cannot enter it, because then no program starts from there.
 func OthersCanWrite(path string) (why string, err error) {
 	v, err := look(true)
 	if err != nil {

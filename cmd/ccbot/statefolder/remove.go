@@ -16,13 +16,14 @@ const prices = "prices.json"
 // marks are the files by which a folder is known as ccbot's.
 var marks = []string{instanceFile, formatFile, SettingsFile}
 
-// removedLast are the files without which a second Remove would not know the folder, and the lock, which Remove's
-// caller holds.
+// removedLast are the files without which a second Remove would not know the folder, and the lock,
+// which Remove's caller holds.
 var removedLast = append(slices.Clone(marks), lockFile)
 
-// Contents returns the names of the entries of ccbot's folder in the order in which Remove removes them, and the
-// names of the entries that are not ccbot's. A missing folder has none. A folder with the names of ccbot's own folders
-// and none of marks was never ccbot's: CCBOT_DIR names a folder of a person by mistake, whose backups/ is theirs.
+// Contents returns the names of the entries of ccbot's folder in the order in which Remove removes
+// them, and the names of the entries that are not ccbot's. A missing folder has none. A folder with
+// the names of ccbot's own folders and none of marks was never ccbot's: CCBOT_DIR names a folder of
+// a person by mistake, whose backups/ is theirs.
 func Contents(dir string) (known, unknown []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {
@@ -70,8 +71,9 @@ func LinkTo(dir string) string {
 	return to
 }
 
-// Remove removes what ccbot keeps in its folder, and the folder if nothing else is in it. It follows no link, and
-// refuses a folder that is one. It may be called again after a kill at any moment. The caller holds the lock.
+// Remove removes what ccbot keeps in its folder, and the folder if nothing else is in it. It
+// follows no link, and refuses a folder that is one. It may be called again after a kill at any
+// moment. The caller holds the lock.
 func Remove(dir string) error {
 	named, err := os.Lstat(dir)
 	if os.IsNotExist(err) {

@@ -19,19 +19,19 @@ import (
 // roomFile has no content: it exists while the disk is almost full and this was reported.
 const roomFile = "disk_low"
 
-// roomPace is how often the room on the disk is looked at; fullPace is how often while the disk is
-// full.
+// roomPace is the interval at which the room on the disk is checked; fullPace is the interval while
+// the disk is full.
 const (
 	roomPace = time.Minute
 	fullPace = 10 * time.Second
 )
 
-// leastProbe is what a disk must accept to count as not full. A disk that was full must accept
-// LeastFree, so that a disk at its limit is reported once.
+// leastProbe is the size that a disk must accept to count as not full. A disk that was full must
+// accept LeastFree, so that a disk at its limit is reported once.
 const leastProbe = LeastFree / 4
 
 // Room reports to the chat when the disk of ccbot's folder fills up: once when it is almost full,
-// once when it accepts nothing any more, and then once when it has room again.
+// once when it no longer accepts anything, and then once when it has room again.
 type Room struct {
 	dir   string
 	log   *slog.Logger
@@ -40,8 +40,9 @@ type Room struct {
 	probe func(size int) error // writes that much into the folder, and takes it away again
 	wake  chan struct{}        // something could not be written
 
-	full  bool // the disk accepts nothing
-	doubt bool // the disk may be full: one write has failed, for a reason that is not clearly the disk's
+	full bool // the disk accepts nothing
+	// The disk may be full: one write has failed, for a reason that is not clearly the disk's.
+	doubt bool
 	told  bool // the chat knows that it is full
 }
 

@@ -19,7 +19,7 @@ import (
 
 const mib = 1 << 20
 
-// testDisk is a disk as a test wants it, and the chat that hears of it.
+// testDisk is a fake disk, and the chat that gets its reports.
 type testDisk struct {
 	*Room
 	mu     sync.Mutex
@@ -54,14 +54,14 @@ func (d *testDisk) hear(what string) error {
 	return d.deaf
 }
 
-// takes has the disk take so much in one piece from now on.
+// takes sets the number of bytes that the disk accepts in one piece.
 func (d *testDisk) takes(bytes int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.taken = bytes
 }
 
-// heard is what was said, and how often the disk was written to.
+// heard returns the reports, and the number of writes to the disk.
 func (d *testDisk) heard() (said []string, probes int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,7 +72,8 @@ func (d *testDisk) DiskLow(_ context.Context, free string) error { return d.hear
 func (d *testDisk) DiskFull(context.Context) error               { return d.hear("full") }
 func (d *testDisk) DiskRoom(context.Context) error               { return d.hear("room") }
 
-// The disk is told to be almost full once, over restarts too, and again only after it clearly was not.
+// The disk is reported as almost full once, also over restarts, and again only after it clearly was
+// not.
 func TestTheDiskIsToldToBeFullOnce(t *testing.T) {
 	dir := t.TempDir()
 	var told []string
@@ -90,13 +91,13 @@ func TestTheDiskIsToldToBeFullOnce(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(dir, roomFile), "what could not be told is told later")
 }
 
-// The fall is told once, and so is its end. A disk at its limit is one fall; what could not be told is
-// told by the next look, unless it is over by then.
+// The fall is reported once, and so is its end. A disk at its limit is one fall; a failed report is
+// repeated by the next check, unless the fall has ended.
 func TestAFullDiskIsToldOnceAndSoIsItsEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		free  uint64
-		taken []int // at each look
+		taken []int // at each check
 		deaf  map[int]bool
 		want  []string
 	}{
@@ -122,12 +123,12 @@ func TestAFullDiskIsToldOnceAndSoIsItsEnd(t *testing.T) {
 	}
 }
 
-// Only what says that the disk takes nothing is a full disk at once; anything else is one when it happens
-// twice in a row.
+// Only what says that the disk takes nothing is a full disk at once; anything else is one when it
+// happens twice in a row.
 func TestAWriteThatFailsOnceIsNoFullDisk(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		fails []error // each look's, the first of which follows a refusal
+		fails []error // of each check; the first one follows a refusal
 		want  []string
 	}{
 		{"no room", []error{syscall.ENOSPC, nil}, []string{"full", "room"}},
@@ -149,7 +150,7 @@ func TestAWriteThatFailsOnceIsNoFullDisk(t *testing.T) {
 	}
 }
 
-// A disk with room is not written to; what cannot be written has it looked at at once.
+// A disk with room is not written to; a failed write makes Run check it at once.
 func TestTheDiskIsLookedAtWhenItRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk(t.TempDir(), 10_000)
