@@ -269,7 +269,7 @@ func (m *Machine) has(claude uuid.UUID) (id uuid.UUID) {
 // worktreePatience is how long git may take to check a repository out.
 const worktreePatience = 2 * time.Minute
 
-// Add implements the interface of package places.
+// Add implements [places.Beside].
 func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
 	if err != nil {
@@ -314,7 +314,7 @@ func (m *Machine) free(path, key string) error {
 	return nil
 }
 
-// Done implements the interface of package places.
+// Done implements [places.Beside].
 func (m *Machine) Done(key string) {
 	m.worktrees.Lock()
 	defer m.worktrees.Unlock()

@@ -74,8 +74,7 @@ type Orphans interface {
 	Told(ctx context.Context, all []evidence.Window) error
 }
 
-// Desk implements what a person at this machine can see and do. It implements the chat's port of
-// that name.
+// Desk implements what a person at this machine can see and do. It implements the chat's port desk.
 type Desk struct {
 	Lifecycle
 	desk.Panes
