@@ -297,8 +297,8 @@ func compare(t *rapid.T, want, got []session.Record, stuck map[uuid.UUID]bool) {
 	}
 }
 
-// fault returns an error in an action, by what the world shows of its record. It is written without
-// the rules.
+// fault describes the error in an action by what the world shows of its record. It is written
+// without the rules.
 func (w World) fault(a Action) string {
 	r := w.Records[slices.IndexFunc(w.Records, func(r session.Record) bool { return r.ID == a.Record })]
 	bound, there := r.Binding != nil, false
