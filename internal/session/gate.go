@@ -13,8 +13,8 @@ import (
 var ErrFolderInUse = errors.New("a session begins in the folder")
 
 // Gate is passed by all who begin a session and all who remove folders: one of the two waits or is
-// refused, so that no session begins in a folder that is being removed. Of sessions that work
-// already it knows nothing: their records do. Its zero value is open.
+// refused, so that no session begins in a folder that is being removed. It does not know the
+// sessions that work already: their records do. Its zero value is open.
 type Gate struct {
 	mu     sync.Mutex
 	begins map[string]int           // sessions that begin now, by their folder

@@ -95,8 +95,8 @@ func TestQuestionsAboutAState(t *testing.T) {
 	}
 }
 
-// The three questions: whether another session has the conversation, whether nothing is left to do,
-// and whether the session owns it.
+// The three questions: whether another session has the conversation, whether that transfer is
+// complete, and whether the session owns it.
 func TestQuestionsAboutAConversation(t *testing.T) {
 	tests := []struct {
 		name                   string

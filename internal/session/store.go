@@ -37,7 +37,7 @@ func (notFound) NotFound() {}
 
 // Store keeps the records of one ccbot: in memory for reading, and permanently in one file per
 // record. The history of an ended session is in its file only: there are thousands of them, and
-// only people read it. Get, List and Shared give such a record without it, Whole with it.
+// only people read it. Get, List and Shared return such a record without it, Whole with it.
 type Store struct {
 	// Folders is passed by the code that begins a session or removes a folder.
 	Folders Gate
