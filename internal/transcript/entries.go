@@ -60,8 +60,8 @@ func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) e
 	return entries(r.each, func(next, first Entry) (Entry, bool) { return join(first, next) }, see)
 }
 
-// entries calls see with the entries of lines, until it returns false. join makes one entry of the
-// one that comes and the one that came before it, where both are of one answer.
+// entries calls see with the entries of lines, until it returns false. join makes one entry of an
+// entry and the one before it, if both are of one answer.
 func entries(each func(see func(l line) bool) error, join func(comes, came Entry) (Entry, bool), see func(Entry) bool) error {
 	open, more := Entry{}, true
 	err := each(func(l line) bool {

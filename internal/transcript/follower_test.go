@@ -20,7 +20,7 @@ import (
 	"ccbot/internal/watch/watchtest"
 )
 
-// following runs a follower and hands over what it finds; an error ends it.
+// following runs a follower and passes its items on; an error ends it.
 type following struct {
 	items chan Item
 	errs  chan error

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// longConversation is a transcript of 200 MB: prompts, calls of tools, what these gave, and
-// answers. Only the first prompt has the words "Needle" and "Иголка".
+// longConversation is a transcript of 200 MB: prompts, calls of tools, their results, and answers.
+// Only the first prompt has the words "Needle" and "Иголка".
 func longConversation(t testing.TB) string {
 	path := filepath.Join(t.TempDir(), "long.jsonl")
 	file, err := os.Create(path)

@@ -68,8 +68,8 @@ func Said(from, before Cursor) (items []Item, err error) {
 // promptFarthest is less, because a list of sessions should be quick.
 const promptFarthest = 8 << 20
 
-// LastPrompt returns what a person asked last in a transcript: a prompt, or a command. It is empty
-// if that stands too far back, or if the file cannot be read.
+// LastPrompt returns the last prompt or command of a person in a transcript. It is empty if that is
+// too far back, or if the file cannot be read.
 func LastPrompt(ctx context.Context, path string) (text string) {
 	b, err := openBackwards(ctx, path, endOf, listChunk)
 	if err != nil {
@@ -94,7 +94,7 @@ func (c Cursor) precedes(other Cursor) bool {
 
 func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
 
-// Asked reports whether an item is what a person has asked.
+// Asked reports whether an item is a person's prompt or command.
 func (i Item) Asked() bool {
 	return (i.Kind == UserPrompt || i.Kind == LocalCommand) && !i.Sidechain && !i.Meta
 }

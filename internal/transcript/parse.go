@@ -137,7 +137,7 @@ func (e *entry) time() time.Time {
 	return writable(at)
 }
 
-// writable is a time in UTC; zero where the years of JSON do not reach: a record with such a time
+// writable returns a time in UTC, or zero outside the years of JSON: a record with such a time
 // could not be saved.
 func writable(at time.Time) time.Time {
 	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {

@@ -233,7 +233,7 @@ var createdTask = lazyregexp.New(`^Task #(\S{1,20}) `)
 // apply changes the items as a successful call has changed them.
 func (t *tally) apply(c taskCall, b block, raw span) {
 	var said taskResult
-	_ = decode(raw, &said) // an error is impossible: the line was checked as a whole
+	_ = decode(raw, &said) // raw is empty or valid: the line was checked as a whole
 	switch c.tool {
 	case "TodoWrite":
 		t.Tasks = nil
