@@ -249,8 +249,7 @@ func TestP8_ARecoveryBesideAStartRemovesNothing(t *testing.T) {
 	assert.Len(t, settings, 2, "with the record go the settings of its launch")
 }
 
-// TestP8_AForgettingOutlivesWhoAskedForIt, and the session of a caller that is gone can also be
-// forgotten.
+// TestP8_AForgettingOutlivesWhoAskedForIt, and a second call for a removed record succeeds.
 func TestP8_AForgettingOutlivesWhoAskedForIt(t *testing.T) {
 	r := one(1, "api")
 	environ := machine(t, r)

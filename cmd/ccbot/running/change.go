@@ -36,7 +36,7 @@ type Change[Body, Reply any] struct {
 // bot may be about to start.
 const retries = 30
 
-// Make has the change made. alone: no bot runs, and this process has made it. A change with a key
+// Make makes the change. alone: no bot runs, and this process has made it. A change with a key
 // is sent again if the bot has ended before it answered.
 func (v Change[Body, Reply]) Make(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
 	asking, stop := v.timeout.Bound(ctx)

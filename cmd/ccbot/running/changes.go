@@ -208,7 +208,7 @@ func (s *system) purge(ctx context.Context) []show.Purge {
 	return show.PurgesOf(s.keeper.Purge(ctx), records, time.Now(), s.PurgeAfter, "was forgotten", "; `ccbot recover --restore` brings it back for a week")
 }
 
-// Recovering recovers where a bot runs: without one that was done before.
+// Recovering recovers in a running bot: without a bot, Make has already recovered.
 var Recovering = Change[struct{}, show.Account]{Verb: "recover", do: func(ctx context.Context, s *system, _ struct{}) (show.Account, error) {
 	if s.recoveredFor == nil {
 		return s.recoverAgain(ctx)
