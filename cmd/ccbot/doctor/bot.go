@@ -22,7 +22,7 @@ import (
 	"ccbot/internal/suspect"
 )
 
-// bot asks the running bot, and looks at what it has left where none runs.
+// bot asks the running bot, or checks what an ended one has left.
 func bot(ctx context.Context, w *World) []Finding {
 	figures, err := w.Ask(ctx)
 	if err == nil {
