@@ -125,7 +125,7 @@ func TestP1_GoneFolderEndsRun(t *testing.T) {
 	}
 }
 
-// TestP1_WriteNoticesGoneFolder where the kernel reports nothing, as for a folder above that was
+// TestP1_WriteNoticesGoneFolder if the kernel reports nothing, as for a folder above that was
 // moved.
 func TestP1_WriteNoticesGoneFolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 )
 
 // aliveFile has a moment of process.Clock: when ccbot was last alive. Its modification time says
-// the same by the wall clock, for a moment that cannot be used: after a boot, and where the disk
-// was full.
+// the same by the wall clock, for a moment that cannot be used: after a boot, and if the disk was
+// full.
 const aliveFile = "alive"
 
 // alivePace is the interval at which ccbot notes that it is alive. An absence may look longer than

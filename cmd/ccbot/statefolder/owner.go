@@ -45,7 +45,7 @@ const (
 // nobody has the uid that the kernel shows for an owner that has no uid in this user namespace.
 const nobody = 65534
 
-// objection is the reason why an entry is not used, and what a person can do about that. The zero
+// objection is the reason why an entry is not used, and the remedy. The zero
 // value means no objection.
 type objection struct {
 	why     string

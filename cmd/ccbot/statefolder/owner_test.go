@@ -95,7 +95,7 @@ func TestP9_WhatOthersCouldHaveWrittenIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestP9_WhatIsRefusedIsOneSentence: it ends with what a person does about it.
+// TestP9_WhatIsRefusedIsOneSentence: it ends with the remedy.
 func TestP9_WhatIsRefusedIsOneSentence(t *testing.T) {
 	folder := entry{"/home", placeAbove, 0, fs.ModeDir | 0o755}
 	tests := []struct {
