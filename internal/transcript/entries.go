@@ -132,6 +132,9 @@ func (e *Entry) take(item Item) {
 	case Text, APIError:
 		e.Kind = Answered
 	case LocalOutput:
+		if text == "" {
+			return // it is only the proof that the command ran
+		}
 		e.Kind, text = Answered, fenced(text)
 	case ToolUse:
 		e.Kind, e.Calls = Answered, append(e.Calls, item.Tool.Name)

@@ -88,6 +88,22 @@ func TestEntries(t *testing.T) {
 	assert.Equal(t, "u1", FirstID(path))
 }
 
+// What prints nothing, such as /clear, is no answer.
+func TestBlankOutputIsNoEntry(t *testing.T) {
+	path := transcriptOf(t,
+		`{"type":"user","message":{"content":"<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>"}}`,
+		`{"type":"system","subtype":"local_command","commandRun":{"command":"clear"},"content":"<local-command-stdout></local-command-stdout>"}`,
+		`{"type":"user","message":{"content":"<bash-input>touch a</bash-input>"}}`,
+		`{"type":"user","message":{"content":"<bash-stdout></bash-stdout><bash-stderr></bash-stderr>"}}`)
+	older, newer := readOlder(t, path, endOf), readNewer(t, path, 0)
+	assert.Equal(t, newer, older)
+	var said []string
+	for _, e := range older {
+		said = append(said, fmt.Sprint(e.Kind, e.Texts))
+	}
+	assert.Equal(t, []string{fmt.Sprint(Asked, []string{"/clear"}), fmt.Sprint(Asked, []string{"!touch a"})}, said)
+}
+
 func TestEntriesAcrossChunksAndLongLines(t *testing.T) {
 	long := `{"type":"user","message":{"content":[{"type":"tool_result","content":"` + strings.Repeat("x", 10<<20) + `"}]}}`
 	pasted := `{"type":"user","message":{"content":"` + strings.Repeat("y", 10<<20) + ` needle"}}`
