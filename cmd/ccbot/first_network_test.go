@@ -6,15 +6,19 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"io"
 	stdlog "log"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"path/filepath"
+	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -88,9 +92,9 @@ var networkFaults = []firstFault{
 
 // asks starts a Bot API for the patient, with TLS unless secure is nil. change returns the answer to a method, or "" for the
 // usual answer.
-func (p *patient) asks(secure *tls.Config, change func(method string, w http.ResponseWriter) (answer string)) {
+func (p *patient) asks(secure *tls.Config, change func(method string, w http.ResponseWriter) (answer string)) (api *httptest.Server) {
 	p.t.Helper()
-	api := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+	api = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		method, answer := filepath.Base(q.URL.Path), ""
 		if change != nil {
 			answer = change(method, w)
@@ -117,6 +121,38 @@ func (p *patient) asks(secure *tls.Config, change func(method string, w http.Res
 	}
 	p.t.Cleanup(api.Close)
 	p.set("TELEGRAM_API_URL", api.URL)
+	return api
+}
+
+// TestCertificatesOfSettingsFile: run, doctor and setup trust what ccbot.env names, without the
+// variables in the environment.
+func TestCertificatesOfSettingsFile(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPatient(t)
+			p.away()
+			p.lives()
+			api := p.asks(&tls.Config{}, nil)
+			path := p.write("ca/own.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw})), 0o600)
+			if name == "SSL_CERT_DIR" {
+				path = filepath.Dir(path)
+			}
+			p.write("s/ccbot.env", name+"="+path+"\nTELEGRAM_BOT_TOKEN="+p.env["TELEGRAM_BOT_TOKEN"]+"\n", 0o600)
+			delete(p.env, "TELEGRAM_BOT_TOKEN")
+			delete(p.env, "ALLOWED_USERS")
+			said := func(args ...string) string {
+				cmd := exec.Command(p.me, args...)
+				cmd.Env = p.environ()
+				out, _ := cmd.CombinedOutput()
+				return string(out)
+			}
+			assert.Contains(t, said("setup", "--allow", "1", "--yes", "--hooks=false", "--service=false"), "Bot: @my_bot")
+			assert.Contains(t, said("doctor"), "the token is that of @my_bot")
+			p.starts("msg=ready")
+		})
+	}
 }
 
 // expired returns a certificate of the loopback address that is no longer valid.

@@ -115,6 +115,9 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err != nil {
 		return err
 	}
+	if err := c.TrustCertificates(); err != nil {
+		return err
+	}
 	held, err := running.Lock(ctx, c, environ, stderr)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -377,6 +378,20 @@ func (c Config) Proxy() func(*http.Request) (*url.URL, error) {
 	proxies := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
 	proxy := proxies.ProxyFunc()
 	return func(q *http.Request) (*url.URL, error) { return proxy(q.URL) }
+}
+
+// TrustCertificates makes this process trust the certificates that the settings name: agents and
+// ccbot trust the same. It is called before the first connection with TLS, because Go reads the
+// certificates only once.
+func (c Config) TrustCertificates() error {
+	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		if path := c.Agents[name]; path != "" {
+			if err := os.Setenv(name, path); err != nil {
+				return exit.Usage(fmt.Errorf("%s: %w", name, err))
+			}
+		}
+	}
+	return nil
 }
 
 // TmuxCommand is the tmux command that a person types for the server in use.

@@ -56,7 +56,7 @@ func telegram(ctx context.Context, w *World) []Finding {
 	return all
 }
 
-// certificates looks at the files of certificates that ccbot's environment names. A program that
+// certificates looks at the files of certificates that the settings name. A program that
 // cannot read its file trusts fewer servers, and does not report it.
 func certificates(w *World) (all []Finding) {
 	for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"} {

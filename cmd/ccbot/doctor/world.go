@@ -64,6 +64,9 @@ func Open(ctx context.Context, environ []string, version string, stderr io.Write
 	} else {
 		w.partial = partial
 	}
+	if err := c.TrustCertificates(); err != nil {
+		return nil, err
+	}
 	if w.self, err = desk.Program(); err != nil {
 		return nil, err
 	}

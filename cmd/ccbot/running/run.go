@@ -45,6 +45,9 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 		return err
 	}
 	defer func() { err = c.Token.CleanError(err) }()
+	if err := c.TrustCertificates(); err != nil {
+		return err
+	}
 	level := new(slog.LevelVar)
 	level.Set(c.Level())
 	stderr, ready := greetingAt(stderr)
