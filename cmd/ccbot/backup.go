@@ -50,9 +50,13 @@ func writeBackup(ctx context.Context, c *call, file string, transcripts bool) er
 	if err != nil {
 		return fmt.Errorf("host name: %w", err)
 	}
+	bot, err := statefolder.Bot(settings.Dir)
+	if err != nil {
+		return err
+	}
 	made, err := backup.Make(ctx, file, backup.Source{Dir: settings.Dir, Settings: values, Transcripts: transcripts,
 		Manifest: backup.Manifest{Program: versionText(), Host: host, At: time.Now().UTC(), Projects: settings.ProjectsDir(), LeftOut: hidden,
-			Bot: settings.Token.Bot()}})
+			Bot: cmp.Or(settings.Token.Bot(), bot)}})
 	if err != nil {
 		return fmt.Errorf("backup: %w", statefolder.Error(settings.Dir, err))
 	}

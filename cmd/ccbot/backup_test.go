@@ -294,3 +294,30 @@ func TestBackupOfAnotherBotIsRefused(t *testing.T) {
 	assert.NotContains(t, names(t, to.dir), "chats")
 	assert.Empty(t, names(t, filepath.Join(to.dir, "sessions")))
 }
+
+// TestRestoreBesideChatsKeepsNoBot: chats that are there are of a bot whose token only the service
+// may have; that bot still starts.
+func TestRestoreBesideChatsKeepsNoBot(t *testing.T) {
+	from, to := moving(t), homeWith(t, "")
+	path := filepath.Join(t.TempDir(), "b.tar.gz")
+	code, _, errs := ccbot(from.environ, "backup", path)
+	require.Equal(t, exit.OK, code, errs)
+	require.NoError(t, os.MkdirAll(filepath.Join(to.dir, "chats"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(to.dir, "chats", "8-0.json"), []byte("{}"), 0o600))
+	code, _, errs = ccbot(to.environ, "recover", "--restore", path)
+	require.Equal(t, exit.OK, code, errs)
+	assert.NoError(t, statefolder.CheckBot(to.dir, "77"))
+}
+
+// TestBackupOfRestoredFolderNamesItsBot: also before the folder has a token.
+func TestBackupOfRestoredFolderNamesItsBot(t *testing.T) {
+	from, to := moving(t), homeWith(t, "")
+	path := filepath.Join(t.TempDir(), "b.tar.gz")
+	code, _, errs := ccbot(from.environ, "backup", path)
+	require.Equal(t, exit.OK, code, errs)
+	code, _, errs = ccbot(to.environ, "recover", "--restore", path)
+	require.Equal(t, exit.OK, code, errs)
+	code, _, errs = ccbot(to.environ, "backup", path+"2")
+	require.Equal(t, exit.OK, code, errs)
+	assert.Contains(t, unpacked(t, path+"2")["ccbot-backup.json"], `"bot": "123456789"`)
+}

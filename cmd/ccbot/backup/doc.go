@@ -11,8 +11,9 @@
 //   - a file with an entry that a backup cannot have is refused before anything is written, and a
 //     backup that would be refused is not made;
 //   - a restored record reads conversations only: a path in it has no other meaning;
-//   - a backup of another bot is refused, if the token or chats of a bot are there already. The
-//     folder keeps the bot's id, so that setup and a start refuse the token of another one.
+//   - a backup of another bot is refused, if the token of a bot or its id is there already. The
+//     folder keeps the bot's id, so that setup and a start refuse the token of another one; it
+//     keeps none if chats were there and their bot is not known.
 //
 // A restored session is bound to nothing: what ran on the other machine is lost here, with its
 // conversation. Conversations are copied as they are: an agent may have read a secret aloud.

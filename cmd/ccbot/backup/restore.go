@@ -28,7 +28,7 @@ type Target struct {
 	Set      map[string]string // settings that count there already
 	Projects string            // the folder of Claude Code's conversations
 	Host     string
-	Bot      string // the id of its bot; empty if it has no token and no chats of a bot yet
+	Bot      string // the id of its bot; empty if no token is known here and nothing was restored yet
 	Now      time.Time
 	// Failpoint is called at each persisted step with its name. It is nil except in tests.
 	Failpoint func(string)
@@ -75,11 +75,8 @@ func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err 
 	if err := errors.Join(staged.Make(), to.chats().Make()); err != nil {
 		return done, err
 	}
-	if c.Bot != "" { // before the chats: a restore that is killed leaves some of them
-		if err := statefolder.KeepBot(to.Dir, c.Bot); err != nil {
-			return done, err
-		}
-		to.reached("bot")
+	if err := to.keepBot(c.Bot); err != nil { // before the chats: a restore that is killed leaves some of them
+		return done, err
 	}
 	if err := to.unpack(ctx, file, staged, folders, &done); err != nil {
 		return done, err
@@ -117,6 +114,20 @@ func (t Target) sessions() string { return filepath.Join(t.Dir, "sessions") }
 
 func (t Target) chats() spool.Folder {
 	return spool.Folder{Path: filepath.Join(t.Dir, "chats"), MaxSize: places[chats].size, Fsync: true}
+}
+
+// keepBot notes the bot of the backup. Chats that are there may be of another one, whose token is
+// not known here: then it notes none.
+func (t Target) keepBot(id string) error {
+	there, err := disk.ReadDir(t.chats().Path)
+	if err != nil || id == "" || t.Bot == "" && len(there) > 0 {
+		return err
+	}
+	if err := statefolder.KeepBot(t.Dir, id); err != nil {
+		return err
+	}
+	t.reached("bot")
+	return nil
 }
 
 func (t Target) reached(name string) {
