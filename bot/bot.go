@@ -181,7 +181,7 @@ func (b *Bot) lives() []chat.Feature {
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s,
 		Outputs: outputs, Long: long, Transcripts: b.Transcripts, Heard: heard, Rich: b.Rich,
 		Thinking: b.Thinking, Signs: noCard})
-	others := writers.New(c, s, s, s, s, b.Answers.Follow)
+	others := writers.New(c, s, s, s, s)
 	limits := limit.New(c, b.Entries, s, s.Brief)
 	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
 	c.Kept = func(r views.Session) []string { return waiting.Lines(b.Entries.Load, r) }

@@ -214,17 +214,16 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	if err != nil {
 		return session.Record{}, fmt.Errorf("adopt: %w", err)
 	}
+	var dead tmux.Pane // holds nothing but the end of the earlier agent
 	if w.r.State == session.Running {
-		if w.term.look(ctx); w.term.Fate == PaneDead {
-			if err := w.closing.closeOwn(ctx); err != nil {
-				w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
-			}
+		if w.term.look(ctx); w.term.Fate == PaneDead && !w.r.Binding.Adopted {
+			dead = w.term.Pane
 		}
 		w.closing.over(w.endSeen())
 	}
 	w.r.Cursors = cursors
 	w.r.Run, w.r.Closing, w.r.LastEnd = session.Run{}, session.Closing{}, session.LastEnd{}
-	w.r.HookDigest, w.r.Wish, w.r.Interruption = "", nil, nil
+	w.r.HookDigest, w.r.Wish, w.r.Interruption, w.r.NameDue = "", nil, nil, false
 	w.r.Seconds = slices.DeleteFunc(w.Evidence.Living(w.r.Seconds), func(id process.Identity) bool { return id == agent.Identity })
 	w.bindAdopted(server, agent)
 	rule := cmp.Or(q.Rule, ruleAdopt)
@@ -241,6 +240,10 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	if err := w.save(); err != nil {
 		return session.Record{}, err
 	}
+	if err := w.closing.closePane(ctx, dead); err != nil {
+		w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
+	}
+	w.memories.forget(w.r.ID) // it was of the earlier agent
 	w.watchAgent(*w.r)
 	w.agenda.wake(w.r.ID)
 	return w.r.Clone(), w.tell(ctx, *w.r, news.Transcript{})

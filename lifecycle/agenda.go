@@ -22,7 +22,7 @@ type agenda struct {
 
 	mu      sync.Mutex
 	pending map[uuid.UUID]bool // sessions to step
-	busy    map[uuid.UUID]bool // sessions in a step, or held by holdSteps
+	busy    map[uuid.UUID]bool // sessions in a step
 	timers  map[uuid.UUID]*time.Timer
 	watched map[process.Identity]bool
 	waits   []watch                     // agents that Run has to start watching
@@ -73,12 +73,6 @@ func (a *agenda) watch(w watch) {
 			a.waits = append(a.waits, w)
 		}
 	})
-}
-
-// holdSteps prevents steps of a session until release is called.
-func (a *agenda) holdSteps(id uuid.UUID) (release func()) {
-	a.note(func() { a.busy[id] = true })
-	return func() { a.note(func() { delete(a.busy, id) }) }
 }
 
 // take removes and returns what is due: sessions to step for which no step is running, agents to
@@ -211,8 +205,9 @@ type promptMemory struct {
 	pasted string    // key of the prompt whose paste tmux has taken: it is on its way to the box
 	last   Prompt    // the prompt that the agent took last
 	// unwanted is the prompt whose text Claude Code has put back into the box, and that was not typed again.
-	unwanted Prompt
-	silent   string // key of the prompt of which it was reported that it waits while tmux is silent
+	unwanted   Prompt
+	unwantedAt time.Time // when that was seen
+	silent     string    // key of the prompt of which it was reported that it waits while tmux is silent
 }
 
 // boxMemory is the prompt box as it was last seen.

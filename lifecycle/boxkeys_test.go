@@ -226,6 +226,24 @@ func TestP7_ReboundDialogKeyIsNotPressed(t *testing.T) {
 	})
 }
 
+// A text that cannot be removed holds up the next prompt, which is reported.
+func TestP4_TextThatIsNeverClearedIsReported(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = mutes })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		a.set(func(a *agent) { a.stuck = true })
+		_, err := w.Interrupt(w.ctx, r.ID)
+		require.NoError(t, err)
+		w.held(r, "next", "another")
+		w.pass(2 * time.Minute)
+		assert.Equal(t, 1, toldOf[news.Held](w.news))
+		a.set(func(a *agent) { assert.Less(t, a.cleared, 60) })
+	})
+}
+
 // Claude Code leaves a text that a hook has refused in the box. It is removed if the transcript proves
 // the refusal, however late the text or the effect of the clearing key is drawn; a text that differs is a
 // person's.
@@ -235,7 +253,10 @@ func TestRefusedPromptLeavesBox(t *testing.T) {
 		after func(w *world, r session.Record, a *agent) // what the box does after the refusal
 		heard []string
 	}{
-		"its text":   {said, nil, []string{"another"}},
+		"its text": {said, nil, []string{"another"}},
+		"its text, of a turn that no look has seen": {said, func(w *world, _ session.Record, a *agent) {
+			a.onEnter = nil
+		}, []string{"another"}},
 		"a person's": {said + " and more", nil, nil},
 		"its text, which is cleared late": {said, func(_ *world, _ session.Record, a *agent) {
 			a.stuck = true
@@ -270,7 +291,10 @@ func TestRefusedPromptLeavesBox(t *testing.T) {
 						}
 						w.write(r, `{"type":"system","subtype":"informational","timestamp":"`+w.Now().Add(time.Millisecond).Format(time.RFC3339Nano)+`","content":"UserPromptSubmit operation blocked by hook:\n[x]: no way\n\n\nOriginal prompt: `+said+
 							`","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook","reason":"no way"}}}`)
-						a.said, a.box, a.since = nil, tt.box, w.Now()
+						a.said, a.box = nil, tt.box
+						if a.onEnter != nil {
+							a.since = w.Now()
+						}
 						a.onEnter = works
 					}
 				})

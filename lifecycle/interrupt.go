@@ -54,15 +54,15 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 	before := transcript.Cursor{Path: w.Observer.transcriptPath(*w.r), Offset: w.Observer.transcriptSize(*w.r)}
 	interrupted := func() bool { return saysInterrupt(before) }
 	over := interrupted
-	if p.Class != ClassPrompt { // a command leaves no line of an interrupt
+	if p.lineless() {
 		over = func() bool { return true }
 	}
 	if err := w.pressEsc(ctx, p); err != nil {
 		return false, err
 	}
 	back := w.term.seeBack(ctx, p, w.recall().box.escAt, over)
-	if p.Class != ClassPrompt && !back {
-		w.remember(func(m *memory) { m.prompt.unwanted = p }) // it may still come
+	if p.lineless() && p.State == "" && !back { // its text may still come
+		w.remember(func(m *memory) { m.prompt.unwanted, m.prompt.unwantedAt = p, w.Now() })
 	}
 	switch {
 	case back && p.Class == ClassBash: // the message with the command's output says that it was stopped

@@ -287,8 +287,27 @@ func TestAnInterruptThatTheTranscriptTellsIsTold(t *testing.T) {
 
 const interruptLine = `{"type":"user","uuid":"1","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`
 
-// Commands leave no line of an interrupt: a stop does not wait for one. A text that comes back later is
-// removed all the same.
+// A custom slash command runs a turn: its text may come back late, and is asked about.
+func TestP4_StoppedCustomCommandIsAskedAbout(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = mutes })
+		w.held(r, "k", "/review 12")
+		w.pass(time.Second)
+		w.write(r, `{"type":"user","timestamp":"`+w.Now().Format(time.RFC3339Nano)+`","message":{"content":"<command-name>/review</command-name>"}}`)
+		w.pass(10 * time.Second)
+		a.set(func(a *agent) { a.mute = false })
+		time.AfterFunc(backWithin/2, func() { a.set(func(a *agent) { a.box = "/review 12" }) })
+		told, err := w.Interrupt(w.ctx, r.ID)
+		require.NoError(t, err)
+		assert.True(t, told)
+		assert.Equal(t, 1, toldOf[news.TakenBack](w.news))
+		a.set(func(a *agent) { assert.Empty(t, a.box) })
+	})
+}
+
+// A compaction and bash mode leave no line of an interrupt: a stop does not wait for one. A text that comes
+// back later is removed all the same.
 func TestStopOfACommandIsQuick(t *testing.T) {
 	for name, text := range map[string]string{"a slash command": "/compact", "bash mode": "!make test"} {
 		t.Run(name, func(t *testing.T) {

@@ -73,6 +73,13 @@ func (p *Prompt) submitted() bool {
 	return p.State == Typing && p.Class == ClassCommand && p.Mark != nil && p.Mark.Enters > 0
 }
 
+// lineless reports whether Claude Code writes no line of an interrupt when the prompt is stopped.
+// Other slash commands run a turn.
+func (p *Prompt) lineless() bool {
+	name, _, _ := strings.Cut(strings.TrimSpace(p.Text), " ")
+	return p.Class == ClassBash || p.Class == ClassCommand && name == "/compact"
+}
+
 // ends says whether the text is one of those that end Claude Code when they are submitted.
 func (p *Prompt) ends() bool {
 	return slices.Contains([]string{"exit", "quit", ":q", ":q!", ":wq", ":wq!", "/exit", "/quit"}, strings.TrimSpace(p.Text))

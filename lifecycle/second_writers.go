@@ -31,7 +31,6 @@ const noticeEvery = time.Minute
 // the same person who continues elsewhere: then Came is asked first. No process is reported twice,
 // and nothing is ended.
 func (k *kit) noticeWriters(ctx context.Context) error {
-	var failed []error
 	all := k.Store.Shared()
 	known := explained(all)
 	notices := noticeable(all)
@@ -45,12 +44,13 @@ func (k *kit) noticeWriters(ctx context.Context) error {
 		}
 	}
 	if len(records) == 0 {
-		return errors.Join(failed...)
+		return nil
 	}
 	found, err := k.Evidence.Read(ctx, conversations...)
 	if err != nil {
-		return errors.Join(append(failed, err)...)
+		return err
 	}
+	var failed []error
 	for _, one := range records {
 		r := *one
 		if len(found.Untold(r)) == 0 && !k.haunted(r, known[r.ClaudeSessionID]) || k.came(ctx, r, found) {

@@ -35,8 +35,7 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 		if err := w.look(ctx, head); err != nil {
 			return err
 		}
-		if w.prompts.clearRefused(ctx) {
-			again = soon
+		if again = w.prompts.clearLeft(ctx); again > 0 { // the view is no longer that of this step
 			return nil
 		}
 		d := decide(*w.r, w.term.View, head)
@@ -47,10 +46,8 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 		err = errors.Join(err, w.act(ctx, d, head))
 		var told time.Duration
 		if err == nil { // after an error the record may be half changed, and must not be saved
-			told, err = w.report.noteState(ctx) // it comes last, because typing must not wait for it
-			if w.prompts.clearRefused(ctx) {    // noteState has read of the refusal
-				w.again = soon
-			}
+			told, err = w.report.noteState(ctx)                 // it comes last, because typing must not wait for it
+			w.again = sooner(w.again, w.prompts.clearLeft(ctx)) // noteState has read of a refusal
 		}
 		again = sooner(max(sooner(sooner(again, gone), told), w.again), w.report.unheard())
 		return err

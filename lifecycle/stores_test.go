@@ -41,26 +41,8 @@ type promptStore struct {
 	onSave func(Prompt)         // while SavePrompt writes
 	unheld error                // of HoldPrompt
 	of     map[string]uuid.UUID // whose it is, as far as it was moved
-	stuck  error                // of MovePrompt
 	// unreadable is a key whose entry cannot be read.
 	unreadable string
-}
-
-func (p *promptStore) MovePrompt(key string, to uuid.UUID) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stuck != nil {
-		return p.stuck
-	}
-	if key == p.unreadable {
-		return errUnreadable
-	}
-	if _, ok := p.all[key]; !ok {
-		return fs.ErrNotExist
-	}
-	p.ownLocked(key, to)
-	p.order.add("move %s", key)
-	return nil
 }
 
 // owner is the session that a prompt was moved to; nil: to none.

@@ -72,13 +72,14 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 			r.EarlierClaudeIDs, r.ForkOf = []uuid.UUID{parent}, parent
 			r.Launch = &session.Launch{Command: "claude", Flags: []string{"--model", "x"}, PermissionMode: "ask"}
 			r.GitStart, r.GitNow = &git.State{Root: "/a"}, &git.State{Root: "/b"}
-			r.Origin = "u-1"
+			r.Origin, r.NameDue = "u-1", true
 			r.ReportsAt, r.HookDigest, r.Phase, r.PhaseWhat = w.Now(), "digest", "working", "Bash"
 			r.Wish, r.Interruption = &session.Wish{Model: "x"}, &session.Interruption{At: w.Now()}
 			r.Exit, r.Cleanup, r.Haunted = &session.Exit{}, &session.CleanupError{Processes: []process.Identity{other}}, true
 		})
 		w.wait(r, "k1", "k2")
 		want := w.get(r.ID)
+		w.memories.remember(r.ID, func(m *memory) { m.turn.unstopped, m.turn.phase = true, PhaseWorking })
 		saved := 0
 		w.order.onPoint(func(point string) {
 			if point == "adoption-told" {
@@ -101,6 +102,8 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 		}
 		assert.True(t, got.ReportsAt.IsZero() && got.HookDigest == "" && got.Phase == "" && got.PhaseWhat == "" && got.Wish == nil &&
 			got.Interruption == nil && got.Exit == nil && got.Cleanup == nil && !got.Haunted && got.EndedAt.IsZero() && !got.Ended.Valid())
+		assert.False(t, got.NameDue, "the window is the person's")
+		assert.Equal(t, memory{agent: h.id}, w.memories.recall(r.ID))
 		assert.Equal(t, h.id, got.Binding.Agent)
 		assert.Equal(t, h.shell.PID, got.Binding.Shell)
 		assert.True(t, got.Binding.Adopted && got.Since.Valid())
@@ -171,14 +174,17 @@ func TestATransferredSessionMovesOn(t *testing.T) {
 	})
 }
 
-// Its window holds nothing but the end of its agent.
+// Its window holds nothing but the end of its agent. It stays until the new binding is on disk.
 func TestATransferClosesTheDeadPaneOfItsSource(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.restart()
 		w.tmux.die(a, tmuxtest.Exit{Status: 1})
 		h := w.tmux.byHand(resume(r.ClaudeSessionID)...)
-		_, err := w.transfer(r, h.id)
+		w.crash("adoption-told", func() { _, _ = w.transfer(r, h.id) })
+		_, err := w.tmux.Fake.Pane(w.ctx, a.pane)
+		require.NoError(t, err)
+		_, err = w.transfer(r, h.id)
 		require.NoError(t, err)
 		_, err = w.tmux.Fake.Pane(w.ctx, a.pane)
 		require.ErrorIs(t, err, tmux.ErrNoPane)

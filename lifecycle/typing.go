@@ -139,32 +139,49 @@ func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	return w.dequeue(p.Key)
 }
 
-// clearUnwanted takes a prompt's text out of the box: Claude Code has put it back there, where it would hold
-// up the next prompt.
+// clearUnwanted takes a prompt's text out of the box: Claude Code has put it back there, where it
+// would hold up the next prompt.
 func (w *delivery) clearUnwanted(ctx context.Context, p Prompt) {
-	w.remember(func(m *memory) { m.prompt.last, m.prompt.unwanted = Prompt{}, p })
+	w.remember(func(m *memory) {
+		m.prompt.last = Prompt{}
+		m.prompt.unwanted, m.prompt.unwantedAt = p, w.Now()
+	})
 	w.term.clearBox(ctx)
 }
 
-// clearRefused clears the box of the text of the last prompt, if the transcript shows that a hook of the
-// person has refused it, and of an unwanted text that a slow terminal shows still or again. A person may
-// have typed the same text since, so the latter needs a terminal in which no key was pressed. clearRefused
-// reports whether it has emptied the box.
-func (w *delivery) clearRefused(ctx context.Context) bool {
-	if last := w.lastTaken(); w.r.Progress.Failed.Kind == transcript.FailedHook && last.Key != "" && w.term.holds(ctx, last) {
+// unwantedFor is how long the text of a prompt that nobody is to send is taken out of the box. A
+// text that is still there then is reported as a draft.
+const unwantedFor = 30 * time.Second
+
+// clearLeft clears the box of the text of the last prompt, if the transcript shows that a hook of
+// the person has refused it, and of an unwanted text that a slow terminal shows still or again. A
+// person may have typed the same text since, so the latter needs a terminal in which no key was
+// pressed. If clearLeft has pressed a key, it returns when to look again, otherwise 0.
+func (w *delivery) clearLeft(ctx context.Context) (again time.Duration) {
+	if last := w.lastTaken(); last.Key != "" && w.term.holds(ctx, last) {
 		if trace, err := w.traceOf(last); err == nil && trace.Refused {
-			if w.term.look(ctx); w.term.holds(ctx, last) {
-				w.clearUnwanted(ctx, last)
-				return w.term.Screen.Box.Empty
+			if w.term.look(ctx); !w.term.holds(ctx, last) {
+				return soon
 			}
+			w.clearUnwanted(ctx, last)
+			return w.cleared()
 		}
 	}
-	p := w.recall().prompt.unwanted
-	if !w.bound(p) || !w.term.holds(ctx, p) || !w.term.quietSince(ctx, p.Mark.At) {
-		return false
+	m := w.recall().prompt
+	if w.Now().Sub(m.unwantedAt) > unwantedFor || !w.bound(m.unwanted) || !w.term.holds(ctx, m.unwanted) ||
+		!w.term.quietSince(ctx, m.unwanted.Mark.At) {
+		return 0
 	}
 	w.term.clearBox(ctx)
-	return w.term.Screen.Box.Empty
+	return w.cleared()
+}
+
+// cleared returns when to look again at a box that was to be cleared.
+func (w *delivery) cleared() time.Duration {
+	if w.term.Screen.Box.Empty {
+		return soon
+	}
+	return holdPace
 }
 
 // lastTaken returns the prompt that the present agent has taken last. A Prompt without a key means

@@ -73,7 +73,10 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session
 	slices.Reverse(means)
 	all := slices.Clone(means)
 	return slices.DeleteFunc(means, func(r views.Session) bool {
-		return !r.Open && slices.ContainsFunc(all, func(one views.Session) bool { return one.Open && strings.EqualFold(one.Name, r.Name) })
+		return slices.ContainsFunc(all, func(one views.Session) bool {
+			return !r.Open && one.Open && strings.EqualFold(one.Name, r.Name) ||
+				!r.Owns && one.Owns && one.ClaudeSessionID == r.ClaudeSessionID
+		})
 	})
 }
 

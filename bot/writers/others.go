@@ -25,7 +25,6 @@ type Others struct {
 	ender      control.Ender
 	neighbours desk.Neighbours
 	windows    desk.Windows
-	follow     func(r views.Session)
 	conflicts  chat.Cards[shown]
 	lists      chat.Cards[[]desk.ID] // of windows, and questions about one
 }
@@ -36,12 +35,11 @@ const (
 	windowKind   = "windows"
 )
 
-// New returns the Others of a chat. follow has what is new of a session shown.
-func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w desk.Windows,
-	follow func(r views.Session)) *Others {
+// New returns the Others of a chat.
+func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w desk.Windows) *Others {
 	return &Others{chat: c, starter: s, ender: e, neighbours: n, windows: w,
-		follow: follow, conflicts: chat.NewCards[shown](c, conflictKind).Asking(),
-		lists: chat.NewCards[[]desk.ID](c, windowKind)}
+		conflicts: chat.NewCards[shown](c, conflictKind).Asking(),
+		lists:     chat.NewCards[[]desk.ID](c, windowKind)}
 }
 
 // Feature is what the roof knows of Others.

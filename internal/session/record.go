@@ -130,7 +130,7 @@ func (u Usage) Same(other Usage) bool {
 	return u == other
 }
 
-// Run is the current or last launch of the agent. A restore begins a new one.
+// Run is the current or last launch of the agent. A restore and an adoption begin a new one.
 type Run struct {
 	Binding   *Binding  `json:"binding,omitempty"`
 	Exit      *Exit     `json:"exit,omitempty"`

@@ -24,7 +24,7 @@ const (
 
 // transitions is the whole life of a session. A transition that is not in it is refused.
 var transitions = map[State][]State{
-	"":            {Starting, Running}, // running: adopted, or taken over from another record
+	"":            {Starting, Running}, // running: adopted
 	Starting:      {Running, Stopping, Failed},
 	Restoring:     {Running, Stopping, Failed},
 	Running:       {Stopping, Lost, Abandoned},

@@ -190,7 +190,6 @@ func (s *Store) write(r *Record) error {
 	if !r.upkeep {
 		r.ActiveAt = r.UpdatedAt
 	}
-	r.upkeep = false
 	r.inUTC()
 	if err := r.check(); err != nil {
 		return fmt.Errorf("write session %s: %w", r.ID, err)
@@ -202,6 +201,7 @@ func (s *Store) write(r *Record) error {
 	if err := s.folder.Put(file(r.ID), append(data, '\n')); err != nil {
 		return fmt.Errorf("write session record %s: %w", filepath.Join(s.folder.Path, file(r.ID)), err)
 	}
+	r.upkeep = false
 	kept := *r
 	kept.shorten()
 	kept = kept.Clone()

@@ -65,10 +65,14 @@ func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, 
 	err = Each(Cursor{Path: path, Offset: offset}, true, func(item Item) bool {
 		switch {
 		case item.Time.Before(since) || item.Sidechain || item.Meta:
+		case t.Arrived:
+			t.Refused = item.Refused != "" && Same(item.Refused, text)
+			return !t.Refused && item.Kind != UserPrompt
 		case proves(item, text):
-			// A queued prompt may be refused when its turn comes.
 			t = Trace{Arrived: true, Refused: item.Refused != ""}
-		case !t.Arrived:
+			// A queued prompt may be refused when its turn comes.
+			return item.Kind == QueueOperation
+		default:
 			t.Foreign = t.Foreign || item.typed()
 		}
 		return true

@@ -108,6 +108,9 @@ func TestP4_ATraceOfSomebodyElse(t *testing.T) {
 		{"taken from the queue", at("30", `{"type":"queue-operation","operation":"dequeue","content":"say two"}`), Trace{}},
 		{"an answer", at("30", reply("m", "say two")), Trace{}},
 		{"of a subagent", at("30", `{"type":"user","isSidechain":true,"message":{"content":"say two"}}`), Trace{}},
+		{"a longer text refused since", at("30", prompt("say one")) + at("31", blocked("no", "say one more")+"\n"), Trace{Arrived: true}},
+		{"refused when its turn came", at("30", `{"type":"queue-operation","operation":"enqueue","content":"say one"}`) + at("31", blocked("no", "say one")+"\n"), Trace{Arrived: true, Refused: true}},
+		{"refused, and a longer one accepted since", at("30", blocked("no", "say one")+"\n") + at("31", prompt("say one more")), Trace{Arrived: true, Refused: true}},
 		{"injected", at("30", `{"type":"user","isMeta":true,"message":{"content":"say two"}}`), Trace{}},
 	}
 	for _, tc := range tests {

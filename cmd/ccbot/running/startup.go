@@ -35,7 +35,7 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	if err := s.readable(ctx); err != nil {
 		return recovery.Report{}, err
 	}
-	if err := finishTransfers(ctx, s); err != nil {
+	if err := finishTransfers(ctx, s, s.bot.Reports.Chat.Book.Store); err != nil {
 		return recovery.Report{}, err
 	}
 	report, err := s.recovery.Run(ctx)
@@ -159,7 +159,10 @@ func (s *system) settle(ctx context.Context) error {
 		if at >= 0 && (aside[at].Newer || !elsewhere) {
 			continue
 		}
-		err := s.lifecycle.Queues().SettlePrompts(ctx, id, keys)
+		err := session.ErrNotFound
+		if r, ok := s.store.Get(id); ok && !r.HandedOver() {
+			err = s.lifecycle.Queues().SettlePrompts(ctx, id, keys)
+		}
 		if errors.Is(err, session.ErrNotFound) {
 			err = prompt.Offer(ctx, s.bot.Prompts, keys)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -14,7 +15,7 @@ import (
 // finishTransfers finishes what an earlier version has begun: there, a conversation that continued
 // in another window got a second record, which was given all that the first one had. Each prompt
 // goes to the second record before the first one is closed, so that a crash in between loses none.
-func finishTransfers(ctx context.Context, s *system) error {
+func finishTransfers(ctx context.Context, s *system, chats *conversation.Store) error {
 	all := session.Transfers(s.store.List())
 	if len(all) == 0 {
 		return nil
@@ -34,14 +35,14 @@ func finishTransfers(ctx context.Context, s *system) error {
 		if t.From.State.MayRun(agent) {
 			continue
 		}
-		if err := finishTransfer(ctx, s, t, waiting[t.From.ID]); err != nil {
+		if err := finishTransfer(ctx, s, chats, t, waiting[t.From.ID]); err != nil {
 			return fmt.Errorf("give all of session %s to session %s: %w", t.From.ID, t.To.ID, err)
 		}
 	}
 	return nil
 }
 
-func finishTransfer(ctx context.Context, s *system, t session.Transfer, waiting []string) error {
+func finishTransfer(ctx context.Context, s *system, chats *conversation.Store, t session.Transfer, waiting []string) error {
 	keys := slices.Clone(t.From.Prompts)
 	for _, key := range waiting {
 		if !slices.Contains(keys, key) {
@@ -69,6 +70,13 @@ func finishTransfer(ctx context.Context, s *system, t session.Transfer, waiting 
 	})
 	if err != nil {
 		return err
+	}
+	for _, at := range chats.All() {
+		if chats.Current(at) == t.From.ID {
+			if err := chats.SetCurrent(at, t.To.ID); err != nil {
+				return err
+			}
+		}
 	}
 	return s.store.Do(ctx, t.From.ID, func(r *session.Record, save func() error) error {
 		if err := r.HandOver(s.recovery.Now(), "recovery.tidy_transfer", t.To.ID); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -57,12 +58,17 @@ func TestP8_TransfersOfAnEarlierVersionAreFinished(t *testing.T) {
 			require.NoError(t, err)
 			table, err := process.NewTable()
 			require.NoError(t, err)
+			chats, err := conversation.Open(filepath.Join(t.TempDir(), "chats"), t.TempDir(), slog.New(slog.DiscardHandler))
+			require.NoError(t, err)
+			at := session.Conversation{ChatID: 7}
+			require.NoError(t, chats.SetCurrent(at, owner))
 			backups := 0
 			s := &system{store: store, prompts: prompts{inbox: w.Store}, table: table, recovery: &recovery.Recovery{
 				Now: func() time.Time { return cameIn }, Backup: func(context.Context) (string, error) { backups++; return "", nil }}}
 			for range 2 {
-				require.NoError(t, finishTransfers(t.Context(), s))
+				require.NoError(t, finishTransfers(t.Context(), s, chats))
 			}
+			assert.Equal(t, to, chats.Current(at))
 			second, _ := store.Get(to)
 			if crash.moved && !crash.closed {
 				assert.Contains(t, second.Prompts, one.Key) // the start finds the other one in the inbox
