@@ -20,6 +20,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/exit"
 )
 
 // networkFaults are faults that the network, Telegram or the service manager causes at a first start.
@@ -153,6 +155,18 @@ func TestCertificatesOfSettingsFile(t *testing.T) {
 			p.starts("msg=ready")
 		})
 	}
+}
+
+// TestSetupNamesTheRemedy of a certificate that is not trusted.
+func TestSetupNamesTheRemedy(t *testing.T) {
+	p := newPatient(t)
+	p.away()
+	p.asks(&tls.Config{}, nil)
+	p.write("s/ccbot.env", "TELEGRAM_BOT_TOKEN="+goodToken+"\n", 0o600)
+	delete(p.env, "TELEGRAM_BOT_TOKEN")
+	delete(p.env, "ALLOWED_USERS")
+	_, errs := p.ccbot(exit.Failure, "setup", "--allow", "1", "--yes", "--hooks=false", "--service=false")
+	assert.Contains(t, errs, "; look at SSL_CERT_FILE")
 }
 
 // expired returns a certificate of the loopback address that is no longer valid.

@@ -126,8 +126,11 @@ func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
 	if errors.Is(err, telegram.ErrRevoked) {
 		return bot{}, errUnknownToken
 	}
+	if errors.Is(err, telegram.ErrBusy) {
+		return bot{}, fmt.Errorf("ask Telegram whose token this is: %w", err)
+	}
 	if err != nil {
-		return bot{}, fmt.Errorf("ask Telegram whose token this is: %w", secret.CleanError(err))
+		return bot{}, fmt.Errorf("ask Telegram whose token this is: %w; look at %s", secret.CleanError(err), telegram.LookAt(err))
 	}
 	s.Terminal.printLine("Bot: @%s", terminal.Printable(name))
 	if webhook != "" {

@@ -67,10 +67,12 @@ func Unheard(ctx context.Context, client *http.Client, server string, groups []i
 	}
 	for _, group := range groups {
 		var member struct {
-			Status string `json:"status"`
+			Status   string `json:"status"`
+			IsMember bool   `json:"is_member"` // of the restricted
 		}
 		_, err := Ask(ctx, client, server, "getChatMember", map[string]int64{"chat_id": group, "user_id": me.ID}, &member)
-		if err == nil && member.Status == string(models.ChatMemberTypeMember) {
+		restricted := member.Status == string(models.ChatMemberTypeRestricted) && member.IsMember
+		if err == nil && (restricted || member.Status == string(models.ChatMemberTypeMember)) {
 			all = append(all, group)
 		}
 	}

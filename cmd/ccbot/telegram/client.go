@@ -80,10 +80,14 @@ var ErrRevoked = exit.Usage(errors.New("telegram does not know TELEGRAM_BOT_TOKE
 // LookAt names what a person looks at after an error of a call that the Bot API did not answer.
 func LookAt(err error) string {
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
-	switch _, isUnknown := errors.AsType[x509.UnknownAuthorityError](err); {
+	_, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, noRoots := errors.AsType[x509.SystemRootsError](err)
+	switch _, isOther := errors.AsType[x509.HostnameError](err); {
+	case isOther:
+		return "the network, which may ask you to log in with a browser, and TELEGRAM_API_URL"
 	case isInvalid && invalid.Reason == x509.Expired:
 		return "the clock of this machine (sudo timedatectl set-ntp true)"
-	case isUnknown:
+	case isUnknown, noRoots:
 		return "SSL_CERT_FILE, the package ca-certificates, and a proxy with certificates of its own"
 	}
 	return "the network, HTTPS_PROXY and TELEGRAM_API_URL"
