@@ -427,6 +427,7 @@ var ofTools = []sickness{
 	{"no agent", func(p *patient) { p.set("CLAUDE_COMMAND", "/none") }, "claude_missing", doctor.Fail, false},
 	{"an old agent", func(p *patient) { p.script("claude", "echo '2.1.77 (Claude Code)'") }, "claude_old", doctor.Fail, false},
 	{"an old agent of the bot", func(p *patient) {
+		p.script("claude", "echo '2.1.77 (Claude Code)'")
 		p.figures.Claude, p.figures.ClaudeNeeded = "2.1.77 (Claude Code)", hooks.Oldest
 	}, "claude_old", doctor.Fail, false},
 	{"a broken agent", func(p *patient) { p.script("claude", "exit 1") }, "claude_silent", doctor.Warn, false},
@@ -564,4 +565,22 @@ func TestDoctorNamesFaultsWithDamagedID(t *testing.T) {
 	_, faults := p.report(exit.Failure)
 	assert.Contains(t, faults, doctor.Code("instance_damaged"))
 	assert.Contains(t, faults, doctor.Code("records_unreadable"))
+}
+
+// TestUpdatedClaudeIsNoFault: the bot may not have seen the update yet.
+func TestUpdatedClaudeIsNoFault(t *testing.T) {
+	p := newPatient(t)
+	p.figures.Claude, p.figures.ClaudeNeeded = "2.1.77 (Claude Code)", hooks.Oldest
+	out, _ := p.ccbot(exit.OK, "doctor")
+	assert.NotContains(t, out, "claude_old")
+	assert.Contains(t, out, "2.1.300 (Claude Code)")
+}
+
+// TestUnreadableBotFile has a finding of its own: it says nothing about another bot.
+func TestUnreadableBotFile(t *testing.T) {
+	p := newPatient(t)
+	require.NoError(t, os.Mkdir(p.state+"/bot", 0o700))
+	out, _ := p.ccbot(exit.Failure, "doctor")
+	assert.Contains(t, out, "cannot be read: move it away")
+	assert.NotContains(t, out, "use the token of the bot")
 }

@@ -39,6 +39,9 @@ func bot(ctx context.Context, w *World) []Finding {
 	case d.Known && !d.Low:
 		all = append(all, good("disk", "%s free of %s", bytesize.Text(d.Free), bytesize.Text(d.Total)))
 	}
+	if figures.ClaudeNeeded != "" && w.wrong == nil && !w.isOld(ctx) { // it was updated since
+		figures.ClaudeNeeded = ""
+	}
 	well := true
 	for _, wrong := range health.Warnings(figures) {
 		all, well = append(all, found(Code(wrong.Code), "", "%s", desk.InTerminal(bothealth.Sentence(w.Words(), wrong, w.Dir)))), false

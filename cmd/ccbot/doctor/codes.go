@@ -27,12 +27,12 @@ var faults = []fault{
 	{"path_writable", "path", Warn, "another user can put a program into a folder of `PATH`", "take the folder out of `PATH`, or take the permission away", ""},
 	{"inotify_low", "inotify", Warn, "the kernel lets this user watch few files", "raise the limit with `sysctl`, as the finding names it", ""},
 	{"inotify_used_up", "inotify", Fail, "this user has no inotify instance left, so ccbot sees changes of files late", "end programs that watch files, or `sudo sysctl fs.inotify.max_user_instances=512`", ""},
-	{"git_missing", "system", Warn, "git is not installed: `/changes` and worktrees do not work", "`sudo apt-get install git`, or your system's package; then restart the bot", ""},
+	{"git_missing", "system", Warn, "git is not installed: `/changes` and worktrees do not work", "`sudo apt-get install git`, or your system's package", ""},
 
 	{"settings_wrong", "settings", Fail, "a setting is missing or malformed", "correct the setting that the finding names, in the environment or in `ccbot.env`; `ccbot setup` asks for the token and the people", ""},
 	{"settings_partial", "settings", Unknown, "this shell lacks a setting that the running bot has", "run `ccbot doctor` with the bot's environment, or write the setting into `ccbot.env`", ""},
 	{"setting_unknown", "settings", Warn, "`ccbot.env` has a name that is no setting", "correct the name or remove the line", ""},
-	{"metrics_refused", "settings", Fail, "nothing can listen at `METRICS_ADDR`", "choose another port in `METRICS_ADDR`, or end the program that listens there", ""},
+	{"metrics_refused", "settings", Fail, "nothing can listen at `METRICS_ADDR`", "choose another port or an address of this machine in `METRICS_ADDR`, as the finding names it, or end the program that listens there", ""},
 	{"ca_unreadable", "settings", Warn, "a file of certificates cannot be read, or has none: the servers that need it are not trusted", "correct `SSL_CERT_FILE` or `NODE_EXTRA_CA_CERTS`, then restart the bot", ""},
 	{"voice_missing", "settings", Warn, "the program of `VOICE_COMMAND` is not there", "set `VOICE_COMMAND` to a program that is there", ""},
 
@@ -42,7 +42,7 @@ var faults = []fault{
 	{"folder_refused", "folder", Fail, "other users could have written something that ccbot relies on, or read the token", "the command that the finding names; look first at what others could have written", "closes what others can only read, where it is ccbot's own"},
 	{"folder_readable", "folder", Warn, "others may read a folder of ccbot's", "`ccbot doctor --fix`", "closes it"},
 	{"instance_damaged", "folder", Fail, "the id of this ccbot cannot be read", "move the file `instance` away while no bot runs: a new id is made, and windows of the old one are shown as unbound", ""},
-	{"folder_of_other_bot", "folder", Fail, "the folder was restored from a backup of another bot than the token's", "use the token of the bot that the finding names, or delete `chats/` and the file `bot` while no bot runs", ""},
+	{"folder_of_other_bot", "folder", Fail, "the folder was restored from a backup of another bot than the token's, or its file `bot` cannot be read", "use the token of the bot that the finding names, or delete `chats/` and the file `bot` while no bot runs", ""},
 	{"folder_newer", "folder", Fail, "a newer ccbot has used the folder, or it cannot be seen which", "use the newer ccbot, or another `CCBOT_DIR`", ""},
 	{"quarantined", "folder", Warn, "files could not be read and were set aside", "look at the files, then delete them", ""},
 	{"records_unreadable", "folder", Warn, "records of sessions cannot be read", "`ccbot recover --dry-run`", ""},

@@ -103,7 +103,7 @@ func settings(ctx context.Context, w *World) (all []Finding) {
 	}
 	if w.partial == nil && w.pid == 0 && w.MetricsAddr != "" { // a bot that runs has opened it
 		if l, err := metrics.Open(ctx, w.MetricsAddr); err != nil {
-			all = append(all, found("metrics_refused", "", "%v", err))
+			all = append(all, found("metrics_refused", metrics.Remedy(err), "%v", err))
 		} else {
 			_ = l.Close()
 		}

@@ -94,6 +94,12 @@ func claude(ctx context.Context, w *World) []Finding {
 	return []Finding{claudeVersion(ctx, b), login(w)}
 }
 
+// isOld reports whether Claude Code is too old, or does not tell its version.
+func (w *World) isOld(ctx context.Context) bool {
+	support := hooks.SupportOf(desk.Claude(w.Config, w.environ, w.QuietLog(io.Discard)).Version(ctx))
+	return support != hooks.Supported && support != hooks.Untested
+}
+
 // claudeVersion compares the version of Claude Code with those that ccbot knows.
 func claudeVersion(ctx context.Context, b *hooks.Binary) Finding {
 	version := b.Version(ctx)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -129,9 +130,20 @@ func Open(ctx context.Context, addr string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("METRICS_ADDR: %w; choose another port, or end the program that listens there", err))
+		return nil, exit.Usage(fmt.Errorf("METRICS_ADDR: %w; %s", err, Remedy(err)))
 	}
 	return l, nil
+}
+
+// Remedy is what a person does about an error of Open.
+func Remedy(err error) string {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "choose another port, or end the program that listens there"
+	case errors.Is(err, syscall.EACCES):
+		return "choose a port above 1023"
+	}
+	return "choose an address of this machine, as 127.0.0.1:9095"
 }
 
 // The bounds of what readers can cost: each connection carries one request, and ends in time.

@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -189,4 +191,15 @@ func TestMetricsThatCannotBeServed(t *testing.T) {
 
 	require.NoError(t, m.Listen(t.Context(), ""))
 	require.NoError(t, m.Run(t.Context()), "nothing is served")
+}
+
+// TestRemedyOfListenError: each cause has its own.
+func TestRemedyOfListenError(t *testing.T) {
+	for err, want := range map[error]string{
+		syscall.EADDRINUSE:    "choose another port, or end the program that listens there",
+		syscall.EACCES:        "choose a port above 1023",
+		syscall.EADDRNOTAVAIL: "choose an address of this machine, as 127.0.0.1:9095",
+	} {
+		assert.Equal(t, want, Remedy(&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", err)}))
+	}
 }

@@ -24,7 +24,10 @@ func Bot(dir string) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	return strings.TrimSpace(string(data)), err
+	if err != nil {
+		return "", fmt.Errorf("the file %s in %s cannot be read: move it away: %w", botFile, dir, err)
+	}
+	return strings.TrimSpace(string(data)), nil
 }
 
 // CheckBot returns an error if the folder was restored from a backup of another bot than id, whose
