@@ -59,6 +59,7 @@ func TestAllowedInTheChat(t *testing.T) {
 		assert.Equal(t, chattest.Bob, w.Card(t, q).By)
 		w.Result(t, q, "allow", "ok", false)
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Verdict(i18n.AskAllowed, i18n.AskInChat))
+		assert.Equal(t, outbox.Now, w.Telegram.LastEdit(t).Rank, "an open question goes first")
 		assert.True(t, w.Card(t, q).IsOver())
 	})
 }

@@ -241,7 +241,7 @@ func (k kind) Close(ctx context.Context, key string, last render.Text) error {
 		return nil
 	}
 	if b.asks[k.name] {
-		c.Look.Rank = outbox.Question
+		c.Look.Rank = outbox.Now // an open question goes first
 	}
 	return b.closeLocked(ctx, c, last)
 }
