@@ -62,8 +62,9 @@ func TestP3_AgentOutlivesItsUpdate(t *testing.T) {
 	w.stop()
 }
 
-// TestOldClaudeIsToldAtStart: the log, the chat, /health and doctor name the version that is there and the oldest one that works.
-func TestOldClaudeIsToldAtStart(t *testing.T) {
+// TestOldClaudeIsToldOnce: the log, the chat, /health and doctor name the version that is there and the oldest one that works. A
+// later start tells the chat nothing more of it.
+func TestOldClaudeIsToldOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -80,5 +81,21 @@ func TestOldClaudeIsToldAtStart(t *testing.T) {
 	w.hear(w.say("/health"), sentence)
 	assert.Contains(t, w.bot.log.String(), `msg=claude_old version="2.1.77 (Claude Code)" needed=`+hooks.Oldest)
 	assert.Equal(t, 2, w.heard(sentence))
+	w.stop()
+	w.start()
+	w.hear(w.say("/health"), sentence)
+	assert.Equal(t, 3, w.heard(sentence), "/health alone")
+	w.stop()
+}
+
+// TestOldClaudeIsToldAtFirstStart: as soon as there is a chat.
+func TestOldClaudeIsToldAtFirstStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	old := filepath.Join(filepath.Dir(w.dir), "old")
+	require.NoError(t, os.WriteFile(old, []byte("#!/bin/sh\necho '2.1.77 (Claude Code)'\n"), 0o755)) //nolint:gosec // it is run
+	w.env = append(w.env, "CLAUDE_COMMAND="+old)
+	w.start()
+	w.hear(w.say("/list"), "Claude Code 2.1.77 is too old")
 	w.stop()
 }

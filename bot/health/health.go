@@ -206,9 +206,14 @@ func TellTmux(ctx context.Context, c *chat.Chat, silent bool) (err error) {
 	return err
 }
 
-// TellOldClaude says in each private chat that Claude Code is older than the oldest version that works with ccbot.
-func TellOldClaude(ctx context.Context, c *chat.Chat, version, needed string) error {
-	return c.WarnAll(ctx, i18n.HealthClaudeOld, i18n.Args{"Version": number(version), "Needed": needed})
+// TellOldClaude says in each private chat that Claude Code is older than the oldest version that works with ccbot. told is false if
+// there is no chat yet.
+func TellOldClaude(ctx context.Context, c *chat.Chat, version, needed string) (told bool, err error) {
+	if len(c.Book.PrivateChats()) == 0 {
+		return false, nil
+	}
+	err = c.WarnAll(ctx, i18n.HealthClaudeOld, i18n.Args{"Version": number(version), "Needed": needed})
+	return err == nil, err
 }
 
 // ClockDiffers says that the computer's clock is ahead of Telegram's or behind it. told is false if there is no chat yet.

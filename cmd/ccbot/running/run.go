@@ -195,7 +195,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 		s.keeper.Run, s.claude.Run, s.tellLosses, s.room.Run, s.pruneBindings} {
 		g.Go(func() error { return part(ctx) })
 	}
-	g.Go(func() error { return tellOldClaude(ctx, s.claude, s.bot.Chat, s.log) })
+	g.Go(func() error { return tellOldClaude(ctx, s.Dir, s.claude, s.bot.Chat, s.log) })
 	g.Go(func() error { return s.socket.Run(ctx, s.Dir, s.table, s.changes()) })
 	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, process.Clock{Table: s.table}, s.log) })
 	me, err := s.start(asked)

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/prompt"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/internal/logkey"
@@ -105,15 +106,34 @@ func (s *system) tmuxSilence(ctx context.Context, silent bool) {
 	}
 }
 
-// tellOldClaude reports a Claude Code that is too old for ccbot, once for each start.
-func tellOldClaude(ctx context.Context, claude *hooks.Binary, c *chat.Chat, log *slog.Logger) error {
+// firstChat is the interval at which tellOldClaude looks for the first private chat.
+const firstChat = 2 * time.Second
+
+// tellOldClaude reports a Claude Code that is too old for ccbot: the log at each start, and the
+// chat once for a version, when there is a chat.
+func tellOldClaude(ctx context.Context, dir string, claude *hooks.Binary, c *chat.Chat, log *slog.Logger) error {
 	version := claude.Version(ctx)
 	if hooks.SupportOf(version) != hooks.TooOld {
 		return nil
 	}
 	log.Warn("claude_old", logkey.Version, version, logkey.Needed, hooks.Oldest, logkey.Mend, "claude update")
-	if err := health.TellOldClaude(ctx, c, version, hooks.Oldest); err != nil {
-		log.Error("old_claude_not_told", logkey.Error, err)
+	if statefolder.ToldClaude(dir, version, hooks.Oldest) {
+		return nil
+	}
+	for claude.Known() == version { // it may be updated before there is a chat
+		told, err := health.TellOldClaude(ctx, c, version, hooks.Oldest)
+		if told {
+			err = statefolder.TellClaude(dir, version, hooks.Oldest)
+		}
+		if err != nil {
+			log.Error("old_claude_not_told", logkey.Error, err)
+		}
+		if told || err != nil {
+			return nil
+		}
+		if err := pause.For(ctx, firstChat); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,0 +1,25 @@
+package statefolder
+
+import (
+	"path/filepath"
+
+	"ccbot/internal/disk"
+	"ccbot/internal/spool"
+)
+
+// claudeFile has the version of Claude Code that the chat knows to be too old, and the version that
+// was needed.
+const claudeFile = "claude_old"
+
+// TellClaude notes that the chat was told of a Claude Code that is too old.
+func TellClaude(dir, version, needed string) error {
+	return spool.Folder{Path: dir}.Put(claudeFile, claudeNote(version, needed))
+}
+
+// ToldClaude reports whether TellClaude has noted the same last.
+func ToldClaude(dir, version, needed string) bool {
+	data, err := disk.ReadFile(filepath.Join(dir, claudeFile))
+	return err == nil && string(data) == string(claudeNote(version, needed))
+}
+
+func claudeNote(version, needed string) []byte { return []byte(version + "\n" + needed + "\n") }
