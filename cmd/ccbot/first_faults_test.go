@@ -87,12 +87,6 @@ var firstFaults = []firstFault{
 	}, exit.Misuse, []string{"METRICS_ADDR: 127.0.0.1:", "address already in use", "choose another port"}, "metrics_refused"},
 	{"`METRICS_ADDR` is of another machine", func(p *patient) { p.set("METRICS_ADDR", "192.0.2.1:9095"); p.set("METRICS_ALLOW_REMOTE", "1") }, exit.Misuse,
 		[]string{"METRICS_ADDR", "cannot assign requested address", "choose an address of this machine, as 127.0.0.1:9095"}, "metrics_refused"},
-	{"`METRICS_ADDR` has a port that only root may use", func(p *patient) {
-		if os.Getuid() == 0 {
-			p.t.Skip("root may use it")
-		}
-		p.set("METRICS_ADDR", "127.0.0.1:95")
-	}, exit.Misuse, []string{"METRICS_ADDR", "permission denied", "choose a port above 1023"}, "metrics_refused"},
 	{"there is no tmux", func(p *patient) { p.remove("tools/tmux"); p.set("PATH", p.tools) }, exit.Misuse,
 		[]string{"tmux is not installed", "sudo apt-get install tmux"}, "tmux_missing"},
 	{"tmux is too old", func(p *patient) { p.script("tmux", "echo tmux 2.9") }, exit.Misuse,
