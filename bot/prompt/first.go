@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/address"
@@ -79,6 +81,14 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 
 // isPath reports whether a prompt is taken for the path of a folder.
 func (a asked) isPath() bool { return a.Reason == asFolder || a.Reason == noFolder }
+
+// refusal says of noFolder why no session may start in the folder.
+func (a asked) refusal(p chat.Phrases) render.Text {
+	if a.Reason != noFolder {
+		return render.Text{}
+	}
+	return p.Failure(views.Session{}, &refusal.Error{Code: cmp.Or(a.Refused, refusal.DirMissing), Dir: a.File}).Text
+}
 
 // settlePaths ends the texts that were taken as paths of folders: the session has begun.
 func settlePaths(ctx context.Context, p *Prompts, to address.Conversation, by int64) error {

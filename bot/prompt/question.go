@@ -98,7 +98,7 @@ func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r views.Sessio
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command,
 		"Path": render.Code(a.File), "Binding": render.Code(a.Binding),
-		"Reason": p.Failure(views.Session{}, &refusal.Error{Code: a.Refused, Dir: a.File}).Text}
+		"Reason": a.refusal(p)}
 	says := cmp.Or(q.says, heldTexts[a.Why])
 	text := p.Text(says, said)
 	if says == "" {
@@ -221,7 +221,7 @@ type asked struct {
 	Why     news.Wait    `json:"why,omitempty"`
 	File    string       `json:"file,omitempty"`
 	Binding string       `json:"binding,omitempty"`
-	Refused refusal.Code `json:"refused,omitempty"` // of noFolder: why no session may start there
+	Refused refusal.Code `json:"refused,omitempty"` // of noFolder: why no session may start there; empty in a card of an earlier version
 }
 
 // ask shows a question under the message of a prompt. A question for another reason has a message

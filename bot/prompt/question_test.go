@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -24,13 +25,18 @@ type anywhere struct{ places.Places }
 
 func (anywhere) Bounds() places.Bounds { return places.Bounds{} }
 
+// inEnglish are the sentences of a machine.
+func inEnglish() chat.Phrases {
+	return chat.Phrases{Words: i18n.Load(glyph.Name).For("en"),
+		Facts: chat.Facts{Places: anywhere{}, Now: time.Now, Attach: func(uuid.UUID) string { return "" }}}
+}
+
 // Every question has a sentence with room for what became of the prompt, and answers that are told.
 func TestQuestions(t *testing.T) {
-	all := i18n.Load(glyph.Name)
+	words := inEnglish()
 	for why, q := range questions {
 		t.Run(string(why), func(t *testing.T) {
 			assert.Contains(t, []inbox.State{inbox.Accepted, inbox.Held, inbox.Unproven, inbox.Asked}, q.state)
-			words := chat.Phrases{Words: all.For("en"), Facts: chat.Facts{Places: anywhere{}, Now: time.Now}}
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
 			var look card.Look
 			asked{Reason: why}.write(&look, words, e, views.Session{Name: "api"})
@@ -47,4 +53,12 @@ func TestQuestions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUnknownRefusalIsMissingFolder draws a question that was asked by a version that kept no reason.
+func TestUnknownRefusalIsMissingFolder(t *testing.T) {
+	words := inEnglish()
+	var look card.Look
+	asked{Reason: noFolder, File: "~/none"}.write(&look, words, inbox.Entry{Received: time.Now()}, views.Session{})
+	assert.Contains(t, look.Text.Text, words.Text(i18n.PathMissing, i18n.Args{"Path": render.Code("~/none")}).Text)
 }
