@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +16,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -216,19 +218,48 @@ func TestOccasionDecidesWhatSounds(t *testing.T) {
 }
 
 // TestStoppedWordsAreSilent: words that are read after a person's stop, and before the line about it, belong to the stopped turn.
+// After a stop that was refused the agent has worked on, and its answer sounds.
 func TestStoppedWordsAreSilent(t *testing.T) {
-	w := chattest.NewWorld(t)
-	at := func(line string, after time.Duration) string {
-		return strings.Replace(line, "{", `{"timestamp":"`+w.Now().Add(after).UTC().Format(time.RFC3339Nano)+`",`, 1)
+	for name, refused := range map[string]error{
+		"stopped":              nil,
+		"tmux does not answer": refusal.New(refusal.TmuxSilent, ""),
+		"a question is open":   lifecycle.ErrAsks,
+		"it works on":          lifecycle.ErrStillWorks,
+		"it has finished":      lifecycle.ErrIdle,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return true, refused }
+			at := func(line string, after time.Duration) string {
+				return strings.Replace(line, "{", `{"timestamp":"`+w.Now().Add(after).UTC().Format(time.RFC3339Nano)+`",`, 1)
+			}
+			c := chattest.TranscriptOf(t, "t.jsonl", at(chattest.PromptLine("go"), -time.Minute))
+			w.NewCurrentSession(t, "api", session.Running, c)
+			w.ReadAll(t)
+			w.MustHear(t, "/stop")
+			w.Telegram.Sent, w.Telegram.Posted = nil, nil // what /stop says may sound
+			chattest.Grow(t, c, at(chattest.Says("I beg"), 0))
+			if refused != nil {
+				chattest.Grow(t, c, chattest.TurnEnd)
+				w.ReadAll(t)
+				assert.Equal(t, []string{"I beg"}, sounded(w))
+				return
+			}
+			w.ReadAll(t)
+			assert.Empty(t, sounded(w))
+			chattest.Grow(t, c, at(chattest.Interrupt, 0), at(chattest.PromptLine("next"), time.Second), at(chattest.Says("done"), 2*time.Second), chattest.TurnEnd)
+			w.ReadAll(t)
+			assert.Equal(t, []string{"done"}, sounded(w))
+		})
 	}
-	c := chattest.TranscriptOf(t, "t.jsonl", at(chattest.PromptLine("go"), -time.Minute))
-	r := w.NewCurrentSession(t, "api", session.Running, c)
-	w.ReadAll(t)
-	w.Chat.StopBegins(r.ID)
-	chattest.Grow(t, c, at(chattest.Says("I beg"), 0))
-	w.ReadAll(t)
-	assert.Empty(t, sounded(w))
-	chattest.Grow(t, c, at(chattest.Interrupt, 0), at(chattest.PromptLine("next"), time.Second), at(chattest.Says("done"), 2*time.Second), chattest.TurnEnd)
-	w.ReadAll(t)
-	assert.Equal(t, []string{"done"}, sounded(w))
+}
+
+// TestRefusedStopLeavesTheFormerOne: words that were cut short by a stop stay silent, also if a second stop finds nothing to stop.
+func TestRefusedStopLeavesTheFormerOne(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.MustHear(t, "/stop")
+	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, lifecycle.ErrIdle }
+	w.MustHear(t, "/stop")
+	assert.True(t, w.Chat.HasStopped(r.ID, w.Now().Add(-time.Minute)))
 }

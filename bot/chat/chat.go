@@ -72,8 +72,8 @@ type Chat struct {
 	Planned   func(prompt string) bool                                                                                    // the limit feature asks about it
 	// Stopping asks how to stop an agent that has an open question; false: no question is shown.
 	Stopping func(ctx context.Context, in Incoming, r views.Session) (asked bool, err error)
-	// StopBegins is called before a person's stop of a session; see Stopped.
-	StopBegins func(session uuid.UUID)
+	// StopBegins is called before a person's stop of a session; see Stopped. ends is called with why nothing was stopped.
+	StopBegins func(session uuid.UUID) (ends func(refused error))
 	// HasStopped reports whether a person has stopped a session after a time, and lately.
 	HasStopped func(session uuid.UUID, after time.Time) bool
 	// Stopped shows in a conversation what a stop brought about in the list of the texts that the stop took back; false: there

@@ -279,8 +279,9 @@ func NameAndPath(args string) (name, path string) {
 // Stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and
 // which subagents run on.
 func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) error {
-	s.chat.StopBegins(r.ID)
+	ends := s.chat.StopBegins(r.ID)
 	told, err := s.Agents.Interrupt(ctx, r.ID)
+	defer ends(err) // until then the reply is for no list of an earlier stop
 	if refusal.Is(err, refusal.Asks) {
 		if asked, err := s.chat.Stopping(ctx, in, r); asked || err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -88,10 +89,21 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r views.Session, work s
 }
 
 // StopBegins notes that a person stops a session: the result of the stop is for no list but of texts that this stop takes back.
-func (l *Lists) StopBegins(session uuid.UUID) {
+// ends forgets it again if nothing was stopped.
+func (l *Lists) StopBegins(session uuid.UUID) (ends func(refused error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stops[session] = l.Chat.Now()
+	now := l.Chat.Now()
+	maps.DeleteFunc(l.stops, func(_ uuid.UUID, at time.Time) bool { return now.Sub(at) > stopTTL })
+	before := l.stops[session]
+	l.stops[session] = now
+	return func(refused error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if refused != nil && l.stops[session].Equal(now) { // else another one has begun
+			l.stops[session] = before
+		}
+	}
 }
 
 // HasStopped reports whether a person has stopped a session after a time, and so lately that the stopped turn may still end.

@@ -62,7 +62,7 @@ type Lists struct {
 	stopped chat.Cards[stopped]
 
 	mu    sync.Mutex
-	stops map[uuid.UUID]time.Time // when people stopped sessions last
+	stops map[uuid.UUID]time.Time // when people stopped sessions last, for stopTTL
 	busy  map[string]int          // taps under way, by the key of their list: the list is drawn when they end
 }
 

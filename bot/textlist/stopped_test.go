@@ -1,0 +1,22 @@
+package textlist
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/bot/chat"
+)
+
+// TestStopsAreForgotten keeps nothing of a stop when the stopped turn has ended.
+func TestStopsAreForgotten(t *testing.T) {
+	now := time.Now()
+	l := &Lists{Deps: Deps{Chat: &chat.Chat{Facts: chat.Facts{Now: func() time.Time { return now }}}}, stops: make(map[uuid.UUID]time.Time)}
+	for range 3 {
+		l.StopBegins(uuid.New())
+		now = now.Add(stopTTL + time.Second)
+	}
+	assert.Len(t, l.stops, 1)
+}
