@@ -147,9 +147,8 @@ func TestP4_PathWithoutFolderIsAskedAbout(t *testing.T) {
 		says i18n.Key
 	}{
 		"a folder that does not exist":                  {"~/root/none", i18n.PathMissing},
-		"blanks in the name that does not exist":        {"~/root/my none", i18n.PathMissing},
 		"a file":                                        {"~/root/file", i18n.PathNotDir},
-		"an absolute path outside of the roots":         {"/none/at all/here", i18n.PathNotAllowed},
+		"an absolute path outside of the roots":         {"/none/at/all", i18n.PathNotAllowed},
 		"outside of the roots":                          {"~/out", i18n.PathNotAllowed},
 		"a link out of the roots":                       {"~/root/leads-out", i18n.PathNotAllowed},
 		"a folder in one that does not exist":           {"~/root/none/in", i18n.PathMissing},
@@ -202,6 +201,10 @@ func TestOnlyPathsBecomeFolders(t *testing.T) {
 		"a sentence that begins with one":  "~/root/in has no tests, add some",
 		"one that names a file at its end": "~/root/in needs src/main.go",
 		"one that begins with a file":      "~/root/file is for a/b",
+		"one about a missing folder":       "~/root/proj is gone, where is it?",
+		"two words of a name":              "~/root/my none",
+		"one about an address":             "/api/users returns 500, fix it",
+		"one about a place out of roots":   "/usr/bin/env is missing on the target, why?",
 	} {
 		t.Run(name, func(t *testing.T) {
 			running(t, func(t *testing.T) {
@@ -214,6 +217,16 @@ func TestOnlyPathsBecomeFolders(t *testing.T) {
 			})
 		})
 	}
+	t.Run("an address beside a session that runs", func(t *testing.T) {
+		running(t, func(t *testing.T) {
+			w := startedInRoot(t)
+			w.NewCurrentSession(t, "other", session.Running)
+			w.open()
+			w.MustHear(t, "/api/users returns 500, fix it")
+			w.Work(t)
+			assert.Equal(t, w.say(i18n.FirstPrompt), w.Shows(t, w.Telegram.LastID()).Text.Text)
+		})
+	})
 	t.Run("no page is open", func(t *testing.T) {
 		running(t, func(t *testing.T) {
 			w := startedIn(t, "api")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -89,7 +90,8 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 	}
 	_, class, _ := prompts.Normalise(text)
 	now, _ := b.chat.Book.CurrentSession(in.To)
-	command := class == prompts.Command && now.Live
+	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	command := class == prompts.Command && now.Live && strings.Count(first, "/") == 1
 	if command && in.Typed != "" && b.chat.Folder.HasCommand(ctx, now.Dir, in.Typed) {
 		in.First = false
 		return false, nil
@@ -112,8 +114,8 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 }
 
 // named returns the folder that a text of one line names; empty: the text is no path. The error is about a path that names no
-// folder where sessions may work. A line that begins like a path is a path, unless a part of it before a blank exists: then the
-// line is a sentence about that part. The first word of a path has a second slash, which that of an agent's command has not.
+// folder where sessions may work. The first word of a path has a second slash, which that of an agent's command has not. A line
+// with blanks that names no folder is a sentence, unless it may be the misspelled name of one, see mayName.
 func (b *Browser) named(ctx context.Context, text string) (dir string, err error) {
 	text = strings.TrimSpace(text)
 	if strings.ContainsAny(text, "\n\r\x00") || !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/") {
@@ -122,16 +124,8 @@ func (b *Browser) named(ctx context.Context, text string) (dir string, err error
 	if dir, err = b.reach(ctx, text); err == nil {
 		return dir, nil
 	}
-	if first, _, _ := strings.Cut(text, " "); !strings.Contains(first[1:], "/") {
+	if strings.ContainsFunc(text, unicode.IsSpace) || !strings.Contains(text[1:], "/") {
 		return "", nil
-	}
-	for i, c := range text {
-		if c != ' ' && c != '\t' {
-			continue
-		}
-		if _, err := b.reach(ctx, text[:i]); !refusal.Is(err, refusal.DirMissing) && !refusal.Is(err, refusal.DirOutside) {
-			return "", nil
-		}
 	}
 	return "", err
 }
