@@ -570,7 +570,9 @@ func TestDoctorNamesFaultsWithDamagedID(t *testing.T) {
 // TestUpdatedClaudeIsNoFault: the bot may not have seen the update yet.
 func TestUpdatedClaudeIsNoFault(t *testing.T) {
 	p := newPatient(t)
+	p.mu.Lock()
 	p.figures.Claude, p.figures.ClaudeNeeded = "2.1.77 (Claude Code)", hooks.Oldest
+	p.mu.Unlock()
 	out, _ := p.ccbot(exit.OK, "doctor")
 	assert.NotContains(t, out, "claude_old")
 	assert.Contains(t, out, "2.1.300 (Claude Code)")
