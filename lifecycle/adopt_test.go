@@ -382,3 +382,13 @@ func TestP3_AnAdoptedAgentEndsThoughTmuxIsSilent(t *testing.T) {
 		assert.False(t, w.processes.alive(h.id))
 	})
 }
+
+// The rows of the status line that the earlier agent of the session has left say nothing about an agent
+// that a person started.
+func TestP7_StatusLineOfEarlierLaunchDoesNotCount(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.adopted()
+		w.Observer.Rows = func(uuid.UUID) []string { t.Error("its status line is read"); return nil }
+		assert.True(t, w.Observer.View(w.ctx, r).Captured)
+	})
+}

@@ -92,7 +92,7 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 // read reads a screen. The status line of the person is left out where it would be taken for something
 // else.
 func (o *Observer) read(r session.Record, text string) claudeui.Screen {
-	if o.Rows == nil {
+	if o.Rows == nil || r.Binding.Adopted { // the rows are of an agent that ccbot launched
 		return claudeui.Read(text)
 	}
 	return claudeui.Read(text, o.Rows(r.ID)...)
