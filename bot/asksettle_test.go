@@ -281,3 +281,17 @@ func TestP8_ARequestThatCrashesEndsNothingElse(t *testing.T) {
 		assert.True(t, w.Card(t, other).IsOver())
 	})
 }
+
+// In a busy group the reader of the transcript waits with an earlier text, so it does not report the result of the tool.
+func TestConfirmationIsShownBeforeTheNextRound(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
+		require.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.AllowedText(i18n.AskSent))
+		w.Writes(t, q, "allow", "ok", false)
+		w.Later(time.Second)
+		assert.NotContains(t, w.Telegram.LastEdit(t).Text.Text, w.AllowedText(i18n.AskSent))
+		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Verdict(i18n.AskAllowed, i18n.AskInChat))
+		assert.True(t, w.Card(t, q).IsOver())
+	})
+}

@@ -28,6 +28,10 @@ const (
 	pace = 30 * time.Second
 	// faultInterval is the pause after a fault of the machine has stopped something.
 	faultInterval = 5 * time.Second
+	// confirmInterval is the first pause between two looks at the transcript after a hook has taken the
+	// decision. It doubles up to pace: the reader of the transcript reports a result only after it has
+	// sent the texts before it, which takes long in a busy group.
+	confirmInterval = time.Second
 	// halfTime is how long the second line of a refusal in a transcript may take.
 	halfTime = time.Second
 )
@@ -173,7 +177,8 @@ func (r *request) follow(ctx context.Context) {
 	r.note(r.turn(ctx, r.housed))
 	rounds := time.NewTicker(pace)
 	defer rounds.Stop()
-	var again <-chan time.Time
+	var again, confirm <-chan time.Time
+	unconfirmed := pause.Backoff{Min: confirmInterval, Max: pace}
 	for r.settle(ctx) {
 		if r.loose.Swap(false) {
 			r.letGo(ctx)
@@ -181,8 +186,13 @@ func (r *request) follow(ctx context.Context) {
 		if r.failed.Swap(false) && again == nil {
 			again = time.After(faultInterval)
 		}
+		if c, _ := r.get(); confirm == nil && !c.Given.IsZero() {
+			confirm = time.After(unconfirmed.Next())
+		}
 		select {
 		case <-ctx.Done():
+		case <-confirm:
+			confirm = nil
 		case <-r.wake:
 			if ctx.Err() == nil && r.left.Swap(false) { // at a stop every hook leaves, to redial later
 				r.note(r.leave(ctx))
