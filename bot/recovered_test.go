@@ -34,8 +34,8 @@ func TestTheReportSaysWhatMatters(t *testing.T) {
 	never := w.Lost(t, "never", "")
 	w.Records.Change(never.ID, func(r *session.Record) { r.State = session.Failed })
 	open, odd, dark := w.Session(t, "open", session.Running), w.Session(t, "odd", session.Running), w.Session(t, "dark", session.Running)
-	rep := chattest.ReportOf(recovery.Reattach, open)
-	rep.Results = append(rep.Results, recovery.Result{Action: recovery.Action{Do: recovery.MarkLost, Record: odd.ID}, Err: chattest.ErrDisk})
+	rep := chattest.ReportOf(lifecycle.Reattach, open)
+	rep.Results = append(rep.Results, recovery.Result{Action: recovery.Action{Do: lifecycle.MarkLost, Record: odd.ID}, Err: chattest.ErrDisk})
 	for _, kind := range []recovery.NoticeKind{recovery.Newer, recovery.Unreadable, recovery.Unreadable} {
 		rep.Notices = append(rep.Notices, recovery.Notice{Kind: kind})
 	}
@@ -77,7 +77,7 @@ func TestWhatWentWellIsNoMessage(t *testing.T) {
 	open := w.Session(t, "open", session.Running)
 	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWaitingPermission}
 	ended := w.Session(t, "ended", session.Archived)
-	rep := chattest.ReportOf(recovery.Reattach, open, ended)
+	rep := chattest.ReportOf(lifecycle.Reattach, open, ended)
 	rep.Notices = []recovery.Notice{{Kind: recovery.Pending, Record: ended.ID}, {Kind: recovery.StaleWindow, Record: ended.ID}}
 	require.NoError(t, w.Recovered(t.Context(), rep))
 	assert.Empty(t, w.Telegram.Done())
@@ -90,7 +90,7 @@ func TestP8_WhatIsBackIsNotCalledLost(t *testing.T) {
 	back, moved := w.Lost(t, "back", session.ClosedReboot), w.Lost(t, "moved", "")
 	w.Records.Change(back.ID, func(r *session.Record) { r.State = session.Running })
 	w.Records.Change(moved.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
-	require.NoError(t, w.Recovered(t.Context(), chattest.ReportOf(recovery.Reattach, back)))
+	require.NoError(t, w.Recovered(t.Context(), chattest.ReportOf(lifecycle.Reattach, back)))
 	assert.Empty(t, w.Telegram.Texts())
 	assert.Empty(t, w.Unreported())
 }

@@ -37,7 +37,7 @@ func TestDecideDialog(t *testing.T) {
 		r     session.Record
 		v     View
 		head  *Prompt
-		act   act
+		act   Do
 		why   news.Wait
 		again time.Duration
 	}{

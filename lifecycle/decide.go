@@ -23,35 +23,29 @@ const (
 	maxEnters     = 3
 )
 
-// act is what a step does.
-type act int
-
+// These are the acts of a step besides those that Decide returns.
 const (
-	actNothing    act = iota
-	actReady          // starting or restoring → running
-	actNotReport      // report that the agent is not ready yet
-	actDialog         // report what the terminal asks
-	actHold           // report why the head prompt waits
-	actType           // type the head prompt
-	actClear          // take ccbot's own pasted text out of the box, then hold the prompt
-	actEnter          // Enter was lost: press it once more
-	actProven         // the screen proves that a slash command was taken, or that a command of bash mode runs
-	actSettle         // collect all that is known of a typed prompt, and decide by it
-	actRepeat         // the box is empty, and Enter was never pressed: paste anew
-	actTakeBack       // ccbot's own Esc has put the text back into the box: take it out, and ask the person
-	actUnproven       // there is no proof: report it, and let the person decide
-	actConclude       // the agent ended by itself
-	actLost           // the pane went away, and ccbot did not close it
-	actFinishStop     // an archive was interrupted: finish it
-	actRetry          // a cleanup failed: try again
-	actGrant          // carry out what a person wants the agent to run with
-	actTidy           // there is nothing else to do: end the processes that killed ones left running
+	actNothing   Do = ""
+	actReady     Do = "ready"      // starting or restoring → running
+	actNotReport Do = "not_report" // report that the agent is not ready yet
+	actDialog    Do = "dialog"     // report what the terminal asks
+	actHold      Do = "hold"       // report why the head prompt waits
+	actType      Do = "type"       // type the head prompt
+	actClear     Do = "clear"      // take ccbot's own pasted text out of the box, then hold the prompt
+	actEnter     Do = "enter"      // Enter was lost: press it once more
+	actProven    Do = "proven"     // the screen proves that a slash command was taken, or that a command of bash mode runs
+	actSettle    Do = "settle"     // collect all that is known of a typed prompt, and decide by it
+	actRepeat    Do = "repeat"     // the box is empty, and Enter was never pressed: paste anew
+	actTakeBack  Do = "take_back"  // ccbot's own Esc has put the text back into the box: take it out, and ask the person
+	actUnproven  Do = "unproven"   // there is no proof: report it, and let the person decide
+	actGrant     Do = "grant"      // carry out what a person wants the agent to run with
+	actTidy      Do = "tidy"       // there is nothing else to do: end the processes that killed ones left running
 )
 
 // decision is one act. Why is the reason for waiting if the act is actHold. Again is when to look
 // again at the latest; 0 means that only news wakes the session.
 type decision struct {
-	Act   act
+	Act   Do
 	Why   news.Wait
 	Again time.Duration
 }
@@ -63,16 +57,9 @@ func decide(r session.Record, v View, head *Prompt) decision {
 }
 
 func decideLife(r session.Record, v View, head *Prompt) decision {
-	switch {
-	case r.State == session.Stopping:
-		return decision{Act: actFinishStop}
-	case r.State == session.CleanupFailed:
-		return decideRetry(r, v.Now)
-	case !r.State.Open():
-		return decision{}
-	}
-	if d, over := decideEnd(r, v); over {
-		return d
+	d := Decide(r, v.facts())
+	if d.Do != Reattach && d.Do != "" || !r.State.Open() {
+		return decision{Act: d.Do, Again: d.Again}
 	}
 	if r.State != session.Running {
 		return decideStart(r, v, head)
@@ -93,19 +80,6 @@ func decideLife(r session.Record, v View, head *Prompt) decision {
 		return decideTyping(v, head, !r.ReportsAt.IsZero())
 	}
 	return decideHeld(r, v, head)
-}
-
-// decideRetry tries a failed cleanup again when its time has come.
-func decideRetry(r session.Record, now time.Time) decision {
-	if r.Cleanup == nil {
-		return decision{Act: actRetry, Again: soon} // a file that was edited
-	}
-	// The wall clock may have been ahead when NotBefore was written.
-	wait := min(r.Cleanup.NotBefore.Sub(now), retryAfter(r.Cleanup.Attempts))
-	if wait > 0 {
-		return decision{Again: wait}
-	}
-	return decision{Act: actRetry, Again: soon}
 }
 
 // RetryMost is the longest pause between two tries of a cleanup.
@@ -138,19 +112,6 @@ func decideTidy(r session.Record, v View, head *Prompt, d decision) decision {
 		d.Again = wait
 	}
 	return d
-}
-
-// decideEnd says whether the session is over. If tmux has forgotten the pane without an exit
-// status, a session that was once ready is lost; every other end is concluded with what is known.
-// An adopted pane belongs to a person, who may have closed it: its end is concluded as well.
-func decideEnd(r session.Record, v View) (d decision, over bool) {
-	switch {
-	case !v.ended():
-		return decision{}, false
-	case v.Fate == PaneDead || v.Adopted || r.State != session.Running:
-		return decision{Act: actConclude}, true
-	}
-	return decision{Act: actLost}, true
 }
 
 // decideStart waits until the agent is ready: it has reported in, is idle, shows an empty prompt

@@ -98,7 +98,7 @@ func TestDecide(t *testing.T) {
 		r    session.Record
 		v    View
 		head *Prompt
-		act  act
+		act  Do
 		why  news.Wait
 	}{
 		{"ready", in(starting), free(), nil, actReady, ""},
@@ -112,17 +112,17 @@ func TestDecide(t *testing.T) {
 		{"starting, silent", in(starting, unreported, young(StartNotice)), free(noBox), nil, actNotReport, ""},
 		{"starting, silent but young", in(starting, unreported, young(StartNotice-time.Millisecond)), free(noBox), nil, actNothing, ""},
 		{"starting does not type", in(starting), free(), heldPrompt(), actReady, ""},
-		{"starting ended, pane dead", in(starting), free(alive(process.Gone), fate(PaneDead)), nil, actConclude, ""},
-		{"starting ended, pane gone", in(starting), free(alive(process.Gone), fate(PaneGone)), nil, actConclude, ""},
-		{"restoring ended, pane gone", in(restoring), free(alive(process.Gone), fate(PaneGone)), nil, actConclude, ""},
+		{"starting ended, pane dead", in(starting), free(alive(process.Gone), fate(PaneDead)), nil, Conclude, ""},
+		{"starting ended, pane gone", in(starting), free(alive(process.Gone), fate(PaneGone)), nil, Conclude, ""},
+		{"restoring ended, pane gone", in(restoring), free(alive(process.Gone), fate(PaneGone)), nil, Conclude, ""},
 		{"running, nothing to do", in(running), free(), nil, actNothing, ""},
 		{"running, a dialog", in(running), free(dialogOpen), nil, actDialog, ""},
 		{"running, a dialog before a prompt", in(running), free(dialogOpen), heldPrompt(), actDialog, news.HeldDialog},
 		{"running, a dialog over a typed prompt", in(running), free(dialogOpen), typing(time.Hour), actDialog, ""},
 		{"running, a dialog over a paste without Enter", in(running), free(dialogOpen), typing(time.Hour, retreat), actDialog, news.HeldDialog},
-		{"running ended, pane dead", in(running), free(alive(process.Gone), fate(PaneDead)), heldPrompt(), actConclude, ""},
-		{"running ended, pane gone", in(running), free(alive(process.Gone), fate(PaneGone)), heldPrompt(), actLost, ""},
-		{"running ended, pane taken by another", in(running), free(alive(process.Gone), fate(PaneForeign)), nil, actLost, ""},
+		{"running ended, pane dead", in(running), free(alive(process.Gone), fate(PaneDead)), heldPrompt(), Conclude, ""},
+		{"running ended, pane gone", in(running), free(alive(process.Gone), fate(PaneGone)), heldPrompt(), MarkLost, ""},
+		{"running ended, pane taken by another", in(running), free(alive(process.Gone), fate(PaneForeign)), nil, MarkLost, ""},
 		{"running, process gone, pane not yet dead", in(running), free(alive(process.Gone)), heldPrompt(), actNothing, ""},
 		{"running, pane dead, process alive", in(running), free(fate(PaneDead)), heldPrompt(), actNothing, ""},
 		{"held, free", in(running), free(), heldPrompt(), actType, ""},
@@ -163,7 +163,7 @@ func TestDecide(t *testing.T) {
 		{"command in the box", in(running), free(draft("/compact")), typing(time.Second, command), actNothing, ""},
 		{"command, still in the box", in(running), free(draft("/compact")), typing(enterRetry, command), actSettle, ""},
 		{"command, Enter never sent", in(running), free(), typing(time.Second, command, enters(0)), actNothing, ""},
-		{"an interrupted stop", in(session.Stopping), View{}, nil, actFinishStop, ""},
+		{"an interrupted stop", in(session.Stopping), View{}, nil, FinishStop, ""},
 		{"an unknown dialog, the clock was set back since", in(running), free(noBox, status(presence.Waiting), ahead), nil, actDialog, ""},
 		{"a dialog that no file tells of, the clock was set back since", in(running), free(dialogOpen, ahead), nil, actDialog, ""},
 		{"held, unknown screen, the clock was set back since", in(running), free(noBox, ahead), heldPrompt(), actHold, news.HeldUnknown},
@@ -254,9 +254,9 @@ func anyHead(t *rapid.T) *Prompt {
 }
 
 func TestP7_NothingIsTypedUnlessTheBoxIsProvenFree(t *testing.T) {
-	check := func(t fataler, r session.Record, v View, head *Prompt) act {
+	check := func(t fataler, r session.Record, v View, head *Prompt) Do {
 		d := decide(r, v, head)
-		if !slices.Contains([]act{actType, actClear}, d.Act) {
+		if !slices.Contains([]Do{actType, actClear}, d.Act) {
 			return d.Act
 		}
 		b := v.Screen.Box
@@ -275,10 +275,10 @@ func TestP7_NothingIsTypedUnlessTheBoxIsProvenFree(t *testing.T) {
 		}
 		return d.Act
 	}
-	reached := map[act]bool{}
+	reached := map[Do]bool{}
 	everyCase(func(r session.Record, v View, head *Prompt) { reached[check(t, r, v, head)] = true })
-	for _, act := range []act{actType, actClear} {
-		require.True(t, reached[act], "act %d is not tested", act)
+	for _, act := range []Do{actType, actClear} {
+		require.True(t, reached[act], "act %s is not tested", act)
 	}
 	rapid.Check(t, func(t *rapid.T) { check(t, anyRecord(t), anyView(t), anyHead(t)) })
 }
@@ -288,7 +288,7 @@ type fataler interface {
 }
 
 func TestP6_UnknownChangesNothing(t *testing.T) {
-	final := []act{actConclude, actLost, actType, actEnter, actClear, actReady}
+	final := []Do{Conclude, MarkLost, actType, actEnter, actClear, actReady}
 	rapid.Check(t, func(t *rapid.T) {
 		r, v, head := anyRecord(t), anyView(t), anyHead(t)
 		if r.State == session.Stopping {
@@ -303,7 +303,7 @@ func TestP6_UnknownChangesNothing(t *testing.T) {
 			v.Captured, v.Screen = false, claudeui.Screen{} // as View makes it
 		}
 		if d := decide(r, v, head); slices.Contains(final, d.Act) {
-			t.Fatalf("act %d on %+v", d.Act, v)
+			t.Fatalf("act %s on %+v", d.Act, v)
 		}
 	})
 	assert.Equal(t, decision{}, decide(in(session.Running), View{}, nil), "the zero view decides nothing")
@@ -315,10 +315,10 @@ func TestP6_AnEndNeedsTheKernelAndTmux(t *testing.T) {
 		d := decide(r, v, head)
 		over := v.Agent == process.Gone && (v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign)
 		live := slices.Contains([]session.State{session.Starting, session.Restoring, session.Running}, r.State)
-		if ended := d.Act == actConclude || d.Act == actLost; ended != (over && live) {
-			t.Fatalf("act %d for a %s session on %+v", d.Act, r.State, v)
+		if ended := d.Act == Conclude || d.Act == MarkLost; ended != (over && live) {
+			t.Fatalf("act %s for a %s session on %+v", d.Act, r.State, v)
 		}
-		if d.Act == actLost && r.State != session.Running {
+		if d.Act == MarkLost && r.State != session.Running {
 			t.Fatalf("%s became lost", r.State)
 		}
 	})
@@ -333,7 +333,7 @@ func TestP4_WhatIsBeingTypedIsNotTypedAgain(t *testing.T) {
 		}
 		retreats := p.Mark != nil && p.Mark.Retreat // it is to be taken back, and waits for that
 		if d := decide(r, v, p); d.Act == actType || d.Act == actHold && !retreats {
-			t.Fatalf("act %d of a prompt that is being typed", d.Act)
+			t.Fatalf("act %s of a prompt that is being typed", d.Act)
 		}
 	})
 }
@@ -362,9 +362,9 @@ func TestP4_APromptIsNeverForgotten(t *testing.T) {
 			return
 		}
 		d := decide(in(session.Running), v, p)
-		wakes := d.Again > 0 || slices.Contains([]act{actProven, actSettle, actUnproven, actClear}, d.Act) || d.Act == actHold && d.Why == news.Queued
+		wakes := d.Again > 0 || slices.Contains([]Do{actProven, actSettle, actUnproven, actClear}, d.Act) || d.Act == actHold && d.Why == news.Queued
 		if !wakes {
-			t.Fatalf("act %d of a %s prompt and never again: %+v", d.Act, p.State, v)
+			t.Fatalf("act %s of a %s prompt and never again: %+v", d.Act, p.State, v)
 		}
 	}
 	everyCase(func(_ session.Record, v View, head *Prompt) { check(t, v, head) })

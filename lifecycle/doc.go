@@ -9,7 +9,8 @@
 // the memory) and only those effects that it needs: only ender can signal a process. None has the
 // verbs of the Service.
 //
-// The heart is a step: look at the world (View), decide (decide is pure), act. A step is taken whenever
+// The heart is a step: look at the world (View), decide (decide is pure), act. Decide, its first part, is
+// about the life of the session; recovery asks it about each session at a start. A step is taken whenever
 // something may have changed: a hook event, the agent's presence file, a tmux notification, the end of
 // a process, a new prompt. Nothing here polls an idle session. A session that works is looked at every
 // 30 s, because no event reports that its requests fail.

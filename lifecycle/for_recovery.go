@@ -62,11 +62,11 @@ func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
 			return nil
 		}
 		w.term.look(ctx)
-		d, over := decideEnd(*w.r, w.term.View)
-		if !over {
+		d := Decide(*w.r, w.term.facts())
+		if d.Do != Conclude && d.Do != MarkLost {
 			return fmt.Errorf("conclude session %s: %w", id, ErrChanged)
 		}
-		return w.act(ctx, d, nil)
+		return w.live(ctx, d, tmux.Pane{})
 	})
 }
 

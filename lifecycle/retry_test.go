@@ -266,3 +266,16 @@ func TestP2_WithoutAClockNobodyIsALeftover(t *testing.T) {
 		assert.Zero(t, refused.Writers[0].Age)
 	})
 }
+
+// The wall clock was ahead when the next try was noted: the try is due, and not years off.
+func TestP3_RetryNotedByWrongClockIsDue(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.survived()
+		w.restart()
+		w.edit(r.ID, func(r *session.Record) { r.Cleanup.NotBefore = time.Now().AddDate(4, 0, 0) })
+		before := w.tries(a)
+		w.run()
+		w.pass(time.Hour)
+		assert.Greater(t, w.tries(a), before)
+	})
+}

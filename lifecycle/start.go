@@ -316,17 +316,20 @@ func (w *opening) takeUp(ctx context.Context, pane tmux.Pane) error {
 	return nil
 }
 
-// findWindow binds a launch with an unknown outcome to the window that it made. If no window is
-// found within OrphanGrace, there never was one.
-func (w *opening) findWindow(ctx context.Context) error {
-	if found, err := w.findLaunch(ctx); found || err != nil {
-		return err
+// launchFacts looks for the launch of a session that is bound to nothing. A pane whose process cannot be
+// seen counts as another's: the window may still come.
+func (w *opening) launchFacts(ctx context.Context) (f Facts, launch tmux.Pane, err error) {
+	panes, err := w.windows.Panes(ctx)
+	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
+		return f, launch, fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
 	}
-	if w.Now().Sub(w.r.StartedAt) > w.OrphanGrace {
-		return w.closing.failed(ctx, "its window was never made", "")
+	f = Facts{Now: w.Now(), Grace: w.OrphanGrace, Agent: process.Gone, Fate: PaneGone}
+	for _, p := range panes {
+		if p.Tag == w.Evidence.Tag(w.r.ID) && w.isLaunch(p.PID) {
+			f.Fate, launch = PaneOurs, p
+		}
 	}
-	w.again = min(holdPace, max(w.OrphanGrace, soon))
-	return nil
+	return f, launch, nil
 }
 
 // findLaunch binds a launch whose window is not known to the window that it made, if that window is
@@ -335,16 +338,11 @@ func (w *opening) findLaunch(ctx context.Context) (found bool, err error) {
 	if !unbound(*w.r) {
 		return false, nil
 	}
-	panes, err := w.windows.Panes(ctx)
-	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
-		return false, fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
+	f, launch, err := w.launchFacts(ctx)
+	if err != nil || f.Fate != PaneOurs {
+		return false, err
 	}
-	for _, p := range panes {
-		if p.Tag == w.Evidence.Tag(w.r.ID) && w.isLaunch(p.PID) {
-			return true, w.takeUp(ctx, p)
-		}
-	}
-	return false, nil
+	return true, w.takeUp(ctx, launch)
 }
 
 // nameWindow gives the window the name that the session has got. What fails is tried by the next

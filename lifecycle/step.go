@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
+	"ccbot/tmux"
 )
 
 // step looks, decides and acts, once, and says when to step again.
@@ -28,9 +29,13 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 			return err
 		}
 		if unbound(*w.r) {
-			err := w.opening.findWindow(ctx)
-			again = w.again
-			return err
+			f, launch, err := w.opening.launchFacts(ctx)
+			if err != nil {
+				return err
+			}
+			d := Decide(*w.r, f)
+			again = d.Again
+			return w.live(ctx, d, launch)
 		}
 		if err := w.look(ctx, head); err != nil {
 			return err
@@ -41,7 +46,7 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 		d := decide(*w.r, w.term.View, head)
 		again = d.Again
 		k.Log.Debug("session_step", logkey.SessionID, id.String(), logkey.State, string(w.r.State), logkey.Phase, string(w.term.Phase()),
-			logkey.Agent, w.term.Agent.String(), logkey.Pane, int(w.term.Fate), logkey.Act, int(d.Act), logkey.Why, string(d.Why), logkey.Again, d.Again)
+			logkey.Agent, w.term.Agent.String(), logkey.Pane, int(w.term.Fate), logkey.Act, string(d.Act), logkey.Why, string(d.Why), logkey.Again, d.Again)
 		gone, err := w.report.noteGone(ctx)
 		err = errors.Join(err, w.act(ctx, d, head))
 		var told time.Duration
@@ -122,19 +127,30 @@ func (w *work) act(ctx context.Context, d decision, head *Prompt) error {
 		return w.prompts.settleTyped(ctx, *head)
 	case actUnproven:
 		return w.prompts.settlePrompt(ctx, *head)
-	case actConclude:
-		return w.closing.conclude(ctx)
-	case actLost:
-		return w.closing.lost(ctx)
-	case actFinishStop:
-		return w.closing.stop(ctx, &Receipt{})
-	case actRetry:
-		w.closing.retried = true
-		return w.closing.archive(ctx, w.r.Final, askedFor(Cause{Why: "another try to end what is left"}), &Receipt{})
 	case actGrant:
 		return w.switching.grant(ctx)
 	case actTidy:
 		return w.ender.tidy(ctx)
+	}
+	return w.live(ctx, Decision{Do: d.Act}, tmux.Pane{})
+}
+
+// live carries out a decision about the session's life in a step. launch is the pane of Bind.
+func (w *work) live(ctx context.Context, d Decision, launch tmux.Pane) error {
+	switch d.Do {
+	case Bind:
+		return w.opening.takeUp(ctx, launch)
+	case Fail:
+		return w.closing.failed(ctx, d.Why, "")
+	case Conclude:
+		return w.closing.conclude(ctx)
+	case MarkLost:
+		return w.closing.lost(ctx)
+	case FinishStop:
+		return w.closing.stop(ctx, &Receipt{})
+	case Retry:
+		w.closing.retried = true
+		return w.closing.archive(ctx, w.r.Final, askedFor(Cause{Why: "another try to end what is left"}), &Receipt{})
 	}
 	return nil
 }

@@ -271,7 +271,7 @@ func TestDecideTidy(t *testing.T) {
 		r     session.Record
 		v     View
 		head  *Prompt
-		act   act
+		act   Do
 		again time.Duration
 	}{
 		{"nothing is noted", in(session.Archived), View{Now: noon}, nil, actNothing, 0},
@@ -283,13 +283,13 @@ func TestDecideTidy(t *testing.T) {
 		{"a prompt comes first", with(running), free(), heldPrompt(), actType, soon},
 		{"a draft is to be told", with(running), free(draft("mine"), rested), heldPrompt(), actHold, holdPace},
 		{"a draft was told", with(running), free(draft("mine"), rested), told(), actTidy, holdPace},
-		{"while it stops", with(func(r *session.Record) { r.State = session.Stopping }), View{Now: noon}, nil, actFinishStop, 0},
+		{"while it stops", with(func(r *session.Record) { r.State = session.Stopping }), View{Now: noon}, nil, FinishStop, 0},
 		{"while a retry waits", with(func(r *session.Record) {
 			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.Add(time.Hour), Attempts: 9}
 		}), View{Now: noon}, nil, actNothing, time.Hour},
-		{"while a retry waits for a clock that was ahead", with(func(r *session.Record) {
+		{"while a retry was noted by a clock that was ahead", with(func(r *session.Record) {
 			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.AddDate(4, 0, 0), Attempts: 1}
-		}), View{Now: noon}, nil, actNothing, time.Minute},
+		}), View{Now: noon}, nil, Retry, soon},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

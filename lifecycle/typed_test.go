@@ -247,7 +247,7 @@ func TestP4_DecideTyped(t *testing.T) {
 		v    View
 		p    *Prompt
 		c    clues
-		want act
+		want Do
 	}{
 		{"it arrived, and stands in the box again", free(draft(said), rested), typing(time.Minute, enters(0)), clues{Arrived: true, Doubt: doubtEsc}, actProven},
 		{"events wait", free(draft(said), rested), typing(time.Minute, enters(0)), clues{Unheard: true}, actNothing},
@@ -316,7 +316,7 @@ func TestP4_NothingIsPressedOnDoubt(t *testing.T) {
 		b := v.Screen.Box
 		switch {
 		case c.Arrived, c.Unheard, c.Doubt != "", v.Still < stillFor, !v.boxFree(), v.State.Known != StateWritten:
-			t.Fatalf("act %d with %+v on %+v", d.Act, c, v)
+			t.Fatalf("act %s with %+v on %+v", d.Act, c, v)
 		case d.Act == actRepeat && (!c.Quiet || !b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
 			t.Fatalf("pasted anew: %+v into %+v", p, b)
 		case d.Act == actEnter && (!b.Holds(p.Text) || p.Mark.Enters > 0 && !(c.Quiet && c.Reported) || b.Bash && p.Class != ClassBash):

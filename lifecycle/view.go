@@ -123,11 +123,11 @@ func (v View) DialogOpen() bool {
 	return v.Phase().Waiting() || v.Fate == PaneOurs && v.Captured && v.Screen.Dialog != nil
 }
 
-// ended says whether the agent of a live session is over. The kernel must prove it, and tmux as
-// well, unless tmux has forgotten the pane or the pane belongs to a person.
-func (v View) ended() bool {
-	return v.Agent == process.Gone && (v.Adopted || v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign)
-}
+// facts returns what the view says about the session's life.
+func (v View) facts() Facts { return Facts{Now: v.Now, Agent: v.Agent, Fate: v.Fate} }
+
+// ended reports whether the agent of a live session has ended.
+func (v View) ended() bool { return v.facts().ended(v.Adopted) }
 
 // gone says whether the agent, or its pane, is not there any more.
 func (v View) gone() bool {

@@ -65,7 +65,7 @@ func TestDecideWishOrdersTheQueue(t *testing.T) {
 		head  *Prompt
 		agent process.Identity
 		first bool
-		act   act
+		act   Do
 	}{
 		{"at rest", idle, nil, agent, true, actGrant},
 		{"before the next prompt", idle, held, agent, true, actGrant},

@@ -125,25 +125,25 @@ func (a Action) rule() session.Rule { return session.Rule("recovery." + string(a
 
 func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []lifecycle.Ending, err error) {
 	switch a.Do {
-	case Bind:
+	case lifecycle.Bind:
 		return nil, v.watch(a.Record, v.Lifecycle.Bind(ctx, a.Record, a.Pane))
-	case Conclude:
+	case lifecycle.Conclude:
 		return nil, v.Lifecycle.Conclude(ctx, a.Record)
-	case FinishStop:
+	case lifecycle.FinishStop:
 		return nil, v.Lifecycle.FinishStop(ctx, a.Record)
-	case Discard:
+	case lifecycle.Discard:
 		return nil, v.Store.Remove(a.Record)
-	case FinishRestore:
+	case lifecycle.FinishRestore:
 		return nil, v.finishRestore(ctx, a.Record)
-	case Fail:
+	case lifecycle.Fail:
 		return nil, v.Lifecycle.Fail(ctx, a.Record, a.Why)
-	case MarkLost:
+	case lifecycle.MarkLost:
 		return nil, v.Lifecycle.MarkLost(ctx, a.Record, a.rule(), a.Why, a.Closed)
 	case TakeOver:
 		return nil, v.takeOver(ctx, a)
 	case Abandon:
 		return nil, v.Lifecycle.Abandon(ctx, a.Record, a.rule(), a.Why, "")
-	case EndLeftovers:
+	case lifecycle.EndLeftovers:
 		return v.Lifecycle.EndLeftovers(ctx, a.Record, a.rule())
 	}
 	return nil, fmt.Errorf("unknown action %q", a.Do)
@@ -209,7 +209,7 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 		v.Log.Error("events_not_taken_in", logkey.Error, err) // the events stay, and are delivered again
 	}
 	// The events may have changed the plan.
-	world, notices, err := v.pass(ctx, func(d Do) bool { return !binds(d) })
+	world, notices, err := v.pass(ctx, func(d lifecycle.Do) bool { return !binds(d) })
 	if err != nil {
 		return v.over(), err
 	}
@@ -225,10 +225,10 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 
 // binds reports whether an action connects a record with a process. Such actions come before the
 // events are processed, because an event counts only from a bound agent.
-func binds(d Do) bool { return d == Reattach || d == Bind }
+func binds(d lifecycle.Do) bool { return d == lifecycle.Reattach || d == lifecycle.Bind }
 
 // pass looks, plans, and applies those actions that are due.
-func (v *Recovery) pass(ctx context.Context, due func(Do) bool) (World, []Notice, error) {
+func (v *Recovery) pass(ctx context.Context, due func(lifecycle.Do) bool) (World, []Notice, error) {
 	w := v.Look(ctx)
 	actions, notices := Plan(w)
 	if slices.ContainsFunc(actions, func(a Action) bool { return a.Do.Changes() }) {

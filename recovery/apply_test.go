@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -44,12 +45,12 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	agent := m.atTheDesk(moved.ClaudeSessionID)
 	m.restart()
 
-	did := map[uuid.UUID]Do{}
+	did := map[uuid.UUID]lifecycle.Do{}
 	for _, a := range m.recover() {
 		did[a.Record] = a.Do
 	}
-	assert.Equal(t, map[uuid.UUID]Do{alive.ID: Reattach, ended.ID: Conclude, lost.ID: MarkLost, left.ID: Bind, never.ID: Fail,
-		soon.ID: FinishRestore, nothing.ID: Discard, stopped.ID: FinishStop, moved.ID: TakeOver}, did)
+	assert.Equal(t, map[uuid.UUID]lifecycle.Do{alive.ID: lifecycle.Reattach, ended.ID: lifecycle.Conclude, lost.ID: lifecycle.MarkLost, left.ID: lifecycle.Bind, never.ID: lifecycle.Fail,
+		soon.ID: lifecycle.FinishRestore, nothing.ID: lifecycle.Discard, stopped.ID: lifecycle.FinishStop, moved.ID: TakeOver}, did)
 	assert.Empty(t, m.lines("recovery_failed"))
 	assert.Equal(t, session.Running, m.get(alive.ID).State)
 	assert.Equal(t, session.Lost, m.get(lost.ID).State)
@@ -301,7 +302,7 @@ func TestP1_EventsAreHeardBeforeASessionIsCalledOver(t *testing.T) {
 	m.lose(lost)
 	m.restart()
 	actions, _ := Plan(m.Look(t.Context()))
-	require.Equal(t, MarkLost, actions[0].Do)
+	require.Equal(t, lifecycle.MarkLost, actions[0].Do)
 	var agent process.Identity
 	m.Events = func(context.Context) error {
 		agent = m.atTheDesk(lost.ClaudeSessionID)
@@ -391,7 +392,7 @@ func TestP3_LeftoversAreEndedAtTheStart(t *testing.T) {
 	report, err := m.Run(t.Context())
 	require.NoError(t, err)
 	require.Len(t, report.Results, 1)
-	assert.Equal(t, EndLeftovers, report.Results[0].Action.Do)
+	assert.Equal(t, lifecycle.EndLeftovers, report.Results[0].Action.Do)
 	require.Len(t, report.Results[0].Ended, 1)
 	assert.Equal(t, left, report.Results[0].Ended[0].Process.Identity)
 	assert.Equal(t, process.Gone, m.processes.Liveness(left))

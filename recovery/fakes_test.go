@@ -144,10 +144,10 @@ func (l *lives) do(ctx context.Context, id uuid.UUID, a Action) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		change(r, a, l.world)
-		if a.Do == FinishStop || a.Do == EndLeftovers {
+		if a.Do == lifecycle.FinishStop || a.Do == lifecycle.EndLeftovers {
 			l.ended = append(l.ended, l.world.endLeftovers(id)...)
 		}
-		if a.Do == Conclude {
+		if a.Do == lifecycle.Conclude {
 			l.world.noLeftovers(id)
 		}
 		return save()
@@ -157,28 +157,28 @@ func (l *lives) do(ctx context.Context, id uuid.UUID, a Action) error {
 func (l *lives) Reattach(uuid.UUID) error { return nil }
 
 func (l *lives) Bind(ctx context.Context, id uuid.UUID, p tmux.Pane) error {
-	return l.do(ctx, id, Action{Do: Bind, Pane: p})
+	return l.do(ctx, id, Action{Do: lifecycle.Bind, Pane: p})
 }
 
 func (l *lives) MarkLost(ctx context.Context, id uuid.UUID, _ session.Rule, _, closed string) error {
-	return l.do(ctx, id, Action{Do: MarkLost, Closed: closed})
+	return l.do(ctx, id, Action{Do: lifecycle.MarkLost, Closed: closed})
 }
 
 func (l *lives) Conclude(ctx context.Context, id uuid.UUID) error {
-	return l.do(ctx, id, Action{Do: Conclude})
+	return l.do(ctx, id, Action{Do: lifecycle.Conclude})
 }
 
 func (l *lives) FinishStop(ctx context.Context, id uuid.UUID) error {
-	return l.do(ctx, id, Action{Do: FinishStop})
+	return l.do(ctx, id, Action{Do: lifecycle.FinishStop})
 }
 
 // Restore makes a launch that ends at once.
 func (l *lives) Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error) {
-	return lifecycle.Restored{}, l.do(ctx, q.Session, Action{Do: FinishRestore})
+	return lifecycle.Restored{}, l.do(ctx, q.Session, Action{Do: lifecycle.FinishRestore})
 }
 
 func (l *lives) Fail(ctx context.Context, id uuid.UUID, _ string) error {
-	return l.do(ctx, id, Action{Do: Fail})
+	return l.do(ctx, id, Action{Do: lifecycle.Fail})
 }
 
 func (l *lives) Abandon(ctx context.Context, id uuid.UUID, _ session.Rule, _, closed string) error {
@@ -189,7 +189,7 @@ func (l *lives) Abandon(ctx context.Context, id uuid.UUID, _ session.Rule, _, cl
 }
 
 func (l *lives) EndLeftovers(ctx context.Context, id uuid.UUID, _ session.Rule) ([]lifecycle.Ending, error) {
-	return nil, l.do(ctx, id, Action{Do: EndLeftovers})
+	return nil, l.do(ctx, id, Action{Do: lifecycle.EndLeftovers})
 }
 
 func (l *lives) Note(ctx context.Context, id uuid.UUID, rule session.Rule, why string) error {

@@ -7,6 +7,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 )
 
@@ -17,20 +18,20 @@ func (w World) after(actions []Action) World {
 		i := slices.IndexFunc(w.Records, func(r session.Record) bool { return r.ID == a.Record })
 		r := &w.Records[i]
 		switch a.Do {
-		case Discard:
+		case lifecycle.Discard:
 			w.Records = slices.Delete(w.Records, i, i+1)
 			continue
 		case TakeOver:
 			takeOver(r, a, w)
 			w.adopted(*r)
 			continue
-		case FinishStop, EndLeftovers:
+		case lifecycle.FinishStop, lifecycle.EndLeftovers:
 			w.endLeftovers(r.ID)
-		case Conclude:
+		case lifecycle.Conclude:
 			w.noLeftovers(r.ID)
 		}
 		change(r, a, w)
-		w.Watched[r.ID] = w.Watched[r.ID] || a.Do == Reattach || a.Do == Bind
+		w.Watched[r.ID] = w.Watched[r.ID] || a.Do == lifecycle.Reattach || a.Do == lifecycle.Bind
 	}
 	return w
 }
@@ -38,17 +39,17 @@ func (w World) after(actions []Action) World {
 // change applies an action to its record. The model and the fake lifecycle share it.
 func change(r *session.Record, a Action, w World) {
 	switch a.Do {
-	case Bind:
+	case lifecycle.Bind:
 		r.Binding = &session.Binding{Server: session.Server(w.Server), Window: a.Pane.Window.String(), Pane: a.Pane.ID.String(),
 			Agent: process.Identity{PID: a.Pane.PID, Start: 1, Boot: "boot"}}
-	case MarkLost:
+	case lifecycle.MarkLost:
 		if r.State != session.Running {
 			r.State = session.Failed // it was never ready
 		} else {
 			r.State = session.Lost
 		}
 		r.Binding, r.Closed = nil, a.Closed
-	case Conclude:
+	case lifecycle.Conclude:
 		if r.State == session.Running {
 			r.State = session.Completed
 		} else {
@@ -57,11 +58,11 @@ func change(r *session.Record, a Action, w World) {
 		r.Binding, r.EndedAt = nil, w.Now
 	case Abandon:
 		r.State, r.Binding, r.Closed = session.Abandoned, nil, ""
-	case Fail, FinishRestore: // its launch ends at once
+	case lifecycle.Fail, lifecycle.FinishRestore: // its launch ends at once
 		r.State, r.Binding = session.Failed, nil
-	case FinishStop:
+	case lifecycle.FinishStop:
 		r.State, r.Binding, r.EndedAt = session.Archived, nil, w.Now
-	case EndLeftovers:
+	case lifecycle.EndLeftovers:
 		r.Cleanup = nil
 	}
 }
@@ -116,7 +117,7 @@ func (w World) recovered(stuck map[uuid.UUID]bool) World {
 	for _, first := range []bool{true, false} {
 		actions, _ := Plan(w)
 		w = w.after(slices.DeleteFunc(actions, func(a Action) bool {
-			return binds(a.Do) != first || stuck[a.Record] && a.Do.Changes() && a.Do != Discard
+			return binds(a.Do) != first || stuck[a.Record] && a.Do.Changes() && a.Do != lifecycle.Discard
 		}))
 	}
 	return w

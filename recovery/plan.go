@@ -3,7 +3,6 @@ package recovery
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -15,62 +14,37 @@ import (
 	"ccbot/tmux"
 )
 
-// Start-up in five minutes. Plan asks plan.record what each record needs. The first row that holds
-// decides:
+// Start-up in five minutes. For each record, Plan collects facts from the World and asks
+// lifecycle.Decide, as each step does: life.go of that package has the table. Plan itself decides
+// what only a start can know. The first row that holds decides:
 //
-//	it is over: ended on purpose, and something still runs     EndLeftovers, after a pause
-//	tmux did not answer                                        nothing: Unclear
-//	it is stopping                                             FinishStop
-//	no pane is bound: this ccbot launches it now               nothing
-//	    a window has its tag                                   Bind
-//	    starting; restoring, young or old                      Discard; FinishRestore, Fail
-//	    running                                                as if its agent were gone
-//	its pane is there: the lifecycle watches it already        nothing
-//	    the agent has ended there                              Conclude
-//	    otherwise                                              Reattach
-//	its pane is gone: the agent lives                          nothing: Unclear
-//	    unknown, and silent for too long                       Abandon; before that Unclear
-//	    gone too, and its conversation goes on elsewhere       TakeOver
-//	    gone too                                               MarkLost
+//	tmux did not answer, and the session is live         nothing: Unclear
+//	this ccbot launches it now, or watches it            nothing: its steps decide
+//	a cleanup waits for its next try                     nothing: Pending
+//	it is unknown whether the agent lives:
+//	    no sign of life for too long                     Abandon
+//	    otherwise                                        nothing: Unclear
+//	pane and agent are gone (lifecycle.MarkLost):
+//	    its conversation continues in another window     TakeOver
+//	    otherwise                                        MarkLost
+//	otherwise                                            what lifecycle.Decide says
 //
 // Then come the windows that belong to no record. The lookups of a row are in world.go.
 
-// Do is the change that recovery makes to one record.
-type Do string
-
+// These are the actions of recovery besides those that lifecycle.Decide returns.
 const (
-	// The agent lives: the lifecycle watches it again, and its steps write the history.
-	Reattach Do = "reattach"
-
-	// The previous ccbot died in the midst of something.
-	Bind Do = "bind" // a start: the window was made, the record does not name it yet
-	// A start: there is no window, and the command that asked for it comes again.
-	Discard       Do = "discard"
-	FinishRestore Do = "finish_restore" // a restore of a moment ago: there is no window yet
-	// An interrupted restore: there is no window, and no request waits for it.
-	Fail       Do = "fail"
-	FinishStop Do = "finish_stop" // an archive
-
-	// Something happened while no ccbot ran.
-	Conclude Do = "conclude"  // the agent ended by itself: read its exit, close its pane, report it
-	MarkLost Do = "mark_lost" // the pane and the process are proven gone
-	// Both are proven gone, and the conversation continues in another pane.
-	TakeOver Do = "take_over"
+	// Pane and agent are proven gone, and the conversation continues in another pane.
+	TakeOver lifecycle.Do = "take_over"
 	// It is unknown whether the agent lives, and there was no sign of life for too long.
-	Abandon      Do = "abandon"
-	EndLeftovers Do = "end_leftovers" // the session has ended, and processes of it still run
+	Abandon lifecycle.Do = "abandon"
 
 	// Not planned, but reported: see reconcileResume.
-	SetAside Do = "set_aside" // the conversation came back, and this session is too old to be chosen
+	SetAside lifecycle.Do = "set_aside" // the conversation came back, and this session is too old to be chosen
 )
-
-// Changes reports whether the action itself changes a record. Such an action is noted in the
-// record's history before and after, and the records are backed up first.
-func (d Do) Changes() bool { return d != Reattach }
 
 // Action is one thing to do with one record.
 type Action struct {
-	Do     Do
+	Do     lifecycle.Do
 	Record uuid.UUID
 	Pane   tmux.Pane        // of Bind and TakeOver: where the agent runs
 	Agent  process.Identity // of TakeOver: the process that becomes the session's agent
@@ -136,7 +110,7 @@ func Plan(w World) (actions []Action, notices []Notice) {
 	return actions, notices
 }
 
-// record decides one record; the first rule that fits counts.
+// record decides one record.
 func (p plan) record(r session.Record) (*Action, *Notice) {
 	switch {
 	case !r.State.Live():
@@ -145,43 +119,49 @@ func (p plan) record(r session.Record) (*Action, *Notice) {
 		return nil, nil // nothing is known of it, and the chat has a message about the file
 	case p.Tmux == TmuxUnknown:
 		return nil, &Notice{Kind: Unclear, Why: "tmux did not answer"}
-	case r.State == session.Stopping:
-		return &Action{Do: FinishStop, Why: "an archive was interrupted", Evidence: "it is still stopping"}, nil
-	case r.Binding == nil:
-		return p.unbound(r)
+	case r.State.Open() && r.Binding == nil && p.launchedHere(r):
+		return nil, nil // its step looks for the window: nothing died
 	}
-	switch p.sameServer(*r.Binding) {
-	case process.Maybe:
-		return p.unknown(r, "its binding was noted by another clock")
-	case process.No:
-		if !p.serverGone(*r.Binding) {
-			return nil, &Notice{Kind: Unclear, Why: "its tmux server is not proven to have ended, but does not listen on the socket"}
+	f, pane := p.facts(r)
+	d := lifecycle.Decide(r, f)
+	a := &Action{Do: d.Do, Why: d.Why}
+	switch d.Do {
+	case "":
+		return p.unclear(r)
+	case lifecycle.MarkLost:
+		return p.lost(r, a)
+	case lifecycle.Reattach, lifecycle.Conclude:
+		if p.Watched[r.ID] {
+			return nil, nil
 		}
+		a.Evidence = describePane(pane)
+		if d.Do == lifecycle.Conclude {
+			a.Evidence += ", " + describeAgent(*r.Binding)
+		}
+	case lifecycle.Bind:
+		a.Pane, a.Evidence = pane, describePane(pane)
+	case lifecycle.FinishStop:
+		a.Evidence = "it is still stopping"
+	default:
+		a.Evidence = noLaunch
 	}
-	if pane, there := p.pane(*r.Binding); there {
-		return p.there(r, pane), nil
-	}
-	return p.gone(r)
+	return a, nil
 }
 
-// over decides a session that has ended. Leftovers are ended only of a session that was ended on
-// purpose: a process that continues a lost session may belong to a person in a terminal.
+// noLaunch is the evidence that the window of a launch was never made.
+const noLaunch = "no window with its tag holds its launch"
+
+// over decides about a session that has ended.
 func (p plan) over(r session.Record) (*Action, *Notice) {
-	switch {
-	case r.State == session.CleanupFailed:
-		return nil, &Notice{Kind: Pending, Why: describePending(r)} // the lifecycle tries again
-	case !r.State.EndedOnPurpose(), r.HandedOver():
-		return nil, nil
-	}
 	left := p.leftovers(r)
+	d := lifecycle.Decide(r, lifecycle.Facts{Now: p.Now, Grace: p.Limits.OrphanGrace, Start: true, Left: len(left) > 0})
 	switch {
-	case len(left) == 0 || p.young(r.EndedAt):
-		return nil, nil
-	case r.Cleanup != nil && p.waits(r.Cleanup.NotBefore):
+	case d.Do == lifecycle.Retry, d.Again > 0: // a step, or a later start, tries again
 		return nil, &Notice{Kind: Pending, Why: describePending(r)}
+	case d.Do == "":
+		return nil, nil
 	}
-	seen := each.As(left, describeWriter)
-	return &Action{Do: EndLeftovers, Why: "it is over, and something of it still runs", Evidence: strings.Join(seen, "; ")}, nil
+	return &Action{Do: d.Do, Why: d.Why, Evidence: strings.Join(each.As(left, describeWriter), "; ")}, nil
 }
 
 // leftovers returns the processes of an ended session that may be ended: each is proven to be the
@@ -195,74 +175,43 @@ func (p plan) leftovers(r session.Record) (left []evidence.Writer) {
 	return left
 }
 
-// unbound decides a live session without a binding: ccbot died between the intent to launch an
-// agent and the binding. The window, if it was made, carries the record's tag.
-func (p plan) unbound(r session.Record) (*Action, *Notice) {
-	if p.launchedHere(r) {
-		return nil, nil // this ccbot launches it now, or still looks for the window: nothing died
-	}
-	if pane, ok := p.launches[p.tag(r.ID)]; ok {
-		return &Action{Do: Bind, Pane: pane, Why: "a window carries its tag", Evidence: describePane(pane)}, nil
-	}
-	const never = "its window was never made"
-	const none = "no window with its tag holds its launch"
-	switch {
-	case r.State == session.Running && p.Survey.Writers == nil:
-		return p.unknown(r, "it is bound to nothing, and who writes its conversation cannot be seen")
-	case r.State == session.Running:
-		return p.lost(r, "it is bound to nothing", none), nil
-	case r.State == session.Starting:
-		return &Action{Do: Discard, Why: never, Evidence: none}, nil
-	case p.young(r.StartedAt):
-		return &Action{Do: FinishRestore, Why: "it was asked for a moment ago, and " + never, Evidence: none}, nil
-	}
-	return &Action{Do: Fail, Why: never, Evidence: none}, nil
-}
-
-// there decides a session whose pane is there. If the agent is gone for the kernel and not yet for
-// tmux, the session continues for now: tmux learns of an end a little later, and its dead pane then
-// has the agent's exit status. The pane of an agent in a person's shell never dies with the agent.
-func (p plan) there(r session.Record, pane tmux.Pane) *Action {
-	ended := p.agent(r) == process.Gone && (pane.Dead || r.Binding.Shell != 0)
-	switch {
-	case p.Watched[r.ID]:
-		return nil
-	case ended:
-		return &Action{Do: Conclude, Why: "its agent ended while ccbot was away",
-			Evidence: describePane(pane) + ", " + describeAgent(*r.Binding)}
-	}
-	return &Action{Do: Reattach, Why: "its pane is there", Evidence: describePane(pane)}
-}
-
-// gone decides a session whose pane is proven gone, by what is known of its agent.
-func (p plan) gone(r session.Record) (*Action, *Notice) {
-	switch p.agent(r) {
-	case process.Alive:
+// unclear leaves a session alone of which it is unknown whether its agent lives, or what became of
+// its pane.
+func (p plan) unclear(r session.Record) (*Action, *Notice) {
+	switch b := r.Binding; {
+	case b == nil:
+		return p.silent(r, "it is bound to nothing, and who writes its conversation cannot be seen")
+	case p.sameServer(*b) == process.Maybe:
+		return p.silent(r, "its binding was noted by another clock")
+	case p.sameServer(*b) == process.No && !p.serverGone(*b):
+		return nil, &Notice{Kind: Unclear, Why: "its tmux server is not proven to have ended, but does not listen on the socket"}
+	case p.agent(r) == process.Alive:
 		return nil, &Notice{Kind: Unclear, Why: "its process lives without its pane"}
-	case process.Unknown:
-		return p.unknown(r, "it is not known whether its process lives")
 	}
-	a := p.lost(r, "its pane and its process are gone", p.describeGone(*r.Binding))
-	a.Closed = p.closed(*r.Binding)
-	return a, &Notice{Kind: StaleWindow, Window: r.Binding.Window, Why: "the window is gone"}
+	return p.silent(r, "it is not known whether its process lives")
 }
 
-// agent returns the liveness of a session's agent. An agent that ended before it could be
-// identified has no start time to look for: it is gone.
-func (p plan) agent(r session.Record) process.Liveness {
-	if !r.Agent().Valid() {
-		return process.Gone
-	}
-	return p.Survey.Agents[r.ID]
-}
-
-// unknown leaves a session alone while it is unknown whether its agent lives. After too long
-// without a sign of life the session is abandoned; no process is ended.
-func (p plan) unknown(r session.Record, why string) (*Action, *Notice) {
+// silent abandons a session after too long without a sign of life; no process is ended.
+func (p plan) silent(r session.Record, why string) (*Action, *Notice) {
 	if silence, stale := p.Signs[r.ID].stale(p.Now, p.Limits.StaleRunning); stale && r.State == session.Running {
 		return &Action{Do: Abandon, Why: silence, Evidence: why}, nil
 	}
 	return nil, &Notice{Kind: Unclear, Why: why}
+}
+
+// lost decides a session that has no pane and no process: it continues in its heir, if it has one.
+func (p plan) lost(r session.Record, a *Action) (*Action, *Notice) {
+	var stale *Notice
+	a.Evidence = noLaunch
+	if r.Binding != nil {
+		a.Evidence, a.Closed = p.describeGone(*r.Binding), p.closed(*r.Binding)
+		stale = &Notice{Kind: StaleWindow, Window: r.Binding.Window, Why: "the window is gone"}
+	}
+	if w, ok := p.heir(r); ok {
+		a.Do, a.Agent, a.Pane, a.Claude = TakeOver, w.Identity, w.Pane, r.ClaudeSessionID
+		a.Why, a.Evidence = "its agent is gone, and its conversation goes on in another window", describeWriter(w)
+	}
+	return a, stale
 }
 
 // closed returns how a session was lost if more than its pane went down.
@@ -276,16 +225,6 @@ func (w World) closed(b session.Binding) string {
 	return ""
 }
 
-// lost decides a session that has no pane and no process: it continues in its heir, if it has one.
-func (p plan) lost(r session.Record, why, seen string) *Action {
-	w, ok := p.heir(r)
-	if !ok {
-		return &Action{Do: MarkLost, Why: why, Evidence: seen}
-	}
-	return &Action{Do: TakeOver, Agent: w.Identity, Pane: w.Pane, Claude: r.ClaudeSessionID,
-		Why: "its agent is gone, and its conversation goes on in another window", Evidence: describeWriter(w)}
-}
-
 // heir returns the agent that continues the conversation of a running session elsewhere, if the
 // session's own agent is proven gone. There is an heir only if this agent is the only process that
 // writes the conversation, and the session the only owner.
@@ -296,24 +235,4 @@ func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
 	}
 	w = writers[0]
 	return w, objection(w, r.Seconds, p.Below[w.Identity]) == "" && !taken(p.Records, p.Server, p.Boot, w.Pane.Window, r)
-}
-
-// launchedHere reports whether this very ccbot has launched the session's agent. A launch that is
-// dated in the future is of an earlier ccbot: the clock was set back since.
-func (w World) launchedHere(r session.Record) bool {
-	return !w.Since.IsZero() && r.StartedAt.After(w.Since) && !r.StartedAt.After(w.Now)
-}
-
-// young reports whether a time was a moment ago. A time in the future is not young: the clock was
-// set back, and waiting until then might have no end.
-func (p plan) young(at time.Time) bool {
-	age := p.Now.Sub(at)
-	return age >= 0 && age < p.Limits.OrphanGrace
-}
-
-// waits reports whether the next try is still to come. A time that is further off than any try is
-// put off was written by a clock that was wrong.
-func (p plan) waits(until time.Time) bool {
-	left := until.Sub(p.Now)
-	return left > 0 && left <= lifecycle.RetryMost
 }

@@ -115,14 +115,14 @@ func TestPlan(t *testing.T) {
 		name   string
 		states []session.State
 		world  func(s session.State) World
-		do     Do // empty: nothing
+		do     lifecycle.Do // empty: nothing
 		notice NoticeKind
 	}{
-		{name: "its agent lives in its pane", states: bound, do: Reattach,
+		{name: "its agent lives in its pane", states: bound, do: lifecycle.Reattach,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Alive, pane(3)) }},
-		{name: "its pane is there, nobody knows of its process", states: bound, do: Reattach,
+		{name: "its pane is there, nobody knows of its process", states: bound, do: lifecycle.Reattach,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Unknown, pane(3)) }},
-		{name: "its process ended, tmux does not know yet", states: bound, do: Reattach,
+		{name: "its process ended, tmux does not know yet", states: bound, do: lifecycle.Reattach,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Gone, pane(3)) }},
 		{name: "its binding is of another clock, no pane is there", states: bound, notice: Unclear,
 			world: func(s session.State) World { return otherClock(world(record(s, binding(3)), process.Gone)) }},
@@ -130,37 +130,37 @@ func TestPlan(t *testing.T) {
 			world: func(s session.State) World {
 				return otherClock(world(record(s, binding(3)), process.Unknown, pane(3, dead)))
 			}},
-		{name: "its pane is dead", states: bound, do: Conclude,
+		{name: "its pane is dead", states: bound, do: lifecycle.Conclude,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Gone, pane(3, dead)) }},
-		{name: "adopted: its agent lives in its shell", states: bound, do: Reattach,
+		{name: "adopted: its agent lives in its shell", states: bound, do: lifecycle.Reattach,
 			world: func(s session.State) World { return world(record(s, adopted(3)), process.Alive, inAShell(3)) }},
-		{name: "adopted: nobody knows of its agent", states: bound, do: Reattach,
+		{name: "adopted: nobody knows of its agent", states: bound, do: lifecycle.Reattach,
 			world: func(s session.State) World { return world(record(s, adopted(3)), process.Unknown, inAShell(3)) }},
-		{name: "adopted: its agent is gone, the shell stays", states: bound, do: Conclude,
+		{name: "adopted: its agent is gone, the shell stays", states: bound, do: lifecycle.Conclude,
 			world: func(s session.State) World { return world(record(s, adopted(3)), process.Gone, inAShell(3)) }},
-		{name: "its pane is dead, nobody knows of its process", states: bound, do: Reattach,
+		{name: "its pane is dead, nobody knows of its process", states: bound, do: lifecycle.Reattach,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Unknown, pane(3, dead)) }},
-		{name: "adopted: the pane is another shell's", states: bound, do: MarkLost, notice: StaleWindow,
+		{name: "adopted: the pane is another shell's", states: bound, do: lifecycle.MarkLost, notice: StaleWindow,
 			world: func(s session.State) World { return world(record(s, adopted(3)), process.Gone, pane(3)) }},
-		{name: "pane and process are gone", states: bound, do: MarkLost, notice: StaleWindow,
+		{name: "pane and process are gone", states: bound, do: lifecycle.MarkLost, notice: StaleWindow,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Gone) }},
 		{name: "the pane is gone, the process lives", states: bound, notice: Unclear,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Alive) }},
 		{name: "the pane is gone, nobody knows of the process", states: bound, notice: Unclear,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Unknown) }},
-		{name: "the pane is gone, the process was never identified", states: bound, do: MarkLost, notice: StaleWindow,
+		{name: "the pane is gone, the process was never identified", states: bound, do: lifecycle.MarkLost, notice: StaleWindow,
 			world: func(s session.State) World {
 				r := record(s, binding(3))
 				r.Binding.Agent = process.Identity{PID: 1003}
 				return world(r, process.Unknown)
 			}},
-		{name: "reused ids: same pane id, the server started anew", states: bound, do: MarkLost, notice: StaleWindow,
+		{name: "reused ids: same pane id, the server started anew", states: bound, do: lifecycle.MarkLost, notice: StaleWindow,
 			world: func(s session.State) World {
 				w := world(record(s, binding(3)), process.Gone, pane(3, tagged("4f0c/x")))
 				w.Server.Start++
 				return w
 			}},
-		{name: "reused ids: same pane id, another server pid", states: bound, do: MarkLost, notice: StaleWindow,
+		{name: "reused ids: same pane id, another server pid", states: bound, do: lifecycle.MarkLost, notice: StaleWindow,
 			world: func(s session.State) World {
 				w := world(record(s, binding(3)), process.Gone, pane(3, tagged("4f0c/x")))
 				w.Server.PID++
@@ -172,11 +172,11 @@ func TestPlan(t *testing.T) {
 				w.Server.Start++
 				return w
 			}},
-		{name: "another process in its pane", states: bound, do: MarkLost, notice: StaleWindow,
+		{name: "another process in its pane", states: bound, do: lifecycle.MarkLost, notice: StaleWindow,
 			world: func(s session.State) World {
 				return world(record(s, binding(3)), process.Gone, pane(3, tagged("4f0c/x"), func(p *tmux.Pane) { p.PID = 7 }))
 			}},
-		{name: "no server, process gone", states: bound, do: MarkLost, notice: StaleWindow,
+		{name: "no server, process gone", states: bound, do: lifecycle.MarkLost, notice: StaleWindow,
 			world: func(s session.State) World {
 				w := world(record(s, binding(3)), process.Gone)
 				w.Tmux, w.Server = TmuxAbsent, tmux.ServerID{}
@@ -195,52 +195,52 @@ func TestPlan(t *testing.T) {
 				w.Watched = map[uuid.UUID]bool{r.ID: true}
 				return w
 			}},
-		{name: "unbound, a window carries its tag", states: bound, do: Bind,
+		{name: "unbound, a window carries its tag", states: bound, do: lifecycle.Bind,
 			world: func(s session.State) World {
 				r := record(s, nil)
 				return world(r, process.Unknown, pane(1), pane(3, tagged(tagOf(r))))
 			}},
-		{name: "unbound, no window was made", states: []session.State{restoring}, do: Fail,
+		{name: "unbound, no window was made", states: []session.State{restoring}, do: lifecycle.Fail,
 			world: func(s session.State) World { return world(record(s, nil), process.Unknown, pane(1)) }},
-		{name: "unbound, no server", states: []session.State{restoring}, do: Fail,
+		{name: "unbound, no server", states: []session.State{restoring}, do: lifecycle.Fail,
 			world: func(s session.State) World {
 				w := world(record(s, nil), process.Unknown)
 				w.Tmux = TmuxAbsent
 				return w
 			}},
-		{name: "unbound, another instance has a window of the same record id", states: []session.State{restoring}, do: Fail,
+		{name: "unbound, another instance has a window of the same record id", states: []session.State{restoring}, do: lifecycle.Fail,
 			world: func(s session.State) World {
 				r := record(s, nil)
 				return world(r, process.Unknown, pane(3, tagged("other/"+r.ID.String())))
 			}},
-		{name: "unbound, no window was made", states: []session.State{starting}, do: Discard,
+		{name: "unbound, no window was made", states: []session.State{starting}, do: lifecycle.Discard,
 			world: func(s session.State) World { return world(record(s, nil), process.Unknown, pane(1)) }},
-		{name: "unbound, no server", states: []session.State{starting}, do: Discard,
+		{name: "unbound, no server", states: []session.State{starting}, do: lifecycle.Discard,
 			world: func(s session.State) World {
 				w := world(record(s, nil), process.Unknown)
 				w.Tmux = TmuxAbsent
 				return w
 			}},
-		{name: "unbound, another instance has a window of the same record id", states: []session.State{starting}, do: Discard,
+		{name: "unbound, another instance has a window of the same record id", states: []session.State{starting}, do: lifecycle.Discard,
 			world: func(s session.State) World {
 				r := record(s, nil)
 				return world(r, process.Unknown, pane(3, tagged("other/"+r.ID.String())))
 			}},
-		{name: "running and unbound", states: []session.State{running}, do: MarkLost,
+		{name: "running and unbound", states: []session.State{running}, do: lifecycle.MarkLost,
 			world: func(s session.State) World { return world(record(s, nil), process.Unknown) }},
-		{name: "an archive was interrupted", states: []session.State{session.Stopping}, do: FinishStop,
+		{name: "an archive was interrupted", states: []session.State{session.Stopping}, do: lifecycle.FinishStop,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Alive, pane(3)) }},
-		{name: "an archive was interrupted, unbound", states: []session.State{session.Stopping}, do: FinishStop,
+		{name: "an archive was interrupted, unbound", states: []session.State{session.Stopping}, do: lifecycle.FinishStop,
 			world: func(s session.State) World { return world(record(s, nil), process.Unknown) }},
-		{name: "unbound, asked for a moment ago", states: []session.State{restoring}, do: FinishRestore,
+		{name: "unbound, asked for a moment ago", states: []session.State{restoring}, do: lifecycle.FinishRestore,
 			world: func(s session.State) World { return world(young(record(s, nil)), process.Unknown) }},
-		{name: "unbound, asked for a moment ago by a clock that was set back since", states: []session.State{restoring}, do: Fail,
+		{name: "unbound, asked for a moment ago by a clock that was set back since", states: []session.State{restoring}, do: lifecycle.Fail,
 			world: func(s session.State) World {
 				r := record(s, nil)
 				r.StartedAt = noon.Add(time.Hour)
 				return world(r, process.Unknown)
 			}},
-		{name: "unbound, a moment ago", states: []session.State{starting}, do: Discard,
+		{name: "unbound, a moment ago", states: []session.State{starting}, do: lifecycle.Discard,
 			world: func(s session.State) World { return world(young(record(s, nil)), process.Unknown) }},
 		{name: "running and unbound, who writes cannot be seen", states: []session.State{running}, notice: Unclear,
 			world: func(s session.State) World {
@@ -299,7 +299,7 @@ func TestP2_BindTakesTheWindowsOwnPane(t *testing.T) {
 				tc.panes = append(tc.panes[1:], tc.panes[0])
 				actions, _ := Plan(world(r, process.Unknown, tc.panes...))
 				require.Len(t, actions, 1)
-				assert.Equal(t, Bind, actions[0].Do)
+				assert.Equal(t, lifecycle.Bind, actions[0].Do)
 				assert.Equal(t, tc.want, actions[0].Pane.ID)
 			}
 		})

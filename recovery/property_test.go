@@ -77,11 +77,13 @@ func anyRecord(t *rapid.T, claude []uuid.UUID) session.Record {
 	if bound := r.State.Live() || r.State == session.CleanupFailed; bound && pick(t, "bound", true, true, true, false) {
 		r.Binding = binding(rapid.IntRange(0, 4).Draw(t, "binding"))
 		r.Binding.BoundAt = r.StartedAt
-		switch pick(t, "identified", 0, 0, 0, 1, 2) {
+		switch pick(t, "identified", 0, 0, 0, 1, 2, 3) {
 		case 1:
 			r.Binding.Agent.Start, r.Binding.Agent.Boot = 0, ""
 		case 2:
 			r.Binding.Adopted, r.Binding.Shell = true, r.Binding.Agent.PID+1000
+		case 3:
+			r.Binding.Adopted = true
 		}
 	}
 	if r.State == session.CleanupFailed || pick(t, "cleanup", false, false, true) {
@@ -170,7 +172,7 @@ func TestP6_UnknownTmuxDecidesNothingOfWhatIsOpen(t *testing.T) {
 		w.Tmux, w.Panes = TmuxUnknown, nil
 		actions, notices := Plan(w)
 		for _, a := range actions {
-			if a.Do != EndLeftovers {
+			if a.Do != lifecycle.EndLeftovers {
 				t.Fatalf("%s on unknown tmux", a.Do)
 			}
 		}
@@ -254,7 +256,7 @@ func checkApply(t *rapid.T, w World, stuck map[uuid.UUID]bool, dir string) {
 	want, changed := w.recovered(stuck), false
 	for _, r := range report.Results {
 		changed = changed || r.Action.Do.Changes()
-		if failed := stuck[r.Action.Record] && r.Action.Do.Changes() && r.Action.Do != Discard; (r.Err != nil) != failed {
+		if failed := stuck[r.Action.Record] && r.Action.Do.Changes() && r.Action.Do != lifecycle.Discard; (r.Err != nil) != failed {
 			t.Fatalf("%+v", r)
 		}
 	}
@@ -310,28 +312,28 @@ func (w World) fault(a Action) string {
 	}
 	writers := w.Survey.Writers[r.ID]
 	switch a.Do {
-	case Reattach, Conclude:
+	case lifecycle.Reattach, lifecycle.Conclude:
 		return unless(there && bound && r.State.Live(), "its pane is not there")
-	case Bind:
+	case lifecycle.Bind:
 		held, seen := w.Holds[a.Pane.ID]
 		return unless((held || !seen) && !bound && a.Pane.Tag == tagOf(r) && r.State.Live(), "it is not its window")
-	case Discard:
+	case lifecycle.Discard:
 		return unless(!bound && !there && r.State == session.Starting, "there is something of it")
-	case Fail, FinishRestore:
+	case lifecycle.Fail, lifecycle.FinishRestore:
 		return unless(!bound && !there && r.State == session.Restoring, "there is something of it")
-	case MarkLost:
+	case lifecycle.MarkLost:
 		closed := !bound || w.sameServer(*r.Binding) == process.Yes || w.serverGone(*r.Binding)
 		return unless(gone && closed && !there && r.State.Live() && r.State != session.Stopping && w.Tmux != TmuxUnknown, "it is not proven gone")
 	case Abandon:
 		return unless(!there && r.State == session.Running && w.Survey.Agents[r.ID] == process.Unknown && w.Signs[r.ID].At.Before(noon.Add(-30*day)),
 			"it is not stale")
-	case FinishStop:
+	case lifecycle.FinishStop:
 		return unless(r.State == session.Stopping, "it is not stopping")
 	case TakeOver:
 		ok := gone && !there && r.State == session.Running && len(writers) == 1
 		return unless(ok && writers[0].Identity == a.Agent && writers[0].Adoptable() && writers[0].Source == process.SourcePresence &&
 			!w.Below[a.Agent], "there is doubt of who goes on")
-	case EndLeftovers:
+	case lifecycle.EndLeftovers:
 		own := slices.ContainsFunc(writers, func(w evidence.Writer) bool { return w.Standing == evidence.Leftover && w.Endable() })
 		return unless(own && (r.State == session.Archived || r.State == session.Completed), "nothing of it is proven to be left")
 	}

@@ -55,23 +55,23 @@ func TestP1_TakeOverNeedsOneWriterAndOneSession(t *testing.T) {
 		name    string
 		writers []evidence.Writer
 		world   func(r session.Record, w *World)
-		want    Do
+		want    lifecycle.Do
 	}{
 		{name: "one", writers: []evidence.Writer{writer(7)}, want: TakeOver},
-		{name: "none", want: MarkLost},
-		{name: "two", writers: []evidence.Writer{writer(7), writer(8)}, want: MarkLost},
-		{name: "another one may write too", want: MarkLost,
+		{name: "none", want: lifecycle.MarkLost},
+		{name: "two", writers: []evidence.Writer{writer(7), writer(8)}, want: lifecycle.MarkLost},
+		{name: "another one may write too", want: lifecycle.MarkLost,
 			writers: []evidence.Writer{writer(7), writer(8, func(w *evidence.Writer) { w.Proven = false })}},
-		{name: "not proven", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Proven = false })}, want: MarkLost},
-		{name: "only its command line says so", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Source = process.SourceArgv })}, want: MarkLost},
-		{name: "only a hook said so", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Source = process.SourceHook })}, want: MarkLost},
-		{name: "in no window", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.InTmux = false })}, want: MarkLost},
-		{name: "protected", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Spared = "self" })}, want: MarkLost},
-		{name: "below another agent", writers: []evidence.Writer{writer(7)}, want: MarkLost,
+		{name: "not proven", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Proven = false })}, want: lifecycle.MarkLost},
+		{name: "only its command line says so", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Source = process.SourceArgv })}, want: lifecycle.MarkLost},
+		{name: "only a hook said so", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Source = process.SourceHook })}, want: lifecycle.MarkLost},
+		{name: "in no window", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.InTmux = false })}, want: lifecycle.MarkLost},
+		{name: "protected", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Spared = "self" })}, want: lifecycle.MarkLost},
+		{name: "below another agent", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,
 			world: func(_ session.Record, w *World) { w.Below = map[process.Identity]bool{writer(7).Identity: true} }},
-		{name: "told as a second writer", writers: []evidence.Writer{writer(7)}, want: MarkLost,
+		{name: "told as a second writer", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,
 			world: func(_ session.Record, w *World) { w.Records[0].Seconds = []process.Identity{writer(7).Identity} }},
-		{name: "another session has the conversation", writers: []evidence.Writer{writer(7)}, want: MarkLost,
+		{name: "another session has the conversation", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,
 			world: func(r session.Record, w *World) {
 				other := record(session.Archived, nil)
 				other.ClaudeSessionID = r.ClaudeSessionID
@@ -83,13 +83,13 @@ func TestP1_TakeOverNeedsOneWriterAndOneSession(t *testing.T) {
 				other.ClaudeSessionID, other.Closed = r.ClaudeSessionID, session.ClosedStale
 				w.Records = append(w.Records, other)
 			}},
-		{name: "in another session's window", writers: []evidence.Writer{writer(7)}, want: MarkLost,
+		{name: "in another session's window", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,
 			world: func(_ session.Record, w *World) {
 				other := record(session.Running, binding(7))
 				w.Records = append(w.Records, other)
 				w.Watched = map[uuid.UUID]bool{other.ID: true}
 			}},
-		{name: "it was never ready", writers: []evidence.Writer{writer(7)}, want: MarkLost,
+		{name: "it was never ready", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,
 			world: func(_ session.Record, w *World) { w.Records[0].State = session.Restoring }},
 		{name: "its own agent may live", writers: []evidence.Writer{writer(7)}, want: "",
 			world: func(r session.Record, w *World) { w.Survey.Agents[r.ID] = process.Unknown }},
@@ -138,7 +138,7 @@ func TestHowItWasLost(t *testing.T) {
 			w := world(record(session.Running, binding(3)), process.Gone)
 			tc.change(&w)
 			a := only(t, w)
-			assert.Equal(t, MarkLost, a.Do)
+			assert.Equal(t, lifecycle.MarkLost, a.Do)
 			assert.Equal(t, tc.want, a.Closed)
 		})
 	}
@@ -154,7 +154,7 @@ func TestStaleRunningIsAbandoned(t *testing.T) {
 		alive process.Liveness
 		sign  Sign
 		limit time.Duration
-		want  Do
+		want  lifecycle.Do
 	}{
 		{"31 days", session.Running, unknown, Sign{old, "last_turn_at"}, 30 * day, Abandon},
 		{"30 days to the second", session.Running, unknown, Sign{noon.Add(-30 * day), "last_turn_at"}, 30 * day, ""},
@@ -162,7 +162,7 @@ func TestStaleRunningIsAbandoned(t *testing.T) {
 		{"switched off", session.Running, unknown, Sign{old, "last_turn_at"}, 0, ""},
 		{"nobody looked for signs", session.Running, unknown, Sign{}, 30 * day, ""},
 		{"its process lives", session.Running, process.Alive, Sign{old, "last_turn_at"}, 30 * day, ""},
-		{"its process is gone", session.Running, process.Gone, Sign{old, "last_turn_at"}, 30 * day, MarkLost},
+		{"its process is gone", session.Running, process.Gone, Sign{old, "last_turn_at"}, 30 * day, lifecycle.MarkLost},
 		{"it was never ready", session.Restoring, unknown, Sign{old, "started_at"}, 30 * day, ""},
 	}
 	for _, tc := range tests {
@@ -195,18 +195,18 @@ func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
 		state  session.State
 		record func(*session.Record)
 		writer evidence.Writer
-		want   Do
+		want   lifecycle.Do
 		notice NoticeKind
 	}{
-		{name: "archived", state: session.Archived, writer: writer(7, leftover), want: EndLeftovers},
-		{name: "completed", state: session.Completed, writer: writer(7, leftover), want: EndLeftovers},
-		{name: "a minute ago", state: session.Archived, record: ended(time.Minute), writer: writer(7, leftover), want: EndLeftovers},
+		{name: "archived", state: session.Archived, writer: writer(7, leftover), want: lifecycle.EndLeftovers},
+		{name: "completed", state: session.Completed, writer: writer(7, leftover), want: lifecycle.EndLeftovers},
+		{name: "a minute ago", state: session.Archived, record: ended(time.Minute), writer: writer(7, leftover), want: lifecycle.EndLeftovers},
 		{name: "a moment ago", state: session.Archived, record: ended(5 * time.Second), writer: writer(7, leftover)},
 		{name: "a second writer", state: session.Archived, writer: writer(7)},
 		{name: "not proven", state: session.Archived, writer: writer(7, leftover, func(w *evidence.Writer) { w.Proven = false })},
 		{name: "protected", state: session.Archived, writer: writer(7, leftover, func(w *evidence.Writer) { w.Spared = "other_agent" })},
 		{name: "to be tried again later", state: session.Archived, record: retry(time.Minute), writer: writer(7, leftover), notice: Pending},
-		{name: "to be tried again now", state: session.Archived, record: retry(-time.Minute), writer: writer(7, leftover), want: EndLeftovers},
+		{name: "to be tried again now", state: session.Archived, record: retry(-time.Minute), writer: writer(7, leftover), want: lifecycle.EndLeftovers},
 		{name: "another session goes on with it", state: session.Archived, writer: writer(7, leftover),
 			record: func(r *session.Record) { r.Closed = session.ClosedTransferred }},
 		{name: "lost: whoever goes on may be meant to", state: session.Lost, writer: writer(7, leftover)},
@@ -257,11 +257,11 @@ func TestGracePeriod_WhatIsJustNowIsLeftAlone(t *testing.T) {
 		actions, _ := Plan(writes(w, over, writer(7, leftover)))
 		if tc.young {
 			require.Len(t, actions, 1)
-			assert.Equal(t, FinishRestore, actions[0].Do)
+			assert.Equal(t, lifecycle.FinishRestore, actions[0].Do)
 			continue
 		}
 		require.Len(t, actions, 2, "%s of %s", tc.ago, tc.grace)
-		assert.Equal(t, []Do{Fail, EndLeftovers}, []Do{actions[0].Do, actions[1].Do})
+		assert.Equal(t, []lifecycle.Do{lifecycle.Fail, lifecycle.EndLeftovers}, []lifecycle.Do{actions[0].Do, actions[1].Do})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -37,7 +38,7 @@ func TestP8_WhatEndedByItselfIsOverWithoutTheBot(t *testing.T) {
 			before := len(m.get(r.ID).History)
 			actions := m.recover()
 			require.Len(t, actions, 1)
-			assert.Equal(t, Conclude, actions[0].Do)
+			assert.Equal(t, lifecycle.Conclude, actions[0].Do)
 			got := m.get(r.ID)
 			assert.Equal(t, tc.want, got.State)
 			assert.NotNil(t, got.Exit)
@@ -90,7 +91,7 @@ func TestP8_AStartUnderWayIsLeftAlone(t *testing.T) {
 			assert.Zero(t, m.backups)
 
 			m.restart() // a crash: now it is
-			assert.Equal(t, Bind, m.recover()[0].Do)
+			assert.Equal(t, lifecycle.Bind, m.recover()[0].Do)
 			assert.NotNil(t, m.get(r.ID).Binding)
 		})
 	}
@@ -100,13 +101,13 @@ func TestP8_WhatIsUnderWay(t *testing.T) {
 	tests := []struct {
 		name           string
 		since, started time.Time
-		want           Do
+		want           lifecycle.Do
 	}{
-		{"launched before", noon.Add(-time.Minute), noon.Add(-time.Hour), Discard},
-		{"at that moment", noon.Add(-time.Minute), noon.Add(-time.Minute), Discard},
+		{"launched before", noon.Add(-time.Minute), noon.Add(-time.Hour), lifecycle.Discard},
+		{"at that moment", noon.Add(-time.Minute), noon.Add(-time.Minute), lifecycle.Discard},
 		{"launched since", noon.Add(-time.Minute), noon.Add(-time.Second), ""},
-		{"by a clock that was set back", noon.Add(-time.Minute), noon.Add(time.Hour), Discard},
-		{"by nobody who only looks", time.Time{}, noon.Add(-time.Second), Discard},
+		{"by a clock that was set back", noon.Add(-time.Minute), noon.Add(time.Hour), lifecycle.Discard},
+		{"by nobody who only looks", time.Time{}, noon.Add(-time.Second), lifecycle.Discard},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -122,7 +123,7 @@ func TestP8_WhatIsUnderWay(t *testing.T) {
 // The launch has ended and its pane is closed; a shell that a person split off has
 // the tag of the window, and is not bound.
 func TestP8_AShellInTheLaunchsWindowIsNotBoundForEver(t *testing.T) {
-	for state, want := range map[session.State]Do{session.Starting: Discard, session.Restoring: Fail} {
+	for state, want := range map[session.State]lifecycle.Do{session.Starting: lifecycle.Discard, session.Restoring: lifecycle.Fail} {
 		t.Run(string(state), func(t *testing.T) {
 			m := newMachine(t)
 			r := m.start(func(r *session.Record) { r.State, r.Binding = state, nil })
@@ -167,10 +168,10 @@ func TestP2_BindTakesThePaneThatHoldsTheLaunch(t *testing.T) {
 			w.Holds = tc.holds
 			a := only(t, w)
 			if tc.want == "" {
-				assert.Equal(t, Fail, a.Do)
+				assert.Equal(t, lifecycle.Fail, a.Do)
 				return
 			}
-			assert.Equal(t, Bind, a.Do)
+			assert.Equal(t, lifecycle.Bind, a.Do)
 			assert.Equal(t, tc.want, a.Pane.ID.String())
 		})
 	}
@@ -195,13 +196,13 @@ func TestBackupComesBeforeAConversationMoves(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, m.backups)
 	assert.NotEmpty(t, report.Backup)
-	did := map[uuid.UUID]Do{}
+	did := map[uuid.UUID]lifecycle.Do{}
 	for _, r := range report.Results {
 		did[r.Action.Record] = r.Action.Do
 		assert.NotEmpty(t, r.Action.Why)
 		assert.NotEmpty(t, r.Action.Evidence)
 	}
-	assert.Equal(t, map[uuid.UUID]Do{lost.ID: TakeOver, stale.ID: SetAside}, did)
+	assert.Equal(t, map[uuid.UUID]lifecycle.Do{lost.ID: TakeOver, stale.ID: SetAside}, did)
 	report, err = m.Run(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, report.Backup)

@@ -225,14 +225,53 @@ func index(w World) plan {
 	return p
 }
 
-// pane looks for the pane of a binding; tmux must have answered. A pane with the same id on another
-// server, or with another process, does not count.
-func (p plan) pane(b session.Binding) (tmux.Pane, bool) {
-	if p.sameServer(b) != process.Yes {
-		return tmux.Pane{}, false
+// facts returns what decides about a live session, and its pane: the bound one, or the one that
+// holds its launch.
+func (p plan) facts(r session.Record) (f lifecycle.Facts, pane tmux.Pane) {
+	f = lifecycle.Facts{Now: p.Now, Grace: p.Limits.OrphanGrace, Start: true, Agent: p.agent(r), Fate: lifecycle.PaneGone}
+	if r.Binding != nil {
+		f.Fate, pane = p.fate(*r.Binding)
+		return f, pane
 	}
+	pane, there := p.launches[p.tag(r.ID)]
+	if there {
+		f.Fate = lifecycle.PaneOurs
+	}
+	if p.Survey.Writers == nil {
+		f.Agent = process.Unknown // it may run elsewhere
+	}
+	return f, pane
+}
+
+// fate returns what became of a bound pane. A pane with the same id on another server, or with
+// another process, does not count.
+func (p plan) fate(b session.Binding) (lifecycle.PaneFate, tmux.Pane) {
+	same := p.sameServer(b)
 	pane, there := p.panes[paneKey{b.Pane, b.PanePID()}]
-	return pane, there
+	switch {
+	case same == process.No && p.serverGone(b), same == process.Yes && !there:
+		return lifecycle.PaneGone, tmux.Pane{}
+	case same != process.Yes:
+		return lifecycle.PaneUnknown, tmux.Pane{}
+	case pane.Dead:
+		return lifecycle.PaneDead, pane
+	}
+	return lifecycle.PaneOurs, pane
+}
+
+// agent returns the liveness of a session's agent. An agent that ended before it could be
+// identified has no start time to look for: it is gone.
+func (p plan) agent(r session.Record) process.Liveness {
+	if !r.Agent().Valid() {
+		return process.Gone
+	}
+	return p.Survey.Agents[r.ID]
+}
+
+// launchedHere reports whether this very ccbot has launched the session's agent. A launch that is
+// dated in the future is of an earlier ccbot: the clock was set back since.
+func (w World) launchedHere(r session.Record) bool {
+	return !w.Since.IsZero() && r.StartedAt.After(w.Since) && !r.StartedAt.After(w.Now)
 }
 
 // taken reports whether a live session outside of beside is bound to this window of the server.

@@ -12,6 +12,7 @@ import (
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
 
@@ -45,7 +46,7 @@ func (c *call) dryRun(ctx context.Context) error {
 	}
 	for _, action := range actions {
 		would := show.ActionOf(action, name)
-		if bot != 0 && action.Do == recovery.Reattach {
+		if bot != 0 && action.Do == lifecycle.Reattach {
 			would.Do = "keep" // the running bot is attached to it already
 		}
 		a.Actions = append(a.Actions, would)

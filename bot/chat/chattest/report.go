@@ -122,7 +122,7 @@ func (w *World) Lost(t *testing.T, name, closed string) session.Record {
 }
 
 // ReportOf is what a recovery did with sessions: nothing failed.
-func ReportOf(do recovery.Do, all ...session.Record) (rep recovery.Report) {
+func ReportOf(do lifecycle.Do, all ...session.Record) (rep recovery.Report) {
 	for _, r := range all {
 		rep.Results = append(rep.Results, recovery.Result{Action: recovery.Action{Do: do, Record: r.ID}})
 	}

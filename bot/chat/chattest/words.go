@@ -119,7 +119,7 @@ func (w *World) SayRecovery(t *testing.T) {
 	rep := recovery.Report{Booted: Started, Results: []recovery.Result{{Err: ErrDisk}},
 		Notices: []recovery.Notice{{Kind: recovery.Newer}, {Kind: recovery.Unreadable}}}
 	open := w.Session(t, "open", session.Running)
-	rep.Results = append(rep.Results, ReportOf(recovery.Reattach, open).Results...)
+	rep.Results = append(rep.Results, ReportOf(lifecycle.Reattach, open).Results...)
 	rep.Notices = append(rep.Notices, recovery.Notice{Kind: recovery.Unclear, Record: open.ID})
 	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWaitingAnswer}
 	for _, what := range []string{ResumeAsk, ResumeAll} {

@@ -18,6 +18,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
 
@@ -132,8 +133,8 @@ func TestMetricsTellTheReport(t *testing.T) {
 
 	report := recovery.Report{Took: 1500 * time.Millisecond,
 		Ages: []recovery.AgeBucket{{UpTo: time.Hour, Count: 1}, {UpTo: 24 * time.Hour}, {Count: 2}},
-		Results: []recovery.Result{{Action: recovery.Action{Do: recovery.MarkLost}},
-			{Action: recovery.Action{Do: recovery.Discard}, Err: errors.New("no room")}},
+		Results: []recovery.Result{{Action: recovery.Action{Do: lifecycle.MarkLost}},
+			{Action: recovery.Action{Do: lifecycle.Discard}, Err: errors.New("no room")}},
 		Notices: []recovery.Notice{{Kind: recovery.OrphanWindow}}}
 	m.Recovered(report)
 	for _, outcome := range []string{"hup", "failed", "hup"} {

@@ -35,10 +35,10 @@ func reported(t *testing.T) (recovery.Report, func(uuid.UUID) string) {
 		States: map[session.State]int{session.Running: 1, session.Lost: 2}, Ages: []recovery.AgeBucket{{UpTo: time.Hour, Count: 1}, {Count: 2}},
 		Backup: "2026-03-04T12-00-00.000Z",
 		Results: []recovery.Result{
-			{Action: recovery.Action{Do: recovery.Reattach, Record: idOf(1), Why: "its pane is there", Evidence: "%3"}, Took: time.Second},
-			{Action: recovery.Action{Do: recovery.MarkLost, Record: idOf(2), Closed: session.ClosedReboot, Why: "its pane and its process are gone", Evidence: "boot \x1b[1mb"}},
-			{Action: recovery.Action{Do: recovery.EndLeftovers, Record: idOf(3), Why: "something of it still runs"}, Ended: []lifecycle.Ending{gone, spared}},
-			{Action: recovery.Action{Do: recovery.Discard, Record: idOf(4), Why: "its window was never made"}, Err: errors.New("no room")},
+			{Action: recovery.Action{Do: lifecycle.Reattach, Record: idOf(1), Why: "its pane is there", Evidence: "%3"}, Took: time.Second},
+			{Action: recovery.Action{Do: lifecycle.MarkLost, Record: idOf(2), Closed: session.ClosedReboot, Why: "its pane and its process are gone", Evidence: "boot \x1b[1mb"}},
+			{Action: recovery.Action{Do: lifecycle.EndLeftovers, Record: idOf(3), Why: "something of it still runs"}, Ended: []lifecycle.Ending{gone, spared}},
+			{Action: recovery.Action{Do: lifecycle.Discard, Record: idOf(4), Why: "its window was never made"}, Err: errors.New("no room")},
 		},
 		Notices: []recovery.Notice{
 			{Kind: recovery.OrphanWindow, Pane: tmux.Pane{Window: window, WindowName: "ccbot"}, Why: "no Session record references it"},

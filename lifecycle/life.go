@@ -1,0 +1,180 @@
+package lifecycle
+
+import (
+	"time"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// Do is one thing that is done with a session. The exported ones change its life: Decide returns
+// them, and the dry run and the report of a start name them.
+type Do string
+
+const (
+	// Reattach is for an agent that lives, or is not proven to have ended: steps watch it.
+	Reattach Do = "reattach"
+
+	// A launch was cut short.
+	Bind Do = "bind" // its window was made, and the record does not name it yet
+	// A start made no window, and the command that asked for it comes again.
+	Discard       Do = "discard"
+	FinishRestore Do = "finish_restore" // a restore of a moment ago made no window yet
+	Fail          Do = "fail"           // there is no window, and no request waits for it
+
+	FinishStop Do = "finish_stop" // an archive was interrupted
+	Retry      Do = "retry"       // a cleanup failed, and its next try is due
+
+	Conclude     Do = "conclude"      // the agent ended by itself: read its exit, close its pane, report it
+	MarkLost     Do = "mark_lost"     // pane and process are gone, and ccbot did not close them
+	EndLeftovers Do = "end_leftovers" // the session was ended on purpose, and processes of it still run
+)
+
+// Changes reports whether it changes a record. At a start, such a thing is noted in the record's
+// history before and after, and the records are backed up first.
+func (d Do) Changes() bool { return d != Reattach }
+
+// Facts are what decides about the life of one session. The zero value says that nothing is known,
+// and nothing is done because of it.
+type Facts struct {
+	Now   time.Time
+	Grace time.Duration // see Config.OrphanGrace
+	// Start reports that the facts are of a start, and not of a step: an earlier ccbot may have died
+	// in the midst of something, and no ccbot saw what happened to the session since then.
+	Start bool
+	Agent process.Liveness // of the session's agent; without an agent: Gone
+	// Fate is the fate of the session's pane. If the session is bound to nothing, PaneOurs says that
+	// a pane holds its launch, and PaneGone that no pane does.
+	Fate PaneFate
+	Left bool // processes that still run are proven to be left of a session that has ended
+}
+
+// Decision is what has to be done about the life of a session.
+type Decision struct {
+	Do    Do            // empty: nothing
+	Why   string        // the rule, in a sentence
+	Again time.Duration // when to decide again at the latest; 0: when something changes
+}
+
+// Decide determines what has to be done about the life of a session: at a start, and in each step
+// before anything else. The first row that holds decides. It is pure.
+//
+//	it has ended: the cleanup failed                          Retry, after a pause
+//	    it was ended on purpose, and something still runs     EndLeftovers, after a pause
+//	it is stopping                                            FinishStop
+//	it is bound to no pane: a pane holds its launch           Bind
+//	    it was running                                        MarkLost
+//	    it is being launched                                  Fail, after OrphanGrace
+//	    it is being launched, at a start: starting            Discard
+//	        restoring, young or old                           FinishRestore, Fail
+//	its agent lives, or that is unknown                       Reattach if its pane is there
+//	its agent has ended: its pane is dead                     Conclude
+//	    its pane is there: it is a person's                   Conclude
+//	                       tmux does not know of the end yet  Reattach
+//	    its pane is gone, at a start                          MarkLost
+//	    its pane is gone: it is a person's, or never ready    Conclude
+//	    its pane is gone                                      MarkLost
+func Decide(r session.Record, f Facts) Decision {
+	switch {
+	case r.State == session.Stopping:
+		return Decision{Do: FinishStop, Why: "an archive was interrupted"}
+	case !r.State.Live():
+		return decideOver(r, f)
+	case r.Binding == nil:
+		return decideUnbound(r, f)
+	}
+	return decideBound(r, f)
+}
+
+// decideOver decides about a session that has ended. Leftovers are ended only of a session that was
+// ended on purpose: a process that continues a lost session may belong to a person in a terminal.
+func decideOver(r session.Record, f Facts) Decision {
+	wait := untilRetry(r, f.Now)
+	switch {
+	case r.State == session.CleanupFailed && wait > 0:
+		return Decision{Again: wait}
+	case r.State == session.CleanupFailed:
+		return Decision{Do: Retry, Why: "its cleanup failed", Again: soon}
+	case !f.Left || !r.State.EndedOnPurpose() || r.HandedOver() || f.young(r.EndedAt):
+		return Decision{}
+	case wait > 0:
+		return Decision{Again: wait}
+	}
+	return Decision{Do: EndLeftovers, Why: "it is over, and something of it still runs"}
+}
+
+// untilRetry returns the time until the next try of a session's cleanup. A try that is further off
+// than any pause was noted by a clock that was wrong: it is due.
+func untilRetry(r session.Record, now time.Time) time.Duration {
+	if r.Cleanup == nil { // of a failed cleanup: a file that was edited
+		return 0
+	}
+	wait := r.Cleanup.NotBefore.Sub(now)
+	if wait > RetryMost {
+		return 0
+	}
+	return max(wait, 0)
+}
+
+// decideUnbound decides about a live session without a binding: ccbot died, or tmux lost the answer,
+// between the intent to launch an agent and the binding.
+func decideUnbound(r session.Record, f Facts) Decision {
+	const never = "its window was never made"
+	age := f.Now.Sub(r.StartedAt)
+	switch {
+	case f.Fate == PaneOurs:
+		return Decision{Do: Bind, Why: "a window carries its tag"}
+	case f.Fate != PaneGone:
+		return Decision{}
+	case r.State == session.Running && f.Agent == process.Gone:
+		return Decision{Do: MarkLost, Why: "it is bound to nothing"}
+	case r.State == session.Running:
+		return Decision{}
+	case !f.Start && age <= f.Grace:
+		return Decision{Again: min(holdPace, max(f.Grace, soon))}
+	case f.Start && r.State == session.Starting:
+		return Decision{Do: Discard, Why: never}
+	case f.Start && f.young(r.StartedAt):
+		return Decision{Do: FinishRestore, Why: "it was asked for a moment ago, and " + never}
+	}
+	return Decision{Do: Fail, Why: never}
+}
+
+// decideBound decides about a live session by what is known of its agent and its pane. At a start,
+// all sessions that lost their panes meanwhile are in one report. In a step, the end of a session in
+// a person's pane is no loss, because that person may have closed the pane.
+func decideBound(r session.Record, f Facts) Decision {
+	adopted := r.Binding.Adopted
+	there := f.Fate == PaneOurs || f.Fate == PaneDead
+	switch {
+	case !f.ended(adopted) && there:
+		return Decision{Do: Reattach, Why: "its pane is there"}
+	case !f.ended(adopted):
+		return Decision{}
+	case there && f.Start:
+		return Decision{Do: Conclude, Why: "its agent ended while ccbot was away"}
+	case there, !f.Start && (adopted || r.State != session.Running):
+		return Decision{Do: Conclude, Why: "its agent ended by itself"}
+	}
+	return Decision{Do: MarkLost, Why: "its pane and its process are gone"}
+}
+
+// ended reports whether the agent of a live session has ended. The kernel must prove it, and tmux as
+// well, unless tmux has forgotten the pane or the pane belongs to a person: tmux learns of an end a
+// little later than the kernel, and then its dead pane has the exit status.
+func (f Facts) ended(adopted bool) bool {
+	switch f.Fate {
+	case PaneDead, PaneGone, PaneForeign:
+		return f.Agent == process.Gone
+	case PaneOurs:
+		return f.Agent == process.Gone && adopted
+	}
+	return f.Agent == process.Gone && adopted && !f.Start
+}
+
+// young reports whether a time was a moment ago. A time in the future is not young: the clock was
+// set back, and waiting until then might have no end.
+func (f Facts) young(at time.Time) bool {
+	age := f.Now.Sub(at)
+	return age >= 0 && age < f.Grace
+}
