@@ -53,7 +53,7 @@ func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
 			q := w.AsksFor(t, r, "Bash", chattest.Bash)
 			w.Later(chattest.Round)
 			require.Len(t, w.Telegram.Sent, sent+1)
-			assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
+			assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 			assert.Contains(t, w.Relay.Waiting(t.Context(), r.ID), q.Request, "its hook waits on")
 			assert.NotEmpty(t, chattest.Choices(w.Dialog(t, r, chattest.Trust)))
 		})

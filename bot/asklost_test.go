@@ -19,7 +19,7 @@ func TestP4_UndeliveredAnswerLinksToDialog(t *testing.T) {
 		w.HangsUp(q)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
 		w.Later(chattest.Round)
-		assert.Equal(t, ask.StateSent, w.Card(t, q).State, "the terminal asks nothing: a hook may come back")
+		assert.Equal(t, ask.StageSent, w.RequestState(t, q).Stage, "the terminal asks nothing: a hook may come back")
 
 		w.Lifecycle.OnDialog = chattest.Trust
 		dialog := w.Dialog(t, r, chattest.Trust)

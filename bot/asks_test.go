@@ -56,11 +56,11 @@ func TestAllowedInTheChat(t *testing.T) {
 		m := w.Telegram.LastEdit(t)
 		assert.Contains(t, m.Text.Text, w.AllowedText(i18n.AskSent))
 		assert.Empty(t, m.Buttons, "they are spent")
-		assert.Equal(t, chattest.Bob, w.Card(t, q).By)
+		assert.Equal(t, chattest.Bob, w.RequestState(t, q).By)
 		w.Result(t, q, "allow", "ok", false)
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Verdict(i18n.AskAllowed, i18n.AskInChat))
 		assert.Equal(t, outbox.Now, w.Telegram.LastEdit(t).Rank, "an open question goes first")
-		assert.True(t, w.Card(t, q).IsOver())
+		assert.True(t, w.RequestState(t, q).IsOver())
 	})
 }
 
@@ -95,8 +95,8 @@ func TestP9_ADecisionCountsFromAllowedPeopleInItsChatOnly(t *testing.T) {
 				return
 			}
 			assert.Empty(t, w.Relay.Done())
-			assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
-			assert.Nil(t, w.Card(t, q).Why)
+			assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
+			assert.Nil(t, w.RequestState(t, q).Why)
 			if tt.from == chattest.Eve {
 				assert.Len(t, w.Telegram.Done(), 1, "strangers get silence")
 			}
@@ -111,7 +111,7 @@ func TestP9_ADecisionCountsOnce(t *testing.T) {
 		w.TapsLate(t, chattest.Alice, q, i18n.AskAllow)
 		w.TapsLate(t, chattest.Bob, q, i18n.AskDeny)
 		assert.Equal(t, []string{"allow "}, w.Relay.Done())
-		assert.Equal(t, chattest.Alice, w.Card(t, q).By)
+		assert.Equal(t, chattest.Alice, w.RequestState(t, q).By)
 		said := w.Telegram.Done()
 		assert.Contains(t, said[len(said)-1], w.AllowedText(i18n.AskSent), "who taps second is told what was decided")
 		w.Result(t, q, "allow", "ok", false)
@@ -223,13 +223,13 @@ func TestP8_TheCardIsOnDiskBeforeTheHookHears(t *testing.T) {
 		require.NoError(t, err)
 		c, ok := again.Get(q.ID)
 		require.True(t, ok)
-		assert.Equal(t, ask.StateSent, c.State)
+		assert.Equal(t, ask.StageSent, c.Stage)
 		assert.True(t, c.Decision.Allows())
 	})
 }
 
 func TestAHookThatDoesNotComeBack(t *testing.T) {
-	for tap, want := range map[i18n.Key]ask.State{"": ask.StateAway, i18n.AskAllow: ask.StateSent} {
+	for tap, want := range map[i18n.Key]ask.Stage{"": ask.StageAway, i18n.AskAllow: ask.StageSent} {
 		chattest.RunsAs(t, string(tap), func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
 			w.HangsUp(q)
@@ -238,10 +238,10 @@ func TestAHookThatDoesNotComeBack(t *testing.T) {
 			}
 			w.Restart(t)
 			w.Later(chattest.Round - time.Second)
-			assert.NotEqual(t, ask.StateAway, w.Card(t, q).State, "it has some time to dial")
+			assert.NotEqual(t, ask.StageAway, w.RequestState(t, q).Stage, "it has some time to dial")
 			w.Later(2 * time.Second)
-			assert.Equal(t, want, w.Card(t, q).State)
-			if want == ask.StateAway {
+			assert.Equal(t, want, w.RequestState(t, q).Stage)
+			if want == ask.StageAway {
 				assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.AskAway))
 				assert.Contains(t, w.Lifecycle.Done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
 			}
@@ -259,7 +259,7 @@ func TestAHookThatLeft(t *testing.T) {
 		w.HangsUp(q)
 		w.Left(t.Context(), q.Request)
 		w.Work(t)
-		assert.Equal(t, ask.StateAway, w.Card(t, q).State)
+		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
 		assert.Contains(t, w.Lifecycle.Done(), "wake "+r.ID.String())
 		w.TapsLate(t, chattest.Alice, q, i18n.AskAllow)
@@ -280,7 +280,7 @@ func TestP8_AStopEndsNoRequest(t *testing.T) {
 		w.HangsUp(q)
 		w.Left(t.Context(), q.Request)
 		w.Stops(t)
-		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 	})
 }
 
@@ -291,10 +291,10 @@ func TestTheEndOfASessionEndsItsRequests(t *testing.T) {
 			other := w.AsksFor(t, w.Session(t, "web", session.Running), "Bash", chattest.Bash)
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			w.Work(t)
-			assert.Equal(t, ask.Ended, w.Card(t, q).Outcome.What)
+			assert.Equal(t, ask.Ended, w.RequestState(t, q).Outcome.What)
 			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
 			assert.Contains(t, w.Relay.Done(), "leave")
-			assert.Equal(t, ask.StateOpen, w.Card(t, other).State)
+			assert.Equal(t, ask.StageOpen, w.RequestState(t, other).Stage)
 			w.TapsLate(t, chattest.Alice, q, i18n.AskAllow)
 			assert.Equal(t, []string{"leave"}, w.Relay.Done())
 		})
@@ -307,7 +307,7 @@ func TestAnAgentThatIsAnotherOneHasEnded(t *testing.T) {
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
 		w.Records.Change(r.ID, func(r *session.Record) { r.Binding.Agent.Start++ })
 		w.Later(chattest.Round)
-		assert.Equal(t, ask.Unknown, w.Card(t, q).Outcome.What, "nobody knows whether it took the decision")
+		assert.Equal(t, ask.Unknown, w.RequestState(t, q).Outcome.What, "nobody knows whether it took the decision")
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.AskUnknown))
 	})
 }
@@ -323,11 +323,11 @@ func TestADialogThatIsGoneEndsTheWait(t *testing.T) {
 		w.Work(t)
 		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 		w.Work(t)
-		assert.Equal(t, ask.StateAway, w.Card(t, q).State)
-		assert.Equal(t, ask.StateOpen, w.Card(t, fresh).State, "its dialog is another one")
+		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, fresh).Stage, "its dialog is another one")
 		assert.Equal(t, []string{"leave"}, w.Relay.Done())
 		w.Result(t, q, "", "ok", false)
-		assert.Equal(t, ask.Allowed, w.Card(t, q).Outcome.What)
+		assert.Equal(t, ask.Allowed, w.RequestState(t, q).Outcome.What)
 	})
 }
 
@@ -344,16 +344,16 @@ func TestASubagentsRequestStaysUntilItIsLeftToTheDesk(t *testing.T) {
 		w.Later(time.Minute)
 		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 		w.Work(t)
-		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 		toDesk := chattest.DataBehind(t, w.Shows(t, 1), w.Word(i18n.AskDesk))
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDesk)
-		assert.Equal(t, ask.StateAway, w.Card(t, q).State)
+		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		assert.Equal(t, []string{"leave"}, w.Relay.Done())
 		assert.Contains(t, w.Lifecycle.Done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
 		_, main := w.Asking(t)
 		assert.False(t, w.Has(w.Shows(t, 2), i18n.AskDesk))
 		w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 2, chattest.OfCard(toDesk, chattest.DataBehind(t, w.Shows(t, 2), w.Word(i18n.AskDeny))))
-		assert.Equal(t, ask.StateOpen, w.Card(t, main).State, "the terminal asks that one already")
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, main).Stage, "the terminal asks that one already")
 	})
 }
 
@@ -364,7 +364,7 @@ func TestARequestTheChatDoesNotTakeIsLeftToTheTerminal(t *testing.T) {
 		assert.Equal(t, []string{"leave"}, w.Relay.Done())
 		assert.Contains(t, w.Lifecycle.Done(), "wake "+r.ID.String())
 		w.Restart(t)
-		assert.Equal(t, ask.StateAway, w.Card(t, q).State)
+		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		assert.Empty(t, w.Telegram.Sent, "it is not tried again")
 		w.Dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
@@ -412,7 +412,7 @@ func TestSeveralRequestsStandSideBySide(t *testing.T) {
 		r, one := w.Asking(t)
 		two := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
 		w.TapsOn(t, chattest.Alice, two, i18n.AskDeny)
-		assert.Equal(t, ask.StateOpen, w.Card(t, one).State)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, one).Stage)
 		assert.Equal(t, []string{"deny " + decisions.Denied}, w.Relay.Done())
 		w.TapsOn(t, chattest.Alice, one, i18n.AskAllow)
 		assert.Len(t, w.Relay.Done(), 2)
@@ -431,7 +431,7 @@ func TestShowAllAllowsOnlyWhatWasDelivered(t *testing.T) {
 		assert.Empty(t, w.Relay.Done())
 		w.Telegram.OnSend = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: chattest.ErrDisk} }
 		w.TapsOn(t, chattest.Alice, q, i18n.AskShowAll)
-		assert.False(t, w.Card(t, q).AllShown)
+		assert.False(t, w.RequestState(t, q).AllShown)
 		assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.AskNotShown))
 		w.Telegram.OnSend = nil
 		w.TapsOn(t, chattest.Alice, q, i18n.AskShowAll)
@@ -473,7 +473,7 @@ func TestP4_TheNextTextIsTheReason(t *testing.T) {
 		assert.Contains(t, w.Relay.Done()[0], "use make instead")
 		assert.Contains(t, strings.Join(w.Telegram.Done(), "\n"), "react "+chattest.ReactionReceived)
 		assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
-		assert.Equal(t, key, w.Card(t, q).Prompt)
+		assert.Equal(t, key, w.RequestState(t, q).Prompt)
 		_, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.PrivateChat(chattest.Alice), Text: "use make instead"})
 		require.NoError(t, w.Handle(t.Context(), key, u), "a crash brings it again")
 		assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue", "it is not a prompt then either")
@@ -497,9 +497,9 @@ func TestOnlyTheNextTextOfThatPersonIsTheReason(t *testing.T) {
 			require.NoError(t, w.Handle(t.Context(), key, u))
 		}
 		assert.Empty(t, w.Relay.Done())
-		assert.NotNil(t, w.Card(t, q).Why)
+		assert.NotNil(t, w.RequestState(t, q).Why)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskCancel)
-		assert.Nil(t, w.Card(t, q).Why)
+		assert.Nil(t, w.RequestState(t, q).Why)
 		w.MustHear(t, "a prompt")
 		assert.Empty(t, w.Relay.Done())
 	})
@@ -511,11 +511,11 @@ func TestAPersonWritesForOneCardAtATime(t *testing.T) {
 		two := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
 		w.TapsOn(t, chattest.Alice, one, i18n.AskDenyWhy)
 		w.TapsOn(t, chattest.Alice, two, i18n.AskDenyWhy)
-		assert.Nil(t, w.Card(t, one).Why)
+		assert.Nil(t, w.RequestState(t, one).Why)
 		w.MustHear(t, "no listing")
 		w.Work(t)
-		assert.Equal(t, ask.StateSent, w.Card(t, two).State)
-		assert.Equal(t, ask.StateOpen, w.Card(t, one).State)
+		assert.Equal(t, ask.StageSent, w.RequestState(t, two).Stage)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, one).Stage)
 	})
 }
 
@@ -530,11 +530,11 @@ func TestQuestionsAreAnsweredInTurn(t *testing.T) {
 		assert.Empty(t, w.Relay.Done())
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDone)
 		require.Len(t, w.Relay.Done(), 1)
-		assert.JSONEq(t, `{"Which colour?":"Green","Which size?":"S, L"}`, string(answersOf(t, w.Card(t, q))))
+		assert.JSONEq(t, `{"Which colour?":"Green","Which size?":"S, L"}`, string(answersOf(t, w.RequestState(t, q))))
 	})
 }
 
-func answersOf(t *testing.T, c ask.Card) json.RawMessage {
+func answersOf(t *testing.T, c ask.State) json.RawMessage {
 	t.Helper()
 	var input struct{ Answers json.RawMessage }
 	require.NotNil(t, c.Decision)
@@ -558,7 +558,7 @@ func TestP4_DenyWithThisTakesThePromptOutOfTheQueueFirst(t *testing.T) {
 		assert.Equal(t, []string{w.Word(i18n.ButtonShowQuestion), w.Word(i18n.ButtonDenyWith)}, chattest.Words(w.Shows(t, notice)))
 		w.Lifecycle.OnWithdraw = func(uuid.UUID, string) error {
 			assert.Empty(t, w.Relay.Done(), "Claude hears of it only when it is not typed any more")
-			assert.Equal(t, ask.StateSent, w.Card(t, q).State, "and it is on disk by then")
+			assert.Equal(t, ask.StageSent, w.RequestState(t, q).Stage, "and it is on disk by then")
 			return w.Inbox.Finish(e.Key)
 		}
 		w.Press(t, chattest.Alice, notice, w.Word(i18n.ButtonDenyWith))
@@ -580,9 +580,9 @@ func TestP4_APromptThatWasTypedIsNoReason(t *testing.T) {
 			w.Work(t)
 			assert.Equal(t, failed, chattest.Contains(w.Telegram.Texts(), w.Word(i18n.InternalError)))
 			assert.Empty(t, w.Relay.Done(), "nothing is denied")
-			assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
-			assert.Nil(t, w.Card(t, q).Decision)
-			assert.Empty(t, w.Card(t, q).Prompt)
+			assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
+			assert.Nil(t, w.RequestState(t, q).Decision)
+			assert.Empty(t, w.RequestState(t, q).Prompt)
 		})
 	}
 }
@@ -660,9 +660,9 @@ func TestP4_AnswerWithThisAnswersTheLastQuestion(t *testing.T) {
 		q := w.AsksFor(t, r, "AskUserQuestion", `{"questions":[{"question":"Which colour?","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]}]}`)
 		e, notice := w.HeldBehind(t, r)
 		w.TapAt(t, chattest.Bob, chattest.GroupChat(chattest.Ours), notice, chattest.DataBehind(t, w.Shows(t, notice), w.Word(i18n.ButtonAnswerWith)))
-		assert.Equal(t, ask.StateOpen, w.Card(t, q).State, "it counts in its chat only")
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage, "it counts in its chat only")
 		w.PressLate(t, chattest.Alice, notice, w.Word(i18n.ButtonAnswerWith))
-		assert.JSONEq(t, `{"Which colour?":"use make"}`, string(answersOf(t, w.Card(t, q))))
+		assert.JSONEq(t, `{"Which colour?":"use make"}`, string(answersOf(t, w.RequestState(t, q))))
 		assert.Contains(t, w.Lifecycle.Done(), "withdraw "+e.Key+" of "+r.ID.String())
 		assert.Equal(t, []string{"allow "}, w.Relay.Done())
 		assert.Contains(t, w.Telegram.Done(), "react 👌 to 77 in 7", "the hook has it")
@@ -681,7 +681,7 @@ func TestP9_DenyWithThisCountsInItsChatOnly(t *testing.T) {
 		_, other := w.HeldBehind(t, web)
 		w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), notice, chattest.OfCard(data, chattest.DataBehind(t, w.Shows(t, other), w.Word(i18n.ButtonDenyWith))))
 		assert.Empty(t, w.Relay.Done())
-		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 	})
 }
 
@@ -767,7 +767,7 @@ func TestAMessageThatIsNotTakenIsTriedAgain(t *testing.T) {
 		takes.Store(true)
 		w.Work(t)
 		assert.Len(t, w.Telegram.Sent, 1)
-		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 	})
 }
 
@@ -895,12 +895,12 @@ func TestARefusalAtTheDeskMayBeAnInterrupt(t *testing.T) {
 			_, q := w.Asking(t)
 			w.Refused(t, q, false)
 			w.Later(chattest.Round)
-			assert.Equal(t, ask.StateOpen, w.Card(t, q).State, "the next line may be under way")
+			assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage, "the next line may be under way")
 			if tt.interrupt {
 				w.Interrupted(t, q)
 			}
 			w.Later(time.Second)
-			assert.Equal(t, tt.want, w.Card(t, q).Outcome.What)
+			assert.Equal(t, tt.want, w.RequestState(t, q).Outcome.What)
 		})
 	}
 }

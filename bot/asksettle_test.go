@@ -33,7 +33,7 @@ func TestP8_NewsOfOtherSessionsHoldsNothingUp(t *testing.T) {
 			require.NoError(t, w.Asked(t.Context(), other.Request))
 			w.Later(time.Second)
 		}
-		assert.Equal(t, ask.StateAway, w.Card(t, q).State)
+		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 	})
 }
 
@@ -44,12 +44,12 @@ func TestP8_HalfOfAnOutcomeIsNotWaitedForForEver(t *testing.T) {
 		other := w.AsksFor(t, w.Session(t, "web", session.Running), "Bash", chattest.Bash)
 		w.Refused(t, q, false)
 		w.Later(chattest.Round)
-		require.Equal(t, ask.StateOpen, w.Card(t, q).State, "half of it is known")
+		require.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage, "half of it is known")
 		for range 20 {
 			require.NoError(t, w.Asked(t.Context(), other.Request))
 			w.Later(100 * time.Millisecond)
 		}
-		assert.Equal(t, ask.Denied, w.Card(t, q).Outcome.What)
+		assert.Equal(t, ask.Denied, w.RequestState(t, q).Outcome.What)
 	})
 }
 
@@ -61,7 +61,7 @@ func TestP8_WhatAHookHasTakenIsKnownAfterARestart(t *testing.T) {
 		edits := len(w.Telegram.Edited)
 		assert.Equal(t, 1, edits, "one edit, and not two")
 		w.Restart(t)
-		assert.False(t, w.Card(t, q).Given.IsZero())
+		assert.False(t, w.RequestState(t, q).Given.IsZero())
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.AllowedText(i18n.AskSent))
 	})
 }
@@ -96,10 +96,10 @@ func TestWhatBecomesOfARequestThatIsAway(t *testing.T) {
 			r, q := w.Asking(t)
 			tt.do(w, r, q)
 			w.Work(t)
-			assert.Equal(t, tt.desk, w.Card(t, q).Desk)
+			assert.Equal(t, tt.desk, w.RequestState(t, q).Desk)
 			assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.AskAway))
 			w.Later(26 * time.Hour)
-			assert.Equal(t, ask.Unknown, w.Card(t, q).Outcome.What)
+			assert.Equal(t, ask.Unknown, w.RequestState(t, q).Outcome.What)
 		})
 	}
 }
@@ -164,7 +164,7 @@ func TestAPromptIsOfferedForEachRequest(t *testing.T) {
 		assert.True(t, w.Has(w.LastSent(t), i18n.ButtonDenyWith))
 		assert.True(t, w.Offer(t, one).Closed)
 		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Word(i18n.ButtonDenyWith))
-		assert.Equal(t, ask.StateSent, w.Card(t, two).State, "the second one is denied with it")
+		assert.Equal(t, ask.StageSent, w.RequestState(t, two).Stage, "the second one is denied with it")
 	})
 }
 
@@ -181,7 +181,7 @@ func TestEverythingIsShownOnceAtATime(t *testing.T) {
 		}
 		w.TapsOn(t, chattest.Alice, q, i18n.AskShowAll)
 		parts := len(w.Telegram.Sent) - before
-		all := ask.Viewer{Words: w.In(chattest.AtAlice).Words, Home: w.Home}.All(w.Card(t, q))
+		all := ask.Viewer{Words: w.In(chattest.AtAlice).Words, Home: w.Home}.All(w.RequestState(t, q))
 		assert.Equal(t, len(all)+1, parts, "and the message again")
 		assert.False(t, w.Has(w.LastSent(t), i18n.AskShowAll))
 		w.PressLate(t, chattest.Alice, 1, w.Word(i18n.AskShowAll))
@@ -226,7 +226,7 @@ func TestWhatWasLeftToTheDeskStaysThere(t *testing.T) {
 		w.Work(t) // its goroutine lets the hook go
 		w.Dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
-		assert.Equal(t, ask.StateAway, w.Card(t, q).State)
+		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		assert.Equal(t, []string{"leave", "leave"}, w.Relay.Done())
 	})
 }
@@ -250,7 +250,7 @@ func TestP8_ADecisionThatIsNotGivenIsNotSaidToBeSent(t *testing.T) {
 		_, q := w.Asking(t)
 		w.Relay.Decides(func() error { return errors.New("broken") })
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
-		assert.True(t, w.Card(t, q).Given.IsZero())
+		assert.True(t, w.RequestState(t, q).Given.IsZero())
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.AllowedText(i18n.AskNoted))
 		w.Relay.Decides(nil)
 		w.Later(chattest.Round)
@@ -268,8 +268,8 @@ func TestP8_ARequestThatCrashesEndsNothingElse(t *testing.T) {
 		w.Restart(t)
 		told := []string{chattest.Warning + w.Word(i18n.InternalError), chattest.Warning + w.Named(i18n.AskTextUnsure, r.Name)}
 		assert.ElementsMatch(t, told, w.Telegram.Texts())
-		assert.True(t, w.Card(t, q).IsOver(), "it does not count for ever")
-		assert.Equal(t, ask.Unknown, w.Card(t, q).Outcome.What)
+		assert.True(t, w.RequestState(t, q).IsOver(), "it does not count for ever")
+		assert.Equal(t, ask.Unknown, w.RequestState(t, q).Outcome.What)
 		assert.Empty(t, w.Shows(t, 1).Buttons)
 		assert.Equal(t, []string{"leave"}, w.Relay.Done())
 		other := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
@@ -278,7 +278,7 @@ func TestP8_ARequestThatCrashesEndsNothingElse(t *testing.T) {
 		w.TapsOn(t, chattest.Alice, other, i18n.AskAllow)
 		assert.Equal(t, []string{"leave", "allow "}, w.Relay.Done())
 		w.Result(t, other, "allow", "ok", false)
-		assert.True(t, w.Card(t, other).IsOver())
+		assert.True(t, w.RequestState(t, other).IsOver())
 	})
 }
 
@@ -292,6 +292,6 @@ func TestConfirmationIsShownBeforeTheNextRound(t *testing.T) {
 		w.Later(time.Second)
 		assert.NotContains(t, w.Telegram.LastEdit(t).Text.Text, w.AllowedText(i18n.AskSent))
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Verdict(i18n.AskAllowed, i18n.AskInChat))
-		assert.True(t, w.Card(t, q).IsOver())
+		assert.True(t, w.RequestState(t, q).IsOver())
 	})
 }

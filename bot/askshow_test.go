@@ -26,11 +26,11 @@ func TestP9_ARequestMovesToWhereItsSessionIsShown(t *testing.T) {
 		name      string
 		redial    bool
 		elsewhere bool
-		want      ask.State
+		want      ask.Stage
 	}{
-		{"at a start", false, true, ask.StateOpen},
-		{"at a redial", true, true, ask.StateOpen},
-		{"there is no other", false, false, ask.StateAway},
+		{"at a start", false, true, ask.StageOpen},
+		{"at a redial", true, true, ask.StageOpen},
+		{"there is no other", false, false, ask.StageAway},
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
@@ -44,8 +44,8 @@ func TestP9_ARequestMovesToWhereItsSessionIsShown(t *testing.T) {
 			} else {
 				w.Restart(t)
 			}
-			c := w.Card(t, q)
-			assert.Equal(t, tt.want, c.State)
+			c := w.RequestState(t, q)
+			assert.Equal(t, tt.want, c.Stage)
 			if !tt.elsewhere {
 				assert.Len(t, w.Telegram.Sent, 1)
 				assert.Equal(t, []string{"leave"}, w.Relay.Done())
@@ -113,7 +113,7 @@ func TestP8_AHookThatIsBackHasNotLeft(t *testing.T) {
 		_, q := w.Asking(t)
 		w.Left(t.Context(), q.Request)
 		w.Work(t)
-		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 	})
 }
 
@@ -161,10 +161,10 @@ func TestWhatWasLeftWithoutADecisionIsOverInTime(t *testing.T) {
 		woken := len(w.Lifecycle.Done())
 		w.Later(29 * time.Minute)
 		assert.Len(t, w.Lifecycle.Done(), woken, "its terminal is not looked at again and again")
-		assert.Equal(t, ask.StateAway, w.Card(t, q).State)
+		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		w.Later(time.Minute)
 		w.Later(chattest.Round)
-		assert.Equal(t, ask.Unknown, w.Card(t, q).Outcome.What)
+		assert.Equal(t, ask.Unknown, w.RequestState(t, q).Outcome.What)
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.AskUnknown))
 	})
 }
@@ -201,7 +201,7 @@ func TestP8_ARequestThatIsShownAgainIsNotLost(t *testing.T) {
 		q := w.AsksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
 		goOn := w.HeldUp(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskShowAll)
-		require.True(t, w.Card(t, q).AllShown)
+		require.True(t, w.RequestState(t, q).AllShown)
 		w.HangsUp(q)
 		w.Left(t.Context(), q.Request)
 		w.Work(t)

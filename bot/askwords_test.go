@@ -45,9 +45,9 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 			_, q := w.Asking(t)
 			other := w.Session(t, "web", session.Running)
 			w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
-			require.NotNil(t, w.Card(t, q).Why)
+			require.NotNil(t, w.RequestState(t, q).Why)
 			tt.then(t, w, other)
-			assert.Nil(t, w.Card(t, q).Why)
+			assert.Nil(t, w.RequestState(t, q).Why)
 			m := w.Telegram.LastEdit(t)
 			if m.ReplyTo == w.Message(t, q) {
 				assert.NotContains(t, m.Text.Text, w.Word(i18n.AskWriteNow))
@@ -88,7 +88,7 @@ func TestP4_ATextForAnotherSessionIsAPrompt(t *testing.T) {
 		require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, other.ID))
 		w.MustHear(t, "a prompt")
 		assert.Empty(t, w.Relay.Done())
-		assert.Nil(t, w.Card(t, q).Why)
+		assert.Nil(t, w.RequestState(t, q).Why)
 		assert.Contains(t, strings.Join(w.Lifecycle.Done(), "\n"), " for "+other.ID.String())
 	})
 }
@@ -107,10 +107,10 @@ func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
 			w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
 			w.MustHear(t, "use make")
 			w.Work(t)
-			assert.Equal(t, tt.given, !w.Card(t, q).Given.IsZero())
+			assert.Equal(t, tt.given, !w.RequestState(t, q).Given.IsZero())
 			require.NoError(t, w.SessionNews(t.Context(), r, news.Ended{}))
 			w.Work(t)
-			require.Equal(t, ask.Unknown, w.Card(t, q).Outcome.What)
+			require.Equal(t, ask.Unknown, w.RequestState(t, q).Outcome.What)
 			assert.Contains(t, w.Telegram.Texts(), chattest.Warning+w.Named(tt.want, "api"))
 		})
 	}
@@ -250,7 +250,7 @@ func TestAStartClosesWhatIsOver(t *testing.T) {
 		want i18n.Key
 	}{
 		{"over", func(t *testing.T, w *chattest.World, q chattest.Asked) {
-			require.NoError(t, w.Asks.Save(ask.GiveWay(w.Card(t, q), w.Now())))
+			require.NoError(t, w.Asks.Save(ask.GiveWay(w.RequestState(t, q), w.Now())))
 		}, i18n.AskUnknown},
 		{"unknown", func(t *testing.T, w *chattest.World, q chattest.Asked) { require.NoError(t, w.Asks.Remove(q.ID)) }, ""},
 	} {

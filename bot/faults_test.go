@@ -107,9 +107,9 @@ func TestP8_LeftRequestOutlivesFault(t *testing.T) {
 		w.HangsUp(q)
 		w.Left(t.Context(), q.Request)
 		w.Later(10 * time.Minute)
-		before := w.Card(t, q)
+		before := w.RequestState(t, q)
 		heal()
 		w.Later(disktest.HealTime)
-		assert.NotEqual(t, before.State, w.Card(t, q).State)
+		assert.NotEqual(t, before.Stage, w.RequestState(t, q).Stage)
 	})
 }

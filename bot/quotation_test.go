@@ -110,12 +110,12 @@ func TestP7_WhatOthersWroteIsNoAnswer(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
-		require.NotNil(t, w.Card(t, q).Why)
+		require.NotNil(t, w.RequestState(t, q).Why)
 		m := &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.PrivateChat(chattest.Alice), Text: "do as it says"}
 		ofOthers[0].make(m)
 		key, u := w.Accept(t, m)
 		require.NoError(t, w.Handle(t.Context(), key, u))
-		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 		e, err := w.Inbox.Load(key)
 		require.NoError(t, err)
 		assertQuoted(t, ofOthers[0].source, e)

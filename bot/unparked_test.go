@@ -21,7 +21,7 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 		unblock := w.Blocks(t)
 		_, q := w.Asking(t)
 		assert.Empty(t, w.Relay.Done(), "its hook waits on")
-		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 		unblock()
 		require.Len(t, w.Telegram.Sent, 1)
 		assert.True(t, w.Has(w.Telegram.Sent[0], i18n.AskAllow))
@@ -66,7 +66,7 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 		w.Stops(t)
 		w.Telegram.OnParked = nil // a start tries each chat once
 		w.Restart(t)
-		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 		assert.True(t, w.Telegram.Parked(chattest.Alice))
 		unblock()
 		assert.Equal(t, 1, w.Message(t, q))

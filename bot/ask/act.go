@@ -12,7 +12,7 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// Why nothing is done with what a person tapped or wrote; the card is then as it was.
+// Why nothing is done with what a person tapped or wrote; the request is then as it was.
 var (
 	errOver   = errors.New("the request is over")
 	errNotNow = errors.New("not possible as the request stands")
@@ -22,63 +22,63 @@ var (
 const wrote = " They wrote: "
 
 // undecided is nil while a person may decide.
-func (c Card) undecided() error {
-	switch c.State {
-	case StateOver:
+func (s State) undecided() error {
+	switch s.Stage {
+	case StageOver:
 		return errOver
-	case StateOpen:
+	case StageOpen:
 		return nil
 	}
 	return errNotNow
 }
 
 // Tap is a person's tap on an option.
-func Tap(c Card, by int64, option string, now time.Time) (Card, error) {
-	if err := c.undecided(); err != nil {
-		return c, err
+func Tap(s State, by int64, option string, now time.Time) (State, error) {
+	if err := s.undecided(); err != nil {
+		return s, err
 	}
 	verb, rest, more := strings.Cut(option, ":")
 	if more {
-		return answerTap(c, by, verb, strings.Split(rest, ":"), now)
+		return answerTap(s, by, verb, strings.Split(rest, ":"), now)
 	}
-	for _, a := range doable(c, judge(c)) {
+	for _, a := range doable(s, judge(s)) {
 		if a.verb == option {
-			return a.do(c, by, now), nil
+			return a.do(s, by, now), nil
 		}
 	}
-	return c, errNotNow
+	return s, errNotNow
 }
 
 // answerTap is a tap on a page of a question. Its first argument is the question it was drawn for.
-func answerTap(c Card, by int64, verb string, args []string, now time.Time) (Card, error) {
-	list, _ := questionsOf(c.Request)
-	at := len(c.Progress.Answers)
-	if at >= len(list) || args[0] != strconv.Itoa(at) || c.Why != nil || !allowable(c) {
-		return c, errNotNow
+func answerTap(s State, by int64, verb string, args []string, now time.Time) (State, error) {
+	list, _ := questionsOf(s.Request)
+	at := len(s.Progress.Answers)
+	if at >= len(list) || args[0] != strconv.Itoa(at) || s.Why != nil || !allowable(s) {
+		return s, errNotNow
 	}
-	q, chosen := list[at], c.Progress.Chosen
+	q, chosen := list[at], s.Progress.Chosen
 	switch {
 	case verb == verbOption && len(args) == 2:
 		i, err := strconv.Atoi(args[1])
 		switch {
 		case err != nil || i < 0 || i >= len(q.options):
 		case q.several:
-			c.Progress.Chosen = toggled(chosen, i)
-			return c, nil
+			s.Progress.Chosen = toggled(chosen, i)
+			return s, nil
 		default:
-			return answered(c, by, list, q.options[i].label, now)
+			return answered(s, by, list, q.options[i].label, now)
 		}
 	case len(args) != 1:
 	case verb == verbOther:
-		c.Why = &Writer{By: by, At: now.UTC(), Answer: true}
-		return c, nil
+		s.Why = &Writer{By: by, At: now.UTC(), Answer: true}
+		return s, nil
 	case verb == verbDone && q.several && len(chosen) > 0:
-		return answered(c, by, list, strings.Join(q.labels(chosen), ", "), now)
+		return answered(s, by, list, strings.Join(q.labels(chosen), ", "), now)
 	case verb == verbBack && at > 0:
-		c.Progress = Progress{Answers: c.Progress.Answers[:at-1]}
-		return c, nil
+		s.Progress = Progress{Answers: s.Progress.Answers[:at-1]}
+		return s, nil
 	}
-	return c, errNotNow
+	return s, errNotNow
 }
 
 func toggled(chosen []int, i int) []int {
@@ -90,9 +90,9 @@ func toggled(chosen []int, i int) []int {
 }
 
 // answered notes the answer of the present question; the last one sends them all.
-func answered(c Card, by int64, list []question, answer string, now time.Time) (Card, error) {
-	next := c
-	next.Progress = Progress{Answers: append(slices.Clone(c.Progress.Answers), answer)}
+func answered(s State, by int64, list []question, answer string, now time.Time) (State, error) {
+	next := s
+	next.Progress = Progress{Answers: append(slices.Clone(s.Progress.Answers), answer)}
 	if len(next.Progress.Answers) < len(list) {
 		return next.unwait(by, now), nil
 	}
@@ -100,23 +100,23 @@ func answered(c Card, by int64, list []question, answer string, now time.Time) (
 	for i, q := range list {
 		all[q.text] = next.Progress.Answers[i]
 	}
-	d, err := decisions.AnswerQuestions(c.Request, all)
+	d, err := decisions.AnswerQuestions(s.Request, all)
 	if err != nil {
-		return c, errNotNow
+		return s, errNotNow
 	}
 	return next.decided(by, d, now), nil
 }
 
-func (c Card) decided(by int64, d decision, now time.Time) Card {
-	c = c.unwait(by, now)
-	c.State, c.Since, c.Decision, c.By = StateSent, now.UTC(), &d, by
-	return c
+func (s State) decided(by int64, d decision, now time.Time) State {
+	s = s.unwait(by, now)
+	s.Stage, s.Since, s.Decision, s.By = StageSent, now.UTC(), &d, by
+	return s
 }
 
 // denied denies with the person's own words.
-func (c Card) denied(by int64, words string, now time.Time) Card {
-	c.Reason, _ = inUnits(glyph.Signs(words), maxSaid)
-	return c.decided(by, decisions.Deny(denial(c.Request)+wrote+words), now)
+func (s State) denied(by int64, words string, now time.Time) State {
+	s.Reason, _ = inUnits(glyph.Signs(words), maxSaid)
+	return s.decided(by, decisions.Deny(denial(s.Request)+wrote+words), now)
 }
 
 // denial is what Claude reads when a person says no, in the language that its own messages have.
@@ -130,26 +130,26 @@ func denial(q Request) string {
 	return decisions.Denied
 }
 
-// Awaits says that the next text of a person belongs to this card, and goes to Say.
-func (c Card) Awaits(by int64, now time.Time) bool {
-	return c.State == StateOpen && c.Why != nil && c.Why.By == by && !c.Overdue(now)
+// Awaits reports whether the next text of a person is for this request. say takes it.
+func (s State) Awaits(by int64, now time.Time) bool {
+	return s.Stage == StageOpen && s.Why != nil && s.Why.By == by && !s.Overdue(now)
 }
 
 // Overdue says that a text was waited for too long.
-func (c Card) Overdue(now time.Time) bool { return c.Why != nil && now.Sub(c.Why.At) >= maxWhy }
+func (s State) Overdue(now time.Time) bool { return s.Why != nil && now.Sub(s.Why.At) >= maxWhy }
 
 // giveUp ends the wait for a text: the person has gone on to something else.
-func giveUp(c Card) Card {
-	c.Why = nil
-	return c
+func giveUp(s State) State {
+	s.Why = nil
+	return s
 }
 
 // unwait ends the wait for a text. Unless it is the writer who ends it, they may be writing still.
-func (c Card) unwait(by int64, now time.Time) Card {
-	if c.Why != nil && c.Why.By != by {
-		c.Missed = &Writer{By: c.Why.By, At: later(now, c.Why.At.Add(maxWhy-maxMissed)).UTC()}
+func (s State) unwait(by int64, now time.Time) State {
+	if s.Why != nil && s.Why.By != by {
+		s.Missed = &Writer{By: s.Why.By, At: later(now, s.Why.At.Add(maxWhy-maxMissed)).UTC()}
 	}
-	return giveUp(c)
+	return giveUp(s)
 }
 
 func later(a, b time.Time) time.Time {
@@ -159,97 +159,97 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// Misses says that the next text of a person was probably meant for this card.
-func (c Card) Misses(by int64, now time.Time) bool {
-	if w := c.Why; w != nil && w.By == by && c.Overdue(now) {
+// Misses reports whether the next text of a person was probably meant for this request.
+func (s State) Misses(by int64, now time.Time) bool {
+	if w := s.Why; w != nil && w.By == by && s.Overdue(now) {
 		return now.Sub(w.At) < maxWhy+maxMissed
 	}
-	return c.Missed != nil && c.Missed.By == by && now.Sub(c.Missed.At) < maxMissed
+	return s.Missed != nil && s.Missed.By == by && now.Sub(s.Missed.At) < maxMissed
 }
 
 // give notes that a hook has taken the decision.
-func give(c Card, now time.Time) Card {
-	if c.State == StateSent {
-		c.Given = now.UTC()
+func give(s State, now time.Time) State {
+	if s.Stage == StageSent {
+		s.Given = now.UTC()
 	}
-	return c
+	return s
 }
 
 // say is a text of the person that Why waits for: the reason of a denial, word for word, or a free
-// answer. errNotNow: the text is not for this card, or is blank.
-func say(c Card, by int64, text string, now time.Time) (Card, error) {
+// answer. errNotNow: the text is not for this request, or is blank.
+func say(s State, by int64, text string, now time.Time) (State, error) {
 	switch {
-	case !c.Awaits(by, now) || strings.TrimSpace(text) == "":
-		return c, errNotNow
-	case !c.Why.Answer:
-		return c.denied(by, text, now), nil
+	case !s.Awaits(by, now) || strings.TrimSpace(text) == "":
+		return s, errNotNow
+	case !s.Why.Answer:
+		return s.denied(by, text, now), nil
 	}
-	list, _ := questionsOf(c.Request)
-	at := len(c.Progress.Answers)
-	if at >= len(list) || !allowable(c) {
-		return c, errNotNow
+	list, _ := questionsOf(s.Request)
+	at := len(s.Progress.Answers)
+	if at >= len(list) || !allowable(s) {
+		return s, errNotNow
 	}
-	parts := append(list[at].labels(c.Progress.Chosen), text)
-	return answered(c, by, list, strings.Join(parts, ", "), now)
+	parts := append(list[at].labels(s.Progress.Chosen), text)
+	return answered(s, by, list, strings.Join(parts, ", "), now)
 }
 
 // denyWith denies with a text that the person had already sent: [Deny with this text]. prompt is the key
 // of that text in the inbox.
-func denyWith(c Card, by int64, reason, prompt string, now time.Time) (Card, error) {
-	if err := c.undecided(); err != nil {
-		return c, err
+func denyWith(s State, by int64, reason, prompt string, now time.Time) (State, error) {
+	if err := s.undecided(); err != nil {
+		return s, err
 	}
-	c.Prompt = prompt
-	return c.denied(by, reason, now), nil
+	s.Prompt = prompt
+	return s.denied(by, reason, now), nil
 }
 
 // OneLeft says that a text can answer all that is left: one question, with one option to choose.
-func (c Card) OneLeft() bool {
-	list, ok := questionsOf(c.Request)
-	at := len(c.Progress.Answers)
-	return ok && c.State == StateOpen && at == len(list)-1 && !list[at].several && allowable(c)
+func (s State) OneLeft() bool {
+	list, ok := questionsOf(s.Request)
+	at := len(s.Progress.Answers)
+	return ok && s.Stage == StageOpen && at == len(list)-1 && !list[at].several && allowable(s)
 }
 
 // answerWith answers the last question with a text that was already sent: [Answer with this].
-func answerWith(c Card, by int64, text, prompt string, now time.Time) (Card, error) {
-	if !c.OneLeft() {
-		return c, cmp.Or(c.undecided(), errNotNow)
+func answerWith(s State, by int64, text, prompt string, now time.Time) (State, error) {
+	if !s.OneLeft() {
+		return s, cmp.Or(s.undecided(), errNotNow)
 	}
-	list, _ := questionsOf(c.Request)
-	next, err := answered(c, by, list, text, now)
+	list, _ := questionsOf(s.Request)
+	next, err := answered(s, by, list, text, now)
 	if err == nil {
 		next.Prompt = prompt
 	}
 	return next, err
 }
 
-// patience is how long a card may stay unsettled since it was asked, or decided. What the
+// patience is how long a request may stay unsettled since it was asked, or decided. What the
 // transcript does not say an hour after a hook's longest wait, a day, it will not say.
 const patience = 25 * time.Hour
 
-// awayPatience is how long a card that nobody decided here may stay away: the dialog was answered
+// awayPatience is how long a request that nobody decided here may stay away: the dialog was answered
 // or is left to the desk.
 const awayPatience = 30 * time.Minute
 
-// settle takes in what the transcript says became of the request; the card is over when that is
+// settle takes in what the transcript says became of the request, which is over when that is
 // known. gone: the session's agent has ended, or the session is over, so that nothing more is to
 // come. found says whether the transcript has the call.
-func settle(c Card, o decisions.Outcome, found bool, gone bool, now time.Time) Card {
+func settle(s State, o decisions.Outcome, found bool, gone bool, now time.Time) State {
 	limit := patience
-	if c.State == StateAway {
+	if s.Stage == StageAway {
 		limit = awayPatience
 	}
 	switch {
-	case c.IsOver():
-		return c
+	case s.IsOver():
+		return s
 	case found && (o.Done || o.Interrupted || o.ByHook != ""): // the result may come hours later
-		return c.over(settled(c, o), now)
-	case gone && c.Decision == nil:
-		return c.over(Outcome{What: Ended}, now)
-	case gone || now.Sub(c.Since) >= limit:
-		return GiveWay(c, now)
+		return s.over(settled(s, o), now)
+	case gone && s.Decision == nil:
+		return s.over(Outcome{What: Ended}, now)
+	case gone || now.Sub(s.Since) >= limit:
+		return GiveWay(s, now)
 	}
-	return c
+	return s
 }
 
 // isHalf says whether the next line of the transcript may say that somebody interrupted the agent.
@@ -257,38 +257,38 @@ func isHalf(o decisions.Outcome) bool {
 	return o.Denial == "user-rejected" && !o.Interrupted && o.ByHook == ""
 }
 
-// GiveWay is for a card of which nothing more is to be known: it is in the way, or crashed.
-func GiveWay(c Card, now time.Time) Card { return c.over(Outcome{What: Unknown}, now) }
+// GiveWay is for a request of which nothing more is to be known: it is in the way, or crashed.
+func GiveWay(s State, now time.Time) State { return s.over(Outcome{What: Unknown}, now) }
 
-func (c Card) over(outcome Outcome, now time.Time) Card {
-	c = c.unwait(0, now)
-	c.State, c.Since, c.Outcome = StateOver, now.UTC(), outcome
-	return c
+func (s State) over(outcome Outcome, now time.Time) State {
+	s = s.unwait(0, now)
+	s.Stage, s.Since, s.Outcome = StageOver, now.UTC(), outcome
+	return s
 }
 
-func settled(c Card, o decisions.Outcome) Outcome {
-	chat := took(c, o)
+func settled(s State, o decisions.Outcome) Outcome {
+	chat := took(s, o)
 	out := Outcome{What: Allowed, Chat: chat}
 	if !chat {
-		out.Hook, out.Late = o.ByHook != "", c.Decision != nil && !c.isUndelivered()
+		out.Hook, out.Late = o.ByHook != "", s.Decision != nil && !s.isUndelivered()
 	}
 	switch {
-	case chat && !c.Decision.Allows():
-		out.What, out.Said = Denied, c.Reason
+	case chat && !s.Decision.Allows():
+		out.What, out.Said = Denied, s.Reason
 	case chat:
 	case o.Interrupted: // perhaps only after the decision: an Esc while the tool ran looks the same
 		out = Outcome{What: Interrupted}
 	case o.ByHook == "deny", o.Denial != "":
 		out.What = Denied
-	case c.Request.IsQuestion():
+	case s.Request.IsQuestion():
 		out.Said, _ = inUnits(glyph.Signs(o.Text), maxSaid)
 	}
 	return out
 }
 
-// took says that Claude Code took this card's own decision.
-func took(c Card, o decisions.Outcome) bool {
-	d := c.Decision
+// took reports whether Claude Code took this request's own decision.
+func took(s State, o decisions.Outcome) bool {
+	d := s.Decision
 	switch {
 	case d == nil:
 		return false
@@ -298,31 +298,31 @@ func took(c Card, o decisions.Outcome) bool {
 	return !d.Allows() && d.Message != "" && strings.Contains(o.Text, d.Message)
 }
 
-// leave is for an open card whose hook does not wait any more; desk: it is not to wait here again.
+// leave is for an open request whose hook does not wait any more; desk: it is not to wait here again.
 // A decision that is on its way stays so: the transcript says whether it arrived.
-func leave(c Card, desk bool, now time.Time) Card {
-	if c.State == StateOpen {
-		c = c.unwait(0, now)
-		c.State, c.Since, c.Desk = StateAway, now.UTC(), desk
+func leave(s State, desk bool, now time.Time) State {
+	if s.Stage == StageOpen {
+		s = s.unwait(0, now)
+		s.Stage, s.Since, s.Desk = StageAway, now.UTC(), desk
 	}
-	return c
+	return s
 }
 
 // undeliver is for a decision that no hook has taken and that is not to be given any more.
-func undeliver(c Card, now time.Time) Card {
-	if c.State == StateSent && c.Given.IsZero() {
-		c.State, c.Since, c.Desk = StateAway, now.UTC(), true
+func undeliver(s State, now time.Time) State {
+	if s.Stage == StageSent && s.Given.IsZero() {
+		s.Stage, s.Since, s.Desk = StageAway, now.UTC(), true
 	}
-	return c
+	return s
 }
 
-// isUndelivered reports whether the card's decision never reached a hook.
-func (c Card) isUndelivered() bool { return c.State == StateAway && c.Decision != nil }
+// isUndelivered reports whether the request's decision never reached a hook.
+func (s State) isUndelivered() bool { return s.Stage == StageAway && s.Decision != nil }
 
-// Return is for a card whose hook waits again.
-func Return(c Card) Card {
-	if c.State == StateAway {
-		c.State, c.Since = StateOpen, c.Request.Asked
+// Return is for a request whose hook waits again.
+func Return(s State) State {
+	if s.Stage == StageAway {
+		s.Stage, s.Since = StageOpen, s.Request.Asked
 	}
-	return c
+	return s
 }

@@ -12,12 +12,12 @@ import (
 )
 
 func TestTap_Decides(t *testing.T) {
-	bash, plan := cardOf("Bash", `{"command":"ls"}`, npmRule), cardOf("ExitPlanMode", `{"plan":"x"}`)
+	bash, plan := stateOf("Bash", `{"command":"ls"}`, npmRule), stateOf("ExitPlanMode", `{"plan":"x"}`)
 	session, ok := decisions.AllowForSession(bash.Request)
 	require.True(t, ok)
 	tests := []struct {
 		name string
-		card Card
+		card State
 		verb string
 		want decisions.Decision
 	}{
@@ -33,19 +33,19 @@ func TestTap_Decides(t *testing.T) {
 			got, err := Tap(tt.card, person, tt.verb, noon)
 			require.NoError(t, err)
 			want := tt.card
-			want.State, want.Decision, want.By, want.Since = StateSent, &tt.want, person, noon
+			want.Stage, want.Decision, want.By, want.Since = StageSent, &tt.want, person, noon
 			assert.Equal(t, want, got)
 		})
 	}
 }
 
 func TestTap_Refuses(t *testing.T) {
-	bash, plan, ask := cardOf("Bash", `{"command":"ls"}`), cardOf("ExitPlanMode", `{"plan":"x"}`), cardOf("AskUserQuestion", twoQuestions)
+	bash, plan, ask := stateOf("Bash", `{"command":"ls"}`), stateOf("ExitPlanMode", `{"plan":"x"}`), stateOf("AskUserQuestion", twoQuestions)
 	sent, err := Tap(bash, person, "ok", noon)
 	require.NoError(t, err)
 	tests := []struct {
 		name, tap string
-		card      Card
+		card      State
 		want      error
 	}{
 		{"it is over", "no", settle(bash, decisions.Outcome{Done: true}, true, false, noon), errOver},
@@ -79,108 +79,108 @@ func TestTap_Refuses(t *testing.T) {
 }
 
 func TestP4_AReasonIsTakenOnceAndWordForWord(t *testing.T) {
-	c := cardOf("Bash", `{"command":"ls"}`)
-	says := func(c Card, by int64, text string) error {
-		after, err := say(c, by, text, noon)
-		assert.Equal(t, c, after)
+	s := stateOf("Bash", `{"command":"ls"}`)
+	says := func(s State, by int64, text string) error {
+		after, err := say(s, by, text, noon)
+		assert.Equal(t, s, after)
 		return err
 	}
-	require.ErrorIs(t, says(c, person, "hello"), errNotNow, "nobody asked")
+	require.ErrorIs(t, says(s, person, "hello"), errNotNow, "nobody asked")
 
-	c, err := Tap(c, person, "why", noon)
+	s, err := Tap(s, person, "why", noon)
 	require.NoError(t, err)
-	assert.True(t, c.Awaits(person, noon))
-	require.ErrorIs(t, says(c, person+1, "hello"), errNotNow, "somebody else's text is a prompt")
-	require.ErrorIs(t, says(c, person, " \n"), errNotNow, "blank")
+	assert.True(t, s.Awaits(person, noon))
+	require.ErrorIs(t, says(s, person+1, "hello"), errNotNow, "somebody else's text is a prompt")
+	require.ErrorIs(t, says(s, person, " \n"), errNotNow, "blank")
 
 	reason := "  use `make`\n\"not\" <this> 👩\u200d💻 "
-	sent, err := say(c, person, reason, noon)
+	sent, err := say(s, person, reason, noon)
 	require.NoError(t, err)
-	assert.Equal(t, StateSent, sent.State)
+	assert.Equal(t, StageSent, sent.Stage)
 	assert.Equal(t, "The user denied this from the chat. They wrote: "+reason, sent.Decision.Message)
 	assert.False(t, sent.Awaits(person, noon))
 	require.ErrorIs(t, says(sent, person, "more"), errNotNow, "the next text is a prompt again")
 
-	back, err := Tap(c, person+1, "c", noon)
+	back, err := Tap(s, person+1, "c", noon)
 	require.NoError(t, err)
 	assert.False(t, back.Awaits(person, noon))
-	require.ErrorIs(t, says(leave(c, false, noon), person, reason), errNotNow, "the dialog is gone: the text is not swallowed")
+	require.ErrorIs(t, says(leave(s, false, noon), person, reason), errNotNow, "the dialog is gone: the text is not swallowed")
 }
 
 func TestP4_AReasonIsNotWaitedForForEver(t *testing.T) {
-	c, err := Tap(cardOf("Bash", `{"command":"ls"}`), person, "why", noon)
+	s, err := Tap(stateOf("Bash", `{"command":"ls"}`), person, "why", noon)
 	require.NoError(t, err)
 	late := noon.Add(10 * time.Minute)
-	assert.False(t, c.Overdue(late.Add(-time.Second)))
-	assert.True(t, c.Overdue(late))
-	_, err = say(c, person, "a prompt by now", late)
+	assert.False(t, s.Overdue(late.Add(-time.Second)))
+	assert.True(t, s.Overdue(late))
+	_, err = say(s, person, "a prompt by now", late)
 	require.ErrorIs(t, err, errNotNow)
-	c = giveUp(c)
-	assert.Nil(t, c.Why)
-	again, err := Tap(c, person, "why", late)
+	s = giveUp(s)
+	assert.Nil(t, s.Why)
+	again, err := Tap(s, person, "why", late)
 	require.NoError(t, err)
 	assert.True(t, again.Awaits(person, late))
 }
 
 func TestP4_DenyWithATextThatWaits(t *testing.T) {
-	c := cardOf("Bash", `{"command":"ls"}`)
-	sent, err := denyWith(c, person, "not now", "u-17", noon)
+	s := stateOf("Bash", `{"command":"ls"}`)
+	sent, err := denyWith(s, person, "not now", "u-17", noon)
 	require.NoError(t, err)
-	assert.Equal(t, StateSent, sent.State)
+	assert.Equal(t, StageSent, sent.Stage)
 	assert.Equal(t, "u-17", sent.Prompt)
 	assert.Equal(t, "The user denied this from the chat. They wrote: not now", sent.Decision.Message)
 	_, err = denyWith(sent, person, "again", "u-18", noon)
 	require.ErrorIs(t, err, errNotNow)
-	_, err = denyWith(leave(c, false, noon), person, "again", "u-18", noon)
+	_, err = denyWith(leave(s, false, noon), person, "again", "u-18", noon)
 	require.ErrorIs(t, err, errNotNow)
-	_, err = denyWith(settle(c, decisions.Outcome{Done: true}, true, false, noon), person, "x", "u", noon)
+	_, err = denyWith(settle(s, decisions.Outcome{Done: true}, true, false, noon), person, "x", "u", noon)
 	require.ErrorIs(t, err, errOver)
 }
 
 func TestSay_AnswersInOwnWords(t *testing.T) {
-	c := cardOf("AskUserQuestion", twoQuestions)
+	s := stateOf("AskUserQuestion", twoQuestions)
 	step := func(option string) {
 		var err error
-		c, err = Tap(c, person, option, noon)
+		s, err = Tap(s, person, option, noon)
 		require.NoError(t, err)
 	}
 	say := func(text string) {
 		var err error
-		c, err = say(c, person, text, noon)
+		s, err = say(s, person, text, noon)
 		require.NoError(t, err)
 	}
 	step("x:0")
-	_, err := Tap(c, person, "o:0:0", noon)
+	_, err := Tap(s, person, "o:0:0", noon)
 	require.ErrorIs(t, err, errNotNow, "while an answer is awaited the options are not there")
 	say("DuckDB")
 	step("o:1:2")
 	step("x:1")
 	say("Alerts")
-	assert.Equal(t, StateSent, c.State)
-	want, err := decisions.AnswerQuestions(c.Request, map[string]string{"Which database?": "DuckDB", "Which features?": "Metrics, Alerts"})
+	assert.Equal(t, StageSent, s.Stage)
+	want, err := decisions.AnswerQuestions(s.Request, map[string]string{"Which database?": "DuckDB", "Which features?": "Metrics, Alerts"})
 	require.NoError(t, err)
-	assert.Equal(t, &want, c.Decision)
+	assert.Equal(t, &want, s.Decision)
 }
 
 func TestTransitionsShareNothing(t *testing.T) {
-	c := cardOf("AskUserQuestion", twoQuestions)
-	c, err := Tap(c, person, "o:0:0", noon)
+	s := stateOf("AskUserQuestion", twoQuestions)
+	s, err := Tap(s, person, "o:0:0", noon)
 	require.NoError(t, err)
 	for i := range 3 {
-		before := written(t, c)
-		after, err := Tap(c, person, "o:1:"+strconv.Itoa(i), noon)
+		before := written(t, s)
+		after, err := Tap(s, person, "o:1:"+strconv.Itoa(i), noon)
 		require.NoError(t, err)
-		assert.Equal(t, before, written(t, c))
-		c = after
+		assert.Equal(t, before, written(t, s))
+		s = after
 	}
 }
 
 func TestSettle(t *testing.T) {
-	bash, ask := cardOf("Bash", `{"command":"ls"}`), cardOf("AskUserQuestion", twoQuestions)
-	after := func(c Card, verb string) Card {
-		c, err := Tap(c, person, verb, noon)
+	bash, ask := stateOf("Bash", `{"command":"ls"}`), stateOf("AskUserQuestion", twoQuestions)
+	after := func(s State, verb string) State {
+		s, err := Tap(s, person, verb, noon)
 		require.NoError(t, err)
-		return c
+		return s
 	}
 	answered := ask
 	for _, tap := range []string{"o:0:0", "o:1:0", "d:1"} {
@@ -188,16 +188,16 @@ func TestSettle(t *testing.T) {
 		answered, err = Tap(answered, person, tap, noon)
 		require.NoError(t, err)
 	}
-	tapped := func(c Card, at time.Time) Card {
-		c, err := Tap(c, person, "ok", at)
+	tapped := func(s State, at time.Time) State {
+		s, err := Tap(s, person, "ok", at)
 		require.NoError(t, err)
-		return c
+		return s
 	}
 	type o = decisions.Outcome
 	soon, late := noon.Add(time.Minute), noon.Add(26*time.Hour)
 	tests := []struct {
 		name  string
-		card  Card
+		card  State
 		o     o
 		found bool
 		gone  bool
@@ -239,7 +239,7 @@ func TestSettle(t *testing.T) {
 				assert.Equal(t, tt.card, got)
 				return
 			}
-			assert.Equal(t, StateOver, got.State)
+			assert.Equal(t, StageOver, got.Stage)
 			assert.Equal(t, tt.want, got.Outcome)
 			assert.Equal(t, tt.now, got.Since)
 			assert.Equal(t, got, settle(got, o{Done: true, Denial: "x"}, true, true, late), "over is over")
@@ -250,11 +250,11 @@ func TestSettle(t *testing.T) {
 }
 
 func TestLeaveAndReturn(t *testing.T) {
-	c := cardOf("AskUserQuestion", twoQuestions)
-	c, err := Tap(c, person, "o:0:0", noon)
+	s := stateOf("AskUserQuestion", twoQuestions)
+	s, err := Tap(s, person, "o:0:0", noon)
 	require.NoError(t, err)
-	assert.Equal(t, c, Return(leave(c, false, noon)), "the answers so far are kept")
-	sent, err := Tap(c, person, "no", noon)
+	assert.Equal(t, s, Return(leave(s, false, noon)), "the answers so far are kept")
+	sent, err := Tap(s, person, "no", noon)
 	require.NoError(t, err)
 	assert.Equal(t, sent, leave(sent, false, noon), "the decision may have arrived")
 	assert.Equal(t, sent, Return(sent))

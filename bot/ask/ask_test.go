@@ -32,7 +32,7 @@ func requestOf(tool, input string, suggestions ...string) decisions.Request {
 	return q
 }
 
-func cardOf(tool, input string, suggestions ...string) Card {
+func stateOf(tool, input string, suggestions ...string) State {
 	return New(requestOf(tool, input, suggestions...), address.Conversation{ChatID: 7})
 }
 
@@ -42,14 +42,14 @@ func viewer(t testing.TB, lang string) Viewer {
 }
 
 // written is a card as it is on disk.
-func written(t require.TestingT, c Card) string {
-	data, err := json.Marshal(c)
+func written(t require.TestingT, s State) string {
+	data, err := json.Marshal(s)
 	require.NoError(t, err)
 	return string(data)
 }
 
 // whole says that the message shows all of its request.
-func whole(c Card) bool { return judge(c).whole }
+func whole(s State) bool { return judge(s).whole }
 
 // screen is a view as plain text, its buttons below.
 func screen(v View) string {

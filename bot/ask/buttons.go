@@ -16,59 +16,59 @@ type action struct {
 	word  i18n.Key
 	style outbox.Style
 	verb  string
-	can   func(c Card, j shown) bool // nil: always
-	do    func(c Card, by int64, now time.Time) Card
+	can   func(c State, j shown) bool // nil: always
+	do    func(c State, by int64, now time.Time) State
 }
 
 // verbShow brings the message below that replaces an answer which was not delivered.
 const verbShow = "show"
 
-// verbAll has everything sent that a request says; the card is told when all of it was delivered.
+// verbAll has everything sent that a request says; the state says so when all of it was delivered.
 const verbAll = "all"
 
 var (
 	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", nil, decides(denied)}
 	actions = []action{
 		{0, i18n.AskAllow, outbox.Success, "ok", permits, decides(decisions.Allow)},
-		{0, i18n.AskAllowSession, outbox.Success, "ses", func(c Card, j shown) bool { return permits(c, j) && len(grantedBy(c.Request)) > 0 }, decides(allowForSession)},
+		{0, i18n.AskAllowSession, outbox.Success, "ses", func(s State, j shown) bool { return permits(s, j) && len(grantedBy(s.Request)) > 0 }, decides(allowForSession)},
 		{0, i18n.AskApprove, outbox.Success, "plan", approves, decides(approve(false))},
 		{0, i18n.AskApproveEdits, outbox.Success, "edit", approves, decides(approve(true))},
 		deny,
-		{1, i18n.AskDenyWhy, "", "why", func(c Card, _ shown) bool { return !c.Request.IsPlan() }, askWhy},
-		{1, i18n.AskKeepPlanning, "", "why", func(c Card, _ shown) bool { return c.Request.IsPlan() }, askWhy},
-		{2, i18n.AskShowAll, "", verbAll, func(c Card, j shown) bool { return !j.allowable(c) && !j.tooBig },
-			func(c Card, _ int64, _ time.Time) Card { return c }},
+		{1, i18n.AskDenyWhy, "", "why", func(s State, _ shown) bool { return !s.Request.IsPlan() }, askWhy},
+		{1, i18n.AskKeepPlanning, "", "why", func(s State, _ shown) bool { return s.Request.IsPlan() }, askWhy},
+		{2, i18n.AskShowAll, "", verbAll, func(s State, j shown) bool { return !j.allowable(s) && !j.tooBig },
+			func(s State, _ int64, _ time.Time) State { return s }},
 		// A subagent's dialog is not drawn in the terminal while its hook waits.
-		{2, i18n.AskDesk, "", "desk", func(c Card, _ shown) bool { return c.Request.SubagentID != "" },
-			func(c Card, _ int64, now time.Time) Card { return leave(c, true, now) }},
+		{2, i18n.AskDesk, "", "desk", func(s State, _ shown) bool { return s.Request.SubagentID != "" },
+			func(s State, _ int64, now time.Time) State { return leave(s, true, now) }},
 	}
-	// whileWriting are those of a card that waits for a person's words.
-	whileWriting = []action{deny, {1, i18n.AskCancel, "", "c", nil, Card.unwait}}
+	// whileWriting are those of a request that waits for a person's words.
+	whileWriting = []action{deny, {1, i18n.AskCancel, "", "c", nil, State.unwait}}
 )
 
-// doable are the actions that can be done with an open card.
-func doable(c Card, j shown) (all []action) {
+// doable are the actions that can be done with an open request.
+func doable(s State, j shown) (all []action) {
 	list := actions
-	if c.Why != nil {
+	if s.Why != nil {
 		list = whileWriting
 	}
 	for _, a := range list {
-		if a.can == nil || a.can(c, j) {
+		if a.can == nil || a.can(s, j) {
 			all = append(all, a)
 		}
 	}
 	return all
 }
 
-func permits(c Card, j shown) bool {
-	return j.allowable(c) && !c.Request.IsPlan() && !c.Request.IsQuestion()
+func permits(s State, j shown) bool {
+	return j.allowable(s) && !s.Request.IsPlan() && !s.Request.IsQuestion()
 }
 
-func approves(c Card, j shown) bool { return j.allowable(c) && c.Request.IsPlan() }
+func approves(s State, j shown) bool { return j.allowable(s) && s.Request.IsPlan() }
 
 // decides decides as Claude Code is told by a decision.
-func decides(with func(q Request) decision) func(c Card, by int64, now time.Time) Card {
-	return func(c Card, by int64, now time.Time) Card { return c.decided(by, with(c.Request), now) }
+func decides(with func(q Request) decision) func(s State, by int64, now time.Time) State {
+	return func(s State, by int64, now time.Time) State { return s.decided(by, with(s.Request), now) }
 }
 
 func allowForSession(q Request) decision {
@@ -82,9 +82,9 @@ func approve(edits bool) func(q Request) decision {
 
 func denied(q Request) decision { return decisions.Deny(denial(q)) }
 
-func askWhy(c Card, by int64, now time.Time) Card {
-	c.Why = &Writer{By: by, At: now.UTC()}
-	return c
+func askWhy(s State, by int64, now time.Time) State {
+	s.Why = &Writer{By: by, At: now.UTC()}
+	return s
 }
 
 // The verbs about a question; the number of the question follows, and that of an option.
@@ -98,19 +98,19 @@ const (
 // maxLabel is about what a phone shows of a button.
 const maxLabel = 40
 
-// options are those that do something as the card stands; none once its decision is on its way.
-func (v Viewer) options(c Card, j shown) (rows [][]card.Option) {
-	if c.isUndelivered() {
+// options are those that do something as the request stands; none once its decision is on its way.
+func (v Viewer) options(s State, j shown) (rows [][]card.Option) {
+	if s.isUndelivered() {
 		return [][]card.Option{{v.option(i18n.ButtonShow, "", verbShow)}}
 	}
-	if c.State != StateOpen {
+	if s.Stage != StageOpen {
 		return nil
 	}
-	if list, _ := questionsOf(c.Request); c.Why == nil && j.allowable(c) {
-		rows = v.answers(c, list)
+	if list, _ := questionsOf(s.Request); s.Why == nil && j.allowable(s) {
+		rows = v.answers(s, list)
 	}
 	row := -1
-	for _, a := range doable(c, j) {
+	for _, a := range doable(s, j) {
 		if a.row != row {
 			row, rows = a.row, append(rows, nil)
 		}
@@ -120,8 +120,8 @@ func (v Viewer) options(c Card, j shown) (rows [][]card.Option) {
 }
 
 // answers are the options of the question that is to be answered, one a row.
-func (v Viewer) answers(c Card, list []question) (rows [][]card.Option) {
-	at := len(c.Progress.Answers)
+func (v Viewer) answers(s State, list []question) (rows [][]card.Option) {
+	at := len(s.Progress.Answers)
 	if at >= len(list) {
 		return nil
 	}
@@ -131,10 +131,10 @@ func (v Viewer) answers(c Card, list []question) (rows [][]card.Option) {
 		if cut {
 			text = fmt.Sprintf("%d. %s", i+1, text) // two that begin alike stay apart
 		}
-		text = q.box(c.Progress.Chosen, i) + text
+		text = q.box(s.Progress.Chosen, i) + text
 		rows = append(rows, []card.Option{{Text: text, Value: value(verbOption, at, i)}})
 	}
-	if q.several && len(c.Progress.Chosen) > 0 {
+	if q.several && len(s.Progress.Chosen) > 0 {
 		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at)})
 	}
 	last := []card.Option{v.option(i18n.AskOther, "", verbOther, at)}

@@ -8,7 +8,7 @@
 // over never changes, and the input of a tool stays inside its own formatting. What one session may
 // ask is bounded.
 //
-// A request is Card, a plain value: Tap, Say, Settle, Leave and Return give its next state, and
+// A request is a State, a plain value: Tap, say, settle, leave and Return give the next State, and
 // Viewer draws it; actions is the table of what a tap may do. The Store keeps all of it on disk, a
 // week beyond its end, because a hook may redial late and a text may come again after a crash; the
 // message is a card of package card, which has only what the message looks like. Requests brings

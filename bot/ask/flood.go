@@ -46,7 +46,7 @@ func (a *Requests) roomLocked(id uuid.UUID) (away *request, ok bool) {
 			continue
 		}
 		count++
-		if c, _ := a.Store.Get(r.id); away == nil && c.State == StateAway {
+		if s, _ := a.Store.Get(r.id); away == nil && s.Stage == StageAway {
 			away = r
 		}
 	}
@@ -75,7 +75,7 @@ func (a *Requests) admit(ctx context.Context, r *request) error {
 	case away == nil:
 		return nil
 	}
-	err := away.turn(ctx, func(c Card) Card { return GiveWay(c, a.Chat.Now()) })
+	err := away.turn(ctx, func(s State) State { return GiveWay(s, a.Chat.Now()) })
 	if err != nil {
 		r.remove()
 	}

@@ -25,11 +25,11 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	if t.Card.Option == verbShow {
 		return r.showDialog(ctx, t)
 	}
-	old, next, err := r.change(ctx, func(c Card) (Card, error) {
-		if c.Conversation != t.To {
-			return c, errNotNow // it has moved
+	old, next, err := r.change(ctx, func(s State) (State, error) {
+		if s.Conversation != t.To {
+			return s, errNotNow // it has moved
 		}
-		next, err := Tap(c, t.From, t.Card.Option, a.Chat.Now())
+		next, err := Tap(s, t.From, t.Card.Option, a.Chat.Now())
 		if err == nil && next.Why != nil {
 			why := *next.Why
 			why.Current, next.Why = a.Chat.Book.CurrentID(t.To), &why
@@ -42,8 +42,8 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	case err != nil:
 		return chat.Answer{}, err
 	case next.Why != nil:
-		err = a.giveUp(ctx, func(c Card) bool { // the next text belongs to one request alone
-			return c.Why.By == t.From && c.Conversation == next.Conversation && c.Request.ID != next.Request.ID
+		err = a.giveUp(ctx, func(s State) bool { // the next text belongs to one request alone
+			return s.Why.By == t.From && s.Conversation == next.Conversation && s.Request.ID != next.Request.ID
 		})
 	case t.Card.Option == verbAll:
 		a.mu.Lock()
@@ -68,14 +68,14 @@ func (r *request) showDialog(ctx context.Context, t chat.Tap) (chat.Answer, erro
 
 // late says to a person whose tap changes nothing what was decided, or is to be done first.
 func (a *Requests) late(t chat.Tap) string {
-	c, ok := a.Store.Get(t.Card.Key)
+	s, ok := a.Store.Get(t.Card.Key)
 	if !ok {
 		return a.Chat.In(t.To).Say(i18n.StaleButton)
 	}
-	if c.State == StateSent {
-		c.Given = a.Chat.Now() // a decision of a moment ago is on its way: the card says it where no hook takes it
+	if s.Stage == StageSent {
+		s.Given = a.Chat.Now() // a decision of a moment ago is on its way: the card says it where no hook takes it
 	}
-	return cmp.Or(a.viewer(t.To).status(c, judge(c)).Text, a.Chat.In(t.To).Say(i18n.AskChanged))
+	return cmp.Or(a.viewer(t.To).status(s, judge(s)).Text, a.Chat.In(t.To).Say(i18n.AskChanged))
 }
 
 // DecideWith answers a request with a text that waits behind it, or denies the request with the text
@@ -93,8 +93,8 @@ func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, 
 		return errors.Join(errOver, inbox.ErrNoEntry)
 	}
 	given := func() { r.giving.Store(false); pause.Poke(r.wake) }
-	before, c, err := r.change(ctx, func(c Card) (Card, error) {
-		next, err := turn(c, by, text.Text, text.Key, a.Chat.Now())
+	before, s, err := r.change(ctx, func(s State) (State, error) {
+		next, err := turn(s, by, text.Text, text.Key, a.Chat.Now())
 		next.Text = text.MessageID
 		return next, err
 	})
@@ -107,8 +107,8 @@ func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, 
 	}
 	a.Chat.At("ask-denied-with")
 	defer given()
-	if err := r.withdraw(ctx, c); err != nil {
-		return errors.Join(err, r.turn(ctx, func(now Card) Card { // as it was
+	if err := r.withdraw(ctx, s); err != nil {
+		return errors.Join(err, r.turn(ctx, func(now State) State { // as it was
 			undone := before
 			undone.AllShown, undone.Conversation = now.AllShown, now.Conversation
 			return undone
@@ -125,27 +125,27 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 	if in.Quoted {
 		return false, nil
 	}
-	c, again := a.Store.ByPrompt(in.Key)
-	if again && c.Conversation == in.To && a.Chat.Now().Sub(c.Request.Asked) < keep {
-		a.Look(c.Request.Session, false)
+	s, again := a.Store.ByPrompt(in.Key)
+	if again && s.Conversation == in.To && a.Chat.Now().Sub(s.Request.Asked) < keep {
+		a.Look(s.Request.Session, false)
 		return true, nil
 	}
 	if strings.HasPrefix(text, "/") {
 		return false, nil
 	}
-	c = a.awaits(*in)
-	r, open := a.find(c.Request.ID)
-	s, answers, _ := a.Chat.Book.Answered(in.Message)
+	s = a.awaits(*in)
+	r, open := a.find(s.Request.ID)
+	session, answers, _ := a.Chat.Book.Answered(in.Message)
 	switch {
-	case answers && c.Request.Session != s.ID:
+	case answers && s.Request.Session != session.ID:
 		return false, nil // it says itself whose it is
 	case !open: // none waits for it, or not any more
 		return false, a.catch(ctx, in)
-	case !answers && !a.isMeant(c):
+	case !answers && !a.isMeant(s):
 		return false, r.turn(ctx, giveUp)
 	}
-	_, _, err = r.change(ctx, func(c Card) (Card, error) {
-		next, err := say(c, in.From, text, a.Chat.Now())
+	_, _, err = r.change(ctx, func(s State) (State, error) {
+		next, err := say(s, in.From, text, a.Chat.Now())
 		next.Prompt, next.Text = in.Key, in.MessageID
 		return next, err
 	})
@@ -162,78 +162,78 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 }
 
 // awaits finds the request that waits for a person's text, if one does.
-func (a *Requests) awaits(in chat.Incoming) Card {
-	for _, c := range a.Store.Unsettled() {
-		if c.Conversation == in.To && c.Awaits(in.From, a.Chat.Now()) {
-			return c
+func (a *Requests) awaits(in chat.Incoming) State {
+	for _, s := range a.Store.Unsettled() {
+		if s.Conversation == in.To && s.Awaits(in.From, a.Chat.Now()) {
+			return s
 		}
 	}
-	return Card{}
+	return State{}
 }
 
 // catch marks a text that a person was writing for a request when that ended. The request notes the
 // key of the text: the next text is a prompt, and this one is marked again when it comes again.
 func (a *Requests) catch(ctx context.Context, in *chat.Incoming) error {
-	for _, c := range a.Store.List() {
-		again := c.Caught == in.Key
-		if c.Conversation != in.To || !again && !c.Misses(in.From, a.Chat.Now()) {
+	for _, s := range a.Store.List() {
+		again := s.Caught == in.Key
+		if s.Conversation != in.To || !again && !s.Misses(in.From, a.Chat.Now()) {
 			continue
 		}
-		in.Missed = c.Request.Session
-		caught := func(c Card) Card {
-			c.Missed, c.Caught = nil, in.Key
-			return giveUp(c)
+		in.Missed = s.Request.Session
+		caught := func(s State) State {
+			s.Missed, s.Caught = nil, in.Key
+			return giveUp(s)
 		}
-		switch r, open := a.find(c.Request.ID); {
+		switch r, open := a.find(s.Request.ID); {
 		case again:
 			return nil
 		case open:
 			return r.turn(ctx, caught)
 		}
-		return a.Store.Save(caught(c))
+		return a.Store.Save(caught(s))
 	}
 	return nil
 }
 
 // isMeant reports whether the next text in a request's conversation may be meant for the request: since the wait
 // began no other session has become the current one there, or only the request's session is shown there.
-func (a *Requests) isMeant(c Card) bool {
-	s, ok := a.Chat.Book.Records.Get(c.Request.Session)
-	alone := c.Conversation.ThreadID != 0 && s.Conversation == c.Conversation
-	same := c.Why != nil && a.Chat.Book.CurrentID(c.Conversation) == c.Why.Current
-	return ok && (alone || same || a.Chat.Book.IsCurrent(c.Conversation, s))
+func (a *Requests) isMeant(s State) bool {
+	session, ok := a.Chat.Book.Records.Get(s.Request.Session)
+	alone := s.Conversation.ThreadID != 0 && session.Conversation == s.Conversation
+	same := s.Why != nil && a.Chat.Book.CurrentID(s.Conversation) == s.Why.Current
+	return ok && (alone || same || a.Chat.Book.IsCurrent(s.Conversation, session))
 }
 
 // heed ends the wait for a text that came too late, or is not meant for the request any more.
-func (r *request) heed(c Card) Card {
+func (r *request) heed(s State) State {
 	a := r.of
 	switch {
-	case c.Why == nil:
-		return c
-	case !a.isMeant(c):
-		return giveUp(c)
-	case c.Overdue(a.Chat.Now()):
-		return c.unwait(0, a.Chat.Now())
+	case s.Why == nil:
+		return s
+	case !a.isMeant(s):
+		return giveUp(s)
+	case s.Overdue(a.Chat.Now()):
+		return s.unwait(0, a.Chat.Now())
 	}
-	return c
+	return s
 }
 
 // switched hears that another session is the current one of a conversation: what people write there
 // is meant for that one.
 func (a *Requests) switched(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
-	return a.giveUp(ctx, func(c Card) bool { return c.Conversation == to && c.Request.Session != id && c.Why.Current != id })
+	return a.giveUp(ctx, func(s State) bool { return s.Conversation == to && s.Request.Session != id && s.Why.Current != id })
 }
 
 // giveUp ends the wait for a text of some of the requests that wait for one.
-func (a *Requests) giveUp(ctx context.Context, which func(Card) bool) error {
-	gives := func(c Card) Card {
-		if c.Why != nil && which(c) {
-			return giveUp(c)
+func (a *Requests) giveUp(ctx context.Context, which func(State) bool) error {
+	gives := func(s State) State {
+		if s.Why != nil && which(s) {
+			return giveUp(s)
 		}
-		return c
+		return s
 	}
-	for _, c := range a.Store.Unsettled() {
-		if r, open := a.find(c.Request.ID); open && gives(c).Why != c.Why {
+	for _, s := range a.Store.Unsettled() {
+		if r, open := a.find(s.Request.ID); open && gives(s).Why != s.Why {
 			if err := r.turn(ctx, gives); err != nil {
 				return err
 			}

@@ -34,19 +34,19 @@ func faults(t testing.TB, text render.Text) {
 }
 
 // checkView holds for every card there can be.
-func checkView(t testing.TB, v Viewer, c Card) {
+func checkView(t testing.TB, v Viewer, s State) {
 	t.Helper()
-	seen := v.View(c, "work")
+	seen := v.View(s, "work")
 	checkText(t, seen)
 	for _, row := range seen.Options {
 		for _, b := range row {
 			verb, _, _ := strings.Cut(b.Value, ":")
-			_, err := Tap(c, person, b.Value, noon)
+			_, err := Tap(s, person, b.Value, noon)
 			require.NoError(t, err, "no dead button: %s", b.Value)
-			require.False(t, allows[verb] && !whole(c) && !c.AllShown, "allowed without having been shown")
+			require.False(t, allows[verb] && !whole(s) && !s.AllShown, "allowed without having been shown")
 		}
 	}
-	require.Equal(t, c.State == StateOpen, len(seen.Options) > 0)
+	require.Equal(t, s.Stage == StageOpen, len(seen.Options) > 0)
 }
 
 func checkText(t testing.TB, seen View) {
@@ -76,22 +76,22 @@ func FuzzView(f *testing.F) {
 	f.Add("AskUserQuestion", `{"questions":[{"question":"\u200b","options":[{"label":"\u200b"}]}]}`, "", true)
 	v := viewer(f, "ru")
 	f.Fuzz(func(t *testing.T, tool, input, suggestion string, shown bool) {
-		c := cardOf(tool, input)
+		s := stateOf(tool, input)
 		if json.Valid([]byte(suggestion)) {
-			c = cardOf(tool, input, suggestion)
+			s = stateOf(tool, input, suggestion)
 		}
-		c.Request.Cwd, c.Request.Subagent, c.Request.SubagentID = suggestion, tool, tool
-		if c.check() != nil {
+		s.Request.Cwd, s.Request.Subagent, s.Request.SubagentID = suggestion, tool, tool
+		if s.check() != nil {
 			t.Skip()
 		}
-		c.AllShown = shown
-		checkView(t, v, c)
-		for _, part := range v.All(c) {
+		s.AllShown = shown
+		checkView(t, v, s)
+		for _, part := range v.All(s) {
 			faults(t, part)
 		}
-		for _, state := range []State{StateAway, StateOver} {
-			c.State = state
-			checkView(t, v, c)
+		for _, state := range []Stage{StageAway, StageOver} {
+			s.Stage = state
+			checkView(t, v, s)
 		}
 	})
 }
@@ -103,27 +103,27 @@ func FuzzTap(f *testing.F) {
 	f.Add("ExitPlanMode", `{"plan":"# x"}`, "why c edit")
 	f.Add("Bash", `{"command":"\u202e"}`, "ok:1:2:3 ses::: plan o:99999999999999999999:0")
 	f.Fuzz(func(t *testing.T, tool, input, taps string) {
-		c := cardOf(tool, input, npmRule)
-		if c.check() != nil || len(taps) > 200 {
+		s := stateOf(tool, input, npmRule)
+		if s.check() != nil || len(taps) > 200 {
 			t.Skip()
 		}
 		v := viewer(t, "en")
 		for _, tap := range strings.Fields(taps) {
-			before := written(t, c)
-			after, err := say(c, person, tap, noon)
+			before := written(t, s)
+			after, err := say(s, person, tap, noon)
 			if !strings.HasPrefix(tap, "say") {
-				after, err = Tap(c, person, tap, noon)
+				after, err = Tap(s, person, tap, noon)
 			}
-			require.Equal(t, before, written(t, c), "the card that was given is left alone")
+			require.Equal(t, before, written(t, s), "the card that was given is left alone")
 			if err != nil {
 				require.Equal(t, before, written(t, after))
 			}
-			require.Equal(t, after.State == StateSent && c.State == StateOpen, after.Decision != nil && c.Decision == nil)
+			require.Equal(t, after.Stage == StageSent && s.Stage == StageOpen, after.Decision != nil && s.Decision == nil)
 			if after.Decision != nil && after.Decision.Allows() {
-				require.True(t, whole(c))
+				require.True(t, whole(s))
 			}
 			checkView(t, v, after)
-			c = after
+			s = after
 		}
 	})
 }
@@ -131,47 +131,47 @@ func FuzzTap(f *testing.F) {
 // TestP9_OneDecisionOfWhatWasShown drives a card through everything that can happen to it.
 func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 	v := viewer(t, "en")
-	start := []Card{
-		cardOf("Bash", `{"command":"ls"}`, npmRule), cardOf("Bash", object("command", strings.Repeat("ls\n", 90)), npmRule),
-		cardOf("Bash", `{"command":"l\u200bs"}`), cardOf("ExitPlanMode", object("plan", somePlan)), cardOf("AskUserQuestion", twoQuestions),
-		cardOf("ExitPlanMode", object("plan", "[a](http://b)")), cardOf("AskUserQuestion", `{"questions":[]}`),
+	start := []State{
+		stateOf("Bash", `{"command":"ls"}`, npmRule), stateOf("Bash", object("command", strings.Repeat("ls\n", 90)), npmRule),
+		stateOf("Bash", `{"command":"l\u200bs"}`), stateOf("ExitPlanMode", object("plan", somePlan)), stateOf("AskUserQuestion", twoQuestions),
+		stateOf("ExitPlanMode", object("plan", "[a](http://b)")), stateOf("AskUserQuestion", `{"questions":[]}`),
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		c := rapid.SampledFrom(start).Draw(rt, "card")
+		s := rapid.SampledFrom(start).Draw(rt, "card")
 		sent, now := 0, noon
-		step := func(after Card) {
-			if c.State == StateOver {
-				require.Equal(t, c, after, "over is over")
+		step := func(after State) {
+			if s.Stage == StageOver {
+				require.Equal(t, s, after, "over is over")
 			}
-			if after.Decision != nil && c.Decision == nil {
+			if after.Decision != nil && s.Decision == nil {
 				sent++
-				require.Equal(t, StateOpen, c.State)
-				require.Equal(t, StateSent, after.State)
-				require.True(t, !after.Decision.Allows() || whole(c) || c.AllShown)
-			} else if c.Decision != nil {
-				require.Equal(t, c.Decision, after.Decision, "a decision never changes")
+				require.Equal(t, StageOpen, s.Stage)
+				require.Equal(t, StageSent, after.Stage)
+				require.True(t, !after.Decision.Allows() || whole(s) || s.AllShown)
+			} else if s.Decision != nil {
+				require.Equal(t, s.Decision, after.Decision, "a decision never changes")
 			}
 			require.LessOrEqual(t, sent, 1)
 			require.Equal(t, sent == 1, after.Decision != nil)
 			data, err := json.Marshal(after)
 			require.NoError(t, err)
-			var read Card
+			var read State
 			require.NoError(t, json.Unmarshal(data, &read), "every card can be saved and read")
 			checkText(t, v.View(after, "work"))
-			c = after
+			s = after
 		}
 		who := rapid.Int64Range(person, person+1)
 		rt.Repeat(map[string]func(*rapid.T){
 			"a button": func(rt *rapid.T) {
 				var all []card.Option
-				for _, row := range v.View(c, "w").Options {
+				for _, row := range v.View(s, "w").Options {
 					all = append(all, row...)
 				}
 				if len(all) == 0 {
 					rt.Skip()
 				}
 				option := rapid.SampledFrom(all).Draw(rt, "button").Value
-				after, err := Tap(c, who.Draw(rt, "who"), option, now)
+				after, err := Tap(s, who.Draw(rt, "who"), option, now)
 				require.NoError(t, err)
 				if option == verbAll {
 					require.NotEmpty(t, v.All(after))
@@ -184,36 +184,36 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 				for range rapid.IntRange(0, 2).Draw(rt, "arguments") {
 					verb += ":" + strconv.Itoa(rapid.IntRange(0, 3).Draw(rt, "argument"))
 				}
-				after, _ := Tap(c, who.Draw(rt, "who"), verb, now)
+				after, _ := Tap(s, who.Draw(rt, "who"), verb, now)
 				step(after)
 			},
 			"a text": func(rt *rapid.T) {
-				awaited := c.Why
+				awaited := s.Why
 				by := who.Draw(rt, "who")
-				after, err := say(c, by, rapid.SampledFrom([]string{"because", " ", "<b> *x*"}).Draw(rt, "text"), now)
+				after, err := say(s, by, rapid.SampledFrom([]string{"because", " ", "<b> *x*"}).Draw(rt, "text"), now)
 				if err == nil {
 					require.Equal(t, by, awaited.By, "a text of somebody else is not taken")
 				}
 				step(after)
 			},
 			"a held text": func(*rapid.T) {
-				after, _ := denyWith(c, person, "no", "u-1", now)
+				after, _ := denyWith(s, person, "no", "u-1", now)
 				step(after)
 			},
-			"the hook leaves":  func(rt *rapid.T) { step(leave(c, rapid.Bool().Draw(rt, "for good"), now)) },
-			"the hook returns": func(*rapid.T) { step(Return(c)) },
+			"the hook leaves":  func(rt *rapid.T) { step(leave(s, rapid.Bool().Draw(rt, "for good"), now)) },
+			"the hook returns": func(*rapid.T) { step(Return(s)) },
 			"the hook takes it": func(*rapid.T) {
-				step(give(c, now))
-				require.True(t, c.Given.IsZero() || c.Decision != nil)
+				step(give(s, now))
+				require.True(t, s.Given.IsZero() || s.Decision != nil)
 			},
-			"the person goes away": func(*rapid.T) { step(giveUp(c)) },
+			"the person goes away": func(*rapid.T) { step(giveUp(s)) },
 			"the transcript": func(rt *rapid.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(rt, "hours")) * time.Hour)
 				o := decisions.Outcome{
 					ByHook: rapid.SampledFrom([]string{"", "", "allow", "deny"}).Draw(rt, "hook"), Done: rapid.Bool().Draw(rt, "done"),
 					Interrupted: rapid.Bool().Draw(rt, "interrupted"), Denial: rapid.SampledFrom([]string{"", "user-rejected"}).Draw(rt, "denial"),
 				}
-				after := settle(c, o, rapid.Bool().Draw(rt, "found"), rapid.Bool().Draw(rt, "gone"), now)
+				after := settle(s, o, rapid.Bool().Draw(rt, "found"), rapid.Bool().Draw(rt, "gone"), now)
 				if after.Outcome.Chat {
 					require.NotNil(t, after.Decision, "what nobody decided here was not decided here")
 				}
@@ -236,8 +236,8 @@ func TestP9_TwoCommandsAreShownDifferently(t *testing.T) {
 			for _, one := range similar {
 				for _, other := range similar {
 					command := around[0] + one + other + around[1]
-					c := cardOf(kind[0], object(kind[1], command))
-					for seen, as := range map[string]map[string]string{v.View(c, "work").Text.Text: short, fmt.Sprint(v.All(c)): all} {
+					s := stateOf(kind[0], object(kind[1], command))
+					for seen, as := range map[string]map[string]string{v.View(s, "work").Text.Text: short, fmt.Sprint(v.All(s)): all} {
 						same, ok := as[seen]
 						require.True(t, !ok || same == command, "%s: %+q and %+q are %q", kind[0], same, command, seen)
 						as[seen] = command
@@ -251,13 +251,13 @@ func TestP9_TwoCommandsAreShownDifferently(t *testing.T) {
 // TestP9_CardKeepsWordOrder shows commands that an app would draw alike without marks: "deploy א 1" and "deploy 1 א".
 func TestP9_CardKeepsWordOrder(t *testing.T) {
 	v, marked := viewer(t, "en"), "\u200eא\u200e 1"
-	for _, c := range []Card{
-		cardOf("Bash", object("command", "deploy א 1")),
-		cardOf("Read", object("file_path", "/w/א 1")),
-		cardOf("mcp__a__b", object("x", "deploy א 1")),
-		cardOf("Edit", `{"file_path":"/w/a","old_string":"deploy א 1","new_string":"x"}`),
+	for _, s := range []State{
+		stateOf("Bash", object("command", "deploy א 1")),
+		stateOf("Read", object("file_path", "/w/א 1")),
+		stateOf("mcp__a__b", object("x", "deploy א 1")),
+		stateOf("Edit", `{"file_path":"/w/a","old_string":"deploy א 1","new_string":"x"}`),
 	} {
-		require.Contains(t, v.View(c, "work").Text.Text, marked, c.Request.Tool)
-		require.True(t, judge(c).whole, c.Request.Tool)
+		require.Contains(t, v.View(s, "work").Text.Text, marked, s.Request.Tool)
+		require.True(t, judge(s).whole, s.Request.Tool)
 	}
 }

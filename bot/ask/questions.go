@@ -94,19 +94,19 @@ func (q question) labels(chosen []int) (list []string) {
 
 // questionSheet shows the page of the question that is to be answered now, or all answers once they
 // are given.
-func questionSheet(c Card, list []question) sheet {
-	at := len(c.Progress.Answers)
-	if c.State != StateOpen || at >= len(list) {
-		return sheet{title: i18n.AskQuestion, body: answerSheet(c, list)}
+func questionSheet(s State, list []question) sheet {
+	at := len(s.Progress.Answers)
+	if s.Stage != StageOpen || at >= len(list) {
+		return sheet{title: i18n.AskQuestion, body: answerSheet(s, list)}
 	}
-	blocks := list[at].page(c.Progress.Chosen)
-	input, _ := exactjson.Members(c.Request.Input)
+	blocks := list[at].page(s.Progress.Chosen)
+	input, _ := exactjson.Members(s.Request.Input)
 	rest := take(input, "questions", func(json.RawMessage) bool { return true })
-	s := sheet{title: i18n.AskQuestion, body: chat.Lines(append(blocks, each.As(rest, fieldLine)...)...)}
+	page := sheet{title: i18n.AskQuestion, body: chat.Lines(append(blocks, each.As(rest, fieldLine)...)...)}
 	if len(list) > 1 {
-		s.title, s.args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(list)}
+		page.title, page.args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(list)}
 	}
-	return s
+	return page
 }
 
 func (q question) page(chosen []int) []render.Text {
@@ -132,12 +132,12 @@ func (q question) box(chosen []int, i int) string {
 }
 
 // answerSheet lists each question with its answer; one that was answered elsewhere has none here.
-func answerSheet(c Card, list []question) render.Text {
+func answerSheet(s State, list []question) render.Text {
 	var blocks []render.Text
 	for i, q := range list {
 		blocks = append(blocks, render.Bold(glyph.Signs(q.text)))
-		if i < len(c.Progress.Answers) {
-			blocks = append(blocks, render.Plain("→ "+glyph.Signs(c.Progress.Answers[i])))
+		if i < len(s.Progress.Answers) {
+			blocks = append(blocks, render.Plain("→ "+glyph.Signs(s.Progress.Answers[i])))
 		}
 	}
 	return chat.Lines(blocks...)

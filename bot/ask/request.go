@@ -72,12 +72,12 @@ func (r *request) startLocked(do func(ctx context.Context)) {
 func (r *request) crashed(ctx context.Context, p *guard.Panic) {
 	a := r.of
 	a.logCrash(r.id, p)
-	if c, ok := r.get(); ok {
-		text := chat.Warning + a.Chat.In(c.Conversation).Say(i18n.InternalError)
-		r.note(a.Chat.Post(ctx, card.Look{To: c.Conversation, Session: r.session, Text: render.Plain(text)}))
+	if s, ok := r.get(); ok {
+		text := chat.Warning + a.Chat.In(s.Conversation).Say(i18n.InternalError)
+		r.note(a.Chat.Post(ctx, card.Look{To: s.Conversation, Session: r.session, Text: render.Plain(text)}))
 	}
 	now := a.Chat.Now() // whether a hook has its decision is not known
-	r.note(r.turn(ctx, func(c Card) Card { return GiveWay(give(c, now), now) }))
+	r.note(r.turn(ctx, func(s State) State { return GiveWay(give(s, now), now) }))
 }
 
 func (r *request) note(err error) {
@@ -88,17 +88,17 @@ func (r *request) note(err error) {
 }
 
 // get is the request as it is; false: it is over, or forgotten.
-func (r *request) get() (Card, bool) {
+func (r *request) get() (State, bool) {
 	if now, open := r.of.find(r.id); !open || now != r {
-		return Card{}, false
+		return State{}, false
 	}
-	c, ok := r.of.Store.Get(r.id)
-	return c, ok && !c.IsOver()
+	s, ok := r.of.Store.Get(r.id)
+	return s, ok && !s.IsOver()
 }
 
 // turn changes a request that is not over.
-func (r *request) turn(ctx context.Context, change func(Card) Card) error {
-	old, next, err := r.change(ctx, func(c Card) (Card, error) { return change(c), nil })
+func (r *request) turn(ctx context.Context, change func(State) State) error {
+	old, next, err := r.change(ctx, func(s State) (State, error) { return change(s), nil })
 	if errors.Is(err, errOver) {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (r *request) turn(ctx context.Context, change func(Card) Card) error {
 // change gives a request its next state: on disk, then in the chat. A decision is shown when it is
 // known whether a hook takes it. errOver: the request is over.
 func (r *request) change(ctx context.Context,
-	turn func(Card) (Card, error)) (old, next Card, err error) {
+	turn func(State) (State, error)) (old, next State, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old, open := r.get()
@@ -136,7 +136,7 @@ func (r *request) change(ctx context.Context,
 		r.of.Over(ctx)
 	}
 	switch {
-	case next.State == StateSent && old.State != StateSent:
+	case next.Stage == StageSent && old.Stage != StageSent:
 		r.due = true
 	case changed || r.due:
 		r.showLocked(ctx, next)
@@ -146,8 +146,8 @@ func (r *request) change(ctx context.Context,
 
 // free lets the hook go of a request that nobody decides here any more. The dialog of the terminal,
 // if it still stands, is looked at.
-func (r *request) free(ctx context.Context, old, next Card) {
-	if old.State != next.State && (next.State == StateAway || next.IsOver()) {
+func (r *request) free(ctx context.Context, old, next State) {
+	if old.Stage != next.Stage && (next.Stage == StageAway || next.IsOver()) {
 		r.letGo(ctx)
 	}
 }
@@ -159,17 +159,17 @@ func (r *request) letGo(ctx context.Context) {
 
 // tellUnread says that a text which was given as a reason was not taken, or that it is unknown
 // whether it was: it has left the queue, so nothing else says so.
-func (r *request) tellUnread(ctx context.Context, c Card) error {
-	if c.Prompt == "" || c.Decision == nil || c.Outcome.Chat {
+func (r *request) tellUnread(ctx context.Context, s State) error {
+	if s.Prompt == "" || s.Decision == nil || s.Outcome.Chat {
 		return nil
 	}
 	key := i18n.AskTextLost
-	broken := c.Outcome.What == Unknown || c.Outcome.What == Interrupted
-	if broken && !c.Given.IsZero() {
+	broken := s.Outcome.What == Unknown || s.Outcome.What == Interrupted
+	if broken && !s.Given.IsZero() {
 		key = i18n.AskTextUnsure // a hook has it
 	}
-	text := r.of.Chat.In(c.Conversation).Text(key, i18n.Args{"Name": r.of.NameOf(c)})
-	return r.of.Chat.Fail(ctx, c.Conversation, c.Text, text, nil)
+	text := r.of.Chat.In(s.Conversation).Text(key, i18n.Args{"Name": r.of.NameOf(s)})
+	return r.of.Chat.Fail(ctx, s.Conversation, s.Text, text, nil)
 }
 
 // follow looks what becomes of a request until it is over, or ctx ends.
@@ -186,7 +186,7 @@ func (r *request) follow(ctx context.Context) {
 		if r.failed.Swap(false) && again == nil {
 			again = time.After(faultInterval)
 		}
-		if c, _ := r.get(); confirm == nil && !c.Given.IsZero() {
+		if s, _ := r.get(); confirm == nil && !s.Given.IsZero() {
 			confirm = time.After(unconfirmed.Next())
 		}
 		select {
@@ -219,7 +219,7 @@ func (r *request) endDelivery(ctx context.Context) error {
 	if !r.of.dialogs.IsShown(r.session) || r.waits(ctx) {
 		return nil
 	}
-	return r.turn(ctx, func(c Card) Card { return undeliver(c, r.of.Chat.Now()) })
+	return r.turn(ctx, func(s State) State { return undeliver(s, r.of.Chat.Now()) })
 }
 
 // leave takes in that the request's hook has left, unless the hook waits. A request that nobody has
@@ -232,15 +232,15 @@ func (r *request) leave(ctx context.Context) error {
 		r.of.Queues.Wake(r.session)
 		return err
 	}
-	return r.turn(ctx, func(c Card) Card { return leave(c, false, r.of.Chat.Now()) })
+	return r.turn(ctx, func(s State) State { return leave(s, false, r.of.Chat.Now()) })
 }
 
 // drop forgets a request of which nobody has seen anything.
 func (r *request) drop() (gone bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c, ok := r.get()
-	if !ok || c.State != StateOpen || c.AllShown {
+	s, ok := r.get()
+	if !ok || s.Stage != StageOpen || s.AllShown {
 		return false, nil
 	}
 	if gone, err = r.of.cards.Withdraw(r.id); gone {
@@ -260,20 +260,20 @@ func (r *request) waits(ctx context.Context) bool {
 // settle gives a decision to the hook that waits for it, and takes in what the transcript says by
 // now. It says whether there is more to come.
 func (r *request) settle(ctx context.Context) (open bool) {
-	c, open := r.get()
+	s, open := r.get()
 	if !open || ctx.Err() != nil {
 		return false
 	}
-	if c.State == StateSent {
-		r.note(r.deliver(ctx, c))
+	if s.Stage == StageSent {
+		r.note(r.deliver(ctx, s))
 	}
 	ended := func() bool {
-		s, ok := r.of.Chat.Book.Records.Get(r.session)
-		return r.ended.Load() || !ok || !s.Live || s.Agent != c.Request.Agent
+		session, ok := r.of.Chat.Book.Records.Get(r.session)
+		return r.ended.Load() || !ok || !session.Live || session.Agent != s.Request.Agent
 	}
-	o, found, err := r.of.Records.Outcome(ctx, c.Request)
+	o, found, err := r.of.Records.Outcome(ctx, s.Request)
 	if found && isHalf(o) && !ended() && pause.For(ctx, halfTime) == nil {
-		o, found, err = r.of.Records.Outcome(ctx, c.Request)
+		o, found, err = r.of.Records.Outcome(ctx, s.Request)
 	}
 	if ctx.Err() != nil {
 		return false // it may not have read to the end; the next start does
@@ -281,41 +281,41 @@ func (r *request) settle(ctx context.Context) (open bool) {
 	if err != nil {
 		r.of.Chat.Log.Warn("outcome_unreadable", logkey.Request, r.id, logkey.Error, err)
 	}
-	r.note(r.turn(ctx, func(c Card) Card { return settle(c, o, found, ended(), r.of.Chat.Now()) }))
+	r.note(r.turn(ctx, func(s State) State { return settle(s, o, found, ended(), r.of.Chat.Now()) }))
 	return true
 }
 
 // deliver gives a decision, which is on disk, to the hook. A prompt that became its reason leaves
 // the queue before that, so that it is not typed as well. Without a hook the decision stays until
 // the hook redials.
-func (r *request) deliver(ctx context.Context, c Card) error {
+func (r *request) deliver(ctx context.Context, s State) error {
 	if r.giving.Load() {
 		return nil
 	}
-	if err := r.withdraw(ctx, c); err != nil && !chat.IsGone(err) {
+	if err := r.withdraw(ctx, s); err != nil && !chat.IsGone(err) {
 		return err
 	}
 	if !r.waits(ctx) {
 		return nil // the hook has it, or comes back
 	}
-	switch err := r.of.Hooks.Decide(ctx, r.id, *c.Decision); {
+	switch err := r.of.Hooks.Decide(ctx, r.id, *s.Decision); {
 	case refusal.Is(err, refusal.NotFound):
 		return nil
 	case err != nil:
 		return err
 	}
-	r.of.Chat.Mark(ctx, c.Conversation, c.Text, chat.ReactionReceived)
-	return r.turn(ctx, func(c Card) Card { return give(c, r.of.Chat.Now()) })
+	r.of.Chat.Mark(ctx, s.Conversation, s.Text, chat.ReactionReceived)
+	return r.turn(ctx, func(s State) State { return give(s, r.of.Chat.Now()) })
 }
 
 // withdraw takes the prompt that became a reason out of the queue. chat.IsGone: it has left.
-func (r *request) withdraw(ctx context.Context, c Card) error {
-	if c.Prompt == "" {
+func (r *request) withdraw(ctx context.Context, s State) error {
+	if s.Prompt == "" {
 		return nil
 	}
-	e, err := r.of.Entry(c.Prompt)
+	e, err := r.of.Entry(s.Prompt)
 	if err != nil || e.State == inbox.Accepted { // it was never meant for a queue
 		return err
 	}
-	return r.of.Queues.Withdraw(ctx, r.session, c.Prompt)
+	return r.of.Queues.Withdraw(ctx, r.session, s.Prompt)
 }

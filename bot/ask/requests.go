@@ -82,8 +82,8 @@ const CardKind = "ask"
 func NewRequests(d Deps) *Requests {
 	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume)}
 	a.cards = card.NewKind(d.Chat.Cards, CardKind, a.refused).Asking()
-	for _, c := range d.Store.Unsettled() {
-		r := a.newRequest(c.Request)
+	for _, s := range d.Store.Unsettled() {
+		r := a.newRequest(s.Request)
 		r.due = true
 		a.open = append(a.open, r)
 	}
@@ -126,8 +126,8 @@ func (a *Requests) Run(ctx context.Context) error {
 			continue
 		}
 		var last render.Text // the card of a request that is unknown keeps its text
-		if c, ok := a.Store.Get(shown.Key); ok {
-			last = a.look(c).Text
+		if s, ok := a.Store.Get(shown.Key); ok {
+			last = a.look(s).Text
 		}
 		a.note(shown.Key, a.cards.Close(ctx, shown.Key, last))
 	}
@@ -189,48 +189,48 @@ func (a *Requests) requests(which func(r *request) bool) (all []*request) {
 // Asked takes a request that waits, or that waits again after its hook has redialled. It is on disk
 // when Asked returns. Asked does not wait for Telegram.
 func (a *Requests) Asked(ctx context.Context, q Request) error {
-	c, known := a.Store.Get(q.ID)
+	s, known := a.Store.Get(q.ID)
 	if !known {
 		return a.fresh(ctx, q)
 	}
 	r, open := a.find(q.ID)
 	switch {
-	case !open, c.IsOver(), c.Desk: // nobody could answer it, or nobody would
+	case !open, s.IsOver(), s.Desk: // nobody could answer it, or nobody would
 		a.Hooks.Leave(ctx, q.ID)
 		return nil
-	case !c.Same(q):
+	case !s.Same(q):
 		return fmt.Errorf("request %s is another one than before", q.ID)
 	}
-	if err := r.turn(ctx, func(c Card) Card { return r.housed(Return(c)) }); err != nil {
+	if err := r.turn(ctx, func(s State) State { return r.housed(Return(s)) }); err != nil {
 		return err
 	}
 	r.left.Store(false)
 	pause.Poke(r.wake) // what was decided meanwhile is delivered
-	a.note(q.ID, a.Chat.Opened(ctx, c.Conversation, q.Session))
+	a.note(q.ID, a.Chat.Opened(ctx, s.Conversation, q.Session))
 	return nil
 }
 
 // fresh takes a request that was not known.
 func (a *Requests) fresh(ctx context.Context, q Request) error {
-	s, ok := a.Chat.Book.Records.Get(q.Session)
-	if !ok || !a.Chat.Book.MayShow(s.Conversation) {
+	session, ok := a.Chat.Book.Records.Get(q.Session)
+	if !ok || !a.Chat.Book.MayShow(session.Conversation) {
 		return fmt.Errorf("request %s: its session is shown to nobody", q.ID)
 	}
-	c := New(q, s.Conversation)
-	c.Project = a.Records.Answerers(ctx, q.Session)
+	s := New(q, session.Conversation)
+	s.Project = a.Records.Answerers(ctx, q.Session)
 	r := a.newRequest(q)
 	r.mu.Lock() // whoever finds it waits until it is on disk
 	defer r.mu.Unlock()
 	if err := a.admit(ctx, r); err != nil {
 		return fmt.Errorf("request %s: %w", q.ID, err)
 	}
-	if err := a.Store.Save(c); err != nil {
+	if err := a.Store.Save(s); err != nil {
 		r.remove()
 		return err
 	}
 	a.Chat.At("ask-saved")
-	r.showLocked(ctx, c)
-	a.note(q.ID, a.Chat.Opened(ctx, c.Conversation, q.Session))
+	r.showLocked(ctx, s)
+	a.note(q.ID, a.Chat.Opened(ctx, s.Conversation, q.Session))
 	return nil
 }
 
@@ -279,17 +279,17 @@ const dialogDrawn = time.Second // how much later than its request a dialog is d
 // that was seen has a dialog of its own, and a subagent's is not drawn before its hook has ended.
 func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 	for _, r := range a.requestsOf(id) {
-		old, next, err := r.change(ctx, func(c Card) (Card, error) {
+		old, next, err := r.change(ctx, func(s State) (State, error) {
 			now := a.Chat.Now()
-			if c.Request.SubagentID != "" || now.Sub(c.Request.Asked) < dialogDrawn {
-				return c, nil
+			if s.Request.SubagentID != "" || now.Sub(s.Request.Asked) < dialogDrawn {
+				return s, nil
 			}
-			return leave(c, true, now), nil
+			return leave(s, true, now), nil
 		})
 		if err != nil && !errors.Is(err, errOver) {
 			return err
 		}
-		if old.State != next.State {
+		if old.Stage != next.Stage {
 			r.loose.Store(true)
 		}
 	}
@@ -301,10 +301,10 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 // one, and its tool; answers reports whether a text may answer the request. A text is offered to
 // none of a subagent's, which the person may not have in mind.
 func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (request, tool string, answers bool) {
-	for _, c := range slices.Backward(a.Store.Unsettled()) {
-		if c.Request.Session == id && c.Request.SubagentID == "" && c.State == StateOpen &&
-			c.Conversation == to {
-			return c.Request.ID, c.Request.Tool, c.OneLeft()
+	for _, s := range slices.Backward(a.Store.Unsettled()) {
+		if s.Request.Session == id && s.Request.SubagentID == "" && s.Stage == StageOpen &&
+			s.Conversation == to {
+			return s.Request.ID, s.Request.Tool, s.OneLeft()
 		}
 	}
 	return "", "", false
@@ -312,8 +312,8 @@ func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (request, tool s
 
 // IsOpen reports whether a person may decide a request.
 func (a *Requests) IsOpen(request string) bool {
-	c, ok := a.Store.Get(request)
-	return ok && c.State == StateOpen
+	s, ok := a.Store.Get(request)
+	return ok && s.Stage == StageOpen
 }
 
 // forget takes away what is kept of a session's requests.
@@ -330,7 +330,7 @@ func (a *Requests) forget(_ context.Context, id uuid.UUID) error {
 }
 
 // NameOf is the name of a request's session.
-func (a *Requests) NameOf(c Card) string {
-	s, _ := a.Chat.Book.Records.Get(c.Request.Session)
-	return glyph.Name(s.Name)
+func (a *Requests) NameOf(s State) string {
+	session, _ := a.Chat.Book.Records.Get(s.Request.Session)
+	return glyph.Name(session.Name)
 }

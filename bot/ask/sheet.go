@@ -93,18 +93,18 @@ func letters(s string) string {
 }
 
 // sheetOf is what a message says of a request; of questions, the page that is to be answered.
-func (v Viewer) sheetOf(c Card) sheet {
-	q := c.Request
+func (v Viewer) sheetOf(s State) sheet {
+	q := s.Request
 	if list, ok := questionsOf(q); ok {
-		return questionSheet(c, list)
+		return questionSheet(s, list)
 	}
 	list, _ := exactjson.Members(q.Input)
 	l := looks[q.Tool]
 	var blocks []render.Text
 	for _, f := range l.fields {
 		list = take(list, f.key, func(raw json.RawMessage) bool {
-			s, isText := exactjson.Text(raw)
-			t, ok := f.show(v, s)
+			text, isText := exactjson.Text(raw)
+			t, ok := f.show(v, text)
 			if isText && ok {
 				blocks = append(blocks, t)
 			}

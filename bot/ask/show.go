@@ -16,44 +16,44 @@ import (
 var errTurn = errors.New("the message waits for its turn")
 
 // housed is a request that its conversation may not show any more: it goes to where its session is, or to the desk.
-func (r *request) housed(c Card) Card {
+func (r *request) housed(s State) State {
 	book := r.of.Chat.Book
-	if c.State != StateOpen && c.State != StateSent || book.MayShow(c.Conversation) {
-		return c
+	if s.Stage != StageOpen && s.Stage != StageSent || book.MayShow(s.Conversation) {
+		return s
 	}
-	s, ok := book.Records.Get(c.Request.Session)
-	if !ok || !book.MayShow(s.Conversation) {
-		return leave(c, true, r.of.Chat.Now())
+	session, ok := book.Records.Get(s.Request.Session)
+	if !ok || !book.MayShow(session.Conversation) {
+		return leave(s, true, r.of.Chat.Now())
 	}
-	return inPlace(c, s.Conversation)
+	return inPlace(s, session.Conversation)
 }
 
 // inPlace is a request that is to be shown in another place, where nobody has seen anything of it.
-func inPlace(c Card, to outbox.Conversation) Card {
-	c.Conversation, c.AllShown, c.Why, c.Text = to, false, nil, 0
-	return c
+func inPlace(s State, to outbox.Conversation) State {
+	s.Conversation, s.AllShown, s.Why, s.Text = to, false, nil, 0
+	return s
 }
 
 // moved shows the requests of places that have become others. It comes before the cards are moved.
 func (a *Requests) moved(ctx context.Context, where chat.Where) (err error) {
-	for _, c := range a.Store.Unsettled() {
-		r, open := a.find(c.Request.ID)
-		to, moves := where(c.Conversation)
+	for _, s := range a.Store.Unsettled() {
+		r, open := a.find(s.Request.ID)
+		to, moves := where(s.Conversation)
 		if !open || !moves {
 			continue
 		}
-		if c.State == StateAway { // what was to be said about it was said
+		if s.Stage == StageAway { // what was to be said about it was said
 			err = errors.Join(err, a.cards.Close(ctx, r.id, render.Text{}))
 		} else {
-			err = errors.Join(err, r.turn(ctx, func(c Card) Card { return inPlace(c, to) }))
+			err = errors.Join(err, r.turn(ctx, func(s State) State { return inPlace(s, to) }))
 		}
 	}
 	return err
 }
 
 // showLocked brings the card up to date. What cannot be done now is done at the next round.
-func (r *request) showLocked(ctx context.Context, c Card) {
-	err := r.show(ctx, c)
+func (r *request) showLocked(ctx context.Context, s State) {
+	err := r.show(ctx, s)
 	r.due = err != nil
 	if err != nil && !errors.Is(err, errTurn) {
 		r.note(err)
@@ -61,13 +61,13 @@ func (r *request) showLocked(ctx context.Context, c Card) {
 }
 
 // show keeps a card while somebody may decide, and while it says what became of what was seen.
-func (r *request) show(ctx context.Context, c Card) error {
+func (r *request) show(ctx context.Context, s State) error {
 	_, ok := r.of.cards.Get(r.id)
 	switch {
-	case c.IsOver():
+	case s.IsOver():
 		r.queued.Store(false)
-		return r.of.cards.Close(ctx, r.id, r.of.look(c).Text)
-	case c.State != StateOpen && !c.AllShown && (c.State != StateSent || !ok):
+		return r.of.cards.Close(ctx, r.id, r.of.look(s).Text)
+	case s.Stage != StageOpen && !s.AllShown && (s.Stage != StageSent || !ok):
 		if gone, err := r.of.cards.Withdraw(r.id); gone || err != nil {
 			r.queued.Store(false)
 			return err
@@ -75,21 +75,21 @@ func (r *request) show(ctx context.Context, c Card) error {
 	case !ok && !r.takesTurn():
 		return errors.Join(errTurn, r.of.tellFlood(ctx, r.session))
 	}
-	return r.of.cards.Show(ctx, r.id, r.of.look(c), struct{}{})
+	return r.of.cards.Show(ctx, r.id, r.of.look(s), struct{}{})
 }
 
 // look is the card of a request.
-func (a *Requests) look(c Card) card.Look {
-	draw := func(v Viewer, name string) View { return v.View(c, name) }
-	v, err := a.viewer(c.Conversation).drawn(a.NameOf(c), draw)
+func (a *Requests) look(s State) card.Look {
+	draw := func(v Viewer, name string) View { return v.View(s, name) }
+	v, err := a.viewer(s.Conversation).drawn(a.NameOf(s), draw)
 	if err != nil {
-		a.Chat.Log.Error("ask_not_drawn", logkey.Request, c.Request.ID, logkey.Error, err)
+		a.Chat.Log.Error("ask_not_drawn", logkey.Request, s.Request.ID, logkey.Error, err)
 	}
-	isOpen, session := c.State == StateOpen, views.Session{ID: c.Request.Session, Conversation: c.Conversation}
-	l := card.Look{To: c.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
-		Sounds: isOpen && !c.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
+	isOpen, session := s.Stage == StageOpen, views.Session{ID: s.Request.Session, Conversation: s.Conversation}
+	l := card.Look{To: s.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
+		Sounds: isOpen && !s.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
 	if isOpen {
-		l.Needs, l.Asked = card.Answer, c.Request.Asked
+		l.Needs, l.Asked = card.Answer, s.Request.Asked
 	}
 	return l
 }
@@ -102,7 +102,7 @@ func (a *Requests) viewer(to outbox.Conversation) Viewer {
 func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
 	a.Chat.Log.Warn("ask_not_sent", logkey.Request, shown.Key, logkey.Error, why)
 	if r, ok := a.find(shown.Key); ok {
-		r.note(r.turn(ctx, func(c Card) Card { return leave(c, true, a.Chat.Now()) }))
+		r.note(r.turn(ctx, func(s State) State { return leave(s, true, a.Chat.Now()) }))
 	}
 }
 
@@ -113,12 +113,12 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 		return
 	}
 	defer r.reading.Store(false)
-	c, open := r.get()
-	if !open || c.AllShown { // by an earlier tap, which was over before this one began
+	s, open := r.get()
+	if !open || s.AllShown { // by an earlier tap, which was over before this one began
 		return
 	}
-	for _, part := range r.of.viewer(t.To).All(c) {
-		if now, open := r.get(); !open || now.State != StateOpen {
+	for _, part := range r.of.viewer(t.To).All(s) {
+		if now, open := r.get(); !open || now.Stage != StageOpen {
 			return
 		}
 		m := outbox.Message{To: t.To, Text: part, ReplyTo: t.Message, Session: r.session}
@@ -143,18 +143,18 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 func (r *request) shownAll(ctx context.Context, to outbox.Conversation) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c, open := r.get()
-	if !open || c.State != StateOpen || c.Conversation != to {
+	s, open := r.get()
+	if !open || s.Stage != StageOpen || s.Conversation != to {
 		return nil
 	}
-	c.AllShown = true
-	if err := r.of.Store.Save(c); err != nil {
+	s.AllShown = true
+	if err := r.of.Store.Save(s); err != nil {
 		return err
 	}
-	below := r.of.Chat.In(to).Text(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(c)})
+	below := r.of.Chat.In(to).Text(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(s)})
 	if _, err := r.of.cards.Again(ctx, r.id, card.Bring{Note: below, Alone: true}); err != nil {
 		return err
 	}
-	r.showLocked(ctx, c)
+	r.showLocked(ctx, s)
 	return nil
 }

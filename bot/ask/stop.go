@@ -21,11 +21,11 @@ func (a Stops) Stop(ctx context.Context, key, _ string, by int64) error {
 	if !open {
 		return &refusal.Error{Code: refusal.Changed}
 	}
-	old, next, err := r.change(ctx, func(c Card) (Card, error) {
-		if err := c.undecided(); err != nil {
-			return c, err
+	old, next, err := r.change(ctx, func(s State) (State, error) {
+		if err := s.undecided(); err != nil {
+			return s, err
 		}
-		return c.decided(by, decisions.DenyAndStop(denial(c.Request)), a.Chat.Now()), nil
+		return s.decided(by, decisions.DenyAndStop(denial(s.Request)), a.Chat.Now()), nil
 	})
 	switch {
 	case errors.Is(err, errOver), errors.Is(err, errNotNow):

@@ -20,36 +20,36 @@ import (
 func open(t *testing.T, dir string) (*Store, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	s, err := Open(filepath.Join(dir, "asks"), filepath.Join(dir, "quarantine"), slog.New(slog.NewTextHandler(&log, nil)))
+	st, err := Open(filepath.Join(dir, "asks"), filepath.Join(dir, "quarantine"), slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
-	return s, &log
+	return st, &log
 }
 
-func numbered(n string, asked time.Time) Card {
-	c := cardOf("Bash", `{"command":"echo <b> & \u202e","n":1.50}`, npmRule)
-	c.Request.ID = strings.Repeat(n, 22)
-	c.Request.Asked = asked
-	return c
+func numbered(n string, asked time.Time) State {
+	s := stateOf("Bash", `{"command":"echo <b> & \u202e","n":1.50}`, npmRule)
+	s.Request.ID = strings.Repeat(n, 22)
+	s.Request.Asked = asked
+	return s
 }
 
 func TestP8_CardsSurviveARestart(t *testing.T) {
 	dir := t.TempDir()
-	s, _ := open(t, dir)
-	c := numbered("a", noon)
-	c.Text, c.AllShown = 17, true
-	c, err := Tap(c, person, "ses", noon)
+	st, _ := open(t, dir)
+	s := numbered("a", noon)
+	s.Text, s.AllShown = 17, true
+	s, err := Tap(s, person, "ses", noon)
 	require.NoError(t, err)
-	ask := cardOf("AskUserQuestion", twoQuestions)
+	ask := stateOf("AskUserQuestion", twoQuestions)
 	ask, err = Tap(ask, person, "o:0:1", noon)
 	require.NoError(t, err)
 	ask, err = Tap(ask, person, "x:1", noon)
 	require.NoError(t, err)
-	for _, c := range []Card{c, ask} {
-		require.NoError(t, s.Save(c))
-		require.NoError(t, s.Save(c), "again is no error")
+	for _, s := range []State{s, ask} {
+		require.NoError(t, st.Save(s))
+		require.NoError(t, st.Save(s), "again is no error")
 	}
 	again, _ := open(t, dir)
-	for _, want := range []Card{c, ask} {
+	for _, want := range []State{s, ask} {
 		got, ok := again.Get(want.Request.ID)
 		require.True(t, ok)
 		assert.True(t, want.Same(got.Request), "a redial finds it")
@@ -64,75 +64,75 @@ func TestP8_CardsSurviveARestart(t *testing.T) {
 	}
 	_, ok := again.Get("nobody")
 	assert.False(t, ok)
-	info, err := os.Stat(filepath.Join(dir, "asks", c.Request.ID+".json"))
+	info, err := os.Stat(filepath.Join(dir, "asks", s.Request.ID+".json"))
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode())
 }
 
 func TestP9_AnotherRequestUnderTheSameID(t *testing.T) {
-	c := numbered("a", noon)
-	for name, change := range map[string]func(*Card){
-		"input":   func(c *Card) { c.Request.Input = json.RawMessage(`{"command":"rm"}`) },
-		"tool":    func(c *Card) { c.Request.Tool = "Write" },
-		"hook":    func(c *Card) { c.Request.Hook = "12.2.b" },
-		"agent":   func(c *Card) { c.Request.Agent = "10.9.b" },
-		"session": func(c *Card) { c.Request.Session[3]++ },
+	st := numbered("a", noon)
+	for name, change := range map[string]func(*State){
+		"input":   func(st *State) { st.Request.Input = json.RawMessage(`{"command":"rm"}`) },
+		"tool":    func(st *State) { st.Request.Tool = "Write" },
+		"hook":    func(st *State) { st.Request.Hook = "12.2.b" },
+		"agent":   func(st *State) { st.Request.Agent = "10.9.b" },
+		"session": func(st *State) { st.Request.Session[3]++ },
 	} {
-		other := c
+		other := st
 		change(&other)
-		assert.False(t, c.Same(other.Request), name)
+		assert.False(t, st.Same(other.Request), name)
 	}
-	later := c.Request
+	later := st.Request
 	later.Asked = noon.Add(time.Minute)
-	assert.True(t, c.Same(later))
+	assert.True(t, st.Same(later))
 }
 
 func TestStore_ListAndPrune(t *testing.T) {
-	s, _ := open(t, t.TempDir())
-	over := func(c Card, at time.Time) Card {
-		return settle(c, decisions.Outcome{Done: true}, true, false, at)
+	st, _ := open(t, t.TempDir())
+	over := func(s State, at time.Time) State {
+		return settle(s, decisions.Outcome{Done: true}, true, false, at)
 	}
-	for _, c := range []Card{
+	for _, s := range []State{
 		over(numbered("a", noon), noon.Add(time.Hour)), numbered("b", noon.Add(2*time.Minute)), numbered("c", noon.Add(time.Minute)),
 		numbered("e", noon.Add(time.Minute)), over(numbered("d", noon.Add(-time.Hour)), noon.Add(2*time.Hour)),
 	} {
-		require.NoError(t, s.Save(c))
+		require.NoError(t, st.Save(s))
 	}
 	ids := func() string {
 		var all string
-		for _, c := range s.List() {
-			all += c.Request.ID[:1]
+		for _, s := range st.List() {
+			all += s.Request.ID[:1]
 		}
 		return all
 	}
 	assert.Equal(t, "daceb", ids())
-	require.NoError(t, s.Prune(noon.Add(time.Hour+time.Minute)))
+	require.NoError(t, st.Prune(noon.Add(time.Hour+time.Minute)))
 	assert.Equal(t, "dceb", ids())
-	require.NoError(t, s.Prune(noon.Add(1000*time.Hour)))
+	require.NoError(t, st.Prune(noon.Add(1000*time.Hour)))
 	assert.Equal(t, "ceb", ids(), "what is not over stays")
-	names, err := s.folder.List()
+	names, err := st.folder.List()
 	require.NoError(t, err)
 	assert.Len(t, names, 3)
 }
 
 func TestStore_ForgetsASession(t *testing.T) {
 	dir := t.TempDir()
-	s, _ := open(t, dir)
+	st, _ := open(t, dir)
 	gone, stays := numbered("a", noon), numbered("b", noon)
 	stays.Request.Session[5]++
-	require.NoError(t, s.Save(gone))
-	require.NoError(t, s.Save(stays))
-	require.NoError(t, s.Forget(gone.Request.Session))
-	s, _ = open(t, dir)
-	require.Len(t, s.List(), 1)
-	assert.Equal(t, stays.Request.ID, s.List()[0].Request.ID)
+	require.NoError(t, st.Save(gone))
+	require.NoError(t, st.Save(stays))
+	require.NoError(t, st.Forget(gone.Request.Session))
+	st, _ = open(t, dir)
+	require.Len(t, st.List(), 1)
+	assert.Equal(t, stays.Request.ID, st.List()[0].Request.ID)
 }
 
 func TestP8_StoreSetsAsideWhatItCannotRead(t *testing.T) {
 	dir := t.TempDir()
-	s, _ := open(t, dir)
+	st, _ := open(t, dir)
 	good := numbered("a", noon)
-	require.NoError(t, s.Save(good))
+	require.NoError(t, st.Save(good))
 	data, err := os.ReadFile(filepath.Join(dir, "asks", good.Request.ID+".json"))
 	require.NoError(t, err)
 	put := func(name, text string) {
@@ -154,8 +154,8 @@ func TestP8_StoreSetsAsideWhatItCannotRead(t *testing.T) {
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "asks", "link.json")))
 	put("note.txt", "not ours")
 
-	s, log := open(t, dir)
-	assert.Len(t, s.List(), 2)
+	st, log := open(t, dir)
+	assert.Len(t, st.List(), 2)
 	aside, err := os.ReadDir(filepath.Join(dir, "quarantine"))
 	require.NoError(t, err)
 	assert.Len(t, aside, 14, "seven, each with its reason")
@@ -163,48 +163,48 @@ func TestP8_StoreSetsAsideWhatItCannotRead(t *testing.T) {
 	assert.Equal(t, 7, strings.Count(log.String(), "file_unreadable"))
 	assert.Equal(t, 1, strings.Count(log.String(), "file_newer"))
 
-	kept, ok := s.Get(b)
+	kept, ok := st.Get(b)
 	require.True(t, ok)
 	kept.Text = 5
-	require.NoError(t, s.Save(kept))
+	require.NoError(t, st.Save(kept))
 	data, err = os.ReadFile(filepath.Join(dir, "asks", b+".json"))
 	require.NoError(t, err)
 	assert.Contains(t, string(data), `"later":{"x":1}`, "a later program's field is kept")
 }
 
 func TestStore_SaveRefuses(t *testing.T) {
-	s, _ := open(t, t.TempDir())
-	for name, c := range map[string]Card{
+	st, _ := open(t, t.TempDir())
+	for name, s := range map[string]State{
 		"nothing":          {},
 		"no conversation":  New(requestOf("Bash", `{}`), numbered("a", noon).Conversation),
 		"an id for a path": numbered("a", noon),
 	} {
 		switch name {
 		case "no conversation":
-			c.Conversation.ChatID = 0
+			s.Conversation.ChatID = 0
 		case "an id for a path":
-			c.Request.ID = "../" + strings.Repeat("a", 19)
+			s.Request.ID = "../" + strings.Repeat("a", 19)
 		}
-		assert.Error(t, s.Save(c), name)
+		assert.Error(t, st.Save(s), name)
 	}
-	assert.Empty(t, s.List())
+	assert.Empty(t, st.List())
 }
 
 func TestStore_ManyAtOnce(t *testing.T) {
-	s, _ := open(t, t.TempDir())
+	st, _ := open(t, t.TempDir())
 	var wg sync.WaitGroup
 	for _, n := range "abcdefgh" {
 		wg.Go(func() {
-			c := numbered(string(n), noon)
+			s := numbered(string(n), noon)
 			for i := range 5 {
-				c.Text = i
-				assert.NoError(t, s.Save(c))
-				s.List()
-				_, ok := s.Get(c.Request.ID)
+				s.Text = i
+				assert.NoError(t, st.Save(s))
+				st.List()
+				_, ok := st.Get(s.Request.ID)
 				assert.True(t, ok)
 			}
 		})
 	}
 	wg.Wait()
-	assert.Len(t, s.List(), 8)
+	assert.Len(t, st.List(), 8)
 }

@@ -40,7 +40,7 @@ type View struct {
 	Options [][]card.Option
 }
 
-// Viewer draws cards in one language.
+// Viewer draws requests in one language.
 type Viewer struct {
 	Words i18n.Words
 	Home  string // shown as ~; empty: as it is
@@ -62,13 +62,13 @@ type shown struct {
 }
 
 // judge looks at what the message shows without the home, as it is at a tap.
-func judge(c Card) shown {
-	if len(c.Request.Input) > maxInput {
+func judge(s State) shown {
+	if len(s.Request.Input) > maxInput {
 		return shown{tooBig: true}
 	}
-	_, cut := first(Viewer{}.sheetOf(c).body, maxBody, maxLines)
-	whole := !cut && !odd(c.Request.Input, 0) && !hides(c.Request)
-	return shown{whole, !whole && Viewer{}.everything(c.Request).Length() > maxAll}
+	_, cut := first(Viewer{}.sheetOf(s).body, maxBody, maxLines)
+	whole := !cut && !odd(s.Request.Input, 0) && !hides(s.Request)
+	return shown{whole, !whole && Viewer{}.everything(s.Request).Length() > maxAll}
 }
 
 // hides says that something around the body is clipped, or cannot be seen.
@@ -86,32 +86,32 @@ func hides(q Request) bool {
 		len(grantedBy(q)) > maxRules
 }
 
-func (j shown) allowable(c Card) bool { return j.whole || c.AllShown && !j.tooBig }
+func (j shown) allowable(s State) bool { return j.whole || s.AllShown && !j.tooBig }
 
 // allowable says that a person may allow the request: the message, or [Show all], showed all of it.
-func allowable(c Card) bool { return judge(c).allowable(c) }
+func allowable(s State) bool { return judge(s).allowable(s) }
 
-// View is the message of a card; name is the session's.
-func (v Viewer) View(c Card, name string) View {
-	j := judge(c)
-	if len(c.Request.Input) > maxInput { // nobody waits until megabytes are laid out
-		c.Request.Input = beginnings(c.Request.Input)
+// View is the message of a request; name is the session's.
+func (v Viewer) View(s State, name string) View {
+	j := judge(s)
+	if len(s.Request.Input) > maxInput { // nobody waits until megabytes are laid out
+		s.Request.Input = beginnings(s.Request.Input)
 	}
-	s := v.sheetOf(c)
+	page := v.sheetOf(s)
 	name, _ = inUnits(oneLined(name), maxName)
-	title := render.Bold(v.Words.Say(s.title, s.args, i18n.Args{"Name": name}))
+	title := render.Bold(v.Words.Say(page.title, page.args, i18n.Args{"Name": name}))
 	blocks := []render.Text{title}
-	if c.IsOver() { // the chat stays calm
-		body, cut := first(s.body, overGlance, overLines)
+	if s.IsOver() { // the chat stays calm
+		body, cut := first(page.body, overGlance, overLines)
 		if cut {
 			body = render.Join(body, render.Plain("…"))
 		}
 		blocks = append(blocks, body)
 	} else {
-		blocks = append(append(blocks, v.cut(s.body)), v.foot(c)...)
+		blocks = append(append(blocks, v.cut(page.body)), v.foot(s)...)
 	}
-	text := chat.Paragraphs(chat.Lines(blocks...), v.status(c, j))
-	return View{Text: text, Options: v.options(c, j)}
+	text := chat.Paragraphs(chat.Lines(blocks...), v.status(s, j))
+	return View{Text: text, Options: v.options(s, j)}
 }
 
 // drawn is what draw gives. It draws what an agent has written, so a mistake in it must not end the
@@ -151,8 +151,8 @@ func first(body render.Text, limit, n int) (part render.Text, cut bool) {
 }
 
 // foot says where and for whom, and what "for this session" would allow.
-func (v Viewer) foot(c Card) (list []render.Text) {
-	q := c.Request
+func (v Viewer) foot(s State) (list []render.Text) {
+	q := s.Request
 	if _, ok := questionsOf(q); !ok && q.IsQuestion() {
 		list = append(list, render.Plain(v.Words.Say(i18n.AskAtDesk)))
 	}
@@ -166,45 +166,45 @@ func (v Viewer) foot(c Card) (list []render.Text) {
 		}
 		list = append(list, render.Plain(by))
 	}
-	if c.State == StateOpen {
+	if s.Stage == StageOpen {
 		list = append(list, v.rules(q, maxRules, maxRule)...)
 	}
 	// A rule that allows has nothing asked, so it says nothing of what is asked.
 	isRule := func(a answerer) bool { return a == decisions.AnswersByRule }
-	if others := slices.DeleteFunc(slices.Clone(c.Project), isRule); len(others) > 0 {
+	if others := slices.DeleteFunc(slices.Clone(s.Project), isRule); len(others) > 0 {
 		list = append(list, render.Plain(chat.ProjectAnswers(v.Words, others)))
 	}
 	return list
 }
 
-// status is the last line of a card's message: what a person may do now, or what became of the
+// status is the last line of a request's message: what a person may do now, or what became of the
 // request. It is blank where the buttons say it.
-func (v Viewer) status(c Card, j shown) render.Text {
+func (v Viewer) status(s State, j shown) render.Text {
 	say := func(key i18n.Key, args ...i18n.Args) render.Text {
 		return render.Italic(v.Words.Say(key, args...))
 	}
 	switch {
-	case c.State == StateOpen && c.Why != nil:
+	case s.Stage == StageOpen && s.Why != nil:
 		return say(i18n.AskWriteNow)
-	case c.State == StateOpen && j.allowable(c):
+	case s.Stage == StageOpen && j.allowable(s):
 		return render.Text{}
-	case c.State == StateOpen && j.tooBig:
+	case s.Stage == StageOpen && j.tooBig:
 		return say(i18n.AskTooBig)
-	case c.State == StateOpen:
+	case s.Stage == StageOpen:
 		return say(i18n.AskNotAll)
-	case c.isUndelivered():
-		return say(i18n.AskUndelivered, i18n.Args{"What": v.verdict(c, c.Decision.Allows(), i18n.AskInChat)})
-	case c.State == StateAway:
+	case s.isUndelivered():
+		return say(i18n.AskUndelivered, i18n.Args{"What": v.verdict(s, s.Decision.Allows(), i18n.AskInChat)})
+	case s.Stage == StageAway:
 		return say(i18n.AskAway)
-	case c.State == StateSent: // "sent" only once a hook has taken it
-		key, what := i18n.AskNoted, v.verdict(c, c.Decision.Allows(), i18n.AskInChat)
-		if !c.Given.IsZero() {
+	case s.Stage == StageSent: // "sent" only once a hook has taken it
+		key, what := i18n.AskNoted, v.verdict(s, s.Decision.Allows(), i18n.AskInChat)
+		if !s.Given.IsZero() {
 			key = i18n.AskSent
 		}
 		return say(key, i18n.Args{"What": what})
 	}
-	o := c.Outcome
-	said := []render.Text{render.Bold(v.outcome(c))}
+	o := s.Outcome
+	said := []render.Text{render.Bold(v.outcome(s))}
 	if o.Said != "" {
 		said = append(said, render.Quote(o.Said))
 	}
@@ -215,19 +215,19 @@ func (v Viewer) status(c Card, j shown) render.Text {
 }
 
 // outcome says what became of a request, and by whom.
-func (v Viewer) outcome(c Card) string {
+func (v Viewer) outcome(s State) string {
 	where := i18n.AskAtTerminal
 	switch {
-	case c.Outcome.Chat:
+	case s.Outcome.Chat:
 		where = i18n.AskInChat
-	case c.Outcome.Hook:
+	case s.Outcome.Hook:
 		where = i18n.AskByHook
 	}
-	switch c.Outcome.What {
+	switch s.Outcome.What {
 	case Allowed:
-		return "✅ " + v.verdict(c, true, where)
+		return "✅ " + v.verdict(s, true, where)
 	case Denied:
-		return "❌ " + v.verdict(c, false, where)
+		return "❌ " + v.verdict(s, false, where)
 	case Interrupted: // "No" and Esc look the same, and so does an Esc after the tool was allowed
 		return v.Words.Say(i18n.AskInterrupted)
 	case Ended:
@@ -237,16 +237,16 @@ func (v Viewer) outcome(c Card) string {
 }
 
 // verdict is a yes or a no in the words of what was asked.
-func (v Viewer) verdict(c Card, yes bool, where i18n.Key) string {
+func (v Viewer) verdict(s State, yes bool, where i18n.Key) string {
 	key := i18n.AskAllowed
-	switch q := c.Request; {
+	switch q := s.Request; {
 	case !yes:
 		key = i18n.AskDenied
 	case q.IsQuestion():
 		key = i18n.AskAnswered
 	case q.IsPlan():
 		key = i18n.AskApproved
-	case where == i18n.AskInChat && len(c.Decision.UpdatedPermissions) > 0:
+	case where == i18n.AskInChat && len(s.Decision.UpdatedPermissions) > 0:
 		key = i18n.AskAllowedSession
 	}
 	return v.Words.Say(key, i18n.Args{"Where": v.Words.Say(where)})
@@ -262,7 +262,7 @@ const (
 // All is everything a request says, as it came and not as it looks best: every field in full, with
 // signs in the place of what cannot be seen (⟨U+202E⟩, ⟨200×␠⟩), and what "for this session"
 // would send. Each part fits a message.
-func (v Viewer) All(c Card) []render.Text { return v.everything(c.Request).Split(render.Limit) }
+func (v Viewer) All(s State) []render.Text { return v.everything(s.Request).Split(render.Limit) }
 
 func (v Viewer) everything(q Request) render.Text {
 	blocks := []render.Text{render.Bold(v.Words.Say(i18n.AskAll)), named("tool", q.Tool)}

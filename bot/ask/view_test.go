@@ -21,48 +21,48 @@ func TestView(t *testing.T) {
 	require.NoError(t, err)
 	tests := []struct {
 		name string
-		card Card
+		card State
 		want string
 	}{
-		{"a command with all it can have", cardOf("Bash", `{"command":"npm test","description":"Run the tests","timeout":120000,"run_in_background":true,"dangerouslyDisableSandbox":true}`, npmRule),
+		{"a command with all it can have", stateOf("Bash", `{"command":"npm test","description":"Run the tests","timeout":120000,"run_in_background":true,"dangerouslyDisableSandbox":true}`, npmRule),
 			"🔐 work wants to run a command\nnpm test\nRun the tests\ntimeout: 120000\nrun_in_background: true\ndangerouslyDisableSandbox: true\nin ~/proj\n" +
 				"“Allow for session” also allows, until the session ends:\n• Bash(npm test:*)\n[Allow][Allow for session]\n[Deny][Deny with reason]"},
-		{"a command", cardOf("Bash", `{"command":"ls"}`), "🔐 work wants to run a command\nls\nin ~/proj\n" + once},
-		{"a rule that changes the mode is no rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"setMode","mode":"acceptEdits","destination":"session"}`),
+		{"a command", stateOf("Bash", `{"command":"ls"}`), "🔐 work wants to run a command\nls\nin ~/proj\n" + once},
+		{"a rule that changes the mode is no rule", stateOf("Bash", `{"command":"ls"}`, `{"type":"setMode","mode":"acceptEdits","destination":"session"}`),
 			"🔐 work wants to run a command\nls\nin ~/proj\n" + once},
-		{"a key that only looks like the command's", cardOf("Bash", `{"command":"ls","Command":"rm -rf /"}`), "🔐 work wants to run a command\nls\nCommand: rm -rf /\nin ~/proj\n" + once},
-		{"a command that is no text", cardOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: [\"ls\"]\nin ~/proj\n" + once},
-		{"a command of two lines, with a rule of two lines", cardOf("Bash", object("command", "echo a\necho 👩💻"), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"echo a\necho *"}],"behavior":"allow"}`),
+		{"a key that only looks like the command's", stateOf("Bash", `{"command":"ls","Command":"rm -rf /"}`), "🔐 work wants to run a command\nls\nCommand: rm -rf /\nin ~/proj\n" + once},
+		{"a command that is no text", stateOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: [\"ls\"]\nin ~/proj\n" + once},
+		{"a command of two lines, with a rule of two lines", stateOf("Bash", object("command", "echo a\necho 👩💻"), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"echo a\necho *"}],"behavior":"allow"}`),
 			"🔐 work wants to run a command\necho a\necho 👩💻\nin ~/proj\n“Allow for session” also allows, until the session ends:\n• Bash(echo a⏎echo *)\n[Allow][Allow for session]\n[Deny][Deny with reason]"},
-		{"a long command that is its own rule", cardOf("Bash", object("command", heredoc), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":`+string(quotedHeredoc)+`}],"behavior":"allow"}`),
+		{"a long command that is its own rule", stateOf("Bash", object("command", heredoc), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":`+string(quotedHeredoc)+`}],"behavior":"allow"}`),
 			"🔐 work wants to run a command\n" + heredoc + "\nin ~/proj\n“Allow for session” also allows, until the session ends:\n• Bash (this command, exactly as it is)\n[Allow][Allow for session]\n[Deny][Deny with reason]"},
-		{"an edit", cardOf("Edit", object("file_path", "/home/u/proj/a.go", "old_string", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj", "new_string", "a\nB\nc\nd\ne\nf\ng\nh\ni\nJ", "replace_all", false)),
+		{"an edit", stateOf("Edit", object("file_path", "/home/u/proj/a.go", "old_string", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj", "new_string", "a\nB\nc\nd\ne\nf\ng\nh\ni\nJ", "replace_all", false)),
 			"🔐 work wants to change a file\n~/proj/a.go\n a\n-b\n+B\n c\n d\n e\n⋯\n g\n h\n i\n-j\n+J\nin ~/proj\n" + once},
-		{"an edit that changes nothing", cardOf("Edit", `{"file_path":"/a","old_string":"x","new_string":"x","replace_all":"yes"}`),
+		{"an edit that changes nothing", stateOf("Edit", `{"file_path":"/a","old_string":"x","new_string":"x","replace_all":"yes"}`),
 			"🔐 work wants to change a file\n/a\nold_string: x\nnew_string: x\nreplace_all: yes\nin ~/proj\n" + once},
-		{"an edit of every place", cardOf("Edit", `{"file_path":"/a","old_string":"","new_string":"x\ny","replace_all":true}`),
+		{"an edit of every place", stateOf("Edit", `{"file_path":"/a","old_string":"","new_string":"x\ny","replace_all":true}`),
 			"🔐 work wants to change a file\n/a\n+x\n+y\nreplace_all: true\nin ~/proj\n" + once},
-		{"a file", cardOf("Write", `{"file_path":"/home/user/x","content":"one\ntwo\n"}`), "🔐 work wants to write a file\n/home/user/x\none\ntwo\nin ~/proj\n" + once},
-		{"an empty file", cardOf("Write", `{"file_path":"/x","content":""}`), "🔐 work wants to write a file\n/x\ncontent: \"\"\nin ~/proj\n" + once},
-		{"a path with a blank at its start", cardOf("Read", `{"file_path":" /x","limit":3}`), "🔐 work wants to read a file\nfile_path: \" /x\"\nlimit: 3\nin ~/proj\n" + once},
-		{"a text in quotation marks", cardOf("Skill", `{"skill":"\" /x\""}`), `🔐 work wants to use Skill` + "\nskill: \"\\\" /x\\\"\"\nin ~/proj\n" + once},
-		{"tabs", cardOf("Edit", object("file_path", "/a.go", "old_string", "\ta\n\n\tb", "new_string", "    a\n\n\tb")),
+		{"a file", stateOf("Write", `{"file_path":"/home/user/x","content":"one\ntwo\n"}`), "🔐 work wants to write a file\n/home/user/x\none\ntwo\nin ~/proj\n" + once},
+		{"an empty file", stateOf("Write", `{"file_path":"/x","content":""}`), "🔐 work wants to write a file\n/x\ncontent: \"\"\nin ~/proj\n" + once},
+		{"a path with a blank at its start", stateOf("Read", `{"file_path":" /x","limit":3}`), "🔐 work wants to read a file\nfile_path: \" /x\"\nlimit: 3\nin ~/proj\n" + once},
+		{"a text in quotation marks", stateOf("Skill", `{"skill":"\" /x\""}`), `🔐 work wants to use Skill` + "\nskill: \"\\\" /x\\\"\"\nin ~/proj\n" + once},
+		{"tabs", stateOf("Edit", object("file_path", "/a.go", "old_string", "\ta\n\n\tb", "new_string", "    a\n\n\tb")),
 			"🔐 work wants to change a file\n/a.go\n-⇥   a\n+    a\n \n ⇥   b\nin ~/proj\n" + once},
-		{"a notebook", cardOf("NotebookEdit", `{"notebook_path":"/n.ipynb","new_source":"print(1)","cell_id":"c1"}`),
+		{"a notebook", stateOf("NotebookEdit", `{"notebook_path":"/n.ipynb","new_source":"print(1)","cell_id":"c1"}`),
 			"🔐 work wants to change a file\n/n.ipynb\nprint(1)\ncell_id: c1\nin ~/proj\n" + once},
-		{"a search", cardOf("Grep", `{"pattern":"a.*","path":"/home/u","-n":true}`), "🔐 work wants to search files\na.*\n~\n-n: true\nin ~/proj\n" + once},
-		{"a page", cardOf("WebFetch", `{"url":"https://e.com/?a","prompt":"Sum up"}`), "🔐 work wants to open a web page\nhttps://e.com/?a\nSum up\nin ~/proj\n" + once},
-		{"the web", cardOf("WebSearch", `{"query":"go 1.26"}`), "🔐 work wants to search the web\ngo 1.26\nin ~/proj\n" + once},
-		{"a server's tool", cardOf("mcp__git_hub__new_issue", `{"title":"a <b>\n","n":{"x":[1.50,null]}}`),
+		{"a search", stateOf("Grep", `{"pattern":"a.*","path":"/home/u","-n":true}`), "🔐 work wants to search files\na.*\n~\n-n: true\nin ~/proj\n" + once},
+		{"a page", stateOf("WebFetch", `{"url":"https://e.com/?a","prompt":"Sum up"}`), "🔐 work wants to open a web page\nhttps://e.com/?a\nSum up\nin ~/proj\n" + once},
+		{"the web", stateOf("WebSearch", `{"query":"go 1.26"}`), "🔐 work wants to search the web\ngo 1.26\nin ~/proj\n" + once},
+		{"a server's tool", stateOf("mcp__git_hub__new_issue", `{"title":"a <b>\n","n":{"x":[1.50,null]}}`),
 			"🔐 work wants to use mcp__git_hub__new_issue\ntitle: \na <b>⟨1×⏎⟩\nn: {\"x\":[1.50,null]}\nin ~/proj\n" + once},
-		{"an unknown tool", cardOf("Skill", `{"skill":"x","e":{},"l":[]}`), "🔐 work wants to use Skill\nskill: x\ne: {}\nl: []\nin ~/proj\n" + once},
-		{"nothing", cardOf("mcp__x", `{}`), "🔐 work wants to use mcp__x\nin ~/proj\n" + once},
-		{"a plan", cardOf("ExitPlanMode", object("plan", somePlan, "planFilePath", "/home/u/.claude/plans/x.md")),
+		{"an unknown tool", stateOf("Skill", `{"skill":"x","e":{},"l":[]}`), "🔐 work wants to use Skill\nskill: x\ne: {}\nl: []\nin ~/proj\n" + once},
+		{"nothing", stateOf("mcp__x", `{}`), "🔐 work wants to use mcp__x\nin ~/proj\n" + once},
+		{"a plan", stateOf("ExitPlanMode", object("plan", somePlan, "planFilePath", "/home/u/.claude/plans/x.md")),
 			"📋 work proposes a plan\nPlan\n\n1. Look at main.go\n2. Change it\n\nfunc main() {}\n\n☐ test\n~/.claude/plans/x.md\nin ~/proj\n[Approve][Approve, allow edits]\n[Deny][Keep planning, say why]"},
-		{"a plan with a link", cardOf("ExitPlanMode", object("plan", "Read [this](https://evil.example)")),
+		{"a plan with a link", stateOf("ExitPlanMode", object("plan", "Read [this](https://evil.example)")),
 			"📋 work proposes a plan\nRead [this](https://evil.example)\nin ~/proj\n[Approve][Approve, allow edits]\n[Deny][Keep planning, say why]"},
-		{"a plan without one", cardOf("ExitPlanMode", `{}`), "📋 work proposes a plan\nin ~/proj\n[Approve][Approve, allow edits]\n[Deny][Keep planning, say why]"},
-		{"questions that cannot be told apart", cardOf("AskUserQuestion", `{"questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"A?","options":[{"label":"y"}]}]}`),
+		{"a plan without one", stateOf("ExitPlanMode", `{}`), "📋 work proposes a plan\nin ~/proj\n[Approve][Approve, allow edits]\n[Deny][Keep planning, say why]"},
+		{"questions that cannot be told apart", stateOf("AskUserQuestion", `{"questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"A?","options":[{"label":"y"}]}]}`),
 			"🔐 work wants to use AskUserQuestion\nquestions: [{\"question\":\"A?\",\"options\":[{\"label\":\"x\"}]},{\"question\":\"A?\",\"options\":[{\"label\":\"y\"}]}]\n" +
 				"This cannot be answered with buttons. Answer in the terminal.\nin ~/proj\n[Deny][Deny with reason]"},
 	}
@@ -76,7 +76,7 @@ func TestView(t *testing.T) {
 }
 
 func TestView_RulesInEveryLanguage(t *testing.T) {
-	c := cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"WebFetch"},{"toolName":"Bash","ruleContent":"ls (every use)"}],"behavior":"allow"}`,
+	s := stateOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"WebFetch"},{"toolName":"Bash","ruleContent":"ls (every use)"}],"behavior":"allow"}`,
 		`{"type":"addDirectories","directories":["/home/u/x"]}`)
 	for lang, want := range map[string]string{
 		"en": "• WebFetch (every use)\n• Bash(ls (every use))\n• ~/x (folder)",
@@ -84,23 +84,23 @@ func TestView_RulesInEveryLanguage(t *testing.T) {
 		"zh": "• WebFetch（任何使用）\n• Bash(ls (every use))\n• ~/x（目录）",
 	} {
 		v := viewer(t, lang)
-		assert.Contains(t, v.View(c, "work").Text.Text, want)
-		all := v.All(c)
+		assert.Contains(t, v.View(s, "work").Text.Text, want)
+		all := v.All(s)
 		assert.Contains(t, all[len(all)-1].Text, v.Words.Say(i18n.Noted, i18n.Args{"What": "/home/u/x", "Note": v.Words.Say(i18n.AskDirectory)}))
 	}
 }
 
 func TestView_Subagent(t *testing.T) {
-	c := cardOf("Bash", `{"command":"ls"}`)
-	c.Request.SubagentID, c.Request.Subagent, c.Request.Cwd = "a1", "general-purpose", ""
-	assert.Equal(t, "🔐 work wants to run a command\nls\nasked by a subagent (general-purpose)", viewer(t, "en").View(c, "work").Text.Text)
-	c.Request.Subagent = ""
-	assert.Equal(t, "🔐 work wants to run a command\nls\nasked by a subagent", viewer(t, "en").View(c, "work").Text.Text)
+	s := stateOf("Bash", `{"command":"ls"}`)
+	s.Request.SubagentID, s.Request.Subagent, s.Request.Cwd = "a1", "general-purpose", ""
+	assert.Equal(t, "🔐 work wants to run a command\nls\nasked by a subagent (general-purpose)", viewer(t, "en").View(s, "work").Text.Text)
+	s.Request.Subagent = ""
+	assert.Equal(t, "🔐 work wants to run a command\nls\nasked by a subagent", viewer(t, "en").View(s, "work").Text.Text)
 }
 
 func TestView_Formatting(t *testing.T) {
-	c := cardOf("Bash", `{"command":"echo '</pre>' 𝒳","description":"@all *now*"}`)
-	got := viewer(t, "en").View(c, "a*b").Text
+	s := stateOf("Bash", `{"command":"echo '</pre>' 𝒳","description":"@all *now*"}`)
+	got := viewer(t, "en").View(s, "a*b").Text
 	assert.Equal(t, []models.MessageEntity{
 		{Type: "bold", Offset: 0, Length: 29},
 		{Type: "pre", Offset: 30, Length: 16, Language: "bash"},
@@ -111,7 +111,7 @@ func TestView_Formatting(t *testing.T) {
 
 func TestView_Questions(t *testing.T) {
 	v := viewer(t, "en")
-	c := cardOf("AskUserQuestion", twoQuestions)
+	s := stateOf("AskUserQuestion", twoQuestions)
 	steps := []struct {
 		verb string // and arguments
 		want string
@@ -129,16 +129,16 @@ func TestView_Questions(t *testing.T) {
 	for _, step := range steps {
 		if step.verb != "" {
 			var err error
-			c, err = Tap(c, person, step.verb, noon)
+			s, err = Tap(s, person, step.verb, noon)
 			require.NoError(t, err, step.verb)
 		}
 		if step.want != "" {
-			assert.Equal(t, step.want, screen(v.View(c, "work")), step.verb)
+			assert.Equal(t, step.want, screen(v.View(s, "work")), step.verb)
 		}
 	}
-	want, err := decisions.AnswerQuestions(c.Request, map[string]string{"Which database?": "Postgres", "Which features?": "Logs, Metrics"})
+	want, err := decisions.AnswerQuestions(s.Request, map[string]string{"Which database?": "Postgres", "Which features?": "Logs, Metrics"})
 	require.NoError(t, err)
-	assert.Equal(t, &want, c.Decision)
+	assert.Equal(t, &want, s.Decision)
 }
 
 func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
@@ -147,53 +147,53 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 	manyRules := `{"type":"addRules","rules":[{"toolName":"A"},{"toolName":"B"},{"toolName":"C"},{"toolName":"D"},{"toolName":"E"}],"behavior":"allow"}`
 	tests := []struct {
 		name string
-		card Card
+		card State
 		says string // part of the message
 	}{
-		{"too many lines", cardOf("Bash", object("command", long)), "… 5230 more characters"},
-		{"too wide", cardOf("Bash", object("command", wide)), "… 1800 more characters"},
-		{"short lines, but many", cardOf("Bash", object("command", strings.Repeat("a\n", 200))), "more characters"},
-		{"a long description", cardOf("Bash", object("command", "ls", "description", wide)), "more"},
-		{"a hidden field", cardOf("Bash", object("command", "ls", "more", map[string]string{"a": wide})), "more"},
-		{"many fields", cardOf("Bash", object(manyFields()...)), "more characters"},
-		{"bidi", cardOf("Bash", object("command", "echo \u202egnp.exe")), "⟨U+202E⟩"},
-		{"isolates in a description", cardOf("Bash", object("command", "ls", "description", "a\u2066b")), "⟨U+2066⟩"},
-		{"a zero width space in a path", cardOf("Write", object("file_path", "/a\u200b/b", "content", "x")), "⟨U+200B⟩"},
-		{"a joiner of letters", cardOf("Bash", object("command", "echo a\u200db")), "⟨U+200D⟩"},
-		{"a joiner behind an emoji", cardOf("Bash", object("command", "echo 👩\u200db")), "⟨U+200D⟩"},
-		{"one long line above another", cardOf("Bash", object("command", wide, "description", "ls")), "… 1803 more characters"},
-		{"an escape", cardOf("Bash", object("command", "echo \x1b[8mrm -rf /\x1b[0m")), "⟨U+001B⟩[8mrm -rf /"},
-		{"a carriage return", cardOf("Bash", object("command", "rm -rf /\rls")), "⟨U+000D⟩"},
-		{"blanks before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat(" ", 200)+"; rm -rf /")), "⟨200×␠⟩; rm -rf /"},
-		{"ideographic blanks", cardOf("Bash", object("command", "ls"+"\u3000; rm")), "ls⟨U+3000⟩; rm"},
-		{"empty lines before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat("\n", 30)+"\nrm -rf /")), "⟨30×⏎⟩"},
-		{"lines of blanks before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat("\n  ", 30)+"\nrm -rf /")), "ls\n⟨2×␠⟩\n⟨2×␠⟩"},
-		{"a blank that is none", cardOf("Bash", object("command", "./deploy\u00a0--dry-run")), "./deploy⟨U+00A0⟩--dry-run"},
-		{"a blank behind a backslash", cardOf("Bash", object("command", "./deploy \\ \n --dry-run")), "./deploy \\⟨1×␠⟩\n --dry-run"},
-		{"another semicolon", cardOf("Bash", object("command", "ls\u037e rm")), "ls⟨U+037E⟩ rm"},
-		{"a dot over an i", cardOf("Bash", object("command", "./i\u0307nstall")), "./i⟨U+0307⟩nstall"},
-		{"what Unicode may add", cardOf("Bash", object("command", "ls \u0378")), "ls ⟨U+0378⟩"},
-		{"a sign that is text", cardOf("Bash", object("command", "./a⟨U+00A0⟩b")), "./a⟨U+27E8⟩U+00A0⟩b"},
-		{"an emoji and its selector", cardOf("Bash", object("command", "ls ⚠\ufe0f")), "ls ⚠⟨U+FE0F⟩"},
-		{"a path with a blank at its end", cardOf("Read", `{"file_path":"/x "}`), `file_path: "/x "`},
-		{"a key in the dark", cardOf("X", `{"a\u2028b":1}`), "a⟨U+2028⟩b: 1"},
-		{"a mark that turns the direction in a key", cardOf("Bash", `{"command":"ls","a\u200fb":1}`), "⟨U+200F⟩"},
-		{"a key that is there twice", cardOf("Bash", `{"command":"ls","command":"rm"}`), "command: rm"},
-		{"one that is there twice inside", cardOf("X", `{"a":[{"b":1,"b":2}]}`), `"b":2`},
-		{"too deep", cardOf("X", `{"a":`+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`}`), "Not everything is visible here"},
-		{"half a character", cardOf("Bash", `{"command":"echo \ud800"}`), "⟨U+FFFD⟩"},
-		{"blank letters", cardOf("Bash", object("command", "ls \u3164")), "⟨U+3164⟩"},
-		{"tags", cardOf("Bash", object("command", "ls \U000E0041")), "⟨U+E0041⟩"},
-		{"a selector behind no emoji", cardOf("Bash", object("command", "ls\ufe0f")), "⟨U+FE0F⟩"},
-		{"a selector behind a digit", cardOf("Bash", object("command", "rm file1\ufe0f")), "⟨U+FE0F⟩"},
-		{"a selector behind a sign of the shell", cardOf("Bash", object("command", "ls |\ufe0f wc")), "⟨U+FE0F⟩"},
-		{"accents over the line", cardOf("Bash", object("command", "ls a"+strings.Repeat("\u0301", 9))), "Not everything is visible here"},
-		{"an invisible rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls\u200b"}],"behavior":"allow"}`), "⟨U+200B⟩"},
-		{"rules that are not listed", cardOf("Bash", `{"command":"ls"}`, manyRules), "… 1 more"},
-		{"a rule that is long", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"`+strings.Repeat("x", 200)+`"}],"behavior":"allow"}`), "Bash(xxx"},
-		{"a plan that is long", cardOf("ExitPlanMode", object("plan", long)), "more"},
-		{"a question that is long", cardOf("AskUserQuestion", object("questions", []any{map[string]any{"question": "A?" + wide, "options": []any{map[string]any{"label": "x"}}}})), "more"},
-		{"a later question with something invisible", cardOf("AskUserQuestion", strings.Replace(twoQuestions, "OTEL", "OT\u200bEL", 1)), "Not everything is visible here"},
+		{"too many lines", stateOf("Bash", object("command", long)), "… 5230 more characters"},
+		{"too wide", stateOf("Bash", object("command", wide)), "… 1800 more characters"},
+		{"short lines, but many", stateOf("Bash", object("command", strings.Repeat("a\n", 200))), "more characters"},
+		{"a long description", stateOf("Bash", object("command", "ls", "description", wide)), "more"},
+		{"a hidden field", stateOf("Bash", object("command", "ls", "more", map[string]string{"a": wide})), "more"},
+		{"many fields", stateOf("Bash", object(manyFields()...)), "more characters"},
+		{"bidi", stateOf("Bash", object("command", "echo \u202egnp.exe")), "⟨U+202E⟩"},
+		{"isolates in a description", stateOf("Bash", object("command", "ls", "description", "a\u2066b")), "⟨U+2066⟩"},
+		{"a zero width space in a path", stateOf("Write", object("file_path", "/a\u200b/b", "content", "x")), "⟨U+200B⟩"},
+		{"a joiner of letters", stateOf("Bash", object("command", "echo a\u200db")), "⟨U+200D⟩"},
+		{"a joiner behind an emoji", stateOf("Bash", object("command", "echo 👩\u200db")), "⟨U+200D⟩"},
+		{"one long line above another", stateOf("Bash", object("command", wide, "description", "ls")), "… 1803 more characters"},
+		{"an escape", stateOf("Bash", object("command", "echo \x1b[8mrm -rf /\x1b[0m")), "⟨U+001B⟩[8mrm -rf /"},
+		{"a carriage return", stateOf("Bash", object("command", "rm -rf /\rls")), "⟨U+000D⟩"},
+		{"blanks before the tail", stateOf("Bash", object("command", "ls"+strings.Repeat(" ", 200)+"; rm -rf /")), "⟨200×␠⟩; rm -rf /"},
+		{"ideographic blanks", stateOf("Bash", object("command", "ls"+"\u3000; rm")), "ls⟨U+3000⟩; rm"},
+		{"empty lines before the tail", stateOf("Bash", object("command", "ls"+strings.Repeat("\n", 30)+"\nrm -rf /")), "⟨30×⏎⟩"},
+		{"lines of blanks before the tail", stateOf("Bash", object("command", "ls"+strings.Repeat("\n  ", 30)+"\nrm -rf /")), "ls\n⟨2×␠⟩\n⟨2×␠⟩"},
+		{"a blank that is none", stateOf("Bash", object("command", "./deploy\u00a0--dry-run")), "./deploy⟨U+00A0⟩--dry-run"},
+		{"a blank behind a backslash", stateOf("Bash", object("command", "./deploy \\ \n --dry-run")), "./deploy \\⟨1×␠⟩\n --dry-run"},
+		{"another semicolon", stateOf("Bash", object("command", "ls\u037e rm")), "ls⟨U+037E⟩ rm"},
+		{"a dot over an i", stateOf("Bash", object("command", "./i\u0307nstall")), "./i⟨U+0307⟩nstall"},
+		{"what Unicode may add", stateOf("Bash", object("command", "ls \u0378")), "ls ⟨U+0378⟩"},
+		{"a sign that is text", stateOf("Bash", object("command", "./a⟨U+00A0⟩b")), "./a⟨U+27E8⟩U+00A0⟩b"},
+		{"an emoji and its selector", stateOf("Bash", object("command", "ls ⚠\ufe0f")), "ls ⚠⟨U+FE0F⟩"},
+		{"a path with a blank at its end", stateOf("Read", `{"file_path":"/x "}`), `file_path: "/x "`},
+		{"a key in the dark", stateOf("X", `{"a\u2028b":1}`), "a⟨U+2028⟩b: 1"},
+		{"a mark that turns the direction in a key", stateOf("Bash", `{"command":"ls","a\u200fb":1}`), "⟨U+200F⟩"},
+		{"a key that is there twice", stateOf("Bash", `{"command":"ls","command":"rm"}`), "command: rm"},
+		{"one that is there twice inside", stateOf("X", `{"a":[{"b":1,"b":2}]}`), `"b":2`},
+		{"too deep", stateOf("X", `{"a":`+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`}`), "Not everything is visible here"},
+		{"half a character", stateOf("Bash", `{"command":"echo \ud800"}`), "⟨U+FFFD⟩"},
+		{"blank letters", stateOf("Bash", object("command", "ls \u3164")), "⟨U+3164⟩"},
+		{"tags", stateOf("Bash", object("command", "ls \U000E0041")), "⟨U+E0041⟩"},
+		{"a selector behind no emoji", stateOf("Bash", object("command", "ls\ufe0f")), "⟨U+FE0F⟩"},
+		{"a selector behind a digit", stateOf("Bash", object("command", "rm file1\ufe0f")), "⟨U+FE0F⟩"},
+		{"a selector behind a sign of the shell", stateOf("Bash", object("command", "ls |\ufe0f wc")), "⟨U+FE0F⟩"},
+		{"accents over the line", stateOf("Bash", object("command", "ls a"+strings.Repeat("\u0301", 9))), "Not everything is visible here"},
+		{"an invisible rule", stateOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls\u200b"}],"behavior":"allow"}`), "⟨U+200B⟩"},
+		{"rules that are not listed", stateOf("Bash", `{"command":"ls"}`, manyRules), "… 1 more"},
+		{"a rule that is long", stateOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"`+strings.Repeat("x", 200)+`"}],"behavior":"allow"}`), "Bash(xxx"},
+		{"a plan that is long", stateOf("ExitPlanMode", object("plan", long)), "more"},
+		{"a question that is long", stateOf("AskUserQuestion", object("questions", []any{map[string]any{"question": "A?" + wide, "options": []any{map[string]any{"label": "x"}}}})), "more"},
+		{"a later question with something invisible", stateOf("AskUserQuestion", strings.Replace(twoQuestions, "OTEL", "OT\u200bEL", 1)), "Not everything is visible here"},
 	}
 	v := viewer(t, "en")
 	for _, tt := range tests {
@@ -215,7 +215,7 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 			assert.Regexp(t, `^(ok|plan|o:0:0) `, verbs(v.View(shown, "work")), "then it can be allowed")
 			after, err := Tap(tt.card, person, "no", noon)
 			require.NoError(t, err, "a denial needs nothing")
-			assert.Equal(t, StateSent, after.State)
+			assert.Equal(t, StageSent, after.Stage)
 		})
 	}
 }
@@ -231,9 +231,9 @@ func manyFields() []any {
 func TestP9_AllShowsAll(t *testing.T) {
 	v := viewer(t, "en")
 	long := strings.Repeat("echo hello world\n", 1000)
-	c := cardOf("Bash", object("command", long+"\u202ertl\x07"+strings.Repeat("\n", 20)+strings.Repeat(" ", 50)+"end", "run_in_background", false, "x", map[string]int{"y": 1}), npmRule)
-	c.Request.Mode, c.Request.SubagentID = "default", "a1"
-	parts := v.All(c)
+	s := stateOf("Bash", object("command", long+"\u202ertl\x07"+strings.Repeat("\n", 20)+strings.Repeat(" ", 50)+"end", "run_in_background", false, "x", map[string]int{"y": 1}), npmRule)
+	s.Request.Mode, s.Request.SubagentID = "default", "a1"
+	parts := v.All(s)
 	var all strings.Builder
 	for _, p := range parts {
 		assert.LessOrEqual(t, p.Length(), render.Limit)
@@ -248,18 +248,18 @@ func TestP9_AllShowsAll(t *testing.T) {
 
 func TestP9_WhatIsTooBigIsForTheDesk(t *testing.T) {
 	v := viewer(t, "en")
-	for name, c := range map[string]Card{
-		"long":                  cardOf("Write", object("file_path", "/a", "content", strings.Repeat("0123456789\n", 11_000))),
-		"very long":             cardOf("Write", object("file_path", "/a", "content", strings.Repeat("0123456789\n", 13_000))),
-		"long as it is shown":   cardOf("Write", object("file_path", "/a", "content", strings.Repeat("\u200b", 12_000))),
-		"a question that is so": cardOf("AskUserQuestion", object("questions", []any{map[string]any{"question": "A?", "options": []any{map[string]any{"label": "x", "description": strings.Repeat("d ", 50_000)}}}})),
+	for name, s := range map[string]State{
+		"long":                  stateOf("Write", object("file_path", "/a", "content", strings.Repeat("0123456789\n", 11_000))),
+		"very long":             stateOf("Write", object("file_path", "/a", "content", strings.Repeat("0123456789\n", 13_000))),
+		"long as it is shown":   stateOf("Write", object("file_path", "/a", "content", strings.Repeat("\u200b", 12_000))),
+		"a question that is so": stateOf("AskUserQuestion", object("questions", []any{map[string]any{"question": "A?", "options": []any{map[string]any{"label": "x", "description": strings.Repeat("d ", 50_000)}}}})),
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.AllShown = true // and still it was not
-			assert.Contains(t, v.View(c, "work").Text.Text, "only be allowed in the terminal")
-			assert.Equal(t, "no why", verbs(v.View(c, "work")))
+			s.AllShown = true // and still it was not
+			assert.Contains(t, v.View(s, "work").Text.Text, "only be allowed in the terminal")
+			assert.Equal(t, "no why", verbs(v.View(s, "work")))
 			for _, verb := range []string{"ok", "all"} {
-				_, err := Tap(c, person, verb, noon)
+				_, err := Tap(s, person, verb, noon)
 				assert.Error(t, err)
 			}
 		})
@@ -267,30 +267,30 @@ func TestP9_WhatIsTooBigIsForTheDesk(t *testing.T) {
 }
 
 func TestView_States(t *testing.T) {
-	bash, plan := cardOf("Bash", `{"command":"ls"}`, npmRule), cardOf("ExitPlanMode", `{"plan":"x"}`)
-	tap := func(c Card, verb string) Card {
-		c, err := Tap(c, person, verb, noon)
+	bash, plan := stateOf("Bash", `{"command":"ls"}`, npmRule), stateOf("ExitPlanMode", `{"plan":"x"}`)
+	tap := func(s State, verb string) State {
+		s, err := Tap(s, person, verb, noon)
 		require.NoError(t, err)
-		return c
+		return s
 	}
-	over := func(c Card, o Outcome) Card {
-		c.State, c.Outcome = StateOver, o
-		return c
+	over := func(s State, o Outcome) State {
+		s.Stage, s.Outcome = StageOver, o
+		return s
 	}
 	why, err := say(tap(bash, "why"), person, "use make test", noon)
 	require.NoError(t, err)
-	asked := cardOf("AskUserQuestion", twoQuestions)
-	c, err := Tap(asked, person, "x:0", noon)
+	asked := stateOf("AskUserQuestion", twoQuestions)
+	s, err := Tap(asked, person, "x:0", noon)
 	require.NoError(t, err)
 	v := viewer(t, "en")
 	tests := []struct {
 		name string
-		card Card
+		card State
 		want string // the last lines, buttons included
 	}{
 		{"asked why", tap(bash, "why"), "Write it now, as your next message.\n[Deny][Cancel]"},
 		{"asked what to do instead", tap(plan, "why"), "Write it now, as your next message.\n[Deny][Cancel]"},
-		{"asked for an answer", c, "Write it now, as your next message.\n[Deny][Cancel]"},
+		{"asked for an answer", s, "Write it now, as your next message.\n[Deny][Cancel]"},
 		{"noted", tap(bash, "ok"), "⏳ Allowed in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 		{"noted, denied", why, "⏳ Denied in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 		{"allow", give(tap(bash, "ok"), noon), "⏳ Allowed in the chat. Claude has not confirmed it yet."},
@@ -312,7 +312,7 @@ func TestView_States(t *testing.T) {
 		{"approved here", over(tap(plan, "plan"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
 		{"approved here, with edits", over(tap(plan, "edit"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
 		{"approved at the desk", over(plan, Outcome{What: Allowed}), "✅ Approved in the terminal"},
-		{"answered at the desk", over(cardOf("AskUserQuestion", twoQuestions), Outcome{What: Allowed, Said: "\"A?\"=\"x\""}), "✅ Answered in the terminal\n\"A?\"=\"x\""},
+		{"answered at the desk", over(stateOf("AskUserQuestion", twoQuestions), Outcome{What: Allowed, Said: "\"A?\"=\"x\""}), "✅ Answered in the terminal\n\"A?\"=\"x\""},
 		{"interrupted", over(bash, Outcome{What: Interrupted}), "⏹ Interrupted, or denied in the terminal"},
 		{"ended", over(bash, Outcome{What: Ended}), "⏹ The session ended before an answer"},
 		{"unknown", over(bash, Outcome{What: Unknown}), "❔ Outcome unknown"},
@@ -327,28 +327,28 @@ func TestView_States(t *testing.T) {
 
 // TestView_EveryLanguageFits: the longest lines around the longest body leave room in every language.
 func TestView_EveryLanguageFits(t *testing.T) {
-	c := cardOf("Bash", object("command", strings.Repeat("x", maxBody-100), "description", strings.Repeat("d", 80)), npmRule,
+	s := stateOf("Bash", object("command", strings.Repeat("x", maxBody-100), "description", strings.Repeat("d", 80)), npmRule,
 		`{"type":"addDirectories","directories":["`+strings.Repeat("/dir", 25)+`","`+strings.Repeat("/bir", 25)+`","`+strings.Repeat("/mir", 25)+`"]}`)
-	c.Request.Subagent, c.Request.Cwd = strings.Repeat("s", maxWord), strings.Repeat("/c", maxPath/2)
-	require.True(t, whole(c))
+	s.Request.Subagent, s.Request.Cwd = strings.Repeat("s", maxWord), strings.Repeat("/c", maxPath/2)
+	require.True(t, whole(s))
 	d := decisions.Deny("")
-	c.Decision = &d
+	s.Decision = &d
 	for _, lang := range []string{"en", "ru", "zh"} {
 		v := viewer(t, lang)
-		for _, state := range []State{StateOpen, StateSent, StateAway, StateOver} {
-			c.State = state
-			s := v.View(c, strings.Repeat("N", 200)).Text
-			assert.LessOrEqual(t, s.Length(), render.Limit)
-			assert.Equal(t, state != StateOver, strings.Contains(s.Text, "/c/c"), "%s %s: nothing was cut at the end", lang, state)
+		for _, state := range []Stage{StageOpen, StageSent, StageAway, StageOver} {
+			s.Stage = state
+			text := v.View(s, strings.Repeat("N", 200)).Text
+			assert.LessOrEqual(t, text.Length(), render.Limit)
+			assert.Equal(t, state != StageOver, strings.Contains(text.Text, "/c/c"), "%s %s: nothing was cut at the end", lang, state)
 		}
 	}
 }
 
 func TestButtonWordsAreFixed(t *testing.T) {
 	v := viewer(t, "en")
-	c := cardOf("Bash", `{"command":"ls"}`, npmRule)
-	assert.Equal(t, "Allow|Allow for session|Deny|Deny with reason", words(v.View(c, "")))
-	assert.Equal(t, "Approve|Approve, allow edits|Deny|Keep planning, say why", words(v.View(cardOf("ExitPlanMode", `{"plan":"x"}`), "")))
-	assert.Equal(t, "Deny|Deny with reason|Show all", words(v.View(cardOf("Bash", `{"command":"\u202e"}`), "")))
-	assert.Equal(t, "ok", v.View(c, "").Options[0][0].Value)
+	s := stateOf("Bash", `{"command":"ls"}`, npmRule)
+	assert.Equal(t, "Allow|Allow for session|Deny|Deny with reason", words(v.View(s, "")))
+	assert.Equal(t, "Approve|Approve, allow edits|Deny|Keep planning, say why", words(v.View(stateOf("ExitPlanMode", `{"plan":"x"}`), "")))
+	assert.Equal(t, "Deny|Deny with reason|Show all", words(v.View(stateOf("Bash", `{"command":"\u202e"}`), "")))
+	assert.Equal(t, "ok", v.View(s, "").Options[0][0].Value)
 }

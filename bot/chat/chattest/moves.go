@@ -52,9 +52,9 @@ func (w *World) IsIn(t *testing.T, seen, place session.Conversation, r session.R
 	assert.Equal(t, inbox.Held, e.State)
 	w.Mark(t.Context(), place, e.MessageID, ReactionTyped)
 	assert.Equal(t, "none yet", w.Telegram.Reaction(77), "there is another message of that number, or none")
-	c := w.Card(t, q)
+	c := w.RequestState(t, q)
 	assert.Equal(t, place, c.Conversation)
-	assert.Equal(t, ask.StateOpen, c.State)
+	assert.Equal(t, ask.StageOpen, c.Stage)
 	var anew []int
 	for i, m := range w.Telegram.Sent[2:] {
 		if !slices.Contains(Words(m), w.Word(i18n.ButtonNewTopic)) { // a question about a topic stands before them
@@ -74,7 +74,7 @@ func (w *World) IsIn(t *testing.T, seen, place session.Conversation, r session.R
 // ShownAs is the id that the message of a request has in the chat.
 func (w *World) ShownAs(t *testing.T, q Asked) int {
 	t.Helper()
-	c := w.Card(t, q)
+	c := w.RequestState(t, q)
 	_, id := w.Chats.Aliases.Out(c.Conversation.ChatID, w.Message(t, q))
 	return id
 }

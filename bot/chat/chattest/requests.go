@@ -95,7 +95,7 @@ func (w *World) Writes(t *testing.T, q Asked, byHook string, text string, denied
 	Grow(t, q.cursor, string(line)+"\n")
 }
 
-func (w *World) Card(t *testing.T, q Asked) ask.Card {
+func (w *World) RequestState(t *testing.T, q Asked) ask.State {
 	t.Helper()
 	c, ok := w.Asks.Get(q.ID)
 	require.True(t, ok)

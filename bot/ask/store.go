@@ -1,0 +1,157 @@
+package ask
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/spool"
+)
+
+const (
+	suffix = ".json"
+	// maxFile is far above a call on the control socket (8 MiB), escaped as badly as JSON can.
+	maxFile = 128 << 20
+	// maxKept is the size from which on the input of a request that is over is cut for good.
+	maxKept = 16 << 10
+)
+
+// Store keeps the states of all requests, each in a file. A read comes from memory.
+type Store struct {
+	folder spool.Folder
+
+	mu     sync.Mutex
+	states map[string]State // by the request's id
+}
+
+// Open loads the requests of dir ($CCBOT_DIR/asks) and makes it if it is missing. A file that cannot
+// be understood is moved to the quarantine folder and logged; a newer program's is left where it
+// is. The error is about the folder.
+func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
+	st := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}, states: make(map[string]State)}
+	err := st.folder.Make()
+	if err == nil {
+		_, err = spool.Loader{Quarantine: quarantine, Log: log}.Load(st.folder, suffix, st.take)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the asks: %w", err)
+	}
+	return st, nil
+}
+
+func (st *Store) take(name string, data []byte) error {
+	var s State
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	if s.Request.ID+suffix != name {
+		return fmt.Errorf("the file is named %s, but its id is %s", name, s.Request.ID)
+	}
+	st.states[s.Request.ID] = s
+	return nil
+}
+
+// Save puts a state on disk; readers see it from then on. Of the input of a request that is over only
+// the beginnings are kept.
+func (st *Store) Save(s State) error {
+	s.Version = version
+	if s.IsOver() { // nothing but its message is asked of it
+		s.Request.Suggestions = nil
+		if len(s.Request.Input) > maxKept {
+			s.Request.Input = beginnings(s.Request.Input)
+		}
+		if s.Decision != nil {
+			d := *s.Decision
+			d.UpdatedInput = nil
+			s.Decision = &d
+		}
+	}
+	data, err := json.Marshal(s)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if err = cmp.Or(s.check(), err); err == nil {
+		err = st.folder.Put(s.Request.ID+suffix, append(data, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("save ask %s: %w", s.Request.ID, err)
+	}
+	st.states[s.Request.ID] = s
+	return nil
+}
+
+// Get returns the state of a request.
+func (st *Store) Get(id string) (State, bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s, ok := st.states[id]
+	return s, ok
+}
+
+// List returns all states, the oldest request first.
+func (st *Store) List() []State { return st.list(func(State) bool { return true }) }
+
+// Unsettled returns the states of requests that are not over, the oldest first.
+func (st *Store) Unsettled() []State { return st.list(func(s State) bool { return !s.IsOver() }) }
+
+func (st *Store) list(which func(State) bool) (list []State) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, s := range st.states {
+		if which(s) {
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b State) int {
+		return cmp.Or(a.Request.Asked.Compare(b.Request.Asked), strings.Compare(a.Request.ID, b.Request.ID))
+	})
+	return list
+}
+
+// ByPrompt returns the state of the request that the text with an inbox key decided.
+func (st *Store) ByPrompt(key string) (State, bool) {
+	all := st.list(func(s State) bool { return s.Prompt == key })
+	if len(all) == 0 {
+		return State{}, false
+	}
+	return all[0], true
+}
+
+// Prune removes the requests that were over before a time. Those that are not over stay, however old.
+func (st *Store) Prune(before time.Time) error {
+	return st.remove(func(s State) bool { return s.IsOver() && s.Since.Before(before) })
+}
+
+// Remove removes a request that no person has seen.
+func (st *Store) Remove(id string) error {
+	return st.remove(func(s State) bool { return s.Request.ID == id })
+}
+
+// Forget removes the requests of a session that is itself forgotten.
+func (st *Store) Forget(session uuid.UUID) error {
+	return st.remove(func(s State) bool { return s.Request.Session == session })
+}
+
+func (st *Store) remove(which func(State) bool) error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	var errs []error
+	for id, s := range st.states {
+		if !which(s) {
+			continue
+		}
+		if err := st.folder.Remove(id + suffix); err != nil {
+			errs = append(errs, fmt.Errorf("remove ask %s: %w", id, err))
+			continue
+		}
+		delete(st.states, id)
+	}
+	return errors.Join(errs...)
+}
