@@ -88,7 +88,7 @@ func TestTheSessionsOfTheMenuAreShownInParts(t *testing.T) {
 	for n := range 100 {
 		w.Session(t, fmt.Sprintf("%s-%02d", strings.Repeat("long", 20), n), session.Starting)
 	}
-	require.NoError(t, w.Chat.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, From: chattest.Alice}, "sessions/99999"))
+	require.NoError(t, w.Chat.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, From: chattest.Alice}, `list/{"part":99999,"back":"menu"}`))
 	w.Work(t)
 	id := w.Telegram.LastID()
 	seen := ""

@@ -26,7 +26,7 @@ func shelf(done *[]string) chat.Feature {
 		"book": {
 			Draw: func(_ context.Context, v chat.Visit) (chat.Screen, error) {
 				return chat.Screen{Text: render.Plain("book " + v.Rest), Back: "shelf",
-					Options: [][]card.Option{option("On", chat.ToPage("book/a/2")), option("Mark", chat.Does("mark")), option("Lost", chat.ToPage("none"))}}, nil
+					Options: [][]card.Option{option("On", chat.ToPage("book/a/2")), option("Mark", "mark"), option("Lost", chat.ToPage("none"))}}, nil
 			},
 			Do: func(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
 				return chat.Answer{Text: "marked", Then: func(context.Context) error {
@@ -104,4 +104,41 @@ func TestAPageOutlivesARestartAndIsLeftTheWayItWasEntered(t *testing.T) {
 	assert.Equal(t, below, w.Telegram.LastID())
 	w.Press(t, chattest.Alice, below, "On")
 	assert.Equal(t, "book a/2", shows(below))
+}
+
+// A page that an earlier version had is gone: what leads to it, and what it did, is stale.
+func TestPageOfEarlierVersionIsStale(t *testing.T) {
+	w := chattest.NewWorld(t)
+	var done []string
+	start := func(rooms ...chat.Feature) {
+		w.Restart(t)
+		w.Install(append(rooms, w.Features()...))
+	}
+	now, earlier := shelf(&done), shelf(&done)
+	draw := earlier.Pages["shelf"].Draw
+	earlier.Pages["shelf"] = chat.Page{Draw: func(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+		s, err := draw(ctx, v)
+		s.Options[0][0].Value = chat.ToPage("case")
+		return s, err
+	}}
+	earlier.Pages["case"] = earlier.Pages["book"]
+	start(earlier)
+	open := func(address string) int {
+		in := chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, From: chattest.Alice}
+		require.NoError(t, w.Chat.Pages.Open(t.Context(), in, address))
+		w.Work(t)
+		return w.Telegram.LastID()
+	}
+	leads, does := open("shelf"), open("case")
+	start(now)
+	stale := "answer query: " + w.Word(i18n.StaleButton)
+	w.Press(t, chattest.Alice, leads, "A book")
+	assert.Contains(t, w.Telegram.Done(), stale)
+	w.Press(t, chattest.Alice, leads, "A book")
+	assert.Equal(t, "book a/1", w.Shows(t, leads).Text.Text, "the page was drawn again")
+	w.Telegram.Forget()
+	w.Press(t, chattest.Alice, does, "Mark")
+	assert.Contains(t, w.Telegram.Done(), stale)
+	assert.Empty(t, w.Shows(t, does).Buttons)
+	assert.Empty(t, done)
 }

@@ -63,7 +63,7 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 		s = b.places(ctx, p, v, a)
 	}
 	if s = b.withFirst(p, v, s); s.Back == menu {
-		s.Back, s.Options = "", append(s.Options, []card.Option{p.Option(i18n.ButtonBack, chat.Does(leave), "")})
+		s.Back, s.Options = "", append(s.Options, []card.Option{p.Option(i18n.ButtonBack, leave, "")})
 	}
 	return s, nil
 }
@@ -81,7 +81,7 @@ func (b *Browser) withFirst(p chat.Phrases, v chat.Visit, s chat.Screen) chat.Sc
 		return s
 	}
 	s.Text = chat.Paragraphs(s.Text, chat.Lines(p.Text(i18n.NewFirst, i18n.Args{"Time": p.Moment(since)}), chat.Quoted(strings.Join(texts, "\n"))))
-	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonTakeBack, chat.Does(takeBack), "")})
+	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonTakeBack, takeBack, "")})
 	return s
 }
 
@@ -247,7 +247,7 @@ func (b *Browser) star(p chat.Phrases, v chat.Visit, dir string) card.Option {
 	if slices.Contains(b.chat.Book.Settings(v.To.ChatID).Favourites, dir) {
 		word = i18n.ButtonUnstar
 	}
-	return p.Option(word, chat.Does(star), "")
+	return p.Option(word, star, "")
 }
 
 // folder is how a session may begin in a folder: anew, with an earlier conversation, in a work tree.
@@ -259,7 +259,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	}
 	works := b.chat.SharedText(v.To, views.Session{Dir: a.Dir})
 	s.Text = chat.Lines(s.Text, works)
-	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonStartFresh, chat.Does(start), outbox.Primary)})
+	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonStartFresh, start, outbox.Primary)})
 	var numbers []card.Option
 	for i, c := range talks {
 		n := a.Page*shownTalks + i + 1
@@ -273,7 +273,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	branch, others := b.checkouts(ctx, p, a)
 	s.Text, s.Options = chat.Paragraphs(s.Text, branch), append(s.Options, others...)
 	if !works.Blank() {
-		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, chat.Does(beside), "")})
+		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, beside, "")})
 	} else if w, ours, _ := b.Places.Find(ctx, a.Dir); ours {
 		s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
 		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})
@@ -331,7 +331,7 @@ func (b *Browser) number(a at, n int, c port.Conversation) card.Option {
 		to.Key, to.Claude, to.Unseen = a.Key, c.Claude, c.Unseen
 		return to.to(strconv.Itoa(n))
 	}
-	return card.Option{Text: strconv.Itoa(n), Value: chat.Does(goOn + ":" + c.Claude.String())}
+	return card.Option{Text: strconv.Itoa(n), Value: goOn + ":" + c.Claude.String()}
 }
 
 // busy says that a conversation is open elsewhere, or may be, and offers a copy: two never write one (P1).
@@ -341,5 +341,5 @@ func (b *Browser) busy(p chat.Phrases, a at) chat.Screen {
 		says = i18n.NewMaybeBusy
 	}
 	return chat.Screen{Text: p.Text(says), Back: back.String(),
-		Options: [][]card.Option{{p.Option(i18n.ButtonForkInstead, chat.Does(fork), "")}}}
+		Options: [][]card.Option{{p.Option(i18n.ButtonForkInstead, fork, "")}}}
 }

@@ -79,7 +79,7 @@ func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, erro
 	if w.Work != "" {
 		return chat.Screen{Text: b.stays(p, w), Back: back}, nil
 	}
-	yes := p.Option(i18n.ButtonRemoveWorktree, chat.Does("remove"), outbox.Danger)
+	yes := p.Option(i18n.ButtonRemoveWorktree, "remove", outbox.Danger)
 	yes.For = v.By
 	return chat.Screen{Text: p.Text(i18n.WorktreeAsk, args), Options: [][]card.Option{{yes}}, Back: back}, nil
 }

@@ -184,7 +184,7 @@ func (w words) hunks(v view, p diffs.Patch) (render.Text, [][]card.Option) {
 	}
 	foot := []card.Option{w.option(i18n.ButtonFiles, v.list(at/pageFiles))}
 	if len(parts) > 0 {
-		foot = append(foot, w.Option(i18n.ButtonAsFile, chat.Does(save), ""))
+		foot = append(foot, w.Option(i18n.ButtonAsFile, save, ""))
 	}
 	return chat.Lines(text...), [][]card.Option{row, foot}
 }

@@ -223,7 +223,7 @@ func (q Choice) draw(_ context.Context, v Visit) (Screen, error) {
 	part := card.PartOf(len(list), pageSize, a.Page)
 	s := Screen{Text: Lines(render.Plain(p.Say(q.Question, q.Said)), render.Plain(p.Place(part))), Until: a.Until}
 	for _, r := range list[part.First:part.Last] {
-		s.Options = append(s.Options, []card.Option{{Text: p.label(r), Value: Does(r.ID.String()), For: a.From, Session: r.ID}})
+		s.Options = append(s.Options, []card.Option{{Text: p.label(r), Value: r.ID.String(), For: a.From, Session: r.ID}})
 	}
 	s.Options = append(s.Options, part.Turns(func(page int) card.Option {
 		a.Page = page

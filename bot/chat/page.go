@@ -28,8 +28,8 @@ import (
 // so that it outlives a restart, and several people may leaf at once, each in a message of their own.
 type Page struct {
 	Draw func(ctx context.Context, v Visit) (Screen, error)
-	// Do does what a button says, and gives the address that is shown when the answer's Then is over; empty:
-	// the same page again.
+	// Do does what the value of an option says, and returns the address that is shown after the answer's Then; empty: the
+	// same page again.
 	Do func(ctx context.Context, v Visit, what string) (a Answer, next string, err error)
 	// Typed takes a text that somebody sends as a reply to the page, and gives the address that is shown
 	// next. Without it, and where it gives ErrNotTaken, such a text is like any other.
@@ -50,8 +50,8 @@ type Visit struct {
 	Message int
 }
 
-// Screen is what a page shows at an address. The values of its options are made by ToPage and Does. A message without options
-// stays as it is from then on. If Draw is refused, the page shows the refusal about Session, with Back.
+// Screen is what a page shows at an address. The value of an option is what the page's Do gets, unless ToPage makes it. A message
+// without options stays as it is from then on. If Draw is refused, the page shows the refusal about Session, with Back.
 type Screen struct {
 	Text    render.Text
 	Options [][]card.Option
@@ -89,9 +89,6 @@ func ViewAt[V any](rest string) (view V) {
 
 // ToPage is the value of an option that leads to a page.
 func ToPage(address string) string { return toPage + address }
-
-// Does is the value of an option that does something; the page's Do hears what.
-func Does(what string) string { return does + what }
 
 // shownPage is the payload of a message that shows a page.
 type shownPage struct {
@@ -239,6 +236,9 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 		return func(ctx context.Context) error { return p.show(ctx, t.Card.Key, t.To, p.used(was, next, t.From)) }
 	}
 	if next, leads := strings.CutPrefix(t.Card.Option, toPage); leads {
+		if to, _ := p.find(next); to.Draw == nil { // an earlier version had the page
+			return Answer{Text: p.chat.In(t.To).Say(i18n.StaleButton), Then: show(was.At)}, nil
+		}
 		return Do(show(next))
 	}
 	page, rest := p.find(was.At)
@@ -384,7 +384,8 @@ func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, addr
 	means := "" // the words of the buttons: a person means what these read; what a button does depends on the address
 	for _, row := range s.Options {
 		for i := range row {
-			if strings.HasPrefix(row[i].Value, does) {
+			if !strings.HasPrefix(row[i].Value, toPage) {
+				row[i].Value = does + row[i].Value
 				means += "\n" + address
 			}
 			means += "\n" + row[i].Text

@@ -33,7 +33,7 @@ func (d *Computer) unreadPage(figures func(ctx context.Context) health.Figures) 
 			return chat.Screen{Text: render.Plain(p.Say(i18n.FileReadAgain, path))}, nil
 		}
 		return chat.Screen{Text: render.Plain(chat.Warning + p.Say(i18n.FileUnread, path)),
-			Options: [][]card.Option{{p.Option(i18n.ButtonTryAgain, chat.Does(again), outbox.Style(""))}}}, nil
+			Options: [][]card.Option{{p.Option(i18n.ButtonTryAgain, again, outbox.Style(""))}}}, nil
 	}
 	do := func(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
 		if what == again {

@@ -202,7 +202,7 @@ func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 	}
 	text = append(text, render.Plain(d.Say(i18n.HistoryHint)))
 	more := []card.Option{d.to(d.Say(i18n.ButtonDays), view{What: days}),
-		{Text: d.Say(i18n.ButtonAsFile), Value: chat.Does(file)}}
+		{Text: d.Say(i18n.ButtonAsFile), Value: file}}
 	if v == (view{}) {
 		more = append(more, d.to(d.Say(i18n.ButtonRefresh), view{}))
 	}

@@ -21,6 +21,9 @@ const (
 	startPage = "start"
 )
 
+// listPage is the address of the page of /list that leads back to the menu.
+const listPage = `list/{"back":"menu"}`
+
 // entry is a button that leads to a page.
 type entry struct {
 	address string
@@ -29,7 +32,7 @@ type entry struct {
 
 // entries are the buttons of the menu, in their order.
 var entries = []entry{
-	{"sessions", i18n.PageSessions}, {"new", i18n.PageNew}, {"archive", i18n.PageArchive}, {"usage", i18n.PageUsage},
+	{listPage, i18n.PageSessions}, {"new", i18n.PageNew}, {"archive", i18n.PageArchive}, {"usage", i18n.PageUsage},
 	{"health", i18n.PageHealth}, {"settings", i18n.PageSettings}, {helpPage, i18n.PageHelp},
 }
 
@@ -87,7 +90,7 @@ func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	buttons := each.As(entries, func(e entry) card.Option { return e.button(p) })
 	rows := chat.Rows(2, buttons...)
 	if n := len(m.chat.Questions.Waits()); n > 0 {
-		ask := card.Option{Text: p.Say(i18n.ButtonQuestions, i18n.Args{"Count": n}), Value: chat.Does(chat.QuestionsLink)}
+		ask := card.Option{Text: p.Say(i18n.ButtonQuestions, i18n.Args{"Count": n}), Value: chat.QuestionsLink}
 		rows = append([][]card.Option{{ask}}, rows...)
 	}
 	return chat.Screen{Text: p.Text(i18n.MenuAsk), Options: rows}, nil
@@ -96,7 +99,7 @@ func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
 // start shows in three lines what the bot is for, with the ways to begin.
 func (m menu) start(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	p := m.chat.In(v.To)
-	buttons := each.As([]entry{{"new", i18n.PageNew}, {"sessions", i18n.PageSessions}, {helpPage, i18n.PageHelp}},
+	buttons := each.As([]entry{{"new", i18n.PageNew}, {listPage, i18n.PageSessions}, {helpPage, i18n.PageHelp}},
 		func(e entry) card.Option { return e.button(p) })
 	return chat.Screen{Text: p.Text(i18n.StartText), Options: chat.Rows(1, buttons...)}, nil
 }

@@ -142,13 +142,13 @@ func pending(p chat.Phrases, now modes.Now) (lines []string) {
 func options(p chat.Phrases, now modes.Now) [][]card.Option {
 	var ofModes, ofModels []card.Option
 	for _, mode := range modes.Modes {
-		o := p.Option(i18n.ModeKey.Of(string(mode)), chat.Does(string(mode)), "")
+		o := p.Option(i18n.ModeKey.Of(string(mode)), string(mode), "")
 		o.Text = sign(now.Mode == mode, now.Want.Mode == mode) + o.Text
 		ofModes = append(ofModes, o)
 	}
 	for _, model := range modes.Models {
 		text := sign(runs(now, model), now.Want.Model == model) + model
-		ofModels = append(ofModels, card.Option{Text: text, Value: chat.Does(modelPrefix + model)})
+		ofModels = append(ofModels, card.Option{Text: text, Value: modelPrefix + model})
 	}
 	return append(chat.Rows(2, ofModes...), chat.Rows(2, ofModels...)...)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -38,9 +37,9 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 // idleOption is a button under the list: whether to end the idle sessions is asked then.
 const idleOption = "idle"
 
-// look is the list as it is now: first what waits for a person, then what works, what has said something, and the rest; of
-// these the oldest first. The buttons have the same order.
-func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
+// screen returns the list as it is now: first what waits for a person, then what works, what has said something, and the rest;
+// of these the oldest first. The buttons have the same order.
+func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Screen {
 	p := s.chat.In(to)
 	var entries []entry
 	var open []views.Session
@@ -70,7 +69,7 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		lines[0] = render.Plain(p.Say(i18n.ListEmpty))
 	}
 	lines = append(lines, each.As(entries, entry.text)...)
-	shown := card.Look{To: to, Text: chat.Lines(lines...), Options: s.switches(to, open, looks)}
+	shown := chat.Screen{Text: chat.Lines(lines...), Options: s.switches(to, open, looks)}
 	if len(ended) > 0 {
 		var all []string
 		for _, key := range endings {
@@ -94,39 +93,28 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 // endings are the ways in which a session may be over, as they are counted.
 var endings = []i18n.Key{i18n.StateArchived, i18n.StateCompleted, i18n.StateCrashed, i18n.StateLost, i18n.StateFailed, i18n.StateAbandoned}
 
-// listPage is the page of /list, menuPage the same page in the menu, to which it leads back.
-const (
-	listPage = "list"
-	menuPage = "sessions"
-)
+// listPage is the name of the page of /list.
+const listPage = "list"
 
-// page is the list as the page of a name.
-type page struct {
-	*Sessions
-	name, back string
+// view is what the page of /list shows.
+type view struct {
+	Part int    `json:"part,omitempty"` // of a text that is too long for one message
+	Back string `json:"back,omitempty"` // the address that the page was opened from
 }
 
-// listPages are the pages of the list.
-func listPages(s *Sessions) map[string]chat.Page {
-	list, inMenu := page{s, listPage, ""}, page{s, menuPage, "menu"}
-	return map[string]chat.Page{listPage: {Draw: list.draw, Do: list.do}, menuPage: {Draw: inMenu.draw, Do: inMenu.do}}
-}
+// page is the page of /list.
+type page struct{ *Sessions }
 
-// draw is the list as a page; of a text that is too long for one message, a part of it.
+// draw draws the list.
 func (s page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
-	look := s.look(ctx, v.To)
-	parts := look.Text.Split(render.Limit)
-	at, _ := strconv.Atoi(v.Rest)
-	part := card.PartOf(len(parts), 1, at)
-	for _, row := range look.Options {
-		for i := range row {
-			row[i].Value = chat.Does(row[i].Value)
-		}
-	}
+	at, screen := chat.ViewAt[view](v.Rest), s.screen(ctx, v.To)
+	parts := screen.Text.Split(render.Limit)
+	part := card.PartOf(len(parts), 1, at.Part)
 	turns := part.Turns(func(page int) card.Option {
-		return card.Option{Value: chat.ToPage(s.name + "/" + strconv.Itoa(page))}
+		return card.Option{Value: chat.ToPage(chat.Address(listPage, view{page, at.Back}))}
 	})
-	return chat.Screen{Text: parts[part.Page], Options: append(look.Options, turns), Back: s.back}, nil
+	screen.Text, screen.Options, screen.Back = parts[part.Page], append(screen.Options, turns), at.Back
+	return screen, nil
 }
 
 // do follows a link of the page, which is drawn anew then.

@@ -98,7 +98,7 @@ func (s *Sessions) Feature() chat.Feature {
 	kill := s.AskEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
 	done := s.AskEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
 	// Its links need the disk.
-	listText := func(ctx context.Context, to address.Conversation) render.Text { return s.look(ctx, to).Text }
+	listText := func(ctx context.Context, to address.Conversation) render.Text { return s.screen(ctx, to).Text }
 	// An agent gets nowhere at present, and until when.
 	retrying := func(ctx context.Context, r views.Session, n news.Retrying) error {
 		text := s.chat.In(r.Conversation).Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
@@ -114,7 +114,7 @@ func (s *Sessions) Feature() chat.Feature {
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, endKind: s.ends.OnTap(s.tapEnd),
 			resumeKind: s.offers.OnTap(s.tapOffer), whereKind: s.wheres.OnTap(s.tapWhere),
 		},
-		Pages: listPages(s),
+		Pages: map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}},
 		Late:  map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(retrying), chat.Tells(s.tellStopped),
 			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},

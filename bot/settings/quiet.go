@@ -39,9 +39,9 @@ func quietHours(v view) []choice {
 
 // quietExtra are a button that makes the chat quiet once, and one for each day on which the hours begin.
 func quietExtra(v view) [][]card.Option {
-	once := card.Option{Text: v.Say(i18n.QuietOnce, i18n.Args{"Age": v.Age(quietOnce)}), Value: chat.Does(quietOnce.String())}
+	once := card.Option{Text: v.Say(i18n.QuietOnce, i18n.Args{"Age": v.Age(quietOnce)}), Value: quietOnce.String()}
 	if v.set.QuietFor.Lasts(v.now) {
-		once = card.Option{Text: v.Say(i18n.QuietEnd), Value: chat.Does(quietEnd)}
+		once = card.Option{Text: v.Say(i18n.QuietEnd), Value: quietEnd}
 	}
 	rows := chat.Rows(1, once)
 	if v.set.Quiet == nil {
@@ -53,7 +53,7 @@ func quietExtra(v view) [][]card.Option {
 		if v.set.Quiet.On(day) {
 			text = "✓ " + text
 		}
-		days = append(days, card.Option{Text: text, Value: chat.Does(dayValue + strconv.Itoa(int(day)))})
+		days = append(days, card.Option{Text: text, Value: dayValue + strconv.Itoa(int(day))})
 	}
 	return append(rows, chat.Rows(4, days...)...)
 }

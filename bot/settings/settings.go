@@ -166,7 +166,7 @@ func (o one) screen(v view) chat.Screen {
 		if c.value == now {
 			label = "✓ " + label
 		}
-		rest = append(rest, card.Option{Text: label, Value: chat.Does(c.value)})
+		rest = append(rest, card.Option{Text: label, Value: c.value})
 	}
 	text := chat.Paragraphs(o.line(v), v.Text(o.about))
 	screen := chat.Screen{Text: text, Back: page, Options: append(chat.Rows(1, rest[0]), chat.Rows(o.row, rest[1:]...)...)}

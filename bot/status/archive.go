@@ -166,8 +166,8 @@ func (a archive) one(ctx context.Context, p chat.Phrases, at view, r views.Sessi
 	inspect := chat.Address(statusPage, about{Session: r.ID, Back: at.address()})
 	back := view{Filter: at.Filter, Page: at.Page}
 	return chat.Screen{Text: chat.Paragraphs(text...), Session: r.ID, Back: back.address(), Options: [][]card.Option{
-		{p.Option(i18n.ButtonResume, chat.Does(resumeOption), outbox.Primary), p.Option(i18n.ButtonInspect, chat.ToPage(inspect), "")},
-		{p.Option(i18n.ButtonForget, chat.Does(forgetOption), "")},
+		{p.Option(i18n.ButtonResume, resumeOption, outbox.Primary), p.Option(i18n.ButtonInspect, chat.ToPage(inspect), "")},
+		{p.Option(i18n.ButtonForget, forgetOption, "")},
 	}}
 }
 

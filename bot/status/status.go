@@ -106,11 +106,11 @@ func (s *status) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	var options []card.Option
 	if r.Over && r.Resumable {
-		options = append(options, p.Option(i18n.ButtonResume, chat.Does(resumeOption), outbox.Primary))
+		options = append(options, p.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
 	}
-	options = append(options, p.Option(i18n.ButtonRename, chat.Does(renameOption), ""))
+	options = append(options, p.Option(i18n.ButtonRename, renameOption, ""))
 	if r.Over {
-		options = append(options, p.Option(i18n.ButtonForget, chat.Does(forgetOption), ""))
+		options = append(options, p.Option(i18n.ButtonForget, forgetOption, ""))
 	}
 	return chat.Screen{Text: s.text(ctx, v.To, v.By, r), Options: chat.Rows(2, options...), Back: at.Back, Session: r.ID}, nil
 }

@@ -223,7 +223,7 @@ func (w words) options(at place, part card.Part) [][]card.Option {
 	turns := part.Turns(func(page int) card.Option {
 		return card.Option{Value: chat.ToPage(place{at.Span, page}.address())}
 	})
-	return append([][]card.Option{spans, turns}, []card.Option{w.Option(i18n.ButtonPicture, chat.Does(picture), ""),
+	return append([][]card.Option{spans, turns}, []card.Option{w.Option(i18n.ButtonPicture, picture, ""),
 		w.Option(i18n.ButtonRefresh, chat.ToPage(at.address()), "")})
 }
 

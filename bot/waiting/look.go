@@ -121,15 +121,15 @@ func (w words) decisions(r views.Session, now desk.Look, asks attention.Attentio
 	switch {
 	case !r.Open:
 	case asks.Question:
-		options = append(options, []card.Option{w.Option(i18n.ButtonShowQuestion, chat.Does(askOption), outbox.Primary)})
+		options = append(options, []card.Option{w.Option(i18n.ButtonShowQuestion, askOption, outbox.Primary)})
 	case !now.Idle:
-		options = append(options, []card.Option{w.Option(i18n.ButtonInterruptSend, chat.Does(nowOption), outbox.Primary)})
+		options = append(options, []card.Option{w.Option(i18n.ButtonInterruptSend, nowOption, outbox.Primary)})
 	}
 	var row []card.Option
 	if at > 0 {
-		row = append(row, w.Option(i18n.ButtonSendNext, chat.Does(nextOption), ""))
+		row = append(row, w.Option(i18n.ButtonSendNext, nextOption, ""))
 	}
-	row = append(row, w.Option(i18n.ButtonDrop, chat.Does(discardOption), ""))
+	row = append(row, w.Option(i18n.ButtonDrop, discardOption, ""))
 	return append(options, row)
 }
 

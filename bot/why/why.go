@@ -107,12 +107,12 @@ func options(p chat.Phrases, r views.Session, known bool) (rows [][]card.Option)
 	var acts []card.Option
 	switch {
 	case r.State == views.CleanupFailed:
-		acts = append(acts, p.Option(i18n.ButtonRetry, chat.Does(retry), ""))
+		acts = append(acts, p.Option(i18n.ButtonRetry, retry, ""))
 	case r.Resumable:
-		acts = append(acts, p.Option(i18n.ButtonResume, chat.Does(resume), outbox.Primary))
+		acts = append(acts, p.Option(i18n.ButtonResume, resume, outbox.Primary))
 	}
 	if r.Interruption != nil {
-		acts = append(acts, p.Option(i18n.ButtonContinue, chat.Does(chat.OfLaunch(goOn, r)), ""))
+		acts = append(acts, p.Option(i18n.ButtonContinue, chat.OfLaunch(goOn, r), ""))
 	}
 	if known {
 		acts = append(acts, p.Option(i18n.ButtonDetails, chat.ToPage(view{Session: r.ID, Details: true}.address()), ""))
