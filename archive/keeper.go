@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/refusal"
 )
 
 // Sessions is the part of package lifecycle that a Keeper uses.

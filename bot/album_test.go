@@ -18,11 +18,11 @@ import (
 	"ccbot/bot/attachment"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/files"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/folders"
 )
 
 const albumText = "compare\nAttached file: .ccbot-inbox/photo-1001.png\nAttached file: .ccbot-inbox/photo-1002.png\nAttached file: .ccbot-inbox/photo-1003.png"
@@ -165,9 +165,9 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 			return []string{d.In(chattest.AtAlice).NotCleanText(host.View(r)).Text}
 		}},
 		{"a folder that is not ours", func(t *testing.T, d *chattest.MediaWorld) {
-			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.Dir, files.Folder)))
+			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.Dir, folders.InboxName)))
 		}, func(d *chattest.MediaWorld) []string {
-			return []string{d.Word(i18n.InboxNotOurs, i18n.Args{"Path": filepath.Join(d.Dir, files.Folder)})}
+			return []string{d.Word(i18n.InboxNotOurs, i18n.Args{"Path": filepath.Join(d.Dir, folders.InboxName)})}
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -23,14 +23,13 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 func TestARequestIsOneMessageWithButtons(t *testing.T) {
@@ -413,7 +412,7 @@ func TestSeveralRequestsStandSideBySide(t *testing.T) {
 		two := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
 		w.TapsOn(t, chattest.Alice, two, i18n.AskDeny)
 		assert.Equal(t, ask.StageOpen, w.RequestState(t, one).Stage)
-		assert.Equal(t, []string{"deny " + decisions.Denied}, w.Relay.Done())
+		assert.Equal(t, []string{"deny " + talk.Denied}, w.Relay.Done())
 		w.TapsOn(t, chattest.Alice, one, i18n.AskAllow)
 		assert.Len(t, w.Relay.Done(), 2)
 		assert.Len(t, w.Telegram.Sent, 2)
@@ -631,7 +630,7 @@ func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
 			if tt.tap != "" {
 				w.TapsOn(t, chattest.Alice, q, tt.tap)
 			}
-			n := news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: e.Key}}
+			n := news.Held{Why: news.HeldDialog, Prompt: talk.Prompt{Key: e.Key}}
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			w.Work(t)
 			if tt.want == 0 {
@@ -691,7 +690,7 @@ func TestARunningBotAnswersAHook(t *testing.T) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
 		relay := hooks.NewRelay(w.Now, w.Log)
-		w.Decisions = host.Decisions{Waiters: relay, Records: w.Records}
+		w.Decisions = host.Decisions{RequestWaiters: relay, Records: w.Records}
 		w.Restart(t)
 		relay.Connect(w)
 		type answer struct {
@@ -910,13 +909,13 @@ func TestARefusalAtTheDeskMayBeAnInterrupt(t *testing.T) {
 func TestP7_AProjectThatAnswersItselfIsTold(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Starting)
-		w.Lifecycle.Answerers = []decisions.Answerer{decisions.AnswersByHook, decisions.AnswersByRule}
+		w.Lifecycle.Answerers = []talk.Answerer{talk.AnswersByHook, talk.AnswersByRule}
 		require.NoError(t, w.SessionNews(t.Context(), r, news.Ready{}))
 		assert.Equal(t, w.Named(i18n.Ready, "api")+"\n⚠ This project's own settings answer permission requests: hooks, allow rules.", w.Telegram.Last(t).Text.Text)
 		w.AsksFor(t, r, "Bash", chattest.Bash)
 		const line = "⚠ This project's own settings answer permission requests: hooks."
 		assert.Contains(t, w.Telegram.Sent[0].Text.Text, line, "a rule says nothing of what is asked")
-		w.Lifecycle.Answerers = []decisions.Answerer{decisions.AnswersByRule}
+		w.Lifecycle.Answerers = []talk.Answerer{talk.AnswersByRule}
 		w.AsksFor(t, r, "Bash", chattest.Bash)
 		assert.NotContains(t, w.Telegram.Sent[1].Text.Text, "own settings")
 	})

@@ -16,10 +16,10 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // TestP8_NewsOfOtherSessionsHoldsNothingUp: there is news every second, and a hook that did not
@@ -129,7 +129,7 @@ func TestASubagentsRequestHoldsUpNoPrompt(t *testing.T) {
 		w.Work(t)
 		key := w.MustHear(t, "a prompt")
 		assert.Empty(t, w.Telegram.Posted)
-		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: key}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: talk.Prompt{Key: key}}))
 		w.Work(t)
 		assert.Contains(t, w.LastSent(t).Text.Text, w.Named(i18n.HeldDialog, "api"))
 	})
@@ -142,7 +142,7 @@ func TestPromptsBehindADialogHaveOneReply(t *testing.T) {
 	for range 3 {
 		key := w.MustHear(t, "a prompt")
 		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, key) })
-		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: key}}))
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Held{Why: news.HeldDialog, Prompt: talk.Prompt{Key: key}}))
 		require.NoError(t, w.Inbox.Change(key, func(e *inbox.Entry) error { e.Told = []string{string(news.HeldDialog)}; return nil }))
 	}
 	require.Len(t, w.Telegram.AnswersSent(), 1)
@@ -156,7 +156,7 @@ func TestAPromptIsOfferedForEachRequest(t *testing.T) {
 		key := w.MustHear(t, "use make")
 		w.Result(t, one, "", "ok", false)
 		two := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
-		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: key}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: talk.Prompt{Key: key}}))
 		w.Work(t)
 		e, err := w.Inbox.Load(key)
 		require.NoError(t, err)

@@ -14,10 +14,10 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
 )
 
 func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {

@@ -9,12 +9,11 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // A message that nobody has decided about is another thing than a question of the agent: the session is idle, and the
@@ -22,9 +21,9 @@ import (
 func TestUndecidedMessageIsNoQuestion(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
-		w.Lifecycle.OnLook = lifecycle.Look{Phase: phase.Idle, Now: phase.Now{Phase: phase.Idle}, Desk: lifecycle.DeskAway}
+		w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}, Desk: lifecycle.DeskAway}
 		e := w.Prompt(t, r, "deploy", inbox.Held)
-		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: e.Text}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: e.Text}}))
 		w.Work(t)
 		undecided := w.Telegram.LastID()
 		require.True(t, w.Has(w.Shows(t, undecided), i18n.ButtonSend))
@@ -43,12 +42,12 @@ func TestUndecidedMessageIsNoQuestion(t *testing.T) {
 		assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.UndecidedCount, i18n.Args{"Count": 1}))
 
 		next := w.Prompt(t, r, "of a script", inbox.Held)
-		require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: prompts.Prompt{Key: next.Key}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: talk.Prompt{Key: next.Key}}))
 		text, _ = list()
 		assert.Contains(t, text, "✉1", "no person has sent it")
 
 		key := w.MustHear(t, "go on")
-		require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: prompts.Prompt{Key: key}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: talk.Prompt{Key: key}}))
 		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = nil })
 		require.NoError(t, w.Inbox.Finish(key))
 		w.Work(t)
@@ -70,12 +69,12 @@ func TestSentTextLeavesOthersUndecided(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		for _, key := range keys {
-			require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.TakenBack{Prompt: prompts.Prompt{Key: key}}))
+			require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.TakenBack{Prompt: talk.Prompt{Key: key}}))
 		}
 		w.Work(t)
 		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = nil })
 		w.Press(t, chattest.Alice, w.Telegram.LastID(), "3. "+w.Word(i18n.ButtonSend))
-		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Delivered{Prompt: prompts.Prompt{Key: keys[2]}}))
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Delivered{Prompt: talk.Prompt{Key: keys[2]}}))
 		require.NoError(t, w.Inbox.Finish(keys[2]))
 		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = nil })
 		w.Work(t)
@@ -85,7 +84,7 @@ func TestSentTextLeavesOthersUndecided(t *testing.T) {
 		assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.UndecidedCount, i18n.Args{"Count": 2}))
 		time.Sleep(time.Second)
 		next := w.MustHear(t, "go on")
-		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Delivered{Prompt: prompts.Prompt{Key: next}}))
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Delivered{Prompt: talk.Prompt{Key: next}}))
 		assert.Zero(t, w.Deps.Cards.Needs(r.ID).Decisions)
 	})
 }

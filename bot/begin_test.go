@@ -10,9 +10,9 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 // TestThatASessionStartsAndIsReadyIsOneMessage: the message that says that a session starts, or comes

@@ -10,11 +10,11 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // behind is the sentence of a question that says how many prompts wait behind its own.
@@ -28,7 +28,7 @@ func TestP4_AQuestionSaysWhatWaitsBehindIt(t *testing.T) {
 	chattest.RunsAs(t, "a draft", func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		first := w.MustHear(t, "first")
-		held := news.Held{Why: news.HeldDraft, Prompt: prompts.Prompt{Key: first}}
+		held := news.Held{Why: news.HeldDraft, Prompt: talk.Prompt{Key: first}}
 		require.NoError(t, w.SessionNews(t.Context(), r, held))
 		w.Work(t)
 		question := w.Telegram.LastID()
@@ -67,7 +67,7 @@ func TestP4_AQuestionSaysThatItsPromptWasSent(t *testing.T) {
 	for _, why := range []news.Wait{news.Queued, news.HeldDraft} {
 		chattest.RunsAs(t, string(why), func(t *testing.T, w *chattest.World) {
 			r := w.NewCurrentSession(t, "api", session.Running)
-			about := prompts.Prompt{Key: w.MustHear(t, "first")}
+			about := talk.Prompt{Key: w.MustHear(t, "first")}
 			require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: why, Prompt: about}))
 			w.Work(t)
 			question := w.Telegram.LastID()

@@ -30,8 +30,6 @@ import (
 	"ccbot/bot/modes"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/questions"
 	"ccbot/bot/report"
@@ -49,6 +47,8 @@ import (
 	"ccbot/bot/why"
 	"ccbot/bot/writers"
 	measured "ccbot/internal/health"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // Sender is the outbox as the chat uses it. Post is durable when it returns; Send returns when the
@@ -134,7 +134,7 @@ func New(c Config, d Deps) *Bot {
 	b.OnCurrent = func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
 		return b.each("current", func(f chat.Feature) error { return f.Current(ctx, to, id) })
 	}
-	b.OnShown = func(r views.Session) error {
+	b.OnShown = func(r port.Session) error {
 		return b.each("shown", func(f chat.Feature) error { f.Shown(r); return nil })
 	}
 	b.Chat.Dir, b.Chat.Host, b.Send = c.StateDir, c.MachineName, d.Sender.Send
@@ -184,7 +184,7 @@ func (b *Bot) lives() []chat.Feature {
 	others := writers.New(c, s, s, s, s)
 	limits := limit.New(c, b.Entries, s, s.Brief)
 	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
-	c.Kept = func(r views.Session) []string { return waiting.Lines(b.Entries.Load, r) }
+	c.Kept = func(r port.Session) []string { return waiting.Lines(b.Entries.Load, r) }
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter})
 	goOn := sessions.GoingOn{Add: b.Entries.Add, Queue: s, Text: b.ContinueText}
 	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,

@@ -21,14 +21,14 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // browsing is a world with a real home folder, and the page of new sessions in Alice's chat.
@@ -152,7 +152,7 @@ func TestTheBrowserStartsOneSessionWithWhatWasChosen(t *testing.T) {
 	require.Len(t, w.Lifecycle.Starts, 1)
 	q := w.Lifecycle.Starts[0]
 	assert.Equal(t, filepath.Join(w.Home, "api"), q.Dir)
-	assert.Equal(t, modes.Wish{Mode: modes.AcceptEdits, Model: "opus"}, q.With)
+	assert.Equal(t, port.ModeChange{Mode: port.ModeAcceptEdits, Model: "opus"}, q.With)
 	assert.NotEmpty(t, q.Origin)
 	assert.Empty(t, w.buttons(), "the page is over")
 	assert.NotEqual(t, was.Text, w.shown().Text)
@@ -177,8 +177,8 @@ func TestSettingsAreTheDefaultsOfNewSessions(t *testing.T) {
 	w.open()
 	w.press("~/api", w.say(i18n.ButtonNewModel, i18n.Args{"Model": w.say(i18n.NewAsSet)}), w.say(i18n.ButtonNewModel, i18n.Args{"Model": "Opus"}))
 	w.press(w.say(i18n.ButtonStartFresh))
-	assert.Equal(t, []modes.Wish{{Mode: modes.Plan, Model: "opus"}, {Mode: modes.Plan, Model: "sonnet"}},
-		[]modes.Wish{w.Lifecycle.Starts[0].With, w.Lifecycle.Starts[1].With})
+	assert.Equal(t, []port.ModeChange{{Mode: port.ModePlan, Model: "opus"}, {Mode: port.ModePlan, Model: "sonnet"}},
+		[]port.ModeChange{w.Lifecycle.Starts[0].With, w.Lifecycle.Starts[1].With})
 }
 
 // What is wrong with a folder is a sentence, whenever it becomes wrong.
@@ -303,7 +303,7 @@ func textBecomesFirstPrompt(t *testing.T) {
 
 	w.Restart(t)
 	w.Lifecycle.OnQueue = func(id uuid.UUID, key string) error { // an idle agent has it at once
-		return w.SessionNews(t.Context(), w.Record(t, id), news.Typed{Prompt: prompts.Prompt{Key: key}})
+		return w.SessionNews(t.Context(), w.Record(t, id), news.Typed{Prompt: talk.Prompt{Key: key}})
 	}
 	question := w.Telegram.LastID()
 	w.press(w.say(i18n.ButtonBrowse), "api", w.say(i18n.ButtonUseThis), w.say(i18n.ButtonStartFresh))
@@ -374,7 +374,7 @@ func sentBesideThePage(t *testing.T, of func(w *browsing) models.Message, want s
 	require.NoError(t, err)
 	assert.Equal(t, want, e.Text)
 	for _, name := range e.Files {
-		assert.FileExists(t, filepath.Join(w.Home, "api", files.Folder, name))
+		assert.FileExists(t, filepath.Join(w.Home, "api", folders.InboxName, name))
 	}
 	assert.Empty(t, d.Received(t))
 }

@@ -15,12 +15,12 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/refusal"
 	"ccbot/bot/render"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // changed is a world with a session whose agent has changed some files.
@@ -28,19 +28,19 @@ func changed(t *testing.T) (*chattest.World, session.Record) {
 	t.Helper()
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
-	w.Git.Since = map[diffs.Since]diffs.Changes{
-		diffs.SessionStart: {Branch: "main", Files: []diffs.File{
-			{Path: "bot/turn/card.go", Kind: diffs.Modified, Added: 80, Deleted: 3},
-			{Path: "doc.go", Kind: diffs.Added, Added: 12},
-			{Path: "gone.go", Kind: diffs.Deleted, Deleted: 9},
-			{Path: "logo.png", Kind: diffs.Untracked, Binary: true},
-			{Path: "new.go", From: "old.go", Kind: diffs.Renamed},
-			{Path: "notes.md", Kind: diffs.Untracked, Added: 1},
-			{Path: "run.sh", Kind: diffs.Modified},
+	w.Git.Since = map[folders.Since]folders.Changes{
+		folders.SessionStart: {Branch: "main", Files: []folders.ChangedFile{
+			{Path: "bot/turn/card.go", Kind: folders.Modified, Added: 80, Deleted: 3},
+			{Path: "doc.go", Kind: folders.Added, Added: 12},
+			{Path: "gone.go", Kind: folders.Deleted, Deleted: 9},
+			{Path: "logo.png", Kind: folders.Untracked, Binary: true},
+			{Path: "new.go", From: "old.go", Kind: folders.Renamed},
+			{Path: "notes.md", Kind: folders.Untracked, Added: 1},
+			{Path: "run.sh", Kind: folders.Modified},
 		}},
-		"turn": {Of: "turn", Branch: "main", Files: []diffs.File{{Path: "doc.go", Kind: diffs.Added, Added: 12}}},
+		"turn": {Of: "turn", Branch: "main", Files: []folders.ChangedFile{{Path: "doc.go", Kind: folders.Added, Added: 12}}},
 	}
-	w.Git.Patches = map[string]diffs.Patch{
+	w.Git.Patches = map[string]folders.Patch{
 		"notes.md":         {Text: "@@ -0,0 +1,1 @@\n+note\n"},
 		"bot/turn/card.go": {Text: "@@ -1,2 +1,2 @@ func\n a\n-b\n+c\n"},
 		"doc.go":           {Text: "@@ -0,0 +1,1 @@\n+package doc\n"},
@@ -58,9 +58,9 @@ func tapped(t *testing.T, w *chattest.World, m outbox.Message, word string) outb
 
 func TestChangesNameTheRepositoryOfAWorktree(t *testing.T) {
 	w, _ := changed(t)
-	all := w.Git.Since[diffs.SessionStart]
+	all := w.Git.Since[folders.SessionStart]
 	all.Main = "/home/alice/api"
-	w.Git.Since[diffs.SessionStart] = all
+	w.Git.Since[folders.SessionStart] = all
 	w.MustHear(t, "/changes")
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: changes since the session's start, worktree of ~/api\n7 files")
 }
@@ -69,7 +69,7 @@ func TestChangesNameTheRepositoryOfAWorktree(t *testing.T) {
 // content is named.
 func TestP9_ChangesCountWhatIsNotShown(t *testing.T) {
 	w, _ := changed(t)
-	w.Git.Since[diffs.SessionStart] = diffs.Changes{Outside: 2, Files: []diffs.File{{Path: "key", Kind: diffs.Untracked, Withheld: true}}}
+	w.Git.Since[folders.SessionStart] = folders.Changes{Outside: 2, Files: []folders.ChangedFile{{Path: "key", Kind: folders.Untracked, Withheld: true}}}
 	w.MustHear(t, "/changes")
 	m := w.Telegram.Last(t)
 	assert.Equal(t, chattest.Lines("api: changes since the session's start", "1 file, +0, "+at(2*time.Hour), "",
@@ -139,16 +139,16 @@ func TestChangesOfATurn(t *testing.T) {
 // Two taps on the button of a turn are one; a command is answered below it.
 func TestChangesOfATurnAreOneMessage(t *testing.T) {
 	w, r := changed(t)
-	show := func(since diffs.Since) int {
+	show := func(since folders.Since) int {
 		require.NoError(t, w.Changes.Show(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, Since: since}, host.View(r)))
 		w.Telegram.Deliver(t.Context())
 		return len(w.Telegram.Sent)
 	}
 	assert.Equal(t, 1, show("turn"))
-	w.Git.Since["turn"] = diffs.Changes{Of: "turn"}
+	w.Git.Since["turn"] = folders.Changes{Of: "turn"}
 	assert.Equal(t, 1, show("turn"))
 	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.ChangesNone))
-	assert.Equal(t, 2, show(diffs.SessionStart), "another turn's are another message")
+	assert.Equal(t, 2, show(folders.SessionStart), "another turn's are another message")
 	now := w.Now()
 	w.Now = func() time.Time { return now.Add(time.Hour) }
 	w.MustHear(t, "/changes")
@@ -158,7 +158,7 @@ func TestChangesOfATurnAreOneMessage(t *testing.T) {
 
 func TestChangesSayWhatIsNotKnown(t *testing.T) {
 	w, _ := changed(t)
-	w.Git.Since[diffs.SessionStart] = diffs.Changes{Of: diffs.LastCommit, Cut: true}
+	w.Git.Since[folders.SessionStart] = folders.Changes{Of: folders.LastCommit, Cut: true}
 	w.MustHear(t, "/changes")
 	m := w.Telegram.Last(t)
 	assert.Equal(t, "api: changes since the last commit\nThe commit at the session's start is not known.\nNothing has changed, "+
@@ -215,12 +215,12 @@ func TestAFileThatHasNoChangesAnyMore(t *testing.T) {
 	w.MustHear(t, "/changes")
 	m := w.Telegram.Last(t)
 	file := tapped(t, w, m, "2 doc.go")
-	w.Git.Since[diffs.SessionStart] = diffs.Changes{Files: []diffs.File{{Path: "notes.md", Kind: diffs.Untracked, Added: 1}}}
+	w.Git.Since[folders.SessionStart] = folders.Changes{Files: []folders.ChangedFile{{Path: "notes.md", Kind: folders.Untracked, Added: 1}}}
 	list := tapped(t, w, file, "gone.go →")
 	assert.True(t, strings.HasPrefix(list.Text.Text, "gone.go has no changes any more.\n\napi: changes"), list.Text.Text)
 	assert.Equal(t, []string{"1 notes.md", "Refresh"}, chattest.Words(list))
 	file = tapped(t, w, list, "1 notes.md")
-	w.Git.Since[diffs.SessionStart] = diffs.Changes{}
+	w.Git.Since[folders.SessionStart] = folders.Changes{}
 	require.NoError(t, w.TapShown(t, chattest.Alice, file, i18n.ButtonAsFile))
 	w.Telegram.Deliver(t.Context())
 	assert.Empty(t, w.Telegram.Files)
@@ -241,13 +241,13 @@ func TestTwoPeopleTapChanges(t *testing.T) {
 
 func TestChangesHavePages(t *testing.T) {
 	w, _ := changed(t)
-	var files []diffs.File
+	var files []folders.ChangedFile
 	for i := range 20 {
 		name := fmt.Sprintf("%02d-%s\n\xff.go", i, strings.Repeat("😀", 300)+"\"\u202ecod")
-		files = append(files, diffs.File{Path: name, From: name, Kind: diffs.Renamed, Added: 1})
+		files = append(files, folders.ChangedFile{Path: name, From: name, Kind: folders.Renamed, Added: 1})
 	}
-	w.Git.Since[diffs.SessionStart] = diffs.Changes{Files: files, Branch: strings.Repeat("b", 300)}
-	w.Git.Patches[files[9].Path] = diffs.Patch{Text: "@@ -1 +1 @@\n-" + strings.Repeat("x", 5000) + "\n+\u202e\n"}
+	w.Git.Since[folders.SessionStart] = folders.Changes{Files: files, Branch: strings.Repeat("b", 300)}
+	w.Git.Patches[files[9].Path] = folders.Patch{Text: "@@ -1 +1 @@\n-" + strings.Repeat("x", 5000) + "\n+\u202e\n"}
 	w.MustHear(t, "/changes")
 	m := w.Telegram.Last(t)
 	assert.Contains(t, m.Text.Text, "1–8 of 20")
@@ -262,7 +262,7 @@ func TestChangesHavePages(t *testing.T) {
 	assert.Contains(t, tapped(t, w, file, "All files").Text.Text, "9–16 of 20", "where the file stands")
 	m = tapped(t, w, w.Telegram.LastEdit(t), "→")
 	assert.Contains(t, m.Text.Text, "17–20 of 20")
-	w.Git.Since[diffs.SessionStart] = diffs.Changes{Files: files[:1]}
+	w.Git.Since[folders.SessionStart] = folders.Changes{Files: files[:1]}
 	assert.Contains(t, tapped(t, w, m, "Refresh").Text.Text, "1 file, +1, "+at(2*time.Hour)+"\n\n1. ", "the last page there is")
 }
 
@@ -274,7 +274,7 @@ func TestALongPatch(t *testing.T) {
 		hunks = append(hunks, fmt.Sprintf("@@ -%d,2 +%d,2 @@\n-%s\r\n+%s\r", i, i, strings.Repeat("a", 80), strings.Repeat("b", 80)))
 	}
 	text := strings.Join(hunks, "\n") + "\n"
-	w.Git.Patches["doc.go"] = diffs.Patch{Text: text, Cut: true}
+	w.Git.Patches["doc.go"] = folders.Patch{Text: text, Cut: true}
 	w.MustHear(t, "/changes")
 	m := tapped(t, w, w.Telegram.Last(t), "2 doc.go")
 	assert.Equal(t, []string{"← card.go", "→", "All files", "As a file"}, chattest.Words(m))

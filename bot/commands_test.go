@@ -19,16 +19,14 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/menu"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -243,7 +241,7 @@ func TestStopIsMarkedOnItsMessage(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	anySession := func(views.Session) bool { return true }
+	anySession := func(port.Session) bool { return true }
 	w := chattest.NewWorld(t)
 	first := w.Session(t, "api", session.Archived)
 	second := w.Session(t, "api", session.Running)
@@ -251,7 +249,7 @@ func TestFind(t *testing.T) {
 	current := w.NewCurrentSession(t, "web site", session.Running)
 	for _, tt := range []struct {
 		name, arg string
-		fits      func(views.Session) bool
+		fits      func(port.Session) bool
 		want      session.Record
 	}{
 		{"none: the current one", "", chattest.Live, current},
@@ -269,7 +267,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := w.Find(chattest.AtAlice, tt.arg, tt.fits)
-			found = slices.DeleteFunc(found, func(r views.Session) bool { return !tt.fits(r) })
+			found = slices.DeleteFunc(found, func(r port.Session) bool { return !tt.fits(r) })
 			assert.Equal(t, tt.want.ID != uuid.Nil, len(found) == 1)
 			if len(found) == 1 {
 				assert.Equal(t, tt.want.ID, found[0].ID)
@@ -345,8 +343,8 @@ func TestListText(t *testing.T) {
 }
 
 // now is a look at an agent that does this; after is when it ends, from the start of the test's world. 0: never.
-func now(p phase.Phase, what string, after time.Duration) lifecycle.Look {
-	l := lifecycle.Look{Phase: lifecycle.PhaseIdle, Now: phase.Now{Phase: p, What: what}}
+func now(p talk.Phase, what string, after time.Duration) lifecycle.Look {
+	l := lifecycle.Look{Phase: lifecycle.PhaseIdle, Now: talk.Activity{Phase: p, What: what}}
 	if after > 0 {
 		l.Now.Until = chattest.Started.Add(after)
 	}
@@ -367,16 +365,16 @@ func TestTheListSaysWhoIsAtTheDesk(t *testing.T) {
 			"idle · someone is typing in it"},
 		{"only that", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway, Background: true}, "idle · background commands running"},
 		{"at work that says nothing new", lifecycle.Look{Phase: lifecycle.PhaseWorking, Background: true}, "working"},
-		{"a subagent's permission", now(phase.WaitingPermission, "Bash", 0), "permission for Bash"},
-		{"a question", now(phase.WaitingAnswer, "AskUserQuestion", 0), "a question"},
-		{"a plan", now(phase.WaitingPermission, "ExitPlanMode", 0), "a plan"},
-		{"a dialog of the terminal", now(phase.WaitingPermission, "", 0), "waiting for an answer"},
-		{"logged out", now(phase.LoggedOut, "Not logged in · Please run /login", 0), "logged out"},
-		{"a limit", now(phase.Limited, "You've hit your limit", time.Hour), "limit reached until " + at(time.Hour)},
-		{"a limit without an end", now(phase.Limited, "You've hit your limit", 0), "limit reached"},
-		{"an error", now(phase.APIError, "API Error: 400 mock.", 0), "API error: 400 mock"},
-		{"a request that is made again", now(phase.APIError, "529 Over\u202eloaded", time.Hour), "API error: 529 Over·loaded, next try at " + at(time.Hour)},
-		{"a hook", now(phase.Blocked, "not on Fridays", 0), "blocked by your hook: not on Fridays"},
+		{"a subagent's permission", now(talk.PhaseWaitingPermission, "Bash", 0), "permission for Bash"},
+		{"a question", now(talk.PhaseWaitingAnswer, "AskUserQuestion", 0), "a question"},
+		{"a plan", now(talk.PhaseWaitingPermission, "ExitPlanMode", 0), "a plan"},
+		{"a dialog of the terminal", now(talk.PhaseWaitingPermission, "", 0), "waiting for an answer"},
+		{"logged out", now(talk.PhaseLoggedOut, "Not logged in · Please run /login", 0), "logged out"},
+		{"a limit", now(talk.PhaseLimited, "You've hit your limit", time.Hour), "limit reached until " + at(time.Hour)},
+		{"a limit without an end", now(talk.PhaseLimited, "You've hit your limit", 0), "limit reached"},
+		{"an error", now(talk.PhaseAPIError, "API Error: 400 mock.", 0), "API error: 400 mock"},
+		{"a request that is made again", now(talk.PhaseAPIError, "529 Over\u202eloaded", time.Hour), "API error: 529 Over·loaded, next try at " + at(time.Hour)},
+		{"a hook", now(talk.PhaseBlocked, "not on Fridays", 0), "blocked by your hook: not on Fridays"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -542,8 +540,8 @@ func TestAPathBelowAFileIsExplained(t *testing.T) {
 
 func TestOfManyWhoMayWriteTheRestIsCounted(t *testing.T) {
 	w := chattest.NewWorld(t)
-	many := make([]desk.Writer, chat.MaxListed+3)
-	text := w.In(chattest.AtAlice).Failure(views.Session{}, &refusal.Error{Code: refusal.Writers, Writers: many}).Text.Text
+	many := make([]port.Writer, chat.MaxListed+3)
+	text := w.In(chattest.AtAlice).Failure(port.Session{}, &refusal.Error{Code: refusal.Writers, Writers: many}).Text.Text
 	assert.Equal(t, chat.MaxListed+1, strings.Count(text, "• "), "those and the rest")
 	assert.Contains(t, text, w.Word(i18n.AndMore, i18n.Args{"Count": 3}))
 }

@@ -12,11 +12,11 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/turn"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // traffic counts what reaches a person.
@@ -90,11 +90,11 @@ func (w *turnWorld) asks(text string) {
 	require.NoError(w.t, w.Chats.SetCurrent(chattest.AtAlice, w.r.ID))
 	key := w.MustHear(w.t, text)
 	w.Becomes(w.t, key, inbox.Typing)
-	w.tells(news.Typed{Prompt: prompts.Prompt{Key: key, Text: text, Class: prompts.Plain,
-		Mark: &prompts.Mark{At: time.Now(), Path: w.c.Path}}})
+	w.tells(news.Typed{Prompt: talk.Prompt{Key: key, Text: text, Class: talk.ClassPlain,
+		Mark: &talk.Mark{At: time.Now(), Path: w.c.Path}}})
 	w.phase("working")
 	w.writes(chattest.PromptLine(text))
-	w.tells(news.Delivered{Prompt: prompts.Prompt{Key: key, Text: text, Class: prompts.Plain}})
+	w.tells(news.Delivered{Prompt: talk.Prompt{Key: key, Text: text, Class: talk.ClassPlain}})
 	w.Records.Change(w.r.ID, func(r *session.Record) { r.Prompts = nil })
 	require.NoError(w.t, w.Inbox.Finish(key))
 }

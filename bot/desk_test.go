@@ -11,14 +11,13 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/sessions"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // TestP7_APromptOfTheDeskIsTypedAsOneOfTheChat: the same text, the same class, the same queue.
@@ -72,7 +71,7 @@ func TestASessionOfTheDeskIsToldInTheChat(t *testing.T) {
 	w := chattest.NewWorld(t)
 	desk := sessions.Desk{Sessions: w.Resumer}
 	dir := t.TempDir()
-	r, err := desk.Begin(t.Context(), chattest.AtAlice, control.Start{Name: "api", Dir: dir, Owner: chattest.Alice, Origin: "p-" + uuid.NewString()})
+	r, err := desk.Begin(t.Context(), chattest.AtAlice, port.Start{Name: "api", Dir: dir, Owner: chattest.Alice, Origin: "p-" + uuid.NewString()})
 	require.NoError(t, err)
 	now := w.Chats.Current(chattest.AtAlice)
 	assert.Equal(t, r.ID, now)
@@ -83,7 +82,7 @@ func TestASessionOfTheDeskIsToldInTheChat(t *testing.T) {
 	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) {
 		return session.Record{}, &lifecycle.DirError{Dir: dir, Why: lifecycle.DirMissing}
 	}
-	_, err = desk.Begin(t.Context(), chattest.AtAlice, control.Start{Name: "web", Dir: dir, Owner: chattest.Alice})
+	_, err = desk.Begin(t.Context(), chattest.AtAlice, port.Start{Name: "web", Dir: dir, Owner: chattest.Alice})
 	assert.True(t, refusal.Is(err, refusal.DirMissing))
 	w.Work(t)
 	assert.Len(t, w.Telegram.Texts(), told)
@@ -99,9 +98,9 @@ func TestP3_TheDeskEndsTheLaunchThatWasConfirmed(t *testing.T) {
 		end  sessions.End
 		code refusal.Code
 	}{
-		{"forgotten", sessions.End{Session: uuid.New(), Final: views.Archived}, refusal.NotFound},
-		{"over", sessions.End{Session: over.ID, Launch: over.StartedAt, Final: views.Archived}, refusal.WrongState},
-		{"started anew since", sessions.End{Session: live.ID, Launch: live.StartedAt.Add(-time.Hour), Final: views.Archived}, refusal.WrongState},
+		{"forgotten", sessions.End{Session: uuid.New(), Final: port.StateArchived}, refusal.NotFound},
+		{"over", sessions.End{Session: over.ID, Launch: over.StartedAt, Final: port.StateArchived}, refusal.WrongState},
+		{"started anew since", sessions.End{Session: live.ID, Launch: live.StartedAt.Add(-time.Hour), Final: port.StateArchived}, refusal.WrongState},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,7 +109,7 @@ func TestP3_TheDeskEndsTheLaunchThatWasConfirmed(t *testing.T) {
 			assert.Empty(t, w.Lifecycle.Done())
 		})
 	}
-	r, err := desk.End(t.Context(), sessions.End{Session: live.ID, Launch: live.StartedAt, Final: views.Completed})
+	r, err := desk.End(t.Context(), sessions.End{Session: live.ID, Launch: live.StartedAt, Final: port.StateCompleted})
 	require.NoError(t, err)
 	assert.Equal(t, live.ID, r.ID)
 	assert.Len(t, w.Lifecycle.Done(), 1)

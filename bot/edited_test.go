@@ -12,10 +12,10 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/talk"
 )
 
 func TestP4_AnEditOfAHeldPromptReplacesIt(t *testing.T) {
@@ -26,8 +26,8 @@ func TestP4_AnEditOfAHeldPromptReplacesIt(t *testing.T) {
 		text, want string
 		class      lifecycle.Class
 	}{
-		{"fix\r\nthat", "fix\nthat", prompts.Plain},
-		{" !ls", " !ls", prompts.Plain},
+		{"fix\r\nthat", "fix\nthat", talk.ClassPlain},
+		{" !ls", " !ls", talk.ClassPlain},
 	} {
 		require.NoError(t, w.Edit(t, 1001, tt.text))
 		want := fmt.Sprintf("reword %s of %s as %s %q", key, r.ID, tt.class, tt.want)
@@ -44,7 +44,7 @@ func TestP4_AnEditOfAnOldPromptReplacesItBeforeAPersonDecides(t *testing.T) {
 	require.NoError(t, w.Edit(t, e.MessageID, "fix that"))
 	now, err := w.Inbox.Load(e.Key)
 	require.NoError(t, err)
-	assert.Equal(t, []any{"fix that", string(prompts.Plain), inbox.Asked}, []any{now.Text, now.Class, now.State})
+	assert.Equal(t, []any{"fix that", string(talk.ClassPlain), inbox.Asked}, []any{now.Text, now.Class, now.State})
 	assert.Equal(t, chattest.ReactionStored, w.Telegram.Reaction(e.MessageID))
 	assert.Empty(t, w.Lifecycle.Done())
 }
@@ -208,7 +208,7 @@ func TestP4_AnEditOfACaptionKeepsWhatTheFileBrought(t *testing.T) {
 				m := &models.Message{ID: 77, From: &models.User{ID: chattest.Alice}, Chat: chattest.PrivateChat(chattest.Alice), Caption: tt.caption, EditDate: 5}
 				raw, err := json.Marshal(models.Update{Message: m})
 				require.NoError(t, err)
-				typed, class, _ := prompts.Normalise(strings.TrimPrefix(tt.caption+"\n"+tt.brought, "\n"))
+				typed, class, _ := talk.Normalise(strings.TrimPrefix(tt.caption+"\n"+tt.brought, "\n"))
 				e := inbox.Entry{Key: "900", State: state, Session: r.ID, Conversation: chattest.AtAlice, MessageID: 77, Text: typed, Class: string(class),
 					Files: []string{"a"}, Update: raw}
 				_, err = w.Inbox.Add(e)
@@ -222,7 +222,7 @@ func TestP4_AnEditOfACaptionKeepsWhatTheFileBrought(t *testing.T) {
 					require.NoError(t, w.EditAs(t, &edit))
 					now, err := w.Inbox.Load("900")
 					require.NoError(t, err)
-					want, _, _ := prompts.Normalise(strings.TrimPrefix(caption+"\n"+tt.brought, "\n"))
+					want, _, _ := talk.Normalise(strings.TrimPrefix(caption+"\n"+tt.brought, "\n"))
 					assert.Equal(t, want, now.Text)
 				}
 			})

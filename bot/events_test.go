@@ -13,10 +13,10 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/host"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // TestP8_AnEventThatCrashesAFeatureReachesTheOthers: each of the events, and what caused it is done.
@@ -37,7 +37,7 @@ func TestP8_AnEventThatCrashesAFeatureReachesTheOthers(t *testing.T) {
 		return chat.Feature{Name: name,
 			Item:    func(uuid.UUID, talk.Item) { _ = event("item") },
 			Current: func(context.Context, outbox.Conversation, uuid.UUID) error { return event("current") },
-			Shown:   func(views.Session) { _ = event("shown") },
+			Shown:   func(port.Session) { _ = event("shown") },
 			Moved:   func(context.Context, chat.Where) error { return event("moved") }}
 	}
 	w.Install(append([]chat.Feature{hears("broken", crash)}, append(w.Features(), hears("last", func() {}))...))

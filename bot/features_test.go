@@ -21,16 +21,15 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // Every kind of news is told by one feature, and by no more than one.
@@ -61,8 +60,8 @@ func TestFeatures_WhoHearsAnEventCallsNoPort(t *testing.T) {
 	for _, name := range chattest.NewsNames(t) {
 		w.AsksFor(t, w.Record(t, id), "Bash", chattest.Bash)
 		e := w.Prompt(t, w.Record(t, id), "the prompt", inbox.Typing)
-		for _, class := range []prompts.Class{prompts.Plain, prompts.Bash} {
-			n := chattest.Sample{Prompt: prompts.Prompt{Key: e.Key, Text: e.Text, Class: class}, Screen: "the screen", Draft: "a draft",
+		for _, class := range []talk.PromptClass{talk.ClassPlain, talk.ClassBash} {
+			n := chattest.Sample{Prompt: talk.Prompt{Key: e.Key, Text: e.Text, Class: class}, Screen: "the screen", Draft: "a draft",
 				Writer: chattest.AtDesk(4123)}.News(t, name)
 			r := w.Record(t, id)
 			told := w.Hosted.News(r, n)
@@ -188,7 +187,7 @@ func crashes(f chat.Feature) chat.Feature {
 	for kind := range f.Cards {
 		f.Cards[kind] = tap
 	}
-	hear := func(context.Context, views.Session, news.News) error { panic("a mistake of ours") }
+	hear := func(context.Context, port.Session, news.News) error { panic("a mistake of ours") }
 	for i := range f.News {
 		f.News[i].Tell = hear
 	}

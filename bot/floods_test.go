@@ -23,10 +23,10 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/try/botapi"
 )
 
@@ -182,7 +182,7 @@ func inTopic(t *testing.T, w *chattest.World, api *strictAPI, name string) (sess
 	to := session.Conversation{ChatID: chattest.Ours, ThreadID: api.person.OpenTopic(chattest.Ours, name)}
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = to })
 	require.NoError(t, w.Chats.SetCurrent(to, r.ID))
-	w.Answers.Follow(views.Session{ID: r.ID})
+	w.Answers.Follow(port.Session{ID: r.ID})
 	return w.Record(t, r.ID), func(lines ...string) { chattest.Grow(t, c, lines...) }
 }
 
@@ -225,7 +225,7 @@ func current(t *testing.T, w *chattest.World) (r session.Record, says func(lines
 	t.Helper()
 	c := chattest.TranscriptOf(t, "t.jsonl")
 	r = w.NewCurrentSession(t, "api", session.Running, c)
-	w.Answers.Follow(views.Session{ID: r.ID})
+	w.Answers.Follow(port.Session{ID: r.ID})
 	return r, func(lines ...string) { chattest.Grow(t, c, lines...) }
 }
 
@@ -305,7 +305,7 @@ func TestTheCurrentOfTwentySessionsIsNotDelayed(t *testing.T) {
 		for i := range 19 {
 			c := chattest.TranscriptOf(t, fmt.Sprintf("%d.jsonl", i))
 			r := w.Session(t, fmt.Sprint("s", i), session.Running, c)
-			w.Answers.Follow(views.Session{ID: r.ID})
+			w.Answers.Follow(port.Session{ID: r.ID})
 			others = append(others, func(lines ...string) { chattest.Grow(t, c, lines...) })
 		}
 		_, says := current(t, w)

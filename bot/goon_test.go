@@ -17,10 +17,10 @@ import (
 	"ccbot/bot/health"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
 	"ccbot/recovery"
 )
 

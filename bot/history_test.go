@@ -16,10 +16,10 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
-	"ccbot/bot/port/history"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/talk"
 )
 
 // calls is a line of a transcript with a call of a tool.
@@ -280,7 +280,7 @@ func TestHistoryOfLongEntries(t *testing.T) {
 	assert.Contains(t, read[0], "page 1 of ")
 }
 
-var exportWords = history.Words{Title: "title", Prompt: "you", Answer: "it", Cut: "cut"}
+var exportWords = talk.Words{Title: "title", Prompt: "you", Answer: "it", Cut: "cut"}
 
 func TestExportedConversation(t *testing.T) {
 	w, r := said(t, 3)

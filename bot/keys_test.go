@@ -16,11 +16,11 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
 	"ccbot/tmux"
 )
 

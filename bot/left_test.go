@@ -13,11 +13,11 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/disk"
 	"ccbot/internal/session"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // killedAtCard runs do until it writes a card, and ends it there, as a kill does.
@@ -58,7 +58,7 @@ func TestP4_LeftPromptIsAskedAbout(t *testing.T) {
 			e := w.Prompt(t, r, "text", inbox.Typing)
 			require.NoError(t, w.Inbox.Finish(e.Key))
 			killedAtCard(t, w, func() error {
-				return w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: "text"}})
+				return w.SessionNews(t.Context(), r, news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: "text"}})
 			})
 			require.Equal(t, inbox.Asked, w.EntryState(e.Key))
 			return e

@@ -18,12 +18,12 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/spending"
 	"ccbot/i18n"
 	"ccbot/internal/disk/disktest"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // saying are the messages with a text in them, as they stand now.
@@ -43,8 +43,8 @@ func TestEachChatIsWarnedOnceOfEachLevelOfAWindow(t *testing.T) {
 		w.Session(t, "api", session.Running)
 		resets := time.Now().Add(5 * time.Hour)
 		tells := func(percent float64, at time.Time) []outbox.Message {
-			w.Spent.Tells(spending.Limit{Window: spending.FiveHours, Percent: percent, Resets: at},
-				spending.Limit{Window: spending.Week, Percent: 12, Resets: at.Add(72 * time.Hour)})
+			w.Spent.Tells(talk.Limit{Window: talk.FiveHours, Percent: percent, Resets: at},
+				talk.Limit{Window: talk.Week, Percent: 12, Resets: at.Add(72 * time.Hour)})
 			w.Work(t)
 			return saying(t, w, "limit:")
 		}

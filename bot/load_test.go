@@ -17,11 +17,11 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/turn"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // loaded is a session that answers many prompts, in a chat with the limits of Telegram.
@@ -79,8 +79,8 @@ func (l *loaded) turn(key, text string, takes time.Duration, lines ...string) {
 	l.t.Helper()
 	at, err := os.Stat(l.c.Path)
 	require.NoError(l.t, err)
-	l.tells(news.Typed{Prompt: prompts.Prompt{Key: key, Text: text, Class: prompts.Plain,
-		Mark: &prompts.Mark{At: time.Now(), Path: l.c.Path, Offset: at.Size()}}})
+	l.tells(news.Typed{Prompt: talk.Prompt{Key: key, Text: text, Class: talk.ClassPlain,
+		Mark: &talk.Mark{At: time.Now(), Path: l.c.Path, Offset: at.Size()}}})
 	time.Sleep(time.Millisecond)
 	l.phase("working")
 	l.writes(chattest.PromptLine(text))

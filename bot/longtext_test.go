@@ -10,11 +10,11 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/talk"
 	"ccbot/i18n"
 	"ccbot/internal/bytesize"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // longWorld has a session that says more than fits in memory, and what was uploaded. Most bytes of it are sent unasked.

@@ -18,11 +18,11 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/files"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/folders"
 )
 
 func TestAFileIsAPromptThatNamesIt(t *testing.T) {
@@ -55,7 +55,7 @@ func TestAFileIsAPromptThatNamesIt(t *testing.T) {
 				}
 				assert.Equal(t, want, e.Text)
 				assert.Equal(t, []any{inbox.Held, d.R.ID, []string{name}, string(lifecycle.ClassPrompt)}, []any{e.State, e.Session, e.Files, e.Class})
-				data, err := os.ReadFile(filepath.Join(d.Dir, files.Folder, name))
+				data, err := os.ReadFile(filepath.Join(d.Dir, folders.InboxName, name))
 				require.NoError(t, err)
 				assert.Equal(t, "bytes of "+id, string(data))
 				assert.Equal(t, []string{"queue " + e.Key + " for " + d.R.ID.String()}, d.Lifecycle.Done())
@@ -112,13 +112,13 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 		{"too big", func(_ *testing.T, d *chattest.MediaWorld) { d.Downloads.Fail("d", attachment.ErrFileTooBig) }, chattest.Document("d", "../big.zip"),
 			func(d *chattest.MediaWorld) string { return d.Word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 1},
 		{"a link in the folder's place", func(t *testing.T, d *chattest.MediaWorld) {
-			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.Dir, files.Folder)))
+			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.Dir, folders.InboxName)))
 		}, chattest.Document("d", "a"), func(d *chattest.MediaWorld) string {
-			return d.Word(i18n.InboxNotOurs, i18n.Args{"Path": filepath.Join(d.Dir, files.Folder)})
+			return d.Word(i18n.InboxNotOurs, i18n.Args{"Path": filepath.Join(d.Dir, folders.InboxName)})
 		}, 0},
 		{"a directory that is gone", func(t *testing.T, d *chattest.MediaWorld) { require.NoError(t, os.Remove(d.Dir)) }, chattest.Document("d", "a"),
 			func(d *chattest.MediaWorld) string {
-				return d.Word(i18n.InboxUnwritable, i18n.Args{"Path": filepath.Join(d.Dir, files.Folder), "Reason": "no such file or directory"})
+				return d.Word(i18n.InboxUnwritable, i18n.Args{"Path": filepath.Join(d.Dir, folders.InboxName), "Reason": "no such file or directory"})
 			}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 			if tt.voice != nil {
 				assert.Equal(t, []string{"voice-1001.png: bytes of v"}, tt.voice.Got)
 			}
-			data, err := os.ReadFile(filepath.Join(d.Dir, files.Folder, "voice-1001.png"))
+			data, err := os.ReadFile(filepath.Join(d.Dir, folders.InboxName, "voice-1001.png"))
 			require.NoError(t, err)
 			assert.Equal(t, "bytes of v", string(data))
 			var want []string
@@ -279,7 +279,7 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 		e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: 1}})
 		assert.Equal(t, file, e.Text)
 		assert.Zero(t, len(d.Voice.(*chattest.FakeVoice).Got), "it is not written down")
-		info, err := os.Stat(filepath.Join(d.Dir, files.Folder, "voice-1001.png"))
+		info, err := os.Stat(filepath.Join(d.Dir, folders.InboxName, "voice-1001.png"))
 		require.NoError(t, err)
 		assert.EqualValues(t, len("bytes of v")+attachment.MaxRecording, info.Size(), "all of it is a file")
 	})

@@ -8,11 +8,11 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 const modesText = "api\nPermission mode: Manual\nModel: Opus 5.5\nThe model changes for this session only."
@@ -21,7 +21,7 @@ const modesText = "api\nPermission mode: Manual\nModel: Opus 5.5\nThe model chan
 func modesCard(t *testing.T, w *chattest.World) session.Record {
 	t.Helper()
 	r := w.NewCurrentSession(t, "api", session.Running)
-	w.Lifecycle.OnModes = modes.Now{Mode: modes.Manual, Model: "Opus 5.5"}
+	w.Lifecycle.OnModes = port.ModeState{Mode: port.ModeManual, Model: "Opus 5.5"}
 	w.MustHear(t, "/mode")
 	w.Work(t)
 	require.Equal(t, modesText, w.Shows(t, 1).Text.Text)
@@ -51,7 +51,7 @@ func switched(t *testing.T, w *chattest.World, r session.Record, n news.Switched
 	if n.Model != "" {
 		now.Want.Model = ""
 	}
-	if n.Model != "" && n.Outcome == modes.Done {
+	if n.Model != "" && n.Outcome == port.SwitchDone {
 		now.Model = n.Model
 	}
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
@@ -71,15 +71,15 @@ func TestModesAreSwitchedAndSaidWhenTheyWereReadBack(t *testing.T) {
 		assert.Equal(t, [][]string{{"✓ Manual", "Accept edits"}, {"… Plan"}}, rows(w.Shows(t, 1))[:2])
 
 		for range 2 { // it may be told twice
-			switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan})
+			switched(t, w, r, news.Switched{ModeChange: port.ModeChange{Mode: port.ModePlan}, Seen: port.ModePlan})
 			assert.Equal(t, "api\nPermission mode: Plan\nModel: Opus 5.5\nThe model changes for this session only.", w.Shows(t, 1).Text.Text)
 			assert.Equal(t, [][]string{{"Manual", "Accept edits"}, {"✓ Plan"}}, rows(w.Shows(t, 1))[:2])
 		}
 
-		w.Lifecycle.OnModes.Mode = modes.Plan
+		w.Lifecycle.OnModes.Mode = port.ModePlan
 		w.Press(t, chattest.Alice, 1, "Haiku")
 		assert.Equal(t, [][]string{{"✓ Opus", "Sonnet"}, {"… Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
-		switched(t, w, r, news.Switched{Wish: modes.Wish{Model: "Haiku"}, Seen: modes.Plan})
+		switched(t, w, r, news.Switched{ModeChange: port.ModeChange{Model: "Haiku"}, Seen: port.ModePlan})
 		assert.Equal(t, [][]string{{"Opus", "Sonnet"}, {"✓ Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
 		assert.Equal(t, 1, w.Telegram.LastID(), "the card itself says it")
 	})
@@ -91,15 +91,15 @@ func TestWhoWaitsForATurnIsToldWhenTheModeIsThere(t *testing.T) {
 		w.Lifecycle.OnModes.Waits = true
 		w.Press(t, chattest.Alice, 1, "Plan")
 		assert.Equal(t, modesText+"\n\nAs soon as the agent is free: Plan", w.Shows(t, 1).Text.Text)
-		w.Lifecycle.OnModes.Want = modes.Wish{Mode: modes.Plan}
+		w.Lifecycle.OnModes.Want = port.ModeChange{Mode: port.ModePlan}
 		w.Press(t, chattest.Alice, 1, "Sonnet")
 		assert.Equal(t, modesText+"\n\nAs soon as the agent is free: Plan, Sonnet", w.Shows(t, 1).Text.Text)
 
-		switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan, Waited: true})
+		switched(t, w, r, news.Switched{ModeChange: port.ModeChange{Mode: port.ModePlan}, Seen: port.ModePlan, Waited: true})
 		m := w.Telegram.Last(t)
 		assert.Equal(t, "api: the permission mode is now Plan.", m.Text.Text)
 		assert.False(t, m.Sounds)
-		switched(t, w, r, news.Switched{Wish: modes.Wish{Model: "Sonnet"}, Seen: modes.Plan, Outcome: modes.NoSuch, Waited: true})
+		switched(t, w, r, news.Switched{ModeChange: port.ModeChange{Model: "Sonnet"}, Seen: port.ModePlan, Outcome: port.SwitchNoSuch, Waited: true})
 		m = w.Telegram.Last(t)
 		assert.Equal(t, "Sonnet is not offered by api.", m.Text.Text)
 		assert.True(t, m.Sounds)
@@ -112,7 +112,7 @@ func TestWhoWantedAModeThatIsNotOfferedIsToldWhatIsOn(t *testing.T) {
 		r := modesCard(t, w)
 		w.Lifecycle.OnModes.Waits = true
 		w.Press(t, chattest.Alice, 1, "Plan")
-		n := news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.AcceptEdits, Outcome: modes.NoSuch, Waited: true}
+		n := news.Switched{ModeChange: port.ModeChange{Mode: port.ModePlan}, Seen: port.ModeAcceptEdits, Outcome: port.SwitchNoSuch, Waited: true}
 		switched(t, w, r, n)
 		assert.Equal(t, "Plan is not offered by api.\nPermission mode: Accept edits", w.Telegram.Last(t).Text.Text)
 		n.Seen = ""
@@ -124,13 +124,13 @@ func TestWhoWantedAModeThatIsNotOfferedIsToldWhatIsOn(t *testing.T) {
 func TestModesSayWhatIsNotKnownAndWhatAsksNobody(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := modesCard(t, w)
-		for outcome, said := range map[modes.Outcome]string{modes.Unread: "does not show", modes.NotTaken: "did not react", modes.NewAgent: "restarted"} {
-			switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Outcome: outcome})
+		for outcome, said := range map[port.SwitchOutcome]string{port.SwitchUnread: "does not show", port.SwitchNotTaken: "did not react", port.SwitchNewAgent: "restarted"} {
+			switched(t, w, r, news.Switched{ModeChange: port.ModeChange{Mode: port.ModePlan}, Outcome: outcome})
 			assert.Contains(t, w.Shows(t, 1).Text.Text, "Permission mode: not visible in the terminal")
 			assert.Contains(t, w.Telegram.Last(t).Text.Text, said)
 			assert.Equal(t, [][]string{{"Manual", "Accept edits"}, {"Plan"}}, rows(w.Shows(t, 1))[:2])
 		}
-		w.Lifecycle.OnModes = modes.Now{Mode: modes.Bypass}
+		w.Lifecycle.OnModes = port.ModeState{Mode: port.ModeBypass}
 		w.MustHear(t, "/mode api")
 		w.Work(t)
 		m := w.Shows(t, w.Telegram.LastID())
@@ -170,7 +170,7 @@ func TestTheCardOfModesGoesOnAfterARestart(t *testing.T) {
 		r := modesCard(t, w)
 		w.Press(t, chattest.Alice, 1, "Plan")
 		w.Restart(t)
-		switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan})
+		switched(t, w, r, news.Switched{ModeChange: port.ModeChange{Mode: port.ModePlan}, Seen: port.ModePlan})
 		assert.Contains(t, w.Shows(t, 1).Text.Text, "Permission mode: Plan")
 	})
 }

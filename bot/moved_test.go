@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
-	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
 )
 
 func TestTransferIsReportedUnlessAsked(t *testing.T) {

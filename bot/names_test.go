@@ -15,10 +15,10 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/render"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/talk"
 )
 
 // literal requires that a text shows the name as it is, wherever it shows a part of it, and that
@@ -65,7 +65,7 @@ func testNamesAreData(t *testing.T) {
 	e := w.Prompt(t, r, chattest.Nasty, inbox.Unproven)
 	writer := chattest.InWindow(t, 4123)
 	writer.Cwd, writer.Pane.WindowName, writer.Args = dir, chattest.Nasty, []string{"claude", chattest.Nasty}
-	w.TellsAll(t, r, old, chattest.Sample{Prompt: prompts.Prompt{Key: e.Key, Text: chattest.Nasty}, Screen: chattest.Nasty, Draft: chattest.Nasty, Writer: writer})
+	w.TellsAll(t, r, old, chattest.Sample{Prompt: talk.Prompt{Key: e.Key, Text: chattest.Nasty}, Screen: chattest.Nasty, Draft: chattest.Nasty, Writer: writer})
 	w.AsksFor(t, r, "Write", `{"file_path":"`+dir+`/`+chattest.Nasty+`","content":"x"}`)
 	w.AsksFor(t, r, "mcp__"+chattest.Nasty, `{"a":"`+chattest.Nasty+`"}`)
 	w.AsksFor(t, r, "AskUserQuestion", `{"questions":[{"question":"`+chattest.Nasty+`","header":"`+chattest.Nasty+`","multiSelect":false,"options":[{"label":"`+chattest.Nasty+`"},{"label":"b"}]}]}`)

@@ -18,10 +18,10 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/refusal"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/refusal"
 )
 
 // queuedFor are the keys that were queued for a session, in order.

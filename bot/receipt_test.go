@@ -13,12 +13,12 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
 )
 
 // TestReceiptQuotesQueuedTexts: the first words of texts that stay queued are quoted, and those of another chat are not.

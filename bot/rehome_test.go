@@ -19,9 +19,9 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 var (

@@ -12,13 +12,13 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/render"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 func TestP4_AReplyGoesToTheSessionOfItsMessage(t *testing.T) {
@@ -267,16 +267,16 @@ func TestP4_APromptForASessionThatIsOverWaitsForADecision(t *testing.T) {
 func TestP4_ResumeAndSendSaysWhatBecameOfThePrompt(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		told func(p prompts.Prompt) []news.News
+		told func(p talk.Prompt) []news.News
 		want i18n.Key
 	}{
-		{"it waits", func(prompts.Prompt) []news.News { return nil }, i18n.ResumeAndSend},
-		{"it is sent", func(p prompts.Prompt) []news.News {
+		{"it waits", func(talk.Prompt) []news.News { return nil }, i18n.ResumeAndSend},
+		{"it is sent", func(p talk.Prompt) []news.News {
 			return []news.News{news.Typed{Prompt: p}, news.Delivered{Prompt: p}}
 		}, i18n.PromptSent},
-		{"it waits behind another turn", func(p prompts.Prompt) []news.News { return []news.News{news.Held{Why: news.Queued, Prompt: p}} }, i18n.SentAgain},
-		{"it waits behind a draft", func(p prompts.Prompt) []news.News { return []news.News{news.Held{Why: news.HeldDraft, Prompt: p}} }, i18n.SentAgain},
-		{"it waits, then is sent", func(p prompts.Prompt) []news.News {
+		{"it waits behind another turn", func(p talk.Prompt) []news.News { return []news.News{news.Held{Why: news.Queued, Prompt: p}} }, i18n.SentAgain},
+		{"it waits behind a draft", func(p talk.Prompt) []news.News { return []news.News{news.Held{Why: news.HeldDraft, Prompt: p}} }, i18n.SentAgain},
+		{"it waits, then is sent", func(p talk.Prompt) []news.News {
 			return []news.News{news.Held{Why: news.Queued, Prompt: p}, news.Delivered{Prompt: p}}
 		}, i18n.SentAgain},
 	} {
@@ -288,7 +288,7 @@ func TestP4_ResumeAndSendSaysWhatBecameOfThePrompt(t *testing.T) {
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.ButtonResumeAndSend))
 			w.Again()
 			w.Prompts.Tidy(t.Context())
-			for _, n := range tt.told(prompts.Prompt{Key: key}) {
+			for _, n := range tt.told(talk.Prompt{Key: key}) {
 				require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), n))
 			}
 			now := w.Telegram.Now(id)
@@ -305,7 +305,7 @@ func TestP4_ResumeAndSendToAnOpenSessionEndsAsSent(t *testing.T) {
 		r := w.NewCurrentSession(t, "api", session.Archived)
 		key := w.MustHear(t, "hi")
 		id, typed := w.Telegram.LastID(), func() {
-			n := news.Typed{Prompt: prompts.Prompt{Key: key}}
+			n := news.Typed{Prompt: talk.Prompt{Key: key}}
 			require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), n))
 		}
 		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })

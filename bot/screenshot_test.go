@@ -11,18 +11,18 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/desk"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/systemfont/fonttest"
 	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/tmux"
 )
 
 var (
-	before = desk.Screen{Text: "\x1b[1mone\x1b[0m\n❯ 1. Yes", Mark: "mark-one", Whole: true}
-	after  = desk.Screen{Text: "two\n❯ 2. No", Mark: "mark-two", Whole: true}
+	before = port.Screen{Text: "\x1b[1mone\x1b[0m\n❯ 1. Yes", Mark: "mark-one", Whole: true}
+	after  = port.Screen{Text: "two\n❯ 2. No", Mark: "mark-two", Whole: true}
 )
 
 // shot sends /screenshot, and gives the message.
@@ -86,7 +86,7 @@ func TestP7_AScreenThatHasChangedIsShownAnew(t *testing.T) {
 			w.Lifecycle.OnScreen = before
 			old := shot(t, w)
 			w.Lifecycle.OnScreen = after
-			w.Lifecycle.OnPressOn = func(string) (desk.Screen, error) { return after, tt.err }
+			w.Lifecycle.OnPressOn = func(string) (port.Screen, error) { return after, tt.err }
 			w.Press(t, chattest.Alice, 1, "Enter")
 			now := w.Shows(t, 1)
 			assert.NotEqual(t, old.Picture, now.Picture)
@@ -114,7 +114,7 @@ func TestP7_WhereAPartIsOutOfSightNothingIsChosen(t *testing.T) {
 	large.Text = strings.Repeat("row\n", 200)
 	for _, tt := range []struct {
 		name string
-		now  desk.Screen
+		now  port.Screen
 		keys []string
 		word i18n.Key
 	}{
@@ -174,10 +174,10 @@ func TestAScreenThatCannotBeShown(t *testing.T) {
 	w.Lifecycle.DialogErr, w.Lifecycle.OnScreen = nil, before
 	m := shot(t, w)
 	id := w.Telegram.LastID()
-	w.Lifecycle.OnPressOn = func(string) (desk.Screen, error) { return desk.Screen{}, errors.New("no") }
+	w.Lifecycle.OnPressOn = func(string) (port.Screen, error) { return port.Screen{}, errors.New("no") }
 	w.Press(t, chattest.Alice, id, "Esc")
 	assert.Equal(t, w.Word(i18n.InternalError), w.Telegram.Last(t).Text.Text)
-	w.Lifecycle.OnPressOn = func(string) (desk.Screen, error) { return desk.Screen{}, lifecycle.ErrNoAgent }
+	w.Lifecycle.OnPressOn = func(string) (port.Screen, error) { return port.Screen{}, lifecycle.ErrNoAgent }
 	w.Press(t, chattest.Alice, id, "Esc")
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Named(i18n.AlreadyEnded, "api"))
 	now := w.Shows(t, id)
@@ -219,7 +219,7 @@ func TestScreenshotComesAsText(t *testing.T) {
 	shot(t, w)
 	w.Press(t, chattest.Alice, 1, "As text")
 	assert.Equal(t, "api\none\n❯ 1. Yes", w.Telegram.Last(t).Text.Text)
-	w.Lifecycle.OnScreen = desk.Screen{Text: strings.Repeat(strings.Repeat("x", 119)+"\n", 50) + "the last row", Mark: "m", Whole: true}
+	w.Lifecycle.OnScreen = port.Screen{Text: strings.Repeat(strings.Repeat("x", 119)+"\n", 50) + "the last row", Mark: "m", Whole: true}
 	w.Press(t, chattest.Alice, 1, "As text")
 	text := w.Telegram.Last(t).Text
 	assert.True(t, strings.HasSuffix(text.Text, "x\nthe last row"), text.Text)

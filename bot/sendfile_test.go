@@ -16,8 +16,8 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/session"
+	"ccbot/port/refusal"
 )
 
 func TestSendFile(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/modes"
 	"ccbot/bot/turn"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 )
 
 // opensSettings opens /settings in a chat, and gives the message.
@@ -384,7 +384,7 @@ func TestNewSessionsBeginAsTheirChatHasChosen(t *testing.T) {
 	key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: chattest.PrivateChat(chattest.Bob), Text: "/new api ~"})
 	require.NoError(t, w.HandleText(t, key, u))
 	require.Len(t, asked, 2)
-	assert.Equal(t, modes.Wish{Mode: modes.Plan, Model: "opus"}, asked[0].With)
+	assert.Equal(t, port.ModeChange{Mode: port.ModePlan, Model: "opus"}, asked[0].With)
 	assert.Zero(t, asked[1].With, "another person has chosen nothing")
 }
 

@@ -10,9 +10,9 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/internal/session"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // TestSettledMessageIsOneLine: a message that reads that a text waits or was not sent is a plain line when the agent has the
@@ -23,7 +23,7 @@ func TestSettledMessageIsOneLine(t *testing.T) {
 		chattest.RunsAs(t, string(why), func(t *testing.T, w *chattest.World) {
 			r := w.NewCurrentSession(t, "api", session.Running)
 			e := w.Prompt(t, r, "deploy", inbox.Held)
-			p := prompts.Prompt{Key: e.Key}
+			p := talk.Prompt{Key: e.Key}
 			require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: why, Prompt: p}))
 			w.Work(t)
 			id := w.Telegram.LastID()

@@ -15,11 +15,11 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
 	"ccbot/recovery"
 )
 
@@ -202,7 +202,7 @@ func TestOccasionDecidesWhatSounds(t *testing.T) {
 		chat.Crashed: "current", chat.TurnDone: "day", chat.LimitNear: "day", chat.Reminder: "day", "": "never", "unknown": "never",
 	}
 	sounds := func(o chat.Occasion, r session.Record) bool {
-		return w.Deps.Chat.Sounds(o, views.Session{ID: r.ID, Conversation: r.Conversation})
+		return w.Deps.Chat.Sounds(o, port.Session{ID: r.ID, Conversation: r.Conversation})
 	}
 	for o, when := range loud {
 		assert.Equal(t, when == "always" || when == "current", sounds(o, current), "%s, current, in quiet hours", o)

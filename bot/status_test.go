@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/diffs"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/git"
@@ -25,6 +24,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/folders"
 )
 
 // known is a session of which everything is known.
@@ -57,8 +57,8 @@ func known(t *testing.T, w *chattest.World) session.Record {
 		assert.Equal(t, []string{r.Dir, strings.Repeat("ab", 20)}, []string{dir, since})
 		return &git.State{Root: dir, Branch: "main"}, &git.Changes{Files: 5, Insertions: 120, Deletions: 34, Untracked: 2}, nil
 	}
-	w.Git.Since = map[diffs.Since]diffs.Changes{diffs.SessionStart: {Branch: "main", Files: []diffs.File{
-		{Path: "a.go", Kind: diffs.Modified, Added: 120, Deleted: 34}, {Path: "new.go", Kind: diffs.Untracked, Added: 7}}}}
+	w.Git.Since = map[folders.Since]folders.Changes{folders.SessionStart: {Branch: "main", Files: []folders.ChangedFile{
+		{Path: "a.go", Kind: folders.Modified, Added: 120, Deleted: 34}, {Path: "new.go", Kind: folders.Untracked, Added: 7}}}}
 	return w.Record(t, r.ID)
 }
 

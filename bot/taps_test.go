@@ -19,11 +19,11 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 func TestStaleButtons(t *testing.T) {
@@ -176,7 +176,7 @@ func TestAQuestionClosesWithItsPrompt(t *testing.T) {
 		ends func(w *chattest.World, r session.Record, e inbox.Entry) error
 	}{
 		{"the proof came late", func(w *chattest.World, r session.Record, e inbox.Entry) error {
-			return w.SessionNews(context.Background(), r, news.Delivered{Prompt: prompts.Prompt{Key: e.Key}})
+			return w.SessionNews(context.Background(), r, news.Delivered{Prompt: talk.Prompt{Key: e.Key}})
 		}},
 		{"its session is forgotten", func(w *chattest.World, _ session.Record, e inbox.Entry) error {
 			return w.Prompts.Homeless(context.Background(), []string{e.Key})
@@ -229,7 +229,7 @@ func TestAQuestionForAnotherReasonTakesThePlaceOfTheFirst(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	e := w.Prompt(t, r, "text", inbox.Held)
-	about := prompts.Prompt{Key: e.Key, Text: "text"}
+	about := talk.Prompt{Key: e.Key, Text: "text"}
 	for range 2 {
 		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDraft, Prompt: about}))
 	}
@@ -299,7 +299,7 @@ func TestLeaveViewAndSend(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	e := w.Prompt(t, r, "text", inbox.Held)
-	about := prompts.Prompt{Key: e.Key, Text: "text"}
+	about := talk.Prompt{Key: e.Key, Text: "text"}
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldScroll, Prompt: about}))
 	question := w.LastSent(t)
 	assert.Equal(t, w.WordsOf(i18n.ButtonLeaveView), chattest.Words(question))
@@ -313,7 +313,7 @@ func TestSendAnyway(t *testing.T) {
 	r := w.Session(t, "api", session.Running)
 	ask := func() (e inbox.Entry, question outbox.Message) {
 		e = w.Prompt(t, r, "text", inbox.Held)
-		n := news.Held{Why: news.HeldDraft, Prompt: prompts.Prompt{Key: e.Key, Text: "text"}}
+		n := news.Held{Why: news.HeldDraft, Prompt: talk.Prompt{Key: e.Key, Text: "text"}}
 		require.NoError(t, w.SessionNews(t.Context(), r, n))
 		return e, w.LastSent(t)
 	}
@@ -367,7 +367,7 @@ func TestP4_AStoppedPromptIsAskedAbout(t *testing.T) {
 				if finished {
 					require.NoError(t, w.Inbox.Finish(e.Key))
 				}
-				n := news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: "text"}}
+				n := news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: "text"}}
 				require.NoError(t, w.SessionNews(t.Context(), r, n))
 				question := w.LastSent(t)
 				assert.Contains(t, question.Text.Text, "text")
@@ -393,7 +393,7 @@ func TestP4_WhatWaitedAtAStopIsOffered(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.NewCurrentSession(t, "api", session.Running)
 			e := w.Prompt(t, r, "text", inbox.Held)
-			n := news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: "text"}}
+			n := news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: "text"}}
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			question := w.LastSent(t)
 			assert.Equal(t, w.Named(i18n.StopHeld, "api")+"\ntext", question.Text.Text)
@@ -424,7 +424,7 @@ func TestP4_AStoppedPromptWithoutAnEntryIsTold(t *testing.T) {
 			e := w.Prompt(t, r, "text", inbox.Typing)
 			require.NoError(t, w.Inbox.Finish(e.Key))
 			require.NoError(t, spoil(filepath.Join(w.Dir, "inbox", e.Key+".done")))
-			n := news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: "text"}}
+			n := news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: "text"}}
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			told := w.Telegram.Last(t)
 			assert.Contains(t, told.Text.Text, w.Named(i18n.StopAsk, "api"))

@@ -11,13 +11,12 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // queuedDone are the keys that were queued again, in order.
@@ -37,7 +36,7 @@ func hears(t *testing.T, w *chattest.World, r session.Record, texts ...string) (
 		key := w.MustHear(t, text)
 		keys = append(keys, key)
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Held{Why: news.HeldDialog,
-			Prompt: prompts.Prompt{Key: key}, Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}}))
+			Prompt: talk.Prompt{Key: key}, Now: talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}}))
 		w.Work(t)
 	}
 	return keys
@@ -124,7 +123,7 @@ func TestListOfTerminalHasNoReasons(t *testing.T) {
 		list := w.Telegram.LastID()
 		assert.Contains(t, w.Shows(t, list).Text.Text, "2 messages wait.")
 		assert.Equal(t, []string{"Show the question"}, chattest.Words(w.Shows(t, list)))
-		require.NoError(t, w.SessionNews(t.Context(), r, news.Typed{Prompt: prompts.Prompt{Key: keys[0]}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Typed{Prompt: talk.Prompt{Key: keys[0]}}))
 		w.Work(t)
 		assert.Equal(t, "2 messages waited while api asked something.", w.Shows(t, list).Text.Text)
 	})
@@ -142,7 +141,7 @@ func stops(t *testing.T, w *chattest.World, r session.Record, interrupted string
 		if keys = append(keys, e.Key); state == inbox.Typing {
 			require.NoError(t, w.Inbox.Finish(e.Key))
 		}
-		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: text}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: text}}))
 		w.Work(t)
 		assert.Equal(t, inbox.Asked, w.EntryState(e.Key), "nothing types it")
 	}
@@ -215,7 +214,7 @@ func TestStopIsOneMessage(t *testing.T) {
 			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) {
 				for _, text := range tt.queued {
 					e := w.Prompt(t, r, text, inbox.Held)
-					require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: text}, Work: tt.work}))
+					require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: text}, Work: tt.work}))
 				}
 				return tt.line, nil
 			}
@@ -257,7 +256,7 @@ func TestSecondStopIsNotTheFirst(t *testing.T) {
 				w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) {
 					for _, text := range texts {
 						e := w.Prompt(t, r, text, inbox.Held)
-						require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: text}, Work: work}))
+						require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: text}, Work: work}))
 					}
 					if line {
 						chattest.Grow(t, c, chattest.Interrupt)
@@ -319,7 +318,7 @@ func TestP4_NextStopListsAllTexts(t *testing.T) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		list, _ := stops(t, w, r, "deploy", "one")
 		key := w.MustHear(t, "go on")
-		require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: prompts.Prompt{Key: key}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: talk.Prompt{Key: key}}))
 		before := trafficOf(w)
 		again, keys := stops(t, w, r, "more", "two")
 		assert.Greater(t, again, list)
@@ -350,7 +349,7 @@ func TestP4_StoppedTextsOutliveKills(t *testing.T) {
 	chattest.RunsAs(t, "before a text is saved", func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		e := w.Prompt(t, r, "one", inbox.Held)
-		n := news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: "one"}}
+		n := news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: "one"}}
 		w.Dies(t, "text-listed", func() error { return w.SessionNews(t.Context(), r, n) })
 		w.Restart(t)
 		require.NoError(t, w.Review(t.Context(), time.Second))
@@ -417,7 +416,7 @@ func TestListReplacesInterruptAndSend(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		key := w.MustHear(t, "first")
-		held := news.Held{Why: news.Queued, Prompt: prompts.Prompt{Key: key}}
+		held := news.Held{Why: news.Queued, Prompt: talk.Prompt{Key: key}}
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), held))
 		w.Work(t)
 		queued := w.Telegram.LastID()
@@ -433,11 +432,11 @@ func TestStopLeadsFromQueuedCard(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		key := w.MustHear(t, "one")
-		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.Queued, Prompt: prompts.Prompt{Key: key, Text: "one"}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.Queued, Prompt: talk.Prompt{Key: key, Text: "one"}}))
 		w.Work(t)
 		queued := w.Telegram.LastID()
 		require.Contains(t, chattest.Words(w.Shows(t, queued)), w.Word(i18n.ButtonInterruptSend))
-		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: prompts.Prompt{Key: key, Text: "one"}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: talk.Prompt{Key: key, Text: "one"}}))
 		w.Work(t)
 		assert.Greater(t, w.Telegram.LastID(), queued)
 		assert.Equal(t, w.Word(i18n.QuestionBelow), w.Shows(t, queued).Text.Text)

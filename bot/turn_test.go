@@ -16,13 +16,13 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/turn"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // turnWorld is a session whose turns have cards, with a bot that runs.
@@ -79,8 +79,8 @@ func (w *turnWorld) newPrompt(text string) news.Typed {
 	e := w.Prompt(w.t, w.r, text, "typing")
 	at, err := os.Stat(w.c.Path)
 	require.NoError(w.t, err)
-	n := news.Typed{Prompt: prompts.Prompt{Key: e.Key, Text: text, Class: prompts.Plain,
-		Mark: &prompts.Mark{At: time.Now(), Path: w.c.Path, Offset: at.Size()}}}
+	n := news.Typed{Prompt: talk.Prompt{Key: e.Key, Text: text, Class: talk.ClassPlain,
+		Mark: &talk.Mark{At: time.Now(), Path: w.c.Path, Offset: at.Size()}}}
 	time.Sleep(time.Millisecond)
 	return n
 }
@@ -247,7 +247,7 @@ func TestHowATurnEnds(t *testing.T) {
 		"failed":          {func(w *turnWorld) { w.writes(chattest.APIError) }, "failed after"},
 		"logged out":      {func(w *turnWorld) { w.phase("logged_out") }, "failed after"},
 		"the agent ended": {func(w *turnWorld) { w.tells(news.Ended{}) }, "ended after"},
-		"not typed":       {func(w *turnWorld) { w.tells(news.Unproven{Prompt: prompts.Prompt{Key: "0"}}) }, "working since"},
+		"not typed":       {func(w *turnWorld) { w.tells(news.Unproven{Prompt: talk.Prompt{Key: "0"}}) }, "working since"},
 		"another prompt":  {func(w *turnWorld) { w.types("more") }, "done in"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,19 +14,19 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/talk"
 	"ccbot/bot/turn"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/folders"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // gitHangs keeps what git says until a test lets it go.
 func gitHangs(w *turnWorld) (goOn func()) {
 	hangs := make(chan struct{})
-	w.Git.Since = map[diffs.Since]diffs.Changes{"a moment": {Of: "a moment", Files: []diffs.File{{Path: "a", Added: 4, Deleted: 1}}}}
+	w.Git.Since = map[folders.Since]folders.Changes{"a moment": {Of: "a moment", Files: []folders.ChangedFile{{Path: "a", Added: 4, Deleted: 1}}}}
 	w.Git.OnAsk = func() { <-hangs }
 	return func() {
 		close(hangs)

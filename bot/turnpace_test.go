@@ -12,10 +12,10 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/turn"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 )
 
 // A chat takes one edit of a card in three seconds: more looks than that are made for nobody.
@@ -51,7 +51,7 @@ type counted struct {
 	reads int
 }
 
-func (c *counted) Brief(ctx context.Context, id uuid.UUID) views.Work {
+func (c *counted) Brief(ctx context.Context, id uuid.UUID) port.Work {
 	c.reads++
 	return c.Sessions.Brief(ctx, id)
 }

@@ -15,11 +15,11 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/talk"
 	"ccbot/bot/turn"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // simulated is one turn as the agent has written it.

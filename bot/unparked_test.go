@@ -11,9 +11,9 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {

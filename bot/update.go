@@ -19,8 +19,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -29,6 +27,8 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/sysfault"
 	"ccbot/internal/typo"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // Handle does what one message asks for; rest are the other messages of its album or text. It is called at
@@ -311,7 +311,7 @@ func (b *Bot) call(feature, where string, do func() error) error {
 // SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.
 // News that a feature crashes at are told as an error of ours: told again, the feature would crash
 // again, and the session would wait for it.
-func (b *Bot) SessionNews(ctx context.Context, s views.Session, n news.News) error {
+func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) error {
 	teller, known := b.tellers[reflect.TypeOf(n)]
 	if !known {
 		return fmt.Errorf("unknown news %T", n)

@@ -14,26 +14,26 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/spending"
 	"ccbot/i18n"
+	"ccbot/port/talk"
 )
 
 // used is a report of some days.
-func used() spending.Report {
+func used() talk.Report {
 	other := uuid.MustParse("1a2b3c4d-0000-4000-8000-000000000000")
-	sum := func(cost float64, n int64) spending.Sum {
-		return spending.Sum{Input: n, Output: n / 10, CacheRead: 10 * n, CacheWrite: n, Cost: cost}
+	sum := func(cost float64, n int64) talk.Sum {
+		return talk.Sum{Input: n, Output: n / 10, CacheRead: 10 * n, CacheWrite: n, Cost: cost}
 	}
-	unpriced := spending.Sum{Input: 900, Unpriced: true}
-	week := spending.Span{All: sum(12.344, 1_000_000), Models: []spending.Line{{Name: "Opus 5.5", Sum: sum(12, 900_000)},
+	unpriced := talk.Sum{Input: 900, Unpriced: true}
+	week := talk.Span{All: sum(12.344, 1_000_000), Models: []talk.Line{{Name: "Opus 5.5", Sum: sum(12, 900_000)},
 		{Name: "Haiku 4.5", Sum: sum(0.001, 100)}, {Name: "nobody-1", Sum: unpriced}}}
 	week.All.Unpriced = true
-	week.Sessions = []spending.Line{{Name: "api", Sum: sum(8, 800_000)}, {Dir: "/home/alice/my shop", Session: other, Sum: sum(4, 100_000)}}
+	week.Sessions = []talk.Line{{Name: "api", Sum: sum(8, 800_000)}, {Dir: "/home/alice/my shop", Session: other, Sum: sum(4, 100_000)}}
 	for n := range 15 {
-		week.Sessions = append(week.Sessions, spending.Line{Name: fmt.Sprint("s", n), Sum: sum(0.02, 10)})
+		week.Sessions = append(week.Sessions, talk.Line{Name: fmt.Sprint("s", n), Sum: sum(0.02, 10)})
 	}
-	r := spending.Report{Spans: []spending.Span{{}, week, {All: sum(55.5, 9_000_000), Models: week.Models[:1]}},
-		Days: make([]float64, spending.Days), Prices: "2026-11-18", Source: "Claude Code 2.1.328"}
+	r := talk.Report{Spans: []talk.Span{{}, week, {All: sum(55.5, 9_000_000), Models: week.Models[:1]}},
+		Days: make([]float64, talk.ReportDays), Prices: "2026-11-18", Source: "Claude Code 2.1.328"}
 	for i := range r.Days {
 		r.Days[i] = float64(i*7%11) / 3
 	}
@@ -43,10 +43,10 @@ func used() spending.Report {
 func TestUsageIsAPage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	rep := used()
-	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return rep, nil }
+	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return rep, nil }
 	now := w.Now()
-	w.Spent.Tells(spending.Limit{Window: spending.FiveHours, Percent: 62.7, Resets: now.Add(time.Hour)},
-		spending.Limit{Window: spending.Week, Percent: 41, Resets: now.Add(72 * time.Hour)})
+	w.Spent.Tells(talk.Limit{Window: talk.FiveHours, Percent: 62.7, Resets: now.Add(time.Hour)},
+		talk.Limit{Window: talk.Week, Percent: 41, Resets: now.Add(72 * time.Hour)})
 	w.MustHear(t, "/usage")
 	id := w.Telegram.LastID()
 	shows := func() string { return w.Shows(t, id).Text.Text }
@@ -77,13 +77,13 @@ func TestUsageIsAPage(t *testing.T) {
 	w.Press(t, chattest.Alice, id, "30 days")
 	assert.Contains(t, shows(), "⚠ 1 conversation file is not counted yet. Tap “Refresh”.\n"+
 		"⚠ ~/.ccbot/prices.json cannot be read as a price list, so the built-in prices count. The log has the reason.\n")
-	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return spending.Report{}, context.DeadlineExceeded }
+	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return talk.Report{}, context.DeadlineExceeded }
 	w.Press(t, chattest.Alice, id, "7 days")
 	assert.Equal(t, w.Word(i18n.UsageBusy), shows())
-	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return rep, nil }
+	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return rep, nil }
 	w.Press(t, chattest.Alice, id, "Refresh")
 	assert.Contains(t, shows(), "7 days")
-	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return spending.Report{}, chattest.ErrDisk }
+	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return talk.Report{}, chattest.ErrDisk }
 	w.Press(t, chattest.Alice, id, "Refresh")
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
 }
@@ -92,7 +92,7 @@ func TestThePictureOfUsageIsPosted(t *testing.T) {
 	t.Parallel()
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = "ru" }))
-	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return used(), nil }
+	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return used(), nil }
 	w.MustHear(t, "/usage")
 	w.Press(t, chattest.Alice, w.Telegram.LastID(), "График")
 	require.Len(t, w.Telegram.Files, 1)

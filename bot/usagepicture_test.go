@@ -9,8 +9,8 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/spending"
 	"ccbot/i18n"
+	"ccbot/port/talk"
 )
 
 // A picture of the costs that does not get through is given up: later taps on the page, and what the chat is to
@@ -18,7 +18,7 @@ import (
 func TestAPictureThatDoesNotGetThroughIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return used(), nil }
+		w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return used(), nil }
 		w.Upload = func(ctx context.Context, _ outbox.File) (int, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()

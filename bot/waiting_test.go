@@ -15,13 +15,12 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // queue is a queue that the chat shows in one message.
@@ -39,7 +38,7 @@ func inQueue(t *testing.T, test func(t *testing.T, q *queue), texts ...string) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		q := &queue{World: w, t: t}
 		q.r, q.all = w.Queued(t, "api", texts...)
-		w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Now: phase.Now{Phase: phase.Working}}
+		w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Now: talk.Activity{Phase: talk.PhaseWorking}}
 		q.show()
 		test(t, q)
 	})
@@ -152,9 +151,9 @@ func TestP7_InterruptAndSendSaysWhyItCannotBe(t *testing.T) {
 // Esc would answer a question, and an idle agent has something else in the way.
 func TestP7_InterruptAndSendIsOfferedWhereATurnRuns(t *testing.T) {
 	for name, look := range map[string]lifecycle.Look{
-		"it asks":                {Phase: phase.WaitingPermission, Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
-		"it is idle":             {Phase: phase.Idle, Now: phase.Now{Phase: phase.Idle}},
-		"it is idle after limit": {Phase: phase.Idle, Now: phase.Now{Phase: phase.Limited}},
+		"it asks":                {Phase: talk.PhaseWaitingPermission, Now: talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		"it is idle":             {Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}},
+		"it is idle after limit": {Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseLimited}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inQueue(t, func(t *testing.T, q *queue) {
@@ -184,7 +183,7 @@ func TestSendNextMovesAPromptToTheFront(t *testing.T) {
 func TestP4_DiscardTakesAPromptOutOfTheQueue(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		e := q.all[0]
-		require.NoError(t, q.SessionNews(t.Context(), q.r, news.Held{Why: news.Queued, Prompt: prompts.Prompt{Key: e.Key}}))
+		require.NoError(t, q.SessionNews(t.Context(), q.r, news.Held{Why: news.Queued, Prompt: talk.Prompt{Key: e.Key}}))
 		q.Work(t)
 		asked := q.Telegram.LastID()
 		assert.Equal(t, q.WordsOf(i18n.ButtonInterruptSend), chattest.Words(q.Shows(t, asked)))
@@ -322,7 +321,7 @@ func TestTheQueueSaysWhatIsInTheWay(t *testing.T) {
 		news.HeldUnknown: i18n.QueueUnknown, news.HeldScroll: i18n.QueueScroll, news.HeldKeys: i18n.QueueKeys,
 		news.HeldSync: i18n.QueueSync, news.HeldSmall: i18n.QueueSmall} {
 		inQueue(t, func(t *testing.T, q *queue) {
-			q.Lifecycle.OnLook = lifecycle.Look{Phase: phase.Idle, Now: phase.Now{Phase: phase.Idle}}
+			q.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}}
 			require.NoError(t, q.Inbox.Change(q.all[0].Key, func(e *inbox.Entry) error {
 				e.Told = []string{string(news.Queued), string(why)}
 				return nil
@@ -350,7 +349,7 @@ func TestP4_TheMessageOfAQueuedPromptInterruptsForIt(t *testing.T) {
 	for _, tapped := range []bool{true, false} {
 		inQueue(t, func(t *testing.T, q *queue) {
 			e := q.all[0]
-			about := prompts.Prompt{Key: e.Key}
+			about := talk.Prompt{Key: e.Key}
 			require.NoError(t, q.SessionNews(t.Context(), q.r, news.Held{Why: news.Queued, Prompt: about}))
 			q.Work(t)
 			id := q.Telegram.LastID()
@@ -423,7 +422,7 @@ func TestP7_WhereAQuestionIsInTheWayItIsShownAgain(t *testing.T) {
 				assert.Equal(t, chattest.Words(asked), chattest.Words(q.Shows(t, last+1)))
 				assert.Empty(t, chattest.Words(q.Shows(t, at)), "there is one place to answer")
 
-				q.Lifecycle.OnLook = lifecycle.Look{Phase: phase.WaitingPermission, Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}}
+				q.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseWaitingPermission, Now: talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}}
 				q.show()
 				q.Press(t, chattest.Bob, q.id, "1")
 				q.Press(t, chattest.Bob, q.id, q.Word(i18n.ButtonShowQuestion))

@@ -14,10 +14,10 @@ import (
 	"ccbot/bot/attachment"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/recovery"
 )
 
@@ -118,7 +118,7 @@ func TestP4_AQuestionWhosePromptIsTypedAtOnceEndsAsAnyOther(t *testing.T) {
 			w := chattest.NewWorld(t)
 			tt.ask(w)
 			w.Lifecycle.OnQueue = func(id uuid.UUID, key string) error {
-				return w.SessionNews(t.Context(), w.Record(t, id), news.Typed{Prompt: prompts.Prompt{Key: key}})
+				return w.SessionNews(t.Context(), w.Record(t, id), news.Typed{Prompt: talk.Prompt{Key: key}})
 			}
 			if tt.tap == "" {
 				require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.ButtonSend))

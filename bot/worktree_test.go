@@ -13,12 +13,12 @@ import (
 
 	"ccbot/bot/browse"
 	"ccbot/bot/chat/chattest"
-	"ccbot/bot/port/news"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
 )
 
 // repository makes a folder a repository with one commit.

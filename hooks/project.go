@@ -8,20 +8,20 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ccbot/bot/port/decisions"
 	"ccbot/internal/ownfile"
+	"ccbot/port/talk"
 )
 
 // ProjectAnswerers returns the answerers that the project in dir configures in its settings now:
 // Claude Code applies a change while it runs. Of the settings at the work tree's root only the
 // local file counts, as in Claude Code. An unreadable file has no answerers: Claude Code itself
 // shows that error. A file over the size limit counts as one with rules.
-func ProjectAnswerers(dir string) []decisions.Answerer {
+func ProjectAnswerers(dir string) []talk.Answerer {
 	files := []string{filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json")}
 	if root := workTree(dir); root != "" && root != dir {
 		files = append(files, filepath.Join(root, ".claude", "settings.local.json"))
 	}
-	var all []decisions.Answerer
+	var all []talk.Answerer
 	for _, file := range files {
 		all = append(all, answerersIn(file)...)
 	}
@@ -29,24 +29,24 @@ func ProjectAnswerers(dir string) []decisions.Answerer {
 	return slices.Compact(all)
 }
 
-func answerersIn(file string) (all []decisions.Answerer) {
+func answerersIn(file string) (all []talk.Answerer) {
 	data, err := readUserSettings(file)
 	if errors.Is(err, ownfile.ErrTooBig) {
-		return []decisions.Answerer{decisions.AnswersByRule} // it may hold anything
+		return []talk.Answerer{talk.AnswersByRule} // it may hold anything
 	}
 	if err != nil {
 		return nil
 	}
 	project := fields(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if has(fields(project["permissions"])["allow"]) {
-		all = append(all, decisions.AnswersByRule)
+		all = append(all, talk.AnswersByRule)
 	}
 	if hooks := fields(project["hooks"]); has(hooks["PermissionRequest"]) || has(hooks["PreToolUse"]) {
-		all = append(all, decisions.AnswersByHook)
+		all = append(all, talk.AnswersByHook)
 	}
 	for _, on := range fields(project["enabledPlugins"]) {
 		if string(on) != "false" {
-			return append(all, decisions.AnswersByPlugin)
+			return append(all, talk.AnswersByPlugin)
 		}
 	}
 	return all

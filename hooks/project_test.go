@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/decisions"
+	"ccbot/port/talk"
 )
 
 func TestProjectAnswerers(t *testing.T) {
@@ -18,21 +18,21 @@ func TestProjectAnswerers(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		files map[string]string // below the work tree; the session runs in sub
-		want  []decisions.Answerer
+		want  []talk.Answerer
 	}{
 		{"nothing", nil, nil},
-		{"a rule", map[string]string{"sub/.claude/settings.json": allow}, []decisions.Answerer{decisions.AnswersByRule}},
-		{"a hook", map[string]string{"sub/.claude/settings.local.json": "\ufeff" + hook}, []decisions.Answerer{decisions.AnswersByHook}},
-		{"a hook before every tool", map[string]string{"sub/.claude/settings.json": `{"hooks":{"PreToolUse":[{}]}}`}, []decisions.Answerer{decisions.AnswersByHook}},
-		{"a plugin", map[string]string{"sub/.claude/settings.json": plugin}, []decisions.Answerer{decisions.AnswersByPlugin}},
+		{"a rule", map[string]string{"sub/.claude/settings.json": allow}, []talk.Answerer{talk.AnswersByRule}},
+		{"a hook", map[string]string{"sub/.claude/settings.local.json": "\ufeff" + hook}, []talk.Answerer{talk.AnswersByHook}},
+		{"a hook before every tool", map[string]string{"sub/.claude/settings.json": `{"hooks":{"PreToolUse":[{}]}}`}, []talk.Answerer{talk.AnswersByHook}},
+		{"a plugin", map[string]string{"sub/.claude/settings.json": plugin}, []talk.Answerer{talk.AnswersByPlugin}},
 		{"all, in several files", map[string]string{"sub/.claude/settings.json": allow, "sub/.claude/settings.local.json": hook, ".claude/settings.local.json": plugin},
-			[]decisions.Answerer{decisions.AnswersByHook, decisions.AnswersByPlugin, decisions.AnswersByRule}},
+			[]talk.Answerer{talk.AnswersByHook, talk.AnswersByPlugin, talk.AnswersByRule}},
 		{"what Claude Code does not read", map[string]string{".claude/settings.json": allow}, nil},
 		{"nothing in it", map[string]string{"sub/.claude/settings.json": `{"permissions":{"allow":[]},"hooks":{"PermissionRequest":[],"Stop":[{}]},"enabledPlugins":{"a@b":false}}`}, nil},
 		{"hidden behind other letters", map[string]string{"sub/.claude/settings.json": `{"permissions":{"allow":["Bash"]},"Permissions":{"allow":[]},
-			"hooks":{"PermissionRequest":[{}]},"HOOKS":7,"enabledPlugins":{"a@b":true},"EnabledPlugins":{"a@b":false}}`}, []decisions.Answerer{decisions.AnswersByHook, decisions.AnswersByPlugin, decisions.AnswersByRule}},
-		{"one of a wrong type", map[string]string{"sub/.claude/settings.json": `{"permissions":7,"hooks":{"PreToolUse":[{}]}}`}, []decisions.Answerer{decisions.AnswersByHook}},
-		{"behind more blanks than are read", map[string]string{"sub/.claude/settings.json": strings.Repeat(" ", maxUserSettings) + allow}, []decisions.Answerer{decisions.AnswersByRule}},
+			"hooks":{"PermissionRequest":[{}]},"HOOKS":7,"enabledPlugins":{"a@b":true},"EnabledPlugins":{"a@b":false}}`}, []talk.Answerer{talk.AnswersByHook, talk.AnswersByPlugin, talk.AnswersByRule}},
+		{"one of a wrong type", map[string]string{"sub/.claude/settings.json": `{"permissions":7,"hooks":{"PreToolUse":[{}]}}`}, []talk.Answerer{talk.AnswersByHook}},
+		{"behind more blanks than are read", map[string]string{"sub/.claude/settings.json": strings.Repeat(" ", maxUserSettings) + allow}, []talk.Answerer{talk.AnswersByRule}},
 		{"no JSON", map[string]string{"sub/.claude/settings.json": "{"}, nil},
 		{"other types", map[string]string{"sub/.claude/settings.json": `{"permissions":7,"hooks":[]}`}, nil},
 	} {

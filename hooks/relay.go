@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // Errors of the relay, matched with errors.Is.
@@ -257,17 +257,17 @@ func (r *Relay) Waiting(_ context.Context, session uuid.UUID) []Request {
 
 // Request is one PermissionRequest that a Claude Code process waits for. Its terminal shows the
 // same dialog at the same time.
-type Request = decisions.Request
+type Request = talk.Request
 
 // NewRequest makes the request of an ask. session, agent and hook come from the kernel's data about
-// the socket's peer, never from the ask. The error is decisions.ErrBadRequest when something
+// the socket's peer, never from the ask. The error is talk.ErrBadRequest when something
 // required is missing or makes no sense.
 func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a hookwire.Ask) (Request, error) {
 	if _, err := uuid.Parse(a.SessionID); err != nil {
-		return Request{}, fmt.Errorf("session id: %w: %w", decisions.ErrBadRequest, err)
+		return Request{}, fmt.Errorf("session id: %w: %w", talk.ErrBadRequest, err)
 	}
 	if !agent.Valid() || !hook.Valid() {
-		return Request{}, fmt.Errorf("process: %w", decisions.ErrBadRequest)
+		return Request{}, fmt.Errorf("process: %w", talk.ErrBadRequest)
 	}
 	q := Request{
 		ID: id, Session: session, Agent: agent.Text(), Hook: hook.Text(),
@@ -279,4 +279,4 @@ func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a ho
 }
 
 // Decision is the output of the hook, in the shape that Claude Code expects.
-type Decision = decisions.Decision
+type Decision = talk.Decision

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/decisions"
+	"ccbot/port/talk"
 )
 
 // recorder is a listener that records its calls, in order.
@@ -111,9 +111,9 @@ func TestP4_DecisionReachesHookOnce(t *testing.T) {
 		q := requestFor(1)
 		result, cut := wait(t, r, q)
 		assert.Equal(t, []Request{q}, r.Waiting(t.Context(), q.Session))
-		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Deny("no")))
-		require.ErrorIs(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)), ErrNotWaiting, "the second one does not count")
-		assert.Equal(t, waited{decisions.Deny("no"), true, nil}, <-result)
+		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Deny("no")))
+		require.ErrorIs(t, r.Decide(t.Context(), q.ID, talk.Allow(q)), ErrNotWaiting, "the second one does not count")
+		assert.Equal(t, waited{talk.Deny("no"), true, nil}, <-result)
 		assert.Empty(t, r.Waiting(t.Context(), q.Session))
 		cut()
 		assert.Equal(t, "asked", h.recorded(), "an answered hook has not left")
@@ -127,14 +127,14 @@ func TestP4_DecisionLostWithConnectionIsRepeated(t *testing.T) {
 		r := relayTo(h)
 		q := requestFor(1)
 		first, cut := wait(t, r, q)
-		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Deny("no")))
+		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Deny("no")))
 		assert.True(t, (<-first).ok) // and the line to the hook breaks before it is written
 		cut()
-		require.ErrorIs(t, r.Decide(t.Context(), q.ID, decisions.Deny("no")), ErrNotWaiting)
+		require.ErrorIs(t, r.Decide(t.Context(), q.ID, talk.Deny("no")), ErrNotWaiting)
 
-		h.asked = func(_ context.Context, q Request) error { return r.Decide(t.Context(), q.ID, decisions.Deny("no")) }
+		h.asked = func(_ context.Context, q Request) error { return r.Decide(t.Context(), q.ID, talk.Deny("no")) }
 		again, _ := wait(t, r, q)
-		assert.Equal(t, waited{decisions.Deny("no"), true, nil}, <-again)
+		assert.Equal(t, waited{talk.Deny("no"), true, nil}, <-again)
 		assert.Equal(t, "asked asked", h.recorded())
 	})
 }
@@ -170,11 +170,11 @@ func TestRelay_LeftIsToldOnce(t *testing.T) {
 		cut()
 		assert.Equal(t, waited{}, <-result)
 		assert.Equal(t, "asked left", h.recorded())
-		require.ErrorIs(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)), ErrNotWaiting)
+		require.ErrorIs(t, r.Decide(t.Context(), q.ID, talk.Allow(q)), ErrNotWaiting)
 		r.Leave(t.Context(), q.ID)
 
 		again, _ := wait(t, r, q)
-		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Allow(q)))
 		assert.True(t, (<-again).ok, "a redial after the loss was told")
 		assert.Equal(t, "asked left asked", h.recorded())
 	})
@@ -190,7 +190,7 @@ func TestRelay_NewerConnectionReplacesOlder(t *testing.T) {
 		assert.Equal(t, waited{}, <-older)
 		cut()
 		assert.Equal(t, "asked asked", h.recorded(), "the hook has not left")
-		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -210,7 +210,7 @@ func TestRelay_OlderConnectionBreaksDuringAsked(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, waited{}, <-older)
 		assert.Equal(t, "asked asked", h.recorded())
-		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -229,7 +229,7 @@ func TestRelay_RedialWaitsForLeft(t *testing.T) {
 		close(slow)
 		synctest.Wait()
 		assert.Equal(t, "asked left asked", h.recorded())
-		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -254,7 +254,7 @@ func TestP9_ForeignProcessGetsNoRequest(t *testing.T) {
 				tt.change(&other)
 				result, _ := wait(t, r, other)
 				require.ErrorIs(t, (<-result).err, ErrRefused)
-				require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
+				require.NoError(t, r.Decide(t.Context(), q.ID, talk.Allow(q)))
 				assert.True(t, (<-own).ok)
 				assert.Equal(t, "asked", h.recorded())
 			})
@@ -309,7 +309,7 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 			h := &recorder{}
 			r := relayTo(h)
 			h.asked = func(_ context.Context, q Request) error {
-				return errors.Join(broken, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
+				return errors.Join(broken, r.Decide(t.Context(), q.ID, talk.Allow(q)))
 			}
 			result, _ := wait(t, r, requestFor(1))
 			assert.True(t, (<-result).ok, "Decide had said that it is taken")
@@ -357,7 +357,7 @@ func TestRelay_RefusesWhatIsNoRequest(t *testing.T) {
 	q.ID = "../../etc/passwd"
 	_, ok, err := r.Wait(t.Context(), q)
 	assert.False(t, ok)
-	assert.ErrorIs(t, err, decisions.ErrBadRequest)
+	assert.ErrorIs(t, err, talk.ErrBadRequest)
 }
 
 // TestRelay_Crowd: many sessions, hooks that redial and break off, and two who decide each.
@@ -366,8 +366,8 @@ func TestRelay_Crowd(t *testing.T) {
 		h := &recorder{}
 		r := relayTo(h)
 		h.asked = func(_ context.Context, q Request) error {
-			go func() { _ = r.Decide(t.Context(), q.ID, decisions.Allow(q)) }()
-			go func() { _ = r.Decide(t.Context(), q.ID, decisions.Deny("")) }()
+			go func() { _ = r.Decide(t.Context(), q.ID, talk.Allow(q)) }()
+			go func() { _ = r.Decide(t.Context(), q.ID, talk.Deny("")) }()
 			return nil
 		}
 		var wg sync.WaitGroup

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/decisions"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/port/talk"
 )
 
 func TestNewRequest(t *testing.T) {
@@ -60,7 +60,7 @@ func TestNewRequest(t *testing.T) {
 				tt.change(&a, &agent, &hook, &session)
 			}
 			_, err := NewRequest(tt.id, session, agent, hook, a)
-			assert.ErrorIs(t, err, decisions.ErrBadRequest)
+			assert.ErrorIs(t, err, talk.ErrBadRequest)
 		})
 	}
 }

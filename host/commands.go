@@ -13,19 +13,19 @@ import (
 	"ccbot/internal/slashcommand"
 )
 
-// HasCommand implements [places.Lookups].
+// HasCommand implements [folders.Lookups].
 func (m *Machine) HasCommand(_ context.Context, dir, name string) bool {
 	return slashcommand.Has(filepath.Dir(m.ProjectsDir), dir, name)
 }
 
-// IsMissing implements [places.Lookups]. A folder on a mount that does not answer is not known to
+// IsMissing implements [folders.Lookups]. A folder on a mount that does not answer is not known to
 // be missing.
 func (m *Machine) IsMissing(ctx context.Context, dir string) bool {
 	err := m.looks.stat(ctx, dir)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// Branch implements [places.Lookups]. It waits for no mount that does not answer.
+// Branch implements [folders.Lookups]. It waits for no mount that does not answer.
 func (m *Machine) Branch(ctx context.Context, dir string) string {
 	if m.looks.stat(ctx, dir) != nil {
 		return ""

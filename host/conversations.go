@@ -15,13 +15,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/history"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/clip"
 	"ccbot/internal/disk"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // Conversations reads the transcripts of a session as one conversation. It implements the chat's
@@ -33,9 +33,9 @@ type Conversations struct {
 }
 
 var (
-	_ history.Conversations = Conversations{}
-	_ history.Exports       = Conversations{}
-	_ history.Asked         = Conversations{}
+	_ talk.Conversations = Conversations{}
+	_ talk.Exports       = Conversations{}
+	_ talk.AskedPrompts  = Conversations{}
 )
 
 // file is one transcript of a conversation.
@@ -47,8 +47,8 @@ type file struct {
 // fileEnd is the offset in a place that means the end of its file.
 const fileEnd = -1
 
-func (f file) place(offset int64) history.Place {
-	return history.Place(f.id.String() + ":" + strconv.FormatInt(offset, 10))
+func (f file) place(offset int64) talk.Place {
+	return talk.Place(f.id.String() + ":" + strconv.FormatInt(offset, 10))
 }
 
 // files are the transcripts of a session that are there, the newest first: the present one, and
@@ -86,7 +86,7 @@ func (c Conversations) find(r session.Record, claude uuid.UUID) string {
 
 // from returns the transcript that a place is in, with those that lie further on that way, and
 // where to begin in it.
-func (c Conversations) from(id uuid.UUID, at history.Place, way history.Way) (all []file, offset int64, err error) {
+func (c Conversations) from(id uuid.UUID, at talk.Place, way talk.Direction) (all []file, offset int64, err error) {
 	if all, err = c.files(id); err != nil {
 		return nil, 0, err
 	}
@@ -98,13 +98,13 @@ func (c Conversations) from(id uuid.UUID, at history.Place, way history.Way) (al
 		if err != nil || first < 0 {
 			return nil, 0, refuse(refusal.Replaced)
 		}
-		if way == history.Newer {
+		if way == talk.Newer {
 			all = all[:first+1]
 		} else {
 			all = all[first:]
 		}
 	}
-	if way == history.Newer {
+	if way == talk.Newer {
 		all = slices.Clone(all)
 		slices.Reverse(all)
 	}
@@ -121,15 +121,15 @@ func replaced(err error) error {
 
 // walk calls see with the entries of a session's conversation in one direction from a place, until
 // it returns false.
-func (c Conversations) walk(ctx context.Context, id uuid.UUID, at history.Place, way history.Way, see func(f file, e transcript.Entry) bool) error {
+func (c Conversations) walk(ctx context.Context, id uuid.UUID, at talk.Place, way talk.Direction, see func(f file, e transcript.Entry) bool) error {
 	rest, offset, err := c.from(id, at, way)
-	if err != nil || at == "" && way == history.Newer {
+	if err != nil || at == "" && way == talk.Newer {
 		return err
 	}
 	more := true
 	for _, f := range rest {
 		one := func(e transcript.Entry) bool { more = see(f, e); return more }
-		if way == history.Newer {
+		if way == talk.Newer {
 			err, offset = transcript.Newer(ctx, f.path, max(offset, 0), one), 0
 		} else {
 			err, offset = transcript.Older(ctx, f.path, offset, one), fileEnd
@@ -141,13 +141,13 @@ func (c Conversations) walk(ctx context.Context, id uuid.UUID, at history.Place,
 	return nil
 }
 
-// Read implements [history.Conversations].
-func (c Conversations) Read(ctx context.Context, id uuid.UUID, at history.Place, way history.Way, most int) (all []history.Entry, err error) {
+// Read implements [talk.Conversations].
+func (c Conversations) Read(ctx context.Context, id uuid.UUID, at talk.Place, way talk.Direction, most int) (all []talk.Entry, err error) {
 	err = c.walk(ctx, id, at, way, func(f file, e transcript.Entry) bool {
 		all = append(all, entryOf(f, e))
 		return len(all) < most
 	})
-	if way == history.Newer {
+	if way == talk.Newer {
 		slices.Reverse(all)
 	}
 	return all, err
@@ -156,11 +156,11 @@ func (c Conversations) Read(ctx context.Context, id uuid.UUID, at history.Place,
 // shownText bounds the texts of an entry that are shown, in bytes.
 const shownText = 128 << 10
 
-var kindsOfEntries = map[transcript.EntryKind]history.Kind{transcript.Asked: history.Prompt, transcript.Answered: history.Answer,
-	transcript.Compacted: history.Compacted}
+var kindsOfEntries = map[transcript.EntryKind]talk.EntryKind{transcript.Asked: talk.EntryPrompt, transcript.Answered: talk.EntryAnswer,
+	transcript.Compacted: talk.EntryCompacted}
 
-func entryOf(f file, e transcript.Entry) history.Entry {
-	shown := history.Entry{At: f.place(e.At), Next: f.place(e.End), Kind: kindsOfEntries[e.Kind], Time: e.Time, Images: e.Images,
+func entryOf(f file, e transcript.Entry) talk.Entry {
+	shown := talk.Entry{At: f.place(e.At), Next: f.place(e.End), Kind: kindsOfEntries[e.Kind], Time: e.Time, Images: e.Images,
 		Interrupted: e.Interrupted, Tools: tools(e.Calls), Cut: e.Cut}
 	room := shownText
 	for _, text := range e.Texts {
@@ -177,15 +177,15 @@ func entryOf(f file, e transcript.Entry) history.Entry {
 }
 
 // tools counts the calls of each tool.
-func tools(calls []string) (all []history.Tool) {
+func tools(calls []string) (all []talk.EntryTool) {
 	for _, name := range calls {
-		i := slices.IndexFunc(all, func(t history.Tool) bool { return t.Name == name })
+		i := slices.IndexFunc(all, func(t talk.EntryTool) bool { return t.Name == name })
 		if i < 0 {
-			i, all = len(all), append(all, history.Tool{Name: name})
+			i, all = len(all), append(all, talk.EntryTool{Name: name})
 		}
 		all[i].Count++
 	}
-	slices.SortStableFunc(all, func(a, b history.Tool) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(all, func(a, b talk.EntryTool) int { return cmp.Compare(b.Count, a.Count) })
 	return all
 }
 
@@ -195,9 +195,9 @@ const (
 	shownAfter  = 100
 )
 
-// Find implements [history.Conversations].
-func (c Conversations) Find(ctx context.Context, id uuid.UUID, at history.Place, word string, most int) (found history.Found, err error) {
-	rest, offset, err := c.from(id, at, history.Older)
+// Find implements [talk.Conversations].
+func (c Conversations) Find(ctx context.Context, id uuid.UUID, at talk.Place, word string, most int) (found talk.Found, err error) {
+	rest, offset, err := c.from(id, at, talk.Older)
 	if err != nil {
 		return found, err
 	}
@@ -221,7 +221,7 @@ func (c Conversations) Find(ctx context.Context, id uuid.UUID, at history.Place,
 	return found, nil
 }
 
-func hitOf(f file, hit transcript.Found) history.Hit {
+func hitOf(f file, hit transcript.Found) talk.Hit {
 	before, after := hit.Text[:hit.From], hit.Text[hit.To:]
 	if n := len(before) - 4*shownBefore; n > 0 { // runes of a text of 10 MB are not counted
 		before = strings.ToValidUTF8(before[n:], "")
@@ -232,13 +232,13 @@ func hitOf(f file, hit transcript.Found) history.Hit {
 	if short := clip.Runes(after, shownAfter); short != after {
 		after = short + "…"
 	}
-	return history.Hit{At: f.place(hit.At), Kind: kindsOfEntries[hit.Kind], Time: hit.Time, Before: before,
+	return talk.Hit{At: f.place(hit.At), Kind: kindsOfEntries[hit.Kind], Time: hit.Time, Before: before,
 		Word: hit.Text[hit.From:hit.To], After: after}
 }
 
-// Days implements [history.Conversations]. Days are those of this machine's clock.
-func (c Conversations) Days(ctx context.Context, id uuid.UUID, at history.Place, most int) (found history.Days, err error) {
-	rest, offset, err := c.from(id, at, history.Older)
+// Days implements [talk.Conversations]. Days are those of this machine's clock.
+func (c Conversations) Days(ctx context.Context, id uuid.UUID, at talk.Place, most int) (found talk.Days, err error) {
+	rest, offset, err := c.from(id, at, talk.Older)
 	if err != nil {
 		return found, err
 	}
@@ -247,7 +247,7 @@ func (c Conversations) Days(ctx context.Context, id uuid.UUID, at history.Place,
 			if last := len(found.Days) - 1; last >= 0 && found.Days[last].Time.Format(time.DateOnly) == d.Time.Format(time.DateOnly) {
 				found.Days = found.Days[:last] // it began in the file before
 			}
-			found.Days = append(found.Days, history.Day{At: f.place(d.At), Time: d.Time})
+			found.Days = append(found.Days, talk.Day{At: f.place(d.At), Time: d.Time})
 			return len(found.Days) < most
 		})
 		if err != nil && errors.Is(err, ctx.Err()) {
@@ -264,7 +264,7 @@ func (c Conversations) Days(ctx context.Context, id uuid.UUID, at history.Place,
 	return found, nil
 }
 
-// Asked implements [history.Asked].
+// Asked implements [talk.AskedPrompts].
 func (c Conversations) Asked(ctx context.Context, sessions []uuid.UUID) []string {
 	texts := make([]string, len(sessions))
 	for i, id := range sessions {
@@ -274,13 +274,13 @@ func (c Conversations) Asked(ctx context.Context, sessions []uuid.UUID) []string
 	return texts
 }
 
-// Export implements [history.Exports]. The conversation is read twice: from its end, to know where
+// Export implements [talk.Exports]. The conversation is read twice: from its end, to know where
 // the part begins that fits, and from there on, to write it down entry by entry. The file loses its
 // name at once: a crash leaves nothing but the file of that moment, which Tidy removes.
-func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, words history.Words) (f files.File, err error) {
+func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, words talk.Words) (f folders.File, err error) {
 	head, size := "# "+words.Title+"\n", int64(len(words.Title)+len(words.Cut)+100)
-	begin, cut := history.Place(""), false
-	err = c.walk(ctx, id, "", history.Older, func(at file, e transcript.Entry) bool {
+	begin, cut := talk.Place(""), false
+	err = c.walk(ctx, id, "", talk.Older, func(at file, e transcript.Entry) bool {
 		size += int64(len(markdownOf(e, words)))
 		if cut = size > most; !cut {
 			begin = at.place(e.At)
@@ -312,7 +312,7 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 	n, err := out.WriteString(head)
 	f.Size = int64(n)
 	if err == nil {
-		err = c.walk(ctx, id, begin, history.Newer, func(_ file, e transcript.Entry) bool {
+		err = c.walk(ctx, id, begin, talk.Newer, func(_ file, e transcript.Entry) bool {
 			text := markdownOf(e, words)
 			if f.Size+int64(len(text)) > most { // it has grown since
 				return false
@@ -333,7 +333,7 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 func (c Conversations) Tidy() error { return disk.RemoveAll(c.Dir) }
 
 // markdownOf is an entry as Markdown. A prompt is a quotation, not Markdown.
-func markdownOf(e transcript.Entry, words history.Words) string {
+func markdownOf(e transcript.Entry, words talk.Words) string {
 	var b strings.Builder
 	who := map[transcript.EntryKind]string{transcript.Asked: words.Prompt, transcript.Answered: words.Answer, transcript.Compacted: words.Compacted}[e.Kind]
 	b.WriteString("\n## " + who)

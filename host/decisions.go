@@ -7,23 +7,23 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/decisions"
 	"ccbot/hooks"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // Decisions passes people's decisions to the hooks that wait for them. It implements the chat's
 // port.
 type Decisions struct {
-	decisions.Waiters // see hooks.Relay
-	Records           Records
+	talk.RequestWaiters // see hooks.Relay
+	Records             Records
 }
 
-var _ decisions.Records = Decisions{}
+var _ talk.DecisionRecords = Decisions{}
 
 // Outcome reads the outcome of a request from its transcript.
-func (d Decisions) Outcome(ctx context.Context, q decisions.Request) (o decisions.Outcome, found bool, err error) {
+func (d Decisions) Outcome(ctx context.Context, q talk.Request) (o talk.RequestOutcome, found bool, err error) {
 	if q.Transcript == "" {
 		return o, false, nil
 	}
@@ -32,18 +32,18 @@ func (d Decisions) Outcome(ctx context.Context, q decisions.Request) (o decision
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, false, nil
 	}
-	return decisions.Outcome{ByHook: out.ByHook, Done: out.Done, Denial: out.Denial, Text: out.Text, Interrupted: out.Interrupted}, found, err
+	return talk.RequestOutcome{ByHook: out.ByHook, Done: out.Done, Denial: out.Denial, Text: out.Text, Interrupted: out.Interrupted}, found, err
 }
 
 // Answerers reads from the settings of a session's project what may answer in place of a person.
-func (d Decisions) Answerers(_ context.Context, id uuid.UUID) []decisions.Answerer {
+func (d Decisions) Answerers(_ context.Context, id uuid.UUID) []talk.Answerer {
 	r, _ := d.Records.Get(id)
 	return answerersOf(r)
 }
 
 // answerersOf returns everything in a session's project that may answer in place of a person. It
 // returns nil for an agent in a mode that asks nothing.
-func answerersOf(r session.Record) []decisions.Answerer {
+func answerersOf(r session.Record) []talk.Answerer {
 	if r.Dir == "" || r.Launch != nil && r.Launch.PermissionMode == hooks.ModeBypass {
 		return nil
 	}

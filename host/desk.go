@@ -13,14 +13,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/each"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -40,12 +40,12 @@ func programOf(p process.Process) string {
 const looksTime = 3 * time.Second
 
 // Looks looks at what sessions do. A session's activity is unknown if tmux does not answer in time.
-func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look {
+func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look {
 	ctx, cancel := context.WithTimeout(ctx, looksTime)
 	defer cancel()
-	lookAt, all := m.Observer.Looks(ctx), make(map[uuid.UUID]desk.Look)
+	lookAt, all := m.Observer.Looks(ctx), make(map[uuid.UUID]port.Look)
 	for _, id := range ids {
-		all[id] = desk.Look{Now: phase.Now{Phase: phase.Unknown}}
+		all[id] = port.Look{Now: talk.Activity{Phase: talk.PhaseUnknown}}
 		if r, ok := m.Records.Get(id); ok {
 			all[id] = lookOf(ctx, r, lookAt(r))
 		}
@@ -54,16 +54,16 @@ func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Lo
 }
 
 // lookOf converts a session's state to the chat's form.
-func lookOf(ctx context.Context, r session.Record, l lifecycle.Look) desk.Look {
+func lookOf(ctx context.Context, r session.Record, l lifecycle.Look) port.Look {
 	c, _ := r.Cursor()
-	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents,
+	shown := port.Look{Now: l.Now, Idle: l.Phase == talk.PhaseIdle, Background: l.Background, Agents: l.Agents,
 		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(ctx, c.Path), PIDs: l.PIDs}
-	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)
+	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, talk.PhaseUnknown)
 	switch l.Desk {
 	case lifecycle.DeskAttached:
-		shown.Presence = desk.Attached
+		shown.Presence = port.Attached
 	case lifecycle.DeskTyping:
-		shown.Presence = desk.Typing
+		shown.Presence = port.Typing
 	}
 	if l.Usage != nil {
 		shown.Usage = usageOf(*l.Usage)
@@ -72,10 +72,10 @@ func lookOf(ctx context.Context, r session.Record, l lifecycle.Look) desk.Look {
 }
 
 // Output looks for the output of a command of bash mode.
-func (m Desk) Output(ctx context.Context, id uuid.UUID, command string) desk.Output {
+func (m Desk) Output(ctx context.Context, id uuid.UUID, command string) port.Output {
 	r, ok := m.Records.Get(id)
 	if !ok {
-		return desk.Output{}
+		return port.Output{}
 	}
 	return m.Observer.Output(ctx, r, command)
 }
@@ -87,20 +87,20 @@ func (m Desk) Attach(id uuid.UUID) string {
 }
 
 // Writers returns the other processes that write a session's conversation.
-func (m Desk) Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error) {
+func (m Desk) Writers(ctx context.Context, id uuid.UUID) ([]port.Writer, error) {
 	all, err := m.Lifecycle.Writers(ctx, id)
 	return each.As(all, m.writerOf), err
 }
 
 // Orphans returns the windows that belong to no session.
-func (m Desk) Orphans(ctx context.Context) ([]desk.Window, error) {
+func (m Desk) Orphans(ctx context.Context) ([]port.Window, error) {
 	all, err := m.Windows.Orphans(ctx)
 	return each.As(all, m.windowOf), err
 }
 
 // Ignore makes a window be mentioned no more.
-func (m Desk) Ignore(ctx context.Context, w desk.Window) error {
-	known := windowsBehind([]desk.Window{w})
+func (m Desk) Ignore(ctx context.Context, w port.Window) error {
+	known := windowsBehind([]port.Window{w})
 	if len(known) == 0 {
 		return &refusal.Error{Code: refusal.Changed, Err: fmt.Errorf("window %q", w.ID)}
 	}
@@ -108,45 +108,45 @@ func (m Desk) Ignore(ctx context.Context, w desk.Window) error {
 }
 
 // NewOrphans returns the windows that were not reported to the chat yet.
-func (m Desk) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, error) {
+func (m Desk) NewOrphans(ctx context.Context, of []port.Window) ([]port.Window, error) {
 	fresh, err := m.Windows.NewOrphans(ctx, windowsBehind(of))
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(of), func(w desk.Window) bool {
+	return slices.DeleteFunc(slices.Clone(of), func(w port.Window) bool {
 		return !slices.ContainsFunc(fresh, func(one evidence.Window) bool { return paneIn(w.ID) == windowID(one.Pane) })
 	}), nil
 }
 
 // Told records that windows were reported to the chat.
-func (m Desk) Told(ctx context.Context, all []desk.Window) error {
+func (m Desk) Told(ctx context.Context, all []port.Window) error {
 	return m.Windows.Told(ctx, windowsBehind(all))
 }
 
-func (m Desk) windowOf(w evidence.Window) desk.Window {
-	one := desk.Window{ID: windowID(w.Pane), Pane: m.paneOf(w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead,
-		Others: each.As(w.Others, func(p process.Process) desk.Process { return Process(p, 0) })}
+func (m Desk) windowOf(w evidence.Window) port.Window {
+	one := port.Window{ID: windowID(w.Pane), Pane: m.paneOf(w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead,
+		Others: each.As(w.Others, func(p process.Process) port.Process { return Process(p, 0) })}
 	if w.Agent != nil {
 		agent := m.writerOf(*w.Agent)
 		one.Agent, one.Closes = &agent, w.Ours && w.Agent.Pane.PID == w.Agent.PID
 		one.Dir = cmp.Or(agent.Dir, one.Dir)
-		one.ID += desk.ID(fmt.Sprintf(" %s %s", agent.ID, agent.Claude))
+		one.ID += port.ID(fmt.Sprintf(" %s %s", agent.ID, agent.Claude))
 	}
 	return one
 }
 
 // windowID names a window by its number and its first process. The id that the chat gets for a
 // window also has, after these two, the agent that runs there and the conversation.
-func windowID(p tmux.Pane) desk.ID { return desk.ID(fmt.Sprintf("%s.%d", p.Window, p.PID)) }
+func windowID(p tmux.Pane) port.ID { return port.ID(fmt.Sprintf("%s.%d", p.Window, p.PID)) }
 
-func paneIn(id desk.ID) desk.ID {
+func paneIn(id port.ID) port.ID {
 	pane, _, _ := strings.Cut(string(id), " ")
-	return desk.ID(pane)
+	return port.ID(pane)
 }
 
 // windowsBehind turns the chat's ids into windows as recovery knows them. Recovery itself checks
 // whether they exist. It skips an id that this package has not written.
-func windowsBehind(shown []desk.Window) (all []evidence.Window) {
+func windowsBehind(shown []port.Window) (all []evidence.Window) {
 	for _, w := range shown {
 		number, pid, _ := strings.Cut(string(paneIn(w.ID)), ".")
 		var p tmux.Pane

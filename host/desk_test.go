@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 
-	"ccbot/bot/port/phase"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/talk"
 )
 
 // hangs is an Observer whose tmux does not answer.
@@ -25,7 +25,7 @@ func (h *hangs) Looks(ctx context.Context) func(session.Record) lifecycle.Look {
 			h.waits++
 		}
 		<-ctx.Done()
-		return lifecycle.Look{Phase: phase.Unknown}
+		return lifecycle.Look{Phase: talk.PhaseUnknown}
 	}
 }
 
@@ -35,6 +35,6 @@ func TestP6_OneLookAtATmuxThatDoesNotAnswerDecidesForAll(t *testing.T) {
 		h, r := &hangs{}, session.Record{ID: uuid.New(), State: session.Running}
 		looks := Desk{Observer: h, Records: &records{r}}.Looks(t.Context(), r.ID, r.ID, r.ID)
 		assert.Equal(t, 1, h.waits)
-		assert.Equal(t, phase.Unknown, looks[r.ID].Now.Phase)
+		assert.Equal(t, talk.PhaseUnknown, looks[r.ID].Now.Phase)
 	})
 }

@@ -12,16 +12,16 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // Diffs are the changes in the repositories of this machine's sessions. It implements
-// [diffs.Diffs].
+// [folders.Diffs].
 type Diffs struct {
 	Records Records
 	Roots   []string // see Machine
@@ -31,7 +31,7 @@ type Diffs struct {
 	Open func(ctx context.Context, dir string, files git.Files) (*git.Tree, error)
 }
 
-var _ diffs.Diffs = Diffs{}
+var _ folders.Diffs = Diffs{}
 
 const (
 	// gitPatience is how long git may take for one answer.
@@ -40,8 +40,8 @@ const (
 	shownFiles = 2000
 )
 
-// Mark implements [diffs.Diffs].
-func (d Diffs) Mark(ctx context.Context, id uuid.UUID) (since diffs.Since, err error) {
+// Mark implements [folders.Diffs].
+func (d Diffs) Mark(ctx context.Context, id uuid.UUID) (since folders.Since, err error) {
 	err = d.look(ctx, id, func(ctx context.Context, _ session.Record, tree *git.Tree) error {
 		since, err = d.Moments.Keep(id, func(objects string) (git.Moment, error) { return tree.Mark(ctx, objects) })
 		return err
@@ -49,8 +49,8 @@ func (d Diffs) Mark(ctx context.Context, id uuid.UUID) (since diffs.Since, err e
 	return since, err
 }
 
-// Changes implements [diffs.Diffs].
-func (d Diffs) Changes(ctx context.Context, id uuid.UUID, since diffs.Since) (c diffs.Changes, err error) {
+// Changes implements [folders.Diffs].
+func (d Diffs) Changes(ctx context.Context, id uuid.UUID, since folders.Since) (c folders.Changes, err error) {
 	err = d.look(ctx, id, func(ctx context.Context, r session.Record, tree *git.Tree) error {
 		_, c, _, err = d.compare(ctx, r, tree, since)
 		return err
@@ -58,8 +58,8 @@ func (d Diffs) Changes(ctx context.Context, id uuid.UUID, since diffs.Since) (c 
 	return c, err
 }
 
-// Patch implements [diffs.Diffs].
-func (d Diffs) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, path string) (p diffs.Patch, err error) {
+// Patch implements [folders.Diffs].
+func (d Diffs) Patch(ctx context.Context, id uuid.UUID, since folders.Since, path string) (p folders.Patch, err error) {
 	err = d.look(ctx, id, func(ctx context.Context, r session.Record, tree *git.Tree) error {
 		m, c, all, err := d.compare(ctx, r, tree, since)
 		if err != nil {
@@ -139,15 +139,15 @@ func there(dir string) error {
 
 // compare compares with a moment, or with the first one after it in this order that is known: the
 // session's start, the last commit. all are the files of c as git has them.
-func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, since diffs.Since) (m git.Moment, c diffs.Changes, all []git.Change, err error) {
+func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, since folders.Since) (m git.Moment, c folders.Changes, all []git.Change, err error) {
 	branch, head := tree.Head(ctx)
-	for _, of := range []diffs.Since{since, diffs.SessionStart, diffs.LastCommit} {
+	for _, of := range []folders.Since{since, folders.SessionStart, folders.LastCommit} {
 		switch {
-		case of == diffs.LastCommit:
+		case of == folders.LastCommit:
 			m = git.Moment{Tree: head}
-		case of == diffs.SessionStart && r.GitStart == nil:
+		case of == folders.SessionStart && r.GitStart == nil:
 			continue
-		case of == diffs.SessionStart:
+		case of == folders.SessionStart:
 			m = git.Moment{Tree: r.GitStart.Head}
 		default:
 			if m, err = d.Moments.Load(r.ID, of); err != nil {
@@ -166,15 +166,15 @@ func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, si
 	if len(all) > shownFiles {
 		all, c.Cut = all[:shownFiles], true
 	}
-	c.Files = each.As(all, func(f git.Change) diffs.File {
-		return diffs.File{Path: f.Path, From: f.From, Kind: kinds[f.Status], Added: f.Added, Deleted: f.Deleted, Binary: f.Binary,
+	c.Files = each.As(all, func(f git.Change) folders.ChangedFile {
+		return folders.ChangedFile{Path: f.Path, From: f.From, Kind: kinds[f.Status], Added: f.Added, Deleted: f.Deleted, Binary: f.Binary,
 			TooLarge: f.TooLarge, Withheld: f.Withheld}
 	})
 	return m, c, all, err
 }
 
-var kinds = map[git.Status]diffs.Kind{git.Modified: diffs.Modified, git.Added: diffs.Added, git.Deleted: diffs.Deleted,
-	git.Renamed: diffs.Renamed, git.Untracked: diffs.Untracked}
+var kinds = map[git.Status]folders.ChangeKind{git.Modified: folders.Modified, git.Added: folders.Added, git.Deleted: folders.Deleted,
+	git.Renamed: folders.Renamed, git.Untracked: folders.Untracked}
 
 // visible leaves out the files in CCBOT_DIR, including deleted files.
 func (d Diffs) visible(root string, all []git.Change) []git.Change {

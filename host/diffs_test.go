@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/git"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // work is a session whose folder is below the top of a repository.
@@ -74,14 +74,14 @@ func (w *work) file(name, text string) {
 	require.NoError(w.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-func (w *work) mark() diffs.Since {
+func (w *work) mark() folders.Since {
 	w.t.Helper()
 	since, err := w.Mark(w.t.Context(), w.r.ID)
 	require.NoError(w.t, err)
 	return since
 }
 
-func (w *work) changes(since diffs.Since) diffs.Changes {
+func (w *work) changes(since folders.Since) folders.Changes {
 	w.t.Helper()
 	c, err := w.Changes(w.t.Context(), w.r.ID, since)
 	require.NoError(w.t, err)
@@ -90,11 +90,11 @@ func (w *work) changes(since diffs.Since) diffs.Changes {
 
 func (w *work) refuses(code refusal.Code) {
 	w.t.Helper()
-	_, err := w.Changes(w.t.Context(), w.r.ID, diffs.SessionStart)
+	_, err := w.Changes(w.t.Context(), w.r.ID, folders.SessionStart)
 	assert.Equal(w.t, code, refusal.In(err).Code, "%v", err)
 	_, err = w.Mark(w.t.Context(), w.r.ID)
 	assert.Equal(w.t, code, refusal.In(err).Code, "%v", err)
-	_, err = w.Patch(w.t.Context(), w.r.ID, diffs.SessionStart, "below/a")
+	_, err = w.Patch(w.t.Context(), w.r.ID, folders.SessionStart, "below/a")
 	assert.Equal(w.t, code, refusal.In(err).Code, "%v", err)
 }
 
@@ -105,18 +105,18 @@ func TestDiffs(t *testing.T) {
 	turn := w.mark()
 	assert.Empty(t, w.changes(turn).Files, "what was changed before the turn is no change of the turn")
 	w.file("below/a", "two\nthree\n")
-	assert.Equal(t, diffs.Changes{Of: turn, Root: w.root, Branch: "main",
-		Files: []diffs.File{{Path: "below/a", Kind: diffs.Modified, Added: 1}}}, w.changes(turn))
-	assert.Equal(t, diffs.Changes{Of: diffs.SessionStart, Root: w.root, Branch: "main",
-		Files: []diffs.File{{Path: "below/a", Kind: diffs.Modified, Added: 2, Deleted: 1}, {Path: "below/top", Kind: diffs.Untracked, Added: 1}}},
-		w.changes(diffs.SessionStart))
+	assert.Equal(t, folders.Changes{Of: turn, Root: w.root, Branch: "main",
+		Files: []folders.ChangedFile{{Path: "below/a", Kind: folders.Modified, Added: 1}}}, w.changes(turn))
+	assert.Equal(t, folders.Changes{Of: folders.SessionStart, Root: w.root, Branch: "main",
+		Files: []folders.ChangedFile{{Path: "below/a", Kind: folders.Modified, Added: 2, Deleted: 1}, {Path: "below/top", Kind: folders.Untracked, Added: 1}}},
+		w.changes(folders.SessionStart))
 	w.git("worktree", "add", "-q", filepath.Join(w.root, "tree"))
 	w.r.Dir = filepath.Join(w.root, "tree")
-	assert.Equal(t, []string{w.r.Dir, w.root}, []string{w.changes(diffs.LastCommit).Root, w.changes(diffs.LastCommit).Main})
+	assert.Equal(t, []string{w.r.Dir, w.root}, []string{w.changes(folders.LastCommit).Root, w.changes(folders.LastCommit).Main})
 	w.r.Dir = filepath.Join(w.root, "below")
 	p, err := w.Patch(t.Context(), w.r.ID, turn, "below/a")
 	require.NoError(t, err)
-	assert.Equal(t, diffs.Patch{All: w.changes(turn), Text: "@@ -1 +1,2 @@\n two\n+three\n"}, p)
+	assert.Equal(t, folders.Patch{All: w.changes(turn), Text: "@@ -1 +1,2 @@\n two\n+three\n"}, p)
 	_, err = w.Patch(t.Context(), w.r.ID, turn, "below/top")
 	assert.Equal(t, refusal.Unchanged, refusal.In(err).Code)
 }
@@ -124,22 +124,22 @@ func TestDiffs(t *testing.T) {
 func TestDiffsOfAnotherMomentThanAsked(t *testing.T) {
 	w := newWork(t)
 	w.file("below/a", "two\n")
-	for _, since := range []diffs.Since{"none", "../../x", diffs.Since(uuid.NewString())} {
-		assert.Equal(t, diffs.SessionStart, w.changes(since).Of, since)
+	for _, since := range []folders.Since{"none", "../../x", folders.Since(uuid.NewString())} {
+		assert.Equal(t, folders.SessionStart, w.changes(since).Of, since)
 	}
 	turn := w.mark()
 	path := filepath.Join(w.Moments.of(w.r.ID), string(turn)+momentEnd)
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
-	assert.Equal(t, diffs.SessionStart, w.changes(turn).Of, "a damaged one")
+	assert.Equal(t, folders.SessionStart, w.changes(turn).Of, "a damaged one")
 	w.r.GitStart.Head = strings.Repeat("0", 40)
-	assert.Equal(t, diffs.LastCommit, w.changes(turn).Of, "a start that is gone")
+	assert.Equal(t, folders.LastCommit, w.changes(turn).Of, "a start that is gone")
 	assert.Len(t, w.changes(turn).Files, 1)
 	w.r.GitStart = nil
-	assert.Equal(t, diffs.LastCommit, w.changes(diffs.SessionStart).Of, "a start that nobody knows")
+	assert.Equal(t, folders.LastCommit, w.changes(folders.SessionStart).Of, "a start that nobody knows")
 	w.commit()
-	assert.Empty(t, w.changes(diffs.SessionStart).Files)
+	assert.Empty(t, w.changes(folders.SessionStart).Files)
 	w.r.GitStart = &git.State{}
-	assert.Len(t, w.changes(diffs.SessionStart).Files, 1, "a start before the first commit")
+	assert.Len(t, w.changes(folders.SessionStart).Files, 1, "a start before the first commit")
 }
 
 func TestDiffsRefuse(t *testing.T) {
@@ -169,7 +169,7 @@ func TestDiffsRefuse(t *testing.T) {
 			assert.NoError(t, os.WriteFile(w.r.Dir, nil, 0o600))
 			return open(ctx, dir, files)
 		}
-		_, err := w.Changes(t.Context(), w.r.ID, diffs.SessionStart)
+		_, err := w.Changes(t.Context(), w.r.ID, folders.SessionStart)
 		assert.Equal(t, refusal.DirNotADir, refusal.In(err).Code, "%v", err)
 	})
 	t.Run("the folder cannot be read", func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestDiffsRefuse(t *testing.T) {
 			t.Cleanup(func() { assert.NoError(t, os.RemoveAll(w.root+".gone")) })
 			return tree, err
 		}
-		_, err := w.Changes(t.Context(), w.r.ID, diffs.SessionStart)
+		_, err := w.Changes(t.Context(), w.r.ID, folders.SessionStart)
 		assert.Equal(t, refusal.DirMissing, refusal.In(err).Code, "%v", err)
 	})
 	t.Run("the session is gone", func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestDiffsRefuse(t *testing.T) {
 		w := newWork(t)
 		w.file(".git/config", "[core\n")
 		w.refuses(refusal.GitFailed)
-		_, err := w.Changes(t.Context(), w.r.ID, diffs.SessionStart)
+		_, err := w.Changes(t.Context(), w.r.ID, folders.SessionStart)
 		assert.Contains(t, refusal.In(err).Reason, "fatal: bad config")
 	})
 	t.Run("git is slow", func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestDiffsRefuse(t *testing.T) {
 		w := newWork(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := w.Changes(ctx, w.r.ID, diffs.SessionStart)
+		_, err := w.Changes(ctx, w.r.ID, folders.SessionStart)
 		require.ErrorIs(t, err, context.Canceled)
 	})
 }
@@ -236,14 +236,14 @@ func TestDiffsInTheMiddleOfAMerge(t *testing.T) {
 	merge := exec.Command("git", "merge", "side")
 	merge.Dir, merge.Env = w.root, w.env
 	require.Error(t, merge.Run())
-	for since, want := range map[diffs.Since]string{
-		turn:               "@@ -1 +1,5 @@\n+<<<<<<< HEAD\n main\n+=======\n+side\n+>>>>>>> side\n",
-		diffs.SessionStart: "@@ -1 +1,5 @@\n-one\n+<<<<<<< HEAD\n+main\n+=======\n+side\n+>>>>>>> side\n",
+	for since, want := range map[folders.Since]string{
+		turn:                 "@@ -1 +1,5 @@\n+<<<<<<< HEAD\n main\n+=======\n+side\n+>>>>>>> side\n",
+		folders.SessionStart: "@@ -1 +1,5 @@\n-one\n+<<<<<<< HEAD\n+main\n+=======\n+side\n+>>>>>>> side\n",
 	} {
 		p, err := w.Patch(t.Context(), w.r.ID, since, "below/a")
 		require.NoError(t, err)
 		assert.Equal(t, want, p.Text)
-		assert.Equal(t, diffs.Modified, p.File().Kind)
+		assert.Equal(t, folders.Modified, p.File().Kind)
 		assert.Len(t, p.All.Files, 1)
 	}
 	again := w.mark()
@@ -257,9 +257,9 @@ func TestP9_DiffsShowNoFileOfCcbot(t *testing.T) {
 	w.file("below/.ccbot/ccbot.env", "TOKEN=secret\n")
 	w.file("below/.ccbot/alive", "one\n")
 	w.git("add", "-f", "below/.ccbot/alive")
-	assert.Empty(t, w.changes(diffs.SessionStart).Files)
+	assert.Empty(t, w.changes(folders.SessionStart).Files)
 	for _, path := range []string{"below/.ccbot/ccbot.env", "below/.ccbot/alive"} {
-		p, err := w.Patch(t.Context(), w.r.ID, diffs.SessionStart, path)
+		p, err := w.Patch(t.Context(), w.r.ID, folders.SessionStart, path)
 		assert.Equal(t, refusal.Unchanged, refusal.In(err).Code)
 		assert.Empty(t, p.Text)
 	}
@@ -270,7 +270,7 @@ func TestManyChangesAreCut(t *testing.T) {
 	for i := range shownFiles + 5 {
 		w.file(fmt.Sprintf("below/many/%04d", i), "x\n")
 	}
-	c := w.changes(diffs.SessionStart)
+	c := w.changes(folders.SessionStart)
 	assert.Len(t, c.Files, shownFiles)
 	assert.True(t, c.Cut)
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/history"
 	"ccbot/host"
 	"ccbot/internal/disk/disktest"
 	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // turnsOfHost notes moments of work trees, forgets those of another session, exports a conversation
@@ -59,7 +59,7 @@ func turnsOfHost() *disktest.Turns {
 			func() error { return keep(kept) },
 			func() error { return moments.Forget(forgotten) },
 			func() error {
-				f, err := host.Conversations{Records: allRecords{r}, Dir: exports}.Export(context.Background(), r.ID, 1<<20, history.Words{Title: "T"})
+				f, err := host.Conversations{Records: allRecords{r}, Dir: exports}.Export(context.Background(), r.ID, 1<<20, talk.Words{Title: "T"})
 				if err != nil {
 					return err
 				}

@@ -13,27 +13,27 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/refusal"
 	"ccbot/host/outgoing"
 	"ccbot/host/received"
 	"ccbot/internal/session"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
-// Open implements [files.Files]. Its result is a descriptor of the very file that was checked.
-func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (f files.File, err error) {
+// Open implements [folders.Files]. Its result is a descriptor of the very file that was checked.
+func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (f folders.File, err error) {
 	err = m.inside(session, path, func(folder *outgoing.Folder, rel string) error {
 		file, info, err := folder.Open(rel)
 		if err == nil && info.Size() == 0 {
 			err = errors.Join(refuse(refusal.FileEmpty), file.Close())
 		}
 		if err == nil {
-			f = files.File{Name: filepath.Base(rel), Size: info.Size(), Body: file}
+			f = folders.File{Name: filepath.Base(rel), Size: info.Size(), Body: file}
 		}
 		return err
 	})
 	if err != nil && f.Body != nil {
-		return files.File{}, errors.Join(err, f.Body.Close())
+		return folders.File{}, errors.Join(err, f.Body.Close())
 	}
 	return f, err
 }
@@ -92,7 +92,7 @@ func fileReason(err error) error {
 	return e
 }
 
-// Read implements [files.Files]. The folder of outputs is Claude Code's, but any program of this
+// Read implements [folders.Files]. The folder of outputs is Claude Code's, but any program of this
 // user can put a link there, to ccbot's own folder for example.
 func (m *Machine) Read(_ context.Context, transcript, path string, most int64) (string, error) {
 	beside := strings.TrimSuffix(transcript, ".jsonl")
@@ -126,8 +126,8 @@ const (
 	mostRead   = 5000 // of a larger folder the rest is not counted
 )
 
-// List implements [files.Files]. It shows names and sizes only.
-func (m *Machine) List(_ context.Context, session uuid.UUID, path string) (l files.Listing, err error) {
+// List implements [folders.Files]. It shows names and sizes only.
+func (m *Machine) List(_ context.Context, session uuid.UUID, path string) (l folders.Listing, err error) {
 	err = m.inside(session, path, func(folder *outgoing.Folder, rel string) error {
 		dir, err := folder.OpenDir(rel)
 		if err != nil {
@@ -140,7 +140,7 @@ func (m *Machine) List(_ context.Context, session uuid.UUID, path string) (l fil
 	return l, err
 }
 
-func listing(dir *os.File) (l files.Listing, err error) {
+func listing(dir *os.File) (l folders.Listing, err error) {
 	all, err := dir.ReadDir(mostRead)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return l, fileReason(err)
@@ -148,7 +148,7 @@ func listing(dir *os.File) (l files.Listing, err error) {
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	l.More = max(0, len(all)-mostListed)
 	for _, one := range all[:len(all)-l.More] {
-		e := files.Entry{Name: one.Name(), Dir: one.IsDir()}
+		e := folders.Entry{Name: one.Name(), Dir: one.IsDir()}
 		if info, err := one.Info(); err == nil && info.Mode().IsRegular() {
 			e.Size = info.Size()
 		}
@@ -157,7 +157,7 @@ func listing(dir *os.File) (l files.Listing, err error) {
 	return l, nil
 }
 
-// Has implements [files.Received].
+// Has implements [folders.Received].
 func (m *Machine) Has(_ context.Context, id uuid.UUID, file string) (name string, err error) {
 	r, ok := m.Records.Get(id)
 	if !ok {
@@ -167,7 +167,7 @@ func (m *Machine) Has(_ context.Context, id uuid.UUID, file string) (name string
 	return name, notPut(r.Dir, err)
 }
 
-// Put implements [files.Received].
+// Put implements [folders.Received].
 func (m *Machine) Put(_ context.Context, id uuid.UUID, file, wished string, body io.Reader) (name string, err error) {
 	r, ok := m.Records.Get(id)
 	if !ok {

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/places"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // listed are records in memory.
@@ -154,7 +154,7 @@ func TestUnknownIsNoWorktreeThatIsGone(t *testing.T) {
 	m.Done("one")
 	w, found, err := m.Find(t.Context(), made)
 	require.NoError(t, err)
-	assert.Equal(t, places.Worktree{Dir: made, Of: dir, Branch: "api-2"}, w)
+	assert.Equal(t, folders.Worktree{Dir: made, Of: dir, Branch: "api-2"}, w)
 	assert.True(t, found)
 
 	run("config", "filter.a=b.clean", "cat") // with a filter of such a name git does not run

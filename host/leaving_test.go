@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/git"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // shown returns everything that the chat can get about the changes since a moment, as one text.
-func (w *work) shown(since diffs.Since) string {
+func (w *work) shown(since folders.Since) string {
 	w.t.Helper()
 	c := w.changes(since)
 	all, err := json.Marshal(c)
@@ -31,7 +31,7 @@ func (w *work) shown(since diffs.Since) string {
 }
 
 // paths returns the paths of the changed files.
-func paths(c diffs.Changes) (all []string) {
+func paths(c folders.Changes) (all []string) {
 	for _, f := range c.Files {
 		all = append(all, f.Path)
 	}
@@ -88,7 +88,7 @@ func TestP9_ChangesStayInFolder(t *testing.T) {
 			}
 			turn := w.mark()
 			tt.then(w)
-			for _, since := range []diffs.Since{diffs.SessionStart, turn} {
+			for _, since := range []folders.Since{folders.SessionStart, turn} {
 				c := w.changes(since)
 				assert.Equal(t, since, c.Of)
 				assert.Equal(t, tt.files, paths(c))
@@ -169,7 +169,7 @@ func TestP9_ChangesShowNothingOfCcbot(t *testing.T) {
 			}
 			turn := w.mark()
 			tt.then(w)
-			for _, since := range []diffs.Since{diffs.SessionStart, turn} {
+			for _, since := range []folders.Since{folders.SessionStart, turn} {
 				assert.NotContains(t, w.shown(since), token)
 				assert.Equal(t, []string{tt.file}, paths(w.changes(since)))
 				if tt.before == nil {
@@ -201,16 +201,16 @@ func leads(w *work, name string) {
 func TestHardLinkIsNamedWithoutLines(t *testing.T) {
 	w := newWork(t)
 	w.link(filepath.Join(w.r.Dir, "a"), "other")
-	assert.Empty(t, w.changes(diffs.SessionStart).Files, "it is as it was")
+	assert.Empty(t, w.changes(folders.SessionStart).Files, "it is as it was")
 	w.file("below/a", "two\n") // both names
-	assert.Equal(t, []diffs.File{{Path: "below/a", Kind: diffs.Modified, Withheld: true}}, w.changes(diffs.SessionStart).Files)
-	p, err := w.Patch(t.Context(), w.r.ID, diffs.SessionStart, "below/a")
+	assert.Equal(t, []folders.ChangedFile{{Path: "below/a", Kind: folders.Modified, Withheld: true}}, w.changes(folders.SessionStart).Files)
+	p, err := w.Patch(t.Context(), w.r.ID, folders.SessionStart, "below/a")
 	require.NoError(t, err)
 	assert.Empty(t, p.Text)
 	turn := w.mark()
 	assert.Empty(t, w.changes(turn).Files)
 	w.remove("other")
-	assert.Equal(t, []diffs.File{{Path: "below/a", Kind: diffs.Modified, Added: 1, Deleted: 1}}, w.changes(diffs.SessionStart).Files)
+	assert.Equal(t, []folders.ChangedFile{{Path: "below/a", Kind: folders.Modified, Added: 1, Deleted: 1}}, w.changes(folders.SessionStart).Files)
 }
 
 // TestP9_ChangesNeedRealFolder: an agent may replace its folder by a link to another repository.
@@ -227,7 +227,7 @@ func TestP9_ChangesStayInRoots(t *testing.T) {
 	w := newWork(t)
 	w.file("below/a", "two\n")
 	w.Roots = []string{w.r.Dir}
-	assert.Len(t, w.changes(diffs.SessionStart).Files, 1)
+	assert.Len(t, w.changes(folders.SessionStart).Files, 1)
 	w.Roots = []string{WithoutLinks(t.TempDir())}
 	w.refuses(refusal.DirOutside)
 	d := newOpens(t)
@@ -249,7 +249,7 @@ func TestChangesOfSubmodules(t *testing.T) {
 		w.gitIn(path, "add", "-A")
 		w.gitIn(path, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "-m", "x")
 	}
-	for _, since := range []diffs.Since{diffs.SessionStart, turn} {
+	for _, since := range []folders.Since{folders.SessionStart, turn} {
 		assert.Equal(t, []string{"below/sub"}, paths(w.changes(since)))
 		assert.Equal(t, 1, w.changes(since).Outside)
 		shown := w.shown(since)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/refusal"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 func TestList(t *testing.T) {
@@ -22,10 +22,10 @@ func TestList(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))
 	l, err := d.List(t.Context(), d.records.one.ID, d.dir)
 	require.NoError(t, err)
-	assert.Equal(t, files.Listing{Entries: []files.Entry{{Name: "a\xff"}, {Name: "b c.txt", Size: 5}, {Name: "out", Dir: true}, {Name: "pipe"}}}, l)
+	assert.Equal(t, folders.Listing{Entries: []folders.Entry{{Name: "a\xff"}, {Name: "b c.txt", Size: 5}, {Name: "out", Dir: true}, {Name: "pipe"}}}, l)
 	l, err = d.List(t.Context(), d.records.one.ID, filepath.Join(d.dir, "out"))
 	require.NoError(t, err)
-	assert.Equal(t, []files.Entry{{Name: "deep", Size: 1}}, l.Entries)
+	assert.Equal(t, []folders.Entry{{Name: "deep", Size: 1}}, l.Entries)
 	for n := range 60 {
 		d.inside(t, fmt.Sprintf("out/%02d", n), "x")
 	}

@@ -18,8 +18,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/places"
-	"ccbot/bot/port/refusal"
 	"ccbot/host/outgoing"
 	"ccbot/host/received"
 	"ccbot/internal/git"
@@ -27,6 +25,8 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // Machine is the machine that ccbot runs on. It implements the chat's ports.
@@ -66,10 +66,10 @@ func reason(err error) string {
 	return glyph.Name(err.Error())
 }
 
-// Bounds implements [places.Places].
-func (m *Machine) Bounds() places.Bounds { return places.Bounds{Home: m.Home, Roots: m.Roots} }
+// Bounds implements [folders.Places].
+func (m *Machine) Bounds() folders.Bounds { return folders.Bounds{Home: m.Home, Roots: m.Roots} }
 
-// Resolve implements [places.Places].
+// Resolve implements [folders.Places].
 func (m *Machine) Resolve(_ context.Context, base, path string) (dir string, err error) {
 	switch base = cmp.Or(base, m.Home); {
 	case path == "~" || strings.HasPrefix(path, "~/"):
@@ -95,7 +95,7 @@ func outside(dir string) error {
 	return &refusal.Error{Code: refusal.DirOutside, Dir: dir, Err: wording.Errorf("%s is outside of CCBOT_ROOTS", wording.Path(dir))}
 }
 
-// Make implements [places.Places]. Inside the roots it follows no link that is made at this moment
+// Make implements [folders.Places]. Inside the roots it follows no link that is made at this moment
 // to lead out of them.
 func (m *Machine) Make(_ context.Context, dir string) error {
 	err := m.make(dir)
@@ -153,17 +153,17 @@ func WithoutLinks(path string) string {
 }
 
 var (
-	_ places.Folders   = &Machine{}
-	_ places.Searches  = &Machine{}
-	_ places.Worktrees = &Machine{}
-	_ places.Checkouts = &Machine{}
-	_ places.Beside    = &Machine{}
+	_ folders.Folders   = &Machine{}
+	_ folders.Searches  = &Machine{}
+	_ folders.Worktrees = &Machine{}
+	_ folders.Checkouts = &Machine{}
+	_ folders.Beside    = &Machine{}
 )
 
 // mostChildren bounds what is read of one folder.
 const mostChildren = 20_000
 
-// Children implements [places.Folders].
+// Children implements [folders.Folders].
 func (m *Machine) Children(ctx context.Context, dir string, hidden bool) (names []string, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
 	if err != nil {
@@ -209,8 +209,8 @@ func dirRefusal(dir string, err error) error {
 	return &refusal.Error{Code: code, Dir: dir, Reason: reason(err), Err: err}
 }
 
-// Conversations implements [places.Folders].
-func (m *Machine) Conversations(ctx context.Context, dir string, from, most int) (shown []places.Conversation, more bool, err error) {
+// Conversations implements [folders.Folders].
+func (m *Machine) Conversations(ctx context.Context, dir string, from, most int) (shown []folders.Conversation, more bool, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
 	if err != nil {
 		return nil, false, err
@@ -241,7 +241,7 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 			more = true
 			break
 		}
-		shown, ids = append(shown, places.Conversation{Claude: c.ID, Session: m.has(c.ID), Said: said, Size: c.Size, At: c.Changed}), append(ids, c.ID)
+		shown, ids = append(shown, folders.Conversation{Claude: c.ID, Session: m.has(c.ID), Said: said, Size: c.Size, At: c.Changed}), append(ids, c.ID)
 	}
 	if len(ids) == 0 {
 		return shown, more, nil
@@ -269,7 +269,7 @@ func (m *Machine) has(claude uuid.UUID) (id uuid.UUID) {
 // worktreePatience is how long git may take to check a repository out.
 const worktreePatience = 2 * time.Minute
 
-// Add implements [places.Beside].
+// Add implements [folders.Beside].
 func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
 	if err != nil {
@@ -314,7 +314,7 @@ func (m *Machine) free(path, key string) error {
 	return nil
 }
 
-// Done implements [places.Beside].
+// Done implements [folders.Beside].
 func (m *Machine) Done(key string) {
 	m.worktrees.Lock()
 	defer m.worktrees.Unlock()
@@ -343,8 +343,8 @@ func (m *Machine) works(folder string, which func(r session.Record) bool) bool {
 	})
 }
 
-// Find implements [places.Worktrees].
-func (m *Machine) Find(ctx context.Context, dir string) (found places.Worktree, is bool, err error) {
+// Find implements [folders.Worktrees].
+func (m *Machine) Find(ctx context.Context, dir string) (found folders.Worktree, is bool, err error) {
 	w, err := git.FindWorktree(dir)
 	if err != nil || w == nil {
 		return found, false, gitRefusal(ctx, dir, err)
@@ -352,11 +352,11 @@ func (m *Machine) Find(ctx context.Context, dir string) (found places.Worktree, 
 	asked, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
 	work, err := w.Work(asked, m.GitEnv)
-	return places.Worktree{Dir: w.Dir, Of: w.Of, Branch: w.Branch, Work: places.Work(work)}, true, gitRefusal(ctx, dir, err)
+	return folders.Worktree{Dir: w.Dir, Of: w.Of, Branch: w.Branch, Work: folders.Work(work)}, true, gitRefusal(ctx, dir, err)
 }
 
-// Checkouts implements [places.Checkouts].
-func (m *Machine) Checkouts(ctx context.Context, dir string) (all []places.Checkout) {
+// Checkouts implements [folders.Checkouts].
+func (m *Machine) Checkouts(ctx context.Context, dir string) (all []folders.Checkout) {
 	dir, err := m.Resolve(ctx, "", dir)
 	if err != nil {
 		return nil
@@ -364,13 +364,13 @@ func (m *Machine) Checkouts(ctx context.Context, dir string) (all []places.Check
 	top := git.TopOf(dir)
 	for _, c := range git.Checkouts(dir) {
 		if InRoots(m.Roots, c.Dir) {
-			all = append(all, places.Checkout{Dir: c.Dir, Branch: c.Branch, Here: c.Dir == top})
+			all = append(all, folders.Checkout{Dir: c.Dir, Branch: c.Branch, Here: c.Dir == top})
 		}
 	}
 	return all
 }
 
-// Remove implements [places.Worktrees].
+// Remove implements [folders.Worktrees].
 func (m *Machine) Remove(ctx context.Context, dir string) error {
 	m.worktrees.Lock()
 	defer m.worktrees.Unlock()

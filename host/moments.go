@@ -13,12 +13,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/diffs"
 	"ccbot/internal/disk"
 	"ccbot/internal/each"
 	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/ownfile"
+	"ccbot/port/folders"
 )
 
 // Moments are the remembered work trees of sessions: a folder for each session, with a file for
@@ -41,7 +41,7 @@ const (
 
 // Keep remembers the moment that mark gives, which puts objects into a folder, and forgets the
 // oldest ones. If all together are too large, the session with the most forgets its earlier ones.
-func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, error)) (since diffs.Since, err error) {
+func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, error)) (since folders.Since, err error) {
 	if err := m.makeRoom(maxMoments); err != nil {
 		return "", err
 	}
@@ -61,7 +61,7 @@ func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, 
 	if err := disk.WriteFile(filepath.Join(m.of(session), id+momentEnd), data, 0o600); err != nil {
 		return "", err // a part of the file may be there, and is never loaded
 	}
-	return diffs.Since(id), m.prune(session)
+	return folders.Since(id), m.prune(session)
 }
 
 // makeRoom forgets the moments of the sessions that have the most, until the others have no more
@@ -116,7 +116,7 @@ func (m Moments) prune(session uuid.UUID) error {
 }
 
 // Load returns a moment that is remembered.
-func (m Moments) Load(session uuid.UUID, since diffs.Since) (moment git.Moment, err error) {
+func (m Moments) Load(session uuid.UUID, since folders.Since) (moment git.Moment, err error) {
 	id, err := uuid.Parse(string(since)) // it becomes a path
 	if err != nil {
 		return git.Moment{}, err

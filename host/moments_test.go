@@ -15,18 +15,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/news"
 )
 
 func TestMoments(t *testing.T) {
 	w := newWork(t)
 	require.NoError(t, os.MkdirAll(filepath.Join(w.Moments.of(w.r.ID), "of an older program"), 0o700))
-	var all []diffs.Since
+	var all []folders.Since
 	for range keptMoments + 2 {
 		all = append(all, w.mark())
 	}
@@ -103,7 +103,7 @@ func TestMomentsHaveBoundsTogether(t *testing.T) {
 	}
 	grow()
 	other := uuid.New()
-	keep := func() diffs.Since {
+	keep := func() folders.Since {
 		t.Helper()
 		since, err := w.Moments.Keep(other, func(objects string) (git.Moment, error) {
 			return git.Moment{}, os.MkdirAll(objects, 0o700)
@@ -115,8 +115,8 @@ func TestMomentsHaveBoundsTogether(t *testing.T) {
 	assert.Equal(t, large, w.changes(large).Of, "what was noted after the last moment counts: nothing was looked through")
 	next := w.mark()
 	small := keep()
-	assert.Equal(t, diffs.SessionStart, w.changes(next).Of)
-	assert.Equal(t, diffs.SessionStart, w.changes(large).Of)
+	assert.Equal(t, folders.SessionStart, w.changes(next).Of)
+	assert.Equal(t, folders.SessionStart, w.changes(large).Of)
 	again := w.mark()
 	assert.Equal(t, again, w.changes(again).Of)
 	keep()
@@ -127,12 +127,12 @@ func TestMomentsHaveBoundsTogether(t *testing.T) {
 	grow()
 	require.NoError(t, os.WriteFile(filepath.Join(w.Moments.of(w.r.ID), sizeIn), []byte("-1"), 0o600))
 	keep()
-	assert.Equal(t, diffs.SessionStart, w.changes(again).Of, "a note that cannot be is none")
+	assert.Equal(t, folders.SessionStart, w.changes(again).Of, "a note that cannot be is none")
 }
 
-type hears func(r views.Session)
+type hears func(r port.Session)
 
-func (h hears) SessionNews(_ context.Context, r views.Session, _ news.News) error { h(r); return nil }
+func (h hears) SessionNews(_ context.Context, r port.Session, _ news.News) error { h(r); return nil }
 
 // A session that has been archived keeps no moments; an old card shows what has changed since its
 // start.
@@ -140,14 +140,14 @@ func TestAnArchivedSessionHasNoMoments(t *testing.T) {
 	w := newWork(t)
 	turn := w.mark()
 	told := 0
-	tell := News{Sessions: &Sessions{}, Moments: w.Moments, Chat: hears(func(views.Session) {
+	tell := News{Sessions: &Sessions{}, Moments: w.Moments, Chat: hears(func(port.Session) {
 		assert.Equal(t, turn, w.changes(turn).Of, "who hears it may look once more")
 		told++
 	})}
 	for _, state := range []session.State{session.Running, session.Lost, session.Archived} {
 		w.r.State = state
 		require.NoError(t, tell.SessionNews(t.Context(), w.r, news.Lost{}))
-		assert.Equal(t, state == session.Archived, w.changes(turn).Of == diffs.SessionStart, state)
+		assert.Equal(t, state == session.Archived, w.changes(turn).Of == folders.SessionStart, state)
 	}
 	assert.Equal(t, 3, told)
 	left, err := os.ReadDir(w.Moments.Dir)

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/session"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // records has one session.
@@ -63,7 +63,7 @@ func (d *opens) outside(t *testing.T, name, text string) string {
 func (d *opens) workIn(dir string) { d.records.one.Dir = dir }
 
 // open opens a file of the session.
-func (d *opens) open(t *testing.T, path string) files.File {
+func (d *opens) open(t *testing.T, path string) folders.File {
 	t.Helper()
 	f, err := d.Open(t.Context(), d.records.one.ID, path)
 	require.NoError(t, err, path)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/refusal"
+	"ccbot/port/refusal"
 )
 
 // tree makes folders, and links with what they lead to; it gives their base.

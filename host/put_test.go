@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/refusal"
 	"ccbot/host/received"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 func TestPut(t *testing.T) {
@@ -32,7 +32,7 @@ func TestPut(t *testing.T) {
 		{"there", func(*opens) error { return nil }, nil, ""},
 		{"the source fails", func(*opens) error { return nil }, fails, ""},
 		{"a link in the folder's place", func(d *opens) error {
-			return os.Symlink(d.elsewhere, filepath.Join(d.dir, files.Folder))
+			return os.Symlink(d.elsewhere, filepath.Join(d.dir, folders.InboxName))
 		}, nil, refusal.InboxNotOurs},
 		{"no folder", func(d *opens) error { return os.Remove(d.dir) }, nil, refusal.InboxUnwritable},
 		{"no session", func(d *opens) error {
@@ -64,7 +64,7 @@ func TestPut(t *testing.T) {
 			default:
 				require.NoError(t, err)
 				assert.Equal(t, "a_b.txt", name)
-				assert.FileExists(t, filepath.Join(d.dir, files.Folder, name))
+				assert.FileExists(t, filepath.Join(d.dir, folders.InboxName, name))
 				again, err := d.Has(t.Context(), id, "1")
 				require.NoError(t, err)
 				assert.Equal(t, name, again)

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -36,8 +36,8 @@ func TestRefusals(t *testing.T) {
 		{"a prompt that is typed", lifecycle.ErrNoPrompt, refusal.Error{Code: refusal.NotFound}},
 		{"a folder", &lifecycle.DirError{Dir: "/x", Why: lifecycle.DirMissing}, refusal.Error{Code: refusal.DirMissing, Dir: "/x", Reason: "missing"}},
 		{"a fault of a later day", &lifecycle.DirError{Dir: "/x", Why: "on fire"}, refusal.Error{Code: refusal.DirNoAccess, Dir: "/x", Reason: "on fire"}},
-		{"a state", &lifecycle.StateError{State: session.Running}, refusal.Error{Code: refusal.WrongState, State: views.Running, Open: true}},
-		{"a state that ends", &lifecycle.StateError{State: session.Stopping}, refusal.Error{Code: refusal.WrongState, State: views.Stopping}},
+		{"a state", &lifecycle.StateError{State: session.Running}, refusal.Error{Code: refusal.WrongState, State: port.StateRunning, Open: true}},
+		{"a state that ends", &lifecycle.StateError{State: session.Stopping}, refusal.Error{Code: refusal.WrongState, State: port.StateStopping}},
 		{"damaged", &lifecycle.TranscriptError{Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}},
 			refusal.Error{Code: refusal.NothingLeft, Faults: []string{string(transcript.FaultNUL)}}},
 		{"anything else", disk, refusal.Error{}},

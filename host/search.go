@@ -11,14 +11,14 @@ import (
 	"strings"
 	"syscall"
 
-	"ccbot/bot/port/places"
+	"ccbot/port/folders"
 )
 
 // dependencies are the names of folders that programs fill with the code of others.
 var dependencies = []string{"node_modules", "bower_components", "vendor", "venv", "site-packages", "__pycache__"}
 
-// Search implements [places.Searches].
-func (m *Machine) Search(ctx context.Context, part string, most places.Extent) places.Found {
+// Search implements [folders.Searches].
+func (m *Machine) Search(ctx context.Context, part string, most folders.Extent) folders.Found {
 	below := slices.Clone(m.Roots)
 	if len(below) == 0 {
 		below = []string{m.Home}
@@ -29,7 +29,7 @@ func (m *Machine) Search(ctx context.Context, part string, most places.Extent) p
 			return inside && other != root
 		})
 	})
-	s := search{part: strings.ToLower(part), most: most, found: places.Found{Below: below}}
+	s := search{part: strings.ToLower(part), most: most, found: folders.Found{Below: below}}
 	for _, root := range below {
 		s.outside = append(s.outside, &place{root: root, rel: ".", depth: 1})
 	}
@@ -56,10 +56,10 @@ type place struct {
 // repositories first.
 type search struct {
 	part            string
-	most            places.Extent
+	most            folders.Extent
 	outside, inside []*place // not read yet
 	matches         []*place
-	found           places.Found
+	found           folders.Found
 }
 
 // next takes the folder that is read next, or nil.
@@ -115,7 +115,7 @@ func (s *search) note(p *place, name string) {
 }
 
 // result returns the matches in their order.
-func (s *search) result() places.Found {
+func (s *search) result() folders.Found {
 	slices.SortStableFunc(s.matches, func(a, b *place) int {
 		if a.isTop != b.isTop {
 			if a.isTop {

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/places"
+	"ccbot/port/folders"
 )
 
 // far bounds no search of a test.
-var far = places.Extent{Folders: 1000, Depth: 100, Found: 100}
+var far = folders.Extent{Folders: 1000, Depth: 100, Found: 100}
 
 // TestSearchFindsUnusedFolders finds repositories first, then what is nearer, and neither what a
 // link leads to nor what is hidden or a dependency.
@@ -49,14 +49,14 @@ func TestSearchStaysInExtent(t *testing.T) {
 	m := &Machine{Home: base}
 	for _, tt := range []struct {
 		name  string
-		most  places.Extent
+		most  folders.Extent
 		found int
 		read  int
 	}{
 		{"all", far, 3, 8},
-		{"folders", places.Extent{Folders: 2, Depth: 100, Found: 100}, 1, 2},
-		{"depth", places.Extent{Folders: 1000, Depth: 2, Found: 100}, 2, 4},
-		{"found", places.Extent{Folders: 1000, Depth: 100, Found: 1}, 1, 8},
+		{"folders", folders.Extent{Folders: 2, Depth: 100, Found: 100}, 1, 2},
+		{"depth", folders.Extent{Folders: 1000, Depth: 2, Found: 100}, 2, 4},
+		{"found", folders.Extent{Folders: 1000, Depth: 100, Found: 1}, 1, 8},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := m.Search(t.Context(), "api", tt.most)

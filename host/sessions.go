@@ -7,16 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/spending"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
@@ -24,6 +14,11 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -31,13 +26,13 @@ import (
 // Lifecycle is the part of lifecycle.Service that this package uses. The ports that it names are
 // implemented there as the chat needs them.
 type Lifecycle interface {
-	control.Namer
-	desk.Keys
-	modes.Switches
+	port.Namer
+	port.Keys
+	port.ModeSwitcher
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
-	Archive(ctx context.Context, id uuid.UUID, final session.State, cause control.Cause) error
-	BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause control.Cause) error
+	Archive(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error
+	BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error
 	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error
 	Writers(ctx context.Context, id uuid.UUID) ([]evidence.Writer, error)
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
@@ -51,11 +46,11 @@ type Lifecycle interface {
 
 // Queues is lifecycle.Queues.
 type Queues interface {
-	prompts.Queue
-	prompts.Decisions
-	prompts.Views
-	prompts.Edits
-	prompts.Order
+	talk.PromptQueue
+	talk.PromptDecisions
+	talk.PromptViews
+	talk.PromptEdits
+	talk.PromptOrder
 }
 
 // Observer is the part of lifecycle.Observer that this package uses.
@@ -77,7 +72,7 @@ type Orphans interface {
 // Desk implements what a person at this machine can see and do. It implements the chat's port desk.
 type Desk struct {
 	Lifecycle
-	desk.Panes
+	port.Panes
 	Observer Observer
 	Windows  Orphans
 	Records  AllRecords
@@ -92,9 +87,9 @@ type Sessions struct {
 	// git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
 	// Diffs returns the changes of each file, see [Diffs].
-	diffs.Diffs
+	folders.Diffs
 	// Spending returns the use of agents, see [Spending].
-	spending.Spending
+	talk.Spending
 	// Memory is the memory of several processes together, in bytes; 0: unknown. It may be nil.
 	Memory func(ctx context.Context, pids ...int) uint64
 	// Forgets removes a record and all copies of it, see archive.Keeper.
@@ -102,32 +97,32 @@ type Sessions struct {
 }
 
 // Start starts an agent in a new window.
-func (m Sessions) Start(ctx context.Context, q control.Start) (views.Session, error) {
+func (m Sessions) Start(ctx context.Context, q port.Start) (port.Session, error) {
 	r, err := m.Lifecycle.Start(ctx, q)
 	return View(r), m.Refused(err)
 }
 
 // Restore brings a session back.
-func (m Sessions) Restore(ctx context.Context, q control.Restore) (control.Restored, error) {
+func (m Sessions) Restore(ctx context.Context, q port.Restore) (port.Restored, error) {
 	back, err := m.Lifecycle.Restore(ctx, q)
-	return control.Restored{Session: View(back.Record), Ended: each.As(back.Ended, endingOf)}, m.Refused(err)
+	return port.Restored{Session: View(back.Record), Ended: each.As(back.Ended, endingOf)}, m.Refused(err)
 }
 
 // Adopt makes a session out of an agent that a person has started, at the request of a person in
 // the chat.
-func (m Sessions) Adopt(ctx context.Context, q control.Adopt) (views.Session, error) {
+func (m Sessions) Adopt(ctx context.Context, q port.Adopt) (port.Session, error) {
 	r, err := m.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), Claude: q.Claude, From: q.From, Asked: true,
 		Conversation: q.Conversation, Owner: q.Owner, Rule: "chat.adopt", Why: q.Why})
 	return View(r), m.Refused(err)
 }
 
 // Archive ends a session.
-func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final views.State, cause control.Cause) error {
+func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) error {
 	return m.Lifecycle.Archive(ctx, id, session.State(final), cause)
 }
 
 // BeginEnd puts on disk that a session ends.
-func (m Sessions) BeginEnd(ctx context.Context, id uuid.UUID, final views.State, cause control.Cause) error {
+func (m Sessions) BeginEnd(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) error {
 	return m.Lifecycle.BeginEnd(ctx, id, session.State(final), cause)
 }
 
@@ -135,8 +130,8 @@ func (m Sessions) BeginEnd(ctx context.Context, id uuid.UUID, final views.State,
 func (m Sessions) Forget(ctx context.Context, id uuid.UUID) error { return m.Forgets(ctx, id) }
 
 // EndWriters ends other writers of a session's conversation.
-func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]control.Ending, error) {
-	all := each.As(who, func(one desk.ID) process.Identity { return process.ParseIdentity(string(one)) })
+func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []port.ID) ([]port.Ending, error) {
+	all := each.As(who, func(one port.ID) process.Identity { return process.ParseIdentity(string(one)) })
 	ended, err := m.Lifecycle.EndWriters(ctx, id, all)
 	return each.As(ended, endingOf), m.Refused(err)
 }
@@ -147,22 +142,22 @@ func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) erro
 }
 
 // endingOf is a process that was ended, or left alone, as the chat sees it.
-func endingOf(e lifecycle.Ending) control.Ending {
-	return control.Ending{Process: Process(e.Process, e.Age), How: string(e.How), Ended: e.Ended, Verified: e.Verified, Reason: e.Reason}
+func endingOf(e lifecycle.Ending) port.Ending {
+	return port.Ending{Process: Process(e.Process, e.Age), How: string(e.How), Ended: e.Ended, Verified: e.Verified, Reason: e.Reason}
 }
 
 // Process is a process as the chat sees it.
-func Process(p process.Process, age time.Duration) desk.Process {
-	return desk.Process{ID: desk.ID(p.Identity.Text()), PID: p.PID, Program: programOf(p), Terminal: p.Terminal(), Age: age}
+func Process(p process.Process, age time.Duration) port.Process {
+	return port.Process{ID: port.ID(p.Identity.Text()), PID: p.PID, Program: programOf(p), Terminal: p.Terminal(), Age: age}
 }
 
-func (m Desk) paneOf(p tmux.Pane) desk.Pane {
+func (m Desk) paneOf(p tmux.Pane) port.Pane {
 	attach := m.Lifecycle.Attach(session.Record{Name: p.WindowName, Run: session.Run{Binding: &session.Binding{Window: p.Window.String()}}})
-	return desk.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
+	return port.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
 }
 
-func (m Desk) writerOf(w evidence.Writer) desk.Writer {
-	shown := desk.Writer{Process: Process(w.Process, w.Age), Dir: w.Cwd, Claude: w.ClaudeSessionID, Proven: w.Proven,
+func (m Desk) writerOf(w evidence.Writer) port.Writer {
+	shown := port.Writer{Process: Process(w.Process, w.Age), Dir: w.Cwd, Claude: w.ClaudeSessionID, Proven: w.Proven,
 		Endable: w.Endable(), Adoptable: w.Adoptable(), Source: string(w.Source), Kept: w.Spared, Session: w.Session}
 	switch {
 	case w.Session != "":
@@ -188,7 +183,7 @@ func (m Desk) Refused(err error) error {
 
 // Chat gets the news about sessions.
 type Chat interface {
-	SessionNews(ctx context.Context, s views.Session, n news.News) error
+	SessionNews(ctx context.Context, s port.Session, n news.News) error
 }
 
 // News passes the news from lifecycle on to the chat.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/spending"
 	"ccbot/hooks"
 	"ccbot/internal/disk"
 	"ccbot/internal/each"
@@ -23,6 +22,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/prices"
 	"ccbot/internal/watch"
+	"ccbot/port/talk"
 )
 
 // PricesFile is the file in ccbot's folder with a person's own prices.
@@ -41,42 +41,42 @@ type Spending struct {
 	lines *watch.Watch // the folder of the status lines
 }
 
-var _ spending.Spending = (*Spending)(nil)
+var _ talk.Spending = (*Spending)(nil)
 
-// Spent implements [spending.Spending].
-func (s *Spending) Spent(ctx context.Context) (spending.Report, error) {
+// Spent implements [talk.Spending].
+func (s *Spending) Spent(ctx context.Context) (talk.Report, error) {
 	book, left, err := s.Ledger.Read(ctx)
 	if err != nil {
-		return spending.Report{}, err
+		return talk.Report{}, err
 	}
 	path := filepath.Join(s.Dir, PricesFile)
 	table, err := prices.Open(path)
-	rep := spending.Report{Days: make([]float64, spending.Days), Prices: table.Date, Source: table.Source, Unread: left}
+	rep := talk.Report{Days: make([]float64, talk.ReportDays), Prices: table.Date, Source: table.Source, Unread: left}
 	if err != nil {
 		s.Log.Warn("prices_unusable", logkey.File, path, logkey.Error, err)
 		rep.Broken = path
 	}
 	c := counting{table: table, owners: s.owners(), Report: &rep}
 	now := s.Now().Local()
-	for n := range spending.Days {
+	for n := range talk.ReportDays {
 		c.starts = append(c.starts, time.Date(now.Year(), now.Month(), now.Day()-n, 0, 0, 0, 0, now.Location()).Unix())
 	}
-	for range spending.Spans() {
-		c.spans = append(c.spans, span{models: make(map[string]*spending.Line), sessions: make(map[string]*spending.Line)})
+	for range talk.ReportSpans() {
+		c.spans = append(c.spans, span{models: make(map[string]*talk.Line), sessions: make(map[string]*talk.Line)})
 	}
 	book.Each(c.answer)
-	rep.Spans = each.As(c.spans, func(one span) spending.Span {
-		return spending.Span{All: one.all, Models: largest(one.models), Sessions: largest(one.sessions)}
+	rep.Spans = each.As(c.spans, func(one span) talk.Span {
+		return talk.Span{All: one.all, Models: largest(one.models), Sessions: largest(one.sessions)}
 	})
 	return rep, nil
 }
 
 // owners are the sessions of ccbot by the conversations that they have had. A conversation of
 // several sessions belongs to the session that has it now.
-func (s *Spending) owners() map[string]spending.Line {
-	earlier, now := make(map[string]spending.Line), make(map[string]spending.Line)
+func (s *Spending) owners() map[string]talk.Line {
+	earlier, now := make(map[string]talk.Line), make(map[string]talk.Line)
 	for _, r := range s.Records.Shared() {
-		line := spending.Line{Name: r.Name, Session: r.ID}
+		line := talk.Line{Name: r.Name, Session: r.ID}
 		for _, id := range r.EarlierClaudeIDs {
 			earlier[id.String()] = line
 		}
@@ -91,16 +91,16 @@ func (s *Spending) owners() map[string]spending.Line {
 
 // counting puts answers into the spans of a report.
 type counting struct {
-	*spending.Report
+	*talk.Report
 	table  prices.Table
 	starts []int64 // of days, today first
-	owners map[string]spending.Line
+	owners map[string]talk.Line
 	spans  []span
 }
 
 type span struct {
-	all              spending.Sum
-	models, sessions map[string]*spending.Line
+	all              talk.Sum
+	models, sessions map[string]*talk.Line
 }
 
 // answer counts one answer. One of later than now, by a clock that was set back, is of today.
@@ -110,9 +110,9 @@ func (c *counting) answer(f *ledger.File, model string, a ledger.Answer) {
 		return
 	}
 	price, known := c.table.Of(model)
-	sum := spending.Sum{Input: a.Input, Output: a.Output, CacheRead: a.CacheRead, CacheWrite: a.Write5m + a.Write1h, Unpriced: !known,
+	sum := talk.Sum{Input: a.Input, Output: a.Output, CacheRead: a.CacheRead, CacheWrite: a.Write5m + a.Write1h, Unpriced: !known,
 		Cost: price.Cost(prices.Use{Input: a.Input, Output: a.Output, Write5m: a.Write5m, Write1h: a.Write1h, Read: a.CacheRead, Searches: a.Searches})}
-	c.Days[spending.Days-1-day] += sum.Cost
+	c.Days[talk.ReportDays-1-day] += sum.Cost
 	name := prices.Name(model)
 	id := f.Session()
 	owner, ours := c.owners[id]
@@ -122,34 +122,34 @@ func (c *counting) answer(f *ledger.File, model string, a ledger.Answer) {
 	} else {
 		id = owner.Session.String()
 	}
-	for i, days := range spending.Spans() {
+	for i, days := range talk.ReportSpans() {
 		if day < days {
 			one := &c.spans[i]
 			add(&one.all, sum)
-			add(&lineOf(one.models, name, spending.Line{Name: name}).Sum, sum)
+			add(&lineOf(one.models, name, talk.Line{Name: name}).Sum, sum)
 			add(&lineOf(one.sessions, id, owner).Sum, sum)
 		}
 	}
 }
 
-func lineOf(all map[string]*spending.Line, key string, fresh spending.Line) *spending.Line {
+func lineOf(all map[string]*talk.Line, key string, fresh talk.Line) *talk.Line {
 	if all[key] == nil {
 		all[key] = &fresh
 	}
 	return all[key]
 }
 
-func add(to *spending.Sum, s spending.Sum) {
+func add(to *talk.Sum, s talk.Sum) {
 	to.Input, to.Output, to.CacheRead, to.CacheWrite = to.Input+s.Input, to.Output+s.Output, to.CacheRead+s.CacheRead, to.CacheWrite+s.CacheWrite
 	to.Cost, to.Unpriced = to.Cost+s.Cost, to.Unpriced || s.Unpriced
 }
 
 // largest are the lines that cost most first.
-func largest(all map[string]*spending.Line) (lines []spending.Line) {
+func largest(all map[string]*talk.Line) (lines []talk.Line) {
 	for _, l := range all {
 		lines = append(lines, *l)
 	}
-	slices.SortFunc(lines, func(x, y spending.Line) int {
+	slices.SortFunc(lines, func(x, y talk.Line) int {
 		return cmp.Or(cmp.Compare(y.Cost, x.Cost), cmp.Compare(y.Tokens(), x.Tokens()), cmp.Compare(x.Name, y.Name), strings.Compare(x.Session.String(), y.Session.String()))
 	})
 	return lines
@@ -159,9 +159,9 @@ func largest(all map[string]*spending.Line) (lines []spending.Line) {
 // all.
 const newestStatuses = 20
 
-// Limits implements [spending.Spending]. The present window is the one that was reported last. In
+// Limits implements [talk.Spending]. The present window is the one that was reported last. In
 // it only more can be used: of what several status lines say the largest is true.
-func (s *Spending) Limits() (all []spending.Limit) {
+func (s *Spending) Limits() (all []talk.Limit) {
 	var told []hookwire.Status
 	for _, id := range s.newest() {
 		if st, err := hooks.Status(s.Dir, id); err == nil { // half written, or of another version
@@ -169,20 +169,20 @@ func (s *Spending) Limits() (all []spending.Limit) {
 		}
 	}
 	slices.SortStableFunc(told, func(x, y hookwire.Status) int { return y.At.Compare(x.At) })
-	known := make(map[spending.Window]spending.Limit)
+	known := make(map[talk.LimitWindow]talk.Limit)
 	for _, st := range told {
-		for window, l := range map[spending.Window]hookwire.Limit{spending.FiveHours: st.FiveHours, spending.Week: st.Week} {
-			one := spending.Limit{Window: window, Percent: l.UsedPercent, Resets: time.Unix(l.ResetsAt, 0)}
+		for window, l := range map[talk.LimitWindow]hookwire.Limit{talk.FiveHours: st.FiveHours, talk.Week: st.Week} {
+			one := talk.Limit{Window: window, Percent: l.UsedPercent, Resets: time.Unix(l.ResetsAt, 0)}
 			if !one.Resets.After(s.Now()) {
 				continue
 			}
 			last, told := known[window]
-			if !told || one.Percent > last.Percent && one.Resets.Sub(last.Resets).Abs() < spending.Apart {
+			if !told || one.Percent > last.Percent && one.Resets.Sub(last.Resets).Abs() < talk.LimitsApart {
 				known[window] = one
 			}
 		}
 	}
-	for _, window := range []spending.Window{spending.FiveHours, spending.Week} {
+	for _, window := range []talk.LimitWindow{talk.FiveHours, talk.Week} {
 		if l, ok := known[window]; ok {
 			all = append(all, l)
 		}
@@ -213,7 +213,7 @@ func (s *Spending) newest() (ids []uuid.UUID) {
 
 func (s *Spending) statuses() string { return filepath.Join(s.Dir, hookwire.StatusFolder) }
 
-// LimitsChange implements [spending.Spending].
+// LimitsChange implements [talk.Spending].
 func (s *Spending) LimitsChange(ctx context.Context) error {
 	s.once.Do(func() {
 		s.lines = s.Watch.Watch(s.statuses(), func(name string, _ bool) bool { return filepath.Ext(name) == ".json" })

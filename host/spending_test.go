@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/spending"
 	"ccbot/host"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/ledger"
@@ -19,6 +18,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
+	"ccbot/port/talk"
 )
 
 type allRecords []session.Record
@@ -67,7 +67,7 @@ func TestSpendingIsWhatWasCountedByHand(t *testing.T) {
 	assert.InDelta(t, second, rep.Days[29], 1e-9)
 	assert.InDelta(t, first, rep.Days[28], 1e-9)
 
-	names := func(lines []spending.Line) (all []string) {
+	names := func(lines []talk.Line) (all []string) {
 		for _, l := range lines {
 			all = append(all, l.Name+l.Dir)
 		}
@@ -76,7 +76,7 @@ func TestSpendingIsWhatWasCountedByHand(t *testing.T) {
 	assert.Equal(t, []string{"Opus 5.5", "Haiku 5.5", "nobody-1"}, names(week.Models))
 	assert.Equal(t, []string{"api", "/home/a/shop"}, names(week.Sessions), "the copy has only what came after")
 	assert.Equal(t, uuid.MustParse("22222222-2222-4222-8222-222222222222"), week.Sessions[1].Session)
-	assert.Equal(t, spending.Sum{Input: 11, Output: 12, Unpriced: true}, week.Models[2].Sum)
+	assert.Equal(t, talk.Sum{Input: 11, Output: 12, Unpriced: true}, week.Models[2].Sum)
 	assert.True(t, week.All.Unpriced)
 	assert.Equal(t, int64(7+9+1+11), today.All.Input)
 	assert.Equal(t, int64(1000), week.All.CacheWrite)
@@ -144,7 +144,7 @@ func TestLimitsAreTheLatestThatAnyStatusLineTold(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, hookwire.StatusFolder, "x.json"), []byte("{"), 0o600))
 	got := s.Limits()
 	require.Len(t, got, 2)
-	assert.Equal(t, []any{spending.FiveHours, 40., five, spending.Week, 8., week},
+	assert.Equal(t, []any{talk.FiveHours, 40., five, talk.Week, 8., week},
 		[]any{got[0].Window, got[0].Percent, got[0].Resets.Unix(), got[1].Window, got[1].Percent, got[1].Resets.Unix()})
 
 	tellsAt(now.Add(-time.Minute), hookwire.Limit{UsedPercent: 10, ResetsAt: five + 60}, hookwire.Limit{UsedPercent: 9, ResetsAt: week - 1})

@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/talk"
 	"ccbot/internal/each"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // Transcripts reads the transcripts of this machine. It implements the chat's port. For each open

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/talk"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 func saysLine(text string) string {

@@ -7,9 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/internal/clip"
 	"ccbot/internal/each"
 	"ccbot/internal/git"
@@ -17,6 +14,8 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // Views shows the records of this machine to the chat.
@@ -36,34 +35,34 @@ type AllRecords interface {
 }
 
 // Get returns one session.
-func (v Views) Get(id uuid.UUID) (views.Session, bool) {
+func (v Views) Get(id uuid.UUID) (port.Session, bool) {
 	r, ok := v.Records.Get(id)
 	return View(r), ok
 }
 
 // List returns all sessions, oldest first.
-func (v Views) List() []views.Session {
+func (v Views) List() []port.Session {
 	return each.As(v.Records.Shared(), View)
 }
 
 // History returns the changes of a session, oldest first.
-func (v Views) History(id uuid.UUID) (all []views.Change, err error) {
+func (v Views) History(id uuid.UUID) (all []port.Change, err error) {
 	r, err := v.Records.Whole(id)
 	for _, c := range r.History {
-		all = append(all, views.Change{At: c.At, From: views.State(c.From), To: views.State(c.To), Rule: string(c.Rule), Why: c.Why,
+		all = append(all, port.Change{At: c.At, From: port.State(c.From), To: port.State(c.To), Rule: string(c.Rule), Why: c.Why,
 			By: c.By, Status: c.Status, Signal: c.Signal})
 	}
 	return all, err
 }
 
 // View is a record as the chat sees it.
-func View(r session.Record) views.Session {
-	s := views.Session{
-		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: views.State(r.State), Live: r.State.Live(),
+func View(r session.Record) port.Session {
+	s := port.Session{
+		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: port.State(r.State), Live: r.State.Live(),
 		Open: r.State.Open(), Over: r.State.Over(), Resumable: r.Resumable(),
 		Owns: r.Owns(), Interrupted: r.Interrupted(), ClaudeSessionID: r.ClaudeSessionID, ForkOf: r.ForkOf,
-		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: views.State(r.Final),
-		Closed: views.Closed(r.Closed), Prompts: r.Prompts, Unreported: r.Unreported,
+		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: port.State(r.Final),
+		Closed: port.Closed(r.Closed), Prompts: r.Prompts, Unreported: r.Unreported,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Now: lifecycle.Noted(r), NowSince: r.PhaseAt,
 	}
@@ -75,26 +74,26 @@ func View(r session.Record) views.Session {
 		s.Window, s.Agent, s.Shared = b.Window, b.Agent.Text(), b.Shell != 0
 	}
 	if e := r.Exit; e != nil {
-		s.Exit = &views.Exit{Status: e.Status, Signal: e.Signal, Crashed: e.Crashed()}
+		s.Exit = &port.Exit{Status: e.Status, Signal: e.Signal, Crashed: e.Crashed()}
 	}
 	if i := r.Unfinished(); i != nil {
-		s.Interruption = &views.Interruption{Prompt: r.ContinueID(), Step: i.Step, Done: i.Done, Tasks: i.Tasks,
+		s.Interruption = &port.Interruption{Prompt: r.ContinueID(), Step: i.Step, Done: i.Done, Tasks: i.Tasks,
 			Waited: i.Waited, Alone: lifecycle.ContinuesAlone(r)}
 	}
 	if c := r.Cleanup; c != nil {
 		for _, f := range c.Failures {
 			detail := lifecycle.Failure{ID: process.Identity{PID: f.PID}, Detail: f.Detail}.String()
-			s.Failures = append(s.Failures, views.Failure{Kind: f.Kind, PID: f.PID, Detail: detail})
+			s.Failures = append(s.Failures, port.Failure{Kind: f.Kind, PID: f.PID, Detail: detail})
 		}
 	}
 	return s
 }
 
 // Work returns what the agent of a session has done.
-func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
+func (m Sessions) Work(ctx context.Context, id uuid.UUID) port.Work {
 	r, ok := m.Records.Get(id)
 	if !ok {
-		return views.Work{}
+		return port.Work{}
 	}
 	w := m.Brief(ctx, id)
 	w.Git = gitOf(ctx, m.Git, r)
@@ -105,10 +104,10 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 }
 
 // Brief is Work without what git and the kernel say.
-func (m Sessions) Brief(_ context.Context, id uuid.UUID) views.Work {
+func (m Sessions) Brief(_ context.Context, id uuid.UUID) port.Work {
 	r, ok := m.Records.Get(id)
 	if !ok {
-		return views.Work{}
+		return port.Work{}
 	}
 	p := r.Progress
 	path := p.Path
@@ -119,12 +118,12 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) views.Work {
 	// On an error the values in the record, as of the last change of the phase, are better than
 	// nothing.
 	p, err := p.Advance(path)
-	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
-		Tokens: views.Tokens(p.Tokens), Partly: p.From > 0}
-	if w.Failed.Phase = phase.Unknown; err == nil && path != "" && p.Path == path {
+	w := port.Work{Phase: talk.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
+		Tokens: port.Tokens(p.Tokens), Partly: p.From > 0}
+	if w.Failed.Phase = talk.PhaseUnknown; err == nil && path != "" && p.Path == path {
 		w.Failed = lifecycle.After(p.Failed)
 	}
-	w.Tasks = each.As(p.Tasks, func(t transcript.Task) views.Task { return views.Task(t) })
+	w.Tasks = each.As(p.Tasks, func(t transcript.Task) port.Task { return port.Task(t) })
 	if l := r.Launch; l != nil {
 		w.Flags = l.Flags
 	}
@@ -135,7 +134,7 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) views.Work {
 }
 
 // Usage returns the last usage in the agent's status line, or nil if it is unknown.
-func (m Sessions) Usage(id uuid.UUID) *views.Usage {
+func (m Sessions) Usage(id uuid.UUID) *port.Usage {
 	r, _ := m.Records.Get(id)
 	u := r.Usage
 	if r.State.Live() {
@@ -155,12 +154,12 @@ func asked(ctx context.Context, path string) string {
 	return clip.Runes(transcript.LastPrompt(ctx, path), askedRoom)
 }
 
-func usageOf(u session.Usage) *views.Usage {
-	return &views.Usage{Model: u.Model, Context: u.Context, Cost: u.Cost}
+func usageOf(u session.Usage) *port.Usage {
+	return &port.Usage{Model: u.Model, Context: u.Context, Cost: u.Cost}
 }
 
 // gitOf asks git about a session's folder; nil where git does not answer.
-func gitOf(ctx context.Context, look func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error), r session.Record) *views.Git {
+func gitOf(ctx context.Context, look func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error), r session.Record) *port.Git {
 	if look == nil {
 		return nil
 	}
@@ -173,11 +172,11 @@ func gitOf(ctx context.Context, look func(ctx context.Context, dir, since string
 	case state == nil && err != nil:
 		return nil
 	case state == nil:
-		return &views.Git{}
+		return &port.Git{}
 	}
-	g := &views.Git{Root: state.Root, Branch: state.Branch, Head: state.Head, Dirty: state.Dirty, At: state.At, Start: start}
+	g := &port.Git{Root: state.Root, Branch: state.Branch, Head: state.Head, Dirty: state.Dirty, At: state.At, Start: start}
 	if changes != nil {
-		shown := views.Changes(*changes)
+		shown := port.Changes(*changes)
 		g.Changes = &shown
 	}
 	return g

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/views"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port"
 )
 
 // worked is a session whose record was saved before its transcript has grown.
@@ -35,9 +35,9 @@ func TestWorkIsAsOfNow(t *testing.T) {
 	r := worked(t)
 	m := Sessions{Desk: Desk{Records: &records{r}}}
 	w := m.Work(t.Context(), r.ID)
-	assert.Equal(t, []views.Task{{Text: "mend it", Status: "in_progress"}}, w.Tasks)
+	assert.Equal(t, []port.Task{{Text: "mend it", Status: "in_progress"}}, w.Tasks)
 	assert.Nil(t, w.Git)
-	assert.Equal(t, views.Work{}, m.Work(t.Context(), uuid.New()))
+	assert.Equal(t, port.Work{}, m.Work(t.Context(), uuid.New()))
 
 	r.ClaudeSessionID = uuid.New() // after a /clear, whose transcript is not there yet
 	r.Progress = transcript.Progress{Path: "/none", Turns: 3}
@@ -54,13 +54,13 @@ func TestWorkSaysWhatGitSays(t *testing.T) {
 		state   *git.State
 		changes *git.Changes
 		err     error
-		want    *views.Git
+		want    *port.Git
 	}{
 		{"nothing in time", nil, nil, errors.New("late"), nil},
-		{"no repository", nil, nil, nil, &views.Git{}},
-		{"no changes in time", &git.State{Root: "/src", Branch: "main"}, nil, errors.New("late"), &views.Git{Root: "/src", Branch: "main", Start: "abc"}},
+		{"no repository", nil, nil, nil, &port.Git{}},
+		{"no changes in time", &git.State{Root: "/src", Branch: "main"}, nil, errors.New("late"), &port.Git{Root: "/src", Branch: "main", Start: "abc"}},
 		{"all", &git.State{Root: "/src"}, &git.Changes{Files: 1, Insertions: 2, Deletions: 3, Untracked: 4}, nil,
-			&views.Git{Root: "/src", Start: "abc", Changes: &views.Changes{Files: 1, Insertions: 2, Deletions: 3, Untracked: 4}}},
+			&port.Git{Root: "/src", Start: "abc", Changes: &port.Changes{Files: 1, Insertions: 2, Deletions: 3, Untracked: 4}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := Sessions{Desk: Desk{Records: &records{r}}, Git: func(_ context.Context, dir, since string) (*git.State, *git.Changes, error) {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/clip"
 	"ccbot/internal/logkey"
 	"ccbot/internal/naming"
@@ -21,6 +20,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/news"
 	"ccbot/tmux"
 )
 

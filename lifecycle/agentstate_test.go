@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
+	"ccbot/port/news"
 	"ccbot/tmux/tmuxtest"
 )
 

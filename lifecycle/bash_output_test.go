@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/presence"
+	"ccbot/port/news"
 )
 
 // runsIt lets an agent run what was entered, as Claude Code's bash mode does.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/claudekeys"
+	"ccbot/port/refusal"
 	"ccbot/tmux"
 )
 

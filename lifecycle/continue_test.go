@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // foreign is a conversation that no record has.
@@ -90,17 +90,17 @@ func TestAStartContinuesNothing(t *testing.T) {
 func TestAStartWithAModelAndAMode(t *testing.T) {
 	tests := []struct {
 		name      string
-		with      modes.Wish
+		with      port.ModeChange
 		continues bool
 		want      []string // behind the conversation
 		refused   bool
 	}{
-		{"nothing", modes.Wish{}, false, nil, false},
-		{"a mode", modes.Wish{Mode: modes.Plan}, false, []string{"--permission-mode", "plan"}, false},
-		{"a model", modes.Wish{Model: "opus"}, false, []string{"--model", "opus"}, false},
-		{"a mode for a conversation that had another", modes.Wish{Mode: modes.Manual}, true, []string{"--permission-mode", "default"}, false},
-		{"a mode that asks nobody", modes.Wish{Mode: modes.Bypass}, false, nil, true},
-		{"a model that is an option", modes.Wish{Model: "--settings"}, false, nil, true},
+		{"nothing", port.ModeChange{}, false, nil, false},
+		{"a mode", port.ModeChange{Mode: port.ModePlan}, false, []string{"--permission-mode", "plan"}, false},
+		{"a model", port.ModeChange{Model: "opus"}, false, []string{"--model", "opus"}, false},
+		{"a mode for a conversation that had another", port.ModeChange{Mode: port.ModeManual}, true, []string{"--permission-mode", "default"}, false},
+		{"a mode that asks nobody", port.ModeChange{Mode: port.ModeBypass}, false, nil, true},
+		{"a model that is an option", port.ModeChange{Model: "--settings"}, false, nil, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

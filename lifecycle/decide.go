@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 // Times that pace the life of a session. None of them ends anything.

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"ccbot/bot/port/news"
 	"ccbot/hooks"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 	"ccbot/tmux"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/transcript"
+	"ccbot/port/news"
 )
 
 // delivery brings the prompts of a session to its agent: it has the queue, what is typed, and the proof

@@ -11,16 +11,16 @@ import (
 	"time"
 	"unicode"
 
-	"ccbot/bot/port/desk"
 	"ccbot/hooks"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/tmux"
 )
 
 // Dialog is what the terminal asks, in the form in which a person is shown it.
-type Dialog = desk.Dialog
+type Dialog = port.Dialog
 
 // dialog looks at the terminal and returns what it asks.
 func (t *terminal) dialog(ctx context.Context) (Dialog, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
+	"ccbot/port/news"
 	"ccbot/tmux/tmuxtest"
 )
 

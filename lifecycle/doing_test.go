@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/phase"
 	"ccbot/hooks"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 func TestDoing(t *testing.T) {
@@ -34,29 +34,29 @@ func TestDoing(t *testing.T) {
 		name   string
 		v      View
 		failed transcript.Failure
-		want   phase.Now
+		want   talk.Activity
 	}{
-		{"idle", free(), transcript.Failure{}, phase.Now{Phase: phase.Idle}},
-		{"working", free(busy), transcript.Failure{}, phase.Now{Phase: phase.Working}},
-		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(transcript.FailedLogin, time.Time{}), phase.Now{Phase: phase.Unknown}},
-		{"a dialog of which no request tells", free(waitsFor("permission prompt")), transcript.Failure{}, phase.Now{Phase: phase.WaitingPermission}},
-		{"a permission", free(waitsFor("permission prompt"), asks("Bash")), transcript.Failure{}, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
+		{"idle", free(), transcript.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
+		{"working", free(busy), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
+		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseUnknown}},
+		{"a dialog of which no request tells", free(waitsFor("permission prompt")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission}},
+		{"a permission", free(waitsFor("permission prompt"), asks("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
 		{"a question, as 2.1.197 calls it", free(waitsFor("permission prompt"), asks("AskUserQuestion")), transcript.Failure{},
-			phase.Now{Phase: phase.WaitingAnswer, What: "AskUserQuestion"}},
-		{"a request that the terminal does not show yet, or no more", free(busy, asks("Bash")), transcript.Failure{}, phase.Now{Phase: phase.Working}},
-		{"a subagent's permission", free(busy, below("Bash")), transcript.Failure{}, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
-		{"a subagent's question", free(busy, below("AskUserQuestion")), transcript.Failure{}, phase.Now{Phase: phase.WaitingAnswer, What: "AskUserQuestion"}},
-		{"a subagent's request that has outlived its agent", free(below("Bash")), transcript.Failure{}, phase.Now{Phase: phase.Idle}},
-		{"a person comes before the API", free(busy, below("Bash"), retries), transcript.Failure{}, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
-		{"a request is made again", free(busy, retries), transcript.Failure{}, phase.Now{Phase: phase.APIError, What: "529 Overloaded", Until: noon.Add(33 * time.Second)}},
-		{"a turn runs after a failed one", free(busy), failed(transcript.FailedRequest, time.Time{}), phase.Now{Phase: phase.Working}},
-		{"an error of the API", free(), failed(transcript.FailedRequest, time.Time{}), phase.Now{Phase: phase.APIError, What: "said"}},
-		{"logged out", free(), failed(transcript.FailedLogin, time.Time{}), phase.Now{Phase: phase.LoggedOut, What: "said"}},
-		{"a hook", free(), failed(transcript.FailedHook, time.Time{}), phase.Now{Phase: phase.Blocked, What: "said"}},
-		{"a limit", free(), failed(transcript.FailedLimit, later), phase.Now{Phase: phase.Limited, What: "said", Until: later}},
-		{"a limit without an end", free(), failed(transcript.FailedLimit, time.Time{}), phase.Now{Phase: phase.Limited, What: "said"}},
-		{"a limit that has ended", free(), failed(transcript.FailedLimit, noon), phase.Now{Phase: phase.Idle}},
-		{"the login page", free(waitsFor("dialog open")), failed(transcript.FailedLogin, time.Time{}), phase.Now{Phase: phase.WaitingPermission}},
+			talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
+		{"a request that the terminal does not show yet, or no more", free(busy, asks("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
+		{"a subagent's permission", free(busy, below("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		{"a subagent's question", free(busy, below("AskUserQuestion")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
+		{"a subagent's request that has outlived its agent", free(below("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
+		{"a person comes before the API", free(busy, below("Bash"), retries), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		{"a request is made again", free(busy, retries), transcript.Failure{}, talk.Activity{Phase: talk.PhaseAPIError, What: "529 Overloaded", Until: noon.Add(33 * time.Second)}},
+		{"a turn runs after a failed one", free(busy), failed(transcript.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseWorking}},
+		{"an error of the API", free(), failed(transcript.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
+		{"logged out", free(), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}},
+		{"a hook", free(), failed(transcript.FailedHook, time.Time{}), talk.Activity{Phase: talk.PhaseBlocked, What: "said"}},
+		{"a limit", free(), failed(transcript.FailedLimit, later), talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: later}},
+		{"a limit without an end", free(), failed(transcript.FailedLimit, time.Time{}), talk.Activity{Phase: talk.PhaseLimited, What: "said"}},
+		{"a limit that has ended", free(), failed(transcript.FailedLimit, noon), talk.Activity{Phase: talk.PhaseIdle}},
+		{"the login page", free(waitsFor("dialog open")), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseWaitingPermission}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, doing(tc.v, tc.failed)) })
@@ -71,7 +71,7 @@ func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
 		w.held(r, "one", "first")
 		w.pass(queueNotice + time.Second)
 		assert.Equal(t, 1, w.news.held(news.Queued))
-		assert.Equal(t, string(phase.Working), w.get(r.ID).Phase)
+		assert.Equal(t, string(talk.PhaseWorking), w.get(r.ID).Phase)
 
 		w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: a.id.Text(), Tool: "Bash", SubagentID: "a1", Asked: time.Now()})
 		w.Wake(r.ID) // as the relay says
@@ -81,9 +81,9 @@ func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
 		w.held(r, "three", "third")
 		w.pass(time.Second)
 		assert.Equal(t, 3, w.news.held(news.HeldDialog))
-		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, lastOf[news.Held](w.news).Now)
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}, lastOf[news.Held](w.news).Now)
 		got := w.get(r.ID)
-		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, Noted(got))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}, Noted(got))
 		assert.Equal(t, Noted(got), w.Observer.Looks(w.ctx)(got).Now)
 		w.pass(10 * slow)
 		assert.Equal(t, 3, w.news.held(news.HeldDialog), "once")
@@ -92,7 +92,7 @@ func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
 		w.relays.leave()
 		w.Wake(r.ID)
 		w.pass(time.Second)
-		assert.Equal(t, string(phase.Working), w.get(r.ID).Phase)
+		assert.Equal(t, string(talk.PhaseWorking), w.get(r.ID).Phase)
 		a.set(func(a *agent) { a.status = presence.Idle })
 		w.WakeAgent(a.id.PID)
 		w.pass(time.Second)
@@ -109,7 +109,7 @@ func TestRequestsThatFailAreToldOnceInATurn(t *testing.T) {
 		w.pass(time.Second)
 		a.set(func(a *agent) { a.retry = "529 Overloaded · retrying in 4s · attempt 3/10" })
 		w.pass(slow + time.Second)
-		assert.Equal(t, string(phase.APIError), w.get(r.ID).Phase)
+		assert.Equal(t, string(talk.PhaseAPIError), w.get(r.ID).Phase)
 		assert.Zero(t, toldOf[news.Retrying](w.news), "it is over before anybody has read of it")
 		a.set(func(a *agent) { a.retry = "529 Overloaded · retrying in 33s · attempt 6/10" })
 		w.pass(10 * slow)
@@ -120,7 +120,7 @@ func TestRequestsThatFailAreToldOnceInATurn(t *testing.T) {
 
 		a.set(func(a *agent) { a.retry = "" })
 		w.pass(2 * slow)
-		assert.Equal(t, phase.Now{Phase: phase.Working}, Noted(w.get(r.ID)))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseWorking}, Noted(w.get(r.ID)))
 		for _, s := range []presence.Status{presence.Idle, presence.Busy} {
 			a.set(func(a *agent) { a.status = s })
 			w.WakeAgent(a.id.PID)
@@ -165,14 +165,14 @@ func TestAFailureEndsWithItsLaunch(t *testing.T) {
 			`"content":[{"type":"text","text":"said"}],"usage":{"output_tokens":0}}}`)
 		w.becomes(a, presence.Idle)
 		w.pass(time.Minute)
-		require.Equal(t, phase.Now{Phase: phase.LoggedOut, What: "said"}, Noted(w.get(r.ID)))
+		require.Equal(t, talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}, Noted(w.get(r.ID)))
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 		back, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		w.report(back)
 		w.pass(time.Minute)
-		assert.Equal(t, phase.Now{Phase: phase.Idle}, Noted(w.get(r.ID)))
-		assert.Equal(t, phase.Now{Phase: phase.Idle}, w.Observer.Looks(w.ctx)(w.get(r.ID)).Now)
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, Noted(w.get(r.ID)))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, w.Observer.Looks(w.ctx)(w.get(r.ID)).Now)
 	})
 }
 
@@ -194,21 +194,21 @@ func TestAFailureIsNotedAndALimitEnds(t *testing.T) {
 				`","model":"<synthetic>","content":[{"type":"text","text":"said"}],"usage":{"output_tokens":0}},` + says + `}`
 		}
 		got := turn(failure(`"error":"authentication_failed"`))
-		assert.Equal(t, phase.Now{Phase: phase.LoggedOut, What: "said"}, Noted(got))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}, Noted(got))
 
 		until := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 		got = turn(failure(`"error":"rate_limit","quotaLimits":{"resetsAt":` + strconv.FormatInt(until.Unix(), 10) + `}`))
-		assert.Equal(t, phase.Now{Phase: phase.Limited, What: "said", Until: until}, Noted(got))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: until}, Noted(got))
 		w.pass(2 * time.Hour)
-		assert.Equal(t, phase.Now{Phase: phase.Idle}, Noted(w.get(r.ID)), "nobody has said so")
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, Noted(w.get(r.ID)), "nobody has said so")
 
 		got = turn(failure(`"error":"server_error"`))
-		assert.Equal(t, phase.Now{Phase: phase.APIError, What: "said"}, Noted(got))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseAPIError, What: "said"}, Noted(got))
 		w.held(r, "k", said)
 		w.pass(time.Second)
 		assert.Equal(t, []string{said}, a.heard(), "a failure holds up nothing")
 		got = turn(userLine(said) + "\n" + assistantLine + "\n" + turnEndLine)
-		assert.Equal(t, phase.Now{Phase: phase.Idle}, Noted(got))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, Noted(got))
 	})
 }
 
@@ -226,10 +226,10 @@ func TestALimitEndsAlsoWhileTheMachineSleeps(t *testing.T) {
 		w.run()
 		w.Wake(r.ID)
 		w.pass(time.Minute)
-		require.Equal(t, phase.Limited, Noted(w.get(r.ID)).Phase)
+		require.Equal(t, talk.PhaseLimited, Noted(w.get(r.ID)).Phase)
 		asleep.Store(int64(4 * time.Hour))
 		w.pass(2 * time.Minute)
-		assert.Equal(t, phase.Idle, Noted(w.get(r.ID)).Phase)
+		assert.Equal(t, talk.PhaseIdle, Noted(w.get(r.ID)).Phase)
 	})
 }
 
@@ -238,7 +238,7 @@ func TestATurnWhoseRequestsFailIsCutShort(t *testing.T) {
 	open := transcript.Progress{Open: &transcript.Turn{At: noon.Add(-time.Hour)}}
 	r := in(session.Running, func(r *session.Record) {
 		r.StartedAt, r.Progress = noon.Add(-2*time.Hour), open
-		r.Phase, r.PhaseAt, r.PhaseUntil = string(phase.APIError), noon.Add(-time.Minute), noon
+		r.Phase, r.PhaseAt, r.PhaseUntil = string(talk.PhaseAPIError), noon.Add(-time.Minute), noon
 	})
 	assert.NotNil(t, interruption(r, AgentState{Known: StateUnwritten}, noon, noon))
 	r.PhaseUntil = time.Time{}

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/claudeflags"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/news"
 )
 
 // conclude finishes a session whose agent ended by itself: it keeps the exit and the last screen,

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/internal/each"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
+	"ccbot/port/refusal"
 	"ccbot/tmux"
 )
 
@@ -96,7 +96,7 @@ func (e *StateError) Error() string {
 
 // As gives the refusal that a person sees.
 func (e *StateError) As(target any) bool {
-	return refusal.Error{Code: refusal.WrongState, State: views.State(e.State), Open: e.State.Open(), Err: e}.Into(target)
+	return refusal.Error{Code: refusal.WrongState, State: port.State(e.State), Open: e.State.Open(), Err: e}.Into(target)
 }
 
 // WriterError is the refusal to start a second writer of a conversation: each of Writers writes the

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/news"
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/news"
 )
 
 // A nested claude inherits the launch, but is another process.

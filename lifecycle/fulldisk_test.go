@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
+	"ccbot/port/news"
 )
 
 // fill makes the disk take no prompt and no news any more, until it has room again.

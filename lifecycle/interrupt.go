@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/transcript"
+	"ccbot/port/news"
 	"ccbot/tmux"
 )
 

@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/desk"
 	"ccbot/internal/capture"
 	"ccbot/internal/cellpicture"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/tmux"
 )
 
@@ -151,17 +151,17 @@ var screenKeys = func() map[string]tmux.Key {
 // is looked at right before the key: if the screen has another mark, no key is pressed, and Screen
 // returns ErrChanged with the screen as it is now. The other errors are those of Press. Where the
 // prompt box is open, the key goes there, as the person sees.
-func (s *Service) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (now desk.Screen, err error) {
+func (s *Service) Screen(ctx context.Context, id uuid.UUID, press port.KeyOn) (now port.Screen, err error) {
 	r, ok := s.kit.Store.Get(id)
 	k, known := screenKeys[press.Key]
 	switch {
 	case !ok:
-		return desk.Screen{}, session.ErrNotFound
+		return port.Screen{}, session.ErrNotFound
 	case press.Key == "":
 		t := s.kit.terminalOf(&r)
 		return t.screen(ctx)
 	case !known:
-		return desk.Screen{}, fmt.Errorf("press %q: no such key", press.Key)
+		return port.Screen{}, fmt.Errorf("press %q: no such key", press.Key)
 	}
 	err = s.kit.ask(ctx, id, func(w *work) (err error) {
 		if now, err = w.term.screen(ctx); err != nil {
@@ -186,7 +186,7 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (n
 }
 
 // mayPressOn says why a key may not be pressed on a screen. It is pure.
-func mayPressOn(v View, now desk.Screen, mark string, k tmux.Key) error {
+func mayPressOn(v View, now port.Screen, mark string, k tmux.Key) error {
 	switch {
 	case v.State.Known == StateUnknown:
 		return ErrUnseen
@@ -205,7 +205,7 @@ func mayPressOn(v View, now desk.Screen, mark string, k tmux.Key) error {
 // screenMark returns a hash of what a screen shows and of the process that shows it, without the
 // parts that change by themselves: the spinner's row, the blinking sign before a running tool, and
 // blank rows, which come and go with the spinner.
-func screenMark(r session.Record, now desk.Screen) string {
+func screenMark(r session.Record, now port.Screen) string {
 	h := sha256.New()
 	if r.Binding != nil {
 		fmt.Fprintf(h, "%s ", r.Binding.Agent)
@@ -229,12 +229,12 @@ func screenMark(r session.Record, now desk.Screen) string {
 }
 
 // screen looks at the terminal and returns what it shows.
-func (t *terminal) screen(ctx context.Context) (desk.Screen, error) {
+func (t *terminal) screen(ctx context.Context) (port.Screen, error) {
 	d, err := t.dialog(ctx)
 	if err != nil {
-		return desk.Screen{}, err
+		return port.Screen{}, err
 	}
-	now := desk.Screen{Text: t.Shown, Whole: !d.Open || d.Whole, Unasked: d.Unasked}
+	now := port.Screen{Text: t.Shown, Whole: !d.Open || d.Whole, Unasked: d.Unasked}
 	now.Mark = screenMark(*t.r, now)
 	return now, nil
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/news"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/wishes"
+	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/tmux"
 )
 
@@ -27,23 +27,23 @@ type switching struct {
 // and report news.Switched. A mode or a model that is wanted later takes the place of the earlier one.
 // ErrNoAgent means that there is no agent; ErrUnseen that the terminal cannot be seen, or that the agent
 // is being started; ErrSilent that tmux does not answer.
-func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error) {
+func (s *Service) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange) (port.ModeState, error) {
 	if want.Mode != "" && !want.Mode.Offered() {
-		return modes.Now{}, fmt.Errorf("switch to mode %q: not offered", want.Mode)
+		return port.ModeState{}, fmt.Errorf("switch to mode %q: not offered", want.Mode)
 	}
 	r, ok := s.kit.Store.Get(id)
-	if want == (modes.Wish{}) && !r.State.Launching() {
+	if want == (port.ModeChange{}) && !r.State.Launching() {
 		if !ok {
-			return modes.Now{}, session.ErrNotFound
+			return port.ModeState{}, session.ErrNotFound
 		}
 		t := s.kit.terminalOf(&r)
 		return t.runsWith(ctx)
 	}
-	var now modes.Now
+	var now port.ModeState
 	// The worker of a session that is being launched may have reported that it is ready, and not have
 	// saved it yet.
 	err := s.kit.ask(ctx, id, func(w *work) (err error) {
-		if now, err = w.term.runsWith(ctx); err != nil || want == (modes.Wish{}) {
+		if now, err = w.term.runsWith(ctx); err != nil || want == (port.ModeChange{}) {
 			return err
 		}
 		wish := session.Wish{Agent: w.r.Binding.Agent}
@@ -64,7 +64,7 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (mo
 
 // runsWith looks at what an agent runs with: its mode is on the screen, its model in the status line.
 // The transcript only has the model of the last answer.
-func (t *terminal) runsWith(ctx context.Context) (now modes.Now, err error) {
+func (t *terminal) runsWith(ctx context.Context) (now port.ModeState, err error) {
 	switch {
 	case t.r.State.Launching():
 		return now, ErrUnseen
@@ -75,7 +75,7 @@ func (t *terminal) runsWith(ctx context.Context) (now modes.Now, err error) {
 	if err := t.hidden(); err != nil {
 		return now, err
 	}
-	now = modes.Now{Mode: modes.Mode(t.Screen.Mode), Waits: !takesModeKeys(*t.r, t.View)}
+	now = port.ModeState{Mode: port.Mode(t.Screen.Mode), Waits: !takesModeKeys(*t.r, t.View)}
 	if u := t.o.Usage(*t.r); u != nil {
 		now.Model = u.Model
 	}
@@ -86,7 +86,9 @@ func (t *terminal) runsWith(ctx context.Context) (now modes.Now, err error) {
 	return now, nil
 }
 
-func wishOf(w *session.Wish) modes.Wish { return modes.Wish{Mode: modes.Mode(w.Mode), Model: w.Model} }
+func wishOf(w *session.Wish) port.ModeChange {
+	return port.ModeChange{Mode: port.Mode(w.Mode), Model: w.Model}
+}
 
 // modeWait is how long a terminal may take to show what a key has switched.
 const modeWait = 3 * time.Second
@@ -94,7 +96,7 @@ const modeWait = 3 * time.Second
 // grant carries out what a person wants the agent to run with, as far as that can be done now.
 func (w *switching) grant(ctx context.Context) error {
 	if w.r.Wish.Agent != w.r.Binding.Agent {
-		return w.granted(ctx, modes.NewAgent)
+		return w.granted(ctx, port.SwitchNewAgent)
 	}
 	if w.lookForWish(ctx); w.r.Wish.Listed && modelsClosed(w.term.View) {
 		if err := w.forgetModels(); err != nil {
@@ -103,10 +105,10 @@ func (w *switching) grant(ctx context.Context) error {
 	}
 	for {
 		var act wishes.Act
-		var outcome modes.Outcome
+		var outcome port.SwitchOutcome
 		await(ctx, lookPace, keyWait, func() bool { // the screen may be a little behind
 			act, outcome = wishes.Decide(*w.r.Wish, w.lookForWish(ctx))
-			return act != wishes.Wait && outcome != modes.Unread
+			return act != wishes.Wait && outcome != port.SwitchUnread
 		})
 		if ctx.Err() != nil || act == wishes.Wait {
 			return ctx.Err()
@@ -168,7 +170,7 @@ func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed b
 	w.at("wish-pressed")
 	switch seen := w.seeSwitch(ctx, act, mode); {
 	case !seen:
-		return false, w.granted(ctx, modes.NotTaken)
+		return false, w.granted(ctx, port.SwitchNotTaken)
 	case act == wishes.Choose:
 		return true, w.forgetModels()
 	}
@@ -223,12 +225,12 @@ func (w *switching) forgetModels() error {
 }
 
 // granted reports what came of the wish for a mode, or else of that for a model, and forgets it.
-func (w *switching) granted(ctx context.Context, outcome modes.Outcome) error {
+func (w *switching) granted(ctx context.Context, outcome port.SwitchOutcome) error {
 	if err := w.closeModels(ctx); err != nil {
 		return err
 	}
 	was, rest := wishes.Granted(*w.r.Wish)
-	n := news.Switched{Wish: was, Outcome: outcome, Seen: modes.Mode(w.term.Screen.Mode), Waited: w.r.Wish.Waits}
+	n := news.Switched{ModeChange: was, Outcome: outcome, Seen: port.Mode(w.term.Screen.Mode), Waited: w.r.Wish.Waits}
 	if err := w.tell(ctx, *w.r, n); err != nil {
 		return err
 	}

@@ -5,11 +5,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
 	"ccbot/hooks"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/news"
 	"ccbot/tmux"
 )
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/claudekeys"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/git"
@@ -26,6 +25,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/refusal"
 	"ccbot/tmux"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/internal/claudeui"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // PromptState is how far a prompt has come between the chat and the agent.
@@ -22,12 +22,12 @@ const (
 )
 
 // Class is how the agent takes a text. It decides what proves that the text arrived.
-type Class = prompts.Class
+type Class = talk.PromptClass
 
 const (
-	ClassPrompt  = prompts.Plain   // proof: a UserPromptSubmit names it
-	ClassCommand = prompts.Command // a slash command; proof: the box is empty again, or the transcript names it
-	ClassBash    = prompts.Bash    // Claude Code's bash mode; proof: its line in the transcript
+	ClassPrompt  = talk.ClassPlain   // proof: a UserPromptSubmit names it
+	ClassCommand = talk.ClassCommand // a slash command; proof: the box is empty again, or the transcript names it
+	ClassBash    = talk.ClassBash    // Claude Code's bash mode; proof: its line in the transcript
 )
 
 // Mark is where and when the typing of a prompt began. It is on disk before the first key is
@@ -59,10 +59,10 @@ type Prompt struct {
 }
 
 // shown returns the prompt in the form that news have.
-func (p *Prompt) shown() prompts.Prompt {
-	shown := prompts.Prompt{Key: p.Key, Text: p.Text, Class: p.Class}
+func (p *Prompt) shown() talk.Prompt {
+	shown := talk.Prompt{Key: p.Key, Text: p.Text, Class: p.Class}
 	if p.Mark != nil {
-		shown.Mark = &prompts.Mark{At: p.Mark.At, Path: p.Mark.Path, Offset: p.Mark.Offset}
+		shown.Mark = &talk.Mark{At: p.Mark.At, Path: p.Mark.Path, Offset: p.Mark.Offset}
 	}
 	return shown
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 // records are all records, and what is known only from more than one of them.

@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/phase"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // reporter reports what the agent does and asks.
@@ -186,7 +186,7 @@ const sameEnd = 2 * time.Second
 
 // keepDoing puts what the agent does into the record, and says whether that has changed. The caller
 // saves.
-func (w *reporter) keepDoing(now phase.Now, seen turnNews) (news bool) {
+func (w *reporter) keepDoing(now talk.Activity, seen turnNews) (news bool) {
 	before := Noted(*w.r)
 	if seen.changed || before.Phase != now.Phase {
 		at := w.view.Now
@@ -211,7 +211,7 @@ func (w *reporter) unheard() time.Duration {
 	case w.r.State != session.Running:
 	case now.Works():
 		return slow
-	case now.Phase == phase.Limited && !now.Until.IsZero():
+	case now.Phase == talk.PhaseLimited && !now.Until.IsZero():
 		return min(now.Until.Sub(w.view.Now), nap)
 	}
 	return 0
@@ -225,8 +225,8 @@ const nap = time.Minute
 const retryTold = 10 * time.Second
 
 // tellRetrying reports, once in a turn, that the agent's requests fail and are tried again.
-func (w *reporter) tellRetrying(ctx context.Context, now phase.Now) error {
-	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.view.Now.Add(retryTold))
+func (w *reporter) tellRetrying(ctx context.Context, now talk.Activity) error {
+	long := now.Phase == talk.PhaseAPIError && now.Works() && !now.Until.Before(w.view.Now.Add(retryTold))
 	return w.once(ctx, !long || w.recall().turn.retrying, news.Retrying{Now: now}, func(m *memory) { m.turn.retrying = true })
 }
 

@@ -10,18 +10,18 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/control"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port"
 	"ccbot/tmux"
 )
 
 // RestoreRequest is a session that a person wants back.
-type RestoreRequest = control.Restore
+type RestoreRequest = port.Restore
 
 // askFirst refuses a damaged transcript, on which a resume would fail, with a TranscriptError.
-const askFirst = control.Damaged("")
+const askFirst = port.Damaged("")
 
 // Restored is a session that came back.
 type Restored struct {
@@ -84,7 +84,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 // mend checks the end of the transcript, which a crash of the machine may have damaged. If a person
 // has decided so, the session continues with a repaired copy, which is a conversation with an id of
 // its own.
-func (w *opening) mend(how control.Damaged) error {
+func (w *opening) mend(how port.Damaged) error {
 	health, err := transcript.Check(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	gone := errors.Is(err, fs.ErrNotExist)
 	empty := errors.Is(err, transcript.ErrNothingLeft) || gone && w.r.Tail > 0
@@ -96,7 +96,7 @@ func (w *opening) mend(how control.Damaged) error {
 		return fmt.Errorf("check the transcript: %w", err)
 	case (lost || len(health.Faults) > 0) && how == askFirst:
 		return &TranscriptError{Health: health, Nothing: lost}
-	case len(health.Faults) > 0 && how == control.UseAsItIs:
+	case len(health.Faults) > 0 && how == port.UseAsItIs:
 		return nil
 	case empty:
 		return w.beginAnew()

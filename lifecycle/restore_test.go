@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port"
 )
 
 // argvOf are the arguments of a session's launch behind its settings.
@@ -158,7 +158,7 @@ func TestADamagedTranscriptIsResumedAsItIs(t *testing.T) {
 				damage.do(w, r)
 				before, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
 				require.NoError(t, err)
-				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: control.UseAsItIs})
+				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: port.UseAsItIs})
 				require.NoError(t, err)
 				assert.Equal(t, r.ClaudeSessionID, back.Record.ClaudeSessionID)
 				assert.Equal(t, []string{"--resume", r.ClaudeSessionID.String(), "--permission-mode", "default"}, w.argvOf(back.Record))
@@ -180,7 +180,7 @@ func TestARepairedCopyIsResumed(t *testing.T) {
 				damage.do(w, r)
 				before, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
 				require.NoError(t, err)
-				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: control.UseCopy})
+				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: port.UseCopy})
 				require.NoError(t, err)
 				got := back.Record
 				require.NotEqual(t, r.ClaudeSessionID, got.ClaudeSessionID)
@@ -208,7 +208,7 @@ func TestARepairedCopyIsResumed(t *testing.T) {
 func TestAHealthyTranscriptIsNotCopied(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: control.UseCopy})
+		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: port.UseCopy})
 		require.NoError(t, err)
 		assert.Equal(t, r.ClaudeSessionID, back.Record.ClaudeSessionID)
 	})
@@ -219,17 +219,17 @@ func TestATranscriptWithNothingInIt(t *testing.T) {
 	tests := []struct {
 		name    string
 		content string
-		damaged control.Damaged
+		damaged port.Damaged
 		asks    bool // refused with a TranscriptError
 		anew    bool // else resumed as it is
 	}{
 		{"bookkeeping only", titleLine + "\n" + costLine + "\n", askFirst, false, true},
 		{"empty", "", askFirst, false, true},
 		{"NULs only", "\x00\x00\x00\x00", askFirst, true, false},
-		{"NULs only, a copy", "\x00\x00\x00\x00", control.UseCopy, false, true},
-		{"NULs only, as it is", "\x00\x00\x00\x00", control.UseAsItIs, false, false},
+		{"NULs only, a copy", "\x00\x00\x00\x00", port.UseCopy, false, true},
+		{"NULs only, as it is", "\x00\x00\x00\x00", port.UseAsItIs, false, false},
 		{"half a line only", assistantLine[:40], askFirst, true, false},
-		{"half a line only, a copy", assistantLine[:40], control.UseCopy, false, true},
+		{"half a line only, a copy", assistantLine[:40], port.UseCopy, false, true},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -278,7 +278,7 @@ func TestALostTranscriptIsAskedAbout(t *testing.T) {
 				require.ErrorAs(t, err, &lost)
 				assert.True(t, lost.Nothing)
 				assert.Empty(t, w.tmux.windows())
-				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: control.UseCopy})
+				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: port.UseCopy})
 				require.NoError(t, err)
 				assert.NotEqual(t, r.ClaudeSessionID, back.Record.ClaudeSessionID)
 			})

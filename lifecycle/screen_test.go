@@ -8,16 +8,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/desk"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
 
 // seen starts a session, and gives what its terminal shows after a while.
-func (w *world) seen(m *menu) (session.Record, *agent, desk.Screen) {
+func (w *world) seen(m *menu) (session.Record, *agent, port.Screen) {
 	w.t.Helper()
 	r, a := w.started()
 	if m != nil {
@@ -25,7 +25,7 @@ func (w *world) seen(m *menu) (session.Record, *agent, desk.Screen) {
 		w.Wake(r.ID)
 	}
 	w.pass(time.Minute)
-	now, err := w.Screen(w.ctx, r.ID, desk.KeyOn{})
+	now, err := w.Screen(w.ctx, r.ID, port.KeyOn{})
 	require.NoError(w.t, err)
 	return r, a, now
 }
@@ -38,7 +38,7 @@ func TestKeysGoToTheScreenThatIsShown(t *testing.T) {
 		assert.Contains(t, now.Text, "Do you want to proceed?")
 		assert.True(t, now.Whole)
 		for _, key := range []string{"down", "down", "up", "enter"} {
-			after, err := w.Screen(w.ctx, r.ID, desk.KeyOn{Key: key, Mark: now.Mark})
+			after, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Mark: now.Mark})
 			require.NoError(t, err, key)
 			if key != "enter" {
 				assert.NotEqual(t, now.Mark, after.Mark, key)
@@ -49,7 +49,7 @@ func TestKeysGoToTheScreenThatIsShown(t *testing.T) {
 		pressed, chosen := a.took(m)
 		assert.Equal(t, []string{"down", "down", "up", "enter"}, pressed)
 		assert.Equal(t, m.options[1:2], chosen)
-		_, err := w.Screen(w.ctx, r.ID, desk.KeyOn{Key: "C-d", Mark: now.Mark})
+		_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: "C-d", Mark: now.Mark})
 		require.Error(t, err)
 	})
 }
@@ -58,10 +58,10 @@ func TestAKeyGoesIntoThePromptBoxThatIsShown(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.seen(nil)
 		a.set(func(a *agent) { a.box = "a draft" })
-		now, err := w.Screen(w.ctx, r.ID, desk.KeyOn{})
+		now, err := w.Screen(w.ctx, r.ID, port.KeyOn{})
 		require.NoError(t, err)
 		assert.Contains(t, now.Text, "a draft")
-		_, err = w.Screen(w.ctx, r.ID, desk.KeyOn{Key: "enter", Mark: now.Mark})
+		_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: "enter", Mark: now.Mark})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"a draft"}, a.heard())
 	})
@@ -105,7 +105,7 @@ func TestP7_NoKeyGoesToAnotherScreenThanThatOfThePicture(t *testing.T) {
 				w.stop()
 				tc.then(w, r, a)
 				for key := range screenKeys {
-					_, err := w.Screen(w.ctx, r.ID, desk.KeyOn{Key: key, Mark: now.Mark})
+					_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Mark: now.Mark})
 					require.ErrorIs(t, err, tc.want, key)
 					if errors.Is(tc.want, ErrUnseen) { // the failures of tmux are told once
 						break
@@ -123,10 +123,10 @@ func TestP7_AScreenWithARequestThatTheChatHasTakesNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.seen(askBash("touch x"))
 		w.relays.ask(r)
-		now, err := w.Screen(w.ctx, r.ID, desk.KeyOn{})
+		now, err := w.Screen(w.ctx, r.ID, port.KeyOn{})
 		require.NoError(t, err)
 		for _, key := range []string{"enter", "space", "tab", "backtab"} {
-			_, err = w.Screen(w.ctx, r.ID, desk.KeyOn{Key: key, Mark: now.Mark})
+			_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Mark: now.Mark})
 			require.ErrorIs(t, err, ErrRelayed, key)
 		}
 		a.set(func(a *agent) { assert.Zero(t, a.inputs) })
@@ -135,7 +135,7 @@ func TestP7_AScreenWithARequestThatTheChatHasTakesNoEnter(t *testing.T) {
 
 func TestScreenMark(t *testing.T) {
 	const screen = "● done\n\n✶ Zesting… (5s · ↓ 119 tokens)\n\n────\n❯ \n────\n"
-	mark := func(text string) string { return screenMark(session.Record{}, desk.Screen{Text: text, Whole: true}) }
+	mark := func(text string) string { return screenMark(session.Record{}, port.Screen{Text: text, Whole: true}) }
 	same := mark(screen)
 	assert.Equal(t, same, mark("  done\n\n\x1b[31m✢ Zesting… \x1b[1m(6s · ↓ 120 tokens)\x1b[0m\n────\n❯ \n────\n"), "the spinner turns, the sign blinks")
 	for name, text := range map[string]string{
@@ -144,8 +144,8 @@ func TestScreenMark(t *testing.T) {
 	} {
 		assert.NotEqual(t, same, mark(text), name)
 	}
-	assert.NotEqual(t, same, screenMark(session.Record{}, desk.Screen{Text: screen}))
-	assert.NotEqual(t, same, screenMark(session.Record{Run: session.Run{Binding: &session.Binding{}}}, desk.Screen{Text: screen, Whole: true}), "another agent")
+	assert.NotEqual(t, same, screenMark(session.Record{}, port.Screen{Text: screen}))
+	assert.NotEqual(t, same, screenMark(session.Record{Run: session.Run{Binding: &session.Binding{}}}, port.Screen{Text: screen, Whole: true}), "another agent")
 }
 
 func TestMayPressOn(t *testing.T) {
@@ -159,21 +159,21 @@ func TestMayPressOn(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		view View
-		now  desk.Screen
+		now  port.Screen
 		key  tmux.Key
 		want error
 	}{
-		{"the screen of the picture", seen, desk.Screen{Mark: "m", Whole: true}, keyEnter, nil},
-		{"another one", seen, desk.Screen{Mark: "n", Whole: true}, tmux.KeyUp, ErrChanged},
-		{"a part is out of sight", seen, desk.Screen{Mark: "m"}, keyEnter, ErrChanged},
-		{"a part is out of sight, and Tab may choose", seen, desk.Screen{Mark: "m"}, tmux.KeyTab, ErrChanged},
-		{"a part is out of sight, and one looks around", seen, desk.Screen{Mark: "m"}, tmux.KeyDown, nil},
-		{"the chat has the request", relayed, desk.Screen{Mark: "m", Whole: true}, keyEnter, ErrRelayed},
-		{"the chat has the request, and one looks around", relayed, desk.Screen{Mark: "m", Whole: true}, tmux.KeyUp, nil},
-		{"the agent says nothing that is understood", said("", time.Hour), desk.Screen{Mark: "m", Whole: true}, tmux.KeyUp, ErrUnseen},
-		{"the agent has just begun something else", said(presence.Busy, drawn/2), desk.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, ErrChanged},
-		{"the clock was set back since", said(presence.Busy, -time.Hour), desk.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
-		{"the agent works", said(presence.Busy, drawn), desk.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
+		{"the screen of the picture", seen, port.Screen{Mark: "m", Whole: true}, keyEnter, nil},
+		{"another one", seen, port.Screen{Mark: "n", Whole: true}, tmux.KeyUp, ErrChanged},
+		{"a part is out of sight", seen, port.Screen{Mark: "m"}, keyEnter, ErrChanged},
+		{"a part is out of sight, and Tab may choose", seen, port.Screen{Mark: "m"}, tmux.KeyTab, ErrChanged},
+		{"a part is out of sight, and one looks around", seen, port.Screen{Mark: "m"}, tmux.KeyDown, nil},
+		{"the chat has the request", relayed, port.Screen{Mark: "m", Whole: true}, keyEnter, ErrRelayed},
+		{"the chat has the request, and one looks around", relayed, port.Screen{Mark: "m", Whole: true}, tmux.KeyUp, nil},
+		{"the agent says nothing that is understood", said("", time.Hour), port.Screen{Mark: "m", Whole: true}, tmux.KeyUp, ErrUnseen},
+		{"the agent has just begun something else", said(presence.Busy, drawn/2), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, ErrChanged},
+		{"the clock was set back since", said(presence.Busy, -time.Hour), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
+		{"the agent works", said(presence.Busy, drawn), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, mayPressOn(tt.view, tt.now, "m", tt.key))

@@ -13,13 +13,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
 	"ccbot/tmux"
 )
 
@@ -55,14 +54,14 @@ var personVerbs = []struct {
 	{"dialog", false, func(w *world, r session.Record) error { _, err := w.Dialog(w.ctx, r.ID); return err }},
 	{"key", false, func(w *world, r session.Record) error { _, err := w.Press(w.ctx, r.ID, "m", "up"); return err }},
 	{"option", false, func(w *world, r session.Record) error { _, err := w.Choose(w.ctx, r.ID, "m", 0); return err }},
-	{"screen", false, func(w *world, r session.Record) error { _, err := w.Screen(w.ctx, r.ID, desk.KeyOn{}); return err }},
+	{"screen", false, func(w *world, r session.Record) error { _, err := w.Screen(w.ctx, r.ID, port.KeyOn{}); return err }},
 	{"key on a screen", false, func(w *world, r session.Record) error {
-		_, err := w.Screen(w.ctx, r.ID, desk.KeyOn{Key: "up", Mark: "m"})
+		_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: "up", Mark: "m"})
 		return err
 	}},
-	{"mode", false, func(w *world, r session.Record) error { _, err := w.Switch(w.ctx, r.ID, modes.Wish{}); return err }},
+	{"mode", false, func(w *world, r session.Record) error { _, err := w.Switch(w.ctx, r.ID, port.ModeChange{}); return err }},
 	{"another mode", false, func(w *world, r session.Record) error {
-		_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: "plan"})
+		_, err := w.Switch(w.ctx, r.ID, port.ModeChange{Mode: "plan"})
 		return err
 	}},
 	{"connect", false, func(w *world, r session.Record) error {

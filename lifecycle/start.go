@@ -16,9 +16,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/refusal"
 	"ccbot/hooks"
 	"ccbot/internal/claudeflags"
 	"ccbot/internal/logkey"
@@ -26,6 +23,8 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
+	"ccbot/port"
+	"ccbot/port/refusal"
 	"ccbot/tmux"
 )
 
@@ -37,11 +36,11 @@ type opening struct {
 	Launches Launches
 	closing  *closing
 	writers  *writers
-	want     modes.Wish // what a person wants the agent of a new session to run with
+	want     port.ModeChange // what a person wants the agent of a new session to run with
 }
 
 // StartRequest is a new session as a person asked for it.
-type StartRequest = control.Start
+type StartRequest = port.Start
 
 // Start opens a window with a new conversation. When it returns, the window exists and the session
 // is starting; readiness is reported as news. After an error nothing is left: no window and no

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )

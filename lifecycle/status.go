@@ -9,11 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/phase"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -32,8 +31,8 @@ const deskFor = 5 * time.Minute
 
 // Look is what a session is doing, in the form in which a person is shown it.
 type Look struct {
-	Phase      Phase     // what decides where keys go
-	Now        phase.Now // what people are shown
+	Phase      Phase         // what decides where keys go
+	Now        talk.Activity // what people are shown
 	Desk       Desk
 	Background bool           // commands that the agent has started still run
 	Agents     int            // how many agents of its own work in the background, according to its screen
@@ -142,7 +141,7 @@ func Tree(table process.Snapshot, agent process.Identity) (pids []int) {
 // Output is what the terminal shows of a command of bash mode. Claude Code redraws it about once a
 // second. It writes nothing into the transcript before the command has ended, and nothing at all if
 // the command was interrupted.
-type Output = desk.Output
+type Output = port.Output
 
 // Output looks in the terminal of a session for a command of bash mode; command may be given with
 // or without its "!". The zero value means that this is unknown, or that the agent works on
@@ -173,10 +172,10 @@ func (o *Observer) lastActive(r session.Record, v View) time.Time {
 }
 
 // Silence is why a session is archived in which nothing happens.
-type Silence = control.Silence
+type Silence = port.Silence
 
 // Cause is why a session is to end.
-type Cause = control.Cause
+type Cause = port.Cause
 
 // ArchiveQuiet archives a session in which nothing has happened; it returns nil only if Archive would.
 // It looks once more on the session's worker. ErrChanged means that nothing was done, because something

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 	"ccbot/tmux"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 type launches struct{ base string }

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/prompts"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -22,6 +21,7 @@ import (
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 	"ccbot/try/demoagent"
 )
@@ -195,7 +195,7 @@ func (w *terminalWorld) answerDialogs() {
 // typed has a prompt typed.
 func (w *terminalWorld) typed(r session.Record, key, text string) {
 	w.t.Helper()
-	typed, class, ok := prompts.Normalise(text)
+	typed, class, ok := talk.Normalise(text)
 	require.True(w.t, ok)
 	require.NoError(w.t, w.deps.Prompts.SavePrompt(Prompt{Key: key, Text: typed, Class: class, State: Held}))
 	require.NoError(w.t, w.Queue(w.t.Context(), r.ID, key))

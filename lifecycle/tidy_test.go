@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 // stubborn is a session with a second writer that has a tool and needs a KILL.

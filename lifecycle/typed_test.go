@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 	"ccbot/tmux"
 )
 

@@ -7,9 +7,9 @@ import (
 	"os"
 	"time"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/logkey"
 	"ccbot/internal/transcript"
+	"ccbot/port/news"
 	"ccbot/tmux"
 )
 

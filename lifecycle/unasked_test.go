@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/desk"
 	"ccbot/hooks"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/port"
 )
 
 // TestDialogOfPermissionWithoutRequest tells permissions whose request is missing from all other
@@ -69,16 +69,16 @@ func TestP7_PermissionWithoutRequestTakesYesNo(t *testing.T) {
 			_, err := w.Choose(w.ctx, r.ID, d.Mark, i)
 			require.ErrorIs(t, err, ErrChanged)
 		}
-		screen, err := w.Screen(w.ctx, r.ID, desk.KeyOn{})
+		screen, err := w.Screen(w.ctx, r.ID, port.KeyOn{})
 		require.NoError(t, err)
 		assert.True(t, screen.Unasked)
 		for _, key := range []string{"enter", "space", "tab"} {
 			_, err := w.Press(w.ctx, r.ID, d.Mark, key)
 			require.ErrorIs(t, err, ErrRelayed, key)
-			_, err = w.Screen(w.ctx, r.ID, desk.KeyOn{Key: key, Mark: screen.Mark})
+			_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Mark: screen.Mark})
 			require.ErrorIs(t, err, ErrRelayed, key)
 		}
-		_, err = w.Screen(w.ctx, r.ID, desk.KeyOn{Key: "backtab", Mark: screen.Mark})
+		_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: "backtab", Mark: screen.Mark})
 		require.ErrorIs(t, err, ErrRelayed)
 		pressed, _ := a.took(m)
 		assert.Empty(t, pressed)

@@ -3,24 +3,23 @@ package lifecycle
 import (
 	"time"
 
-	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/phase"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
 // Phase is what the agent is doing.
-type Phase = phase.Phase
+type Phase = talk.Phase
 
 const (
-	PhaseUnknown           = phase.Unknown
-	PhaseIdle              = phase.Idle
-	PhaseWorking           = phase.Working
-	PhaseWaitingPermission = phase.WaitingPermission
-	PhaseWaitingAnswer     = phase.WaitingAnswer
+	PhaseUnknown           = talk.PhaseUnknown
+	PhaseIdle              = talk.PhaseIdle
+	PhaseWorking           = talk.PhaseWorking
+	PhaseWaitingPermission = talk.PhaseWaitingPermission
+	PhaseWaitingAnswer     = talk.PhaseWaitingAnswer
 )
 
 // PaneFate is what is known of the bound pane.
@@ -195,7 +194,7 @@ func (v View) shell() (sh *claudeui.Shell, seen bool) {
 // failed is the failure of the last turn according to the transcript; the zero value means that it
 // has not failed. A subagent counts as waiting only while the presence file says that the agent is
 // busy: the request may outlive the agent's work.
-func doing(v View, failed transcript.Failure) phase.Now {
+func doing(v View, failed transcript.Failure) talk.Activity {
 	p := v.Phase()
 	switch {
 	case p.Waiting() && v.Tool != "":
@@ -203,34 +202,34 @@ func doing(v View, failed transcript.Failure) phase.Now {
 	case p == PhaseWorking && v.Below != "":
 		return waitingFor(v.Below)
 	case p == PhaseWorking && v.Captured && v.Screen.Retry != nil:
-		return phase.Now{Phase: phase.APIError, What: v.Screen.Retry.What, Until: v.Now.Add(v.Screen.Retry.In).UTC()}
+		return talk.Activity{Phase: talk.PhaseAPIError, What: v.Screen.Retry.What, Until: v.Now.Add(v.Screen.Retry.In).UTC()}
 	case p == PhaseIdle && phaseAfter[failed.Kind] != "":
 		return After(failed).At(v.Now)
 	}
-	return phase.Now{Phase: p}
+	return talk.Activity{Phase: p}
 }
 
 // After is the state in which a failure leaves an agent; the zero value if there was no failure.
-func After(failed transcript.Failure) phase.Now {
-	return phase.Now{Phase: phaseAfter[failed.Kind], What: failed.Text, Until: failed.Until}
+func After(failed transcript.Failure) talk.Activity {
+	return talk.Activity{Phase: phaseAfter[failed.Kind], What: failed.Text, Until: failed.Until}
 }
 
 var phaseAfter = map[transcript.FailureKind]Phase{
-	transcript.FailedRequest: phase.APIError,
-	transcript.FailedLogin:   phase.LoggedOut,
-	transcript.FailedLimit:   phase.Limited,
-	transcript.FailedHook:    phase.Blocked,
+	transcript.FailedRequest: talk.PhaseAPIError,
+	transcript.FailedLogin:   talk.PhaseLoggedOut,
+	transcript.FailedLimit:   talk.PhaseLimited,
+	transcript.FailedHook:    talk.PhaseBlocked,
 }
 
 // waitingFor is the state of an agent that waits for the answer to a request for this tool.
-func waitingFor(tool string) phase.Now {
-	if (decisions.Request{Tool: tool}).IsQuestion() {
-		return phase.Now{Phase: PhaseWaitingAnswer, What: tool}
+func waitingFor(tool string) talk.Activity {
+	if (talk.Request{Tool: tool}).IsQuestion() {
+		return talk.Activity{Phase: PhaseWaitingAnswer, What: tool}
 	}
-	return phase.Now{Phase: PhaseWaitingPermission, What: tool}
+	return talk.Activity{Phase: PhaseWaitingPermission, What: tool}
 }
 
 // Noted returns what the record says that its agent does.
-func Noted(r session.Record) phase.Now {
-	return phase.Now{Phase: Phase(r.Phase), What: r.PhaseWhat, Until: r.PhaseUntil}
+func Noted(r session.Record) talk.Activity {
+	return talk.Activity{Phase: Phase(r.Phase), What: r.PhaseWhat, Until: r.PhaseUntil}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/naming"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/news"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )

@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 var (
@@ -29,7 +29,7 @@ func (w *world) switching() (session.Record, *agent) {
 	return r, a
 }
 
-func (w *world) wants(r session.Record, want modes.Wish) {
+func (w *world) wants(r session.Record, want port.ModeChange) {
 	w.t.Helper()
 	_, err := w.Switch(w.ctx, r.ID, want)
 	require.NoError(w.t, err)
@@ -96,23 +96,23 @@ func TestDecideWishOrdersTheQueue(t *testing.T) {
 func TestSwitchPressesUntilTheModeIsThere(t *testing.T) {
 	for _, tc := range []struct {
 		from int
-		to   modes.Mode
+		to   port.Mode
 		keys int
 	}{
-		{0, modes.Manual, 0}, {0, modes.AcceptEdits, 1}, {0, modes.Plan, 2}, {2, modes.Manual, 2}, {3, modes.Plan, 3},
+		{0, port.ModeManual, 0}, {0, port.ModeAcceptEdits, 1}, {0, port.ModePlan, 2}, {2, port.ModeManual, 2}, {3, port.ModePlan, 3},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
 			r, a := w.switching()
 			a.set(func(a *agent) { a.mode = tc.from })
 			keys := 0
 			a.set(func(a *agent) { a.onMode = func(*agent) { keys++ } })
-			w.wants(r, modes.Wish{Mode: tc.to})
+			w.wants(r, port.ModeChange{Mode: tc.to})
 			assert.Equal(t, tc.keys, keys)
-			assert.Equal(t, []news.Switched{{Wish: modes.Wish{Mode: tc.to}}}, w.switched())
+			assert.Equal(t, []news.Switched{{ModeChange: port.ModeChange{Mode: tc.to}}}, w.switched())
 			assert.Equal(t, tc.to, lastOf[news.Switched](w.news).Seen)
-			now, err := w.Switch(w.ctx, r.ID, modes.Wish{})
+			now, err := w.Switch(w.ctx, r.ID, port.ModeChange{})
 			require.NoError(t, err)
-			assert.Equal(t, modes.Now{Mode: tc.to}, now)
+			assert.Equal(t, port.ModeState{Mode: tc.to}, now)
 			assert.Nil(t, w.get(r.ID).Wish)
 		})
 	}
@@ -121,8 +121,8 @@ func TestSwitchPressesUntilTheModeIsThere(t *testing.T) {
 func TestSwitchRefusesWhatAsksNobody(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
-		for _, mode := range []modes.Mode{modes.Bypass, modes.Auto, "dontAsk", "other"} {
-			_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: mode})
+		for _, mode := range []port.Mode{port.ModeBypass, port.ModeAuto, "dontAsk", "other"} {
+			_, err := w.Switch(w.ctx, r.ID, port.ModeChange{Mode: mode})
 			require.Error(t, err)
 		}
 		w.pass(time.Minute)
@@ -134,13 +134,13 @@ func TestSwitchWaitsForTheTurnAndComesBeforeThePrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
 		a.set(works)
-		w.wants(r, modes.Wish{Mode: modes.AcceptEdits})
-		w.wants(r, modes.Wish{Mode: modes.Plan, Model: "haiku"}) // a later one takes the place
+		w.wants(r, port.ModeChange{Mode: port.ModeAcceptEdits})
+		w.wants(r, port.ModeChange{Mode: port.ModePlan, Model: "haiku"}) // a later one takes the place
 		w.held(r, "one", "hello")
 		w.pass(time.Minute)
-		now, err := w.Switch(w.ctx, r.ID, modes.Wish{})
+		now, err := w.Switch(w.ctx, r.ID, port.ModeChange{})
 		require.NoError(t, err)
-		assert.Equal(t, modes.Now{Mode: modes.Manual, Want: modes.Wish{Mode: modes.Plan, Model: "haiku"}, Waits: true}, now)
+		assert.Equal(t, port.ModeState{Mode: port.ModeManual, Want: port.ModeChange{Mode: port.ModePlan, Model: "haiku"}, Waits: true}, now)
 		assert.Zero(t, a.inputs, "no key reaches an agent at work")
 
 		var mode, model string
@@ -152,13 +152,13 @@ func TestSwitchWaitsForTheTurnAndComesBeforeThePrompt(t *testing.T) {
 		w.pass(20 * time.Second)
 		assert.Equal(t, []string{"hello"}, a.heard())
 		assert.Equal(t, []string{allModes[2], "Haiku"}, []string{mode, model}, "before the prompt was typed")
-		assert.Equal(t, []news.Switched{{Wish: modes.Wish{Mode: modes.Plan}, Waited: true}, {Wish: modes.Wish{Model: "haiku"}, Waited: true}}, w.switched())
+		assert.Equal(t, []news.Switched{{ModeChange: port.ModeChange{Mode: port.ModePlan}, Waited: true}, {ModeChange: port.ModeChange{Model: "haiku"}, Waited: true}}, w.switched())
 	})
 }
 
 // TestP7_NoModeKeyGoesIntoADialog that opens between the look and the key: Shift+Tab would allow there.
 func TestP7_NoModeKeyGoesIntoADialog(t *testing.T) {
-	for _, want := range []modes.Wish{{Mode: modes.Plan}, {Model: "Haiku"}} {
+	for _, want := range []port.ModeChange{{Mode: port.ModePlan}, {Model: "Haiku"}} {
 		inWorld(t, func(t *testing.T, w *world) {
 			r, a := w.switching()
 			m := askBash("touch x")
@@ -176,7 +176,7 @@ func TestP7_NoModeKeyGoesIntoADialog(t *testing.T) {
 			w.WakeAgent(r.Binding.Agent.PID)
 			w.pass(10 * time.Second)
 			require.Len(t, w.switched(), 1, "it is done when the dialog is gone")
-			assert.Equal(t, modes.Done, w.switched()[0].Outcome)
+			assert.Equal(t, port.SwitchDone, w.switched()[0].Outcome)
 		})
 	}
 }
@@ -185,7 +185,7 @@ func TestP7_NoModeKeyWhileSubagentsWork(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
 		a.set(func(a *agent) { a.status, a.background = presence.Busy, true })
-		w.wants(r, modes.Wish{Mode: modes.Plan})
+		w.wants(r, port.ModeChange{Mode: port.ModePlan})
 		w.held(r, "one", "hello")
 		w.pass(time.Minute)
 		assert.Zero(t, a.inputs)
@@ -201,20 +201,20 @@ func TestSwitchSaysWhatCannotBeDone(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		agent   func(a *agent)
-		want    modes.Wish
-		outcome modes.Outcome
+		want    port.ModeChange
+		outcome port.SwitchOutcome
 		inputs  int // at most
 	}{
-		{"the footer names no mode", func(a *agent) { a.modes = []string{"? for shortcuts"} }, modes.Wish{Mode: modes.Plan}, modes.Unread, 0},
-		{"the key does nothing", func(a *agent) { a.modes = allModes[:1] }, modes.Wish{Mode: modes.Plan}, modes.NotTaken, 1},
-		{"there is no such mode", func(a *agent) { a.modes = allModes[:2] }, modes.Wish{Mode: modes.Plan}, modes.NoSuch, 5},
-		{"there is no list", func(a *agent) { a.models = nil }, modes.Wish{Model: "Haiku"}, modes.NotTaken, 1},
-		{"there is no such model", func(*agent) {}, modes.Wish{Model: "Fable"}, modes.NoSuch, 2},
+		{"the footer names no mode", func(a *agent) { a.modes = []string{"? for shortcuts"} }, port.ModeChange{Mode: port.ModePlan}, port.SwitchUnread, 0},
+		{"the key does nothing", func(a *agent) { a.modes = allModes[:1] }, port.ModeChange{Mode: port.ModePlan}, port.SwitchNotTaken, 1},
+		{"there is no such mode", func(a *agent) { a.modes = allModes[:2] }, port.ModeChange{Mode: port.ModePlan}, port.SwitchNoSuch, 5},
+		{"there is no list", func(a *agent) { a.models = nil }, port.ModeChange{Model: "Haiku"}, port.SwitchNotTaken, 1},
+		{"there is no such model", func(*agent) {}, port.ModeChange{Model: "Fable"}, port.SwitchNoSuch, 2},
 		{"the list stays as it was", func(a *agent) {
 			a.onModels = func(a *agent) {
 				a.menu.onKey = func(_ *menu, key string) { a.menu = map[bool]*menu{false: a.menu}[key == "s"] }
 			}
-		}, modes.Wish{Model: "Opus"}, modes.NotTaken, 5},
+		}, port.ModeChange{Model: "Opus"}, port.SwitchNotTaken, 5},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -222,7 +222,7 @@ func TestSwitchSaysWhatCannotBeDone(t *testing.T) {
 				a.set(tc.agent)
 				w.wants(r, tc.want)
 				w.pass(time.Minute)
-				assert.Equal(t, []news.Switched{{Wish: tc.want, Outcome: tc.outcome}}, w.switched())
+				assert.Equal(t, []news.Switched{{ModeChange: tc.want, Outcome: tc.outcome}}, w.switched())
 				assert.LessOrEqual(t, a.inputs, tc.inputs)
 				assert.Nil(t, a.menu, "the list is closed again")
 				assert.Nil(t, w.get(r.ID).Wish)
@@ -237,9 +237,9 @@ func TestSwitchChoosesAModelOnceAndReadsItBack(t *testing.T) {
 		r, a := w.switching()
 		opened := 0
 		a.set(func(a *agent) { a.onModels = func(*agent) { opened++ } })
-		w.wants(r, modes.Wish{Model: "Sonnet"})
+		w.wants(r, port.ModeChange{Model: "Sonnet"})
 		assert.Equal(t, 2, opened, "to choose, and to read it back")
-		w.wants(r, modes.Wish{Model: "Sonnet"})
+		w.wants(r, port.ModeChange{Model: "Sonnet"})
 		assert.Equal(t, 3, opened)
 		_, model := a.now()
 		assert.Equal(t, "Sonnet", model)
@@ -258,16 +258,16 @@ func TestP7_AModeThatIsNotOfferedLeavesTheModeAsItWas(t *testing.T) {
 				a.set(func(a *agent) { a.modes, a.mode = circle, from })
 				if dies {
 					w.crash("wish-marked", func() {
-						if _, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: modes.Plan}); err == nil {
+						if _, err := w.Switch(w.ctx, r.ID, port.ModeChange{Mode: port.ModePlan}); err == nil {
 							_, _ = w.step(w.ctx, r.ID)
 						}
 					})
 					w.comeBack()
 				} else {
-					w.wants(r, modes.Wish{Mode: modes.Plan})
+					w.wants(r, port.ModeChange{Mode: port.ModePlan})
 				}
 				w.pass(20 * time.Second)
-				assert.Equal(t, []news.Switched{{Wish: modes.Wish{Mode: modes.Plan}, Outcome: modes.NoSuch}}, w.switched())
+				assert.Equal(t, []news.Switched{{ModeChange: port.ModeChange{Mode: port.ModePlan}, Outcome: port.SwitchNoSuch}}, w.switched())
 				mode, _ := a.now()
 				assert.Equal(t, circle[from], mode)
 			})
@@ -288,7 +288,7 @@ func TestP7_TheListOfModelsOfAPersonIsLeftAlone(t *testing.T) {
 					}
 				}
 			})
-			w.wants(r, modes.Wish{Model: "Haiku"})
+			w.wants(r, port.ModeChange{Model: "Haiku"})
 			w.order.onPoint(nil)
 			require.Equal(w.t, 2, pressed)
 			require.Nil(w.t, a.menu)
@@ -325,7 +325,7 @@ func TestAPersonsOwnListOfModelsIsLeftAlone(t *testing.T) {
 		r, a := w.switching()
 		a.set(func(a *agent) { a.menu = a.modelList() })
 		m := a.menu
-		w.wants(r, modes.Wish{Model: "Haiku"})
+		w.wants(r, port.ModeChange{Model: "Haiku"})
 		w.pass(time.Minute)
 		pressed, _ := a.took(m)
 		assert.Empty(t, pressed)
@@ -340,7 +340,7 @@ func TestAPersonsOwnListOfModelsIsLeftAlone(t *testing.T) {
 // A kill at each step: the fresh start looks again, and what was wanted is there once.
 func TestSwitchIsCarriedOutOverCrashes(t *testing.T) {
 	for _, point := range []string{"wish-saved", "wish-marked", "wish-pressed", "wish-told"} {
-		for _, want := range []modes.Wish{{Mode: modes.Plan}, {Model: "Haiku"}} {
+		for _, want := range []port.ModeChange{{Mode: port.ModePlan}, {Model: "Haiku"}} {
 			t.Run(point+" "+string(want.Mode)+want.Model, func(t *testing.T) {
 				inWorld(t, func(t *testing.T, w *world) {
 					r, a := w.switching()
@@ -358,7 +358,7 @@ func TestSwitchIsCarriedOutOverCrashes(t *testing.T) {
 						assert.Equal(t, "Haiku", model)
 					}
 					for _, n := range w.switched() {
-						assert.Equal(t, modes.Done, n.Outcome)
+						assert.Equal(t, port.SwitchDone, n.Outcome)
 					}
 					assert.NotEmpty(t, w.switched())
 					assert.Nil(t, w.get(r.ID).Wish)
@@ -375,14 +375,14 @@ func TestAWishIsForOneAgent(t *testing.T) {
 		w.edit(r.ID, func(r *session.Record) {
 			r.Wish = &session.Wish{Agent: process.Identity{PID: 1}, Mode: "plan", Model: "Haiku"}
 		})
-		now, err := w.Switch(w.ctx, r.ID, modes.Wish{})
+		now, err := w.Switch(w.ctx, r.ID, port.ModeChange{})
 		require.NoError(t, err)
 		assert.Empty(t, now.Want)
 		w.Wake(r.ID)
 		w.pass(10 * time.Second)
 		assert.Zero(t, a.inputs)
-		assert.Equal(t, []news.Switched{{Wish: modes.Wish{Mode: modes.Plan}, Outcome: modes.NewAgent},
-			{Wish: modes.Wish{Model: "Haiku"}, Outcome: modes.NewAgent}}, w.switched())
+		assert.Equal(t, []news.Switched{{ModeChange: port.ModeChange{Mode: port.ModePlan}, Outcome: port.SwitchNewAgent},
+			{ModeChange: port.ModeChange{Model: "Haiku"}, Outcome: port.SwitchNewAgent}}, w.switched())
 	})
 }
 
@@ -390,9 +390,9 @@ func TestNobodySwitchesASessionThatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "it was asked for"}))
-		_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: modes.Plan})
+		_, err := w.Switch(w.ctx, r.ID, port.ModeChange{Mode: port.ModePlan})
 		require.ErrorIs(t, err, ErrNoAgent)
-		_, err = w.Switch(w.ctx, r.ID, modes.Wish{})
+		_, err = w.Switch(w.ctx, r.ID, port.ModeChange{})
 		require.ErrorIs(t, err, ErrNoAgent)
 	})
 }
@@ -402,7 +402,7 @@ func TestSwitchIsGuardedByTmux(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
 		w.tmux.Synchronize(a.pane)
-		w.wants(r, modes.Wish{Mode: modes.Plan, Model: "Haiku"})
+		w.wants(r, port.ModeChange{Mode: port.ModePlan, Model: "Haiku"})
 		written := w.saves.of(func() { w.pass(10 * time.Minute) })
 		assert.LessOrEqual(t, written, 2*int(10*time.Minute/holdPace), "each attempt is on disk before and after it")
 		assert.Zero(t, a.inputs)
@@ -415,9 +415,9 @@ func TestSwitchIsGuardedByTmux(t *testing.T) {
 func TestP6_ModeOfStartingSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.starting()
-		_, err := w.Switch(w.ctx, r.ID, modes.Wish{})
+		_, err := w.Switch(w.ctx, r.ID, port.ModeChange{})
 		require.ErrorIs(t, err, ErrUnseen)
-		_, err = w.Switch(w.ctx, r.ID, modes.Wish{Mode: "plan"})
+		_, err = w.Switch(w.ctx, r.ID, port.ModeChange{Mode: "plan"})
 		require.ErrorIs(t, err, ErrUnseen)
 	})
 }

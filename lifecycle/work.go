@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/news"
 	"ccbot/tmux"
 )
 

@@ -19,12 +19,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/prompts"
 	"ccbot/hooks"
 	"ccbot/internal/claudekeys"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/talk"
 )
 
 // world is a Service with everything around it in memory, but for the records,
@@ -354,7 +354,7 @@ func datedLine(at time.Time, text string) string {
 // held puts a prompt on disk and into the session's queue.
 func (w *world) held(r session.Record, key, text string) {
 	w.t.Helper()
-	typed, class, ok := prompts.Normalise(text)
+	typed, class, ok := talk.Normalise(text)
 	require.True(w.t, ok)
 	w.prompts.put(Prompt{Key: key, Text: typed, Class: class, State: Held})
 	require.NoError(w.t, w.prompts.HoldPrompt(key, r.ID))

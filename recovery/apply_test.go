@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/control"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -384,7 +384,7 @@ func TestRecoveringAgainBesideTheBot(t *testing.T) {
 func TestP3_LeftoversAreEndedAtTheStart(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
-	require.NoError(t, m.service.Archive(t.Context(), r.ID, session.Archived, control.Cause{Why: "asked for"}))
+	require.NoError(t, m.service.Archive(t.Context(), r.ID, session.Archived, port.Cause{Why: "asked for"}))
 	m.change(r.ID, func(r *session.Record) { r.EndedAt, r.Since = noon.Add(-time.Hour), process.Moment{} })
 	left := m.processes.start(77, []string{"claude", "--resume", r.ClaudeSessionID.String()})
 	other := m.processes.start(78, []string{"claude", "--resume", uuid.NewString()})

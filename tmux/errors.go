@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"ccbot/bot/port/refusal"
+	"ccbot/port/refusal"
 )
 
 // Sentinels, for errors.Is. Every other error means that the outcome is unknown: an operation may

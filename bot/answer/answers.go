@@ -10,14 +10,13 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // Sender sends at once: Send and SendFile return when Telegram took the message or refused it.
@@ -35,24 +34,24 @@ type Limits interface {
 // Sessions are the agents behind the transcripts.
 type Sessions interface {
 	talk.Shown
-	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
+	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
 }
 
 // Outputs are what commands of the terminal print.
 type Outputs interface {
 	// Parts are what the chat shows of an output. They leave [HeadingRoom] free.
-	Parts(ctx context.Context, r views.Session, item talk.Item) []render.Part
+	Parts(ctx context.Context, r port.Session, item talk.Item) []render.Part
 	// Finish shows an output in the message that has grown with its command, and returns when the
 	// chat has the output there; false: there is no such message.
-	Finish(ctx context.Context, r views.Session, item talk.Item, part render.Part) (bool, error)
+	Finish(ctx context.Context, r port.Session, item talk.Item, part render.Part) (bool, error)
 }
 
 // LongTexts are texts that do not fit in memory.
 type LongTexts interface {
 	// Parts are what the chat shows of an item with a rest. They leave [HeadingRoom] free.
-	Parts(r views.Session, item talk.Item) []render.Part
+	Parts(r port.Session, item talk.Item) []render.Part
 	// Offer posts a part of Parts that has a button; false: it has none, and nothing was posted.
-	Offer(ctx context.Context, r views.Session, p render.Part, rank outbox.Rank) (is bool, err error)
+	Offer(ctx context.Context, r port.Session, p render.Part, rank outbox.Rank) (is bool, err error)
 }
 
 // Deps are what Answers work with.
@@ -94,11 +93,11 @@ func New(d Deps) *Answers {
 
 // Follow makes sure that a session has a reader, and has the reader look at the session again:
 // there is a new transcript, the session has ended, or it is shown elsewhere.
-func (a *Answers) Follow(r views.Session) { a.Recall(r, outbox.Conversation{}) }
+func (a *Answers) Follow(r port.Session) { a.Recall(r, outbox.Conversation{}) }
 
 // Recall is Follow, and has the last answer of the session shown in a conversation where a person
 // opens the session. The session's reader does that: the reader knows what it is about to show.
-func (a *Answers) Recall(r views.Session, to outbox.Conversation) {
+func (a *Answers) Recall(r port.Session, to outbox.Conversation) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t, ok := a.readers[r.ID]
@@ -147,7 +146,7 @@ func (a *Answers) logCrash(id uuid.UUID, p *guard.Panic) {
 }
 
 // note saves how far the chat has a transcript.
-func (a *Answers) note(ctx context.Context, r views.Session, c talk.Cursor) error {
+func (a *Answers) note(ctx context.Context, r port.Session, c talk.Cursor) error {
 	err := a.Sessions.Advance(ctx, r.ID, c)
 	if err == nil || refusal.Is(err, refusal.NotFound) {
 		return nil
@@ -158,7 +157,7 @@ func (a *Answers) note(ctx context.Context, r views.Session, c talk.Cursor) erro
 // Feature is what the roof knows of Answers.
 func (a *Answers) Feature() chat.Feature {
 	return chat.Feature{Name: "answers",
-		News: []chat.Teller{chat.Tells(func(_ context.Context, s views.Session, _ news.Transcript) error {
+		News: []chat.Teller{chat.Tells(func(_ context.Context, s port.Session, _ news.Transcript) error {
 			a.Follow(s)
 			return nil
 		})},
@@ -172,7 +171,7 @@ func (a *Answers) Feature() chat.Feature {
 			}
 		},
 		Current: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {
-			a.Follow(views.Session{ID: id})
+			a.Follow(port.Session{ID: id})
 			return nil
 		},
 		Shown: a.Follow, // it may have waited for a place where it may be shown

@@ -8,14 +8,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/views"
+	"ccbot/port"
 )
 
 // TestP5_NewsIsNotLostBetweenTwoReaders lets a reader leave while there is news for it: either it
 // stays, or the next one starts.
 func TestP5_NewsIsNotLostBetweenTwoReaders(t *testing.T) {
 	a := New(Deps{})
-	r := views.Session{ID: uuid.New()}
+	r := port.Session{ID: uuid.New()}
 	for n := range 50_000 {
 		news, look := context.WithCancel(t.Context())
 		reader := &transcriptReader{answers: a, id: r.ID, left: make(chan struct{}), look: look}

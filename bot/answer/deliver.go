@@ -11,11 +11,11 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
+	"ccbot/port"
 )
 
 // HeadingRoom is kept free for the heading, in UTF-16 units: where a text is cut must not depend on
@@ -23,7 +23,7 @@ import (
 const HeadingRoom = 200
 
 // Heading is the name above what a session shows that is not the current one.
-func (a *Answers) Heading(r views.Session) render.Text {
+func (a *Answers) Heading(r port.Session) render.Text {
 	if a.Chat.Book.IsInFront(r) {
 		return render.Text{}
 	}
@@ -31,7 +31,7 @@ func (a *Answers) Heading(r views.Session) render.Text {
 }
 
 // title is a session's name above what the session has said; empty for a blank name.
-func title(r views.Session) render.Text {
+func title(r port.Session) render.Text {
 	name := render.Bold(glyph.Name(r.Name)).Begin(HeadingRoom - 2)
 	if name.Blank() {
 		return name
@@ -58,7 +58,7 @@ func (a *Answers) Elsewhere(m outbox.Message) outbox.Message {
 
 // letter is a part on its way to the chat of a session.
 type letter struct {
-	session views.Session
+	session port.Session
 	part    render.Part
 	rank    outbox.Rank
 	written time.Time                                  // the line in the transcript; zero: no answer
@@ -163,7 +163,7 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 }
 
 // postMarker stands where a part of an answer is missing, which people have to look for elsewhere.
-func (a *Answers) postMarker(ctx context.Context, r views.Session) error {
+func (a *Answers) postMarker(ctx context.Context, r port.Session) error {
 	desk := a.Chat.Attach(r.ID)
 	text := a.Chat.In(r.Conversation).Text(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": render.Code(desk)})
 	return a.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: a.Chat.Sounds(chat.Fault, r)})

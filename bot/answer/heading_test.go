@@ -5,12 +5,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
+	"ccbot/port"
 )
 
 func TestHeaded(t *testing.T) {
-	r := views.Session{Name: "a*b"}
+	r := port.Session{Name: "a*b"}
 	for _, tt := range []struct {
 		name string
 		part render.Part
@@ -28,6 +28,6 @@ func TestHeaded(t *testing.T) {
 		})
 	}
 	plain := render.Part{Text: render.Plain("x")}
-	assert.Equal(t, plain, headed(title(views.Session{Name: " "}), plain), "a blank is no heading")
-	assert.Equal(t, "·\nx", headed(title(views.Session{Name: "\u200b"}), plain).Text.Text, "a name that cannot be seen is one")
+	assert.Equal(t, plain, headed(title(port.Session{Name: " "}), plain), "a blank is no heading")
+	assert.Equal(t, "·\nx", headed(title(port.Session{Name: "\u200b"}), plain).Text.Text, "a name that cannot be seen is one")
 }

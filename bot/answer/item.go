@@ -8,23 +8,23 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // errPanic says that there was a panic at an item, which is logged.
 var errPanic = errors.New("panic")
 
 // drawing is what the chat shows of an item.
-type drawing func(r views.Session, item talk.Item) rendition
+type drawing func(r port.Session, item talk.Item) rendition
 
 // attempt calls show, and where that panics calls it again with words that are not rendered, unless
 // it is about something else than words.
 func (a *Answers) attempt(ctx context.Context, id uuid.UUID, words bool, show func(draw drawing) error) error {
-	rendered := func(r views.Session, item talk.Item) rendition { return a.rendered(ctx, r, item) }
+	rendered := func(r port.Session, item talk.Item) rendition { return a.rendered(ctx, r, item) }
 	for _, draw := range []drawing{rendered, unrendered} {
 		err := guard.Call(func() error { return show(draw) })
 		p, crashed := errors.AsType[*guard.Panic](err)
@@ -42,7 +42,7 @@ func (a *Answers) attempt(ctx context.Context, id uuid.UUID, words bool, show fu
 // take does what one item of a transcript asks for. One bad item must not end the bot, nor hold up
 // the items behind it: where its words cannot even be sent as they are, a sentence stands in its
 // place, behind the notice of the batch before it.
-func (t *transcriptReader) take(ctx context.Context, r views.Session, item talk.Item) error {
+func (t *transcriptReader) take(ctx context.Context, r port.Session, item talk.Item) error {
 	a, from, ahead := t.answers, t.from, t.ahead
 	again := func() { t.from, t.ahead = from, ahead } // it may have taken the items behind this one
 	show := func(draw drawing) error {
@@ -65,7 +65,7 @@ func (t *transcriptReader) take(ctx context.Context, r views.Session, item talk.
 
 // show sends an item, or puts it into the batch, or passes it. Whatever else the session says, an
 // output ends in its message.
-func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.Item, draw drawing) (err error) {
+func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.Item, draw drawing) (err error) {
 	a := t.answers
 	a.Heard(r.ID, item)
 	var said rendition
@@ -141,7 +141,7 @@ func endedBy(item talk.Item) chat.Occasion {
 
 // note keeps that a turn runs, and when its prompt came. After a restart nothing is known of what has sounded before the cursor,
 // so an end that comes without any sign of its turn makes no sound.
-func (t *transcriptReader) note(r views.Session, item talk.Item) {
+func (t *transcriptReader) note(r port.Session, item talk.Item) {
 	switch {
 	case isForeign(r, item):
 	case item.Kind == talk.Interrupt: // a person's own doing
@@ -158,7 +158,7 @@ func (t *transcriptReader) note(r views.Session, item talk.Item) {
 func isBash(item talk.Item) bool { return item.Kind == talk.LocalOutput && item.Bash != "" }
 
 // letter is a part for the chat. People wait for the first answer to a prompt.
-func (t *transcriptReader) letter(r views.Session, p render.Part) letter {
+func (t *transcriptReader) letter(r port.Session, p render.Part) letter {
 	l := letter{session: r, part: p, rank: outbox.Talk}
 	if t.asked {
 		l.rank = outbox.Answer
@@ -169,7 +169,7 @@ func (t *transcriptReader) letter(r views.Session, p render.Part) letter {
 // send sends what an item says, part by part; finished says that the chat has the first one already.
 // The cursor counts the parts that the chat has, unless they are of another form, or more than there
 // are now. The next part waits until the cursor behind the one before it is on disk.
-func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.Item, said rendition,
+func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.Item, said rendition,
 	finished bool, draw drawing) error {
 	a, from := t.answers, item.At.Part
 	if !said.counts(item.At) {

@@ -8,12 +8,12 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // joined are texts of an agent that follow each other, and go together: those that were said while
@@ -75,7 +75,7 @@ func asRich(p render.Part) string {
 }
 
 // file is a file with the texts as the agent wrote them, which shows how they begin and end.
-func (a *Answers) file(r views.Session, items []talk.Item) render.Part {
+func (a *Answers) file(r port.Session, items []talk.Item) render.Part {
 	var words, shown []string
 	for i, item := range items {
 		words = append(words, item.Text)
@@ -96,7 +96,7 @@ func (a *Answers) file(r views.Session, items []talk.Item) render.Part {
 // many items that takes. Between two texts there is nothing that the chat shows, and no prompt: the
 // answers to two prompts are two messages. Behind the end of a turn the texts are joined only where
 // what the session says is shown in full in any turn.
-func (t *transcriptReader) gather(ctx context.Context, r views.Session, j joined, draw drawing, wanted func(joined) bool) (joined, int) {
+func (t *transcriptReader) gather(ctx context.Context, r port.Session, j joined, draw drawing, wanted func(joined) bool) (joined, int) {
 	items, front, ended := 0, t.answers.Chat.Book.IsInFront(r), false
 	for n, size := 0, 0; size < maxAhead; n++ {
 		item, ok := t.peek(ctx, n)
@@ -129,7 +129,7 @@ func (t *transcriptReader) gather(ctx context.Context, r views.Session, j joined
 }
 
 // drop takes items off what is read ahead that are shown with the one before them.
-func (t *transcriptReader) drop(r views.Session, items int) {
+func (t *transcriptReader) drop(r port.Session, items int) {
 	for _, item := range t.ahead[:items] {
 		t.answers.Heard(r.ID, item)
 		t.note(r, item)
@@ -142,7 +142,7 @@ func (t *transcriptReader) drop(r views.Session, items int) {
 
 // keep notes how many texts go together. That is on disk before they are tried: after a crash the
 // same ones go together again.
-func (t *transcriptReader) keep(ctx context.Context, r views.Session, j joined, items int) bool {
+func (t *transcriptReader) keep(ctx context.Context, r port.Session, j joined, items int) bool {
 	at := j.items[0].At
 	at.Joined = len(j.items)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), savedWithin)
@@ -157,7 +157,7 @@ func (t *transcriptReader) keep(ctx context.Context, r views.Session, j joined, 
 // sendJoined sends a text, and with it those that were in one message with it when it was tried
 // before. Else it grows while it waits for its turn; where too much waits already, all of that is a
 // file. The cursor behind what the chat has comes back.
-func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j joined, draw drawing) (talk.Cursor, error) {
+func (t *transcriptReader) sendJoined(ctx context.Context, r port.Session, j joined, draw drawing) (talk.Cursor, error) {
 	before := j.items[0].At.Joined
 	switch {
 	case before > 1:
@@ -193,7 +193,7 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 }
 
 // sendFile sends texts as a file. Where the chat takes no files, all of them go as messages.
-func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j joined) (talk.Cursor, error) {
+func (t *transcriptReader) sendFile(ctx context.Context, r port.Session, j joined) (talk.Cursor, error) {
 	l := t.letter(r, headed(t.answers.Heading(r), t.answers.file(r, j.items)))
 	l.written = j.items[0].Time
 	l.ends = t.sound(ctx, r, j.items[len(j.items)-1], j.ends)
@@ -213,7 +213,7 @@ func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j join
 }
 
 // grow adds what was said meanwhile, when the turn of a message has come.
-func (t *transcriptReader) grow(ctx context.Context, r views.Session, j joined, draw drawing) joined {
+func (t *transcriptReader) grow(ctx context.Context, r port.Session, j joined, draw drawing) joined {
 	err := guard.Call(func() error {
 		if !t.answers.InFull(r) {
 			return nil

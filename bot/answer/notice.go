@@ -13,13 +13,12 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 const (
@@ -77,7 +76,7 @@ func firstLine(markdown string) string {
 }
 
 // notify posts the notice that stands for the batch.
-func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
+func (t *transcriptReader) notify(ctx context.Context, r port.Session) error {
 	if !t.batch.any() {
 		return nil
 	}
@@ -87,7 +86,7 @@ func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
 // tellEnd tells that a turn is over. Where the session is not shown in full, that is one line: how the
 // turn failed, or the notice of its answer, or that it is done. Where it is, a turn that ends without
 // an answer is told in a short message that sounds; what has failed is told with the item.
-func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item talk.Item, said rendition, full bool) error {
+func (t *transcriptReader) tellEnd(ctx context.Context, r port.Session, item talk.Item, said rendition, full bool) error {
 	switch {
 	case full && t.batch.any():
 		return errReadAgain
@@ -110,14 +109,14 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item ta
 }
 
 // noticeText is the line that stands for an answer; blank where the people of the chat want none.
-func (a *Answers) noticeText(r views.Session, line string) render.Text {
+func (a *Answers) noticeText(r port.Session, line string) render.Text {
 	if a.Chat.Book.Settings(r.Conversation.ChatID).Reports(r.ID) == conversation.Off {
 		return render.Text{}
 	}
 	return a.doneText(r, line)
 }
 
-func (a *Answers) doneText(r views.Session, line string) render.Text {
+func (a *Answers) doneText(r port.Session, line string) render.Text {
 	p := a.Chat.In(r.Conversation)
 	if line == "" {
 		return p.Text(i18n.TurnDone, i18n.Args{"Name": r.Name})
@@ -127,7 +126,7 @@ func (a *Answers) doneText(r views.Session, line string) render.Text {
 
 // notice posts a line in place of what a session has said since its cursor. A crash before the next
 // cursor is on disk brings the line once more.
-func (t *transcriptReader) notice(ctx context.Context, r views.Session, next talk.Cursor, line render.Text) error {
+func (t *transcriptReader) notice(ctx context.Context, r port.Session, next talk.Cursor, line render.Text) error {
 	a := t.answers
 	switch {
 	case a.InFull(r):
@@ -152,7 +151,7 @@ func (t *transcriptReader) notice(ctx context.Context, r views.Session, next tal
 // InFull reports whether all that a session says is shown where the session belongs: the session is
 // in a topic, or is the current one, or is in a turn whose prompt came as an answer to one of the
 // session's messages, or the chat wants all that it says.
-func (a *Answers) InFull(r views.Session) bool {
+func (a *Answers) InFull(r port.Session) bool {
 	book := a.Chat.Book
 	turn, ok := book.TurnOf(r.Conversation, r.ID)
 	return book.IsInFront(r) || ok && !turn.Since.IsZero() || book.Settings(r.Conversation.ChatID).Reports(r.ID) == conversation.Full
@@ -160,8 +159,8 @@ func (a *Answers) InFull(r views.Session) bool {
 
 // beginTurn notes when such a prompt was typed: the first end of a turn after that ends the turn of
 // the prompt. The answer can be there before the proof that the agent has the prompt.
-func (a *Answers) beginTurn(_ context.Context, s views.Session, n news.News) error {
-	p := prompts.Prompt{}
+func (a *Answers) beginTurn(_ context.Context, s port.Session, n news.News) error {
+	p := talk.Prompt{}
 	switch n := n.(type) {
 	case news.Typed:
 		p = n.Prompt
@@ -177,7 +176,7 @@ func (a *Answers) beginTurn(_ context.Context, s views.Session, n news.News) err
 }
 
 // endTurn notes the end of a turn, after which InFull may be false.
-func (a *Answers) endTurn(r views.Session, end talk.Item) {
+func (a *Answers) endTurn(r port.Session, end talk.Item) {
 	a.logUnnoted(r.ID, a.Chat.Book.EndTurn(r.Conversation, r.ID, end.Time))
 }
 

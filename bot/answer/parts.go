@@ -8,12 +8,11 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // rendition is what the chat shows of an item. form is that of the parts, as a cursor names the
@@ -36,7 +35,7 @@ func (s rendition) counts(c talk.Cursor) bool {
 }
 
 // rendered are an item's parts in the form that the server takes; most kinds show nothing.
-func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item) rendition {
+func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) rendition {
 	name := i18n.Args{"Name": r.Name}
 	if item.Rest != nil && (item.Kind != talk.Thinking || a.Thinking) {
 		return rendition{parts: a.Long.Parts(r, item)}
@@ -49,7 +48,7 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 			return a.markdown(r, item)
 		}
 	case talk.LocalOutput:
-		if item.Failed.Phase == phase.Blocked {
+		if item.Failed.Phase == talk.PhaseBlocked {
 			return rendition{parts: asTheyAre(a.failureText(r, item))}
 		}
 		return rendition{parts: a.Outputs.Parts(ctx, r, item)}
@@ -73,21 +72,21 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 }
 
 // failureText says what has failed, in full, with one next step.
-func (a *Answers) failureText(r views.Session, item talk.Item) render.Text {
+func (a *Answers) failureText(r port.Session, item talk.Item) render.Text {
 	failed, reason := item.Failed, item.Text
-	if failed.Phase == phase.Blocked {
+	if failed.Phase == talk.PhaseBlocked {
 		_, reason, _ = strings.Cut(reason, "\n") // above it Claude Code says that a hook has blocked a prompt
 	}
 	p, said := a.Chat.In(r.Conversation), i18n.Args{"Name": r.Name, "Reason": strings.TrimRight(reason, " .\n")}
 	switch {
-	case failed.Phase == phase.LoggedOut:
+	case failed.Phase == talk.PhaseLoggedOut:
 		said["Command"] = a.Chat.Attach(r.ID)
 		return p.Text(i18n.FailedLogin, said)
-	case failed.Phase == phase.Blocked && said["Reason"] == "":
+	case failed.Phase == talk.PhaseBlocked && said["Reason"] == "":
 		return p.Text(i18n.FailedHookMute, said)
-	case failed.Phase == phase.Blocked:
+	case failed.Phase == talk.PhaseBlocked:
 		return p.Text(i18n.FailedHook, said)
-	case failed.Phase == phase.Limited && !failed.Until.IsZero():
+	case failed.Phase == talk.PhaseLimited && !failed.Until.IsZero():
 		said["Time"] = a.Chat.Moment(failed.Until)
 		return p.Text(i18n.FailedLimit, said)
 	}
@@ -95,7 +94,7 @@ func (a *Answers) failureText(r views.Session, item talk.Item) render.Text {
 }
 
 // unrendered are an item's words as they are, where rendering them panics.
-func unrendered(_ views.Session, item talk.Item) rendition {
+func unrendered(_ port.Session, item talk.Item) rendition {
 	return rendition{form: formUnrendered, parts: asTheyAre(render.Plain(item.Text))}
 }
 
@@ -108,13 +107,13 @@ func asTheyAre(text render.Text) []render.Part {
 // isForeign reports whether an item is not of the conversation that the chat shows: the item is a
 // subagent's, or was injected, or is of the conversation that this one began as a copy of: the file
 // of a copy is made at the first prompt, with all of the original in it.
-func isForeign(r views.Session, item talk.Item) bool {
+func isForeign(r port.Session, item talk.Item) bool {
 	history := r.ForkOf != uuid.Nil && !item.Time.IsZero() && item.Time.Before(r.CreatedAt)
 	return item.Sidechain || item.Meta || history
 }
 
 // markdown is what an agent says or, folded until somebody opens it, has thought.
-func (a *Answers) markdown(r views.Session, item talk.Item) rendition {
+func (a *Answers) markdown(r port.Session, item talk.Item) rendition {
 	form, as := "", render.Entities
 	if a.Rich && a.Sender.TakesRich() {
 		form, as = formRich, render.Rich

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/talk"
 	"ccbot/bot/render"
+	"ccbot/port/talk"
 )
 
 func TestPicturesThatAreNone(t *testing.T) {

@@ -13,13 +13,13 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // transcriptReader reads the transcripts of one session, one after the other.
@@ -165,7 +165,7 @@ func (t *transcriptReader) tryRead(ctx context.Context, at talk.Cursor) {
 }
 
 // tell reports in the chat what has become of the transcript.
-func (t *transcriptReader) tell(ctx context.Context, r views.Session, key i18n.Key) error {
+func (t *transcriptReader) tell(ctx context.Context, r port.Session, key i18n.Key) error {
 	text := t.answers.Chat.In(r.Conversation).Text(key, i18n.Args{"Name": r.Name})
 	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
 }
@@ -175,7 +175,7 @@ const readAhead = 16
 
 // readFirst shows the first of the record's transcripts from its cursor on, and goes on to the next
 // where there is one. News ends it between two items.
-func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session) error {
+func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) error {
 	t.batch, t.from, t.ahead = batch{patience: quietAfter}, r.Cursors[0], nil
 	for ctx.Err() == nil {
 		item, err := t.next(news)
@@ -256,7 +256,7 @@ func (t *transcriptReader) peek(ctx context.Context, n int) (item talk.Item, ok 
 
 // skipToEnd goes on at the end of a transcript that is not the one that was read so far: from its
 // beginning everything would be said again.
-func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error {
+func (t *transcriptReader) skipToEnd(ctx context.Context, r port.Session) error {
 	if err := t.notify(ctx, r); err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error
 
 // showLast shows in a conversation where a person has opened the session what was only noticed
 // there. It is shown once, and no cursor moves: after a crash the person opens the session again.
-func (a *Answers) showLast(ctx context.Context, r views.Session, to outbox.Conversation) {
+func (a *Answers) showLast(ctx context.Context, r port.Session, to outbox.Conversation) {
 	if to == (outbox.Conversation{}) || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(to) {
 		return
 	}
@@ -297,7 +297,7 @@ func (a *Answers) showLast(ctx context.Context, r views.Session, to outbox.Conve
 const maxAgain = 40
 
 // showAgain shows items, under the session's name.
-func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.Item, draw drawing) error {
+func (a *Answers) showAgain(ctx context.Context, r port.Session, items []talk.Item, draw drawing) error {
 	var parts []render.Part
 	items = slices.DeleteFunc(slices.Clone(items), func(item talk.Item) bool { return item.Asked })
 	for _, item := range items {
@@ -318,7 +318,7 @@ func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.I
 // unread is what was said before the cursor and is not in the conversation in full, or the last
 // answer where nothing is known of that. Texts that follow each other are one: between its calls
 // an agent says a line at a time. The prompts between them keep the answers to two prompts apart.
-func (a *Answers) unread(ctx context.Context, r views.Session) (all []talk.Item, err error) {
+func (a *Answers) unread(ctx context.Context, r port.Session) (all []talk.Item, err error) {
 	mark, known := a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
 	if known && mark.Since == nil {
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/port/talk"
+	"ccbot/port/talk"
 )
 
 func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {

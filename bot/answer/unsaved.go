@@ -9,11 +9,11 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // errUnsaved is returned while a cursor is not on disk. The chat has everything before the cursor, so the session's next
@@ -25,13 +25,13 @@ const unsavedPause = 5 * time.Second
 
 // advance saves that the chat has everything before c. After an error nothing more is sent for the session until
 // saveUnsaved returns nil.
-func (t *transcriptReader) advance(ctx context.Context, r views.Session, c talk.Cursor) error {
+func (t *transcriptReader) advance(ctx context.Context, r port.Session, c talk.Cursor) error {
 	t.unsaved = c
 	return t.saveUnsaved(ctx, r)
 }
 
 // saveUnsaved saves the cursor that advance could not save.
-func (t *transcriptReader) saveUnsaved(ctx context.Context, r views.Session) error {
+func (t *transcriptReader) saveUnsaved(ctx context.Context, r port.Session) error {
 	a := t.answers
 	if t.unsaved == (talk.Cursor{}) {
 		return nil
@@ -48,7 +48,7 @@ func (t *transcriptReader) saveUnsaved(ctx context.Context, r views.Session) err
 
 // tellUnsaved reports in the session's conversation that its next words wait: once for all sessions of the
 // conversation that wait. The message goes past the disk.
-func (a *Answers) tellUnsaved(ctx context.Context, r views.Session, why error) {
+func (a *Answers) tellUnsaved(ctx context.Context, r port.Session, why error) {
 	if !a.isFirstUnsaved(r) {
 		return
 	}
@@ -62,7 +62,7 @@ func (a *Answers) tellUnsaved(ctx context.Context, r views.Session, why error) {
 }
 
 // isFirstUnsaved notes that a session waits, and reports whether no session of its conversation did.
-func (a *Answers) isFirstUnsaved(r views.Session) bool {
+func (a *Answers) isFirstUnsaved(r port.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	first := true

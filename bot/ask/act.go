@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/bot/port/decisions"
 	"ccbot/internal/glyph"
+	"ccbot/port/talk"
 )
 
 // Why nothing is done with what a person tapped or wrote; the request is then as it was.
@@ -100,7 +100,7 @@ func answered(s State, by int64, list []question, answer string, now time.Time) 
 	for i, q := range list {
 		all[q.text] = next.Progress.Answers[i]
 	}
-	d, err := decisions.AnswerQuestions(s.Request, all)
+	d, err := talk.AnswerQuestions(s.Request, all)
 	if err != nil {
 		return s, errNotNow
 	}
@@ -116,7 +116,7 @@ func (s State) decided(by int64, d decision, now time.Time) State {
 // denied denies with the person's own words.
 func (s State) denied(by int64, words string, now time.Time) State {
 	s.Reason, _ = inUnits(glyph.Signs(words), maxSaid)
-	return s.decided(by, decisions.Deny(denial(s.Request)+wrote+words), now)
+	return s.decided(by, talk.Deny(denial(s.Request)+wrote+words), now)
 }
 
 // denial is what Claude reads when a person says no, in the language that its own messages have.
@@ -127,7 +127,7 @@ func denial(q Request) string {
 	case q.IsQuestion():
 		return "The user declined to answer, from the chat."
 	}
-	return decisions.Denied
+	return talk.Denied
 }
 
 // Awaits reports whether the next text of a person is for this request. say takes it.
@@ -234,7 +234,7 @@ const awayPatience = 30 * time.Minute
 // settle takes in what the transcript says became of the request, which is over when that is
 // known. gone: the session's agent has ended, or the session is over, so that nothing more is to
 // come. found says whether the transcript has the call.
-func settle(s State, o decisions.Outcome, found bool, gone bool, now time.Time) State {
+func settle(s State, o talk.RequestOutcome, found bool, gone bool, now time.Time) State {
 	limit := patience
 	if s.Stage == StageAway {
 		limit = awayPatience
@@ -253,7 +253,7 @@ func settle(s State, o decisions.Outcome, found bool, gone bool, now time.Time) 
 }
 
 // isHalf says whether the next line of the transcript may say that somebody interrupted the agent.
-func isHalf(o decisions.Outcome) bool {
+func isHalf(o talk.RequestOutcome) bool {
 	return o.Denial == "user-rejected" && !o.Interrupted && o.ByHook == ""
 }
 
@@ -266,7 +266,7 @@ func (s State) over(outcome Outcome, now time.Time) State {
 	return s
 }
 
-func settled(s State, o decisions.Outcome) Outcome {
+func settled(s State, o talk.RequestOutcome) Outcome {
 	chat := took(s, o)
 	out := Outcome{What: Allowed, Chat: chat}
 	if !chat {
@@ -287,7 +287,7 @@ func settled(s State, o decisions.Outcome) Outcome {
 }
 
 // took reports whether Claude Code took this request's own decision.
-func took(s State, o decisions.Outcome) bool {
+func took(s State, o talk.RequestOutcome) bool {
 	d := s.Decision
 	switch {
 	case d == nil:

@@ -8,25 +8,25 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/decisions"
+	"ccbot/port/talk"
 )
 
 func TestTap_Decides(t *testing.T) {
 	bash, plan := stateOf("Bash", `{"command":"ls"}`, npmRule), stateOf("ExitPlanMode", `{"plan":"x"}`)
-	session, ok := decisions.AllowForSession(bash.Request)
+	session, ok := talk.AllowForSession(bash.Request)
 	require.True(t, ok)
 	tests := []struct {
 		name string
 		card State
 		verb string
-		want decisions.Decision
+		want talk.Decision
 	}{
-		{"allow", bash, "ok", decisions.Allow(bash.Request)},
+		{"allow", bash, "ok", talk.Allow(bash.Request)},
 		{"for the session", bash, "ses", session},
-		{"deny", bash, "no", decisions.Deny("")},
-		{"approve", plan, "plan", decisions.ApprovePlan(plan.Request, false)},
-		{"approve and allow edits", plan, "edit", decisions.ApprovePlan(plan.Request, true)},
-		{"deny a plan", plan, "no", decisions.Deny("The user does not approve the plan yet (said in the chat): keep planning.")},
+		{"deny", bash, "no", talk.Deny("")},
+		{"approve", plan, "plan", talk.ApprovePlan(plan.Request, false)},
+		{"approve and allow edits", plan, "edit", talk.ApprovePlan(plan.Request, true)},
+		{"deny a plan", plan, "no", talk.Deny("The user does not approve the plan yet (said in the chat): keep planning.")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestTap_Refuses(t *testing.T) {
 		card      State
 		want      error
 	}{
-		{"it is over", "no", settle(bash, decisions.Outcome{Done: true}, true, false, noon), errOver},
+		{"it is over", "no", settle(bash, talk.RequestOutcome{Done: true}, true, false, noon), errOver},
 		{"it is sent", "no", sent, errNotNow},
 		{"nobody waits", "ok", leave(bash, false, noon), errNotNow},
 		{"no rules", "ses", bash, errNotNow},
@@ -133,7 +133,7 @@ func TestP4_DenyWithATextThatWaits(t *testing.T) {
 	require.ErrorIs(t, err, errNotNow)
 	_, err = denyWith(leave(s, false, noon), person, "again", "u-18", noon)
 	require.ErrorIs(t, err, errNotNow)
-	_, err = denyWith(settle(s, decisions.Outcome{Done: true}, true, false, noon), person, "x", "u", noon)
+	_, err = denyWith(settle(s, talk.RequestOutcome{Done: true}, true, false, noon), person, "x", "u", noon)
 	require.ErrorIs(t, err, errOver)
 }
 
@@ -157,7 +157,7 @@ func TestSay_AnswersInOwnWords(t *testing.T) {
 	step("x:1")
 	say("Alerts")
 	assert.Equal(t, StageSent, s.Stage)
-	want, err := decisions.AnswerQuestions(s.Request, map[string]string{"Which database?": "DuckDB", "Which features?": "Metrics, Alerts"})
+	want, err := talk.AnswerQuestions(s.Request, map[string]string{"Which database?": "DuckDB", "Which features?": "Metrics, Alerts"})
 	require.NoError(t, err)
 	assert.Equal(t, &want, s.Decision)
 }
@@ -193,7 +193,7 @@ func TestSettle(t *testing.T) {
 		require.NoError(t, err)
 		return s
 	}
-	type o = decisions.Outcome
+	type o = talk.RequestOutcome
 	soon, late := noon.Add(time.Minute), noon.Add(26*time.Hour)
 	tests := []struct {
 		name  string
@@ -211,7 +211,7 @@ func TestSettle(t *testing.T) {
 		{"taken, and the tool still runs", after(bash, "ok"), o{ByHook: "allow"}, true, false, soon, Outcome{What: Allowed, Chat: true}, false},
 		{"taken, and the tool failed", after(bash, "ok"), o{ByHook: "allow", Done: true}, true, false, soon, Outcome{What: Allowed, Chat: true}, false},
 		{"denied here", after(bash, "no"), o{ByHook: "deny", Done: true}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
-		{"denied here, as the result says", after(bash, "no"), o{Done: true, Text: "Error: " + decisions.Denied}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
+		{"denied here, as the result says", after(bash, "no"), o{Done: true, Text: "Error: " + talk.Denied}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
 		{"answered here", answered, o{ByHook: "allow", Done: true, Text: "answers"}, true, false, soon, Outcome{What: Allowed, Chat: true}, false},
 		{"allowed at the desk", bash, o{Done: true}, true, false, soon, Outcome{What: Allowed}, false},
 		{"allowed at the desk, away", leave(bash, false, noon), o{Done: true}, true, false, soon, Outcome{What: Allowed}, false},

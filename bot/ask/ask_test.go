@@ -10,18 +10,18 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/decisions"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/glyph"
+	"ccbot/port/talk"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const person = 42
 
-func requestOf(tool, input string, suggestions ...string) decisions.Request {
-	q := decisions.Request{
+func requestOf(tool, input string, suggestions ...string) talk.Request {
+	q := talk.Request{
 		ID: "abcdefghijklmnopqrstuv", Session: uuid.MustParse("0190a000-0000-7000-8000-000000000001"),
 		Agent: "10.1.b", Hook: "11.2.b",
 		Cwd: "/home/u/proj", Tool: tool, Input: json.RawMessage(input), Asked: noon,

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
+	"ccbot/port/talk"
 )
 
 // TestP9_WhatIsCutIsNotWhole: an input of megabytes is not laid out to be drawn or tapped.
@@ -41,13 +41,13 @@ func TestP8_ACardThatIsOverKeepsLittle(t *testing.T) {
 	s.Prompt = "u-1"
 	s.Request.Tool, s.Request.Input = "ExitPlanMode", json.RawMessage(object("plan", strings.Repeat("0123456789\n", 3000)))
 	s.Request.Suggestions = []json.RawMessage{json.RawMessage(object("x", strings.Repeat("y", 30_000)))}
-	d := decisions.ApprovePlan(s.Request, true)
+	d := talk.ApprovePlan(s.Request, true)
 	s.Stage, s.Decision = StageSent, &d
 	require.NoError(t, st.Save(s))
 	got, ok := st.ByPrompt("u-1")
 	require.True(t, ok)
 	assert.Len(t, got.Request.Input, len(s.Request.Input), "before that all of it counts")
-	over := settle(s, decisions.Outcome{Done: true, ByHook: "allow"}, true, false, noon)
+	over := settle(s, talk.RequestOutcome{Done: true, ByHook: "allow"}, true, false, noon)
 	v := viewer(t, "en")
 	before := v.View(over, "w")
 	require.NoError(t, st.Save(over))

@@ -6,8 +6,8 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/decisions"
 	"ccbot/i18n"
+	"ccbot/port/talk"
 )
 
 // action is what a tap does. Its button is there exactly while it can be done.
@@ -29,7 +29,7 @@ const verbAll = "all"
 var (
 	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", nil, decides(denied)}
 	actions = []action{
-		{0, i18n.AskAllow, outbox.Success, "ok", permits, decides(decisions.Allow)},
+		{0, i18n.AskAllow, outbox.Success, "ok", permits, decides(talk.Allow)},
 		{0, i18n.AskAllowSession, outbox.Success, "ses", func(s State, j shown) bool { return permits(s, j) && len(grantedBy(s.Request)) > 0 }, decides(allowForSession)},
 		{0, i18n.AskApprove, outbox.Success, "plan", approves, decides(approve(false))},
 		{0, i18n.AskApproveEdits, outbox.Success, "edit", approves, decides(approve(true))},
@@ -72,15 +72,15 @@ func decides(with func(q Request) decision) func(s State, by int64, now time.Tim
 }
 
 func allowForSession(q Request) decision {
-	d, _ := decisions.AllowForSession(q)
+	d, _ := talk.AllowForSession(q)
 	return d
 }
 
 func approve(edits bool) func(q Request) decision {
-	return func(q Request) decision { return decisions.ApprovePlan(q, edits) }
+	return func(q Request) decision { return talk.ApprovePlan(q, edits) }
 }
 
-func denied(q Request) decision { return decisions.Deny(denial(q)) }
+func denied(q Request) decision { return talk.Deny(denial(q)) }
 
 func askWhy(s State, by int64, now time.Time) State {
 	s.Why = &Writer{By: by, At: now.UTC()}

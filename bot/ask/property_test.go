@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"ccbot/bot/card"
-	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
+	"ccbot/port/talk"
 )
 
 // faults says what Telegram would refuse, or drop the formatting of.
@@ -209,7 +209,7 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 			"the person goes away": func(*rapid.T) { step(giveUp(s)) },
 			"the transcript": func(rt *rapid.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(rt, "hours")) * time.Hour)
-				o := decisions.Outcome{
+				o := talk.RequestOutcome{
 					ByHook: rapid.SampledFrom([]string{"", "", "allow", "deny"}).Draw(rt, "hook"), Done: rapid.Bool().Draw(rt, "done"),
 					Interrupted: rapid.Bool().Draw(rt, "interrupted"), Denial: rapid.SampledFrom([]string{"", "user-rejected"}).Draw(rt, "denial"),
 				}

@@ -14,13 +14,13 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/refusal"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/sysfault"
+	"ccbot/port/refusal"
 )
 
 const (

@@ -14,15 +14,14 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // keep is how long a request is kept after its end: a late redial and a text that comes again are
@@ -48,8 +47,8 @@ type Dialogs interface {
 type Deps struct {
 	Chat    *chat.Chat
 	Store   *Store
-	Hooks   decisions.Waiters
-	Records decisions.Records
+	Hooks   talk.RequestWaiters
+	Records talk.DecisionRecords
 	Entry   func(key string) (inbox.Entry, error) // a text of somebody's
 	Queues  Queues
 	// Send brings a message into the chat, and waits until Telegram has taken or refused it.
@@ -262,7 +261,7 @@ func (a *Requests) item(session uuid.UUID, item talk.Item) {
 }
 
 // heard ends what waits for an answer of a session that is over.
-func (a *Requests) heard(ctx context.Context, s views.Session, n news.News) error {
+func (a *Requests) heard(ctx context.Context, s port.Session, n news.News) error {
 	switch n.(type) {
 	case news.DialogGone:
 		return a.dialogGone(ctx, s.ID)

@@ -10,13 +10,13 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
 	"ccbot/internal/lazyregexp"
+	"ccbot/port/talk"
 )
 
 // sheet is what a message says of a request's input. The body shows all of it, and is the same in
@@ -182,7 +182,7 @@ func grantedBy(q Request) (all []granted) {
 	input, _ := exactjson.Object(q.Input)
 	command, _ := exactjson.Text(input["command"])
 	own := q.Tool == "Bash" && !strings.Contains(command, "*")
-	for _, rule := range decisions.SessionRules(q.Suggestions) {
+	for _, rule := range talk.SessionRules(q.Suggestions) {
 		for _, r := range rule.Rules {
 			switch {
 			case r.Content == "":

@@ -7,10 +7,10 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
+	"ccbot/port"
 )
 
 var errTurn = errors.New("the message waits for its turn")
@@ -85,7 +85,7 @@ func (a *Requests) look(s State) card.Look {
 	if err != nil {
 		a.Chat.Log.Error("ask_not_drawn", logkey.Request, s.Request.ID, logkey.Error, err)
 	}
-	isOpen, session := s.Stage == StageOpen, views.Session{ID: s.Request.Session, Conversation: s.Conversation}
+	isOpen, session := s.Stage == StageOpen, port.Session{ID: s.Request.Session, Conversation: s.Conversation}
 	l := card.Look{To: s.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
 		Sounds: isOpen && !s.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
 	if isOpen {

@@ -11,18 +11,18 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/decisions"
 	"ccbot/internal/address"
 	"ccbot/internal/keepjson"
+	"ccbot/port/talk"
 )
 
 type (
 	// Request is one that a hook waits with.
-	Request = decisions.Request
+	Request = talk.Request
 	// decision is what the hook is told.
-	decision = decisions.Decision
+	decision = talk.Decision
 	// answerer is what answers requests without a person.
-	answerer = decisions.Answerer
+	answerer = talk.Answerer
 )
 
 // version is the newest version of a request's file that this program knows.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/pause"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // Stops stops agents that have an open request.
@@ -25,7 +25,7 @@ func (a Stops) Stop(ctx context.Context, key, _ string, by int64) error {
 		if err := s.undecided(); err != nil {
 			return s, err
 		}
-		return s.decided(by, decisions.DenyAndStop(denial(s.Request)), a.Chat.Now()), nil
+		return s.decided(by, talk.DenyAndStop(denial(s.Request)), a.Chat.Now()), nil
 	})
 	switch {
 	case errors.Is(err, errOver), errors.Is(err, errNotNow):

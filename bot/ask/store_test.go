@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/decisions"
+	"ccbot/port/talk"
 )
 
 func open(t *testing.T, dir string) (*Store, *bytes.Buffer) {
@@ -90,7 +90,7 @@ func TestP9_AnotherRequestUnderTheSameID(t *testing.T) {
 func TestStore_ListAndPrune(t *testing.T) {
 	st, _ := open(t, t.TempDir())
 	over := func(s State, at time.Time) State {
-		return settle(s, decisions.Outcome{Done: true}, true, false, at)
+		return settle(s, talk.RequestOutcome{Done: true}, true, false, at)
 	}
 	for _, s := range []State{
 		over(numbered("a", noon), noon.Add(time.Hour)), numbered("b", noon.Add(2*time.Minute)), numbered("c", noon.Add(time.Minute)),

@@ -7,12 +7,12 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
+	"ccbot/port/talk"
 )
 
 // Bounds of one message, in UTF-16 units where nothing else is said. The body may take what the
@@ -170,7 +170,7 @@ func (v Viewer) foot(s State) (list []render.Text) {
 		list = append(list, v.rules(q, maxRules, maxRule)...)
 	}
 	// A rule that allows has nothing asked, so it says nothing of what is asked.
-	isRule := func(a answerer) bool { return a == decisions.AnswersByRule }
+	isRule := func(a answerer) bool { return a == talk.AnswersByRule }
 	if others := slices.DeleteFunc(slices.Clone(s.Project), isRule); len(others) > 0 {
 		list = append(list, render.Plain(chat.ProjectAnswers(v.Words, others)))
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/port/talk"
 )
 
 func TestView(t *testing.T) {
@@ -136,7 +136,7 @@ func TestView_Questions(t *testing.T) {
 			assert.Equal(t, step.want, screen(v.View(s, "work")), step.verb)
 		}
 	}
-	want, err := decisions.AnswerQuestions(s.Request, map[string]string{"Which database?": "Postgres", "Which features?": "Logs, Metrics"})
+	want, err := talk.AnswerQuestions(s.Request, map[string]string{"Which database?": "Postgres", "Which features?": "Logs, Metrics"})
 	require.NoError(t, err)
 	assert.Equal(t, &want, s.Decision)
 }
@@ -331,7 +331,7 @@ func TestView_EveryLanguageFits(t *testing.T) {
 		`{"type":"addDirectories","directories":["`+strings.Repeat("/dir", 25)+`","`+strings.Repeat("/bir", 25)+`","`+strings.Repeat("/mir", 25)+`"]}`)
 	s.Request.Subagent, s.Request.Cwd = strings.Repeat("s", maxWord), strings.Repeat("/c", maxPath/2)
 	require.True(t, whole(s))
-	d := decisions.Deny("")
+	d := talk.Deny("")
 	s.Decision = &d
 	for _, lang := range []string{"en", "ru", "zh"} {
 		v := viewer(t, lang)

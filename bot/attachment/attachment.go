@@ -16,20 +16,20 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // Attachments bring the files of messages to the agents' machine.
 type Attachments struct {
 	Chat       *chat.Chat
-	Files      files.Received
+	Files      folders.Received
 	Downloader Downloader
 	Voice      Transcriber // nil: recordings are only files
 }
@@ -61,7 +61,7 @@ const MaxRecording = 20 << 20
 // Bring brings a message's file to a session's folder, and gives what is said in a recording. What
 // fails is tried again, three times in all, unless that is for good. The error is a Refused where that is told to who
 // sent it; after any other the message is to be handled again.
-func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r views.Session, m *models.Message) (name, said string, err error) {
+func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r port.Session, m *models.Message) (name, said string, err error) {
 	f, p := of(m), a.Chat.In(in.To)
 	if f.id == "" {
 		return "", "", Refused(p.Say(i18n.MediaUnknown))
@@ -93,7 +93,7 @@ func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r views.Sessi
 
 // bring puts a file into a session's folder, once for each message however often it is handled. What is said in a
 // recording is written down from what Telegram gave, before the agent's machine has the file.
-func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r views.Session, f file, spoken bool) (
+func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r port.Session, f file, spoken bool) (
 	name, said string, err error) {
 	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
 	name, err = a.Files.Has(ctx, r.ID, id)

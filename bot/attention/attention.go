@@ -5,9 +5,9 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/views"
 	"ccbot/i18n"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // Attention is what a session asks of people.
@@ -18,14 +18,14 @@ type Attention struct {
 
 // Of returns what a session asks of people. now is what its agent does, the zero value if the session does not run;
 // shown counts its cards.
-func Of(now phase.Now, shown card.Needs) Attention {
+func Of(now talk.Activity, shown card.Needs) Attention {
 	return Attention{Question: now.Phase.Waiting() || shown.Answers > 0, Undecided: shown.Decisions}
 }
 
 // In returns what a session of a chat asks of people while its agent does this.
-func In(c *chat.Chat, r views.Session, now phase.Now) Attention {
-	if r.State != views.Running {
-		now = phase.Now{}
+func In(c *chat.Chat, r port.Session, now talk.Activity) Attention {
+	if r.State != port.StateRunning {
+		now = talk.Activity{}
 	}
 	return Of(now, c.Cards.Needs(r.ID))
 }

@@ -18,16 +18,14 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/machine"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // First are the prompts that people have sent for the session that they are about to start.
@@ -35,7 +33,7 @@ type First interface {
 	// Firsts are those that wait, oldest first, and when the first of them was sent.
 	Firsts(to address.Conversation, by int64) (texts []string, since time.Time)
 	// SettleFirsts sends them to a session; with the zero session they go nowhere.
-	SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error
+	SettleFirsts(ctx context.Context, to address.Conversation, by int64, r port.Session) error
 }
 
 // Deps are what Browser works with.
@@ -44,7 +42,7 @@ type Deps struct {
 	Places machine.Places
 	First  First
 	// Start starts a session where a person has asked for it; false: it was refused, which was told.
-	Start func(ctx context.Context, to address.Conversation, q control.Start) (r views.Session, began bool, err error)
+	Start func(ctx context.Context, to address.Conversation, q port.Start) (r port.Session, began bool, err error)
 	// Resume resumes one, or opens one that is open; false: it was refused, which was told.
 	Resume func(ctx context.Context, q chat.Resume) (back bool, err error)
 }
@@ -88,10 +86,10 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 	if !in.First || in.Quoted {
 		return false, nil
 	}
-	_, class, _ := prompts.Normalise(text)
+	_, class, _ := talk.Normalise(text)
 	now, _ := b.chat.Book.CurrentSession(in.To)
 	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	command := class == prompts.Command && now.Live && strings.Count(first, "/") == 1
+	command := class == talk.ClassCommand && now.Live && strings.Count(first, "/") == 1
 	if command && in.Typed != "" && b.chat.Folder.HasCommand(ctx, now.Dir, in.Typed) {
 		in.First = false
 		return false, nil
@@ -196,7 +194,7 @@ func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name strin
 	if err == nil {
 		return a.in(children, dir).String(), nil
 	}
-	f := p.Failure(views.Session{}, err)
+	f := p.Failure(port.Session{}, err)
 	if why := refusal.In(err); why.Code == refusal.DirNoAccess {
 		f.Text = p.Text(i18n.NewFolderRefused, i18n.Args{"Dir": render.Code(p.Short(dir)), "Reason": why.Reason})
 	}
@@ -227,17 +225,17 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	}
 	switch verb {
 	case start:
-		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, control.Start{Dir: a.Dir}) }), then.String(), nil
+		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, port.Start{Dir: a.Dir}) }), then.String(), nil
 	case fork:
 		return to(func(ctx context.Context) error {
-			return b.begin(ctx, v, a, control.Start{Dir: a.Dir, ForkOf: a.Claude})
+			return b.begin(ctx, v, a, port.Start{Dir: a.Dir, ForkOf: a.Claude})
 		}), then.String(), nil
 	case goOn:
 		return to(func(ctx context.Context) error { return b.goOn(ctx, v, a, claude) }), then.String(), nil
 	case beside:
 		return to(func(ctx context.Context) error { return b.beginBeside(ctx, v, a) }), then.String(), nil
 	case takeBack:
-		return to(func(ctx context.Context) error { return b.First.SettleFirsts(ctx, v.To, v.By, views.Session{}) }), "", nil
+		return to(func(ctx context.Context) error { return b.First.SettleFirsts(ctx, v.To, v.By, port.Session{}) }), "", nil
 	case leave:
 		return to(func(ctx context.Context) error { return b.chat.Pages.Leave(ctx, v.To, v.By, Name) }), menu, nil
 	case star:
@@ -256,12 +254,12 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 const mostFavourites = 50
 
 // begin starts a session, which gets the texts that were written meanwhile.
-func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start) error {
+func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q port.Start) error {
 	dir, err := b.Places.Resolve(ctx, "/", q.Dir)
 	if err != nil {
 		return chat.ErrStay // the page says why
 	}
-	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.Key, modes.Wish{Mode: a.With.Mode, Model: modes.Flag(a.With.Model)}
+	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.Key, port.ModeChange{Mode: a.With.Mode, Model: port.ModelFlag(a.With.Model)}
 	r, began, err := b.Start(ctx, v.To, q)
 	if err == nil && !began {
 		err = chat.ErrStay
@@ -273,16 +271,16 @@ func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start
 }
 
 // settle gives a session the texts that were written for it. Who has begun it has left the other pages.
-func (b *Browser) settle(ctx context.Context, v chat.Visit, r views.Session) error {
+func (b *Browser) settle(ctx context.Context, v chat.Visit, r port.Session) error {
 	return errors.Join(b.chat.Pages.Leave(ctx, v.To, v.By, Name), b.First.SettleFirsts(ctx, v.To, v.By, r))
 }
 
 // goOn goes on with a conversation: in the session that has it, else in a new one.
 func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID) error {
 	all := b.chat.Book.Records.List()
-	i := slices.IndexFunc(all, func(r views.Session) bool { return r.ClaudeSessionID == claude && r.Owns })
+	i := slices.IndexFunc(all, func(r port.Session) bool { return r.ClaudeSessionID == claude && r.Owns })
 	if i < 0 {
-		return b.begin(ctx, v, a, control.Start{Dir: a.Dir, Continues: claude})
+		return b.begin(ctx, v, a, port.Start{Dir: a.Dir, Continues: claude})
 	}
 	back, err := b.Resume(ctx, chat.Resume{Session: all[i], To: v.To, From: v.By})
 	if err == nil && !back {
@@ -306,12 +304,12 @@ func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
 		return b.refused(ctx, v.To, err)
 	}
 	b.chat.At("worktree-made")
-	return b.begin(ctx, v, a, control.Start{Dir: dir})
+	return b.begin(ctx, v, a, port.Start{Dir: dir})
 }
 
 // refused explains why something is not done; the page stays.
 func (b *Browser) refused(ctx context.Context, to address.Conversation, err error) error {
-	if err := b.chat.Explain(ctx, to, b.chat.In(to).Failure(views.Session{}, err)); err != nil {
+	if err := b.chat.Explain(ctx, to, b.chat.In(to).Failure(port.Session{}, err)); err != nil {
 		return err
 	}
 	return chat.ErrStay
@@ -335,15 +333,15 @@ const (
 
 // at is what the page shows: what a person has chosen so far.
 type at struct {
-	View   string     `json:"v,omitempty"`
-	Dir    string     `json:"dir,omitempty"`
-	Page   int        `json:"page,omitempty"`
-	Hidden bool       `json:"hidden,omitempty"`
-	Filter string     `json:"q,omitempty"`
-	With   modes.Wish `json:"with,omitzero"`    // as far as it is not as the settings say
-	Key    string     `json:"key,omitempty"`    // of the start: two taps on one button start one session
-	Claude uuid.UUID  `json:"of,omitzero"`      // the conversation
-	Unseen bool       `json:"unseen,omitempty"` // it cannot be seen who writes it
+	View   string          `json:"v,omitempty"`
+	Dir    string          `json:"dir,omitempty"`
+	Page   int             `json:"page,omitempty"`
+	Hidden bool            `json:"hidden,omitempty"`
+	Filter string          `json:"q,omitempty"`
+	With   port.ModeChange `json:"with,omitzero"`    // as far as it is not as the settings say
+	Key    string          `json:"key,omitempty"`    // of the start: two taps on one button start one session
+	Claude uuid.UUID       `json:"of,omitzero"`      // the conversation
+	Unseen bool            `json:"unseen,omitempty"` // it cannot be seen who writes it
 }
 
 // String is the address.

@@ -11,14 +11,13 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/modes"
-	port "ccbot/bot/port/places"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/bytesize"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
+	"ccbot/port"
+	"ccbot/port/folders"
 )
 
 // How much a page shows.
@@ -71,7 +70,7 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 // wrong says why a folder cannot be used. Nothing of it is offered.
 func (b *Browser) wrong(p chat.Phrases, a at, err error) chat.Screen {
 	up := at{With: a.With}
-	return chat.Screen{Text: p.Failure(views.Session{}, err).Text, Back: up.String()}
+	return chat.Screen{Text: p.Failure(port.Session{}, err).Text, Back: up.String()}
 }
 
 // withFirst adds the texts that wait for the session.
@@ -123,18 +122,18 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 }
 
 // mostSearched bounds a search, and searchTimeout the time that it may take: a person waits for it.
-var mostSearched = port.Extent{Folders: 5000, Depth: 8, Found: 100}
+var mostSearched = folders.Extent{Folders: 5000, Depth: 8, Found: 100}
 
 const searchTimeout = 3 * time.Second
 
-func (b *Browser) search(ctx context.Context, part string) port.Found {
+func (b *Browser) search(ctx context.Context, part string) folders.Found {
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	return b.Places.Search(ctx, part, mostSearched)
 }
 
 // extent says where a search has looked.
-func extent(p chat.Phrases, found port.Found) (text render.Text) {
+func extent(p chat.Phrases, found folders.Found) (text render.Text) {
 	below := p.Some(each.As(found.Below, p.Short), p.Say(i18n.JoinNames))
 	says := i18n.NewSearched
 	if found.IsWhole() {
@@ -148,11 +147,11 @@ func extent(p chat.Phrases, found port.Found) (text render.Text) {
 }
 
 // known are folders without repeats: the chosen ones, then those of sessions, last used first, then others.
-func known(chosen, others []string, sessions []views.Session) (all []string) {
-	used := func(r views.Session) time.Time {
+func known(chosen, others []string, sessions []port.Session) (all []string) {
+	used := func(r port.Session) time.Time {
 		return slices.MaxFunc([]time.Time{r.CreatedAt, r.StartedAt, r.EndedAt, r.NowSince}, time.Time.Compare)
 	}
-	slices.SortStableFunc(sessions, func(x, y views.Session) int { return used(y).Compare(used(x)) })
+	slices.SortStableFunc(sessions, func(x, y port.Session) int { return used(y).Compare(used(x)) })
 	all = slices.Clone(chosen)
 	for _, r := range sessions {
 		all = append(all, r.Dir)
@@ -185,7 +184,7 @@ func matches(dir, part string) bool {
 // choices are the model and the mode of the new session; a tap shows the next one.
 func choices(p chat.Phrases, a at) []card.Option {
 	mode, model := a, a
-	mode.With.Mode, model.With.Model = next(modes.Modes, a.With.Mode), next(modes.Models, a.With.Model)
+	mode.With.Mode, model.With.Model = next(port.Modes, a.With.Mode), next(port.Models, a.With.Model)
 	modeName, name := p.Say(i18n.NewAsSet), p.Say(i18n.NewAsSet)
 	if a.With.Mode != "" {
 		modeName = p.Say(i18n.ModeKey.Of(string(a.With.Mode)))
@@ -201,7 +200,7 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 	names, err := b.Places.Children(ctx, a.Dir, a.Hidden)
 	s := chat.Screen{Text: render.Code(p.Short(a.Dir)), Back: at{With: a.With}.String()}
 	if err != nil {
-		s.Text = p.Failure(views.Session{}, err).Text
+		s.Text = p.Failure(port.Session{}, err).Text
 		s.Options = [][]card.Option{b.up(p, a)}
 		return s
 	}
@@ -257,7 +256,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	if err != nil {
 		return b.wrong(p, a, err)
 	}
-	works := b.chat.SharedText(v.To, views.Session{Dir: a.Dir})
+	works := b.chat.SharedText(v.To, port.Session{Dir: a.Dir})
 	s.Text = chat.Lines(s.Text, works)
 	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonStartFresh, start, outbox.Primary)})
 	var numbers []card.Option
@@ -304,7 +303,7 @@ func (b *Browser) checkouts(ctx context.Context, p chat.Phrases, a at) (here ren
 }
 
 // talk is an earlier conversation in two lines.
-func (b *Browser) talk(p chat.Phrases, n int, c port.Conversation) render.Text {
+func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Text {
 	about := []string{p.Say(i18n.NewAgo, i18n.Args{"Age": p.Age(p.Now().Sub(c.At))}), bytesize.Text(c.Size)}
 	r, known := b.chat.Book.Records.Get(c.Session)
 	switch {
@@ -324,7 +323,7 @@ func (b *Browser) talk(p chat.Phrases, n int, c port.Conversation) render.Text {
 
 // number goes on with a conversation. One that somebody writes leads to what can be done about that, unless an open
 // session has it.
-func (b *Browser) number(a at, n int, c port.Conversation) card.Option {
+func (b *Browser) number(a at, n int, c folders.Conversation) card.Option {
 	r, _ := b.chat.Book.Records.Get(c.Session)
 	if c.Written && !r.Live {
 		to := a.in(busy, a.Dir)

@@ -10,19 +10,19 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	port "ccbot/bot/port/places"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // hear asks about the work tree that a session leaves, outside of the session's worker: git may take seconds.
 // Of a session that was lost nothing is asked: mostly it comes back.
-func (b *Browser) hear(_ context.Context, r views.Session, n news.News) error {
+func (b *Browser) hear(_ context.Context, r port.Session, n news.News) error {
 	switch n.(type) {
 	case news.Stopped, news.Ended, news.Failed:
 		b.crew.Add(func(ctx context.Context) {
@@ -37,9 +37,9 @@ func (b *Browser) hear(_ context.Context, r views.Session, n news.News) error {
 }
 
 // Left asks whether to remove the work tree that a session has left, or says that it stays.
-func (b *Browser) Left(ctx context.Context, r views.Session) error {
+func (b *Browser) Left(ctx context.Context, r port.Session) error {
 	w, found, err := b.Places.Find(ctx, r.Dir)
-	if err != nil || !found || r.State == views.CleanupFailed || b.works(w.Dir, r.ID) != nil {
+	if err != nil || !found || r.State == port.StateCleanupFailed || b.works(w.Dir, r.ID) != nil {
 		return err
 	}
 	if w.Work != "" {
@@ -68,7 +68,7 @@ func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, erro
 	switch {
 	case err != nil && !refusal.Is(err, refusal.DirMissing): // it is not known whether it is there
 		again := card.Option{Text: p.Say(i18n.ButtonRefresh), Value: chat.ToPage(worktree + "/" + dir)}
-		return chat.Screen{Text: p.Failure(views.Session{}, err).Text, Options: [][]card.Option{{again}}, Back: back}, nil
+		return chat.Screen{Text: p.Failure(port.Session{}, err).Text, Options: [][]card.Option{{again}}, Back: back}, nil
 	case err != nil || !found:
 		return chat.Screen{Text: p.Text(i18n.WorktreeGone, args)}, nil
 	}
@@ -96,8 +96,8 @@ func (b *Browser) remove(_ context.Context, v chat.Visit, _ string) (chat.Answer
 }
 
 // stays says that a work tree stays, and for which work.
-func (b *Browser) stays(p chat.Phrases, w port.Worktree) render.Text {
-	work := map[port.Work]i18n.Key{port.Uncommitted: i18n.WorktreeUncommitted, port.Unmerged: i18n.WorktreeUnmerged,
-		port.Unfinished: i18n.WorktreeUnfinished, port.Stashed: i18n.WorktreeStashed}[w.Work]
+func (b *Browser) stays(p chat.Phrases, w folders.Worktree) render.Text {
+	work := map[folders.Work]i18n.Key{folders.Uncommitted: i18n.WorktreeUncommitted, folders.Unmerged: i18n.WorktreeUnmerged,
+		folders.Unfinished: i18n.WorktreeUnfinished, folders.Stashed: i18n.WorktreeStashed}[w.Work]
 	return p.Text(i18n.WorktreeStays, i18n.Args{"Dir": render.Code(p.Short(w.Dir)), "Work": p.Say(work)})
 }

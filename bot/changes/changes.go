@@ -13,30 +13,30 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // Changes shows the changes of sessions.
 type Changes struct {
 	chat  *chat.Chat
-	diffs diffs.Diffs
+	diffs folders.Diffs
 }
 
 const page = "changes"
 
 // view is what a page shows: the list of files, or the hunks of one of them.
 type view struct {
-	Session uuid.UUID   `json:"session"`
-	Turn    diffs.Since `json:"turn,omitempty"` // that the message was opened for; empty: the page is about the session
-	Since   diffs.Since `json:"since,omitempty"`
-	Page    int         `json:"page,omitempty"` // of the list
-	File    string      `json:"file,omitempty"` // whose hunks are shown; empty: the list is
-	Part    int         `json:"part,omitempty"` // of the hunks
+	Session uuid.UUID     `json:"session"`
+	Turn    folders.Since `json:"turn,omitempty"` // that the message was opened for; empty: the page is about the session
+	Since   folders.Since `json:"since,omitempty"`
+	Page    int           `json:"page,omitempty"` // of the list
+	File    string        `json:"file,omitempty"` // whose hunks are shown; empty: the list is
+	Part    int           `json:"part,omitempty"` // of the hunks
 }
 
 // address is where a view is shown.
@@ -66,20 +66,20 @@ func (v view) part(file string, n int) view {
 const save = "save"
 
 // New returns the feature of a chat.
-func New(c *chat.Chat, d diffs.Diffs) *Changes { return &Changes{chat: c, diffs: d} }
+func New(c *chat.Chat, d folders.Diffs) *Changes { return &Changes{chat: c, diffs: d} }
 
 // Feature is what the dispatcher knows of this package.
 func (c *Changes) Feature() chat.Feature {
 	f := chat.Feature{Name: page, Pages: map[string]chat.Page{page: {Draw: c.draw, Do: c.do}}}
-	c.chat.ByName(&f, chat.Command{Name: page}, func(views.Session) bool { return true },
-		func(ctx context.Context, in chat.Incoming, r views.Session) error {
+	c.chat.ByName(&f, chat.Command{Name: page}, func(port.Session) bool { return true },
+		func(ctx context.Context, in chat.Incoming, r port.Session) error {
 			return c.chat.Pages.Open(ctx, in, view{Session: r.ID}.address())
 		})
 	return f
 }
 
 // Show shows what has changed in a session's folder since a moment. Two taps are one message.
-func (c *Changes) Show(ctx context.Context, in chat.Incoming, r views.Session) error {
+func (c *Changes) Show(ctx context.Context, in chat.Incoming, r port.Session) error {
 	return c.chat.Pages.Show(ctx, in, view{Session: r.ID, Turn: in.Since, Since: in.Since}.address())
 }
 

@@ -8,11 +8,11 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/port"
+	"ccbot/port/folders"
 )
 
 const (
@@ -22,13 +22,13 @@ const (
 )
 
 // titles say since when.
-var titles = map[diffs.Since]i18n.Key{diffs.SessionStart: i18n.ChangesSinceStart, diffs.LastCommit: i18n.ChangesSinceCommit}
+var titles = map[folders.Since]i18n.Key{folders.SessionStart: i18n.ChangesSinceStart, folders.LastCommit: i18n.ChangesSinceCommit}
 
 // words say what a view shows.
 type words struct{ chat.Phrases }
 
 // list is a page of the files.
-func (w words) list(r views.Session, v view, all diffs.Changes) (render.Text, [][]card.Option) {
+func (w words) list(r port.Session, v view, all folders.Changes) (render.Text, [][]card.Option) {
 	title, known := titles[all.Of]
 	if !known {
 		title = i18n.ChangesInTurn
@@ -40,7 +40,7 @@ func (w words) list(r views.Session, v view, all diffs.Changes) (render.Text, []
 	}
 	if all.Of != v.Since { // it is compared with an earlier moment than was asked for
 		why := i18n.ChangesStartUnknown
-		if v.Since != diffs.SessionStart {
+		if v.Since != folders.SessionStart {
 			why = i18n.ChangesTurnForgotten
 		}
 		head = append(head, render.Plain(w.Say(why)))
@@ -62,7 +62,7 @@ func (w words) list(r views.Session, v view, all diffs.Changes) (render.Text, []
 }
 
 // sum says how much has changed, and where.
-func (w words) sum(all diffs.Changes) render.Text {
+func (w words) sum(all folders.Changes) render.Text {
 	files, added, deleted := all.Sum()
 	text := w.Say(i18n.ChangesNone)
 	if files > 0 {
@@ -76,7 +76,7 @@ func (w words) sum(all diffs.Changes) render.Text {
 }
 
 // foot returns the place of the page in the list, and what the list leaves out.
-func (w words) foot(part card.Part, all diffs.Changes) render.Text {
+func (w words) foot(part card.Part, all folders.Changes) render.Text {
 	more, outside := "", ""
 	if all.Cut {
 		more = w.Say(i18n.ChangesMore)
@@ -96,24 +96,24 @@ func (w words) around(v view, part card.Part) [][]card.Option {
 	case v.Turn == "":
 		return rows
 	case v.Since == v.Turn:
-		other.Since, word = diffs.SessionStart, i18n.ButtonSinceStart
+		other.Since, word = folders.SessionStart, i18n.ButtonSinceStart
 	}
 	return append(rows, []card.Option{w.option(word, other)})
 }
 
 // what says how a file has changed.
-func (w words) what(f diffs.File) string {
+func (w words) what(f folders.ChangedFile) string {
 	var said []string
 	switch f.Kind {
-	case diffs.Added:
+	case folders.Added:
 		said = append(said, w.Say(i18n.ChangesNew))
-	case diffs.Deleted:
+	case folders.Deleted:
 		said = append(said, w.Say(i18n.ChangesDeleted))
-	case diffs.Renamed:
+	case folders.Renamed:
 		said = append(said, w.Say(i18n.ChangesRenamed, i18n.Args{"Path": shortPath(f.From)}))
-	case diffs.Untracked:
+	case folders.Untracked:
 		said = append(said, w.Say(i18n.ChangesUntracked))
-	case diffs.Modified:
+	case folders.Modified:
 	}
 	switch {
 	case f.Withheld:
@@ -144,7 +144,7 @@ func shortPath(path string) string {
 }
 
 // hunks is a part of the hunks of a file. The arrows lead through its parts, and on to the files beside it.
-func (w words) hunks(v view, p diffs.Patch) (render.Text, [][]card.Option) {
+func (w words) hunks(v view, p folders.Patch) (render.Text, [][]card.Option) {
 	files, at := p.All.Files, p.At
 	parts := split(p.Text)
 	part := min(max(v.Part, 0), max(len(parts)-1, 0))
@@ -190,7 +190,7 @@ func (w words) hunks(v view, p diffs.Patch) (render.Text, [][]card.Option) {
 }
 
 // beside is the name of a file on the arrow that leads to it.
-func beside(f diffs.File) string {
+func beside(f folders.ChangedFile) string {
 	return chat.Tail(glyph.Name(strings.ToValidUTF8(path.Base(f.Path), "\uFFFD")), shownButton)
 }
 
@@ -213,7 +213,7 @@ func split(patch string) (parts []string) {
 			length += units(line)
 		}
 	}
-	for _, line := range diffs.Lines(patch) {
+	for _, line := range folders.PatchLines(patch) {
 		line = chat.Head(line, lineLength)
 		begins := strings.HasPrefix(line, "@@")
 		if len(part) > 0 && (length+units(line) > partLength || len(part) == partLines) {

@@ -12,11 +12,10 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/port"
 )
 
 // Cards are the cards of one kind, each with a payload that says what its message shows.
@@ -125,9 +124,9 @@ func (p Phrases) Link(word i18n.Key, what string, session uuid.UUID, style outbo
 
 // ResumeLink resumes a session, or tries to end what is left of the session first. There is none
 // while the session is open.
-func (p Phrases) ResumeLink(r views.Session) [][]card.Option {
+func (p Phrases) ResumeLink(r port.Session) [][]card.Option {
 	switch {
-	case r.State == views.CleanupFailed:
+	case r.State == port.StateCleanupFailed:
 		return Rows(1, card.Option{Text: p.Words.Say(i18n.ButtonRetry), Value: OfLaunch(RetryLink, r), Session: r.ID})
 	case !r.Resumable:
 		return nil
@@ -141,15 +140,15 @@ func (p Phrases) EndedLink(session uuid.UUID) [][]card.Option {
 }
 
 // OfLaunch is the value of a link about the present launch of a session: it leads to no later one.
-func OfLaunch(what string, r views.Session) string {
+func OfLaunch(what string, r port.Session) string {
 	return what + ":" + r.ID.String() + ":" + strconv.FormatInt(r.StartedAt.UnixNano(), 36)
 }
 
 // Resume is a session that somebody wants back, and how.
 type Resume struct {
-	Session views.Session
+	Session port.Session
 	Dir     string // another directory than the session's own; empty: the session's own
-	Damaged control.Damaged
+	Damaged port.Damaged
 	To      outbox.Conversation // where the outcome is told, and the session is shown
 	From    int64               // the person who may cancel what the resume asks
 	Before  render.Text         // lines above the outcome: what was done before the resume
@@ -158,12 +157,12 @@ type Resume struct {
 }
 
 // Restore is the resume as the agents' machine carries it out, and as a card keeps it for a button.
-func (q Resume) Restore() control.Restore {
-	return control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged}
+func (q Resume) Restore() port.Restore {
+	return port.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged}
 }
 
 // Accepted is the resume that a person has tapped; false where the session is not known any more.
-func (c *Chat) Accepted(o control.Restore, t Tap) (Resume, bool) {
+func (c *Chat) Accepted(o port.Restore, t Tap) (Resume, bool) {
 	r, ok := c.Book.Records.Get(o.Session)
 	return Resume{Session: r, Dir: o.Dir, Damaged: o.Damaged, To: t.To, From: t.From}, ok
 }
@@ -174,9 +173,9 @@ type Choice struct {
 	Question i18n.Key
 	Said     i18n.Args
 	// Among are the sessions that may be meant.
-	Among func(to outbox.Conversation, a Among) []views.Session
+	Among func(to outbox.Conversation, a Among) []port.Session
 	// Do is called with the session that was chosen. The question stays until it is done.
-	Do   func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)
+	Do   func(ctx context.Context, t Tap, r port.Session, a Among) (done bool, err error)
 	chat *Chat
 }
 
@@ -251,13 +250,13 @@ func (q Choice) choose(_ context.Context, v Visit, what string) (answer Answer, 
 }
 
 // LatestEnd sorts sessions by their end, the latest first.
-func LatestEnd(list []views.Session) []views.Session {
-	slices.SortStableFunc(list, func(x, y views.Session) int { return y.EndedAt.Compare(x.EndedAt) })
+func LatestEnd(list []port.Session) []port.Session {
+	slices.SortStableFunc(list, func(x, y port.Session) int { return y.EndedAt.Compare(x.EndedAt) })
 	return list
 }
 
 // label tells a session from others: its name, its folder, and how long ago it ended.
-func (p Phrases) label(r views.Session) string {
+func (p Phrases) label(r port.Session) string {
 	parts := []string{glyph.Name(r.Name), Tail(p.Short(r.Dir), 24)}
 	if !r.Live && !r.EndedAt.IsZero() {
 		parts = append(parts, p.Age(p.Now().Sub(r.EndedAt)))
@@ -269,21 +268,21 @@ func (p Phrases) label(r views.Session) string {
 const nowFor = time.Minute
 
 // OnSession does what a command says with the session that is meant.
-type OnSession = func(ctx context.Context, in Incoming, r views.Session) error
+type OnSession = func(ctx context.Context, in Incoming, r port.Session) error
 
 // ByName adds to a feature a command about one session: the one that the argument names, or that the
 // message answers, or that is the current one. Where several may be meant, buttons ask which. Of a
 // session that does not fit it is told that it is over.
-func (c *Chat) ByName(f *Feature, command Command, fits func(views.Session) bool, do OnSession) {
-	find := func(in conversation.Message, name string) []views.Session { return c.Book.FindFor(in, name, fits) }
+func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool, do OnSession) {
+	find := func(in conversation.Message, name string) []port.Session { return c.Book.FindFor(in, name, fits) }
 	ask := c.AddChoice(f, Choice{Name: "which-" + command.Name, Question: i18n.WhichSession, Said: i18n.Args{"Command": "/" + command.Name},
-		Among: func(to outbox.Conversation, a Among) []views.Session {
+		Among: func(to outbox.Conversation, a Among) []port.Session {
 			return find(conversation.Message{To: to}, a.Word)
 		},
-		Do: func(ctx context.Context, t Tap, r views.Session, a Among) (bool, error) {
+		Do: func(ctx context.Context, t Tap, r port.Session, a Among) (bool, error) {
 			in := Incoming{Message: conversation.Message{To: t.To}, From: t.From, MessageID: a.Message}
 			if !fits(r) {
-				return true, c.TellNone(ctx, in, r.Name, []views.Session{r})
+				return true, c.TellNone(ctx, in, r.Name, []port.Session{r})
 			}
 			return true, do(ctx, in, r)
 		}})
@@ -305,12 +304,12 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(views.Session) bool
 }
 
 // TellNone says that the session that was found is over, with the way back, or that none was found.
-func (c *Chat) TellNone(ctx context.Context, in Incoming, name string, found []views.Session) error {
+func (c *Chat) TellNone(ctx context.Context, in Incoming, name string, found []port.Session) error {
 	p := c.In(in.To)
 	switch {
 	case len(found) > 0:
 		text := p.EndedText(found[0])
-		if found[0].State == views.CleanupFailed {
+		if found[0].State == port.StateCleanupFailed {
 			text = p.NotCleanText(found[0])
 		}
 		return c.Post(ctx, card.Look{To: in.To, Session: found[0].ID, Text: text, Options: p.ResumeLink(found[0])})

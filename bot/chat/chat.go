@@ -15,14 +15,13 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/places"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/talk"
 )
 
 // Sender is the outbox as the chat speaks through it. Post is durable when it returns; React and
@@ -40,7 +39,7 @@ type Questions interface {
 	// Step shows the oldest open question of all.
 	Step(ctx context.Context, from outbox.Conversation) error
 	// Waits are the sessions that wait for a person.
-	Waits() []views.Session
+	Waits() []port.Session
 }
 
 // Chat speaks to people. Its methods may be called from anywhere.
@@ -53,38 +52,38 @@ type Chat struct {
 	Lang   string             // of the bot itself: where nothing else is known
 	Host   string             // the name of the machine
 	Pages  *Pages             // of all features
-	Folder places.Lookups     // facts about folders of the agents' machine
+	Folder folders.Lookups    // facts about folders of the agents' machine
 	Log    *slog.Logger
 	// Questions are what agents ask. They are set before anything runs.
 	Questions Questions
 	// Failpoint is called at each persisted step. It is nil but in programs built to die there.
 	Failpoint func(name string)
-	Send      func(ctx context.Context, m outbox.Message) (messageID int, err error)                                      // at once, kept nowhere
-	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                         // Telegram took or refused it
-	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                                  // tells what came of it
-	Begin     func(ctx context.Context, to outbox.Conversation, q control.Start) (r views.Session, began bool, err error) // see sessions.Begin
-	Lost      func() []views.Session                                                                                      // those that went down with the machine or with tmux, and are not back
-	ResumeAll func(ctx context.Context, to outbox.Conversation, from int64) error                                         // resumes all that are lost
-	Run       func(ctx context.Context, e inbox.Entry, by int64, command string) error                                    // runs a command of ours with what the message of an entry has after its first word
-	LeaveView func(ctx context.Context, session uuid.UUID, prompt string) error                                           // leaves the view that a person has scrolled back
-	IsNext    func(r views.Session, end talk.Cursor) bool                                                                 // see waiting.IsNext
-	Lead      func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error          // see sessions.Lead
-	Planned   func(prompt string) bool                                                                                    // the limit feature asks about it
+	Send      func(ctx context.Context, m outbox.Message) (messageID int, err error)                                  // at once, kept nowhere
+	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                     // Telegram took or refused it
+	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                              // tells what came of it
+	Begin     func(ctx context.Context, to outbox.Conversation, q port.Start) (r port.Session, began bool, err error) // see sessions.Begin
+	Lost      func() []port.Session                                                                                   // those that went down with the machine or with tmux, and are not back
+	ResumeAll func(ctx context.Context, to outbox.Conversation, from int64) error                                     // resumes all that are lost
+	Run       func(ctx context.Context, e inbox.Entry, by int64, command string) error                                // runs a command of ours with what the message of an entry has after its first word
+	LeaveView func(ctx context.Context, session uuid.UUID, prompt string) error                                       // leaves the view that a person has scrolled back
+	IsNext    func(r port.Session, end talk.Cursor) bool                                                              // see waiting.IsNext
+	Lead      func(ctx context.Context, from outbox.Conversation, r port.Session, at outbox.Conversation) error       // see sessions.Lead
+	Planned   func(prompt string) bool                                                                                // the limit feature asks about it
 	// Stopping asks how to stop an agent that has an open question; false: no question is shown.
-	Stopping func(ctx context.Context, in Incoming, r views.Session) (asked bool, err error)
+	Stopping func(ctx context.Context, in Incoming, r port.Session) (asked bool, err error)
 	// StopBegins is called before a person's stop of a session; see Stopped. ends is called with why nothing was stopped.
 	StopBegins func(session uuid.UUID) (ends func(refused error))
 	// HasStopped reports whether a person has stopped a session after a time, and lately.
 	HasStopped func(session uuid.UUID, after time.Time) bool
 	// Stopped shows in a conversation what a stop brought about in the list of the texts that the stop took back; false: there
 	// is no such list.
-	Stopped func(ctx context.Context, r views.Session, to outbox.Conversation, s Stop) (shown bool, err error)
+	Stopped func(ctx context.Context, r port.Session, to outbox.Conversation, s Stop) (shown bool, err error)
 	// Opened is called after the message about a question of a session's agent is on its way to a conversation.
 	Opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	// Kept returns the first lines of the prompts that wait for a session, in order.
-	Kept func(r views.Session) []string
+	Kept func(r port.Session) []string
 	// SendWaiting sends the texts of a chat that wait for a session that returns.
-	SendWaiting func(ctx context.Context, chatID int64, r views.Session) error
+	SendWaiting func(ctx context.Context, chatID int64, r port.Session) error
 }
 
 // Stop is the result of a stop.
@@ -187,14 +186,14 @@ func (c *Chat) post(ctx context.Context, l card.Look) error {
 
 // NoSessionText says in a place that no session is the current one, and what to do.
 func (c *Chat) NoSessionText(to outbox.Conversation) string {
-	if slices.ContainsFunc(c.Book.Records.List(), func(r views.Session) bool { return r.Live }) {
+	if slices.ContainsFunc(c.Book.Records.List(), func(r port.Session) bool { return r.Live }) {
 		return c.In(to).Say(i18n.NoCurrent)
 	}
 	return c.In(to).Say(i18n.NoSession)
 }
 
 // SharedText says in a place which other open sessions work in the folder of a session; empty: none.
-func (c *Chat) SharedText(to outbox.Conversation, r views.Session) render.Text {
+func (c *Chat) SharedText(to outbox.Conversation, r port.Session) render.Text {
 	var names []string
 	for _, other := range c.Book.Records.List() {
 		if other.ID != r.ID && other.Live && other.Dir == r.Dir {
@@ -231,7 +230,7 @@ func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, te
 // Warn says under a message that something is wrong with the message, also while the disk takes nothing.
 func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
 	return c.Report(ctx, card.Look{To: to, Text: render.Join(render.Plain(Warning), text), ReplyTo: message, Options: links,
-		Sounds: c.Sounds(Fault, views.Session{Conversation: to})})
+		Sounds: c.Sounds(Fault, port.Session{Conversation: to})})
 }
 
 // WarnAll says in each private chat that something is wrong.

@@ -13,13 +13,13 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/internal/logkey"
 	"ccbot/internal/sysfault"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // Failure is what a person is told of an error; the log has the chain.
@@ -88,7 +88,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 }
 
 // Failure explains an error about a session. For the zero session no sentence names one.
-func (p Phrases) Failure(s views.Session, err error) Failure {
+func (p Phrases) Failure(s port.Session, err error) Failure {
 	e := refusal.In(err)
 	f := Failure{Err: err, Session: s.ID}
 	word := refusals[e.Code].named
@@ -97,7 +97,7 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 	}
 	known := word != ""
 	switch {
-	case known && e.State == views.Stopping:
+	case known && e.State == port.StateStopping:
 		word = i18n.StillEnding
 	case word == i18n.DirGone && s.Open: // it cannot be resumed
 		word = i18n.DirGoneOpen
@@ -107,7 +107,7 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 	faults := each.As(e.Faults, func(fault string) string { return p.Words.Say(i18n.FaultKey.Of(fault)) })
 	dir := render.Code(p.Short(e.Dir))
 	switch {
-	case known && e.State == views.CleanupFailed:
+	case known && e.State == port.StateCleanupFailed:
 		f.Text, f.Links = p.NotCleanText(s), p.ResumeLink(s)
 	case e.Code == refusal.Writers: // somebody may write its conversation
 		f.Text = Lines(p.Text(i18n.StartUnsure), p.Bullets(MaxListed, each.As(e.Writers, p.WriterText)))

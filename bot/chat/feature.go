@@ -10,12 +10,12 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // Feature is what the roof knows of one feature. Every field may be empty.
@@ -30,7 +30,7 @@ type Feature struct {
 	News []Teller
 	// Heard is told of all news, before the feature that tells the news: it changes only what the
 	// feature shows already.
-	Heard func(ctx context.Context, s views.Session, n news.News) error
+	Heard func(ctx context.Context, s port.Session, n news.News) error
 	// Note notes in a message for an agent, a text or files, what its taker has to know. Then Text is
 	// asked whether a text is meant for the feature: the first one that takes it has it.
 	Note     func(in *Incoming)
@@ -42,7 +42,7 @@ type Feature struct {
 	// The events: each may be told twice, and who hears one calls no session from it.
 	Item    func(session uuid.UUID, item talk.Item) // what a transcript has, before the chat has it
 	Current func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
-	Shown   func(r views.Session) // in another conversation than before
+	Shown   func(r port.Session) // in another conversation than before
 	Moved   func(ctx context.Context, where Where) error
 }
 
@@ -64,18 +64,18 @@ func (f Feature) Whole() Feature {
 // Teller tells one type of news, which no other feature tells.
 type Teller struct {
 	Of   reflect.Type
-	Tell func(ctx context.Context, s views.Session, n news.News) error
+	Tell func(ctx context.Context, s port.Session, n news.News) error
 }
 
 // Tells is the Teller of one type of news. What tell tells is on disk when it returns.
-func Tells[N news.News](tell func(ctx context.Context, s views.Session, n N) error) Teller {
-	return Teller{reflect.TypeFor[N](), func(ctx context.Context, s views.Session, n news.News) error {
+func Tells[N news.News](tell func(ctx context.Context, s port.Session, n N) error) Teller {
+	return Teller{reflect.TypeFor[N](), func(ctx context.Context, s port.Session, n news.News) error {
 		return tell(ctx, s, n.(N))
 	}}
 }
 
 // Hears is the Teller of one type of news for a function that tells several.
-func Hears[N news.News](hear func(ctx context.Context, s views.Session, n news.News) error) Teller {
+func Hears[N news.News](hear func(ctx context.Context, s port.Session, n news.News) error) Teller {
 	return Teller{reflect.TypeFor[N](), hear}
 }
 
@@ -92,11 +92,11 @@ type Incoming struct {
 	// Quoted says that the words are not the sender's own: they are typed as a quotation, and run
 	// nothing.
 	Quoted bool
-	Since  diffs.Since // of a button of a turn: the work tree before the turn
-	Missed uuid.UUID   // the session of a request that was over when the text for it came
-	Typed  string      // the name of the command that the text has, without its slash; empty: none
-	Near   string      // the command of ours that Typed misspells by one letter; empty: none
-	Folder string      // names a folder that was chosen with the text for the session that its sender starts next; empty: none
+	Since  folders.Since // of a button of a turn: the work tree before the turn
+	Missed uuid.UUID     // the session of a request that was over when the text for it came
+	Typed  string        // the name of the command that the text has, without its slash; empty: none
+	Near   string        // the command of ours that Typed misspells by one letter; empty: none
+	Folder string        // names a folder that was chosen with the text for the session that its sender starts next; empty: none
 	// NoFolder is why no session may start in the folder that the text names; nil: the text names none.
 	NoFolder *refusal.Error
 	First    bool // it is for the session that its sender starts next

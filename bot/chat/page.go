@@ -14,12 +14,12 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // Page is a screen of a feature. A message shows one page at a time, at an address such as
@@ -187,7 +187,7 @@ func (p *Pages) Shows(name string, session uuid.UUID) bool {
 }
 
 // heard notes the pages that news change.
-func (p *Pages) heard(_ context.Context, r views.Session, n news.News) error {
+func (p *Pages) heard(_ context.Context, r port.Session, n news.News) error {
 	for name, page := range p.All {
 		if page.Live == nil || !page.Live(n) {
 			continue

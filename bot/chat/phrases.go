@@ -6,18 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/places"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/clip"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/internal/naming"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/talk"
 
 	"github.com/google/uuid"
 )
@@ -31,7 +28,7 @@ type Phrases struct {
 
 // Facts are what sentences in any language need besides words.
 type Facts struct {
-	Places places.Places
+	Places folders.Places
 	Now    func() time.Time
 	Attach func(id uuid.UUID) string // the command that shows the window of a session at the desk
 	Dir    string                    // ccbot's own folder: its paths may be logged
@@ -76,21 +73,21 @@ func (p Phrases) Text(key i18n.Key, args ...i18n.Args) render.Text {
 var sessionNames = map[string]bool{"Name": true, "Names": true, "Current": true, "From": true}
 
 // BoldName is the name of a session that begins a line.
-func BoldName(r views.Session) render.Text { return render.Bold(glyph.Name(r.Name)) }
+func BoldName(r port.Session) render.Text { return render.Bold(glyph.Name(r.Name)) }
 
 // StateText is the state of a session. One whose agent crashed is completed, which would say less.
-func (p Phrases) StateText(r views.Session) string { return p.Words.Say(StateKey(r)) }
+func (p Phrases) StateText(r port.Session) string { return p.Words.Say(StateKey(r)) }
 
 // StateKey is what StateText says, for who counts thousands of sessions by it.
-func StateKey(r views.Session) i18n.Key {
-	if r.State == views.Completed && r.Exit != nil && r.Exit.Crashed {
+func StateKey(r port.Session) i18n.Key {
+	if r.State == port.StateCompleted && r.Exit != nil && r.Exit.Crashed {
 		return i18n.StateCrashed
 	}
 	return i18n.StateKey.Of(string(r.State))
 }
 
 // AgedState is the state of a session; of one that is over, with the time since its end.
-func (p Phrases) AgedState(r views.Session) string {
+func (p Phrases) AgedState(r port.Session) string {
 	if r.Live || r.EndedAt.IsZero() {
 		return p.StateText(r)
 	}
@@ -98,12 +95,12 @@ func (p Phrases) AgedState(r views.Session) string {
 }
 
 // EndedText says how a session ended, and how long ago.
-func (p Phrases) EndedText(r views.Session) render.Text {
+func (p Phrases) EndedText(r port.Session) render.Text {
 	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.AgedState(r)})
 }
 
 // InterruptionText returns the line about a session whose work was cut short; empty if none was.
-func (p Phrases) InterruptionText(i *views.Interruption) render.Text {
+func (p Phrases) InterruptionText(i *port.Interruption) render.Text {
 	if i == nil {
 		return render.Text{}
 	}
@@ -115,18 +112,18 @@ func (p Phrases) InterruptionText(i *views.Interruption) render.Text {
 }
 
 // NowText says what an agent does, or what keeps it from doing anything.
-func (p Phrases) NowText(n phase.Now) string {
+func (p Phrases) NowText(n talk.Activity) string {
 	said, what := p.Words.Say(i18n.PhaseKey.Of(string(n.Phase))), FailureText(n.What)
 	switch {
-	case n.Phase == phase.Limited && !n.Until.IsZero():
+	case n.Phase == talk.PhaseLimited && !n.Until.IsZero():
 		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Time": p.Moment(n.Until)})
 	case what == "":
 	case n.Phase.Waiting():
 		return p.Words.Say(i18n.WaitsFor, i18n.Args{"What": p.AskedText(n.What)})
-	case n.Phase == phase.APIError && !n.Until.IsZero():
+	case n.Phase == talk.PhaseAPIError && !n.Until.IsZero():
 		what = p.Words.Say(i18n.RetryAt, i18n.Args{"What": what, "Time": p.Moment(n.Until)})
 		fallthrough
-	case n.Phase == phase.APIError, n.Phase == phase.Blocked:
+	case n.Phase == talk.PhaseAPIError, n.Phase == talk.PhaseBlocked:
 		return p.Words.Say(i18n.Named, i18n.Args{"What": said, "Said": what})
 	}
 	return said
@@ -142,7 +139,7 @@ const shownFailure = 120
 
 // AskedText names what is asked for with a tool.
 func (p Phrases) AskedText(tool string) string {
-	q := decisions.Request{Tool: tool}
+	q := talk.Request{Tool: tool}
 	switch {
 	case q.IsQuestion():
 		return p.Words.Say(i18n.AsksQuestion)
@@ -153,11 +150,11 @@ func (p Phrases) AskedText(tool string) string {
 }
 
 // AtWindow says who is at an agent's window, and that the agent's commands run on while it is idle.
-func (p Phrases) AtWindow(l desk.Look) (said []string) {
+func (p Phrases) AtWindow(l port.Look) (said []string) {
 	switch l.Presence {
-	case desk.Typing:
+	case port.Typing:
 		said = append(said, p.Words.Say(i18n.ListAtDesk))
-	case desk.Attached:
+	case port.Attached:
 		said = append(said, p.Words.Say(i18n.ListAttached))
 	}
 	if l.Background && l.Idle { // else it says nothing new
@@ -167,7 +164,7 @@ func (p Phrases) AtWindow(l desk.Look) (said []string) {
 }
 
 // ProcessText names a process: its program, pid, age and terminal, as far as they are known.
-func (p Phrases) ProcessText(one desk.Process) string {
+func (p Phrases) ProcessText(one port.Process) string {
 	var parts []string
 	if name := Tail(glyph.Name(one.Program), 24); name != "" {
 		parts = append(parts, name)
@@ -183,7 +180,7 @@ func (p Phrases) ProcessText(one desk.Process) string {
 }
 
 // EndingText says what became of one process.
-func (p Phrases) EndingText(e control.Ending) string {
+func (p Phrases) EndingText(e port.Ending) string {
 	args := i18n.Args{"Process": p.ProcessText(e.Process)}
 	switch {
 	case e.Ended && e.Verified:
@@ -197,7 +194,7 @@ func (p Phrases) EndingText(e control.Ending) string {
 }
 
 // WriterText is one writer of a conversation in one line.
-func (p Phrases) WriterText(w desk.Writer) render.Text {
+func (p Phrases) WriterText(w port.Writer) render.Text {
 	parts := []render.Text{render.Plain(p.ProcessText(w.Process))}
 	if w.Session != "" {
 		parts = append(parts, render.Plain(p.Words.Say(i18n.WriterSession, i18n.Args{"Name": w.Session})))
@@ -210,18 +207,18 @@ func (p Phrases) WriterText(w desk.Writer) render.Text {
 }
 
 // NotCleanText says that the end of a session is not proven, and why.
-func (p Phrases) NotCleanText(r views.Session) render.Text {
+func (p Phrases) NotCleanText(r port.Session) render.Text {
 	return p.Text(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))})
 }
 
 // FailureTexts say what could not be proven of the end of a session, each sentence once.
-func (p Phrases) FailureTexts(r views.Session) []string {
+func (p Phrases) FailureTexts(r port.Session) []string {
 	var all []string
 	for _, f := range r.Failures {
 		key := i18n.FailureKey.Of(f.Kind)
 		text := p.Words.Say(key, i18n.Args{"PID": f.PID})
 		switch {
-		case f.PID == 0 && f.Kind == views.FailureUnknown:
+		case f.PID == 0 && f.Kind == port.FailureUnknown:
 			text = p.Words.Say(i18n.FailureSome)
 		case text == string(key): // a record may be of a later program
 			text = glyph.Name(f.Detail)
@@ -238,10 +235,10 @@ func (p Phrases) FailureTexts(r views.Session) []string {
 
 // ProjectAnswers says what in a project's own settings answers permission requests; empty where
 // nothing does.
-func ProjectAnswers(words i18n.Words, all []decisions.Answerer) string {
+func ProjectAnswers(words i18n.Words, all []talk.Answerer) string {
 	if len(all) == 0 {
 		return ""
 	}
-	what := each.As(all, func(a decisions.Answerer) string { return words.Say(i18n.AnswererKey.Of(string(a))) })
+	what := each.As(all, func(a talk.Answerer) string { return words.Say(i18n.AnswererKey.Of(string(a))) })
 	return Warning + words.Say(i18n.ProjectAnswers, i18n.Args{"What": strings.Join(what, words.Say(i18n.JoinNames))})
 }

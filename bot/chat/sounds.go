@@ -4,7 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/views"
+	"ccbot/port"
 )
 
 // Occasion is why a message comes. It decides whether the message makes a sound.
@@ -57,7 +57,7 @@ var soundings = map[Occasion]sounding{
 }
 
 // Sounds reports whether a message makes a sound that comes to a session's conversation now.
-func (c *Chat) Sounds(o Occasion, r views.Session) bool {
+func (c *Chat) Sounds(o Occasion, r port.Session) bool {
 	quiet := func() bool { return c.Book.Quiet(r.Conversation, r.ID, c.Now()) }
 	switch soundings[o] {
 	case always:

@@ -6,11 +6,11 @@ import (
 	"time"
 	"unicode"
 
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/lazyregexp"
+	"ccbot/port"
 )
 
 // Rows lays buttons out, a few per row.
@@ -158,7 +158,7 @@ func (p Facts) Short(dir string) string {
 func (p Facts) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
 // ScreenText is news of a session with the terminal's screen between the two texts.
-func (p Phrases) ScreenText(s views.Session, head render.Text, shown string, foot render.Text) render.Text {
+func (p Phrases) ScreenText(s port.Session, head render.Text, shown string, foot render.Text) render.Text {
 	lines := strings.Split(TightScreen(shown), "\n")
 	screen := render.Pre(strings.Trim(strings.Join(lines[max(0, len(lines)-30):], "\n"), "\n"), "") // as a phone shows it
 	if screen.Blank() {

@@ -11,31 +11,31 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/views"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/internal/naming"
+	"ccbot/port"
 )
 
 // Book finds the session that a person means in what is known of conversations.
 type Book struct {
 	*Store
 	Access
-	Records views.Views
+	Records port.Views
 	// Move has a session shown in another conversation.
 	Move func(ctx context.Context, session uuid.UUID, to address.Conversation) error
 	// OnCurrent is told which session is the current one of a conversation now, and OnShown of a session that is shown
 	// in another conversation now. Both may be told twice, and call no session: sessions tell their news while they work.
 	OnCurrent func(ctx context.Context, to address.Conversation, id uuid.UUID) error
-	OnShown   func(r views.Session) error
+	OnShown   func(r port.Session) error
 	// Place gives where a session is shown that a person starts or resumes in a place: there, or in a topic
 	// of the session's own. asked names what asks for it: asked again for that, the place is the same. A
 	// session that is about to start has no id yet.
-	Place func(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error)
+	Place func(ctx context.Context, to address.Conversation, r port.Session, asked string) (address.Conversation, error)
 }
 
 // CurrentSession is the session that a text in a conversation goes to; false: there is none.
-func (b *Book) CurrentSession(to address.Conversation) (views.Session, bool) {
+func (b *Book) CurrentSession(to address.Conversation) (port.Session, bool) {
 	return b.Records.Get(b.Current(to))
 }
 
@@ -46,34 +46,34 @@ func (b *Book) CurrentID(to address.Conversation) uuid.UUID {
 }
 
 // IsCurrent reports whether a session is the current one of a conversation.
-func (b *Book) IsCurrent(to address.Conversation, r views.Session) bool {
+func (b *Book) IsCurrent(to address.Conversation, r port.Session) bool {
 	return r.ID != uuid.Nil && b.CurrentID(to) == r.ID
 }
 
 // IsInFront reports whether a session is the one that people read in its conversation: the current
 // session, or that of a topic.
-func (b *Book) IsInFront(r views.Session) bool {
+func (b *Book) IsInFront(r port.Session) bool {
 	return r.Conversation.ThreadID != 0 || b.IsCurrent(r.Conversation, r)
 }
 
 // Find gives the sessions that a person calls so, see package naming, the newest first; without an
 // argument it is the current one. Of several the person has to choose, and one may fit or not; but what is
 // over gives way to an open session of its name.
-func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session) bool) (found []views.Session) {
+func (b *Book) Find(to address.Conversation, arg string, fits func(port.Session) bool) (found []port.Session) {
 	if arg == "" {
 		if r, ok := b.CurrentSession(to); ok {
 			found = append(found, r)
 		}
 		return found
 	}
-	named := func(r views.Session) naming.Named {
+	named := func(r port.Session) naming.Named {
 		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: []uuid.UUID{r.ClaudeSessionID}}
 	}
 	means := naming.Find(b.Records.List(), arg, named, fits)
 	slices.Reverse(means)
 	all := slices.Clone(means)
-	return slices.DeleteFunc(means, func(r views.Session) bool {
-		return slices.ContainsFunc(all, func(one views.Session) bool {
+	return slices.DeleteFunc(means, func(r port.Session) bool {
+		return slices.ContainsFunc(all, func(one port.Session) bool {
 			return !r.Open && one.Open && strings.EqualFold(one.Name, r.Name) ||
 				!r.Owns && one.Owns && one.ClaudeSessionID == r.ClaudeSessionID
 		})
@@ -117,13 +117,13 @@ func (b *Book) Sent(to address.Conversation, message int, session uuid.UUID) err
 // Target is the session that a message goes to: the session whose message it answers, else the
 // current one. There is none where that session is forgotten, or where it is unknown which session
 // is meant: the text was not meant for another.
-func (b *Book) Target(q Message) (views.Session, bool) {
+func (b *Book) Target(q Message) (port.Session, bool) {
 	if r, answered, known := b.Answered(q); answered {
 		return r, known
 	}
 	now, ok := b.CurrentSession(q.To)
 	if !ok || b.Unsure(q, now) {
-		return views.Session{}, false
+		return port.Session{}, false
 	}
 	return now, true
 }
@@ -133,31 +133,31 @@ func (b *Book) Target(q Message) (views.Session, bool) {
 // number. It may belong to any session that is open, so the current session is meant for sure only
 // where it is open and no other session is. Messages of no session are kept, too, and an answer to
 // one of them means the current session as any text does.
-func (b *Book) Unsure(q Message, now views.Session) bool {
+func (b *Book) Unsure(q Message, now port.Session) bool {
 	if _, known := b.ownerOf(q.To, q.ReplyTo); known || q.ReplyTo == 0 || !q.OfBot {
 		return false
 	}
-	others := func(r views.Session) bool { return r.ID != now.ID && r.Live }
+	others := func(r port.Session) bool { return r.ID != now.ID && r.Live }
 	return !now.Live || slices.ContainsFunc(b.Records.List(), others)
 }
 
 // Answered is the session whose message a person answers; known reports whether there still is a
 // record of it. Commands without a name mean that session, too.
-func (b *Book) Answered(q Message) (r views.Session, answered, known bool) {
+func (b *Book) Answered(q Message) (r port.Session, answered, known bool) {
 	id, ok := b.SessionOf(q.To, q.ReplyTo)
 	if !ok {
-		return views.Session{}, false, false
+		return port.Session{}, false, false
 	}
 	r, known = b.Records.Get(id)
 	return r, true, known
 }
 
 // FindFor is Find for a command that may answer a session's message.
-func (b *Book) FindFor(q Message, arg string, fits func(views.Session) bool) []views.Session {
+func (b *Book) FindFor(q Message, arg string, fits func(port.Session) bool) []port.Session {
 	if arg == "" {
 		switch r, answered, known := b.Answered(q); {
 		case known:
-			return []views.Session{r}
+			return []port.Session{r}
 		case answered:
 			return nil
 		}
@@ -174,7 +174,7 @@ func (b *Book) MakeCurrent(ctx context.Context, to address.Conversation, id uuid
 }
 
 // MoveTo shows a session in a conversation from now on, or in the session's own topic there.
-func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r views.Session) error {
+func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r port.Session) error {
 	if to = b.Home(to, r); r.Conversation == to {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r views.Sess
 
 // Use makes a session the current one of a conversation, and shows it there from now on: a session
 // is shown in one place, where it was last used, or in its own topic there.
-func (b *Book) Use(ctx context.Context, to address.Conversation, r views.Session) error {
+func (b *Book) Use(ctx context.Context, to address.Conversation, r port.Session) error {
 	to = b.Home(to, r)
 	if err := b.MoveTo(ctx, to, r); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (b *Book) Use(ctx context.Context, to address.Conversation, r views.Session
 // SettleCurrent makes one of the sessions that came back the current one, the last one first, where
 // no open session is the current one. In a conversation whose damaged file was set aside at this start
 // a person chooses: which session was the current one is unknown.
-func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, back []views.Session) error {
+func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, back []port.Session) error {
 	if now, _ := b.CurrentSession(to); now.Live || slices.Contains(b.Damaged(), to) {
 		return nil
 	}
@@ -250,7 +250,7 @@ func (b *Book) InGroup(chat int64) bool {
 
 // PrivateChats are the private chats that are known of allowed people, in a fixed order.
 func (b *Book) PrivateChats() (all []address.Conversation) {
-	shown := each.As(b.Records.List(), func(r views.Session) address.Conversation { return r.Conversation })
+	shown := each.As(b.Records.List(), func(r port.Session) address.Conversation { return r.Conversation })
 	for _, to := range append(b.All(), shown...) {
 		one := address.Conversation{ChatID: to.ChatID}
 		if b.IsAllowed(to.ChatID) && !slices.Contains(all, one) {
@@ -312,7 +312,7 @@ func (c *Store) OpenedFor(chat int64, asked string) (at address.Conversation, kn
 
 // TopicOf is the topic of a chat that belongs to a session: the one that shows it, or one where it is the
 // current session.
-func (b *Book) TopicOf(chat int64, r views.Session) (at address.Conversation, known bool) {
+func (b *Book) TopicOf(chat int64, r port.Session) (at address.Conversation, known bool) {
 	for _, at := range b.All() {
 		if at.ChatID == chat && at.ThreadID != 0 && b.IsCurrent(at, r) {
 			return at, true
@@ -323,7 +323,7 @@ func (b *Book) TopicOf(chat int64, r views.Session) (at address.Conversation, kn
 
 // Home is where a session is shown that a person uses in a place: in the session's own topic, if it has
 // one in that chat. A topic that was opened for another session stays that session's alone.
-func (b *Book) Home(to address.Conversation, r views.Session) address.Conversation {
+func (b *Book) Home(to address.Conversation, r port.Session) address.Conversation {
 	if r.Conversation == to {
 		return to
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"ccbot/bot/port/talk"
 	"ccbot/internal/session"
+	"ccbot/port/talk"
 )
 
 // Of all messages that were noted the thousand newest are known, also on their way through a file.

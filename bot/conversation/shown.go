@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/talk"
 	"ccbot/internal/address"
+	"ccbot/port/talk"
 )
 
 // Turn is what is shown in full of a session, whichever session is the current one: the turns whose

@@ -11,20 +11,19 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // Dialogs are the dialogs of all sessions.
 type Dialogs struct {
 	chat   *chat.Chat
-	keys   desk.Keys
+	keys   port.Keys
 	floods func(session uuid.UUID) bool
 	cards  chat.Cards[string] // by session, with the mark of what the terminal showed
 }
@@ -34,7 +33,7 @@ const CardKind = "dialog"
 
 // New gives the dialogs of a chat. floods says whether a session has asked so much of late that nothing
 // may be chosen from the chat.
-func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dialogs {
+func New(c *chat.Chat, keys port.Keys, floods func(session uuid.UUID) bool) *Dialogs {
 	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, CardKind).Asking()}
 }
 
@@ -53,7 +52,7 @@ func (d *Dialogs) IsShown(session uuid.UUID) bool {
 
 // Feature is what the roof knows of dialogs.
 func (d *Dialogs) Feature() chat.Feature {
-	opened := chat.Tells(func(ctx context.Context, r views.Session, n news.Dialog) error {
+	opened := chat.Tells(func(ctx context.Context, r port.Session, n news.Dialog) error {
 		return d.open(ctx, r, d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name}), n.Terminal)
 	})
 	return chat.Feature{
@@ -66,14 +65,14 @@ func (d *Dialogs) Feature() chat.Feature {
 }
 
 // notReporting shows what an agent that is not ready asks: it may be nothing that is recognised.
-func (d *Dialogs) notReporting(ctx context.Context, r views.Session, n news.NotReporting) error {
+func (d *Dialogs) notReporting(ctx context.Context, r port.Session, n news.NotReporting) error {
 	args := i18n.Args{"Name": r.Name, "Seconds": int(n.Waited.Seconds())}
 	return d.open(ctx, r, d.chat.In(r.Conversation).Text(i18n.ClaudeNotReady, args), n.Terminal)
 }
 
 // open shows a dialog. A dialog that is shown already stays in its message; another one has a
 // message of its own. Where nothing takes keys only the screen is told.
-func (d *Dialogs) open(ctx context.Context, r views.Session, head render.Text, n news.Terminal) error {
+func (d *Dialogs) open(ctx context.Context, r port.Session, head render.Text, n news.Terminal) error {
 	if n.Dialog == nil {
 		p := d.chat.In(r.Conversation)
 		text := p.ScreenText(r, head, n.Screen, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(n.Attach)}))
@@ -82,7 +81,7 @@ func (d *Dialogs) open(ctx context.Context, r views.Session, head render.Text, n
 	return errors.Join(d.show(ctx, r, d.look(r, *n.Dialog, head, n.Attach), n.Dialog.Mark), d.chat.Opened(ctx, r.Conversation, r.ID))
 }
 
-func (d *Dialogs) show(ctx context.Context, r views.Session, look card.Look, mark string) error {
+func (d *Dialogs) show(ctx context.Context, r port.Session, look card.Look, mark string) error {
 	defer d.cards.Hold()()
 	old, ok := d.cards.Get(r.ID.String())
 	if ok && (old.Payload != mark || old.Look.To != look.To) {
@@ -94,7 +93,7 @@ func (d *Dialogs) show(ctx context.Context, r views.Session, look card.Look, mar
 }
 
 // hear closes a dialog that is gone, and that of a session that is ready or over.
-func (d *Dialogs) hear(ctx context.Context, r views.Session, n news.News) error {
+func (d *Dialogs) hear(ctx context.Context, r port.Session, n news.News) error {
 	switch n.(type) {
 	case news.DialogGone, news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
 		return d.close(ctx, r.ID)
@@ -110,7 +109,7 @@ func (d *Dialogs) run(ctx context.Context) error {
 		if err == nil && now.Open || err != nil && !isGone(err) {
 			continue
 		}
-		if err := d.redraw(ctx, c.Key, c.Payload, desk.Dialog{}); err != nil {
+		if err := d.redraw(ctx, c.Key, c.Payload, port.Dialog{}); err != nil {
 			d.chat.Log.Error("dialog_not_closed", logkey.SessionID, c.Key, logkey.Error, err)
 		}
 	}
@@ -124,7 +123,7 @@ func isGone(err error) bool { return refusal.Is(err, refusal.NoAgent, refusal.No
 // then.
 func (d *Dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
-		var now desk.Dialog
+		var now port.Dialog
 		var err error
 		if i, notNumber := strconv.Atoi(t.Card.Option); notNumber == nil {
 			now, err = d.keys.Choose(ctx, t.Card.Session, mark, i)
@@ -173,7 +172,7 @@ func (d *Dialogs) Stop(ctx context.Context, key, mark string, _ int64) error {
 // asks the same is drawn in its message; it may permit less than before. Any other one loses its buttons, because a second tap would
 // approve what the person has not read; lifecycle reports what is asked now. If the card was drawn
 // for another mark since, it stays.
-func (d *Dialogs) redraw(ctx context.Context, key, mark string, now desk.Dialog) error {
+func (d *Dialogs) redraw(ctx context.Context, key, mark string, now port.Dialog) error {
 	defer d.cards.Hold()()
 	c, ok := d.cards.Get(key)
 	switch {
@@ -224,7 +223,7 @@ const (
 // terminal shows, and keys. Where something of what an answer would allow may be out of sight, or
 // the session floods the chat, nothing can be chosen: one can look around, and leave the dialog. A
 // permission without its request has a warning, and no keys that reach its other options.
-func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attach string) card.Look {
+func (d *Dialogs) look(r port.Session, now port.Dialog, head render.Text, attach string) card.Look {
 	p := d.chat.In(r.Conversation)
 	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))
@@ -256,7 +255,7 @@ func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 }
 
 // choices are a button per option that may be chosen.
-func choices(d desk.Dialog) (all [][]card.Option) {
+func choices(d port.Dialog) (all [][]card.Option) {
 	for i, label := range d.Options[:min(len(d.Options), shownOptions)] {
 		if !d.CanChoose(i) {
 			continue

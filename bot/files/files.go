@@ -15,29 +15,29 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	port "ccbot/bot/port/files"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/bytesize"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // Files brings files of sessions into the chat.
 type Files struct {
 	chat    *chat.Chat
-	disk    port.Files
-	heading func(r views.Session) render.Text
+	disk    folders.Files
+	heading func(r port.Session) render.Text
 	quota   quota
 	crew    guard.Crew // what /get sends: what a person writes meanwhile does not wait for that
 }
 
 // New returns the Files of a chat. heading is a session's name above what it shows where another session is
 // the current one.
-func New(c *chat.Chat, disk port.Files, heading func(r views.Session) render.Text) *Files {
+func New(c *chat.Chat, disk folders.Files, heading func(r port.Session) render.Text) *Files {
 	return &Files{chat: c, disk: disk, heading: heading}
 }
 
@@ -80,7 +80,7 @@ func (s *Files) SendFile(ctx context.Context, id uuid.UUID, path, caption string
 }
 
 // put sends an open file, to where as says, and returns when Telegram took it. Its errors are those of SendFile.
-func (s *Files) put(ctx context.Context, f port.File, as outbox.File) error {
+func (s *Files) put(ctx context.Context, f folders.File, as outbox.File) error {
 	if f.Size > outbox.MaxFile {
 		return &refusal.Error{Code: refusal.FileTooBig}
 	}
@@ -115,7 +115,7 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 	at := Below(r.Dir, s.chat.Places.Bounds().Home, name)
 	f, err := s.disk.Open(ctx, r.ID, at)
 	if refusal.Is(err, refusal.FileIrregular) {
-		var l port.Listing
+		var l folders.Listing
 		if l, err = s.disk.List(ctx, r.ID, at); err == nil {
 			return s.answer(ctx, in, r, listing(s.chat.In(in.To), at, l))
 		}
@@ -159,12 +159,12 @@ func Below(dir, home, name string) string {
 	return path.Join(dir, name)
 }
 
-func (s *Files) answer(ctx context.Context, in chat.Incoming, r views.Session, text render.Text) error {
+func (s *Files) answer(ctx context.Context, in chat.Incoming, r port.Session, text render.Text) error {
 	return s.chat.Post(ctx, card.Look{To: in.To, Text: text, Session: r.ID, ReplyTo: in.MessageID})
 }
 
 // listing shows what is in a folder. As code nothing in a name can be tapped.
-func listing(p chat.Phrases, at string, l port.Listing) render.Text {
+func listing(p chat.Phrases, at string, l folders.Listing) render.Text {
 	var lines []string
 	for _, e := range l.Entries {
 		line := chat.Head(glyph.Name(e.Name), 60)
@@ -193,7 +193,7 @@ var refusals = map[refusal.Code]i18n.Key{
 	refusal.FileTooBig: i18n.GetTooBig, refusal.NotTaken: i18n.GetNotTaken, refusal.TookTooLong: i18n.GetTooLong,
 }
 
-func (s *Files) refuse(ctx context.Context, in chat.Incoming, r views.Session, at string, size int64, err error) error {
+func (s *Files) refuse(ctx context.Context, in chat.Incoming, r port.Session, at string, size int64, err error) error {
 	p := s.chat.In(in.To)
 	if at == r.Dir && refusal.Is(err, refusal.FileMissing) { // what can be done about that is another sentence
 		err = &refusal.Error{Code: refusal.DirMissing, Dir: at, Err: err}

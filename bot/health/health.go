@@ -13,12 +13,12 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/bytesize"
 	"ccbot/internal/each"
 	"ccbot/internal/health"
+	"ccbot/port"
 )
 
 const (
@@ -167,7 +167,7 @@ func (d *Computer) DiskFull(ctx context.Context) error {
 	said := false
 	for _, to := range d.chat.Book.PrivateChats() {
 		text := render.Plain(chat.Warning + d.chat.In(to).Say(i18n.DiskFull, i18n.Args{"Dir": d.chat.Short(d.dir)}))
-		_, err := d.send(ctx, outbox.Message{To: to, Text: text, Sounds: d.chat.Sounds(chat.Fault, views.Session{Conversation: to})})
+		_, err := d.send(ctx, outbox.Message{To: to, Text: text, Sounds: d.chat.Sounds(chat.Fault, port.Session{Conversation: to})})
 		said, all = said || err == nil, errors.Join(all, err)
 	}
 	if said {

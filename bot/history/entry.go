@@ -9,13 +9,13 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/history"
-	"ccbot/bot/port/refusal"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/bytesize"
 	"ccbot/internal/clip"
 	"ccbot/internal/glyph"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 const (
@@ -27,10 +27,10 @@ const (
 )
 
 // whose are the words for who has said an entry.
-var whose = map[history.Kind]i18n.Key{history.Prompt: i18n.HistoryPrompt, history.Answer: i18n.HistoryAnswer, history.Compacted: i18n.HistoryCompacted}
+var whose = map[talk.EntryKind]i18n.Key{talk.EntryPrompt: i18n.HistoryPrompt, talk.EntryAnswer: i18n.HistoryAnswer, talk.EntryCompacted: i18n.HistoryCompacted}
 
 // head is the line above an entry: its number, whose it is, when it was said, and the tools folded.
-func (d drawing) head(number string, e history.Entry) render.Text {
+func (d drawing) head(number string, e talk.Entry) render.Text {
 	if number != "" {
 		number += ". "
 	}
@@ -62,15 +62,15 @@ func (d drawing) head(number string, e history.Entry) render.Text {
 }
 
 // short is an entry in a list: of a prompt its beginning, of an answer that of its last words.
-func (d drawing) short(number string, e history.Entry) render.Text {
+func (d drawing) short(number string, e talk.Entry) render.Text {
 	text := ""
-	if len(e.Texts) > 0 && e.Kind == history.Prompt {
+	if len(e.Texts) > 0 && e.Kind == talk.EntryPrompt {
 		text = chat.OneLine(clip.Bytes(strings.Join(e.Texts, " "), 8*shownText, ""))
 	} else if len(e.Texts) > 0 {
 		text = chat.OneLine(render.Markdown(clip.Bytes(e.Texts[len(e.Texts)-1], 8*shownText, "")).Text)
 	}
 	body := render.Plain(chat.Head(text, shownText))
-	if e.Kind == history.Prompt && text != "" {
+	if e.Kind == talk.EntryPrompt && text != "" {
 		body = render.Quote(chat.Head(text, shownText))
 	}
 	return chat.Lines(d.head(number, e), body)
@@ -88,14 +88,14 @@ func around(text string) string {
 
 // read shows an entry as a whole, a part at a time, with the way to those beside it.
 func (d drawing) read(ctx context.Context, v view) (s chat.Screen, err error) {
-	entries, err := d.said.Read(ctx, d.session.ID, v.At, history.Newer, 2)
+	entries, err := d.said.Read(ctx, d.session.ID, v.At, talk.Newer, 2)
 	if err != nil {
 		return s, err
 	}
 	if len(entries) == 0 {
 		return s, &refusal.Error{Code: refusal.Replaced}
 	}
-	before, err := d.said.Read(ctx, d.session.ID, v.At, history.Older, 1)
+	before, err := d.said.Read(ctx, d.session.ID, v.At, talk.Older, 1)
 	if err != nil {
 		return s, err
 	}
@@ -125,10 +125,10 @@ func (d drawing) read(ctx context.Context, v view) (s chat.Screen, err error) {
 }
 
 // whole is all that an entry says.
-func (d drawing) whole(e history.Entry) render.Text {
+func (d drawing) whole(e talk.Entry) render.Text {
 	text := strings.Join(e.Texts, "\n\n")
 	body := render.Markdown(text)
-	if e.Kind == history.Prompt {
+	if e.Kind == talk.EntryPrompt {
 		body = render.Quote(text)
 	}
 	if e.Cut {
@@ -158,7 +158,7 @@ func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answe
 		say := func(key i18n.Key) string {
 			return p.Say(key, i18n.Args{"Name": r.Name, "Size": bytesize.Text(maxFile)})
 		}
-		f, err := h.exports.Export(ctx, r.ID, maxFile, history.Words{Title: say(i18n.HistoryTitle), Prompt: say(i18n.HistoryPrompt),
+		f, err := h.exports.Export(ctx, r.ID, maxFile, talk.Words{Title: say(i18n.HistoryTitle), Prompt: say(i18n.HistoryPrompt),
 			Answer: say(i18n.HistoryAnswer), Compacted: say(i18n.HistoryCompacted), Interrupted: say(i18n.HistoryInterrupted),
 			Picture: say(i18n.HistoryPicture), Cut: say(i18n.HistoryFileCut)})
 		switch {

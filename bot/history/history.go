@@ -10,19 +10,19 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/history"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // History shows conversations.
 type History struct {
 	chat    *chat.Chat
-	said    history.Conversations
-	exports history.Exports
+	said    talk.Conversations
+	exports talk.Exports
 }
 
 const (
@@ -39,7 +39,7 @@ const (
 )
 
 // New returns the feature of a chat.
-func New(c *chat.Chat, said history.Conversations, exports history.Exports) *History {
+func New(c *chat.Chat, said talk.Conversations, exports talk.Exports) *History {
 	return &History{chat: c, said: said, exports: exports}
 }
 
@@ -47,8 +47,8 @@ func New(c *chat.Chat, said history.Conversations, exports history.Exports) *His
 func (h *History) Feature() chat.Feature {
 	f := chat.Feature{Name: "history",
 		Pages: map[string]chat.Page{page: {Draw: h.draw, Do: h.do, Typed: h.typed}}}
-	anyone := func(views.Session) bool { return true }
-	h.chat.ByName(&f, chat.Command{Name: "history"}, anyone, func(ctx context.Context, in chat.Incoming, r views.Session) error {
+	anyone := func(port.Session) bool { return true }
+	h.chat.ByName(&f, chat.Command{Name: "history"}, anyone, func(ctx context.Context, in chat.Incoming, r port.Session) error {
 		return h.chat.Pages.Open(ctx, in, address(r.ID, view{}))
 	})
 	byName := f.Commands[0].Run
@@ -65,10 +65,10 @@ func (h *History) Feature() chat.Feature {
 // meant gives the session and the word of "/history [name] [word]". The words that name a session are its name, as many
 // as can be; without any the session is the one that the message is about. The word is empty where all is a name, or where
 // no session is meant.
-func (h *History) meant(in chat.Incoming, args string) (r views.Session, word string) {
+func (h *History) meant(in chat.Incoming, args string) (r port.Session, word string) {
 	words := strings.Fields(args)
 	for n := len(words); n >= 0; n-- {
-		found := h.chat.Book.FindFor(in.Message, strings.Join(words[:n], " "), func(views.Session) bool { return true })
+		found := h.chat.Book.FindFor(in.Message, strings.Join(words[:n], " "), func(port.Session) bool { return true })
 		if len(found) > 0 {
 			return found[0], strings.Join(words[n:], " ")
 		}
@@ -78,11 +78,11 @@ func (h *History) meant(in chat.Incoming, args string) (r views.Session, word st
 
 // view is what a page shows of a session.
 type view struct {
-	What string        `json:"what,omitempty"` // list, newer, read, days or find
-	At   history.Place `json:"at,omitempty"`
-	Part int           `json:"part,omitempty"` // of an entry
-	Word string        `json:"word,omitempty"` // of find
-	Back string        `json:"back,omitempty"` // of read: the address that it was opened from
+	What string     `json:"what,omitempty"` // list, newer, read, days or find
+	At   talk.Place `json:"at,omitempty"`
+	Part int        `json:"part,omitempty"` // of an entry
+	Word string     `json:"word,omitempty"` // of find
+	Back string     `json:"back,omitempty"` // of read: the address that it was opened from
 }
 
 // The views. A list is of the entries before a place; newer begins with the entry at a place.
@@ -104,7 +104,7 @@ type viewOf struct {
 func address(session uuid.UUID, v view) string { return chat.Address(page, viewOf{session, v}) }
 
 // session is the one that a page is about; without one in the address it is the current one.
-func (h *History) session(v chat.Visit) (r views.Session, at view, ok bool) {
+func (h *History) session(v chat.Visit) (r port.Session, at view, ok bool) {
 	of := chat.ViewAt[viewOf](v.Rest)
 	if v.Rest == "" {
 		of.Session = h.chat.Book.CurrentID(v.To)
@@ -117,7 +117,7 @@ func (h *History) session(v chat.Visit) (r views.Session, at view, ok bool) {
 type drawing struct {
 	*History
 	chat.Phrases
-	session views.Session
+	session port.Session
 }
 
 // to is an option that leads to a view of the session.
@@ -159,17 +159,17 @@ func (d drawing) view(ctx context.Context, v view) (chat.Screen, error) {
 
 // list is a part of the conversation, the newest first.
 func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
-	var entries []history.Entry
+	var entries []talk.Entry
 	older, later := false, v.At != ""
 	if v.What == newer {
-		if entries, err = d.said.Read(ctx, d.session.ID, v.At, history.Newer, pageEntries+1); err != nil {
+		if entries, err = d.said.Read(ctx, d.session.ID, v.At, talk.Newer, pageEntries+1); err != nil {
 			return s, err
 		}
 		if len(entries) <= pageEntries { // all of them stand among the newest
 			v = view{}
 			later = false
 		} else {
-			before, err := d.said.Read(ctx, d.session.ID, v.At, history.Older, 1)
+			before, err := d.said.Read(ctx, d.session.ID, v.At, talk.Older, 1)
 			if err != nil {
 				return s, err
 			}
@@ -177,7 +177,7 @@ func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 		}
 	}
 	if v.What != newer {
-		if entries, err = d.said.Read(ctx, d.session.ID, v.At, history.Older, pageEntries+1); err != nil {
+		if entries, err = d.said.Read(ctx, d.session.ID, v.At, talk.Older, pageEntries+1); err != nil {
 			return s, err
 		}
 		older = len(entries) > pageEntries
@@ -236,7 +236,7 @@ func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 	for i, hit := range found.Hits {
 		number := strconv.Itoa(i + 1)
 		line := render.Join(render.Plain(around(hit.Before)), render.Bold(chat.OneLine(hit.Word)), render.Plain(around(hit.After)))
-		text = append(text, chat.Lines(d.head(number, history.Entry{Kind: hit.Kind, Time: hit.Time}), line))
+		text = append(text, chat.Lines(d.head(number, talk.Entry{Kind: hit.Kind, Time: hit.Time}), line))
 		numbers = append(numbers, d.to(number, view{What: read, At: hit.At, Back: address(d.session.ID, v)}))
 	}
 	s = chat.Screen{Text: chat.Paragraphs(text...), Options: [][]card.Option{numbers}, Back: d.back()}
@@ -256,7 +256,7 @@ func (d drawing) days(ctx context.Context, v view) (s chat.Screen, err error) {
 		return s, err
 	}
 	s = chat.Screen{Text: d.Text(i18n.HistoryDays, i18n.Args{"Name": d.session.Name}), Back: d.back()}
-	options := each.As(found.Days[:min(len(found.Days), pageDays)], func(day history.Day) card.Option {
+	options := each.As(found.Days[:min(len(found.Days), pageDays)], func(day talk.Day) card.Option {
 		return d.to(day.Time.Local().Format(time.DateOnly), view{What: newer, At: day.At})
 	})
 	s.Options = chat.Rows(3, options...)

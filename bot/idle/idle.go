@@ -11,23 +11,21 @@ import (
 	"ccbot/bot/attention"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // Idle ends the idle sessions together.
 type Idle struct {
 	chat  *chat.Chat
-	ender control.Archiver
-	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
+	ender port.Archiver
+	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
 	plans func(session uuid.UUID) bool
 
 	cards  chat.Cards[together]
@@ -82,7 +80,7 @@ const (
 )
 
 // New returns the Idle of a chat. plans reports whether a prompt is planned for a session.
-func New(c *chat.Chat, e control.Archiver, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look,
+func New(c *chat.Chat, e port.Archiver, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look,
 	plans func(session uuid.UUID) bool) *Idle {
 	i := &Idle{chat: c, ender: e, looks: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
@@ -107,9 +105,9 @@ func (i *Idle) After(configured time.Duration, at address.Conversation, session 
 }
 
 // Spared says why a session is not ended with the idle ones; empty: it may be.
-func (i *Idle) Spared(p chat.Phrases, r views.Session, l desk.Look) string {
+func (i *Idle) Spared(p chat.Phrases, r port.Session, l port.Look) string {
 	switch at := p.AtWindow(l); {
-	case r.State != views.Running:
+	case r.State != port.StateRunning:
 		return p.StateText(r)
 	case !l.Idle:
 		return p.NowText(l.Now)
@@ -138,8 +136,8 @@ func (i *Idle) Spared(p chat.Phrases, r views.Session, l desk.Look) string {
 func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	var q together
 	p := i.chat.In(t.To)
-	live := slices.DeleteFunc(i.chat.Book.Records.List(), func(r views.Session) bool { return !r.Live })
-	looks := i.looks(ctx, each.As(live, func(r views.Session) uuid.UUID { return r.ID })...)
+	live := slices.DeleteFunc(i.chat.Book.Records.List(), func(r port.Session) bool { return !r.Live })
+	looks := i.looks(ctx, each.As(live, func(r port.Session) uuid.UUID { return r.ID })...)
 	for _, r := range live {
 		l := looks[r.ID]
 		switch why := i.Spared(p, r, l); {
@@ -247,7 +245,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	if i.plans(o.ID) { // since the question
 		return i.settle(ctx, t.Card.Key, o.ID, i.chat.In(t.To).Say(i18n.SparedPlanned))
 	}
-	q := control.Silence{Since: o.Active, Cause: control.Asked(t.From, "with the idle ones, asked for"),
+	q := port.Silence{Since: o.Active, Cause: port.AskedBy(t.From, "with the idle ones, asked for"),
 		Together: r.Conversation == t.To} // else its own place has to be told
 	err := i.ender.ArchiveQuiet(ctx, o.ID, q)
 	if err == nil {
@@ -261,7 +259,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	p := i.chat.In(t.To)
 	left := i.Spared(p, r, i.looks(ctx, o.ID)[o.ID])
 	switch {
-	case !changed && r.State == views.Stopping:
+	case !changed && r.State == port.StateStopping:
 		return nil // it tells its end itself
 	case !changed:
 		left = p.Say(i18n.SparedFailed)
@@ -293,7 +291,7 @@ func (i *Idle) drawLocked(ctx context.Context, c card.Card[together]) error {
 }
 
 // heard notes an end before its receipt counts as told: after a crash nobody else would say it.
-func (i *Idle) heard(ctx context.Context, r views.Session, n news.News) error {
+func (i *Idle) heard(ctx context.Context, r port.Session, n news.News) error {
 	if _, ended := n.(news.Stopped); !ended {
 		return nil
 	}
@@ -316,7 +314,7 @@ func (i *Idle) run(ctx context.Context) error {
 			r, _ := i.chat.Book.Records.Get(o.ID)
 			left := ""
 			switch {
-			case r.State == views.Stopping:
+			case r.State == port.StateStopping:
 				continue
 			case !r.Over:
 				left = i.chat.In(c.Look.To).Say(i18n.SparedChanged)

@@ -56,7 +56,7 @@ type Entry struct {
 	Update               json.RawMessage `json:"update,omitempty"` // as Telegram sent it; none for p- keys
 	Received             time.Time       `json:"received"`
 	State                State           `json:"state"`
-	Session              uuid.UUID       `json:"session,omitzero"` // id of the views.Session it is for
+	Session              uuid.UUID       `json:"session,omitzero"` // id of the port.Session it is for
 	address.Conversation `json:"conversation"`
 	MessageID            int    `json:"message_id,omitempty"`
 	Text                 string `json:"text,omitempty"`  // the normalised prompt

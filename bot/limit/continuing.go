@@ -14,16 +14,14 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/sysfault"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 const (
@@ -53,8 +51,8 @@ type Entries interface {
 type Continuing struct {
 	chat    *chat.Chat
 	entries Entries
-	queue   prompts.Queue
-	work    func(ctx context.Context, id uuid.UUID) views.Work
+	queue   talk.PromptQueue
+	work    func(ctx context.Context, id uuid.UUID) port.Work
 	cards   chat.Cards[plan]
 	wake    chan struct{}
 
@@ -77,7 +75,7 @@ func (p plan) planned() bool { return p.Prompt != "" && !p.Refused }
 func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Unix()) }
 
 // New gives the offers of a chat. work is what is known of a session's work without asking git.
-func New(c *chat.Chat, e Entries, q prompts.Queue, work func(ctx context.Context, id uuid.UUID) views.Work) *Continuing {
+func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Context, id uuid.UUID) port.Work) *Continuing {
 	return &Continuing{chat: c, entries: e, queue: q, work: work, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }
 
@@ -101,7 +99,7 @@ func (l *Continuing) Has(prompt string) bool {
 // item hears what a transcript has.
 func (l *Continuing) item(session uuid.UUID, item talk.Item) {
 	f := item.Failed
-	if item.Sidechain || item.Meta || f.Phase != phase.Limited || !f.Until.After(l.chat.Now()) {
+	if item.Sidechain || item.Meta || f.Phase != talk.PhaseLimited || !f.Until.After(l.chat.Now()) {
 		return
 	}
 	l.reach(plan{Session: session, Until: f.Until})
@@ -120,7 +118,7 @@ func (l *Continuing) missed(ctx context.Context) {
 		if !r.Live {
 			continue
 		}
-		if f := l.work(ctx, r.ID).Failed; f.Phase == phase.Limited && f.Until.After(l.chat.Now()) {
+		if f := l.work(ctx, r.ID).Failed; f.Phase == talk.PhaseLimited && f.Until.After(l.chat.Now()) {
 			l.reach(plan{Session: r.ID, Until: f.Until})
 		}
 	}
@@ -172,7 +170,7 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 }
 
 // card is what a plan looks like.
-func (l *Continuing) card(r views.Session, to outbox.Conversation, p plan) card.Look {
+func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.Look {
 	w := l.chat.In(to)
 	at := i18n.Args{"Name": r.Name, "Time": w.Moment(p.due())}
 	look := card.Look{To: to, Session: r.ID, Until: p.due()} // nobody wants it any more then
@@ -238,8 +236,8 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 
 // send puts the prompt into the inbox and into the session's queue, unless it was there before; why says that nothing
 // is sent. The inbox keeps it in a state in which nothing else types it.
-func (l *Continuing) send(ctx context.Context, w chat.Phrases, r views.Session, p plan) (why render.Text, err error) {
-	typed, class, _ := prompts.Normalise(prompt)
+func (l *Continuing) send(ctx context.Context, w chat.Phrases, r port.Session, p plan) (why render.Text, err error) {
+	typed, class, _ := talk.Normalise(prompt)
 	if _, err := l.entries.Add(inbox.Entry{Key: p.Prompt, State: inbox.Asked, Session: p.Session, Conversation: r.Conversation,
 		Text: typed, Class: string(class)}); err != nil {
 		return why, err
@@ -263,22 +261,22 @@ func (l *Continuing) send(ctx context.Context, w chat.Phrases, r views.Session, 
 }
 
 // objection says why nothing is sent; blank: nothing has happened since the limit.
-func objection(w chat.Phrases, r views.Session, work views.Work, p plan) render.Text {
+func objection(w chat.Phrases, r port.Session, work port.Work, p plan) render.Text {
 	not := func(why string) render.Text {
 		return w.Text(i18n.LimitNotSent, i18n.Args{"Name": r.Name, "Reason": why})
 	}
 	switch failed := work.Failed; {
 	case !r.Live:
 		return w.Text(i18n.LimitOver, i18n.Args{"Name": r.Name})
-	case r.State != views.Running:
+	case r.State != port.StateRunning:
 		return not(w.StateText(r))
 	case len(r.Prompts) > 0:
 		return not(w.Say(i18n.SparedPrompts))
-	case r.Now.Phase != phase.Idle && r.Now.Phase != phase.Limited:
+	case r.Now.Phase != talk.PhaseIdle && r.Now.Phase != talk.PhaseLimited:
 		return not(w.NowText(r.Now))
-	case failed.Phase == phase.Unknown, failed.Phase == phase.Limited && !failed.Until.Equal(p.Until):
+	case failed.Phase == talk.PhaseUnknown, failed.Phase == talk.PhaseLimited && !failed.Until.Equal(p.Until):
 		return not(w.NowText(failed))
-	case failed.Phase != phase.Limited:
+	case failed.Phase != talk.PhaseLimited:
 		return w.Text(i18n.LimitMovedOn, i18n.Args{"Name": r.Name})
 	}
 	return render.Text{}

@@ -10,14 +10,14 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/bytesize"
 	"ccbot/internal/clip"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // kind is the kind of the cards that offer the rest of a text.
@@ -65,7 +65,7 @@ var names = map[talk.Kind]string{talk.Text: "answer.md", talk.Thinking: "thought
 
 // Parts returns what the chat shows of an item with a rest: the beginning of its text as a file, and, if there is more than
 // is sent unasked, a mark. They leave room for a heading. Other kinds of items than texts show nothing.
-func (x *Texts) Parts(r views.Session, item talk.Item) (parts []render.Part) {
+func (x *Texts) Parts(r port.Session, item talk.Item) (parts []render.Part) {
 	left := rest{r.ID, item.At, *item.Rest, names[item.Kind]}
 	if left.Name == "" {
 		return nil
@@ -94,7 +94,7 @@ func (x *Texts) Parts(r views.Session, item talk.Item) (parts []render.Part) {
 }
 
 // Offer posts a part that is a mark: it is on disk when Offer returns. For any other part it returns false.
-func (x *Texts) Offer(ctx context.Context, r views.Session, p render.Part, rank outbox.Rank) (is bool, err error) {
+func (x *Texts) Offer(ctx context.Context, r port.Session, p render.Part, rank outbox.Rank) (is bool, err error) {
 	left, is := p.More.(rest)
 	if !is {
 		return false, nil

@@ -3,80 +3,71 @@
 package machine
 
 import (
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/history"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/places"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/spending"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/internal/cellpicture"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/talk"
 )
 
 // Machine is one machine of agents. A feature is given the ports that it needs of it.
 type Machine struct {
 	Sessions    Sessions
-	Records     views.Views
+	Records     port.Views
 	Decisions   Decisions
 	Places      Places
-	Files       files.Files
-	Received    files.Received
+	Files       folders.Files
+	Received    folders.Received
 	Transcripts Transcripts
 	Fonts       cellpicture.Fonts // with which pictures of terminals are drawn
 }
 
 // Sessions are the ports about sessions and windows.
 type Sessions interface {
-	control.Starter
-	control.Ender
-	control.Archiver
-	control.Keeper
-	control.Namer
-	prompts.Queue
-	prompts.Decisions
-	prompts.Views
-	prompts.Edits
-	prompts.Order
-	views.Works
-	desk.Keys
-	desk.Panes
-	desk.Screens
-	desk.Neighbours
-	desk.Windows
-	desk.Notices
-	modes.Switches
+	port.Starter
+	port.Ender
+	port.Archiver
+	port.Keeper
+	port.Namer
+	talk.PromptQueue
+	talk.PromptDecisions
+	talk.PromptViews
+	talk.PromptEdits
+	talk.PromptOrder
+	port.Works
+	port.Keys
+	port.Panes
+	port.Screens
+	port.Neighbours
+	port.Windows
+	port.Notices
+	port.ModeSwitcher
 	talk.Shown
-	diffs.Diffs
-	spending.Spending
+	folders.Diffs
+	talk.Spending
 }
 
 // Places are the ports about folders.
 type Places interface {
-	places.Places
-	places.Folders
-	places.Searches
-	places.Worktrees
-	places.Checkouts
-	places.Beside
-	places.Lookups
+	folders.Places
+	folders.Folders
+	folders.Searches
+	folders.Worktrees
+	folders.Checkouts
+	folders.Beside
+	folders.Lookups
 }
 
 // Decisions are the ports about what agents ask for.
 type Decisions interface {
-	decisions.Waiters
-	decisions.Records
+	talk.RequestWaiters
+	talk.DecisionRecords
 }
 
 // Transcripts are the ports about what was said, as it is written and from any place.
 type Transcripts interface {
 	talk.Transcripts
 	talk.Pictures
-	history.Conversations
-	history.Exports
-	history.Asked
+	talk.Conversations
+	talk.Exports
+	talk.AskedPrompts
 }

@@ -8,17 +8,16 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // Modes are the pages of all sessions.
 type Modes struct {
 	chat     *chat.Chat
-	switches modes.Switches
+	switches port.ModeSwitcher
 }
 
 const page = "mode"
@@ -29,21 +28,21 @@ type view struct {
 }
 
 // New returns the feature of a chat.
-func New(c *chat.Chat, switches modes.Switches) *Modes { return &Modes{chat: c, switches: switches} }
+func New(c *chat.Chat, switches port.ModeSwitcher) *Modes { return &Modes{chat: c, switches: switches} }
 
 // Feature is what the dispatcher knows of it.
 func (m *Modes) Feature() chat.Feature {
 	f := chat.Feature{Name: "modes", News: []chat.Teller{chat.Tells(m.switched)},
 		Pages: map[string]chat.Page{page: {Draw: m.draw, Do: m.do, Own: true, Live: changes}}}
-	m.chat.ByName(&f, chat.Command{Name: page}, func(r views.Session) bool { return r.Open },
-		func(ctx context.Context, in chat.Incoming, r views.Session) error {
+	m.chat.ByName(&f, chat.Command{Name: page}, func(r port.Session) bool { return r.Open },
+		func(ctx context.Context, in chat.Incoming, r port.Session) error {
 			return m.chat.Pages.Open(ctx, in, chat.Address(page, view{r.ID}))
 		})
 	return f
 }
 
 // Show shows a session's modes in a message whose buttons are for the person who asked. Two taps are one message.
-func (m *Modes) Show(ctx context.Context, in chat.Incoming, r views.Session) error {
+func (m *Modes) Show(ctx context.Context, in chat.Incoming, r port.Session) error {
 	return m.chat.Pages.Show(ctx, in, chat.Address(page, view{r.ID}))
 }
 
@@ -58,9 +57,9 @@ func changes(n news.News) bool {
 
 // do requests what the option says.
 func (m *Modes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
-	want := modes.Wish{Mode: modes.Mode(what)}
+	want := port.ModeChange{Mode: port.Mode(what)}
 	if model, ok := strings.CutPrefix(what, modelPrefix); ok {
-		want = modes.Wish{Model: model}
+		want = port.ModeChange{Model: model}
 	}
 	return chat.Answer{Then: func(ctx context.Context) error {
 		id := chat.ViewAt[view](v.Rest).Session
@@ -73,17 +72,17 @@ func (m *Modes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 }
 
 // switched reports the outcome of a request, unless the page shows that it was done and the person did not have to wait.
-func (m *Modes) switched(ctx context.Context, r views.Session, n news.Switched) error {
-	if n.Outcome == modes.Done && !n.Waited && m.chat.Pages.Shows(page, r.ID) {
+func (m *Modes) switched(ctx context.Context, r port.Session, n news.Switched) error {
+	if n.Outcome == port.SwitchDone && !n.Waited && m.chat.Pages.Shows(page, r.ID) {
 		return nil
 	}
 	p := m.chat.In(r.Conversation)
-	text := outcome(p, r, n.Wish, n.Outcome)
-	if n.Mode != "" && n.Outcome != modes.Done && n.Seen != "" {
+	text := outcome(p, r, n.ModeChange, n.Outcome)
+	if n.Mode != "" && n.Outcome != port.SwitchDone && n.Seen != "" {
 		text = render.Join(text, render.Plain("\n"+p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, n.Seen)})))
 	}
 	return m.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text,
-		Sounds: n.Outcome != modes.Done && m.chat.Sounds(chat.NotSwitched, r)})
+		Sounds: n.Outcome != port.SwitchDone && m.chat.Sounds(chat.NotSwitched, r)})
 }
 
 const modelPrefix = "model " // of the options that are a model; the others are a mode
@@ -98,7 +97,7 @@ func (m *Modes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	case !r.Open:
 		return chat.Screen{Text: p.EndedText(r), Session: r.ID}, nil
 	}
-	now, err := m.switches.Switch(ctx, r.ID, modes.Wish{})
+	now, err := m.switches.Switch(ctx, r.ID, port.ModeChange{})
 	if err != nil {
 		return chat.Screen{Session: r.ID}, err
 	}
@@ -111,7 +110,7 @@ func (m *Modes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		p.Say(i18n.StatusModel, i18n.Args{"Model": model}),
 		p.Say(i18n.ModesForSession),
 	}
-	if now.Mode == modes.Bypass || now.Mode == modes.Auto {
+	if now.Mode == port.ModeBypass || now.Mode == port.ModeAuto {
 		lines = append(lines, p.Say(i18n.ModesTerminalOnly, i18n.Args{"What": modeText(p, now.Mode)}))
 	}
 	lines = append(lines, pending(p, now)...)
@@ -120,7 +119,7 @@ func (m *Modes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 }
 
 // pending says what is still to be switched.
-func pending(p chat.Phrases, now modes.Now) (lines []string) {
+func pending(p chat.Phrases, now port.ModeState) (lines []string) {
 	var what []string
 	if now.Want.Mode != "" && now.Want.Mode != now.Mode {
 		what = append(what, modeText(p, now.Want.Mode))
@@ -139,14 +138,14 @@ func pending(p chat.Phrases, now modes.Now) (lines []string) {
 }
 
 // options are the buttons. What is there now has a tick, what is still to come dots.
-func options(p chat.Phrases, now modes.Now) [][]card.Option {
+func options(p chat.Phrases, now port.ModeState) [][]card.Option {
 	var ofModes, ofModels []card.Option
-	for _, mode := range modes.Modes {
+	for _, mode := range port.Modes {
 		o := p.Option(i18n.ModeKey.Of(string(mode)), string(mode), "")
 		o.Text = sign(now.Mode == mode, now.Want.Mode == mode) + o.Text
 		ofModes = append(ofModes, o)
 	}
-	for _, model := range modes.Models {
+	for _, model := range port.Models {
 		text := sign(runs(now, model), now.Want.Model == model) + model
 		ofModels = append(ofModels, card.Option{Text: text, Value: modelPrefix + model})
 	}
@@ -154,7 +153,7 @@ func options(p chat.Phrases, now modes.Now) [][]card.Option {
 }
 
 // runs reports whether the agent's model is a model of that name.
-func runs(now modes.Now, model string) bool {
+func runs(now port.ModeState, model string) bool {
 	return now.Model == model || strings.HasPrefix(now.Model, model+" ")
 }
 
@@ -171,18 +170,18 @@ func sign(is, coming bool) string {
 }
 
 // outcome says what came of a wish.
-func outcome(p chat.Phrases, r views.Session, w modes.Wish, o modes.Outcome) render.Text {
+func outcome(p chat.Phrases, r port.Session, w port.ModeChange, o port.SwitchOutcome) render.Text {
 	word, what := i18n.SwitchedModel, w.Model
 	if w.Mode != "" {
 		word, what = i18n.SwitchedMode, modeText(p, w.Mode)
 	}
-	if o != modes.Done {
+	if o != port.SwitchDone {
 		word = i18n.SwitchedKey.Of(string(o))
 	}
 	return p.Text(word, i18n.Args{"Name": r.Name, "What": what})
 }
 
-func modeText(p chat.Phrases, mode modes.Mode) string {
+func modeText(p chat.Phrases, mode port.Mode) string {
 	if mode == "" {
 		return p.Say(i18n.ModeHidden)
 	}

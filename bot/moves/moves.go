@@ -13,13 +13,13 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // Moves show elsewhere what is shown in a topic that was deleted, and post the cards again that a
@@ -29,7 +29,7 @@ type Moves struct {
 	chat *chat.Chat
 	book *conversation.Book
 	tell func(ctx context.Context, where chat.Where) error
-	ask  func(ctx context.Context, to address.Conversation, of []views.Session, text render.Text) error
+	ask  func(ctx context.Context, to address.Conversation, of []port.Session, text render.Text) error
 	wake chan struct{}
 
 	mu   sync.Mutex
@@ -45,7 +45,7 @@ type topic struct {
 // New returns the Moves of a chat. tell tells every feature what places have become; ask says that the
 // topic of sessions is gone, and asks what becomes of them.
 func New(c *chat.Chat, tell func(ctx context.Context, where chat.Where) error,
-	ask func(ctx context.Context, to address.Conversation, of []views.Session, text render.Text) error) *Moves {
+	ask func(ctx context.Context, to address.Conversation, of []port.Session, text render.Text) error) *Moves {
 	return &Moves{chat: c, book: c.Book, tell: tell, ask: ask, wake: make(chan struct{}, 1)}
 }
 
@@ -146,7 +146,7 @@ func (m *Moves) work(ctx context.Context) error {
 // tellTopic says in a chat that the topic of sessions is gone, once however often the rest fails.
 func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 	var names []string
-	var of []views.Session
+	var of []port.Session
 	for _, s := range m.book.Records.List() {
 		if s.Conversation == t.at {
 			names, of = append(names, chat.ShownName(s.Name)), append(of, s)

@@ -6,8 +6,8 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/views"
 	"ccbot/i18n"
+	"ccbot/port"
 )
 
 // answer is one button of a question; sendTo is one for each open session. Its word is the option of
@@ -35,7 +35,7 @@ var (
 )
 
 // decide does with a prompt what a person has decided.
-func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked, by int64) error {
+func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Session, was asked, by int64) error {
 	switch a {
 	case leaveView:
 		return p.Chat.LeaveView(ctx, e.Session, e.Key)
@@ -48,7 +48,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		}
 		return p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
 	case useAsPrompt:
-		return p.wait(ctx, asked{Reason: first, By: was.By}, e, views.Session{})
+		return p.wait(ctx, asked{Reason: first, By: was.By}, e, port.Session{})
 	case sendTo:
 		shown := e.Spoken
 		if err := p.bringFiles(ctx, &e, r); err != nil {

@@ -14,11 +14,11 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/cuttext"
+	"ccbot/port/talk"
 )
 
 // Edited takes the edit of a message. A prompt that is not typed yet gets the new text; of any
@@ -44,8 +44,8 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	// The edit may not say itself that the words are another's.
 	first := messageOf(e)
 	quoted := in.Quoted || first != nil && quotation.Source(first) != ""
-	typed, class, some := prompts.Normalise(reworded(e, partOf(p.book, e, in.MessageID), m, text))
-	ignored := quoted || !ok || some && class != prompts.Plain && string(class) != e.Class
+	typed, class, some := talk.Normalise(reworded(e, partOf(p.book, e, in.MessageID), m, text))
+	ignored := quoted || !ok || some && class != talk.ClassPlain && string(class) != e.Class
 	same := !some || typed == e.Text // what is blank is not typed either
 	switch {
 	case quoted && e.ToldEdit != "", !ignored && same: // another bot may edit without end
@@ -76,7 +76,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 // reword gives a prompt another text, and keeps the message as it was edited, for the next edit.
 // chat.IsGone of the error: the prompt was typed, or may have been.
 func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, number int, typed string,
-	class prompts.Class) error {
+	class talk.PromptClass) error {
 	raw, err := json.Marshal(models.Update{Message: m})
 	if err == nil && e.State != inbox.Asked {
 		err = p.Edits.Reword(ctx, e.Session, e.Key, typed, class)
@@ -139,7 +139,7 @@ func reworded(e inbox.Entry, part int, m *models.Message, text string) string {
 	}
 	first := ""
 	if m := messageOf(e); m != nil && quotation.Text(m) != "" {
-		first, _, _ = prompts.Normalise(quotation.Text(m) + "\n.") // as with something behind it
+		first, _, _ = talk.Normalise(quotation.Text(m) + "\n.") // as with something behind it
 	}
 	if rest, ok := strings.CutPrefix(e.Text, strings.TrimSuffix(first, ".")); ok {
 		return lines(text, rest)
@@ -161,8 +161,8 @@ func messageOf(e inbox.Entry) *models.Message {
 // makes no command of the recording: what is one for the agent goes its own way.
 func correct(ctx context.Context, p *Prompts, in chat.Incoming, text string) (corrects bool, err error) {
 	c, asks := p.cards.Find(in.To, in.ReplyTo)
-	_, own, some := prompts.Normalise(text)
-	if !asks || c.Payload.Reason != spoken || in.Quoted || !some || own != prompts.Plain {
+	_, own, some := talk.Normalise(text)
+	if !asks || c.Payload.Reason != spoken || in.Quoted || !some || own != talk.ClassPlain {
 		return false, nil
 	}
 	e, err := p.Entries.Load(c.Key)
@@ -173,7 +173,7 @@ func correct(ctx context.Context, p *Prompts, in chat.Incoming, text string) (co
 	if m := messageOf(e); m != nil {
 		caption = quotation.Text(m)
 	}
-	typed, class, _ := prompts.Normalise(withFiles(lines(caption, text), e.Files))
+	typed, class, _ := talk.Normalise(withFiles(lines(caption, text), e.Files))
 	err = p.Changes.Change(e.Key, func(now *inbox.Entry) error {
 		if now.State != inbox.Asked {
 			return inbox.ErrNoEntry

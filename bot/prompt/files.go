@@ -14,12 +14,12 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/talk"
 )
 
 // Files takes a message that is no text, or the messages of an album, of which in is the first. The
@@ -64,7 +64,7 @@ type fetched struct {
 }
 
 // fetch brings the files of a message to the folder of a session. An attachment.Refused says why none could be had.
-func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, all []*models.Update) (
+func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r port.Session, all []*models.Update) (
 	got fetched, err error) {
 	var texts, spoken []string
 	for i, u := range all {
@@ -99,7 +99,7 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 
 // bringFiles brings the files of a prompt to the folder of the session that a person has chosen for
 // the prompt. An attachment.Refused says why none could be had.
-func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Session) error {
+func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session) error {
 	if len(e.Files) == 0 {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Sessio
 	if err != nil {
 		return err
 	}
-	typed, class, _ := prompts.Normalise(withFiles(got.text, got.names))
+	typed, class, _ := talk.Normalise(withFiles(got.text, got.names))
 	err = p.Changes.Change(e.Key, func(now *inbox.Entry) error {
 		if now.State != e.State { // a person has decided otherwise meanwhile
 			return inbox.ErrNoEntry
@@ -132,7 +132,7 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Sessio
 func withFiles(text string, names []string) string {
 	all := []string{text}
 	for _, name := range names {
-		all = append(all, "Attached file: "+files.Folder+"/"+name)
+		all = append(all, "Attached file: "+folders.InboxName+"/"+name)
 	}
 	return lines(all...)
 }

@@ -13,10 +13,10 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/address"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // Firsts are the texts that wait for the session that somebody starts in a place, oldest first, and when the first of
@@ -46,7 +46,7 @@ func (p *Prompts) firsts(to address.Conversation, by int64) (all []inbox.Entry) 
 
 // SettleFirsts sends these prompts to the session that was started, in their order; with the zero session nobody gets
 // them.
-func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error {
+func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by int64, r port.Session) error {
 	a := sendTo
 	if r.ID == uuid.Nil {
 		a = dropIt
@@ -62,7 +62,7 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 		switch problem, is := errors.AsType[attachment.Refused](err); {
 		case is: // it stays under its question
 			err = errors.Join(p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(problem.Error()), nil),
-				p.ask(ctx, was, e, views.Session{}))
+				p.ask(ctx, was, e, port.Session{}))
 		case err == nil:
 			if a == dropIt {
 				p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
@@ -87,7 +87,7 @@ func (a asked) refusal(p chat.Phrases) render.Text {
 	if a.Reason != noFolder {
 		return render.Text{}
 	}
-	return p.Failure(views.Session{}, &refusal.Error{Code: cmp.Or(a.Refused, refusal.DirMissing), Dir: a.File}).Text
+	return p.Failure(port.Session{}, &refusal.Error{Code: cmp.Or(a.Refused, refusal.DirMissing), Dir: a.File}).Text
 }
 
 // settlePaths ends the texts that were taken as paths of folders: the session has begun.
@@ -112,5 +112,5 @@ func becomeFirst(ctx context.Context, p *Prompts, c card.Card[asked]) error {
 	if err != nil || e.State != inbox.Asked {
 		return err
 	}
-	return p.wait(ctx, asked{Reason: first, By: c.Payload.By}, e, views.Session{})
+	return p.wait(ctx, asked{Reason: first, By: c.Payload.By}, e, port.Session{})
 }

@@ -9,15 +9,14 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/bot/textlist"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // heldTexts are the sentences about what a prompt waits for.
@@ -28,11 +27,11 @@ var heldTexts = map[news.Wait]i18n.Key{
 }
 
 // aboutPrompt is news about a prompt.
-type aboutPrompt interface{ About() prompts.Prompt }
+type aboutPrompt interface{ About() talk.Prompt }
 
 // about tells, under a prompt, how far the prompt is. A prompt that has left needs no news.
-func about[N aboutPrompt](p *Prompts, tell func(context.Context, inbox.Entry, views.Session, N) error) chat.Teller {
-	return chat.Tells(func(ctx context.Context, r views.Session, n N) error {
+func about[N aboutPrompt](p *Prompts, tell func(context.Context, inbox.Entry, port.Session, N) error) chat.Teller {
+	return chat.Tells(func(ctx context.Context, r port.Session, n N) error {
 		e, err := p.Entries.Load(n.About().Key)
 		switch {
 		case err == nil:
@@ -48,7 +47,7 @@ func about[N aboutPrompt](p *Prompts, tell func(context.Context, inbox.Entry, vi
 // session no longer count as open. A script or a button does not decide that.
 func delivered(p *Prompts) chat.Teller {
 	mark := marks[news.Delivered](p, chat.ReactionReceived)
-	return chat.Tells(func(ctx context.Context, r views.Session, n news.Delivered) error {
+	return chat.Tells(func(ctx context.Context, r port.Session, n news.Delivered) error {
 		var err error
 		if e, unread := p.Entries.Load(n.Key); unread == nil && len(e.Update) > 0 {
 			err = errors.Join(p.cards.DropNeeds(r.ID, n.Key, e.Received), p.Texts.DropNeeds(r.ID, e.Received))
@@ -59,13 +58,13 @@ func delivered(p *Prompts) chat.Teller {
 
 // marks tells with a reaction how far a prompt is.
 func marks[N aboutPrompt](p *Prompts, reaction string) chat.Teller {
-	return about(p, func(ctx context.Context, e inbox.Entry, r views.Session, _ N) error {
+	return about(p, func(ctx context.Context, e inbox.Entry, r port.Session, _ N) error {
 		return errors.Join(p.Texts.Left(ctx, e.Key), p.mark(ctx, e, reaction, r))
 	})
 }
 
 // tellHeld says why a prompt waits, or asks about it.
-func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, n news.Held) error {
+func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r port.Session, n news.Held) error {
 	if n.Why == news.HeldDialog {
 		return list(ctx, p, e.Conversation, r.ID, n.Now)
 	}
@@ -89,11 +88,11 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 
 // Asked lists the texts that wait in a conversation while a session's agent asks something.
 func (p *Prompts) Asked(ctx context.Context, to address.Conversation, session uuid.UUID) error {
-	return list(ctx, p, to, session, phase.Now{})
+	return list(ctx, p, to, session, talk.Activity{})
 }
 
 // list lists the texts that wait for an answer. No turn can be interrupted for them until the answer.
-func list(ctx context.Context, p *Prompts, to address.Conversation, session uuid.UUID, now phase.Now) error {
+func list(ctx context.Context, p *Prompts, to address.Conversation, session uuid.UUID, now talk.Activity) error {
 	var errs []error
 	for _, c := range p.cards.List() {
 		if c.Payload.Reason == queued && c.Look.Session == session && c.Look.To == to {
@@ -106,7 +105,7 @@ func list(ctx context.Context, p *Prompts, to address.Conversation, session uuid
 // tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent may
 // have had it, so that it is finished; from here on it waits, in no queue. Where its entry cannot be
 // brought back the text is told without buttons: the agent's box is about to be emptied of it.
-func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.TakenBack) error {
+func (p *Prompts) tellStopped(ctx context.Context, r port.Session, n news.TakenBack) error {
 	e, err := p.Entries.Load(n.Prompt.Key)
 	if chat.IsGone(err) {
 		if e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
@@ -127,7 +126,7 @@ func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.Taken
 // mark says with a reaction how far a prompt is: too far for a question about it. An idle agent has a
 // prompt before the tap that sends it is over, so that the question may still be open: it says then
 // what the tap brought about.
-func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r views.Session) error {
+func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r port.Session) error {
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
 	if p.book.MayShow(e.Conversation) {
 		p.Chat.Sender.Typing(ctx, e.Conversation)

@@ -13,16 +13,16 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/bot/textlist"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // Entries reads the inbox.
@@ -44,15 +44,15 @@ type Changes interface {
 // Edits change prompts that were not typed, and their order.
 type Edits interface {
 	Withdraw(ctx context.Context, id uuid.UUID, key string) error
-	Reword(ctx context.Context, id uuid.UUID, key, text string, class prompts.Class) error
+	Reword(ctx context.Context, id uuid.UUID, key, text string, class talk.PromptClass) error
 	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
 }
 
 // Deps are what prompts work with.
 type Deps struct {
 	Chat        *chat.Chat
-	Queue       prompts.Queue
-	Decisions   prompts.Decisions
+	Queue       talk.PromptQueue
+	Decisions   talk.PromptDecisions
 	Edits       Edits
 	Entries     Entries
 	Changes     Changes
@@ -76,7 +76,7 @@ func New(d Deps) *Prompts {
 
 // Feature is what the roof knows of prompts.
 func (p *Prompts) Feature() chat.Feature {
-	typed := about(p, func(ctx context.Context, e inbox.Entry, r views.Session, n news.Unproven) error {
+	typed := about(p, func(ctx context.Context, e inbox.Entry, r port.Session, n news.Unproven) error {
 		why := unproven
 		if n.InBox {
 			why = inBox
@@ -84,7 +84,7 @@ func (p *Prompts) Feature() chat.Feature {
 		return p.ask(ctx, asked{Reason: why}, e, r)
 	})
 	// What a person had typed into the box is shown in full: it is about to be taken out there.
-	cleared := chat.Tells(func(ctx context.Context, r views.Session, n news.DraftCleared) error {
+	cleared := chat.Tells(func(ctx context.Context, r port.Session, n news.DraftCleared) error {
 		text := chat.Lines(p.Chat.In(r.Conversation).Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
 		return p.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
 	})
@@ -93,7 +93,7 @@ func (p *Prompts) Feature() chat.Feature {
 		Cards: map[string]chat.OnTap{cardKind: p.cards.OnTap(p.tap)},
 		News: []chat.Teller{about(p, p.tellHeld), typed, marks[news.Typed](p, chat.ReactionTyped),
 			delivered(p), chat.Tells(p.tellStopped), cleared,
-			chat.Tells(func(ctx context.Context, r views.Session, _ news.Requeued) error { return p.recount(ctx, r.ID) })},
+			chat.Tells(func(ctx context.Context, r port.Session, _ news.Requeued) error { return p.recount(ctx, r.ID) })},
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
 		},
@@ -121,8 +121,8 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 
 // takeFor is take for a session, with the files that came with the text. For the zero session a
 // person is asked which session gets the prompt.
-func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, got fetched) error {
-	typed, class, some := prompts.Normalise(withFiles(got.text, got.names))
+func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session, got fetched) error {
+	typed, class, some := talk.Normalise(withFiles(got.text, got.names))
 	if !some {
 		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
 	}
@@ -174,7 +174,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 
 // hold queues a prompt for its session. The entry is accepted until the queue holds it: what is known
 // of it by then is found out again after a crash, and is not worth a write of its own.
-func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r views.Session) error {
+func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error {
 	// The answer comes to where the text came from.
 	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil {
 		return err
@@ -201,9 +201,9 @@ func (p *Prompts) save(e inbox.Entry) error {
 
 // target is the session that a message goes to: one that can take it, now or when it is back. Where that
 // session cannot come back, or is unknown (then it is the zero session), a person can choose an open one, or start one.
-func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, bool, error) {
+func (p *Prompts) target(ctx context.Context, in chat.Incoming) (port.Session, bool, error) {
 	if in.First {
-		return views.Session{}, true, nil
+		return port.Session{}, true, nil
 	}
 	r, ok := p.book.Target(in.Message)
 	if s, known := p.book.Records.Get(in.Missed); known {
@@ -217,12 +217,12 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, 
 	}
 	_, some := p.book.CurrentSession(in.To)
 	switch {
-	case ok && r.State == views.CleanupFailed:
+	case ok && r.State == port.StateCleanupFailed:
 		return r, false, p.notDelivered(ctx, in, p.Chat.In(in.To).NotCleanText(r), p.Chat.In(in.To).ResumeLink(r))
 	case !ok && some: // the message answers one of which it is unknown whose it was
 		return r, false, p.notDelivered(ctx, in, p.Chat.In(in.To).Text(i18n.ReplyUnknown), nil)
 	}
-	return views.Session{}, true, nil // a person chooses where one is started
+	return port.Session{}, true, nil // a person chooses where one is started
 }
 
 // notDelivered says that a message went nowhere, and what to do.
@@ -268,7 +268,7 @@ func Offer(ctx context.Context, p *Prompts, keys []string) error {
 		e, err := p.Entries.Load(key)
 		if err == nil {
 			e.Session = uuid.Nil
-			err = p.wait(ctx, asked{Reason: withoutSession(e)}, e, views.Session{})
+			err = p.wait(ctx, asked{Reason: withoutSession(e)}, e, port.Session{})
 		}
 		if err != nil {
 			return err
@@ -318,7 +318,7 @@ func (p *Prompts) moved(_ context.Context, where chat.Where) error {
 // noteTarget keeps that a person's message, with the others of its album or text, is a session's
 // prompt. What cannot be kept costs replies their way, never the prompt. The answer to a reply is shown in full, whichever session is the
 // current one by then.
-func (p *Prompts) noteTarget(e inbox.Entry, r views.Session, reply bool) {
+func (p *Prompts) noteTarget(e inbox.Entry, r port.Session, reply bool) {
 	key := e.Key
 	if e.ThreadID != 0 || !reply && p.book.IsCurrent(e.Conversation, r) {
 		key = ""
@@ -347,8 +347,8 @@ type Desk struct {
 
 // Send queues a text for a session that is open, as a message of its chat is queued. With a key that was ever
 // used it does nothing. Errors: [ErrBlank], refusal.WrongState.
-func (d Desk) Send(ctx context.Context, key string, r views.Session, text string) error {
-	typed, class, ok := prompts.Normalise(text)
+func (d Desk) Send(ctx context.Context, key string, r port.Session, text string) error {
+	typed, class, ok := talk.Normalise(text)
 	if !ok {
 		return ErrBlank
 	}

@@ -14,12 +14,12 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // reason is why a person is asked about a prompt.
@@ -94,7 +94,7 @@ var questions = map[reason]question{
 
 // write writes the question about a prompt: what happened, and below it, as long as there are buttons, what
 // they do and how many prompts of the session wait behind this one.
-func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r views.Session) {
+func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r port.Session) {
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command,
 		"Path": render.Code(a.File), "Binding": render.Code(a.Binding),
@@ -158,9 +158,9 @@ func (a asked) after(became render.Text) render.Text {
 
 // choices are what the buttons of a question offer.
 type choices struct {
-	open, down []views.Session // that get the prompt; that are resumed for it
-	all        bool            // all that went down with down are resumed
-	folders    []folder        // in which a session is started
+	open, down []port.Session // that get the prompt; that are resumed for it
+	all        bool           // all that went down with down are resumed
+	folders    []folder       // in which a session is started
 	command    string
 	away       bool // no session takes the prompt now
 }
@@ -203,8 +203,8 @@ func (q question) options(p chat.Phrases, c choices) [][]card.Option {
 }
 
 // openIn are the sessions that may be chosen for a prompt.
-func openIn(all views.Views) []views.Session {
-	return slices.DeleteFunc(all.List(), func(r views.Session) bool { return !r.Open })
+func openIn(all port.Views) []port.Session {
+	return slices.DeleteFunc(all.List(), func(r port.Session) bool { return !r.Open })
 }
 
 // cardKind is that of the cards; the key of a card is that of the prompt's entry.
@@ -226,7 +226,7 @@ type asked struct {
 
 // ask shows a question under the message of a prompt. A question for another reason has a message
 // of its own.
-func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
+func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r port.Session) error {
 	if c, ok := p.cards.Get(e.Key); ok && !c.Payload.isSame(why, e.Conversation) {
 		became := render.Plain(p.Chat.In(e.Conversation).Say(i18n.QuestionBelow))
 		if c.Payload.Reason == returning {
@@ -257,7 +257,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 }
 
 // asksAlready reports whether people are asked about another prompt for the same reason.
-func asksAlready(p *Prompts, why asked, e inbox.Entry, r views.Session) bool {
+func asksAlready(p *Prompts, why asked, e inbox.Entry, r port.Session) bool {
 	return slices.ContainsFunc(p.cards.List(), func(c card.Card[asked]) bool {
 		return c.Key != e.Key && c.Look.Session == r.ID && c.Look.To == e.Conversation && c.Look.Needs != "" && c.Payload.isSame(why, e.Conversation)
 	})
@@ -300,7 +300,7 @@ func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry)
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
-func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
+func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r port.Session) error {
 	if why.isShared(e.Conversation) {
 		defer p.cards.Hold()() // until it has a question, or a shared one shows it
 	}
@@ -394,7 +394,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 
 // answered has the question say what its answer brought about. One that waits for its session to be
 // resumed says that until the prompt is sent.
-func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked) (err error) {
+func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.Session, was asked) (err error) {
 	says := a.became
 	switch {
 	case a == resumeAndSend && r.Live:
@@ -417,7 +417,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views
 // answer carries a decision out. The question says what became of the prompt, or stays where the
 // decision cannot be carried out now.
 func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
-	e inbox.Entry, r views.Session) error {
+	e inbox.Entry, r port.Session) error {
 	reaction := chat.ReactionStored
 	if a == dropIt {
 		reaction = chat.ReactionNone

@@ -13,17 +13,17 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/places"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/port"
+	"ccbot/port/folders"
 )
 
 // anywhere has no bounds.
-type anywhere struct{ places.Places }
+type anywhere struct{ folders.Places }
 
-func (anywhere) Bounds() places.Bounds { return places.Bounds{} }
+func (anywhere) Bounds() folders.Bounds { return folders.Bounds{} }
 
 // inEnglish are the sentences of a machine.
 func inEnglish() chat.Phrases {
@@ -39,12 +39,12 @@ func TestQuestions(t *testing.T) {
 			assert.Contains(t, []inbox.State{inbox.Accepted, inbox.Held, inbox.Unproven, inbox.Asked}, q.state)
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
 			var look card.Look
-			asked{Reason: why}.write(&look, words, e, views.Session{Name: "api"})
+			asked{Reason: why}.write(&look, words, e, port.Session{Name: "api"})
 			text := chat.Lines(look.Text, look.Hint)
 			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == asFolder || why == noFolder || why == nobody || why == homeless || why == adrift
 			assert.NotEqual(t, asksWhich, strings.Contains(text.Text, "api"), "the sentence names the session")
 			assert.Less(t, text.Length(), render.Limit-500)
-			options := slices.Concat(q.options(words, choices{open: []views.Session{{Name: "api"}}, down: []views.Session{{Name: "api"}}, folders: []folder{{"/", "/"}}})...)
+			options := slices.Concat(q.options(words, choices{open: []port.Session{{Name: "api"}}, down: []port.Session{{Name: "api"}}, folders: []folder{{"/", "/"}}})...)
 			require.Len(t, options, len(q.answers))
 			for i, a := range q.answers {
 				word, _, _ := strings.Cut(options[i].Value, ":")
@@ -59,6 +59,6 @@ func TestQuestions(t *testing.T) {
 func TestUnknownRefusalIsMissingFolder(t *testing.T) {
 	words := inEnglish()
 	var look card.Look
-	asked{Reason: noFolder, File: "~/none"}.write(&look, words, inbox.Entry{Received: time.Now()}, views.Session{})
+	asked{Reason: noFolder, File: "~/none"}.write(&look, words, inbox.Entry{Received: time.Now()}, port.Session{})
 	assert.Contains(t, look.Text.Text, words.Text(i18n.PathMissing, i18n.Args{"Path": render.Code("~/none")}).Text)
 }

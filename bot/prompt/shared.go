@@ -12,13 +12,12 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/bot/textlist"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
+	"ccbot/port"
 )
 
 const (
@@ -139,14 +138,14 @@ func writeShared(p *Prompts, c *card.Card[asked], e inbox.Entry) {
 func choicesFor(p *Prompts, why asked, to address.Conversation) choices {
 	lost := p.Chat.Lost()
 	c := choices{open: openIn(p.book.Records), all: len(lost) > 1, command: why.Command}
-	var down []views.Session
+	var down []port.Session
 	switch {
 	case c.all:
 		down = lost
 	case why.Reason == nobody:
-		down = slices.DeleteFunc(p.book.Records.List(), func(r views.Session) bool { return !r.Resumable })
+		down = slices.DeleteFunc(p.book.Records.List(), func(r port.Session) bool { return !r.Resumable })
 	}
-	slices.SortStableFunc(down, func(a, b views.Session) int { return b.EndedAt.Compare(a.EndedAt) })
+	slices.SortStableFunc(down, func(a, b port.Session) int { return b.EndedAt.Compare(a.EndedAt) })
 	c.down = down[:min(len(down), mostDown)]
 	if why.Reason == nobody {
 		c.folders = lastFolders(p, to)
@@ -159,7 +158,7 @@ type folder struct{ dir, shown string }
 
 // lastFolders returns the folders of the last sessions, newest first, then the chat's folder for new ones, or else the home folder.
 func lastFolders(p *Prompts, to address.Conversation) (all []folder) {
-	dirs := each.As(p.book.Records.List(), func(r views.Session) string { return r.Dir })
+	dirs := each.As(p.book.Records.List(), func(r port.Session) string { return r.Dir })
 	slices.Reverse(dirs)
 	for _, dir := range append(dirs, p.book.Settings(to.ChatID).Dir) {
 		if f := (folder{dir, p.Chat.ShortTail(dir)}); dir != "" && len(all) < mostFolders && !slices.Contains(all, f) {
@@ -174,16 +173,16 @@ func lastFolders(p *Prompts, to address.Conversation) (all []folder) {
 
 // answerAll carries a decision out for a prompt, and for those that its question shows, in their order. chosen is the
 // folder of startIn. A prompt that is undecided after that is asked about again.
-func answerAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r views.Session, chosen string) error {
+func answerAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r port.Session, chosen string) error {
 	err := decideAll(ctx, p, t, was, a, e, r, chosen)
 	return errors.Join(err, askRest(ctx, p, was, e.Conversation, t.Card.Session))
 }
 
-func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r views.Session, chosen string) error {
+func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r port.Session, chosen string) error {
 	all := false
 	switch {
 	case a == startIn:
-		began, ok, err := p.Chat.Begin(ctx, e.Conversation, control.Start{Dir: chosen, Owner: t.From, Origin: e.Key})
+		began, ok, err := p.Chat.Begin(ctx, e.Conversation, port.Start{Dir: chosen, Owner: t.From, Origin: e.Key})
 		if err != nil || !ok {
 			return err
 		}
@@ -213,7 +212,7 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer,
 
 // decideOther carries a decision out for one of the other prompts that a question shows, unless that was decided about
 // already. A failure is reported under its message.
-func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, key string, r views.Session) error {
+func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, key string, r port.Session) error {
 	e, err := p.Entries.Load(key)
 	_, own := p.cards.Get(key)
 	switch {
@@ -249,7 +248,7 @@ func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answe
 // SendWaiting keeps the texts under the cards of a session that has ended in its queue, oldest first, because the session
 // returns. It asks about those that have waited for long. Texts of another chat than the one that resumes the session stay
 // under their cards: who taps there may not know of them.
-func (p *Prompts) SendWaiting(ctx context.Context, chatID int64, r views.Session) error {
+func (p *Prompts) SendWaiting(ctx context.Context, chatID int64, r port.Session) error {
 	var errs []error
 	for _, c := range p.cards.List() {
 		if c.Payload.Reason != over || c.Look.Session != r.ID || c.Look.To.ChatID != chatID {
@@ -264,7 +263,7 @@ func (p *Prompts) SendWaiting(ctx context.Context, chatID int64, r views.Session
 }
 
 // sendWaiting keeps a text that waits in the queue of its session, or asks about it.
-func sendWaiting(ctx context.Context, p *Prompts, was asked, key string, r views.Session) error {
+func sendWaiting(ctx context.Context, p *Prompts, was asked, key string, r port.Session) error {
 	e, err := p.Entries.Load(key)
 	switch {
 	case chat.IsGone(err), err == nil && e.State != inbox.Asked:

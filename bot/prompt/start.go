@@ -10,10 +10,10 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
+	"ccbot/port"
 )
 
 // MaxAge is the age at which a message is not acted on unasked any more: so long after it was sent
@@ -87,7 +87,7 @@ func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 		}
 	}
 	if why := lacking(p); !known && e.Session == uuid.Nil && (why == nobody || e.ThreadID != 0) {
-		return p.ask(ctx, asked{Reason: why}, e, views.Session{})
+		return p.ask(ctx, asked{Reason: why}, e, port.Session{})
 	}
 	if !known {
 		return Offer(ctx, p, []string{e.Key})
@@ -97,7 +97,7 @@ func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 
 // reasonLeft returns the reason to ask about a prompt without a question; empty if the prompt awaits no answer,
 // or its session's queue is settled later.
-func reasonLeft(e inbox.Entry, r views.Session, known bool) reason {
+func reasonLeft(e inbox.Entry, r port.Session, known bool) reason {
 	switch {
 	case e.State == inbox.Unproven && known:
 		return unproven

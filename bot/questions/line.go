@@ -8,11 +8,11 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/internal/logkey"
+	"ccbot/port"
 )
 
 // line is the payload of the pinned line of a chat.
@@ -28,7 +28,7 @@ func wanted(waits int, has bool) bool { return waits >= 2 || has && waits > 0 }
 
 // drawLines brings the lines of all chats up to date.
 func (q *Questions) drawLines(ctx context.Context) {
-	waits := make(map[int64][]views.Session)
+	waits := make(map[int64][]port.Session)
 	for _, r := range q.Waits() {
 		waits[r.Conversation.ChatID] = append(waits[r.Conversation.ChatID], r)
 	}
@@ -42,14 +42,14 @@ func (q *Questions) drawLines(ctx context.Context) {
 	}
 }
 
-func (q *Questions) drawLine(ctx context.Context, to outbox.Conversation, waits []views.Session) error {
+func (q *Questions) drawLine(ctx context.Context, to outbox.Conversation, waits []port.Session) error {
 	key := strconv.FormatInt(to.ChatID, 10)
 	c, has := q.lines.Get(key)
 	if !wanted(len(waits), has && c.Sent) || q.isRefused(to.ChatID) {
 		return q.removeLine(ctx, c, has)
 	}
 	p := q.Chat.In(to)
-	names := each.As(waits, func(r views.Session) string { return chat.ShownName(r.Name) })
+	names := each.As(waits, func(r port.Session) string { return chat.ShownName(r.Name) })
 	text := p.Text(i18n.QuestionsLine, i18n.Args{"Count": len(waits), "Names": p.First(shownNames, names, p.Say(i18n.JoinNames))})
 	if err := q.lines.Show(ctx, key, card.Look{To: to, Text: text, Rank: outbox.Card}, c.Payload); err != nil {
 		return err

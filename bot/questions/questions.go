@@ -12,12 +12,12 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // Pins changes what is pinned in a chat. Errors: see package outbox.
@@ -85,7 +85,7 @@ func (q *Questions) Feature() chat.Feature {
 		Cards: map[string]chat.OnTap{linkKind: q.links.OnTap(func(_ context.Context, t chat.Tap, was asked) (chat.Answer, error) {
 			return q.after(t, was)
 		}), stopKind: q.stops.OnTap(q.tapStop)},
-		Heard: func(context.Context, views.Session, news.News) error { pause.Poke(q.wake); return nil },
+		Heard: func(context.Context, port.Session, news.News) error { pause.Poke(q.wake); return nil },
 		Run:   q.run}
 }
 
@@ -95,18 +95,18 @@ func (q *Questions) open() []card.Question {
 }
 
 // Waits are the open sessions that wait for a person, the oldest question first.
-func (q *Questions) Waits() []views.Session {
-	all := slices.DeleteFunc(q.Chat.Book.Records.List(), func(r views.Session) bool {
+func (q *Questions) Waits() []port.Session {
+	all := slices.DeleteFunc(q.Chat.Book.Records.List(), func(r port.Session) bool {
 		return !r.Live || !attention.In(q.Chat, r, r.Now).Question
 	})
 	open := q.Chat.Cards.Questions()
-	since := func(r views.Session) time.Time {
+	since := func(r port.Session) time.Time {
 		if i := slices.IndexFunc(open, func(one card.Question) bool { return one.Session == r.ID }); i >= 0 {
 			return open[i].Asked
 		}
 		return r.NowSince // its terminal asks, and the chat has no card of that
 	}
-	slices.SortStableFunc(all, func(a, b views.Session) int { return since(a).Compare(since(b)) })
+	slices.SortStableFunc(all, func(a, b port.Session) int { return since(a).Compare(since(b)) })
 	return all
 }
 
@@ -248,7 +248,7 @@ func (q *Questions) remind(ctx context.Context) (wait time.Duration) {
 		if left == pause.Forever {
 			continue
 		}
-		at := views.Session{ID: one.Session, Conversation: one.At}
+		at := port.Session{ID: one.Session, Conversation: one.At}
 		switch {
 		case left > 0:
 		case !q.Chat.Sounds(chat.Reminder, at):

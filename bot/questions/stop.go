@@ -9,10 +9,10 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // Kind decides about the questions of one kind of cards.
@@ -43,7 +43,7 @@ func (q *Questions) Connect(halt func(ctx context.Context, session uuid.UUID) er
 }
 
 // Stopping asks how to stop an agent that has an open question: an Esc would answer that. False: no question is shown.
-func (q *Questions) Stopping(ctx context.Context, in chat.Incoming, r views.Session) (asked bool, err error) {
+func (q *Questions) Stopping(ctx context.Context, in chat.Incoming, r port.Session) (asked bool, err error) {
 	one, what, open := q.toStop(r)
 	if !open {
 		return false, nil
@@ -60,7 +60,7 @@ func (q *Questions) Stopping(ctx context.Context, in chat.Incoming, r views.Sess
 func nameOf(one card.Question) asked { return asked{one.Kind, one.Key} }
 
 // toStop finds the oldest open question of a session that can be denied.
-func (q *Questions) toStop(r views.Session) (one card.Question, what stop, open bool) {
+func (q *Questions) toStop(r port.Session) (one card.Question, what stop, open bool) {
 	for _, one := range q.open() {
 		if kind := q.kinds[one.Kind]; one.Session == r.ID && kind != nil {
 			if mark, open := kind.Mark(one.Key); open {

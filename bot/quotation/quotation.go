@@ -11,9 +11,9 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/port/prompts"
 	"ccbot/internal/glyph"
 	"ccbot/internal/lazyregexp"
+	"ccbot/port/talk"
 )
 
 // Text is what a message says, as it may be typed: the person's own words as they are, and the
@@ -158,7 +158,7 @@ var (
 // the words that it is under, unless it stands in the text. Nobody sees an address before it is
 // typed, so one that would act is passed over, and a command gets none.
 func withLinks(text string, entities []models.MessageEntity) string {
-	if _, class, _ := prompts.Normalise(text); class != prompts.Plain {
+	if _, class, _ := talk.Normalise(text); class != talk.ClassPlain {
 		return text
 	}
 	behind := make(map[int]string) // by where the words of a link end, in UTF-16 units

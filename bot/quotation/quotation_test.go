@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"ccbot/bot/port/prompts"
+	"ccbot/port/talk"
 )
 
 // hostile are texts that act, or would if they stood where a person's own words do.
@@ -20,9 +20,9 @@ func TestP7_NoQuotationActs(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom(append([]string{"@", "!", "/", "#", "\n", "\r", "\u2028", " ", "\t", "\\", "a", "\u00a0", "\u3000", "@\"a b\"", "(@x", "``"}, hostile...)), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "text"), "")
-		typed, class, ok := prompts.Normalise(Of("Forwarded message from "+nameOf(text), text))
+		typed, class, ok := talk.Normalise(Of("Forwarded message from "+nameOf(text), text))
 		require.True(t, ok)
-		require.Equal(t, prompts.Plain, class)
+		require.Equal(t, talk.ClassPlain, class)
 		for i, line := range strings.Split(typed, "\n") {
 			require.True(t, i == 0 && strings.HasPrefix(line, "Forwarded message from ") || strings.HasPrefix(line, "> "), "%q", line)
 			assertInert(t, line)

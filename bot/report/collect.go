@@ -12,12 +12,11 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/naming"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // report is what one conversation is told of a start.
@@ -26,12 +25,12 @@ type report struct {
 	names   map[i18n.Key][]string // of sessions, by the sentence that tells of them
 	closed  []closed              // by the start, and not told yet
 	booted  time.Time             // when the machine was started that some went down with; zero: not known
-	windows []desk.Window         // of which nobody was told yet
+	windows []port.Window         // of which nobody was told yet
 }
 
 // closed is a session that a start closed, and what becomes of it without a person's word.
 type closed struct {
-	views.Session
+	port.Session
 	fate fate
 }
 
@@ -79,7 +78,7 @@ func (c *collector) at(to outbox.Conversation) *report {
 
 // add tells of a session in its conversation; where no allowed person sees that, in every private
 // chat.
-func (c *collector) add(r views.Session, word i18n.Key) (in []*report) {
+func (c *collector) add(r port.Session, word i18n.Key) (in []*report) {
 	places := c.private
 	if c.of.Chat.Book.MayShow(r.Conversation) {
 		places = []outbox.Conversation{r.Conversation}
@@ -107,7 +106,7 @@ func (c *collector) addClosed(ctx context.Context) error {
 		}
 		becomes, on := stays, c.of.ResumeOnStart
 		switch {
-		case on != ResumeAll && on != ResumeContinue || r.Closed != views.ClosedReboot || !wentDown(r):
+		case on != ResumeAll && on != ResumeContinue || r.Closed != port.ClosedReboot || !wentDown(r):
 		case on == ResumeContinue && r.Interruption != nil && r.Interruption.Alone:
 			becomes = goesOn
 		default:
@@ -121,24 +120,24 @@ func (c *collector) addClosed(ctx context.Context) error {
 }
 
 // causeOf says how a session was closed.
-func causeOf(r views.Session) i18n.Key {
+func causeOf(r port.Session) i18n.Key {
 	switch {
-	case r.State == views.Abandoned:
+	case r.State == port.StateAbandoned:
 		return i18n.RecoveredAbandoned
-	case r.Closed == views.ClosedReboot:
+	case r.Closed == port.ClosedReboot:
 		return i18n.RecoveredReboot
-	case r.Closed == views.ClosedTmux:
+	case r.Closed == port.ClosedTmux:
 		return i18n.RecoveredTmux
-	case r.State == views.Failed:
+	case r.State == port.StateFailed:
 		return i18n.RecoveredFailed
 	}
 	return i18n.RecoveredLost
 }
 
 // wentDown reports whether a session was lost with the machine or with tmux, and is not back.
-func wentDown(r views.Session) bool {
-	down := r.Closed == views.ClosedReboot || r.Closed == views.ClosedTmux
-	return down && (r.State == views.Lost || r.State == views.Failed)
+func wentDown(r port.Session) bool {
+	down := r.Closed == port.ClosedReboot || r.Closed == port.ClosedTmux
+	return down && (r.State == port.StateLost || r.State == port.StateFailed)
 }
 
 // wasCut reports whether the work of a session was cut short, and does not continue.
@@ -150,7 +149,7 @@ func (c *collector) addRepairs(rep news.Start) {
 	for _, done := range rep.Repaired {
 		r, known := book.Records.Get(done.Session)
 		if !known {
-			r = views.Session{Name: naming.ShortID(done.Session)}
+			r = port.Session{Name: naming.ShortID(done.Session)}
 		}
 		switch {
 		case done.Failed:
@@ -201,7 +200,7 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	if shown.Stays = one.ids(func(c closed) bool { return c.fate == stays }); len(shown.Stays) > 0 {
 		rest = p.hint(words, shown)
 	}
-	look = card.Look{To: one.to, Sounds: p.Chat.Sounds(one.occasion(), views.Session{Conversation: one.to})}
+	look = card.Look{To: one.to, Sounds: p.Chat.Sounds(one.occasion(), port.Session{Conversation: one.to})}
 	if p.ResumeOnStart != ResumeNever {
 		shown.Lost = one.ids(func(c closed) bool { return c.fate == stays && wentDown(c.Session) })
 		shown.Cut = one.ids(wasCut)
@@ -251,7 +250,7 @@ func (one *report) occasion() chat.Occasion {
 	switch {
 	case slices.ContainsFunc(one.closed, wasCut):
 		return chat.WorkInterrupted
-	case slices.ContainsFunc(one.closed, func(c closed) bool { return c.Closed == views.ClosedTmux }):
+	case slices.ContainsFunc(one.closed, func(c closed) bool { return c.Closed == port.ClosedTmux }):
 		return chat.TmuxEnded
 	}
 	return ""

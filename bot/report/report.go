@@ -14,15 +14,14 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // Resumer resumes sessions.
@@ -36,23 +35,23 @@ type Resumer interface {
 
 // Windows are those that belong to no session.
 type Windows interface {
-	All(ctx context.Context) []desk.Window
+	All(ctx context.Context) []port.Window
 	// Post shows some of them, unless there are none.
-	Post(ctx context.Context, to address.Conversation, all []desk.Window) error
+	Post(ctx context.Context, to address.Conversation, all []port.Window) error
 }
 
 // Deps are what Reports work with.
 type Deps struct {
 	Chat          *chat.Chat
-	Reported      func(ctx context.Context, id uuid.UUID) error // see control.Keeper
+	Reported      func(ctx context.Context, id uuid.UUID) error // see port.Keeper
 	Resumer       Resumer
 	Windows       Windows
-	Notices       desk.Notices
+	Notices       port.Notices
 	StateDir      string // ccbot's own files
 	ResumeOnStart string // ResumeAll, ResumeContinue, ResumeNever, or anything else to ask
 	// Together shows in one message that sessions come back, with what is kept for each, and when each is ready. done notes
 	// which of them do not.
-	Together func(ctx context.Context, to address.Conversation, list []views.Session) (done func(failed []uuid.UUID) error, err error)
+	Together func(ctx context.Context, to address.Conversation, list []port.Session) (done func(failed []uuid.UUID) error, err error)
 }
 
 // What becomes of sessions that were lost with the machine.
@@ -81,11 +80,11 @@ func New(d Deps) *Reports {
 func (p *Reports) Feature() chat.Feature {
 	f := chat.Feature{Name: "report", Heard: p.hear, Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
 	p.pick = p.Chat.AddChoice(&f, chat.Choice{Name: "lost", Question: i18n.ResumePick,
-		Among: func(_ address.Conversation, a chat.Among) []views.Session {
+		Among: func(_ address.Conversation, a chat.Among) []port.Session {
 			c, _ := p.cards.Get(a.Word)
 			return chat.LatestEnd(p.stillLost(c.Payload.Lost))
 		},
-		Do: func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (back bool, err error) {
+		Do: func(ctx context.Context, t chat.Tap, r port.Session, _ chat.Among) (back bool, err error) {
 			return p.Resumer.Again(ctx, chat.Resume{Session: r, To: t.To, From: t.From})
 		}})
 	return f
@@ -192,8 +191,8 @@ const (
 const recentLoss = 3 * 24 * time.Hour
 
 // Lost returns the sessions that have lately gone down with the machine or with tmux and are not back, oldest first.
-func (p *Reports) Lost() []views.Session {
-	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {
+func (p *Reports) Lost() []port.Session {
+	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r port.Session) bool {
 		return !wentDown(r) || p.Chat.Now().Sub(r.EndedAt) > recentLoss
 	})
 }
@@ -212,9 +211,9 @@ func (p *Reports) ResumeAll(ctx context.Context, to address.Conversation, from i
 
 // stillLost returns the sessions of a report that can be resumed now, oldest first. A session whose resume has failed is one
 // of them.
-func (p *Reports) stillLost(lost []uuid.UUID) []views.Session {
-	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {
-		return !r.Resumable || r.State != views.Lost && r.State != views.Failed || !slices.Contains(lost, r.ID)
+func (p *Reports) stillLost(lost []uuid.UUID) []port.Session {
+	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r port.Session) bool {
+		return !r.Resumable || r.State != port.StateLost && r.State != port.StateFailed || !slices.Contains(lost, r.ID)
 	})
 }
 
@@ -246,7 +245,7 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 		return nil
 	}
 	was, words := c.Payload, p.Chat.In(c.Look.To)
-	id := func(r views.Session) uuid.UUID { return r.ID }
+	id := func(r port.Session) uuid.UUID { return r.ID }
 	now := offered{Lost: each.As(p.stillLost(was.Lost), id), Cut: each.As(p.stillCut(was.Cut), id),
 		Stays: slices.DeleteFunc(slices.Clone(was.Stays), func(id uuid.UUID) bool {
 			r, _ := p.Chat.Book.Records.Get(id)
@@ -255,7 +254,7 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 	kept := func(was, now []uuid.UUID) []uuid.UUID {
 		return slices.DeleteFunc(slices.Clone(was), func(id uuid.UUID) bool {
 			r, _ := p.Chat.Book.Records.Get(id)
-			return r.State != views.Restoring && !slices.Contains(now, id)
+			return r.State != port.StateRestoring && !slices.Contains(now, id)
 		})
 	}
 	left := offered{Lost: kept(was.Lost, now.Lost), Cut: now.Cut, Stays: kept(was.Stays, now.Stays)}
@@ -271,7 +270,7 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 
 // hear tidies the reports that name a session: it is back, in whichever way, its resume has failed, or what waits for it has
 // changed.
-func (p *Reports) hear(ctx context.Context, r views.Session, n news.News) error {
+func (p *Reports) hear(ctx context.Context, r port.Session, n news.News) error {
 	switch n.(type) {
 	case news.Ready, news.Failed, news.Stopped, news.Requeued:
 	default:
@@ -287,8 +286,8 @@ func (p *Reports) hear(ctx context.Context, r views.Session, n news.News) error 
 }
 
 // stillCut returns the sessions whose work is interrupted and has not been continued, oldest first.
-func (p *Reports) stillCut(cut []uuid.UUID) []views.Session {
-	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {
+func (p *Reports) stillCut(cut []uuid.UUID) []port.Session {
+	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r port.Session) bool {
 		return r.Interruption == nil || !r.Resumable && !r.Live || !slices.Contains(cut, r.ID) ||
 			slices.Contains(r.Prompts, inbox.PromptKey(r.Interruption.Prompt))
 	})
@@ -297,7 +296,7 @@ func (p *Reports) stillCut(cut []uuid.UUID) []views.Session {
 // bringBack brings sessions back, a few side by side. One message has a line for each of several; why one is not back is a
 // message of its own. Without a person the questions that come of
 // it are for the session's owner.
-func (p *Reports) bringBack(ctx context.Context, to address.Conversation, from int64, list []views.Session,
+func (p *Reports) bringBack(ctx context.Context, to address.Conversation, from int64, list []port.Session,
 	most int, bring func(context.Context, chat.Resume) (bool, error)) error {
 	if len(list) == 0 {
 		return nil

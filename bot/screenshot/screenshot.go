@@ -11,20 +11,19 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/capture"
 	"ccbot/internal/cellpicture"
 	"ccbot/internal/each"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // screenshots are the pictures of all sessions.
 type screenshots struct {
 	chat  *chat.Chat
-	panes desk.Panes
+	panes port.Panes
 	fonts cellpicture.Fonts
 	cards chat.Cards[shown]
 	named sync.Map // of advice: in this run, the package was named in the chat
@@ -49,16 +48,16 @@ const (
 )
 
 // New gives the feature. fonts has the characters that the built-in fonts lack.
-func New(c *chat.Chat, panes desk.Panes, fonts cellpicture.Fonts) chat.Feature {
+func New(c *chat.Chat, panes port.Panes, fonts cellpicture.Fonts) chat.Feature {
 	s := &screenshots{chat: c, panes: panes, fonts: fonts, cards: chat.NewCards[shown](c, kind)}
 	f := chat.Feature{Name: kind, Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
-	c.ByName(&f, chat.Command{Name: "screenshot"}, func(r views.Session) bool { return r.Live }, s.show)
+	c.ByName(&f, chat.Command{Name: "screenshot"}, func(r port.Session) bool { return r.Live }, s.show)
 	return f
 }
 
 // show sends a picture, and takes the keys off the one before.
-func (s *screenshots) show(ctx context.Context, in chat.Incoming, r views.Session) error {
-	now, err := s.panes.Screen(ctx, r.ID, desk.KeyOn{})
+func (s *screenshots) show(ctx context.Context, in chat.Incoming, r port.Session) error {
+	now, err := s.panes.Screen(ctx, r.ID, port.KeyOn{})
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
@@ -82,9 +81,9 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 	return chat.Do(func(ctx context.Context) error {
 		p := s.chat.In(t.To)
 		r, _ := s.chat.Book.Records.Get(t.Card.Session)
-		var press desk.KeyOn
+		var press port.KeyOn
 		if t.Card.Option != refresh {
-			press = desk.KeyOn{Key: t.Card.Option, Mark: was.Mark}
+			press = port.KeyOn{Key: t.Card.Option, Mark: was.Mark}
 		}
 		now, err := s.panes.Screen(ctx, r.ID, press)
 		said := ""
@@ -93,7 +92,7 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 			said = p.Say(i18n.ScreenChanged, i18n.Args{"Key": words[t.Card.Option]})
 		case refusal.Is(err, refusal.Guarded):
 			said = p.Say(i18n.ScreenGuarded, i18n.Args{"Key": words[t.Card.Option]})
-			now, err = s.panes.Screen(ctx, r.ID, desk.KeyOn{})
+			now, err = s.panes.Screen(ctx, r.ID, port.KeyOn{})
 		case refusal.Is(err, refusal.NoAgent, refusal.NotFound):
 			return errors.Join(s.cards.End(ctx, t, ""), s.chat.Explain(ctx, t.To, p.Failure(r, err)))
 		}
@@ -111,7 +110,7 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 // sendText sends what the terminal shows as text that can be copied; of a screen that is too large the lower part.
 func (s *screenshots) sendText(ctx context.Context, t chat.Tap) error {
 	r, _ := s.chat.Book.Records.Get(t.Card.Session)
-	now, err := s.panes.Screen(ctx, r.ID, desk.KeyOn{})
+	now, err := s.panes.Screen(ctx, r.ID, port.KeyOn{})
 	if err != nil {
 		return s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
 	}
@@ -144,7 +143,7 @@ func keys(names ...string) []card.Option {
 }
 
 // look returns a card that shows a screen, and what it shows then. said is the result of a tap on the card that showed was.
-func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Screen, said string, was shown) (card.Look, shown, error) {
+func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Screen, said string, was shown) (card.Look, shown, error) {
 	p := s.chat.In(to)
 	shot, err := picture(now.Text, s.fonts)
 	if err != nil {

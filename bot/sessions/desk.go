@@ -7,17 +7,16 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/internal/address"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // Desk is for what a person does at the desk: the chat is told of it as of a tap, and the person is shown the error.
 type Desk struct{ *Sessions }
 
 // Begin starts a session, as Sessions.Begin does.
-func (s Desk) Begin(ctx context.Context, to address.Conversation, q control.Start) (views.Session, error) {
+func (s Desk) Begin(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
 	r, refused, err := s.begin(ctx, to, q)
 	if refused != nil {
 		return r, refused
@@ -27,7 +26,7 @@ func (s Desk) Begin(ctx context.Context, to address.Conversation, q control.Star
 
 // End ends a session that a person at the desk has confirmed, by the rule for a tap. The receipt comes as
 // news. refusal.WrongState: that launch has ended.
-func (s Desk) End(ctx context.Context, asked End) (r views.Session, err error) {
+func (s Desk) End(ctx context.Context, asked End) (r port.Session, err error) {
 	r, ok := asked.session(s.chat.Book.Records)
 	switch {
 	case r.ID == uuid.Nil:
@@ -35,7 +34,7 @@ func (s Desk) End(ctx context.Context, asked End) (r views.Session, err error) {
 	case !ok:
 		return r, &refusal.Error{Code: refusal.WrongState, State: r.State}
 	}
-	err = s.Agents.Archive(ctx, r.ID, asked.Final, control.Cause{Why: "asked for at the desk"})
+	err = s.Agents.Archive(ctx, r.ID, asked.Final, port.Cause{Why: "asked for at the desk"})
 	if now, known := s.chat.Book.Records.Get(r.ID); known {
 		r = now
 	}
@@ -47,13 +46,13 @@ func (s Desk) End(ctx context.Context, asked End) (r views.Session, err error) {
 // the session that texts there go to from then on; it is the zero record where no conversation
 // shows the session.
 func (s Desk) Resumed(
-	ctx context.Context, id uuid.UUID) (current views.Session, err error) {
+	ctx context.Context, id uuid.UUID) (current port.Session, err error) {
 	book := s.chat.Book
 	r, ok := book.Records.Get(id)
 	if !ok || !book.MayShow(r.Conversation) {
 		return current, nil
 	}
-	if err := book.SettleCurrent(ctx, r.Conversation, []views.Session{r}); err != nil {
+	if err := book.SettleCurrent(ctx, r.Conversation, []port.Session{r}); err != nil {
 		return current, err
 	}
 	current, _ = book.CurrentSession(r.Conversation)

@@ -10,23 +10,22 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/port"
 )
 
 // End is a wish to end one launch of a session.
 type End struct {
-	Session uuid.UUID   `json:"session"`
-	Launch  time.Time   `json:"launch"` // a later one is not ended
-	Final   views.State `json:"final"`
+	Session uuid.UUID  `json:"session"`
+	Launch  time.Time  `json:"launch"` // a later one is not ended
+	Final   port.State `json:"final"`
 }
 
 // AskEnd is a command that asks whether to end a session.
-func (s *Sessions) AskEnd(final views.State, question, word i18n.Key) chat.OnSession {
-	return func(ctx context.Context, in chat.Incoming, r views.Session) error {
+func (s *Sessions) AskEnd(final port.State, question, word i18n.Key) chat.OnSession {
+	return func(ctx context.Context, in chat.Incoming, r port.Session) error {
 		look := card.Look{To: in.To, Session: r.ID, Options: s.chat.In(in.To).Confirm(word, "end", in.From)}
 		look.Text = s.chat.In(in.To).Text(question, i18n.Args{"Name": r.Name})
 		return s.ends.Post(ctx, look, End{r.ID, r.StartedAt, final})
@@ -44,7 +43,7 @@ func (s *Sessions) KeepOpen(ctx context.Context, at address.Conversation, sessio
 }
 
 // session is the session of a wish; false: that launch has nothing left to end.
-func (e End) session(records views.Views) (r views.Session, ok bool) {
+func (e End) session(records port.Views) (r port.Session, ok bool) {
 	r, ok = records.Get(e.Session)
 	return r, ok && e.Launch.Equal(r.StartedAt) && Endable(r)
 }
@@ -66,21 +65,21 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked End) (chat.Answ
 
 // Retry tries again to end what is left of a session. The receipt comes as news; the message stays
 // as it is.
-func (s *Sessions) Retry(t chat.Tap, r views.Session) (chat.Answer, error) {
+func (s *Sessions) Retry(t chat.Tap, r port.Session) (chat.Answer, error) {
 	return chat.Answer{Text: s.chat.In(t.To).Say(i18n.Retrying), Then: func(ctx context.Context) error {
-		_, err := s.beginEnd(ctx, t, r, cmp.Or(r.Final, views.Archived), "another try, asked for")
+		_, err := s.beginEnd(ctx, t, r, cmp.Or(r.Final, port.StateArchived), "another try, asked for")
 		return err
 	}}, nil
 }
 
 // beginEnd puts on disk that a session ends, and shows it first where the person tapped: the receipt comes to
 // where the session is shown. begun is false if that was refused, which is told.
-func (s *Sessions) beginEnd(ctx context.Context, t chat.Tap, r views.Session, final views.State,
+func (s *Sessions) beginEnd(ctx context.Context, t chat.Tap, r port.Session, final port.State,
 	why string) (begun bool, err error) {
 	if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
 		return false, err
 	}
-	if err := s.Agents.BeginEnd(ctx, r.ID, final, control.Asked(t.From, why)); err != nil {
+	if err := s.Agents.BeginEnd(ctx, r.ID, final, port.AskedBy(t.From, why)); err != nil {
 		return false, s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
 	}
 	return true, nil

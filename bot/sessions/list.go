@@ -15,15 +15,13 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // list shows the sessions with a link each, and the windows that belong to none.
@@ -42,7 +40,7 @@ const idleOption = "idle"
 func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Screen {
 	p := s.chat.In(to)
 	var entries []entry
-	var open []views.Session
+	var open []port.Session
 	var running []uuid.UUID
 	ended, now, quiet := make(map[i18n.Key]int), s.chat.Book.CurrentID(to), false
 	for _, r := range s.chat.Book.Records.List() {
@@ -52,7 +50,7 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 		if Endable(r) {
 			open = append(open, r)
 		}
-		if r.State == views.Running {
+		if r.State == port.StateRunning {
 			running = append(running, r.ID)
 		}
 	}
@@ -63,7 +61,7 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })
-	open = each.As(entries, func(e entry) views.Session { return e.session })
+	open = each.As(entries, func(e entry) port.Session { return e.session })
 	lines := []render.Text{render.Plain(p.Say(i18n.ListTitle, i18n.Args{"Count": len(entries)}))}
 	if len(entries) == 0 {
 		lines[0] = render.Plain(p.Say(i18n.ListEmpty))
@@ -147,7 +145,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	named, _, _ := strings.Cut(rest, ":")
 	id, _ := uuid.Parse(named)
 	r, ok := s.chat.Book.Records.Get(id)
-	q, _ := s.chat.Accepted(control.Restore{Session: id}, t)
+	q, _ := s.chat.Accepted(port.Restore{Session: id}, t)
 	switch {
 	case word == idleOption:
 		return chat.Do(func(ctx context.Context) error { return s.Idle.Offer(ctx, t) })
@@ -172,7 +170,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 		})
 	case word == chat.OpenLink && (Endable(q.Session) || t.Card.Kind == chat.NoticeKind):
 		return s.makeCurrent(ctx, t, q.Session, draw)
-	case word == chat.UndoLink && r.State == views.Restoring && !comesBack(r): // the second of two taps
+	case word == chat.UndoLink && r.State == port.StateRestoring && !comesBack(r): // the second of two taps
 		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
 	case word == chat.ResumeLink, word == chat.UndoLink:
 		q.Undo = word == chat.UndoLink
@@ -197,7 +195,7 @@ func (s *Sessions) late(t chat.Tap) string {
 // makeCurrent makes a session the current one before the tap is answered: a text that follows the tap goes
 // to the session. Then the session is shown where the person tapped, or in its own topic there, and the
 // tapped message is drawn. Of a session that is over only the last answer is shown.
-func (s *Sessions) makeCurrent(ctx context.Context, t chat.Tap, r views.Session,
+func (s *Sessions) makeCurrent(ctx context.Context, t chat.Tap, r port.Session,
 	draw func(context.Context) error) (chat.Answer, error) {
 	at := s.chat.Book.Home(t.To, r)
 	s.Recall(r, at) // before it is current: then its reader shows what is newer
@@ -247,7 +245,7 @@ const (
 // entry is what a list says of a session in two lines: what it does, and what it was asked last.
 type entry struct {
 	need
-	session           views.Session
+	session           port.Session
 	current           bool
 	sign, name, state string
 	more              []string // what is said besides, as far as there is room
@@ -256,10 +254,10 @@ type entry struct {
 }
 
 // entryOf is what a list says of a session; l is a look at one that runs.
-func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r views.Session, l desk.Look, current bool) entry {
+func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, l port.Look, current bool) entry {
 	e := entry{need: works, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
 	switch {
-	case r.State == views.Running:
+	case r.State == port.StateRunning:
 		e.below = chat.FirstLine(l.Asked)
 		asks := attention.In(s.chat, r, l.Now)
 		e.need, e.sign, e.state = doing(p, l, asks)
@@ -291,7 +289,7 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r views.Session,
 }
 
 // doing is the sign and the words of what an agent does.
-func doing(p chat.Phrases, l desk.Look, asks attention.Attention) (n need, sign, state string) {
+func doing(p chat.Phrases, l port.Look, asks attention.Attention) (n need, sign, state string) {
 	n, sign, state = rests, "💤", p.NowText(l.Now)
 	switch {
 	case asks.Question && l.Now.Phase.Waiting() && l.Now.What != "":
@@ -302,9 +300,9 @@ func doing(p chat.Phrases, l desk.Look, asks attention.Attention) (n need, sign,
 		return needsPerson, "❓", p.Words.Say(i18n.ListWaits)
 	case l.Now.Works():
 		return works, "⏳", state
-	case l.Now.Phase == phase.Unknown:
+	case l.Now.Phase == talk.PhaseUnknown:
 		sign = "•"
-	case l.Now.Phase != phase.Idle:
+	case l.Now.Phase != talk.PhaseIdle:
 		sign = "⚠"
 	}
 	return n, sign, state
@@ -312,7 +310,7 @@ func doing(p chat.Phrases, l desk.Look, asks attention.Attention) (n need, sign,
 
 // besides says that an agent asks for no permission, how full its context is, what it has cost, and its
 // model. The last three are known where the status line has told.
-func besides(p chat.Phrases, mode string, l desk.Look) []string {
+func besides(p chat.Phrases, mode string, l port.Look) []string {
 	var text []string
 	if mode == "bypass" {
 		text = append(text, mode)
@@ -358,10 +356,10 @@ const allLink = "all"
 // switches are the buttons under a list, which make a session the current one of a plain chat: those of the
 // first eight open sessions, the current one among them, and, if there are more, one that shows all.
 // looks has a look at each of them that runs.
-func (s *Sessions) switches(to address.Conversation, open []views.Session, looks map[uuid.UUID]desk.Look) [][]card.Option {
+func (s *Sessions) switches(to address.Conversation, open []port.Session, looks map[uuid.UUID]port.Look) [][]card.Option {
 	now, most := s.chat.Book.CurrentID(to), min(len(open), maxSwitch)
 	shown := slices.Clone(open[:most])
-	if i := slices.IndexFunc(open[most:], func(r views.Session) bool { return r.ID == now }); i >= 0 {
+	if i := slices.IndexFunc(open[most:], func(r port.Session) bool { return r.ID == now }); i >= 0 {
 		shown[most-1] = open[most+i]
 	}
 	var options []card.Option
@@ -378,7 +376,7 @@ func (s *Sessions) switches(to address.Conversation, open []views.Session, looks
 // they were noted last. Where nothing can be switched to, and in topics, there are none.
 func (s *Sessions) Row(to address.Conversation) (row []card.Option) {
 	now := s.chat.Book.CurrentID(to)
-	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isLive(r) || r.ID == now })
+	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !isLive(r) || r.ID == now })
 	if to.ThreadID != 0 {
 		return nil
 	}
@@ -400,7 +398,7 @@ func allOption(p chat.Phrases, count int) card.Option {
 }
 
 // option opens a session; of a session that is not cleaned up, it tries that again.
-func option(c *chat.Chat, to address.Conversation, r views.Session, current bool, now phase.Now) card.Option {
+func option(c *chat.Chat, to address.Conversation, r port.Session, current bool, now talk.Activity) card.Option {
 	name, words := glyph.Name(r.Name), c.In(to)
 	if isNotClean(r) {
 		args := i18n.Args{"What": words.Say(i18n.ButtonRetry), "Said": name}
@@ -411,14 +409,14 @@ func option(c *chat.Chat, to address.Conversation, r views.Session, current bool
 }
 
 // unread reports whether a session has said what was not opened yet.
-func unread(book *conversation.Book, r views.Session) bool {
+func unread(book *conversation.Book, r port.Session) bool {
 	mark, known := book.ReadMarkOf(r.Conversation, r.ID)
 	return known && mark.Since != nil
 }
 
 // switchLabel is the name of a session between two signs: that it is the current one, or has said what was
 // not opened yet; and that it works, waits for a person, cannot go on, or has undecided messages.
-func switchLabel(name string, current, unread bool, now phase.Now, asks attention.Attention) string {
+func switchLabel(name string, current, unread bool, now talk.Activity, asks attention.Attention) string {
 	switch {
 	case current:
 		name = "✓ " + name
@@ -430,7 +428,7 @@ func switchLabel(name string, current, unread bool, now phase.Now, asks attentio
 		return name + " ❓"
 	case now.Works():
 		name += " ⏳"
-	case now.Phase == phase.LoggedOut, now.Phase == phase.Limited, now.Phase == phase.APIError, now.Phase == phase.Blocked:
+	case now.Phase == talk.PhaseLoggedOut, now.Phase == talk.PhaseLimited, now.Phase == talk.PhaseAPIError, now.Phase == talk.PhaseBlocked:
 		name += " ⚠"
 	}
 	return strings.TrimSpace(name + " " + asks.Sign())

@@ -7,12 +7,11 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // begin is the payload of a message that says that a session starts or comes back.
@@ -21,7 +20,7 @@ type begin struct {
 }
 
 // tellBegin says that a session starts or comes back, in a message that will say that it is ready, too.
-func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r views.Session, text render.Text) error {
+func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r port.Session, text render.Text) error {
 	look := card.Look{To: to, Text: text, Session: r.ID, Renew: true}
 	return s.begins.Post(ctx, look, begin{chat.OfLaunch(beginKind, r)})
 }
@@ -29,7 +28,7 @@ func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r vie
 // tellReady says that a session takes prompts, and what in its project may keep permission requests
 // from the chat. Where a message says that the session begins, that one is edited, unless people have
 // something to tap.
-func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready) error {
+func (s *Sessions) tellReady(ctx context.Context, r port.Session, n news.Ready) error {
 	if told, err := s.Together.hear(ctx, r, n); (told || err != nil) && len(n.Answerers) == 0 {
 		return err
 	}
@@ -57,7 +56,7 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
 // last screen. What has failed in the session that people read makes a sound.
-func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News) error {
+func (s *Sessions) tellOver(ctx context.Context, r port.Session, told news.News) error {
 	if _, err := s.Together.hear(ctx, r, told); err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
 	crashed := word != i18n.Ended && word != i18n.EndedAsked
 	occasion := chat.Crashed
-	if r.Closed == views.ClosedTmux && s.tmuxEnds.isFirst(r.Conversation.ChatID, s.chat.Now()) {
+	if r.Closed == port.ClosedTmux && s.tmuxEnds.isFirst(r.Conversation.ChatID, s.chat.Now()) {
 		occasion = chat.TmuxEnded
 	}
 	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Options: links,
@@ -116,7 +115,7 @@ func (e *tmuxEnds) isFirst(chat int64, now time.Time) bool {
 }
 
 // Crash says how the agent of a session crashed; empty: it did not.
-func Crash(p chat.Phrases, r views.Session) render.Text {
+func Crash(p chat.Phrases, r port.Session) render.Text {
 	word, args := exitOf(r)
 	if word == i18n.Ended {
 		return render.Text{}
@@ -125,7 +124,7 @@ func Crash(p chat.Phrases, r views.Session) render.Text {
 }
 
 // exitOf says how an agent ended by itself.
-func exitOf(r views.Session) (word i18n.Key, args i18n.Args) {
+func exitOf(r port.Session) (word i18n.Key, args i18n.Args) {
 	args = i18n.Args{"Name": r.Name}
 	switch e := r.Exit; {
 	case e == nil || !e.Crashed:
@@ -140,7 +139,7 @@ func exitOf(r views.Session) (word i18n.Key, args i18n.Args) {
 }
 
 // tellStopped gives the receipt of an archive, with what can be done about it.
-func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt news.Stopped) error {
+func (s *Sessions) tellStopped(ctx context.Context, r port.Session, receipt news.Stopped) error {
 	if receipt.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(receipt) {
 		return nil // another feature has told it, with others
 	}
@@ -153,7 +152,7 @@ func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt new
 }
 
 // queuedText counts the prompts that stay in the queue of a session, and quotes the first words of those of its chat.
-func queuedText(c *chat.Chat, p chat.Phrases, r views.Session) render.Text {
+func queuedText(c *chat.Chat, p chat.Phrases, r port.Session) render.Text {
 	if len(r.Prompts) == 0 {
 		return render.Text{}
 	}
@@ -162,12 +161,12 @@ func queuedText(c *chat.Chat, p chat.Phrases, r views.Session) render.Text {
 
 // ReceiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line
 // for each process.
-func (s *Sessions) ReceiptText(p chat.Phrases, r views.Session, receipt news.Stopped) render.Text {
+func (s *Sessions) ReceiptText(p chat.Phrases, r port.Session, receipt news.Stopped) render.Text {
 	head := i18n.ReceiptArchived
 	switch {
 	case receipt.Quiet > 0:
 		head = i18n.ReceiptQuiet
-	case r.State == views.Completed:
+	case r.State == port.StateCompleted:
 		head = i18n.ReceiptCompleted
 	}
 	text := []render.Text{p.Text(head, i18n.Args{"Name": r.Name, "Age": p.Age(receipt.Quiet)})}
@@ -190,15 +189,15 @@ func isOrdinary(r news.Stopped) bool {
 		return false
 	}
 	one := r.Endings[0]
-	return one.Ended && one.Verified && one.How != control.Forced
+	return one.Ended && one.Verified && one.How != port.Forced
 }
 
 // endingsText says which processes ended and how, and which were spared and why. What is not proven
 // is among the failures.
-func endingsText(p chat.Phrases, all []control.Ending) render.Text {
+func endingsText(p chat.Phrases, all []port.Ending) render.Text {
 	var lines []string
 	for _, e := range all {
-		if e.How != control.AlreadyGone && (e.Ended || e.Reason != "") {
+		if e.How != port.AlreadyGone && (e.Ended || e.Reason != "") {
 			lines = append(lines, "• "+p.EndingText(e))
 		}
 	}

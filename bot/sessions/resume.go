@@ -12,12 +12,11 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 
 	"github.com/google/uuid"
 )
@@ -33,7 +32,7 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 	}
 	found, path := findToResume(s.chat.Book, in.To, arg)
 	if len(found) > 1 {
-		if found = slices.DeleteFunc(found, func(r views.Session) bool { return !comesBack(r) }); len(found) == 0 {
+		if found = slices.DeleteFunc(found, func(r port.Session) bool { return !comesBack(r) }); len(found) == 0 {
 			return s.chat.Say(ctx, in.To, s.chat.In(in.To).Say(i18n.ResumeNone))
 		}
 	}
@@ -71,7 +70,7 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 // findToResume finds what "name path" means. A name may have blanks in it, or look like a path:
 // without one of its own a session is called like its folder. What can come back goes before what
 // is open.
-func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (found []views.Session, path string) {
+func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (found []port.Session, path string) {
 	name, path := NameAndPath(arg)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
@@ -83,27 +82,27 @@ func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (
 }
 
 // toResume returns the sessions that a word means, or without a word those that can be resumed, the latest end first.
-func (s *Sessions) toResume(to outbox.Conversation, a chat.Among) []views.Session {
+func (s *Sessions) toResume(to outbox.Conversation, a chat.Among) []port.Session {
 	if a.Word != "" {
 		found, _ := findToResume(s.chat.Book, to, a.Word)
-		return slices.DeleteFunc(found, func(r views.Session) bool { return !comesBack(r) })
+		return slices.DeleteFunc(found, func(r port.Session) bool { return !comesBack(r) })
 	}
-	over := func(r views.Session) bool { return !r.Resumable }
+	over := func(r port.Session) bool { return !r.Resumable }
 	return chat.LatestEnd(slices.DeleteFunc(s.chat.Book.Records.List(), over))
 }
 
 // makeDirOption makes the folder of the session first. The other options of an offer are those of
-// control.Damaged.
+// port.Damaged.
 const makeDirOption = "make_dir"
 
 // tapOffer resumes a session in the way that was chosen under a resume that was refused.
-func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was control.Restore) (chat.Answer, error) {
-	makes, damaged := t.Card.Option == makeDirOption, control.Damaged(t.Card.Option)
+func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was port.Restore) (chat.Answer, error) {
+	makes, damaged := t.Card.Option == makeDirOption, port.Damaged(t.Card.Option)
 	if !makes {
 		was.Damaged = damaged
 	}
 	q, ok := s.chat.Accepted(was, t)
-	if !ok || !makes && damaged != control.UseCopy && damaged != control.UseAsItIs {
+	if !ok || !makes && damaged != port.UseCopy && damaged != port.UseAsItIs {
 		return s.offers.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
@@ -119,13 +118,13 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was control.Restore
 // Resume resumes a session. Where the session cannot come back, that is told, with what can be done
 // about it.
 func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err error) {
-	var restored control.Restored
+	var restored port.Restored
 	_, err = s.chat.Places.Resolve(ctx, "/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil {
 		restored, err = s.Starter.Restore(ctx, q.Restore())
 	}
 	// what was spared is why the resume is refused, and stands there
-	ended := slices.DeleteFunc(restored.Ended, func(e control.Ending) bool { return !e.Ended })
+	ended := slices.DeleteFunc(restored.Ended, func(e port.Ending) bool { return !e.Ended })
 	q.Before = chat.Lines(q.Before, endingsText(s.chat.In(q.To), ended))
 	switch open := refusal.In(err).Open; {
 	case open && q.Many: // another tap has opened it at this moment
@@ -149,7 +148,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 		return err == nil, errors.Join(err, sent)
 	}
 	if q.Undo {
-		err = s.chat.Book.SettleCurrent(ctx, q.To, []views.Session{q.Session})
+		err = s.chat.Book.SettleCurrent(ctx, q.To, []port.Session{q.Session})
 	}
 	return true, errors.Join(err, sent, s.tellResuming(ctx, q), s.Lead(ctx, from, q.Session, q.To))
 }
@@ -185,7 +184,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	e, f := refusal.In(err), s.chat.In(q.To).Failure(q.Session, err)
 	f.Text = chat.Lines(q.Before, f.Text)
 	asCopy := func(word i18n.Key) card.Option {
-		return s.chat.In(q.To).Option(word, string(control.UseCopy), outbox.Primary)
+		return s.chat.In(q.To).Option(word, string(port.UseCopy), outbox.Primary)
 	}
 	var options []card.Option
 	switch e.Code {
@@ -195,7 +194,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	case refusal.NothingLeft: // a copy of nothing is a new conversation
 		options = []card.Option{asCopy(i18n.ButtonBeginAnew), s.chat.In(q.To).Cancel(q.From)}
 	case refusal.Damaged:
-		asItIs := s.chat.In(q.To).Option(i18n.ButtonUseAsIs, string(control.UseAsItIs), "")
+		asItIs := s.chat.In(q.To).Option(i18n.ButtonUseAsIs, string(port.UseAsItIs), "")
 		options = []card.Option{asCopy(i18n.ButtonUseCopy), asItIs, s.chat.In(q.To).Cancel(q.From)}
 	default:
 		return s.chat.Explain(ctx, q.To, f)
@@ -216,7 +215,7 @@ type GoingOn struct {
 	Text  string // of the prompt
 }
 
-// Front is the beginning of a session's queue: see prompts.Queue and prompts.Order.
+// Front is the beginning of a session's queue: see talk.PromptQueue and talk.PromptOrder.
 type Front interface {
 	Keep(ctx context.Context, id uuid.UUID, key string) error
 	ToFront(ctx context.Context, id uuid.UUID, key string) error
@@ -230,7 +229,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	if r.Interruption == nil {
 		return true, s.chat.Post(ctx, card.Look{To: q.To, Text: s.chat.In(q.To).Text(i18n.ContinueOver, i18n.Args{"Name": r.Name})})
 	}
-	typed, class, _ := prompts.Normalise(s.GoOn.Text)
+	typed, class, _ := talk.Normalise(s.GoOn.Text)
 	e := inbox.Entry{Key: inbox.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
 		Conversation: q.To, Text: typed, Class: string(class)}
 	fresh, err := s.GoOn.Add(e)
@@ -247,10 +246,10 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	said := chat.Lines(s.chat.In(q.To).Text(i18n.Continues, i18n.Args{"Name": r.Name}), render.Plain(typed))
 	now, _ := s.chat.Book.Records.Get(r.ID)
 	switch {
-	case now.State != views.Running && fresh && !q.Many:
+	case now.State != port.StateRunning && fresh && !q.Many:
 		q.Before = chat.Lines(q.Before, said)
 		return s.Resume(ctx, q)
-	case now.State != views.Running:
+	case now.State != port.StateRunning:
 		return s.Resume(ctx, q)
 	case q.Many:
 		return true, s.chat.Book.MoveTo(ctx, q.To, now)
@@ -263,7 +262,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 }
 
 // continueLink has a session go on after its interruption; none where there is nothing to go on with.
-func continueLink(p chat.Phrases, r views.Session) []card.Option {
+func continueLink(p chat.Phrases, r port.Session) []card.Option {
 	if r.Interruption == nil {
 		return nil
 	}

@@ -10,34 +10,31 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/glyph"
 	"ccbot/internal/lazyregexp"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // Agents are looked at.
 type Agents interface {
-	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
+	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
 	// Interrupt sends Esc to the agent of a session. told: others say what was stopped.
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	// Archive ends a session with proof. What it did comes as news.
-	Archive(ctx context.Context, id uuid.UUID, final views.State, cause control.Cause) error
+	Archive(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) error
 	// BeginEnd is Archive that returns when the end is on disk.
-	BeginEnd(ctx context.Context, id uuid.UUID, final views.State, cause control.Cause) error
+	BeginEnd(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) error
 }
 
 // Idle ends the idle sessions together.
 type Idle interface {
 	// Spared says why a session is not ended with them; empty: it may be.
-	Spared(p chat.Phrases, r views.Session, l desk.Look) string
+	Spared(p chat.Phrases, r port.Session, l port.Look) string
 	// Offer asks whether to end them, where a person has tapped.
 	Offer(ctx context.Context, t chat.Tap) error
 }
@@ -45,20 +42,20 @@ type Idle interface {
 // Others are writers of a conversation beside its session, and windows of no session.
 type Others interface {
 	// All are the windows that belong to no session, and Post shows some, unless there are none.
-	All(ctx context.Context) []desk.Window
-	Post(ctx context.Context, to address.Conversation, all []desk.Window) error
+	All(ctx context.Context) []port.Window
+	Post(ctx context.Context, to address.Conversation, all []port.Window) error
 	// Refused tells that a session is not resumed because others write its conversation.
-	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
+	Refused(ctx context.Context, q chat.Resume, writers []port.Writer) error
 }
 
 // Deps are what Sessions work with.
 type Deps struct {
 	Chat    *chat.Chat
-	Starter control.Starter
+	Starter port.Starter
 	Agents  Agents
 	Others  Others
 	// Recall has the last answer of a session shown where a person opens the session.
-	Recall func(r views.Session, to address.Conversation)
+	Recall func(r port.Session, to address.Conversation)
 	GoOn   GoingOn
 	Idle   Idle
 }
@@ -67,10 +64,10 @@ type Deps struct {
 type Sessions struct {
 	Deps
 	chat   *chat.Chat
-	ends   chat.Cards[End]             // ask whether to end a session
-	offers chat.Cards[control.Restore] // offer ways to resume a session
-	begins card.Kind[begin]            // say that a session begins, and then that it is ready
-	wheres chat.Cards[unclear]         // ask what of /new is the folder
+	ends   chat.Cards[End]          // ask whether to end a session
+	offers chat.Cards[port.Restore] // offer ways to resume a session
+	begins card.Kind[begin]         // say that a session begins, and then that it is ready
+	wheres chat.Cards[unclear]      // ask what of /new is the folder
 	// pick asks which session to resume, and pickCurrent which one is to be the current one if there are too many for a button each.
 	pick, pickCurrent func(ctx context.Context, to address.Conversation, a chat.Among) error
 
@@ -89,18 +86,18 @@ const (
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
 	return &Sessions{Deps: d, chat: d.Chat, Together: newTogether(d.Chat), ends: chat.NewCards[End](d.Chat, endKind),
-		offers: chat.NewCards[control.Restore](d.Chat, resumeKind).Asking(),
+		offers: chat.NewCards[port.Restore](d.Chat, resumeKind).Asking(),
 		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 }
 
 // Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
-	kill := s.AskEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
-	done := s.AskEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
+	kill := s.AskEnd(port.StateArchived, i18n.KillConfirm, i18n.ButtonKill)
+	done := s.AskEnd(port.StateCompleted, i18n.DoneConfirm, i18n.ButtonDone)
 	// Its links need the disk.
 	listText := func(ctx context.Context, to address.Conversation) render.Text { return s.screen(ctx, to).Text }
 	// An agent gets nowhere at present, and until when.
-	retrying := func(ctx context.Context, r views.Session, n news.Retrying) error {
+	retrying := func(ctx context.Context, r port.Session, n news.Retrying) error {
 		text := s.chat.In(r.Conversation).Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
 			"Time": s.chat.Moment(n.Now.Until)})
 		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
@@ -129,12 +126,12 @@ func (s *Sessions) Feature() chat.Feature {
 // addChoices adds the pages that ask which session to resume, and which one is to be the current one.
 func (s *Sessions) addChoices(f *chat.Feature) {
 	s.pick = s.chat.AddChoice(f, chat.Choice{Name: "pick", Question: i18n.ResumePick, Among: s.toResume,
-		Do: func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
+		Do: func(ctx context.Context, t chat.Tap, r port.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
 		}})
 	s.pickCurrent = s.chat.AddChoice(f, chat.Choice{Name: "switch", Question: i18n.SwitchPick,
-		Among: func(address.Conversation, chat.Among) []views.Session { return openIn(s.chat.Book.Records) },
-		Do: func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (bool, error) {
+		Among: func(address.Conversation, chat.Among) []port.Session { return openIn(s.chat.Book.Records) },
+		Do: func(ctx context.Context, t chat.Tap, r port.Session, _ chat.Among) (bool, error) {
 			opened, err := s.makeCurrent(ctx, t, r, func(context.Context) error { return nil })
 			if err != nil {
 				return false, err
@@ -144,8 +141,8 @@ func (s *Sessions) addChoices(f *chat.Feature) {
 }
 
 // openIn returns the sessions that are open.
-func openIn(all views.Views) []views.Session {
-	return slices.DeleteFunc(all.List(), func(r views.Session) bool { return !isLive(r) })
+func openIn(all port.Views) []port.Session {
+	return slices.DeleteFunc(all.List(), func(r port.Session) bool { return !isLive(r) })
 }
 
 // start opens a session: /new [name] [path]. Without both it shows the page of new sessions.
@@ -159,33 +156,33 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	}
 	dir, err := s.resolve(ctx, in.To, path)
 	if err != nil {
-		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(views.Session{}, err))
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(port.Session{}, err))
 	}
-	_, _, err = s.Begin(ctx, in.To, control.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
+	_, _, err = s.Begin(ctx, in.To, port.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
 	return err
 }
 
 // Begin starts a session that a person asks for in a conversation: it is shown and current there, or in
 // a topic of its own. The topic comes first: all that the session says is in it. What the person has not
 // chosen is as the settings of the chat say. Where the start is refused, that is told.
-func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q control.Start) (r views.Session, began bool, err error) {
+func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q port.Start) (r port.Session, began bool, err error) {
 	r, refused, err := s.begin(ctx, to, q)
 	if refused != nil {
-		return r, false, s.chat.Explain(ctx, to, s.chat.In(to).Failure(views.Session{}, refused))
+		return r, false, s.chat.Explain(ctx, to, s.chat.In(to).Failure(port.Session{}, refused))
 	}
 	return r, err == nil, err
 }
 
 // begin is Begin, which says itself why the start was refused.
-func (s *Sessions) begin(ctx context.Context, to address.Conversation, q control.Start) (r views.Session, refused, err error) {
+func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.Start) (r port.Session, refused, err error) {
 	name := cmp.Or(q.Name, q.Dir[strings.LastIndex(q.Dir, "/")+1:])
-	at, err := s.chat.Book.Place(ctx, to, views.Session{Name: name}, q.Origin)
+	at, err := s.chat.Book.Place(ctx, to, port.Session{Name: name}, q.Origin)
 	if err != nil {
 		return r, nil, err
 	}
 	set := s.chat.Book.Settings(to.ChatID)
 	q.Conversation = at
-	q.With = modes.Wish{Mode: cmp.Or(q.With.Mode, modes.Mode(set.Mode)), Model: cmp.Or(q.With.Model, set.Model)}
+	q.With = port.ModeChange{Mode: cmp.Or(q.With.Mode, port.Mode(set.Mode)), Model: cmp.Or(q.With.Model, set.Model)}
 	if r, refused = s.Starter.Start(ctx, q); refused != nil {
 		return r, refused, nil
 	}
@@ -224,7 +221,7 @@ func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) 
 		q.Dir, err = s.resolve(ctx, in.To, path)
 	}
 	if err != nil {
-		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(views.Session{}, err))
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(port.Session{}, err))
 	}
 	words := s.chat.In(in.To)
 	folder := words.Say(i18n.ButtonAsFolder, i18n.Args{"Dir": s.chat.ShortTail(q.Dir)})
@@ -237,7 +234,7 @@ func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) 
 
 // tapWhere starts the session that was meant.
 func (s *Sessions) tapWhere(_ context.Context, t chat.Tap, q unclear) (chat.Answer, error) {
-	start := control.Start{Name: q.Name, Dir: q.Here, Owner: t.From, Origin: q.Key}
+	start := port.Start{Name: q.Name, Dir: q.Here, Owner: t.From, Origin: q.Key}
 	if t.Card.Option == asFolder {
 		start.Name, start.Dir = q.Short, q.Dir
 	}
@@ -278,7 +275,7 @@ func NameAndPath(args string) (name, path string) {
 
 // Stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and
 // which subagents run on.
-func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) error {
+func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) error {
 	ends := s.chat.StopBegins(r.ID)
 	told, err := s.Agents.Interrupt(ctx, r.ID)
 	defer ends(err) // until then the reply is for no list of an earlier stop
@@ -310,19 +307,19 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) 
 	return s.chat.Post(ctx, card.Look{To: in.To, Session: r.ID, Text: chat.Lines(said...)})
 }
 
-func isLive(r views.Session) bool { return r.Live }
+func isLive(r port.Session) bool { return r.Live }
 
 // comesBack reports whether a resume brings a session back; a session that is on its way may have
 // been cut short.
-func comesBack(r views.Session) bool { return r.Resumable || r.Interrupted }
+func comesBack(r port.Session) bool { return r.Resumable || r.Interrupted }
 
-func isNotClean(r views.Session) bool { return r.State == views.CleanupFailed }
+func isNotClean(r port.Session) bool { return r.State == port.StateCleanupFailed }
 
 // Endable reports whether a session can still be archived.
-func Endable(r views.Session) bool { return isLive(r) || isNotClean(r) }
+func Endable(r port.Session) bool { return isLive(r) || isNotClean(r) }
 
 // Lead says in one place that a session is shown in a topic of its own; nothing where that is the place.
-func (s *Sessions) Lead(ctx context.Context, from address.Conversation, r views.Session, at address.Conversation) error {
+func (s *Sessions) Lead(ctx context.Context, from address.Conversation, r port.Session, at address.Conversation) error {
 	if from == at {
 		return nil
 	}

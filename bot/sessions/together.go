@@ -8,12 +8,12 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // comingBack is what a message says of sessions that come back together, a line each.
@@ -55,10 +55,10 @@ func newTogether(c *chat.Chat) *Together {
 
 // Show shows in one message that sessions come back, with the prompts that wait for each, and from then on when each is
 // ready. done notes which of them do not come back.
-func (t *Together) Show(ctx context.Context, to address.Conversation, list []views.Session) (
+func (t *Together) Show(ctx context.Context, to address.Conversation, list []port.Session) (
 	done func(failed []uuid.UUID) error, err error) {
 	key := card.NewKey()
-	b := comingBack{each.As(list, func(r views.Session) backLine { return backLine{Session: r.ID, Kept: t.chat.Kept(r)} })}
+	b := comingBack{each.As(list, func(r port.Session) backLine { return backLine{Session: r.ID, Kept: t.chat.Kept(r)} })}
 	return func(failed []uuid.UUID) error { return t.note(ctx, key, backFailed, failed...) }, t.cards.Show(ctx, key, t.look(to, b), b)
 }
 
@@ -86,7 +86,7 @@ func (t *Together) note(ctx context.Context, key string, state backState, sessio
 }
 
 // hear notes that a session is ready, or has ended meanwhile, and reports whether a message has a line for it.
-func (t *Together) hear(ctx context.Context, r views.Session, n news.News) (told bool, err error) {
+func (t *Together) hear(ctx context.Context, r port.Session, n news.News) (told bool, err error) {
 	state := backFailed
 	if _, ready := n.(news.Ready); ready {
 		state = backReady

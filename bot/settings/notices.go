@@ -7,8 +7,8 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/views"
 	"ccbot/i18n"
+	"ccbot/port"
 
 	"github.com/google/uuid"
 )
@@ -31,7 +31,7 @@ func noticesOfSessions(v view) [][]card.Option {
 }
 
 // noticesOf is what one session reports while it is not the current one.
-func noticesOf(r views.Session) one {
+func noticesOf(r port.Session) one {
 	return one{name: notices, title: i18n.SettingNotices, about: i18n.SettingNoticesAbout, row: 1, of: chat.ShownName(r.Name),
 		value: func(s conversation.Settings) string { return s.Sessions[r.ID] },
 		choices: func(v view) []choice {

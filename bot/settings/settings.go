@@ -9,11 +9,10 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
+	"ccbot/port"
 
 	"github.com/google/uuid"
 )
@@ -65,7 +64,7 @@ type view struct {
 	configured Configured
 	lang       i18n.Words // without a choice
 	dirs       []string   // of sessions, the newest first
-	open       []views.Session
+	open       []port.Session
 	now        time.Time
 }
 
@@ -95,7 +94,7 @@ func (s *Settings) view(v chat.Visit) view {
 	set := s.chat.Book.Settings(v.To.ChatID)
 	return view{Phrases: s.chat.In(v.To), set: set, configured: s.configured,
 		lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs(), now: s.chat.Now(),
-		open: slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !r.Open || r.Conversation.ChatID != v.To.ChatID })}
+		open: slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !r.Open || r.Conversation.ChatID != v.To.ChatID })}
 }
 
 // shownDirs is how many folders are offered.
@@ -211,15 +210,15 @@ var all = []one{
 	{name: "mode", title: i18n.SettingMode, about: i18n.SettingModeAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Mode },
 		choices: func(v view) []choice {
-			name := func(m modes.Mode) choice { return choice{string(m), v.Say(i18n.ModeKey.Of(string(m)))} }
-			return append([]choice{v.byDefault("")}, each.As(modes.Modes, name)...)
+			name := func(m port.Mode) choice { return choice{string(m), v.Say(i18n.ModeKey.Of(string(m)))} }
+			return append([]choice{v.byDefault("")}, each.As(port.Modes, name)...)
 		},
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Mode = value }},
 	{name: "model", title: i18n.SettingModel, about: i18n.SettingModelAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Model },
 		choices: func(v view) []choice {
-			name := func(model string) choice { return choice{modes.Flag(model), model} }
-			return append([]choice{v.byDefault("")}, each.As(modes.Models, name)...)
+			name := func(model string) choice { return choice{port.ModelFlag(model), model} }
+			return append([]choice{v.byDefault("")}, each.As(port.Models, name)...)
 		},
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Model = value }},
 	{name: folder, title: i18n.SettingFolder, about: i18n.SettingFolderAbout, row: 1,

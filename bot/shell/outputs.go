@@ -18,18 +18,16 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 const (
@@ -51,15 +49,15 @@ const (
 	cardPace  = 100 * time.Millisecond
 )
 
-// Terminal is what the terminal of a session shows of a command; see [desk.Screens].
-type Terminal func(ctx context.Context, id uuid.UUID, command string) desk.Output
+// Terminal is what the terminal of a session shows of a command; see [port.Screens].
+type Terminal func(ctx context.Context, id uuid.UUID, command string) port.Output
 
 // Outputs are the commands that run, and the messages that grow with them.
 type Outputs struct {
 	chat     *chat.Chat
 	terminal Terminal
 	prompt   func(key string) (inbox.Entry, error) // of a message that has become one
-	files    files.Files
+	files    folders.Files
 	cards    card.Kind[command]
 	crew     guard.Crew // follows each of live
 
@@ -68,7 +66,7 @@ type Outputs struct {
 }
 
 // New takes up the commands that an earlier run left.
-func New(c *chat.Chat, t Terminal, prompt func(key string) (inbox.Entry, error), f files.Files) *Outputs {
+func New(c *chat.Chat, t Terminal, prompt func(key string) (inbox.Entry, error), f folders.Files) *Outputs {
 	o := &Outputs{chat: c, terminal: t, prompt: prompt, files: f,
 		cards: card.NewKind[command](c.Cards, "output", nil), live: make(map[uuid.UUID]output)}
 	for _, c := range o.cards.List() {
@@ -90,9 +88,9 @@ func (o *Outputs) Feature() chat.Feature {
 
 // heard follows a command that the agent has. Earlier ones of the session are over: a command is
 // typed when the agent is idle.
-func (o *Outputs) heard(ctx context.Context, s views.Session, told news.News) error {
+func (o *Outputs) heard(ctx context.Context, s port.Session, told news.News) error {
 	n, ok := told.(news.Delivered)
-	if !ok || n.Prompt.Class != prompts.Bash {
+	if !ok || n.Prompt.Class != talk.ClassBash {
 		return nil
 	}
 	e, err := o.prompt(n.Prompt.Key)
@@ -171,7 +169,7 @@ func (o *Outputs) follows(c output) bool {
 func isShown(c output) bool { return !c.Look.Text.Blank() }
 
 // draw shows what a command has printed by now; fresh says that it is new.
-func (o *Outputs) draw(ctx context.Context, c *output, now desk.Output) (fresh bool) {
+func (o *Outputs) draw(ctx context.Context, c *output, now port.Output) (fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	rows := now.Lines
@@ -217,7 +215,7 @@ func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 
 // Finish shows the output of a command in the message that has grown with it, and returns when the
 // chat has it there. False: there is no such message, and the output is to be sent.
-func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
+func (o *Outputs) Finish(ctx context.Context, r port.Session, item talk.Item,
 	part render.Part) (done bool, err error) {
 	o.mu.Lock()
 	printed := func(c output) bool { return printed(c.Payload, r, item) }
@@ -253,7 +251,7 @@ func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
 }
 
 // printed reports whether a command may have printed an output of a session.
-func printed(c command, r views.Session, item talk.Item) bool {
+func printed(c command, r port.Session, item talk.Item) bool {
 	return c.takes(item) && c.Session == r.ID
 }
 
@@ -314,7 +312,7 @@ var persisted = lazyregexp.New(`(?s)^\s*<persisted-output>\nOutput too large \((
 
 // Parts are what the chat shows of what a command has printed: its beginning and its end, and all
 // of it as a file where it is long. They leave room for the command.
-func (o *Outputs) Parts(ctx context.Context, r views.Session, item talk.Item) []render.Part {
+func (o *Outputs) Parts(ctx context.Context, r port.Session, item talk.Item) []render.Part {
 	text, note := item.Text, ""
 	if m := persisted.FindStringSubmatch(text); m != nil {
 		whole, err := o.files.Read(ctx, item.At.Path, m[2], outputFile)

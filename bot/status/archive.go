@@ -13,18 +13,18 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/history"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // archive shows the sessions that are over.
 type archive struct {
 	*status
-	said history.Asked
+	said talk.AskedPrompts
 }
 
 const (
@@ -63,12 +63,12 @@ const recentFor = 3 * 24 * time.Hour
 func (v view) address() string { return chat.Address(page, v) }
 
 // takes reports whether a filter lets a session through.
-func (f filter) takes(r views.Session, now time.Time) bool {
+func (f filter) takes(r port.Session, now time.Time) bool {
 	switch f {
 	case recent:
 		return now.Sub(r.EndedAt) < recentFor
 	case lost:
-		return r.State == views.Lost || r.State == views.Abandoned
+		return r.State == port.StateLost || r.State == port.StateAbandoned
 	}
 	return true
 }
@@ -93,10 +93,10 @@ func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 
 // list is a page of the sessions that are over, the latest end first.
 func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen {
-	sessions := slices.DeleteFunc(a.chat.Book.Records.List(), func(r views.Session) bool {
+	sessions := slices.DeleteFunc(a.chat.Book.Records.List(), func(r port.Session) bool {
 		return !r.Resumable || !at.Filter.takes(r, p.Now())
 	})
-	slices.SortStableFunc(sessions, func(x, y views.Session) int { return y.EndedAt.Compare(x.EndedAt) })
+	slices.SortStableFunc(sessions, func(x, y port.Session) int { return y.EndedAt.Compare(x.EndedAt) })
 	part := card.PartOf(len(sessions), pageSessions, at.Page)
 	at.Page = part.Page
 	shown := sessions[part.First:part.Last]
@@ -123,13 +123,13 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 }
 
 // asked is what each of some sessions was asked last.
-func (a archive) asked(ctx context.Context, sessions []views.Session) []string {
-	return a.said.Asked(ctx, each.As(sessions, func(r views.Session) uuid.UUID { return r.ID }))
+func (a archive) asked(ctx context.Context, sessions []port.Session) []string {
+	return a.said.Asked(ctx, each.As(sessions, func(r port.Session) uuid.UUID { return r.ID }))
 }
 
 // line is a session in a list: its name, where and when it ended, and what it was asked last. As code nothing in what
 // somebody has written can be tapped.
-func line(p chat.Phrases, number string, r views.Session, said string) render.Text {
+func line(p chat.Phrases, number string, r port.Session, said string) render.Text {
 	dir := render.Code(ansi.TruncateLeft(p.Short(r.Dir), max(0, ansi.StringWidth(p.Short(r.Dir))-lineRoom), "…"))
 	name := render.Bold(chat.ShownName(r.Name))
 	if strings.ContainsAny(name.Text, "/@#.:") { // it looks like a command or a link
@@ -158,9 +158,9 @@ func filters(p chat.Phrases, now filter) (row []card.Option) {
 }
 
 // one is a session of the list.
-func (a archive) one(ctx context.Context, p chat.Phrases, at view, r views.Session) chat.Screen {
+func (a archive) one(ctx context.Context, p chat.Phrases, at view, r port.Session) chat.Screen {
 	text := []render.Text{chat.Lines(p.EndedText(r), render.Code(p.Short(r.Dir)))}
-	if said := chat.OneLine(a.asked(ctx, []views.Session{r})[0]); said != "" {
+	if said := chat.OneLine(a.asked(ctx, []port.Session{r})[0]); said != "" {
 		text = append(text, render.Quote(chat.Head(said, shownAsked)))
 	}
 	inspect := chat.Address(statusPage, about{Session: r.ID, Back: at.address()})

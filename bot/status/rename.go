@@ -11,17 +11,16 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // renames give sessions other names.
 type renames struct {
 	chat  *chat.Chat
-	names control.Namer
+	names port.Namer
 	asks  chat.Cards[question]
 }
 
@@ -38,7 +37,7 @@ const renameKind = "rename" // of the cards
 const open = 5 * time.Minute
 
 func (n *renames) feature() chat.Feature {
-	heard := func(context.Context, views.Session, news.Renamed) error { return nil } // who has renamed it is answered
+	heard := func(context.Context, port.Session, news.Renamed) error { return nil } // who has renamed it is answered
 	only := func(context.Context, chat.Tap, question) (chat.Answer, error) { return chat.Answer{}, nil }
 	// What people write in a conversation is meant for its current session.
 	switched := func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
@@ -114,7 +113,7 @@ func (n *renames) isName(in chat.Incoming, q question, text string) bool {
 func isPath(name string) bool { return strings.ContainsAny(name[:1], "/~.") }
 
 // rename renames a session and says what became of it.
-func (n *renames) rename(ctx context.Context, p chat.Phrases, r views.Session, typed string) render.Text {
+func (n *renames) rename(ctx context.Context, p chat.Phrases, r port.Session, typed string) render.Text {
 	if err := n.names.Rename(ctx, r.ID, chat.NameOf(typed)); err != nil {
 		return p.Failure(r, err).Text
 	}

@@ -14,34 +14,31 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/history"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/bytesize"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // Agents are looked at. None of it changes anything.
 type Agents interface {
-	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
-	Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error)
-	Work(ctx context.Context, id uuid.UUID) views.Work
+	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
+	Writers(ctx context.Context, id uuid.UUID) ([]port.Writer, error)
+	Work(ctx context.Context, id uuid.UUID) port.Work
 }
 
 // status tells all of one session.
 type status struct {
 	chat    *chat.Chat
 	agents  Agents
-	diffs   diffs.Diffs
-	records control.Keeper
+	diffs   folders.Diffs
+	records port.Keeper
 	entry   func(key string) (inbox.Entry, error)
 	names   *renames
 	told    Told
@@ -74,24 +71,24 @@ type about struct {
 }
 
 // Told are the sentences about a session's history, oldest first, for a person who reads them.
-type Told func(p chat.Phrases, history []views.Change, reader int64) []string
+type Told func(p chat.Phrases, history []port.Change, reader int64) []string
 
 // New returns the features of a chat. entry reads the inbox.
-func New(c *chat.Chat, agents Agents, d diffs.Diffs, records control.Keeper, entry func(key string) (inbox.Entry, error),
-	said history.Asked, names control.Namer, told Told) []chat.Feature {
+func New(c *chat.Chat, agents Agents, d folders.Diffs, records port.Keeper, entry func(key string) (inbox.Entry, error),
+	said talk.AskedPrompts, names port.Namer, told Told) []chat.Feature {
 	s := &status{chat: c, agents: agents, diffs: d, records: records, entry: entry, told: told, cards: chat.NewCards[over](c, kind),
 		names: &renames{chat: c, names: names, asks: chat.NewCards[question](c, renameKind)}}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)},
 		Pages: map[string]chat.Page{statusPage: {Draw: s.draw, Do: s.do}}}
-	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true },
-		func(ctx context.Context, in chat.Incoming, r views.Session) error {
+	c.ByName(&f, chat.Command{Name: "status"}, func(port.Session) bool { return true },
+		func(ctx context.Context, in chat.Incoming, r port.Session) error {
 			return c.Pages.Open(ctx, in, chat.Address(statusPage, about{Session: r.ID}))
 		})
 	return []chat.Feature{s.names.feature(), f, archive{s, said}.feature()}
 }
 
 // askForget asks whether to delete the record of this launch of a session.
-func (s *status) askForget(ctx context.Context, to outbox.Conversation, asked int64, r views.Session) error {
+func (s *status) askForget(ctx context.Context, to outbox.Conversation, asked int64, r port.Session) error {
 	question := card.Look{To: to, Session: r.ID, Text: words{s.chat.In(to)}.staying(i18n.ForgetConfirm, r),
 		Options: s.chat.In(to).Confirm(i18n.ButtonForget, surely, asked)}
 	return s.cards.Post(ctx, question, over{r.ID, r.StartedAt})
@@ -153,7 +150,7 @@ func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, er
 }
 
 // forget deletes a record. What is said of it belongs to no session any more.
-func (s *status) forget(ctx context.Context, t chat.Tap, r views.Session) error {
+func (s *status) forget(ctx context.Context, t chat.Tap, r port.Session) error {
 	err := s.records.Forget(ctx, r.ID)
 	switch {
 	case refusal.Is(err, refusal.WrongState):
@@ -166,17 +163,17 @@ func (s *status) forget(ctx context.Context, t chat.Tap, r views.Session) error 
 
 // now is what was seen of a session, within a bound.
 type now struct {
-	desk.Look
-	views.Work
-	changes *diffs.Changes // since the session's start; nil: not known
-	writers []desk.Writer
+	port.Look
+	port.Work
+	changes *folders.Changes // since the session's start; nil: not known
+	writers []port.Writer
 	unseen  bool // nobody knows who else writes
 }
 
 // patience is how long the machine may take in all to say what it knows.
 const patience = 5 * time.Second
 
-func (s *status) look(ctx context.Context, r views.Session) (n now) {
+func (s *status) look(ctx context.Context, r port.Session) (n now) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if r.Live {
@@ -184,7 +181,7 @@ func (s *status) look(ctx context.Context, r views.Session) (n now) {
 	}
 	n.Work = s.agents.Work(ctx, r.ID)
 	if n.Git != nil && n.Git.Root != "" {
-		if all, err := s.diffs.Changes(ctx, r.ID, diffs.SessionStart); err == nil {
+		if all, err := s.diffs.Changes(ctx, r.ID, folders.SessionStart); err == nil {
 			n.changes = &all
 		}
 	}
@@ -206,7 +203,7 @@ const (
 )
 
 // text tells all of a session, a paragraph for each thing.
-func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64, r views.Session) render.Text {
+func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64, r port.Session) render.Text {
 	n, w := s.look(ctx, r), words{s.chat.In(to)}
 	history, _ := s.chat.Book.Records.History(r.ID) // without it the rest is still worth telling
 	var shared, queue render.Text
@@ -234,9 +231,9 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 type words struct{ chat.Phrases }
 
 // head says what the agent does and where, since when where that is known, and who is at its window.
-func (w words) head(r views.Session, n now, shared render.Text) render.Text {
+func (w words) head(r port.Session, n now, shared render.Text) render.Text {
 	does := w.AgedState(r)
-	if r.State == views.Running {
+	if r.State == port.StateRunning {
 		does = w.NowText(n.Now)
 		if n.Phase == n.Now.Phase && !n.PhaseAt.IsZero() && n.Now.Until.IsZero() {
 			does = w.Say(i18n.StatusSince, i18n.Args{"State": does, "Age": w.Age(w.Now().Sub(n.PhaseAt))})
@@ -268,7 +265,7 @@ func (w words) agent(launched string, n now) render.Text {
 	}
 	mode := short(n.Permissions)
 	if mode == "" && launched == "bypass" {
-		mode = string(modes.Bypass)
+		mode = string(port.ModeBypass)
 	}
 	if mode != "" {
 		key := i18n.ModeKey.Of(mode)
@@ -278,7 +275,7 @@ func (w words) agent(launched string, n now) render.Text {
 		lines = append(lines, w.Say(i18n.StatusMode, i18n.Args{"Mode": mode}))
 	}
 	lines = append(lines, strings.Join(did, w.Say(i18n.JoinParts)))
-	if t := n.Tokens; t != (views.Tokens{}) {
+	if t := n.Tokens; t != (port.Tokens{}) {
 		lines = append(lines, w.Say(i18n.StatusTokens, i18n.Args{"In": i18n.Rounded(t.Input + t.CacheCreation),
 			"Cached": i18n.Rounded(t.CacheRead), "Out": i18n.Rounded(t.Output)}))
 	}
@@ -299,7 +296,7 @@ func (w words) agent(launched string, n now) render.Text {
 var taskMarks = map[string]string{"completed": "✓", "in_progress": "▸"}
 
 // tasks are the agent's own to-do items: first what is not done. As code nothing in them can be tapped.
-func (w words) tasks(all []views.Task) render.Text {
+func (w words) tasks(all []port.Task) render.Text {
 	if len(all) == 0 {
 		return render.Text{}
 	}
@@ -320,7 +317,7 @@ func (w words) tasks(all []views.Task) render.Text {
 const shownCommit = 8
 
 // git says on which branch the folder is, and what has changed there since the session's start.
-func (w words) git(g *views.Git, all *diffs.Changes) render.Text {
+func (w words) git(g *port.Git, all *folders.Changes) render.Text {
 	switch {
 	case g == nil:
 		return render.Plain(w.Say(i18n.StatusGitUnknown))
@@ -333,7 +330,7 @@ func (w words) git(g *views.Git, all *diffs.Changes) render.Text {
 	}
 	args, changed := i18n.Args{"Commit": render.Code(start)}, i18n.StatusChanges
 	switch {
-	case start == "" || all != nil && all.Of != diffs.SessionStart:
+	case start == "" || all != nil && all.Of != folders.SessionStart:
 		changed = i18n.StatusNoStart
 	case all == nil:
 		changed = i18n.StatusChangesUnknown
@@ -357,7 +354,7 @@ func (w words) writers(n now) render.Text {
 }
 
 // events are the last sentences of the session's history.
-func (w words) events(r views.Session, told []string) render.Text {
+func (w words) events(r port.Session, told []string) render.Text {
 	if len(told) == 0 {
 		return render.Text{}
 	}
@@ -366,7 +363,7 @@ func (w words) events(r views.Session, told []string) render.Text {
 }
 
 // staying is a sentence about a record that is deleted, and where the conversation's own file stays.
-func (w words) staying(key i18n.Key, r views.Session) render.Text {
+func (w words) staying(key i18n.Key, r port.Session) render.Text {
 	text := w.Text(key, i18n.Args{"Name": r.Name})
 	if c, ok := r.Cursor(); ok && c.Path != "" {
 		file := render.Code(w.Short(c.Path))

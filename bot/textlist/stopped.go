@@ -15,11 +15,11 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
+	"ccbot/port"
 )
 
 // stopped is the payload of a list of texts that a stop took back.
@@ -46,7 +46,7 @@ type text struct {
 
 // Stop lists a text that a stop took back, and takes it out of its queue. work is the prompt that the agent works on, if it
 // is known. The text that the agent had is the first one. The list of an earlier stop comes again below all messages.
-func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r views.Session, work string) error {
+func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work string) error {
 	defer l.stopped.Hold()()
 	c, open := of(l.stopped, r.ID, e.Conversation)
 	show := l.stopped.Show
@@ -123,7 +123,7 @@ func (l *Lists) isOfLastStop(session uuid.UUID, at time.Time) bool {
 
 // Stopped shows in the list of the texts that a stop took back what else the stop brought about; false: no list of
 // that stop is open, or a person has sent a prompt since.
-func (l *Lists) Stopped(ctx context.Context, r views.Session, to address.Conversation, s chat.Stop) (shown bool, err error) {
+func (l *Lists) Stopped(ctx context.Context, r port.Session, to address.Conversation, s chat.Stop) (shown bool, err error) {
 	defer l.stopped.Hold()()
 	c, open := of(l.stopped, r.ID, to)
 	since := cmp.Or(s.At, l.Chat.Now()).Sub(c.Payload.At)
@@ -201,12 +201,12 @@ func (l *Lists) drawStopped(ctx context.Context, key string, sent, dropped int) 
 }
 
 // StoppedText asks about one text that a stop took back from the agent.
-func StoppedText(p chat.Phrases, r views.Session, text string) render.Text {
+func StoppedText(p chat.Phrases, r port.Session, text string) render.Text {
 	return chat.Lines(p.Text(i18n.StopAsk, i18n.Args{"Name": r.Name}), chat.Quoted(text))
 }
 
 // write writes a list and its buttons. The payload keeps the texts that it shows.
-func (s *stopped) write(l *card.Look, p chat.Phrases, r views.Session, texts []inbox.Entry) {
+func (s *stopped) write(l *card.Look, p chat.Phrases, r port.Session, texts []inbox.Entry) {
 	s.Texts = slices.DeleteFunc(s.Texts, func(t text) bool {
 		return !slices.ContainsFunc(texts, func(e inbox.Entry) bool { return e.Key == t.Key })
 	})
@@ -299,7 +299,7 @@ func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Ans
 }
 
 // decide queues a text again, or discards it. If the session has ended, the text waits until the session returns.
-func (l *Lists) decide(ctx context.Context, e inbox.Entry, r views.Session, drop bool) error {
+func (l *Lists) decide(ctx context.Context, e inbox.Entry, r port.Session, drop bool) error {
 	if drop {
 		l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 		return l.Changes.FinishIn(e.Key, e.State)

@@ -15,13 +15,13 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // Entries reads the inbox.
@@ -49,7 +49,7 @@ type Requests interface {
 // Deps are what Lists work with.
 type Deps struct {
 	Chat     *chat.Chat
-	Queue    prompts.Queue
+	Queue    talk.PromptQueue
 	Entries  Entries
 	Changes  Changes
 	Requests Requests
@@ -143,13 +143,13 @@ func (l *Lists) isBusy(key string) bool {
 }
 
 // session is the session of a list as it is now.
-func (l *Lists) session(id uuid.UUID) views.Session {
+func (l *Lists) session(id uuid.UUID) port.Session {
 	r, _ := l.Chat.Book.Records.Get(id)
 	return r
 }
 
 // explain reports under a tap why nothing came of it.
-func (l *Lists) explain(ctx context.Context, t chat.Tap, r views.Session, err error) error {
+func (l *Lists) explain(ctx context.Context, t chat.Tap, r port.Session, err error) error {
 	if chat.IsGone(err) {
 		return l.Chat.Tell(ctx, t, l.Chat.In(t.To).Text(i18n.StaleButton))
 	}
@@ -203,7 +203,7 @@ func option(p chat.Phrases, number string, word i18n.Key, key string, style outb
 }
 
 // became is the plain line of a list whose texts are settled: how many go to their session, and how many were discarded.
-func became(p chat.Phrases, r views.Session, sent, dropped int) render.Text {
+func became(p chat.Phrases, r port.Session, sent, dropped int) render.Text {
 	var said []render.Text
 	if sent > 0 {
 		said = append(said, p.Text(i18n.TextsGo, i18n.Args{"Count": sent, "Name": r.Name}))
@@ -215,6 +215,6 @@ func became(p chat.Phrases, r views.Session, sent, dropped int) render.Text {
 }
 
 // inOrder sorts texts as they stand in the queue of their session.
-func inOrder(r views.Session, all []inbox.Entry) {
+func inOrder(r port.Session, all []inbox.Entry) {
 	slices.SortStableFunc(all, func(a, b inbox.Entry) int { return slices.Index(r.Prompts, a.Key) - slices.Index(r.Prompts, b.Key) })
 }

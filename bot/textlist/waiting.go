@@ -12,14 +12,13 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // waiting is the payload of a list of texts that wait while an agent asks something.
@@ -31,16 +30,16 @@ type waiting struct {
 }
 
 // Queued lists a text that was queued, if a request is open before it: its session has not reported yet that it waits.
-func (l *Lists) Queued(ctx context.Context, e inbox.Entry, r views.Session) error {
+func (l *Lists) Queued(ctx context.Context, e inbox.Entry, r port.Session) error {
 	if request, _, _ := l.Requests.Behind(r.ID, e.Conversation); request == "" {
 		return nil
 	}
-	return l.Held(ctx, e.Conversation, r.ID, phase.Now{})
+	return l.Held(ctx, e.Conversation, r.ID, talk.Activity{})
 }
 
 // Held lists the texts of a conversation that wait because the agent of a session asks something; now is what the agent
 // does, if that is known.
-func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.UUID, now phase.Now) error {
+func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.UUID, now talk.Activity) error {
 	defer l.waiting.Hold()()
 	c, open := of(l.waiting, session, to)
 	texts, err := l.held(l.session(session), to)
@@ -57,7 +56,7 @@ func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.
 }
 
 // hear ends the list of texts that wait for an answer in a terminal, if the terminal asks nothing.
-func (l *Lists) hear(ctx context.Context, r views.Session, n news.News) error {
+func (l *Lists) hear(ctx context.Context, r port.Session, n news.News) error {
 	switch n.(type) {
 	case news.DialogGone, news.Ended, news.Lost, news.Stopped, news.Failed:
 		return l.endWaiting(ctx, func(c card.Card[waiting]) bool { return c.Look.Session == r.ID })
@@ -114,7 +113,7 @@ func (l *Lists) endWaiting(ctx context.Context, ends func(c card.Card[waiting]) 
 
 // waited is the plain line of a list whose question was settled. It does not say where the texts go: the agent may have
 // been stopped.
-func waited(p chat.Phrases, r views.Session, n int) render.Text {
+func waited(p chat.Phrases, r port.Session, n int) render.Text {
 	if n == 0 {
 		return p.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
 	}
@@ -122,7 +121,7 @@ func waited(p chat.Phrases, r views.Session, n int) render.Text {
 }
 
 // held are the texts of a conversation that wait in the queue of a session, in their order.
-func (l *Lists) held(r views.Session, to address.Conversation) ([]inbox.Entry, error) {
+func (l *Lists) held(r port.Session, to address.Conversation) ([]inbox.Entry, error) {
 	all, err := l.Entries.List()
 	all = slices.DeleteFunc(all, func(e inbox.Entry) bool {
 		return e.Session == uuid.Nil || e.Session != r.ID || e.State != inbox.Held || e.Conversation != to
@@ -134,7 +133,7 @@ func (l *Lists) held(r views.Session, to address.Conversation) ([]inbox.Entry, e
 const showOption = "show"
 
 // draw is a list and its buttons. A command, or a line for the shell, is no reason.
-func (w waiting) draw(p chat.Phrases, r views.Session, texts []inbox.Entry) (render.Text, [][]card.Option) {
+func (w waiting) draw(p chat.Phrases, r port.Session, texts []inbox.Entry) (render.Text, [][]card.Option) {
 	head := p.Text(i18n.HeldDialog, i18n.Args{"Name": r.Name})
 	if w.Tool != "" {
 		head = p.Text(i18n.HeldAsk, i18n.Args{"Name": r.Name, "What": p.AskedText(w.Tool)})
@@ -142,7 +141,7 @@ func (w waiting) draw(p chat.Phrases, r views.Session, texts []inbox.Entry) (ren
 	text := chat.Lines(head, render.Plain(p.Words.Say(i18n.TextsQueued, i18n.Args{"Count": len(texts)})), Lines(p, texts))
 	options := [][]card.Option{{p.Option(i18n.ButtonShowQuestion, showOption, outbox.Primary)}}
 	for i, e := range texts[:min(len(texts), mostShown)] {
-		if w.Request == "" || e.Class != string(prompts.Plain) {
+		if w.Request == "" || e.Class != string(talk.ClassPlain) {
 			continue
 		}
 		before := number(i, len(texts))

@@ -9,10 +9,10 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // end is what the last news of a session's end or return said.
@@ -35,7 +35,7 @@ func endIn(n news.News) end {
 }
 
 // heard has the topics looked at again after news. It is called by the session's own worker.
-func (t *Topics) heard(_ context.Context, s views.Session, n news.News) error {
+func (t *Topics) heard(_ context.Context, s port.Session, n news.News) error {
 	if said := endIn(n); said != unsaid {
 		t.mu.Lock()
 		t.ends[s.ID] = said
@@ -46,7 +46,7 @@ func (t *Topics) heard(_ context.Context, s views.Session, n news.News) error {
 }
 
 // step is what a topic should be by now.
-func step(was conversation.Topic, r views.Session, said end) (now conversation.Topic) {
+func step(was conversation.Topic, r port.Session, said end) (now conversation.Topic) {
 	now = was
 	now.Name = r.Name
 	switch {

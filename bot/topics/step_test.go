@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 func TestWhereASessionIsShown(t *testing.T) {
@@ -31,11 +31,11 @@ func TestWhereASessionIsShown(t *testing.T) {
 
 func TestWhatATopicShouldBe(t *testing.T) {
 	was := func(over bool) conversation.Topic { return conversation.Topic{For: "x", Name: "api", Over: over} }
-	live, over, between := views.Session{Name: "api", Live: true}, views.Session{Name: "api", Over: true}, views.Session{Name: "api"}
+	live, over, between := port.Session{Name: "api", Live: true}, port.Session{Name: "api", Over: true}, port.Session{Name: "api"}
 	for _, tt := range []struct {
 		name string
 		was  conversation.Topic
-		r    views.Session
+		r    port.Session
 		said end
 		want conversation.Topic
 	}{
@@ -46,7 +46,7 @@ func TestWhatATopicShouldBe(t *testing.T) {
 		{"resumed and ready", was(true), live, returned, was(false)},
 		{"resumed before this run", was(true), live, unsaid, was(false)},
 		{"its end is not certain, before this run", was(false), between, unsaid, was(false)},
-		{"called otherwise", was(true), views.Session{Name: "web", Over: true}, unsaid, conversation.Topic{For: "x", Name: "web", Over: true}},
+		{"called otherwise", was(true), port.Session{Name: "web", Over: true}, unsaid, conversation.Topic{For: "x", Name: "web", Over: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, step(tt.was, tt.r, tt.said)) })
 	}
@@ -56,7 +56,7 @@ func TestWhatATopicShouldBe(t *testing.T) {
 func TestATopicInStepStaysAsItIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		was := conversation.Topic{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "topic"), Over: rapid.Bool().Draw(t, "icon")}
-		r := views.Session{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "session"), Live: rapid.Bool().Draw(t, "live")}
+		r := port.Session{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "session"), Live: rapid.Bool().Draw(t, "live")}
 		r.Over = !r.Live && rapid.Bool().Draw(t, "over")
 		said := end(rapid.IntRange(0, 2).Draw(t, "said"))
 		now := step(was, r, said)

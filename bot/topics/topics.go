@@ -13,11 +13,11 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
 )
 
 // Telegram opens and changes topics, at the pace of their chat; see package outbox for the errors.
@@ -37,7 +37,7 @@ type Deps struct {
 	// Rename calls a session as a person has called its topic. nil: sessions keep their names.
 	Rename func(ctx context.Context, session uuid.UUID, name string) error
 	// AskEnd asks a person whether to end a session.
-	AskEnd func(final views.State, question, button i18n.Key) chat.OnSession
+	AskEnd func(final port.State, question, button i18n.Key) chat.OnSession
 	// KeepOpen takes back what AskEnd asks about a session in a place.
 	KeepOpen func(ctx context.Context, at outbox.Conversation, session uuid.UUID) error
 }
@@ -112,7 +112,7 @@ func (f facts) decide() where {
 }
 
 // Place is Book.Place: the session's own topic is opened where that is needed and possible.
-func (t *Topics) Place(ctx context.Context, to outbox.Conversation, r views.Session, asked string) (outbox.Conversation, error) {
+func (t *Topics) Place(ctx context.Context, to outbox.Conversation, r port.Session, asked string) (outbox.Conversation, error) {
 	at, has := t.book.TopicOf(to.ChatID, r)
 	if !has {
 		at, has = t.book.OpenedFor(to.ChatID, asked)
@@ -135,7 +135,7 @@ func (t *Topics) Place(ctx context.Context, to outbox.Conversation, r views.Sess
 const patience = 20 * time.Second
 
 // open opens a topic for a session. Where that fails it says so, and gives the place where the person is.
-func (t *Topics) open(ctx context.Context, to outbox.Conversation, r views.Session, asked string) (outbox.Conversation, error) {
+func (t *Topics) open(ctx context.Context, to outbox.Conversation, r port.Session, asked string) (outbox.Conversation, error) {
 	defer t.turn(to.ChatID)() // two taps on one button ask at the same time
 	if at, known := t.book.OpenedFor(to.ChatID, asked); known {
 		return at, nil
@@ -204,7 +204,7 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 	case m.ForumTopicEdited != nil && m.ForumTopicEdited.Name != "":
 		return t.renamed(ctx, in, r, m.ForumTopicEdited.Name)
 	case m.ForumTopicClosed != nil && r.Open:
-		return t.AskEnd(views.Archived, i18n.TopicClosedAsk, i18n.ButtonArchive)(ctx, in, r)
+		return t.AskEnd(port.StateArchived, i18n.TopicClosedAsk, i18n.ButtonArchive)(ctx, in, r)
 	case m.ForumTopicReopened != nil && r.Open:
 		return t.KeepOpen(ctx, in.To, r.ID)
 	case m.ForumTopicReopened != nil && r.Resumable:
@@ -215,7 +215,7 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 
 // renamed calls a session as its topic. The note goes first: a topic is called anew only where the session
 // has come to be called otherwise.
-func (t *Topics) renamed(ctx context.Context, in chat.Incoming, r views.Session, name string) error {
+func (t *Topics) renamed(ctx context.Context, in chat.Incoming, r port.Session, name string) error {
 	if t.Rename == nil {
 		return nil
 	}
@@ -249,7 +249,7 @@ const (
 )
 
 // AskLost says that the topic of sessions is gone; of one that is open it asks what becomes of it.
-func (t *Topics) AskLost(ctx context.Context, to outbox.Conversation, of []views.Session, text render.Text) error {
+func (t *Topics) AskLost(ctx context.Context, to outbox.Conversation, of []port.Session, text render.Text) error {
 	if len(of) != 1 || !of[0].Open {
 		return t.Chat.Post(ctx, card.Look{To: to, Text: text})
 	}
@@ -268,7 +268,7 @@ func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, _ struct{}) (chat.An
 	if tap.Card.Option == archiveOption {
 		return chat.Do(func(ctx context.Context) error {
 			in := chat.Incoming{Message: conversation.Message{To: tap.To}, From: tap.From}
-			return t.AskEnd(views.Archived, i18n.KillConfirm, i18n.ButtonArchive)(ctx, in, r)
+			return t.AskEnd(port.StateArchived, i18n.KillConfirm, i18n.ButtonArchive)(ctx, in, r)
 		})
 	}
 	return chat.Do(func(ctx context.Context) error {

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/talk"
 	"ccbot/internal/logkey"
+	"ccbot/port/folders"
+	"ccbot/port/talk"
 )
 
 // gitPatience is how long git may take to look at a folder. Nothing else of a turn waits for it.
@@ -15,7 +15,7 @@ const gitPatience = 10 * time.Second
 
 // ask has git look at the session's folder, and has what it says taken in behind all that was heard until
 // then.
-func (o *tracker) ask(look func(ctx context.Context, git diffs.Diffs) (take func(ctx context.Context), err error)) {
+func (o *tracker) ask(look func(ctx context.Context, git folders.Diffs) (take func(ctx context.Context), err error)) {
 	t := o.turns
 	if t.Diffs == nil {
 		return
@@ -38,7 +38,7 @@ func (o *tracker) mark() {
 	if s.Count > 0 {
 		return
 	}
-	o.ask(func(ctx context.Context, git diffs.Diffs) (func(context.Context), error) {
+	o.ask(func(ctx context.Context, git folders.Diffs) (func(context.Context), error) {
 		mark, err := git.Mark(ctx, o.id)
 		return func(ctx context.Context) {
 			if o.now != s {
@@ -58,7 +58,7 @@ func (o *tracker) count() {
 	if s.Mark == nil {
 		return
 	}
-	o.ask(func(ctx context.Context, git diffs.Diffs) (func(context.Context), error) {
+	o.ask(func(ctx context.Context, git folders.Diffs) (func(context.Context), error) {
 		all, err := git.Changes(ctx, o.id, *s.Mark)
 		return func(ctx context.Context) {
 			if all.Of != *s.Mark || len(all.Files) == 0 || o.now != nil && o.now.Count > 0 {
@@ -77,9 +77,9 @@ func (o *tracker) count() {
 }
 
 // since is the moment with which the changes of a turn are compared.
-func (s *state) since() diffs.Since {
+func (s *state) since() folders.Since {
 	if s.Mark == nil {
-		return diffs.SessionStart
+		return folders.SessionStart
 	}
 	return *s.Mark
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/talk"
+	"ccbot/port/talk"
 )
 
 // readAhead is how many items are read at once.

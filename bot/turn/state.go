@@ -8,11 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/talk"
 )
 
 // state is all that a card shows of one turn, and is kept with it.
@@ -28,19 +26,19 @@ type state struct {
 	Behind talk.Cursor `json:"behind"` // all items before it are here
 	At     time.Time   `json:"at"`     // of the last item
 
-	Now   phase.Now `json:"now"`
-	Since time.Time `json:"since"`
+	Now   talk.Activity `json:"now"`
+	Since time.Time     `json:"since"`
 
 	Steps  []step `json:"steps,omitempty"`  // the last ones, and the last subagents
 	Count  int    `json:"count,omitempty"`  // of all steps
 	Failed int    `json:"failed,omitempty"` // of these
 
-	Todo    *todo        `json:"todo,omitempty"` // nil: this turn has not touched the list
-	Model   string       `json:"model,omitempty"`
-	Context float64      `json:"context"`        // used, 0 to 100; -1: not known
-	Paid    float64      `json:"paid"`           // the session's cost before the turn; -1: not known
-	Mark    *diffs.Since `json:"mark,omitempty"` // the work tree before the turn; nil: not known
-	waits   []string     // the first lines of the prompts that wait
+	Todo    *todo          `json:"todo,omitempty"` // nil: this turn has not touched the list
+	Model   string         `json:"model,omitempty"`
+	Context float64        `json:"context"`        // used, 0 to 100; -1: not known
+	Paid    float64        `json:"paid"`           // the session's cost before the turn; -1: not known
+	Mark    *folders.Since `json:"mark,omitempty"` // the work tree before the turn; nil: not known
+	waits   []string       // the first lines of the prompts that wait
 
 	Said    bool      `json:"said,omitempty"`  // the transcript has words of the agent, or a line that ends the turn
 	Page    int       `json:"page,omitempty"`  // of its steps, which its card shows; 0: none
@@ -87,8 +85,8 @@ const shownSteps = 5
 var listTools = []string{"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"}
 
 // typed is the turn that a prompt begins.
-func typed(session uuid.UUID, p prompts.Prompt, now time.Time) *state {
-	s := &state{Session: session, Prompt: p.Key, Command: p.Class == prompts.Command, Began: now, Context: -1, Paid: -1}
+func typed(session uuid.UUID, p talk.Prompt, now time.Time) *state {
+	s := &state{Session: session, Prompt: p.Key, Command: p.Class == talk.ClassCommand, Began: now, Context: -1, Paid: -1}
 	if m := p.Mark; m != nil {
 		s.Began, s.Behind = m.At, talk.Cursor{Path: m.Path, Offset: m.Offset}
 	}
@@ -213,16 +211,16 @@ func (s *state) result(t talk.Tool, at time.Time) {
 }
 
 // look takes in what the agent is noted to do. What was noted before the turn says nothing of it.
-func (s *state) look(now phase.Now, since time.Time) {
+func (s *state) look(now talk.Activity, since time.Time) {
 	if !since.After(s.Began) {
-		now, since = phase.Now{Phase: phase.Working}, s.Began
+		now, since = talk.Activity{Phase: talk.PhaseWorking}, s.Began
 	}
 	s.Now, s.Since = now, since
 }
 
 // runs reports whether a turn may run while an agent does this.
-func runs(now phase.Now) bool {
-	return now.Works() || now.Phase.Waiting() || now.Phase == phase.Unknown
+func runs(now talk.Activity) bool {
+	return now.Works() || now.Phase.Waiting() || now.Phase == talk.PhaseUnknown
 }
 
 // precedes reports whether an item is older than the turn: a copy begins with all of the original.
@@ -231,7 +229,7 @@ func (s *state) precedes(item talk.Item) bool {
 }
 
 // fate says how the turn is over by what is known of its session, and since when; empty: it is not.
-func (s *state) fate(r views.Session, now time.Time) (how ending, at time.Time) {
+func (s *state) fate(r port.Session, now time.Time) (how ending, at time.Time) {
 	switch {
 	case r.StartedAt.After(s.Began): // the session has ended, and is back
 		return cut, s.At
@@ -241,14 +239,14 @@ func (s *state) fate(r views.Session, now time.Time) (how ending, at time.Time) 
 		return cut, now
 	case runs(s.Now):
 		return "", now
-	case s.Now.Phase == phase.Idle:
+	case s.Now.Phase == talk.PhaseIdle:
 		return done, now
 	}
 	return failed, now
 }
 
 // follow ends the turn because another one of its session has begun.
-func (s *state) follow(r views.Session) {
+func (s *state) follow(r port.Session) {
 	how, at := s.fate(r, s.At)
 	if how != cut {
 		how = done
@@ -263,7 +261,7 @@ func (s *state) finish(how ending, at time.Time) {
 }
 
 // spend takes in what the agent's status line and its to-do list say.
-func (s *state) spend(w views.Work, list bool) {
+func (s *state) spend(w port.Work, list bool) {
 	s.Model = cmp.Or(w.Model, s.Model)
 	if u := w.Usage; u != nil {
 		s.Model = cmp.Or(u.Model, s.Model)

@@ -10,10 +10,8 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -29,7 +27,7 @@ func call(n int, id string) talk.Item {
 }
 
 func prompted() *state {
-	return typed(uuid.Nil, prompts.Prompt{Key: "7", Mark: &prompts.Mark{At: noon, Path: "t.jsonl"}}, noon)
+	return typed(uuid.Nil, talk.Prompt{Key: "7", Mark: &talk.Mark{At: noon, Path: "t.jsonl"}}, noon)
 }
 
 func TestTake(t *testing.T) {
@@ -104,21 +102,21 @@ func TestAPromptIsToldOfAfterItsFirstItems(t *testing.T) {
 
 func TestWhatWasNotedBeforeATurnSaysNothingOfIt(t *testing.T) {
 	for _, tt := range []struct {
-		now   phase.Phase
+		now   talk.Phase
 		since time.Duration
 		want  ending
 	}{
-		{phase.Idle, -time.Second, ""}, {phase.Idle, time.Second, done}, {phase.Working, time.Second, ""}, {phase.WaitingAnswer, time.Second, ""},
-		{phase.Unknown, time.Second, ""}, {phase.LoggedOut, time.Second, failed}, {phase.Blocked, time.Second, failed}, {phase.APIError, time.Second, failed},
+		{talk.PhaseIdle, -time.Second, ""}, {talk.PhaseIdle, time.Second, done}, {talk.PhaseWorking, time.Second, ""}, {talk.PhaseWaitingAnswer, time.Second, ""},
+		{talk.PhaseUnknown, time.Second, ""}, {talk.PhaseLoggedOut, time.Second, failed}, {talk.PhaseBlocked, time.Second, failed}, {talk.PhaseAPIError, time.Second, failed},
 	} {
 		s := prompted()
-		s.look(phase.Now{Phase: tt.now}, noon.Add(tt.since))
-		how, _ := s.fate(views.Session{Live: true}, noon)
+		s.look(talk.Activity{Phase: tt.now}, noon.Add(tt.since))
+		how, _ := s.fate(port.Session{Live: true}, noon)
 		assert.Equal(t, tt.want, how, "%v", tt)
 	}
 	s := prompted()
-	s.look(phase.Now{Phase: phase.APIError, Until: noon.Add(time.Minute)}, noon.Add(time.Second))
-	how, _ := s.fate(views.Session{Live: true}, noon)
+	s.look(talk.Activity{Phase: talk.PhaseAPIError, Until: noon.Add(time.Minute)}, noon.Add(time.Second))
+	how, _ := s.fate(port.Session{Live: true}, noon)
 	assert.Empty(t, how, "it is tried again")
 }
 
@@ -127,17 +125,17 @@ func TestATurnEndsWithItsSession(t *testing.T) {
 	at := func(after time.Duration) time.Time { return noon.Add(after) }
 	for _, tt := range []struct {
 		name string
-		r    views.Session
+		r    port.Session
 		how  ending
 		at   time.Time
 	}{
-		{"it runs", views.Session{Live: true, StartedAt: at(-time.Hour)}, "", at(time.Hour)},
-		{"the session is over", views.Session{EndedAt: at(time.Minute)}, cut, at(time.Minute)},
-		{"and it is not known since when", views.Session{}, cut, at(time.Hour)},
-		{"and is back", views.Session{Live: true, StartedAt: at(time.Minute)}, cut, at(time.Second)},
+		{"it runs", port.Session{Live: true, StartedAt: at(-time.Hour)}, "", at(time.Hour)},
+		{"the session is over", port.Session{EndedAt: at(time.Minute)}, cut, at(time.Minute)},
+		{"and it is not known since when", port.Session{}, cut, at(time.Hour)},
+		{"and is back", port.Session{Live: true, StartedAt: at(time.Minute)}, cut, at(time.Second)},
 	} {
 		s := prompted()
-		s.At, s.Now.Phase = at(time.Second), phase.Working
+		s.At, s.Now.Phase = at(time.Second), talk.PhaseWorking
 		how, ended := s.fate(tt.r, at(time.Hour))
 		assert.Equal(t, []any{tt.how, tt.at}, []any{how, ended}, tt.name)
 		s.follow(tt.r)
@@ -147,15 +145,15 @@ func TestATurnEndsWithItsSession(t *testing.T) {
 
 func TestSpend(t *testing.T) {
 	s := prompted()
-	s.spend(views.Work{Model: "opus", Usage: &views.Usage{Context: 10, Cost: 2}}, false)
-	s.spend(views.Work{Usage: &views.Usage{Context: 20, Cost: 2.5}, Tasks: []views.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}, true)
+	s.spend(port.Work{Model: "opus", Usage: &port.Usage{Context: 10, Cost: 2}}, false)
+	s.spend(port.Work{Usage: &port.Usage{Context: 20, Cost: 2.5}, Tasks: []port.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}, true)
 	assert.Equal(t, []any{"opus", 20.0, 0.5, todo{Done: 1, All: 2, Item: "b"}}, []any{s.Model, s.Context, s.Cost, *s.Todo})
-	s.spend(views.Work{Usage: &views.Usage{Cost: 0.1}}, false)
+	s.spend(port.Work{Usage: &port.Usage{Cost: 0.1}}, false)
 	assert.Zero(t, s.Cost, "after a /clear it begins anew")
 }
 
 func TestRank(t *testing.T) {
-	works, idles := state{Now: phase.Now{Phase: phase.Working}}, state{Now: phase.Now{Phase: phase.Idle}}
+	works, idles := state{Now: talk.Activity{Phase: talk.PhaseWorking}}, state{Now: talk.Activity{Phase: talk.PhaseIdle}}
 	shown := card.Card[state]{Payload: works, Sent: true}
 	assert.Equal(t, outbox.Opening, works.rank(false, card.Card[state]{}))
 	assert.Equal(t, outbox.Turning, works.rank(true, card.Card[state]{Payload: works}), "it is not in the chat yet")

@@ -14,13 +14,12 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // Button is one that another feature acts on.
@@ -44,7 +43,7 @@ const (
 const fullContext = 80
 
 // fill puts what is shown of a turn into its look.
-func (t *Turns) fill(ctx context.Context, look *card.Look, s *state, r views.Session, key string) {
+func (t *Turns) fill(ctx context.Context, look *card.Look, s *state, r port.Session, key string) {
 	w := words{t.Chat.In(look.To)}
 	look.Means, look.Options = key, nil
 	var row []card.Option
@@ -82,7 +81,7 @@ func (t *Turns) fill(ctx context.Context, look *card.Look, s *state, r views.Ses
 
 // details are a page of the steps of a turn that is over, as the transcript has them, and the arrows to
 // others.
-func (t *Turns) details(ctx context.Context, w words, s *state, r views.Session) (text render.Text, turns []card.Option) {
+func (t *Turns) details(ctx context.Context, w words, s *state, r port.Session) (text render.Text, turns []card.Option) {
 	title := render.Bold(w.Say(i18n.TurnDetails, i18n.Args{"Name": r.Name, "Time": w.Moment(s.Began)}))
 	all, err := t.steps(ctx, s)
 	if err != nil {
@@ -173,9 +172,9 @@ func (t *Turns) put(ctx context.Context, c card.Card[state], was state) (done bo
 
 // Compacting has an agent's own /compact typed when its turn comes. add puts a prompt into the inbox,
 // durably, and says whether its key is new: two taps are one.
-func Compacting(add func(e inbox.Entry) (fresh bool, err error), queue prompts.Queue) chat.OnSession {
-	return func(ctx context.Context, in chat.Incoming, r views.Session) error {
-		typed, class, _ := prompts.Normalise("//compact")
+func Compacting(add func(e inbox.Entry) (fresh bool, err error), queue talk.PromptQueue) chat.OnSession {
+	return func(ctx context.Context, in chat.Incoming, r port.Session) error {
+		typed, class, _ := talk.Normalise("//compact")
 		e := inbox.Entry{Key: in.Key, State: inbox.Held, Session: r.ID, Conversation: in.To, Text: typed, Class: string(class)}
 		if fresh, err := add(e); err != nil || !fresh {
 			return err

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 const (
@@ -31,9 +31,9 @@ const (
 type words struct{ chat.Phrases }
 
 // running is the card of a turn that runs.
-func (w words) running(s *state, r views.Session) render.Text {
+func (w words) running(s *state, r port.Session) render.Text {
 	does := w.NowText(s.Now)
-	if s.Now.Until.IsZero() && s.Now.Phase != phase.Unknown {
+	if s.Now.Until.IsZero() && s.Now.Phase != talk.PhaseUnknown {
 		does = w.Say(i18n.TurnSince, i18n.Args{"State": does, "Time": w.Moment(s.Since)})
 	}
 	lines := []render.Text{render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain(between+does))}
@@ -79,7 +79,7 @@ func (w words) waiting(all []string) render.Text {
 }
 
 // step is one step in a line. As code nothing in it can be tapped.
-func (w words) step(one step, r views.Session) render.Text {
+func (w words) step(one step, r port.Session) render.Text {
 	sign := signRuns
 	switch {
 	case one.Failed:
@@ -97,7 +97,7 @@ func (w words) step(one step, r views.Session) render.Text {
 }
 
 // line is a call in one line, seen from the session's folder.
-func (w words) line(line string, r views.Session) string {
+func (w words) line(line string, r port.Session) string {
 	if r.Dir != "" && r.Dir != "/" {
 		line = strings.ReplaceAll(line, r.Dir+"/", "")
 	}
@@ -124,7 +124,7 @@ func (w words) took(d time.Duration) string {
 var endings = map[ending]i18n.Key{done: i18n.TurnEnded, stopped: i18n.TurnStopped, failed: i18n.TurnFailed, cut: i18n.TurnOver}
 
 // ended is the card of a turn that is over. In a topic nobody asks whose it is.
-func (w words) ended(s *state, r views.Session, topic bool) render.Text {
+func (w words) ended(s *state, r port.Session, topic bool) render.Text {
 	said := []string{w.Say(endings[s.End], i18n.Args{"Took": w.took(s.Ended.Sub(s.Began))})}
 	if s.Count > 0 {
 		said = append(said, w.Say(i18n.TurnSteps, i18n.Args{"Count": s.Count}))

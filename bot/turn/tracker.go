@@ -12,11 +12,10 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // tracker follows the turns of one session.
@@ -102,7 +101,7 @@ func (o *tracker) run(ctx context.Context) {
 }
 
 // typed begins the turn of a prompt. News of one prompt may come twice, and after its first items.
-func (o *tracker) typed(ctx context.Context, p prompts.Prompt) {
+func (o *tracker) typed(ctx context.Context, p talk.Prompt) {
 	if p.Key == o.prompt {
 		return
 	}
@@ -115,8 +114,8 @@ func (o *tracker) typed(ctx context.Context, p prompts.Prompt) {
 		o.catchUp(ctx)
 		o.now.follow(o.session())
 	}
-	o.settle(ctx, true)          // and go on without it
-	if p.Class == prompts.Bash { // its output has a message of its own
+	o.settle(ctx, true)            // and go on without it
+	if p.Class == talk.ClassBash { // its output has a message of its own
 		o.last = next
 		return
 	}
@@ -172,7 +171,7 @@ func (o *tracker) add(item talk.Item) {
 	o.now.take(item, o.turns.Chat.Now())
 }
 
-func (o *tracker) session() views.Session {
+func (o *tracker) session() port.Session {
 	r, _ := o.turns.Chat.Book.Records.Get(o.id)
 	return r
 }
@@ -247,7 +246,7 @@ func (o *tracker) withdraw() {
 // show brings the card into the chat, where people read the session, once the agent was seen at work: a
 // prompt that Enter did not submit has no card. If nobody has asked for anything, a step must have been seen, too:
 // what the agent says then is a message of its own.
-func (o *tracker) show(ctx context.Context, r views.Session) {
+func (o *tracker) show(ctx context.Context, r port.Session) {
 	t, s := o.turns, o.now
 	seen := (r.NowSince.After(s.Began) || s.Asked) && !s.Alone || s.Count > 0
 	if !seen || !runs(r.Now) || t.Steps.In(t.Chat, r.Conversation) != OnCard || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
@@ -262,14 +261,14 @@ func (o *tracker) show(ctx context.Context, r views.Session) {
 }
 
 // draw shows the card. False: it is not on disk.
-func (o *tracker) draw(ctx context.Context, r views.Session) bool {
+func (o *tracker) draw(ctx context.Context, r port.Session) bool {
 	t, s := o.turns, o.now
 	o.looked = t.Chat.Now()
 	if o.stale || s.Model == "" { // without a status line the transcript says which model it is
 		o.stale = false
 		s.spend(t.Works.Brief(ctx, o.id), o.listed)
 	} else {
-		s.spend(views.Work{Usage: t.Works.Usage(o.id)}, false)
+		s.spend(port.Work{Usage: t.Works.Usage(o.id)}, false)
 	}
 	s.waits = t.Chat.Kept(r)
 	old, open := t.cards.Get(o.key)

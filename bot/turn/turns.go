@@ -13,21 +13,21 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // Deps are what the cards of turns work with.
 type Deps struct {
 	Chat        *chat.Chat
-	Works       views.Works // what agents use, and their to-do lists
+	Works       port.Works // what agents use, and their to-do lists
 	Transcripts talk.Transcripts
-	Diffs       diffs.Diffs                // nil: nobody says what has changed
-	InFront     func(r views.Session) bool // people read the session where it is shown
+	Diffs       folders.Diffs             // nil: nobody says what has changed
+	InFront     func(r port.Session) bool // people read the session where it is shown
 	Others      Others
 	Acts        map[Button]chat.OnSession
 	Steps       Steps // as they are shown where people have chosen nothing else
@@ -77,7 +77,7 @@ func New(d Deps) *Turns {
 // Feature is what the roof knows of turns.
 func (t *Turns) Feature() chat.Feature {
 	return chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
-		News:  []chat.Teller{chat.Tells(func(context.Context, views.Session, news.Doing) error { return nil })},
+		News:  []chat.Teller{chat.Tells(func(context.Context, port.Session, news.Doing) error { return nil })},
 		Heard: t.heard, Item: t.item, Run: t.run, Forget: func(_ context.Context, id uuid.UUID) error {
 			t.mu.Lock()
 			defer t.mu.Unlock()
@@ -88,14 +88,14 @@ func (t *Turns) Feature() chat.Feature {
 			t.hear(id, false, nil)
 			return nil
 		},
-		Shown: func(r views.Session) { t.hear(r.ID, false, nil) }}
+		Shown: func(r port.Session) { t.hear(r.ID, false, nil) }}
 }
 
 // hint is what was heard of a session, for its tracker. nil says that something about it may have changed.
 type hint func(ctx context.Context, o *tracker)
 
 // heard takes in news, which the session tells while it works: nothing is looked up for it.
-func (t *Turns) heard(_ context.Context, r views.Session, told news.News) error {
+func (t *Turns) heard(_ context.Context, r port.Session, told news.News) error {
 	takenBack := func(key string) hint { // a prompt does not count as typed any more
 		return func(ctx context.Context, o *tracker) {
 			if o.now != nil && key != "" && key == o.now.Prompt {

@@ -14,13 +14,13 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/spending"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // page is the name of the page.
@@ -38,12 +38,12 @@ const (
 // usage shows what is used.
 type usage struct {
 	chat     *chat.Chat
-	spending spending.Spending
+	spending talk.Spending
 	cards    chat.Cards[warning] // each open until its window ends: it says that the chat was warned
 }
 
 // New gives the feature.
-func New(c *chat.Chat, s spending.Spending) chat.Feature {
+func New(c *chat.Chat, s talk.Spending) chat.Feature {
 	u := &usage{chat: c, spending: s, cards: chat.NewCards[warning](c, warningKind)}
 	return chat.Feature{Name: page, Commands: []chat.Command{c.Pages.Command(page, page)},
 		Pages: map[string]chat.Page{page: {Draw: u.draw, Do: u.do}},
@@ -62,7 +62,7 @@ type place struct {
 
 func (p place) address() string { return chat.Address(page, p) }
 
-func (u *usage) report(ctx context.Context) (spending.Report, error) {
+func (u *usage) report(ctx context.Context) (talk.Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return u.spending.Spent(ctx)
@@ -103,13 +103,13 @@ func (u *usage) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 	return a, "", err
 }
 
-func (u *usage) send(ctx context.Context, to outbox.Conversation, rep spending.Report) error {
+func (u *usage) send(ctx context.Context, to outbox.Conversation, rep talk.Report) error {
 	png, err := chart(rep.Days, u.chat.Now().Local())
 	if err != nil {
 		return err
 	}
 	w := words{u.chat.In(to)}
-	caption := w.Say(i18n.UsageChart, i18n.Args{"Span": w.span(spending.Days), "Cost": money(rep.Spans[len(rep.Spans)-1].All.Cost)})
+	caption := w.Say(i18n.UsageChart, i18n.Args{"Span": w.span(talk.ReportDays), "Cost": money(rep.Spans[len(rep.Spans)-1].All.Cost)})
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	_, err = u.chat.Upload(ctx, outbox.File{To: to, Name: "usage.png", Caption: render.Plain(caption), Body: bytes.NewReader(png),
@@ -121,7 +121,7 @@ func (u *usage) send(ctx context.Context, to outbox.Conversation, rep spending.R
 type words struct{ chat.Phrases }
 
 // page is all that the page says.
-func (w words) page(rep spending.Report, limits []spending.Limit, at place, part card.Part) render.Text {
+func (w words) page(rep talk.Report, limits []talk.Limit, at place, part card.Part) render.Text {
 	span := rep.Spans[at.Span]
 	parts := []render.Text{render.Bold(w.Say(i18n.UsageTitle)), w.limits(limits), w.spans(rep, at)}
 	if span.All.Tokens() == 0 {
@@ -136,19 +136,19 @@ func (w words) page(rep spending.Report, limits []spending.Limit, at place, part
 	return chat.Paragraphs(append(parts, w.notes(rep, span.All))...)
 }
 
-func (w words) limits(all []spending.Limit) render.Text {
+func (w words) limits(all []talk.Limit) render.Text {
 	return render.Plain(strings.Join(each.As(all, w.limit), "\n"))
 }
 
 // limit says how far a limit is used, and when it ends.
-func (w words) limit(l spending.Limit) string {
+func (w words) limit(l talk.Limit) string {
 	return w.Say(i18n.LimitUsed, i18n.Args{"Window": w.Say(i18n.LimitKey.Of(string(l.Window))), "Percent": int(l.Percent), "Time": w.Moment(l.Resets)})
 }
 
 // spans are the sums of all spans; that of the page is bold, and has its tokens below.
-func (w words) spans(rep spending.Report, at place) render.Text {
+func (w words) spans(rep talk.Report, at place) render.Text {
 	var lines []render.Text
-	for i, days := range spending.Spans() {
+	for i, days := range talk.ReportSpans() {
 		said := render.Plain(w.Say(i18n.Named, i18n.Args{"What": w.span(days), "Said": money(rep.Spans[i].All.Cost)}))
 		if i == at.Span {
 			s := rep.Spans[i].All
@@ -168,7 +168,7 @@ func (w words) span(days int) string {
 }
 
 // sessions are those of one page, the most expensive first.
-func (w words) sessions(all []spending.Line, part card.Part) render.Text {
+func (w words) sessions(all []talk.Line, part card.Part) render.Text {
 	title := w.Say(i18n.UsageSessions)
 	if at := w.Place(part); at != "" {
 		title = w.Say(i18n.Noted, i18n.Args{"What": title, "Note": at})
@@ -185,7 +185,7 @@ func (w words) sessions(all []spending.Line, part card.Part) render.Text {
 }
 
 // line is one model or session, with what it has used.
-func (w words) line(name render.Text, s spending.Sum) render.Text {
+func (w words) line(name render.Text, s talk.Sum) render.Text {
 	tokens := i18n.Rounded(s.Tokens())
 	said := money(s.Cost) + w.Say(i18n.JoinParts) + tokens
 	if s.Unpriced && s.Cost == 0 {
@@ -195,7 +195,7 @@ func (w words) line(name render.Text, s spending.Sum) render.Text {
 }
 
 // notes say what the figures rest on, and what is missing in them.
-func (w words) notes(rep spending.Report, all spending.Sum) render.Text {
+func (w words) notes(rep talk.Report, all talk.Sum) render.Text {
 	var lines []render.Text
 	if rep.Unread > 0 {
 		lines = append(lines, render.Plain(chat.Warning+w.Say(i18n.UsageUnread, i18n.Args{"Count": rep.Unread})))
@@ -213,7 +213,7 @@ func (w words) notes(rep spending.Report, all spending.Sum) render.Text {
 // options lead to the spans, through the sessions, and to the picture.
 func (w words) options(at place, part card.Part) [][]card.Option {
 	var spans []card.Option
-	for i, days := range spending.Spans() {
+	for i, days := range talk.ReportSpans() {
 		word := w.span(days)
 		if i == at.Span {
 			word = "✓ " + word
@@ -243,9 +243,9 @@ var (
 
 // warning is one that a chat has had.
 type warning struct {
-	Window spending.Window `json:"window"`
-	Level  int             `json:"level"`
-	Resets time.Time       `json:"resets"`
+	Window talk.LimitWindow `json:"window"`
+	Level  int              `json:"level"`
+	Resets time.Time        `json:"resets"`
 }
 
 const warningKind = "limit-warning"
@@ -265,7 +265,7 @@ func (u *usage) run(ctx context.Context) error {
 }
 
 // warn warns each private chat that was not warned as loudly in this window.
-func (u *usage) warn(ctx context.Context, l spending.Limit) (all error) {
+func (u *usage) warn(ctx context.Context, l talk.Limit) (all error) {
 	i := slices.IndexFunc(levels, func(level int) bool { return l.Percent >= float64(level) })
 	if i < 0 {
 		return nil
@@ -274,13 +274,13 @@ func (u *usage) warn(ctx context.Context, l spending.Limit) (all error) {
 	for _, to := range u.chat.Book.PrivateChats() {
 		if slices.ContainsFunc(warned, func(c card.Card[warning]) bool {
 			p := c.Payload
-			return c.Look.To == to && p.Window == l.Window && p.Level >= levels[i] && p.Resets.Sub(l.Resets).Abs() < spending.Apart
+			return c.Look.To == to && p.Window == l.Window && p.Level >= levels[i] && p.Resets.Sub(l.Resets).Abs() < talk.LimitsApart
 		}) {
 			continue
 		}
 		p := words{u.chat.In(to)}
 		look := card.Look{To: to, Text: render.Plain(chat.Warning + p.limit(l)), Until: l.Resets,
-			Sounds:  u.chat.Sounds(occasions[i], views.Session{Conversation: to}),
+			Sounds:  u.chat.Sounds(occasions[i], port.Session{Conversation: to}),
 			Options: [][]card.Option{{p.Option(i18n.ButtonUsage, page, outbox.Primary)}}}
 		key := fmt.Sprintf("%s-%d-%d-%d", l.Window, levels[i], l.Resets.Unix(), to.ChatID)
 		all = errors.Join(all, u.cards.Show(ctx, key, look, warning{l.Window, levels[i], l.Resets}))

@@ -15,13 +15,12 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 const (
@@ -46,7 +45,7 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		s.Text = chat.Lines(say.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name}), undecided)
 		return s, nil
 	}
-	var now desk.Look
+	var now port.Look
 	if r.Live {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
@@ -72,7 +71,7 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 }
 
 // held are the prompts that wait, in order. entry reads the inbox.
-func held(entry func(key string) (inbox.Entry, error), r views.Session) (all []inbox.Entry) {
+func held(entry func(key string) (inbox.Entry, error), r port.Session) (all []inbox.Entry) {
 	for _, key := range r.Prompts {
 		if e, err := entry(key); err == nil && e.State == inbox.Held {
 			all = append(all, e)
@@ -83,7 +82,7 @@ func held(entry func(key string) (inbox.Entry, error), r views.Session) (all []i
 
 // Lines are the first lines of the prompts that wait for a session, in order. They are shown in the session's chat, which
 // does not get the texts of other chats.
-func Lines(entry func(key string) (inbox.Entry, error), r views.Session) []string {
+func Lines(entry func(key string) (inbox.Entry, error), r port.Session) []string {
 	shown := slices.DeleteFunc(held(entry, r), func(e inbox.Entry) bool { return e.Conversation.ChatID != r.Conversation.ChatID })
 	return each.As(shown, func(e inbox.Entry) string { return firstLine(e.Text) })
 }
@@ -117,7 +116,7 @@ func (w words) list(head []render.Text, all []inbox.Entry, at view) (render.Text
 // decisions are what can be done with the prompt at a place in the queue. A turn is interrupted only
 // where one may run: Esc would answer what an agent asks, which is shown instead, and one that is idle has
 // something else in the way.
-func (w words) decisions(r views.Session, now desk.Look, asks attention.Attention, at int) (options [][]card.Option) {
+func (w words) decisions(r port.Session, now port.Look, asks attention.Attention, at int) (options [][]card.Option) {
 	switch {
 	case !r.Open:
 	case asks.Question:
@@ -134,9 +133,9 @@ func (w words) decisions(r views.Session, now desk.Look, asks attention.Attentio
 }
 
 // title is the session and what it does.
-func (w words) title(r views.Session, now desk.Look) render.Text {
+func (w words) title(r port.Session, now port.Look) render.Text {
 	does := w.AgedState(r)
-	if r.State == views.Running {
+	if r.State == port.StateRunning {
 		does = w.NowText(now.Now)
 	}
 	return w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
@@ -150,7 +149,7 @@ var inTheWay = map[string]i18n.Key{
 }
 
 // why says why the first prompt waits, where the title does not say it.
-func (w words) why(r views.Session, now desk.Look, first inbox.Entry) string {
+func (w words) why(r port.Session, now port.Look, first inbox.Entry) string {
 	switch {
 	case !r.Live:
 		return w.Say(i18n.QueueOver)

@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // IsNext reports whether a prompt of a session waits only for the agent to be idle, or has been typed since the
 // item at a place of the transcript was written.
-func (w *Waiting) IsNext(r views.Session, end talk.Cursor) bool {
+func (w *Waiting) IsNext(r port.Session, end talk.Cursor) bool {
 	r, _ = w.chat.Book.Records.Get(r.ID)
 	return slices.ContainsFunc(r.Prompts, func(key string) bool {
 		e, err := w.entry(key)

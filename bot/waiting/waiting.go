@@ -8,20 +8,19 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/i18n"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // Waiting shows the queues of all sessions.
 type Waiting struct {
 	chat    *chat.Chat
 	entry   func(key string) (inbox.Entry, error)
-	order   prompts.Order
-	looks   func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
+	order   talk.PromptOrder
+	looks   func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
 	discard func(ctx context.Context, e inbox.Entry) error
 	again   func(ctx context.Context, session uuid.UUID) (shown bool, err error)
 }
@@ -39,8 +38,8 @@ func (v view) address() string { return chat.Address(page, v) }
 
 // New returns the queues of a chat. entry reads the inbox. discard takes a prompt out of its queue for good, and says so under
 // it; chat.IsGone of its error: the prompt waits no more. again brings what an agent asks below.
-func New(c *chat.Chat, entry func(key string) (inbox.Entry, error), order prompts.Order,
-	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look, discard func(ctx context.Context, e inbox.Entry) error,
+func New(c *chat.Chat, entry func(key string) (inbox.Entry, error), order talk.PromptOrder,
+	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look, discard func(ctx context.Context, e inbox.Entry) error,
 	again func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
 	return &Waiting{chat: c, entry: entry, order: order, looks: looks, discard: discard, again: again}
 }
@@ -49,15 +48,15 @@ func New(c *chat.Chat, entry func(key string) (inbox.Entry, error), order prompt
 func (w *Waiting) Feature() chat.Feature {
 	live := func(news.News) bool { return true }
 	f := chat.Feature{Name: "waiting", Pages: map[string]chat.Page{page: {Draw: w.draw, Do: w.tap, Live: live}}}
-	w.chat.ByName(&f, chat.Command{Name: page}, func(views.Session) bool { return true },
-		func(ctx context.Context, in chat.Incoming, r views.Session) error {
+	w.chat.ByName(&f, chat.Command{Name: page}, func(port.Session) bool { return true },
+		func(ctx context.Context, in chat.Incoming, r port.Session) error {
 			return w.chat.Pages.Open(ctx, in, view{Session: r.ID}.address())
 		})
 	return f
 }
 
 // Show shows what waits for a session. Two taps are one message.
-func (w *Waiting) Show(ctx context.Context, in chat.Incoming, r views.Session) error {
+func (w *Waiting) Show(ctx context.Context, in chat.Incoming, r port.Session) error {
 	return w.chat.Pages.Show(ctx, in, view{Session: r.ID}.address())
 }
 
@@ -97,7 +96,7 @@ func (w *Waiting) tap(_ context.Context, v chat.Visit, what string) (chat.Answer
 }
 
 // do carries out what a person has decided about a prompt.
-func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Entry, r views.Session) error {
+func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Entry, r port.Session) error {
 	switch what {
 	case askOption:
 		return w.showAsked(ctx, e.Session)

@@ -10,12 +10,11 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
+	"ccbot/port"
 )
 
 // Deps are what the feature works with.
@@ -23,9 +22,9 @@ type Deps struct {
 	Chat     *chat.Chat
 	Continue func(ctx context.Context, q chat.Resume) (back bool, err error)
 	// Retry tries again to end what is left of a session.
-	Retry func(t chat.Tap, r views.Session) (chat.Answer, error)
+	Retry func(t chat.Tap, r port.Session) (chat.Answer, error)
 	// Crash says how the agent of a session crashed; empty: it did not.
-	Crash func(p chat.Phrases, r views.Session) render.Text
+	Crash func(p chat.Phrases, r port.Session) render.Text
 }
 
 // why tells what happened to sessions.
@@ -35,8 +34,8 @@ type why struct{ Deps }
 func New(d Deps) chat.Feature {
 	w := &why{d}
 	f := chat.Feature{Name: "why", Pages: map[string]chat.Page{page: {Draw: w.draw, Do: w.do}}}
-	d.Chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true },
-		func(ctx context.Context, in chat.Incoming, r views.Session) error {
+	d.Chat.ByName(&f, chat.Command{Name: "why"}, func(port.Session) bool { return true },
+		func(ctx context.Context, in chat.Incoming, r port.Session) error {
 			return d.Chat.Pages.Open(ctx, in, view{Session: r.ID}.address())
 		})
 	return f
@@ -103,10 +102,10 @@ const (
 )
 
 // options are what can be done about a session, and the way to the details.
-func options(p chat.Phrases, r views.Session, known bool) (rows [][]card.Option) {
+func options(p chat.Phrases, r port.Session, known bool) (rows [][]card.Option) {
 	var acts []card.Option
 	switch {
-	case r.State == views.CleanupFailed:
+	case r.State == port.StateCleanupFailed:
 		acts = append(acts, p.Option(i18n.ButtonRetry, retry, ""))
 	case r.Resumable:
 		acts = append(acts, p.Option(i18n.ButtonResume, resume, outbox.Primary))
@@ -125,12 +124,12 @@ func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, str
 	id := chat.ViewAt[view](v.Rest).Session
 	r, ok := w.Chat.Book.Records.Get(id)
 	t := chat.Tap{From: v.By, To: v.To}
-	q, _ := w.Chat.Accepted(control.Restore{Session: id}, t)
+	q, _ := w.Chat.Accepted(port.Restore{Session: id}, t)
 	var a chat.Answer
 	var err error
 	switch {
 	case !ok:
-	case what == retry && r.State == views.CleanupFailed:
+	case what == retry && r.State == port.StateCleanupFailed:
 		a, err = w.Retry(t, r)
 	case what == resume:
 		a.Then = func(ctx context.Context) error { _, err := w.Chat.Resume(ctx, q); return err }
@@ -142,7 +141,7 @@ func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, str
 
 // Sentences are a history as a person tells it, each with its time: what was noted before and after one thing is one
 // sentence.
-func Sentences(p chat.Phrases, history []views.Change, reader int64) (all []string) {
+func Sentences(p chat.Phrases, history []port.Change, reader int64) (all []string) {
 	last := ""
 	for i, c := range history {
 		if i > 0 && c.Rule == "ended" && history[i-1].Rule == c.Rule && history[i-1].To == c.From {
@@ -156,7 +155,7 @@ func Sentences(p chat.Phrases, history []views.Change, reader int64) (all []stri
 }
 
 // said is the sentence about a change. What is only noted by a rule that is not known has none.
-func said(words i18n.Words, c views.Change, reader int64) string {
+func said(words i18n.Words, c port.Change, reader int64) string {
 	rule, state := c.Rule, string(c.To)
 	switch rule {
 	case "stop", "ended":
@@ -186,7 +185,7 @@ func said(words i18n.Words, c views.Change, reader int64) string {
 }
 
 // howEnded returns the end of the rule of a sentence: who or what has ended a session. It is empty if that is unknown.
-func howEnded(c views.Change, reader int64) string {
+func howEnded(c port.Change, reader int64) string {
 	switch {
 	case c.By != 0 && c.By == reader:
 		return ".you"
@@ -201,7 +200,7 @@ func howEnded(c views.Change, reader int64) string {
 }
 
 // noted is a page of the whole history with its rules and evidence: page 0 is the newest, its last line too.
-func noted(p chat.Phrases, r views.Session, history []views.Change, page int) chat.Screen {
+func noted(p chat.Phrases, r port.Session, history []port.Change, page int) chat.Screen {
 	page = min(max(page, 0), max(len(history)-1, 0)/shownChanges)
 	last := len(history) - page*shownChanges
 	first := max(0, last-shownChanges)
@@ -222,8 +221,8 @@ func noted(p chat.Phrases, r views.Session, history []views.Change, page int) ch
 
 // changeLine is one change: when, from which state to which, by which rule, and on what evidence. What
 // was noted is foreign text: as code nothing in it can be tapped.
-func changeLine(words i18n.Words, c views.Change) render.Text {
-	state := func(s views.State) string { return words.Say(i18n.StateKey.Of(string(s))) }
+func changeLine(words i18n.Words, c port.Change) render.Text {
+	state := func(s port.State) string { return words.Say(i18n.StateKey.Of(string(s))) }
 	what := "•"
 	switch {
 	case c.From == "":

@@ -8,25 +8,23 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // Others are what people run beside the agents of ccbot: writers of a session's conversation, and
 // windows that belong to no session.
 type Others struct {
 	chat       *chat.Chat
-	starter    control.Starter
-	ender      control.Ender
-	neighbours desk.Neighbours
-	windows    desk.Windows
+	starter    port.Starter
+	ender      port.Ender
+	neighbours port.Neighbours
+	windows    port.Windows
 	conflicts  chat.Cards[shown]
-	lists      chat.Cards[[]desk.ID] // of windows, and questions about one
+	lists      chat.Cards[[]port.ID] // of windows, and questions about one
 }
 
 // The kinds of the cards.
@@ -36,10 +34,10 @@ const (
 )
 
 // New returns the Others of a chat.
-func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w desk.Windows) *Others {
+func New(c *chat.Chat, s port.Starter, e port.Ender, n port.Neighbours, w port.Windows) *Others {
 	return &Others{chat: c, starter: s, ender: e, neighbours: n, windows: w,
 		conflicts: chat.NewCards[shown](c, conflictKind).Asking(),
-		lists:     chat.NewCards[[]desk.ID](c, windowKind)}
+		lists:     chat.NewCards[[]port.ID](c, windowKind)}
 }
 
 // Feature is what the roof knows of Others.
@@ -53,7 +51,7 @@ func (o *Others) Feature() chat.Feature {
 }
 
 // tellWriters tells that somebody else writes the conversation of a session.
-func (o *Others) tellWriters(ctx context.Context, r views.Session, n news.OtherWriters) error {
+func (o *Others) tellWriters(ctx context.Context, r port.Session, n news.OtherWriters) error {
 	if len(n) == 0 {
 		p := o.chat.In(r.Conversation)
 		return o.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: p.Text(i18n.GhostUnseen, stateArgs(p, r))})
@@ -66,7 +64,7 @@ func (o *Others) tellWriters(ctx context.Context, r views.Session, n news.OtherW
 }
 
 // Refused tells that a session is not resumed because of writers.
-func (o *Others) Refused(ctx context.Context, q chat.Resume, found []desk.Writer) error {
+func (o *Others) Refused(ctx context.Context, q chat.Resume, found []port.Writer) error {
 	return o.post(ctx, conflict{resumeRefused, q, found}, "")
 }
 
@@ -77,7 +75,7 @@ func (o *Others) post(ctx context.Context, c conflict, why chat.Occasion) error 
 }
 
 // tellTransferred reports that a session continues in another window, unless a person has asked for it.
-func (o *Others) tellTransferred(ctx context.Context, r views.Session, n news.Transferred) error {
+func (o *Others) tellTransferred(ctx context.Context, r port.Session, n news.Transferred) error {
 	if n.Asked {
 		return nil
 	}
@@ -95,7 +93,7 @@ const (
 
 // now is the kind as it is by the session's state: the session may have come back, or ended, since
 // the message was written.
-func (k kind) now(r views.Session) kind {
+func (k kind) now(r port.Session) kind {
 	switch {
 	case r.Live:
 		return otherWriter
@@ -127,19 +125,19 @@ const (
 type conflict struct {
 	kind    kind
 	resume  chat.Resume // what to go on with when nobody else writes any more
-	writers []desk.Writer
+	writers []port.Writer
 }
 
 // shown is what a message about writers shows: a tap on the message means exactly these writers.
 type shown struct {
-	Kind    kind            `json:"kind"`
-	Resume  control.Restore `json:"resume"`
-	Writers []desk.ID       `json:"writers"` // sorted
+	Kind    kind         `json:"kind"`
+	Resume  port.Restore `json:"resume"`
+	Writers []port.ID    `json:"writers"` // sorted
 }
 
 func (c conflict) shown() shown {
 	s := shown{Kind: c.kind, Resume: c.resume.Restore(),
-		Writers: each.As(c.writers, func(one desk.Writer) desk.ID { return one.ID })}
+		Writers: each.As(c.writers, func(one port.Writer) port.ID { return one.ID })}
 	slices.Sort(s.Writers)
 	return s
 }
@@ -155,14 +153,14 @@ func (c conflict) canAdopt() bool {
 // question name each of them.
 func (c conflict) canEnd() bool {
 	return len(c.writers) <= chat.MaxListed &&
-		!slices.ContainsFunc(c.writers, func(one desk.Writer) bool { return !one.Endable })
+		!slices.ContainsFunc(c.writers, func(one port.Writer) bool { return !one.Endable })
 }
 
 // look is the message about writers, with what can be done.
 func (o *Others) look(c conflict, details bool) card.Look {
 	r, say, p := c.resume.Session, phrases[c.kind], o.chat.In(c.resume.To)
 	var can []render.Text
-	lines := each.As(c.writers, func(one desk.Writer) render.Text { return writerText(p, one, details) })
+	lines := each.As(c.writers, func(one port.Writer) render.Text { return writerText(p, one, details) })
 	options := []card.Option{p.Option(i18n.ButtonShow, showOption, "")}
 	offer := func(what i18n.Key, option card.Option) {
 		can, options = append(can, p.Text(what, i18n.Args{"Name": r.Name})), append(options, option)
@@ -182,12 +180,12 @@ func (o *Others) look(c conflict, details bool) card.Look {
 }
 
 // stateArgs are the name and the state of a session for a sentence.
-func stateArgs(p chat.Phrases, r views.Session) i18n.Args {
+func stateArgs(p chat.Phrases, r port.Session) i18n.Args {
 	return i18n.Args{"Name": r.Name, "State": p.StateText(r)}
 }
 
 // writerText is a writer as the message shows it.
-func writerText(p chat.Phrases, one desk.Writer, details bool) render.Text {
+func writerText(p chat.Phrases, one port.Writer, details bool) render.Text {
 	text := p.WriterText(one)
 	say := func(key i18n.Key, args i18n.Args) { text = render.Join(text, render.Plain("\n   "), p.Text(key, args)) }
 	if details {

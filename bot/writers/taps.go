@@ -12,14 +12,12 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // tap does what an option says, if the writers are those that the person saw: the tap looks at them
@@ -68,7 +66,7 @@ func (o *Others) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18
 
 // explain says why nothing was done.
 func (o *Others) explain(ctx context.Context, t chat.Tap, err error) error {
-	return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(views.Session{}, err))
+	return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(port.Session{}, err))
 }
 
 // tellFree says that nobody else writes any more, under lines of what was done before.
@@ -78,11 +76,11 @@ func (o *Others) tellFree(ctx context.Context, c conflict, before []string) erro
 	return o.chat.Post(ctx, card.Look{To: c.resume.To, Session: r.ID, Text: text, Options: p.ResumeLink(r)})
 }
 
-func (c conflict) processes() []desk.Process {
-	return each.As(c.writers, func(one desk.Writer) desk.Process { return one.Process })
+func (c conflict) processes() []port.Process {
+	return each.As(c.writers, func(one port.Writer) port.Process { return one.Process })
 }
 
-func names(p chat.Phrases, all []desk.Process) string {
+func names(p chat.Phrases, all []port.Process) string {
 	return p.Some(each.As(all, p.ProcessText), p.Say(i18n.JoinItems))
 }
 
@@ -130,17 +128,17 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 		return o.explain(ctx, t, err)
 	}
 	if c.kind == otherWriter {
-		why := control.Asked(t.From, "left to another writer, asked for")
-		if err := o.ender.Archive(ctx, from.ID, views.Archived, why); err != nil {
+		why := port.AskedBy(t.From, "left to another writer, asked for")
+		if err := o.ender.Archive(ctx, from.ID, port.StateArchived, why); err != nil {
 			return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(from, err))
 		}
 	}
 	name, origin := from.Name+"-fork", "tap-"+t.Card.Key
-	at, err := o.chat.Book.Place(ctx, t.To, views.Session{Name: name}, origin)
+	at, err := o.chat.Book.Place(ctx, t.To, port.Session{Name: name}, origin)
 	if err != nil {
 		return err
 	}
-	r, err := o.starter.Start(ctx, control.Start{Name: name, Dir: dir, Owner: t.From,
+	r, err := o.starter.Start(ctx, port.Start{Name: name, Dir: dir, Owner: t.From,
 		Conversation: at, Origin: origin, ForkOf: from.ClaudeSessionID})
 	if err != nil {
 		return o.explain(ctx, t, err)
@@ -155,7 +153,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 
 // adopt goes on from the chat in the window where a person runs an agent, and redraws the tapped
 // message. from is the session that had the conversation; without an ID it was nobody's.
-func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from views.Session,
+func (o *Others) adopt(ctx context.Context, t chat.Tap, one port.Writer, from port.Session,
 	redraw func(context.Context) error) error {
 	if _, err := o.chat.Places.Resolve(ctx, "/", cmp.Or(one.Dir, from.Dir)); err != nil {
 		return o.explain(ctx, t, err)
@@ -177,22 +175,22 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from vi
 
 // makeSession makes an agent that a person runs a session's, which is shown in a place. Where none can be
 // made, the person is told why, and the session has no ID.
-func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Conversation, one desk.Writer,
-	from views.Session) (views.Session, error) {
-	r, err := o.starter.Adopt(ctx, control.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
-		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: at, Why: control.Asked(t.From, "asked for").Why})
+func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Conversation, one port.Writer,
+	from port.Session) (port.Session, error) {
+	r, err := o.starter.Adopt(ctx, port.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
+		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: at, Why: port.AskedBy(t.From, "asked for").Why})
 	if refusal.Is(err, refusal.NotFound, refusal.WrongState) { // that is about from
 		err = &refusal.Error{Code: refusal.Changed, Err: err}
 	}
 	if err != nil {
-		return views.Session{}, o.explain(ctx, t, err)
+		return port.Session{}, o.explain(ctx, t, err)
 	}
 	return r, nil
 }
 
 // tellAdopted says that a session goes on in a window that a person opened, and what is different
 // there.
-func (o *Others) tellAdopted(ctx context.Context, r views.Session, to address.Conversation) error {
+func (o *Others) tellAdopted(ctx context.Context, r port.Session, to address.Conversation) error {
 	args := i18n.Args{"Name": r.Name, "Window": r.Window}
 	text := []render.Text{o.chat.In(to).Text(i18n.Adopted, args)}
 	if !r.Shared { // no shell keeps the window

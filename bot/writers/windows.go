@@ -11,17 +11,15 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
+	"ccbot/port"
 )
 
 // All are the windows that belong to no session. Where the windows cannot be seen there are none.
-func (o *Others) All(ctx context.Context) []desk.Window {
+func (o *Others) All(ctx context.Context) []port.Window {
 	all, err := o.windows.Orphans(ctx)
 	if err != nil {
 		o.chat.Log.Warn("windows_unknown", logkey.Error, err)
@@ -31,7 +29,7 @@ func (o *Others) All(ctx context.Context) []desk.Window {
 }
 
 // Post shows some windows in a message, unless there are none.
-func (o *Others) Post(ctx context.Context, to outbox.Conversation, all []desk.Window) error {
+func (o *Others) Post(ctx context.Context, to outbox.Conversation, all []port.Window) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -40,7 +38,7 @@ func (o *Others) Post(ctx context.Context, to outbox.Conversation, all []desk.Wi
 }
 
 // list is a message about windows. Those that are not named have no options.
-func (o *Others) list(to outbox.Conversation, all []desk.Window) (look card.Look, shown []desk.ID) {
+func (o *Others) list(to outbox.Conversation, all []port.Window) (look card.Look, shown []port.ID) {
 	p := o.chat.In(to)
 	var lines []render.Text
 	for i, one := range all {
@@ -63,7 +61,7 @@ func (o *Others) list(to outbox.Conversation, all []desk.Window) (look card.Look
 
 // windowText is one window in one line: its id and name, what runs in it and where, and of a proven
 // agent which conversation the agent writes.
-func windowText(p chat.Phrases, one desk.Window) render.Text {
+func windowText(p chat.Phrases, one port.Window) render.Text {
 	runs, conversation := chat.Tail(glyph.Name(one.Command), 24), render.Text{}
 	switch {
 	case one.Agent != nil:
@@ -77,17 +75,17 @@ func windowText(p chat.Phrases, one desk.Window) render.Text {
 }
 
 // nameOf is what people know a window by.
-func nameOf(one desk.Window) string {
+func nameOf(one port.Window) string {
 	return strings.TrimSpace(one.Window + " " + chat.Tail(glyph.Name(one.Name), 40))
 }
 
 // canAdopt reports whether a window's agent can be made a session's, and so be archived: the agent
 // is proven, protected by nothing, and in a terminal of ours.
-func canAdopt(one desk.Window) bool { return one.Agent != nil && one.Agent.Adoptable }
+func canAdopt(one port.Window) bool { return one.Agent != nil && one.Agent.Adoptable }
 
 // windowOptions are what can be done about a window. Of several windows each option names its
 // window.
-func windowOptions(p chat.Phrases, one desk.Window, named bool) (row []card.Option) {
+func windowOptions(p chat.Phrases, one port.Window, named bool) (row []card.Option) {
 	if canAdopt(one) {
 		row = append(row, p.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary),
 			p.Option(i18n.ButtonArchive, askOption, outbox.Danger))
@@ -104,7 +102,7 @@ func windowOptions(p chat.Phrases, one desk.Window, named bool) (row []card.Opti
 
 // tapWindow does what an option about a window says, if the window is as the person saw it: the tap
 // looks at the window again. Then a list shows the windows that there are, and a question is closed.
-func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []desk.ID) (chat.Answer, error) {
+func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []port.ID) (chat.Answer, error) {
 	word, window, _ := strings.Cut(t.Card.Option, ":")
 	redraw := func(ctx context.Context) error {
 		if word == endOption { // which a question has, and no list
@@ -122,7 +120,7 @@ func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []desk.ID) (chat.A
 		if err != nil {
 			return o.explain(ctx, t, err)
 		}
-		i := slices.IndexFunc(all, func(one desk.Window) bool {
+		i := slices.IndexFunc(all, func(one port.Window) bool {
 			return one.Window == window && slices.Contains(was, one.ID)
 		})
 		if i < 0 || word != ignoreOption && !canAdopt(all[i]) {
@@ -134,7 +132,7 @@ func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []desk.ID) (chat.A
 
 // decide does what a person has decided about a window that is as they saw it. Nothing takes over
 // the conversation of a session that is not over.
-func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.Window,
+func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one port.Window,
 	redraw func(context.Context) error) error {
 	if word == ignoreOption {
 		if err := o.windows.Ignore(ctx, one); err != nil {
@@ -143,7 +141,7 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.W
 		told := o.tell(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)})
 		return errors.Join(told, redraw(ctx))
 	}
-	var from views.Session // that has the conversation: an open one before one that is over, and of those the newest
+	var from port.Session // that has the conversation: an open one before one that is over, and of those the newest
 	for _, r := range o.chat.Book.Records.List() {
 		if r.Owns && r.ClaudeSessionID == one.Agent.Claude && (from.ID == uuid.Nil || from.Resumable) {
 			from = r
@@ -162,7 +160,7 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.W
 
 // askArchive shows which process an archive ends and which processes stay; the person who tapped
 // may confirm.
-func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) error {
+func (o *Others) askArchive(ctx context.Context, t chat.Tap, one port.Window) error {
 	p := o.chat.In(t.To)
 	text := []string{p.Say(i18n.WindowArchive, i18n.Args{"Window": nameOf(one),
 		"Process": p.ProcessText(one.Agent.Process)})}
@@ -175,19 +173,19 @@ func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) er
 	}
 	look := card.Look{To: t.To, Text: render.Plain(strings.Join(append(text, p.Say(end)), "\n")),
 		Options: p.Confirm(i18n.ButtonYesArchive, endOption+":"+one.Window, t.From)}
-	return o.lists.Post(ctx, look, []desk.ID{one.ID})
+	return o.lists.Post(ctx, look, []port.ID{one.ID})
 }
 
 // archive makes a window's agent a session's and archives that session, so that the agent ends as
 // any session's does and leaves a receipt. It takes no session over: the prompts that wait there
 // would be typed to the agent.
-func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error {
-	r, err := o.makeSession(ctx, t, t.To, one, views.Session{})
+func (o *Others) archive(ctx context.Context, t chat.Tap, one port.Writer) error {
+	r, err := o.makeSession(ctx, t, t.To, one, port.Session{})
 	if err != nil || r.ID == uuid.Nil {
 		return err
 	}
 	said := o.chat.In(t.To).Text(i18n.Archiving, i18n.Args{"Name": r.Name})
-	if err := o.ender.BeginEnd(ctx, r.ID, views.Archived, control.Asked(t.From, "asked for")); err != nil {
+	if err := o.ender.BeginEnd(ctx, r.ID, port.StateArchived, port.AskedBy(t.From, "asked for")); err != nil {
 		return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(r, err))
 	}
 	return o.lists.Close(ctx, t.Card.Key, said)

@@ -5,19 +5,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccbot/bot/port/views"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
+	"ccbot/port"
 )
 
 // errNotClean is for scripts; the receipt lists what is left.
 var errNotClean = errors.New("not everything of the session is proven to have ended")
 
 // endCommand is a verb that ends a session: archive, or done.
-func (c *call) endCommand(verb, short string, final views.State, question i18n.Key) *cobra.Command {
+func (c *call) endCommand(verb, short string, final port.State, question i18n.Key) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{Use: verb + " NAME|ID", Args: oneSession, Short: short,
 		Long: short + `. The agent and all that it has
@@ -37,7 +37,7 @@ kept: "ccbot resume" brings it back. It asks first, unless --yes is given.`,
 				return err
 			}
 			err = c.show(did, func(p *terminal.Printer) { p.Line("%s", terminal.Text(did.Receipt)) })
-			if err == nil && did.State == views.CleanupFailed {
+			if err == nil && did.State == port.StateCleanupFailed {
 				err = errNotClean
 			}
 			return err

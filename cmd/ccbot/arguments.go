@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/session"
+	"ccbot/port"
 )
 
 // call is one call of ccbot: its environment, its outputs and its flags.
@@ -42,7 +42,7 @@ func (c *call) printing(cmd *cobra.Command) *cobra.Command {
 }
 
 // session opens the Desk and finds the session that a person means, preferably a fitting one.
-func (c *call) session(what string, fits func(views.Session) bool) (d desk.Desk, r views.Session, err error) {
+func (c *call) session(what string, fits func(port.Session) bool) (d desk.Desk, r port.Session, err error) {
 	if d, err = desk.Open(c.environ, c.stderr); err == nil {
 		r, err = d.Find(what, fits)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/caarlos0/env/v11"
 	"github.com/spf13/cobra"
 
-	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/terminal"
@@ -22,6 +21,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/tmux"
 )
 
@@ -31,7 +31,7 @@ func (c *call) attachCommand() *cobra.Command {
 runs it switches to the window; elsewhere it attaches.`,
 		Example: "  ccbot attach api",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, r, err := c.session(args[0], func(r views.Session) bool { return r.Live })
+			d, r, err := c.session(args[0], func(r port.Session) bool { return r.Live })
 			if err != nil {
 				return err
 			}

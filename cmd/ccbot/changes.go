@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccbot/bot/port/refusal"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/show"
+	"ccbot/port/refusal"
 )
 
 func (c *call) changesCommand() *cobra.Command {

@@ -4,10 +4,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	port "ccbot/bot/port/desk"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/internal/gauge"
+	"ccbot/port"
 )
 
 func (c *call) listCommand() *cobra.Command {

@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
+	"ccbot/port"
 )
 
 func main() {
@@ -76,8 +76,8 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: inSessions, Title: "Sessions:"}, &cobra.Group{ID: inBot, Title: "The bot:"},
 		&cobra.Group{ID: inMachine, Title: "This machine:"})
 	for _, cmd := range []*cobra.Command{c.newCommand(), c.sendPromptCommand(),
-		c.endCommand("archive", "End a session and archive it", views.Archived, i18n.KillConfirm),
-		c.endCommand("done", "End a session and mark it as done", views.Completed, i18n.DoneConfirm),
+		c.endCommand("archive", "End a session and archive it", port.StateArchived, i18n.KillConfirm),
+		c.endCommand("done", "End a session and mark it as done", port.StateCompleted, i18n.DoneConfirm),
 		c.resumeCommand(), c.forgetCommand(), c.recoverCommand(), c.importCommand(), c.listCommand(), c.statusCommand(), c.whyCommand(),
 		c.historyCommand(), c.changesCommand(), c.usageCommand(), c.configCommand(), c.doctorCommand()} {
 		root.AddCommand(c.printing(cmd))

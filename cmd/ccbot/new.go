@@ -12,11 +12,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"ccbot/bot/port/modes"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/port"
 )
 
 func (c *call) newCommand() *cobra.Command {
@@ -34,13 +34,13 @@ session and makes it the current one, so that its messages go to it.`,
 			return err
 		},
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			q.Key, q.With = uuid.New(), modes.Wish{Mode: modes.Mode(mode), Model: modes.Flag(model)}
+			q.Key, q.With = uuid.New(), port.ModeChange{Mode: port.Mode(mode), Model: port.ModelFlag(model)}
 			if mode != "" && !q.With.Mode.Offered() {
-				return exit.Usage(fmt.Errorf("--mode is %s, %s or %s", modes.Manual, modes.AcceptEdits, modes.Plan))
+				return exit.Usage(fmt.Errorf("--mode is %s, %s or %s", port.ModeManual, port.ModeAcceptEdits, port.ModePlan))
 			}
-			if model != "" && !slices.ContainsFunc(modes.Models, func(m string) bool { return modes.Flag(m) == q.With.Model }) {
-				last := len(modes.Models) - 1
-				return exit.Usage(fmt.Errorf("--model is %s or %s", strings.Join(modes.Models[:last], ", "), modes.Models[last]))
+			if model != "" && !slices.ContainsFunc(port.Models, func(m string) bool { return port.ModelFlag(m) == q.With.Model }) {
+				last := len(port.Models) - 1
+				return exit.Usage(fmt.Errorf("--model is %s or %s", strings.Join(port.Models[:last], ", "), port.Models[last]))
 			}
 			if q.Base, err = os.Getwd(); err != nil {
 				return err

@@ -8,12 +8,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/timespan"
+	"ccbot/port"
 )
 
 func (c *call) sendPromptCommand() *cobra.Command {
@@ -48,7 +48,7 @@ has ended) it prints the reason and exits with 1. Ctrl-C ends only the wait. If 
 }
 
 func (c *call) sendPrompt(ctx context.Context, what, text string, wait bool, timeout reply.Timeout) error {
-	d, r, err := c.session(what, func(r views.Session) bool { return r.Live })
+	d, r, err := c.session(what, func(r port.Session) bool { return r.Live })
 	if err != nil {
 		return err
 	}

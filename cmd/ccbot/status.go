@@ -10,9 +10,6 @@ import (
 
 	bothealth "ccbot/bot/health"
 	"ccbot/bot/inbox"
-	port "ccbot/bot/port/desk"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/show"
@@ -25,6 +22,8 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // lastEvents is the number of lines of the history that are shown.
@@ -72,8 +71,8 @@ func botWarnings(ctx context.Context, d desk.Desk) []string {
 func see(l *show.Session, r session.Record, look port.Look) {
 	known := lifecycle.Noted(r).At(time.Now())
 	// the recorded phase is more exact: only the bot can see it
-	more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works())
-	if look.Now.Phase != phase.Unknown && look.Now.Phase != known.Phase && !more {
+	more := look.Now.Phase == talk.PhaseWorking && (known.Phase.Waiting() || known.Works())
+	if look.Now.Phase != talk.PhaseUnknown && look.Now.Phase != known.Phase && !more {
 		l.Does(look.Now)
 		l.PhaseAt = time.Time{}
 	}
@@ -119,7 +118,7 @@ func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, 
 }
 
 // noteGit replaces the last known state of the repository by the current one.
-func noteGit(d *show.Details, g *views.Git) {
+func noteGit(d *show.Details, g *port.Git) {
 	switch {
 	case g == nil:
 		d.Repository = "unknown"

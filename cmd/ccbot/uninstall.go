@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"ccbot/bot/port/views"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
@@ -27,6 +26,7 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/cmd/ccbot/uninstall"
 	"ccbot/hooks"
+	"ccbot/port"
 )
 
 func uninstallCommand(c *call, root *cobra.Command) *cobra.Command {
@@ -112,7 +112,7 @@ func isFile(path string) bool {
 // endSession ends one launch of a session, as `ccbot archive` does. An end that a kill has
 // interrupted is continued by the recovery before that, which tells its receipt to the chat.
 func endSession(ctx context.Context, c *call, s uninstall.Session) (receipt string, err error) {
-	did, _, err := running.Ending.Make(ctx, c.environ, c.stderr, sessions.End{Session: s.ID, Launch: s.Launch, Final: views.Archived})
+	did, _, err := running.Ending.Make(ctx, c.environ, c.stderr, sessions.End{Session: s.ID, Launch: s.Launch, Final: port.StateArchived})
 	if err == nil {
 		return did.Receipt, nil
 	}

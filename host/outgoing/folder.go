@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 
-	"ccbot/bot/port/refusal"
 	"ccbot/internal/glyph"
+	"ccbot/port/refusal"
 )
 
 // Folder is the open folder of a session. The caller closes it.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/refusal"
+	"ccbot/port/refusal"
 )
 
 // place has a session's folder and CCBOT_DIR, next to each other.

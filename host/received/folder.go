@@ -7,12 +7,12 @@ import (
 	"os"
 	"syscall"
 
-	"ccbot/bot/port/files"
 	"ccbot/internal/ownfile"
+	"ccbot/port/folders"
 )
 
 // Folder is the folder below a session's directory in which files from the chat lie.
-const Folder = files.Folder
+const Folder = folders.InboxName
 
 // ErrNotOurs is returned if the folder's name belongs to something that is not a directory of this
 // uid: a link, a file, another user's directory, or something that changed during the check.

@@ -137,7 +137,7 @@ type Run struct {
 	StartedAt time.Time `json:"started_at,omitzero"`
 	ReportsAt time.Time `json:"reports_at,omitzero"` // SessionStart
 	ReadyAt   time.Time `json:"ready_at,omitzero"`
-	// Phase is the last activity of the agent that was seen (a phase.Now, with PhaseWhat and
+	// Phase is the last activity of the agent that was seen (a talk.Activity, with PhaseWhat and
 	// PhaseUntil); PhaseAt is its start.
 	Phase      string    `json:"phase,omitempty"`
 	PhaseAt    time.Time `json:"phase_at,omitzero"`

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/refusal"
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
@@ -21,6 +20,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port/refusal"
 	"ccbot/tmux"
 )
 

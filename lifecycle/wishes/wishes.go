@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"ccbot/bot/port/modes"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/tmux"
 )
 
@@ -47,54 +47,54 @@ const (
 
 // Decide says what to do next for a wish: for the mode first, then for the model. The outcome counts
 // with Over. It is pure.
-func Decide(w session.Wish, l Look) (Act, modes.Outcome) {
+func Decide(w session.Wish, l Look) (Act, port.SwitchOutcome) {
 	switch {
 	case w.Mode != "":
 		return decideMode(w, l)
 	case l.Listed:
 		return decideList(w, l)
 	case l.Flat:
-		return Over, modes.Unread
+		return Over, port.SwitchUnread
 	case !l.Free, l.Early:
-		return Wait, modes.Done
+		return Wait, port.SwitchDone
 	case w.Opened >= maxOpened:
-		return Over, modes.Unread
+		return Over, port.SwitchUnread
 	}
-	return Open, modes.Done
+	return Open, port.SwitchDone
 }
 
 // decideMode goes round through the modes once. Of the one at which a key was noted last the key may not
 // have been pressed.
-func decideMode(w session.Wish, l Look) (Act, modes.Outcome) {
+func decideMode(w session.Wish, l Look) (Act, port.SwitchOutcome) {
 	passed := slices.Index(w.Passed, l.Mode)
 	switch {
 	case !l.Free:
-		return Wait, modes.Done
+		return Wait, port.SwitchDone
 	case l.Mode == "":
-		return Over, modes.Unread
+		return Over, port.SwitchUnread
 	case l.Mode == w.Mode:
-		return Over, modes.Done
+		return Over, port.SwitchDone
 	case passed >= 0 && passed < len(w.Passed)-1:
-		return Over, modes.NoSuch
+		return Over, port.SwitchNoSuch
 	}
-	return Mode, modes.Done
+	return Mode, port.SwitchDone
 }
 
 // decideList reads the list of models. Its mark is the proof: after a choice the list is opened once
 // more.
-func decideList(w session.Wish, l Look) (Act, modes.Outcome) {
+func decideList(w session.Wish, l Look) (Act, port.SwitchOutcome) {
 	wanted := Find(l.List, w.Model)
 	switch {
 	case !l.Whole, l.List.Current < 0:
-		return Over, modes.Unread
+		return Over, port.SwitchUnread
 	case wanted < 0:
-		return Over, modes.NoSuch
+		return Over, port.SwitchNoSuch
 	case l.List.Current == wanted:
-		return Over, modes.Done
+		return Over, port.SwitchDone
 	case w.Chosen:
-		return Over, modes.NotTaken
+		return Over, port.SwitchNotTaken
 	}
-	return Choose, modes.Done
+	return Choose, port.SwitchDone
 }
 
 // Find is the index of a model in the list; -1 when it is not there.
@@ -119,7 +119,7 @@ func Note(w *session.Wish, act Act, mode string) tmux.Key {
 }
 
 // Add is a wish with what a person wants now in place of what was wanted before.
-func Add(w session.Wish, want modes.Wish) session.Wish {
+func Add(w session.Wish, want port.ModeChange) session.Wish {
 	if want.Mode != "" {
 		w.Mode, w.Passed = string(want.Mode), nil
 	}
@@ -130,11 +130,11 @@ func Add(w session.Wish, want modes.Wish) session.Wish {
 }
 
 // Granted takes the part of which the outcome is known off a wish; rest is nil when that was all.
-func Granted(w session.Wish) (was modes.Wish, rest *session.Wish) {
+func Granted(w session.Wish) (was port.ModeChange, rest *session.Wish) {
 	if w.Mode == "" {
-		return modes.Wish{Model: w.Model}, nil
+		return port.ModeChange{Model: w.Model}, nil
 	}
-	was.Mode = modes.Mode(w.Mode)
+	was.Mode = port.Mode(w.Mode)
 	if w.Mode, w.Passed = "", nil; w.Model == "" {
 		return was, nil
 	}

@@ -19,12 +19,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/talk"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // Says is a transcript line with what an agent says, block by block.

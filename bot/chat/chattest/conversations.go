@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/history"
 	"ccbot/host"
+	"ccbot/port/folders"
+	"ccbot/port/talk"
 )
 
 // conversations are those of the sessions' real transcripts.
@@ -25,19 +25,19 @@ func (c conversations) reached() host.Conversations {
 	return host.Conversations{Records: c.world.Records, Projects: c.world.Dir, Dir: filepath.Join(c.world.Dir, "exports")}
 }
 
-func (c conversations) Read(ctx context.Context, session uuid.UUID, at history.Place, way history.Way, most int) ([]history.Entry, error) {
+func (c conversations) Read(ctx context.Context, session uuid.UUID, at talk.Place, way talk.Direction, most int) ([]talk.Entry, error) {
 	return c.reached().Read(ctx, session, at, way, most)
 }
 
-func (c conversations) Find(ctx context.Context, session uuid.UUID, at history.Place, word string, most int) (history.Found, error) {
+func (c conversations) Find(ctx context.Context, session uuid.UUID, at talk.Place, word string, most int) (talk.Found, error) {
 	return c.reached().Find(ctx, session, at, word, most)
 }
 
-func (c conversations) Days(ctx context.Context, session uuid.UUID, at history.Place, most int) (history.Days, error) {
+func (c conversations) Days(ctx context.Context, session uuid.UUID, at talk.Place, most int) (talk.Days, error) {
 	return c.reached().Days(ctx, session, at, most)
 }
 
-func (c conversations) Export(ctx context.Context, session uuid.UUID, most int64, words history.Words) (files.File, error) {
+func (c conversations) Export(ctx context.Context, session uuid.UUID, most int64, words talk.Words) (folders.File, error) {
 	return c.reached().Export(ctx, session, most, words)
 }
 

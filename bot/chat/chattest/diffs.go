@@ -5,21 +5,21 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/refusal"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
 // FakeDiffs are the changes of all sessions, as a test says.
 type FakeDiffs struct {
 	*gate
-	Since   map[diffs.Since]diffs.Changes // a moment that is not there is not known any more
-	Patches map[string]diffs.Patch        // by the path of the file; of a file without one no line has changed
-	Err     error                         // what each answer is, while it is set
-	OnMark  func()                        // while git looks at a moment
-	OnAsk   func()                        // while git compares
+	Since   map[folders.Since]folders.Changes // a moment that is not there is not known any more
+	Patches map[string]folders.Patch          // by the path of the file; of a file without one no line has changed
+	Err     error                             // what each answer is, while it is set
+	OnMark  func()                            // while git looks at a moment
+	OnAsk   func()                            // while git compares
 }
 
-func (f *FakeDiffs) Mark(context.Context, uuid.UUID) (diffs.Since, error) {
+func (f *FakeDiffs) Mark(context.Context, uuid.UUID) (folders.Since, error) {
 	f.wait()
 	if f.OnMark != nil {
 		f.OnMark()
@@ -27,19 +27,19 @@ func (f *FakeDiffs) Mark(context.Context, uuid.UUID) (diffs.Since, error) {
 	return "a moment", f.Err
 }
 
-func (f *FakeDiffs) Changes(_ context.Context, _ uuid.UUID, since diffs.Since) (diffs.Changes, error) {
+func (f *FakeDiffs) Changes(_ context.Context, _ uuid.UUID, since folders.Since) (folders.Changes, error) {
 	f.wait()
 	if f.OnAsk != nil {
 		f.OnAsk()
 	}
 	c, known := f.Since[since]
 	if !known {
-		c = f.Since[diffs.SessionStart]
+		c = f.Since[folders.SessionStart]
 	}
 	return c, f.Err
 }
 
-func (f *FakeDiffs) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, path string) (diffs.Patch, error) {
+func (f *FakeDiffs) Patch(ctx context.Context, id uuid.UUID, since folders.Since, path string) (folders.Patch, error) {
 	c, err := f.Changes(ctx, id, since)
 	for i, file := range c.Files {
 		if p := f.Patches[path]; file.Path == path {
@@ -47,5 +47,5 @@ func (f *FakeDiffs) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, 
 			return p, err
 		}
 	}
-	return diffs.Patch{}, &refusal.Error{Code: refusal.Unchanged, Err: err}
+	return folders.Patch{}, &refusal.Error{Code: refusal.Unchanged, Err: err}
 }

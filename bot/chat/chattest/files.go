@@ -24,11 +24,11 @@ import (
 	"ccbot/bot/attachment"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/prompts"
 	"ccbot/host"
 	"ccbot/host/received"
 	"ccbot/internal/session"
+	"ccbot/port/folders"
+	"ccbot/port/talk"
 )
 
 // Part is one message of an album.
@@ -164,7 +164,7 @@ func (d *MediaWorld) MustGet(t *testing.T, m models.Message) inbox.Entry {
 // Received are the names in the session's folder.
 func (d *MediaWorld) Received(t *testing.T) (names []string) {
 	t.Helper()
-	files, err := os.ReadDir(filepath.Join(d.Dir, files.Folder))
+	files, err := os.ReadDir(filepath.Join(d.Dir, folders.InboxName))
 	if err != nil {
 		return nil
 	}
@@ -298,7 +298,7 @@ func (d *FileWorld) SlyNews(t *testing.T, r, old session.Record) {
 	e := w.Prompt(t, r, "hello", inbox.Unproven)
 	writer := InWindow(t, 4123)
 	writer.Cwd, writer.Pane.WindowName, writer.Args, writer.Session = r.Dir, Sly, []string{Sly}, Sly
-	w.TellsAll(t, r, old, Sample{Prompt: prompts.Prompt{Key: e.Key, Text: "hello"}, Screen: "the screen", Draft: "a draft", Writer: writer})
+	w.TellsAll(t, r, old, Sample{Prompt: talk.Prompt{Key: e.Key, Text: "hello"}, Screen: "the screen", Draft: "a draft", Writer: writer})
 }
 
 // SlyFiles sends files with that name out and in.

@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/news"
 	"ccbot/bot/report"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 	"ccbot/recovery"
 )
 

@@ -7,10 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/files"
-	"ccbot/bot/port/places"
 	"ccbot/host"
 	"ccbot/internal/session"
+	"ccbot/port/folders"
 )
 
 // machine is the machine of the agents as the world has it now.
@@ -30,7 +29,7 @@ func (m machine) reached() *host.Machine {
 	return m.now()
 }
 
-func (m machine) Bounds() places.Bounds { return m.now().Bounds() }
+func (m machine) Bounds() folders.Bounds { return m.now().Bounds() }
 
 func (m machine) Resolve(ctx context.Context, base, path string) (string, error) {
 	return m.reached().Resolve(ctx, base, path)
@@ -43,15 +42,15 @@ func (m machine) Children(ctx context.Context, dir string, hidden bool) ([]strin
 }
 
 // Search is never cut by the time that it takes.
-func (m machine) Search(ctx context.Context, part string, most places.Extent) places.Found {
+func (m machine) Search(ctx context.Context, part string, most folders.Extent) folders.Found {
 	return m.reached().Search(context.WithoutCancel(ctx), part, most)
 }
 
-func (m machine) Checkouts(ctx context.Context, dir string) []places.Checkout {
+func (m machine) Checkouts(ctx context.Context, dir string) []folders.Checkout {
 	return m.reached().Checkouts(ctx, dir)
 }
 
-func (m machine) Conversations(ctx context.Context, dir string, from, most int) ([]places.Conversation, bool, error) {
+func (m machine) Conversations(ctx context.Context, dir string, from, most int) ([]folders.Conversation, bool, error) {
 	return m.reached().Conversations(ctx, dir, from, most)
 }
 
@@ -73,17 +72,17 @@ func (m machine) HasCommand(ctx context.Context, dir, name string) bool {
 
 func (m machine) Done(key string) { m.now().Done(key) }
 
-func (m machine) Find(ctx context.Context, dir string) (places.Worktree, bool, error) {
+func (m machine) Find(ctx context.Context, dir string) (folders.Worktree, bool, error) {
 	return m.reached().Find(ctx, dir)
 }
 
 func (m machine) Remove(ctx context.Context, dir string) error { return m.reached().Remove(ctx, dir) }
 
-func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (files.File, error) {
+func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (folders.File, error) {
 	return m.reached().Open(ctx, session, path)
 }
 
-func (m machine) List(ctx context.Context, session uuid.UUID, path string) (files.Listing, error) {
+func (m machine) List(ctx context.Context, session uuid.UUID, path string) (folders.Listing, error) {
 	return m.reached().List(ctx, session, path)
 }
 

@@ -17,13 +17,13 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // HearSent handles a text of Alice's that was sent at a time, and returns its key.
@@ -176,14 +176,14 @@ func (w *World) AnswerOurs(t *testing.T, message int, username, text string) str
 // Typed tells that a prompt was typed for a session then.
 func (w *World) Typed(t *testing.T, r session.Record, key string, at time.Time) {
 	t.Helper()
-	n := news.Typed{Prompt: prompts.Prompt{Key: key, Mark: &prompts.Mark{At: at}}}
+	n := news.Typed{Prompt: talk.Prompt{Key: key, Mark: &talk.Mark{At: at}}}
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
 }
 
 // Delivered tells that the agent of a session has a prompt, which was typed then.
 func (w *World) Delivered(t *testing.T, r session.Record, key string, typed time.Time) {
 	t.Helper()
-	n := news.Delivered{Prompt: prompts.Prompt{Key: key, Mark: &prompts.Mark{At: typed}}}
+	n := news.Delivered{Prompt: talk.Prompt{Key: key, Mark: &talk.Mark{At: typed}}}
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
 }
 

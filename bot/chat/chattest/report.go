@@ -16,14 +16,13 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/modes"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/recovery"
 )
 
@@ -35,7 +34,7 @@ const SecondWriter = "OtherWriters of a running session"
 func NewsNames(t *testing.T) []string {
 	t.Helper()
 	names := []string{SecondWriter}
-	for _, name := range []string{"port/news/news.go", "port/news/parts.go"} {
+	for _, name := range []string{"../port/news/news.go", "../port/news/parts.go"} {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -58,7 +57,7 @@ func NewsNames(t *testing.T) []string {
 
 // Sample is what the news of a test are about.
 type Sample struct {
-	Prompt        prompts.Prompt
+	Prompt        talk.Prompt
 	Screen, Draft string
 	Writer        evidence.Writer
 }
@@ -66,7 +65,7 @@ type Sample struct {
 // News are the news of a name. Those of a running session come with no running one.
 func (s Sample) News(t *testing.T, name string) news.News {
 	t.Helper()
-	now := phase.Now{Phase: phase.APIError, What: "529 Overloaded.", Until: Started}
+	now := talk.Activity{Phase: talk.PhaseAPIError, What: "529 Overloaded.", Until: Started}
 	at := news.Terminal{Screen: s.Screen, Attach: "tmux attach"}
 	all := map[string]news.News{"Ready": news.Ready{}, "NotReporting": news.NotReporting{Waited: lifecycle.StartNotice, Terminal: at},
 		"Dialog": news.Dialog{Terminal: at}, "DialogGone": news.DialogGone{}, "Ended": news.Ended{Screen: s.Screen},
@@ -74,7 +73,7 @@ func (s Sample) News(t *testing.T, name string) news.News {
 		"Delivered": news.Delivered{Prompt: s.Prompt}, "TakenBack": news.TakenBack{Prompt: s.Prompt}, "Unproven": news.Unproven{Prompt: s.Prompt},
 		"DraftCleared": news.DraftCleared{Draft: s.Draft}, "OtherWriters": lifecycle.OtherWriters{s.Writer},
 		SecondWriter: lifecycle.OtherWriters{s.Writer}, "Retrying": news.Retrying{Now: now}, "Transcript": news.Transcript{}, "Doing": news.Doing{},
-		"Switched": news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan, Waited: true},
+		"Switched": news.Switched{ModeChange: port.ModeChange{Mode: port.ModePlan}, Seen: port.ModePlan, Waited: true},
 		"Renamed":  news.Renamed{}, "Transferred": news.Transferred{}, "Requeued": news.Requeued{}}
 	for _, why := range []news.Wait{news.Queued, news.HeldDraft, news.HeldBash, news.HeldUnknown, news.HeldScroll, news.HeldKeys,
 		news.HeldSync, news.HeldSmall, news.HeldDialog} {
@@ -110,7 +109,7 @@ func (w *World) News(t *testing.T, name string) (session.Record, news.News) {
 		state = inbox.Held
 	}
 	e := w.Prompt(t, r, "the prompt", state)
-	return r, Sample{Prompt: prompts.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n", Draft: "a draft", Writer: AtDesk(4123)}.News(t, name)
+	return r, Sample{Prompt: talk.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n", Draft: "a draft", Writer: AtDesk(4123)}.News(t, name)
 }
 
 // Lost is a session that a recovery has closed and that nobody was told of.

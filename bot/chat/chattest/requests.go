@@ -18,14 +18,14 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // Asked is a request whose hook waits, and what its transcript says.
@@ -188,7 +188,7 @@ func (w *World) HeldBehind(t *testing.T, r session.Record) (e inbox.Entry, notic
 	e = w.Prompt(t, r, "use make", inbox.Held)
 	e.Class = string(lifecycle.ClassPrompt)
 	require.NoError(t, w.Inbox.Save(e))
-	require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: e.Key, Text: e.Text}}))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: talk.Prompt{Key: e.Key, Text: e.Text}}))
 	w.Work(t)
 	return e, w.Telegram.LastID()
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/decisions"
 	"ccbot/internal/session"
+	"ccbot/port/talk"
 )
 
 // Asked and the others here are those of rooms of the bot.
-func (w *World) Asked(ctx context.Context, q decisions.Request) error {
+func (w *World) Asked(ctx context.Context, q talk.Request) error {
 	return w.Requests.Asked(ctx, q)
 }
 
-func (w *World) Left(ctx context.Context, q decisions.Request) { w.Requests.Left(ctx, q) }
+func (w *World) Left(ctx context.Context, q talk.Request) { w.Requests.Left(ctx, q) }
 
 func (w *World) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
 	return w.Bot.Files.SendFile(ctx, id, path, caption)

@@ -5,17 +5,17 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/desk"
 	"ccbot/lifecycle"
+	"ccbot/port"
 )
 
 // screens are what terminals show, and what a key on one of them does.
 type screens struct {
-	OnScreen  desk.Screen
-	OnPressOn func(mark string) (desk.Screen, error)
+	OnScreen  port.Screen
+	OnPressOn func(mark string) (port.Screen, error)
 }
 
-func (f *fakeSessions) Screen(_ context.Context, id uuid.UUID, press desk.KeyOn) (desk.Screen, error) {
+func (f *fakeSessions) Screen(_ context.Context, id uuid.UUID, press port.KeyOn) (port.Screen, error) {
 	f.wait()
 	if press.Key == "" {
 		return f.OnScreen, f.DialogErr

@@ -12,21 +12,20 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/modes"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // fakeSessions does what a test gives it. Without that it says yes; Move, Rename and Advance change the
 // record as lifecycle does.
 type fakeSessions struct {
 	*gate
-	Answerers []decisions.Answerer
+	Answerers []talk.Answerer
 	log
 	records        *fakeRecords
 	entries        *fakeEntries
@@ -66,7 +65,7 @@ type fakeSessions struct {
 	OnPress        func(mark string) (lifecycle.Dialog, error)
 	screens
 	OnOutput func() lifecycle.Output
-	OnModes  modes.Now
+	OnModes  port.ModeState
 	ModesErr error // of Switch
 }
 
@@ -189,7 +188,7 @@ func (f *fakeSessions) Reported(_ context.Context, id uuid.UUID) error {
 	return nil
 }
 
-func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.State, _ control.Cause) error {
+func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.State, _ port.Cause) error {
 	f.wait()
 	f.Add("archive %s as %s", id, final)
 	if f.OnArchive != nil {
@@ -199,7 +198,7 @@ func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.St
 }
 
 // BeginEnd ends a session at once.
-func (f *fakeSessions) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, why control.Cause) error {
+func (f *fakeSessions) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, why port.Cause) error {
 	return f.Archive(ctx, id, final, why)
 }
 

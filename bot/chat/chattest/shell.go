@@ -14,10 +14,10 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // BashWorld is a world in which a session runs a command of bash mode.
@@ -66,8 +66,8 @@ func (s *BashWorld) Types(command string) {
 	if info, err := os.Stat(s.R.Cursors[0].Path); err == nil {
 		size = info.Size()
 	}
-	require.NoError(s.t, s.SessionNews(s.t.Context(), s.R, news.Delivered{Prompt: prompts.Prompt{Key: e.Key, Text: command, Class: lifecycle.ClassBash,
-		Mark: &prompts.Mark{At: Started, Path: s.R.Cursors[0].Path, Offset: size}}}))
+	require.NoError(s.t, s.SessionNews(s.t.Context(), s.R, news.Delivered{Prompt: talk.Prompt{Key: e.Key, Text: command, Class: lifecycle.ClassBash,
+		Mark: &talk.Mark{At: Started, Path: s.R.Cursors[0].Path, Offset: size}}}))
 }
 
 func (s *BashWorld) Shows(now lifecycle.Output) {

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
 )
 
 // Spot is a button where a chat shows it.

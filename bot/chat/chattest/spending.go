@@ -8,32 +8,30 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/spending"
-	"ccbot/bot/port/talk"
 	"ccbot/internal/session"
+	"ccbot/port/talk"
 )
 
 // FakeSpending is what agents have used, as a test says.
 type FakeSpending struct {
 	*gate
-	OnSpent func(ctx context.Context) (spending.Report, error)
+	OnSpent func(ctx context.Context) (talk.Report, error)
 
 	mu     sync.Mutex
-	limits []spending.Limit
+	limits []talk.Limit
 	told   bool
 	waits  chan struct{} // of who waits now: made in the bubble of the test, if there is one
 }
 
 func newSpending(g *gate) *FakeSpending {
-	return &FakeSpending{gate: g, OnSpent: func(context.Context) (spending.Report, error) {
-		return spending.Report{Spans: make([]spending.Span, len(spending.Spans())), Days: make([]float64, spending.Days),
+	return &FakeSpending{gate: g, OnSpent: func(context.Context) (talk.Report, error) {
+		return talk.Report{Spans: make([]talk.Span, len(talk.ReportSpans())), Days: make([]float64, talk.ReportDays),
 			Prices: "2026-05-01", Source: "a list"}, nil
 	}}
 }
 
 // Tells says what status lines say of the limits from now on.
-func (f *FakeSpending) Tells(all ...spending.Limit) {
+func (f *FakeSpending) Tells(all ...talk.Limit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.limits, f.told = all, true
@@ -43,12 +41,12 @@ func (f *FakeSpending) Tells(all ...spending.Limit) {
 	}
 }
 
-func (f *FakeSpending) Spent(ctx context.Context) (spending.Report, error) {
+func (f *FakeSpending) Spent(ctx context.Context) (talk.Report, error) {
 	f.wait()
 	return f.OnSpent(ctx)
 }
 
-func (f *FakeSpending) Limits() []spending.Limit {
+func (f *FakeSpending) Limits() []talk.Limit {
 	f.wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,8 +90,8 @@ func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 	if now := time.Now(); until.Before(now) {
 		until = now.Add(time.Hour) // a card ends by the machine's own clock
 	}
-	w.Spent.Tells(spending.Limit{Window: spending.Week, Percent: 99, Resets: until})
-	w.Feature("limit").Item(r.ID, talk.Item{Kind: talk.APIError, Failed: phase.Now{Phase: phase.Limited, Until: until}})
+	w.Spent.Tells(talk.Limit{Window: talk.Week, Percent: 99, Resets: until})
+	w.Feature("limit").Item(r.ID, talk.Item{Kind: talk.APIError, Failed: talk.Activity{Phase: talk.PhaseLimited, Until: until}})
 	require.Eventually(t, func() bool { return posts() > before+len(w.PrivateChats()) }, Patience, time.Millisecond)
 	cancel()
 	for range cap(ended) {

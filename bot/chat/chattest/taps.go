@@ -24,11 +24,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/control"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/render"
 	"ccbot/host"
@@ -36,6 +31,9 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/recovery"
 )
 
@@ -45,8 +43,8 @@ func Deep(err error) error { return fmt.Errorf("launch: %w", errors.Join(err, er
 // StartFailure explains an error of lifecycle.
 func (w *World) StartFailure(err error) chat.Failure {
 	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, err }
-	_, err = w.Hosted.Start(context.Background(), control.Start{})
-	return w.In(AtAlice).Failure(views.Session{}, err)
+	_, err = w.Hosted.Start(context.Background(), port.Start{})
+	return w.In(AtAlice).Failure(port.Session{}, err)
 }
 
 var Trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
@@ -86,7 +84,7 @@ func Choices(m outbox.Message) []string {
 func (w *World) Unproven(t *testing.T, r session.Record) (e inbox.Entry, question outbox.Message) {
 	t.Helper()
 	e = w.Prompt(t, r, "text", inbox.Unproven)
-	n := news.Unproven{Prompt: prompts.Prompt{Key: e.Key, Text: "text"}}
+	n := news.Unproven{Prompt: talk.Prompt{Key: e.Key, Text: "text"}}
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	question = w.LastSent(t)
 	w.Telegram.Forget()
@@ -166,7 +164,7 @@ func (w *World) ShowsRest(t *testing.T, r session.Record) {
 // topics64 shows more sessions than have a button each, and a topic that is gone.
 func (w *World) topics64(t *testing.T, r session.Record) {
 	t.Helper()
-	require.NoError(t, w.Topics.AskLost(t.Context(), AtAlice, []views.Session{host.View(r)}, render.Plain("its topic is gone")))
+	require.NoError(t, w.Topics.AskLost(t.Context(), AtAlice, []port.Session{host.View(r)}, render.Plain("its topic is gone")))
 	for n := range 10 {
 		w.Session(t, "many"+strconv.Itoa(n), session.Running)
 	}
@@ -191,7 +189,7 @@ func (w *World) news64(t *testing.T, r, old, stuck session.Record) {
 	for _, key := range []string{inbox.UpdateKey(math.MaxInt64), "p-" + uuid.NewString()} {
 		_, err := w.Inbox.Add(inbox.Entry{Key: key, State: inbox.Unproven, Session: r.ID, Conversation: AtAlice, Text: "x"})
 		require.NoError(t, err)
-		about := prompts.Prompt{Key: key, Text: "x"}
+		about := talk.Prompt{Key: key, Text: "x"}
 		require.NoError(t, w.SessionNews(t.Context(), r, news.Unproven{Prompt: about}))
 		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDraft, Prompt: about}))
 	}
@@ -238,15 +236,15 @@ func (w *World) Asks64(t *testing.T, r session.Record) {
 		w.Press(t, Alice, w.Message(t, q), text)
 	}
 	w.AsksFor(t, r, "ExitPlanMode", `{"plan":"`+strings.Repeat("long ", 2000)+`"}`)
-	for _, n := range []func(p prompts.Prompt) news.News{
-		func(p prompts.Prompt) news.News { return news.TakenBack{Prompt: p} },
-		func(p prompts.Prompt) news.News { return news.Held{Why: news.HeldDialog, Prompt: p} },
+	for _, n := range []func(p talk.Prompt) news.News{
+		func(p talk.Prompt) news.News { return news.TakenBack{Prompt: p} },
+		func(p talk.Prompt) news.News { return news.Held{Why: news.HeldDialog, Prompt: p} },
 	} {
 		e := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: r.ID, Conversation: AtAlice, Text: "x",
 			Class: string(lifecycle.ClassPrompt)}
 		_, err := w.Inbox.Add(e)
 		require.NoError(t, err)
-		require.NoError(t, w.SessionNews(t.Context(), r, n(prompts.Prompt{Key: e.Key})))
+		require.NoError(t, w.SessionNews(t.Context(), r, n(talk.Prompt{Key: e.Key})))
 	}
 	d := Trust
 	d.Options = slices.Repeat(Trust.Options, 10)

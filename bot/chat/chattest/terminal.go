@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/modes"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 )
 
 func (f *fakeSessions) Output(context.Context, session.Record, string) lifecycle.Output {
@@ -24,13 +24,13 @@ func (f *fakeSessions) Wake(id uuid.UUID) {
 	f.Add("wake %s", id)
 }
 
-func (f *fakeSessions) Switch(_ context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error) {
+func (f *fakeSessions) Switch(_ context.Context, id uuid.UUID, want port.ModeChange) (port.ModeState, error) {
 	f.wait()
-	if want != (modes.Wish{}) {
+	if want != (port.ModeChange{}) {
 		f.Add("switch %s to %s%s", id, want.Mode, want.Model)
 	}
 	if f.ModesErr != nil {
-		return modes.Now{}, f.ModesErr
+		return port.ModeState{}, f.ModesErr
 	}
 	f.OnModes.Want.Mode, f.OnModes.Want.Model = cmp.Or(want.Mode, f.OnModes.Want.Mode), cmp.Or(want.Model, f.OnModes.Want.Model)
 	return f.OnModes, nil

@@ -7,9 +7,9 @@ import (
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/views"
 	"ccbot/host"
 	"ccbot/internal/session"
+	"ccbot/port"
 )
 
 // FirstTopic is the number of the first topic that the bot opens.
@@ -101,4 +101,4 @@ func (w *World) MustSayInForum(t *testing.T, thread int, text string) {
 }
 
 // ViewOf is a record as the chat knows it.
-func ViewOf(r session.Record) views.Session { return host.View(r) }
+func ViewOf(r session.Record) port.Session { return host.View(r) }

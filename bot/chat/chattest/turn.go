@@ -8,21 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/views"
 	"ccbot/bot/turn"
 	"ccbot/host"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // ShowsTurn shows the card of a turn that runs.
 func (w *World) ShowsTurn(t *testing.T, r session.Record) {
 	t.Helper()
-	none := func(context.Context, chat.Incoming, views.Session) error { return nil }
+	none := func(context.Context, chat.Incoming, port.Session) error { return nil }
 	f := turn.New(turn.Deps{Chat: w.Chat, Works: w.Hosted, Transcripts: w.Talk,
 		Steps:   turn.OnCard,
-		InFront: func(views.Session) bool { return true }, Others: w.Resumer, Acts: map[turn.Button]chat.OnSession{turn.Stop: none, turn.Changes: none}}).Feature()
+		InFront: func(port.Session) bool { return true }, Others: w.Resumer, Acts: map[turn.Button]chat.OnSession{turn.Stop: none, turn.Changes: none}}).Feature()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
@@ -32,7 +32,7 @@ func (w *World) ShowsTurn(t *testing.T, r session.Record) {
 		return len(w.Telegram.Waiting)
 	}
 	before := posts()
-	require.NoError(t, f.Heard(ctx, host.View(r), news.Typed{Prompt: prompts.Prompt{Key: "1", Class: prompts.Plain}}))
+	require.NoError(t, f.Heard(ctx, host.View(r), news.Typed{Prompt: talk.Prompt{Key: "1", Class: talk.ClassPlain}}))
 	w.Records.Change(r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = "working", w.Chat.Now().Add(time.Hour) })
 	require.NoError(t, f.Heard(ctx, host.View(w.Record(t, r.ID)), news.Doing{}))
 	require.Eventually(t, func() bool { return posts() > before }, Patience, time.Millisecond)

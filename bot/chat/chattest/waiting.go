@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // Queued is a session that works while prompts with these texts wait.
@@ -36,7 +36,7 @@ func (w *World) ShowsQueue(t *testing.T) {
 		texts = append(texts, fmt.Sprintf("prompt %d", n))
 	}
 	r, all := w.Queued(t, "busy", texts...)
-	held := news.Held{Why: news.Queued, Prompt: prompts.Prompt{Key: all[0].Key, Text: all[0].Text}}
+	held := news.Held{Why: news.Queued, Prompt: talk.Prompt{Key: all[0].Key, Text: all[0].Text}}
 	require.NoError(t, w.SessionNews(t.Context(), r, held))
 	w.MustHear(t, "/queue")
 	w.Work(t)

@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/recovery"
 )
 
@@ -74,7 +74,7 @@ func (w *World) SayRefusals(t *testing.T) {
 	require.NoError(t, w.pressOn(t, Alice, 55, w.Telegram.Last(t), w.Word(i18n.ButtonRetry)))
 	w.Lifecycle.OnArchive = nil
 	e := w.Prompt(t, r, "text", inbox.Held)
-	about := prompts.Prompt{Key: e.Key}
+	about := talk.Prompt{Key: e.Key}
 	for _, n := range []news.News{news.Held{Why: news.HeldBash, Prompt: about}, news.DraftCleared{Draft: "draft"},
 		news.Held{Why: news.HeldDraft, Prompt: about}} {
 		require.NoError(t, w.SessionNews(t.Context(), r, n))
@@ -204,5 +204,5 @@ func (w *World) SayAsks(t *testing.T) {
 // OutsideText says that no session may be opened in a folder.
 func (w *World) OutsideText(ctx context.Context, dir string) string {
 	_, err := w.Deps.Places.Resolve(ctx, "/", dir)
-	return w.In(AtAlice).Failure(views.Session{}, err).Text.Text
+	return w.In(AtAlice).Failure(port.Session{}, err).Text.Text
 }

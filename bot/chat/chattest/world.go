@@ -28,8 +28,6 @@ import (
 	"ccbot/bot/inbox"
 	port "ccbot/bot/machine"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/news"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -40,6 +38,8 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/recovery"
 )
 
@@ -119,7 +119,7 @@ func NewWorld(t *testing.T) *World {
 			Username: "cc_bot", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
 			Machine: &port.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
-				Decisions: project{host.Decisions{Waiters: w.Relay, Records: w.Records}, w.Lifecycle},
+				Decisions: project{host.Decisions{RequestWaiters: w.Relay, Records: w.Records}, w.Lifecycle},
 				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Fonts: fonttest.Fonts{}},
 			Chat: &chat.Chat{Speech: sentences, Lang: "en", Log: slog.New(slog.DiscardHandler),
 				Facts: chat.Facts{Now: func() time.Time { return Started.Add(2 * time.Hour) }}},
@@ -137,12 +137,12 @@ type project struct {
 	sessions *fakeSessions
 }
 
-func (p project) Outcome(ctx context.Context, q decisions.Request) (decisions.Outcome, bool, error) {
+func (p project) Outcome(ctx context.Context, q talk.Request) (talk.RequestOutcome, bool, error) {
 	p.sessions.wait()
 	return p.Decisions.Outcome(ctx, q)
 }
 
-func (p project) Answerers(context.Context, uuid.UUID) []decisions.Answerer {
+func (p project) Answerers(context.Context, uuid.UUID) []talk.Answerer {
 	p.sessions.wait()
 	return p.sessions.Answerers
 }

@@ -14,7 +14,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/bot/report"
 	"ccbot/i18n"
@@ -22,6 +21,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/tmux"
 )
 
@@ -174,9 +174,9 @@ func (w *World) setSender(s bot.Sender) {
 
 func Ref(id uuid.UUID) string { return id.String() }
 
-func Live(r views.Session) bool { return r.Live }
+func Live(r port.Session) bool { return r.Live }
 
-func Resumable(r views.Session) bool { return r.Resumable }
+func Resumable(r port.Session) bool { return r.Resumable }
 
 // Identities are the processes of writers.
 func Identities(all []evidence.Writer) (who []process.Identity) {

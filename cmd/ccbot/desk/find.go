@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
@@ -18,10 +17,11 @@ import (
 	"ccbot/host"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
+	"ccbot/port"
 )
 
 // Find finds the one session that a person means, one that fits where any does.
-func (d Desk) Find(what string, fits func(views.Session) bool) (views.Session, error) {
+func (d Desk) Find(what string, fits func(port.Session) bool) (port.Session, error) {
 	book := conversation.Book{Records: host.Views{Records: d.Store}}
 	found := book.Find(session.Conversation{}, what, fits)
 	var records []session.Record
@@ -30,13 +30,13 @@ func (d Desk) Find(what string, fits func(views.Session) bool) (views.Session, e
 		records = append(records, record)
 	}
 	if _, err := theOne(what, records, naming.ShortID); err != nil {
-		return views.Session{}, err
+		return port.Session{}, err
 	}
 	return found[0], nil
 }
 
 // AnySession fits always.
-func AnySession(views.Session) bool { return true }
+func AnySession(port.Session) bool { return true }
 
 // Record is the record that a person means, whole.
 func (d Desk) Record(what string) (session.Record, error) {

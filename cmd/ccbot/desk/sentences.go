@@ -5,18 +5,18 @@ import (
 	"fmt"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/control"
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // AsTheChatSays returns an error with the chat's sentence for it. The zero session: the error is
 // about no session. An unforeseen error stays as it is.
-func AsTheChatSays(p chat.Phrases, r views.Session, err error) error {
+func AsTheChatSays(p chat.Phrases, r port.Session, err error) error {
 	switch e := refusal.In(err); {
 	case err == nil || e.Code == refusal.Internal:
 		return err
@@ -33,7 +33,7 @@ var chatCommand = lazyregexp.New(`(^|[ ,;(])/(new|list|resume|archive|done|histo
 func InTerminal(text string) string { return chatCommand.ReplaceAllString(text, "${1}ccbot $2$3") }
 
 // Say is the sentence for an error about a session.
-func (d Desk) Say(r views.Session, err error) error {
+func (d Desk) Say(r port.Session, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -53,5 +53,5 @@ func NotOver(p chat.Phrases, r session.Record) error {
 	if r.State.Open() {
 		return control.Refuse(control.CodeRefused, fmt.Sprintf("%s is open; end it first: ccbot archive %s", r.Name, r.Name))
 	}
-	return AsTheChatSays(p, host.View(r), &refusal.Error{Code: refusal.WrongState, State: views.State(r.State)})
+	return AsTheChatSays(p, host.View(r), &refusal.Error{Code: refusal.WrongState, State: port.State(r.State)})
 }

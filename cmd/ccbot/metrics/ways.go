@@ -8,8 +8,8 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // waySpans are the limits of how long messages take, in seconds: a prompt may wait long for the end
@@ -37,14 +37,14 @@ func (m *Metrics) Shown(written time.Time) {
 // News counts the news of prompts that the chat has received.
 type News struct {
 	Chat interface {
-		SessionNews(ctx context.Context, s views.Session, n news.News) error
+		SessionNews(ctx context.Context, s port.Session, n news.News) error
 	}
 	Inbox   *inbox.Store
 	Metrics *Metrics
 }
 
 // SessionNews passes one piece of news on, and counts it once the chat has it.
-func (c News) SessionNews(ctx context.Context, s views.Session, n news.News) error {
+func (c News) SessionNews(ctx context.Context, s port.Session, n news.News) error {
 	var received time.Time
 	if delivered, ok := n.(news.Delivered); ok {
 		if e, err := c.Inbox.Load(delivered.Key); err == nil {

@@ -14,16 +14,16 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/news"
-	promptport "ccbot/bot/port/prompts"
-	"ccbot/bot/port/views"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // chatOf is a chat that receives news.
 type chatOf func(n news.News) error
 
-func (c chatOf) SessionNews(_ context.Context, _ views.Session, n news.News) error { return c(n) }
+func (c chatOf) SessionNews(_ context.Context, _ port.Session, n news.News) error { return c(n) }
 
 // TestMessagesOnTheirWayAreMeasured counts a prompt once the chat was notified, and measures the
 // queues at the reading.
@@ -49,9 +49,9 @@ func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 	require.NoError(t, err)
 	fails = errors.New("not now")
 	for range 2 {
-		for _, n := range []news.News{news.Delivered{Prompt: promptport.Prompt{Key: e.Key}},
-			news.Unproven{Prompt: promptport.Prompt{Key: e.Key}}, news.Delivered{Prompt: promptport.Prompt{Key: "4711"}}} {
-			require.ErrorIs(t, counted.SessionNews(t.Context(), views.Session{}, n), fails)
+		for _, n := range []news.News{news.Delivered{Prompt: talk.Prompt{Key: e.Key}},
+			news.Unproven{Prompt: talk.Prompt{Key: e.Key}}, news.Delivered{Prompt: talk.Prompt{Key: "4711"}}} {
+			require.ErrorIs(t, counted.SessionNews(t.Context(), port.Session{}, n), fails)
 		}
 		fails = nil
 	}

@@ -18,8 +18,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/pause"
 	"ccbot/internal/presence"
@@ -28,6 +26,7 @@ import (
 	"ccbot/internal/spool"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
+	"ccbot/port/talk"
 )
 
 // Waiter waits on one machine.
@@ -283,10 +282,10 @@ func (s seen) outcome() (text string, over bool, err error) {
 		return "", true, fmt.Errorf("%s has ended (%s) without an answer", name, s.record.State)
 	case s.gone:
 		return "", true, fmt.Errorf("the agent of %s has ended, and has not answered", name)
-	case s.asks, phase.Phase(s.record.Phase).Waiting():
+	case s.asks, talk.Phase(s.record.Phase).Waiting():
 		return "", true, fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`",
 			name, terminal.Words(" (", s.record.PhaseWhat, ")"), terminal.ShellWord(name))
-	case s.idle >= settled && s.entry.Class == string(prompts.Command):
+	case s.idle >= settled && s.entry.Class == string(talk.ClassCommand):
 		return "", true, fmt.Errorf("%s has done %s, which prints nothing", name, s.entry.Text)
 	case s.idle >= silent:
 		return "", true, fmt.Errorf("%s is idle again, and the end of its answer was not seen: look at its window, `ccbot attach %s`", name, terminal.ShellWord(name))

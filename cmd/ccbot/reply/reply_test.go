@@ -14,21 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/phase"
-	"ccbot/bot/port/prompts"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
+	"ccbot/port/talk"
 )
 
 // TestOutcome is the whole rule.
 func TestOutcome(t *testing.T) {
 	running := session.Record{Name: "api", State: session.Running}
-	asking := session.Record{Name: "api", State: session.Running, Run: session.Run{Phase: string(phase.WaitingPermission), PhaseWhat: "Bash"}}
+	asking := session.Record{Name: "api", State: session.Running, Run: session.Run{Phase: string(talk.PhaseWaitingPermission), PhaseWhat: "Bash"}}
 	over := session.Record{Name: "api", State: session.Lost}
 	typed := inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}}
-	command := inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}, Text: "/clear", Class: string(prompts.Command)}
+	command := inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}, Text: "/clear", Class: string(talk.ClassCommand)}
 	said := func(over transcript.Ending, texts ...string) transcript.Reply {
 		return transcript.Reply{Begun: true, Over: over, Texts: texts, Failure: "API Error"}
 	}
@@ -112,7 +111,7 @@ func TestPresenceShowsDialogWithoutBot(t *testing.T) {
 		dir, id, key, now := t.TempDir(), uuid.New(), inbox.PromptKey(uuid.New()), time.Now().UTC()
 		write(t, filepath.Join(dir, "ccbot/sessions", id.String()+".json"), session.Record{Version: session.Version, ID: id,
 			ClaudeSessionID: id, Name: "api", Dir: "/src", State: session.Running, CreatedAt: now, UpdatedAt: now,
-			Run: session.Run{Binding: &session.Binding{Agent: process.Identity{PID: 42, Start: 7}}, Phase: string(phase.WaitingPermission), PhaseWhat: "Bash"}})
+			Run: session.Run{Binding: &session.Binding{Agent: process.Identity{PID: 42, Start: 7}}, Phase: string(talk.PhaseWaitingPermission), PhaseWhat: "Bash"}})
 		write(t, filepath.Join(dir, "ccbot/inbox", key+".json"), inbox.Entry{Version: inbox.Version, Key: key,
 			State: inbox.Held, Session: id, Received: now, Text: "fix it", Told: []string{"queued"}})
 		write(t, filepath.Join(dir, "claude/sessions/42.json"),

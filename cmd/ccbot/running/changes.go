@@ -11,10 +11,6 @@ import (
 	"ccbot/archive"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	port "ccbot/bot/port/control"
-	"ccbot/bot/port/modes"
-	chatprompts "ccbot/bot/port/prompts"
-	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/desk"
@@ -25,6 +21,8 @@ import (
 	"ccbot/internal/control"
 	"ccbot/internal/health"
 	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/talk"
 	"ccbot/recovery"
 )
 
@@ -36,12 +34,12 @@ func (s *system) changes() map[string]socket.Change {
 
 // Start is a session that a person wants.
 type Start struct {
-	Key    uuid.UUID  `json:"key"` // of the request: it starts one session
-	Name   string     `json:"name,omitempty"`
-	Base   string     `json:"base"` // the person's folder
-	Path   string     `json:"path,omitempty"`
-	With   modes.Wish `json:"with"`
-	Prompt string     `json:"prompt,omitempty"`
+	Key    uuid.UUID       `json:"key"` // of the request: it starts one session
+	Name   string          `json:"name,omitempty"`
+	Base   string          `json:"base"` // the person's folder
+	Path   string          `json:"path,omitempty"`
+	With   port.ModeChange `json:"with"`
+	Prompt string          `json:"prompt,omitempty"`
 }
 
 // Started is a session that was started.
@@ -61,9 +59,9 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 	defer done()
 	dir, err := s.machine.Resolve(ctx, body.Base, body.Path)
 	if err != nil {
-		return did, desk.AsTheChatSays(s.english(), views.Session{}, err)
+		return did, desk.AsTheChatSays(s.english(), port.Session{}, err)
 	}
-	if _, _, some := chatprompts.Normalise(body.Prompt); body.Prompt != "" && !some {
+	if _, _, some := talk.Normalise(body.Prompt); body.Prompt != "" && !some {
 		return did, errBlank
 	}
 	owner := s.owner.Load()
@@ -117,7 +115,7 @@ var Prompting = Change[Prompt, Queued]{Verb: "prompt", keyed: true, do: func(ctx
 }}
 
 // queue queues a prompt, even if who has sent it is gone.
-func (s *system) queue(ctx context.Context, key uuid.UUID, r views.Session, text string) error {
+func (s *system) queue(ctx context.Context, key uuid.UUID, r port.Session, text string) error {
 	ctx, done := s.lasting(ctx)
 	defer done()
 	err := prompt.Desk{Prompts: s.bot.Prompts, Add: s.inbox.Add}.Send(ctx, inbox.PromptKey(key), r, text)
@@ -144,20 +142,20 @@ func Typing(p reply.Timeout) Change[Prompt, Queued] {
 
 // Ended is a session that was ended.
 type Ended struct {
-	ID      uuid.UUID   `json:"id"`
-	Name    string      `json:"name"`
-	State   views.State `json:"state"`
-	Receipt string      `json:"receipt"` // the result in the chat's words
+	ID      uuid.UUID  `json:"id"`
+	Name    string     `json:"name"`
+	State   port.State `json:"state"`
+	Receipt string     `json:"receipt"` // the result in the chat's words
 }
 
 // Ending ends one launch of a session. It continues after its caller is gone.
 var Ending = Change[sessions.End, Ended]{Verb: "archive", do: func(ctx context.Context, s *system, body sessions.End) (did Ended, err error) {
-	if body.Session == uuid.Nil || body.Final != views.Archived && body.Final != views.Completed {
+	if body.Session == uuid.Nil || body.Final != port.StateArchived && body.Final != port.StateCompleted {
 		return did, control.Refuse(control.CodeMalformed, "not a session and how it ends")
 	}
 	ctx, done := s.lasting(ctx)
 	defer done()
-	var r views.Session
+	var r port.Session
 	what, err := s.receipts.of(body.Session, func() (err error) {
 		r, err = sessions.Desk{Sessions: s.bot.Resumer}.End(ctx, body)
 		return err

@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
 	"ccbot/internal/each"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
 )
 
 // prompts shows the inbox to lifecycle as the store of prompts.

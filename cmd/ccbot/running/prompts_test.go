@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
 	"ccbot/hooks"
 	"ccbot/internal/disk"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/news"
 )
 
 var cameIn = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)

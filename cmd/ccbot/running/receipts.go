@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
-	"ccbot/bot/port/views"
 	"ccbot/host"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // receipts reports all news to the chat, and also keeps the result of an archive for the verb that
@@ -22,7 +22,7 @@ type receipts struct {
 }
 
 // SessionNews passes a piece of news on to the chat.
-func (r *receipts) SessionNews(ctx context.Context, s views.Session, n news.News) error {
+func (r *receipts) SessionNews(ctx context.Context, s port.Session, n news.News) error {
 	switch n.(type) {
 	case news.Ready, news.Transferred:
 		r.started()

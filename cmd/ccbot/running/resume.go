@@ -8,8 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
@@ -20,6 +18,8 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // Resume asks for a session.
@@ -103,7 +103,7 @@ var offered = []refusal.Code{refusal.Writers, refusal.DirMissing, refusal.DirNot
 
 // notResumed is the chat's sentence for a session that did not come back, and where a choice can be
 // made.
-func notResumed(p chat.Phrases, r views.Session, err error) error {
+func notResumed(p chat.Phrases, r port.Session, err error) error {
 	if slices.Contains(offered, refusal.In(err).Code) {
 		return control.Refuse(control.CodeRefused, fmt.Sprintf("%s\nChoose in the chat: /resume %s", p.Failure(r, err).Text.Text, r.Name))
 	}

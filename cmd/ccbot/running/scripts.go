@@ -7,12 +7,12 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/process"
+	"ccbot/port"
 )
 
 // scripts returns what programs without a terminal may do at the socket; nil: nothing.
@@ -32,7 +32,7 @@ func (s *system) scripts() *socket.Scripts {
 // callShownAt returns where a script's call about a session is shown: in the session's
 // conversation, or in the private chat of its owner. first is the owner of a session that is not
 // there yet.
-func callShownAt(r views.Session, first int64) address.Conversation {
+func callShownAt(r port.Session, first int64) address.Conversation {
 	if r.Conversation.ChatID != 0 {
 		return r.Conversation
 	}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"ccbot/bot/port/views"
 	"ccbot/internal/address"
+	"ccbot/port"
 )
 
 // TestP9_ScriptCallIsShownToItsOwner shows a script's call where the people of its session read,
@@ -16,12 +16,12 @@ func TestP9_ScriptCallIsShownToItsOwner(t *testing.T) {
 	topic := address.Conversation{ChatID: -5, ThreadID: 7}
 	for _, tt := range []struct {
 		name string
-		r    views.Session
+		r    port.Session
 		want address.Conversation
 	}{
-		{"a new session", views.Session{}, address.Conversation{ChatID: first}},
-		{"a session in a topic", views.Session{Owner: owner, Conversation: topic}, topic},
-		{"a session without a conversation", views.Session{Owner: owner}, address.Conversation{ChatID: owner}},
+		{"a new session", port.Session{}, address.Conversation{ChatID: first}},
+		{"a session in a topic", port.Session{Owner: owner, Conversation: topic}, topic},
+		{"a session without a conversation", port.Session{Owner: owner}, address.Conversation{ChatID: owner}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, callShownAt(tt.r, first)) })
 	}

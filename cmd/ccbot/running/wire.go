@@ -253,7 +253,7 @@ func (s *system) wireChat(environ []string) error {
 	}
 	s.owner.Store(s.AllowedUsers[0])
 	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
-		Decisions: host.Decisions{Waiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
+		Decisions: host.Decisions{RequestWaiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
 		Fonts: systemfont.System()}
 	number := func(at session.Conversation, message int) int {
 		_, id := chats.Aliases.Out(at.ChatID, message)

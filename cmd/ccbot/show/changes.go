@@ -9,16 +9,16 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/diffs"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/port/folders"
 )
 
 // Changes are the files that have changed, in JSON.
 type Changes struct {
-	Since  string       `json:"since"` // session_start, or last_commit where the start is not known
-	Root   string       `json:"root"`
-	Branch string       `json:"branch,omitempty"`
-	Files  []diffs.File `json:"files"`
+	Since  string                `json:"since"` // session_start, or last_commit where the start is not known
+	Root   string                `json:"root"`
+	Branch string                `json:"branch,omitempty"`
+	Files  []folders.ChangedFile `json:"files"`
 	// Outside is the number of further files changed outside of the session's folder.
 	Outside int  `json:"outside,omitempty"`
 	Cut     bool `json:"cut,omitempty"` // there are more files
@@ -26,20 +26,20 @@ type Changes struct {
 
 // Patch is the change of one file, in JSON.
 type Patch struct {
-	diffs.File
+	folders.ChangedFile
 	Patch string `json:"patch"` // the hunks, in the unified format
 	Cut   bool   `json:"cut,omitempty"`
 }
 
 // Changed prints the files that have changed since a session's start.
-func Changed(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUID, asJSON bool) error {
-	all, err := d.Changes(ctx, session, diffs.SessionStart)
+func Changed(ctx context.Context, out io.Writer, d folders.Diffs, session uuid.UUID, asJSON bool) error {
+	all, err := d.Changes(ctx, session, folders.SessionStart)
 	if err != nil {
 		return err
 	}
-	c := Changes{Since: "session_start", Root: all.Root, Branch: all.Branch, Files: append([]diffs.File{}, all.Files...), Outside: all.Outside,
+	c := Changes{Since: "session_start", Root: all.Root, Branch: all.Branch, Files: append([]folders.ChangedFile{}, all.Files...), Outside: all.Outside,
 		Cut: all.Cut}
-	if all.Of == diffs.LastCommit {
+	if all.Of == folders.LastCommit {
 		c.Since = "last_commit"
 	}
 	return terminal.Show(out, asJSON, c, func(p *terminal.Printer) {
@@ -58,16 +58,16 @@ func Changed(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUI
 }
 
 // Hunks prints what has changed in one file; its path begins at the top folder of the repository.
-func Hunks(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUID, path string, asJSON bool) error {
-	found, err := d.Patch(ctx, session, diffs.SessionStart, filepath.ToSlash(path))
+func Hunks(ctx context.Context, out io.Writer, d folders.Diffs, session uuid.UUID, path string, asJSON bool) error {
+	found, err := d.Patch(ctx, session, folders.SessionStart, filepath.ToSlash(path))
 	if err != nil {
 		return err
 	}
-	f := Patch{File: found.File(), Patch: found.Text, Cut: found.Cut}
+	f := Patch{ChangedFile: found.File(), Patch: found.Text, Cut: found.Cut}
 	return terminal.Show(out, asJSON, f, func(p *terminal.Printer) {
-		p.Line("%s", fileText(f.File, "%s  %s  %s"))
+		p.Line("%s", fileText(f.ChangedFile, "%s  %s  %s"))
 		if f.Patch != "" {
-			p.Line("%s", strings.Join(diffs.Lines(f.Patch), "\n"))
+			p.Line("%s", strings.Join(folders.PatchLines(f.Patch), "\n"))
 		}
 		if f.Cut {
 			p.Line("(there is more)")
@@ -75,10 +75,10 @@ func Hunks(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUID,
 	})
 }
 
-var sinceText = map[diffs.Since]string{diffs.SessionStart: "the session's start", diffs.LastCommit: "the last commit"}
+var sinceText = map[folders.Since]string{folders.SessionStart: "the session's start", folders.LastCommit: "the last commit"}
 
 // fileText is the kind of a change, the lines and the name of a file.
-func fileText(f diffs.File, format string) string {
+func fileText(f folders.ChangedFile, format string) string {
 	lines := fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
 	switch {
 	case f.Withheld:

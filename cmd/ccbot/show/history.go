@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/history"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/port/talk"
 )
 
 // Entry is one prompt, answer or summary, in JSON.
@@ -19,11 +19,11 @@ type Entry struct {
 	At   time.Time `json:"at,omitzero"`
 	Kind string    `json:"kind"` // prompt, answer or compacted
 	// of an answer Markdown, as the agent wrote it
-	Text        string         `json:"text"`
-	Cut         bool           `json:"cut,omitempty"`   // the text is longer
-	Tools       []history.Tool `json:"tools,omitempty"` // that were called, the most used first
-	Images      int            `json:"images,omitempty"`
-	Interrupted bool           `json:"interrupted,omitempty"` // a person has stopped the answer
+	Text        string           `json:"text"`
+	Cut         bool             `json:"cut,omitempty"`   // the text is longer
+	Tools       []talk.EntryTool `json:"tools,omitempty"` // that were called, the most used first
+	Images      int              `json:"images,omitempty"`
+	Interrupted bool             `json:"interrupted,omitempty"` // a person has stopped the answer
 }
 
 // Hit is a place that has a word, in JSON.
@@ -36,8 +36,8 @@ type Hit struct {
 }
 
 // Said prints the last entries of a conversation, oldest first.
-func Said(ctx context.Context, out io.Writer, said history.Conversations, session uuid.UUID, most int, asJSON bool) error {
-	found, err := said.Read(ctx, session, "", history.Older, most)
+func Said(ctx context.Context, out io.Writer, said talk.Conversations, session uuid.UUID, most int, asJSON bool) error {
+	found, err := said.Read(ctx, session, "", talk.Older, most)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (e Entry) print(p *terminal.Printer) {
 }
 
 // Found prints the last places of a conversation that have a word, oldest first.
-func Found(ctx context.Context, out io.Writer, said history.Conversations, session uuid.UUID, word string, most int, asJSON bool) error {
+func Found(ctx context.Context, out io.Writer, said talk.Conversations, session uuid.UUID, word string, most int, asJSON bool) error {
 	found, err := said.Find(ctx, session, "", word, most)
 	if err != nil {
 		return err

@@ -11,8 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/phase"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/bytesize"
 	"ccbot/internal/git"
@@ -21,6 +19,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/port/talk"
 )
 
 // Session is one session as `ccbot list --json` prints it, in an array, oldest first. Times are RFC
@@ -143,32 +142,32 @@ var columns = []struct {
 }
 
 // Does fills in what the agent does.
-func (l *Session) Does(now phase.Now) {
+func (l *Session) Does(now talk.Activity) {
 	l.Phase, l.PhaseWhat, l.PhaseUntil = string(now.Phase), now.What, now.Until
 }
 
 // phaseText returns the activity of a running session's agent.
 func phaseText(l Session) string {
-	switch p := phase.Phase(l.Phase); p {
-	case "", phase.Unknown:
+	switch p := talk.Phase(l.Phase); p {
+	case "", talk.PhaseUnknown:
 		return string(session.Running)
-	case phase.WaitingPermission:
+	case talk.PhaseWaitingPermission:
 		switch {
 		case l.PhaseWhat == "":
 			return "waiting for an answer" // the question is unknown: it need not be a permission
-		case decisions.Request{Tool: l.PhaseWhat}.IsPlan():
+		case talk.Request{Tool: l.PhaseWhat}.IsPlan():
 			return "asks about a plan"
 		}
 		return "asks permission: " + l.PhaseWhat
-	case phase.WaitingAnswer:
+	case talk.PhaseWaitingAnswer:
 		return "asks a question"
-	case phase.LoggedOut:
+	case talk.PhaseLoggedOut:
 		return "logged out"
-	case phase.Limited:
+	case talk.PhaseLimited:
 		return strings.TrimSpace("limit reached " + clock("until ", l.PhaseUntil))
-	case phase.APIError:
+	case talk.PhaseAPIError:
 		return "API error" + clock(", again ", l.PhaseUntil)
-	case phase.Blocked:
+	case talk.PhaseBlocked:
 		return "blocked by your hook"
 	}
 	return l.Phase

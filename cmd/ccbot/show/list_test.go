@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/phase"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/session/sessiontest"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 func alive(process.Identity) process.Liveness { return process.Alive }
@@ -142,18 +142,18 @@ func TestListShowsReasonOfWait(t *testing.T) {
 	clock := end.Local().Format("15:04")
 	for _, tt := range []struct {
 		want string
-		now  phase.Now
+		now  talk.Activity
 	}{
-		{"asks permission: Bash", phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
-		{"asks about a plan", phase.Now{Phase: phase.WaitingPermission, What: "ExitPlanMode"}},
-		{"asks a question", phase.Now{Phase: phase.WaitingAnswer, What: "AskUserQuestion"}},
-		{"logged out", phase.Now{Phase: phase.LoggedOut, What: "Not logged in"}},
-		{"limit reached until " + clock, phase.Now{Phase: phase.Limited, Until: end}},
-		{"limit reached", phase.Now{Phase: phase.Limited}},
-		{"idle", phase.Now{Phase: phase.Limited, Until: time.Now().Add(-time.Hour)}},
-		{"API error", phase.Now{Phase: phase.APIError, What: "400"}},
-		{"API error, again " + clock, phase.Now{Phase: phase.APIError, What: "529", Until: end}},
-		{"blocked by your hook", phase.Now{Phase: phase.Blocked, What: "no"}},
+		{"asks permission: Bash", talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		{"asks about a plan", talk.Activity{Phase: talk.PhaseWaitingPermission, What: "ExitPlanMode"}},
+		{"asks a question", talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
+		{"logged out", talk.Activity{Phase: talk.PhaseLoggedOut, What: "Not logged in"}},
+		{"limit reached until " + clock, talk.Activity{Phase: talk.PhaseLimited, Until: end}},
+		{"limit reached", talk.Activity{Phase: talk.PhaseLimited}},
+		{"idle", talk.Activity{Phase: talk.PhaseLimited, Until: time.Now().Add(-time.Hour)}},
+		{"API error", talk.Activity{Phase: talk.PhaseAPIError, What: "400"}},
+		{"API error, again " + clock, talk.Activity{Phase: talk.PhaseAPIError, What: "529", Until: end}},
+		{"blocked by your hook", talk.Activity{Phase: talk.PhaseBlocked, What: "no"}},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			r := session.Record{State: session.Running, Run: session.Run{Phase: string(tt.now.Phase), PhaseWhat: tt.now.What, PhaseUntil: tt.now.Until}}

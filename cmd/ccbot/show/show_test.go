@@ -11,24 +11,23 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/history"
-	"ccbot/bot/port/spending"
+	"ccbot/port/folders"
+	"ccbot/port/talk"
 )
 
 var at = time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
 
 // conversation holds the entries, the newest first.
-type conversation struct{ history.Conversations }
+type conversation struct{ talk.Conversations }
 
-func (conversation) Read(context.Context, uuid.UUID, history.Place, history.Way, int) ([]history.Entry, error) {
-	return []history.Entry{
-		{Kind: history.Answer, Time: at, Texts: []string{"**Done**", "a\x1b[31m\tb"}, Tools: []history.Tool{{Name: "Bash", Count: 2}}, Cut: true, Interrupted: true},
-		{Kind: history.Prompt, Texts: []string{"fix it"}, Images: 1}}, nil
+func (conversation) Read(context.Context, uuid.UUID, talk.Place, talk.Direction, int) ([]talk.Entry, error) {
+	return []talk.Entry{
+		{Kind: talk.EntryAnswer, Time: at, Texts: []string{"**Done**", "a\x1b[31m\tb"}, Tools: []talk.EntryTool{{Name: "Bash", Count: 2}}, Cut: true, Interrupted: true},
+		{Kind: talk.EntryPrompt, Texts: []string{"fix it"}, Images: 1}}, nil
 }
 
-func (conversation) Find(context.Context, uuid.UUID, history.Place, string, int) (history.Found, error) {
-	return history.Found{Hits: []history.Hit{{Kind: history.Prompt, Time: at, Before: "please ", Word: "fix", After: " it\nnow"}}}, nil
+func (conversation) Find(context.Context, uuid.UUID, talk.Place, string, int) (talk.Found, error) {
+	return talk.Found{Hits: []talk.Hit{{Kind: talk.EntryPrompt, Time: at, Before: "please ", Word: "fix", After: " it\nnow"}}}, nil
 }
 
 func TestHistory(t *testing.T) {
@@ -46,23 +45,23 @@ func TestHistory(t *testing.T) {
 }
 
 // repository holds the changes.
-type repository struct{ diffs.Diffs }
+type repository struct{ folders.Diffs }
 
-func (repository) Changes(context.Context, uuid.UUID, diffs.Since) (diffs.Changes, error) {
-	return diffs.Changes{Of: diffs.LastCommit, Root: "/src", Files: []diffs.File{{Path: "b.go", From: "a.go", Kind: diffs.Renamed, Added: 2, Deleted: 1},
-		{Path: "x.png", Kind: diffs.Untracked, Binary: true}, {Path: "key", Kind: diffs.Untracked, Withheld: true}}, Outside: 2}, nil
+func (repository) Changes(context.Context, uuid.UUID, folders.Since) (folders.Changes, error) {
+	return folders.Changes{Of: folders.LastCommit, Root: "/src", Files: []folders.ChangedFile{{Path: "b.go", From: "a.go", Kind: folders.Renamed, Added: 2, Deleted: 1},
+		{Path: "x.png", Kind: folders.Untracked, Binary: true}, {Path: "key", Kind: folders.Untracked, Withheld: true}}, Outside: 2}, nil
 }
 
 // sly is a repository with names and lines that hold invisible characters.
-type sly struct{ diffs.Diffs }
+type sly struct{ folders.Diffs }
 
-func (sly) Changes(context.Context, uuid.UUID, diffs.Since) (diffs.Changes, error) {
-	return diffs.Changes{Files: []diffs.File{{Path: "deploy\u00a0\u202e\u3164", Kind: diffs.Untracked}}}, nil
+func (sly) Changes(context.Context, uuid.UUID, folders.Since) (folders.Changes, error) {
+	return folders.Changes{Files: []folders.ChangedFile{{Path: "deploy\u00a0\u202e\u3164", Kind: folders.Untracked}}}, nil
 }
 
-func (s sly) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, _ string) (diffs.Patch, error) {
+func (s sly) Patch(ctx context.Context, id uuid.UUID, since folders.Since, _ string) (folders.Patch, error) {
 	all, err := s.Changes(ctx, id, since)
-	return diffs.Patch{All: all, Text: "@@ -1 +1,2 @@\n-./run x\n+./run\u00a0x \\ \n+\ty\u200b\x1b[8m\n"}, err
+	return folders.Patch{All: all, Text: "@@ -1 +1,2 @@\n-./run x\n+./run\u00a0x \\ \n+\ty\u200b\x1b[8m\n"}, err
 }
 
 func TestP9_ChangesNameWhatIsNotSeen(t *testing.T) {
@@ -74,9 +73,9 @@ func TestP9_ChangesNameWhatIsNotSeen(t *testing.T) {
 	assert.Equal(t, "untracked  +0 -0  deploy···\n@@ -1 +1,2 @@\n-./run x\n+./run⟨U+00A0⟩x \\⟨1×␠⟩\n+⇥   y⟨U+200B⟩⟨U+001B⟩[8m\n", out.String())
 }
 
-func (r repository) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, _ string) (diffs.Patch, error) {
+func (r repository) Patch(ctx context.Context, id uuid.UUID, since folders.Since, _ string) (folders.Patch, error) {
 	all, err := r.Changes(ctx, id, since)
-	return diffs.Patch{All: all, Text: "@@ -1 +1 @@\n-a\n+b"}, err
+	return folders.Patch{All: all, Text: "@@ -1 +1 @@\n-a\n+b"}, err
 }
 
 func TestChanges(t *testing.T) {
@@ -91,10 +90,10 @@ func TestChanges(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	session := uuid.MustParse("019cb8f0-1111-7000-8000-0000bbbbbbbb")
-	sum := spending.Sum{Input: 1, CacheWrite: 2, CacheRead: 3, Output: 4, Cost: 1.5}
-	span := spending.Span{All: sum, Models: []spending.Line{{Name: "Opus", Sum: sum}}, Sessions: []spending.Line{{Session: session, Dir: "/src/web", Sum: sum}}}
-	rep := spending.Report{Spans: []spending.Span{{}, {}, span}, Days: make([]float64, spending.Days), Prices: "2026-05-01"}
-	limits := []spending.Limit{{Window: spending.Week, Percent: 42, Resets: at}}
+	sum := talk.Sum{Input: 1, CacheWrite: 2, CacheRead: 3, Output: 4, Cost: 1.5}
+	span := talk.Span{All: sum, Models: []talk.Line{{Name: "Opus", Sum: sum}}, Sessions: []talk.Line{{Session: session, Dir: "/src/web", Sum: sum}}}
+	rep := talk.Report{Spans: []talk.Span{{}, {}, span}, Days: make([]float64, talk.ReportDays), Prices: "2026-05-01"}
+	limits := []talk.Limit{{Window: talk.Week, Percent: 42, Resets: at}}
 	var out strings.Builder
 	require.NoError(t, Used(&out, rep, limits, "", false))
 	assert.Equal(t, `limit of the week: 42% used, until 2026-05-04 03:02:01

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/bot/port/phase"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // Details is the output of `ccbot status --json`: the fields of `ccbot list --json` for one
@@ -65,7 +65,7 @@ func (d Details) Print(p *terminal.Printer) {
 	row("seen", "%s ago", terminal.Age(now.Sub(lastSeen(d.Session))))
 	if d.State == session.Running && !d.PhaseAt.IsZero() {
 		row("phase", "%s for %s", phaseText(d.Session), terminal.Age(now.Sub(d.PhaseAt)))
-		if d.Phase == string(phase.APIError) || d.Phase == string(phase.Blocked) || d.Phase == string(phase.LoggedOut) {
+		if d.Phase == string(talk.PhaseAPIError) || d.Phase == string(talk.PhaseBlocked) || d.Phase == string(talk.PhaseLoggedOut) {
 			row("", "%s", d.PhaseWhat)
 		}
 	}

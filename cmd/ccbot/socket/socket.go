@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
-	port "ccbot/bot/port/refusal"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/hooks"
 	"ccbot/internal/bytesize"
@@ -26,6 +25,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/refusal"
 )
 
 // Socket answers what comes through ccbot.sock.
@@ -292,7 +292,7 @@ func (s Socket) send(ctx context.Context, who caller, c hookwire.Call) (any, err
 		return nil, control.Refuse(control.CodeMalformed, "not a path and a caption")
 	}
 	err := s.Files.SendFile(ctx, who.above.Session, body.Path, body.Caption)
-	refused := port.In(err)
+	refused := refusal.In(err)
 	if text, known := unsent[refused.Code]; known {
 		if strings.HasSuffix(text, ": ") {
 			text += refused.Reason
@@ -304,24 +304,24 @@ func (s Socket) send(ctx context.Context, who caller, c hookwire.Call) (any, err
 
 // unsent are the reasons for an agent why its file is not sent; the system's reason follows a
 // colon.
-var unsent = map[port.Code]string{
-	port.NotFound:       "there is no such session",
-	port.WrongState:     "the session has ended",
-	port.NotShown:       "no allowed person is left in the session's chat",
-	port.CaptionTooLong: fmt.Sprintf("the caption has more than %d characters", outbox.MaxCaption),
-	port.FileTooBig:     fmt.Sprintf("it has more than the %s that Telegram takes", bytesize.Text(outbox.MaxFile)),
-	port.SentTooMany:    "a session may send ten files a minute; seconds to wait: ",
-	port.NotTaken:       "Telegram does not take it: ",
-	port.TookTooLong:    "Telegram did not take it in ten minutes, and I gave up",
-	port.DirOutside:     "the session's folder lies outside of CCBOT_ROOTS",
-	port.FileRelative:   "the path is not absolute",
-	port.FileOwn:        "files of ccbot's own are never sent",
-	port.FileOutside:    "it lies outside of the session's folder: copy it into the folder first",
-	port.FileLinked:     "the session's folder is reached through a link: nothing is sent from there",
-	port.FileChanged:    "it changed just now",
-	port.FileIrregular:  "it is not a regular file",
-	port.FileNamed:      "it has more than one name, by a hard link: copy it first",
-	port.FileEmpty:      "it is empty",
-	port.FileMissing:    "there is no such file",
-	port.FileUnreadable: "it cannot be read: ",
+var unsent = map[refusal.Code]string{
+	refusal.NotFound:       "there is no such session",
+	refusal.WrongState:     "the session has ended",
+	refusal.NotShown:       "no allowed person is left in the session's chat",
+	refusal.CaptionTooLong: fmt.Sprintf("the caption has more than %d characters", outbox.MaxCaption),
+	refusal.FileTooBig:     fmt.Sprintf("it has more than the %s that Telegram takes", bytesize.Text(outbox.MaxFile)),
+	refusal.SentTooMany:    "a session may send ten files a minute; seconds to wait: ",
+	refusal.NotTaken:       "Telegram does not take it: ",
+	refusal.TookTooLong:    "Telegram did not take it in ten minutes, and I gave up",
+	refusal.DirOutside:     "the session's folder lies outside of CCBOT_ROOTS",
+	refusal.FileRelative:   "the path is not absolute",
+	refusal.FileOwn:        "files of ccbot's own are never sent",
+	refusal.FileOutside:    "it lies outside of the session's folder: copy it into the folder first",
+	refusal.FileLinked:     "the session's folder is reached through a link: nothing is sent from there",
+	refusal.FileChanged:    "it changed just now",
+	refusal.FileIrregular:  "it is not a regular file",
+	refusal.FileNamed:      "it has more than one name, by a hard link: copy it first",
+	refusal.FileEmpty:      "it is empty",
+	refusal.FileMissing:    "there is no such file",
+	refusal.FileUnreadable: "it cannot be read: ",
 }

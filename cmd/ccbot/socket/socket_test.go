@@ -16,13 +16,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	port "ccbot/bot/port/refusal"
 	"ccbot/cmd/ccbot/ccbottest"
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/refusal"
 )
 
 // TestP9_PermittedCallers is the whole rule.
@@ -434,11 +434,11 @@ func TestSendThroughTheSocket(t *testing.T) {
 		code string
 	}{
 		{"sent", `{"path":"/a b","caption":"c","session":"another"}`, nil, `{}`, ""},
-		{"refused", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.FileEmpty}, "", "it is empty"},
-		{"missing", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.FileMissing, Reason: "no such file or directory"}, "", "there is no such file"},
-		{"not readable", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.FileUnreadable, Reason: "permission denied"}, "", "it cannot be read: permission denied"},
+		{"refused", `{"path":"/a b","caption":"c"}`, &refusal.Error{Code: refusal.FileEmpty}, "", "it is empty"},
+		{"missing", `{"path":"/a b","caption":"c"}`, &refusal.Error{Code: refusal.FileMissing, Reason: "no such file or directory"}, "", "there is no such file"},
+		{"not readable", `{"path":"/a b","caption":"c"}`, &refusal.Error{Code: refusal.FileUnreadable, Reason: "permission denied"}, "", "it cannot be read: permission denied"},
 		{"failed", `{"path":"/a b","caption":"c"}`, errors.New("disk"), "", ""},
-		{"failed in a way that is none of a file's", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.NoTmux}, "", ""},
+		{"failed in a way that is none of a file's", `{"path":"/a b","caption":"c"}`, &refusal.Error{Code: refusal.NoTmux}, "", ""},
 		{"malformed", `[]`, nil, "", control.CodeMalformed},
 		{"no body", ``, nil, "", control.CodeMalformed},
 	}
