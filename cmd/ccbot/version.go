@@ -64,9 +64,13 @@ func checkPublished(ctx context.Context, environ []string, stdout io.Writer) err
 	if c.ReleaseURL == "" {
 		return exit.Usage(errors.New("CCBOT_RELEASE_URL is not set; name a file, or set it to the address of the releases"))
 	}
+	if err := c.TrustCertificates(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	version, archive, err := release.Published(ctx, http.DefaultClient, c.ReleaseURL, release.Platform)
+	client := &http.Client{Transport: &http.Transport{Proxy: c.Proxy()}}
+	version, archive, err := release.Published(ctx, client, c.ReleaseURL, release.Platform)
 	if err != nil {
 		return err
 	}
