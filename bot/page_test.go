@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/port/refusal"
 )
 
 // shelf is a feature with two pages: one counts what is done at it, and notes what is typed.
@@ -141,4 +142,30 @@ func TestPageOfEarlierVersionIsStale(t *testing.T) {
 	assert.Contains(t, w.Telegram.Done(), stale)
 	assert.Empty(t, w.Shows(t, does).Buttons)
 	assert.Empty(t, done)
+}
+
+// A refusal of what a button does is explained, and the page stays; a fault is explained once.
+func TestPageStaysAfterRefusal(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		says i18n.Key
+	}{{&refusal.Error{Code: refusal.NoTmux}, i18n.TmuxMissing}, {chattest.ErrDisk, i18n.InternalError}} {
+		w := chattest.NewWorld(t)
+		w.Restart(t)
+		f := shelf(new([]string))
+		book := f.Pages["book"]
+		book.Do = func(context.Context, chat.Visit, string) (chat.Answer, string, error) {
+			return chat.Answer{Then: func(context.Context) error { return tt.err }}, "shelf", nil
+		}
+		f.Pages["book"] = book
+		w.Install(append([]chat.Feature{f}, w.Features()...))
+		in := chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, From: chattest.Alice}
+		require.NoError(t, w.Chat.Pages.Open(t.Context(), in, "book/a/1"))
+		w.Work(t)
+		id := w.Telegram.LastID()
+		w.Press(t, chattest.Alice, id, "Mark")
+		w.Work(t)
+		assert.Equal(t, []string{"book a/1", w.Word(tt.says)}, w.Telegram.Texts())
+		assert.Equal(t, "book a/1", w.Shows(t, id).Text.Text)
+	}
 }

@@ -301,18 +301,10 @@ func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
 	defer b.Places.Done(a.Key)
 	dir, err := b.Places.Add(ctx, a.Dir, a.Key)
 	if err != nil {
-		return b.refused(ctx, v.To, err)
+		return err
 	}
 	b.chat.At("worktree-made")
 	return b.begin(ctx, v, a, port.Start{Dir: dir})
-}
-
-// refused explains why something is not done; the page stays.
-func (b *Browser) refused(ctx context.Context, to address.Conversation, err error) error {
-	if err := b.chat.Explain(ctx, to, b.chat.In(to).Failure(port.Session{}, err)); err != nil {
-		return err
-	}
-	return chat.ErrStay
 }
 
 // The names of the pages: new sessions, and whether to remove a work tree, with its folder behind the name.

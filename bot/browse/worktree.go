@@ -88,10 +88,10 @@ func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, erro
 func (b *Browser) remove(_ context.Context, v chat.Visit, _ string) (chat.Answer, string, error) {
 	return chat.Answer{Then: func(ctx context.Context) error {
 		err := b.Places.Remove(ctx, v.Rest)
-		if err == nil || refusal.Is(err, refusal.HasWork, refusal.WrongState, refusal.DirMissing) {
+		if refusal.Is(err, refusal.HasWork, refusal.WrongState, refusal.DirMissing) {
 			return nil
 		}
-		return b.refused(ctx, v.To, err)
+		return err
 	}}, "", nil
 }
 

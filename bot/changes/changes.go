@@ -71,10 +71,7 @@ func New(c *chat.Chat, d folders.Diffs) *Changes { return &Changes{chat: c, diff
 // Feature is what the dispatcher knows of this package.
 func (c *Changes) Feature() chat.Feature {
 	f := chat.Feature{Name: page, Pages: map[string]chat.Page{page: {Draw: c.draw, Do: c.do}}}
-	c.chat.ByName(&f, chat.Command{Name: page}, func(port.Session) bool { return true },
-		func(ctx context.Context, in chat.Incoming, r port.Session) error {
-			return c.chat.Pages.Open(ctx, in, view{Session: r.ID}.address())
-		})
+	c.chat.PageByName(&f, page, chat.AnySession)
 	return f
 }
 
@@ -130,8 +127,7 @@ func (c *Changes) send(ctx context.Context, v chat.Visit, at view) error {
 		return nil
 	}
 	if err != nil {
-		r, _ := c.chat.Book.Records.Get(at.Session)
-		return c.chat.Explain(ctx, v.To, c.chat.In(v.To).Failure(r, err))
+		return err
 	}
 	f := p.File()
 	caption := render.Code(shortPath(f.Path))

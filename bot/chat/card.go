@@ -303,6 +303,16 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool,
 	f.Commands = append(f.Commands, command)
 }
 
+// AnySession reports true: the command of a ByName may be about any session.
+func AnySession(port.Session) bool { return true }
+
+// PageByName adds to a feature a command that opens its page of the same name about a session, see About.
+func (c *Chat) PageByName(f *Feature, page string, fits func(port.Session) bool) {
+	c.ByName(f, Command{Name: page}, fits, func(ctx context.Context, in Incoming, r port.Session) error {
+		return c.Pages.Open(ctx, in, About(page, r.ID))
+	})
+}
+
 // TellNone says that the session that was found is over, with the way back, or that none was found.
 func (c *Chat) TellNone(ctx context.Context, in Incoming, name string, found []port.Session) error {
 	p := c.In(in.To)

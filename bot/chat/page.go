@@ -29,7 +29,7 @@ import (
 type Page struct {
 	Draw func(ctx context.Context, v Visit) (Screen, error)
 	// Do does what the value of an option says, and returns the address that is shown after the answer's Then; empty: the
-	// same page again.
+	// same page again. If Then is refused, the refusal is explained, and the page stays.
 	Do func(ctx context.Context, v Visit, what string) (a Answer, next string, err error)
 	// Typed takes a text that somebody sends as a reply to the page, and gives the address that is shown
 	// next. Without it, and where it gives ErrNotTaken, such a text is like any other.
@@ -79,6 +79,11 @@ func Address(page string, view any) string {
 		return page
 	}
 	return page + "/" + string(data)
+}
+
+// About is the address at which a page shows its first view of a session. Its views have the session's id as "session".
+func About(page string, session uuid.UUID) string {
+	return Address(page, map[string]uuid.UUID{"session": session})
 }
 
 // ViewAt is the view of an address, behind the name of the page. What is no address is the first view.
@@ -254,10 +259,17 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 	a.Then = func(ctx context.Context) error {
 		if then != nil {
 			switch err := then(ctx); {
+			case ctx.Err() != nil:
+				return err
 			case errors.Is(err, ErrStay):
 				return show(was.At)(ctx)
 			case err != nil:
-				return err
+				r, _ := p.chat.Book.Records.Get(t.Card.Session)
+				f := p.chat.In(t.To).Failure(r, err)
+				if err := p.chat.Explain(ctx, t.To, f); err != nil || f.Internal {
+					return err
+				}
+				return show(was.At)(ctx)
 			}
 		}
 		return draw(ctx)

@@ -47,10 +47,7 @@ func New(c *chat.Chat, said talk.Conversations, exports talk.Exports) *History {
 func (h *History) Feature() chat.Feature {
 	f := chat.Feature{Name: "history",
 		Pages: map[string]chat.Page{page: {Draw: h.draw, Do: h.do, Typed: h.typed}}}
-	anyone := func(port.Session) bool { return true }
-	h.chat.ByName(&f, chat.Command{Name: "history"}, anyone, func(ctx context.Context, in chat.Incoming, r port.Session) error {
-		return h.chat.Pages.Open(ctx, in, address(r.ID, view{}))
-	})
+	h.chat.PageByName(&f, page, chat.AnySession)
 	byName := f.Commands[0].Run
 	f.Commands[0].Run = func(ctx context.Context, in chat.Incoming, args string) error {
 		r, word := h.meant(in, args)
@@ -68,7 +65,7 @@ func (h *History) Feature() chat.Feature {
 func (h *History) meant(in chat.Incoming, args string) (r port.Session, word string) {
 	words := strings.Fields(args)
 	for n := len(words); n >= 0; n-- {
-		found := h.chat.Book.FindFor(in.Message, strings.Join(words[:n], " "), func(port.Session) bool { return true })
+		found := h.chat.Book.FindFor(in.Message, strings.Join(words[:n], " "), chat.AnySession)
 		if len(found) > 0 {
 			return found[0], strings.Join(words[n:], " ")
 		}

@@ -34,16 +34,13 @@ func New(c *chat.Chat, switches port.ModeSwitcher) *Modes { return &Modes{chat: 
 func (m *Modes) Feature() chat.Feature {
 	f := chat.Feature{Name: "modes", News: []chat.Teller{chat.Tells(m.switched)},
 		Pages: map[string]chat.Page{page: {Draw: m.draw, Do: m.do, Own: true, Live: changes}}}
-	m.chat.ByName(&f, chat.Command{Name: page}, func(r port.Session) bool { return r.Open },
-		func(ctx context.Context, in chat.Incoming, r port.Session) error {
-			return m.chat.Pages.Open(ctx, in, chat.Address(page, view{r.ID}))
-		})
+	m.chat.PageByName(&f, page, func(r port.Session) bool { return r.Open })
 	return f
 }
 
 // Show shows a session's modes in a message whose buttons are for the person who asked. Two taps are one message.
 func (m *Modes) Show(ctx context.Context, in chat.Incoming, r port.Session) error {
-	return m.chat.Pages.Show(ctx, in, chat.Address(page, view{r.ID}))
+	return m.chat.Pages.Show(ctx, in, chat.About(page, r.ID))
 }
 
 // changes reports whether news change what an agent runs with.
@@ -62,12 +59,8 @@ func (m *Modes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 		want = port.ModeChange{Model: model}
 	}
 	return chat.Answer{Then: func(ctx context.Context) error {
-		id := chat.ViewAt[view](v.Rest).Session
-		if _, err := m.switches.Switch(ctx, id, want); err != nil {
-			r, _ := m.chat.Book.Records.Get(id)
-			return m.chat.Explain(ctx, v.To, m.chat.In(v.To).Failure(r, err))
-		}
-		return nil
+		_, err := m.switches.Switch(ctx, chat.ViewAt[view](v.Rest).Session, want)
+		return err
 	}}, "", nil
 }
 

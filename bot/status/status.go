@@ -80,10 +80,7 @@ func New(c *chat.Chat, agents Agents, d folders.Diffs, records port.Keeper, entr
 		names: &renames{chat: c, names: names, asks: chat.NewCards[question](c, renameKind)}}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)},
 		Pages: map[string]chat.Page{statusPage: {Draw: s.draw, Do: s.do}}}
-	c.ByName(&f, chat.Command{Name: "status"}, func(port.Session) bool { return true },
-		func(ctx context.Context, in chat.Incoming, r port.Session) error {
-			return c.Pages.Open(ctx, in, chat.Address(statusPage, about{Session: r.ID}))
-		})
+	c.PageByName(&f, statusPage, chat.AnySession)
 	return []chat.Feature{s.names.feature(), f, archive{s, said}.feature()}
 }
 

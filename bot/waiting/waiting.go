@@ -48,16 +48,13 @@ func New(c *chat.Chat, entry func(key string) (inbox.Entry, error), order talk.P
 func (w *Waiting) Feature() chat.Feature {
 	live := func(news.News) bool { return true }
 	f := chat.Feature{Name: "waiting", Pages: map[string]chat.Page{page: {Draw: w.draw, Do: w.tap, Live: live}}}
-	w.chat.ByName(&f, chat.Command{Name: page}, func(port.Session) bool { return true },
-		func(ctx context.Context, in chat.Incoming, r port.Session) error {
-			return w.chat.Pages.Open(ctx, in, view{Session: r.ID}.address())
-		})
+	w.chat.PageByName(&f, page, chat.AnySession)
 	return f
 }
 
 // Show shows what waits for a session. Two taps are one message.
 func (w *Waiting) Show(ctx context.Context, in chat.Incoming, r port.Session) error {
-	return w.chat.Pages.Show(ctx, in, view{Session: r.ID}.address())
+	return w.chat.Pages.Show(ctx, in, chat.About(page, r.ID))
 }
 
 // What the options do.
@@ -87,7 +84,7 @@ func (w *Waiting) tap(_ context.Context, v chat.Visit, what string) (chat.Answer
 		if err == nil || chat.IsGone(err) { // another tap was quicker: the page shows that
 			return nil
 		}
-		return w.chat.Explain(ctx, v.To, p.Failure(r, err))
+		return w.chat.Explain(ctx, v.To, p.Failure(r, err)) // and the list follows
 	}}
 	if what == nowOption {
 		a.Text = p.Say(i18n.Interrupting, i18n.Args{"Name": r.Name})

@@ -34,10 +34,7 @@ type why struct{ Deps }
 func New(d Deps) chat.Feature {
 	w := &why{d}
 	f := chat.Feature{Name: "why", Pages: map[string]chat.Page{page: {Draw: w.draw, Do: w.do}}}
-	d.Chat.ByName(&f, chat.Command{Name: "why"}, func(port.Session) bool { return true },
-		func(ctx context.Context, in chat.Incoming, r port.Session) error {
-			return d.Chat.Pages.Open(ctx, in, view{Session: r.ID}.address())
-		})
+	d.Chat.PageByName(&f, page, chat.AnySession)
 	return f
 }
 
