@@ -21,14 +21,14 @@ func TestP8_AnEndIsConcludedWithoutAStep(t *testing.T) {
 		r, a := w.started()
 		w.restart() // it does not run
 		w.tmux.die(a, tmuxtest.Exit{Status: 7})
-		require.NoError(t, w.Conclude(w.ctx, r.ID))
+		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 		got := w.get(r.ID)
 		assert.Equal(t, session.Completed, got.State)
 		assert.Equal(t, 7, got.Exit.Status)
 		assert.Equal(t, 1, toldOf[news.Ended](w.news))
 		assert.Empty(t, w.tmux.windows(), "the dead pane is closed")
 
-		require.NoError(t, w.Conclude(w.ctx, r.ID))
+		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 		assert.Equal(t, got, w.get(r.ID), "once more is nothing")
 	})
 }
@@ -47,24 +47,24 @@ func TestP6_AnEndThatCannotBeReadAnyMoreIsConcludedLater(t *testing.T) {
 			}
 			return time.Now()
 		}
-		require.Error(t, w.Conclude(w.ctx, r.ID))
+		require.Error(t, w.Settle(w.ctx, r.ID, testRule))
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 		assert.Zero(t, toldOf[news.Ended](w.news))
 
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.DeadStatus = 7 })
-		require.NoError(t, w.Conclude(w.ctx, r.ID))
+		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 		assert.Equal(t, 7, w.get(r.ID).Exit.Status)
 		assert.Empty(t, w.tmux.windows(), "the dead pane is closed")
 	})
 }
 
-// In the meantime its pane may have gone as well: then it is lost.
+// In the meantime its pane may have gone as well: then it is lost, as the report of the start says.
 func TestP8_AnEndWhoseStatusNobodySawIsALoss(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.crashed()
-		require.NoError(t, w.Conclude(w.ctx, r.ID))
+		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 		assert.Equal(t, session.Lost, w.get(r.ID).State)
-		assert.Equal(t, 1, toldOf[news.Lost](w.news))
+		assert.True(t, w.get(r.ID).Unreported)
 	})
 }
 
@@ -78,8 +78,9 @@ func TestP6_NothingIsConcludedThatIsNotProvenOver(t *testing.T) {
 			})
 		},
 		"its pane says nothing yet": func(w *world, _ session.Record, a *agent) { w.processes.exit(a.id.PID) },
-		"it is bound to nothing": func(w *world, r session.Record, _ *agent) {
-			w.edit(r.ID, func(r *session.Record) { r.Binding = nil })
+		"its tmux server is silent": func(w *world, _ session.Record, a *agent) {
+			w.tmux.die(a, tmuxtest.Exit{})
+			w.tmux.Fail("Server", tmux.ErrLost)
 		},
 	}
 	for name, spoil := range tests {
@@ -89,7 +90,7 @@ func TestP6_NothingIsConcludedThatIsNotProvenOver(t *testing.T) {
 				w.restart()
 				spoil(w, r, a)
 				before := w.get(r.ID)
-				require.ErrorIs(t, w.Conclude(w.ctx, r.ID), ErrChanged)
+				require.ErrorIs(t, w.Settle(w.ctx, r.ID, testRule), ErrChanged)
 				assert.Equal(t, before, w.get(r.ID))
 				assert.Zero(t, toldOf[news.Ended](w.news)+toldOf[news.Lost](w.news))
 			})
@@ -104,9 +105,10 @@ func TestP3_AStopIsNotConcluded(t *testing.T) {
 		w.restart()
 		w.tmux.die(a, tmuxtest.Exit{})
 		w.edit(r.ID, func(r *session.Record) { r.State, r.Final = session.Stopping, session.Archived })
-		before := w.get(r.ID)
-		require.NoError(t, w.Conclude(w.ctx, r.ID))
-		assert.Equal(t, before, w.get(r.ID))
+		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.Zero(t, toldOf[news.Ended](w.news))
+		assert.Equal(t, 1, toldOf[Receipt](w.news))
 	})
 }
 
@@ -161,7 +163,7 @@ func TestP3_AStopEndsInAStateThatThereIs(t *testing.T) {
 				w.restart()
 				r, _ := w.starting()
 				w.edit(r.ID, func(r *session.Record) { r.State, r.Final = session.Stopping, final })
-				require.NoError(t, w.FinishStop(w.ctx, r.ID))
+				require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 				want := session.Archived
 				if final == session.Completed {
 					want = final

@@ -128,13 +128,45 @@ func (w *closing) noteInterruption(ctx context.Context) {
 // lost notes that the pane and its agent are gone, and that ccbot did not end them.
 func (w *closing) lost(ctx context.Context) error {
 	const why = "pane and process are proven gone"
-	all := w.r.Binding != nil && w.Processes.Liveness(ServerOf(*w.r.Binding, w.Processes.Self().Boot)) == process.Gone
+	closed := w.howLost()
+	all := closed != ""
 	w.Log.Warn("session_lost", logkey.SessionID, w.r.ID.String(), logkey.TmuxEnded, all)
 	if all && w.tmuxLost != nil {
 		defer w.tmuxLost()
-		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux, nil)
+		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", closed, nil)
 	}
 	return w.giveUp(ctx, session.Lost, ruleLost, why, "", news.Lost{})
+}
+
+// lostAway is lost for a session whose pane went away while no ccbot ran: one report has all of them. A
+// session that was never ready has failed.
+func (w *closing) lostAway(ctx context.Context, rule session.Rule, why string) error {
+	next := session.Lost
+	if w.r.State.Launching() {
+		next = session.Failed
+	}
+	return w.giveUp(ctx, next, rule, why, w.howLost(), nil)
+}
+
+// howLost returns how the session's pane went down if more than the pane did.
+func (w *closing) howLost() string {
+	b, boot := w.r.Binding, w.Processes.Self().Boot
+	if b == nil {
+		return ""
+	}
+	return HowLost(*b, boot, w.Processes.Liveness(ServerOf(*b, boot)) == process.Gone)
+}
+
+// HowLost returns how the pane of a binding went down if more than the pane did, as a session.Closed…
+// reason: with the machine, or with its tmux server.
+func HowLost(b session.Binding, boot string, serverGone bool) string {
+	switch {
+	case b.Agent.Boot != "" && boot != "" && !process.SameBoot(b.Agent.Boot, boot):
+		return session.ClosedReboot
+	case serverGone:
+		return session.ClosedTmux
+	}
+	return ""
 }
 
 // end returns the moment since which the session counts as over, to be used once nothing of the

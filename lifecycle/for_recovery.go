@@ -12,7 +12,6 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
-	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -27,66 +26,63 @@ func (s *Service) Reattach(id uuid.UUID) error {
 	return nil
 }
 
-// Bind binds a session to the window that carries its tag, after a crash between making the window
-// and recording it. The process must be the launch that the record describes.
-func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error {
-	return s.kit.do(ctx, id, func(w *work) error {
-		if pane.Tag != w.Evidence.Tag(id) || w.r.Binding != nil {
-			return fmt.Errorf("bind session %s: pane %s is not its own", id, pane.ID)
-		}
-		// The tag belongs to the window: a pane that a person split off has it too.
-		if p, err := w.Processes.Inspect(pane.PID); err == nil && !evidence.StartedFor(p, w.r.ClaudeSessionID) {
-			return fmt.Errorf("bind session %s: process %d is not its launch", id, pane.PID)
-		}
-		return w.opening.takeUp(ctx, pane)
-	})
-}
-
-// FinishStop continues a stop that was interrupted. If the session is no longer being stopped, it
-// does nothing.
-func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
-	return s.kit.change(ctx, id, func(w *work) error {
-		if w.r.State != session.Stopping {
+// Settle looks at a live session at a start, decides what became of it, and carries the decision out, all
+// in one turn of the session's worker. A loss has the rule in the history and is not reported: the record
+// is Unreported until Reported is called. ErrChanged means that nothing is proven to have ended: steps
+// watch the session. A session that has ended stays as it is.
+func (s *Service) Settle(ctx context.Context, id uuid.UUID, rule session.Rule) error {
+	var d Decision
+	err := s.kit.do(ctx, id, func(w *work) error {
+		if !w.r.State.Live() {
 			return nil
 		}
-		return w.closing.stop(ctx, &Receipt{})
+		f, launch, err := w.startFacts(ctx)
+		if err != nil {
+			return err
+		}
+		switch d = Decide(*w.r, f); d.Do {
+		case "", Reattach:
+			return fmt.Errorf("settle session %s: %w", id, ErrChanged)
+		case MarkLost:
+			return w.closing.lostAway(ctx, rule, d.Why)
+		}
+		return w.live(ctx, d, launch)
 	})
+	switch {
+	case err == nil && d.Do == Discard:
+		return s.kit.Store.Remove(id)
+	case err == nil && d.Do == FinishRestore:
+		return s.finishRestore(ctx, id)
+	}
+	s.kit.agenda.wake(id) // a step finishes what has failed halfway, and watches what has not ended
+	return err
 }
 
-// Conclude finishes a session whose agent ended by itself while no ccbot ran, as a step would. A
-// session that is no longer open stays as it is. ErrChanged means that the end of the agent is not
-// proven, or no longer proven.
-func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
-	return s.kit.change(ctx, id, func(w *work) error {
-		if !w.r.State.Open() {
+// startFacts collects what decides about a live session at a start. launch is the pane that holds its
+// launch.
+func (w *work) startFacts(ctx context.Context) (f Facts, launch tmux.Pane, err error) {
+	if w.r.Binding == nil {
+		return w.opening.launchFacts(ctx, true)
+	}
+	w.term.look(ctx)
+	f = w.term.facts()
+	f.Start = true
+	return f, launch, ctx.Err() // what could not be seen because ccbot is being stopped says nothing
+}
+
+// finishRestore continues a restore. If that fails, the person who asked for it gets a report. If
+// tmux lost the answer, it may have made the window all the same: then steps look for the window.
+func (s *Service) finishRestore(ctx context.Context, id uuid.UUID) error {
+	_, err := s.Restore(ctx, RestoreRequest{Session: id})
+	if err == nil || errors.Is(err, tmux.ErrLost) {
+		return err
+	}
+	return errors.Join(err, s.kit.do(ctx, id, func(w *work) error {
+		if !unbound(*w.r) {
 			return nil
 		}
-		w.term.look(ctx)
-		d := Decide(*w.r, w.term.facts())
-		if d.Do != Conclude && d.Do != MarkLost {
-			return fmt.Errorf("conclude session %s: %w", id, ErrChanged)
-		}
-		return w.live(ctx, d, tmux.Pane{})
-	})
-}
-
-// MarkLost notes that a session's pane and process are proven gone: the session is lost or, if it
-// was never ready, failed. Nothing is reported: the record is Unreported until Reported is called.
-// ErrChanged means that the agent is not proven gone, or no longer proven gone.
-func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
-	return s.kit.do(ctx, id, func(w *work) error {
-		next := session.Lost
-		if w.r.State.Launching() {
-			next = session.Failed
-		}
-		if !w.r.State.CanBecome(next) {
-			return &StateError{State: w.r.State, Want: string(next)}
-		}
-		if s.kit.ownAgent(*w.r) != process.Gone {
-			return fmt.Errorf("mark session %s as %s: %w", id, next, ErrChanged)
-		}
-		return w.closing.giveUp(ctx, next, rule, why, closed, nil)
-	})
+		return w.closing.failed(ctx, "it could not be brought back: "+err.Error(), "")
+	}))
 }
 
 // Abandon gives up a session that is lost, or that may be running, after too long without a sign of
@@ -145,17 +141,6 @@ func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 		return nil
 	}
 	return err
-}
-
-// Fail ends a start or a restore that was interrupted before it had a window, and reports it. A
-// session that has a window by now, or that has ended, stays as it is.
-func (s *Service) Fail(ctx context.Context, id uuid.UUID, why string) error {
-	return s.kit.do(ctx, id, func(w *work) error {
-		if !unbound(*w.r) {
-			return nil
-		}
-		return w.closing.failed(ctx, why, "")
-	})
 }
 
 // EndLeftovers ends what is left of a session that is over, and no other process: neither a

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -263,12 +264,12 @@ func (w *world) unbound() (session.Record, *agent, tmux.Pane) {
 func TestP8_BindFindsTheWindowThatTheCrashLeft(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
-		r, a, pane := w.unbound()
-		require.NoError(t, w.Bind(w.ctx, r.ID, pane))
+		r, a, _ := w.unbound()
+		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 		got := w.get(r.ID)
 		require.NotNil(t, got.Binding)
 		assert.Equal(t, a.id, got.Binding.Agent)
-		assert.Error(t, w.Bind(w.ctx, r.ID, pane), "bound once")
+		require.ErrorIs(t, w.Settle(w.ctx, r.ID, testRule), ErrChanged, "bound once")
 		w.run()
 		w.report(got)
 		w.pass(time.Second)
@@ -276,61 +277,107 @@ func TestP8_BindFindsTheWindowThatTheCrashLeft(t *testing.T) {
 	})
 }
 
+// The window of an unbound launch has ended, so that its process cannot be seen. A start reads its exit. A
+// step waits, because the window may be of an earlier launch.
+func TestP1_StepBindsNoUnseenLaunch(t *testing.T) {
+	for _, start := range []bool{false, true} {
+		t.Run(fmt.Sprint(start), func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.restart()
+				r, a, _ := w.unbound()
+				w.tmux.die(a, tmuxtest.Exit{Status: 7})
+				if start {
+					require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
+					assert.NotNil(t, w.get(r.ID).Binding)
+				}
+				w.run()
+				w.WakeAll()
+				w.pass(5 * time.Second)
+				assert.Nil(t, w.get(r.ID).Binding)
+				w.pass(time.Minute)
+				got := w.get(r.ID)
+				assert.Equal(t, session.Failed, got.State)
+				assert.Equal(t, start, got.Exit != nil && got.Exit.Status == 7)
+			})
+		})
+	}
+}
+
 // The tag is the window's. After the agent's pane was closed, a person's split
 // pane still has it.
 func TestP2_BindRefusesWhatIsNotTheLaunch(t *testing.T) {
+	retag := func(tag func(string) string) func(*world, *agent) {
+		return func(w *world, a *agent) {
+			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Tag = tag(p.Tag) })
+		}
+	}
 	tests := []struct {
 		name  string
-		spoil func(w *world, a *agent, p *tmux.Pane)
+		spoil func(w *world, a *agent)
 	}{
-		{"another session's tag", func(_ *world, _ *agent, p *tmux.Pane) { p.Tag = "4f0c/" + uuid.NewString() }},
-		{"another instance's tag", func(_ *world, _ *agent, p *tmux.Pane) { p.Tag = "x" + p.Tag }},
-		{"a shell in a split pane", func(w *world, a *agent, p *tmux.Pane) {
-			split := w.tmux.Split(a.pane)
-			*p, _ = w.tmux.Fake.Pane(w.ctx, split)
+		{"another session's tag", retag(func(string) string { return "4f0c/" + uuid.NewString() })},
+		{"another instance's tag", retag(func(tag string) string { return "x" + tag })},
+		{"a shell in a split pane", func(w *world, a *agent) {
+			p, err := w.tmux.Fake.Pane(w.ctx, w.tmux.Split(a.pane))
+			require.NoError(w.t, err)
 			w.processes.start(p.PID, []string{"bash"})
+			w.processes.exit(a.id.PID)
+			w.tmux.ClosePaneByHand(a.pane)
 		}},
-		{"an agent of another conversation", func(w *world, a *agent, p *tmux.Pane) {
-			w.processes.exit(p.PID)
-			w.processes.startNow(p.PID, []string{"claude", "--resume", uuid.NewString()})
+		{"an agent of another conversation", func(w *world, a *agent) {
+			w.processes.exit(a.id.PID)
+			w.processes.startNow(a.id.PID, []string{"claude", "--resume", uuid.NewString()})
 		}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				w.restart()
-				r, a, pane := w.unbound()
-				tc.spoil(w, a, &pane)
-				assert.Error(t, w.Bind(w.ctx, r.ID, pane))
+				r, a, _ := w.unbound()
+				w.edit(r.ID, func(r *session.Record) { r.State, r.StartedAt = session.Restoring, time.Now().Add(-time.Hour) })
+				tc.spoil(w, a)
+				require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 				assert.Nil(t, w.get(r.ID).Binding)
+				assert.Equal(t, session.Failed, w.get(r.ID).State)
+				assert.Len(t, w.tmux.windows(), 1, "it stays")
 			})
 		})
 	}
 }
 
-func TestMarkLostAndFail(t *testing.T) {
+func TestSettleLostAndFailed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
 		starting, a := w.starting()
 		w.processes.exit(a.id.PID)
-		require.NoError(t, w.MarkLost(w.ctx, starting.ID, "recovery.mark_lost", "gone", ""))
+		w.tmux.ClosePaneByHand(a.pane)
+		require.NoError(t, w.Settle(w.ctx, starting.ID, testRule))
 		assert.Equal(t, session.Failed, w.get(starting.ID).State, "what was never ready has failed")
 		assert.Zero(t, toldOf[news.Failed](w.news), "recovery tells of all of them at once")
 		assert.True(t, w.get(starting.ID).Unreported)
 
 		interrupted, b := w.starting()
-		require.NoError(t, w.Fail(w.ctx, interrupted.ID, "its window was never made"))
-		assert.Equal(t, session.Starting, w.get(interrupted.ID).State, "it has a window")
-		assert.True(t, w.processes.alive(b.id))
-		w.edit(interrupted.ID, func(r *session.Record) { r.State = session.Running })
-		require.NoError(t, w.Fail(w.ctx, interrupted.ID, "its window was never made"))
-		assert.Equal(t, session.Running, w.get(interrupted.ID).State)
+		for _, state := range []session.State{session.Starting, session.Restoring, session.Running} {
+			w.edit(interrupted.ID, func(r *session.Record) { r.State = state })
+			require.ErrorIs(t, w.Settle(w.ctx, interrupted.ID, testRule), ErrChanged)
+			assert.Equal(t, state, w.get(interrupted.ID).State, "it has a window")
+			assert.True(t, w.processes.alive(b.id))
+		}
 		assert.Zero(t, toldOf[news.Failed](w.news))
 
-		w.edit(interrupted.ID, func(r *session.Record) { r.State, r.Binding = session.Starting, nil })
-		require.NoError(t, w.Fail(w.ctx, interrupted.ID, "its window was never made"))
+		w.processes.exit(b.id.PID)
+		w.tmux.ClosePaneByHand(b.pane)
+		w.edit(interrupted.ID, func(r *session.Record) {
+			r.State, r.Binding, r.StartedAt = session.Restoring, nil, time.Now().Add(-time.Hour)
+		})
+		require.NoError(t, w.Settle(w.ctx, interrupted.ID, testRule))
 		assert.Equal(t, session.Failed, w.get(interrupted.ID).State)
 		assert.Equal(t, 1, toldOf[news.Failed](w.news))
+
+		w.edit(interrupted.ID, func(r *session.Record) { r.State = session.Starting })
+		require.NoError(t, w.Settle(w.ctx, interrupted.ID, testRule))
+		_, ok := w.Store.Get(interrupted.ID)
+		assert.False(t, ok, "its command comes again")
 	})
 }
 

@@ -22,13 +22,15 @@ func TestP8_WhatRecoveryEndsIsUnreportedUntilItIsTold(t *testing.T) {
 		name string
 		end  func(w *world, id uuid.UUID) error
 		want session.State
+		why  string
 	}{
 		{"lost", func(w *world, id uuid.UUID) error {
-			return w.MarkLost(w.ctx, id, "recovery.mark_lost", "both are gone", session.ClosedReboot)
-		}, session.Lost},
+			w.edit(id, func(r *session.Record) { r.Binding.Agent.Boot = "another" })
+			return w.Settle(w.ctx, id, "recovery.mark_lost")
+		}, session.Lost, "its pane and its process are gone"},
 		{"abandoned", func(w *world, id uuid.UUID) error {
 			return w.Abandon(w.ctx, id, "recovery.abandon", "both are gone", session.ClosedReboot)
-		}, session.Abandoned},
+		}, session.Abandoned, "both are gone"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -45,7 +47,7 @@ func TestP8_WhatRecoveryEndsIsUnreportedUntilItIsTold(t *testing.T) {
 				assert.Nil(t, got.Binding)
 				assert.False(t, got.EndedAt.IsZero())
 				last := got.History[len(got.History)-1]
-				assert.Equal(t, session.Change{At: last.At, From: session.Running, To: tc.want, Rule: "recovery." + last.Rule[len("recovery."):], Why: "both are gone"}, last)
+				assert.Equal(t, session.Change{At: last.At, From: session.Running, To: tc.want, Rule: "recovery." + last.Rule[len("recovery."):], Why: tc.why}, last)
 				assert.Equal(t, Unproven, w.prompts.state("k"), "prompts are settled as ever")
 				assert.Equal(t, []string{"k", "next"}, got.Prompts)
 				assert.Zero(t, toldOf[news.Lost](w.news)+toldOf[news.Failed](w.news)+toldOf[news.Ended](w.news))
@@ -97,7 +99,7 @@ func TestP6_NothingIsLostThatIsNotProvenGone(t *testing.T) {
 	}
 	for _, tc := range tests {
 		for name, do := range map[string]func(w *world, id uuid.UUID) error{
-			"lost":      func(w *world, id uuid.UUID) error { return w.MarkLost(w.ctx, id, "test", "gone", "") },
+			"lost":      func(w *world, id uuid.UUID) error { return w.Settle(w.ctx, id, "test") },
 			"abandoned": func(w *world, id uuid.UUID) error { return w.Abandon(w.ctx, id, "test", "stale", "") },
 		} {
 			t.Run(tc.name+", "+name, func(t *testing.T) {
@@ -155,7 +157,8 @@ func TestP6_TheAgentOfAnAbandonedSessionIsSpared(t *testing.T) {
 func TestAbandonAndClose(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.crashed()
-		require.NoError(t, w.MarkLost(w.ctx, r.ID, "test", "gone", session.ClosedTmux))
+		w.tmux.StopServer()
+		require.NoError(t, w.Settle(w.ctx, r.ID, "test"))
 		require.NoError(t, w.Reported(w.ctx, r.ID))
 		before := w.get(r.ID)
 		require.NoError(t, w.Abandon(w.ctx, r.ID, "test", "stale", ""))
@@ -184,8 +187,8 @@ func TestWhatCannotBeGivenUp(t *testing.T) {
 		wrong := (*StateError)(nil)
 		for _, state := range session.States() {
 			w.edit(r.ID, func(r *session.Record) { r.State = state })
-			if state != session.Running && state != session.Starting && state != session.Restoring {
-				require.ErrorAs(t, w.MarkLost(w.ctx, r.ID, "test", "gone", ""), &wrong, state)
+			if !state.Live() {
+				require.NoError(t, w.Settle(w.ctx, r.ID, "test"), state)
 			}
 			if state != session.Running && state != session.Lost {
 				require.ErrorAs(t, w.Abandon(w.ctx, r.ID, "test", "stale", ""), &wrong, state)
@@ -196,7 +199,7 @@ func TestWhatCannotBeGivenUp(t *testing.T) {
 			assert.Equal(t, state, w.get(r.ID).State)
 		}
 		for _, do := range []func(id uuid.UUID) error{
-			func(id uuid.UUID) error { return w.MarkLost(w.ctx, id, "", "", "") },
+			func(id uuid.UUID) error { return w.Settle(w.ctx, id, "") },
 			func(id uuid.UUID) error { return w.Abandon(w.ctx, id, "", "", "") },
 			func(id uuid.UUID) error { return w.Close(w.ctx, id, "", "", "") },
 			func(id uuid.UUID) error { return w.Note(w.ctx, id, "", "") },

@@ -334,11 +334,9 @@ func TestP8_BindFindsTheWindowOfAFork(t *testing.T) {
 		q.ForkOf = original.ClaudeSessionID
 		r, err := w.Start(w.ctx, q)
 		require.NoError(t, err)
-		pane, err := w.tmux.Fake.Pane(w.ctx, w.tmux.agentOf(r).pane)
-		require.NoError(t, err)
 		w.restart()
 		w.edit(r.ID, func(r *session.Record) { r.Binding = nil })
-		require.NoError(t, w.Bind(w.ctx, r.ID, pane))
+		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 		assert.Equal(t, r.Binding.Agent, w.get(r.ID).Binding.Agent)
 	})
 }

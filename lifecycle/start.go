@@ -23,6 +23,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
+	"ccbot/lifecycle/evidence"
 	"ccbot/port"
 	"ccbot/port/refusal"
 	"ccbot/tmux"
@@ -315,20 +316,46 @@ func (w *opening) takeUp(ctx context.Context, pane tmux.Pane) error {
 	return nil
 }
 
-// launchFacts looks for the launch of a session that is bound to nothing. A pane whose process cannot be
-// seen counts as another's: the window may still come.
-func (w *opening) launchFacts(ctx context.Context) (f Facts, launch tmux.Pane, err error) {
+// launchFacts looks for the launch of a session that is bound to nothing. At a start, a pane whose
+// process cannot be seen may be the launch: it may have ended already. In a step the window may still
+// come.
+func (w *opening) launchFacts(ctx context.Context, start bool) (f Facts, launch tmux.Pane, err error) {
 	panes, err := w.windows.Panes(ctx)
 	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
 		return f, launch, fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
 	}
-	f = Facts{Now: w.Now(), Grace: w.OrphanGrace, Agent: process.Gone, Fate: PaneGone}
-	for _, p := range panes {
-		if p.Tag == w.Evidence.Tag(w.r.ID) && w.isLaunch(p.PID) {
-			f.Fate, launch = PaneOurs, p
+	panes = slices.DeleteFunc(panes, func(p tmux.Pane) bool { return p.Tag != w.Evidence.Tag(w.r.ID) })
+	holds := make(map[tmux.PaneID]bool)
+	for _, pane := range panes {
+		if p, err := w.Processes.Inspect(pane.PID); err == nil || !start {
+			holds[pane.ID] = err == nil && evidence.StartedFor(p, w.r.ClaudeSessionID)
 		}
 	}
+	f = Facts{Now: w.Now(), Grace: w.OrphanGrace, Start: start, Agent: process.Gone, Fate: PaneGone}
+	launch, found := LaunchPane(panes, holds)
+	if found {
+		f.Fate = PaneOurs
+	}
 	return f, launch, nil
+}
+
+// LaunchPane returns the pane that holds a launch, of those with the launch's tag. Earlier launches may
+// have left windows with the same tag: the last one counts. holds reports what the panes hold; if that is
+// unknown for a window's first pane, this pane counts where no pane is known to hold the launch.
+func LaunchPane(panes []tmux.Pane, holds map[tmux.PaneID]bool) (launch tmux.Pane, found bool) {
+	oldest := tmux.OldestFirst(panes)
+	for i, p := range oldest {
+		_, seen := holds[p.ID]
+		if first := i == 0 || oldest[i-1].Window != p.Window; first && !seen {
+			launch, found = p, true
+		}
+	}
+	for _, p := range oldest {
+		if holds[p.ID] {
+			launch, found = p, true
+		}
+	}
+	return launch, found
 }
 
 // findLaunch binds a launch whose window is not known to the window that it made, if that window is
@@ -337,7 +364,7 @@ func (w *opening) findLaunch(ctx context.Context) (found bool, err error) {
 	if !unbound(*w.r) {
 		return false, nil
 	}
-	f, launch, err := w.launchFacts(ctx)
+	f, launch, err := w.launchFacts(ctx, false)
 	if err != nil || f.Fate != PaneOurs {
 		return false, err
 	}

@@ -29,7 +29,7 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 			return err
 		}
 		if unbound(*w.r) {
-			f, launch, err := w.opening.launchFacts(ctx)
+			f, launch, err := w.opening.launchFacts(ctx, false)
 			if err != nil {
 				return err
 			}

@@ -195,7 +195,7 @@ func TestP2_RecycledIDsMatchNothing(t *testing.T) {
 				v := w.survey()
 				assert.Equal(t, process.Gone, v.Agents[r.ID])
 				assert.Empty(t, v.Writers)
-				require.NoError(t, w.MarkLost(w.ctx, r.ID, "test", "gone", session.ClosedReboot))
+				require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 				ended, err := w.EndLeftovers(w.ctx, r.ID, "test")
 				require.NoError(t, err)
 				assert.Empty(t, ended)

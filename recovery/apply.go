@@ -15,7 +15,6 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
-	"ccbot/tmux"
 )
 
 // Recovery looks, plans and applies.
@@ -125,20 +124,6 @@ func (a Action) rule() session.Rule { return session.Rule("recovery." + string(a
 
 func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []lifecycle.Ending, err error) {
 	switch a.Do {
-	case lifecycle.Bind:
-		return nil, v.watch(a.Record, v.Lifecycle.Bind(ctx, a.Record, a.Pane))
-	case lifecycle.Conclude:
-		return nil, v.Lifecycle.Conclude(ctx, a.Record)
-	case lifecycle.FinishStop:
-		return nil, v.Lifecycle.FinishStop(ctx, a.Record)
-	case lifecycle.Discard:
-		return nil, v.Store.Remove(a.Record)
-	case lifecycle.FinishRestore:
-		return nil, v.finishRestore(ctx, a.Record)
-	case lifecycle.Fail:
-		return nil, v.Lifecycle.Fail(ctx, a.Record, a.Why)
-	case lifecycle.MarkLost:
-		return nil, v.Lifecycle.MarkLost(ctx, a.Record, a.rule(), a.Why, a.Closed)
 	case TakeOver:
 		return nil, v.takeOver(ctx, a)
 	case Abandon:
@@ -146,19 +131,7 @@ func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []lifecycle.En
 	case lifecycle.EndLeftovers:
 		return v.Lifecycle.EndLeftovers(ctx, a.Record, a.rule())
 	}
-	return nil, fmt.Errorf("unknown action %q", a.Do)
-}
-
-// finishRestore continues a restore. If that fails, the person who asked for it gets a report. If
-// tmux lost the answer, it may have made the window all the same: then the lifecycle looks for the
-// window.
-func (v *Recovery) finishRestore(ctx context.Context, id uuid.UUID) error {
-	_, err := v.Lifecycle.Restore(ctx, lifecycle.RestoreRequest{Session: id})
-	r, ok := v.Store.Get(id)
-	if err == nil || !ok || !r.Interrupted() || errors.Is(err, tmux.ErrLost) {
-		return v.watch(id, err)
-	}
-	return errors.Join(err, v.Lifecycle.Fail(ctx, id, "it could not be brought back: "+err.Error()))
+	return nil, v.watch(a.Record, v.Lifecycle.Settle(ctx, a.Record, a.rule()))
 }
 
 // takeOver adopts the agent that continues a session's conversation. If that fails, the session is
@@ -166,7 +139,7 @@ func (v *Recovery) finishRestore(ctx context.Context, id uuid.UUID) error {
 func (v *Recovery) takeOver(ctx context.Context, a Action) error {
 	bound, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: a.Agent, Claude: a.Claude, From: a.Record, Rule: a.rule(), Why: a.Why})
 	if bound.ID == uuid.Nil {
-		return errors.Join(err, v.Lifecycle.MarkLost(ctx, a.Record, a.rule(), "its agent is gone", a.Closed))
+		return errors.Join(err, v.Lifecycle.Settle(ctx, a.Record, a.rule()))
 	}
 	return errors.Join(err, v.watch(bound.ID, nil))
 }

@@ -53,7 +53,7 @@ func (a arrival) writer() evidence.Writer {
 func (m *machine) lost(ago time.Duration) session.Record {
 	r := m.start(running)
 	m.lose(r)
-	require.NoError(m.t, m.service.MarkLost(m.t.Context(), r.ID, "test", "its pane is gone", ""))
+	require.NoError(m.t, m.service.Settle(m.t.Context(), r.ID, "test"))
 	return m.change(r.ID, func(r *session.Record) {
 		r.CreatedAt, r.StartedAt, r.ReadyAt = noon.Add(-ago), noon.Add(-ago), noon.Add(-ago)
 	})

@@ -156,29 +156,24 @@ func (l *lives) do(ctx context.Context, id uuid.UUID, a Action) error {
 
 func (l *lives) Reattach(uuid.UUID) error { return nil }
 
-func (l *lives) Bind(ctx context.Context, id uuid.UUID, p tmux.Pane) error {
-	return l.do(ctx, id, Action{Do: lifecycle.Bind, Pane: p})
-}
-
-func (l *lives) MarkLost(ctx context.Context, id uuid.UUID, _ session.Rule, _, closed string) error {
-	return l.do(ctx, id, Action{Do: lifecycle.MarkLost, Closed: closed})
-}
-
-func (l *lives) Conclude(ctx context.Context, id uuid.UUID) error {
-	return l.do(ctx, id, Action{Do: lifecycle.Conclude})
-}
-
-func (l *lives) FinishStop(ctx context.Context, id uuid.UUID) error {
-	return l.do(ctx, id, Action{Do: lifecycle.FinishStop})
-}
-
-// Restore makes a launch that ends at once.
-func (l *lives) Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error) {
-	return lifecycle.Restored{}, l.do(ctx, q.Session, Action{Do: lifecycle.FinishRestore})
-}
-
-func (l *lives) Fail(ctx context.Context, id uuid.UUID, _ string) error {
-	return l.do(ctx, id, Action{Do: lifecycle.Fail})
+// Settle decides about the record as it is now.
+func (l *lives) Settle(ctx context.Context, id uuid.UUID, _ session.Rule) error {
+	r, ok := l.store.Get(id)
+	if !ok {
+		return session.ErrNotFound
+	}
+	l.mu.Lock()
+	w := l.world
+	f, pane := index(w).facts(r)
+	l.mu.Unlock()
+	a := Action{Do: lifecycle.Decide(r, f).Do, Pane: pane}
+	switch {
+	case a.Do == lifecycle.Discard:
+		return l.store.Remove(id)
+	case a.Do == lifecycle.MarkLost && r.Binding != nil:
+		a.Closed = lifecycle.HowLost(*r.Binding, w.Boot, w.sameServer(*r.Binding) == process.No)
+	}
+	return l.do(ctx, id, a)
 }
 
 func (l *lives) Abandon(ctx context.Context, id uuid.UUID, _ session.Rule, _, closed string) error {

@@ -31,7 +31,6 @@ type Records interface {
 	// Shared returns all records, oldest first. They must not be changed.
 	Shared() []session.Record
 	Get(id uuid.UUID) (session.Record, bool)
-	Remove(id uuid.UUID) error
 	// Aside are the records that could not be read.
 	Aside() []session.Aside
 }
@@ -50,12 +49,8 @@ type Evidence interface {
 // report to the chat what is in the Report.
 type Lives interface {
 	Reattach(id uuid.UUID) error
-	Conclude(ctx context.Context, id uuid.UUID) error
-	Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error
-	MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error
-	FinishStop(ctx context.Context, id uuid.UUID) error
-	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
-	Fail(ctx context.Context, id uuid.UUID, why string) error
+	// Settle looks at a live session again, and carries out what lifecycle.Decide says then.
+	Settle(ctx context.Context, id uuid.UUID, rule session.Rule) error
 	Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error
 	Close(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error
 	Note(ctx context.Context, id uuid.UUID, rule session.Rule, why string) error

@@ -204,7 +204,8 @@ func (p plan) lost(r session.Record, a *Action) (*Action, *Notice) {
 	var stale *Notice
 	a.Evidence = noLaunch
 	if r.Binding != nil {
-		a.Evidence, a.Closed = p.describeGone(*r.Binding), p.closed(*r.Binding)
+		a.Closed = lifecycle.HowLost(*r.Binding, p.Boot, p.sameServer(*r.Binding) == process.No)
+		a.Evidence = p.describeGone(*r.Binding, a.Closed)
 		stale = &Notice{Kind: StaleWindow, Window: r.Binding.Window, Why: "the window is gone"}
 	}
 	if w, ok := p.heir(r); ok {
@@ -212,17 +213,6 @@ func (p plan) lost(r session.Record, a *Action) (*Action, *Notice) {
 		a.Why, a.Evidence = "its agent is gone, and its conversation goes on in another window", describeWriter(w)
 	}
 	return a, stale
-}
-
-// closed returns how a session was lost if more than its pane went down.
-func (w World) closed(b session.Binding) string {
-	switch {
-	case b.Agent.Boot != "" && w.Boot != "" && !process.SameBoot(b.Agent.Boot, w.Boot):
-		return session.ClosedReboot
-	case w.sameServer(b) == process.No:
-		return session.ClosedTmux
-	}
-	return ""
 }
 
 // heir returns the agent that continues the conversation of a running session elsewhere, if the

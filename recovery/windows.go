@@ -57,7 +57,7 @@ func (v *Recovery) Orphans(ctx context.Context) ([]evidence.Window, error) {
 	if len(orphans) == 0 {
 		return nil, nil
 	}
-	return v.Evidence.Windows(ctx, slices.DeleteFunc(w.sortedPanes(), func(p tmux.Pane) bool {
+	return v.Evidence.Windows(ctx, slices.DeleteFunc(tmux.OldestFirst(w.Panes), func(p tmux.Pane) bool {
 		return !slices.ContainsFunc(orphans, func(o tmux.Pane) bool { return o.Window == p.Window })
 	}))
 }

@@ -33,11 +33,11 @@ func describeAgent(b session.Binding) string {
 	return "process " + b.Agent.String() + " is gone"
 }
 
-// describeGone returns the evidence that a session's pane and process are gone.
-func (w World) describeGone(b session.Binding) string {
+// describeGone returns the evidence that a session's pane and process are gone; closed is how it was lost.
+func (w World) describeGone(b session.Binding, closed string) string {
 	agent := describeAgent(b)
 	switch {
-	case w.closed(b) == session.ClosedReboot:
+	case closed == session.ClosedReboot:
 		agent += ", the machine was started anew"
 	case w.Tmux == TmuxAbsent:
 		agent += ", no tmux server listens"

@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -141,19 +140,7 @@ func (w World) boundWindows() map[string]bool {
 // firstPanes returns the oldest pane of each window, in the order of the windows: a pane that was
 // split off later is not what the window was made for.
 func (w World) firstPanes() []tmux.Pane {
-	return slices.CompactFunc(w.sortedPanes(), func(a, b tmux.Pane) bool { return a.Window == b.Window })
-}
-
-// sortedPanes returns all panes, sorted by the age of their windows and then by their own age.
-func (w World) sortedPanes() []tmux.Pane {
-	return slices.SortedFunc(slices.Values(w.Panes), func(a, b tmux.Pane) int {
-		return cmp.Or(compareIDs(a.Window.String(), b.Window.String()), compareIDs(a.ID.String(), b.ID.String()))
-	})
-}
-
-// compareIDs compares two tmux ids of one kind; "%9" comes before "%10".
-func compareIDs(a, b string) int {
-	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	return slices.CompactFunc(tmux.OldestFirst(w.Panes), func(a, b tmux.Pane) bool { return a.Window == b.Window })
 }
 
 // isOwner reports whether a conversation that comes back may belong to the record: the record has
@@ -188,9 +175,9 @@ func objection(w evidence.Writer, told []process.Identity, below bool) string {
 // plan is a World with the indexes that its rules use.
 type plan struct {
 	World
-	panes    map[paneKey]tmux.Pane
-	launches map[string]tmux.Pane // key: tag; value: the pane of the last launch
-	owners   map[uuid.UUID]int    // key: conversation; value: the number of its possible sessions
+	panes  map[paneKey]tmux.Pane
+	tagged map[string][]tmux.Pane // key: tag
+	owners map[uuid.UUID]int      // key: conversation; value: the number of its possible sessions
 }
 
 // paneKey identifies the pane of a binding: the id alone may now belong to another process.
@@ -200,22 +187,11 @@ type paneKey struct {
 }
 
 func index(w World) plan {
-	p := plan{World: w, panes: make(map[paneKey]tmux.Pane), launches: make(map[string]tmux.Pane),
+	p := plan{World: w, panes: make(map[paneKey]tmux.Pane), tagged: make(map[string][]tmux.Pane),
 		owners: make(map[uuid.UUID]int)}
 	for _, pane := range w.Panes {
 		p.panes[paneKey{pane.ID.String(), pane.PID}] = pane
-	}
-	// Earlier launches may have left windows with the same tag: the last one counts. If it is
-	// unknown what a window's pane holds, its first pane counts.
-	for _, pane := range w.firstPanes() {
-		if _, seen := w.Holds[pane.ID]; !seen {
-			p.launches[pane.Tag] = pane
-		}
-	}
-	for _, pane := range w.sortedPanes() {
-		if w.Holds[pane.ID] {
-			p.launches[pane.Tag] = pane
-		}
+		p.tagged[pane.Tag] = append(p.tagged[pane.Tag], pane)
 	}
 	for _, r := range w.Records {
 		if isOwner(r, r.ClaudeSessionID) {
@@ -233,7 +209,7 @@ func (p plan) facts(r session.Record) (f lifecycle.Facts, pane tmux.Pane) {
 		f.Fate, pane = p.fate(*r.Binding)
 		return f, pane
 	}
-	pane, there := p.launches[p.tag(r.ID)]
+	pane, there := lifecycle.LaunchPane(p.tagged[p.tag(r.ID)], p.Holds)
 	if there {
 		f.Fate = lifecycle.PaneOurs
 	}

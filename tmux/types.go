@@ -1,8 +1,10 @@
 package tmux
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -201,4 +203,16 @@ func formatID(kind byte, n uint32) string {
 		return ""
 	}
 	return string(kind) + strconv.FormatUint(uint64(n-1), 10)
+}
+
+// OldestFirst returns the panes, sorted by the age of their windows and then by their own age.
+func OldestFirst(panes []Pane) []Pane {
+	return slices.SortedFunc(slices.Values(panes), func(a, b Pane) int {
+		return cmp.Or(compareIDs(a.Window.String(), b.Window.String()), compareIDs(a.ID.String(), b.ID.String()))
+	})
+}
+
+// compareIDs compares two tmux ids of one kind; "%9" comes before "%10".
+func compareIDs(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
