@@ -625,7 +625,7 @@ func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
 			e := w.Prompt(t, r, "x", inbox.Held)
-			e.Class = string(tt.class)
+			e.Class = tt.class
 			require.NoError(t, w.Inbox.Save(e))
 			if tt.tap != "" {
 				w.TapsOn(t, chattest.Alice, q, tt.tap)

@@ -143,7 +143,7 @@ func TestPromptsBehindADialogHaveOneReply(t *testing.T) {
 		key := w.MustHear(t, "a prompt")
 		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, key) })
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Held{Why: news.HeldDialog, Prompt: talk.Prompt{Key: key}}))
-		require.NoError(t, w.Inbox.Change(key, func(e *inbox.Entry) error { e.Told = []string{string(news.HeldDialog)}; return nil }))
+		require.NoError(t, w.Inbox.Change(key, func(e *inbox.Entry) error { e.Told = []news.Wait{news.HeldDialog}; return nil }))
 	}
 	require.Len(t, w.Telegram.AnswersSent(), 1)
 	assert.Contains(t, w.Telegram.AnswersSent()[0], w.Named(i18n.HeldDialog, "api"))

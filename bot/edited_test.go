@@ -44,7 +44,7 @@ func TestP4_AnEditOfAnOldPromptReplacesItBeforeAPersonDecides(t *testing.T) {
 	require.NoError(t, w.Edit(t, e.MessageID, "fix that"))
 	now, err := w.Inbox.Load(e.Key)
 	require.NoError(t, err)
-	assert.Equal(t, []any{"fix that", string(talk.ClassPlain), inbox.Asked}, []any{now.Text, now.Class, now.State})
+	assert.Equal(t, []any{"fix that", talk.ClassPlain, inbox.Asked}, []any{now.Text, now.Class, now.State})
 	assert.Equal(t, chattest.ReactionStored, w.Telegram.Reaction(e.MessageID))
 	assert.Empty(t, w.Lifecycle.Done())
 }
@@ -209,7 +209,7 @@ func TestP4_AnEditOfACaptionKeepsWhatTheFileBrought(t *testing.T) {
 				raw, err := json.Marshal(models.Update{Message: m})
 				require.NoError(t, err)
 				typed, class, _ := talk.Normalise(strings.TrimPrefix(tt.caption+"\n"+tt.brought, "\n"))
-				e := inbox.Entry{Key: "900", State: state, Session: r.ID, Conversation: chattest.AtAlice, MessageID: 77, Text: typed, Class: string(class),
+				e := inbox.Entry{Key: "900", State: state, Session: r.ID, Conversation: chattest.AtAlice, MessageID: 77, Text: typed, Class: class,
 					Files: []string{"a"}, Update: raw}
 				_, err = w.Inbox.Add(e)
 				require.NoError(t, err)

@@ -54,7 +54,7 @@ func TestAFileIsAPromptThatNamesIt(t *testing.T) {
 					want = caption + "\n" + want
 				}
 				assert.Equal(t, want, e.Text)
-				assert.Equal(t, []any{inbox.Held, d.R.ID, []string{name}, string(lifecycle.ClassPrompt)}, []any{e.State, e.Session, e.Files, e.Class})
+				assert.Equal(t, []any{inbox.Held, d.R.ID, []string{name}, lifecycle.ClassPrompt}, []any{e.State, e.Session, e.Files, e.Class})
 				data, err := os.ReadFile(filepath.Join(d.Dir, folders.InboxName, name))
 				require.NoError(t, err)
 				assert.Equal(t, "bytes of "+id, string(data))

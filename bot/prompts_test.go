@@ -36,7 +36,7 @@ func TestAPromptIsKeptThenQueued(t *testing.T) {
 			w.Lifecycle.OnQueue = func(_ uuid.UUID, key string) error {
 				e, err := w.Inbox.Load(key)
 				require.NoError(t, err)
-				assert.Equal(t, []any{r.ID, chattest.AtAlice, tt.typed, string(tt.class), inbox.Accepted},
+				assert.Equal(t, []any{r.ID, chattest.AtAlice, tt.typed, tt.class, inbox.Accepted},
 					[]any{e.Session, e.Conversation, e.Text, e.Class, e.State}, "on disk before it is queued")
 				return nil
 			}

@@ -69,7 +69,7 @@ func TestP7_OnlyAPersonsOwnWordsAct(t *testing.T) {
 					tt.make(&m)
 					e := d.MustGet(t, m)
 					assertQuoted(t, tt.source, e)
-					assert.Equal(t, []any{inbox.Held, string(lifecycle.ClassPrompt)}, []any{e.State, e.Class})
+					assert.Equal(t, []any{inbox.Held, lifecycle.ClassPrompt}, []any{e.State, e.Class})
 				}
 				assert.Len(t, d.Lifecycle.Done(), 2, "both are queued, and nothing else is done")
 				assert.Empty(t, d.Telegram.Texts(), "and no command of ours is run")
@@ -197,7 +197,7 @@ func TestP7_APartOfAnAlbumIsNoCommand(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 	e := entries[0]
-	assert.Equal(t, string(lifecycle.ClassPrompt), e.Class)
+	assert.Equal(t, lifecycle.ClassPrompt, e.Class)
 	for _, line := range strings.Split(e.Text, "\n") {
 		assertInert(t, line)
 	}
@@ -223,7 +223,7 @@ func TestP7_AnEditBringsNoCommandToTheStart(t *testing.T) {
 	entries, err := d.Inbox.List()
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
-	assert.Equal(t, string(lifecycle.ClassPrompt), entries[0].Class)
+	assert.Equal(t, lifecycle.ClassPrompt, entries[0].Class)
 	assert.True(t, strings.HasPrefix(entries[0].Text, "look\n/exit\n"))
 }
 

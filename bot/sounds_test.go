@@ -20,6 +20,7 @@ import (
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
+	"ccbot/port/talk"
 	"ccbot/recovery"
 )
 
@@ -111,14 +112,14 @@ func TestOnlyLastTurnOfBurstSounds(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		state inbox.State
-		told  []string
+		told  []news.Wait
 		typed int64 // offset of the transcript then
 		after []string
 		want  []string
 	}{
-		{"another waits", inbox.Held, []string{string(news.Queued)}, 0, nil, nil},
+		{"another waits", inbox.Held, []news.Wait{news.Queued}, 0, nil, nil},
 		{"another waits, not reported yet", inbox.Held, nil, 0, nil, nil},
-		{"another waits for a person", inbox.Held, []string{string(news.Queued), string(news.HeldDraft)}, 0, nil, []string{"one"}},
+		{"another waits for a person", inbox.Held, []news.Wait{news.Queued, news.HeldDraft}, 0, nil, []string{"one"}},
 		{"another is being typed", inbox.Typing, nil, 1 << 20, nil, nil},
 		{"its own prompt is not proven", inbox.Typing, nil, 0, nil, []string{"one"}},
 		{"another is unproven", inbox.Unproven, nil, 0, nil, []string{"one"}},
@@ -134,7 +135,7 @@ func TestOnlyLastTurnOfBurstSounds(t *testing.T) {
 					e := w.Prompt(t, r, "next", tt.state)
 					require.NoError(t, w.Inbox.Change(e.Key, func(e *inbox.Entry) error {
 						if e.Told = tt.told; tt.state != inbox.Held {
-							e.Typing = &inbox.Mark{Path: r.Cursors[0].Path, Offset: tt.typed}
+							e.Typing = &talk.Mark{Path: r.Cursors[0].Path, Offset: tt.typed}
 						}
 						return nil
 					}))

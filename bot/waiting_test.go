@@ -323,7 +323,7 @@ func TestTheQueueSaysWhatIsInTheWay(t *testing.T) {
 		inQueue(t, func(t *testing.T, q *queue) {
 			q.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}}
 			require.NoError(t, q.Inbox.Change(q.all[0].Key, func(e *inbox.Entry) error {
-				e.Told = []string{string(news.Queued), string(why)}
+				e.Told = []news.Wait{news.Queued, why}
 				return nil
 			}))
 			q.show()

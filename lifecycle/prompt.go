@@ -30,19 +30,9 @@ const (
 	ClassBash    = talk.ClassBash    // Claude Code's bash mode; proof: its line in the transcript
 )
 
-// Mark is where and when the typing of a prompt began. It is on disk before the first key is
-// pressed.
-type Mark struct {
-	At      time.Time     // proof must be later
-	Path    string        // transcript, empty when there is none yet
-	Offset  int64         // proof in the transcript must be at or after it
-	Enters  int           // how often Enter was sent
-	Retreat bool          // the text was pasted, but a dialog came before Enter: the box has to be cleared
-	Esc     bool          // ccbot has pressed Esc since, or was about to press it
-	Agent   string        // the process to which the prompt was typed, as process.Identity.Text writes it
-	Age     time.Duration // the age of that process at that time, by the kernel's clock
-	Claude  uuid.UUID     // the conversation of the process
-}
+// Mark is where and when the typing of a prompt began. Its agent is written as process.Identity.Text
+// writes it.
+type Mark = talk.Mark
 
 // Prompt is one text on its way to an agent.
 type Prompt struct {
@@ -62,7 +52,8 @@ type Prompt struct {
 func (p *Prompt) shown() talk.Prompt {
 	shown := talk.Prompt{Key: p.Key, Text: p.Text, Class: p.Class}
 	if p.Mark != nil {
-		shown.Mark = &talk.Mark{At: p.Mark.At, Path: p.Mark.Path, Offset: p.Mark.Offset}
+		mark := *p.Mark // typing goes on and changes it
+		shown.Mark = &mark
 	}
 	return shown
 }

@@ -13,6 +13,8 @@ import (
 
 	"ccbot/internal/address"
 	"ccbot/internal/keepjson"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // Version is the schema version of an entry that this program writes.
@@ -27,27 +29,13 @@ type State string
 const (
 	Accepted State = "accepted" // on disk, not handled
 	Held     State = "held"     // a prompt that waits to be typed
-	Typing   State = "typing"   // a prompt being typed, see Mark
+	Typing   State = "typing"   // a prompt being typed, see talk.Mark
 	Unproven State = "unproven" // typed, and no proof that it arrived: never typed again unasked
 	Asked    State = "asked"    // a prompt that is not typed before a person has said so; in no queue
 )
 
 // Waits reports whether an entry may still be typed and nothing of it was typed yet.
 func (s State) Waits() bool { return s == Held || s == Asked }
-
-// Mark is where a transcript stood when typing began: the proof that the prompt arrived stands
-// behind this place.
-type Mark struct {
-	At      time.Time     `json:"at"`
-	Path    string        `json:"path,omitempty"` // the transcript; empty when there is none yet
-	Offset  int64         `json:"offset,omitempty"`
-	Enters  int           `json:"enters,omitempty"`  // how often Enter was sent, or was about to be
-	Retreat bool          `json:"retreat,omitempty"` // pasted, and a dialog came before Enter
-	Esc     bool          `json:"esc,omitempty"`     // ccbot pressed Esc since, or was about to
-	Agent   string        `json:"agent,omitempty"`   // the process
-	Age     time.Duration `json:"age,omitempty"`     // of the process then
-	Claude  uuid.UUID     `json:"claude,omitzero"`   // the conversation of the process
-}
 
 // Entry is one update, or one prompt that came another way, and how far it has come.
 type Entry struct {
@@ -58,14 +46,14 @@ type Entry struct {
 	State                State           `json:"state"`
 	Session              uuid.UUID       `json:"session,omitzero"` // id of the port.Session it is for
 	address.Conversation `json:"conversation"`
-	MessageID            int    `json:"message_id,omitempty"`
-	Text                 string `json:"text,omitempty"`  // the normalised prompt
-	Class                string `json:"class,omitempty"` // how its receipt is proven
-	Typing               *Mark  `json:"typing,omitempty"`
-	Repeated             bool   `json:"repeated,omitempty"` // pasted a second time, because nothing of it was there
+	MessageID            int              `json:"message_id,omitempty"`
+	Text                 string           `json:"text,omitempty"`  // the normalised prompt
+	Class                talk.PromptClass `json:"class,omitempty"` // how its receipt is proven
+	Typing               *talk.Mark       `json:"typing,omitempty"`
+	Repeated             bool             `json:"repeated,omitempty"` // pasted a second time, because nothing of it was there
 
-	Aged bool     `json:"aged,omitempty"` // it waited while ccbot was away for too long; no person was asked yet
-	Told []string `json:"told,omitempty"` // why it waits, as far as the chat was told
+	Aged bool        `json:"aged,omitempty"` // it waited while ccbot was away for too long; no person was asked yet
+	Told []news.Wait `json:"told,omitempty"` // why it waits, as far as the chat was told
 
 	Sent     time.Time `json:"sent,omitzero"`     // when the person sent it, by Telegram's clock
 	Answered time.Time `json:"answered,omitzero"` // the date of the answer that brought it, by Telegram's clock

@@ -19,6 +19,7 @@ import (
 
 	"ccbot/internal/keepjson"
 	"ccbot/internal/session"
+	"ccbot/port/talk"
 )
 
 func openStore(t *testing.T) (*Store, string) {
@@ -78,7 +79,7 @@ func TestAcceptLoadSaveFinish(t *testing.T) {
 	assert.JSONEq(t, message(7, 5, "hello <b>"), string(e.Update))
 
 	e.State, e.Text, e.Session = Typing, "hello", uuid.New()
-	e.Typing = &Mark{At: time.Now().UTC().Round(0), Path: "/t.jsonl", Offset: 99, Enters: 1, Retreat: true}
+	e.Typing = &talk.Mark{At: time.Now().UTC().Round(0), Path: "/t.jsonl", Offset: 99, Enters: 1, Retreat: true}
 	require.NoError(t, s.Save(e))
 	again, err := s.Load("7")
 	require.NoError(t, err)
@@ -101,6 +102,18 @@ func TestAcceptLoadSaveFinish(t *testing.T) {
 	assert.False(t, fresh, "the key was finished")
 	require.NoError(t, s.Finish("8"), "what never was")
 	require.ErrorIs(t, s.Finish("../8"), ErrNoEntry)
+}
+
+// TestPromptEntryKeepsItsBytes: an earlier or a later program reads the same keys.
+func TestPromptEntryKeepsItsBytes(t *testing.T) {
+	const data = `{"version":1,"key":"7","received":"2026-01-02T03:04:05Z","state":"typing","session":"00000000-0000-4000-8000-000000000001",` +
+		`"conversation":{"chat_id":1},"text":"/x","class":"command","typing":{"at":"2026-01-02T03:04:05.6Z","path":"/t.jsonl","offset":99,"enters":1,` +
+		`"retreat":true,"esc":true,"agent":"b 7 1","age":5,"claude":"00000000-0000-4000-8000-000000000002"},"told":["queued","held_draft"]}`
+	var e Entry
+	require.NoError(t, json.Unmarshal([]byte(data), &e))
+	again, err := json.Marshal(e)
+	require.NoError(t, err)
+	assert.Equal(t, data, string(again))
 }
 
 func TestFilesArePrivate(t *testing.T) {
@@ -425,7 +438,7 @@ func TestGlance(t *testing.T) {
 // What was finished comes back as it was, and its update still counts as handled.
 func TestAFinishedEntryIsReopened(t *testing.T) {
 	s, dir := openStore(t)
-	e := Entry{Key: "7", State: Typing, Text: "hello", MessageID: 5, Typing: &Mark{At: time.Now()}}
+	e := Entry{Key: "7", State: Typing, Text: "hello", MessageID: 5, Typing: &talk.Mark{At: time.Now()}}
 	_, err := s.Add(e)
 	require.NoError(t, err)
 	_, err = s.Reopen("7", Asked)

@@ -239,7 +239,7 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 func (l *Continuing) send(ctx context.Context, w chat.Phrases, r port.Session, p plan) (why render.Text, err error) {
 	typed, class, _ := talk.Normalise(prompt)
 	if _, err := l.entries.Add(inbox.Entry{Key: p.Prompt, State: inbox.Asked, Session: p.Session, Conversation: r.Conversation,
-		Text: typed, Class: string(class)}); err != nil {
+		Text: typed, Class: class}); err != nil {
 		return why, err
 	}
 	l.chat.At("continue-held")

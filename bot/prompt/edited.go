@@ -45,7 +45,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	first := messageOf(e)
 	quoted := in.Quoted || first != nil && quotation.Source(first) != ""
 	typed, class, some := talk.Normalise(reworded(e, partOf(p.book, e, in.MessageID), m, text))
-	ignored := quoted || !ok || some && class != talk.ClassPlain && string(class) != e.Class
+	ignored := quoted || !ok || some && class != talk.ClassPlain && class != e.Class
 	same := !some || typed == e.Text // what is blank is not typed either
 	switch {
 	case quoted && e.ToldEdit != "", !ignored && same: // another bot may edit without end
@@ -88,7 +88,7 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 		if e.State == inbox.Asked && now.State != e.State {
 			return inbox.ErrNoEntry
 		}
-		now.Text, now.Class, now.ToldEdit = typed, string(class), ""
+		now.Text, now.Class, now.ToldEdit = typed, class, ""
 		if i := partOf(p.book, *now, number); i > 0 {
 			now.Rest[i-1] = raw
 		} else {
@@ -178,7 +178,7 @@ func correct(ctx context.Context, p *Prompts, in chat.Incoming, text string) (co
 		if now.State != inbox.Asked {
 			return inbox.ErrNoEntry
 		}
-		now.Text, now.Class, now.Spoken = typed, string(class), text
+		now.Text, now.Class, now.Spoken = typed, class, text
 		e = *now
 		return nil
 	})

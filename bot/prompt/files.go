@@ -117,7 +117,7 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session
 		if now.State != e.State { // a person has decided otherwise meanwhile
 			return inbox.ErrNoEntry
 		}
-		now.Text, now.Class, now.Files, now.Spoken = typed, string(class), got.names, got.spoken
+		now.Text, now.Class, now.Files, now.Spoken = typed, class, got.names, got.spoken
 		*e = *now
 		return nil
 	})

@@ -131,7 +131,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		return err
 	}
 	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
-	e.State, e.Text, e.Class, e.Files, e.Spoken = inbox.Accepted, typed, string(class), got.names, got.spoken
+	e.State, e.Text, e.Class, e.Files, e.Spoken = inbox.Accepted, typed, class, got.names, got.spoken
 	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	if r.ID != uuid.Nil {
 		_, reply, _ := p.book.Answered(in.Message)
@@ -356,7 +356,7 @@ func (d Desk) Send(ctx context.Context, key string, r port.Session, text string)
 		return &refusal.Error{Code: refusal.WrongState, State: r.State}
 	}
 	e := inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Conversation: r.Conversation, Received: time.Now().UTC(),
-		Text: typed, Class: string(class)}
+		Text: typed, Class: class}
 	fresh, err := d.Add(e)
 	if err != nil || !fresh {
 		return err

@@ -231,7 +231,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	}
 	typed, class, _ := talk.Normalise(s.GoOn.Text)
 	e := inbox.Entry{Key: inbox.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
-		Conversation: q.To, Text: typed, Class: string(class)}
+		Conversation: q.To, Text: typed, Class: class}
 	fresh, err := s.GoOn.Add(e)
 	if err != nil {
 		return false, err

@@ -141,7 +141,7 @@ func (w waiting) draw(p chat.Phrases, r port.Session, texts []inbox.Entry) (rend
 	text := chat.Lines(head, render.Plain(p.Words.Say(i18n.TextsQueued, i18n.Args{"Count": len(texts)})), Lines(p, texts))
 	options := [][]card.Option{{p.Option(i18n.ButtonShowQuestion, showOption, outbox.Primary)}}
 	for i, e := range texts[:min(len(texts), mostShown)] {
-		if w.Request == "" || e.Class != string(talk.ClassPlain) {
+		if w.Request == "" || e.Class != talk.ClassPlain {
 			continue
 		}
 		before := number(i, len(texts))

@@ -175,7 +175,7 @@ func (t *Turns) put(ctx context.Context, c card.Card[state], was state) (done bo
 func Compacting(add func(e inbox.Entry) (fresh bool, err error), queue talk.PromptQueue) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r port.Session) error {
 		typed, class, _ := talk.Normalise("//compact")
-		e := inbox.Entry{Key: in.Key, State: inbox.Held, Session: r.ID, Conversation: in.To, Text: typed, Class: string(class)}
+		e := inbox.Entry{Key: in.Key, State: inbox.Held, Session: r.ID, Conversation: in.To, Text: typed, Class: class}
 		if fresh, err := add(e); err != nil || !fresh {
 			return err
 		}

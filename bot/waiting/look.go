@@ -142,10 +142,10 @@ func (w words) title(r port.Session, now port.Look) render.Text {
 }
 
 // inTheWay says what else than the agent's work and its questions a prompt waits for.
-var inTheWay = map[string]i18n.Key{
-	string(news.HeldDraft): i18n.QueueDraft, string(news.HeldBash): i18n.QueueBash,
-	string(news.HeldUnknown): i18n.QueueUnknown, string(news.HeldScroll): i18n.QueueScroll, string(news.HeldKeys): i18n.QueueKeys,
-	string(news.HeldSync): i18n.QueueSync, string(news.HeldSmall): i18n.QueueSmall,
+var inTheWay = map[news.Wait]i18n.Key{
+	news.HeldDraft: i18n.QueueDraft, news.HeldBash: i18n.QueueBash,
+	news.HeldUnknown: i18n.QueueUnknown, news.HeldScroll: i18n.QueueScroll, news.HeldKeys: i18n.QueueKeys,
+	news.HeldSync: i18n.QueueSync, news.HeldSmall: i18n.QueueSmall,
 }
 
 // why says why the first prompt waits, where the title does not say it.

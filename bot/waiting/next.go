@@ -19,7 +19,7 @@ func (w *Waiting) IsNext(r port.Session, end talk.Cursor) bool {
 		case err != nil:
 			return false
 		case e.State == inbox.Held: // a person has to settle anything else that it waits for
-			return !slices.ContainsFunc(e.Told, func(why string) bool { return why != string(news.Queued) })
+			return !slices.ContainsFunc(e.Told, func(why news.Wait) bool { return why != news.Queued })
 		}
 		return e.Typing != nil && e.Typing.Path == end.Path && e.Typing.Offset > end.Offset
 	})

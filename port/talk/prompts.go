@@ -68,11 +68,18 @@ type Prompt struct {
 // About is the prompt that a piece of news is about.
 func (p Prompt) About() Prompt { return p }
 
-// Mark says where the proof of a prompt begins that was typed.
+// Mark is where and when the typing of a prompt began. It is on disk before the first key is
+// pressed.
 type Mark struct {
-	At     time.Time // proof is later
-	Path   string    // transcript, empty when there was none
-	Offset int64
+	At      time.Time     `json:"at"`                // proof must be later
+	Path    string        `json:"path,omitempty"`    // transcript, empty when there is none yet
+	Offset  int64         `json:"offset,omitempty"`  // proof in the transcript must be at or after it
+	Enters  int           `json:"enters,omitempty"`  // how often Enter was sent, or was about to be
+	Retreat bool          `json:"retreat,omitempty"` // the text was pasted, but a dialog came before Enter: the box has to be cleared
+	Esc     bool          `json:"esc,omitempty"`     // ccbot has pressed Esc since, or was about to press it
+	Agent   string        `json:"agent,omitempty"`   // the process to which the prompt was typed, opaque
+	Age     time.Duration `json:"age,omitempty"`     // the age of that process at that time, by the kernel's clock
+	Claude  uuid.UUID     `json:"claude,omitzero"`   // the conversation of the process
 }
 
 // PromptClass is how the agent takes a text.

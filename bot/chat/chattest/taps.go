@@ -241,7 +241,7 @@ func (w *World) Asks64(t *testing.T, r session.Record) {
 		func(p talk.Prompt) news.News { return news.Held{Why: news.HeldDialog, Prompt: p} },
 	} {
 		e := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: r.ID, Conversation: AtAlice, Text: "x",
-			Class: string(lifecycle.ClassPrompt)}
+			Class: lifecycle.ClassPrompt}
 		_, err := w.Inbox.Add(e)
 		require.NoError(t, err)
 		require.NoError(t, w.SessionNews(t.Context(), r, n(talk.Prompt{Key: e.Key})))

@@ -285,7 +285,7 @@ func (s seen) outcome() (text string, over bool, err error) {
 	case s.asks, talk.Phase(s.record.Phase).Waiting():
 		return "", true, fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`",
 			name, terminal.Words(" (", s.record.PhaseWhat, ")"), terminal.ShellWord(name))
-	case s.idle >= settled && s.entry.Class == string(talk.ClassCommand):
+	case s.idle >= settled && s.entry.Class == talk.ClassCommand:
 		return "", true, fmt.Errorf("%s has done %s, which prints nothing", name, s.entry.Text)
 	case s.idle >= silent:
 		return "", true, fmt.Errorf("%s is idle again, and the end of its answer was not seen: look at its window, `ccbot attach %s`", name, terminal.ShellWord(name))

@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
+	"ccbot/port/news"
 	"ccbot/port/talk"
 )
 
@@ -26,8 +27,8 @@ func TestOutcome(t *testing.T) {
 	running := session.Record{Name: "api", State: session.Running}
 	asking := session.Record{Name: "api", State: session.Running, Run: session.Run{Phase: string(talk.PhaseWaitingPermission), PhaseWhat: "Bash"}}
 	over := session.Record{Name: "api", State: session.Lost}
-	typed := inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}}
-	command := inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}, Text: "/clear", Class: string(talk.ClassCommand)}
+	typed := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}}
+	command := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}, Text: "/clear", Class: talk.ClassCommand}
 	said := func(over transcript.Ending, texts ...string) transcript.Reply {
 		return transcript.Reply{Begun: true, Over: over, Texts: texts, Failure: "API Error"}
 	}
@@ -84,9 +85,9 @@ func TestTyped(t *testing.T) {
 		err  string
 	}{
 		{"in the queue", seen{record: running, entry: inbox.Entry{State: inbox.Held}}, false, ""},
-		{"being typed", seen{record: running, entry: inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}}}, false, ""},
-		{"the agent has it", seen{record: running, entry: inbox.Entry{Typing: &inbox.Mark{}, Told: []string{"queued"}}, finished: true}, true, ""},
-		{"the agent works", seen{record: running, entry: inbox.Entry{State: inbox.Held, Told: []string{"queued"}}}, true, "api does not take the prompt now"},
+		{"being typed", seen{record: running, entry: inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}}}, false, ""},
+		{"the agent has it", seen{record: running, entry: inbox.Entry{Typing: &talk.Mark{}, Told: []news.Wait{news.Queued}}, finished: true}, true, ""},
+		{"the agent works", seen{record: running, entry: inbox.Entry{State: inbox.Held, Told: []news.Wait{news.Queued}}}, true, "api does not take the prompt now"},
 		{"the session is over", seen{record: session.Record{Name: "api", State: session.Lost}, entry: inbox.Entry{State: inbox.Held}}, true, "api has ended (lost)"},
 	}
 	for _, tt := range tests {
@@ -113,7 +114,7 @@ func TestPresenceShowsDialogWithoutBot(t *testing.T) {
 			ClaudeSessionID: id, Name: "api", Dir: "/src", State: session.Running, CreatedAt: now, UpdatedAt: now,
 			Run: session.Run{Binding: &session.Binding{Agent: process.Identity{PID: 42, Start: 7}}, Phase: string(talk.PhaseWaitingPermission), PhaseWhat: "Bash"}})
 		write(t, filepath.Join(dir, "ccbot/inbox", key+".json"), inbox.Entry{Version: inbox.Version, Key: key,
-			State: inbox.Held, Session: id, Received: now, Text: "fix it", Told: []string{"queued"}})
+			State: inbox.Held, Session: id, Received: now, Text: "fix it", Told: []news.Wait{"queued"}})
 		write(t, filepath.Join(dir, "claude/sessions/42.json"),
 			map[string]any{"pid": 42, "procStart": 7, "sessionId": id, "status": status, "waitingFor": "input needed"})
 		w := Waiter{Dir: filepath.Join(dir, "ccbot"), Claude: filepath.Join(dir, "claude"), Watch: watcher,
@@ -153,7 +154,7 @@ func TestWait(t *testing.T) {
 
 	answered := make(chan string, 1)
 	go func() { text, err := w.Wait(ctx, id, key); assert.NoError(t, err); answered <- text }()
-	e.State, e.Typing = inbox.Typing, &inbox.Mark{At: now.Add(-time.Second), Claude: claude}
+	e.State, e.Typing = inbox.Typing, &talk.Mark{At: now.Add(-time.Second), Claude: claude}
 	write(t, filepath.Join(dir, "inbox", key+".json"), e)
 	path := filepath.Join(dir, "projects", "-src", claude.String()+".jsonl")
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))

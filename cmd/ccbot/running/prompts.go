@@ -8,9 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/inbox"
-	"ccbot/internal/each"
 	"ccbot/lifecycle"
-	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // prompts shows the inbox to lifecycle as the store of prompts.
@@ -41,14 +40,17 @@ func (p prompts) NewPrompt(key string, session uuid.UUID) (lifecycle.Prompt, err
 }
 
 func promptOf(e inbox.Entry) lifecycle.Prompt {
-	q := lifecycle.Prompt{Key: e.Key, Session: e.Session, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
-		State: lifecycle.PromptState(e.State), Repeated: e.Repeated}
-	q.Told = each.As(e.Told, func(told string) news.Wait { return news.Wait(told) })
-	if m := e.Typing; m != nil {
-		mark := lifecycle.Mark(*m)
-		q.Mark = &mark
+	return lifecycle.Prompt{Key: e.Key, Session: e.Session, Text: e.Text, Since: e.Received, Class: e.Class,
+		State: lifecycle.PromptState(e.State), Mark: copyOf(e.Typing), Told: slices.Clone(e.Told), Repeated: e.Repeated}
+}
+
+// copyOf returns a mark of its own: the typing of a prompt changes its mark before that is saved.
+func copyOf(m *talk.Mark) *talk.Mark {
+	if m == nil {
+		return nil
 	}
-	return q
+	mark := *m
+	return &mark
 }
 
 // queued are the states of a prompt that a queue holds.
@@ -73,23 +75,18 @@ func hold(e *inbox.Entry, session uuid.UUID) error {
 
 // SavePrompt puts a prompt's new state on disk.
 func (p prompts) SavePrompt(q lifecycle.Prompt) error {
-	told := each.As(q.Told, func(why news.Wait) string { return string(why) })
 	return p.inbox.Change(q.Key, func(e *inbox.Entry) error {
 		if !slices.Contains(queued, e.State) { // it is typed before it was held
-			if e.Text != q.Text || e.Class != string(q.Class) { // the next step types what it says now
+			if e.Text != q.Text || e.Class != q.Class { // the next step types what it says now
 				return fmt.Errorf("entry %s was edited since it was read", e.Key)
 			}
 			if err := hold(e, q.Session); err != nil {
 				return err
 			}
 		}
-		e.State, e.Told, e.Typing = inbox.State(q.State), told, nil
-		e.Text, e.Class = q.Text, string(q.Class) // which Reword changes
+		e.State, e.Told, e.Typing = inbox.State(q.State), slices.Clone(q.Told), copyOf(q.Mark)
+		e.Text, e.Class = q.Text, q.Class // which Reword changes
 		e.Repeated = q.Repeated
-		if m := q.Mark; m != nil {
-			mark := inbox.Mark(*m)
-			e.Typing = &mark
-		}
 		return nil
 	})
 }

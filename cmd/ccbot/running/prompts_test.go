@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 var cameIn = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
@@ -97,16 +98,19 @@ func TestPromptsShowTheInbox(t *testing.T) {
 func TestP4_APromptIsHeldOnlyBeforeItIsTyped(t *testing.T) {
 	for _, tt := range []struct {
 		state inbox.State
-		mark  *inbox.Mark
+		mark  *talk.Mark
 		held  bool
 	}{
 		{inbox.Accepted, nil, true}, {inbox.Asked, nil, true}, {inbox.Held, nil, true}, {inbox.Unproven, nil, true},
-		{inbox.Unproven, &inbox.Mark{At: cameIn}, false}, {inbox.Typing, &inbox.Mark{At: cameIn}, false},
+		{inbox.Unproven, &talk.Mark{At: cameIn}, false}, {inbox.Typing, &talk.Mark{At: cameIn}, false},
 	} {
 		w := newInbox(t)
 		p, to := prompts{inbox: w.Store}, uuid.New()
 		e := w.prompt(t, uuid.New(), "text", tt.state)
-		require.NoError(t, w.Change(e.Key, func(e *inbox.Entry) error { e.Typing, e.Aged, e.Told = tt.mark, true, []string{"queued"}; return nil }))
+		require.NoError(t, w.Change(e.Key, func(e *inbox.Entry) error {
+			e.Typing, e.Aged, e.Told = tt.mark, true, []news.Wait{news.Queued}
+			return nil
+		}))
 		before, err := w.Load(e.Key)
 		require.NoError(t, err)
 		err = p.HoldPrompt(e.Key, to)
@@ -128,7 +132,7 @@ func TestP4_APromptIsHeldOnlyBeforeItIsTyped(t *testing.T) {
 // A person may edit a prompt that waits for an answer while the screen is read.
 func TestP4_APromptThatWasEditedMeanwhileIsNotTypedAsItWas(t *testing.T) {
 	for _, edit := range []func(*inbox.Entry){
-		func(e *inbox.Entry) { e.Text = "new" }, func(e *inbox.Entry) { e.Class = string(lifecycle.ClassBash) }, func(*inbox.Entry) {},
+		func(e *inbox.Entry) { e.Text = "new" }, func(e *inbox.Entry) { e.Class = lifecycle.ClassBash }, func(*inbox.Entry) {},
 	} {
 		w := newInbox(t)
 		p, to := prompts{inbox: w.Store}, uuid.New()
