@@ -70,13 +70,7 @@ func (w *delivery) dequeue(key string) error {
 // enqueue appends the prompts that are not in the session's queue yet. It is the only way into the
 // queue.
 func (w *delivery) enqueue(keys ...string) error {
-	before := len(w.r.Prompts)
-	for _, key := range keys {
-		if !slices.Contains(w.r.Prompts, key) {
-			w.r.Prompts = append(w.r.Prompts, key)
-		}
-	}
-	if len(w.r.Prompts) == before {
+	if !w.r.Enqueue(keys...) {
 		return nil
 	}
 	return w.save()

@@ -371,6 +371,17 @@ func (r *Record) Cursor() (c transcript.Cursor, ok bool) {
 	return r.Cursors[len(r.Cursors)-1], true
 }
 
+// Enqueue appends the prompts that are not in the queue yet, and reports whether there were any.
+func (r *Record) Enqueue(keys ...string) bool {
+	before := len(r.Prompts)
+	for _, key := range keys {
+		if !slices.Contains(r.Prompts, key) {
+			r.Prompts = append(r.Prompts, key)
+		}
+	}
+	return len(r.Prompts) > before
+}
+
 // Crashed reports whether the session is completed because its agent crashed.
 func (r Record) Crashed() bool {
 	return r.State == Completed && r.Exit != nil && r.Exit.Crashed()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
@@ -42,14 +41,11 @@ func finishTransfers(ctx context.Context, s *system, chats *conversation.Store) 
 	return nil
 }
 
+// finishTransfer gives everything of the first record to the second one, and closes the first.
+// waiting are the prompts in the inbox that belong to the first record: its queue may lack some.
 func finishTransfer(ctx context.Context, s *system, chats *conversation.Store, t session.Transfer, waiting []string) error {
-	keys := slices.Clone(t.From.Prompts)
-	for _, key := range waiting {
-		if !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
-	for _, key := range keys {
+	t.From.Enqueue(waiting...) // t is a copy
+	for _, key := range t.From.Prompts {
 		err := s.prompts.inbox.Change(key, func(e *inbox.Entry) error {
 			if e.Session == t.From.ID {
 				e.Session = t.To.ID
@@ -61,11 +57,7 @@ func finishTransfer(ctx context.Context, s *system, chats *conversation.Store, t
 		}
 	}
 	err := s.store.Do(ctx, t.To.ID, func(r *session.Record, save func() error) error {
-		for _, key := range keys {
-			if !slices.Contains(r.Prompts, key) {
-				r.Prompts = append(r.Prompts, key)
-			}
-		}
+		r.Enqueue(t.From.Prompts...)
 		return save()
 	})
 	if err != nil {
