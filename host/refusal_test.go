@@ -65,6 +65,11 @@ func TestPlainValuesAreThoseOfTheMachine(t *testing.T) {
 		talk.LocalCommand: transcript.LocalCommand} {
 		assert.Equal(t, port, itemOf(transcript.Item{Kind: kind}).Kind)
 	}
+	for kind, ends := range map[transcript.Kind]talk.Ending{transcript.TurnEnd: talk.EndedTurn, transcript.Interrupt: talk.StoppedTurn,
+		transcript.APIError: talk.FailedTurn, transcript.LocalOutput: "", transcript.Text: ""} {
+		assert.Equal(t, ends, itemOf(transcript.Item{Kind: kind}).Ends, kind)
+		assert.Empty(t, itemOf(transcript.Item{Kind: kind, Sidechain: true}).Ends, kind)
+	}
 	p := process.Identity{PID: 7, Start: 1 << 60, Boot: "a-b.c"}
 	assert.Equal(t, p, process.ParseIdentity(p.Text()))
 	for _, text := range []string{"", "7", "7.1", "x.1.b", "7.1.b c", "-1.2.b", "07.1.b"} {

@@ -178,7 +178,8 @@ func refused(err error) error {
 
 func itemOf(item transcript.Item) talk.Item {
 	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: talk.Kind(item.Kind), Time: item.Time,
-		Sidechain: item.Sidechain, Meta: item.Meta, Asked: item.Asked(), Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure), Size: item.Size}
+		Sidechain: item.Sidechain, Meta: item.Meta, Asked: item.Asked(), Begins: item.Begins(), Ends: talk.Ending(item.Ends()),
+		Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure), Size: item.Size}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)
 	}

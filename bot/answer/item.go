@@ -89,7 +89,7 @@ func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.I
 			said = rendition{}
 		}
 	}
-	if endsTurn(item) {
+	if item.Ends != "" {
 		full := a.InFull(r)
 		err := t.tellEnd(ctx, r, item, said, full)
 		if err != nil && !errors.Is(err, errUnsaved) {
@@ -114,18 +114,6 @@ func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.I
 		return t.send(ctx, r, item, said, finished, draw)
 	}
 	return nil
-}
-
-// endsTurn reports whether a turn is over with an item: after an interrupt and an error of the API
-// no end of the turn follows.
-func endsTurn(item talk.Item) bool {
-	switch item.Kind {
-	case talk.TurnEnd:
-		return true
-	case talk.Interrupt, talk.APIError:
-		return !item.Sidechain && !item.Meta
-	}
-	return false
 }
 
 // endedBy returns the occasion of an item that ends a turn, where its message makes a sound; empty: none.

@@ -100,11 +100,11 @@ func (t *transcriptReader) gather(ctx context.Context, r port.Session, j joined,
 	items, front, ended := 0, t.answers.Chat.Book.IsInFront(r), false
 	for n, size := 0, 0; size < maxAhead; n++ {
 		item, ok := t.peek(ctx, n)
-		if !ok || item.Asked || endsTurn(item) && !front {
+		if !ok || item.Asked || item.Ends != "" && !front {
 			break
 		}
 		size += itemSize + len(item.Text)
-		ended = ended || endsTurn(item)
+		ended = ended || item.Ends != ""
 		if isForeign(r, item) {
 			continue
 		}
@@ -133,7 +133,7 @@ func (t *transcriptReader) drop(r port.Session, items int) {
 	for _, item := range t.ahead[:items] {
 		t.answers.Heard(r.ID, item)
 		t.note(r, item)
-		if endsTurn(item) {
+		if item.Ends != "" {
 			t.answers.endTurn(r, item)
 		}
 	}

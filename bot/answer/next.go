@@ -26,10 +26,10 @@ func (t *transcriptReader) attended(ctx context.Context) bool {
 	ended := false
 	for n := range maxNext {
 		item, ok := t.peek(ctx, n)
-		if !ok || item.Asked || item.Kind == talk.Interrupt && !ended {
+		if !ok || item.Asked || item.Ends == talk.StoppedTurn && !ended {
 			return ok
 		}
-		ended = ended || item.Kind == talk.TurnEnd
+		ended = ended || item.Ends == talk.EndedTurn
 	}
 	return false
 }

@@ -40,26 +40,19 @@ type state struct {
 	Mark    *folders.Since `json:"mark,omitempty"` // the work tree before the turn; nil: not known
 	waits   []string       // the first lines of the prompts that wait
 
-	Said    bool      `json:"said,omitempty"`  // the transcript has words of the agent, or a line that ends the turn
-	Page    int       `json:"page,omitempty"`  // of its steps, which its card shows; 0: none
-	Shown   bool      `json:"shown,omitempty"` // its card was in the chat, or on its way there
-	End     ending    `json:"end,omitempty"`
-	Ended   time.Time `json:"ended,omitzero"`
-	Cost    float64   `json:"cost,omitempty"`
-	Files   int       `json:"files,omitempty"`
-	Added   int       `json:"added,omitempty"`
-	Removed int       `json:"removed,omitempty"`
+	Said    bool        `json:"said,omitempty"`  // the transcript has words of the agent, or a line that ends the turn
+	Page    int         `json:"page,omitempty"`  // of its steps, which its card shows; 0: none
+	Shown   bool        `json:"shown,omitempty"` // its card was in the chat, or on its way there
+	End     talk.Ending `json:"end,omitempty"`
+	Ended   time.Time   `json:"ended,omitzero"`
+	Cost    float64     `json:"cost,omitempty"`
+	Files   int         `json:"files,omitempty"`
+	Added   int         `json:"added,omitempty"`
+	Removed int         `json:"removed,omitempty"`
 }
 
-// ending is how a turn ended; empty: it runs.
-type ending string
-
-const (
-	done    ending = "done"
-	stopped ending = "stopped"
-	failed  ending = "failed"
-	cut     ending = "cut" // with its session
-)
+// cut is the ending of a turn that ended with its session.
+const cut talk.Ending = "cut"
 
 // step is one call of a tool.
 type step struct {
@@ -92,15 +85,6 @@ func typed(session uuid.UUID, p talk.Prompt, now time.Time) *state {
 	}
 	s.From, s.At = s.Behind, s.Began
 	return s
-}
-
-// opens reports whether an item where no turn runs is the first of one.
-func opens(item talk.Item) bool {
-	switch item.Kind {
-	case talk.UserPrompt, talk.Text, talk.Thinking, talk.ToolUse:
-		return !item.Sidechain && !item.Meta
-	}
-	return false
 }
 
 // begun is the turn that an item begins.
@@ -139,7 +123,7 @@ func (s *state) knows(item talk.Item) bool {
 
 // isNext reports whether an item is the prompt of another turn.
 func (s *state) isNext(item talk.Item) bool {
-	return item.Kind == talk.UserPrompt && s.Asked && opens(item) && !s.knows(item)
+	return item.Kind == talk.UserPrompt && s.Asked && item.Begins && !s.knows(item)
 }
 
 // take adds an item. One that is in the state already changes nothing. It is not called with what
@@ -161,19 +145,15 @@ func (s *state) take(item talk.Item, now time.Time) {
 	if now.After(s.At) {
 		s.At = now
 	}
-	s.Asked = s.Asked || opens(item)
-	s.Said = s.Said || item.Kind == talk.Text || item.Kind == talk.TurnEnd || item.Kind == talk.Interrupt || item.Kind == talk.APIError
+	s.Asked = s.Asked || item.Begins
+	s.Said = s.Said || item.Kind == talk.Text || item.Ends != ""
 	switch {
 	case item.Kind == talk.ToolUse && item.Tool != nil:
 		s.call(*item.Tool, now)
 	case item.Kind == talk.ToolResult && item.Tool != nil:
 		s.result(*item.Tool, now)
-	case item.Kind == talk.TurnEnd:
-		s.finish(done, now)
-	case item.Kind == talk.Interrupt:
-		s.finish(stopped, now)
-	case item.Kind == talk.APIError:
-		s.finish(failed, now)
+	case item.Ends != "":
+		s.finish(item.Ends, now)
 	}
 }
 
@@ -229,7 +209,7 @@ func (s *state) precedes(item talk.Item) bool {
 }
 
 // fate says how the turn is over by what is known of its session, and since when; empty: it is not.
-func (s *state) fate(r port.Session, now time.Time) (how ending, at time.Time) {
+func (s *state) fate(r port.Session, now time.Time) (how talk.Ending, at time.Time) {
 	switch {
 	case r.StartedAt.After(s.Began): // the session has ended, and is back
 		return cut, s.At
@@ -240,21 +220,21 @@ func (s *state) fate(r port.Session, now time.Time) (how ending, at time.Time) {
 	case runs(s.Now):
 		return "", now
 	case s.Now.Phase == talk.PhaseIdle:
-		return done, now
+		return talk.EndedTurn, now
 	}
-	return failed, now
+	return talk.FailedTurn, now
 }
 
 // follow ends the turn because another one of its session has begun.
 func (s *state) follow(r port.Session) {
 	how, at := s.fate(r, s.At)
 	if how != cut {
-		how = done
+		how = talk.EndedTurn
 	}
 	s.finish(how, at)
 }
 
-func (s *state) finish(how ending, at time.Time) {
+func (s *state) finish(how talk.Ending, at time.Time) {
 	if s.End == "" {
 		s.End, s.Ended = how, at
 	}

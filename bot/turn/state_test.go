@@ -2,6 +2,7 @@ package turn
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,7 +20,9 @@ var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 // item is the n-th of a transcript, so many seconds after noon.
 func item(n int, kind talk.Kind, tool *talk.Tool) talk.Item {
 	at := func(n int) talk.Cursor { return talk.Cursor{Path: "t.jsonl", Offset: int64(100 * n)} }
-	return talk.Item{At: at(n), Next: at(n + 1), Kind: kind, Tool: tool, Time: noon.Add(time.Duration(n) * time.Second)}
+	ends := map[talk.Kind]talk.Ending{talk.TurnEnd: talk.EndedTurn, talk.Interrupt: talk.StoppedTurn, talk.APIError: talk.FailedTurn}
+	return talk.Item{At: at(n), Next: at(n + 1), Kind: kind, Tool: tool, Time: noon.Add(time.Duration(n) * time.Second), Ends: ends[kind],
+		Begins: slices.Contains([]talk.Kind{talk.UserPrompt, talk.Text, talk.Thinking, talk.ToolUse}, kind)}
 }
 
 func call(n int, id string) talk.Item {
@@ -104,10 +107,10 @@ func TestWhatWasNotedBeforeATurnSaysNothingOfIt(t *testing.T) {
 	for _, tt := range []struct {
 		now   talk.Phase
 		since time.Duration
-		want  ending
+		want  talk.Ending
 	}{
-		{talk.PhaseIdle, -time.Second, ""}, {talk.PhaseIdle, time.Second, done}, {talk.PhaseWorking, time.Second, ""}, {talk.PhaseWaitingAnswer, time.Second, ""},
-		{talk.PhaseUnknown, time.Second, ""}, {talk.PhaseLoggedOut, time.Second, failed}, {talk.PhaseBlocked, time.Second, failed}, {talk.PhaseAPIError, time.Second, failed},
+		{talk.PhaseIdle, -time.Second, ""}, {talk.PhaseIdle, time.Second, talk.EndedTurn}, {talk.PhaseWorking, time.Second, ""}, {talk.PhaseWaitingAnswer, time.Second, ""},
+		{talk.PhaseUnknown, time.Second, ""}, {talk.PhaseLoggedOut, time.Second, talk.FailedTurn}, {talk.PhaseBlocked, time.Second, talk.FailedTurn}, {talk.PhaseAPIError, time.Second, talk.FailedTurn},
 	} {
 		s := prompted()
 		s.look(talk.Activity{Phase: tt.now}, noon.Add(tt.since))
@@ -126,7 +129,7 @@ func TestATurnEndsWithItsSession(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		r    port.Session
-		how  ending
+		how  talk.Ending
 		at   time.Time
 	}{
 		{"it runs", port.Session{Live: true, StartedAt: at(-time.Hour)}, "", at(time.Hour)},
@@ -159,7 +162,7 @@ func TestRank(t *testing.T) {
 	assert.Equal(t, outbox.Turning, works.rank(true, card.Card[state]{Payload: works}), "it is not in the chat yet")
 	assert.Equal(t, outbox.Card, works.rank(true, shown))
 	assert.Equal(t, outbox.Turning, idles.rank(true, shown), "the phase has changed")
-	assert.Equal(t, outbox.Closing, (&state{Now: works.Now, End: done}).rank(true, shown), "the turn is over")
+	assert.Equal(t, outbox.Closing, (&state{Now: works.Now, End: talk.EndedTurn}).rank(true, shown), "the turn is over")
 }
 
 // A card that is not in the chat when its turn ends is sent only if no other message reports the end.
@@ -170,10 +173,10 @@ func TestReportedEnds(t *testing.T) {
 		want bool
 	}{
 		{"it runs", state{Said: true}, false},
-		{"an answer", state{Said: true, End: done}, true},
-		{"no words", state{Count: 1, End: done}, false},
-		{"a failure without a line", state{End: failed}, false},
-		{"a stop", state{End: stopped}, true},
+		{"an answer", state{Said: true, End: talk.EndedTurn}, true},
+		{"no words", state{Count: 1, End: talk.EndedTurn}, false},
+		{"a failure without a line", state{End: talk.FailedTurn}, false},
+		{"a stop", state{End: talk.StoppedTurn}, true},
 		{"the end of the session", state{End: cut}, true},
 	} {
 		assert.Equal(t, tt.want, tt.s.isReported(), tt.name)

@@ -121,7 +121,7 @@ func (w words) took(d time.Duration) string {
 	return large + " " + w.Age(rest)
 }
 
-var endings = map[ending]i18n.Key{done: i18n.TurnEnded, stopped: i18n.TurnStopped, failed: i18n.TurnFailed, cut: i18n.TurnOver}
+var endings = map[talk.Ending]i18n.Key{talk.EndedTurn: i18n.TurnEnded, talk.StoppedTurn: i18n.TurnStopped, talk.FailedTurn: i18n.TurnFailed, cut: i18n.TurnOver}
 
 // ended is the card of a turn that is over. In a topic nobody asks whose it is.
 func (w words) ended(s *state, r port.Session, topic bool) render.Text {

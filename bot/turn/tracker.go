@@ -135,7 +135,7 @@ func (o *tracker) isPast(ctx context.Context, other, next *state) bool {
 		if err != nil || !isBehind(item.At, other.From) {
 			return false
 		}
-		if item.Kind == talk.UserPrompt && opens(item) {
+		if item.Kind == talk.UserPrompt && item.Begins {
 			return true
 		}
 	}
@@ -147,11 +147,11 @@ func (o *tracker) item(ctx context.Context, item talk.Item) {
 	if o.now != nil && o.now.End == "" && o.now.isNext(item) {
 		o.now.follow(o.session())
 	}
-	if o.now != nil && o.now.End != "" && opens(item) && !o.now.knows(item) {
+	if o.now != nil && o.now.End != "" && item.Begins && !o.now.knows(item) {
 		o.settle(ctx, true) // and go on without it
 	}
 	if o.now == nil {
-		if !opens(item) || isBehind(item.At, o.behind) {
+		if !item.Begins || isBehind(item.At, o.behind) {
 			return
 		}
 		o.now, o.stale = begun(o.id, item, o.turns.Chat.Now()), true
@@ -179,7 +179,7 @@ func (o *tracker) session() port.Session {
 func (o *tracker) catchUp(ctx context.Context) { o.turns.catchUp(ctx, o.now, o.add) }
 
 // end ends the turn that runs, unless the transcript says that it ended in another way.
-func (o *tracker) end(ctx context.Context, how ending, at time.Time) {
+func (o *tracker) end(ctx context.Context, how talk.Ending, at time.Time) {
 	if o.now != nil {
 		o.catchUp(ctx)
 		o.now.finish(how, at)
@@ -323,4 +323,6 @@ func (s *state) rank(open bool, old card.Card[state]) outbox.Rank {
 
 // isReported reports whether the turn is over and a message of its own says so: an answer, the notice
 // that the turn is done, a failure, a stop, or the end of the session.
-func (s *state) isReported() bool { return s.End != "" && (s.Said || s.End == cut || s.End == stopped) }
+func (s *state) isReported() bool {
+	return s.End != "" && (s.Said || s.End == cut || s.End == talk.StoppedTurn)
+}

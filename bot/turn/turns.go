@@ -99,7 +99,7 @@ func (t *Turns) heard(_ context.Context, r port.Session, told news.News) error {
 	takenBack := func(key string) hint { // a prompt does not count as typed any more
 		return func(ctx context.Context, o *tracker) {
 			if o.now != nil && key != "" && key == o.now.Prompt {
-				o.end(ctx, stopped, t.Chat.Now())
+				o.end(ctx, talk.StoppedTurn, t.Chat.Now())
 			}
 		}
 	}

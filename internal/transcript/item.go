@@ -3,8 +3,13 @@ package transcript
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
+
+	"ccbot/internal/clip"
 )
 
 // ErrTruncated is returned if the file is not the one the cursor was taken from: it is shorter than
@@ -88,6 +93,42 @@ func (i Item) Spoken() bool {
 	return spoken && !i.Sidechain && !i.Meta
 }
 
+// Ending is the way in which a turn has ended.
+type Ending string
+
+// The endings.
+const (
+	Runs        Ending = ""
+	EndedTurn   Ending = "done"
+	StoppedTurn Ending = "stopped" // a person has interrupted it
+	FailedTurn  Ending = "failed"
+)
+
+// Ends returns the way in which the agent's turn ends with the item. After an interrupt or an error
+// of the API, no TurnEnd follows.
+func (i Item) Ends() Ending {
+	switch {
+	case i.Sidechain || i.Meta:
+	case i.Kind == TurnEnd:
+		return EndedTurn
+	case i.Kind == Interrupt:
+		return StoppedTurn
+	case i.Kind == APIError:
+		return FailedTurn
+	}
+	return Runs
+}
+
+// Begins reports whether the item begins a turn if none runs.
+func (i Item) Begins() bool {
+	return slices.Contains([]Kind{UserPrompt, Text, Thinking, ToolUse}, i.Kind) && !i.Sidechain && !i.Meta
+}
+
+// Asked reports whether the item is a person's prompt or command.
+func (i Item) Asked() bool {
+	return (i.Kind == UserPrompt || i.Kind == LocalCommand) && !i.Sidechain && !i.Meta
+}
+
 // Tool is one call of a tool or the answer to one.
 type Tool struct {
 	Name    string // of a ToolUse; the others only have the ID
@@ -99,7 +140,22 @@ type Tool struct {
 
 // Step describes a call in one line: a shell command as it is, any other call as the tool's name
 // and its subject.
-func (t Tool) Step() string { return stepOf(block{Name: t.Name, Input: t.Input}) }
+func (t Tool) Step() string {
+	for _, key := range subjects {
+		subject := strings.Join(strings.Fields(gjson.GetBytes(t.Input, key).Str), " ")
+		if subject == "" { // without any the name has to do
+			continue
+		}
+		if key == "command" {
+			return clip.Runes(subject, maxText)
+		}
+		return clip.Runes(t.Name+" "+subject, maxText)
+	}
+	return clip.Runes(t.Name, maxText)
+}
+
+// subjects are the inputs that best describe a call, even without the tool's name.
+var subjects = []string{"command", "file_path", "notebook_path", "url", "pattern", "query", "description"}
 
 // StartsTask reports whether the item is the result of a call that has only started a subagent.
 func (i Item) StartsTask() bool {

@@ -3,7 +3,6 @@ package transcript
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -35,7 +34,7 @@ func LastAnswer(before Cursor) (items []Item, err error) {
 					items, over = nil, false
 				}
 				items = append(items, item)
-			case item.borders():
+			case item.Asked(), item.Ends() != Runs:
 				over = true
 			}
 			return true
@@ -93,16 +92,6 @@ func (c Cursor) precedes(other Cursor) bool {
 }
 
 func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
-
-// Asked reports whether an item is a person's prompt or command.
-func (i Item) Asked() bool {
-	return (i.Kind == UserPrompt || i.Kind == LocalCommand) && !i.Sidechain && !i.Meta
-}
-
-// borders reports whether a turn begins or ends with an item.
-func (i Item) borders() bool {
-	return slices.Contains([]Kind{UserPrompt, LocalCommand, TurnEnd, Interrupt, APIError}, i.Kind)
-}
 
 // Unsaid reports whether the part between a cursor and an offset may hold a text for the person. A
 // part that cannot be read may hold some; a file that is gone holds nothing.

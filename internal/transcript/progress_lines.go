@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strings"
-
-	"github.com/tidwall/gjson"
+	"time"
 
 	"ccbot/internal/clip"
 	"ccbot/internal/lazyregexp"
@@ -80,24 +78,15 @@ func (t *tally) take(line []byte) {
 	if l.IsSidechain {
 		return
 	}
-	all := blocks(l.Message.Content)
 	if l.PermissionMode != "" {
 		t.PermissionMode = clip.Runes(l.PermissionMode, maxText)
 	}
-	switch l.Type {
-	case "assistant":
-		t.answered(l, all)
-	case "user":
-		t.heard(l, all)
-	case "system":
-		if l.Subtype == "turn_duration" {
-			t.Well++
-			t.Failed = Failure{}
-			t.turnEnded(l)
-		}
-		if failed := l.blocked(); failed != (Failure{}) {
-			t.Failed = failed
-		}
+	if l.Type == "assistant" {
+		t.answered(l)
+	}
+	for _, item := range l.items() {
+		l.stamp(&item)
+		t.see(item, l.ToolUseResult)
 	}
 	if t.held == nil && len(t.open) > 0 {
 		t.held = &before
@@ -121,92 +110,62 @@ func (t *tally) count(l *entry) {
 // synthetic replaces a model's id in a message of Claude Code itself.
 const synthetic = "<synthetic>"
 
-func (t *tally) answered(l *entry, all []block) {
+func (t *tally) answered(l *entry) {
 	if model := l.Message.Model; model != "" && model != synthetic {
 		t.Model = clip.Runes(model, maxText)
 		if t.Requested = l.RequestedModel; len(t.Requested) > maxText {
 			t.Requested = "" // a shortened id is not an id
 		}
 	}
-	t.goesOn(l, all)
 	t.Failed = Failure{}
-	if l.IsAPIErrorMessage {
-		t.Failed = l.failure()
-		t.turnEnded(l) // there is no other sign of its end
-	}
-	for _, b := range all {
-		if b.Type != "tool_use" || !slices.Contains(taskTools, b.Name) {
-			continue
-		}
-		c := taskCall{tool: b.Name}
-		_ = decode(b.Input, &c.input) // as above
-		t.open[b.ID] = c
-	}
+	t.goesOn(l.time(), "")
 }
 
-func (t *tally) heard(l *entry, all []block) {
-	for _, b := range all {
-		if b.Type == "tool_result" {
-			t.result(b, l.ToolUseResult)
-		}
-		if b.Type != "text" {
-			continue
-		}
-		switch said := l.said(b.Text); {
-		case said.Kind == Interrupt:
-			t.turnEnded(l)
-		case said.Kind == UserPrompt:
-			t.release() // a call that still has no result never gets one
-			t.Open, t.Failed = nil, Failure{}
-			t.goesOn(l, all)
-		case said.Command == "/login":
+// see takes one item of a line. result is the line's description of a tool's result.
+func (t *tally) see(item Item, result span) {
+	switch item.Kind {
+	case UserPrompt:
+		t.release() // a call that still has no result never gets one
+		t.Open, t.Failed = &Turn{At: item.Time}, Failure{}
+	case LocalCommand:
+		if item.Command == "/login" {
 			t.Failed = Failure{}
 		}
+	case ToolUse:
+		if !slices.Contains(taskTools, item.Tool.Name) {
+			t.goesOn(item.Time, item.Tool.Step())
+			break
+		}
+		c := taskCall{tool: item.Tool.Name}
+		_ = decode(item.Tool.Input, &c.input) // it is sound: the line was checked as a whole
+		t.open[item.Tool.ID] = c
+	case ToolResult:
+		t.result(item, result)
+	case TurnEnd:
+		t.Well++
+		t.Failed = Failure{}
+	}
+	if item.Failure != (Failure{}) {
+		t.Failed = item.Failure
+	}
+	if item.Ends() != Runs {
+		t.Turns++
+		t.LastTurn, t.Open = item.Time, nil
+		t.release()
 	}
 }
 
 // goesOn notes a line of a turn, perhaps its first. It makes a new Turn, because an earlier
 // Progress may hold the old one.
-func (t *tally) goesOn(l *entry, all []block) {
-	turn := Turn{At: l.time()}
+func (t *tally) goesOn(at time.Time, step string) {
 	if t.Open != nil {
-		turn.Step = t.Open.Step
+		step = cmp.Or(step, t.Open.Step)
 	}
-	for _, b := range all {
-		if b.Type == "tool_use" && !slices.Contains(taskTools, b.Name) {
-			turn.Step = stepOf(b)
-		}
-	}
-	t.Open = &turn
+	t.Open = &Turn{At: at, Step: step}
 }
 
 // taskTools keep the agent's to-do items.
 var taskTools = []string{"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList"}
-
-func (t *tally) turnEnded(l *entry) {
-	t.Turns++
-	t.LastTurn, t.Open = l.time(), nil
-	t.release()
-}
-
-// subjects are the inputs that best describe a call, even without the tool's name.
-var subjects = []string{"command", "file_path", "notebook_path", "url", "pattern", "query", "description"}
-
-// stepOf describes a tool call in one line: a shell command as it is, any other call as the tool's
-// name and its subject.
-func stepOf(b block) string {
-	for _, key := range subjects {
-		subject := strings.Join(strings.Fields(gjson.GetBytes(b.Input, key).Str), " ")
-		if subject == "" { // without any the name has to do
-			continue
-		}
-		if key == "command" {
-			return clip.Runes(subject, maxText)
-		}
-		return clip.Runes(b.Name+" "+subject, maxText)
-	}
-	return clip.Runes(b.Name, maxText)
-}
 
 // release stops waiting for results.
 func (t *tally) release() {
@@ -214,15 +173,15 @@ func (t *tally) release() {
 	t.held = nil
 }
 
-func (t *tally) result(b block, raw span) {
-	c, ok := t.open[b.ToolUseID]
+func (t *tally) result(item Item, raw span) {
+	c, ok := t.open[item.Tool.ID]
 	if !ok {
 		return
 	}
-	if !b.IsError {
-		t.apply(c, b, raw)
+	if !item.Tool.IsError {
+		t.apply(c, item.Text, raw)
 	}
-	if delete(t.open, b.ToolUseID); len(t.open) == 0 {
+	if delete(t.open, item.Tool.ID); len(t.open) == 0 {
 		t.release()
 	}
 }
@@ -230,8 +189,8 @@ func (t *tally) result(b block, raw span) {
 // createdTask matches the beginning of the result of a TaskCreate.
 var createdTask = lazyregexp.New(`^Task #(\S{1,20}) `)
 
-// apply changes the items as a successful call has changed them.
-func (t *tally) apply(c taskCall, b block, raw span) {
+// apply changes the to-do items as a successful call has changed them. text is the call's result.
+func (t *tally) apply(c taskCall, text string, raw span) {
 	var said taskResult
 	_ = decode(raw, &said) // raw is empty or valid: the line was checked as a whole
 	switch c.tool {
@@ -242,10 +201,8 @@ func (t *tally) apply(c taskCall, b block, raw span) {
 		}
 	case "TaskCreate":
 		id := said.Task.ID
-		if text, _ := texts(b.Content); id == "" {
-			if m := createdTask.FindStringSubmatch(text); m != nil {
-				id = m[1]
-			}
+		if m := createdTask.FindStringSubmatch(text); id == "" && m != nil {
+			id = m[1]
 		}
 		t.add(id, cmp.Or(said.Task.Subject, c.input.Subject), "pending")
 	case "TaskUpdate":

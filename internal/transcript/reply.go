@@ -22,17 +22,6 @@ type Reply struct {
 	local bool
 }
 
-// Ending is the way in which a turn has ended.
-type Ending int
-
-// The endings.
-const (
-	Runs Ending = iota
-	EndedTurn
-	StoppedTurn // a person has interrupted it
-	FailedTurn
-)
-
 // ReplyTo follows the answer to a text in a transcript from offset on, as TraceOf finds the text:
 // the offset may stand inside a line, and the file need not be there yet.
 func ReplyTo(path string, offset int64, since time.Time, text string) *Reply {
@@ -80,19 +69,14 @@ func (a *Reply) take(item Item) {
 		a.say(item.whole())
 		a.Over = EndedTurn
 		if item.Failure.Kind != "" {
-			a.fail(item)
+			a.Over = FailedTurn
 		}
-	case Interrupt:
-		a.Over = StoppedTurn
-	case APIError:
-		a.fail(item)
-	case TurnEnd:
-		a.Over = EndedTurn
+	default:
+		a.Over = item.Ends()
 	}
-}
-
-func (a *Reply) fail(item Item) {
-	a.Over, a.Failure = FailedTurn, cmp.Or(item.Failure.Text, item.Text)
+	if a.Over == FailedTurn {
+		a.Failure = cmp.Or(item.Failure.Text, item.Text)
+	}
 }
 
 // say keeps the texts since the last call of a tool: the answer is what comes after the work.

@@ -69,6 +69,8 @@ type Item struct {
 	Sidechain bool      // of a subagent
 	Meta      bool      // put there by a program, not typed by a person
 	Asked     bool      // by a person: a prompt, or a command of the terminal
+	Begins    bool      // it begins the agent's turn if none runs
+	Ends      Ending    // it ends the agent's turn
 	Last      bool      // of a Text that ends a turn, or may: earlier versions of Claude Code do not say
 	Text      string
 	Failed    Activity // of APIError, and of LocalOutput about a blocked prompt: what it leaves the agent in
@@ -78,6 +80,16 @@ type Item struct {
 	Size      int64 // of TooLong, in bytes
 	Tool      *Tool // of ToolUse, ToolResult and TaskOver
 }
+
+// Ending is the way in which a turn has ended; empty: it runs.
+type Ending string
+
+// The endings that a transcript shows.
+const (
+	EndedTurn   Ending = "done"
+	StoppedTurn Ending = "stopped" // a person has interrupted it
+	FailedTurn  Ending = "failed"  // the API has refused a request
+)
 
 // Tool is a call of a tool, or the end of one.
 type Tool struct {
