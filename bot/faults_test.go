@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,7 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/ask"
+	"ccbot/bot/card"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/disk/disktest"
 	"ccbot/internal/pause"
@@ -111,5 +115,74 @@ func TestP8_LeftRequestOutlivesFault(t *testing.T) {
 		heal()
 		w.Later(disktest.HealTime)
 		assert.NotEqual(t, before.Stage, w.RequestState(t, q).Stage)
+	})
+}
+
+// A request has ended, and its card cannot be written.
+func TestP8_CardOfEndedRequestOutlivesFault(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		heal := disktest.FailAll(t, "create", filepath.Join(w.Dir, "cards"))
+		w.Result(t, q, "", "ok", false)
+		require.True(t, w.RequestState(t, q).IsOver())
+		require.Equal(t, card.Needs{Answers: 1}, w.Cards.Needs(r.ID))
+		heal()
+		w.Later(disktest.HealTime)
+		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Verdict(i18n.AskAllowed, i18n.AskAtTerminal))
+		assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
+		assert.Zero(t, w.Cards.Needs(r.ID), "no person has to answer it")
+	})
+}
+
+// All parts of a request are in the chat, and its card cannot come again below them.
+func TestP8_RequestShownInFullOutlivesFault(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		q := w.AsksFor(t, r, "Bash", `{"command":"`+strings.Repeat(`ls\n`, 200)+`"}`)
+		heal := disktest.FailAll(t, "create", filepath.Join(w.Dir, "cards"))
+		w.TapsOn(t, chattest.Alice, q, i18n.AskShowAll)
+		w.Work(t)
+		require.True(t, w.RequestState(t, q).AllShown)
+		require.False(t, w.Has(w.Shows(t, 1), i18n.AskAllow))
+		heal()
+		w.Later(disktest.HealTime)
+		assert.True(t, w.Has(w.Telegram.LastEdit(t), i18n.AskAllow))
+	})
+}
+
+// The message of a request is withdrawn because its hook has left, the file stays, and the hook redials.
+func TestP8_RequestIsShownAgainAfterFault(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		heal := disktest.FailAll(t, "remove", filepath.Join(w.Dir, "asks"))
+		q := w.Request(t, r, "Bash", chattest.Bash)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.HangsUp(q)
+		w.Left(t.Context(), q.Request)
+		w.Work(t)
+		require.Empty(t, w.Telegram.Sent)
+		heal()
+		w.Dials(q)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.Work(t)
+		assert.Positive(t, w.Message(t, q))
+	})
+}
+
+// Telegram refuses the message of a request, and that cannot be written.
+func TestP8_RefusedRequestOutlivesFault(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		heal := func() {}
+		fault := sync.OnceFunc(func() { heal = disktest.FailAll(t, "create", filepath.Join(w.Dir, "asks")) })
+		w.Telegram.OnSend = func(context.Context, outbox.Message) error {
+			fault()
+			return &outbox.Refused{Err: errors.New("bad request")}
+		}
+		_, q := w.Asking(t)
+		require.Empty(t, w.Relay.Done())
+		heal()
+		w.Later(disktest.HealTime)
+		assert.Equal(t, []string{"leave"}, w.Relay.Done())
+		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 	})
 }

@@ -52,7 +52,7 @@ type request struct {
 	failed  atomic.Bool   // a fault of the machine has stopped something
 
 	mu  sync.Mutex // held while it changes, its card included; not over a wait for the chat
-	due bool       // its card is not as it should be
+	due bool       // its card may not be as it should be
 }
 
 // startLocked has do run beside everything else while Run runs. A panic in it ends the request

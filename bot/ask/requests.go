@@ -14,7 +14,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/render"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
@@ -109,8 +108,7 @@ func (a *Requests) Feature() chat.Feature {
 	}
 }
 
-// Run follows the requests until ctx ends. It closes the cards that a kill left open after the ends
-// of their requests were on disk.
+// Run follows the requests until ctx ends, and closes the cards of requests that are over or unknown.
 func (a *Requests) Run(ctx context.Context) error {
 	crew := new(guard.Crew)
 	crew.Add(a.prune)
@@ -121,14 +119,9 @@ func (a *Requests) Run(ctx context.Context) error {
 	}
 	a.mu.Unlock()
 	for _, shown := range a.cards.List() {
-		if _, open := a.find(shown.Key); open {
-			continue
+		if _, open := a.find(shown.Key); !open {
+			crew.Add(func(ctx context.Context) { a.closeCard(ctx, shown.Key) })
 		}
-		var last render.Text // the card of a request that is unknown keeps its text
-		if s, ok := a.Store.Get(shown.Key); ok {
-			last = a.look(s).Text
-		}
-		a.note(shown.Key, a.cards.Close(ctx, shown.Key, last))
 	}
 	return crew.Run(ctx, func(p *guard.Panic) { a.logCrash("", p) })
 }
@@ -200,7 +193,11 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 	case !s.Same(q):
 		return fmt.Errorf("request %s is another one than before", q.ID)
 	}
-	if err := r.turn(ctx, func(s State) State { return r.housed(Return(s)) }); err != nil {
+	err := r.turn(ctx, func(s State) State {
+		r.due = r.due || s.Stage == StageOpen // its card may have been withdrawn
+		return r.housed(Return(s))
+	})
+	if err != nil {
 		return err
 	}
 	r.left.Store(false)

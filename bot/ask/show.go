@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/port"
 )
 
@@ -65,8 +66,10 @@ func (r *request) show(ctx context.Context, s State) error {
 	_, ok := r.of.cards.Get(r.id)
 	switch {
 	case s.IsOver():
-		r.queued.Store(false)
-		return r.of.cards.Close(ctx, r.id, r.of.look(s).Text)
+		r.of.mu.Lock()
+		r.startLocked(func(ctx context.Context) { r.of.closeCard(ctx, r.id) })
+		r.of.mu.Unlock()
+		return nil
 	case s.Stage != StageOpen && !s.AllShown && (s.Stage != StageSent || !ok):
 		if gone, err := r.of.cards.Withdraw(r.id); gone || err != nil {
 			r.queued.Store(false)
@@ -76,6 +79,22 @@ func (r *request) show(ctx context.Context, s State) error {
 		return errors.Join(errTurn, r.of.tellFlood(ctx, r.session))
 	}
 	return r.of.cards.Show(ctx, r.id, r.of.look(s), struct{}{})
+}
+
+// closeCard closes the card of a request that is over, as soon as the disk takes it. The card of a
+// request that is unknown keeps its text.
+func (a *Requests) closeCard(ctx context.Context, id string) {
+	for ctx.Err() == nil {
+		var last render.Text
+		if s, ok := a.Store.Get(id); ok {
+			last = a.look(s).Text
+		}
+		err := a.cards.Close(ctx, id, last)
+		if a.note(id, err); err == nil {
+			return
+		}
+		_ = pause.For(ctx, faultInterval)
+	}
 }
 
 // look is the card of a request.
@@ -102,7 +121,11 @@ func (a *Requests) viewer(to outbox.Conversation) Viewer {
 func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
 	a.Chat.Log.Warn("ask_not_sent", logkey.Request, shown.Key, logkey.Error, why)
 	if r, ok := a.find(shown.Key); ok {
-		r.note(r.turn(ctx, func(s State) State { return leave(s, true, a.Chat.Now()) }))
+		r.note(r.turn(ctx, func(s State) State {
+			r.due = r.due || s.Stage == StageOpen // if the disk does not take it, the message is sent and refused again
+			return leave(s, true, a.Chat.Now())
+		}))
+		pause.Poke(r.wake) // which tries again after a fault
 	}
 }
 
@@ -137,6 +160,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 		}
 	}
 	r.note(r.shownAll(ctx, t.To))
+	pause.Poke(r.wake) // which tries again after a fault
 }
 
 // shownAll sends the message again below what was shown; the message above leads there.
@@ -151,6 +175,7 @@ func (r *request) shownAll(ctx context.Context, to outbox.Conversation) error {
 	if err := r.of.Store.Save(s); err != nil {
 		return err
 	}
+	r.due = true
 	below := r.of.Chat.In(to).Text(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(s)})
 	if _, err := r.of.cards.Again(ctx, r.id, card.Bring{Note: below, Alone: true}); err != nil {
 		return err
