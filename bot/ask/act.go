@@ -147,16 +147,9 @@ func giveUp(s State) State {
 // unwait ends the wait for a text. Unless it is the writer who ends it, they may be writing still.
 func (s State) unwait(by int64, now time.Time) State {
 	if s.Why != nil && s.Why.By != by {
-		s.Missed = &Writer{By: s.Why.By, At: later(now, s.Why.At.Add(maxWhy-maxMissed)).UTC()}
+		s.Missed = &Writer{By: s.Why.By, At: slices.MaxFunc([]time.Time{now, s.Why.At.Add(maxWhy - maxMissed)}, time.Time.Compare).UTC()}
 	}
 	return giveUp(s)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // Misses reports whether the next text of a person was probably meant for this request.

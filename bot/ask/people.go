@@ -82,8 +82,7 @@ func (a *Requests) late(t chat.Tap) string {
 // as the reason: the decision is on disk, then the text leaves its queue, then the hook hears of it.
 // chat.IsGone of the error: the request is over, or the text has left its queue, and nothing is
 // decided with it.
-func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, by int64,
-	answer bool) error {
+func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, by int64, answer bool) error {
 	turn := denyWith
 	if answer {
 		turn = answerWith

@@ -28,9 +28,8 @@ const (
 	pace = 30 * time.Second
 	// faultInterval is the pause after a fault of the machine has stopped something.
 	faultInterval = 5 * time.Second
-	// confirmInterval is the first pause between two looks at the transcript after a hook has taken the
-	// decision. It doubles up to pace: the reader of the transcript reports a result only after it has
-	// sent the texts before it, which takes long in a busy group.
+	// confirmInterval is the first pause before a look at the transcript after a hook has taken the decision. It doubles
+	// up to pace: the reader of the transcript reports a result after the texts before it, which is late in a busy group.
 	confirmInterval = time.Second
 	// halfTime is how long the second line of a refusal in a transcript may take.
 	halfTime = time.Second
@@ -108,8 +107,7 @@ func (r *request) turn(ctx context.Context, change func(State) State) error {
 
 // change gives a request its next state: on disk, then in the chat. A decision is shown when it is
 // known whether a hook takes it. errOver: the request is over.
-func (r *request) change(ctx context.Context,
-	turn func(State) (State, error)) (old, next State, err error) {
+func (r *request) change(ctx context.Context, turn func(State) (State, error)) (old, next State, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old, open := r.get()

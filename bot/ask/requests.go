@@ -298,8 +298,7 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 // none of a subagent's, which the person may not have in mind.
 func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (request, tool string, answers bool) {
 	for _, s := range slices.Backward(a.Store.Unsettled()) {
-		if s.Request.Session == id && s.Request.SubagentID == "" && s.Stage == StageOpen &&
-			s.Conversation == to {
+		if s.Request.Session == id && s.Request.SubagentID == "" && s.Stage == StageOpen && s.Conversation == to {
 			return s.Request.ID, s.Request.Tool, s.OneLeft()
 		}
 	}

@@ -21,8 +21,6 @@ type (
 	Request = talk.Request
 	// decision is what the hook is told.
 	decision = talk.Decision
-	// answerer is what answers requests without a person.
-	answerer = talk.Answerer
 )
 
 // version is the newest version of a request's file that this program knows.
@@ -60,7 +58,7 @@ type State struct {
 	Reason       string               `json:"reason,omitempty"`  // of a denial, in a person's words
 	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that decided
 	Text         int                  `json:"text,omitempty"`    // message of that text
-	Project      []answerer           `json:"project,omitempty"` // what else may answer
+	Project      []talk.Answerer      `json:"project,omitempty"` // what else may answer
 
 	unknown keepjson.Unknown
 }

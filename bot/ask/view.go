@@ -170,7 +170,7 @@ func (v Viewer) foot(s State) (list []render.Text) {
 		list = append(list, v.rules(q, maxRules, maxRule)...)
 	}
 	// A rule that allows has nothing asked, so it says nothing of what is asked.
-	isRule := func(a answerer) bool { return a == talk.AnswersByRule }
+	isRule := func(a talk.Answerer) bool { return a == talk.AnswersByRule }
 	if others := slices.DeleteFunc(slices.Clone(s.Project), isRule); len(others) > 0 {
 		list = append(list, render.Plain(chat.ProjectAnswers(v.Words, others)))
 	}
