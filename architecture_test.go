@@ -39,6 +39,7 @@ var floors = [][]string{
 	{"host"},
 	{"archive", "recovery"},
 	{"host/outgoing", "host/received", "lifecycle"},
+	{"lifecycle/ending"},
 	{"lifecycle/evidence", "lifecycle/wishes"},
 	{"hooks", "tmux"},
 	{"bot/alias", "port"},
@@ -241,6 +242,36 @@ func TestArchitecture(t *testing.T) {
 	}
 	for arrow := range sideways {
 		assert.True(t, used[arrow], "%s does not import %s any more: take it off the list", arrow[0], arrow[1])
+	}
+}
+
+// reach lists, for a type through which processes are ended, the only packages that name it. An end needs a
+// process.Grace, so nothing else can call process.Table.End, or declare an interface with it.
+var reach = map[string][]string{
+	"process.Grace": {"lifecycle/ending", "cmd/ccbot/voice"}, // voice ends a transcriber of an earlier ccbot
+	"ending.Ender":  {"lifecycle", "cmd/ccbot/running"},
+}
+
+// TestArchitectureOfEndings fails if a package other than lifecycle/ending reaches the ending of processes.
+func TestArchitectureOfEndings(t *testing.T) {
+	found := make(map[string][]string)
+	for _, s := range sources(t) {
+		if s.test || isSupport(s.pkg) || s.pkg == "internal/process" {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if of, ok := sel.X.(*ast.Ident); ok {
+					if name := of.Name + "." + sel.Sel.Name; reach[name] != nil && !slices.Contains(found[name], s.pkg) {
+						found[name] = append(found[name], s.pkg)
+					}
+				}
+			}
+			return true
+		})
+	}
+	for name, pkgs := range reach {
+		assert.ElementsMatch(t, pkgs, found[name], "packages that name %s", name)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
 	"ccbot/tmux"
@@ -111,10 +112,10 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 			Run: session.Run{Binding: &session.Binding{Server: session.Server{PID: server.PID, Start: server.Start}, Window: pane.Window.String(), Pane: pane.ID.String(),
 				Agent: agent, Command: pane.Command}}}))
 		observer := &lifecycle.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, ProjectsDir: base, Now: time.Now, Log: log}
-		service := lifecycle.New(lifecycle.Config{StateDir: base}, lifecycle.Deps{Store: store, Prompts: quiet, News: quiet, Failpoint: func(string) {},
-			Machine: &lifecycle.Machine{Tmux: fake, Processes: table, Launches: quiet, Observer: observer,
-				Evidence: &evidence.Sources{Instance: "i", Command: "/bin/claude", Records: store, Processes: table, Presences: quiet,
-					Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: fake.Panes, Log: log}}})
+		service := lifecycle.New(lifecycle.Config{StateDir: base}, lifecycle.Deps{Store: store, Prompts: quiet, News: quiet,
+			Tmux: fake, Launches: quiet, Observer: observer,
+			Ender: &ending.Ender{Processes: table, Panes: fake, Log: log, Evidence: &evidence.Sources{Instance: "i", Command: "/bin/claude", Records: store, Processes: table, Presences: quiet,
+				Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: fake.Panes, Log: log}}})
 		keeper := &Keeper{Sessions: service, Observer: observer, Records: store, Copies: &copies{}, IdleAfter: always(time.Hour), Now: time.Now, Log: log}
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()

@@ -28,6 +28,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -284,7 +285,7 @@ func TestP8_AStopEndsNoRequest(t *testing.T) {
 }
 
 func TestTheEndOfASessionEndsItsRequests(t *testing.T) {
-	for _, n := range []news.News{lifecycle.Receipt{}, news.Ended{}, news.Lost{}, news.Failed{}} {
+	for _, n := range []news.News{ending.Receipt{}, news.Ended{}, news.Lost{}, news.Failed{}} {
 		chattest.RunsAs(t, fmt.Sprintf("%T", n), func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
 			other := w.AsksFor(t, w.Session(t, "web", session.Running), "Bash", chattest.Bash)

@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 )
 
 func TestUndoAndResumeBringBack(t *testing.T) {
@@ -141,13 +142,13 @@ func TestAResumeOfAnOpenSessionMakesItCurrent(t *testing.T) {
 func TestP1_LeftoversThatAResumeEndedAreTold(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
-	w.Lifecycle.Leftovers = []lifecycle.Ending{chattest.Ended(9, process.HowKill, time.Minute)}
+	w.Lifecycle.Leftovers = []ending.Ending{chattest.Ended(9, process.HowKill, time.Minute)}
 	w.MustHear(t, "/resume api")
 	assert.Equal(t, []string{chattest.Lines("• claude, pid 9, 1 min ended by force (KILL).", w.Restoring(r))}, w.Telegram.Texts())
 
 	w = chattest.NewWorld(t)
 	w.Session(t, "api", session.Archived)
-	w.Lifecycle.Leftovers = []lifecycle.Ending{chattest.Ended(9, process.HowKill, time.Minute), chattest.Spared(10, lifecycle.ReasonSecond)}
+	w.Lifecycle.Leftovers = []ending.Ending{chattest.Ended(9, process.HowKill, time.Minute), chattest.Spared(10, ending.ReasonSecond)}
 	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
 	w.MustHear(t, "/resume api")
 	assert.Equal(t, []string{chattest.Lines("• claude, pid 9, 1 min ended by force (KILL).",

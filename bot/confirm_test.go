@@ -19,11 +19,12 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 )
 
-// ending is the line for the end of these writers.
-func ending(r session.Record, who ...evidence.Writer) string {
+// writersEnd is the line for the end of these writers.
+func writersEnd(r session.Record, who ...evidence.Writer) string {
 	return fmt.Sprintf("end %v of %s", chattest.Identities(who), r.ID)
 }
 
@@ -78,16 +79,16 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 			r, m := w.Told(t, k, chattest.AtDesk(4123), chattest.AtDesk(4124))
 			asked := w.TakeOver(t, m, chattest.TakeWord(k))
 			w.Again()
-			w.Lifecycle.Ends = func(who []process.Identity) ([]lifecycle.Ending, error) {
+			w.Lifecycle.Ends = func(who []process.Identity) ([]ending.Ending, error) {
 				w.Write()
-				return []lifecycle.Ending{chattest.Ended(4123, process.HowTerm, 0), chattest.Ended(4124, process.HowAlreadyGone, 0)}, nil
+				return []ending.Ending{chattest.Ended(4123, process.HowTerm, 0), chattest.Ended(4124, process.HowAlreadyGone, 0)}, nil
 			}
 			require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
 			said := chattest.Lines("claude, pid 4123 ended on request (TERM).", "claude, pid 4124 had ended already.")
 			assert.Equal(t, []string{w.Word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"}), m.Text.Text},
 				chattest.TextsOf(w.Telegram, &w.Telegram.Edited), "the message that has led there loses its buttons, too")
 			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
-			want, after := []string{ending(r, chattest.AtDesk(4123), chattest.AtDesk(4124))}, []string(nil)
+			want, after := []string{writersEnd(r, chattest.AtDesk(4123), chattest.AtDesk(4124))}, []string(nil)
 			switch k {
 			case chattest.ResumeRefused:
 				said = chattest.Lines(said, w.Restoring(r))
@@ -117,9 +118,9 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r, m := w.Told(t, k, chattest.AtDesk(1), chattest.AtDesk(2))
 			asked := w.TakeOver(t, m, chattest.TakeWord(k))
-			w.Lifecycle.Ends = func([]process.Identity) ([]lifecycle.Ending, error) {
+			w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) {
 				w.Write(chattest.AtDesk(2))
-				return []lifecycle.Ending{chattest.Ended(1, process.HowKill, 0), chattest.Spared(2, process.ReasonUnproven)}, nil
+				return []ending.Ending{chattest.Ended(1, process.HowKill, 0), chattest.Spared(2, process.ReasonUnproven)}, nil
 			}
 			require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
 			assert.Equal(t, chattest.Lines("claude, pid 1 ended by force (KILL).", "claude, pid 2 still runs: it may not belong to this session."),
@@ -129,31 +130,31 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 			assert.Contains(t, last.Text.Text, "• claude, pid 2, 2 h")
 			assert.Equal(t, chattest.Words(m), chattest.Words(last), "it can be tried again")
 			assert.Len(t, w.Lifecycle.Done(), map[chattest.Conflict]int{chattest.ResumeRefused: 2, chattest.OtherWriter: 1, chattest.WriterAfterEnd: 1}[k], "it does not come back beside the other one")
-			assert.Equal(t, ending(r, chattest.AtDesk(1), chattest.AtDesk(2)), w.Doing(r)[0])
+			assert.Equal(t, writersEnd(r, chattest.AtDesk(1), chattest.AtDesk(2)), w.Doing(r)[0])
 		})
 	}
 }
 
 func TestAnEndThatBreaksIsTold(t *testing.T) {
-	survived := lifecycle.Ending{Outcome: process.Outcome{Process: chattest.Claude(1), How: process.HowKill}}
+	survived := ending.Ending{Outcome: process.Outcome{Process: chattest.Claude(1), How: process.HowKill}}
 	unverified := chattest.Ended(1, process.HowKill, 0)
 	unverified.Verified = false
 	for _, tt := range []struct {
 		name    string
-		endings []lifecycle.Ending
+		endings []ending.Ending
 		err     error
 		want    i18n.Key
 	}{
 		{"nothing is known", nil, chattest.ErrDisk, i18n.InternalError},
-		{"it survived", []lifecycle.Ending{survived}, nil, i18n.EndingUnknown},
-		{"it is not verified", []lifecycle.Ending{unverified}, nil, i18n.EndingUnknown},
-		{"ended, and the record is not saved", []lifecycle.Ending{chattest.Ended(1, process.HowTerm, 0)}, chattest.ErrDisk, i18n.EndingDone},
+		{"it survived", []ending.Ending{survived}, nil, i18n.EndingUnknown},
+		{"it is not verified", []ending.Ending{unverified}, nil, i18n.EndingUnknown},
+		{"ended, and the record is not saved", []ending.Ending{chattest.Ended(1, process.HowTerm, 0)}, chattest.ErrDisk, i18n.EndingDone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			_, m := w.Told(t, chattest.OtherWriter, chattest.AtDesk(1))
 			asked := w.TakeOver(t, m, i18n.ButtonTakeOver)
-			w.Lifecycle.Ends = func([]process.Identity) ([]lifecycle.Ending, error) {
+			w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) {
 				w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return nil, chattest.ErrTable }
 				return tt.endings, tt.err
 			}
@@ -173,7 +174,7 @@ func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
 		w := chattest.NewWorld(t)
 		_, m := w.Told(t, k, chattest.AtDesk(1))
 		asked := w.TakeOver(t, m, chattest.TakeWord(k))
-		w.Lifecycle.Ends = func([]process.Identity) ([]lifecycle.Ending, error) { return nil, chattest.ErrDisk }
+		w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) { return nil, chattest.ErrDisk }
 		require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
 		assert.Contains(t, w.Telegram.Texts(), "Could not end claude, pid 1, 2 h, pts/3.")
 		assert.Equal(t, w.Word(i18n.InternalError), w.Telegram.Last(t).Text.Text)
@@ -354,9 +355,9 @@ func TestTheWishSurvivesATakeOver(t *testing.T) {
 	w.MustHear(t, "/resume api /srv/x")
 	asked := w.TakeOver(t, w.Telegram.Last(t), i18n.ButtonTakeOver)
 	w.Write(chattest.AtDesk(1))
-	w.Lifecycle.Ends = func([]process.Identity) ([]lifecycle.Ending, error) {
+	w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) {
 		w.Write()
-		return []lifecycle.Ending{chattest.Ended(1, process.HowTerm, 0)}, nil
+		return []ending.Ending{chattest.Ended(1, process.HowTerm, 0)}, nil
 	}
 	w.Again()
 	require.NoError(t, w.TapShown(t, chattest.Alice, asked, i18n.ButtonTakeOver))

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 )
 
 // quiet is an idle agent that nobody would miss.
@@ -30,7 +31,7 @@ func asksIdle(t *testing.T, w *chattest.World) (question string, id int) {
 	return w.LastSent(t).Text.Text, len(w.Telegram.Sent)
 }
 
-func endedWith(w *chattest.World, t *testing.T, receipt lifecycle.Receipt) func(uuid.UUID, lifecycle.Silence) error {
+func endedWith(w *chattest.World, t *testing.T, receipt ending.Receipt) func(uuid.UUID, lifecycle.Silence) error {
 	return func(id uuid.UUID, q lifecycle.Silence) error {
 		receipt.Together = q.Together
 		w.Records.Change(id, func(r *session.Record) { r.State, r.EndedAt = session.Archived, w.Now() })
@@ -38,9 +39,9 @@ func endedWith(w *chattest.World, t *testing.T, receipt lifecycle.Receipt) func(
 	}
 }
 
-func ordinary() lifecycle.Receipt {
+func ordinary() ending.Receipt {
 	agent := chattest.Ended(1, process.HowTerm, time.Hour)
-	return lifecycle.Receipt{Agent: &agent}
+	return ending.Receipt{Agent: &agent}
 }
 
 func TestOnlyIdleSessionsAreOfferedForTheirEnd(t *testing.T) {
@@ -99,7 +100,7 @@ func TestP3_TheIdleOnesEndWithOneReceipt(t *testing.T) {
 			w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{id: {Phase: lifecycle.PhaseWorking}}
 			return lifecycle.ErrChanged
 		case web.ID:
-			return endedWith(w, t, lifecycle.Receipt{Agent: &hard})(id, q)
+			return endedWith(w, t, ending.Receipt{Agent: &hard})(id, q)
 		}
 		return endedWith(w, t, ordinary())(id, q)
 	}

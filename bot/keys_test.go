@@ -20,6 +20,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
@@ -355,7 +356,7 @@ func TestATapOnAnEarlierDialogLeavesTheNewOneAlone(t *testing.T) {
 }
 
 func TestADialogThatGoesIsClosed(t *testing.T) {
-	for _, n := range []news.News{news.DialogGone{}, news.Ready{}, news.Ended{}, lifecycle.Receipt{}} {
+	for _, n := range []news.News{news.DialogGone{}, news.Ready{}, news.Ended{}, ending.Receipt{}} {
 		t.Run(fmt.Sprintf("%T", n), func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.ShowsDialog(t)

@@ -17,7 +17,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 )
 
@@ -45,40 +45,40 @@ func TestReceiptText(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		state   session.State
-		receipt lifecycle.Receipt
+		receipt ending.Receipt
 		want    []string
 	}{
-		{"archived, nothing lived", session.Archived, lifecycle.Receipt{}, []string{"api is archived."}},
-		{"the agent had just ended", session.Archived, lifecycle.Receipt{Agent: &gone}, []string{"api is archived."}},
-		{"completed", session.Completed, lifecycle.Receipt{Agent: &agent},
+		{"archived, nothing lived", session.Archived, ending.Receipt{}, []string{"api is archived."}},
+		{"the agent had just ended", session.Archived, ending.Receipt{Agent: &gone}, []string{"api is archived."}},
+		{"completed", session.Completed, ending.Receipt{Agent: &agent},
 			[]string{"api is archived as done."}},
-		{"an ordinary end", session.Archived, lifecycle.Receipt{Agent: &agent}, []string{"api is archived."}},
-		{"after TERM", session.Archived, lifecycle.Receipt{Agent: &polite}, []string{"api is archived."}},
-		{"by force", session.Archived, lifecycle.Receipt{Agent: &forced},
+		{"an ordinary end", session.Archived, ending.Receipt{Agent: &agent}, []string{"api is archived."}},
+		{"after TERM", session.Archived, ending.Receipt{Agent: &polite}, []string{"api is archived."}},
+		{"by force", session.Archived, ending.Receipt{Agent: &forced},
 			[]string{"api is archived.", "• claude, pid 10, 2 h ended by force (KILL)."}},
-		{"a pane of a person's stays", session.Archived, lifecycle.Receipt{Agent: &agent, Split: true},
+		{"a pane of a person's stays", session.Archived, ending.Receipt{Agent: &agent, Split: true},
 			[]string{"api is archived.", "• claude, pid 10, 2 h closed with its window.", "Everything else in its window stays open."}},
 		{"one leftover and one second writer", session.Archived,
-			lifecycle.Receipt{Others: []lifecycle.Ending{chattest.Ended(4123, process.HowTerm, 2*time.Hour), chattest.Spared(4130, lifecycle.ReasonSecond)}},
+			ending.Receipt{Others: []ending.Ending{chattest.Ended(4123, process.HowTerm, 2*time.Hour), chattest.Spared(4130, ending.ReasonSecond)}},
 			[]string{"api is archived.",
 				"• claude, pid 4123, 2 h ended on request (TERM).", "• claude, pid 4130 still runs: somebody else opened it."}},
 		{"leftovers", session.Archived,
-			lifecycle.Receipt{Agent: &agent, Others: []lifecycle.Ending{chattest.Ended(11, process.HowTerm, 0), chattest.Spared(12, "tmux"),
+			ending.Receipt{Agent: &agent, Others: []ending.Ending{chattest.Ended(11, process.HowTerm, 0), chattest.Spared(12, "tmux"),
 				chattest.Ended(13, process.HowKill, 0), chattest.Ended(14, process.HowAlreadyGone, 0), chattest.Ended(15, process.HowTerm, 3*time.Minute)}},
 			[]string{"api is archived.", "• claude, pid 10, 2 h closed with its window.", "• claude, pid 11 ended on request (TERM).",
 				"• claude, pid 12 still runs: it is tmux itself.", "• claude, pid 13 ended by force (KILL).", "• claude, pid 15, 3 min ended on request (TERM)."}},
-		{"split and waiting", session.Archived, lifecycle.Receipt{Split: true},
+		{"split and waiting", session.Archived, ending.Receipt{Split: true},
 			[]string{"api is archived.", "Everything else in its window stays open.",
 				"1 message is still queued; it is sent when you resume the session."}},
-		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "Everything else in its window stays open."}},
-		{"quiet", session.Archived, lifecycle.Receipt{Quiet: 6 * time.Hour, Agent: &agent},
+		{"adopted", session.Archived, ending.Receipt{Adopted: true}, []string{"api is archived.", "Everything else in its window stays open."}},
+		{"quiet", session.Archived, ending.Receipt{Quiet: 6 * time.Hour, Agent: &agent},
 			[]string{"api was idle for 6 h, so it is archived."}},
-		{"not cleaned up", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{
-			{Kind: lifecycle.FailureSurvived, ID: process.Identity{PID: 1}, Detail: "x"}, {Kind: lifecycle.FailureTmux, Detail: "y"}, {Kind: lifecycle.FailureTmux, Detail: "z"}},
-			Others: []lifecycle.Ending{{Outcome: process.Outcome{Process: chattest.Claude(1), How: process.HowKill}}, chattest.Ended(2, process.HowTerm, 0)}},
+		{"not cleaned up", session.CleanupFailed, ending.Receipt{Failures: []ending.Failure{
+			{Kind: ending.FailureSurvived, ID: process.Identity{PID: 1}, Detail: "x"}, {Kind: ending.FailureTmux, Detail: "y"}, {Kind: ending.FailureTmux, Detail: "z"}},
+			Others: []ending.Ending{{Outcome: process.Outcome{Process: chattest.Claude(1), How: process.HowKill}}, chattest.Ended(2, process.HowTerm, 0)}},
 			[]string{"api has not fully ended: pid 1 still runs, even after KILL; tmux did not confirm that its window is closed. " +
 				"It is retried automatically; “Retry” does it now.", "• claude, pid 2 ended on request (TERM)."}},
-		{"not cleaned up, nobody knows what", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{{Kind: lifecycle.FailureUnknown}}},
+		{"not cleaned up, nobody knows what", session.CleanupFailed, ending.Receipt{Failures: []ending.Failure{{Kind: ending.FailureUnknown}}},
 			[]string{"api has not fully ended: it is not certain that everything has ended. It is retried automatically; “Retry” does it now."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,9 +94,9 @@ func TestReceiptText(t *testing.T) {
 
 func TestALongReceiptCountsTheRest(t *testing.T) {
 	w := chattest.NewWorld(t)
-	var receipt lifecycle.Receipt
+	var receipt ending.Receipt
 	for pid := range 200 {
-		receipt.Others = append(receipt.Others, chattest.Spared(pid+1, lifecycle.ReasonSecond))
+		receipt.Others = append(receipt.Others, chattest.Spared(pid+1, ending.ReasonSecond))
 	}
 	text := w.ReceiptText(t, session.Record{Name: "api", State: session.Archived}, receipt)
 	assert.Contains(t, text, "and 194 more")
@@ -107,11 +107,11 @@ func TestALongReceiptCountsTheRest(t *testing.T) {
 func TestEveryCodeHasASentence(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var keys []i18n.Key
-	for _, code := range append(chattest.Consts(t, "../lifecycle", "Reason"), append(chattest.Consts(t, "../internal/process", "Reason"),
+	for _, code := range append(chattest.Consts(t, "../lifecycle/ending", "Reason"), append(chattest.Consts(t, "../internal/process", "Reason"),
 		chattest.Consts(t, "../internal/process", "Guard")...)...) {
 		keys = append(keys, i18n.ReasonKey.Of(code))
 	}
-	for _, kind := range chattest.Consts(t, "../lifecycle", "Failure") {
+	for _, kind := range chattest.Consts(t, "../lifecycle/ending", "Failure") {
 		keys = append(keys, i18n.FailureKey.Of(kind))
 	}
 	for _, source := range chattest.Consts(t, "../internal/process", "Source") {
@@ -143,14 +143,14 @@ func TestP3_ReceiptOffersWhatFits(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		state   session.State
-		receipt lifecycle.Receipt
+		receipt ending.Receipt
 		word    i18n.Key
 		does    string
 	}{
-		{"archived", session.Archived, lifecycle.Receipt{}, i18n.ButtonUndo, "restore %s"},
-		{"completed", session.Completed, lifecycle.Receipt{}, i18n.ButtonUndo, "restore %s"},
-		{"quiet", session.Archived, lifecycle.Receipt{Quiet: time.Hour}, i18n.ButtonResume, "restore %s"},
-		{"not clean", session.CleanupFailed, lifecycle.Receipt{}, i18n.ButtonRetry, "archive %s as archived"},
+		{"archived", session.Archived, ending.Receipt{}, i18n.ButtonUndo, "restore %s"},
+		{"completed", session.Completed, ending.Receipt{}, i18n.ButtonUndo, "restore %s"},
+		{"quiet", session.Archived, ending.Receipt{Quiet: time.Hour}, i18n.ButtonResume, "restore %s"},
+		{"not clean", session.CleanupFailed, ending.Receipt{}, i18n.ButtonRetry, "archive %s as archived"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, after := range []time.Duration{time.Minute, 24 * time.Hour} {
@@ -259,10 +259,10 @@ func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
 func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := session.Record{Name: "api", State: session.CleanupFailed, Closing: session.Closing{Cleanup: &session.CleanupError{Reason: "in English"}}}
-	var receipt lifecycle.Receipt
-	kinds := append(chattest.Consts(t, "../lifecycle", "Failure"), "of_a_later_day")
+	var receipt ending.Receipt
+	kinds := append(chattest.Consts(t, "../lifecycle/ending", "Failure"), "of_a_later_day")
 	for i, kind := range kinds {
-		receipt.Failures = append(receipt.Failures, lifecycle.Failure{Kind: lifecycle.FailureKind(kind), ID: process.Identity{PID: i}, Detail: "in English"})
+		receipt.Failures = append(receipt.Failures, ending.Failure{Kind: ending.FailureKind(kind), ID: process.Identity{PID: i}, Detail: "in English"})
 		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: kind, PID: i, Detail: "in English"})
 	}
 	assert.Equal(t, w.ReceiptText(t, r, receipt), w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text)

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
@@ -160,7 +161,7 @@ func TestWhatSoundsBesidesAnswers(t *testing.T) {
 	for _, command := range []string{"/list", "/status", "/why", "/help", "/kill", "/resume", "/new web"} {
 		w.MustHear(t, command)
 	}
-	w.ReceiptText(t, w.Session(t, "old", session.Archived), lifecycle.Receipt{})
+	w.ReceiptText(t, w.Session(t, "old", session.Archived), ending.Receipt{})
 	assert.Empty(t, sounded(w))
 
 	w.AsksFor(t, w.Session(t, "beside", session.Running), "Bash", chattest.Bash)

@@ -18,7 +18,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 )
 
@@ -209,10 +209,10 @@ func TestTheIconOfATopicChangesAtArchiveAndResumeOnly(t *testing.T) {
 		}
 		w.Later(chattest.Patience)
 		assert.Empty(t, edits(w))
-		require.NoError(t, w.SessionNews(t.Context(), api, lifecycle.Receipt{}))
+		require.NoError(t, w.SessionNews(t.Context(), api, ending.Receipt{}))
 		w.Later(chattest.Patience)
 		w.Records.Change(api.ID, func(r *session.Record) { r.State = session.Archived })
-		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), lifecycle.Receipt{}))
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), ending.Receipt{}))
 		w.Later(chattest.Patience)
 		assert.Equal(t, []string{"topic 501 in -100:  (over)"}, edits(w), "once, also where news come twice")
 		w.Records.Change(api.ID, func(r *session.Record) { r.State = session.Running })
@@ -238,7 +238,7 @@ func TestAnIconThatIsNotKnownYetIsTriedAgain(t *testing.T) {
 		api := named(t, w, "api")
 		stop := w.Running(t)
 		w.Records.Change(api.ID, func(r *session.Record) { r.State = session.Archived })
-		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), lifecycle.Receipt{}))
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), ending.Receipt{}))
 		w.Later(20 * chattest.Patience)
 		assert.Equal(t, []string{"topic 501 in -100:  (over)"}, edits(w))
 		require.NoError(t, stop())

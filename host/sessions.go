@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
 	"ccbot/port/folders"
@@ -35,7 +36,7 @@ type Lifecycle interface {
 	BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error
 	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error
 	Writers(ctx context.Context, id uuid.UUID) ([]evidence.Writer, error)
-	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
+	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]ending.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 	Reported(ctx context.Context, id uuid.UUID) error
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
@@ -142,7 +143,7 @@ func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) erro
 }
 
 // endingOf is a process that was ended, or left alone, as the chat sees it.
-func endingOf(e lifecycle.Ending) port.Ending {
+func endingOf(e ending.Ending) port.Ending {
 	return port.Ending{Process: Process(e.Process, e.Age), How: string(e.How), Ended: e.Ended, Verified: e.Verified, Reason: e.Reason}
 }
 
@@ -207,10 +208,10 @@ func (m Sessions) News(r session.Record, n news.News) news.News {
 	switch n := n.(type) {
 	case news.Ready:
 		return news.Ready{Answerers: answerersOf(r)}
-	case lifecycle.Receipt:
+	case ending.Receipt:
 		all := n.Others
 		if n.Agent != nil {
-			all = append([]lifecycle.Ending{*n.Agent}, all...)
+			all = append([]ending.Ending{*n.Agent}, all...)
 		}
 		return news.Stopped{Endings: each.As(all, endingOf), Stays: n.Split || n.Adopted, Quiet: n.Quiet, Together: n.Together}
 	case lifecycle.OtherWriters:

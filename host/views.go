@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -82,7 +83,7 @@ func View(r session.Record) port.Session {
 	}
 	if c := r.Cleanup; c != nil {
 		for _, f := range c.Failures {
-			detail := lifecycle.Failure{ID: process.Identity{PID: f.PID}, Detail: f.Detail}.String()
+			detail := ending.Failure{ID: process.Identity{PID: f.PID}, Detail: f.Detail}.String()
 			s.Failures = append(s.Failures, port.Failure{Kind: f.Kind, PID: f.PID, Detail: detail})
 		}
 	}

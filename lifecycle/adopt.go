@@ -240,7 +240,7 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	if err := w.save(); err != nil {
 		return session.Record{}, err
 	}
-	if err := w.closing.closePane(ctx, dead); err != nil {
+	if err := w.closing.ender.ClosePane(ctx, dead); err != nil {
 		w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
 	w.memories.forget(w.r.ID) // it was of the earlier agent

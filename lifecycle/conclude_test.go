@@ -10,6 +10,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -108,7 +109,7 @@ func TestP3_AStopIsNotConcluded(t *testing.T) {
 		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.Zero(t, toldOf[news.Ended](w.news))
-		assert.Equal(t, 1, toldOf[Receipt](w.news))
+		assert.Equal(t, 1, toldOf[ending.Receipt](w.news))
 	})
 }
 
@@ -142,14 +143,14 @@ func TestP3_AnOldExitDoesNotReplaceAStop(t *testing.T) {
 				w.edit(r.ID, func(r *session.Record) {
 					r.State, r.Final, r.Exit = state, session.Archived, &session.Exit{Known: true}
 				})
-				receipt := &Receipt{}
+				receipt := &ending.Receipt{}
 				require.NoError(t, w.Service.kit.do(w.ctx, r.ID, func(k *work) error {
 					return k.closing.archive(w.ctx, session.Archived, askedFor(Cause{Why: "asked"}), receipt)
 				}))
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.NotNil(t, receipt.Agent)
 				assert.False(t, w.processes.alive(a.id))
-				assert.Equal(t, 1, toldOf[Receipt](w.news))
+				assert.Equal(t, 1, toldOf[ending.Receipt](w.news))
 			})
 		})
 	}

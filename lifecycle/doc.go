@@ -3,11 +3,11 @@
 //
 // Each session has one worker (session.Store.Do). Everything that changes a session runs there, one
 // turn after another. What can be done in a turn is a work, split by concern: opening begins an agent,
-// closing ends a session, ender ends processes, delivery types prompts, switching presses the keys of
-// modes and models, reporter says what the agent does and asks, writers finds who else writes, and
-// adoption binds a session to an agent that a person started. Each has the turn (the record, its save, eyes, news, the agenda,
-// the memory) and only those effects that it needs: only ender can signal a process. None has the
-// verbs of the Service.
+// closing ends a session, delivery types prompts, switching presses the keys of modes and models,
+// reporter reports what the agent does and asks, writers finds other writers, and adoption binds a
+// session to an agent that a person started. Each has the turn (the record, its save, eyes, news, the
+// agenda, the memory) and only those effects that it needs. Processes are ended by package ending,
+// which has its arguments and nothing else of this package.
 //
 // The heart is a step: look at the world (View), decide (decide is pure), act. Decide, its first part, is
 // about the life of the session; recovery asks it about each session at a start. A step is taken whenever

@@ -29,7 +29,7 @@ func (w *closing) conclude(ctx context.Context) error {
 		return err
 	}
 	if w.r.State != session.Running {
-		if err := w.closeOwn(ctx); err != nil {
+		if err := w.ender.CloseOwn(ctx, w.term.Pane); err != nil {
 			return err
 		}
 		return w.failed(ctx, "the agent ended before it was ready", w.term.Screen.Text)
@@ -65,7 +65,7 @@ func (w *closing) conclude(ctx context.Context) error {
 
 // complete closes the dead pane of a session whose end is reported and on disk.
 func (w *closing) complete(ctx context.Context) error {
-	if err := w.closeOwn(ctx); err != nil {
+	if err := w.ender.CloseOwn(ctx, w.term.Pane); err != nil {
 		return err
 	}
 	w.over(w.r.Asked)
@@ -184,7 +184,7 @@ func (w *closing) over(since process.Moment) {
 	w.keepUsage() // while the binding still says to which agent the usage belongs
 	w.keepProgress()
 	w.r.Binding, w.r.Cleanup = nil, nil
-	if w.r.Below = w.ender.livingTools(); len(w.r.Below) > 0 {
+	if w.r.Below = w.ender.LivingTools(); len(w.r.Below) > 0 {
 		w.agenda.wake(w.r.ID) // they are ended whatever the session's state is
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)

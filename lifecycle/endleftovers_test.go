@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 )
 
@@ -90,7 +91,7 @@ func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
 				w.run()
 				w.pass(time.Hour)
 				assert.Zero(t, w.news.ghosts(), "what it had written is no news")
-				assert.Zero(t, toldOf[Receipt](w.news))
+				assert.Zero(t, toldOf[ending.Receipt](w.news))
 			})
 		})
 	}
@@ -185,7 +186,7 @@ func TestP3_ALeftoverThatStaysIsNoted(t *testing.T) {
 		w.run()
 		w.pass(3 * time.Hour)
 		assert.Equal(t, 3, w.get(r.ID).Cleanup.Attempts, "recovery tries again, and no step")
-		assert.Zero(t, toldOf[Receipt](w.news))
+		assert.Zero(t, toldOf[ending.Receipt](w.news))
 		w.processes.yieldsTo(left.PID, process.HowTerm)
 		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 		require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/ending"
 	"ccbot/tmux"
 )
 
@@ -146,27 +147,23 @@ func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 // EndLeftovers ends what is left of a session that is over, and no other process: neither a
 // reported second writer nor a process that only may write. What cannot be ended is noted in the
 // record, with the time of the next try. Nothing is reported.
-func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []Ending, err error) {
+func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []ending.Ending, err error) {
 	err = s.kit.do(ctx, id, func(w *work) error {
 		if !w.r.Resumable() {
 			return &StateError{State: w.r.State, Want: "cleaned up"}
 		}
-		l, err := w.ender.leftovers(ctx)
+		found, all, failures, err := w.ender.EndProven(ctx)
 		if err != nil {
 			return err
 		}
-		if len(l.left) == 0 && len(l.unknown) == 0 {
-			return w.ender.noteEnded(rule, nil, nil)
+		if found {
+			ended = all
+			w.at("leftovers-ended")
 		}
-		var failures []Failure
-		ended, failures = w.ender.endWriting(ctx, l.left, w.ender.proveLeftover(ctx))
-		below, failed := w.ender.endBelow(ctx)
-		ended = append(ended, below...)
-		w.at("leftovers-ended")
 		if err := ctx.Err(); err != nil {
 			return err // ccbot is being stopped: the next start tries again at once
 		}
-		return w.ender.noteEnded(rule, ended, slices.Concat(l.unknown, failures, failed))
+		return w.closing.noteLeftovers(rule, &ending.Receipt{Others: ended, Failures: failures})
 	})
 	return ended, err
 }

@@ -14,12 +14,13 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 	"ccbot/tmux/tmuxtest"
 )
 
 // reasons are why processes were spared, by pid.
-func reasons(endings []Ending) map[int]string {
+func reasons(endings []ending.Ending) map[int]string {
 	found := map[int]string{}
 	for _, e := range endings {
 		if !e.Ended {
@@ -53,7 +54,7 @@ func TestP2_ADeskResumeDuringARestartIsNeverALeftover(t *testing.T) {
 				w.comeBack()
 				require.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.False(t, w.processes.alive(a.id))
-				assert.Equal(t, map[int]string{desk.id.PID: ReasonSecond}, reasons(lastOf[Receipt](w.news).Others))
+				assert.Equal(t, map[int]string{desk.id.PID: ending.ReasonSecond}, reasons(lastOf[ending.Receipt](w.news).Others))
 
 				w.restart() // nobody has looked for second writers since
 				w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
@@ -74,7 +75,7 @@ func TestP2_ADeskResumeDuringAStopThatIsTakenUpAgainIsNoLeftover(t *testing.T) {
 		w.write(r, userLine("hello"))
 		w.news.set(func(n *heardNews) {
 			n.fail = func(n news.News) error {
-				if _, is := n.(Receipt); is {
+				if _, is := n.(ending.Receipt); is {
 					return errors.New("disk full")
 				}
 				return nil
@@ -287,7 +288,7 @@ func TestP6_WhatCouldNotBeProvenBeforeTheSignalIsTriedAgain(t *testing.T) {
 		receipt := w.archive(r)
 		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 		require.Len(t, receipt.Failures, 1)
-		assert.Equal(t, FailureUnknown, receipt.Failures[0].Kind)
+		assert.Equal(t, ending.FailureUnknown, receipt.Failures[0].Kind)
 		assert.Equal(t, left, receipt.Failures[0].ID)
 		w.bindings.set(func(b *bindings) { b.onRead = nil })
 		w.presences.fail(nil)
@@ -386,28 +387,5 @@ func TestP1_TwoRecordsOfOneConversationMakeOneWriter(t *testing.T) {
 		require.ErrorAs(t, errors.Join(errs...), &refused)
 		assert.Equal(t, one.Name == refused.Writers[0].Session || two.Name == refused.Writers[0].Session, true)
 		assert.False(t, refused.Writers[0].Endable())
-	})
-}
-
-// Several leftovers end at the same time: one is proven while the record is saved before the KILL of another.
-func TestLeftoverIsProvenDuringSave(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r, _ := w.started()
-		one, other := w.leftover(777, r), w.leftover(778, r)
-		w.processes.startNow(901, []string{"make"}, below(one.PID))
-		r = w.get(r.ID)
-		e := w.work(&r, func() error { r.UpdatedAt, r.Binding.BoundAt = time.Now(), time.Now(); return nil }).ender
-		p, err := w.processes.Inspect(other.PID)
-		require.NoError(t, err)
-		seen, err := w.processes.Snapshot(w.ctx)
-		require.NoError(t, err)
-		prove, grace := e.proveLeftover(w.ctx), e.noting(one, seen)
-		var wg sync.WaitGroup
-		for range 50 {
-			wg.Go(func() { assert.NoError(t, prove(p)) })
-			wg.Go(func() { assert.NoError(t, grace.BeforeKill(w.ctx)) })
-		}
-		wg.Wait()
-		assert.Len(t, r.Below, 1)
 	})
 }

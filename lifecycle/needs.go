@@ -29,7 +29,7 @@ type Screens interface {
 	Viewers(ctx context.Context) ([]tmux.Viewer, error)
 }
 
-// Windows makes windows, and closes a pane that is proven to be ours.
+// Windows makes and names windows.
 type Windows interface {
 	// Answers returns nil if the server answers, or if there is none.
 	Answers(ctx context.Context) error
@@ -40,7 +40,6 @@ type Windows interface {
 	// Environment returns the variables with these names that a new window starts with.
 	Environment(ctx context.Context, names []string) (map[string]string, error)
 	AttachCommand(w tmux.WindowID, windowName string) string
-	ClosePane(ctx context.Context, g tmux.Guard) error
 	// Rename names the window of a pane, if the window has the tag.
 	Rename(ctx context.Context, g tmux.Guard, tag, name string) error
 }
@@ -62,12 +61,10 @@ type Tmux interface {
 	Keyboard
 }
 
-// Processes reads the process table, and ends processes that are proven.
+// Processes reads the process table, and waits for the end of a process.
 type Processes interface {
 	evidence.Processes
 	Wait(ctx context.Context, id process.Identity) error
-	End(ctx context.Context, id process.Identity, prove func(process.Process) error,
-		hangUp func(context.Context) error, g process.Grace) (process.Outcome, error)
 }
 
 // Launches writes the settings file of one launch and returns its path; dir is the session's
@@ -107,7 +104,7 @@ type Prompts interface {
 // the two repeats the news at most once. It is called on the session's worker: it must be quick and
 // must not change that session.
 //
-// A [Receipt] is news as well: it says that an archive is over.
+// A [ending.Receipt] is news as well: it says that an archive is over.
 type News interface {
 	SessionNews(ctx context.Context, r session.Record, n news.News) error
 }

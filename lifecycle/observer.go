@@ -34,7 +34,7 @@ import (
 type Observer struct {
 	Panes     PaneReader
 	Screens   Screens // nil: no screen is looked at
-	Processes evidence.Processes
+	Processes Processes
 	Presences evidence.Presences
 	Relays    Relays // nil: there are none
 	// Status returns what the last status line of a launch said, fs.ErrNotExist if there was none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,6 +128,7 @@ type trial struct {
 	other  *agent // of a second session
 	over   bool   // the session's end was asked for, or came
 	who    []process.Identity
+	judged sync.Mutex // several processes are ended at the same time
 	killed []process.Identity
 	wrong  []string
 }
@@ -293,6 +295,8 @@ func (x *trial) takeOver() {
 
 // judgeAct is asked right before each hang-up and signal.
 func (x *trial) judgeAct(id process.Identity, how process.How) {
+	x.judged.Lock()
+	defer x.judged.Unlock()
 	defer func() {
 		if how == process.HowKill {
 			x.killed = append(x.killed, id)

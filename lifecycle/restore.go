@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/ending"
 	"ccbot/port"
 	"ccbot/tmux"
 )
@@ -26,7 +27,7 @@ const askFirst = port.Damaged("")
 // Restored is a session that came back.
 type Restored struct {
 	Record session.Record
-	Ended  []Ending // leftovers of its earlier life that still ran
+	Ended  []ending.Ending // leftovers of its earlier life that still ran
 }
 
 // Restore brings a session back in its first directory: the same conversation in a new window. Its
@@ -44,7 +45,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 			return err
 		}
 		if w.r.State == session.Stopping {
-			if err := w.closing.stop(ctx, &Receipt{}); err != nil {
+			if err := w.closing.stop(ctx, &ending.Receipt{}); err != nil {
 				return err
 			}
 		}

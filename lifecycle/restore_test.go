@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/ending"
 	"ccbot/port"
 )
 
@@ -454,7 +455,7 @@ func TestP1_AResumeOfWhatIsBeingEndedWaitsForTheEnd(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
 		assert.Equal(t, session.Restoring, back.Record.State)
-		assert.Equal(t, 1, toldOf[Receipt](w.news))
+		assert.Equal(t, 1, toldOf[ending.Receipt](w.news))
 		w.pass(10 * time.Second)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 		assert.NotEqual(t, a.id, w.get(r.ID).Binding.Agent)

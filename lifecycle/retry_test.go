@@ -12,6 +12,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/tmux"
 )
 
@@ -56,15 +57,15 @@ func TestP3_AFailedCleanupIsTriedAgainSlowly(t *testing.T) {
 			require.Equal(t, i+1, w.tries(a), "before its time")
 			w.pass(time.Minute)
 		}
-		assert.Equal(t, 1, toldOf[Receipt](w.news), "the same failure is told once")
+		assert.Equal(t, 1, toldOf[ending.Receipt](w.news), "the same failure is told once")
 
 		w.processes.yieldsTo(a.id.PID, process.HowKill)
 		w.pass(time.Hour)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Completed, got.State, "as what it was asked to end")
 		assert.Nil(t, got.Cleanup)
-		assert.Equal(t, 2, toldOf[Receipt](w.news), "success is told")
-		assert.Empty(t, lastOf[Receipt](w.news).Failures)
+		assert.Equal(t, 2, toldOf[ending.Receipt](w.news), "success is told")
+		assert.Empty(t, lastOf[ending.Receipt](w.news).Failures)
 		calls := len(w.tmux.Calls())
 		w.pass(24 * time.Hour)
 		assert.Len(t, w.tmux.Calls(), calls, "it is over")
@@ -96,20 +97,20 @@ func TestP3_WhatIsToldOfAnotherTry(t *testing.T) {
 		r, a := w.survived()
 		w.pass(2 * time.Minute)
 		require.Equal(t, 2, w.tries(a))
-		require.Equal(t, 1, toldOf[Receipt](w.news))
+		require.Equal(t, 1, toldOf[ending.Receipt](w.news))
 
 		require.NoError(t, w.Archive(w.ctx, r.ID, r.Final, Cause{Why: "another try, asked for"}))
 		assert.Equal(t, 3, w.tries(a), "a tap does not wait")
-		assert.Equal(t, 2, toldOf[Receipt](w.news), "the person waits for an answer")
+		assert.Equal(t, 2, toldOf[ending.Receipt](w.news), "the person waits for an answer")
 		assert.Equal(t, 3, w.get(r.ID).Cleanup.Attempts)
 
 		w.pass(10 * time.Minute)
-		require.Equal(t, 2, toldOf[Receipt](w.news))
+		require.Equal(t, 2, toldOf[ending.Receipt](w.news))
 		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
 		w.pass(time.Hour)
-		assert.Equal(t, 3, toldOf[Receipt](w.news), "another reason")
+		assert.Equal(t, 3, toldOf[ending.Receipt](w.news), "another reason")
 		w.pass(10 * time.Hour)
-		assert.Equal(t, 3, toldOf[Receipt](w.news))
+		assert.Equal(t, 3, toldOf[ending.Receipt](w.news))
 		assert.True(t, strings.Contains(w.get(r.ID).Cleanup.Reason, "/proc"), w.get(r.ID).Cleanup.Reason)
 	})
 }
@@ -126,7 +127,7 @@ func TestP3_APersonsRetryEndsIt(t *testing.T) {
 		w.pass(24 * time.Hour)
 		assert.Len(t, w.processes.signalled(), before)
 		assert.Equal(t, got, w.get(r.ID))
-		assert.Equal(t, 2, toldOf[Receipt](w.news))
+		assert.Equal(t, 2, toldOf[ending.Receipt](w.news))
 	})
 }
 
@@ -191,27 +192,27 @@ func TestP6_WhatCannotBeKnownIsTriedAgain(t *testing.T) {
 		name   string
 		spoil  func(w *world, a *agent)
 		mend   func(w *world, a *agent)
-		kind   FailureKind
+		kind   ending.FailureKind
 		spares bool // nothing is signalled
 	}{
 		{"the process table cannot be read", func(w *world, _ *agent) {
 			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
-		}, func(w *world, _ *agent) { w.processes.set(func(ps *processes) { ps.failing = nil }) }, FailureProcesses, true},
+		}, func(w *world, _ *agent) { w.processes.set(func(ps *processes) { ps.failing = nil }) }, ending.FailureProcesses, true},
 		{"the agent cannot be read", func(w *world, a *agent) {
 			w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = errors.New("permission denied") })
-		}, func(w *world, a *agent) { w.processes.set(func(ps *processes) { delete(ps.hidden, a.id.PID) }) }, FailureUnknown, true},
+		}, func(w *world, a *agent) { w.processes.set(func(ps *processes) { delete(ps.hidden, a.id.PID) }) }, ending.FailureUnknown, true},
 		{"the presence files cannot be read", func(w *world, _ *agent) { w.presences.fail(errors.New("permission denied")) },
-			func(w *world, _ *agent) { w.presences.fail(nil) }, FailureProcesses, false},
+			func(w *world, _ *agent) { w.presences.fail(nil) }, ending.FailureProcesses, false},
 		{"the hooks' bindings cannot be read", func(w *world, _ *agent) {
 			w.bindings.set(func(b *bindings) { b.errs = []error{errors.New("permission denied")} })
-		}, func(w *world, _ *agent) { w.bindings.set(func(b *bindings) { b.errs = nil }) }, FailureProcesses, false},
+		}, func(w *world, _ *agent) { w.bindings.set(func(b *bindings) { b.errs = nil }) }, ending.FailureProcesses, false},
 		{"tmux does not answer", func(w *world, _ *agent) {
 			for range 3 {
 				w.tmux.Fail("Server", tmux.ErrLost)
 			}
-		}, func(*world, *agent) {}, FailureTmux, false},
+		}, func(*world, *agent) {}, ending.FailureTmux, false},
 		{"the pane does not close", func(w *world, _ *agent) { w.tmux.refuseToClose(errors.New("server busy")) },
-			func(w *world, _ *agent) { w.tmux.refuseToClose(nil) }, FailureTmux, false},
+			func(w *world, _ *agent) { w.tmux.refuseToClose(nil) }, ending.FailureTmux, false},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -12,13 +12,14 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 )
 
 // writers finds and reports the other writers of a session's conversation, and is the gate before a resume.
 type writers struct {
 	*turn
-	ender *ender
+	ender *ending.Session
 }
 
 // noticeEvery is how often all processes are checked for second writers that no presence file has
@@ -173,11 +174,9 @@ func (w *writers) toldElsewhere(fresh []process.Verdict) bool {
 // EndWriters ends processes that write the session's conversation without being its agent: a person
 // was shown them and has decided. Each process is proven again right before it is ended; a process
 // that is no longer what the person saw is spared.
-func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) (ended []Ending, err error) {
+func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) (ended []ending.Ending, err error) {
 	err = s.kit.do(ctx, id, func(w *work) error {
-		prove := w.ender.proveWriter(ctx, func(r session.Record, found *evidence.Evidence, v process.Verdict) bool { return !found.IsOwn(r, v) })
-		ended, _ = w.ender.endWriting(ctx, who, prove)
-		_, _ = w.ender.endBelow(ctx) // the tools of these processes; a tool that stays is tried again at the session's end
+		ended = w.ender.EndWriters(ctx, who)
 		w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 		if !w.r.State.Live() {
 			w.r.Known, w.r.Haunted = w.Observer.transcriptSize(*w.r), false
@@ -202,13 +201,13 @@ func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []evidence.W
 
 // alone is the gate before every resume (P1). It ends the leftovers of the session, and refuses
 // while any other process writes the conversation, or may write it.
-func (w *writers) alone(ctx context.Context) (ended []Ending, err error) {
-	looked, _, err := w.ender.endLeftovers(ctx)
+func (w *writers) alone(ctx context.Context) (ended []ending.Ending, err error) {
+	looked, _, err := w.ender.EndLeftovers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ended = slices.DeleteFunc(looked, func(e Ending) bool { return !e.Ended || e.How == process.HowAlreadyGone })
-	_, _ = w.ender.endBelow(ctx) // no tool of a leftover writes the conversation
+	ended = slices.DeleteFunc(looked, func(e ending.Ending) bool { return !e.Ended || e.How == process.HowAlreadyGone })
+	_, _ = w.ender.EndTools(ctx) // no tool of a leftover writes the conversation
 	left, err := w.others(ctx)
 	if err != nil {
 		return ended, err

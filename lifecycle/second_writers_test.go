@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
 )
@@ -260,7 +261,7 @@ func TestP1_WhoWasToldExplainsTheGrowth(t *testing.T) {
 		w.look()
 		require.Equal(t, 1, w.news.seconds())
 		receipt := w.archive(r)
-		assert.Equal(t, map[int]string{desk.id.PID: ReasonSecond}, reasons(receipt.Others))
+		assert.Equal(t, map[int]string{desk.id.PID: ending.ReasonSecond}, reasons(receipt.Others))
 		assert.True(t, w.processes.alive(desk.id), "it was told: it is not the session's own any more")
 		w.write(r, userLine("at the desk"))
 		w.pass(2 * noticeEvery)

@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/internal/sysfault"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 )
 
@@ -26,7 +27,6 @@ type Config struct {
 	Env            map[string]string // variables a launch gets
 	Unset          []string          // variables a launch must not inherit
 
-	KillGrace time.Duration
 	// OrphanGrace protects what was started a moment ago: for this long the window of a launch is
 	// looked for, and nothing that belongs to a session that has just ended is ended.
 	OrphanGrace time.Duration
@@ -37,24 +37,14 @@ type Config struct {
 
 // Deps are the parts through which a Service acts on the world.
 type Deps struct {
-	Store   *session.Store
-	Machine *Machine
-	Prompts Prompts
-	News    News
-	Hears   Hears
-	// Failpoint is called at each persisted step with its name. It is nil except in programs that
-	// are built to die there.
-	Failpoint func(name string)
-}
-
-// Machine is the agents' machine: what is seen of it, which changes nothing, and what acts on it. The
-// Observer has the clock and the log of the Service, too.
-type Machine struct {
-	Observer  *Observer
-	Evidence  *evidence.Sources
-	Tmux      Tmux
-	Processes Processes
-	Launches  Launches
+	Store    *session.Store
+	Observer *Observer     // it has the clock and the log of the Service, too
+	Ender    *ending.Ender // the Service judges by the Ender's evidence
+	Tmux     Tmux
+	Launches Launches
+	Prompts  Prompts
+	News     News
+	Hears    *Hears // nil: none
 }
 
 // Hears are functions that are called at once, in addition to News. They must be quick.
@@ -63,13 +53,13 @@ type Hears struct {
 	// reported by itself: the other sessions of the server follow in a moment, and the chat gets
 	// one report about all of them. nil: each loss is reported separately.
 	Lost func()
-	// Outcome is called for each process that ccbot set out to end, with the outcome: hup, term,
-	// kill, failed or spared. It may be nil.
-	Outcome func(what string)
 	// Came is called before a writer is reported that has come, in a window of its own, to the
 	// conversation of a session whose own agent is gone. handled says that the session has moved
 	// there, so that nothing is reported. It may be nil.
 	Came func(ctx context.Context, w evidence.Writer) (handled bool)
+	// Failpoint is called at each persisted step with its name. It is nil except in programs that
+	// are built to die there.
+	Failpoint func(name string)
 }
 
 // Service runs the lives of all sessions: its verbs, and the steps that are taken between them.
@@ -77,12 +67,15 @@ type Service struct{ kit *kit }
 
 // New returns a Service. Run starts its work.
 func New(c Config, d Deps) *Service {
-	m, at := d.Machine, d.Failpoint
+	if d.Hears == nil {
+		d.Hears = &Hears{}
+	}
+	at := d.Hears.Failpoint
 	if at == nil {
 		at = func(string) {}
 	}
-	return &Service{&kit{Config: c, deps: d, records: &records{Store: d.Store, o: m.Observer},
-		base: &base{Observer: m.Observer, Evidence: m.Evidence, News: d.News, at: at,
+	return &Service{&kit{Config: c, deps: d, records: &records{Store: d.Store, o: d.Observer},
+		base: &base{Observer: d.Observer, Evidence: d.Ender.Evidence, News: d.News, at: at,
 			agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}}
 }
 
@@ -171,7 +164,7 @@ func (k *kit) run(ctx context.Context, id uuid.UUID) {
 func (s *Service) Attach(r session.Record) string { return s.kit.attach(r) }
 
 func (k *kit) watch(ctx context.Context, w watch) {
-	if err := k.deps.Machine.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
+	if err := k.Observer.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
 		k.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err)
 		_ = pause.For(ctx, watchRetry)
 	}

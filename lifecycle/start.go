@@ -98,7 +98,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 		return w.opening.start(ctx)
 	}); err != nil {
 		if !errors.Is(err, errWindowMayLive) { // else the next recovery looks for the window by its tag
-			err = errors.Join(err, s.kit.Store.Remove(id), s.kit.deps.Machine.Launches.Remove(id))
+			err = errors.Join(err, s.kit.Store.Remove(id), s.kit.deps.Launches.Remove(id))
 		}
 		return session.Record{}, err
 	}
@@ -192,7 +192,7 @@ func (w *opening) launch(ctx context.Context, spec tmux.Spec) error {
 	}
 	w.at("window-made")
 	if err := w.bind(ctx, pane); err != nil {
-		if left := w.closing.closePane(ctx, pane); left != nil {
+		if left := w.closing.ender.ClosePane(ctx, pane); left != nil {
 			err = fmt.Errorf("%w: %w: %w", errWindowMayLive, err, left)
 		}
 		return err

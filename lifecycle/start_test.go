@@ -134,7 +134,7 @@ func TestP8_AWindowThatMayLiveKeepsItsRecord(t *testing.T) {
 			w.tmux.Fail("Server", errors.New("broken"))
 			w.tmux.Fail("ClosePane", tmux.ErrLost)
 		}},
-		{"nobody knows whether it was made", func(w *world) { w.deps.Machine.Tmux = lostAnswer{w.tmux} }},
+		{"nobody knows whether it was made", func(w *world) { w.deps.Tmux = lostAnswer{w.tmux} }},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

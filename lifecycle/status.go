@@ -11,6 +11,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/port"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -188,7 +189,7 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) err
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
 			return ErrChanged
 		}
-		if w.term.look(ctx); w.r.Binding.Adopted && !w.closing.leftByUs() {
+		if w.term.look(ctx); w.r.Binding.Adopted && !w.ender.HasMadeAdopted(w.term.Pane) {
 			return ErrChanged
 		}
 		all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
@@ -202,6 +203,6 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) err
 		if q.Quiet > 0 {
 			why.Rule = ruleIdle
 		}
-		return w.closing.archive(ctx, session.Archived, why, &Receipt{Quiet: q.Quiet, Together: q.Together})
+		return w.closing.archive(ctx, session.Archived, why, &ending.Receipt{Quiet: q.Quiet, Together: q.Together})
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/tmux"
 )
 
@@ -154,8 +155,8 @@ func TestP3_WhatIsQuietIsArchivedAndSaysSo(t *testing.T) {
 		require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Cause: Cause{Why: "nothing has happened"}}))
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(a.id))
-		require.Equal(t, 1, toldOf[Receipt](w.news))
-		assert.Equal(t, 6*time.Hour, lastOf[Receipt](w.news).Quiet)
+		require.Equal(t, 1, toldOf[ending.Receipt](w.news))
+		assert.Equal(t, 6*time.Hour, lastOf[ending.Receipt](w.news).Quiet)
 	})
 }
 
@@ -225,7 +226,7 @@ func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
 				require.ErrorIs(t, err, ErrChanged)
 				assert.True(t, w.get(r.ID).State.Live())
 				assert.Empty(t, w.processes.signalled())
-				assert.Zero(t, toldOf[Receipt](w.news))
+				assert.Zero(t, toldOf[ending.Receipt](w.news))
 			})
 		})
 	}

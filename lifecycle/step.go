@@ -10,6 +10,7 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
@@ -130,7 +131,9 @@ func (w *work) act(ctx context.Context, d decision, head *Prompt) error {
 	case actGrant:
 		return w.switching.grant(ctx)
 	case actTidy:
-		return w.ender.tidy(ctx)
+		err := w.ender.Tidy(ctx)
+		w.remember(func(m *memory) { m.tidied = w.Now() })
+		return err
 	}
 	return w.live(ctx, Decision{Do: d.Act}, tmux.Pane{})
 }
@@ -147,10 +150,10 @@ func (w *work) live(ctx context.Context, d Decision, launch tmux.Pane) error {
 	case MarkLost:
 		return w.closing.lost(ctx)
 	case FinishStop:
-		return w.closing.stop(ctx, &Receipt{})
+		return w.closing.stop(ctx, &ending.Receipt{})
 	case Retry:
 		w.closing.retried = true
-		return w.closing.archive(ctx, w.r.Final, askedFor(Cause{Why: "another try to end what is left"}), &Receipt{})
+		return w.closing.archive(ctx, w.r.Final, askedFor(Cause{Why: "another try to end what is left"}), &ending.Receipt{})
 	}
 	return nil
 }
@@ -166,7 +169,7 @@ func (w *work) ready(ctx context.Context) error {
 		if err := w.closing.intend(session.Archived, session.Change{Rule: ruleFailed, Why: why}, w.moment()); err != nil {
 			return err
 		}
-		return w.closing.stop(ctx, &Receipt{})
+		return w.closing.stop(ctx, &ending.Receipt{})
 	}
 	why := "reported in, idle, empty prompt box"
 	if w.r.ReportsAt.IsZero() {

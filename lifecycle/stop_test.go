@@ -16,16 +16,17 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
 
-func (w *world) archive(r session.Record) Receipt {
+func (w *world) archive(r session.Record) ending.Receipt {
 	w.t.Helper()
 	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 	w.pass(time.Second)
-	told, receipt := lastHeard[Receipt](w.news)
+	told, receipt := lastHeard[ending.Receipt](w.news)
 	require.Equal(w.t, r.ID, told.ID)
 	assert.Equal(w.t, w.get(r.ID).State, told.State, "what is told is what is on disk")
 	return receipt
@@ -428,7 +429,7 @@ func TestP8_AnInterruptedArchiveIsFinishedByAStep(t *testing.T) {
 		w.pass(time.Second)
 		assert.Equal(t, session.Completed, w.get(r.ID).State)
 		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
-		assert.Equal(t, 1, toldOf[Receipt](w.news), "the receipt is told although nobody waits for it")
+		assert.Equal(t, 1, toldOf[ending.Receipt](w.news), "the receipt is told although nobody waits for it")
 	})
 }
 
@@ -443,14 +444,14 @@ func TestP8_AnArchiveThatAStopCutsShortIsFinishedByTheNextStart(t *testing.T) {
 		defer stop()
 		require.ErrorIs(t, w.Archive(ctx, r.ID, session.Archived, Cause{Why: "asked"}), context.DeadlineExceeded)
 		assert.Equal(t, session.Stopping, w.get(r.ID).State)
-		assert.Zero(t, toldOf[Receipt](w.news))
+		assert.Zero(t, toldOf[ending.Receipt](w.news))
 		assert.True(t, w.processes.alive(a.id))
 
 		w.restart()
 		w.comeBack()
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.Equal(t, 1, toldOf[Receipt](w.news))
-		assert.Empty(t, lastOf[Receipt](w.news).Failures)
+		assert.Equal(t, 1, toldOf[ending.Receipt](w.news))
+		assert.Empty(t, lastOf[ending.Receipt](w.news).Failures)
 	})
 }
 
@@ -460,7 +461,7 @@ func TestP3_AReceiptThatCannotBeToldIsToldLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.news.fail = func(n news.News) error {
-			if _, is := n.(Receipt); is {
+			if _, is := n.(ending.Receipt); is {
 				return errors.New("disk full")
 			}
 			return nil
@@ -472,7 +473,7 @@ func TestP3_AReceiptThatCannotBeToldIsToldLater(t *testing.T) {
 		w.news.mu.Unlock()
 		w.pass(time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.Equal(t, 1, toldOf[Receipt](w.news))
+		assert.Equal(t, 1, toldOf[ending.Receipt](w.news))
 	})
 }
 

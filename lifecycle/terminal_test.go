@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -72,11 +73,12 @@ func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]
 	presences := presence.Dir{Path: filepath.Join(config, "sessions")}
 	seen := &evidence.Sources{Instance: "test", Command: command, Records: store, Processes: table, Presences: presences,
 		Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: client.Panes, Log: log}
-	w.Service = New(Config{Host: "here", StateDir: base, Command: command, Env: env, KillGrace: 5 * time.Second},
+	w.Service = New(Config{Host: "here", StateDir: base, Command: command, Env: env},
 		Deps{Store: store, Prompts: &promptStore{all: map[string]Prompt{}, order: order}, News: w.news,
-			Machine: &Machine{Tmux: client, Processes: table, Evidence: seen, Launches: launches{base},
-				Observer: &Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
-					ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log}}})
+			Tmux: client, Launches: launches{base},
+			Ender: &ending.Ender{Processes: table, Panes: client, Evidence: seen, KillGrace: 5 * time.Second, Log: log},
+			Observer: &Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
+				ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log}})
 	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 )
 
@@ -199,21 +200,21 @@ func TestP3_WhatASilentRetryEndsIsTold(t *testing.T) {
 		receipt := w.archive(r)
 		require.Len(t, receipt.Failures, 2)
 		w.pass(90 * time.Second)
-		require.Equal(t, 1, toldOf[Receipt](w.news))
+		require.Equal(t, 1, toldOf[ending.Receipt](w.news))
 		w.edit(r.ID, func(r *session.Record) { // two more tools of an earlier try
 			gone := process.Identity{PID: 776, Start: 1, Boot: boot}
 			r.Below = append(r.Below, session.Tool{Process: w.processes.startNow(901, []string{"make"}), Of: gone})
 		})
 		w.pass(5 * time.Minute)
-		require.Equal(t, 2, toldOf[Receipt](w.news), "the failures are the same")
-		others := lastOf[Receipt](w.news).Others
+		require.Equal(t, 2, toldOf[ending.Receipt](w.news), "the failures are the same")
+		others := lastOf[ending.Receipt](w.news).Others
 		assert.True(t, others[len(others)-1].Ended)
 		w.pass(5 * time.Hour)
-		require.Equal(t, 2, toldOf[Receipt](w.news))
+		require.Equal(t, 2, toldOf[ending.Receipt](w.news))
 
 		w.processes.yieldsTo(left.PID, process.HowTerm)
 		w.pass(2 * time.Hour)
-		assert.Equal(t, 3, toldOf[Receipt](w.news), "the first failure is the same")
+		assert.Equal(t, 3, toldOf[ending.Receipt](w.news), "the first failure is the same")
 	})
 }
 
@@ -228,7 +229,7 @@ func TestP3_OtherWordsAreNoNews(t *testing.T) {
 		fail("read after 13 ms: no")
 		w.pass(2 * time.Minute)
 		require.Equal(t, 2, w.get(r.ID).Cleanup.Attempts)
-		assert.Equal(t, 1, toldOf[Receipt](w.news))
+		assert.Equal(t, 1, toldOf[ending.Receipt](w.news))
 	})
 }
 
@@ -237,14 +238,12 @@ func TestP3_AFailedCleanupNamesNoStranger(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		require.Len(t, r.Cleanup.Failures, 1)
-		assert.Equal(t, session.CleanupFailure{Kind: string(FailureSurvived), PID: a.id.PID, Detail: "it survived KILL"}, r.Cleanup.Failures[0])
+		assert.Equal(t, session.CleanupFailure{Kind: string(ending.FailureSurvived), PID: a.id.PID, Detail: "it survived KILL"}, r.Cleanup.Failures[0])
 		left := w.leftover(777, r)
-		receipt := Receipt{}
-		receipt.fail(FailureSurvived, left, "it survived KILL")
+		receipt := ending.Receipt{Failures: []ending.Failure{{Kind: ending.FailureSurvived, ID: left, Detail: "it survived KILL"}}}
 		w.processes.exit(left.PID)
 		w.processes.startNow(left.PID, []string{"vim"})
-		r.Cleanup = w.work(&r, nil).ender.cleanup(&receipt)
-		assert.Equal(t, []process.Identity{left}, r.Cleanup.Processes)
+		assert.Equal(t, []process.Identity{left}, receipt.Cleanup(r.Cleanup).Processes)
 	})
 }
 

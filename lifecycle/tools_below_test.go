@@ -9,6 +9,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 )
 
 // A crash between the record and the KILL, or after it: what ran below is on
@@ -147,7 +148,7 @@ func TestP3_ADescendantThatSurvivesIsTriedAgain(t *testing.T) {
 		w.processes.yieldsTo(tool.PID, never)
 		receipt := w.archive(r)
 		require.Len(t, receipt.Failures, 1)
-		assert.Equal(t, Failure{FailureSurvived, tool, "it survived KILL"}, receipt.Failures[0])
+		assert.Equal(t, ending.Failure{Kind: ending.FailureSurvived, ID: tool, Detail: "it survived KILL"}, receipt.Failures[0])
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 		w.processes.yieldsTo(tool.PID, process.HowTerm)
 		w.pass(2 * time.Minute)

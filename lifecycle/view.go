@@ -7,6 +7,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/talk"
 	"ccbot/tmux"
 )
@@ -65,6 +66,11 @@ type View struct {
 	Tidied time.Time
 	// Still is how long this process has seen the box unchanged. Only the view of a step has it.
 	Still time.Duration
+}
+
+// toEnd returns the part of the view by which processes are ended.
+func (v View) toEnd() ending.Seen {
+	return ending.Seen{Agent: v.Agent, Direct: v.State.Known == StateWritten, Pane: v.Pane, Lives: v.Fate == PaneOurs, Unknown: v.Fate == PaneUnknown}
 }
 
 // Phase is what the agent does, as far as that decides where keys go; people are shown the result

@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
 	"ccbot/tmux"
@@ -33,7 +34,7 @@ type work struct {
 	term      *terminal
 	records   *records
 	prompts   *delivery
-	ender     *ender
+	ender     *ending.Session
 	closing   *closing
 	writers   *writers
 	opening   *opening
@@ -43,12 +44,17 @@ type work struct {
 }
 
 func (k *kit) work(r *session.Record, save func() error) *work {
-	m := k.deps.Machine
+	m := k.deps
 	t, term := &turn{base: k.base, r: r, save: save}, k.terminalOf(r)
 	w := &work{turn: t, term: term, records: k.records}
 	w.prompts = &delivery{turn: t, term: term, Prompts: k.deps.Prompts, Launches: m.Launches}
-	w.ender = &ender{turn: t, Processes: m.Processes, outcome: k.deps.Hears.Outcome, patience: k.KillGrace}
-	w.closing = &closing{turn: t, term: term, windows: m.Tmux, prompts: w.prompts, ender: w.ender,
+	w.ender = k.deps.Ender.Of(r, save, func() {
+		t.at("below-recorded")
+		if len(r.Below) > 0 {
+			t.agenda.wake(r.ID) // a step ends them, whether this end succeeds or not
+		}
+	})
+	w.closing = &closing{turn: t, term: term, prompts: w.prompts, ender: w.ender,
 		tmuxLost: k.deps.Hears.Lost, lastThere: k.LastThere}
 	w.writers = &writers{turn: t, ender: w.ender}
 	w.opening = &opening{turn: t, Config: k.Config, windows: m.Tmux, Launches: m.Launches, closing: w.closing, writers: w.writers}
@@ -102,14 +108,14 @@ func (k *kit) ask(ctx context.Context, id uuid.UUID, fn func(w *work) error) err
 
 // answers returns ErrSilent, or another error, if tmux does not answer.
 func (k *kit) answers(ctx context.Context) error {
-	if err := k.deps.Machine.Tmux.Answers(ctx); err != nil {
+	if err := k.deps.Tmux.Answers(ctx); err != nil {
 		return fmt.Errorf("nothing was done: %w", err)
 	}
 	return nil
 }
 
 func (k *kit) terminalOf(r *session.Record) *terminal {
-	return &terminal{r: r, o: k.Observer, keys: k.deps.Machine.Tmux}
+	return &terminal{r: r, o: k.Observer, keys: k.deps.Tmux}
 }
 
 func (k *kit) attach(r session.Record) string {
@@ -117,7 +123,7 @@ func (k *kit) attach(r session.Record) string {
 	if r.Binding != nil {
 		window, _ = tmux.ParseWindowID(r.Binding.Window) // with an invalid id the command attaches to the tmux session as a whole
 	}
-	return k.deps.Machine.Tmux.AttachCommand(window, r.Name)
+	return k.deps.Tmux.AttachCommand(window, r.Name)
 }
 
 // base is what each part of a work has: eyes, which change nothing, the news, the agenda and the memory.
@@ -239,12 +245,6 @@ func (w *turn) bindProgram() {
 	if p, err := w.Processes.Inspect(b.Agent.PID); err == nil && p.Identity == b.Agent {
 		w.r.Exe, b.Exe, b.Argv = p.Exe, p.Exe, process.ArgvHash(p.Args)
 	}
-}
-
-// isLaunch says whether a process was started for this session's conversation.
-func (w *turn) isLaunch(pid int) bool {
-	p, err := w.Processes.Inspect(pid)
-	return err == nil && evidence.StartedFor(p, w.r.ClaudeSessionID)
 }
 
 // watchAgent makes the end of the session's bound agent wake the session. If the agent is watched

@@ -23,6 +23,7 @@ import (
 	"ccbot/internal/claudekeys"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/talk"
 )
@@ -162,12 +163,13 @@ func (w *world) restart() {
 	w.Service = New(
 		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
 			PermissionMode: hooks.ModeAsk, Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
-			KillGrace: 12 * time.Second, OrphanGrace: 30 * time.Second},
-		Deps{Store: store, Prompts: w.prompts, News: w.news, Hears: Hears{Came: w.came}, Failpoint: w.order.at,
-			Machine: &Machine{Tmux: w.tmux, Processes: w.processes, Evidence: seen, Launches: launches{w.base},
-				Observer: &Observer{Keys: claudekeys.Source{ConfigDir: w.base}.Keys,
-					Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
-					Status: w.status.read, Git: w.git.look, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log}}})
+			OrphanGrace: 30 * time.Second},
+		Deps{Store: store, Prompts: w.prompts, News: w.news, Hears: &Hears{Came: w.came, Failpoint: w.order.at},
+			Tmux: w.tmux, Launches: launches{w.base},
+			Ender: &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log},
+			Observer: &Observer{Keys: claudekeys.Source{ConfigDir: w.base}.Keys,
+				Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
+				Status: w.status.read, Git: w.git.look, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log}})
 	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
 }
 

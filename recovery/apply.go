@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 )
 
 // Recovery looks, plans and applies.
@@ -95,7 +96,7 @@ func (v *Recovery) apply(ctx context.Context, a Action, planned session.Record) 
 
 // noted carries out an action between two lines of its record's history. An action that cannot be
 // noted is not carried out.
-func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) (ended []lifecycle.Ending, err error) {
+func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) (ended []ending.Ending, err error) {
 	if !a.Do.Changes() {
 		return nil, v.watch(a.Record, v.Lifecycle.Reattach(a.Record))
 	}
@@ -122,7 +123,7 @@ func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) 
 // rule is the name of the action in a history.
 func (a Action) rule() session.Rule { return session.Rule("recovery." + string(a.Do)) }
 
-func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []lifecycle.Ending, err error) {
+func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []ending.Ending, err error) {
 	switch a.Do {
 	case TakeOver:
 		return nil, v.takeOver(ctx, a)

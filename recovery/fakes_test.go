@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
@@ -183,7 +184,7 @@ func (l *lives) Abandon(ctx context.Context, id uuid.UUID, _ session.Rule, _, cl
 	return l.do(ctx, id, Action{Do: Abandon})
 }
 
-func (l *lives) EndLeftovers(ctx context.Context, id uuid.UUID, _ session.Rule) ([]lifecycle.Ending, error) {
+func (l *lives) EndLeftovers(ctx context.Context, id uuid.UUID, _ session.Rule) ([]ending.Ending, error) {
 	return nil, l.do(ctx, id, Action{Do: lifecycle.EndLeftovers})
 }
 

@@ -23,6 +23,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
 	"ccbot/tmux"
@@ -30,6 +31,12 @@ import (
 )
 
 const boot = "8d6c7a52-0000-4000-8000-000000000001"
+
+// program is the process table with all that is done with it.
+type program interface {
+	lifecycle.Processes
+	ending.Processes
+}
 
 // machine is the world at a start: real records and the real lifecycle, a fake tmux, fake
 // processes.
@@ -41,7 +48,7 @@ type machine struct {
 	service   *lifecycle.Service
 	tmux      *tmuxtest.Fake
 	processes *processes
-	table     lifecycle.Processes // the processes as the program sees them
+	table     program // the processes as the program sees them
 	presences *presences
 	now       time.Time
 
@@ -90,11 +97,11 @@ func (m *machine) restart() {
 		Presences: m.presences, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: m.tmux.Panes, Log: log}
 	m.service = lifecycle.New(
 		lifecycle.Config{StateDir: m.base, Command: seen.Command, OrphanGrace: limits.OrphanGrace},
-		lifecycle.Deps{Store: m.store, Prompts: prompts{}, News: m, Failpoint: m.at,
-			Hears: lifecycle.Hears{Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
-			Machine: &lifecycle.Machine{Tmux: m.tmux, Processes: m.table, Evidence: seen, Launches: launches{m.base},
-				Observer: &lifecycle.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
-					ProjectsDir: m.base, Now: now, Log: log}}})
+		lifecycle.Deps{Store: m.store, Prompts: prompts{}, News: m,
+			Hears: &lifecycle.Hears{Failpoint: m.at, Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
+			Tmux:  m.tmux, Launches: launches{m.base}, Ender: &ending.Ender{Processes: m.table, Panes: m.tmux, Evidence: seen, Log: log},
+			Observer: &lifecycle.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
+				ProjectsDir: m.base, Now: now, Log: log}})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
 		Processes: m.table, Evidence: seen, Lifecycle: m.service, Events: func(context.Context) error { return nil },
 		Backup: m.backUp, Failpoint: m.at, Now: now, Log: log}

@@ -8,6 +8,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
@@ -54,6 +55,6 @@ type Lives interface {
 	Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error
 	Close(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error
 	Note(ctx context.Context, id uuid.UUID, rule session.Rule, why string) error
-	EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) ([]lifecycle.Ending, error)
+	EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) ([]ending.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 }

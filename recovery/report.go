@@ -9,7 +9,7 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/tmux"
 )
 
@@ -31,7 +31,7 @@ type Result struct {
 	Action Action
 	Err    error
 	Took   time.Duration
-	Ended  []lifecycle.Ending
+	Ended  []ending.Ending
 }
 
 // AgeBucket counts sessions with an age of at most UpTo; 0 means without limit.

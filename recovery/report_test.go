@@ -75,5 +75,5 @@ func TestNoticesAreLogged(t *testing.T) {
 	pending := m.lines("cleanup_pending")
 	require.Len(t, pending, 1)
 	assert.Equal(t, "process 7 survived; tried again after 2026-03-04T13:00:00Z", pending[0]["why"])
-	assert.NotContains(t, m.told, "lifecycle.Receipt")
+	assert.NotContains(t, m.told, "ending.Receipt")
 }

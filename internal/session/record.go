@@ -265,7 +265,7 @@ type Tool struct {
 
 // CleanupFailure is one thing that an archive could not prove.
 type CleanupFailure struct {
-	Kind   string `json:"kind"`          // a lifecycle.FailureKind
+	Kind   string `json:"kind"`          // an ending.FailureKind
 	PID    int    `json:"pid,omitempty"` // 0 where the failure is not about a process
 	Detail string `json:"detail"`        // English
 }

@@ -21,7 +21,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -59,16 +59,16 @@ func Claude(pid int) process.Process {
 	return process.Process{Identity: process.Identity{PID: pid, Start: uint64(pid) * 10, Boot: "boot"}, Args: []string{"/opt/bin/claude"}}
 }
 
-func Ended(pid int, how process.How, age time.Duration) lifecycle.Ending {
-	return lifecycle.Ending{Outcome: process.Outcome{Process: Claude(pid), How: how, Ended: true, Verified: true}, Age: age}
+func Ended(pid int, how process.How, age time.Duration) ending.Ending {
+	return ending.Ending{Outcome: process.Outcome{Process: Claude(pid), How: how, Ended: true, Verified: true}, Age: age}
 }
 
-func Spared(pid int, reason string) lifecycle.Ending {
-	return lifecycle.Ending{Outcome: process.Outcome{Process: Claude(pid), Spared: "in English", Reason: reason}}
+func Spared(pid int, reason string) ending.Ending {
+	return ending.Ending{Outcome: process.Outcome{Process: Claude(pid), Spared: "in English", Reason: reason}}
 }
 
 // ReceiptText is the receipt of an archive as Alice gets it.
-func (w *World) ReceiptText(t *testing.T, r session.Record, receipt lifecycle.Receipt) string {
+func (w *World) ReceiptText(t *testing.T, r session.Record, receipt ending.Receipt) string {
 	t.Helper()
 	r.Conversation = AtAlice
 	if len(receipt.Failures) > 0 {
@@ -114,7 +114,7 @@ func Consts(t *testing.T, dir, prefix string) []string {
 func (w *World) NotCleanShown(t *testing.T, r session.Record) outbox.Message {
 	t.Helper()
 	r.State = session.CleanupFailed
-	return w.Shown(t, r, lifecycle.Receipt{})
+	return w.Shown(t, r, ending.Receipt{})
 }
 
 var ErrDisk = errors.New("no space left on device")

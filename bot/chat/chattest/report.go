@@ -19,6 +19,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -69,7 +70,7 @@ func (s Sample) News(t *testing.T, name string) news.News {
 	at := news.Terminal{Screen: s.Screen, Attach: "tmux attach"}
 	all := map[string]news.News{"Ready": news.Ready{}, "NotReporting": news.NotReporting{Waited: lifecycle.StartNotice, Terminal: at},
 		"Dialog": news.Dialog{Terminal: at}, "DialogGone": news.DialogGone{}, "Ended": news.Ended{Screen: s.Screen},
-		"Failed": news.Failed{Screen: s.Screen}, "Lost": news.Lost{}, "Stopped": lifecycle.Receipt{}, "Typed": news.Typed{Prompt: s.Prompt},
+		"Failed": news.Failed{Screen: s.Screen}, "Lost": news.Lost{}, "Stopped": ending.Receipt{}, "Typed": news.Typed{Prompt: s.Prompt},
 		"Delivered": news.Delivered{Prompt: s.Prompt}, "TakenBack": news.TakenBack{Prompt: s.Prompt}, "Unproven": news.Unproven{Prompt: s.Prompt},
 		"DraftCleared": news.DraftCleared{Draft: s.Draft}, "OtherWriters": lifecycle.OtherWriters{s.Writer},
 		SecondWriter: lifecycle.OtherWriters{s.Writer}, "Retrying": news.Retrying{Now: now}, "Transcript": news.Transcript{}, "Doing": news.Doing{},

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
 	"ccbot/port/talk"
@@ -34,14 +35,14 @@ type fakeSessions struct {
 	Starts         []lifecycle.StartRequest // all that were asked for
 	OnStart        func(q lifecycle.StartRequest) (session.Record, error)
 	OnRestore      func(id uuid.UUID) (session.Record, error)
-	ByWindow       bool               // Attach names the window, as the real one does
-	Leftovers      []lifecycle.Ending // that a restore ends first
+	ByWindow       bool            // Attach names the window, as the real one does
+	Leftovers      []ending.Ending // that a restore ends first
 	OnArchive      func(id uuid.UUID) error
 	OnArchiveQuiet func(id uuid.UUID, q lifecycle.Silence) error
 	Doing          map[uuid.UUID]lifecycle.Look // what a session does; of others it is OnLook
 	OnForget       func(id uuid.UUID) error
 	OnWriters      func(id uuid.UUID) ([]evidence.Writer, error)
-	Ends           func(who []process.Identity) ([]lifecycle.Ending, error)
+	Ends           func(who []process.Identity) ([]ending.Ending, error)
 	OnAdopt        func(q lifecycle.AdoptRequest) error
 	Shell          int // below which an adopted agent runs
 	OnReported     func(id uuid.UUID) error
@@ -145,15 +146,15 @@ func (f *fakeSessions) Writers(_ context.Context, id uuid.UUID) ([]evidence.Writ
 	return nil, nil
 }
 
-func (f *fakeSessions) EndWriters(_ context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error) {
+func (f *fakeSessions) EndWriters(_ context.Context, id uuid.UUID, who []process.Identity) ([]ending.Ending, error) {
 	f.wait()
 	f.Add("end %v of %s", who, id)
 	if f.Ends != nil {
 		return f.Ends(who)
 	}
-	var ended []lifecycle.Ending
+	var ended []ending.Ending
 	for _, one := range who {
-		ended = append(ended, lifecycle.Ending{Outcome: process.Outcome{Process: process.Process{Identity: one},
+		ended = append(ended, ending.Ending{Outcome: process.Outcome{Process: process.Process{Identity: one},
 			How: process.HowTerm, Ended: true, Verified: true}})
 	}
 	return ended, nil

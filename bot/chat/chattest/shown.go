@@ -13,7 +13,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 )
 
@@ -142,7 +142,7 @@ func (w *World) LostShown(t *testing.T, r session.Record) outbox.Message {
 func (w *World) ReceiptShown(t *testing.T, r session.Record) outbox.Message {
 	t.Helper()
 	r.State = session.Archived
-	return w.Shown(t, r, lifecycle.Receipt{})
+	return w.Shown(t, r, ending.Receipt{})
 }
 
 // HeardShown is the message that answers a text of Alice's, of which the logs of the sender and of

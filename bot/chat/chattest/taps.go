@@ -30,6 +30,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -208,7 +209,7 @@ func (w *World) news64(t *testing.T, r, old, stuck session.Record) {
 	require.NoError(t, w.SessionNews(t.Context(), old, lifecycle.OtherWriters{one}))
 	old.EndedAt = time.Unix(math.MaxInt32*2, 0)
 	for _, s := range []session.Record{old, stuck} {
-		require.NoError(t, w.SessionNews(t.Context(), s, lifecycle.Receipt{}))
+		require.NoError(t, w.SessionNews(t.Context(), s, ending.Receipt{}))
 	}
 }
 

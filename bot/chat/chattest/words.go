@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -24,14 +25,14 @@ import (
 func (w *World) SayReceipts(t *testing.T) {
 	t.Helper()
 	agent := Ended(1, process.HowKill, 50*time.Hour)
-	receipt := lifecycle.Receipt{Agent: &agent, Split: true, Adopted: true,
-		Others: []lifecycle.Ending{Ended(2, process.HowTerm, time.Second), Ended(3, process.HowKill, time.Minute)}}
-	for _, code := range append(Consts(t, "../lifecycle", "Reason"), append(Consts(t, "../internal/process", "Reason"),
+	receipt := ending.Receipt{Agent: &agent, Split: true, Adopted: true,
+		Others: []ending.Ending{Ended(2, process.HowTerm, time.Second), Ended(3, process.HowKill, time.Minute)}}
+	for _, code := range append(Consts(t, "../lifecycle/ending", "Reason"), append(Consts(t, "../internal/process", "Reason"),
 		Consts(t, "../internal/process", "Guard")...)...) {
 		receipt.Others = append(receipt.Others, Spared(4, code))
 	}
 	left := &session.CleanupError{}
-	for _, kind := range Consts(t, "../lifecycle", "Failure") {
+	for _, kind := range Consts(t, "../lifecycle/ending", "Failure") {
 		left.Failures = append(left.Failures, session.CleanupFailure{Kind: kind, PID: 5})
 	}
 	for _, state := range []session.State{session.Archived, session.Completed, session.CleanupFailed} {
@@ -54,7 +55,7 @@ func (w *World) SayRefusals(t *testing.T) {
 	r := w.Session(t, "old", session.Archived)
 	undo := func(ago time.Duration) {
 		r.EndedAt = w.Now().Add(-ago)
-		require.NoError(t, w.SessionNews(t.Context(), r, lifecycle.Receipt{}))
+		require.NoError(t, w.SessionNews(t.Context(), r, ending.Receipt{}))
 		require.NoError(t, w.TapShown(t, Alice, w.Telegram.Last(t), i18n.ButtonUndo))
 	}
 	for _, err := range []error{&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirMissing}, &lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNotADir},
@@ -97,9 +98,9 @@ func (w *World) SayWriters(t *testing.T, k Conflict) {
 			require.NoError(t, w.TapSpot(t, Alice, Spots(m)[n]))
 			w.Records.Forget(r.ID)
 		}
-		for _, how := range []lifecycle.Ending{Ended(1, process.HowTerm, 0), Spared(1, process.ReasonUnproven), {}} {
+		for _, how := range []ending.Ending{Ended(1, process.HowTerm, 0), Spared(1, process.ReasonUnproven), {}} {
 			r, m := w.Told(t, k, all...)
-			w.Lifecycle.Ends = func([]process.Identity) ([]lifecycle.Ending, error) { return []lifecycle.Ending{how}, nil }
+			w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) { return []ending.Ending{how}, nil }
 			if w.Has(m, TakeWord(k)) {
 				require.NoError(t, w.TapShown(t, Alice, w.TakeOver(t, m, TakeWord(k)), TakeWord(k)))
 			}

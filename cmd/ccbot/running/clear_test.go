@@ -31,6 +31,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 )
 
 // forgetful is as much of a system as forgets records. Its outbox sends nothing.
@@ -145,7 +146,7 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 	require.NoError(f.t, f.openStores())
 	require.Len(f.t, f.store.Aside(), 2)
 	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Prompts: f.prompts,
-		Machine: &lifecycle.Machine{Observer: &lifecycle.Observer{Now: time.Now, Log: f.log}}})
+		Ender: &ending.Ender{}, Observer: &lifecycle.Observer{Now: time.Now, Log: f.log}})
 	require.NoError(f.t, f.settle(f.t.Context()))
 	return newer, broken, nobodys
 }

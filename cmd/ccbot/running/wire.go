@@ -54,6 +54,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 	"ccbot/tmux"
@@ -299,12 +300,12 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Host: name, StateDir: s.Dir, Command: s.evidence.Command,
 			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: variables, Unset: unset,
-			KillGrace: s.KillGrace, OrphanGrace: s.OrphanGrace, LastThere: s.seen},
+			OrphanGrace: s.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: desk.Moments(s.Dir)},
-			Machine: &lifecycle.Machine{Observer: s.observer, Evidence: s.evidence, Tmux: s.tmux, Processes: s.table, Launches: s.launches},
-			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.End,
-				Came: func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }},
-			Failpoint: Failpoint(environ)})
+			Observer: s.observer, Tmux: s.tmux, Launches: s.launches,
+			Ender: &ending.Ender{Processes: s.table, Panes: s.tmux, Evidence: s.evidence, KillGrace: s.KillGrace, Outcome: s.metrics.End, Log: s.log},
+			Hears: &lifecycle.Hears{Lost: s.losses.note, Failpoint: Failpoint(environ),
+				Came: func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: desk.Backups(s.Dir), Clear: s.clear(s.launches),
 		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)

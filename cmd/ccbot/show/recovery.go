@@ -13,7 +13,7 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/recovery"
 )
 
@@ -139,7 +139,7 @@ func PurgesOf(all []archive.Aged, records []session.Record, now time.Time, after
 }
 
 // EndingText describes the end of a process.
-func EndingText(e lifecycle.Ending) string {
+func EndingText(e ending.Ending) string {
 	who := fmt.Sprintf("process %d", e.Process.PID)
 	if e.Process.Comm != "" {
 		who += " (" + e.Process.Comm + ")"

@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/ending"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -27,9 +28,9 @@ func reported(t *testing.T) (recovery.Report, func(uuid.UUID) string) {
 	window, err := tmux.ParseWindowID("@21")
 	require.NoError(t, err)
 	names := map[uuid.UUID]string{idOf(1): "api", idOf(2): "web", idOf(3): "doc"}
-	gone := lifecycle.Ending{}
+	gone := ending.Ending{}
 	gone.Process.PID, gone.Process.Comm, gone.How, gone.Ended, gone.Verified = 7, "claude", process.HowTerm, true, true
-	spared := lifecycle.Ending{}
+	spared := ending.Ending{}
 	spared.Process.PID, spared.Spared = 8, "it is another agent"
 	return recovery.Report{At: at, Took: 1500 * time.Millisecond, Records: 3,
 		States: map[session.State]int{session.Running: 1, session.Lost: 2}, Ages: []recovery.AgeBucket{{UpTo: time.Hour, Count: 1}, {Count: 2}},
@@ -37,7 +38,7 @@ func reported(t *testing.T) (recovery.Report, func(uuid.UUID) string) {
 		Results: []recovery.Result{
 			{Action: recovery.Action{Do: lifecycle.Reattach, Record: idOf(1), Why: "its pane is there", Evidence: "%3"}, Took: time.Second},
 			{Action: recovery.Action{Do: lifecycle.MarkLost, Record: idOf(2), Closed: session.ClosedReboot, Why: "its pane and its process are gone", Evidence: "boot \x1b[1mb"}},
-			{Action: recovery.Action{Do: lifecycle.EndLeftovers, Record: idOf(3), Why: "something of it still runs"}, Ended: []lifecycle.Ending{gone, spared}},
+			{Action: recovery.Action{Do: lifecycle.EndLeftovers, Record: idOf(3), Why: "something of it still runs"}, Ended: []ending.Ending{gone, spared}},
 			{Action: recovery.Action{Do: lifecycle.Discard, Record: idOf(4), Why: "its window was never made"}, Err: errors.New("no room")},
 		},
 		Notices: []recovery.Notice{

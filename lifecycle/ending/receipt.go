@@ -1,4 +1,4 @@
-package lifecycle
+package ending
 
 import (
 	"errors"
@@ -94,14 +94,14 @@ func (r *Receipt) failOutcome(out process.Outcome, err error) {
 	}
 }
 
-// hasEnded says whether anything was ended.
-func (r *Receipt) hasEnded() bool {
+// HasEnded reports whether anything was ended.
+func (r *Receipt) HasEnded() bool {
 	ended := func(e Ending) bool { return e.Ended && e.How != process.HowAlreadyGone }
 	return r.Agent != nil && ended(*r.Agent) || slices.ContainsFunc(r.Others, ended)
 }
 
-// ended lists for the history what was ended, and how; empty if nothing was ended.
-func (r *Receipt) ended() (text string) {
+// EndedText lists for the history what was ended, and how; empty if nothing was ended.
+func (r *Receipt) EndedText() (text string) {
 	all := slices.Clone(r.Others)
 	if r.Agent != nil {
 		all = append([]Ending{*r.Agent}, all...)
@@ -126,9 +126,9 @@ func (r *Receipt) kept() []session.CleanupFailure {
 	})
 }
 
-// sameFailures compares the kinds of the failures and their processes. It ignores the details,
-// because they carry errors whose words change from try to try.
-func sameFailures(a, b []session.CleanupFailure) bool {
+// HasFailed reports whether an earlier cleanup has the same failures: the kinds and their processes are compared. It
+// ignores the details, because they carry errors whose words change from try to try.
+func (r *Receipt) HasFailed(before *session.CleanupError) bool {
 	set := func(all []session.CleanupFailure) map[session.CleanupFailure]bool {
 		found := make(map[session.CleanupFailure]bool)
 		for _, f := range all {
@@ -137,13 +137,29 @@ func sameFailures(a, b []session.CleanupFailure) bool {
 		}
 		return found
 	}
-	return maps.Equal(set(a), set(b))
+	return before != nil && maps.Equal(set(before.Failures), set(r.kept()))
 }
 
-func (r *Receipt) reasons() []string { return each.As(r.Failures, Failure.String) }
+// Reasons lists the failures in English.
+func (r *Receipt) Reasons() []string { return each.As(r.Failures, Failure.String) }
 
 // aged adds the process's age to its outcome.
 func aged(out process.Outcome, now process.Moment) Ending {
 	age, _ := out.Process.Age(now)
 	return Ending{Outcome: out, Age: age}
+}
+
+// Cleanup describes for the record what is left after another failed try. before is the record's earlier description,
+// nil if there is none.
+func (r *Receipt) Cleanup(before *session.CleanupError) *session.CleanupError {
+	c := &session.CleanupError{Reason: r.Failures[0].String(), Failures: r.kept(), Attempts: 1}
+	if before != nil {
+		c.Attempts += max(0, before.Attempts)
+	}
+	for _, f := range r.Failures {
+		if f.ID.PID != 0 && !slices.Contains(c.Processes, f.ID) {
+			c.Processes = append(c.Processes, f.ID)
+		}
+	}
+	return c
 }
