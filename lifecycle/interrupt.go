@@ -62,7 +62,7 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 	}
 	back := w.term.seeBack(ctx, p, w.recall().box.escAt, over)
 	if p.lineless() && p.State == "" && !back { // its text may still come
-		w.remember(func(m *memory) { m.prompt.unwanted, m.prompt.unwantedAt = p, w.Now() })
+		w.noteUnwanted(p)
 	}
 	switch {
 	case back && p.Class == ClassBash: // the message with the command's output says that it was stopped

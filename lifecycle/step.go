@@ -52,8 +52,7 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 		err = errors.Join(err, w.act(ctx, d, head))
 		var told time.Duration
 		if err == nil { // after an error the record may be half changed, and must not be saved
-			told, err = w.report.noteState(ctx)                 // it comes last, because typing must not wait for it
-			w.again = sooner(w.again, w.prompts.clearLeft(ctx)) // noteState has read of a refusal
+			told, err = w.report.noteState(ctx) // it comes last, because typing must not wait for it
 		}
 		again = sooner(max(sooner(sooner(again, gone), told), w.again), w.report.unheard())
 		return err

@@ -142,11 +142,14 @@ func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 // clearUnwanted takes a prompt's text out of the box: Claude Code has put it back there, where it
 // would hold up the next prompt.
 func (w *delivery) clearUnwanted(ctx context.Context, p Prompt) {
-	w.remember(func(m *memory) {
-		m.prompt.last = Prompt{}
-		m.prompt.unwanted, m.prompt.unwantedAt = p, w.Now()
-	})
+	w.remember(func(m *memory) { m.prompt.last = Prompt{} })
+	w.noteUnwanted(p)
 	w.term.clearBox(ctx)
+}
+
+// noteUnwanted notes that the text of p is taken out of the box if it appears there.
+func (w *delivery) noteUnwanted(p Prompt) {
+	w.remember(func(m *memory) { m.prompt.unwanted, m.prompt.unwantedAt = p, w.Now() })
 }
 
 // unwantedFor is how long the text of a prompt that nobody is to send is taken out of the box. A
