@@ -29,6 +29,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -864,13 +865,13 @@ func awaits(t *testing.T, texts <-chan string, part string) {
 func TestTheListShowsModelAndContext(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		usage *session.Usage
+		usage *port.Usage
 		want  string
 	}{
 		{"nothing is known", nil, "💤 ✓ api · idle\n~/api"},
-		{"all", &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 0.214}, "idle · bypass · $0.21\n~/api"},
-		{"no answer yet", &session.Usage{Model: "Opus 5.5", Context: -1}, "idle · Opus 5.5\n~/api"},
-		{"no model", &session.Usage{Context: 0}, "idle · 0% of context\n~/api"},
+		{"all", &port.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 0.214}, "idle · bypass · $0.21\n~/api"},
+		{"no answer yet", &port.Usage{Model: "Opus 5.5", Context: -1}, "idle · Opus 5.5\n~/api"},
+		{"no model", &port.Usage{Context: 0}, "idle · 0% of context\n~/api"},
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
 			r := w.NewCurrentSession(t, "api", session.Running)

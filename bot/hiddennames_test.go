@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/recovery"
 )
 
@@ -38,7 +39,7 @@ func slyWorld(t *testing.T, lang string) (d *chattest.FileWorld, r, old session.
 	failed := w.Session(t, chattest.Sly, session.CleanupFailed)
 	for _, one := range []session.Record{old, r, failed} {
 		w.Records.Change(one.ID, func(r *session.Record) {
-			r.Dir, r.Usage, r.Binding = dir, &session.Usage{Model: chattest.Sly}, &session.Binding{Window: "@4"}
+			r.Dir, r.Usage, r.Binding = dir, &port.Usage{Model: chattest.Sly}, &session.Binding{Window: "@4"}
 			r.History = []session.Change{{From: session.Running, To: session.Lost, Rule: session.Rule(chattest.Sly), Why: "in " + dir}}
 		})
 	}

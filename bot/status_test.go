@@ -24,6 +24,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/port/folders"
 )
 
@@ -47,7 +48,7 @@ func known(t *testing.T, w *chattest.World) session.Record {
 			{At: chattest.Started.Add(time.Hour), From: session.Running, To: session.Running, Why: "a note"}}
 	})
 	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskTyping,
-		Usage: &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.504}}
+		Usage: &port.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.504}}
 	w.Lifecycle.Processes = []int{30, 31}
 	w.Hosted.Memory = func(_ context.Context, pids ...int) uint64 {
 		assert.Equal(t, []int{30, 31}, pids)

@@ -57,16 +57,13 @@ func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Lo
 func lookOf(ctx context.Context, r session.Record, l lifecycle.Look) port.Look {
 	c, _ := r.Cursor()
 	shown := port.Look{Now: l.Now, Idle: l.Phase == talk.PhaseIdle, Background: l.Background, Agents: l.Agents,
-		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(ctx, c.Path), PIDs: l.PIDs}
+		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(ctx, c.Path), Usage: l.Usage, PIDs: l.PIDs}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, talk.PhaseUnknown)
 	switch l.Desk {
 	case lifecycle.DeskAttached:
 		shown.Presence = port.Attached
 	case lifecycle.DeskTyping:
 		shown.Presence = port.Typing
-	}
-	if l.Usage != nil {
-		shown.Usage = usageOf(*l.Usage)
 	}
 	return shown
 }

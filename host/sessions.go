@@ -11,7 +11,6 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
@@ -40,7 +39,7 @@ type Lifecycle interface {
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 	Reported(ctx context.Context, id uuid.UUID) error
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
-	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
+	talk.Shown
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	Attach(r session.Record) string
 }
@@ -58,7 +57,7 @@ type Queues interface {
 type Observer interface {
 	Looks(ctx context.Context) func(session.Record) lifecycle.Look
 	PIDs(ctx context.Context, r session.Record) []int
-	Usage(r session.Record) *session.Usage
+	Usage(r session.Record) *port.Usage
 	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
 }
 
@@ -135,11 +134,6 @@ func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []port.ID) (
 	all := each.As(who, func(one port.ID) process.Identity { return process.ParseIdentity(string(one)) })
 	ended, err := m.Lifecycle.EndWriters(ctx, id, all)
 	return each.As(ended, endingOf), m.Refused(err)
-}
-
-// Advance notes up to which place the chat has a transcript.
-func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
-	return m.Lifecycle.Advance(ctx, id, transcript.Cursor(c))
 }
 
 // endingOf is a process that was ended, or left alone, as the chat sees it.

@@ -61,7 +61,7 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 			failed = err
 			break
 		}
-		items, f.at = append(items, itemOf(item)), talk.Cursor(item.Next)
+		items, f.at = append(items, itemOf(item)), item.Next
 		size += int64(len(item.Text))
 	}
 	if failed = refused(failed); len(items) > 0 {
@@ -87,7 +87,7 @@ func (t *Transcripts) take(session uuid.UUID, from talk.Cursor) *follower {
 		r, _ := t.Records.Get(id)
 		return id == session || !r.State.Live()
 	})
-	return &follower{transcript.NewFollower(transcript.Cursor(from), t.Watch, t.Log), from}
+	return &follower{transcript.NewFollower(from, t.Watch, t.Log), from}
 }
 
 func (t *Transcripts) keep(session uuid.UUID, f *follower) {
@@ -122,16 +122,16 @@ func (*Transcripts) Said(_ context.Context, from *talk.Cursor, before talk.Curso
 	var items []transcript.Item
 	var err error
 	if from == nil {
-		items, err = transcript.LastAnswer(transcript.Cursor(before))
+		items, err = transcript.LastAnswer(before)
 	} else {
-		items, err = transcript.Said(transcript.Cursor(*from), transcript.Cursor(before))
+		items, err = transcript.Said(*from, before)
 	}
 	return each.As(items, itemOf), err
 }
 
 // Image implements [talk.Pictures].
 func (*Transcripts) Image(_ context.Context, at talk.Cursor, image talk.Image) (talk.Picture, error) {
-	p, err := transcript.OpenImage(transcript.Cursor(at), transcript.Image(image))
+	p, err := transcript.OpenImage(at, image)
 	if err != nil {
 		return talk.Picture{}, err
 	}
@@ -140,7 +140,7 @@ func (*Transcripts) Image(_ context.Context, at talk.Cursor, image talk.Image) (
 
 // Words implements [talk.Pictures].
 func (*Transcripts) Words(_ context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error) {
-	w, err := transcript.OpenWords(transcript.Cursor(at), transcript.Rest{Offset: rest.Offset, Length: rest.Length, Raw: rest.Raw})
+	w, err := transcript.OpenWords(at, transcript.Rest{Offset: rest.Offset, Length: rest.Length, Raw: rest.Raw})
 	if err != nil {
 		return talk.Picture{}, err
 	}
@@ -162,7 +162,7 @@ func (*Transcripts) Words(_ context.Context, at talk.Cursor, rest talk.Rest, bey
 // End finds the present end of a transcript.
 func (*Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) {
 	end, err := transcript.End(of.Path)
-	return talk.Cursor(end), refused(err)
+	return end, refused(err)
 }
 
 // refused returns the refusal that an error of a transcript is, or the error.
@@ -177,9 +177,9 @@ func refused(err error) error {
 }
 
 func itemOf(item transcript.Item) talk.Item {
-	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: talk.Kind(item.Kind), Time: item.Time,
-		Sidechain: item.Sidechain, Meta: item.Meta, Asked: item.Asked(), Begins: item.Begins(), Ends: talk.Ending(item.Ends()),
-		Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure), Size: item.Size}
+	shown := talk.Item{At: item.At, Next: item.Next, Kind: item.Kind, Time: item.Time,
+		Sidechain: item.Sidechain, Meta: item.Meta, Asked: item.Asked(), Begins: item.Begins(), Ends: item.Ends(),
+		Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure), Images: item.Images, Size: item.Size}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)
 	}
@@ -199,6 +199,5 @@ func itemOf(item transcript.Item) talk.Item {
 	if call, failed, ok := item.EndsTask(); ok {
 		shown.Kind, shown.Tool = talk.TaskOver, &talk.Tool{ID: call, Failed: failed}
 	}
-	shown.Images = each.As(item.Images, func(image transcript.Image) talk.Image { return talk.Image(image) })
 	return shown
 }

@@ -63,14 +63,13 @@ func View(r session.Record) port.Session {
 		Open: r.State.Open(), Over: r.State.Over(), Resumable: r.Resumable(),
 		Owns: r.Owns(), Interrupted: r.Interrupted(), ClaudeSessionID: r.ClaudeSessionID, ForkOf: r.ForkOf,
 		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: port.State(r.Final),
-		Closed: port.Closed(r.Closed), Prompts: r.Prompts, Unreported: r.Unreported,
+		Closed: port.Closed(r.Closed), Cursors: r.Cursors, Prompts: r.Prompts, Unreported: r.Unreported,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Now: lifecycle.Noted(r), NowSince: r.PhaseAt,
 	}
 	if r.Launch != nil {
 		s.Mode = r.Launch.PermissionMode
 	}
-	s.Cursors = each.As(r.Cursors, func(c transcript.Cursor) talk.Cursor { return talk.Cursor(c) })
 	if b := r.Binding; b != nil {
 		s.Window, s.Agent, s.Shared = b.Window, b.Agent.Text(), b.Shell != 0
 	}
@@ -141,10 +140,7 @@ func (m Sessions) Usage(id uuid.UUID) *port.Usage {
 	if r.State.Live() {
 		u = cmp.Or(m.Observer.Usage(r), u)
 	}
-	if u == nil {
-		return nil
-	}
-	return usageOf(*u)
+	return u
 }
 
 // askedRoom bounds what is shown of a prompt, in letters.
@@ -153,10 +149,6 @@ const askedRoom = 1000
 // asked is the beginning of the last prompt in a transcript; empty: none was found.
 func asked(ctx context.Context, path string) string {
 	return clip.Runes(transcript.LastPrompt(ctx, path), askedRoom)
-}
-
-func usageOf(u session.Usage) *port.Usage {
-	return &port.Usage{Model: u.Model, Context: u.Context, Cost: u.Cost}
 }
 
 // gitOf asks git about a session's folder; nil where git does not answer.

@@ -277,7 +277,7 @@ func (w *adoption) cursorsFromHere() ([]transcript.Cursor, error) {
 		return nil, err
 	}
 	if c, ok := w.r.Cursor(); ok && c.Path == end.Path {
-		if c.Unsaid(tail) {
+		if transcript.Unsaid(c, tail) {
 			return cursors, nil
 		}
 		cursors = cursors[:len(cursors)-1]

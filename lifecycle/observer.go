@@ -25,6 +25,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/port/refusal"
 	"ccbot/tmux"
 )
@@ -161,7 +162,7 @@ func (o *Observer) front(b session.Binding) bool {
 }
 
 // Usage returns what the last status line of the bound agent said; nil means that this is unknown.
-func (o *Observer) Usage(r session.Record) *session.Usage {
+func (o *Observer) Usage(r session.Record) *port.Usage {
 	if o.Status == nil || r.Binding == nil {
 		return nil
 	}
@@ -175,7 +176,7 @@ func (o *Observer) Usage(r session.Record) *session.Usage {
 	if a := r.Binding.Agent; st.ClaudePID != a.PID || st.ClaudeStart != a.Start || st.Boot != a.Boot {
 		return nil // the status line is of a previous launch, or of a nested agent
 	}
-	return &session.Usage{Model: st.Model, Context: st.ContextPercent, Cost: st.CostUSD, At: st.At.UTC()}
+	return &port.Usage{Model: st.Model, Context: st.ContextPercent, Cost: st.CostUSD, At: st.At.UTC()}
 }
 
 // transcriptPath is the file in which the session's conversation is written; empty if nothing was

@@ -182,7 +182,7 @@ func (w *opening) restore(ctx context.Context) error {
 // end stays (P5).
 func (w *opening) skipHistory() error {
 	c, ok := w.r.Cursor()
-	if !ok || c.Unsaid(w.r.Tail) {
+	if !ok || transcript.Unsaid(c, w.r.Tail) {
 		return nil
 	}
 	end, err := transcript.End(c.Path)

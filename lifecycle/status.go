@@ -35,12 +35,12 @@ type Look struct {
 	Phase      Phase         // what decides where keys go
 	Now        talk.Activity // what people are shown
 	Desk       Desk
-	Background bool           // commands that the agent has started still run
-	Agents     int            // how many agents of its own work in the background, according to its screen
-	Draft      bool           // the prompt box contains text that was not sent
-	Active     time.Time      // when something last happened, from either side
-	Usage      *session.Usage // the present usage, otherwise that of the record; nil: unknown
-	PIDs       []int          // of the agent and of all that it has started; none: unknown
+	Background bool        // commands that the agent has started still run
+	Agents     int         // how many agents of its own work in the background, according to its screen
+	Draft      bool        // the prompt box contains text that was not sent
+	Active     time.Time   // when something last happened, from either side
+	Usage      *port.Usage // the present usage, otherwise that of the record; nil: unknown
+	PIDs       []int       // of the agent and of all that it has started; none: unknown
 }
 
 // Quiet says whether no person would miss the agent now: it is idle, nothing that it has started

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -30,7 +31,7 @@ func TestUsageIsKeptAtIdleWhenItChanges(t *testing.T) {
 		a.set(func(a *agent) { a.status = presence.Idle })
 		kept := step()
 		require.NotNil(t, kept.Usage)
-		assert.Equal(t, session.Usage{Model: "Opus", Context: 12, Cost: 0.5, At: kept.Usage.At}, *kept.Usage)
+		assert.Equal(t, port.Usage{Model: "Opus", Context: 12, Cost: 0.5, At: kept.Usage.At}, *kept.Usage)
 
 		w.status.tell(r, 12, 0.5) // the same once more
 		assert.Equal(t, kept.UpdatedAt, step().UpdatedAt)

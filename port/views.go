@@ -126,11 +126,20 @@ type Failure struct {
 // FailureUnknown is the kind of what could not be proven of whether a process lives, or writes.
 const FailureUnknown = "unknown"
 
-// Usage is what a session's agent last told of its use.
+// Usage is the agent's last status line.
 type Usage struct {
-	Model   string
-	Context float64 // used of the context window, 0 to 100; -1: not known
-	Cost    float64 // in dollars, since the session's start or /clear
+	Model string `json:"model,omitempty"`
+	// Context is the used part of the context window, 0 to 100; -1: unknown.
+	Context float64 `json:"context_percent"`
+	// Cost is the session's cost since its start or /clear, in dollars.
+	Cost float64   `json:"cost_usd"`
+	At   time.Time `json:"at"`
+}
+
+// Same reports whether both have the same values, apart from the time.
+func (u Usage) Same(other Usage) bool {
+	u.At = other.At
+	return u == other
 }
 
 // Works looks at the work of sessions.

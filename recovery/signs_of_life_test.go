@@ -8,6 +8,7 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 )
 
 // An act of the agent or of a person keeps a session alive, a write of ccbot does not.
@@ -24,7 +25,7 @@ func TestTimestamps_SignsOfLife(t *testing.T) {
 		{"phase_at", func(r *session.Record) { r.Phase, r.PhaseAt = string(lifecycle.PhaseIdle), later }},
 		{"last_turn_at", func(r *session.Record) { r.Progress.LastTurn = later }},
 		{"bound_at", func(r *session.Record) { r.Binding.BoundAt = later }},
-		{"usage_at", func(r *session.Record) { r.Usage = &session.Usage{At: later} }},
+		{"usage_at", func(r *session.Record) { r.Usage = &port.Usage{At: later} }},
 		{"", func(r *session.Record) { r.Phase, r.PhaseAt = string(lifecycle.PhaseUnknown), later }},
 		{"", func(r *session.Record) { r.PhaseAt = later }},
 		{"", func(r *session.Record) { r.UpdatedAt = later }},

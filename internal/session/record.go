@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/keepjson"
 	"ccbot/internal/process"
 	"ccbot/internal/transcript"
+	"ccbot/port"
 )
 
 // Version is the schema version that this program writes.
@@ -114,22 +115,6 @@ type Exit struct {
 // Crashed reports whether the agent ended in another way than by a clean exit.
 func (e Exit) Crashed() bool { return e.Known && (e.Status != 0 || e.Signal != 0) }
 
-// Usage is the agent's last status line.
-type Usage struct {
-	Model string `json:"model,omitempty"`
-	// Context is the used part of the context window, 0 to 100; -1: unknown.
-	Context float64 `json:"context_percent"`
-	// Cost is the session's cost since its start or /clear, in dollars.
-	Cost float64   `json:"cost_usd"`
-	At   time.Time `json:"at"`
-}
-
-// Same reports whether both have the same values, apart from the time.
-func (u Usage) Same(other Usage) bool {
-	u.At = other.At
-	return u == other
-}
-
 // Run is the current or last launch of the agent. A restore and an adoption begin a new one.
 type Run struct {
 	Binding   *Binding  `json:"binding,omitempty"`
@@ -199,7 +184,7 @@ type Record struct {
 	// transcript that is being written; earlier ones (from before a /clear) are finished first.
 	Cursors   []transcript.Cursor `json:"cursors,omitempty"`
 	Prompts   []string            `json:"prompts,omitempty"` // inbox keys, in order of typing
-	Usage     *Usage              `json:"usage,omitempty"`   // nil: not reported yet
+	Usage     *port.Usage         `json:"usage,omitempty"`   // nil: not reported yet
 	CreatedAt time.Time           `json:"created_at"`
 	UpdatedAt time.Time           `json:"updated_at"` // of the last save
 	// ActiveAt is the last sign of life: the last save that was not Upkeep.

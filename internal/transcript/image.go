@@ -13,15 +13,12 @@ import (
 	"strings"
 
 	"ccbot/internal/wording"
+	"ccbot/port/talk"
 )
 
 // Image is an image of an item. Its data stays in the file, because a line of many megabytes often
 // is nothing else.
-type Image struct {
-	MediaType string // "image/png"
-	Offset    int64  // of the base64 data, in bytes from the start of the item's line
-	Length    int64  // of the base64 data; zero: not readable
-}
+type Image = talk.Image
 
 var (
 	dataMember = []byte(`"data":"`)

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"ccbot/internal/clip"
+	"ccbot/port/talk"
 )
 
 // ErrTruncated is returned if the file is not the one the cursor was taken from: it is shorter than
@@ -18,20 +19,10 @@ import (
 var ErrTruncated = errors.New("transcript: file was truncated or replaced")
 
 // Cursor is a place in a transcript. Everything before it was handled.
-type Cursor struct {
-	Path   string `json:"path"`
-	Offset int64  `json:"offset"` // start of the first line that is not fully handled, in bytes
-	Block  int    `json:"block"`  // first item of that line that is not fully handled
-	Part   int    `json:"part"`   // parts of that item already handled; the caller counts them
-	// Form names the division into parts that Part counts: parts of another form are other parts.
-	Form string `json:"form,omitempty"`
-	// Joined is the number of texts, from this one on, that are sent together in an attempt that
-	// has begun; 0: this text alone.
-	Joined int `json:"joined,omitempty"`
-}
+type Cursor = talk.Cursor
 
 // Kind is the kind of an item.
-type Kind string
+type Kind = talk.Kind
 
 // The kinds of items. Other is text that comes neither from the person nor from the agent (injected
 // reminders, compact summaries, notices).
@@ -94,14 +85,14 @@ func (i Item) Spoken() bool {
 }
 
 // Ending is the way in which a turn has ended.
-type Ending string
+type Ending = talk.Ending
 
 // The endings.
 const (
 	Runs        Ending = ""
-	EndedTurn   Ending = "done"
-	StoppedTurn Ending = "stopped" // a person has interrupted it
-	FailedTurn  Ending = "failed"
+	EndedTurn          = talk.EndedTurn
+	StoppedTurn        = talk.StoppedTurn
+	FailedTurn         = talk.FailedTurn
 )
 
 // Ends returns the way in which the agent's turn ends with the item. After an interrupt or an error

@@ -26,7 +26,7 @@ func LastAnswer(before Cursor) (items []Item, err error) {
 		from := Cursor{Path: before.Path, Offset: max(0, before.Offset-window)}
 		err := Each(from, true, func(item Item) bool {
 			switch {
-			case !item.At.precedes(before):
+			case !item.At.Precedes(before):
 				return false
 			case item.Sidechain || item.Meta:
 			case item.Spoken() && item.says():
@@ -53,10 +53,10 @@ func LastAnswer(before Cursor) (items []Item, err error) {
 func Said(from, before Cursor) (items []Item, err error) {
 	start := Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)}
 	err = Each(start, true, func(item Item) bool {
-		if !item.At.precedes(from) && item.At.precedes(before) && (item.Spoken() && item.says() || item.Asked()) {
+		if !item.At.Precedes(from) && item.At.Precedes(before) && (item.Spoken() && item.says() || item.Asked()) {
 			items = append(items, item)
 		}
-		return item.At.precedes(before)
+		return item.At.Precedes(before)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find what was said: %w", err)
@@ -85,17 +85,11 @@ func LastPrompt(ctx context.Context, path string) (text string) {
 	return text
 }
 
-// precedes compares two places of one file. A cursor inside an item, after some of its parts,
-// counts as a place before that item.
-func (c Cursor) precedes(other Cursor) bool {
-	return c.Offset < other.Offset || c.Offset == other.Offset && c.Block < other.Block
-}
-
 func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
 
-// Unsaid reports whether the part between a cursor and an offset may hold a text for the person. A
+// Unsaid reports whether the part between c and an offset may hold a text for the person. A
 // part that cannot be read may hold some; a file that is gone holds nothing.
-func (c Cursor) Unsaid(before int64) (unsaid bool) {
+func Unsaid(c Cursor, before int64) (unsaid bool) {
 	err := Each(c, false, func(item Item) bool {
 		unsaid = item.At.Offset < before && item.Spoken()
 		return item.At.Offset < before && !unsaid
@@ -113,7 +107,7 @@ func BashCommand(at Cursor) string {
 	command, reached := "", false
 	before := Cursor{Path: at.Path, Offset: max(0, at.Offset-bashWindow)}
 	_ = Each(before, true, func(item Item) bool { // an unreadable file has none
-		if reached = !item.At.precedes(at); !reached && item.Kind == LocalCommand && item.Command == "!" {
+		if reached = !item.At.Precedes(at); !reached && item.Kind == LocalCommand && item.Command == "!" {
 			command = item.Text
 		}
 		return !reached

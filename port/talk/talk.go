@@ -48,13 +48,15 @@ type Cursor struct {
 	Offset int64  `json:"offset"` // start of the first line that is not fully handled, in bytes
 	Block  int    `json:"block"`  // first item of that line that is not fully handled
 	Part   int    `json:"part"`   // parts of that item already handled; the chat counts them
-	// Form says what Part counts: parts of another form are other parts.
+	// Form names the division into parts that Part counts: parts of another form are other parts.
 	Form string `json:"form,omitempty"`
-	// Joined is how many texts from here on go together, of which a try has begun; 0: the text alone.
+	// Joined is the number of texts, from this one on, that are sent together in an attempt that
+	// has begun; 0: this text alone.
 	Joined int `json:"joined,omitempty"`
 }
 
-// Precedes reports whether an item stands before another place of its transcript.
+// Precedes reports whether c is before another place of its transcript. A cursor inside an item, after
+// some of its parts, counts as a place before that item.
 func (c Cursor) Precedes(other Cursor) bool {
 	return c.Offset < other.Offset || c.Offset == other.Offset && c.Block < other.Block
 }
@@ -114,7 +116,7 @@ type Rest struct {
 type Image struct {
 	MediaType string // "image/png"
 	Offset    int64  // of its base64 data, in bytes from the start of the item's line
-	Length    int64  // of its base64 data; zero: there is none
+	Length    int64  // of its base64 data; zero: not readable
 }
 
 // Picture is the content of an image or of a text, of Size bytes.

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -151,7 +152,7 @@ func (s *BashWorld) Looked() int {
 	return s.looks
 }
 
-func (f *fakeSessions) Usage(session.Record) *session.Usage {
+func (f *fakeSessions) Usage(session.Record) *port.Usage {
 	f.wait()
 	f.Mu.Lock()
 	defer f.Mu.Unlock()

@@ -198,7 +198,7 @@ func (w *World) SayAsks(t *testing.T) {
 		w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return Trust, err }
 		w.Press(t, Alice, id, "↑")
 	}
-	w.Lifecycle.OnLook = lifecycle.Look{Usage: &session.Usage{Model: "Opus", Context: 41.7}}
+	w.Lifecycle.OnLook = lifecycle.Look{Usage: &port.Usage{Model: "Opus", Context: 41.7}}
 	w.MustHear(t, "/list")
 }
 

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/session/sessiontest"
 	"ccbot/internal/transcript"
+	"ccbot/port"
 	"ccbot/port/talk"
 )
 
@@ -38,7 +39,7 @@ func TestListingIsTheRegistry(t *testing.T) {
 
 // Unknown values are omitted: a zero would be a claim.
 func TestListingClaimsNothing(t *testing.T) {
-	r := sessiontest.Over(1, "web", func(r *session.Record) { r.Usage = &session.Usage{Context: -1} })
+	r := sessiontest.Over(1, "web", func(r *session.Record) { r.Usage = &port.Usage{Context: -1} })
 	l := SessionOf(r, alive)
 	assert.Nil(t, l.Context)
 	data, err := json.Marshal(l)

@@ -10,6 +10,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port"
 )
 
 // Noon is the time at which these sessions begin.
@@ -43,7 +44,7 @@ func Full() session.Record {
 		r.State, r.Phase, r.PhaseAt = session.Running, "waiting_permission", Noon.Add(time.Minute)
 		r.StartedAt, r.EndedAt = Noon, time.Time{}
 		r.Binding = &session.Binding{Window: "@21", Agent: process.Identity{PID: 4711, Start: 5, Boot: "b"}}
-		r.Usage = &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.5}
+		r.Usage = &port.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.5}
 		r.Progress = transcript.Progress{From: 1, Turns: 7, LastTurn: Noon, Tokens: transcript.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
 			Tasks: []transcript.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}
 		r.GitNow = &git.State{Root: "/src", Branch: "main", Head: "abc", Dirty: true, At: Noon}
