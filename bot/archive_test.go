@@ -107,7 +107,7 @@ func TestArchiveOfLastWeek(t *testing.T) {
 	m := w.Telegram.Last(t)
 	w.Records.Change(back.ID, func(r *session.Record) { r.State = session.Running })
 	w.Records.Forget(gone.ID)
-	assert.Equal(t, "back: running\n\nNo session is here. A session comes here when it ends.", tapped(t, w, m, "1 back").Text.Text)
+	assert.Equal(t, "back: running\n\nThere are no sessions here. A session comes here when it ends.", tapped(t, w, m, "1 back").Text.Text)
 	w.MustHear(t, "/archive")
 	w.Records.Change(back.ID, func(r *session.Record) { r.State = session.Archived })
 	m = tapped(t, w, w.Telegram.Last(t), "✓ All")

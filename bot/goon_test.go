@@ -56,7 +56,7 @@ func TestTheReportNamesInterruptedWork(t *testing.T) {
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{Booted: chattest.Started}))
 	m := w.Telegram.Last(t)
 	assert.Equal(t, chattest.Lines("All sessions are checked. What has changed:",
-		"• 3 sessions ended when the computer shut down: api, web, docs. The computer was started again at "+chattest.Started.Local().Format("15:04")+".",
+		"• 3 sessions ended when the computer shut down: api, web, docs. The computer was restarted at "+chattest.Started.Local().Format("15:04")+".",
 		"",
 		"• api: It was working when it died.",
 		"• web: It was waiting for you when it died.",
