@@ -305,7 +305,7 @@ func TestP9_NoSentenceHidesANamesCharacters(t *testing.T) {
 func TestNamesFromOtherPackages(t *testing.T) {
 	var keys []Key
 	for _, s := range strings.Fields("starting running restoring stopping archived completed lost failed abandoned cleanup_failed") {
-		keys = append(keys, StateKey.Of(s))
+		keys = append(keys, StateKey.Of(s), CountKey.Of(s))
 	}
 	for _, p := range strings.Fields("idle working waiting_permission waiting_answer logged_out limit_reached api_error blocked unknown") {
 		keys = append(keys, PhaseKey.Of(p))

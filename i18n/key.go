@@ -18,6 +18,7 @@ const (
 	WeekdayKey  Codes = "weekday_"    // a day of the week, 0 is Sunday
 	MenuKey     Codes = "menu_"       // a command's line in the menu: new
 	StateKey    Codes = "state_"      // a session's state: running
+	CountKey    Codes = "count_"      // how many sessions are in a state: lost
 	PhaseKey    Codes = "phase_"      // an agent's phase: waiting_answer
 	LimitKey    Codes = "limit_"      // the time over which a limit counts: week
 	HowKey      Codes = "how_"        // how a process ended: term

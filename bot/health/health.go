@@ -121,7 +121,7 @@ func sessions(p chat.Phrases, in map[string]int) string {
 	var all []string
 	for _, state := range states {
 		if n := in[state]; n > 0 {
-			all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": n, "State": p.Say(i18n.StateKey.Of(state))}))
+			all = append(all, p.Say(i18n.CountKey.Of(state), i18n.Args{"Count": n}))
 		}
 	}
 	if len(all) == 0 {

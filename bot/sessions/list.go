@@ -71,8 +71,8 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 	if len(ended) > 0 {
 		var all []string
 		for _, key := range endings {
-			if ended[key] > 0 {
-				all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": ended[key], "State": p.Say(key)}))
+			if n := ended[key.state]; n > 0 {
+				all = append(all, p.Say(key.count, i18n.Args{"Count": n}))
 			}
 		}
 		more := p.Say(i18n.ListEnded, i18n.Args{"Details": strings.Join(all, p.Say(i18n.JoinNames))})
@@ -89,7 +89,10 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 }
 
 // endings are the ways in which a session may be over, as they are counted.
-var endings = []i18n.Key{i18n.StateArchived, i18n.StateCompleted, i18n.StateCrashed, i18n.StateLost, i18n.StateFailed, i18n.StateAbandoned}
+var endings = []struct{ state, count i18n.Key }{
+	{i18n.StateArchived, i18n.CountArchived}, {i18n.StateCompleted, i18n.CountCompleted}, {i18n.StateCrashed, i18n.CountCrashed},
+	{i18n.StateLost, i18n.CountLost}, {i18n.StateFailed, i18n.CountFailed}, {i18n.StateAbandoned, i18n.CountAbandoned},
+}
 
 // listPage is the name of the page of /list.
 const listPage = "list"
