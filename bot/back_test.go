@@ -144,14 +144,14 @@ func TestP1_LeftoversThatAResumeEndedAreTold(t *testing.T) {
 	r := w.Session(t, "api", session.Archived)
 	w.Lifecycle.Leftovers = []ending.Ending{chattest.Ended(9, process.HowKill, time.Minute)}
 	w.MustHear(t, "/resume api")
-	assert.Equal(t, []string{chattest.Lines("• claude, pid 9, 1 min ended by force (KILL).", w.Restoring(r))}, w.Telegram.Texts())
+	assert.Equal(t, []string{chattest.Lines("• claude (pid 9, 1 min) ended by force (KILL).", w.Restoring(r))}, w.Telegram.Texts())
 
 	w = chattest.NewWorld(t)
 	w.Session(t, "api", session.Archived)
 	w.Lifecycle.Leftovers = []ending.Ending{chattest.Ended(9, process.HowKill, time.Minute), chattest.Spared(10, ending.ReasonSecond)}
 	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
 	w.MustHear(t, "/resume api")
-	assert.Equal(t, []string{chattest.Lines("• claude, pid 9, 1 min ended by force (KILL).",
+	assert.Equal(t, []string{chattest.Lines("• claude (pid 9, 1 min) ended by force (KILL).",
 		w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}))}, w.Telegram.Texts())
 }
 

@@ -34,7 +34,7 @@ func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r, m := w.Told(t, k, chattest.AtDesk(4123))
 			asked := w.TakeOver(t, m, chattest.TakeWord(k))
-			assert.Equal(t, w.Word(i18n.EndConfirm, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3"}), w.Telegram.Last(t).Text.Text)
+			assert.Equal(t, w.Word(i18n.EndConfirm, i18n.Args{"Processes": "claude (pid 4123, 2 h, pts/3)"}), w.Telegram.Last(t).Text.Text)
 			assert.Empty(t, w.Doing(r))
 
 			require.NoError(t, w.TapShown(t, chattest.Bob, asked, chattest.TakeWord(k)))
@@ -84,8 +84,8 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 				return []ending.Ending{chattest.Ended(4123, process.HowTerm, 0), chattest.Ended(4124, process.HowAlreadyGone, 0)}, nil
 			}
 			require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
-			said := chattest.Lines("claude, pid 4123 ended on request (TERM).", "claude, pid 4124 had ended already.")
-			assert.Equal(t, []string{w.Word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"}), m.Text.Text},
+			said := chattest.Lines("claude (pid 4123) ended on request (TERM).", "claude (pid 4124) had ended already.")
+			assert.Equal(t, []string{w.Word(i18n.Taking, i18n.Args{"Processes": "claude (pid 4123, 2 h, pts/3); claude (pid 4124, 2 h, pts/3)"}), m.Text.Text},
 				chattest.TextsOf(w.Telegram, &w.Telegram.Edited), "the message that has led there loses its buttons, too")
 			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
 			want, after := []string{writersEnd(r, chattest.AtDesk(4123), chattest.AtDesk(4124))}, []string(nil)
@@ -123,11 +123,11 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 				return []ending.Ending{chattest.Ended(1, process.HowKill, 0), chattest.Spared(2, process.ReasonUnproven)}, nil
 			}
 			require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
-			assert.Equal(t, chattest.Lines("claude, pid 1 ended by force (KILL).", "claude, pid 2 still runs: it may not belong to this session."),
+			assert.Equal(t, chattest.Lines("claude (pid 1) ended by force (KILL).", "claude (pid 2) still runs: it may not belong to this session."),
 				w.Telegram.Last(t).Text.Text)
 			require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonShow))
 			last := w.Telegram.LastEdit(t)
-			assert.Contains(t, last.Text.Text, "• claude, pid 2, 2 h")
+			assert.Contains(t, last.Text.Text, "• claude (pid 2, 2 h, pts/3)")
 			assert.Equal(t, chattest.Words(m), chattest.Words(last), "it can be tried again")
 			assert.Len(t, w.Lifecycle.Done(), map[chattest.Conflict]int{chattest.ResumeRefused: 2, chattest.OtherWriter: 1, chattest.WriterAfterEnd: 1}[k], "it does not come back beside the other one")
 			assert.Equal(t, writersEnd(r, chattest.AtDesk(1), chattest.AtDesk(2)), w.Doing(r)[0])
@@ -148,7 +148,7 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 		{"nothing is known", nil, chattest.ErrDisk, i18n.InternalError},
 		{"it survived", []ending.Ending{survived}, nil, i18n.EndingUnknown},
 		{"it is not verified", []ending.Ending{unverified}, nil, i18n.EndingUnknown},
-		{"ended, and the record is not saved", []ending.Ending{chattest.Ended(1, process.HowTerm, 0)}, chattest.ErrDisk, i18n.EndingDone},
+		{"ended, and the record is not saved", []ending.Ending{chattest.Ended(1, process.HowTerm, 0)}, chattest.ErrDisk, i18n.HowKey.Of("term")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -160,7 +160,7 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 			}
 			w.Telegram.OnEdit = func(outbox.Message) error { return &outbox.Refused{Err: chattest.ErrDisk} }
 			require.NoError(t, w.TapShown(t, chattest.Alice, asked, i18n.ButtonTakeOver))
-			want := w.Word(tt.want, i18n.Args{"Process": "claude, pid 1", "How": "ended on request (TERM)"})
+			want := w.Word(tt.want, i18n.Args{"Process": "claude (pid 1)"})
 			assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), want)
 			if tt.err != nil {
 				w.ToldOfError(t, nil)
@@ -176,7 +176,7 @@ func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
 		asked := w.TakeOver(t, m, chattest.TakeWord(k))
 		w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) { return nil, chattest.ErrDisk }
 		require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
-		assert.Contains(t, w.Telegram.Texts(), "Could not end claude, pid 1, 2 h, pts/3.")
+		assert.Contains(t, w.Telegram.Texts(), "Could not end claude (pid 1, 2 h, pts/3).")
 		assert.Equal(t, w.Word(i18n.InternalError), w.Telegram.Last(t).Text.Text)
 	}
 }

@@ -55,18 +55,18 @@ func TestReceiptText(t *testing.T) {
 		{"an ordinary end", session.Archived, ending.Receipt{Agent: &agent}, []string{"api is archived."}},
 		{"after TERM", session.Archived, ending.Receipt{Agent: &polite}, []string{"api is archived."}},
 		{"by force", session.Archived, ending.Receipt{Agent: &forced},
-			[]string{"api is archived.", "• claude, pid 10, 2 h ended by force (KILL)."}},
+			[]string{"api is archived.", "• claude (pid 10, 2 h) ended by force (KILL)."}},
 		{"a pane of a person's stays", session.Archived, ending.Receipt{Agent: &agent, Split: true},
-			[]string{"api is archived.", "• claude, pid 10, 2 h closed with its window.", "Everything else in its window stays open."}},
+			[]string{"api is archived.", "• claude (pid 10, 2 h) closed with its window.", "Everything else in its window stays open."}},
 		{"one leftover and one second writer", session.Archived,
 			ending.Receipt{Others: []ending.Ending{chattest.Ended(4123, process.HowTerm, 2*time.Hour), chattest.Spared(4130, ending.ReasonSecond)}},
 			[]string{"api is archived.",
-				"• claude, pid 4123, 2 h ended on request (TERM).", "• claude, pid 4130 still runs: somebody else opened it."}},
+				"• claude (pid 4123, 2 h) ended on request (TERM).", "• claude (pid 4130) still runs: somebody else opened it."}},
 		{"leftovers", session.Archived,
 			ending.Receipt{Agent: &agent, Others: []ending.Ending{chattest.Ended(11, process.HowTerm, 0), chattest.Spared(12, "tmux"),
 				chattest.Ended(13, process.HowKill, 0), chattest.Ended(14, process.HowAlreadyGone, 0), chattest.Ended(15, process.HowTerm, 3*time.Minute)}},
-			[]string{"api is archived.", "• claude, pid 10, 2 h closed with its window.", "• claude, pid 11 ended on request (TERM).",
-				"• claude, pid 12 still runs: it is tmux itself.", "• claude, pid 13 ended by force (KILL).", "• claude, pid 15, 3 min ended on request (TERM)."}},
+			[]string{"api is archived.", "• claude (pid 10, 2 h) closed with its window.", "• claude (pid 11) ended on request (TERM).",
+				"• claude (pid 12) still runs: it is tmux itself.", "• claude (pid 13) ended by force (KILL).", "• claude (pid 15, 3 min) ended on request (TERM)."}},
 		{"split and waiting", session.Archived, ending.Receipt{Split: true},
 			[]string{"api is archived.", "Everything else in its window stays open.",
 				"1 message is still queued; it is sent when you resume the session."}},
@@ -77,7 +77,7 @@ func TestReceiptText(t *testing.T) {
 			{Kind: ending.FailureSurvived, ID: process.Identity{PID: 1}, Detail: "x"}, {Kind: ending.FailureTmux, Detail: "y"}, {Kind: ending.FailureTmux, Detail: "z"}},
 			Others: []ending.Ending{{Outcome: process.Outcome{Process: chattest.Claude(1), How: process.HowKill}}, chattest.Ended(2, process.HowTerm, 0)}},
 			[]string{"api has not fully ended: pid 1 still runs, even after KILL; tmux did not confirm that its window is closed. " +
-				"It is retried automatically; “Retry” does it now.", "• claude, pid 2 ended on request (TERM)."}},
+				"It is retried automatically; “Retry” does it now.", "• claude (pid 2) ended on request (TERM)."}},
 		{"not cleaned up, nobody knows what", session.CleanupFailed, ending.Receipt{Failures: []ending.Failure{{Kind: ending.FailureUnknown}}},
 			[]string{"api has not fully ended: it is not certain that everything has ended. It is retried automatically; “Retry” does it now."}},
 	} {
@@ -280,14 +280,14 @@ func TestProcessText(t *testing.T) {
 		age  time.Duration
 		want string
 	}{
-		{"everything", process.Process{Identity: process.Identity{PID: 1}, Args: []string{"/x/claude", "--resume"}}, time.Hour, "claude, pid 1, 1 h"},
+		{"everything", process.Process{Identity: process.Identity{PID: 1}, Args: []string{"/x/claude", "--resume"}}, time.Hour, "claude (pid 1, 1 h)"},
 		{"nothing", process.Process{Identity: process.Identity{PID: 1}}, 0, "pid 1"},
-		{"no arguments", process.Process{Identity: process.Identity{PID: 1}, Exe: "/usr/bin/node", Comm: "x"}, 0, "node, pid 1"},
-		{"only a short name", process.Process{Identity: process.Identity{PID: 1}, Comm: "MainThread"}, 0, "MainThread, pid 1"},
-		{"an empty first argument", process.Process{Identity: process.Identity{PID: 1}, Args: []string{""}, Comm: "x"}, 0, "x, pid 1"},
-		{"a name that turns the line around", process.Process{Identity: process.Identity{PID: 1}, Args: []string{"cla\u202eude\nx"}}, 0, "cla·ude·x, pid 1"},
+		{"no arguments", process.Process{Identity: process.Identity{PID: 1}, Exe: "/usr/bin/node", Comm: "x"}, 0, "node (pid 1)"},
+		{"only a short name", process.Process{Identity: process.Identity{PID: 1}, Comm: "MainThread"}, 0, "MainThread (pid 1)"},
+		{"an empty first argument", process.Process{Identity: process.Identity{PID: 1}, Args: []string{""}, Comm: "x"}, 0, "x (pid 1)"},
+		{"a name that turns the line around", process.Process{Identity: process.Identity{PID: 1}, Args: []string{"cla\u202eude\nx"}}, 0, "cla·ude·x (pid 1)"},
 		{"a long name", process.Process{Identity: process.Identity{PID: 1}, Args: []string{strings.Repeat("x", 30) + "end"}}, 0,
-			"…" + strings.Repeat("x", 20) + "end, pid 1"},
+			"…" + strings.Repeat("x", 20) + "end (pid 1)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, w.In(chattest.AtAlice).ProcessText(host.Process(tt.p, tt.age)))

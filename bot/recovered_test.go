@@ -222,7 +222,7 @@ func TestWindowsAreToldOncePerLife(t *testing.T) {
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	m := w.Telegram.Last(t)
 	assert.Equal(t, chattest.Lines("1 window with no session (nothing happens to it):",
-		"• @21 mine: claude, pid 4123, 2 h, pts/3, ~/proj, conversation 11111111"), m.Text.Text)
+		"• @21 mine: claude (pid 4123, 2 h, pts/3), ~/proj, conversation 11111111"), m.Text.Text)
 	assert.Equal(t, []string{"Connect", "Archive", "Hide"}, chattest.Words(m))
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	assert.Len(t, w.Telegram.Texts(), 1)
@@ -289,7 +289,7 @@ func TestSessionsAndWindowsAreToldInAMessageEach(t *testing.T) {
 			w.Lost(t, "api", "")
 			w.Windows.All = []evidence.Window{chattest.AgentWindow(t, "@21", 4123)}
 		}, []string{head, "• The window of 1 session disappeared: api.", foot,
-			"1 window with no session (nothing happens to it):", "• @21 mine: claude, pid 4123, 2 h, pts/3, ~/proj, conversation 11111111"}},
+			"1 window with no session (nothing happens to it):", "• @21 mine: claude (pid 4123, 2 h, pts/3), ~/proj, conversation 11111111"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

@@ -120,7 +120,7 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 			"Since the session's start (abababab): 2 files changed, +127 −34 lines",
 			"",
 			"Also open elsewhere:",
-			"• claude, pid 31",
+			"• claude (pid 31)",
 			"",
 			"1 message in the queue:",
 			"• run the tests once more",

@@ -27,7 +27,7 @@ func TestP2_OnlyWhatIsProvenCanBeArchived(t *testing.T) {
 	unproven.Agent.Proven = false
 	dead := chattest.ShellWindow(t, "@21")
 	dead.Pane.Dead, dead.Pane.Path, dead.Ours = true, "", true
-	agent := "• @21 mine: claude, pid 4123, 2 h, pts/3, ~/proj, conversation 11111111"
+	agent := "• @21 mine: claude (pid 4123, 2 h, pts/3), ~/proj, conversation 11111111"
 	desk := "   In a terminal: tmux attach -t mine"
 	for _, tt := range []struct {
 		name   string
@@ -172,16 +172,16 @@ func TestP2_ArchiveAWindowShowsFirstWhatEnds(t *testing.T) {
 	ours, split := chattest.AgentWindow(t, "@21", 4123), chattest.AgentWindow(t, "@21", 4123)
 	ours.Ours, ours.Agent.Pane.PID, ours.Others = true, 4123, nil
 	split.Ours, split.Agent.Pane.PID = true, 4123
-	foot := "End claude, pid 4123, 2 h, pts/3 in the window @21 mine and archive its conversation? " +
+	foot := "End claude (pid 4123, 2 h, pts/3) in the window @21 mine and archive its conversation? " +
 		"Work in progress stops. To continue later: /resume"
 	for _, tt := range []struct {
 		name   string
 		window evidence.Window
 		says   []string
 	}{
-		{"in a person's shell", chattest.AgentWindow(t, "@21", 4123), []string{foot, "This keeps running: -bash, pid 99.", "The window stays open."}},
+		{"in a person's shell", chattest.AgentWindow(t, "@21", 4123), []string{foot, "This keeps running: -bash (pid 99).", "The window stays open."}},
 		{"in a window of ours", ours, []string{foot, "Its pane closes."}},
-		{"in a window of ours that was split", split, []string{foot, "This keeps running: -bash, pid 99.", "Its pane closes."}},
+		{"in a window of ours that was split", split, []string{foot, "This keeps running: -bash (pid 99).", "Its pane closes."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

@@ -33,31 +33,31 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 		words   []i18n.Key
 	}{
 		{"a resume is refused", chattest.ResumeRefused, []evidence.Writer{chattest.AtDesk(4123)},
-			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude (pid 4123, 2 h, pts/3), ~/proj",
 				"“Take over” ends it there and resumes api here. “Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"refused, nobody can tell", chattest.ResumeRefused, []evidence.Writer{chattest.AtDesk(4123), chattest.Unsure(99)},
-			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
-				"• claude, pid 99, 2 h, pts/3, ~/proj (not certain)",
+			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude (pid 4123, 2 h, pts/3), ~/proj",
+				"• claude (pid 99, 2 h, pts/3), ~/proj (not certain)",
 				"   It cannot be ended from here: it is unclear which conversation it has open.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"refused, and nothing is sure", chattest.ResumeRefused, []evidence.Writer{chattest.Unsure(98), chattest.Unsure(99)},
 			[]string{"api is open elsewhere, or may be, so it was not resumed:",
-				"• claude, pid 98, 2 h, pts/3, ~/proj (not certain)",
+				"• claude (pid 98, 2 h, pts/3), ~/proj (not certain)",
 				"   It cannot be ended from here: it is unclear which conversation it has open.",
-				"• claude, pid 99, 2 h, pts/3, ~/proj (not certain)",
+				"• claude (pid 99, 2 h, pts/3), ~/proj (not certain)",
 				"   It cannot be ended from here: it is unclear which conversation it has open.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"refused, another session's agent", chattest.ResumeRefused, []evidence.Writer{chattest.AgentOf(5, "web")},
-			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude, pid 5, 2 h, pts/3, session web, ~/proj",
+			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude (pid 5, 2 h, pts/3), session web, ~/proj",
 				"   It cannot be ended from here: it is the agent of another session.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"a second writer", chattest.OtherWriter, []evidence.Writer{chattest.AtDesk(4123)},
-			[]string{"⚠ api is now open in a second place. The two can split the conversation:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+			[]string{"⚠ api is now open in a second place. The two can split the conversation:", "• claude (pid 4123, 2 h, pts/3), ~/proj",
 				"“Take over” ends only the other one. “Continue in a copy” archives api here and starts a new session with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"a second writer that is protected", chattest.OtherWriter, []evidence.Writer{tmuxed},
-			[]string{"⚠ api is now open in a second place. The two can split the conversation:", "• claude, pid 8, 2 h, pts/3, ~/proj",
+			[]string{"⚠ api is now open in a second place. The two can split the conversation:", "• claude (pid 8, 2 h, pts/3), ~/proj",
 				"   It cannot be ended from here: it is tmux itself.", "“Continue in a copy” archives api here and starts a new session with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"a ghost elsewhere", chattest.WriterAfterEnd, []evidence.Writer{odd},
@@ -65,15 +65,15 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 				"“End it” ends it there."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
 		{"a ghost in our tmux", chattest.WriterAfterEnd, []evidence.Writer{chattest.InWindow(t, 4123)},
-			[]string{"api is archived, but its conversation continues elsewhere:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+			[]string{"api is archived, but its conversation continues elsewhere:", "• claude (pid 4123, 2 h, pts/3), ~/proj",
 				"“End it” ends it there. “Connect” lets you use it from this chat, in the window where it runs."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt, i18n.ButtonAdopt}},
 		{"two ghosts", chattest.WriterAfterEnd, []evidence.Writer{chattest.InWindow(t, 1), chattest.InWindow(t, 2)},
-			[]string{"api is archived, but its conversation continues elsewhere:", "• claude, pid 1, 2 h, pts/3, ~/proj", "• claude, pid 2, 2 h, pts/3, ~/proj",
+			[]string{"api is archived, but its conversation continues elsewhere:", "• claude (pid 1, 2 h, pts/3), ~/proj", "• claude (pid 2, 2 h, pts/3), ~/proj",
 				"“End it” ends it there."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
 		{"a ghost that is another session's agent", chattest.WriterAfterEnd, []evidence.Writer{chattest.AgentOf(5, "web")},
-			[]string{"api is archived, but its conversation continues elsewhere:", "• claude, pid 5, 2 h, pts/3, session web, ~/proj",
+			[]string{"api is archived, but its conversation continues elsewhere:", "• claude (pid 5, 2 h, pts/3), session web, ~/proj",
 				"   It cannot be ended from here: it is the agent of another session."},
 			[]i18n.Key{i18n.ButtonShow}},
 	} {
@@ -138,12 +138,12 @@ func TestP1_ShowTellsAllThatIsKnown(t *testing.T) {
 			shown := w.Telegram.LastEdit(t)
 			assert.Contains(t, w.Telegram.Done(), "answer query: ")
 			body := shown.Text.Text[strings.Index(shown.Text.Text, "\n")+1:]
-			assert.Equal(t, chattest.Lines("• claude, pid 1, 2 h, pts/3, ~/proj", "   Known from: Claude Code's list of sessions.",
-				"• claude, pid 2, 2 h, pts/3, ~/proj", "   Known from: its command line.",
+			assert.Equal(t, chattest.Lines("• claude (pid 1, 2 h, pts/3), ~/proj", "   Known from: Claude Code's list of sessions.",
+				"• claude (pid 2, 2 h, pts/3), ~/proj", "   Known from: its command line.",
 				"   In the tmux window mine: tmux attach -t mine", "   It cannot be ended from here: ccbot itself was started from it.",
-				"• claude, pid 3, 2 h, pts/3, session web, ~/proj", "   Known from: Claude Code's list of sessions.",
+				"• claude (pid 3, 2 h, pts/3), session web, ~/proj", "   Known from: Claude Code's list of sessions.",
 				"   It cannot be ended from here: it is the agent of another session.",
-				"• claude, pid 4, 2 h, pts/3, ~/proj (not certain)",
+				"• claude (pid 4, 2 h, pts/3), ~/proj (not certain)",
 				"   Known from: contradicting signs.",
 				"   It cannot be ended from here: it is unclear which conversation it has open."), strings.Join(strings.Split(body, "\n")[:12], "\n"))
 			assert.Equal(t, chattest.Faces(m.Buttons), chattest.Faces(shown.Buttons), "the buttons stay")
@@ -199,7 +199,7 @@ func TestP6_AStartThatIsNotSureIsExplained(t *testing.T) {
 		return session.Record{}, chattest.Deep(&lifecycle.WriterError{Writers: []evidence.Writer{chattest.Unsure(5)}})
 	}
 	w.MustHear(t, "/new api")
-	assert.Equal(t, []string{chattest.Lines(w.Word(i18n.StartUnsure), "• claude, pid 5, 2 h, pts/3, ~/proj (not certain)")}, w.Telegram.Texts())
+	assert.Equal(t, []string{chattest.Lines(w.Word(i18n.StartUnsure), "• claude (pid 5, 2 h, pts/3), ~/proj (not certain)")}, w.Telegram.Texts())
 }
 
 func TestP6_AStartWhoseWritersCannotBeSeenIsExplained(t *testing.T) {

@@ -21,7 +21,7 @@ const (
 	CountKey    Codes = "count_"      // how many sessions are in a state: lost
 	PhaseKey    Codes = "phase_"      // an agent's phase: waiting_answer
 	LimitKey    Codes = "limit_"      // the time over which a limit counts: week
-	HowKey      Codes = "how_"        // how a process ended: term
+	HowKey      Codes = "how_"        // that a process has ended, and how: term
 	ReasonKey   Codes = "reason_"     // why a process was left alone: tmux
 	FailureKey  Codes = "failure_"    // what an end could not prove: survived
 	SourceKey   Codes = "source_"     // what a writer was recognised by: hook

@@ -313,7 +313,6 @@ const (
 	FootAdopt              Key = "foot_adopt"
 	FootAdoptElsewhere     Key = "foot_adopt_elsewhere"
 	Taking                 Key = "taking"         // Processes
-	EndingDone             Key = "ending_done"    // How, Process
 	EndingSpared           Key = "ending_spared"  // Process, Reason
 	EndingUnknown          Key = "ending_unknown" // Process
 	ForkStarted            Key = "fork_started"   // Dir, From, Name

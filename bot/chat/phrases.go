@@ -165,18 +165,18 @@ func (p Phrases) AtWindow(l port.Look) (said []string) {
 
 // ProcessText names a process: its program, pid, age and terminal, as far as they are known.
 func (p Phrases) ProcessText(one port.Process) string {
-	var parts []string
-	if name := Tail(glyph.Name(one.Program), 24); name != "" {
-		parts = append(parts, name)
-	}
-	parts = append(parts, fmt.Sprintf("pid %d", one.PID))
+	parts := []string{fmt.Sprintf("pid %d", one.PID)}
 	if one.Age > 0 {
 		parts = append(parts, p.Age(one.Age))
 	}
 	if one.Terminal != "" {
 		parts = append(parts, one.Terminal)
 	}
-	return strings.Join(parts, p.Words.Say(i18n.JoinParts))
+	details := strings.Join(parts, p.Words.Say(i18n.JoinParts))
+	if name := Tail(glyph.Name(one.Program), 24); name != "" {
+		return p.Words.Say(i18n.Noted, i18n.Args{"What": name, "Note": details})
+	}
+	return details
 }
 
 // EndingText says what became of one process.
@@ -184,8 +184,7 @@ func (p Phrases) EndingText(e port.Ending) string {
 	args := i18n.Args{"Process": p.ProcessText(e.Process)}
 	switch {
 	case e.Ended && e.Verified:
-		args["How"] = p.Words.Say(i18n.HowKey.Of(e.How))
-		return p.Words.Say(i18n.EndingDone, args)
+		return p.Words.Say(i18n.HowKey.Of(e.How), args)
 	case e.Reason != "":
 		args["Reason"] = p.Words.Say(i18n.ReasonKey.Of(e.Reason))
 		return p.Words.Say(i18n.EndingSpared, args)

@@ -21,7 +21,8 @@ func AsTheChatSays(p chat.Phrases, r port.Session, err error) error {
 	case err == nil || e.Code == refusal.Internal:
 		return err
 	case e.Open:
-		return control.Refuse(control.CodeRefused, p.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})+" In a terminal: "+p.Attach(r.ID))
+		said := p.Sentences(p.Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), p.Text(i18n.AttachHint, i18n.Args{"Command": p.Attach(r.ID)}))
+		return control.Refuse(control.CodeRefused, said.Text)
 	}
 	return control.Refuse(control.CodeRefused, InTerminal(p.Failure(r, err).Text.Text))
 }
