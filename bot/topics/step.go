@@ -15,7 +15,7 @@ import (
 	"ccbot/port/news"
 )
 
-// end is what the last news of a session's end or return said.
+// end is the latest news of a session's end or return.
 type end int
 
 const (
@@ -34,7 +34,7 @@ func endIn(n news.News) end {
 	return unsaid
 }
 
-// heard has the topics looked at again after news. It is called by the session's own worker.
+// heard wakes the check of the topics after news. It is called by the session's own worker.
 func (t *Topics) heard(_ context.Context, s port.Session, n news.News) error {
 	if said := endIn(n); said != unsaid {
 		t.mu.Lock()
@@ -45,7 +45,7 @@ func (t *Topics) heard(_ context.Context, s port.Session, n news.News) error {
 	return nil
 }
 
-// step is what a topic should be by now.
+// step returns the topic that fits the session.
 func step(was conversation.Topic, r port.Session, said end) (now conversation.Topic) {
 	now = was
 	now.Name = r.Name
@@ -80,7 +80,7 @@ func (t *Topics) Run(ctx context.Context) error {
 	return nil
 }
 
-// keepStep makes one topic what it should be by now. What Telegram refuses is not asked for again.
+// keepStep brings one topic up to date. A refused call is not repeated.
 func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 	was, ours := t.book.Topic(at)
 	r, known := t.book.CurrentSession(at)
@@ -126,7 +126,7 @@ func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 	return nil
 }
 
-// The emoji of a topic whose session is open, and of one whose session is over.
+// The emoji of a topic whose session is open, and of a topic whose session has ended.
 const (
 	openIcon = "💻"
 	overIcon = "📁"

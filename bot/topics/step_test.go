@@ -11,7 +11,7 @@ import (
 	"ccbot/port/news"
 )
 
-func TestWhereASessionIsShown(t *testing.T) {
+func TestDecidePlaceOfSession(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		facts
@@ -29,7 +29,7 @@ func TestWhereASessionIsShown(t *testing.T) {
 	}
 }
 
-func TestWhatATopicShouldBe(t *testing.T) {
+func TestStepOfTopic(t *testing.T) {
 	was := func(over bool) conversation.Topic { return conversation.Topic{For: "x", Name: "api", Over: over} }
 	live, over, between := port.Session{Name: "api", Live: true}, port.Session{Name: "api", Over: true}, port.Session{Name: "api"}
 	for _, tt := range []struct {
@@ -52,8 +52,8 @@ func TestWhatATopicShouldBe(t *testing.T) {
 	}
 }
 
-// Whatever happens to a session, each thing is told to Telegram once: what a topic has become it stays.
-func TestATopicInStepStaysAsItIs(t *testing.T) {
+// A second step changes nothing, so each change is sent to Telegram once.
+func TestStepIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		was := conversation.Topic{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "topic"), Over: rapid.Bool().Draw(t, "icon")}
 		r := port.Session{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "session"), Live: rapid.Bool().Draw(t, "live")}
@@ -65,7 +65,7 @@ func TestATopicInStepStaysAsItIs(t *testing.T) {
 	})
 }
 
-func TestNewsOfAnEndAndOfAReturn(t *testing.T) {
+func TestEndInNews(t *testing.T) {
 	for _, n := range []news.News{news.Stopped{}, news.Ended{}, news.Failed{}, news.Lost{}} {
 		assert.Equal(t, ended, endIn(n), "%T", n)
 	}

@@ -29,7 +29,7 @@ type Telegram interface {
 	TopicIcons(ctx context.Context) (map[string]string, error)
 }
 
-// Deps are what Topics work with.
+// Deps holds the dependencies of Topics.
 type Deps struct {
 	Chat     *chat.Chat
 	Telegram Telegram
@@ -46,13 +46,13 @@ type Deps struct {
 type Topics struct {
 	Deps
 	book *conversation.Book
-	lost chat.Cards[struct{}] // ask what becomes of a session whose topic was deleted
+	lost chat.Cards[struct{}] // ask about a session whose topic was deleted
 	wake chan struct{}
 
 	mu      sync.Mutex
 	opening map[int64]*sync.Mutex // by chat: held while a topic is opened there
 	forums  map[int64]bool        // the chats that have topics
-	ends    map[uuid.UUID]end     // what news said last, which come before the record says it
+	ends    map[uuid.UUID]end     // the latest news, which precede the record
 	icons   map[string]string     // nil: not asked for yet
 }
 
@@ -64,7 +64,7 @@ func New(d Deps) *Topics {
 		opening: make(map[int64]*sync.Mutex), forums: make(map[int64]bool), ends: make(map[uuid.UUID]end)}
 }
 
-// Feature is what the roof knows of Topics.
+// Feature describes Topics to the dispatcher.
 func (t *Topics) Feature() chat.Feature {
 	return chat.Feature{Name: "topics", Run: t.Run, Heard: t.heard,
 		Cards:    map[string]chat.OnTap{lostKind: t.lost.OnTap(t.tapLost)},
@@ -85,16 +85,16 @@ func (t *Topics) Note(place int64, m *models.Message) {
 	t.forums[place] = m.Chat.IsForum || private && (t.Threaded() || m.IsTopicMessage || t.forums[place])
 }
 
-// where is where a session is to be shown.
+// where is the kind of place that shows a session.
 type where int
 
 const (
-	here  where = iota // where the person is
+	here  where = iota // the person's place
 	own                // in the topic that the session has
 	fresh              // in a new topic
 )
 
-// facts are what decides about it.
+// facts are the inputs of decide.
 type facts struct {
 	forum bool // the chat has topics
 	has   bool // the session has one there
@@ -111,7 +111,7 @@ func (f facts) decide() where {
 	return fresh
 }
 
-// Place is Book.Place: the session's own topic is opened where that is needed and possible.
+// Place is Book.Place: it opens the session's own topic if that is needed and possible.
 func (t *Topics) Place(ctx context.Context, to outbox.Conversation, r port.Session, asked string) (outbox.Conversation, error) {
 	at, has := t.book.TopicOf(to.ChatID, r)
 	if !has {
@@ -134,7 +134,8 @@ func (t *Topics) Place(ctx context.Context, to outbox.Conversation, r port.Sessi
 // patience is how long a person waits for a topic.
 const patience = 20 * time.Second
 
-// open opens a topic for a session. Where that fails it says so, and gives the place where the person is.
+// open opens a topic for a session. If that fails, it posts the reason and returns the person's
+// place.
 func (t *Topics) open(ctx context.Context, to outbox.Conversation, r port.Session, asked string) (outbox.Conversation, error) {
 	defer t.turn(to.ChatID)() // two taps on one button ask at the same time
 	if at, known := t.book.OpenedFor(to.ChatID, asked); known {
@@ -170,7 +171,7 @@ func (t *Topics) open(ctx context.Context, to outbox.Conversation, r port.Sessio
 	return to, t.book.NoteTopicsRefused(to.ChatID, true)
 }
 
-// turn waits until nobody else opens a topic in a chat; done lets the next one.
+// turn waits until no other call opens a topic in a chat; done lets the next call continue.
 func (t *Topics) turn(chat int64) (done func()) {
 	t.mu.Lock()
 	one := t.opening[chat]
@@ -213,8 +214,8 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 	return nil
 }
 
-// renamed calls a session as its topic. The note goes first: a topic is called anew only where the session
-// has come to be called otherwise.
+// renamed renames a session after its topic. The note comes first: the topic is renamed again only
+// if the session got another name.
 func (t *Topics) renamed(ctx context.Context, in chat.Incoming, r port.Session, name string) error {
 	if t.Rename == nil {
 		return nil
@@ -248,7 +249,8 @@ const (
 	archiveOption  = "archive"
 )
 
-// AskLost says that the topic of sessions is gone; of one that is open it asks what becomes of it.
+// AskLost reports that the topic of sessions is gone. If there is a single open session, it asks
+// what to do with it.
 func (t *Topics) AskLost(ctx context.Context, to outbox.Conversation, of []port.Session, text render.Text) error {
 	if len(of) != 1 || !of[0].Open {
 		return t.Chat.Post(ctx, card.Look{To: to, Text: text})
