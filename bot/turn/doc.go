@@ -1,15 +1,20 @@
-// Package turn shows how a turn of an agent goes: one message below its prompt, which lives until the
-// turn ends and is then one line, and on request a page of its steps.
+// Package turn shows the course of an agent's turn: one message below its prompt, which lives until
+// the turn ends and is then one line, and on request a page of its steps.
 //
-// It promises one card per turn, in the conversation where the session was in front when the turn was
-// first shown, never above its prompt; that nothing is edited without a change, never for the time alone,
-// and never for what other sessions do; and that the card in the end says what the transcript says. A turn
-// goes on in the same message over restarts: the card has the place in the transcript behind which nothing
-// of it is missing, so that an item may come twice. A turn that is over before anybody could have seen its
-// card has none. The files of a turn are counted only where no step can have been before or after.
+// It guarantees:
+//   - A turn has one card, in the conversation where its session was in front when the turn was
+//     first shown, never above its prompt.
+//   - A card is edited only if it changes, never for the time alone, and never for other sessions.
+//   - The final card agrees with the transcript.
+//   - A turn continues in the same message over restarts: the card has the place in the transcript
+//     up to which it is complete, so that an item may come twice.
+//   - A turn that ends before its card could be read has none.
+//   - The files of a turn are counted only if no other step can have changed them.
 //
-// Pace is the outbox's: all cards of a chat share a budget behind all messages, and what has come to a
-// turning point goes first. So what a line changes is drawn at most once in outbox.CardsEach, and a new phase
-// and the end of the turn at once; what a kill leaves undrawn is read again by the next start. The package does not read what agents say, sends no sound, and knows what
-// its buttons do only as functions.
+// The outbox sets the pace: all cards of a chat share a budget after all messages, and turning
+// points go first. A changed line is drawn at most once in outbox.CardsEach, a new phase and the
+// end of the turn at once; the next start reads again what a kill left undrawn.
+//
+// The package does not read the texts of agents, sends no sound, and has the actions of its buttons
+// as functions.
 package turn

@@ -13,8 +13,7 @@ import (
 // gitPatience is how long git may take to look at a folder. Nothing else of a turn waits for it.
 const gitPatience = 10 * time.Second
 
-// ask has git look at the session's folder, and has what it says taken in behind all that was heard until
-// then.
+// ask runs git in the session's folder and applies the result after all pending hints.
 func (o *tracker) ask(look func(ctx context.Context, git folders.Diffs) (take func(ctx context.Context), err error)) {
 	t := o.turns
 	if t.Diffs == nil {
@@ -51,8 +50,8 @@ func (o *tracker) mark() {
 	})
 }
 
-// count says how many files the turn has changed, which is over. When the next one has come to a step
-// meanwhile, they may be of that.
+// count counts the files that a finished turn has changed. It shows none if the next turn already
+// has a step, because they may be of that turn.
 func (o *tracker) count() {
 	s, key := o.now, o.key
 	if s.Mark == nil {

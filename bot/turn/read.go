@@ -12,10 +12,10 @@ import (
 	"ccbot/port/talk"
 )
 
-// readAhead is how many items are read at once.
+// readAhead is the number of items read at once.
 const readAhead = 16
 
-// written gives what a transcript has by now from a place on, and waits for no more.
+// written returns the items that a transcript has from a place on, without waiting for more.
 func (t *Turns) written(ctx context.Context, session uuid.UUID, from talk.Cursor) iter.Seq2[talk.Item, error] {
 	now, cancel := context.WithCancel(ctx)
 	cancel()
@@ -37,11 +37,11 @@ func (t *Turns) written(ctx context.Context, session uuid.UUID, from talk.Cursor
 	}
 }
 
-// catchUp adds what the transcript has of a turn and nobody has told yet.
+// catchUp adds the items of a turn that the transcript has and no call has added.
 func (t *Turns) catchUp(ctx context.Context, s *state, add func(item talk.Item)) {
 	r, _ := t.Chat.Book.Records.Get(s.Session)
 	from := s.Behind
-	if c, ok := r.Cursor(); ok && from.Path == "" { // there was none when the prompt was typed
+	if c, ok := r.Cursor(); ok && from.Path == "" { // the transcript did not exist when the prompt was typed
 		from = talk.Cursor{Path: c.Path}
 	}
 	if from.Path == "" {
@@ -49,7 +49,7 @@ func (t *Turns) catchUp(ctx context.Context, s *state, add func(item talk.Item))
 	}
 	for item, err := range t.written(ctx, s.Session, from) {
 		switch {
-		case err != nil || s.End != "": // what cannot be read is not shown
+		case err != nil || s.End != "": // unreadable items are not shown
 			return
 		case s.isNext(item):
 			s.follow(r)
@@ -59,8 +59,8 @@ func (t *Turns) catchUp(ctx context.Context, s *state, add func(item talk.Item))
 	}
 }
 
-// steps reads the steps of a turn that is over again. A turn that ended in another transcript than it began
-// in goes on there.
+// steps reads the steps of a finished turn again. A turn that ended in another transcript than it
+// began in continues there.
 func (t *Turns) steps(ctx context.Context, s *state) (all []step, err error) {
 	places := []talk.Cursor{s.From}
 	if s.From.Path != s.Behind.Path {

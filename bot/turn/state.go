@@ -16,9 +16,9 @@ import (
 // state is all that a card shows of one turn, and is kept with it.
 type state struct {
 	Session uuid.UUID `json:"session"`
-	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt that has begun it; empty: it began at the desk
+	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt that began it; empty: it began in the terminal
 	Command bool      `json:"command,omitempty"` // that prompt is a command, which may begin no turn at all
-	Asked   bool      `json:"asked,omitempty"`   // the transcript has what was asked
+	Asked   bool      `json:"asked,omitempty"`   // the transcript has the prompt
 	Alone   bool      `json:"alone,omitempty"`   // the agent has begun it, at the end of what it runs in the background
 	Began   time.Time `json:"began"`
 
@@ -64,14 +64,14 @@ type step struct {
 	Failed bool      `json:"failed,omitempty"`
 }
 
-// todo is how far the agent's to-do list is.
+// todo is the progress of the agent's to-do list.
 type todo struct {
 	Done int    `json:"done"`
 	All  int    `json:"all"`
 	Item string `json:"item,omitempty"` // that is being done
 }
 
-// shownSteps is how many steps, and how many subagents, a card shows.
+// shownSteps is the number of steps, and of subagents, that a card shows.
 const shownSteps = 5
 
 // listTools keep the to-do list, and are shown as that.
@@ -96,8 +96,8 @@ func begun(session uuid.UUID, item talk.Item, now time.Time) *state {
 		Alone: item.Kind != talk.UserPrompt}
 }
 
-// isOf reports whether a turn is the one of a prompt that is told of now: told of again, or later than the
-// transcript. It is noted then.
+// isOf reports whether a turn belongs to the prompt of next, which may be reported again, or later
+// than the transcript. The prompt is noted then.
 func (s *state) isOf(next *state) bool {
 	switch {
 	case s == nil:
@@ -108,7 +108,7 @@ func (s *state) isOf(next *state) bool {
 	return s.Prompt == next.Prompt
 }
 
-// isBehind reports whether an item stands before a place in the same transcript.
+// isBehind reports whether an item is before a place in the same transcript.
 func isBehind(at, place talk.Cursor) bool {
 	return at.Path == place.Path && at.Precedes(place)
 }
@@ -126,8 +126,7 @@ func (s *state) isNext(item talk.Item) bool {
 	return item.Kind == talk.UserPrompt && s.Asked && item.Begins && !s.knows(item)
 }
 
-// take adds an item. One that is in the state already changes nothing. It is not called with what
-// isNext holds of.
+// take adds an item. A known item changes nothing. It is not called if isNext holds.
 func (s *state) take(item talk.Item, now time.Time) {
 	if s.End != "" || s.knows(item) {
 		return
@@ -190,7 +189,7 @@ func (s *state) result(t talk.Tool, at time.Time) {
 	s.Steps[i].Ended, s.Steps[i].Failed = at, wrong
 }
 
-// look takes in what the agent is noted to do. What was noted before the turn says nothing of it.
+// look sets the agent's noted activity. A note from before the turn does not count.
 func (s *state) look(now talk.Activity, since time.Time) {
 	if !since.After(s.Began) {
 		now, since = talk.Activity{Phase: talk.PhaseWorking}, s.Began
@@ -208,7 +207,8 @@ func (s *state) precedes(item talk.Item) bool {
 	return !item.Time.IsZero() && item.Time.Before(s.Began)
 }
 
-// fate says how the turn is over by what is known of its session, and since when; empty: it is not.
+// fate returns how and when the turn ended according to its session; how is empty if it has not
+// ended.
 func (s *state) fate(r port.Session, now time.Time) (how talk.Ending, at time.Time) {
 	switch {
 	case r.StartedAt.After(s.Began): // the session has ended, and is back
@@ -250,7 +250,7 @@ func (s *state) spend(w port.Work, list bool) {
 			s.Paid = u.Cost
 		}
 		if s.Paid >= 0 {
-			s.Cost = max(0, u.Cost-s.Paid) // after a /clear it begins anew
+			s.Cost = max(0, u.Cost-s.Paid) // after a /clear it begins at zero
 		}
 	}
 	if !list {

@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// item is the n-th of a transcript, so many seconds after noon.
+// item returns the n-th item of a transcript, n seconds after noon.
 func item(n int, kind talk.Kind, tool *talk.Tool) talk.Item {
 	at := func(n int) talk.Cursor { return talk.Cursor{Path: "t.jsonl", Offset: int64(100 * n)} }
 	ends := map[talk.Kind]talk.Ending{talk.TurnEnd: talk.EndedTurn, talk.Interrupt: talk.StoppedTurn, talk.APIError: talk.FailedTurn}
@@ -64,7 +64,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-func TestOnlyTheLastStepsAreKept(t *testing.T) {
+func TestStateKeepsLastSteps(t *testing.T) {
 	s := prompted()
 	s.take(item(1, talk.ToolUse, &talk.Tool{ID: "s", Name: "Agent", Step: "Agent look around"}), noon)
 	for n := range 20 {
@@ -80,7 +80,7 @@ func TestOnlyTheLastStepsAreKept(t *testing.T) {
 	assert.Equal(t, noon.Add(31*time.Second), s.Steps[0].Ended)
 }
 
-func TestAnotherPromptIsAnotherTurn(t *testing.T) {
+func TestIsNextOfAnotherPrompt(t *testing.T) {
 	s := prompted()
 	prompt := item(1, talk.UserPrompt, nil)
 	assert.False(t, s.isNext(prompt), "its own")
@@ -92,7 +92,7 @@ func TestAnotherPromptIsAnotherTurn(t *testing.T) {
 	assert.True(t, desk.isNext(item(2, talk.UserPrompt, nil)))
 }
 
-func TestAPromptIsToldOfAfterItsFirstItems(t *testing.T) {
+func TestIsOfLatePrompt(t *testing.T) {
 	desk := begun(uuid.Nil, item(1, talk.UserPrompt, nil), noon)
 	assert.True(t, desk.isOf(prompted()))
 	assert.Equal(t, "7", desk.Prompt)
@@ -103,7 +103,7 @@ func TestAPromptIsToldOfAfterItsFirstItems(t *testing.T) {
 	assert.False(t, begun(uuid.Nil, item(1, talk.UserPrompt, nil), noon).isOf(later), "an earlier turn")
 }
 
-func TestWhatWasNotedBeforeATurnSaysNothingOfIt(t *testing.T) {
+func TestLookIgnoresEarlierActivity(t *testing.T) {
 	for _, tt := range []struct {
 		now   talk.Phase
 		since time.Duration
@@ -123,8 +123,8 @@ func TestWhatWasNotedBeforeATurnSaysNothingOfIt(t *testing.T) {
 	assert.Empty(t, how, "it is tried again")
 }
 
-// A turn of which nothing was heard at its end has ended with its session, and not when that is found.
-func TestATurnEndsWithItsSession(t *testing.T) {
+// A turn without news of its end has ended with its session, not when that is found.
+func TestFateFollowsSession(t *testing.T) {
 	at := func(after time.Duration) time.Time { return noon.Add(after) }
 	for _, tt := range []struct {
 		name string

@@ -25,7 +25,7 @@ import (
 // Button is one that another feature acts on.
 type Button string
 
-// The buttons. Without an act there is none.
+// The buttons. A button without an act is not shown.
 const (
 	Stop    Button = "stop"
 	Queue   Button = "queue"
@@ -35,7 +35,7 @@ const (
 )
 
 const (
-	detailsOption = "details" // with a colon and a page of the steps behind it; page 0: none
+	detailsOption = "details" // followed by a colon and a page of the steps; page 0: none
 	pageSteps     = 40
 )
 
@@ -79,8 +79,8 @@ func (t *Turns) fill(ctx context.Context, look *card.Look, s *state, r port.Sess
 	look.Options = append(look.Options, chat.Rows(2, row...)...)
 }
 
-// details are a page of the steps of a turn that is over, as the transcript has them, and the arrows to
-// others.
+// details returns a page of the steps of a finished turn, read from the transcript, and the arrows
+// to other pages.
 func (t *Turns) details(ctx context.Context, w words, s *state, r port.Session) (text render.Text, turns []card.Option) {
 	title := render.Bold(w.Say(i18n.TurnDetails, i18n.Args{"Name": r.Name, "Time": w.Moment(s.Began)}))
 	all, err := t.steps(ctx, s)
@@ -103,7 +103,7 @@ func (t *Turns) details(ctx context.Context, w words, s *state, r port.Session) 
 	return chat.Lines(title, render.Pre(strings.Join(lines, "\n"), ""), render.Plain(w.Place(part))), turns
 }
 
-// tap does what a button says. What belongs to a turn alone is not done to the next one.
+// tap carries out a button. An action on one turn is not applied to the next turn.
 func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, error) {
 	what, value, _ := strings.Cut(tap.Card.Option, ":")
 	if what == detailsOption {
@@ -130,10 +130,10 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 	in := chat.Incoming{Message: conversation.Message{To: tap.To}, From: tap.From, Since: s.since(), // all taps of a button have one key
 		Key: inbox.PromptKey(uuid.NewSHA1(s.Session, []byte(tap.Card.Key+tap.Card.Option)))}
 	return chat.Do(func(ctx context.Context) error {
-		if Button(what) == Stop { // the turn may be over, whatever its card shows: the next one is not meant
+		if Button(what) == Stop { // the turn may have ended since the card was drawn: the next one is not meant
 			t.catchUp(ctx, &s, func(item talk.Item) { s.take(item, t.Chat.Now()) })
 			if s.End != "" {
-				return nil // its card is about to say so
+				return nil // the card will show the end
 			}
 		}
 		r, _ := t.Chat.Book.Records.Get(s.Session)
@@ -142,8 +142,8 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 	})
 }
 
-// change draws the card of a turn that is over, with something about it changed. What it shows is read before the look at
-// the card to which it is written: where that has changed meanwhile, all is done again.
+// change applies do to the card of a finished turn. It reads the content first, then the card, and
+// retries if the card changed in between.
 func (t *Turns) change(ctx context.Context, key string, rank outbox.Rank, do func(s *state)) error {
 	for {
 		c, open := t.cards.Get(key)
@@ -161,7 +161,7 @@ func (t *Turns) change(ctx context.Context, key string, rank outbox.Rank, do fun
 	}
 }
 
-// put shows a card, unless it is not any more what it was.
+// put shows a card, unless the card has changed since was.
 func (t *Turns) put(ctx context.Context, c card.Card[state], was state) (done bool, err error) {
 	defer t.cards.Hold()()
 	if now, open := t.cards.Get(c.Key); !open || !reflect.DeepEqual(now.Payload, was) {
@@ -170,8 +170,8 @@ func (t *Turns) put(ctx context.Context, c card.Card[state], was state) (done bo
 	return true, t.cards.Show(ctx, c.Key, c.Look, c.Payload)
 }
 
-// Compacting has an agent's own /compact typed when its turn comes. add puts a prompt into the inbox,
-// durably, and says whether its key is new: two taps are one.
+// Compacting queues an agent's own /compact. add puts a prompt into the inbox, durably, and reports
+// whether its key is new: two taps are one.
 func Compacting(add func(e inbox.Entry) (fresh bool, err error), queue talk.PromptQueue) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r port.Session) error {
 		typed, class, _ := talk.Normalise("//compact")

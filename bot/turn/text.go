@@ -27,7 +27,7 @@ const (
 	signAgent  = "◆"
 )
 
-// words says what a card shows.
+// words builds the texts of a card.
 type words struct{ chat.Phrases }
 
 // running is the card of a turn that runs.
@@ -63,7 +63,7 @@ func (w words) running(s *state, r port.Session) render.Text {
 	return chat.Paragraphs(chat.Lines(lines...), chat.Lines(steps...), w.waiting(s.waits))
 }
 
-// shownWaits is how many of the prompts that wait are listed.
+// shownWaits is the number of waiting prompts that are listed.
 const shownWaits = 3
 
 func (w words) waiting(all []string) render.Text {
@@ -123,7 +123,7 @@ func (w words) took(d time.Duration) string {
 
 var endings = map[talk.Ending]i18n.Key{talk.EndedTurn: i18n.TurnEnded, talk.StoppedTurn: i18n.TurnStopped, talk.FailedTurn: i18n.TurnFailed, cut: i18n.TurnOver}
 
-// ended is the card of a turn that is over. In a topic nobody asks whose it is.
+// ended returns the card of a finished turn. In a topic it does not name the session.
 func (w words) ended(s *state, r port.Session, topic bool) render.Text {
 	said := []string{w.Say(endings[s.End], i18n.Args{"Took": w.took(s.Ended.Sub(s.Began))})}
 	if s.Count > 0 {

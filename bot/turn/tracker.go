@@ -35,11 +35,11 @@ type tracker struct {
 	stale  bool        // the to-do list may have changed
 	listed bool        // the turn has touched the to-do list
 	lists  []string    // calls that have, and have no result yet
-	last   *state      // the last turn that is over; nil: none is known
+	last   *state      // the last finished turn; nil: unknown
 	behind talk.Cursor // of it
 	prompt string      // the last one that was typed
 	drawn  card.Look   // the card without the row of other sessions
-	looked time.Time   // when it was drawn; zero: it is to be drawn at once
+	looked time.Time   // when it was drawn; zero: draw it at once
 	others []card.Option
 }
 
@@ -54,8 +54,7 @@ func (o *tracker) hear(h hint) {
 	pause.Poke(o.wake)
 }
 
-// resume goes on with a card of an earlier run, or knows that its turn is over. It is told of the earlier
-// turn first.
+// resume continues a card of an earlier run, or notes its finished turn. Earlier turns come first.
 func (o *tracker) resume(c card.Card[state]) {
 	s := c.Payload
 	o.prompt = cmp.Or(s.Prompt, o.prompt)
@@ -67,7 +66,7 @@ func (o *tracker) resume(c card.Card[state]) {
 	o.hear(nil)
 }
 
-// run takes what was heard until there is nothing more. A burst is one look.
+// run takes hints until there are none. A burst is drawn once.
 func (o *tracker) run(ctx context.Context) {
 	if o.back {
 		o.back = false
@@ -114,8 +113,8 @@ func (o *tracker) typed(ctx context.Context, p talk.Prompt) {
 		o.catchUp(ctx)
 		o.now.follow(o.session())
 	}
-	o.settle(ctx, true)            // and go on without it
-	if p.Class == talk.ClassBash { // its output has a message of its own
+	o.settle(ctx, true)            // continue without it
+	if p.Class == talk.ClassBash { // its output has a separate message
 		o.last = next
 		return
 	}
@@ -125,8 +124,9 @@ func (o *tracker) typed(ctx context.Context, p talk.Prompt) {
 	o.now, o.stale = next, true
 }
 
-// isPast reports whether the turn of a prompt was over before another one began: between the place where the prompt was
-// typed and the other turn, the transcript has a prompt. An earlier run of this program may have followed that turn.
+// isPast reports whether the turn of a prompt ended before another turn began: between the place
+// where the prompt was typed and the other turn, the transcript has a prompt. An earlier run of
+// this program may have followed that turn.
 func (o *tracker) isPast(ctx context.Context, other, next *state) bool {
 	if other == nil || other.Prompt != "" || !isBehind(next.From, other.From) {
 		return false
@@ -148,7 +148,7 @@ func (o *tracker) item(ctx context.Context, item talk.Item) {
 		o.now.follow(o.session())
 	}
 	if o.now != nil && o.now.End != "" && item.Begins && !o.now.knows(item) {
-		o.settle(ctx, true) // and go on without it
+		o.settle(ctx, true) // continue without it
 	}
 	if o.now == nil {
 		if !item.Begins || isBehind(item.At, o.behind) {
@@ -186,8 +186,8 @@ func (o *tracker) end(ctx context.Context, how talk.Ending, at time.Time) {
 	}
 }
 
-// settle shows the turn as it is now, or says how long to wait with that: the chat takes no edit of the
-// card yet, or the turn is over, and what it has cost is not known yet. With late nothing is waited for.
+// settle shows the turn as it is now, or returns how long to wait with that: the chat takes no edit
+// of the card yet, or the cost of the finished turn is not known yet. With late it does not wait.
 func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 	s := o.now
 	if s == nil {
@@ -232,7 +232,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 	return 0
 }
 
-// withdraw takes the card of a turn that is over back if the chat does not have it, and another message
+// withdraw withdraws the card of a finished turn if the chat does not have it and another message
 // reports the end.
 func (o *tracker) withdraw() {
 	if o.key == "" || !o.now.isReported() {
@@ -243,9 +243,9 @@ func (o *tracker) withdraw() {
 	}
 }
 
-// show brings the card into the chat, where people read the session, once the agent was seen at work: a
-// prompt that Enter did not submit has no card. If nobody has asked for anything, a step must have been seen, too:
-// what the agent says then is a message of its own.
+// show brings the card into the chat, where people read the session, once the agent was seen at
+// work: a prompt that Enter did not submit has no card. A turn without a prompt also needs a step,
+// because a text of the agent is a separate message.
 func (o *tracker) show(ctx context.Context, r port.Session) {
 	t, s := o.turns, o.now
 	seen := (r.NowSince.After(s.Began) || s.Asked) && !s.Alone || s.Count > 0
@@ -264,7 +264,7 @@ func (o *tracker) show(ctx context.Context, r port.Session) {
 func (o *tracker) draw(ctx context.Context, r port.Session) bool {
 	t, s := o.turns, o.now
 	o.looked = t.Chat.Now()
-	if o.stale || s.Model == "" { // without a status line the transcript says which model it is
+	if o.stale || s.Model == "" { // without a status line the transcript has the model
 		o.stale = false
 		s.spend(t.Works.Brief(ctx, o.id), o.listed)
 	} else {
@@ -293,8 +293,8 @@ func (o *tracker) draw(ctx context.Context, r port.Session) bool {
 	return true
 }
 
-// lead adds a row that leads to other sessions. What they do is no reason to edit the card: the row is made
-// anew when the card is edited anyway.
+// lead adds a row that leads to other sessions. Their news cause no edit of the card: the row is
+// made again when the card is edited anyway.
 func (o *tracker) lead(look *card.Look, s *state) {
 	if s.End != "" {
 		return
@@ -307,7 +307,7 @@ func (o *tracker) lead(look *card.Look, s *state) {
 	}
 }
 
-// rank is the rank of a card, of which old is what is known.
+// rank returns the rank of a card; old is the known card.
 func (s *state) rank(open bool, old card.Card[state]) outbox.Rank {
 	p := old.Payload
 	switch {
@@ -321,8 +321,8 @@ func (s *state) rank(open bool, old card.Card[state]) outbox.Rank {
 	return outbox.Turning
 }
 
-// isReported reports whether the turn is over and a message of its own says so: an answer, the notice
-// that the turn is done, a failure, a stop, or the end of the session.
+// isReported reports whether the turn has ended and a separate message reports that: an answer, the
+// notice of the end, a failure, a stop, or the end of the session.
 func (s *state) isReported() bool {
 	return s.End != "" && (s.Said || s.End == cut || s.End == talk.StoppedTurn)
 }

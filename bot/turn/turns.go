@@ -21,13 +21,13 @@ import (
 	"ccbot/port/talk"
 )
 
-// Deps are what the cards of turns work with.
+// Deps holds the dependencies of the cards of turns.
 type Deps struct {
 	Chat        *chat.Chat
-	Works       port.Works // what agents use, and their to-do lists
+	Works       port.Works // the tools and to-do lists of agents
 	Transcripts talk.Transcripts
-	Diffs       folders.Diffs             // nil: nobody says what has changed
-	InFront     func(r port.Session) bool // people read the session where it is shown
+	Diffs       folders.Diffs             // nil: changes are unknown
+	InFront     func(r port.Session) bool // people read the session in its place
 	Others      Others
 	Acts        map[Button]chat.OnSession
 	Steps       Steps // as they are shown where people have chosen nothing else
@@ -37,20 +37,20 @@ type Deps struct {
 type Others interface {
 	// Row are the buttons that lead to those that one can switch to in a place. It waits for nothing.
 	Row(to outbox.Conversation) []card.Option
-	// Follow does what such a button says, and has its message drawn.
+	// Follow carries out such a button and calls draw for its message.
 	Follow(ctx context.Context, t chat.Tap, draw func(ctx context.Context) error) (chat.Answer, error)
 }
 
-// Steps says where the calls of tools are shown.
+// Steps is the place where tool calls are shown.
 type Steps string
 
-// Where they are shown.
+// The values of Steps.
 const (
 	OnCard  Steps = "card"
 	Nowhere Steps = "off"
 )
 
-// In is where they are shown in a place: what its chat has chosen counts before s.
+// In returns the setting for a conversation: the choice of its chat, or s.
 func (s Steps) In(c *chat.Chat, to outbox.Conversation) Steps {
 	return cmp.Or(Steps(c.Book.Settings(to.ChatID).Steps), s)
 }
@@ -59,7 +59,7 @@ func (s Steps) In(c *chat.Chat, to outbox.Conversation) Steps {
 type Turns struct {
 	Deps
 	cards chat.Cards[state]
-	crew  guard.Crew // one for each session of which there is something to hear, and for each look of git
+	crew  guard.Crew // one for each session with hints, and for each run of git
 
 	mu  sync.Mutex
 	all map[uuid.UUID]*tracker
@@ -68,13 +68,13 @@ type Turns struct {
 // kind is the kind of the cards.
 const kind = "turn"
 
-// New gives the turns of a chat. A card that is there goes on to the end of its turn, whatever its people
-// choose meanwhile.
+// New returns the turns of a chat. An existing card continues to the end of its turn even if its
+// people change the setting.
 func New(d Deps) *Turns {
 	return &Turns{Deps: d, cards: chat.NewCards[state](d.Chat, kind), all: make(map[uuid.UUID]*tracker)}
 }
 
-// Feature is what the roof knows of turns.
+// Feature describes turns to the dispatcher.
 func (t *Turns) Feature() chat.Feature {
 	return chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
 		News:  []chat.Teller{chat.Tells(func(context.Context, port.Session, news.Doing) error { return nil })},
@@ -91,12 +91,12 @@ func (t *Turns) Feature() chat.Feature {
 		Shown: func(r port.Session) { t.hear(r.ID, false, nil) }}
 }
 
-// hint is what was heard of a session, for its tracker. nil says that something about it may have changed.
+// hint is news of a session for its tracker. nil means that something about it may have changed.
 type hint func(ctx context.Context, o *tracker)
 
-// heard takes in news, which the session tells while it works: nothing is looked up for it.
+// heard receives news from the working session, so it looks up nothing.
 func (t *Turns) heard(_ context.Context, r port.Session, told news.News) error {
-	takenBack := func(key string) hint { // a prompt does not count as typed any more
+	takenBack := func(key string) hint { // a prompt no longer counts as typed
 		return func(ctx context.Context, o *tracker) {
 			if o.now != nil && key != "" && key == o.now.Prompt {
 				o.end(ctx, talk.StoppedTurn, t.Chat.Now())
@@ -125,8 +125,8 @@ func (t *Turns) item(session uuid.UUID, item talk.Item) {
 	t.hear(session, true, func(ctx context.Context, o *tracker) { o.item(ctx, item) })
 }
 
-// hear hands a hint to the session's tracker, which is there from the first turn on: begins says that the hint may be
-// of that.
+// hear hands a hint to the session's tracker, which exists from the first turn on: begins reports
+// whether the hint may be of that turn.
 func (t *Turns) hear(id uuid.UUID, begins bool, h hint) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -142,7 +142,7 @@ func (t *Turns) trackerLocked(id uuid.UUID) *tracker {
 	return t.all[id]
 }
 
-// run goes on with the turns of an earlier run.
+// run continues the turns of an earlier run.
 func (t *Turns) run(ctx context.Context) error {
 	began := func(a, b card.Card[state]) int { return a.Payload.Began.Compare(b.Payload.Began) }
 	for _, c := range slices.SortedFunc(slices.Values(t.cards.List()), began) {
@@ -155,6 +155,6 @@ func (t *Turns) run(ctx context.Context) error {
 	})
 }
 
-// endPatience is how long the end of a turn waits for the agent to be seen idle: the status line says
-// what the turn has cost 0.3 s after the last line of the transcript.
+// endPatience is how long the end of a turn waits for the agent to be seen idle: the status line
+// has the turn's cost 0.3 s after the last line of the transcript.
 const endPatience = 3 * time.Second
