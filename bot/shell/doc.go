@@ -1,11 +1,12 @@
-// Package shell shows what a "!command" prints while it runs, in one message under the person's.
+// Package shell shows the output of a "!command" while it runs, in one message under the person's.
 //
-// It promises: until its end the message shows what the terminal shows, which may be lost; it ends
-// as the output that the transcript has, which cannot be lost (P5). A command that has ended before
-// the first look has no message: its output is an answer. So is an output whose message is not in
-// the chat.
+// It guarantees:
+//   - Until the command ends the message shows the terminal's output, which may be lost.
+//   - The message ends as the transcript's output, which cannot be lost (P5).
+//   - A command that ends before the first check has no message: its output is an answer. The same
+//     holds for an output whose message is not in the chat.
 //
-// The message is a card, with the command in its payload: a restart goes on with it. What Claude
-// Code keeps nothing of, because the command was stopped, is shown as stopped; an output that comes
-// all the same takes that text's place, for a day.
+// The message is a card with the command in its payload, so a restart continues it. An output that
+// Claude Code does not keep, because the command was stopped, is shown as stopped; if it comes
+// after all, within a day, it replaces that text.
 package shell

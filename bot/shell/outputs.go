@@ -31,25 +31,24 @@ import (
 )
 
 const (
-	firstLook = time.Second     // a command that has ended before it has no message of its own
-	lookPace  = 2 * time.Second // between two looks at a terminal
-	// quietLooks is how many looks in a row may show nothing new: from then on there is one only
-	// every quietPace. A command may print nothing for hours, and a dialog may hide it over night.
+	firstLook = time.Second     // a command that ends earlier has no message
+	lookPace  = 2 * time.Second // between two checks of a terminal
+	// quietLooks is the number of checks in a row without news after which the pace is quietPace. A
+	// command may print nothing for hours, and a dialog may hide it over night.
 	quietLooks = 15
 	quietPace  = 30 * time.Second
-	// idleLooks is how often the agent is seen to be idle before a command counts as stopped: the
-	// output of a command that was not stopped stands in the transcript by then.
+	// idleLooks is the number of checks with an idle agent after which a command counts as stopped:
+	// otherwise its output would already be in the transcript.
 	idleLooks = 4
-	// keepOver is how long a card stays known whose command is over.
+	// keepOver is how long the card of an ended command stays known.
 	keepOver = 24 * time.Hour
-	// cardGrace is how long the end of a command waits for a card that is on its way into the chat:
-	// one that is left behind would say for ever that the command runs. After it the output is an
-	// answer.
+	// cardGrace is how long the end of a command waits for a card that is being sent: a card left
+	// behind would show the command as running for ever. After it the output is an answer.
 	cardGrace = 2 * time.Second
 	cardPace  = 100 * time.Millisecond
 )
 
-// Terminal is what the terminal of a session shows of a command; see [port.Screens].
+// Terminal returns the output of a command in a session's terminal; see [port.Screens].
 type Terminal func(ctx context.Context, id uuid.UUID, command string) port.Output
 
 // Outputs are the commands that run, and the messages that grow with them.
@@ -62,7 +61,7 @@ type Outputs struct {
 	crew     guard.Crew // follows each of live
 
 	mu   sync.Mutex           // held over the disk, never over a call that waits
-	live map[uuid.UUID]output // by session, as typed: the command that is not known to be over
+	live map[uuid.UUID]output // by session, as typed: the command that has not ended as far as is known
 }
 
 // New takes up the commands that an earlier run left.
@@ -77,7 +76,7 @@ func New(c *chat.Chat, t Terminal, prompt func(key string) (inbox.Entry, error),
 	return o
 }
 
-// Feature is what the roof knows of this package.
+// Feature describes this package to the dispatcher.
 func (o *Outputs) Feature() chat.Feature {
 	return chat.Feature{Name: "shell", Heard: o.heard, Run: func(ctx context.Context) error {
 		return o.crew.Run(ctx, func(p *guard.Panic) {
@@ -86,8 +85,8 @@ func (o *Outputs) Feature() chat.Feature {
 	}}
 }
 
-// heard follows a command that the agent has. Earlier ones of the session are over: a command is
-// typed when the agent is idle.
+// heard follows a command that the agent has received. Earlier commands of the session have ended,
+// because a command is typed when the agent is idle.
 func (o *Outputs) heard(ctx context.Context, s port.Session, told news.News) error {
 	n, ok := told.(news.Delivered)
 	if !ok || n.Prompt.Class != talk.ClassBash {
@@ -95,7 +94,7 @@ func (o *Outputs) heard(ctx context.Context, s port.Session, told news.News) err
 	}
 	e, err := o.prompt(n.Prompt.Key)
 	if err != nil || !o.chat.Book.MayShow(e.Conversation) {
-		return nil // the receipt tells of it, and the output comes as an answer
+		return nil // the receipt reports it, and the output comes as an answer
 	}
 	c := output{Key: n.Prompt.Key,
 		Payload: command{Session: s.ID, Text: n.Prompt.Text},
@@ -123,14 +122,14 @@ func (o *Outputs) isLiveLocked(c output) bool {
 	return o.live[c.Payload.Session].Key == c.Key
 }
 
-// follow looks at a command until it is over.
+// follow checks a command until it ends.
 func (o *Outputs) follow(ctx context.Context, c output) {
-	if shown, ok := o.cards.Get(c.Key); ok { // it goes on after a restart, or a panic
+	if shown, ok := o.cards.Get(c.Key); ok { // it continues after a restart, or a panic
 		c = shown
 	}
 	idle, quiet := 0, 0
 	for wait := firstLook; pause.For(ctx, wait) == nil && o.follows(c); {
-		r, _ := o.chat.Book.Records.Get(c.Payload.Session) // one that is forgotten is not live
+		r, _ := o.chat.Book.Records.Get(c.Payload.Session) // a forgotten session is not live
 		now := o.terminal(ctx, r.ID, c.Payload.Text)
 		quiet++
 		switch {
@@ -156,8 +155,8 @@ func (o *Outputs) follow(ctx context.Context, c output) {
 	}
 }
 
-// follows reports whether a command is not known to be over. Where its card is gone, because people
-// have deleted the message or Telegram takes none, the output comes as an answer.
+// follows reports whether a command may still run. If its card is gone, because people have deleted
+// the message or Telegram accepts none, the output comes as an answer.
 func (o *Outputs) follows(c output) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -168,7 +167,7 @@ func (o *Outputs) follows(c output) bool {
 // isShown reports whether a command has a card.
 func isShown(c output) bool { return !c.Look.Text.Blank() }
 
-// draw shows what a command has printed by now; fresh says that it is new.
+// draw shows the printed rows; fresh reports whether they are new.
 func (o *Outputs) draw(ctx context.Context, c *output, now port.Output) (fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -184,8 +183,8 @@ func (o *Outputs) draw(ctx context.Context, c *output, now port.Output) (fresh b
 	return true
 }
 
-// stopLocked lets the command of a session be over that was stopped by that time, and waits for
-// nothing: people do who have sent /stop.
+// stopLocked marks the command of a session as stopped by that time. It does not wait: people who
+// sent /stop do.
 func (o *Outputs) stopLocked(ctx context.Context, session uuid.UUID, by time.Time) {
 	c, shown := o.cards.Get(o.live[session].Key)
 	delete(o.live, session)
@@ -195,8 +194,8 @@ func (o *Outputs) stopLocked(ctx context.Context, session uuid.UUID, by time.Tim
 	}
 }
 
-// showLocked draws a card. It comes below its command as a message; what it becomes then shares the pace of
-// all cards, but for its end, which Finish shows.
+// showLocked draws a card. It comes below its command as a message; its edits then share the pace
+// of all cards, except for its end, which Finish shows.
 func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 	rows := render.Pre(strings.Join(c.Payload.Rows, "\n"), "")
 	if rows.Blank() {
@@ -213,14 +212,14 @@ func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 	}
 }
 
-// Finish shows the output of a command in the message that has grown with it, and returns when the
-// chat has it there. False: there is no such message, and the output is to be sent.
+// Finish shows the output of a command in its message, and returns when the chat has it there.
+// False: there is no such message, and the caller must send the output.
 func (o *Outputs) Finish(ctx context.Context, r port.Session, item talk.Item,
 	part render.Part) (done bool, err error) {
 	o.mu.Lock()
 	printed := func(c output) bool { return printed(c.Payload, r, item) }
 	maps.DeleteFunc(o.live, func(_ uuid.UUID, c output) bool { return printed(c) })
-	o.mu.Unlock() // from here on nobody else draws the card
+	o.mu.Unlock() // from here on only this function draws the card
 	all := slices.DeleteFunc(o.cards.List(), func(c output) bool { return !printed(c) })
 	if len(all) == 0 {
 		return false, nil
@@ -255,24 +254,24 @@ func printed(c command, r port.Session, item talk.Item) bool {
 	return c.takes(item) && c.Session == r.ID
 }
 
-// command is what a card knows of the command whose output it shows.
+// command is the payload of a card that shows a command's output.
 type command struct {
 	Session uuid.UUID `json:"session"`
 	Text    string    `json:"text"` // with its sign
-	// Path is the transcript when the command was typed, empty where there was none, and Offset its
-	// end then: what the command has printed comes behind it.
+	// Path is the transcript when the command was typed, empty if there was none, and Offset its
+	// end at that time: the output follows it.
 	Path    string    `json:"path,omitempty"`
 	Offset  int64     `json:"offset,omitempty"`
-	Rows    []string  `json:"rows,omitempty"`   // what the terminal has shown last
+	Rows    []string  `json:"rows,omitempty"`   // the latest rows of the terminal
 	Ended   int64     `json:"ended,omitempty"`  // offset of the output that the card shows; 0: of none
-	Stopped time.Time `json:"stopped,omitzero"` // by then the command had been stopped
+	Stopped time.Time `json:"stopped,omitzero"` // the command had been stopped at this time
 }
 
 // output is the message of a command.
 type output = card.Card[command]
 
-// takes says whether an output may be the command's. What is younger than the stop of a command is
-// of another one, perhaps of the same words.
+// takes reports whether an output may be the command's. An output after the command's stop belongs
+// to another command, perhaps of the same words.
 func (c command) takes(item talk.Item) bool {
 	at := item.At
 	words := func(text string) []string { return strings.Fields(strings.TrimPrefix(text, "!")) }
@@ -282,7 +281,7 @@ func (c command) takes(item talk.Item) bool {
 		slices.Equal(words(c.Text), words(item.Bash))
 }
 
-// shownCommand is how much of a command stands above what it has printed, in letters.
+// shownCommand is the number of letters of a command that are shown above its output.
 const shownCommand = 120
 
 // title is a command as the first line of a message.
@@ -304,14 +303,14 @@ const (
 	outputFile = 8 << 20
 )
 
-// persisted is what a transcript has of an output that is too long for it: where all of it is, and
-// how it begins (2.1.328, above 30,000 characters).
+// persisted matches the transcript's note of an output that is too long for it: the path of the
+// whole, and its beginning (2.1.328, above 30,000 characters).
 var persisted = lazyregexp.New(`(?s)^\s*<persisted-output>\nOutput too large \(([^)\n]*)\)\. ` +
 	`Full output saved to: ([^\n]+)\n\n` +
 	`Preview \([^)\n]*\):\n(.*?)(?:\n\.\.\.)?\n?</persisted-output>\s*$`)
 
-// Parts are what the chat shows of what a command has printed: its beginning and its end, and all
-// of it as a file where it is long. They leave room for the command.
+// Parts returns the chat's form of an output: its beginning and its end, and if it is long, all of
+// it as a file. They leave room for the command.
 func (o *Outputs) Parts(ctx context.Context, r port.Session, item talk.Item) []render.Part {
 	text, note := item.Text, ""
 	if m := persisted.FindStringSubmatch(text); m != nil {
@@ -335,8 +334,8 @@ func (o *Outputs) Parts(ctx context.Context, r port.Session, item talk.Item) []r
 	return longParts(o.chat.In(r.Conversation), text)
 }
 
-// longParts is how an output begins and ends, as far as a message has room for it, and all of it as
-// a file.
+// longParts returns the beginning and the end of an output, as far as a message has room, and all
+// of it as a file.
 func longParts(p chat.Phrases, text string) []render.Part {
 	lines := strings.Split(text, "\n")
 	block := func(lines []string) render.Text { return render.Pre(strings.Join(lines, "\n"), "") }
@@ -360,8 +359,8 @@ func longParts(p chat.Phrases, text string) []render.Part {
 	}
 }
 
-// printedText is what a command has printed without what moves a cursor. What a carriage return has
-// had overwritten is left out.
+// printedText returns a command's output without cursor movements and without text that a carriage
+// return overwrote.
 func printedText(text string) string {
 	text = strings.ReplaceAll(ansi.Strip(strings.ToValidUTF8(text, "\uFFFD")), "\r\n", "\n")
 	lines := strings.Split(strings.TrimRight(text, "\n\r "), "\n")
