@@ -21,7 +21,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// archive shows the sessions that are over.
+// archive shows the ended sessions.
 type archive struct {
 	*status
 	said talk.AskedPrompts
@@ -33,7 +33,7 @@ const (
 
 	pageSessions = 6
 	shownButton  = 14 // letters of a name on its button
-	lineRoom     = 32 // columns of what a session was asked, or of its folder
+	lineRoom     = 32 // columns of a session's last question, or of its folder
 	shownAsked   = 300
 )
 
@@ -42,14 +42,14 @@ func (a archive) feature() chat.Feature {
 		Commands: []chat.Command{a.chat.Pages.Command(page, page)}}
 }
 
-// view is what a page shows: a part of the list, or one session of it.
+// view is the address of a page: a part of the list, or one session of it.
 type view struct {
 	Filter  filter    `json:"filter,omitempty"`
 	Page    int       `json:"page,omitempty"`
 	Session uuid.UUID `json:"session,omitzero"` // uuid.Nil: the list
 }
 
-// filter says which sessions are listed.
+// filter selects the listed sessions.
 type filter string
 
 const (
@@ -91,7 +91,7 @@ func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	return a.one(ctx, p, at, r), nil
 }
 
-// list is a page of the sessions that are over, the latest end first.
+// list returns a page of the ended sessions, the latest end first.
 func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen {
 	sessions := slices.DeleteFunc(a.chat.Book.Records.List(), func(r port.Session) bool {
 		return !r.Resumable || !at.Filter.takes(r, p.Now())
@@ -122,13 +122,13 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 	return s
 }
 
-// asked is what each of some sessions was asked last.
+// asked returns the last question of each session.
 func (a archive) asked(ctx context.Context, sessions []port.Session) []string {
 	return a.said.Asked(ctx, each.As(sessions, func(r port.Session) uuid.UUID { return r.ID }))
 }
 
-// line is a session in a list: its name, where and when it ended, and what it was asked last. As code nothing in what
-// somebody has written can be tapped.
+// line returns a session's entry in a list: its name, where and when it ended, and its last
+// question. Foreign text is code, so that nothing in it can be tapped.
 func line(p chat.Phrases, number string, r port.Session, said string) render.Text {
 	dir := render.Code(ansi.TruncateLeft(p.Short(r.Dir), max(0, ansi.StringWidth(p.Short(r.Dir))-lineRoom), "…"))
 	name := render.Bold(chat.ShownName(r.Name))
@@ -157,7 +157,7 @@ func filters(p chat.Phrases, now filter) (row []card.Option) {
 	return row
 }
 
-// one is a session of the list.
+// one returns the page of a session in the list.
 func (a archive) one(ctx context.Context, p chat.Phrases, at view, r port.Session) chat.Screen {
 	text := []render.Text{chat.Lines(p.EndedText(r), render.Code(p.Short(r.Dir)))}
 	if said := chat.OneLine(a.asked(ctx, []port.Session{r})[0]); said != "" {

@@ -24,10 +24,10 @@ type renames struct {
 	asks  chat.Cards[question]
 }
 
-// question is what a card asks, and the text that answers it.
+// question is the payload of a question for a name.
 type question struct {
 	Session uuid.UUID `json:"session"`
-	From    int64     `json:"from"`          // who was asked
+	From    int64     `json:"from"`          // its recipient
 	Key     string    `json:"key,omitempty"` // of the text; empty: none has come
 }
 
@@ -37,9 +37,9 @@ const renameKind = "rename" // of the cards
 const open = 5 * time.Minute
 
 func (n *renames) feature() chat.Feature {
-	heard := func(context.Context, port.Session, news.Renamed) error { return nil } // who has renamed it is answered
+	heard := func(context.Context, port.Session, news.Renamed) error { return nil } // the person who renamed it gets a reply
 	only := func(context.Context, chat.Tap, question) (chat.Answer, error) { return chat.Answer{}, nil }
-	// What people write in a conversation is meant for its current session.
+	// A text in a conversation is meant for its current session.
 	switched := func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
 		return n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.Session != session })
 	}
@@ -48,7 +48,7 @@ func (n *renames) feature() chat.Feature {
 		Text: n.text, Current: switched}
 }
 
-// command gives the session that a message is about the name, or asks for the name: /rename [name].
+// command renames the session that a message is about, or asks for the name: /rename [name].
 func (n *renames) command(ctx context.Context, in chat.Incoming, typed string) error {
 	found := n.chat.Book.FindFor(in.Message, "", nil)
 	switch name := chat.NameOf(typed); {
@@ -74,8 +74,9 @@ func (n *renames) ask(ctx context.Context, to outbox.Conversation, session uuid.
 	return n.asks.Post(ctx, look, question{Session: session, From: asked})
 }
 
-// text takes the text that a question waits for; one that is no name ends the question: the person writes
-// of something else. The question notes the text before it acts: after a crash the text comes again.
+// text takes the text that a question waits for; a text that cannot be a name ends the question:
+// the person writes of something else. The question notes the text before it acts: after a crash
+// the text comes again.
 func (n *renames) text(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
 	for _, c := range n.asks.List() {
 		q := c.Payload
@@ -112,7 +113,7 @@ func (n *renames) isName(in chat.Incoming, q question, text string) bool {
 // isPath reports whether a name would be taken for a path: /new and /resume would not find the session by it.
 func isPath(name string) bool { return strings.ContainsAny(name[:1], "/~.") }
 
-// rename renames a session and says what became of it.
+// rename renames a session and returns the result as text.
 func (n *renames) rename(ctx context.Context, p chat.Phrases, r port.Session, typed string) render.Text {
 	if err := n.names.Rename(ctx, r.ID, chat.NameOf(typed)); err != nil {
 		return p.Failure(r, err).Text

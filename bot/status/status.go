@@ -26,7 +26,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// Agents are looked at. None of it changes anything.
+// Agents inspects agents. It is read-only.
 type Agents interface {
 	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
 	Writers(ctx context.Context, id uuid.UUID) ([]port.Writer, error)
@@ -56,7 +56,7 @@ const (
 	statusPage = "status"
 )
 
-// What the options do.
+// The options of a page.
 const (
 	resumeOption = "resume"
 	renameOption = "rename"
@@ -64,13 +64,13 @@ const (
 	surely       = "surely" // delete the record
 )
 
-// about is what a status page shows.
+// about is the address of a status page.
 type about struct {
 	Session uuid.UUID `json:"session"`
 	Back    string    `json:"back,omitempty"` // the address that it was opened from
 }
 
-// Told are the sentences about a session's history, oldest first, for a person who reads them.
+// Told returns the sentences about a session's history, oldest first, for their reader.
 type Told func(p chat.Phrases, history []port.Change, reader int64) []string
 
 // New returns the features of a chat. entry reads the inbox.
@@ -113,7 +113,8 @@ func (s *status) do(_ context.Context, v chat.Visit, what string) (chat.Answer, 
 	return s.act(v, chat.ViewAt[about](v.Rest).Session, what), "", nil
 }
 
-// act resumes or renames a session, or asks whether to delete its record. What can no longer be done is a stale button.
+// act resumes or renames a session, or asks whether to delete its record. An action that is no
+// longer possible is a stale button.
 func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answer) {
 	r, ok := s.chat.Book.Records.Get(session)
 	switch {
@@ -132,7 +133,7 @@ func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answe
 	return a
 }
 
-// tap deletes a record when the person who was asked confirms that.
+// tap deletes a record after the person's confirmation.
 func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, error) {
 	r, ok := s.chat.Book.Records.Get(was.Session)
 	if !ok || !r.Over || !was.Launch.Equal(r.StartedAt) || t.Card.Option != surely {
@@ -146,7 +147,7 @@ func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, er
 	})
 }
 
-// forget deletes a record. What is said of it belongs to no session any more.
+// forget deletes a record. Its messages no longer belong to a session.
 func (s *status) forget(ctx context.Context, t chat.Tap, r port.Session) error {
 	err := s.records.Forget(ctx, r.ID)
 	switch {
@@ -158,16 +159,16 @@ func (s *status) forget(ctx context.Context, t chat.Tap, r port.Session) error {
 	return s.chat.Post(ctx, card.Look{To: t.To, Text: words{s.chat.In(t.To)}.staying(i18n.Forgotten, r)})
 }
 
-// now is what was seen of a session, within a bound.
+// now holds the observations of a session, made within a time limit.
 type now struct {
 	port.Look
 	port.Work
 	changes *folders.Changes // since the session's start; nil: not known
 	writers []port.Writer
-	unseen  bool // nobody knows who else writes
+	unseen  bool // other writers are unknown
 }
 
-// patience is how long the machine may take in all to say what it knows.
+// patience limits all queries to the machine together.
 const patience = 5 * time.Second
 
 func (s *status) look(ctx context.Context, r port.Session) (n now) {
@@ -212,7 +213,7 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 	}
 	var waits []string
 	for _, key := range r.Prompts {
-		if e, err := s.entry(key); err == nil { // else it has just left the queue
+		if e, err := s.entry(key); err == nil { // otherwise it has just left the queue
 			waits = append(waits, "• "+short(strings.Join(strings.Fields(e.Text), " ")))
 		}
 	}
@@ -224,10 +225,10 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 		queue, w.events(r, s.told(w.Phrases, history, reader)))
 }
 
-// words say what is known of a session.
+// words builds the texts about a session.
 type words struct{ chat.Phrases }
 
-// head says what the agent does and where, since when where that is known, and who is at its window.
+// head describes the agent's activity and folder, since when if known, and who is at its window.
 func (w words) head(r port.Session, n now, shared render.Text) render.Text {
 	does := w.AgedState(r)
 	if r.State == port.StateRunning {
@@ -266,7 +267,7 @@ func (w words) agent(launched string, n now) render.Text {
 	}
 	if mode != "" {
 		key := i18n.ModeKey.Of(mode)
-		if said := w.Say(key); said != string(key) { // else it is a newer Claude Code's
+		if said := w.Say(key); said != string(key) { // otherwise it is a newer Claude Code's
 			mode = said
 		}
 		lines = append(lines, w.Say(i18n.StatusMode, i18n.Args{"Mode": mode}))
@@ -310,7 +311,7 @@ func (w words) tasks(all []port.Task) render.Text {
 	return render.Join(render.Plain(title+"\n"), render.Pre(w.First(shownTasks, append(open, done...), "\n"), ""))
 }
 
-// shownCommit is how many letters of a commit's id are shown.
+// shownCommit is the number of shown letters of a commit's id.
 const shownCommit = 8
 
 // git says on which branch the folder is, and what has changed there since the session's start.
@@ -339,7 +340,7 @@ func (w words) git(g *port.Git, all *folders.Changes) render.Text {
 	return chat.Lines(branch, w.Text(changed, args))
 }
 
-// writers say who else has the conversation open.
+// writers lists the other writers of the conversation.
 func (w words) writers(n now) render.Text {
 	if n.unseen {
 		return render.Plain(w.Say(i18n.StatusWritersUnknown))
@@ -369,5 +370,5 @@ func (w words) staying(key i18n.Key, r port.Session) render.Text {
 	return text
 }
 
-// short is a text of somebody else's in one line.
+// short is a foreign text in one line.
 func short(text string) string { return chat.Head(strings.TrimSpace(glyph.Name(text)), shownText) }
