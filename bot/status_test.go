@@ -40,8 +40,8 @@ func known(t *testing.T, w *chattest.World) session.Record {
 		r.Launch = &session.Launch{PermissionMode: "ask", Flags: []string{"--model", "opus"}}
 		r.GitStart = &git.State{Head: strings.Repeat("ab", 20)}
 		r.Progress = transcript.Progress{Model: "claude-opus-5", PermissionMode: "acceptEdits", Turns: 4, From: 1,
-			Tokens: transcript.Tokens{Input: 600, CacheCreation: 350, CacheRead: 1_240_000, Output: 33_600},
-			Tasks: []transcript.Task{{Text: "find the failing test", Status: "completed"}, {Text: "mend it", Status: "in_progress"},
+			Tokens: port.Tokens{Input: 600, CacheCreation: 350, CacheRead: 1_240_000, Output: 33_600},
+			Tasks: []port.Task{{Text: "find the failing test", Status: "completed"}, {Text: "mend it", Status: "in_progress"},
 				{Text: "write\nit down", Status: "pending"}}}
 		r.History = []session.Change{{At: chattest.Started, To: session.Starting, Rule: "start", Why: "asked for"},
 			{At: chattest.Started.Add(time.Minute), From: session.Starting, To: session.Running, Rule: "ready", Why: "ready"},
@@ -219,7 +219,7 @@ func TestStatusFitsOneMessage(t *testing.T) {
 	w.Records.Change(r.ID, func(r *session.Record) {
 		r.Name, r.Launch.Flags, r.Progress.PermissionMode = strings.Repeat("n", 48), []string{long}, long
 		for range 100 {
-			r.Progress.Tasks = append(r.Progress.Tasks, transcript.Task{Text: long})
+			r.Progress.Tasks = append(r.Progress.Tasks, port.Task{Text: long})
 			r.History = append(r.History, session.Change{Why: long})
 			r.Prompts = append(r.Prompts, w.Prompt(t, *r, long, inbox.Held).Key)
 		}

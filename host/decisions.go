@@ -27,12 +27,12 @@ func (d Decisions) Outcome(ctx context.Context, q talk.Request) (o talk.RequestO
 	if q.Transcript == "" {
 		return o, false, nil
 	}
-	out, found, err := transcript.FindOutcome(ctx, transcript.Sought{Path: q.Transcript, Subagent: q.SubagentID, From: q.Offset,
+	o, found, err = transcript.FindOutcome(ctx, transcript.Sought{Path: q.Transcript, Subagent: q.SubagentID, From: q.Offset,
 		Tool: q.Tool, Input: q.Input, At: q.Asked})
 	if errors.Is(err, fs.ErrNotExist) {
-		return o, false, nil
+		return talk.RequestOutcome{}, false, nil
 	}
-	return talk.RequestOutcome{ByHook: out.ByHook, Done: out.Done, Denial: out.Denial, Text: out.Text, Interrupted: out.Interrupted}, found, err
+	return o, found, err
 }
 
 // Answerers reads from the settings of a session's project what may answer in place of a person.

@@ -119,11 +119,10 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) port.Work {
 	// nothing.
 	p, err := p.Advance(path)
 	w := port.Work{Phase: talk.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
-		Tokens: port.Tokens(p.Tokens), Partly: p.From > 0}
+		Tokens: p.Tokens, Tasks: p.Tasks, Partly: p.From > 0}
 	if w.Failed.Phase = talk.PhaseUnknown; err == nil && path != "" && p.Path == path {
 		w.Failed = lifecycle.After(p.Failed)
 	}
-	w.Tasks = each.As(p.Tasks, func(t transcript.Task) port.Task { return port.Task(t) })
 	if l := r.Launch; l != nil {
 		w.Flags = l.Flags
 	}

@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux/tmuxtest"
 )
@@ -23,7 +24,7 @@ func TestInterruption(t *testing.T) {
 	const now = 60
 	open := func(minute int) transcript.Progress {
 		return transcript.Progress{Open: &transcript.Turn{At: at(minute), Step: "make test"}, Well: 2,
-			Tasks: []transcript.Task{{Status: "completed"}, {Status: "in_progress"}}}
+			Tasks: []port.Task{{Status: "completed"}, {Status: "in_progress"}}}
 	}
 	over := func(minute int) transcript.Progress { return transcript.Progress{LastTurn: at(minute), Well: 2} }
 	left := func(status presence.Status, minute int) AgentState {

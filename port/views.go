@@ -172,13 +172,18 @@ type Work struct {
 
 // Task is one to-do item of an agent.
 type Task struct {
-	ID     string
-	Text   string
-	Status string // pending, in_progress, completed, or a later version's word
+	ID     string `json:"id,omitempty"`
+	Text   string `json:"text"`
+	Status string `json:"status"` // pending, in_progress, completed, or a later version's word
 }
 
 // Tokens are summed over the answers of a conversation.
-type Tokens struct{ Input, CacheCreation, CacheRead, Output int64 }
+type Tokens struct {
+	Input         int64 `json:"input"`
+	CacheCreation int64 `json:"cache_creation"`
+	CacheRead     int64 `json:"cache_read"`
+	Output        int64 `json:"output"`
+}
 
 // Git is the repository that a session's folder is in.
 type Git struct {

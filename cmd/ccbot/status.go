@@ -19,7 +19,6 @@ import (
 	"ccbot/internal/health"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
@@ -86,14 +85,14 @@ func see(l *show.Session, r session.Record, look port.Look) {
 
 // detailsOf asks the machine for everything that is known of a session.
 func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, r session.Record, all []session.Record) show.Details {
-	d := show.Details{Session: show.SessionOf(r, sources.Processes.Liveness), Flags: []string{}, TaskList: []transcript.Task{}, Start: r.GitStart,
+	d := show.Details{Session: show.SessionOf(r, sources.Processes.Liveness), Flags: []string{}, TaskList: []port.Task{}, Start: r.GitStart,
 		Beside: []string{}, Events: append([]session.Change{}, r.History[max(0, len(r.History)-lastEvents):]...)}
 	work := m.Work(ctx, r.ID)
 	d.Flags, d.ClaudeMode = append(d.Flags, work.Flags...), work.Permissions
-	d.Turns, d.Tokens, d.Tasks = work.Turns, transcript.Tokens(work.Tokens), show.Tasks{}
+	d.Turns, d.Tokens, d.Tasks = work.Turns, work.Tokens, show.Tasks{}
 	d.Memory, d.Partly = work.Memory, work.Partly
 	for _, t := range work.Tasks {
-		d.TaskList = append(d.TaskList, transcript.Task(t))
+		d.TaskList = append(d.TaskList, t)
 		d.Tasks.Count(t.Status)
 	}
 	if r.State.Live() {

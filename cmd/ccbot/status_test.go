@@ -20,7 +20,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/session/sessiontest"
 	"ccbot/internal/spool"
-	"ccbot/internal/transcript"
+	"ccbot/port"
 )
 
 // repository is one with a commit, and a file changed since.
@@ -68,7 +68,7 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 	assert.Equal(t, r.Progress.Tokens, got.Tokens)
 	assert.Equal(t, []string{"--model", "opus"}, got.Flags)
 	assert.Equal(t, []string{"ask", "plan", "yes", "main"}, []string{got.Mode, got.ClaudeMode, got.Repository, got.Git.Branch})
-	assert.Equal(t, []transcript.Task{{Text: "a\x1b[31m", Status: "completed"}, {Text: "b", Status: "in_progress"}}, got.TaskList)
+	assert.Equal(t, []port.Task{{Text: "a\x1b[31m", Status: "completed"}, {Text: "b", Status: "in_progress"}}, got.TaskList)
 	assert.Equal(t, &git.Changes{Files: 1, Insertions: 1}, got.Changes)
 	assert.Equal(t, commit, got.Start.Head)
 	assert.Equal(t, []string{"beta"}, got.Beside)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ccbot/internal/lazyregexp"
+	"ccbot/port/talk"
 )
 
 // Sought is a tool call as a permission hook describes it: without its id.
@@ -30,14 +31,7 @@ type Sought struct {
 // hook's decision together with the result, so an allowed command that still runs looks like an
 // unanswered one. A hook's decision also leaves no trace if the person interrupted the command
 // later.
-type Outcome struct {
-	ToolID      string
-	ByHook      string // "allow" or "deny": Claude Code took a hook's decision; "" when it took none
-	Done        bool   // there is a result
-	Denial      string // as Tool.Denial
-	Text        string // of the result
-	Interrupted bool   // the person interrupted it; "No" in the terminal is the same
-}
+type Outcome = talk.RequestOutcome
 
 const (
 	// lookBack is the distance before Sought.From at which the search begins: the call may have

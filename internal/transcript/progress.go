@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"ccbot/port"
 )
 
 // Progress is the work so far, as a transcript shows it up to an offset.
@@ -27,10 +29,10 @@ type Progress struct {
 	Requested string `json:"requested_model,omitempty"`
 	// Failed is the failure of the last turn, or the reason why a prompt began none. The zero
 	// value: there was no failure, or the agent has continued since.
-	Failed         Failure `json:"failed,omitzero"`
-	PermissionMode string  `json:"permission_mode,omitempty"` // Claude Code's, the last that it noted
-	Tasks          []Task  `json:"tasks,omitempty"`           // the agent's own to-do items
-	Tokens         Tokens  `json:"tokens"`
+	Failed         Failure     `json:"failed,omitzero"`
+	PermissionMode string      `json:"permission_mode,omitempty"` // Claude Code's, the last that it noted
+	Tasks          []port.Task `json:"tasks,omitempty"`           // the agent's own to-do items
+	Tokens         port.Tokens `json:"tokens"`
 	// Id of the last message with counted tokens: each of its lines repeats them.
 	LastMessage string `json:"last_message,omitempty"`
 }
@@ -40,21 +42,6 @@ type Turn struct {
 	At time.Time `json:"at,omitzero"` // of its newest line
 	// Its last tool call, in one line; calls for to-do items do not count; empty: none yet.
 	Step string `json:"step,omitempty"`
-}
-
-// Task is one to-do item of the agent.
-type Task struct {
-	ID     string `json:"id,omitempty"`
-	Text   string `json:"text"`
-	Status string `json:"status"` // pending, in_progress, completed, or a later version's word
-}
-
-// Tokens are summed over the answers of a conversation.
-type Tokens struct {
-	Input         int64 `json:"input"`
-	CacheCreation int64 `json:"cache_creation"`
-	CacheRead     int64 `json:"cache_read"`
-	Output        int64 `json:"output"`
 }
 
 // Same reports whether two values describe the same work, no matter up to which offset they were

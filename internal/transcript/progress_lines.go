@@ -8,6 +8,7 @@ import (
 
 	"ccbot/internal/clip"
 	"ccbot/internal/lazyregexp"
+	"ccbot/port"
 )
 
 const (
@@ -221,15 +222,15 @@ func (t *tally) apply(c taskCall, text string, raw span) {
 
 // add makes a new slice each time, because an earlier Progress may hold the old one.
 func (t *tally) add(id, text, status string) {
-	t.Tasks = append(slices.Clone(t.Tasks), Task{ID: clip.Runes(id, maxText), Text: clip.Runes(text, maxText), Status: clip.Runes(status, maxText)})
+	t.Tasks = append(slices.Clone(t.Tasks), port.Task{ID: clip.Runes(id, maxText), Text: clip.Runes(text, maxText), Status: clip.Runes(status, maxText)})
 	if len(t.Tasks) > maxTasks {
-		oldest := max(0, slices.IndexFunc(t.Tasks, func(k Task) bool { return k.Status == "completed" }))
+		oldest := max(0, slices.IndexFunc(t.Tasks, func(k port.Task) bool { return k.Status == "completed" }))
 		t.Tasks = slices.Delete(t.Tasks, oldest, oldest+1)
 	}
 }
 
 func (t *tally) update(id string, in taskInput) {
-	i := slices.IndexFunc(t.Tasks, func(k Task) bool { return k.ID != "" && k.ID == id })
+	i := slices.IndexFunc(t.Tasks, func(k port.Task) bool { return k.ID != "" && k.ID == id })
 	if i < 0 {
 		return
 	}

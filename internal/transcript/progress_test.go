@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"ccbot/port"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -50,16 +52,16 @@ func TestProgressOfRecordings(t *testing.T) {
 		file string
 		want Progress
 	}{
-		{"tasks.jsonl", Progress{Turns: 5, Well: 5, LastTurn: at("2026-11-20T17:28:38.484Z"), Model: "claude-opus-5-5", Tokens: Tokens{250, 0, 432770, 80},
-			Tasks: []Task{{"1", "Write the reader", "completed"}, {"2", "Test the reader well", "completed"},
-				{"4", "no subject", "completed"}, {"5", "Another round", "pending"}, {"6", "After all done", "pending"},
-				{"7", "After a resume", "pending"}}}},
-		{"todo.jsonl", Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:28:43.81Z"), Model: "claude-opus-5-5", Tokens: Tokens{60, 0, 87267, 19},
-			Tasks: []Task{{"", "Write the reader", "completed"}, {"", "Test the reader", "completed"}}}},
-		{"old.jsonl", Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:30:30.041Z"), Model: "claude-opus-4-8", Tokens: Tokens{50, 0, 112334, 16},
-			Tasks: []Task{{"1", "One", "in_progress"}}}},
+		{"tasks.jsonl", Progress{Turns: 5, Well: 5, LastTurn: at("2026-11-20T17:28:38.484Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 250, CacheCreation: 0, CacheRead: 432770, Output: 80},
+			Tasks: []port.Task{{ID: "1", Text: "Write the reader", Status: "completed"}, {ID: "2", Text: "Test the reader well", Status: "completed"},
+				{ID: "4", Text: "no subject", Status: "completed"}, {ID: "5", Text: "Another round", Status: "pending"}, {ID: "6", Text: "After all done", Status: "pending"},
+				{ID: "7", Text: "After a resume", Status: "pending"}}}},
+		{"todo.jsonl", Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:28:43.81Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 60, CacheCreation: 0, CacheRead: 87267, Output: 19},
+			Tasks: []port.Task{{ID: "", Text: "Write the reader", Status: "completed"}, {ID: "", Text: "Test the reader", Status: "completed"}}}},
+		{"old.jsonl", Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:30:30.041Z"), Model: "claude-opus-4-8", Tokens: port.Tokens{Input: 50, CacheCreation: 0, CacheRead: 112334, Output: 16},
+			Tasks: []port.Task{{ID: "1", Text: "One", Status: "in_progress"}}}},
 		// Three ended by themselves, one by an error of the API, two by Esc.
-		{"ends.jsonl", Progress{Turns: 6, Well: 3, LastTurn: at("2026-11-20T17:29:30.227Z"), Model: "claude-opus-5-5", Tokens: Tokens{60, 0, 83436, 28}}},
+		{"ends.jsonl", Progress{Turns: 6, Well: 3, LastTurn: at("2026-11-20T17:29:30.227Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 60, CacheCreation: 0, CacheRead: 83436, Output: 28}}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.file, func(t *testing.T) {
@@ -194,7 +196,7 @@ func creates(id, task, text string) string {
 }
 
 func TestProgressOfLines(t *testing.T) {
-	one := []Task{{"1", "one", "pending"}}
+	one := []port.Task{{ID: "1", Text: "one", Status: "pending"}}
 	aside := func(line string) string { return strings.Replace(line, `{`, `{"isSidechain":true,`, 1) }
 	tests := []struct {
 		name    string
@@ -206,37 +208,37 @@ func TestProgressOfLines(t *testing.T) {
 		{"an interrupted turn has ended", interrupt, Progress{Turns: 1, LastTurn: at("2026-11-20T17:28:44Z")}},
 		{"a time that cannot be read", strings.Replace(turnEnd, "2026", "soon", 1), Progress{Turns: 1, Well: 1}},
 		{"a person's text that looks like an interrupt is none", strings.Replace(interrupt, `{`, `{"origin":{"kind":"human"},`, 1), Progress{}},
-		{"the lines of one answer tell its tokens once", reply("m", "a") + reply("m", "b") + reply("n", "c"), Progress{Tokens: Tokens{Output: 14}}},
+		{"the lines of one answer tell its tokens once", reply("m", "a") + reply("m", "b") + reply("n", "c"), Progress{Tokens: port.Tokens{Output: 14}}},
 		{"a number that no answer has", strings.Replace(reply("m", "a"), `"output_tokens":7`, `"input_tokens":9223372036854775807,"output_tokens":-9`, 1) +
-			reply("n", "c"), Progress{Tokens: Tokens{Output: 7}}},
+			reply("n", "c"), Progress{Tokens: port.Tokens{Output: 7}}},
 		{"the model that was asked for", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1),
-			Progress{Model: "claude-x", Requested: "claude-x[1m]", Tokens: Tokens{Output: 1}}},
+			Progress{Model: "claude-x", Requested: "claude-x[1m]", Tokens: port.Tokens{Output: 1}}},
 		{"one that an older version answers with is not known so", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1) +
-			strings.Replace(calls("b", "Bash", "{}"), "claude-x", "claude-y", 1), Progress{Model: "claude-y", Tokens: Tokens{Output: 2}}},
-		{"what Claude Code says itself is of no model", calls("a", "Bash", "{}") + ofNoModel, Progress{Model: "claude-x", Tokens: Tokens{Output: 1}}},
+			strings.Replace(calls("b", "Bash", "{}"), "claude-x", "claude-y", 1), Progress{Model: "claude-y", Tokens: port.Tokens{Output: 2}}},
+		{"what Claude Code says itself is of no model", calls("a", "Bash", "{}") + ofNoModel, Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}}},
 		{"no name is cut", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"`+strings.Repeat("x", 300)+`",`, 1),
-			Progress{Model: "claude-x", Tokens: Tokens{Output: 1}}},
+			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}}},
 		{"the mode is the last one", planMode + `{"type":"user","permissionMode":"acceptEdits","message":{"content":"hi"}}` + "\n",
 			Progress{PermissionMode: "acceptEdits"}},
 		{"of a subagent the tokens count only", aside(calls("a", "TodoWrite", `{"todos":[{"content":"x","status":"pending"}]}`)) +
-			aside(returns("a", "ok", "{}")) + aside(turnEnd) + aside(interrupt) + aside(planMode), Progress{Tokens: Tokens{Output: 1}}},
-		{"the id stands in the text where nothing else says it", creates("a", "1", "one"), Progress{Model: "claude-x", Tokens: Tokens{Output: 1}, Tasks: one}},
+			aside(returns("a", "ok", "{}")) + aside(turnEnd) + aside(interrupt) + aside(planMode), Progress{Tokens: port.Tokens{Output: 1}}},
+		{"the id stands in the text where nothing else says it", creates("a", "1", "one"), Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}, Tasks: one}},
 		{"a call that failed has done nothing", creates("a", "1", "one") + calls("b", "TaskUpdate", `{"taskId":"1","status":"completed"}`) + fails("b") +
 			calls("c", "TodoWrite", `{"todos":[]}`) + fails("c") + calls("d", "TaskCreate", `{"subject":"x"}`) + fails("d"),
-			Progress{Model: "claude-x", Tokens: Tokens{Output: 4}, Tasks: one}},
+			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 4}, Tasks: one}},
 		{"a task that is not there", creates("a", "1", "one") + calls("b", "TaskUpdate", `{"taskId":"2","status":"completed"}`) + returns("b", "", `{"success":false}`) +
 			calls("c", "TaskUpdate", `{"taskId":"3","status":"completed"}`) + returns("c", "", `{"success":true}`),
-			Progress{Model: "claude-x", Tokens: Tokens{Output: 3}, Tasks: one}},
+			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 3}, Tasks: one}},
 		{"a later version's word", creates("a", "1", "one") + calls("b", "TaskUpdate", `{"taskId":"1","status":"blocked"}`) + returns("b", "", `{"success":true}`),
-			Progress{Model: "claude-x", Tokens: Tokens{Output: 2}, Tasks: []Task{{"1", "one", "blocked"}}}},
+			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}, Tasks: []port.Task{{ID: "1", Text: "one", Status: "blocked"}}}},
 		{"a list tells all of them", creates("a", "1", "one") + calls("b", "TaskList", "{}") +
 			returns("b", "", `{"tasks":[{"id":"7","subject":"seven","status":"completed"}]}`),
-			Progress{Model: "claude-x", Tokens: Tokens{Output: 2}, Tasks: []Task{{"7", "seven", "completed"}}}},
+			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}, Tasks: []port.Task{{ID: "7", Text: "seven", Status: "completed"}}}},
 		{"and an empty one none", creates("a", "1", "one") + calls("b", "TaskList", "{}") + returns("b", "", `{"tasks":[]}`),
-			Progress{Model: "claude-x", Tokens: Tokens{Output: 2}}},
+			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}}},
 		{"a result of another tool is none of it", creates("a", "1", "one") + calls("b", "mcp__x__TaskList", "{}") + returns("b", "", `{"tasks":[]}`),
-			Progress{Model: "claude-x", Tokens: Tokens{Output: 2}, Tasks: one}},
-		{"no call at all", creates("a", "1", "one") + returns("x", "", `{"tasks":[]}`), Progress{Model: "claude-x", Tokens: Tokens{Output: 1}, Tasks: one}},
+			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}, Tasks: one}},
+		{"no call at all", creates("a", "1", "one") + returns("x", "", `{"tasks":[]}`), Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}, Tasks: one}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -337,11 +339,11 @@ func TestProgressChangesNoEarlierValue(t *testing.T) {
 	next, err := p.Advance(path)
 	require.NoError(t, err)
 	assert.Equal(t, before, p.Tasks)
-	assert.Equal(t, []Task{{"1", "one", "completed"}, {"3", "three", "pending"}}, next.Tasks)
+	assert.Equal(t, []port.Task{{ID: "1", Text: "one", Status: "completed"}, {ID: "3", Text: "three", Status: "pending"}}, next.Tasks)
 }
 
 func TestProgressSame(t *testing.T) {
-	p := Progress{Path: "a", Offset: 1, Turns: 1, LastTurn: at("2026-11-20T17:28:44Z"), Model: "m", PermissionMode: "plan", Tasks: []Task{{"1", "one", "pending"}}}
+	p := Progress{Path: "a", Offset: 1, Turns: 1, LastTurn: at("2026-11-20T17:28:44Z"), Model: "m", PermissionMode: "plan", Tasks: []port.Task{{ID: "1", Text: "one", Status: "pending"}}}
 	tests := []struct {
 		name   string
 		change func(p *Progress)
@@ -358,7 +360,7 @@ func TestProgressSame(t *testing.T) {
 		{"the model asked for", func(p *Progress) { p.Requested = "m[1m]" }, false},
 		{"mode", func(p *Progress) { p.PermissionMode = "" }, false},
 		{"tokens", func(p *Progress) { p.Tokens.Output++ }, false},
-		{"a task", func(p *Progress) { p.Tasks = []Task{{"1", "one", "completed"}} }, false},
+		{"a task", func(p *Progress) { p.Tasks = []port.Task{{ID: "1", Text: "one", Status: "completed"}} }, false},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

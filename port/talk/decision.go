@@ -182,6 +182,7 @@ func isObject(raw json.RawMessage) bool {
 
 // RequestOutcome is what became of a request.
 type RequestOutcome struct {
+	ToolID      string // of the call
 	ByHook      string // "allow" or "deny": a hook's decision was taken; empty when none was
 	Done        bool   // there is a result
 	Denial      string // what has denied it, in Claude Code's words

@@ -17,8 +17,8 @@ import (
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/port/talk"
 )
 
@@ -47,9 +47,9 @@ type Session struct {
 	Model           string    `json:"model,omitempty"`
 	Mode            string    `json:"permission_mode,omitempty"` // ask or bypass
 	// Context is the used part of the context window, 0 to 100; Cost is in dollars.
-	Context *float64          `json:"context_percent,omitempty"`
-	Cost    *float64          `json:"cost_usd,omitempty"`
-	Tokens  transcript.Tokens `json:"tokens"`
+	Context *float64    `json:"context_percent,omitempty"`
+	Cost    *float64    `json:"cost_usd,omitempty"`
+	Tokens  port.Tokens `json:"tokens"`
 	// turns, tokens and tasks: not from the beginning of the conversation
 	Partly bool `json:"partly_counted,omitempty"`
 	// as last seen, after a turn or at the start

@@ -15,7 +15,6 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/session/sessiontest"
-	"ccbot/internal/transcript"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -74,7 +73,7 @@ func TestListFitsATerminal(t *testing.T) {
 	long.State, long.Usage.Context = session.CleanupFailed, 100
 	long.Launch = &session.Launch{PermissionMode: "ask"}
 	for range 200 {
-		long.Progress.Tasks = append(long.Progress.Tasks, transcript.Task{Status: "completed"})
+		long.Progress.Tasks = append(long.Progress.Tasks, port.Task{Status: "completed"})
 	}
 	evil := sessiontest.Over(3, "a\x1b[31m\nb")
 	mine := sessiontest.Over(4, "mine", func(r *session.Record) { r.Dir = "/home/me/src" })

@@ -9,7 +9,7 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/port"
 	"ccbot/port/talk"
 )
 
@@ -23,7 +23,7 @@ type Details struct {
 	// Claude Code's own, as last noted
 	ClaudeMode string `json:"claude_permission_mode,omitempty"`
 	// the agent's own to-do items
-	TaskList []transcript.Task `json:"task_list"`
+	TaskList []port.Task `json:"task_list"`
 	// Repository reports whether the folder is in one: yes, no or unknown. Start is the repository
 	// at the session's start, Changes are the changes of the work tree since its commit.
 	Repository string       `json:"git_repository"`
