@@ -72,7 +72,7 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	// It comes after the presence file: that one is a little ahead of the screen.
 	fate, pane, text, shown, silent := o.shownPane(ctx, *r.Binding)
 	v.Fate, v.Pane, v.Silent = fate, pane, silent
-	if !r.Binding.Agent.Valid() && (v.Fate == PaneDead || v.Fate == PaneGone) {
+	if !r.Binding.Agent.Valid() && v.Fate != PaneUnknown && v.Fate != PaneOurs {
 		v.Agent = process.Gone // it had ended before it could be identified
 	}
 	v.Behind = v.Adopted && !o.front(*r.Binding)
@@ -120,7 +120,7 @@ func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneF
 	}
 	id, err := tmux.ParsePaneID(b.Pane)
 	if err != nil {
-		return PaneUnknown, tmux.Pane{}, "", false, false
+		return PaneGone, tmux.Pane{}, "", false, false // a file that was edited: no pane has such an id
 	}
 	if o.Screens == nil {
 		p, err = o.Panes.Pane(ctx, id)
