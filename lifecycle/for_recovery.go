@@ -27,11 +27,13 @@ func (s *Service) Reattach(id uuid.UUID) error {
 	return nil
 }
 
-// Settle looks at a live session at a start, decides what became of it, and carries the decision out, all
-// in one turn of the session's worker. A loss has the rule in the history and is not reported: the record
-// is Unreported until Reported is called. ErrChanged means that nothing is proven to have ended: steps
-// watch the session. A session that has ended stays as it is.
+// Settle looks at a live session at a start, decides what became of it, and carries the decision out.
+// Looking, deciding and nearly every decision are one turn of the session's worker; Discard and
+// FinishRestore follow it. A loss has the rule in the history and is not reported: the record is
+// Unreported until Reported is called. ErrChanged means that nothing is proven to have ended. After
+// an error steps watch the session. A session that has ended stays as it is.
 func (s *Service) Settle(ctx context.Context, id uuid.UUID, rule session.Rule) error {
+	defer s.kit.agenda.wake(id) // a step finishes what has failed halfway, and watches what has not ended
 	var d Decision
 	err := s.kit.do(ctx, id, func(w *work) error {
 		if !w.r.State.Live() {
@@ -55,14 +57,13 @@ func (s *Service) Settle(ctx context.Context, id uuid.UUID, rule session.Rule) e
 	case err == nil && d.Do == FinishRestore:
 		return s.finishRestore(ctx, id)
 	}
-	s.kit.agenda.wake(id) // a step finishes what has failed halfway, and watches what has not ended
 	return err
 }
 
 // startFacts collects what decides about a live session at a start. launch is the pane that holds its
 // launch.
 func (w *work) startFacts(ctx context.Context) (f Facts, launch tmux.Pane, err error) {
-	if w.r.Binding == nil {
+	if w.r.Binding == nil && w.r.State.Open() {
 		return w.opening.launchFacts(ctx, true)
 	}
 	w.term.look(ctx)
