@@ -34,8 +34,8 @@ const (
 // history before and after, and the records are backed up first.
 func (d Do) Changes() bool { return d != Reattach }
 
-// Facts are what decides about the life of one session. The zero value says that nothing is known,
-// and nothing is done because of it.
+// Facts are what decides about the life of one session, besides its record. The zero value says that
+// nothing is known: no end follows from it.
 type Facts struct {
 	Now   time.Time
 	Grace time.Duration // see Config.OrphanGrace
@@ -74,6 +74,7 @@ type Decision struct {
 //	    its pane is gone, at a start                          MarkLost
 //	    its pane is gone: it is a person's, or never ready    Conclude
 //	    its pane is gone                                      MarkLost
+//	    nothing is known of its pane, in a step: a person's   Conclude
 func Decide(r session.Record, f Facts) Decision {
 	switch {
 	case r.State == session.Stopping:
@@ -161,7 +162,8 @@ func decideBound(r session.Record, f Facts) Decision {
 
 // ended reports whether the agent of a live session has ended. The kernel must prove it, and tmux as
 // well, unless tmux has forgotten the pane or the pane belongs to a person: tmux learns of an end a
-// little later than the kernel, and then its dead pane has the exit status.
+// little later than the kernel, and then its dead pane has the exit status. At a start, a pane of which
+// nothing is known leaves the session unclear.
 func (f Facts) ended(adopted bool) bool {
 	switch f.Fate {
 	case PaneDead, PaneGone, PaneForeign:

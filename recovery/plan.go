@@ -18,16 +18,19 @@ import (
 // lifecycle.Decide, as each step does: life.go of that package has the table. Plan itself decides
 // what only a start can know. The first row that holds decides:
 //
-//	tmux did not answer, and the session is live         nothing: Unclear
-//	this ccbot launches it now, or watches it            nothing: its steps decide
-//	a cleanup waits for its next try                     nothing: Pending
-//	it is unknown whether the agent lives:
-//	    no sign of life for too long                     Abandon
+//	it has ended: its cleanup failed                     nothing: Pending
+//	    something of it still runs                       EndLeftovers; during a pause Pending
+//	its transcript is left unread                        nothing
+//	tmux did not answer                                  nothing: Unclear
+//	it has no pane, and this ccbot launches it now       nothing: its steps decide
+//	Decide says nothing: it is unknown whether the
+//	    agent runs, and it was silent for too long       Abandon
 //	    otherwise                                        nothing: Unclear
-//	pane and agent are gone (lifecycle.MarkLost):
-//	    its conversation continues in another window     TakeOver
-//	    otherwise                                        MarkLost
-//	otherwise                                            what lifecycle.Decide says
+//	Decide says MarkLost, and its conversation
+//	    continues in another window                      TakeOver
+//	Decide says Reattach or Conclude, and this ccbot
+//	    watches it already                               nothing: its steps decide
+//	otherwise                                            what Decide says
 //
 // Then come the windows that belong to no record. The lookups of a row are in world.go.
 
@@ -49,7 +52,7 @@ type Action struct {
 	Pane   tmux.Pane        // of Bind and TakeOver: where the agent runs
 	Agent  process.Identity // of TakeOver: the process that becomes the session's agent
 	Claude uuid.UUID        // of TakeOver: the conversation that this process writes
-	// Of MarkLost and TakeOver: how the session was lost, a session.Closed… reason or empty.
+	// Of MarkLost, TakeOver and SetAside: how the session was lost or set aside, a session.Closed… reason or empty.
 	Closed string
 
 	Why      string // the rule, in a sentence
