@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -126,7 +127,7 @@ func decode(data []byte, v any) error {
 func (e *entry) stamp(item *Item) {
 	item.UUID, item.MessageID, item.Sidechain = e.UUID, e.Message.ID, e.IsSidechain
 	item.Last = e.Type == "assistant" && item.Kind == Text && e.Message.StopReason != "tool_use"
-	item.Meta = item.Meta || e.IsMeta || e.IsCompactSummary
+	item.Meta = item.Kind != TurnEnd && (item.Meta || e.IsMeta || e.IsCompactSummary) // an end has no words
 	item.Time = e.time()
 }
 
@@ -179,6 +180,9 @@ func (e *entry) assistant() (items []Item) {
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			items = append(items, Item{Kind: ToolUse, Tool: &Tool{Name: b.Name, ID: b.ID, Input: b.Input}})
 		}
+	}
+	if e.IsAPIErrorMessage && len(items) == 0 { // also an error without words ends the turn
+		items = []Item{{Kind: APIError, Text: cmp.Or(e.Error, "API Error"), Failure: e.failure()}}
 	}
 	return items
 }

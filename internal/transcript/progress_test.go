@@ -427,6 +427,8 @@ func TestProgressOpenTurn(t *testing.T) {
 		{"its end", asks + calls("a", "Bash", `{"command":"ls"}`) + turnEnd, nil, 1},
 		{"an interrupt ends it, though not well", asks + interrupt, nil, 0},
 		{"and so does an error", asks + failed, nil, 0},
+		{"also one without words", asks + strings.Replace(failed, `{"type":"text","text":"API Error"}`, "", 1), nil, 0},
+		{"its end with the mark of an injected line", asks + strings.Replace(turnEnd, `{`, `{"isMeta":true,`, 1), nil, 1},
 		{"a turn that nobody asked for", turnEnd + dated(reply("m", "a"), first), &Turn{At: at(first)}, 1},
 		{"of a subagent", strings.Replace(calls("a", "Bash", `{"command":"ls"}`), `{`, `{"isSidechain":true,`, 1), nil, 0},
 	}
