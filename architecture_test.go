@@ -239,11 +239,12 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// reach lists, for a type through which processes are ended, the only packages that name it. An end needs a
-// process.Grace, so nothing else can call process.Table.End, or declare an interface with it.
+// reach lists the only packages that name a type through which processes are ended, or declare an interface with
+// such a method. An end needs a process.Grace, so nothing else can call process.Table.End.
 var reach = map[string][]string{
-	"process.Grace": {"lifecycle/ending", "cmd/ccbot/voice"}, // voice ends a transcriber of an earlier ccbot
-	"ending.Ender":  {"lifecycle", "cmd/ccbot/running"},
+	"internal/process.Grace": {"lifecycle/ending", "cmd/ccbot/voice"}, // voice ends a transcriber of an earlier ccbot
+	"lifecycle/ending.Ender": {"lifecycle", "cmd/ccbot/running"},
+	"ClosePane":              {"lifecycle/ending"}, // the hang-up
 }
 
 // TestArchitectureOfEndings fails if a package other than lifecycle/ending reaches the ending of processes.
@@ -253,20 +254,53 @@ func TestArchitectureOfEndings(t *testing.T) {
 		if s.test || isSupport(s.pkg) || s.pkg == "internal/process" {
 			continue
 		}
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok {
-				if of, ok := sel.X.(*ast.Ident); ok {
-					if name := of.Name + "." + sel.Sel.Name; reach[name] != nil && !slices.Contains(found[name], s.pkg) {
-						found[name] = append(found[name], s.pkg)
-					}
-				}
+		for _, name := range s.reached() {
+			if reach[name] != nil && !slices.Contains(found[name], s.pkg) {
+				found[name] = append(found[name], s.pkg)
 			}
-			return true
-		})
+		}
 	}
 	for name, pkgs := range reach {
-		assert.ElementsMatch(t, pkgs, found[name], "packages that name %s", name)
+		assert.ElementsMatch(t, pkgs, found[name], "packages that reach %s", name)
 	}
+}
+
+// reached returns what a file names of other packages of the module, and the methods of its interfaces. A file that
+// imports a package with a dot may name all of it.
+func (s source) reached() (names []string) {
+	of := make(map[string]string) // packages by the names that the file has for them
+	for _, spec := range s.file.Imports {
+		full, _ := strconv.Unquote(spec.Path.Value) // parse has checked it
+		pkg := strings.TrimPrefix(full, module)
+		switch {
+		case spec.Name == nil:
+			of[path.Base(pkg)] = pkg
+		case spec.Name.Name == ".":
+			for name := range reach {
+				if strings.HasPrefix(name, pkg+".") {
+					names = append(names, name)
+				}
+			}
+		default:
+			of[spec.Name.Name] = pkg
+		}
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok {
+				names = append(names, of[x.Name]+"."+n.Sel.Name)
+			}
+		case *ast.InterfaceType:
+			for _, method := range n.Methods.List {
+				for _, name := range method.Names {
+					names = append(names, name.Name)
+				}
+			}
+		}
+		return true
+	})
+	return names
 }
 
 // TestArchitectureOfTheChat: no room of the chat touches a disk, a process or tmux of the agent's machine.
