@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"maps"
-	"reflect"
 	"slices"
 	"time"
 
@@ -116,6 +115,7 @@ type Bot struct {
 	Moves     *moves.Moves
 	Prompts   *prompt.Prompts
 	Asking    *questions.Questions
+	Browser   *browse.Browser
 	Reports   *report.Reports
 	Requests  *ask.Requests
 	Resumer   *sessions.Sessions
@@ -123,8 +123,8 @@ type Bot struct {
 	Topics    *topics.Topics
 	Rooms     []chat.Feature // all that it can do
 	commands  map[string]chat.Command
-	owners    map[string]chat.Feature       // of each kind of cards
-	tellers   map[reflect.Type]chat.Feature // of each type of news
+	named     map[string]chat.Feature // by their names
+	owners    map[string]chat.Feature // of each kind of cards
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
@@ -132,10 +132,10 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, Book: d.Chat.Book}
 	b.Admit(c.Lists)
 	b.OnCurrent = func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
-		return b.each("current", func(f chat.Feature) error { return f.Current(ctx, to, id) })
+		return b.each("current", func(f chat.Feature) bool { return f.Current != nil }, func(f chat.Feature) error { return f.Current(ctx, to, id) })
 	}
 	b.OnShown = func(r port.Session) error {
-		return b.each("shown", func(f chat.Feature) error { f.Shown(r); return nil })
+		return b.each("shown", func(f chat.Feature) bool { return f.Shown != nil }, func(f chat.Feature) error { f.Shown(r); return nil })
 	}
 	b.Chat.Dir, b.Chat.Host, b.Send = c.StateDir, c.MachineName, d.Sender.Send
 	b.Upload, b.Computer = d.Sender.SendFile, health.NewComputer(b.Chat, d.Sender.Send, c.StateDir)
@@ -146,11 +146,10 @@ func New(c Config, d Deps) *Bot {
 // Install makes features all that the bot can do.
 func (b *Bot) Install(rooms []chat.Feature) {
 	b.Rooms, b.commands = nil, make(map[string]chat.Command)
-	b.owners, b.tellers = make(map[string]chat.Feature), make(map[reflect.Type]chat.Feature)
+	b.named, b.owners = make(map[string]chat.Feature), make(map[string]chat.Feature)
 	cards := chat.Feature{Name: "cards", Run: b.Cards.Run, Unparked: b.Cards.Reachable, Forget: b.Cards.Forget}
 	for _, f := range append([]chat.Feature{cards}, rooms...) {
-		f = f.Whole()
-		b.Rooms = append(b.Rooms, f)
+		b.Rooms, b.named[f.Name] = append(b.Rooms, f), f
 		maps.Copy(b.Pages.All, f.Pages)
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
@@ -158,13 +157,10 @@ func (b *Bot) Install(rooms []chat.Feature) {
 		for kind := range f.Cards {
 			b.owners[kind] = f
 		}
-		for _, t := range f.News {
-			b.tellers[t.Of] = chat.Feature{Name: f.Name, Heard: t.Tell}
-		}
 	}
 }
 
-// Features are all that the bot can do, in the order in which a text is offered to them. What one
+// Features are all that the bot can do, in the order in which they hear of events. What one
 // is given of another is one of its methods; where two need each other, the one that is made later
 // is looked up when it is called.
 func (b *Bot) Features() []chat.Feature { return append(b.lives(), b.talks()...) }
@@ -175,7 +171,7 @@ func (b *Bot) lives() []chat.Feature {
 	outputs := shell.New(c, s.Output, b.Entries.Load, b.Machine.Files)
 	long := longtext.New(c, b.Transcripts)
 	heard := func(id uuid.UUID, item talk.Item) {
-		_ = b.each("item", func(f chat.Feature) error { f.Item(id, item); return nil })
+		_ = b.each("item", func(f chat.Feature) bool { return f.Item != nil }, func(f chat.Feature) error { f.Item(id, item); return nil })
 	}
 	noCard := func(to outbox.Conversation) bool { return b.Steps.In(c, to) != turn.OnCard }
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s,
@@ -225,7 +221,7 @@ func (b *Bot) talks() []chat.Feature {
 	c.IsNext, c.Run, c.LeaveView = queues.IsNext, b.run, s.LeaveView
 	switches := modes.New(c, s)
 	b.Moves = moves.New(c, func(ctx context.Context, where chat.Where) error {
-		return b.each("moved", func(f chat.Feature) error { return f.Moved(ctx, where) })
+		return b.each("moved", func(f chat.Feature) bool { return f.Moved != nil }, func(f chat.Feature) error { return f.Moved(ctx, where) })
 	}, b.Topics.AskLost)
 	b.Changes = changes.New(c, s)
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s,
@@ -233,14 +229,14 @@ func (b *Bot) talks() []chat.Feature {
 		Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show,
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
-	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
+	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, s, b.Entries.Load, b.Transcripts, s, why.Sentences),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
 			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), b.NewGroups.Feature(), b.Several.Feature(), menu.New(c), usage.New(c, s),
 			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
 			screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer),
 			settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
-			pages.Feature(), texts.Feature(), b.Prompts.Feature()})
+			b.Browser.Feature(), texts.Feature(), b.Prompts.Feature()})
 }
 
 // Menus are the lists of commands that Telegram is to show.

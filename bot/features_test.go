@@ -32,22 +32,75 @@ import (
 	"ccbot/port/talk"
 )
 
-// Every kind of news is told by one feature, and by no more than one.
-func TestFeatures_EachNewsHasOneOwner(t *testing.T) {
+// tellers are the features that tell people of news, which hear these last.
+var tellers = map[string][]string{
+	"sessions": {"Ready", "Retrying", "Ended", "Failed", "Lost", "Stopped"},
+	"prompt":   {"Held", "Unproven", "Typed", "Delivered", "TakenBack", "DraftCleared", "Requeued"},
+	"dialog":   {"Dialog", "NotReporting"},
+	"writers":  {"OtherWriters", "Transferred"},
+	"answers":  {"Transcript"},
+	"modes":    {"Switched"},
+	"":         {"DialogGone", "Doing", "Renamed"}, // nobody is told
+}
+
+// Each feature hears each piece of news once, in the order of the features; only the one that tells it hears it last.
+func TestFeatures_NewsIsHeardInOrder(t *testing.T) {
 	w := chattest.NewWorld(t)
-	owners := make(map[reflect.Type][]string)
-	for _, f := range w.Rooms {
-		for _, teller := range f.News {
-			owners[teller.Of] = append(owners[teller.Of], f.Name)
+	rooms := w.Features()
+	var names, heard []string
+	for i, f := range rooms {
+		if f.Heard == nil {
+			continue
+		}
+		names = append(names, f.Name)
+		rooms[i].Heard = func(context.Context, port.Session, news.News) error {
+			heard = append(heard, f.Name)
+			return nil
 		}
 	}
-	kinds := make(map[reflect.Type]bool)
+	w.Install(rooms)
 	for _, name := range chattest.NewsNames(t) {
-		kind := reflect.TypeOf(w.Hosted.News(w.News(t, name)))
-		assert.Len(t, owners[kind], 1, name)
-		kinds[kind] = true
+		r, n := w.News(t, name)
+		kind := reflect.TypeOf(w.Hosted.News(r, n)).Name()
+		want, last := slices.Clone(names), 0
+		for teller, kinds := range tellers {
+			if slices.Contains(kinds, kind) {
+				last++
+				want = slices.DeleteFunc(want, func(name string) bool { return name == teller })
+				if teller != "" {
+					want = append(want, teller)
+				}
+			}
+		}
+		require.Equal(t, 1, last, "%s has one teller", name)
+		heard = nil
+		require.NoError(t, w.SessionNews(t.Context(), r, n))
+		assert.Equal(t, want, heard, name)
 	}
-	assert.Len(t, owners, len(kinds), "nobody tells what there is not")
+}
+
+// A text is offered to the features that may take one in an order which is not that of the features. A message without text
+// is offered to none.
+func TestFeatures_TextsAreOfferedInOrder(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "api", session.Running)
+	rooms := w.Features()
+	var offered []string
+	all := make(map[string]bool)
+	for i, f := range rooms {
+		if f.Text != nil {
+			all[f.Name] = true
+			rooms[i].Text = func(context.Context, *chat.Incoming, string) (bool, error) {
+				offered = append(offered, f.Name)
+				return false, nil
+			}
+		}
+	}
+	slices.Reverse(rooms)
+	w.Install(rooms)
+	w.MustHear(t, "a text")
+	assert.Equal(t, []string{"pages", "rename", "ask", "browse", "prompt"}, offered)
+	assert.Len(t, all, len(offered), "each feature that may take a text is asked")
 }
 
 // Who hears an event calls no port: sessions tell their news while they work.
@@ -188,16 +241,15 @@ func crashes(f chat.Feature) chat.Feature {
 		f.Cards[kind] = tap
 	}
 	hear := func(context.Context, port.Session, news.News) error { panic("a mistake of ours") }
-	for i := range f.News {
-		f.News[i].Tell = hear
-	}
 	if f.Heard != nil {
 		f.Heard = hear
 	}
 	for kind := range f.Late {
 		f.Late[kind] = func(chat.Tap) string { panic("a mistake of ours") }
 	}
-	f.Text = func(context.Context, *chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
+	if f.Text != nil {
+		f.Text = func(context.Context, *chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
+	}
 	f.Unparked = func(context.Context, int64) { panic("a mistake of ours") }
 	f.Forget = func(context.Context, uuid.UUID) error { panic("a mistake of ours") }
 	f.Run = func(context.Context) error { panic("a mistake of ours") }
@@ -230,11 +282,9 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					synctest.Wait()
 					for _, name := range chattest.NewsNames(t) {
 						told := len(w.Telegram.Texts())
-						of, n := w.News(t, name)
+						_, n := w.News(t, name)
 						assert.NoError(t, w.SessionNews(t.Context(), r, n), name)
-						kind := reflect.TypeOf(w.Hosted.News(of, n))
-						own := slices.ContainsFunc(rooms[i].News, func(t chat.Teller) bool { return t.Of == kind })
-						crashed := own || rooms[i].Heard != nil
+						crashed := rooms[i].Heard != nil
 						assert.Equal(t, crashed, slices.Contains(w.Telegram.Texts()[told:], chat.Warning+w.Word(i18n.InternalError)), name)
 					}
 					hears := func(text string) error { // as the inbox does, which tells the person
@@ -253,7 +303,7 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					w.Telegram.Mu.Lock()
 					w.Telegram.OnParked = map[int64]bool{chattest.Alice: true}
 					w.Telegram.Mu.Unlock()
-					assert.Error(t, hears("a text"), "it may be meant for the feature, so that it is no prompt")
+					assert.Equal(t, rooms[i].Text != nil, hears("a text") != nil, "it may be meant for the feature, so that it is no prompt")
 					assert.Equal(t, 1, unparked, "the others hear that the chat takes messages")
 					assert.Error(t, w.Forget(t.Context(), uuid.New()))
 					assert.Equal(t, 1, forgot, "the others forget")
@@ -379,8 +429,7 @@ func TestFeatures_TheLogOfACrashNamesTheFeature(t *testing.T) {
 			}
 			for _, name := range chattest.NewsNames(t) {
 				r, n := w.News(t, name)
-				own := reflect.TypeOf(w.Hosted.News(r, n))
-				if slices.ContainsFunc(rooms[i].News, func(t chat.Teller) bool { return t.Of == own }) {
+				if rooms[i].Heard != nil {
 					require.NoError(t, w.SessionNews(t.Context(), r, n))
 					crashed++
 				}

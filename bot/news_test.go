@@ -108,7 +108,7 @@ func TestEveryKindOfNewsIsTold(t *testing.T) {
 
 func TestUnknownNewsIsAnError(t *testing.T) {
 	w := chattest.NewWorld(t)
-	type aLaterDays struct{}
+	type aLaterDays struct{ news.Piece }
 	r := w.Session(t, "api", session.Archived)
 	assert.ErrorContains(t, w.SessionNews(t.Context(), r, aLaterDays{}), "aLaterDays")
 	assert.Empty(t, w.Telegram.Done())

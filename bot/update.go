@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -54,7 +53,6 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	}
 	b.At("accepted")
 	in, command, args, text, foreign := b.read(key, m)
-	in.Typed, in.Near = b.misspelt(m)
 	b.heardFrom(ctx, m.From, m, in.To.ChatID)
 	switch {
 	case u.Message == nil:
@@ -99,27 +97,22 @@ func (b *Bot) heardFrom(ctx context.Context, who *models.User, m *models.Message
 func (b *Bot) unpark(ctx context.Context, chatID int64) {
 	parked := b.Sender.Parked(chatID)
 	if b.Sender.Unpark(chatID); parked {
-		_ = b.each("unparked", func(f chat.Feature) error { f.Unparked(ctx, chatID); return nil })
+		_ = b.each("unparked", func(f chat.Feature) bool { return f.Unparked != nil }, func(f chat.Feature) error { f.Unparked(ctx, chatID); return nil })
 	}
 }
 
 // read reads a message: where it is, who has written it and what it answers; and what it says: a
-// command of ours, without Run where there is none, or something for another bot, or a text.
+// command of ours, without Run where there is none, or something for another bot, or a text. A text may begin with a
+// command that misspells one of ours by a letter.
 func (b *Bot) read(key string, m *models.Message) (in chat.Incoming, c chat.Command, args, text string, foreign bool) {
 	in = chat.Incoming{Key: key, From: m.From.ID, Sent: quotation.SentAt(m), Quoted: quotation.Source(m) != ""}
 	in.Message, in.MessageID = b.Book.Read(m, b.Username)
-	name, args, text, foreign := quotation.Read(m, b.Username)
-	return in, b.commands[name], args, text, foreign
-}
-
-// misspelt returns the name of the command of a message, and the command of ours that the name misspells by one letter;
-// empty: none.
-func (b *Bot) misspelt(m *models.Message) (name, near string) {
-	name, _, _, _ = quotation.Read(m, b.Username)
-	if _, ours := b.commands[name]; ours {
-		return name, ""
+	in.Typed, args, text, foreign = quotation.Read(m, b.Username)
+	c, ours := b.commands[in.Typed]
+	if !ours {
+		in.Near = typo.Of(in.Typed, slices.Sorted(maps.Keys(b.commands)))
 	}
-	return name, typo.Of(name, slices.Sorted(maps.Keys(b.commands)))
+	return in, c, args, text, foreign
 }
 
 // run runs a command for a person who has tapped it, with the message that has misspelt it.
@@ -128,23 +121,26 @@ func (b *Bot) run(ctx context.Context, e inbox.Entry, by int64, command string) 
 	if err := json.Unmarshal(e.Update, &u); err != nil || u.Message == nil {
 		return fmt.Errorf("run /%s for %s: %w", command, e.Key, cmp.Or(err, inbox.ErrNoEntry))
 	}
-	in, _, _, _, _ := b.read(e.Key, u.Message)
-	_, args, _, _ := quotation.Read(u.Message, b.Username)
+	in, _, args, _, _ := b.read(e.Key, u.Message)
 	in.To, in.From = e.Conversation, by
 	return b.commands[command].Run(ctx, in, args)
 }
 
+// takers name the features that may take a text, in the order in which it is offered to them: a reply to a page, the name
+// that a session is to have, an answer to a request, the folder of a new session. All other texts are prompts.
+var takers = [...]string{"pages", "rename", "ask", "browse", "prompt"}
+
 // offer gives a text to the first feature that takes it, and files to the prompts.
 func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string, us []*models.Update) error {
-	for _, f := range b.Rooms {
-		f.Note(&in)
-	}
+	in.First = b.Browser.IsFirst(in)
 	if us[0].Message.Text == "" {
 		return b.Prompts.Files(ctx, in, us)
 	}
-	for _, f := range b.Rooms {
-		if taken, err := f.Text(ctx, &in, text); taken || err != nil {
-			return err
+	for _, name := range takers {
+		if take := b.named[name].Text; take != nil {
+			if taken, err := take(ctx, &in, text); taken || err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -274,6 +270,9 @@ func (b *Bot) decide(ctx context.Context, t chat.Tap, shown *models.InlineKeyboa
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, f := range b.Rooms {
+		if f.Run == nil {
+			continue
+		}
 		tell := sync.OnceFunc(func() {
 			if err := b.WarnAll(ctx, i18n.FeatureCrashed, i18n.Args{"Feature": f.Name}); err != nil {
 				b.Log.Warn("crash_not_told", logkey.Feature, f.Name, logkey.Error, err)
@@ -287,13 +286,16 @@ func (b *Bot) Run(ctx context.Context) error {
 
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
-	return errors.Join(b.Book.Forget(id), b.each("forget", func(f chat.Feature) error { return f.Forget(ctx, id) }))
+	return errors.Join(b.Book.Forget(id),
+		b.each("forget", func(f chat.Feature) bool { return f.Forget != nil }, func(f chat.Feature) error { return f.Forget(ctx, id) }))
 }
 
-// each tells all features, whatever becomes of one.
-func (b *Bot) each(where string, tell func(f chat.Feature) error) (err error) {
+// each tells all features that listen, whatever becomes of one.
+func (b *Bot) each(where string, listens func(f chat.Feature) bool, tell func(f chat.Feature) error) (err error) {
 	for _, f := range b.Rooms {
-		err = errors.Join(err, b.call(f.Name, where, func() error { return tell(f) }))
+		if listens(f) {
+			err = errors.Join(err, b.call(f.Name, where, func() error { return tell(f) }))
+		}
 	}
 	return err
 }
@@ -312,11 +314,15 @@ func (b *Bot) call(feature, where string, do func() error) error {
 // News that a feature crashes at are told as an error of ours: told again, the feature would crash
 // again, and the session would wait for it.
 func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) error {
-	teller, known := b.tellers[reflect.TypeOf(n)]
-	if !known {
-		return fmt.Errorf("unknown news %T", n)
+	last, err := chat.Teller(n)
+	if err != nil {
+		return err
 	}
-	for _, f := range append(slices.Clone(b.Rooms), teller) {
+	rooms := slices.DeleteFunc(slices.Clone(b.Rooms), func(f chat.Feature) bool { return f.Name == last })
+	for _, f := range append(rooms, b.named[last]) {
+		if f.Heard == nil {
+			continue
+		}
 		err := b.call(f.Name, "news", func() error { return f.Heard(ctx, s, n) })
 		if _, crashed := errors.AsType[*guard.Panic](err); crashed {
 			to := s.Conversation

@@ -111,3 +111,6 @@ type News interface {
 
 // OtherWriters is the news that becomes news.OtherWriters when it is shown to people.
 type OtherWriters []evidence.Writer
+
+// IsNews implements news.News.
+func (OtherWriters) IsNews() {}

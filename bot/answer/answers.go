@@ -154,14 +154,23 @@ func (a *Answers) note(ctx context.Context, r port.Session, c talk.Cursor) error
 	return err
 }
 
+// hear follows a transcript, and notes which prompts begin a turn.
+func (a *Answers) hear(_ context.Context, s port.Session, n news.News) error {
+	switch n := n.(type) {
+	case news.Transcript:
+		a.Follow(s)
+	case news.Typed:
+		a.beginTurn(s, n.Prompt)
+	case news.Delivered:
+		a.beginTurn(s, n.Prompt)
+	}
+	return nil
+}
+
 // Feature is what the roof knows of Answers.
 func (a *Answers) Feature() chat.Feature {
 	return chat.Feature{Name: "answers",
-		News: []chat.Teller{chat.Tells(func(_ context.Context, s port.Session, _ news.Transcript) error {
-			a.Follow(s)
-			return nil
-		})},
-		Heard: a.beginTurn,
+		Heard: a.hear,
 		Run:   a.Run,
 		Unparked: func(context.Context, int64) { // a chat takes messages again: the readers look again
 			a.mu.Lock()

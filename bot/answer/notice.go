@@ -17,7 +17,6 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 	"ccbot/port"
-	"ccbot/port/news"
 	"ccbot/port/talk"
 )
 
@@ -159,20 +158,12 @@ func (a *Answers) InFull(r port.Session) bool {
 
 // beginTurn notes when such a prompt was typed: the first end of a turn after that ends the turn of
 // the prompt. The answer can be there before the proof that the agent has the prompt.
-func (a *Answers) beginTurn(_ context.Context, s port.Session, n news.News) error {
-	p := talk.Prompt{}
-	switch n := n.(type) {
-	case news.Typed:
-		p = n.Prompt
-	case news.Delivered:
-		p = n.Prompt
-	}
+func (a *Answers) beginTurn(s port.Session, p talk.Prompt) {
 	typed := a.Chat.Now()
 	if p.Mark != nil {
 		typed = p.Mark.At
 	}
 	a.logUnnoted(s.ID, a.Chat.Book.BeginTurn(s.Conversation, s.ID, p.Key, typed))
-	return nil
 }
 
 // endTurn notes the end of a turn, after which InFull may be false.

@@ -62,7 +62,7 @@ func New(d Deps) *Browser {
 
 // Feature is what the roof knows of it.
 func (b *Browser) Feature() chat.Feature {
-	return chat.Feature{Name: "browse", Note: b.note, Text: b.text, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
+	return chat.Feature{Name: "browse", Text: b.text, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
 		return b.crew.Run(ctx, func(p *guard.Panic) {
 			b.chat.Log.Error("page_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 		})
@@ -72,12 +72,12 @@ func (b *Browser) Feature() chat.Feature {
 // patience is how long after a person has last used a page a message beside it is meant for it.
 const patience = 15 * time.Minute
 
-// note notes in a message that somebody sends while a page of theirs is open that it becomes a first prompt. One that
+// IsFirst reports whether a message becomes a first prompt: its sender has a page of new sessions open. One that
 // answers a message of a session's is for that session.
-func (b *Browser) note(in *chat.Incoming) {
+func (b *Browser) IsFirst(in chat.Incoming) bool {
 	_, answers, _ := b.chat.Book.Answered(in.Message)
 	_, used, open := b.chat.Pages.Mine(in.To, in.From, Name)
-	in.First = open && !answers && b.chat.Now().Sub(used) <= patience
+	return open && !answers && b.chat.Now().Sub(used) <= patience
 }
 
 // text chooses the folder that a text names. It leaves a command for an agent to the current session: the command means the

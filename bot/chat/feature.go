@@ -2,7 +2,7 @@ package chat
 
 import (
 	"context"
-	"reflect"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,13 +27,10 @@ type Feature struct {
 	// Late says what became of a card to a person who tapped an older look of it, by the kind of
 	// the card; empty: only that the button is old. It decides nothing.
 	Late map[string]func(t Tap) string
-	News []Teller
-	// Heard is told of all news, before the feature that tells the news: it changes only what the
-	// feature shows already.
+	// Heard receives all news. One feature tells people of the news, and hears them last; the others change only what they
+	// show already. What is told is on disk when Heard returns.
 	Heard func(ctx context.Context, s port.Session, n news.News) error
-	// Note notes in a message for an agent, a text or files, what its taker has to know. Then Text is
-	// asked whether a text is meant for the feature: the first one that takes it has it.
-	Note     func(in *Incoming)
+	// Text takes a text that is meant for the feature. The dispatcher has the order in which features are asked.
 	Text     func(ctx context.Context, in *Incoming, text string) (taken bool, err error)
 	Run      func(ctx context.Context) error
 	Unparked func(ctx context.Context, chat int64)              // the chat takes messages again: somebody there has written or tapped
@@ -46,37 +43,26 @@ type Feature struct {
 	Moved   func(ctx context.Context, where Where) error
 }
 
-// Whole is the feature with a function that does nothing in each field for one that is empty.
-func (f Feature) Whole() Feature {
-	for field, value := range reflect.ValueOf(&f).Elem().Fields() {
-		if field.Type.Kind() == reflect.Func && value.IsNil() {
-			value.Set(reflect.MakeFunc(field.Type, func([]reflect.Value) (none []reflect.Value) {
-				for out := range field.Type.Outs() {
-					none = append(none, reflect.Zero(out))
-				}
-				return none
-			}))
-		}
+// Teller names the feature that tells people of a piece of news. It hears the news last. Of some news nobody is told: what
+// is shown of them is drawn again.
+func Teller(n news.News) (feature string, err error) {
+	switch n.(type) {
+	case news.Ready, news.Retrying, news.Ended, news.Failed, news.Lost, news.Stopped:
+		return "sessions", nil
+	case news.Held, news.Unproven, news.Typed, news.Delivered, news.TakenBack, news.DraftCleared, news.Requeued:
+		return "prompt", nil
+	case news.Dialog, news.NotReporting:
+		return "dialog", nil
+	case news.OtherWriters, news.Transferred:
+		return "writers", nil
+	case news.Transcript:
+		return "answers", nil
+	case news.Switched:
+		return "modes", nil
+	case news.DialogGone, news.Doing, news.Renamed:
+		return "", nil
 	}
-	return f
-}
-
-// Teller tells one type of news, which no other feature tells.
-type Teller struct {
-	Of   reflect.Type
-	Tell func(ctx context.Context, s port.Session, n news.News) error
-}
-
-// Tells is the Teller of one type of news. What tell tells is on disk when it returns.
-func Tells[N news.News](tell func(ctx context.Context, s port.Session, n N) error) Teller {
-	return Teller{reflect.TypeFor[N](), func(ctx context.Context, s port.Session, n news.News) error {
-		return tell(ctx, s, n.(N))
-	}}
-}
-
-// Hears is the Teller of one type of news for a function that tells several.
-func Hears[N news.News](hear func(ctx context.Context, s port.Session, n news.News) error) Teller {
-	return Teller{reflect.TypeFor[N](), hear}
+	return "", fmt.Errorf("unknown news %T", n)
 }
 
 // Where gives what a place has become, and whether that is another place.

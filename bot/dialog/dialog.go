@@ -52,22 +52,12 @@ func (d *Dialogs) IsShown(session uuid.UUID) bool {
 
 // Feature is what the roof knows of dialogs.
 func (d *Dialogs) Feature() chat.Feature {
-	opened := chat.Tells(func(ctx context.Context, r port.Session, n news.Dialog) error {
-		return d.open(ctx, r, d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name}), n.Terminal)
-	})
 	return chat.Feature{
 		Name:  "dialog",
 		Cards: map[string]chat.OnTap{CardKind: d.cards.OnTap(d.tap)},
-		News:  []chat.Teller{opened, chat.Tells(d.notReporting), chat.Hears[news.DialogGone](d.hear)},
 		Heard: d.hear,
 		Run:   d.run,
 	}
-}
-
-// notReporting shows what an agent that is not ready asks: it may be nothing that is recognised.
-func (d *Dialogs) notReporting(ctx context.Context, r port.Session, n news.NotReporting) error {
-	args := i18n.Args{"Name": r.Name, "Seconds": int(n.Waited.Seconds())}
-	return d.open(ctx, r, d.chat.In(r.Conversation).Text(i18n.ClaudeNotReady, args), n.Terminal)
 }
 
 // open shows a dialog. A dialog that is shown already stays in its message; another one has a
@@ -92,9 +82,16 @@ func (d *Dialogs) show(ctx context.Context, r port.Session, look card.Look, mark
 	return d.cards.Show(ctx, r.ID.String(), look, mark)
 }
 
-// hear closes a dialog that is gone, and that of a session that is ready or over.
+// hear shows a dialog, and what an agent that is not ready asks: it may be nothing that is recognised. It closes a dialog
+// that is gone, and that of a session that is ready or over.
 func (d *Dialogs) hear(ctx context.Context, r port.Session, n news.News) error {
-	switch n.(type) {
+	p := d.chat.In(r.Conversation)
+	switch n := n.(type) {
+	case news.Dialog:
+		return d.open(ctx, r, p.Text(i18n.DialogOpen, i18n.Args{"Name": r.Name}), n.Terminal)
+	case news.NotReporting:
+		args := i18n.Args{"Name": r.Name, "Seconds": int(n.Waited.Seconds())}
+		return d.open(ctx, r, p.Text(i18n.ClaudeNotReady, args), n.Terminal)
 	case news.DialogGone, news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
 		return d.close(ctx, r.ID)
 	}

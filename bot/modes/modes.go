@@ -32,7 +32,7 @@ func New(c *chat.Chat, switches port.ModeSwitcher) *Modes { return &Modes{chat: 
 
 // Feature is what the dispatcher knows of it.
 func (m *Modes) Feature() chat.Feature {
-	f := chat.Feature{Name: "modes", News: []chat.Teller{chat.Tells(m.switched)},
+	f := chat.Feature{Name: "modes", Heard: m.hear,
 		Pages: map[string]chat.Page{page: {Draw: m.draw, Do: m.do, Own: true, Live: changes}}}
 	m.chat.PageByName(&f, page, func(r port.Session) bool { return r.Open })
 	return f
@@ -64,9 +64,10 @@ func (m *Modes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 	}}, "", nil
 }
 
-// switched reports the outcome of a request, unless the page shows that it was done and the person did not have to wait.
-func (m *Modes) switched(ctx context.Context, r port.Session, n news.Switched) error {
-	if n.Outcome == port.SwitchDone && !n.Waited && m.chat.Pages.Shows(page, r.ID) {
+// hear reports the outcome of a request, unless the page shows that it was done and the person did not have to wait.
+func (m *Modes) hear(ctx context.Context, r port.Session, told news.News) error {
+	n, switched := told.(news.Switched)
+	if !switched || n.Outcome == port.SwitchDone && !n.Waited && m.chat.Pages.Shows(page, r.ID) {
 		return nil
 	}
 	p := m.chat.In(r.Conversation)

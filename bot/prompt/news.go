@@ -26,45 +26,62 @@ var heldTexts = map[news.Wait]i18n.Key{
 	news.HeldSync: i18n.HeldSync, news.HeldSmall: i18n.HeldSmall,
 }
 
-// aboutPrompt is news about a prompt.
-type aboutPrompt interface{ About() talk.Prompt }
-
-// about tells, under a prompt, how far the prompt is. A prompt that has left needs no news.
-func about[N aboutPrompt](p *Prompts, tell func(context.Context, inbox.Entry, port.Session, N) error) chat.Teller {
-	return chat.Tells(func(ctx context.Context, r port.Session, n N) error {
-		e, err := p.Entries.Load(n.About().Key)
-		switch {
-		case err == nil:
-			err = tell(ctx, e, r, n)
-		case chat.IsGone(err):
-			err = nil
+// hear tells what has become of prompts, and of what a person had typed into the box.
+func (p *Prompts) hear(ctx context.Context, r port.Session, n news.News) error {
+	switch n := n.(type) {
+	case news.Held:
+		return tellUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return tellHeld(ctx, p, e, r, n) })
+	case news.Unproven:
+		why := unproven
+		if n.InBox {
+			why = inBox
 		}
-		return errors.Join(err, p.recount(ctx, r.ID))
-	})
+		return tellUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return p.ask(ctx, asked{Reason: why}, e, r) })
+	case news.Typed:
+		return tellMark(ctx, p, n.Prompt, r, chat.ReactionTyped)
+	case news.Delivered:
+		return errors.Join(dropNeeds(p, n.Key, r), tellMark(ctx, p, n.Prompt, r, chat.ReactionReceived))
+	case news.TakenBack:
+		return p.tellStopped(ctx, r, n)
+	case news.DraftCleared: // shown in full: it is about to be taken out of the box
+		text := chat.Lines(p.Chat.In(r.Conversation).Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
+		return p.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
+	case news.Requeued:
+		return p.recount(ctx, r.ID)
+	}
+	return nil
 }
 
-// delivered notes that the agent has a prompt. If a person has sent the prompt, earlier questions about messages of its
-// session no longer count as open. A script or a button does not decide that.
-func delivered(p *Prompts) chat.Teller {
-	mark := marks[news.Delivered](p, chat.ReactionReceived)
-	return chat.Tells(func(ctx context.Context, r port.Session, n news.Delivered) error {
-		var err error
-		if e, unread := p.Entries.Load(n.Key); unread == nil && len(e.Update) > 0 {
-			err = errors.Join(p.cards.DropNeeds(r.ID, n.Key, e.Received), p.Texts.DropNeeds(r.ID, e.Received))
-		}
-		return errors.Join(err, mark.Tell(ctx, r, n))
-	})
+// tellUnder tells, under a prompt, how far the prompt is. A prompt that has left needs no news.
+func tellUnder(ctx context.Context, p *Prompts, about talk.Prompt, r port.Session, tell func(e inbox.Entry) error) error {
+	e, err := p.Entries.Load(about.Key)
+	if err == nil {
+		err = tell(e)
+	} else if chat.IsGone(err) {
+		err = nil
+	}
+	return errors.Join(err, p.recount(ctx, r.ID))
 }
 
-// marks tells with a reaction how far a prompt is.
-func marks[N aboutPrompt](p *Prompts, reaction string) chat.Teller {
-	return about(p, func(ctx context.Context, e inbox.Entry, r port.Session, _ N) error {
+// tellMark tells with a reaction how far a prompt is.
+func tellMark(ctx context.Context, p *Prompts, about talk.Prompt, r port.Session, reaction string) error {
+	return tellUnder(ctx, p, about, r, func(e inbox.Entry) error {
 		return errors.Join(p.Texts.Left(ctx, e.Key), p.mark(ctx, e, reaction, r))
 	})
 }
 
+// dropNeeds is called when the agent has a prompt. If a person has sent the prompt, earlier questions about messages of its
+// session no longer count as open. A script or a button does not decide that.
+func dropNeeds(p *Prompts, key string, r port.Session) error {
+	e, err := p.Entries.Load(key)
+	if err != nil || len(e.Update) == 0 {
+		return nil
+	}
+	return errors.Join(p.cards.DropNeeds(r.ID, key, e.Received), p.Texts.DropNeeds(r.ID, e.Received))
+}
+
 // tellHeld says why a prompt waits, or asks about it.
-func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r port.Session, n news.Held) error {
+func tellHeld(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, n news.Held) error {
 	if n.Why == news.HeldDialog {
 		return list(ctx, p, e.Conversation, r.ID, n.Now)
 	}

@@ -20,7 +20,6 @@ import (
 	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 	"ccbot/port"
-	"ccbot/port/news"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -76,24 +75,10 @@ func New(d Deps) *Prompts {
 
 // Feature is what the roof knows of prompts.
 func (p *Prompts) Feature() chat.Feature {
-	typed := about(p, func(ctx context.Context, e inbox.Entry, r port.Session, n news.Unproven) error {
-		why := unproven
-		if n.InBox {
-			why = inBox
-		}
-		return p.ask(ctx, asked{Reason: why}, e, r)
-	})
-	// What a person had typed into the box is shown in full: it is about to be taken out there.
-	cleared := chat.Tells(func(ctx context.Context, r port.Session, n news.DraftCleared) error {
-		text := chat.Lines(p.Chat.In(r.Conversation).Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
-		return p.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
-	})
 	return chat.Feature{
 		Name:  "prompt",
 		Cards: map[string]chat.OnTap{cardKind: p.cards.OnTap(p.tap)},
-		News: []chat.Teller{about(p, p.tellHeld), typed, marks[news.Typed](p, chat.ReactionTyped),
-			delivered(p), chat.Tells(p.tellStopped), cleared,
-			chat.Tells(func(ctx context.Context, r port.Session, _ news.Requeued) error { return p.recount(ctx, r.ID) })},
+		Heard: p.hear,
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
 		},

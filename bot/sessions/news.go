@@ -19,6 +19,32 @@ type begin struct {
 	Launch string // that has not been ready yet; empty: the message says that it is
 }
 
+// hear tells how sessions begin and end, and that an agent gets nowhere at present. An archive has a receipt, with what can be
+// done about it.
+func (s *Sessions) hear(ctx context.Context, r port.Session, n news.News) error {
+	switch n := n.(type) {
+	case news.Ready:
+		return s.tellReady(ctx, r, n)
+	case news.Retrying:
+		text := s.chat.In(r.Conversation).Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
+			"Time": s.chat.Moment(n.Now.Until)})
+		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
+	case news.Stopped:
+		if n.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(n) {
+			return nil // another feature has told it, with others
+		}
+		p := s.chat.In(r.Conversation)
+		links := p.ResumeLink(r)
+		if r.Resumable && n.Quiet == 0 {
+			links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
+		}
+		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: s.ReceiptText(p, r, n), Options: links})
+	case news.Ended, news.Failed, news.Lost:
+		return s.tellOver(ctx, r, n)
+	}
+	return nil
+}
+
 // tellBegin says that a session starts or comes back, in a message that will say that it is ready, too.
 func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r port.Session, text render.Text) error {
 	look := card.Look{To: to, Text: text, Session: r.ID, Renew: true}
@@ -136,19 +162,6 @@ func exitOf(r port.Session) (word i18n.Key, args i18n.Args) {
 		args["Status"] = e.Status
 		return i18n.CrashedStatus, args
 	}
-}
-
-// tellStopped gives the receipt of an archive, with what can be done about it.
-func (s *Sessions) tellStopped(ctx context.Context, r port.Session, receipt news.Stopped) error {
-	if receipt.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(receipt) {
-		return nil // another feature has told it, with others
-	}
-	p := s.chat.In(r.Conversation)
-	links := p.ResumeLink(r)
-	if r.Resumable && receipt.Quiet == 0 {
-		links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
-	}
-	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: s.ReceiptText(p, r, receipt), Options: links})
 }
 
 // queuedText counts the prompts that stay in the queue of a session, and quotes the first words of those of its chat.

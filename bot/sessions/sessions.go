@@ -16,7 +16,6 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/lazyregexp"
 	"ccbot/port"
-	"ccbot/port/news"
 	"ccbot/port/refusal"
 )
 
@@ -96,12 +95,6 @@ func (s *Sessions) Feature() chat.Feature {
 	done := s.AskEnd(port.StateCompleted, i18n.DoneConfirm, i18n.ButtonDone)
 	// Its links need the disk.
 	listText := func(ctx context.Context, to address.Conversation) render.Text { return s.screen(ctx, to).Text }
-	// An agent gets nowhere at present, and until when.
-	retrying := func(ctx context.Context, r port.Session, n news.Retrying) error {
-		text := s.chat.In(r.Conversation).Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
-			"Time": s.chat.Moment(n.Now.Until)})
-		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
-	}
 	f := chat.Feature{
 		Name: "sessions",
 		Commands: []chat.Command{
@@ -113,8 +106,7 @@ func (s *Sessions) Feature() chat.Feature {
 		},
 		Pages: map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}},
 		Late:  map[string]func(chat.Tap) string{chat.LinkKind: s.late},
-		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(retrying), chat.Tells(s.tellStopped),
-			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
+		Heard: s.hear,
 	}
 	s.addChoices(&f)
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)

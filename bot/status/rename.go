@@ -14,7 +14,6 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/port"
-	"ccbot/port/news"
 )
 
 // renames give sessions other names.
@@ -37,15 +36,14 @@ const renameKind = "rename" // of the cards
 const open = 5 * time.Minute
 
 func (n *renames) feature() chat.Feature {
-	heard := func(context.Context, port.Session, news.Renamed) error { return nil } // the person who renamed it gets a reply
 	only := func(context.Context, chat.Tap, question) (chat.Answer, error) { return chat.Answer{}, nil }
 	// A text in a conversation is meant for its current session.
 	switched := func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
 		return n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.Session != session })
 	}
 	return chat.Feature{Name: "rename", Commands: []chat.Command{{Name: "rename", Run: n.command}},
-		Cards: map[string]chat.OnTap{renameKind: n.asks.OnTap(only)}, News: []chat.Teller{chat.Tells(heard)},
-		Text: n.text, Current: switched}
+		Cards: map[string]chat.OnTap{renameKind: n.asks.OnTap(only)},
+		Text:  n.text, Current: switched}
 }
 
 // command renames the session that a message is about, or asks for the name: /rename [name].

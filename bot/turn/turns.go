@@ -77,7 +77,6 @@ func New(d Deps) *Turns {
 // Feature describes turns to the dispatcher.
 func (t *Turns) Feature() chat.Feature {
 	return chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
-		News:  []chat.Teller{chat.Tells(func(context.Context, port.Session, news.Doing) error { return nil })},
 		Heard: t.heard, Item: t.item, Run: t.run, Forget: func(_ context.Context, id uuid.UUID) error {
 			t.mu.Lock()
 			defer t.mu.Unlock()

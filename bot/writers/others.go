@@ -46,8 +46,22 @@ func (o *Others) Feature() chat.Feature {
 		Name: "writers",
 		Cards: map[string]chat.OnTap{
 			conflictKind: o.conflicts.OnTap(o.tap), windowKind: o.lists.OnTap(o.tapWindow)},
-		News: []chat.Teller{chat.Tells(o.tellWriters), chat.Tells(o.tellTransferred)},
+		Heard: o.hear,
 	}
+}
+
+// hear tells who else writes the conversation of a session, and that a session continues in another window, unless a person
+// has asked for it.
+func (o *Others) hear(ctx context.Context, r port.Session, n news.News) error {
+	switch n := n.(type) {
+	case news.OtherWriters:
+		return o.tellWriters(ctx, r, n)
+	case news.Transferred:
+		if !n.Asked {
+			return o.tellAdopted(ctx, r, r.Conversation)
+		}
+	}
+	return nil
 }
 
 // tellWriters tells that somebody else writes the conversation of a session.
@@ -72,14 +86,6 @@ func (o *Others) post(ctx context.Context, c conflict, why chat.Occasion) error 
 	look := o.look(c, false)
 	look.Text, look.Sounds = chat.Lines(c.resume.Before, look.Text), o.chat.Sounds(why, c.resume.Session)
 	return o.conflicts.Post(ctx, look, c.shown())
-}
-
-// tellTransferred reports that a session continues in another window, unless a person has asked for it.
-func (o *Others) tellTransferred(ctx context.Context, r port.Session, n news.Transferred) error {
-	if n.Asked {
-		return nil
-	}
-	return o.tellAdopted(ctx, r, r.Conversation)
 }
 
 // kind is what a message about writers of a conversation is about.

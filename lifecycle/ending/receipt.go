@@ -10,11 +10,13 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 // Receipt says what an archive did: every process that it looked at, and how that process ended or
 // why it was spared.
 type Receipt struct {
+	news.Piece
 	Agent    *Ending       // the bound agent; nil if it had ended already
 	Others   []Ending      // leftovers that were ended, and processes that were spared
 	Split    bool          // a person has split the window: their panes stay

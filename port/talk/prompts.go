@@ -65,9 +65,6 @@ type Prompt struct {
 	Mark  *Mark
 }
 
-// About is the prompt that a piece of news is about.
-func (p Prompt) About() Prompt { return p }
-
 // Mark is where and when the typing of a prompt began. It is on disk before the first key is
 // pressed.
 type Mark struct {
