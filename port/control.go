@@ -10,11 +10,11 @@ import (
 	"ccbot/internal/address"
 )
 
-// Starter makes agents run.
+// Starter starts agents.
 type Starter interface {
 	Start(ctx context.Context, q Start) (Session, error)
-	// Restore brings a session back. Leftovers of it are ended first; while any other process
-	// writes its conversation, or may, it refuses.
+	// Restore brings an ended session back. It ends leftover processes first, and refuses while any
+	// other process writes the conversation or may write it.
 	Restore(ctx context.Context, q Restore) (Restored, error)
 	// Adopt makes a session of an agent that a person started.
 	Adopt(ctx context.Context, q Adopt) (Session, error)
@@ -22,97 +22,100 @@ type Starter interface {
 
 // Ender ends agents.
 type Ender interface {
-	// Archive ends a session with proof; final is Archived or Completed. What it did comes as news
-	// with a receipt.
+	// Archive ends a session with proof; final is StateArchived or StateCompleted. The receipt is
+	// sent as news.Stopped.
 	Archive(ctx context.Context, id uuid.UUID, final State, cause Cause) error
-	// BeginEnd is Archive that returns when the end is on disk: from then on it is carried out, also
-	// after a restart.
+	// BeginEnd is like Archive but returns once the end is on disk. The end then also survives a
+	// restart.
 	BeginEnd(ctx context.Context, id uuid.UUID, final State, cause Cause) error
 	// EndWriters ends exactly these processes, each only while it is proven to write the session's
 	// conversation.
 	EndWriters(ctx context.Context, id uuid.UUID, who []ID) ([]Ending, error)
 }
 
-// Cause is why a session is to end.
+// Cause is the reason for an end.
 type Cause struct {
-	By  int64  // the person of the chat who asks for it; 0: none
+	By  int64  // the person in the chat who asks for it; 0: none
 	Why string // the evidence, in English
 }
 
-// AskedBy returns the cause of an end that a person of the chat asks for; how begins its evidence.
+// AskedBy returns the cause of an end requested by a person in the chat; how starts its evidence.
 func AskedBy(by int64, how string) Cause { return Cause{By: by, Why: fmt.Sprintf("%s by %d", how, by)} }
 
-// Archiver archives sessions that are quiet.
+// Archiver archives quiet sessions.
 type Archiver interface {
-	// ArchiveQuiet archives a session in which nothing has happened. Changed: it is not quiet, something
-	// has happened, or that is unknown; nothing is done then. After another error the session may be
-	// ending all the same: its state says so.
+	// ArchiveQuiet archives a quiet session. It returns refusal.Changed and does nothing if the
+	// session is not quiet, was used in between, or cannot be checked. After another error the
+	// session may still be ending; its state shows that.
 	ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error
 }
 
-// Silence is why a session is archived in which nothing happens.
+// Silence is the reason for archiving a quiet session.
 type Silence struct {
-	Since time.Time     // the last sign of life, see port.Look
-	Quiet time.Duration // for how long nothing has happened since; 0: a person asks for the end
+	Since time.Time     // the last activity, see Look
+	Quiet time.Duration // the time without activity; 0: a person asks for the end
 	Cause
-	Together bool // who asks tells an ordinary end, with those of other sessions
+	Together bool // the caller reports an ordinary end, together with other sessions
 }
 
-// Keeper keeps what the chat decides about a session.
+// Keeper stores the chat's decisions about a session.
 type Keeper interface {
-	// Move has a session shown in another place.
+	// Move moves a session to another conversation of the chat.
 	Move(ctx context.Context, id uuid.UUID, to address.Conversation) error
-	// Reported notes that the chat was told of what a start did to a session, if that is still there.
+	// Reported marks the start's report about a session as sent. An unknown session is not an
+	// error.
 	Reported(ctx context.Context, id uuid.UUID) error
-	// Forget removes the record of a session that is over, and all copies of it, with what the chat keeps of the
-	// session. The agent's own transcript stays. refusal.WrongState: the session is not over.
+	// Forget removes the record of an ended session, all copies of it, and the chat's data about
+	// it. The agent's own transcript stays. It returns refusal.WrongState if the session has not
+	// ended.
 	Forget(ctx context.Context, id uuid.UUID) error
 }
 
 // Namer names sessions.
 type Namer interface {
-	// Rename gives a session a name that a person chose, and its window too, unless a person opened that;
-	// where another session has the name, a number is added. The new name comes as news.Renamed.
+	// Rename gives a session a name that a person chose, and its window also unless a person opened
+	// the window. A name already in use gets a numeric suffix. The new name is sent as
+	// news.Renamed.
 	Rename(ctx context.Context, id uuid.UUID, name string) error
 }
 
-// Start is a session that a person wants.
+// Start is a request for a new session.
 type Start struct {
-	Name         string // empty: the folder's name; taken: a number is added
+	Name         string // empty: the folder's name; in use: a number is added
 	Dir          string // absolute
 	Conversation address.Conversation
 	Owner        int64
-	Origin       string    // key of the message that asks for it
-	ForkOf       uuid.UUID // Claude's id of a conversation to begin with a copy of; nil: a new one
-	// Continues is Claude's id of a conversation that no session has, to go on with; nil: a new one.
-	// refusal.Writers: somebody writes it. refusal.Changed: a session has it.
+	Origin       string    // key of the requesting message
+	ForkOf       uuid.UUID // Claude's id of a conversation to copy; nil: a new one
+	// Continues is Claude's id of a conversation of no session, to continue; nil: a new one.
+	// Errors: refusal.Writers if a process writes it, refusal.Changed if a session has it.
 	Continues uuid.UUID
-	With      ModeChange // what its agent runs with; empty: as configured, or as the conversation was
+	With      ModeChange // the agent's mode and model; empty: as configured, or as in the conversation
 }
 
-// Restore is a session that a person wants back.
+// Restore is a request to bring a session back.
 type Restore struct {
 	Session uuid.UUID `json:"session"`
-	Dir     string    `json:"dir,omitempty"` // another than the session's own, absolute; empty: the session's own
+	Dir     string    `json:"dir,omitempty"` // absolute; empty: the session's own
 	Damaged Damaged   `json:"damaged,omitempty"`
 }
 
-// Damaged says what to do with a transcript that a resume would stumble over; empty: refuse.
+// Damaged is the way to resume a damaged transcript; empty: refuse.
 type Damaged string
 
-// What can be done with a damaged transcript.
+// The ways to resume a damaged transcript.
 const (
 	UseCopy   Damaged = "copy"  // resume a repaired copy; the original stays as it is
-	UseAsItIs Damaged = "as_is" // resume it all the same
+	UseAsItIs Damaged = "as_is" // resume it without repair
 )
 
-// Restored is a session that came back.
+// Restored is the result of Restore.
 type Restored struct {
 	Session Session
-	Ended   []Ending // leftovers of its earlier life that were still there
+	Ended   []Ending // leftover processes of its earlier run
 }
 
-// Adopt is an agent that a person started and wants as a session.
+// Adopt is a request to make a session of an agent that a person started.
 type Adopt struct {
 	Agent        ID
 	Claude       uuid.UUID // the conversation that it must be proven to write
@@ -122,17 +125,17 @@ type Adopt struct {
 	Why          string
 }
 
-// Ending is what became of one process.
+// Ending is the outcome for one process.
 type Ending struct {
 	Process  Process
-	How      string // short code of the way
+	How      string // short code of the method
 	Ended    bool
 	Verified bool   // the kernel confirmed that it is gone
-	Reason   string // short code why it was left alone; empty otherwise
+	Reason   string // short code why it was spared; empty: it was not
 }
 
-// Ways of an ending.
+// Methods of ending.
 const (
 	AlreadyGone = "already_gone" // the process had ended before
-	Forced      = "kill"         // nothing less ended it
+	Forced      = "kill"         // only SIGKILL ended it
 )

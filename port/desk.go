@@ -9,170 +9,170 @@ import (
 	"ccbot/port/talk"
 )
 
-// ID names a process, or a window with what runs in it, for as long as that lives. Only its maker
-// can read it.
+// ID names a process, or a window and its programs, for their lifetime. Only its maker can read it.
 type ID string
 
-// Keys answers what the terminal of a session asks.
+// Keys answers the dialog in a session's terminal.
 type Keys interface {
 	Dialog(ctx context.Context, id uuid.UUID) (Dialog, error)
-	// Press presses a key, and Choose an option, of the dialog that has this mark. They give what
-	// the terminal asks after it. refusal.Changed: it shows something else, and nothing is pressed.
+	// Press presses a key, and Choose selects an option, of the dialog with this mark. They return
+	// the dialog shown afterwards, or refusal.Changed if the mark differs; then no key is pressed.
 	Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error)
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error)
 }
 
-// Panes are the terminals of sessions as pictures, with all keys. A key is pressed only where the
-// terminal still shows what the person saw.
+// Panes shows the terminals of sessions as pictures and presses any key there.
 type Panes interface {
-	// Screen gives what is shown, after a key if one is to be pressed. refusal.Changed: something else
-	// is shown than where the key belongs, and nothing is pressed.
+	// Screen returns the screen, after pressing a key if press has one. It returns refusal.Changed
+	// and presses nothing if the terminal no longer shows the screen with the key's mark.
 	Screen(ctx context.Context, id uuid.UUID, press KeyOn) (Screen, error)
 }
 
-// KeyOn is a key, one of those of Keys, backtab or interrupt, for the screen that has this mark. The
-// zero value is none.
+// KeyOn is a key for the screen with this mark: a key of Keys, backtab or interrupt. The zero value
+// presses nothing.
 type KeyOn struct{ Key, Mark string }
 
-// Screen is what a terminal shows.
+// Screen is the content of a terminal.
 type Screen struct {
-	Text string // its rows, with the colours as SGR sequences
-	// Whole: it hides nothing of what it asks. Else no key can choose anything.
+	Text string // rows, with colours as SGR sequences
+	// Whole reports whether all of a dialog is visible. Otherwise no key can choose an option.
 	Whole bool
-	Mark  string // changes with all that is shown, but not with the spinner of a running turn
-	// Unasked means that the screen shows a dialog with Dialog.Unasked. No key can choose there.
+	Mark  string // changes with the content, except the spinner of a running turn
+	// Unasked reports whether the screen shows a dialog with Dialog.Unasked. No key can choose
+	// there.
 	Unasked bool
 }
 
-// Screens look at the terminal of a session.
+// Screens inspects the terminals of sessions.
 type Screens interface {
-	// Looks looks at sessions. The processes of the machine are read once for all of them.
+	// Looks returns the state of the sessions. It scans the process table once.
 	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]Look
-	// Output looks for what a command of bash mode prints. The zero value: nobody knows.
+	// Output returns the output of a bash mode command; the zero value means unknown.
 	Output(ctx context.Context, id uuid.UUID, command string) Output
-	// Interrupt presses Esc once, where an agent works, and waits for the end of what it did. What waits
-	// in its queue is not typed: news ask about it. told: news or the transcript say what was stopped.
+	// Interrupt presses Esc once if the agent works, and waits until the turn has ended. Queued
+	// prompts are not typed; news ask about them. told reports whether news or the transcript
+	// describe the interrupted work.
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 }
 
-// Neighbours are who else writes a session's conversation.
+// Neighbours finds other writers of a session's conversation.
 type Neighbours interface {
-	// Writers are the processes that write it now, or may, apart from the session's own agent.
+	// Writers returns the processes that write it or may write it, except the session's own agent.
 	Writers(ctx context.Context, id uuid.UUID) ([]Writer, error)
 }
 
-// Windows are those of ccbot's tmux session.
+// Windows reads the windows of ccbot's tmux session.
 type Windows interface {
-	// Attach is the command that shows the window of a session at the desk.
+	// Attach returns the command that shows a session's window in a terminal.
 	Attach(id uuid.UUID) string
-	// Orphans are the windows that belong to no session, but the ignored ones.
+	// Orphans returns the windows that belong to no session, except ignored ones.
 	Orphans(ctx context.Context) ([]Window, error)
-	// Ignore has a window mentioned no more as long as the window lives.
+	// Ignore hides a window from Orphans for the window's lifetime.
 	Ignore(ctx context.Context, w Window) error
 }
 
-// Notices say of which windows the chat was told.
+// Notices records which windows the chat has reported.
 type Notices interface {
-	// NewOrphans are those of which the chat was not told yet.
+	// NewOrphans returns the windows not reported yet.
 	NewOrphans(ctx context.Context, of []Window) ([]Window, error)
-	// Told notes that the chat was told.
+	// Told marks windows as reported.
 	Told(ctx context.Context, all []Window) error
 }
 
-// Dialog is what the terminal asks, as a person is shown it.
+// Dialog is a dialog in a terminal, as a person sees it.
 type Dialog struct {
-	Open     bool     // something takes the keys instead of the prompt box; else nothing else is set
-	Lines    []string // what it shows; where it is not recognised, all rows of the screen
-	Options  []string // labels as shown; none: a page, or it is not recognised
+	Open     bool     // if false, the prompt box takes the keys and no other field is set
+	Lines    []string // its text; if not recognised, all rows of the screen
+	Options  []string // labels as shown; none: a page, or not recognised
 	Selected int      // index into Options; -1 without options
-	Whole    bool     // Lines are all of it: nothing has left the screen, and no row is hidden
-	Mark     string   // changes with anything that is shown
-	Relayed  bool     // a permission request of the agent waits for the chat
-	// Unasked means that the terminal asks for a permission and no request for it waits in the chat,
+	Whole    bool     // Lines are complete: no row has scrolled off or is hidden
+	Mark     string   // changes with the content
+	Relayed  bool     // a permission request of the agent waits in the chat
+	// Unasked reports whether the terminal asks for a permission without a request in the chat,
 	// although ccbot started the agent with a hook that makes one.
 	Unasked bool
-	// Same reports, of the result of a key, that the terminal still asks what the person was shown: only the
-	// cursor, a tick or a row below the options has changed.
+	// Same reports, after a key, whether the terminal still shows the same dialog: only the cursor,
+	// a tick or a row below the options has changed.
 	Same bool
 }
 
-// CanChoose reports whether a person may choose an option from the chat. Of a permission that came
-// without its request these are a plain Yes and a plain No: the other options permit more than what
-// is shown.
+// CanChoose reports whether a person may choose an option from the chat. If the permission came
+// without its request, only a plain Yes or No is allowed: the other options permit more than is
+// shown.
 func (d Dialog) CanChoose(option int) bool {
 	return !d.Unasked || d.Options[option] == "Yes" || d.Options[option] == "No"
 }
 
-// Look is what a session is doing.
+// Look is the state of a session.
 type Look struct {
 	Now        talk.Activity
-	Idle       bool // the prompt box is free: no turn runs, whatever Now says of the last one
+	Idle       bool // the prompt box is free: no turn runs, even if Now describes the last one
 	Presence   Presence
-	Background bool      // commands that the agent has started still run
-	Agents     int       // its agents that work in the background, as far as its screen says
-	Draft      bool      // its prompt box holds a text that was not sent, or is not seen
-	Quiet      bool      // nobody would miss the agent now: it is idle, nothing runs, nobody is there, and no draft is lost
-	Active     time.Time // when something last happened, from either side
-	Usage      *Usage    // nil: not known
-	Asked      string    // the beginning of what a person has asked last; empty: not known
-	PIDs       []int     // the processes of the agent and of all that it has started; none: not known
+	Background bool      // commands that the agent started still run
+	Agents     int       // its background agents, as shown on its screen
+	Draft      bool      // its prompt box has unsent text, or is not visible
+	Quiet      bool      // the agent can be ended: it is idle and unused, and no draft is lost
+	Active     time.Time // the last activity of either side
+	Usage      *Usage    // nil: unknown
+	Asked      string    // the start of the last question; empty: unknown
+	PIDs       []int     // the processes of the agent and its descendants; none: unknown
 }
 
-// Presence says whether a person has a session's window before them in a terminal.
+// Presence is the presence of a person at a session's window.
 type Presence string
 
-// What is known of people at the desk; empty: nobody is known to be there.
+// The kinds of presence; empty: no person is known to be present.
 const (
 	Attached Presence = "attached" // a terminal shows the window
-	Typing   Presence = "typing"   // and keys were pressed there a moment ago
+	Typing   Presence = "typing"   // keys were also pressed there a moment ago
 )
 
-// Output is what the terminal shows of a command of bash mode.
+// Output is the visible output of a bash mode command.
 type Output struct {
-	Runs  bool     // it is seen to run
-	Idle  bool     // the agent is seen to be idle: none runs
-	Lines []string // the last rows that it has printed
-	Above int      // lines above them that are not shown
+	Runs  bool     // it is known to run
+	Idle  bool     // the agent is idle, so no command runs
+	Lines []string // the last rows printed
+	Above int      // the number of lines above them
 }
 
-// Process is a process as a person knows it.
+// Process describes a process for a person.
 type Process struct {
 	ID       ID
 	PID      int
-	Program  string        // the name by which a person knows it
+	Program  string        // the name that people know
 	Terminal string        // empty: none
-	Age      time.Duration // 0: not known
+	Age      time.Duration // 0: unknown
 }
 
-// Writer is a process that writes a conversation, or may.
+// Writer is a process that writes a conversation or may write it.
 type Writer struct {
 	Process
-	Dir       string    // where it works, where that may be read
+	Dir       string    // its working directory, if readable
 	Claude    uuid.UUID // Claude's id of the conversation
 	Proven    bool
-	Endable   bool   // a person may have it ended: it is proven, and nothing protects it
-	Adoptable bool   // and ccbot can type into the terminal where it runs
-	Source    string // short code of the evidence that decided; empty: it is not proven
+	Endable   bool   // a person may end it: it is proven and not protected
+	Adoptable bool   // also, ccbot can type into its terminal
+	Source    string // short code of the deciding evidence; empty: not proven
 	Kept      string // short code why no tap ends it; empty: a tap may
-	Session   string // name of the session whose agent it is; empty: of none
-	Window    *Pane  // where it runs in the foreground on ccbot's tmux server; nil: elsewhere
+	Session   string // name of the session whose agent it is; empty: none
+	Window    *Pane  // its window on ccbot's tmux server, if in the foreground; nil: elsewhere
 }
 
-// Pane is a window as people know it.
+// Pane describes a window for a person.
 type Pane struct {
 	Window string // tmux's id, "@3"
 	Name   string
-	Attach string // command that shows it at the desk
+	Attach string // command that shows it in a terminal
 }
 
 // Window is a window that belongs to no session.
 type Window struct {
 	ID ID
 	Pane
-	Command string // what tmux calls the program in front
-	Dir     string // where the agent, or else that program, works
+	Command string // tmux's name of the foreground program
+	Dir     string // the folder of the agent, or of the foreground program
 	Dead    bool
-	Agent   *Writer   // the one process in front that is proven to write a conversation
-	Others  []Process // what else runs in its panes, apart from what the agent has started
+	Agent   *Writer   // the only foreground process proven to write a conversation
+	Others  []Process // other programs in its panes, except the agent's descendants
 	Closes  bool      // it was made for that agent alone, and closes with it
 }

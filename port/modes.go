@@ -1,5 +1,3 @@
-// Package modes is how the chat reads and switches what a session's agent runs with: its permission
-// mode and its model.
 package port
 
 import (
@@ -10,10 +8,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Mode is a permission mode, in Claude Code's own words.
+// Mode is a permission mode, as Claude Code names it.
 type Mode string
 
-// The permission modes. Only the first three are switched to; the others are only read.
+// The permission modes. ccbot switches only to the first three and only reads the others.
 const (
 	ModeManual      Mode = "default"
 	ModeAcceptEdits Mode = "acceptEdits"
@@ -22,49 +20,49 @@ const (
 	ModeBypass      Mode = "bypassPermissions"
 )
 
-// The modes and models that people may choose, each in the order of their buttons. Auto and bypass ask nobody: they
-// are never chosen from the chat.
+// The modes and models that people may choose, in the order of their buttons. Auto and bypass run
+// tools without asking, so they are never chosen from the chat.
 var (
 	Modes  = []Mode{ModeManual, ModeAcceptEdits, ModePlan}
-	Models = []string{"Opus", "Sonnet", "Haiku", "Fable"} // as Claude Code's list names them
+	Models = []string{"Opus", "Sonnet", "Haiku", "Fable"} // as in Claude Code's list
 )
 
-// Offered reports whether a person may have the mode switched to.
+// Offered reports whether a person may choose the mode.
 func (m Mode) Offered() bool { return slices.Contains(Modes, m) }
 
-// ModelFlag is a model of Models as Claude Code's command line takes it.
+// ModelFlag returns a model of Models in the form of Claude Code's command line.
 func ModelFlag(model string) string { return strings.ToLower(model) }
 
-// ModeChange is what a person wants the agent to run with. An empty field wants nothing.
+// ModeChange is a request for a mode or a model. An empty field changes nothing.
 type ModeChange struct {
 	Mode  Mode
-	Model string // as Claude Code's list of models names it: "Opus", "Sonnet"
+	Model string // as in Claude Code's list of models: "Opus", "Sonnet"
 }
 
-// ModeState is what an agent runs with.
+// ModeState is the mode and the model of an agent.
 type ModeState struct {
-	Mode  Mode       // as its screen shows it; empty: the screen does not show it
-	Model string     // as last reported, "Opus 5.5"; empty: not known
-	Want  ModeChange // what is not switched yet
-	Waits bool       // what is wanted is done when the prompt box is free: a turn runs, or something else is in the way
+	Mode  Mode       // as on its screen; empty: not shown
+	Model string     // as last reported, "Opus 5.5"; empty: unknown
+	Want  ModeChange // the requested change, not made yet
+	Waits bool       // the change waits until the prompt box is free
 }
 
-// ModeSwitcher reads and switches.
+// ModeSwitcher reads and switches the mode and the model.
 type ModeSwitcher interface {
-	// Switch gives what the session's present agent runs with, and wants something else of it; an empty
-	// wish only reads. A wish is on disk when Switch returns, and is carried out before the next prompt
-	// is typed; news.Switched says what came of it. A later wish takes the place of an earlier one.
+	// Switch returns the state of the session's agent and requests a change; an empty change only
+	// reads. A request is on disk when Switch returns, and is carried out before the next prompt is
+	// typed; news.Switched reports the outcome. A later request replaces an earlier one.
 	Switch(ctx context.Context, id uuid.UUID, want ModeChange) (ModeState, error)
 }
 
-// SwitchOutcome is what came of a change.
+// SwitchOutcome is the outcome of a change.
 type SwitchOutcome string
 
 // The outcomes.
 const (
-	SwitchDone     SwitchOutcome = ""         // it was read back
+	SwitchDone     SwitchOutcome = ""         // the change was read back
 	SwitchNoSuch   SwitchOutcome = "no_such"  // the agent offers no such mode or model
-	SwitchUnread   SwitchOutcome = "unread"   // the terminal does not show the mode, or the list of models
-	SwitchNotTaken SwitchOutcome = "no_key"   // the agent did not take a key, and no other was pressed
-	SwitchNewAgent SwitchOutcome = "no_agent" // another agent runs by now: the wish was for the one before
+	SwitchUnread   SwitchOutcome = "unread"   // the terminal shows no mode, or no list of models
+	SwitchNotTaken SwitchOutcome = "no_key"   // the agent ignored a key, and no other was pressed
+	SwitchNewAgent SwitchOutcome = "no_agent" // the request was for an earlier agent
 )

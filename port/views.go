@@ -10,53 +10,53 @@ import (
 	"ccbot/port/talk"
 )
 
-// Views reads the sessions there are.
+// Views reads the sessions.
 type Views interface {
 	Get(id uuid.UUID) (Session, bool)
-	// List is all of them, oldest first.
+	// List returns all sessions, oldest first.
 	List() []Session
-	// History is what happened to a session, oldest first.
+	// History returns the changes of a session, oldest first.
 	History(id uuid.UUID) ([]Change, error)
 }
 
-// Session is what the chat knows of one session. Its ID never changes.
+// Session describes one session. Its ID never changes.
 type Session struct {
 	ID              uuid.UUID
 	Name            string
-	FormerNames     []string // that still lead to it
+	FormerNames     []string // earlier names that still find it
 	Dir             string   // absolute, without links
 	State           State
-	Live            bool // a process may be running for it
-	Open            bool // it is live, and nobody has asked for its end
-	Over            bool // it has ended, and so has all that belonged to it
-	Resumable       bool // it can be brought back
-	Owns            bool // its conversation may stand for it: no other session has taken it over, or was made for it
-	Interrupted     bool // it was coming back when the program ended
+	Live            bool // a process may run for it
+	Open            bool // it is live, and its end is not requested
+	Over            bool // it has ended, and so have all its processes
+	Resumable       bool // it can be resumed
+	Owns            bool // no other session has taken over its conversation or was made for it
+	Interrupted     bool // it was being restored when the program ended
 	ClaudeSessionID uuid.UUID
-	ForkOf          uuid.UUID // Claude's id of the conversation that it began as a copy of
+	ForkOf          uuid.UUID // Claude's id of the conversation that it copied
 	Conversation    address.Conversation
 	Owner           int64  // the person who started it
-	Origin          string // key of the start that was asked for
-	Window          string // what its agent runs in, for people; empty: nothing known
+	Origin          string // key of the start request
+	Window          string // the window of its agent, for people; empty: unknown
 	Agent           string // its agent's process, opaque; empty: none
-	Mode            string // ccbot's permission mode, ask or bypass; empty: ccbot has not started the agent
+	Mode            string // ccbot's permission mode, ask or bypass; empty: not started by ccbot
 	Shared          bool   // its agent runs in a person's shell, which stays
-	Final           State  // where stopping leads
-	Closed          Closed // why it is over, where the state does not say it
-	Exit            *Exit  // how its agent ended by itself
+	Final           State  // the state that stopping leads to
+	Closed          Closed // why it has ended, if the state does not show it
+	Exit            *Exit  // how its agent exited by itself
 	Failures        []Failure
-	Cursors         []talk.Cursor // up to where the chat has each transcript, the one being written last
-	Prompts         []string      // keys of the prompts that wait, in order
-	Unreported      bool          // a start closed it, and the chat was not told yet
-	Interruption    *Interruption // after which nobody has gone on; nil: none
+	Cursors         []talk.Cursor // the chat's position in each transcript, the current one last
+	Prompts         []string      // keys of the waiting prompts, in order
+	Unreported      bool          // a start closed it, and that is not reported yet
+	Interruption    *Interruption // nil: none, or the work was continued
 	CreatedAt       time.Time
-	StartedAt       time.Time // of the present launch
+	StartedAt       time.Time // of the current launch
 	EndedAt         time.Time
-	Now             talk.Activity // what its agent does, as last noted
+	Now             talk.Activity // the agent's last noted activity
 	NowSince        time.Time
 }
 
-// Cursor is the cursor of the transcript that is being written.
+// Cursor returns the cursor of the current transcript.
 func (s Session) Cursor() (c talk.Cursor, ok bool) {
 	if len(s.Cursors) == 0 {
 		return c, false
@@ -64,7 +64,7 @@ func (s Session) Cursor() (c talk.Cursor, ok bool) {
 	return s.Cursors[len(s.Cursors)-1], true
 }
 
-// State is where a session is in its life.
+// State is the state of a session.
 type State string
 
 // The states of a session.
@@ -80,50 +80,50 @@ const (
 	StateAbandoned     State = "abandoned"
 )
 
-// Closed is why a session is over for good, or how it was lost.
+// Closed is why a session has ended for good, or how it was lost.
 type Closed string
 
-// The reasons that a state does not say.
+// The reasons that the state does not show.
 const (
-	ClosedReboot Closed = "reboot"     // the machine went down while it ran
-	ClosedTmux   Closed = "tmux_ended" // its tmux server went down while it ran
+	ClosedReboot Closed = "reboot"     // the machine stopped while it ran
+	ClosedTmux   Closed = "tmux_ended" // its tmux server ended while it ran
 )
 
-// Exit is how an agent ended by itself.
+// Exit is the exit of an agent by itself.
 type Exit struct {
 	Status  int
 	Signal  int  // 0: none
-	Crashed bool // in another way than by a clean exit
+	Crashed bool // the exit was not clean
 }
 
-// Interruption is a turn that was cut short by the end of its agent, which nobody had asked for.
+// Interruption is a turn cut short by an unrequested end of its agent.
 type Interruption struct {
-	Prompt      uuid.UUID // names the prompt that goes on: the same one whenever it is asked for
-	Step        string    // the agent's last call of a tool, in a line; empty: none was seen
+	Prompt      uuid.UUID // names the prompt that continues it; always the same one
+	Step        string    // the agent's last tool call, in a line; empty: none was seen
 	Done, Tasks int       // of the agent's to-do items
 	Waited      bool      // the agent waited for a person
-	Alone       bool      // the session may go on without a person's word
+	Alone       bool      // the session may continue without asking a person
 }
 
-// Change is one line of a session's history; a note has the same state twice.
+// Change is one line of a session's history; in a note From equals To.
 type Change struct {
 	At       time.Time
 	From, To State
-	Rule     string // what decided it
+	Rule     string // the rule that decided it
 	Why      string // the evidence, in English
 
-	By             int64 // the person of the chat who asked for it; 0: none
-	Status, Signal int   // how an agent ended by itself
+	By             int64 // the person in the chat who asked for it; 0: none
+	Status, Signal int   // of an agent that exited by itself
 }
 
-// Failure is one thing that an end could not prove.
+// Failure is a fact that an end could not prove.
 type Failure struct {
 	Kind   string // short code
-	PID    int    // 0 where it is about no process
-	Detail string // all of it, in English
+	PID    int    // 0: it concerns no process
+	Detail string // the full reason, in English
 }
 
-// FailureUnknown is the kind of what could not be proven of whether a process lives, or writes.
+// FailureUnknown is the kind if it is unknown whether a process lives or writes.
 const FailureUnknown = "unknown"
 
 // Usage is the agent's last status line.
@@ -142,20 +142,21 @@ func (u Usage) Same(other Usage) bool {
 	return u == other
 }
 
-// Works looks at the work of sessions.
+// Works reads the work of sessions.
 type Works interface {
-	// Work is what is known of a session's work; of no session it is the zero value. It asks git, which may take
-	// seconds.
+	// Work returns the work of a session; the zero value for an unknown session. It runs git, which
+	// may take seconds.
 	Work(ctx context.Context, id uuid.UUID) Work
-	// Brief is Work without what git and the kernel say. It reads the transcript from the last change of the phase on.
+	// Brief is like Work without git and memory. It reads the transcript since the last change of
+	// phase.
 	Brief(ctx context.Context, id uuid.UUID) Work
-	// Usage is what the agent uses, as its status line has it; nil: not known. It reads one small file.
+	// Usage returns the use in the agent's status line; nil: unknown. It reads one small file.
 	Usage(id uuid.UUID) *Usage
 }
 
-// Work is what the agent of a session has done, and how it was started.
+// Work is the work of a session's agent, and how the agent was started.
 type Work struct {
-	Phase       talk.Phase // what the agent does, as last noted
+	Phase       talk.Phase // the agent's last noted phase
 	PhaseAt     time.Time
 	Model       string
 	Permissions string   // Claude Code's own permission mode, as last noted
@@ -163,11 +164,11 @@ type Work struct {
 	Turns       int      // that have ended
 	Tasks       []Task
 	Tokens      Tokens
-	Partly      bool          // turns, to-do items and tokens are not counted from the beginning of the conversation
-	Failed      talk.Activity // how the last turn has failed, as the transcript has it now; nobody has gone on since; Unknown: it cannot be read
-	Usage       *Usage        // nil: not known
+	Partly      bool          // turns, tasks and tokens are not counted from the start
+	Failed      talk.Activity // how the last turn failed, if none followed; Unknown: unreadable
+	Usage       *Usage        // nil: unknown
 	Git         *Git          // nil: git did not answer
-	Memory      uint64        // of the agent and all that it has started, in bytes; 0: not known
+	Memory      uint64        // of the agent and its descendants, in bytes; 0: unknown
 }
 
 // Task is one to-do item of an agent.
@@ -185,16 +186,16 @@ type Tokens struct {
 	Output        int64 `json:"output"`
 }
 
-// Git is the repository that a session's folder is in.
+// Git is the repository of a session's folder.
 type Git struct {
 	Root    string // its top folder; empty: the folder is in no repository
 	Branch  string // empty: none is checked out
 	Head    string // commit id; empty before the first commit
-	Dirty   bool   // something is changed or not tracked
+	Dirty   bool   // a file is changed or untracked
 	At      time.Time
-	Start   string // the commit at the session's start; empty: not known, or none
+	Start   string // the commit at the session's start; empty: unknown, or none
 	Changes *Changes
 }
 
-// Changes are what the work tree has beside that commit, committed since or not; nil: not known.
+// Changes are the differences from that commit, committed or not; nil: unknown.
 type Changes struct{ Files, Insertions, Deletions, Untracked int }

@@ -1,8 +1,3 @@
-// Package diffs is how the chat sees what an agent has changed in the repository of its session's
-// folder: what git says of the work tree, compared with an earlier moment.
-//
-// Nothing in the person's repository is changed by a question, and nothing that the repository names
-// is run.
 package folders
 
 import (
@@ -15,42 +10,43 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// Since names the moment with which the work tree is compared: what Mark gave, or one of these.
+// Since names the moment to compare the work tree with: a result of Mark, or a constant below.
 type Since string
 
 const (
 	SessionStart Since = ""            // the commit at the session's start
-	LastCommit   Since = "last-commit" // where no earlier moment is known
+	LastCommit   Since = "last-commit" // if no earlier moment is known
 )
 
-// Diffs reads the changes of sessions. It may take seconds. Errors: a *refusal.Error, that of the
-// context, or one for the log.
+// Diffs reads the changes of sessions. It may take seconds. It returns a *refusal.Error, the
+// context's error, or an error for the log.
 type Diffs interface {
-	// Mark remembers the work tree as it is now, until the session is archived, many newer moments are
-	// remembered, or all of them are too large. refusal.NoRepository: there is no git to ask.
+	// Mark remembers the present work tree until the session is archived or the marks become too
+	// many or too large. It returns refusal.NoRepository if there is no git repository.
 	Mark(ctx context.Context, session uuid.UUID) (Since, error)
-	// Changes are the files of the session's folder that have changed since a moment, in the order of
-	// their names, committed since or not. refusal.FileLinked: the folder is reached through a link. Where that moment is not known any more, it is the session's start, or the last commit where
-	// that is not known either; Of says so.
+	// Changes returns the changed files of the session's folder, committed or not, sorted by name.
+	// If since is no longer known, it compares with the session's start, or if that is unknown,
+	// with the last commit; Of names the moment. It returns refusal.FileLinked if the folder is
+	// reached through a link.
 	Changes(ctx context.Context, session uuid.UUID, since Since) (Changes, error)
-	// Patch is what has changed in one of the files that Changes gives now, by its path. refusal.Unchanged: it is none of
-	// them any more.
+	// Patch returns the changes of one file by its path. It returns refusal.Unchanged if Changes no
+	// longer lists the file.
 	Patch(ctx context.Context, session uuid.UUID, since Since, path string) (Patch, error)
 }
 
-// Changes are the files that have changed since a moment.
+// Changes are the changed files since a moment.
 type Changes struct {
-	Of     Since         // the moment that was compared with
+	Of     Since         // the moment compared with
 	Root   string        // top folder of the repository
-	Main   string        // that of the repository's first work tree, where Root is another one
+	Main   string        // top folder of its first work tree, if Root is another one
 	Branch string        // empty: none is checked out
 	Files  []ChangedFile // of the session's folder
-	// Outside is how many more files have changed in the repository, outside of the session's folder. They are not named.
+	// Outside is the number of changed files outside the session's folder. They are not named.
 	Outside int
 	Cut     bool // there are more files
 }
 
-// Sum counts the files, and their lines.
+// Sum returns the number of files, and of their added and deleted lines.
 func (c Changes) Sum() (files, added, deleted int) {
 	for _, f := range c.Files {
 		added, deleted = added+f.Added, deleted+f.Deleted
@@ -58,21 +54,22 @@ func (c Changes) Sum() (files, added, deleted int) {
 	return len(c.Files), added, deleted
 }
 
-// ChangedFile is a file that has changed.
+// ChangedFile is a changed file.
 type ChangedFile struct {
 	Path    string     `json:"path"`           // from Root, with slashes
-	From    string     `json:"from,omitempty"` // its earlier path, where it was renamed
+	From    string     `json:"from,omitempty"` // its earlier path, if renamed
 	Kind    ChangeKind `json:"kind"`
 	Added   int        `json:"added"` // lines
 	Deleted int        `json:"deleted"`
-	Binary  bool       `json:"binary,omitempty"` // it has no lines
-	// TooLarge reports that the lines of the file are not counted.
+	Binary  bool       `json:"binary,omitempty"` // no text, so no lines
+	// TooLarge reports that its lines are not counted.
 	TooLarge bool `json:"too_large,omitempty"`
-	// Withheld says that its content is not shown: it is a link, has several names, or is ccbot's own.
+	// Withheld reports that its content is not shown: it is a link, has several names, or is
+	// ccbot's own.
 	Withheld bool `json:"withheld,omitempty"`
 }
 
-// ChangeKind says how a file has changed.
+// ChangeKind is the way a file has changed.
 type ChangeKind string
 
 // The ways in which a file changes.
@@ -81,22 +78,23 @@ const (
 	Added     ChangeKind = "added"
 	Deleted   ChangeKind = "deleted"
 	Renamed   ChangeKind = "renamed"
-	Untracked ChangeKind = "untracked" // it is new, and git was not told of it
+	Untracked ChangeKind = "untracked" // new, and not added to git
 )
 
-// Patch is what has changed in one file.
+// Patch is the change of one file.
 type Patch struct {
 	All  Changes
-	At   int    // the file among All
+	At   int    // index of the file in All.Files
 	Text string // the hunks, in the unified format, without the header of the file
 	Cut  bool   // there is more
 }
 
-// File is the file whose patch it is.
+// File returns the file of the patch.
 func (p Patch) File() ChangedFile { return p.All.Files[p.At] }
 
-// PatchLines returns the lines of a patch as a person reads them, in the chat and in a terminal: the rest of a line after its
-// first character has the signs of glyph.Signs. A carriage return at the end of each line of a file has no sign.
+// PatchLines returns the lines of a patch for a person, in the chat and in a terminal. After the
+// first character of each line, invisible characters are shown as in glyph.Signs. A carriage return
+// is not shown if all lines of the file end with one.
 func PatchLines(patch string) []string {
 	if patch == "" {
 		return nil
@@ -109,7 +107,7 @@ func PatchLines(patch string) []string {
 		if foreign || strings.HasPrefix(line, "@@") {
 			line = strings.TrimSuffix(line, "\r")
 		}
-		mark := min(len(line), 1) // "+", "-" or " "
+		mark := min(len(line), 1) // the character "+", "-" or " "
 		lines[i] = line[:mark] + glyph.Signs(line[mark:])
 	}
 	return lines

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestP9_LinesNameWhatIsNotSeen(t *testing.T) {
+func TestP9_PatchLinesShowInvisibleCharacters(t *testing.T) {
 	for _, tt := range []struct {
 		name, patch string
 		want        []string

@@ -7,39 +7,38 @@ import (
 	"github.com/google/uuid"
 )
 
-// Files are what sessions have on the disk of their machine.
+// Files reads the files of sessions.
 type Files interface {
-	// Open opens a file of a session's folder, to be sent; path is absolute. What happens to the
-	// file's name later does not matter. Errors: *refusal.Error, or one of the machine that is for
-	// the log only.
+	// Open opens a file of a session's folder for sending; path is absolute. A later change of the
+	// file's name does not matter. Errors are a *refusal.Error, or a system error for the log.
 	Open(ctx context.Context, session uuid.UUID, path string) (File, error)
-	// List gives what is in a folder of a session's folder, by name; path is absolute. Its errors are
-	// those of Open.
+	// List returns the entries of a folder in a session's folder, sorted by name; path is absolute.
+	// Errors are those of Open.
 	List(ctx context.Context, session uuid.UUID, path string) (Listing, error)
-	// Read reads an output of at most so many bytes that a transcript names: commands print what
-	// they like, so only what lies where Claude Code puts outputs, beside that transcript, is read.
+	// Read reads an output of at most most bytes that a transcript names. Because a command can
+	// print any path, it reads only files in Claude Code's folder for outputs, next to the
+	// transcript.
 	Read(ctx context.Context, transcript, path string, most int64) (string, error)
 }
 
-// Received are the files from the chat in the folders of sessions. Each is known by an id of the
-// chat's, which is a part of file names.
+// Received stores files from the chat in the folders of sessions. Each file has an id from the
+// chat, which is a part of its name.
 type Received interface {
-	// Has gives the name that a file has in [InboxName] of a session's folder; empty: it is not there.
-	// Where none can be put, it fails as Put would.
+	// Has returns the name of a file in [InboxName] of a session's folder; empty: not there. If no
+	// file can be stored there, it fails as Put does.
 	Has(ctx context.Context, session uuid.UUID, id string) (name string, err error)
-	// Put puts a file there, under a name like the wished one. A file that is there already stays,
-	// and the body is not read then. Errors: the body's own, or *refusal.Error. Then nothing is left
-	// there.
+	// Put stores a file there under a name similar to wished. If the file exists, it stays and body
+	// is not read. On an error, which is the body's or a *refusal.Error, nothing is left there.
 	Put(ctx context.Context, session uuid.UUID, id, wished string, body io.Reader) (name string, err error)
 }
 
-// InboxName is the folder in a session's folder that files from the chat lie in.
+// InboxName is the folder for files from the chat in a session's folder.
 const InboxName = ".ccbot-inbox"
 
-// Listing is what is in a folder, as far as a message shows it.
+// Listing is the content of a folder, up to the size of a message.
 type Listing struct {
 	Entries []Entry
-	More    int // how many more there are, at least
+	More    int // the number of further entries, at least
 }
 
 // Entry is one thing in a folder.
@@ -49,7 +48,7 @@ type Entry struct {
 	Size int64 // in bytes, of a regular file
 }
 
-// File is an open file. Whoever has it closes Body.
+// File is an open file. The caller closes Body.
 type File struct {
 	Name string // as it is in its folder
 	Size int64  // in bytes, at least 1

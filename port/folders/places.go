@@ -7,47 +7,48 @@ import (
 	"github.com/google/uuid"
 )
 
-// Places are the folders of the agent's machine that sessions work in.
+// Places finds and makes the folders that sessions work in.
 type Places interface {
-	// Bounds says where sessions may work. It does not wait, and its answer never changes.
+	// Bounds returns where sessions may work. It does not block, and its result never changes.
 	Bounds() Bounds
-	// Resolve gives the folder that a path names: "~" is the home folder, "~user" that of
-	// another user, who must be known (refusal.DirMissing); a relative path begins at
-	// base, an empty path is base, and an empty base is the home folder. Links are resolved as far
-	// as the path exists. Where no session may work, it refuses with refusal.DirOutside.
+	// Resolve returns the folder of a path. "~" is the home folder, "~user" the home of a known
+	// user (otherwise refusal.DirMissing). A relative path starts at base, and an empty base is the
+	// home folder. Links are resolved as far as the path exists. It returns refusal.DirOutside if
+	// no session may work there.
 	Resolve(ctx context.Context, base, path string) (dir string, err error)
-	// Make makes a folder, and those above it. What cannot be made is a *refusal.Error.
+	// Make makes a folder and its parents. It returns a *refusal.Error on failure.
 	Make(ctx context.Context, dir string) error
 }
 
-// Bounds are where sessions may work.
+// Bounds are the folders where sessions may work.
 type Bounds struct {
-	Home  string   // where a session works when nobody says where; without links
-	Roots []string // sessions work below these only, which have no links; none: anywhere
+	Home  string   // the default folder of a session, without links
+	Roots []string // sessions work only below these, without links; none: anywhere
 }
 
-// Folders are looked into. Each call resolves the folder first, and refuses as Resolve does.
+// Folders reads folders. Each call resolves the folder first, and refuses as Resolve does.
 type Folders interface {
-	// Children are the names of the folders in a folder, in the order of the alphabet; a link to a
-	// folder is one. hidden: those whose name begins with a dot are among them.
+	// Children returns the names of the folders in a folder, and of links to folders, sorted.
+	// hidden includes names that begin with a dot.
 	Children(ctx context.Context, dir string, hidden bool) (names []string, err error)
-	// Conversations are those that Claude Code has of a folder, last written first: at most so many, from
-	// the given one on. more: there are others behind them.
+	// Conversations returns up to most conversations of Claude Code in a folder, starting at index
+	// from, the last written first. more reports whether others follow.
 	Conversations(ctx context.Context, dir string, from, most int) (all []Conversation, more bool, err error)
 }
 
-// Searches find folders that were perhaps never used.
+// Searches finds folders, even if no session has used them.
 type Searches interface {
-	// Search finds the folders below the roots, without roots below the home folder, that have a part in their name,
-	// whatever the case of its letters. A part with a slash is compared with the path below the root. Git repositories come first,
-	// then what is nearer to its root. Links are not followed; hidden folders and those of dependencies, such as
-	// node_modules, are left out. It reads folders until ctx ends, and returns what it has found until then.
+	// Search finds the folders below the roots, or below the home folder if there are none, whose
+	// name contains part in any case. A part with a slash is compared with the path below the root.
+	// Git repositories come first, then folders nearer to their root. It follows no links and skips
+	// hidden folders and dependencies such as node_modules. It stops when ctx ends and returns the
+	// folders found so far.
 	Search(ctx context.Context, part string, most Extent) Found
 }
 
 // Extent bounds a search.
 type Extent struct {
-	Folders int // that are read
+	Folders int // folders read
 	Depth   int // below a root: 1 reads the root alone
 	Found   int
 }
@@ -55,87 +56,89 @@ type Extent struct {
 // Found is the result of a search.
 type Found struct {
 	Dirs       []string // without links
-	Below      []string // the folders below which it has searched
-	Read       int      // folders that were read
-	Unreadable int      // folders that could not be read
-	Cut        bool     // not all was read, because of Extent or the time
+	Below      []string // the folders below which it searched
+	Read       int      // number of folders read
+	Unreadable int      // number of unreadable folders
+	Cut        bool     // the search stopped early, because of Extent or the time
 }
 
-// IsWhole reports whether nothing was left out.
+// IsWhole reports whether the search left nothing out.
 func (f Found) IsWhole() bool { return !f.Cut && f.Unreadable == 0 }
 
-// Conversation is one with Claude Code, whoever has led it.
+// Conversation is a conversation with Claude Code, with or without ccbot.
 type Conversation struct {
 	Claude  uuid.UUID // Claude's id of it
-	Session uuid.UUID // that has it; nil: none
-	Said    string    // what a person asked last
+	Session uuid.UUID // its session; nil: none
+	Said    string    // the last question of a person
 	Size    int64     // of its file, in bytes
-	At      time.Time // when something was last written
-	Written bool      // by a process now, or perhaps
-	Unseen  bool      // it cannot be seen who writes it
+	At      time.Time // time of the last write
+	Written bool      // a process writes it, or may write it
+	Unseen  bool      // its writers are unknown
 }
 
-// Worktrees are git's work trees beside a repository's first one, as far as ccbot has made them.
+// Worktrees manages the git work trees that ccbot has made.
 type Worktrees interface {
-	// Find gives the one that a folder is in; not found without an error: it is in none. With an error it may be found,
-	// and its work is not known.
+	// Find returns the work tree of a folder; found is false without an error if there is none.
+	// With an error it may be found, but its work is unknown.
 	Find(ctx context.Context, dir string) (w Worktree, found bool, err error)
-	// Remove takes one away. refusal.HasWork, with the kind as its Reason, where there is work in it;
-	// refusal.WrongState while an open session works or begins there; refusal.DirMissing where there is none.
+	// Remove removes a work tree. Errors: refusal.HasWork if it has work, with the kind as Reason;
+	// refusal.WrongState if an open session works or starts there; refusal.DirMissing if there is
+	// none.
 	Remove(ctx context.Context, dir string) error
 }
 
-// Checkouts are the work trees of a repository, whoever has made them.
+// Checkouts finds all work trees of a repository.
 type Checkouts interface {
-	// Checkouts are the work trees of the repository that a folder is in, the first one first, then by the branch. None: it
-	// has one work tree only, or the folder is in none. It reads a few small files and does not ask git.
+	// Checkouts returns the work trees of the folder's repository: the first one, then the others
+	// by branch. It returns none if the repository has one work tree, or without a repository. It
+	// reads a few small files and does not run git.
 	Checkouts(ctx context.Context, dir string) []Checkout
 }
 
-// Checkout is a work tree and what is checked out there.
+// Checkout is a work tree and its branch.
 type Checkout struct {
 	Dir    string // its top folder, without links
 	Branch string // empty: none is checked out
-	Here   bool   // the folder that was asked about is in it
+	Here   bool   // the given folder is in it
 }
 
-// Beside gives work trees to sessions that are about to start.
+// Beside provides work trees for new sessions.
 type Beside interface {
-	// Add makes one for the repository of a folder, and gives the folder in it that is like the given one. One that was
-	// made before and that nobody uses is taken instead. key is that of the start: another one is given another work tree,
-	// the same one the same, also when its session has begun. refusal.NoRepository, and refusal.NoCommit where
-	// nothing can be checked out yet.
+	// Add makes a work tree of dir's repository, or reuses an unused one, and returns the folder in
+	// it that corresponds to dir. key is the key of the start: the same key always gets the same
+	// work tree, another key another one. Errors: refusal.NoRepository, and refusal.NoCommit if
+	// there is nothing to check out yet.
 	Add(ctx context.Context, dir, key string) (made string, err error)
-	// Done says that the start of a key is over: a session works in what it was given, or that is free again.
+	// Done ends the start of a key: its session works in the work tree, or the tree is free again.
 	Done(key string)
 }
 
-// Lookups look up a single fact about a folder.
+// Lookups returns single facts about a folder.
 type Lookups interface {
-	// IsMissing reports whether a folder of a session is known not to exist.
+	// IsMissing reports whether a session's folder is known not to exist.
 	IsMissing(ctx context.Context, dir string) bool
-	// Branch is the branch that is checked out in the linked work tree of a repository that a folder is in; empty: the folder
-	// is in none, or that is not known.
+	// Branch returns the branch of the linked work tree that a folder is in; empty: none or
+	// unknown.
 	Branch(ctx context.Context, dir string) string
-	// HasCommand reports whether an agent that works in a folder has a slash command of a name.
+	// HasCommand reports whether an agent in dir has a slash command with this name.
 	HasCommand(ctx context.Context, dir, name string) bool
 }
 
-// Worktree is a work tree that ccbot has made.
+// Worktree is a work tree made by ccbot.
 type Worktree struct {
 	Dir    string // its top folder
-	Of     string // that of the repository
-	Branch string // that was made with it
+	Of     string // top folder of the repository
+	Branch string // the branch made with it
 	Work   Work
 }
 
-// Work is what keeps a work tree from being removed; empty: nothing.
+// Work is the reason why a work tree is not removed; empty: none.
 type Work string
 
-// The kinds of work. Files that git is told to ignore are none.
+// The kinds of work. Ignored files do not count.
 const (
-	Uncommitted Work = "uncommitted" // something is changed or untracked
-	Unmerged    Work = "unmerged"    // commits that nothing else has
-	Unfinished  Work = "unfinished"  // a merge or a rebase has begun
-	Stashed     Work = "stashed"     // a stash that may be of it
+	Uncommitted Work = "uncommitted" // changed or untracked files
+	Unmerged    Work = "unmerged"    // commits that exist nowhere else
+	Unfinished  Work = "unfinished"  // a merge or a rebase in progress
+	Stashed     Work = "stashed"     // a stash that may belong to it
 )

@@ -1,7 +1,8 @@
-// Package news is what happens to sessions on the agent's machine, as the chat is told.
+// Package news defines the news about sessions that the engine sends to the chat.
 //
-// News are told by one call with the session as it is then, and what the chat must keep of them is
-// durable when that call returns. After a crash news may come twice. The call comes from the
-// session's own worker: who hears news calls no port but [ccbot/port], which waits for
-// nothing.
+//   - News are delivered by one call with the session's present state. When it returns, all that
+//     the chat must keep is durable.
+//   - After a crash the same news may be sent twice.
+//   - The call runs on the session's own worker. Its handler may only call [ccbot/port], which
+//     never blocks.
 package news

@@ -16,13 +16,13 @@ type Piece struct{}
 // IsNews implements News.
 func (Piece) IsNews() {}
 
-// Ready says that the agent waits for the first prompt.
+// Ready reports that the agent waits for the first prompt.
 type Ready struct {
 	Piece
 	Answerers []talk.Answerer // what in the project may answer requests before a person
 }
 
-// NotReporting says that the agent is not ready after a while.
+// NotReporting reports that the agent is not ready after a while.
 type NotReporting struct {
 	Piece
 	Waited time.Duration // since the start
@@ -35,14 +35,14 @@ type Dialog struct {
 	Terminal
 }
 
-// Ended says that the agent ended by itself; the session's Exit says how.
+// Ended reports that the agent exited by itself; the session's Exit describes how.
 type Ended struct {
 	Piece
 	Screen string // what the terminal showed at last
 	Asked  bool   // a person has decided it
 }
 
-// Stopped says what an archive did. What could not be proven stands in the session.
+// Stopped is the receipt of an archive. Unproven facts are in the session's Failures.
 type Stopped struct {
 	Piece
 	Endings []port.Ending // the agent first; what ended, and what was spared
@@ -52,24 +52,24 @@ type Stopped struct {
 	Together bool
 }
 
-// Held says why a prompt waits.
+// Held reports that a prompt waits, and why.
 type Held struct {
 	Piece
 	talk.Prompt
 	Why Wait
-	Now talk.Activity // what the agent does
+	Now talk.Activity // the agent's activity
 
-	File, Binding string // of HeldKeys: the file with the person's key bindings, and the binding
+	File, Binding string // for HeldKeys: the person's file of key bindings, and the binding
 }
 
-// Unproven says that a prompt was perhaps typed, and that there is no proof: the person decides.
+// Unproven reports that a prompt may have been typed, without proof: the person decides.
 type Unproven struct {
 	Piece
 	talk.Prompt
-	InBox bool // the text is seen in the prompt box, not submitted
+	InBox bool // the text is in the prompt box, not submitted
 }
 
-// Transferred says that the session continues in a window that a person opened.
+// Transferred reports that the session continues in a window that a person opened.
 type Transferred struct {
 	Piece
 	Asked bool // a person has decided it
@@ -78,13 +78,13 @@ type Transferred struct {
 // Renamed says that the session has another name than before.
 type Renamed struct{ Piece }
 
-// Switched says what came of a wish for a permission mode or a model: one of the two is set.
+// Switched reports the outcome of a request for a mode or a model: one of the two is set.
 type Switched struct {
 	Piece
 	port.ModeChange
 	Outcome port.SwitchOutcome
-	Seen    port.Mode // the mode that the screen shows then; empty: none
-	Waited  bool      // a person was told that it takes until the prompt box is free
+	Seen    port.Mode // the mode on the screen; empty: none
+	Waited  bool      // a notice was sent that the request waits for the prompt box
 }
 
 type (

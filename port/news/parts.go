@@ -10,38 +10,38 @@ import (
 
 // Terminal is a terminal that waits for a person.
 type Terminal struct {
-	Screen string       // plain text; of a dialog only the dialog itself
-	Attach string       // command that shows the window at the desk
-	Dialog *port.Dialog // buttons are drawn for it; nil: nothing takes keys
+	Screen string       // plain text; for a dialog, only the dialog
+	Attach string       // command that shows the window in a terminal
+	Dialog *port.Dialog // buttons are made from it; nil: nothing takes keys
 }
 
-// Wait is why a prompt waits. It stands in the prompt's entry of the inbox.
+// Wait is the reason why a prompt waits. It is stored in the prompt's inbox entry.
 type Wait string
 
 // The reasons for waiting.
 const (
-	Queued      Wait = "queued"       // for the agent to be idle
-	HeldDraft   Wait = "held_draft"   // behind a person's draft
+	Queued      Wait = "queued"       // until the agent is idle
+	HeldDraft   Wait = "held_draft"   // after a person's draft
 	HeldBash    Wait = "held_bash"    // the box is in bash mode
-	HeldUnknown Wait = "held_unknown" // it is not known what the agent shows
-	HeldScroll  Wait = "held_scroll"  // somebody scrolls in the window: keys would not reach the agent
-	HeldSync    Wait = "held_sync"    // keys would reach other panes of the window, too
+	HeldUnknown Wait = "held_unknown" // the agent's screen is not recognised
+	HeldScroll  Wait = "held_scroll"  // the window is scrolled back: keys would not reach the agent
+	HeldSync    Wait = "held_sync"    // keys would also reach other panes of the window
 	HeldSmall   Wait = "held_small"   // the window is too small to show the prompt box
-	HeldDialog  Wait = "held_dialog"  // behind a dialog, or a subagent's request
-	HeldKeys    Wait = "held_keys"    // the person's key bindings leave no key that submits a text
+	HeldDialog  Wait = "held_dialog"  // after a dialog, or a subagent's request
+	HeldKeys    Wait = "held_keys"    // the person's key bindings have no key that submits a text
 )
 
-// Start is what a start of the program found and did.
+// Start is the result of recovery at a start of the program.
 type Start struct {
 	Repaired   []Repair
-	Unclear    []uuid.UUID // sessions that were left alone, because the evidence contradicts itself
-	Newer      int         // records of a newer program, which stay as they are
-	Unreadable int         // records that were set aside
-	Messages   int         // messages that were set aside, from people and to them
-	Booted     time.Time   // when the machine was started; zero: not known
+	Unclear    []uuid.UUID // sessions left alone because of contradicting evidence
+	Newer      int         // records of a newer program, left unchanged
+	Unreadable int         // records set aside
+	Messages   int         // messages set aside, in both directions
+	Booted     time.Time   // when the machine booted; zero: unknown
 }
 
-// Repair is what was done about one session.
+// Repair is a session that recovery changed.
 type Repair struct {
 	Session uuid.UUID
 	Failed  bool

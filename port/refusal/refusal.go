@@ -1,5 +1,5 @@
-// Package refusal says why the agent's machine does not do what the chat asks for, or the chat what
-// an agent asks for.
+// Package refusal defines why the agent's machine refuses a request of the chat, or the chat a
+// request of an agent.
 package refusal
 
 import (
@@ -10,17 +10,17 @@ import (
 	"ccbot/port"
 )
 
-// Error is a refusal. Only the details that its code names are set.
+// Error is a refusal. Only the details of its code are set.
 type Error struct {
 	Code    Code
-	Err     error         // for the log; nil: the code says all
-	Dir     string        // of the codes about a folder; of Rebound: the file
-	Reason  string        // of the codes about a folder or a file, and of NotTaken and GitFailed: what the system says
-	Command string        // of NoClaude: what is not to be found
-	State   port.State    // of WrongState
-	Open    bool          // of WrongState: the session is open, and is not being ended
-	Writers []port.Writer // of Writers
-	Faults  []string      // of Damaged: short codes of what is wrong
+	Err     error         // for the log; nil: the code is complete
+	Dir     string        // for codes about a folder; for Rebound: the file
+	Reason  string        // for codes about a folder or a file, NotTaken and GitFailed
+	Command string        // for NoClaude: the missing command
+	State   port.State    // for WrongState
+	Open    bool          // for WrongState: the session is open and is not being ended
+	Writers []port.Writer // for Writers
+	Faults  []string      // for Damaged: short codes of the faults
 }
 
 func (e *Error) Error() string { return cmp.Or(e.Err, errors.New(string(e.Code))).Error() }
@@ -32,73 +32,73 @@ type Code string
 
 // The refusals.
 const (
-	Internal     Code = ""              // nobody foresaw it: the log says more
-	NotFound     Code = "not_found"     // the session, the prompt or the request is not there any more
+	Internal     Code = ""              // an unexpected error: see the log
+	NotFound     Code = "not_found"     // the session, prompt or request no longer exists
 	NoAgent      Code = "no_agent"      // the session has no living agent
 	NoClaude     Code = "no_claude"     // Claude Code is not installed
 	NoTmux       Code = "no_tmux"       // tmux is not installed
 	TmuxSilent   Code = "tmux_silent"   // tmux does not answer
 	WindowTaken  Code = "window_taken"  // a new window was changed or closed before the agent began
-	NoEvidence   Code = "no_evidence"   // it cannot be seen who writes a conversation
-	Changed      Code = "changed"       // it is not any more what the person saw
-	NoTerminal   Code = "no_terminal"   // a process runs in no terminal that ccbot can type in
+	NoEvidence   Code = "no_evidence"   // the writers of a conversation are unknown
+	Changed      Code = "changed"       // the state is not the one that the person saw
+	NoTerminal   Code = "no_terminal"   // the process has no terminal that ccbot can type in
 	BoxBusy      Code = "box_busy"      // the prompt box cannot be cleared now
-	DraftHidden  Code = "draft_hidden"  // the draft holds more than the screen shows
-	NoDialog     Code = "no_dialog"     // the terminal asks nothing
-	Relayed      Code = "relayed"       // the chat has the question of the dialog itself
-	Unseen       Code = "unseen"        // the terminal cannot be seen now
+	DraftHidden  Code = "draft_hidden"  // the draft is longer than the screen shows
+	NoDialog     Code = "no_dialog"     // the terminal shows no dialog
+	Relayed      Code = "relayed"       // the dialog's question is in the chat
+	Unseen       Code = "unseen"        // the terminal is not visible now
 	Idle         Code = "idle"          // there is nothing to interrupt
-	Asks         Code = "asks"          // a dialog is open, which an interrupt would answer
-	StillWorks   Code = "still_works"   // the agent works on after an interrupt
-	WorksOn      Code = "works_on"      // the agent works on after two interrupts of one turn
-	Rebound      Code = "rebound"       // the person's key bindings in the file Dir give the key another meaning, by the binding Reason
-	Guarded      Code = "guarded"       // the terminal is not the session's any more: nothing was typed
+	Asks         Code = "asks"          // a dialog is open, and an interrupt would answer it
+	StillWorks   Code = "still_works"   // the agent still works after an interrupt
+	WorksOn      Code = "works_on"      // the agent still works after two interrupts of one turn
+	Rebound      Code = "rebound"       // the bindings in the file Dir, such as Reason, change the key
+	Guarded      Code = "guarded"       // the terminal is no longer the session's: nothing was typed
 	NoRepository Code = "no_repository" // the folder is in no git repository, or there is no git
-	NoCommit     Code = "no_commit"     // the repository has nothing yet that could be checked out
+	NoCommit     Code = "no_commit"     // the repository has no commit to check out
 	GitSlow      Code = "git_slow"      // git did not answer in time
-	GitFailed    Code = "git_failed"    // git refuses; Reason has its words
-	Unchanged    Code = "unchanged"     // the file is as it was
-	HasWork      Code = "has_work"      // a work tree is not removed; Reason says for which kind of work
+	GitFailed    Code = "git_failed"    // git failed; Reason is its message
+	Unchanged    Code = "unchanged"     // the file has no changes
+	HasWork      Code = "has_work"      // a work tree has work of the kind Reason
 	DirMissing   Code = "dir_missing"
 	DirNotADir   Code = "dir_not_a_dir"
 	DirNoAccess  Code = "dir_no_access"
 	DirOutside   Code = "dir_outside"  // no session may work there
 	WrongState   Code = "wrong_state"  // the session's state does not allow it
 	Writers      Code = "writers"      // other processes write the conversation, or may
-	Damaged      Code = "damaged"      // a resume would stumble over the transcript
-	NothingLeft  Code = "nothing_left" // of the conversation, in the transcript
-	Replaced     Code = "replaced"     // the transcript is not the one that a cursor was taken from
-	Unread       Code = "unread"       // the transcript, Dir, is left unread: ccbot has ended each time it was read
-	Unsaid       Code = "unsaid"       // the session has no transcript, or none any more
+	Damaged      Code = "damaged"      // the transcript cannot be resumed as it is
+	NothingLeft  Code = "nothing_left" // the transcript has nothing left of the conversation
+	Replaced     Code = "replaced"     // the transcript is not the one of the cursor
+	Unread       Code = "unread"       // the transcript, Dir, is skipped: reading it ended ccbot
+	Unsaid       Code = "unsaid"       // the session has no transcript, or no longer
 
-	InboxNotOurs    Code = "inbox_not_ours"   // a link, a file or another user's directory is in the place of Dir
-	InboxUnwritable Code = "inbox_unwritable" // nothing can be put into Dir
+	InboxNotOurs    Code = "inbox_not_ours"   // Dir is a link, a file or another user's directory
+	InboxUnwritable Code = "inbox_unwritable" // no file can be stored in Dir
 )
 
-// Why a file of a session is not sent.
+// The reasons why a file of a session is not sent.
 const (
 	FileRelative   Code = "file_relative"  // its path is not absolute
-	FileOwn        Code = "file_own"       // it is one of ccbot's own
-	FileOutside    Code = "file_outside"   // it lies outside of the session's folder
+	FileOwn        Code = "file_own"       // it is ccbot's own
+	FileOutside    Code = "file_outside"   // it is outside the session's folder
 	FileLinked     Code = "file_linked"    // the session's folder is reached through a link
-	FileChanged    Code = "file_changed"   // it, or a folder above it, changed while it was looked at
-	FileIrregular  Code = "file_irregular" // it is no regular file
-	FileNamed      Code = "file_named"     // a hard link gives it another name
+	FileChanged    Code = "file_changed"   // it, or a folder above it, changed during the check
+	FileIrregular  Code = "file_irregular" // it is not a regular file
+	FileNamed      Code = "file_named"     // it has another name, by a hard link
 	FileEmpty      Code = "file_empty"
 	FileMissing    Code = "file_missing"
-	FileUnreadable Code = "file_unreadable" // Reason says why
+	FileUnreadable Code = "file_unreadable" // Reason is the cause
 	FileTooBig     Code = "file_too_big"
-	SentTooMany    Code = "sent_too_many" // Reason: the seconds to wait
+	SentTooMany    Code = "sent_too_many" // Reason is the number of seconds to wait
 	CaptionTooLong Code = "caption_too_long"
-	NotShown       Code = "not_shown"     // nobody is allowed any more where the session is shown
-	NotTaken       Code = "not_taken"     // Telegram refuses it
-	TookTooLong    Code = "took_too_long" // Telegram was given up
+	NotShown       Code = "not_shown"     // no person is allowed any longer where it is shown
+	NotTaken       Code = "not_taken"     // Telegram refused it
+	TookTooLong    Code = "took_too_long" // Telegram did not reply in time
 )
 
-// New is a refusal that needs no details; text is for the log.
+// New returns a refusal without details; text is for the log.
 func New(code Code, text string) error { return &Error{Code: code, Err: errors.New(text)} }
 
-// Into is the As method of an error that is this refusal, see errors.As.
+// Into is an As method for errors that stand for this refusal, see errors.As.
 func (e Error) Into(target any) bool {
 	to, ok := target.(**Error)
 	if ok {
@@ -107,8 +107,8 @@ func (e Error) Into(target any) bool {
 	return ok
 }
 
-// In gives the refusal in an error; without one an Error without a code. An error with a method NotFound
-// is of a package that knows no ports.
+// In returns the refusal in err, or an Error without a code. An error with a method NotFound comes
+// from a package that does not import port.
 func In(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

@@ -16,24 +16,24 @@ import (
 	"ccbot/internal/lazyregexp"
 )
 
-// Denied is what Claude reads when a person denied without a word.
+// Denied is the message to Claude if a person denied without a text.
 const Denied = "The user denied this from the chat."
 
 const behaviorAllow = "allow"
 
-// Decision is what the hook prints: Claude Code's own shape.
+// Decision is the hook's output, in Claude Code's format.
 type Decision struct {
 	Behavior           string            `json:"behavior"` // allow or deny
 	Message            string            `json:"message,omitempty"`
-	Interrupt          bool              `json:"interrupt,omitempty"` // a denial ends the turn, as Esc does
+	Interrupt          bool              `json:"interrupt,omitempty"` // also end the turn, as Esc does
 	UpdatedInput       json.RawMessage   `json:"updatedInput,omitempty"`
 	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
 }
 
-// Allows says that the tool may run.
+// Allows reports whether the tool may run.
 func (d Decision) Allows() bool { return d.Behavior == behaviorAllow }
 
-// Allow lets the tool run once, with the input it has.
+// Allow runs the tool once, with its input unchanged.
 func Allow(q Request) Decision {
 	d := Decision{Behavior: behaviorAllow}
 	if q.IsQuestion() || q.IsPlan() {
@@ -42,8 +42,8 @@ func Allow(q Request) Decision {
 	return d
 }
 
-// AllowForSession lets the tool run and adds the rules of SessionRules for as long as the agent
-// lives. It is false when there is none, and for questions and plans.
+// AllowForSession runs the tool and adds the rules of SessionRules for the agent's lifetime. ok is
+// false without rules, and for questions and plans.
 func AllowForSession(q Request) (Decision, bool) {
 	rules := SessionRules(q.Suggestions)
 	d := Allow(q)
@@ -51,7 +51,7 @@ func AllowForSession(q Request) (Decision, bool) {
 	return d, len(rules) > 0 && !q.IsQuestion() && !q.IsPlan()
 }
 
-// Deny keeps the tool from running; the turn goes on, and Claude reads the message, else Denied.
+// Deny denies the tool; the turn continues, and Claude reads the message, or Denied if it is empty.
 func Deny(message string) Decision {
 	if message == "" {
 		message = Denied
@@ -59,15 +59,15 @@ func Deny(message string) Decision {
 	return Decision{Behavior: "deny", Message: message}
 }
 
-// DenyAndStop is Deny that also ends the turn.
+// DenyAndStop is like Deny but also ends the turn.
 func DenyAndStop(message string) Decision {
 	d := Deny(message)
 	d.Interrupt = true
 	return d
 }
 
-// AnswerQuestions answers AskUserQuestion: answers holds a label, several joined by ", ", or free
-// text for the text of each question.
+// AnswerQuestions answers AskUserQuestion. answers maps the text of each question to a label,
+// several labels joined by ", ", or free text.
 func AnswerQuestions(q Request, answers map[string]string) (Decision, error) {
 	var input map[string]json.RawMessage
 	if err := json.Unmarshal(q.Input, &input); err != nil {
@@ -78,8 +78,8 @@ func AnswerQuestions(q Request, answers map[string]string) (Decision, error) {
 	return Decision{Behavior: behaviorAllow, UpdatedInput: updated}, err
 }
 
-// ApprovePlan ends plan mode. With allowEdits the session's edits are accepted unasked from then
-// on, else it asks before each.
+// ApprovePlan ends plan mode. With allowEdits the session then makes edits without asking,
+// otherwise it asks before each.
 func ApprovePlan(q Request, allowEdits bool) Decision {
 	mode := "default"
 	if allowEdits {
@@ -92,46 +92,47 @@ func ApprovePlan(q Request, allowEdits bool) Decision {
 	return d
 }
 
-// RequestWaiters are the hooks that wait with a request. A refusal with the code NotFound says that none
-// waits with it, at this moment or ever.
+// RequestWaiters manages the hooks that wait with a request. refusal.NotFound means that none waits
+// with it now.
 type RequestWaiters interface {
 	Decide(ctx context.Context, id string, d Decision) error
-	// Leave lets a hook go without a decision: the terminal's own dialog decides.
+	// Leave releases a hook without a decision: the terminal's own dialog decides.
 	Leave(ctx context.Context, id string)
-	// Waiting are the requests of a session that wait, oldest first.
+	// Waiting returns the waiting requests of a session, oldest first.
 	Waiting(ctx context.Context, session uuid.UUID) []Request
 }
 
-// DecisionRecords say what became of requests, and who else may answer them.
+// DecisionRecords finds the outcome of requests, and what else may answer them.
 type DecisionRecords interface {
-	// Outcome looks in the transcript what became of a request. Not found: it does not say yet.
+	// Outcome reads the outcome of a request from the transcript. found is false if there is none
+	// yet.
 	Outcome(ctx context.Context, q Request) (o RequestOutcome, found bool, err error)
-	// Answerers are what in a session's project may answer a request before a person does.
+	// Answerers returns what in a session's project may answer a request before a person does.
 	Answerers(ctx context.Context, session uuid.UUID) []Answerer
 }
 
-// ErrBadRequest is returned for an ask that cannot be put to a person: it lacks what would name it,
-// or its input is no JSON object.
+// ErrBadRequest is returned for a request without an identifying field, or whose input is not a
+// JSON object.
 var ErrBadRequest = errors.New("not a permission request")
 
-// The tools that ask the person themselves: for them allow means an answer.
+// The tools that ask the person: allowing them means an answer.
 const (
 	toolQuestion = "AskUserQuestion"
 	toolPlan     = "ExitPlanMode"
 )
 
-// maxToolName is far above the names Claude Code gives ("mcp__server__tool").
+// maxToolName is far above the length of Claude Code's names ("mcp__server__tool").
 const maxToolName = 256
 
-// requestID is 16 random bytes in base64. It is part of a file's name.
+// requestID matches 16 random bytes in base64. The ID is part of a file name.
 var requestID = lazyregexp.New(`^[A-Za-z0-9_-]{22}$`)
 
-// Request is what an agent asks for.
+// Request is a permission request of an agent.
 type Request struct {
-	ID      string    `json:"id"`      // random, the hook's; the same over redials
+	ID      string    `json:"id"`      // random, from the hook; the same after a reconnect
 	Session uuid.UUID `json:"session"` // of the agent
 	Agent   string    `json:"agent"`   // the agent's process, opaque
-	Hook    string    `json:"hook"`    // the process that waits, opaque
+	Hook    string    `json:"hook"`    // the waiting process, opaque
 
 	Transcript string `json:"transcript,omitempty"` // the session's own; may not exist yet
 	Offset     int64  `json:"offset,omitempty"`     // its size when the hook ran, in bytes
@@ -142,12 +143,12 @@ type Request struct {
 	Input       json.RawMessage   `json:"input"` // a JSON object
 	Suggestions []json.RawMessage `json:"suggestions,omitempty"`
 	SubagentID  string            `json:"subagent_id,omitempty"` // empty: the session itself asks
-	Subagent    string            `json:"subagent,omitempty"`    // its type, in Claude Code's words
+	Subagent    string            `json:"subagent,omitempty"`    // its type, as Claude Code names it
 
 	Asked time.Time `json:"asked"` // UTC, when the hook ran
 }
 
-// Check says what is missing in a request that was read from somewhere; ErrBadRequest.
+// Check returns an error that wraps ErrBadRequest if a request lacks a field.
 func (q Request) Check() error {
 	var missing string
 	switch {
@@ -169,10 +170,10 @@ func (q Request) Check() error {
 	return fmt.Errorf("%s: %w", missing, ErrBadRequest)
 }
 
-// IsQuestion says that the agent asks the person something (AskUserQuestion).
+// IsQuestion reports whether the agent asks the person a question (AskUserQuestion).
 func (q Request) IsQuestion() bool { return q.Tool == toolQuestion }
 
-// IsPlan says that the agent shows its plan (ExitPlanMode).
+// IsPlan reports whether the agent presents its plan (ExitPlanMode).
 func (q Request) IsPlan() bool { return q.Tool == toolPlan }
 
 func isObject(raw json.RawMessage) bool {
@@ -180,42 +181,42 @@ func isObject(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &object) == nil && object != nil
 }
 
-// RequestOutcome is what became of a request.
+// RequestOutcome is the outcome of a request.
 type RequestOutcome struct {
 	ToolID      string // of the call
 	ByHook      string // "allow" or "deny": a hook's decision was taken; empty when none was
 	Done        bool   // there is a result
-	Denial      string // what has denied it, in Claude Code's words
-	Text        string // of the result
-	Interrupted bool   // the person interrupted it; "No" at the desk is the same
+	Denial      string // the reason of the denial, in Claude Code's words
+	Text        string // text of the result
+	Interrupted bool   // the person interrupted it, or answered No in the terminal
 }
 
-// Answerer is something in a project's own settings that may answer a permission request before a
-// person does, so that the request never comes to the chat or is over at once. No setting of a
-// launch takes it away (2.1.328).
+// Answerer is a setting of a project that may answer a permission request before a person does. The
+// request then never reaches the chat, or ends at once. No option of a launch prevents it
+// (2.1.328).
 type Answerer string
 
-// What may answer.
+// The kinds of answerers.
 const (
-	AnswersByRule   Answerer = "rules"   // permissions.allow: nothing is asked
-	AnswersByHook   Answerer = "hooks"   // a PermissionRequest or PreToolUse hook of the project
-	AnswersByPlugin Answerer = "plugins" // a plugin that the project switches on has hooks
+	AnswersByRule   Answerer = "rules"   // permissions.allow: no request is made
+	AnswersByHook   Answerer = "hooks"   // the project has a PermissionRequest or PreToolUse hook
+	AnswersByPlugin Answerer = "plugins" // a plugin enabled by the project has hooks
 )
 
-// Rule is one change of permissions that "allow for this session" adds: rules or directories.
+// Rule is a permission change that "allow for this session" adds: rules or directories.
 type Rule struct {
-	Raw         json.RawMessage // as Claude Code reads it, destination "session"
+	Raw         json.RawMessage // for Claude Code, with destination "session"
 	Rules       []ToolRule
 	Directories []string
 }
 
-// ToolRule allows a tool, as Claude Code writes it. Without content it allows every use.
+// ToolRule allows a tool, in Claude Code's format. Without content it allows every use.
 type ToolRule struct {
 	Tool    string `json:"toolName"`
 	Content string `json:"ruleContent,omitempty"`
 }
 
-// suggestion is all that a suggestion may say.
+// suggestion has all known fields of a suggestion.
 type suggestion struct {
 	Type        string     `json:"type"`
 	Rules       []ToolRule `json:"rules,omitempty"`
@@ -224,11 +225,11 @@ type suggestion struct {
 	Destination string     `json:"destination,omitempty"`
 }
 
-// SessionRules are those of a payload's own permission_suggestions that "allow for this session"
-// returns: rules that allow and directories that are added, each with destination "session". A
-// suggestion that changes the mode, removes, replaces or denies, or says anything unknown is left
-// out: what a tap gives must be what the message lists. Without a rule there is none: a directory
-// alone was seen to change nothing, the same command asks again (2.1.328).
+// SessionRules returns the permission_suggestions for "allow for this session": rules that allow,
+// and added directories, each with destination "session". It leaves out a suggestion that changes
+// the mode, removes, replaces or denies, or has an unknown field: a tap must grant exactly what the
+// message lists. Without a rule it returns none, because a directory alone changes nothing: the
+// same command asks again (2.1.328).
 func SessionRules(suggestions []json.RawMessage) []Rule {
 	var all []Rule
 	for _, raw := range suggestions {
@@ -260,7 +261,7 @@ func sessionRule(raw json.RawMessage) (r Rule, ok bool) {
 	return Rule{Raw: made, Rules: s.Rules, Directories: s.Directories}, ok && err == nil
 }
 
-// says reports whether a suggestion as it was read is all of its JSON.
+// says reports whether s has all of the suggestion's JSON.
 func says(raw json.RawMessage, s suggestion) bool {
 	var given, read any
 	again, err := json.Marshal(s)

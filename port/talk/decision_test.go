@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestP9_SessionRulesAreTheOnesThatAllow(t *testing.T) {
+func TestP9_SessionRulesKeepsOnlyAllowRules(t *testing.T) {
 	tests := []struct {
 		name    string
 		raw     string
@@ -64,9 +64,8 @@ func TestP9_SessionRulesAreTheOnesThatAllow(t *testing.T) {
 	}
 }
 
-// TestP9_WithoutARuleThereIsNothingForTheSession: a directory alone changes nothing, so that no
-// button may promise it.
-func TestP9_WithoutARuleThereIsNothingForTheSession(t *testing.T) {
+// A directory alone changes nothing, so no button may promise it.
+func TestP9_SessionRulesNeedsARule(t *testing.T) {
 	for _, raw := range []string{`{"type":"addDirectories","directories":["/a"],"destination":"session"}`,
 		`{"type":"setMode","mode":"acceptEdits","destination":"session"}`} {
 		given := []json.RawMessage{json.RawMessage(raw)}

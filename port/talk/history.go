@@ -1,8 +1,3 @@
-// Package history is how the chat reads what was said in a session, from its end or from any place: plain values and
-// three interfaces.
-//
-// It promises that a place leads to the same thing as long as the agent's own file is the same, and that what reads long
-// ends with its context. It touches no disk itself.
 package talk
 
 import (
@@ -14,81 +9,82 @@ import (
 	"ccbot/port/folders"
 )
 
-// Conversations are what agents and people have said, all transcripts of a session as one. Errors: refusal.Unsaid, where
-// there is nothing to read; refusal.Replaced, where a place is of a file that is another now, or gone; or one for the log.
+// Conversations reads all transcripts of a session as one. Errors: refusal.Unsaid if there is
+// nothing to read; refusal.Replaced if the file of a place was replaced or removed; or an error for
+// the log. Each call stops when ctx ends.
 type Conversations interface {
-	// Read gives the entries of a conversation next to a place, at most so many, the newest first.
+	// Read returns up to most entries next to a place, newest first.
 	Read(ctx context.Context, session uuid.UUID, at Place, way Direction, most int) ([]Entry, error)
-	// Find searches for a word in any case, from a place towards the beginning, until it has so many. Where ctx ends it
-	// gives what it has.
+	// Find searches for a word in any case, from a place towards the beginning, for up to most
+	// hits. When ctx ends it returns the hits so far.
 	Find(ctx context.Context, session uuid.UUID, at Place, word string, most int) (Found, error)
-	// Days gives the days before a place that have something, at most so many, the newest first. Where ctx ends it gives
-	// what it has.
+	// Days returns up to most days with entries before a place, newest first. When ctx ends it
+	// returns the days so far.
 	Days(ctx context.Context, session uuid.UUID, at Place, most int) (Days, error)
 }
 
-// Exports write conversations for people.
+// Exports writes conversations for people.
 type Exports interface {
-	// Export gives a conversation as a Markdown file of at most so many bytes: of a longer one its end. Whoever has the
-	// file closes it, and nothing is left of it then.
+	// Export returns the last most bytes of a conversation as a Markdown file. The caller closes
+	// the file, which also removes it.
 	Export(ctx context.Context, session uuid.UUID, most int64, words Words) (folders.File, error)
 }
 
-// AskedPrompts knows what sessions were asked.
+// AskedPrompts finds the last questions of sessions.
 type AskedPrompts interface {
-	// Asked gives the beginning of what a person asked last in each of some sessions; empty: it is not known. It reads
-	// the end of one file for each.
+	// Asked returns the start of the last question in each session; empty: unknown. It reads the
+	// end of one file for each.
 	Asked(ctx context.Context, sessions []uuid.UUID) []string
 }
 
-// Place is a place in a conversation, opaque. The empty one is the end.
+// Place is an opaque position in a conversation. The empty Place is the end.
 type Place string
 
-// Direction is the direction from a place.
+// Direction is a direction from a place.
 type Direction int
 
-// The two ways. What stands at a place is newer than it.
+// The directions. The entry at a place is newer than the place.
 const (
 	Older Direction = iota
 	Newer
 )
 
-// Entry is one thing in a conversation: a prompt, or all that the agent said and did about it.
+// Entry is a prompt, or all that the agent said and did about it.
 type Entry struct {
 	At, Next Place
 	Kind     EntryKind
-	Time     time.Time   // of its end; zero: not known
-	Texts    []string    // as they were written: of an answer Markdown
-	Cut      bool        // there is more of the texts than can be shown
-	Tools    []EntryTool // that were called, the most used first
+	Time     time.Time   // of its end; zero: unknown
+	Texts    []string    // as written; Markdown for an answer
+	Cut      bool        // Texts are truncated
+	Tools    []EntryTool // the tools called, most used first
 	Images   int
-	// Interrupted says that a person has interrupted the answer.
+	// Interrupted reports that a person interrupted the answer.
 	Interrupted bool
 }
 
-// EntryKind is what an entry is.
+// EntryKind is the kind of an entry.
 type EntryKind string
 
 // The kinds of entries.
 const (
 	EntryPrompt    EntryKind = "prompt"
 	EntryAnswer    EntryKind = "answer"
-	EntryCompacted EntryKind = "compacted" // what the agent remembers of the conversation was compacted here
+	EntryCompacted EntryKind = "compacted" // the agent's memory of the conversation was compacted here
 )
 
-// EntryTool is how often a tool was called.
+// EntryTool is a tool and the number of its calls.
 type EntryTool struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
 }
 
-// Found is what a search has found so far.
+// Found is the result of a search.
 type Found struct {
 	Hits []Hit
-	Next Place // where it goes on; empty: it was at the beginning
+	Next Place // where to continue; empty: the beginning was reached
 }
 
-// Hit is a place that has the word, with a little of what stands around it.
+// Hit is a match, with a little text around it.
 type Hit struct {
 	At                  Place
 	Kind                EntryKind
@@ -96,20 +92,20 @@ type Hit struct {
 	Before, Word, After string
 }
 
-// Days are the days that were found so far.
+// Days is the result of a search for days.
 type Days struct {
 	Days []Day
-	Next Place // where to look on; empty: it was at the beginning, or there are so many. The last day may have begun before it
+	Next Place // where to continue; empty: no more, or most days were found; the last may start earlier
 }
 
-// Day is the beginning of a day in a conversation.
+// Day is the start of a day in a conversation.
 type Day struct {
 	At   Place
 	Time time.Time
 }
 
-// Words are those of an exported file.
+// Words are the headings of an exported file.
 type Words struct {
 	Title, Prompt, Answer, Compacted, Interrupted, Picture string
-	Cut                                                    string // stands above the part of a conversation that is too long
+	Cut                                                    string // the note above a truncated text
 }

@@ -79,7 +79,7 @@ func TestNormaliseRefusesOnlyBlankText(t *testing.T) {
 	}
 }
 
-// checkNormalised says what must hold for any text.
+// checkNormalised checks the rules for any text.
 func checkNormalised(t require.TestingT, in string) {
 	out, class, ok := Normalise(in)
 	visible := strings.Map(dropControl, strings.ToValidUTF8(in, "\uFFFD"))
@@ -101,7 +101,7 @@ func checkNormalised(t require.TestingT, in string) {
 		require.Equal(t, out, again, "typing %q again", in)
 		require.Equal(t, class, classAgain)
 	}
-	// Nothing that can be seen is lost but one slash, and nothing is added but spaces.
+	// No visible character is lost but one slash, and only spaces are added.
 	squeeze := func(s string) string {
 		return strings.Join(strings.Fields(strings.NewReplacer("\r", "\n").Replace(s)), "")
 	}
@@ -112,7 +112,7 @@ func checkNormalised(t require.TestingT, in string) {
 	require.Equal(t, squeeze(kept), squeeze(out))
 }
 
-func TestP7_NormaliseNeverLetsAControlCharacterThrough(t *testing.T) {
+func TestP7_NormaliseRemovesControlCharacters(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"!", "/", "//", `\`, "\r", "\n", "\r\n", "\t", " ", "\x1b", "\x1b[201~", "\x00", "\x7f",
 		"\u0085", "\u009b", "\xff", "a", "é", "\u2028", "👋", "#"})
 	rapid.Check(t, func(t *rapid.T) {

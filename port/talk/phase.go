@@ -1,50 +1,48 @@
-// Package phase names what an agent does, or what keeps it from doing anything: the words stand in
-// records and in what programs are told, and each has its sentence in the chat.
 package talk
 
 import "time"
 
-// Phase is what an agent does.
+// Phase is what an agent does, or why its work has stopped. Records and the API use these words.
 type Phase string
 
-// The phases of an agent. The first five say what its terminal does with keys; the others say why
-// its work has stopped.
+// The phases. The first five describe how its terminal takes keys; the others why its work has
+// stopped.
 const (
 	PhaseUnknown           Phase = "unknown"
 	PhaseIdle              Phase = "idle"
 	PhaseWorking           Phase = "working"
-	PhaseWaitingPermission Phase = "waiting_permission" // the agent, or a subagent of it
+	PhaseWaitingPermission Phase = "waiting_permission" // also for a subagent
 	PhaseWaitingAnswer     Phase = "waiting_answer"
-	PhaseLoggedOut         Phase = "logged_out"    // the account or the key is not accepted
-	PhaseLimited           Phase = "limit_reached" // the account has used what it may use
-	PhaseAPIError          Phase = "api_error"     // a request has failed
-	PhaseBlocked           Phase = "blocked"       // a hook of the person's has blocked a prompt
+	PhaseLoggedOut         Phase = "logged_out"    // the account or the key is rejected
+	PhaseLimited           Phase = "limit_reached" // the account has reached its limit
+	PhaseAPIError          Phase = "api_error"     // a request failed
+	PhaseBlocked           Phase = "blocked"       // the person's hook blocked a prompt
 )
 
 // Waiting reports whether the agent waits for a person's answer.
 func (p Phase) Waiting() bool { return p == PhaseWaitingPermission || p == PhaseWaitingAnswer }
 
-// Activity is what an agent does at a moment.
+// Activity is the activity of an agent at one time.
 type Activity struct {
 	Phase Phase
-	// What is the tool of WaitingPermission and WaitingAnswer, and what Claude Code or the hook says
-	// of LoggedOut, Limited, APIError and Blocked; empty: not known.
+	// What is the tool of WaitingPermission and WaitingAnswer, or the message of Claude Code or the
+	// hook for LoggedOut, Limited, APIError and Blocked; empty: unknown.
 	What string
-	// Until is the end of Limited, and when a request of APIError is made again; zero: not known, or
-	// the request is given up.
+	// Until is the end of Limited, or the time of the next attempt after APIError; zero: unknown,
+	// or no attempt follows.
 	Until time.Time
 }
 
-// Works reports whether a turn runs that waits for no person.
+// Works reports whether a turn runs and waits for no person.
 func (n Activity) Works() bool {
 	return n.Phase == PhaseWorking || n.Phase == PhaseAPIError && !n.Until.IsZero()
 }
 
-// requestFor is how long a request that is made again may take before nobody knows what became of it.
+// requestFor is the maximum duration of a repeated request; after it the result is unknown.
 const requestFor = time.Minute
 
-// At is what is left of it at a later moment: after its end a limit is none, and some time after a
-// request was to be made again nobody knows what the agent does.
+// At returns the activity at a later time: Idle after the end of a limit, Unknown some time after a
+// request was due to be repeated.
 func (n Activity) At(now time.Time) Activity {
 	switch {
 	case n.Until.IsZero():

@@ -1,5 +1,3 @@
-// Package spending is what the chat knows of what agents use: tokens, what they cost by the prices of a
-// list, and the limits of the account.
 package talk
 
 import (
@@ -9,72 +7,73 @@ import (
 	"github.com/google/uuid"
 )
 
-// Spending counts for the agents of a machine.
+// Spending counts the tokens that agents use, and reads the account's limits.
 type Spending interface {
-	// Spent counts what was used in the last 30 days. It reads transcripts as long as ctx lasts, and
-	// says how many are not read; the next call goes on there.
+	// Spent counts the use of the last 30 days. It reads transcripts until ctx ends and returns the
+	// number of unread ones; the next call continues there.
 	Spent(ctx context.Context) (Report, error)
-	// Limits are those that the account has at the moment, as far as they are known.
+	// Limits returns the known limits of the account.
 	Limits() []Limit
-	// LimitsChange waits until limits may have changed. The first call of a program returns at once.
+	// LimitsChange waits until limits may have changed. The first call of a program returns at
+	// once.
 	LimitsChange(ctx context.Context) error
 }
 
-// Report is what was used.
+// Report is the use of the last days.
 type Report struct {
-	Spans  []Span    // as Spans names them
+	Spans  []Span    // in the order of ReportSpans
 	Days   []float64 // the cost of each of the last 30 days, today last
 	Prices string    // the date of the prices
 	Source string    // of the prices
-	Broken string    // the file of a person's own prices that cannot be used; empty: none
+	Broken string    // a person's unusable file of prices; empty: none
 	Unread int       // transcripts
 }
 
-// ReportDays are how many days a report goes back; today is the last of them.
+// ReportDays is the number of days in a report; today is the last.
 const ReportDays = 30
 
-// ReportSpans gives the numbers of days that a report counts together.
+// ReportSpans returns the numbers of days that a report adds up.
 func ReportSpans() []int { return []int{1, 7, ReportDays} }
 
-// Span is what was used in some days, the most expensive first.
+// Span is the use of some days, the most expensive first.
 type Span struct {
 	All      Sum
 	Models   []Line
 	Sessions []Line
 }
 
-// Line is the part of one model, or of one session.
+// Line is the part of one model or one session.
 type Line struct {
-	Name    string    `json:"name,omitempty"`      // of the model, or of a session that ccbot knows
-	Session uuid.UUID `json:"session_id,omitzero"` // of ccbot, or else of Claude Code's conversation
-	Dir     string    `json:"dir,omitempty"`       // where a session's agent works that ccbot does not know
+	Name    string    `json:"name,omitempty"`      // of the model, or of a session known to ccbot
+	Session uuid.UUID `json:"session_id,omitzero"` // ccbot's, otherwise Claude Code's
+	Dir     string    `json:"dir,omitempty"`       // the agent's folder in a session unknown to ccbot
 	Sum
 }
 
-// Sum is tokens and what they cost.
+// Sum is tokens and their cost.
 type Sum struct {
 	Input      int64   `json:"input_tokens"`
 	Output     int64   `json:"output_tokens"`
 	CacheRead  int64   `json:"cache_read_tokens"`
 	CacheWrite int64   `json:"cache_write_tokens"`
 	Cost       float64 `json:"cost_usd"`           // an estimate
-	Unpriced   bool    `json:"unpriced,omitempty"` // it leaves out models whose price is not known
+	Unpriced   bool    `json:"unpriced,omitempty"` // models without a known price are left out
 }
 
-// Tokens are all of them.
+// Tokens returns the sum of all tokens.
 func (s Sum) Tokens() int64 { return s.Input + s.Output + s.CacheRead + s.CacheWrite }
 
-// Limit is how much of what the account may use is used.
+// Limit is the used part of one limit of the account.
 type Limit struct {
 	Window  LimitWindow `json:"window"`
 	Percent float64     `json:"percent"` // 0 to 100
 	Resets  time.Time   `json:"resets_at"`
 }
 
-// LimitsApart is how far two ends of one window may be apart: they are not told to the second.
+// LimitsApart is the maximum difference between two ends of one window: they are not exact.
 const LimitsApart = time.Hour
 
-// LimitWindow is the time over which a limit counts.
+// LimitWindow is the time that a limit covers.
 type LimitWindow string
 
 // The windows.

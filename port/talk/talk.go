@@ -8,41 +8,40 @@ import (
 	"github.com/google/uuid"
 )
 
-// Transcripts are what agents and people have said. A transcript that does not exist yet is empty.
+// Transcripts reads what agents and people said. A transcript that does not exist yet is empty.
 type Transcripts interface {
-	// Next gives what stands from a cursor on in a transcript of a session, oldest first, and at most
-	// so many items. Where there is nothing it waits until something is written, or ctx ends. It does
-	// not wait for an earlier transcript, nor for a session that is over: there no items are the end,
-	// and what was written after the session's own end is left out. Who goes on behind the last item
-	// is not told of any item twice. Errors: refusal.Replaced, refusal.FileIrregular, that of the context, or one
-	// for the log.
+	// Next returns up to most items of a session's transcript, oldest first, starting at from. If
+	// there are none, it blocks until one is written or ctx is done. For an earlier transcript or
+	// an ended session it does not block; no items then means the end, and items after the
+	// session's end are omitted. Continuing from the last item's Next cursor repeats no item.
+	// Errors: refusal.Replaced, refusal.FileIrregular, ctx's error, or an error for the log.
 	Next(ctx context.Context, session uuid.UUID, from Cursor, most int) ([]Item, error)
-	// Said is what was said from a cursor on and before another one of the same transcript, and what
-	// was asked between, oldest first. Without the first cursor it is the last answer before the second.
+	// Said returns the answers and questions between two cursors of one transcript, oldest first.
+	// If from is nil, it returns the last answer before the second cursor.
 	Said(ctx context.Context, from *Cursor, before Cursor) ([]Item, error)
-	// End is the present end of a cursor's transcript.
+	// End returns the present end of a cursor's transcript.
 	End(ctx context.Context, of Cursor) (Cursor, error)
 }
 
-// Pictures are the contents of images and of long texts in transcripts.
+// Pictures opens images and long texts of transcripts.
 type Pictures interface {
-	// Image opens an image of the item at a cursor. The caller closes the picture. The error is
-	// fs.ErrNotExist or fs.ErrInvalid if the transcript does not have the image any more.
+	// Image opens an image of the item at a cursor. The caller closes it. The error is
+	// fs.ErrNotExist or fs.ErrInvalid if the transcript no longer has the image.
 	Image(ctx context.Context, at Cursor, image Image) (Picture, error)
-	// Words opens a part of a text that is too long for an item: its first Most bytes, or what comes after them. The caller
-	// closes the part. Errors are those of Image.
+	// Words opens a part of a text too long for an item: its first Most bytes, or if beyond, the
+	// rest. The caller closes it. Errors are those of Image.
 	Words(ctx context.Context, at Cursor, rest Rest, beyond bool) (Picture, error)
 }
 
-// Shown keeps how far the chat has what was said.
+// Shown stores the chat's position in transcripts.
 type Shown interface {
 	// Advance notes that the chat has a transcript up to a cursor. A cursor of a later transcript
-	// says that the earlier ones are shown.
+	// also completes the earlier ones.
 	Advance(ctx context.Context, id uuid.UUID, c Cursor) error
 }
 
-// Cursor is a place in a transcript. Only who has made one knows what it says; two cursors of one
-// transcript are in the order of their offsets.
+// Cursor is a position in a transcript. Only its maker can read it; cursors of one transcript are
+// ordered by offset.
 type Cursor struct {
 	Path   string `json:"path"`
 	Offset int64  `json:"offset"` // start of the first line that is not fully handled, in bytes
@@ -61,65 +60,65 @@ func (c Cursor) Precedes(other Cursor) bool {
 	return c.Offset < other.Offset || c.Offset == other.Offset && c.Block < other.Block
 }
 
-// Item is one thing that an agent or a person has said or done.
+// Item is one statement or action of an agent or a person.
 type Item struct {
-	At   Cursor // where the item stands
-	Next Cursor // where to continue after it
+	At   Cursor // the item's position
+	Next Cursor // the position after it
 
 	Kind      Kind
-	Time      time.Time // zero: not known
+	Time      time.Time // zero: unknown
 	Sidechain bool      // of a subagent
-	Meta      bool      // put there by a program, not typed by a person
+	Meta      bool      // written by a program, not typed by a person
 	Asked     bool      // by a person: a prompt, or a command of the terminal
 	Begins    bool      // it begins the agent's turn if none runs
 	Ends      Ending    // it ends the agent's turn
-	Last      bool      // of a Text that ends a turn, or may: earlier versions of Claude Code do not say
+	Last      bool      // for a Text that ends a turn, or may in earlier versions of Claude Code
 	Text      string
-	Failed    Activity // of APIError, and of LocalOutput about a blocked prompt: what it leaves the agent in
-	Bash      string   // of LocalOutput: the bash command that printed it, where that is known
+	Failed    Activity // for APIError, or LocalOutput about a blocked prompt: the activity afterwards
+	Bash      string   // for LocalOutput: the bash command, if known
 	Images    []Image
-	Rest      *Rest // Text is only the beginning; nil: it is whole
-	Size      int64 // of TooLong, in bytes
-	Tool      *Tool // of ToolUse, ToolResult and TaskOver
+	Rest      *Rest // Text is truncated; nil: it is complete
+	Size      int64 // for TooLong, in bytes
+	Tool      *Tool // for ToolUse, ToolResult and TaskOver
 }
 
-// Ending is the way in which a turn has ended; empty: it runs.
+// Ending is the end of a turn; empty: it runs.
 type Ending string
 
 // The endings that a transcript shows.
 const (
 	EndedTurn   Ending = "done"
-	StoppedTurn Ending = "stopped" // a person has interrupted it
-	FailedTurn  Ending = "failed"  // the API has refused a request
+	StoppedTurn Ending = "stopped" // a person interrupted it
+	FailedTurn  Ending = "failed"  // the API refused a request
 )
 
-// Tool is a call of a tool, or the end of one.
+// Tool is a tool call, or its end.
 type Tool struct {
 	ID     string
-	Name   string // of a ToolUse
-	Step   string // of a ToolUse: the call in one line, a shell command as it is
-	Failed bool   // of a ToolResult
-	Denied bool   // of a ToolResult: the tool did not run
-	// Background says of a ToolResult that a subagent was only started; TaskOver tells of its end.
+	Name   string // for a ToolUse
+	Step   string // for a ToolUse: the call in one line, a shell command unchanged
+	Failed bool   // for a ToolResult
+	Denied bool   // for a ToolResult: the tool did not run
+	// Background reports that a ToolResult only started a subagent; TaskOver reports its end.
 	Background bool
 }
 
-// Rest is a text in a transcript that is too long for an item, and stays there.
+// Rest is a text that is too long for an item and stays in the transcript.
 type Rest struct {
 	Offset int64 `json:"offset"`        // in bytes from the start of the item's line
-	Length int64 `json:"length"`        // in bytes, as it is written there
+	Length int64 `json:"length"`        // in bytes, as written there
 	Raw    bool  `json:"raw,omitempty"` // it is the line itself
-	Most   int64 `json:"most"`          // so many bytes of it are sent unasked
+	Most   int64 `json:"most"`          // the number of bytes sent without a request
 }
 
-// Image is an image in a transcript, whose data stays there.
+// Image is an image whose data stays in the transcript.
 type Image struct {
 	MediaType string // "image/png"
 	Offset    int64  // of its base64 data, in bytes from the start of the item's line
 	Length    int64  // of its base64 data; zero: not readable
 }
 
-// Picture is the content of an image or of a text, of Size bytes.
+// Picture is the content of an image or a text, of Size bytes.
 type Picture struct {
 	Body interface {
 		io.ReaderAt
@@ -128,22 +127,22 @@ type Picture struct {
 	Size int64
 }
 
-// Kind is what an item is.
+// Kind is the kind of an item.
 type Kind string
 
-// The kinds of items that the chat looks at. It passes any other.
+// The kinds of items that the chat uses. It ignores others.
 const (
 	Text               Kind = "text"     // of the agent
 	Thinking           Kind = "thinking" // of the agent
 	ToolUse            Kind = "tool_use"
 	ToolResult         Kind = "tool_result"
-	TaskOver           Kind = "task_over"     // what a tool had started in the background is over
-	UserPrompt         Kind = "user_prompt"   // what a person has sent
+	TaskOver           Kind = "task_over"     // a background task of a tool has ended
+	UserPrompt         Kind = "user_prompt"   // a person's message
 	LocalCommand       Kind = "local_command" // of the terminal
-	Interrupt          Kind = "interrupt"     // a person has stopped the turn
+	Interrupt          Kind = "interrupt"     // a person stopped the turn
 	APIError           Kind = "api_error"     // the error as Claude Code shows it
 	TurnEnd            Kind = "turn_end"
-	LocalOutput        Kind = "local_output"        // what a command has printed
-	PermissionDecision Kind = "permission_decision" // a hook's answer was taken
-	TooLong            Kind = "too_long"            // a line that is too long to be read
+	LocalOutput        Kind = "local_output"        // the output of a command
+	PermissionDecision Kind = "permission_decision" // a hook's answer was applied
+	TooLong            Kind = "too_long"            // a line too long to read
 )
