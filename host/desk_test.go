@@ -30,7 +30,7 @@ func (h *hangs) Looks(ctx context.Context) func(session.Record) lifecycle.Look {
 }
 
 // A tmux that does not answer is waited for once, regardless of the number of sessions.
-func TestP6_OneLookAtATmuxThatDoesNotAnswerDecidesForAll(t *testing.T) {
+func TestP6_SilentTmuxIsCheckedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, r := &hangs{}, session.Record{ID: uuid.New(), State: session.Running}
 		looks := Desk{Observer: h, Records: &records{r}}.Looks(t.Context(), r.ID, r.ID, r.ID)

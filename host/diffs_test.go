@@ -121,7 +121,7 @@ func TestDiffs(t *testing.T) {
 	assert.Equal(t, refusal.Unchanged, refusal.In(err).Code)
 }
 
-func TestDiffsOfAnotherMomentThanAsked(t *testing.T) {
+func TestDiffsOfAnotherMoment(t *testing.T) {
 	w := newWork(t)
 	w.file("below/a", "two\n")
 	for _, since := range []folders.Since{"none", "../../x", folders.Since(uuid.NewString())} {

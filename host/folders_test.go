@@ -133,7 +133,7 @@ func TestTwoStartsAtOnceGetTwoWorktrees(t *testing.T) {
 	assert.Equal(t, given, add("four"), "the other start was given up")
 }
 
-func TestAWorktreeIsRefused(t *testing.T) {
+func TestWorktreeIsRefused(t *testing.T) {
 	m, dir, run := beside(t)
 	m.Roots = []string{dir}
 	_, err := m.Add(t.Context(), dir, "one")
@@ -147,7 +147,7 @@ func TestAWorktreeIsRefused(t *testing.T) {
 }
 
 // A work tree that git does not report is gone only if its folder is.
-func TestUnknownIsNoWorktreeThatIsGone(t *testing.T) {
+func TestUnknownWorktreeIsNotGone(t *testing.T) {
 	m, dir, run := beside(t)
 	made, err := m.Add(t.Context(), dir, "one")
 	require.NoError(t, err)

@@ -35,7 +35,7 @@ func TestList(t *testing.T) {
 	assert.Equal(t, 11, l.More)
 }
 
-func TestP9_WhatIsNotListed(t *testing.T) {
+func TestP9_ListOmissions(t *testing.T) {
 	d := newOpens(t)
 	d.inside(t, "file", "x")
 	require.NoError(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))

@@ -136,7 +136,7 @@ func (h hears) SessionNews(_ context.Context, r port.Session, _ news.News) error
 
 // A session that has been archived keeps no moments; an old card shows what has changed since its
 // start.
-func TestAnArchivedSessionHasNoMoments(t *testing.T) {
+func TestArchivedSessionHasNoMoments(t *testing.T) {
 	w := newWork(t)
 	turn := w.mark()
 	told := 0
@@ -156,7 +156,7 @@ func TestAnArchivedSessionHasNoMoments(t *testing.T) {
 }
 
 // The next start removes everything that a kill during a call of git leaves.
-func TestP8_AKillLeavesNoTree(t *testing.T) {
+func TestP8_KillLeavesNoTree(t *testing.T) {
 	if dir := os.Getenv("CCBOT_TEST_OPEN_TREE"); dir != "" {
 		_, err := git.OpenTree(context.Background(), dir, nil, os.Environ(), os.Getenv("CCBOT_TEST_WORK"))
 		fmt.Println("open:", err)

@@ -79,8 +79,8 @@ func (d *opens) refusal(t *testing.T, path string) refusal.Code {
 	return refusal.In(err).Code
 }
 
-// TestP9_OnlyRegularFilesOfTheSessionAreSent: everything else is refused.
-func TestP9_OnlyRegularFilesOfTheSessionAreSent(t *testing.T) {
+// TestP9_OnlyRegularFilesAreSent: everything else is refused.
+func TestP9_OnlyRegularFilesAreSent(t *testing.T) {
 	tests := []struct {
 		name string
 		make func(t *testing.T, d *opens, path string) string // returns the path to open
@@ -153,9 +153,9 @@ func TestOpenThroughTheFoldersOwnLinks(t *testing.T) {
 	require.Error(t, err, "a session that is not known has no folder")
 }
 
-// TestP9_ADirectoryThatBecameALinkOpensNothing: the agent puts a link in the place of its
+// TestP9_OpenRefusesLinkedDirectory: the agent puts a link in the place of its
 // directory, or of one above, so that all there is would be inside.
-func TestP9_ADirectoryThatBecameALinkOpensNothing(t *testing.T) {
+func TestP9_OpenRefusesLinkedDirectory(t *testing.T) {
 	tests := []struct {
 		name string
 		swap func(t *testing.T, d *opens)
@@ -232,8 +232,8 @@ func TestP9_CcbotsOwnFilesAreNeverSent(t *testing.T) {
 	})
 }
 
-// TestP9_TheEnvironmentOfCcbotIsNeverSent: in /proc/self lies the bot's own, with the token in it.
-func TestP9_TheEnvironmentOfCcbotIsNeverSent(t *testing.T) {
+// TestP9_CcbotsEnvironmentIsNeverSent: in /proc/self lies the bot's own, with the token in it.
+func TestP9_CcbotsEnvironmentIsNeverSent(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc here")
 	}
@@ -247,9 +247,9 @@ func TestP9_TheEnvironmentOfCcbotIsNeverSent(t *testing.T) {
 	assert.Equal(t, refusal.FileEmpty, d.refusal(t, "/proc/self/environ"))
 }
 
-// TestP9_TheCheckedFileIsTheOneThatIsSent: another file takes its name between the check and the
+// TestP9_CheckedFileIsSent: another file takes its name between the check and the
 // upload.
-func TestP9_TheCheckedFileIsTheOneThatIsSent(t *testing.T) {
+func TestP9_CheckedFileIsSent(t *testing.T) {
 	d := newOpens(t)
 	path := d.inside(t, "a.txt", "good")
 	f := d.open(t, path)

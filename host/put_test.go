@@ -73,7 +73,7 @@ func TestPut(t *testing.T) {
 	}
 }
 
-func TestAWriteThatFailsIsNotTheSources(t *testing.T) {
+func TestWriteErrorIsNotSourceError(t *testing.T) {
 	from := &source{Reader: strings.NewReader("hello")}
 	_, err := io.Copy(failing{}, from)
 	require.ErrorIs(t, err, syscall.ENOSPC)

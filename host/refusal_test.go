@@ -54,7 +54,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // The chat's states, items and processes are those of the machine.
-func TestPlainValuesAreThoseOfTheMachine(t *testing.T) {
+func TestPortValuesMatchEngineValues(t *testing.T) {
 	for _, s := range session.States() {
 		assert.Equal(t, s, session.State(View(session.Record{State: s}).State))
 	}

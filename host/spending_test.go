@@ -52,7 +52,7 @@ func household(t *testing.T, now time.Time, records ...session.Record) *host.Spe
 //	Haiku 5.5  4 May   msg_s 5·0.1 + 6·0.5 = 3.5
 //
 // in millionths of a dollar, and a search is a cent.
-func TestSpendingIsWhatWasCountedByHand(t *testing.T) {
+func TestSpendingMatchesManualCount(t *testing.T) {
 	api := session.Record{ID: uuid.New(), Name: "api", ClaudeSessionID: uuid.New(),
 		Cursors: []transcript.Cursor{{Path: "/x/11111111-1111-4111-8111-111111111111.jsonl"}, {Path: "/x/later.jsonl"}}}
 	s := household(t, time.Date(2026, 5, 5, 20, 0, 0, 0, time.Local), api)
@@ -95,7 +95,7 @@ func TestSpendingIsWhatWasCountedByHand(t *testing.T) {
 	assert.Equal(t, own, rep.Broken)
 }
 
-func TestAnAnswerOfTomorrowIsOfToday(t *testing.T) {
+func TestFutureTimestampCountsAsToday(t *testing.T) {
 	s := household(t, time.Date(2026, 5, 4, 0, 30, 0, 0, time.UTC)) // the clock was set back
 	rep, err := s.Spent(t.Context())
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestAnAnswerOfTomorrowIsOfToday(t *testing.T) {
 
 // Conversations before /clear also belong to the session, unless another session continues with
 // them.
-func TestSpendingBeforeAClearIsTheSessions(t *testing.T) {
+func TestSpendingIncludesConversationsBeforeClear(t *testing.T) {
 	first, second := uuid.MustParse("11111111-1111-4111-8111-111111111111"), uuid.MustParse("22222222-2222-4222-8222-222222222222")
 	elsewhere := session.Record{ID: uuid.New(), Name: "elsewhere", ClaudeSessionID: second}
 	cleared := session.Record{ID: uuid.New(), Name: "cleared", ClaudeSessionID: uuid.New(), EarlierClaudeIDs: []uuid.UUID{first, second}}
@@ -123,7 +123,7 @@ func TestSpendingBeforeAClearIsTheSessions(t *testing.T) {
 	assert.Equal(t, []string{"cleared", "elsewhere"}, names)
 }
 
-func TestLimitsAreTheLatestThatAnyStatusLineTold(t *testing.T) {
+func TestLimitsComeFromLatestStatusLine(t *testing.T) {
 	now := time.Date(2026, 5, 5, 20, 0, 0, 0, time.UTC)
 	s := household(t, now)
 	assert.Empty(t, s.Limits(), "there is no status line yet")

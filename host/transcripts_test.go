@@ -51,7 +51,7 @@ func said(items []talk.Item) (texts []string) {
 	return texts
 }
 
-func TestTranscriptsOfASessionThatIsOver(t *testing.T) {
+func TestTranscriptsOfEndedSession(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	r := writes(path, session.Archived)
 	all, known := talks(t, r)
@@ -95,7 +95,7 @@ func TestTranscriptsOfASessionThatIsOver(t *testing.T) {
 
 // A transcript that is written is waited for; it stays open between two calls, and no longer than
 // its session.
-func TestTranscriptsOfAnOpenSession(t *testing.T) {
+func TestTranscriptsOfOpenSession(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	r := writes(path, session.Running)
 	other := writes(filepath.Join(t.TempDir(), "o.jsonl"), session.Archived)
@@ -161,7 +161,7 @@ func TestTranscriptsBeforeTheLast(t *testing.T) {
 	assert.Empty(t, items)
 }
 
-func TestAnItemTellsItsTool(t *testing.T) {
+func TestItemHasTool(t *testing.T) {
 	call := itemOf(transcript.Item{Kind: transcript.ToolUse, Tool: &transcript.Tool{Name: "Bash", ID: "t1",
 		Input: []byte(`{"command":"go test ./...","description":"tests"}`)}})
 	assert.Equal(t, &talk.Tool{ID: "t1", Name: "Bash", Step: "go test ./..."}, call.Tool)

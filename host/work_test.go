@@ -46,8 +46,8 @@ func TestWorkIsAsOfNow(t *testing.T) {
 	assert.Empty(t, w.Tasks, "that was another conversation")
 }
 
-// TestWorkSaysWhatGitSays, and what it does not.
-func TestWorkSaysWhatGitSays(t *testing.T) {
+// TestWorkReadsGit, and what it does not.
+func TestWorkReadsGit(t *testing.T) {
 	r := worked(t)
 	for _, tt := range []struct {
 		name    string

@@ -89,7 +89,7 @@ func (w *world) noted(t *testing.T) int {
 	return len(items)
 }
 
-func TestPutAFile(t *testing.T) {
+func TestPutFile(t *testing.T) {
 	w := newWorld(t)
 	assert.Equal(t, "a.txt", w.put(t, "1", "a.txt", "one"))
 	assert.Equal(t, "a-2.txt", w.put(t, "2", "a.txt", "two"), "another file keeps its name")
@@ -110,7 +110,7 @@ func TestPutAFile(t *testing.T) {
 	assert.Equal(t, 3, w.noted(t))
 }
 
-func TestP4_AFileIsPutOnceHoweverOftenItIsTried(t *testing.T) {
+func TestP4_RepeatedPutStoresFileOnce(t *testing.T) {
 	w := newWorld(t)
 	name := w.put(t, "1", "a.txt", "one")
 	w.again(t)
@@ -131,8 +131,8 @@ func TestP4_AFileIsPutOnceHoweverOftenItIsTried(t *testing.T) {
 	assert.Equal(t, "a-2.txt", w.put(t, "1", "a.txt", "one"), "what has changed is not it any more")
 }
 
-// TestP4_ACrashLeavesNothingOfAFile stops a put at each thing that it does, as a crash would.
-func TestP4_ACrashLeavesNothingOfAFile(t *testing.T) {
+// TestP4_CrashLeavesNoPartialFile stops a put at each thing that it does, as a crash would.
+func TestP4_CrashLeavesNoPartialFile(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		crash func(w *world)
@@ -191,7 +191,7 @@ func TestP4_ACrashLeavesNothingOfAFile(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotComeLeavesNothing(t *testing.T) {
+func TestFailedSourceLeavesNothing(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.Put(w.dir, "1", "a.txt", io.MultiReader(strings.NewReader("half"), iotest.ErrReader(errSource)))
 	require.ErrorIs(t, err, errSource)
@@ -205,7 +205,7 @@ func TestWhatDoesNotComeLeavesNothing(t *testing.T) {
 }
 
 // A foreign file with the name of a file that is being written stays unchanged.
-func TestP9_ANameInTheWayIsNotTakenOver(t *testing.T) {
+func TestP9_ExistingNameIsNotReplaced(t *testing.T) {
 	w := newWorld(t)
 	target := filepath.Join(w.dir, "target")
 	require.NoError(t, os.WriteFile(target, []byte("mine"), 0o600))
@@ -220,7 +220,7 @@ func TestP9_ANameInTheWayIsNotTakenOver(t *testing.T) {
 	assert.Equal(t, "mine", string(data))
 }
 
-func TestP9_AFolderThatIsNotOursIsRefused(t *testing.T) {
+func TestP9_ForeignFolderIsRefused(t *testing.T) {
 	elsewhere := t.TempDir()
 	for _, tt := range []struct {
 		name string
@@ -250,7 +250,7 @@ func TestP9_AFolderThatIsNotOursIsRefused(t *testing.T) {
 	}
 }
 
-func TestP9_AnotherUsersFolderIsRefused_AsRoot(t *testing.T) {
+func TestP9_OtherUsersFolderIsRefused_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	w := newWorld(t)
 	folder := filepath.Join(w.dir, Folder)
@@ -262,7 +262,7 @@ func TestP9_AnotherUsersFolderIsRefused_AsRoot(t *testing.T) {
 }
 
 // A folder that replaces the checked one gets nothing.
-func TestP9_AFolderThatIsSwappedGetsNothing(t *testing.T) {
+func TestP9_SwappedFolderGetsNoFile(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		swap func(w *world) error
@@ -296,7 +296,7 @@ func TestP9_AFolderThatIsSwappedGetsNothing(t *testing.T) {
 }
 
 // Something else replaces it between the check and the call that opens it.
-func TestP9_WhatWasCheckedIsWhatIsOpened(t *testing.T) {
+func TestP9_CheckedFileIsOpened(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		swap func(t *testing.T, dir string)
@@ -334,7 +334,7 @@ func TestP9_WhatWasCheckedIsWhatIsOpened(t *testing.T) {
 	}
 }
 
-func TestP9_ALinkInPlaceOfGitignoreIsNotFollowed(t *testing.T) {
+func TestP9_LinkedGitignoreIsNotFollowed(t *testing.T) {
 	for _, target := range []string{"../src.go", "nothing", "/tmp/nothing-of-ours"} {
 		t.Run(target, func(t *testing.T) {
 			w := newWorld(t)
@@ -358,7 +358,7 @@ func TestP9_ALinkInPlaceOfGitignoreIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsOnRecordIsCleaned(t *testing.T) {
+func TestSweepRemovesOnlyRecordedFiles(t *testing.T) {
 	w := newWorld(t)
 	later := func(d time.Duration) {
 		w.at = w.at.Add(d)
@@ -419,7 +419,7 @@ func TestAgeOfFileBeginsWithEndOfSession(t *testing.T) {
 	assert.Empty(t, w.names(t))
 }
 
-func TestASweepOutlivesWhatHasGone(t *testing.T) {
+func TestSweepOutlivesMissingFolder(t *testing.T) {
 	w := newWorld(t)
 	w.put(t, "1", "a.txt", "one")
 	require.NoError(t, os.RemoveAll(w.dir))
@@ -433,7 +433,7 @@ func TestASweepOutlivesWhatHasGone(t *testing.T) {
 	assert.NotEmpty(t, aside)
 }
 
-func TestAFileThatIsBeingPutIsNotSwept(t *testing.T) {
+func TestSweepSparesFileBeingPut(t *testing.T) {
 	w := newWorld(t)
 	sweep := first(func() { assert.NoError(t, w.Sweep(time.Nanosecond, nil, never)) })
 	name, err := w.Put(w.dir, "1", "a.txt", io.MultiReader(sweep, strings.NewReader("one")))
@@ -475,7 +475,7 @@ func TestWithoutHardLinks(t *testing.T) {
 	assert.Empty(t, w.names(t))
 }
 
-func TestRunLooksAtOnceAndWhenFilesMayBeOld(t *testing.T) {
+func TestRunSweepsNowAndWhenDue(t *testing.T) {
 	for ttl, every := range map[time.Duration]time.Duration{24 * time.Hour: time.Hour, time.Minute: 5 * time.Second} {
 		t.Run(ttl.String(), func(t *testing.T) { testRun(t, ttl, every) })
 	}
