@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/process"
 )
 
-// adopted is a session that was archived, went on in a person's own shell on
-// ccbot's tmux server, and was adopted there.
+// adopted archives a session, continues it in a person's shell on ccbot's tmux server, and adopts
+// it there.
 func (w *world) adopted() (d *desk, pane string, shell, agent process.Identity) {
 	w.t.Helper()
 	w.open("work", w.dir)
@@ -41,10 +41,9 @@ func (d *desk) suspend(pane string) {
 	})
 }
 
-// TestP7_AnAdoptedAgentGetsItsTextAndTheShellNone adopts an agent that a person
-// runs in their own shell: the chat types to the agent only, never to the shell,
-// and /kill leaves the shell alone.
-func TestP7_AnAdoptedAgentGetsItsTextAndTheShellNone(t *testing.T) {
+// TestP7_TextsGoToAdoptedAgentOnly adopts an agent in a person's own shell: the chat types to the
+// agent, never to the shell, and /kill leaves the shell alone.
+func TestP7_TextsGoToAdoptedAgentOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "KILL_GRACE=2s")
 	w.start()
@@ -78,9 +77,9 @@ func TestP7_AnAdoptedAgentGetsItsTextAndTheShellNone(t *testing.T) {
 	w.stop()
 }
 
-// TestP2_AnAdoptedShellOutlivesItsAgent lets an adopted agent end by itself: that
-// is told, and the person's pane stays.
-func TestP2_AnAdoptedShellOutlivesItsAgent(t *testing.T) {
+// TestP2_ShellOutlivesAdoptedAgent lets an adopted agent exit by itself: that is reported, and the
+// person's pane stays.
+func TestP2_ShellOutlivesAdoptedAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -96,10 +95,9 @@ func TestP2_AnAdoptedShellOutlivesItsAgent(t *testing.T) {
 	w.stop()
 }
 
-// TestP7_ASuspendedAgentGetsNothing presses C-z in ccbot's own window, where no
-// shell can bring the agent back: what is sent waits, and nothing is typed until
-// the agent has its screen again.
-func TestP7_ASuspendedAgentGetsNothing(t *testing.T) {
+// TestP7_NothingIsTypedToSuspendedAgent presses C-z in ccbot's own window, where no shell can
+// resume the agent: texts wait until the agent has its screen again.
+func TestP7_NothingIsTypedToSuspendedAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -119,9 +117,9 @@ func TestP7_ASuspendedAgentGetsNothing(t *testing.T) {
 	w.stop()
 }
 
-// TestAnAdoptedConversationIsFollowed clears the conversation in an adopted
-// window, where no hook tells it: the chat goes on with the new one.
-func TestAnAdoptedConversationIsFollowed(t *testing.T) {
+// TestAdoptedConversationIsFollowed clears the conversation in an adopted window, which has no
+// hooks: the chat continues with the new one.
+func TestAdoptedConversationIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

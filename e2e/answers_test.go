@@ -11,7 +11,7 @@ import (
 	"ccbot/try/demoagent"
 )
 
-// said are the bot's messages after message id, in order; of a file its name.
+// said returns the bot's messages after message id, in order; for a file its name.
 func (w *world) said(after int) (all []string) {
 	w.t.Helper()
 	for _, m := range w.api.Messages(w.chat()) {
@@ -26,9 +26,9 @@ func (w *world) said(after int) (all []string) {
 	return all
 }
 
-// TestP5_AnAnswerBesideIsANoticeUntilItIsOpened has a session answer that is not the
-// current one: one silent notice, and all of it once it is opened.
-func TestP5_AnAnswerBesideIsANoticeUntilItIsOpened(t *testing.T) {
+// TestP5_OtherSessionSendsNoticeUntilOpened lets a session that is not the current one answer: the
+// chat has one silent notice, and the whole answer once the session is opened.
+func TestP5_OtherSessionSendsNoticeUntilOpened(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -57,9 +57,8 @@ func TestP5_AnAnswerBesideIsANoticeUntilItIsOpened(t *testing.T) {
 	w.stop()
 }
 
-// TestP5_WhatIsUnsaidComesInFullWhenItIsOpened opens a session in the middle of its
-// turn, after a crash.
-func TestP5_WhatIsUnsaidComesInFullWhenItIsOpened(t *testing.T) {
+// TestP5_PendingAnswerComesWhenOpened opens a session during its turn, after a crash.
+func TestP5_PendingAnswerComesWhenOpened(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -84,9 +83,9 @@ func TestP5_WhatIsUnsaidComesInFullWhenItIsOpened(t *testing.T) {
 	w.stop()
 }
 
-// TestP5_AKillInsideALongAnswer kills the bot between the parts of an answer, twice:
-// each kill repeats one part at most, and nothing is lost.
-func TestP5_AKillInsideALongAnswer(t *testing.T) {
+// TestP5_KillDuringLongAnswer kills the bot twice between the parts of an answer: each kill repeats
+// at most one part, and none is lost.
+func TestP5_KillDuringLongAnswer(t *testing.T) {
 	t.Parallel()
 	const size = 30_000
 	w := newWorld(t)
@@ -117,9 +116,9 @@ func TestP5_AKillInsideALongAnswer(t *testing.T) {
 	w.stop()
 }
 
-// TestP5_ARefusedPartDamsNothing refuses an answer with and without its formatting,
-// then also as a file.
-func TestP5_ARefusedPartDamsNothing(t *testing.T) {
+// TestP5_RefusedPartBlocksNothing refuses an answer with and without formatting, then also as a
+// file.
+func TestP5_RefusedPartBlocksNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -143,8 +142,8 @@ func TestP5_ARefusedPartDamsNothing(t *testing.T) {
 	w.stop()
 }
 
-// TestP5_ABlockedChatGetsWhatItMissedInOrder blocks the bot while two answers come.
-func TestP5_ABlockedChatGetsWhatItMissedInOrder(t *testing.T) {
+// TestP5_BlockedChatGetsAnswersInOrder blocks the bot during two answers.
+func TestP5_BlockedChatGetsAnswersInOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -170,9 +169,8 @@ func TestP5_ABlockedChatGetsWhatItMissedInOrder(t *testing.T) {
 	w.stop()
 }
 
-// TestP5_RichAnswersWhereTheServerHasThem shows the same answer on a server with
-// rich messages and without.
-func TestP5_RichAnswersWhereTheServerHasThem(t *testing.T) {
+// TestP5_RichAnswersIfSupported shows the same answer on servers with and without rich messages.
+func TestP5_RichAnswersIfSupported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string

@@ -24,8 +24,8 @@ import (
 // stubborn makes agents that ignore HUP and TERM, so that only KILL ends them.
 var stubborn = []string{"DEMOAGENT_IGNORE_SIGNALS=1", "KILL_GRACE=2s"}
 
-// withChild has the agent of the only session run a tool whose process sits in
-// a session of its own, where no hang-up reaches it.
+// withChild makes the agent of the only session run a tool whose process has its own session, which
+// no hang-up reaches.
 func (w *world) withChild() (agent, child process.Identity) {
 	w.t.Helper()
 	agents := w.agents()
@@ -47,10 +47,9 @@ func (w *world) withChild() (agent, child process.Identity) {
 	return agents[0], child
 }
 
-// TestP3_AStubbornAgentAndItsToolAreKilled ends an agent that ignores HUP and
-// TERM while its tool runs a real process: both are dead, and the receipt says
-// how.
-func TestP3_AStubbornAgentAndItsToolAreKilled(t *testing.T) {
+// TestP3_StubbornAgentAndToolAreKilled ends an agent that ignores HUP and TERM while its tool runs
+// a real process: both are dead, and the receipt has the methods.
+func TestP3_StubbornAgentAndToolAreKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, stubborn...)
 	w.start()
@@ -67,9 +66,8 @@ func TestP3_AStubbornAgentAndItsToolAreKilled(t *testing.T) {
 	w.stop()
 }
 
-// TestP2_DecoysSurvive puts 200 processes beside a session whose command lines
-// a search for text would take for writers of its conversation. An archive and
-// a take-over leave all of them alone.
+// TestP2_DecoysSurvive starts 200 processes whose command lines a text search would take for
+// writers of the conversation. An archive and a take-over spare all of them.
 func TestP2_DecoysSurvive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -103,8 +101,8 @@ type decoy struct {
 	args []string
 }
 
-// decoys starts n processes that live until the end of the test. Most are
-// shells that wait for input under a name and with arguments of their own.
+// decoys starts n processes that live until the end of the test. Most are shells that wait for
+// input, with a special name and arguments.
 func (w *world) decoys(n int, claudeID string) []decoy {
 	w.t.Helper()
 	other, wait := uuid.NewString(), []string{"-c", "read x"}
@@ -189,7 +187,7 @@ func TestP1_ThirtyTapsEndInOneState(t *testing.T) {
 	for _, b := range buttons {
 		all.Go(func() {
 			button, _ := b.Find(b.label)
-			_, _ = w.person.Tap(w.chat(), b.ID, button.Data) // one that was spent meanwhile is refused
+			_, _ = w.person.Tap(w.chat(), b.ID, button.Data) // a button used in between is refused
 		})
 	}
 	all.Wait()
@@ -207,7 +205,7 @@ type tapped struct {
 	label string
 }
 
-// oneAgentAtMost says whether the only session has an agent exactly if it runs.
+// oneAgentAtMost reports whether the only session has an agent exactly if it runs.
 func (w *world) oneAgentAtMost() bool {
 	records := w.records()
 	if len(records) != 1 {
@@ -220,9 +218,8 @@ func (w *world) oneAgentAtMost() bool {
 	return len(w.agents()) == want && len(w.windows()) == want
 }
 
-// TestIdleSessionsAreArchived archives what nobody uses, and only that: not what
-// works, has a message waiting, or is shown in a terminal. Time in which ccbot
-// was away does not count.
+// TestIdleSessionsAreArchived archives only unused sessions: none that works, has a waiting
+// message, or is shown in a terminal. Time without ccbot does not count.
 func TestIdleSessionsAreArchived(t *testing.T) {
 	t.Parallel()
 	const after = 3 * time.Second
@@ -279,7 +276,7 @@ func (w *world) use(name string) {
 	w.until(name+" is current", func() bool { return w.current() == name })
 }
 
-// buttonOf is the button of a list that opens a session: its word is the name, with signs around it.
+// buttonOf returns the button that opens a session in a list: its label is the name, with signs.
 func buttonOf(list botapi.Message, name string) (found botapi.Button, ok bool) {
 	for _, row := range list.Keyboard {
 		for _, b := range row {
@@ -332,9 +329,9 @@ func TestExpiredRecordsAreForgotten(t *testing.T) {
 	w.stop()
 }
 
-// TestP6_ContradictingEvidenceIsCleanupFailed archives a session beside a
-// process of which nobody can tell whether it writes the conversation: it is not
-// ended, the person is told what and why, and Retry finishes once it is clear.
+// TestP6_ContradictingEvidenceIsCleanupFailed archives a session while it is unknown whether
+// another process writes the conversation: that process survives, the person gets the reason, and
+// Retry finishes once it is clear.
 func TestP6_ContradictingEvidenceIsCleanupFailed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -342,7 +339,7 @@ func TestP6_ContradictingEvidenceIsCleanupFailed(t *testing.T) {
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
 	agent := exec.Command("sleep", "3600")
-	agent.Args[0] = "claude" // of nothing else a presence file would say anything
+	agent.Args[0] = "claude" // with another name its presence file would not count
 	riddle := w.decoy(agent)
 	file := filepath.Join(w.claude, "sessions", itoa(riddle.PID)+".json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"pid":`), 0o600))
@@ -354,7 +351,7 @@ func TestP6_ContradictingEvidenceIsCleanupFailed(t *testing.T) {
 	assert.Contains(t, failed.Text, pid(riddle.Identity))
 	assert.True(t, w.alive(riddle.Identity), "unknown ends nothing")
 	assert.Empty(t, w.agents(), "its own agent is gone")
-	w.until("it is on disk", func() bool { return w.stateOf("work") == "cleanup_failed" }) // told first
+	w.until("it is on disk", func() bool { return w.stateOf("work") == "cleanup_failed" }) // the message comes first
 	refused := w.offered(w.say("/resume work"), "Retry")
 	assert.Contains(t, refused.Text, "not fully ended")
 
@@ -367,10 +364,9 @@ func TestP6_ContradictingEvidenceIsCleanupFailed(t *testing.T) {
 	w.stop()
 }
 
-// TestP7_ADraftAtTheDeskIsShownBeforeItGoes sends a message while somebody's
-// unfinished text stands in the box: it waits, and after a tap the draft is
-// shown in the chat and the message arrives alone.
-func TestP7_ADraftAtTheDeskIsShownBeforeItGoes(t *testing.T) {
+// TestP7_DraftIsShownBeforeRemoval sends a message while the box has a person's draft: it waits,
+// and after a tap the draft is shown in the chat and the message is typed alone.
+func TestP7_DraftIsShownBeforeRemoval(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

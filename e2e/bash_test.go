@@ -29,10 +29,9 @@ func (w *world) makes(name string) {
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.dir, name), nil, 0o600))
 }
 
-// TestP5_ASlowCommandGrowsInOneMessage runs a command in Claude's bash mode: what it
-// prints is seen while it runs, and stands in one message in the end, although ccbot
-// is killed in between.
-func TestP5_ASlowCommandGrowsInOneMessage(t *testing.T) {
+// TestP5_SlowCommandUsesOneMessage runs a command in bash mode: its output is shown while it runs,
+// and is in one message at the end, although ccbot is killed in between.
+func TestP5_SlowCommandUsesOneMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -48,7 +47,7 @@ func TestP5_ASlowCommandGrowsInOneMessage(t *testing.T) {
 	w.kill9()
 	w.start()
 	w.makes("last")
-	w.hear(id, "Seen:") // what the agent says to it
+	w.hear(id, "Seen:") // the agent's comment on it
 	w.until("it has ended", func() bool { return strings.Contains(w.withText("$ for i in")[0], "row end") })
 	end := w.withText("row 1\n")
 	if assert.Len(t, end, 1, "one message") {
@@ -59,9 +58,9 @@ func TestP5_ASlowCommandGrowsInOneMessage(t *testing.T) {
 	w.stop()
 }
 
-// TestP4_AStoppedCommandIsNotRunAgain stops a command from the chat: Claude puts it
-// back into its prompt box, where it must neither run again nor be in the way.
-func TestP4_AStoppedCommandIsNotRunAgain(t *testing.T) {
+// TestP4_StoppedCommandRunsOnce stops a command from the chat: Claude puts it back into its prompt
+// box, where it must neither run again nor block the next text.
+func TestP4_StoppedCommandRunsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

@@ -56,7 +56,7 @@ func (c curve) draw(svg *strings.Builder, side func(string) measured) {
 	highest := 0.0
 	for _, name := range []string{baseline, now} {
 		for _, n := range c.sizes {
-			if v := half(fmt.Sprint(c.figure, n))(side(name)); v > highest { // false where it was not measured
+			if v := half(fmt.Sprint(c.figure, n))(side(name)); v > highest { // false if not measured
 				highest = v
 			}
 		}

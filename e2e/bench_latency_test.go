@@ -17,7 +17,7 @@ import (
 	"ccbot/try/botapi"
 )
 
-// sizes are those of the programs as a release has them.
+// sizes measures the program files of a release.
 func (b *bench) sizes() {
 	for _, name := range []string{"ccbot", "ccbot-hook"} {
 		info, err := os.Stat(filepath.Join(binaries, name))
@@ -41,7 +41,7 @@ func (b *bench) hook() {
 	}
 }
 
-// prompts are written by people whose sessions are idle.
+// prompts measures prompts to idle sessions.
 func (b *bench) prompts() {
 	c := b.newCrowd(5)
 	c.start()
@@ -66,7 +66,7 @@ func (b *bench) prompts() {
 	c.stop()
 }
 
-// answers are written while the pace of their chat is not used up.
+// answers measures answers within the pace of their chat.
 func (b *bench) answers() {
 	c := b.newCrowd(10)
 	c.start()
@@ -79,8 +79,8 @@ func (b *bench) answers() {
 	c.stop()
 }
 
-// approvals are asked for by ten sessions, and given by a tap. The moment of the decision is the one that the agent
-// writes into its transcript.
+// approvals measures requests of ten sessions, allowed by a tap. The time of the decision is in the
+// agent's transcript.
 func (b *bench) approvals() {
 	people := size(10, 5)
 	c := b.newCrowd(people)
@@ -112,7 +112,7 @@ func (b *bench) approvals() {
 	c.stop()
 }
 
-// decided are the moments in which the hook of a session gave a decision.
+// decided returns the times of a session's hook decisions.
 func (c *crowd) decided(s *benchSession) (all []time.Time) {
 	type entry struct {
 		Timestamp  time.Time

@@ -18,14 +18,14 @@ import (
 	"ccbot/try/botapi"
 )
 
-// households have several sizes; what is measured of each is a point of a curve.
+// households measures several numbers of sessions; each is a point of a curve.
 func (b *bench) households() {
 	for _, n := range size([]int{1, 10, 100, 300}, []int{10}) {
 		b.household(n)
 	}
 }
 
-// household leaves sessions alone for a minute, asks for their list, and starts again beside them.
+// household measures n idle sessions for a minute, their list, and a restart.
 func (b *bench) household(n int) {
 	c := b.newCrowd(min(n, 10))
 	c.start()
@@ -59,7 +59,7 @@ func (b *bench) household(n int) {
 	c.stop()
 }
 
-// systemCalls counts those of an idle minute, where strace is installed.
+// systemCalls counts system calls in an idle minute, if strace is installed.
 func (b *bench) systemCalls(c *crowd) {
 	c.rest()
 	told := filepath.Join(benchFolder, "calls-of-"+b.side+".txt")
@@ -97,11 +97,11 @@ func (b *bench) list(c *crowd, figure string) {
 	}
 }
 
-// longestTurn is how long the sessions of a busy household work.
+// longestTurn returns the length of a turn in a busy household.
 func longestTurn() time.Duration { return size(30*time.Second, 10*time.Second) }
 
-// busy has all sessions write ten lines a second, and measures what the chats see of their current ones. It begins when
-// each session has its card: until then Telegram's pace is used up, for a chat of ten sessions gets a new message a second.
+// busy makes all sessions write ten lines a second, and measures how the chats show the current
+// ones. It starts when each session has its card: before that the cards use up Telegram's pace.
 func (b *bench) busy() {
 	n := size(100, 20)
 	binaries = profiled(binaries)
@@ -143,8 +143,8 @@ func (b *bench) busy() {
 	c.stop()
 }
 
-// work writes what a session says in its turn: mostly calls of tools and their results, one text a second in the
-// background, and one in five seconds where a chat shows it.
+// work writes the output of a session's turn: mostly tool calls and results, and one text a second
+// in the background, or one in five seconds if a chat shows it.
 func (c *crowd) work(i, turn int, marked map[string]time.Time) {
 	s := &c.sessions[i]
 	current := i >= len(c.sessions)-len(c.people)
@@ -163,7 +163,7 @@ func (c *crowd) work(i, turn int, marked map[string]time.Time) {
 	}
 }
 
-// methods counts the calls since a moment.
+// methods counts the calls since a time.
 func (c *crowd) methods(since time.Time) map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,10 +23,10 @@ type row struct {
 	of     func(measured) float64
 }
 
-// measured gives the samples of a figure of one side.
+// measured returns the samples of a figure of one side.
 type measured func(figure string) []float64
 
-// at gives the value that so many of a hundred samples do not exceed.
+// at returns a function for the given percentile of the samples.
 func at(percent float64, figure string) func(measured) float64 {
 	return func(f measured) float64 {
 		all := slices.Sorted(slices.Values(f(figure)))
@@ -40,7 +40,7 @@ func at(percent float64, figure string) func(measured) float64 {
 func half(figure string) func(measured) float64 { return at(50, figure) }
 func most(figure string) func(measured) float64 { return at(100, figure) }
 
-// more is how much larger one figure is than another, in parts.
+// more returns the relative difference of two figures, in parts.
 func more(figure, than string, parts float64) func(measured) float64 {
 	return func(f measured) float64 { return (half(figure)(f) - half(than)(f)) / parts }
 }
@@ -96,15 +96,15 @@ const (
 	tableEnd   = "<!-- end of what make bench makes -->\n"
 )
 
-// load is how many processes want the processors, on average over a minute.
+// load returns the load average of the last minute.
 func load() string {
-	data, _ := os.ReadFile("/proc/loadavg") // where there is none, it is not known
+	data, _ := os.ReadFile("/proc/loadavg") // unknown on other systems
 	words := strings.Fields(string(data) + " unknown")
 	return words[0]
 }
 
-// report writes the table into its page, beside what the page had of the run before, and draws the curves. before is the
-// load of the machine when the run began.
+// report writes the table into its page, next to the figures of the previous run, and draws the
+// curves. before is the machine's load at the start of the run.
 func report(t *testing.T, samples map[string][]float64, before string) {
 	side := func(name string) measured { return func(figure string) []float64 { return samples[name+" "+figure] } }
 	page, err := os.ReadFile(benchReport)

@@ -18,7 +18,7 @@ import (
 	"ccbot/try/botapi"
 )
 
-// starts have archives of several sizes; what is measured of each is a point of a curve.
+// starts measures several sizes of archives; each is a point of a curve.
 func (b *bench) starts() {
 	for _, n := range size([]int{0, 1000, 3000, 10000}, []int{0, 3000}) {
 		c := b.newCrowd(1)
@@ -58,7 +58,7 @@ func (b *bench) longTranscript() {
 	p, before, read := c.people[0], memory(c.pid()), 0.0
 	forgetPeak(c.pid())
 	figure := func(name string, took time.Duration) {
-		time.Sleep(4 * time.Second) // the chat's pace; and what is read after the first use counts, too
+		time.Sleep(4 * time.Second) // the chat's pace; memory used after the first use counts also
 		all := number(c.pid(), "io", `rchar: (\d+)`) / 1e6
 		b.sample(name+" 500 MB", ms(took))
 		b.sample(name+" read 500 MB", all-read)
@@ -90,7 +90,7 @@ func (b *bench) longTranscript() {
 	c.stop()
 }
 
-// agentSince is when the only agent was started, as it says itself.
+// agentSince returns the start time of the only agent, as it reports it.
 func (c *crowd) agentSince(b *bench) time.Time {
 	files, err := filepath.Glob(filepath.Join(c.claude, "sessions", "*.json"))
 	require.NoError(b, err)
@@ -116,7 +116,7 @@ func (c *crowd) past500(b *bench) {
 	asked := s.line("user", "a question", nil)
 	said := s.line("assistant", text(strings.Repeat("An answer of many words. ", 160)), "end_turn")
 	for written := 0; written < size(500, 100)<<20; written += len(asked) + len(said) {
-		_, _ = w.Write(asked) // Flush tells of an error
+		_, _ = w.Write(asked) // Flush returns any error
 		_, _ = w.Write(said)
 	}
 	require.NoError(b, w.Flush())
@@ -146,7 +146,7 @@ func (b *bench) longLine() {
 	c.stop()
 }
 
-// scan compares a look at all processes with pgrep, by the benchmark that has them both.
+// scan compares a scan of all processes with pgrep, using the benchmark of both.
 func (b *bench) scan() {
 	if b.side == baseline || benchQuick {
 		b.Skip("thousands of processes, once: the ratio is to pgrep")

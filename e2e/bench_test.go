@@ -67,9 +67,9 @@ func (b *bench) sample(figure string, value float64) {
 	b.samples[key] = append(b.samples[key], value)
 }
 
-// TestBench measures what docs/PERFORMANCE.md promises, and writes the table there. It asserts nothing about time. Where
-// a commit is given, its program is measured in the same run, in turn with this one, so that whatever else the
-// machine does falls on both. It has a build tag because it needs the machine for itself, and minutes.
+// TestBench measures the promises of docs/PERFORMANCE.md and writes the table there. It asserts no
+// times. If a commit is given, both programs are measured in turn, so that other load affects both.
+// It has a build tag because it takes minutes and needs the machine for itself.
 func TestBench(t *testing.T) {
 	built, samples, before := make(map[string]string), make(map[string][]float64), load()
 	for _, side := range benchSides[benchBase != ""] {
@@ -98,8 +98,8 @@ func TestBench(t *testing.T) {
 	report(t, samples, before)
 }
 
-// buildSide builds the program as a release has it, and once more with a door for profiles (profiled). The agent is the
-// same on both sides: it is no part of what is compared.
+// buildSide builds the release program, and once more with a profiling endpoint (profiled). Both
+// sides use the same agent.
 func buildSide(t *testing.T, side string) string {
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)
@@ -134,7 +134,7 @@ func command(t testing.TB, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// size gives the figure for a full run or for a quick one.
+// size returns the figure for a full or a quick run.
 func size[T any](full, quick T) T {
 	if benchQuick {
 		return quick

@@ -30,7 +30,7 @@ func (b *bench) tmuxMemory() {
 	b.sample("tmux memory", with-without)
 }
 
-// turns gives each agent one turn, and returns the tmux server's pid.
+// turns runs one turn of each agent, and returns the tmux server's pid.
 type turns func(round int) (server int)
 
 // turnsOfCcbot are prompts from the chats of ten people.

@@ -40,7 +40,7 @@ type benchSession struct {
 	person           *botapi.Person
 }
 
-// newCrowd makes a world for so many people. No card stands in the way of an answer unless env has withCards.
+// newCrowd makes a world with some people, without cards unless env has withCards.
 func (b *bench) newCrowd(people int, env ...string) *crowd {
 	b.Helper()
 	var ids []string
@@ -63,7 +63,7 @@ func (b *bench) newCrowd(people int, env ...string) *crowd {
 	return c
 }
 
-// came waits for a call since a moment and tells when it came.
+// came waits for a call after a time and returns it.
 func (c *crowd) came(since time.Time, what string, is func(botapi.Call) bool) botapi.Call {
 	c.t.Helper()
 	for deadline := time.Now().Add(3 * patience); ; time.Sleep(time.Millisecond) {
@@ -89,7 +89,8 @@ func shows(chat *botapi.Person, text string) func(botapi.Call) bool {
 	}
 }
 
-// open starts sessions, one of each person at a time, and waits until all are ready. Where it is given, each gets a prompt.
+// open starts n sessions, one per person at a time, and waits until all are ready. Each gets
+// prompt, if given.
 func (c *crowd) open(n int, prompt ...string) {
 	c.t.Helper()
 	for i := 0; i < n; i += len(c.people) {
@@ -135,7 +136,7 @@ func (c *crowd) rest() {
 	})
 }
 
-// number is the sum of the numbers that a file in /proc tells of a process.
+// number returns the sum of the numbers that match pattern in a process's file in /proc.
 func number(pid int, file, pattern string) (sum float64) {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file)) // a process that is gone has none
 	if m := regexp.MustCompile(pattern).FindSubmatch(data); m != nil {
@@ -147,14 +148,14 @@ func number(pid int, file, pattern string) (sum float64) {
 	return sum
 }
 
-// processor is what a process has used, in seconds.
+// processor returns the used processor time in seconds.
 func processor(pid int) float64 { return number(pid, "stat", `\) \S+(?: \S+){10} (\d+ \d+)`) / 100 }
 
-// memory is what a process has in memory, and peak what it had at most, in MB.
+// memory returns the resident memory of a process, and peak its maximum, in MB.
 func memory(pid int) float64 { return number(pid, "status", `VmRSS:\s+(\d+)`) / 1024 }
 func peak(pid int) float64   { return number(pid, "status", `VmHWM:\s+(\d+)`) / 1024 }
 
-// forgetPeak lets the peak begin anew.
+// forgetPeak resets the peak.
 func forgetPeak(pid int) { _ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) }
 
 func (c *crowd) pid() int { return c.bot.cmd.Process.Pid }
@@ -176,7 +177,7 @@ func (s *benchSession) line(kind string, content any, stop any) []byte {
 // text is a block of an answer.
 func text(words string) []any { return []any{map[string]any{"type": "text", "text": words}} }
 
-// append writes a whole line at once, and tells when.
+// append writes a whole line at once and returns the time.
 func (s *benchSession) append(t require.TestingT, data []byte) time.Time {
 	require.NoError(t, os.MkdirAll(filepath.Dir(s.transcript), 0o755))
 	f, err := os.OpenFile(s.transcript, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
@@ -195,7 +196,7 @@ func (c *crowd) answer(s *benchSession, words string) time.Duration {
 	return c.came(at, "the answer "+words, shows(s.person, words)).At.Sub(at)
 }
 
-// lines are those of a file with JSON lines.
+// lines parses a file with JSON lines.
 func lines[T any](t require.TestingT, file string) (all []T) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -212,7 +213,7 @@ func lines[T any](t require.TestingT, file string) (all []T) {
 	return all
 }
 
-// archived writes the records of sessions that are over, each with a history of 30 lines.
+// archived writes the records of ended sessions, each with a history of 30 lines.
 func (c *crowd) archived(n int) {
 	store, now := c.store(), time.Now().UTC()
 	for i := range n {
@@ -224,7 +225,7 @@ func (c *crowd) archived(n int) {
 	}
 }
 
-// past is a session that is over.
+// past returns the record of an ended session.
 func (c *crowd) past(name string, now time.Time) session.Record {
 	return session.Record{ID: uuid.New(), Name: name, Dir: c.dir, Host: "desk", State: session.Archived,
 		ClaudeSessionID: uuid.New(), CreatedAt: now.Add(-time.Hour), Run: session.Run{StartedAt: now.Add(-time.Hour)}, LastEnd: session.LastEnd{EndedAt: now}}

@@ -13,7 +13,7 @@ import (
 	"ccbot/try/botapi"
 )
 
-// browser is a person at a page of new sessions of their own.
+// browser is a person who uses a page of new sessions.
 type browser struct {
 	w    *world
 	by   *botapi.Person
@@ -38,7 +38,8 @@ func (w *world) browses(by *botapi.Person, chat int64) *browser {
 	return b
 }
 
-// at goes on with the page in another message, once the bot has noted it: before that a reply to it is nobody's.
+// at continues with the page in another message, once the bot has stored it: before that a reply
+// would not find it.
 func (b *browser) at(page int) {
 	b.w.t.Helper()
 	b.page = page
@@ -75,15 +76,15 @@ func (b *browser) shows(text string) {
 	})
 }
 
-// folder makes a folder that the page can reach from its first one, and gives its name.
+// folder makes a folder that the page can reach from its first one, and returns its name.
 func (w *world) folder(name string) string {
 	w.t.Helper()
 	require.NoError(w.t, os.MkdirAll(filepath.Join(w.dir, name), 0o755))
 	return name
 }
 
-// TestP4_TheBrowserStartsOneSessionWithTheTextBesideIt: the text waits for the session, and two taps are one start.
-func TestP4_TheBrowserStartsOneSessionWithTheTextBesideIt(t *testing.T) {
+// TestP4_BrowserStartsOneSessionWithText: the text waits for the session; two taps are one start.
+func TestP4_BrowserStartsOneSessionWithText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -110,8 +111,9 @@ func TestP4_TheBrowserStartsOneSessionWithTheTextBesideIt(t *testing.T) {
 	w.stop()
 }
 
-// TestAFolderThatCannotBeUsedIsASentence: it vanishes while it is looked at, or has no rights.
-func TestAFolderThatCannotBeUsedIsASentence(t *testing.T) {
+// TestUnusableFolderShowsSentence uses a folder that vanishes while it is shown, and one without
+// rights.
+func TestUnusableFolderShowsSentence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -132,7 +134,8 @@ func TestAFolderThatCannotBeUsedIsASentence(t *testing.T) {
 	w.stop()
 }
 
-// TestRealBrowser starts the real CLI with a model and a permission mode that are not those of the settings.
+// TestRealBrowser starts the real CLI with a model and a permission mode different from the
+// settings.
 func TestRealBrowser(t *testing.T) {
 	t.Parallel()
 	w, api := newRealWorld(t)

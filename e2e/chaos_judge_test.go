@@ -18,8 +18,7 @@ import (
 	"ccbot/try/botapi"
 )
 
-// figures are what came of it. Lists hold first words, or what else names a
-// thing; each should be empty.
+// figures are the results. The lists hold first words or other names, and should be empty.
 type figures struct {
 	*chaos
 	took    time.Duration
@@ -31,7 +30,7 @@ type figures struct {
 	answers struct {
 		written, messages, byCall, byKill int // messages: of those that came; the others are repeated ones
 		lost, disorder, unexplained       []string
-		causes                            map[string][]string // what was repeated, by session and kill
+		causes                            map[string][]string // reasons of repetitions, by session and kill
 	}
 	calls struct {
 		all, spoiled, applied int
@@ -78,7 +77,7 @@ func (c *chaos) judge() figures {
 	return f
 }
 
-// unprovenWhy finds in the log why a person was asked about a prompt.
+// unprovenWhy finds the reason of a question about a prompt in the log.
 var unprovenWhy = regexp.MustCompile(`msg=prompt_unproven .*why=("[^"]*"|\S+)`)
 
 // heardLine is one prompt or answer in a transcript.
@@ -87,8 +86,7 @@ type heardLine struct {
 	words []string
 }
 
-// readTranscripts gives what agents were asked and what they answered, in the
-// order of each file.
+// readTranscripts returns the prompts and the answers of all agents, in the order of each file.
 func (c *chaos) readTranscripts() (asked, answered []heardLine) {
 	c.t.Helper()
 	files, err := filepath.Glob(filepath.Join(c.claude, "projects", "*", "*.jsonl"))
@@ -166,8 +164,8 @@ func (f *figures) judgePrompts(asked []heardLine) {
 	}
 }
 
-// backwards are those that came after one that belongs behind them. What has no
-// place in at is passed over.
+// backwards returns the ids that come after one that should follow them. An id without a place in
+// at is ignored.
 func backwards(ids []string, at map[string]int) (wrong []string) {
 	highest := 0
 	for _, id := range ids {
@@ -286,8 +284,7 @@ func (f *figures) countFaults(calls []botapi.Call) {
 // come in: they left before the bot had read it.
 const onTheWay = 500 * time.Millisecond
 
-// judgePace looks for calls to a chat, or polls, before the time was over that a
-// 429 had named for it.
+// judgePace finds calls to a chat, or polls, before the time that a 429 had named.
 func (f *figures) judgePace(calls []botapi.Call) {
 	for _, limit := range calls {
 		if limit.Status != 429 || limit.RetryAfter == 0 {
@@ -312,13 +309,13 @@ func (f *figures) judgePace(calls []botapi.Call) {
 	}
 }
 
-// mayForget says whether a fresh start cannot know of a wait: it was told to a
-// poll, or so short before the kill that it was not on disk.
+// mayForget reports whether a fresh start can miss a wait: it was for a poll, or the kill came
+// before it was on disk.
 func (f *figures) mayForget(limit botapi.Call, killed time.Time) bool {
 	return limit.Params["chat_id"] == "" || killed.Before(limit.Ended.Add(onTheWay))
 }
 
-// sameQueue says whether the wait that one call was told holds for another.
+// sameQueue reports whether the wait of one call applies to another.
 func sameQueue(limit, call botapi.Call) bool {
 	if chat := limit.Params["chat_id"]; chat != "" {
 		return call.Params["chat_id"] == chat
@@ -336,8 +333,8 @@ func (f *figures) runAt(at time.Time) (n int) {
 	return n
 }
 
-// unreadableFiles are state files that are no JSON, those with the token in
-// them, and what is in quarantine beyond the updates that nobody can decode.
+// unreadableFiles returns state files that are not JSON or contain the token, and quarantined files
+// other than undecodable updates.
 func (c *chaos) unreadableFiles() (unsound []string) {
 	c.t.Helper()
 	_, secret, _ := strings.Cut(c.api.Token(), ":")

@@ -21,15 +21,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reportLine is a row of a table.
+// reportLine writes a row of a table.
 func reportLine(b *strings.Builder, what string, figure any) {
 	fmt.Fprintf(b, "| %s | %v |\n", what, figure)
 }
 
-// table is all figures.
+// table returns all figures.
 func (f figures) table() string { return f.injected() + "\n" + f.results() }
 
-// injected is what went wrong on purpose.
+// injected returns the injected faults.
 func (f figures) injected() string {
 	var b strings.Builder
 	b.WriteString("| what went in | how often |\n|---|---:|\n")
@@ -49,7 +49,7 @@ func (f figures) injected() string {
 	return b.String()
 }
 
-// results is what came of it.
+// results returns the outcome.
 func (f figures) results() string {
 	var b strings.Builder
 	b.WriteString("| what came of it | how often |\n|---|---:|\n")
@@ -82,7 +82,7 @@ func (f figures) results() string {
 	return b.String()
 }
 
-// document is the section that `make chaos` writes.
+// document returns the section for `make chaos`.
 func (f figures) document() string {
 	form := "entities"
 	if f.rich {
@@ -94,7 +94,7 @@ func (f figures) document() string {
 // oneSection is held while a section of the document is written.
 var oneSection sync.Mutex
 
-// writeSection writes a section of the document, in the place of the one with that title. The others stay.
+// writeSection writes a section of the document, replacing the one with that title.
 func writeSection(t *testing.T, path, title, text string) {
 	t.Helper()
 	oneSection.Lock()
@@ -112,7 +112,7 @@ func writeSection(t *testing.T, path, title, text string) {
 		sections = append(sections, title+"\n\n"+text)
 	}
 	whole := reliabilityPreface + "\n## " + strings.Join(sections, "\n## ")
-	require.NoError(t, os.WriteFile(path, []byte(whole), 0o644)) //nolint:gosec // for everybody to read
+	require.NoError(t, os.WriteFile(path, []byte(whole), 0o644)) // readable by all
 }
 
 const reliabilityFile = "../docs/RELIABILITY.md"
@@ -158,8 +158,7 @@ comes upon a text on its way.
 ` + "`CCBOT_CHAOS_REPORT=$PWD/docs/RELIABILITY.md CCBOT_KILL_ROUNDS=20 go test -timeout 60m -run 'Kill|ComesUpon' ./e2e`" + ` writes them.
 `
 
-// TestReliabilityDocument finds a document that another test has written, or one
-// of a run in which something was lost.
+// TestReliabilityDocument fails if the document is from another test, or if its run lost something.
 func TestReliabilityDocument(t *testing.T) {
 	data, err := os.ReadFile(reliabilityFile)
 	require.NoError(t, err)
@@ -178,7 +177,7 @@ func TestReliabilityDocument(t *testing.T) {
 	assert.GreaterOrEqual(t, n, size.kills)
 }
 
-// explain logs what is known of the sessions that have not come to rest, and the end of the bot's log.
+// explain logs the unfinished sessions, and the end of the bot's log.
 func (c *chaos) explain() {
 	c.t.Helper()
 	for _, r := range c.records() {

@@ -20,8 +20,8 @@ import (
 
 const (
 	look = 60 * time.Millisecond // how often the test looks at what there is
-	// ahead is how many prompts of a session wait for their answers at most, so
-	// that kills and faults meet all of the way.
+	// ahead is the number of prompts of a session that may wait for answers, so that kills and
+	// faults meet every step.
 	ahead   = 4
 	stalled = 20 * time.Second // then another prompt is sent all the same
 )
@@ -30,8 +30,8 @@ const (
 type faults struct {
 	mu     sync.Mutex
 	rng    *rand.Rand
-	outage time.Time // until when nothing works at all
-	hangs  int       // messages that are to hang until ccbot gives up
+	outage time.Time // the end of the outage
+	hangs  int       // messages that will hang until ccbot gives up
 }
 
 func newFaults(seed uint64) *faults {
@@ -73,13 +73,13 @@ func (f *faults) breakDown(d time.Duration) {
 	f.outage = time.Now().Add(d)
 }
 
-// step is something that happens once so many prompts are sent.
+// step is an event after a number of prompts.
 type step struct {
 	after int
 	what  string
 }
 
-// What happens beside prompts and spoiled calls.
+// The events in addition to prompts and spoiled calls.
 const (
 	kill        = "kills"
 	outage      = "outages"
@@ -89,7 +89,7 @@ const (
 	unreadable  = "updates that no library can decode"
 )
 
-// makePlan spreads over the prompts what is to happen.
+// makePlan spreads the events over the prompts.
 func (c *chaos) makePlan() {
 	add := func(what string, times int) {
 		for range times {
@@ -104,7 +104,7 @@ func (c *chaos) makePlan() {
 	slices.SortStableFunc(c.plan, func(a, b step) int { return a.after - b.after })
 }
 
-// storm goes on until all is sent and all has happened.
+// storm runs until all prompts are sent and all events are done.
 func (c *chaos) storm() {
 	c.t.Helper()
 	c.api.Spoil(c.faults.choose)
@@ -120,7 +120,7 @@ func (c *chaos) storm() {
 	})
 }
 
-// calm lets everything come to rest. What is asked is answered still.
+// calm waits until nothing changes. It still answers questions.
 func (c *chaos) calm() {
 	c.t.Helper()
 	c.api.Spoil(nil)
@@ -138,8 +138,8 @@ func (c *chaos) calm() {
 	r.ended = time.Now()
 }
 
-// whileMoving waits until done returns true, however long that takes: a busy machine needs ten times as long as
-// an idle one. Only a standstill is a failure.
+// whileMoving waits until done returns true, without a timeout as long as there is progress: a busy
+// machine needs ten times as long.
 func (c *chaos) whileMoving(what string, done func() bool) {
 	c.t.Helper()
 	before, since := "", time.Now()
@@ -155,17 +155,17 @@ func (c *chaos) whileMoving(what string, done func() bool) {
 	}
 }
 
-// progress counts what only grows.
+// progress returns counts that only grow.
 func (c *chaos) progress() string {
 	answered := 0
 	for _, s := range c.sessions {
 		answered += len(s.heard)
 	}
-	log, _ := os.ReadFile(c.world.sent) // there is none before the first prompt
+	log, _ := os.ReadFile(c.world.sent) // missing before the first prompt
 	return fmt.Sprintf("%d sent, %d typed, %d answered, %d starts", c.sent(), bytes.Count(log, []byte("\n")), answered, len(c.runs))
 }
 
-// unsettled is what the inbox and the outbox hold.
+// unsettled returns the content of the inbox and the outbox.
 func (c *chaos) unsettled() string {
 	var all []string
 	for _, dir := range []string{"inbox", "outbox", "events"} {
@@ -182,7 +182,7 @@ func (c *chaos) sent() (n int) {
 	return n
 }
 
-// lifeAndDeath kills the bot and starts it again when it is time.
+// lifeAndDeath kills and restarts the bot when it is due.
 func (c *chaos) lifeAndDeath() {
 	switch w := &c.waiting; {
 	case !c.running():
@@ -204,7 +204,7 @@ func (c *chaos) lifeAndDeath() {
 
 func (c *chaos) upTo(d time.Duration) time.Duration { return time.Duration(c.rng.Int64N(int64(d))) }
 
-// happen does what the plan has for now.
+// happen runs the due events of the plan.
 func (c *chaos) happen() {
 	for len(c.plan) > 0 && c.plan[0].after <= c.sent() {
 		next := c.plan[0]
@@ -239,8 +239,7 @@ func (c *chaos) upset(what string) {
 	c.upsets[what] += count
 }
 
-// write sends the next prompts: a few at once, to a session that does not have
-// many to answer.
+// write sends a few prompts at once to a session with few unanswered ones.
 func (c *chaos) write() {
 	s := c.sessions[c.rng.IntN(len(c.sessions))]
 	open := len(s.sent) - len(s.heard)
@@ -263,14 +262,14 @@ func (c *chaos) write() {
 	}
 }
 
-// longPrompt is the length of a message whose answer, with its heading, is more than one. Telegram could have cut it:
-// a text that the same person sends within cutWithin belongs to it.
+// longPrompt is the length of a message whose answer, with its heading, needs several messages.
+// Telegram could have cut it: a text from the same person within cutWithin belongs to it.
 const (
 	longPrompt = 4000
 	cutWithin  = 3 * time.Second
 )
 
-// newPrompt is one of about that many characters, whose answer is its words.
+// newPrompt returns a prompt of about length characters, whose answer is its words.
 func newPrompt(session string, n, length int) chaosPrompt {
 	text := "say"
 	for i := 0; len(text) < length; i++ {
@@ -284,7 +283,7 @@ var (
 	firstWords = regexp.MustCompile(`\bs\d+p\d+w0\b`)
 )
 
-// answerWords are the words of a message that has nothing else in it.
+// answerWords returns the words of a message without other content.
 func answerWords(text string) []string {
 	words := strings.Fields(text)
 	if slices.ContainsFunc(words, func(w string) bool { return !chaosWord.MatchString(w) }) {
@@ -293,7 +292,7 @@ func answerWords(text string) []string {
 	return words
 }
 
-// listen notes which answers have come.
+// listen records which answers have come.
 func (c *chaos) listen() {
 	for _, s := range c.sessions {
 		for _, m := range c.messages(s) {
@@ -308,7 +307,7 @@ func (c *chaos) listen() {
 	}
 }
 
-// question is the bot's about one prompt: it cannot prove that the agent has it.
+// question is a question of the bot about an unproven prompt.
 type question struct {
 	prompt  string // first word
 	tapping atomic.Bool
@@ -316,7 +315,7 @@ type question struct {
 	dropped int
 }
 
-// decide answers what the bot asks about prompts, as a person does: by looking.
+// decide answers such questions as a person does: it reads the transcript.
 func (c *chaos) decide() {
 	if !c.running() || !c.now().bot.ready() {
 		return
@@ -330,7 +329,7 @@ func (c *chaos) decide() {
 	}
 }
 
-// dataOf is the data of a message's button with a word.
+// dataOf returns the data of a message's button with a word.
 func dataOf(m botapi.Message, word string) string {
 	for _, row := range m.Keyboard {
 		for _, b := range row {
@@ -363,13 +362,13 @@ func (c *chaos) decideOn(s *chaosChat, m botapi.Message, again string) {
 	*count++
 	q.tapping.Store(true)
 	c.aside.Go(func() {
-		_, _ = s.person.Tap(s.person.ID(), m.ID, data) // while it is killed nobody answers; then the question stays
+		_, _ = s.person.Tap(s.person.ID(), m.ID, data) // while the bot is down, the tap fails and the question stays
 		time.Sleep(time.Second)                        // the message changes a moment after the answer
 		q.tapping.Store(false)
 	})
 }
 
-// allTranscripts is what all agents have written.
+// allTranscripts returns the content of all transcripts.
 func (c *chaos) allTranscripts() string {
 	files, err := filepath.Glob(filepath.Join(c.claude, "projects", "*", "*.jsonl"))
 	require.NoError(c.t, err)

@@ -26,19 +26,19 @@ const (
 	reliabilityEnv = "CCBOT_CHAOS_REPORT"
 	// commitEnv names the commit that is tested, with its date.
 	commitEnv = "CCBOT_CHAOS_COMMIT"
-	// seedEnv repeats the choices of an earlier run. What happens in between also
-	// depends on who is faster, so a run cannot be repeated exactly.
+	// seedEnv repeats the choices of an earlier run. The timing still differs, so a run cannot be
+	// repeated exactly.
 	seedEnv = "CCBOT_CHAOS_SEED"
-	// killsEnv is how often the long form kills the bot, in place of 20 times.
+	// killsEnv is the number of kills in the long form, by default 20.
 	killsEnv = "CCBOT_CHAOS_KILLS"
 )
 
-// chaosSize is how much happens.
+// chaosSize is the extent of a run.
 type chaosSize struct {
 	prompts, kills, sessions int
 	upsets                   int    // of each kind, see upset
-	timeouts                 int    // of ccbot's own patience with a call, which is long
-	memory                   int    // megabytes that ccbot may need at most
+	timeouts                 int    // of calls, by ccbot's own timeout, which is long
+	memory                   int    // megabytes, ccbot's limit
 	log                      string // LOG_LEVEL
 }
 
@@ -59,8 +59,7 @@ func longChaos(t *testing.T) chaosSize {
 	return size
 }
 
-// chaos is a world in which much goes wrong while people write and agents
-// answer.
+// chaos is a world of people and agents with many faults.
 type chaos struct {
 	*stage
 	size     chaosSize
@@ -69,12 +68,12 @@ type chaos struct {
 	rng      *rand.Rand // of the test's own steps
 	faults   *faults
 	began    time.Time
-	program  string // what is run
+	program  string // the program under test
 	sessions []*chaosChat
 	runs     []*chaosRun
-	plan     []step // what is still to come, by how many prompts are sent by then
+	plan     []step // future events, by number of sent prompts
 	asked    map[string]*question
-	upsets   map[string]int // what was done, by name
+	upsets   map[string]int // done events, by name
 	waiting  struct{ kill, start time.Time }
 	killed   int
 	early    int  // of them before the bot was ready
@@ -87,8 +86,8 @@ type chaosChat struct {
 	person *botapi.Person
 	thread int
 	sent   []chaosPrompt
-	seen   int             // newest message that was looked at
-	heard  map[string]bool // first words of answers that came
+	seen   int             // newest message read
+	heard  map[string]bool // first words of received answers
 	last   time.Time       // when something was sent
 	long   bool            // it was a text that Telegram could have cut
 }
@@ -107,11 +106,10 @@ type chaosRun struct {
 	ownExit        bool
 }
 
-// TestP4_ChaosLosesNothing lets people write and agents answer while the Bot API
-// fails in all its ways, updates come twice and out of order, and the bot is
-// killed with -9 again and again. At the end every prompt was typed once, every
-// answer is in the chat, and the bot has kept to Telegram's pace. With
-// CCBOT_CHAOS_REPORT it is the long form, and writes the document of that name.
+// TestP4_ChaosLosesNothing lets people write and agents answer while Bot API calls fail in every
+// way, updates come twice and out of order, and the bot is killed with -9 repeatedly. At the end
+// every prompt was typed once, every answer is in the chat, and the bot has kept Telegram's pace.
+// With CCBOT_CHAOS_REPORT it runs the long form and writes that document.
 func TestP4_ChaosLosesNothing(t *testing.T) {
 	size, report := shortChaos(), os.Getenv(reliabilityEnv)
 	if report == "" {
@@ -134,7 +132,7 @@ func TestP4_ChaosLosesNothing(t *testing.T) {
 	c.hold(f)
 }
 
-// shortSeed makes the short form do the same at every run.
+// shortSeed makes every run of the short form the same.
 const shortSeed = 8
 
 func chaosSeed(t *testing.T, long bool) uint64 {
@@ -181,7 +179,7 @@ func newChaos(t *testing.T, size chaosSize, seed uint64) *chaos {
 	return c
 }
 
-// withoutRaceDetector has the long form run what people run: its memory counts.
+// withoutRaceDetector runs the long form with the release program, because its memory is measured.
 func (c *chaos) withoutRaceDetector() {
 	c.t.Helper()
 	dir := shortDir(c.t)
@@ -210,12 +208,12 @@ func (c *chaos) openChat(s *chaosChat) {
 	})
 }
 
-// messages are the bot's in a conversation.
+// messages returns the bot's messages in a conversation.
 func (c *chaos) messages(s *chaosChat) []botapi.Message {
 	return slices.DeleteFunc(c.api.Messages(s.person.ID()), func(m botapi.Message) bool { return !m.FromBot || m.Thread != s.thread })
 }
 
-// begin runs the bot, and waits for nothing.
+// begin starts the bot without waiting.
 func (c *chaos) begin() {
 	c.t.Helper()
 	b := &botProcess{cmd: exec.Command(c.program), log: &lockedBuffer{}, done: make(chan struct{})}
@@ -233,10 +231,10 @@ func (c *chaos) untilReady() {
 
 func (b *botProcess) ready() bool { return strings.Contains(b.log.String(), "msg=ready") }
 
-// now is the newest run.
+// now returns the newest run.
 func (c *chaos) now() *chaosRun { return c.runs[len(c.runs)-1] }
 
-// running says whether the bot lives. One that ended by itself is noted.
+// running reports whether the bot lives. It records an exit that was not a kill.
 func (c *chaos) running() bool {
 	r := c.now()
 	if r.ended.IsZero() && r.bot.over() {
@@ -259,8 +257,7 @@ func (c *chaos) crashNow() {
 	r.ended = time.Now()
 }
 
-// highestMemory is how many megabytes a process had resident at its highest; 0
-// where that is not known.
+// highestMemory returns the maximal resident memory of a process in megabytes; 0: unknown.
 func highestMemory(pid int) int {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -271,7 +268,7 @@ func highestMemory(pid int) int {
 	return (kilobytes + 1023) / 1024
 }
 
-// hold holds the figures to account.
+// hold asserts the figures.
 func (c *chaos) hold(f figures) {
 	c.t.Helper()
 	assert.Equal(c.t, c.size.prompts, f.prompts.sent)
@@ -286,7 +283,7 @@ func (c *chaos) hold(f figures) {
 	for cause, repeated := range f.answers.causes {
 		assert.Len(c.t, repeated, 1, "P5: a crash repeats the one part in flight: %s", cause)
 	}
-	if c.size == longChaos(c.t) { // else it is not alone on the machine, and the time between a yes and its note is long
+	if c.size == longChaos(c.t) { // otherwise other tests share the machine, and the time between an OK and its note is long
 		assert.LessOrEqual(c.t, f.answers.byKill, f.kills, "P5: repeated messages")
 	}
 	assert.Empty(c.t, f.pace.broken, "retry_after was not waited for")
@@ -303,7 +300,7 @@ func (c *chaos) hold(f figures) {
 	}
 }
 
-// logErrors shows what all runs of the bot called an error.
+// logErrors logs the errors of all runs of the bot.
 func (c *chaos) logErrors() {
 	for n, r := range c.runs {
 		for line := range strings.Lines(r.bot.log.String()) {

@@ -16,7 +16,7 @@ import (
 	"ccbot/try/botapi"
 )
 
-// terminal is a person's shell, in which verbs of ccbot are called.
+// terminal is a shell of a person who calls verbs of ccbot.
 type terminal struct {
 	*desk
 	shell string
@@ -30,13 +30,13 @@ func (w *world) newTerminal() terminal {
 	return terminal{d, shell}
 }
 
-// called is a line of shell that runs.
+// called is a running shell line.
 type called struct {
 	w    *world
 	path string
 }
 
-// call runs a line and waits for nothing.
+// call starts a line without waiting.
 func (t terminal) call(line string) called {
 	t.w.t.Helper()
 	c := called{t.w, filepath.Join(t.w.whole.TempDir(), uuid.NewString())}
@@ -58,7 +58,7 @@ func (c called) end() (code int, out, errs string) {
 	return code, read(".out"), read(".err")
 }
 
-// says runs a line that must end well, and gives what it prints.
+// says runs a line that must succeed, and returns its output.
 func (t terminal) says(line string) string {
 	t.w.t.Helper()
 	code, out, errs := t.call(line).end()
@@ -66,7 +66,7 @@ func (t terminal) says(line string) string {
 	return out
 }
 
-// fails runs a line that must fail, and gives what it says.
+// fails runs a line that must fail, and returns its error.
 func (t terminal) fails(line string) string {
 	t.w.t.Helper()
 	code, out, errs := t.call(line).end()
@@ -75,8 +75,8 @@ func (t terminal) fails(line string) string {
 	return errs
 }
 
-// TestP4_TheCommandLineUsesSessions from their start to their end, with a bot and without one.
-func TestP4_TheCommandLineUsesSessions(t *testing.T) {
+// TestP4_CLIUsesSessions uses sessions from start to end, with and without a bot.
+func TestP4_CLIUsesSessions(t *testing.T) {
 	t.Parallel()
 	for name, bot := range map[string]bool{"through the bot": true, "without a bot": false} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestP4_TheCommandLineUsesSessions(t *testing.T) {
 	}
 }
 
-// TestP4_TwoPromptsAtOnce are both answered, each to who has sent it.
+// TestP4_TwoPromptsAtOnce sends two prompts: each sender gets its answer.
 func TestP4_TwoPromptsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,8 +135,8 @@ func TestP4_TwoPromptsAtOnce(t *testing.T) {
 	w.stop()
 }
 
-// TestAWaitSaysWhyThereIsNoAnswer with a bot, which asks in the chat what the agent asks.
-func TestAWaitSaysWhyThereIsNoAnswer(t *testing.T) {
+// TestWaitReportsMissingAnswer runs with a bot, which asks the agent's question in the chat.
+func TestWaitReportsMissingAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -162,9 +162,9 @@ func TestAWaitSaysWhyThereIsNoAnswer(t *testing.T) {
 	w.stop()
 }
 
-// TestAWaitWithoutABotKeepsNoBotOut: the lock is free once the agent has the prompt, and what comes
-// of the turn is seen.
-func TestAWaitWithoutABotKeepsNoBotOut(t *testing.T) {
+// TestWaitWithoutBotFreesLock: the lock is free once the agent has the prompt, and the result of
+// the turn is printed.
+func TestWaitWithoutBotFreesLock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	term := w.newTerminal()
@@ -188,8 +188,9 @@ func TestAWaitWithoutABotKeepsNoBotOut(t *testing.T) {
 	assert.Contains(t, term.fails("ccbot send-prompt work 'bash ls' --wait"), "work does not take the prompt now")
 }
 
-// TestP9_AnAgentChangesNothing from its window, and a wait that ends early takes nothing back.
-func TestP9_AnAgentChangesNothing(t *testing.T) {
+// TestP9_AgentCannotUseVerbs runs verbs in an agent's window; a wait that ends early withdraws
+// nothing.
+func TestP9_AgentCannotUseVerbs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

@@ -9,13 +9,13 @@ import (
 	"ccbot/try/botapi"
 )
 
-// behind is a Telegram whose clock is three hours behind this machine's.
+// behind returns a Telegram whose clock is three hours slow.
 func behind(undated bool) botapi.Options {
 	return botapi.Options{Undated: undated, Now: func() time.Time { return time.Now().Add(-3 * time.Hour) }}
 }
 
-// TestP4_ClockAheadOfTelegramsAsksNothing: with this machine's clock three hours ahead a text is typed and a /stop stops,
-// and the clock is reported once, also after a restart of the bot with a text that waited.
+// TestP4_ClockAheadOfTelegramsAsksNothing: with this machine's clock three hours fast, a text is
+// typed and /stop works. The clock is reported once, also after a restart with a waiting text.
 func TestP4_ClockAheadOfTelegramsAsksNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorldAt(t, behind(false))
@@ -32,8 +32,8 @@ func TestP4_ClockAheadOfTelegramsAsksNothing(t *testing.T) {
 	assert.Contains(t, w.bot.log.String(), "msg=clock_differs")
 }
 
-// TestP4_UndatedAnswersAreComparedWithThisClock: without a date of Telegram's answers a text that looks old is asked about.
-func TestP4_UndatedAnswersAreComparedWithThisClock(t *testing.T) {
+// TestP4_UndatedAnswersUseLocalClock: if Telegram's answers have no date, an old text is confirmed.
+func TestP4_UndatedAnswersUseLocalClock(t *testing.T) {
 	t.Parallel()
 	w := newWorldAt(t, behind(true))
 	w.start()

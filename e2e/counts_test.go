@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestATurnStartsNoProcess sends a prompt and gets its answer, in a folder without a repository: neither ccbot nor its
-// tmux server starts a process for it, and one message is sent.
-func TestATurnStartsNoProcess(t *testing.T) {
+// TestTurnStartsNoProcess answers a prompt in a folder without a repository: neither ccbot nor its
+// tmux server starts a process, and one message is sent.
+func TestTurnStartsNoProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

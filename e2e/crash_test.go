@@ -14,7 +14,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// received are the texts that reached the demo agent's input, in order.
+// received returns the texts that the demo agent read, in order.
 func (w *world) received() []string {
 	w.t.Helper()
 	f, err := os.Open(w.sent)
@@ -35,13 +35,13 @@ func (w *world) received() []string {
 	return texts
 }
 
-// drained waits until everything that the bot had to say is sent and noted.
+// drained waits until all messages of the bot are sent and noted.
 func (w *world) drained() {
 	w.t.Helper()
 	w.drainedTo(0)
 }
 
-// drainedTo is drained but for some posts.
+// drainedTo is like drained but allows some posts to remain.
 func (w *world) drainedTo(posts int) {
 	w.t.Helper()
 	w.until("what was told is sent", func() bool {
@@ -50,12 +50,12 @@ func (w *world) drainedTo(posts int) {
 	})
 }
 
-// tools are the living processes of tools that withChild has started.
+// tools returns the living processes of tools started by withChild.
 func (w *world) tools() []process.Identity {
 	return slices.DeleteFunc(slices.Clone(w.children), func(id process.Identity) bool { return w.table.Liveness(id) == process.Gone })
 }
 
-// settled says whether every session is running or over, and there is one.
+// settled reports whether there are sessions and each is running or has ended.
 func (w *world) settled() bool {
 	records := w.records()
 	return len(records) > 0 && !slices.ContainsFunc(records, func(r session.Record) bool {
@@ -63,7 +63,7 @@ func (w *world) settled() bool {
 	})
 }
 
-// agents are the living agents that this world's ccbot started.
+// agents returns the living agents of this world's ccbot.
 func (w *world) agents() []process.Identity {
 	w.t.Helper()
 	snap, err := w.table.Snapshot(w.t.Context())
@@ -78,14 +78,14 @@ func (w *world) agents() []process.Identity {
 	return all
 }
 
-// forked says whether a process is a fork that shows its parent's command line
-// until it has become its own program, as one for a hook does.
+// forked reports whether a process is a fork that still shows its parent's command line before its
+// exec, for example for a hook.
 func forked(snap process.Snapshot, p process.Process) bool {
 	parent, ok := snap.Find(p.PPID)
 	return ok && slices.Equal(parent.Args, p.Args)
 }
 
-// lastID is the newest message of the chat.
+// lastID returns the newest message of the chat.
 func (w *world) lastID() int {
 	id := 0
 	for _, m := range w.api.Messages(w.chat()) {

@@ -14,8 +14,8 @@ import (
 	"ccbot/internal/programtest"
 )
 
-// TestP3_MainJob is the whole of a day in one chat: start, prompt, answer, list,
-// permission, end, come back, go on, also after a restart.
+// TestP3_MainJob is a whole day in one chat: start, prompt, answer, list, permission, end, resume,
+// continue, also after a restart.
 func TestP3_MainJob(t *testing.T) {
 	t.Parallel()
 	newWorld(t).mainJob()
@@ -46,8 +46,8 @@ func (w *world) mainJob() {
 	w.stop()
 }
 
-// TestP3_MainJobInHostilePlaces is that day where the environment is not what a person's usually is. Whatever the
-// umask, nobody else gets at what ccbot writes.
+// TestP3_MainJobInHostilePlaces repeats that day in unusual environments. With any umask, other
+// users cannot read ccbot's files.
 func TestP3_MainJobInHostilePlaces(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, umask, env, without string }{

@@ -10,8 +10,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// TestP4_DeniedCallsPass: the Bot API answers with 401 and 404 for a while. The bot stays, shows it, and then handles
-// what was written meanwhile; no answer is lost.
+// TestP4_DeniedCallsPass: the Bot API returns 401 and 404 for a while. The bot stays, reports it,
+// and then handles the messages of that time; no answer is lost.
 func TestP4_DeniedCallsPass(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -22,18 +22,17 @@ import (
 	"ccbot/try/botapi"
 )
 
-// desk is where a person works by hand: sessions on a tmux server. What runs
-// there has the folders of the world's agents and nothing of ccbot's.
+// desk is a person's own tmux server. Its programs use the folders of the world's agents but
+// nothing of ccbot.
 type desk struct {
 	w      *world
 	socket string
-	sent   string // what demo agents got there
+	sent   string // the input of its demo agents
 	env    []string
 	panes  int
 }
 
-// newDesk is a desk on a tmux server of its own, which ccbot knows nothing of.
-// env adds to the environment of what runs there.
+// newDesk starts a desk on a separate tmux server, unknown to ccbot. env adds to its environment.
 func (w *world) newDesk(env ...string) *desk {
 	w.t.Helper()
 	d := &desk{w: w, socket: "ccbot-test-desk-" + uuid.NewString()[:8], sent: filepath.Join(w.whole.TempDir(), "desk.jsonl")}
@@ -48,7 +47,7 @@ func (w *world) newDesk(env ...string) *desk {
 	return d
 }
 
-// ccbotDesk is a desk on ccbot's own tmux server, in a session beside ccbot's.
+// ccbotDesk starts a desk on ccbot's own tmux server, in another tmux session.
 func (w *world) ccbotDesk() *desk {
 	return &desk{w: w, socket: w.socket, sent: w.sent, env: w.agentEnv()}
 }
@@ -69,8 +68,8 @@ func (d *desk) tmux(args ...string) string {
 	return strings.TrimRight(string(out), "\n")
 }
 
-// open runs a command in a tmux session of its own and gives the session's
-// target and the process of its pane. It ends with the test.
+// open runs a command in a new tmux session until the end of the test. It returns the session's
+// target and the process of its pane.
 func (d *desk) open(argv ...string) (target string, pane process.Identity) {
 	d.w.t.Helper()
 	d.panes++
@@ -120,8 +119,7 @@ func (d *desk) screen(target string) string {
 	return d.tmux("capture-pane", "-p", "-t", target)
 }
 
-// typeAtDesk types a line into the window of a session whose agent is idle, as
-// a person at the desk does.
+// typeAtDesk types a line into the window of a session with an idle agent, as a person does.
 func (w *world) typeAtDesk(name, line string) {
 	w.t.Helper()
 	agent, err := strconv.Atoi(w.tmux("display-message", "-p", "-t", "=ccbot:"+name, "#{pane_pid}"))
@@ -146,7 +144,7 @@ func (w *world) endLater(id process.Identity) {
 	})
 }
 
-// presenceSays says whether the presence file of a process has all the texts.
+// presenceSays reports whether the presence file of a process has all texts.
 func (w *world) presenceSays(pid int, texts ...string) bool {
 	data, err := os.ReadFile(filepath.Join(w.claude, "sessions", strconv.Itoa(pid)+".json"))
 	return err == nil && !slices.ContainsFunc(texts, func(t string) bool { return !strings.Contains(string(data), t) })
@@ -174,7 +172,7 @@ func (w *world) writersOf(claudeID string) []process.Identity {
 
 func (w *world) alive(id process.Identity) bool { return w.table.Liveness(id) == process.Alive }
 
-// end archives a session by /kill and gives the receipt.
+// end archives a session by /kill and returns the receipt.
 func (w *world) end(name string) botapi.Message {
 	w.t.Helper()
 	asked := w.hear(w.say("/kill "+name), "End "+name)
@@ -215,18 +213,18 @@ func (w *world) shows(id int, text string) botapi.Message {
 	})
 }
 
-// heardAfter says whether the bot has said that after message id.
+// heardAfter reports whether a message of the bot after message id has the text.
 func (w *world) heardAfter(id int, text string) bool {
 	return slices.ContainsFunc(w.api.Messages(w.chat()), func(m botapi.Message) bool {
 		return m.FromBot && m.ID > id && strings.Contains(m.Text, text)
 	})
 }
 
-// pid is how the bot names a process.
+// pid returns the bot's name of a process.
 func pid(id process.Identity) string { return fmt.Sprintf("pid %d", id.PID) }
 
-// told counts the messages that the bot has sent, edits apart, with all the
-// texts; a pid matches as a whole number.
+// told returns the number of messages from the bot, without edits, that have all texts; a pid
+// matches as a whole number.
 func (w *world) told(texts ...string) int {
 	n := 0
 	for _, c := range w.api.Calls() {
@@ -259,13 +257,13 @@ func (w *world) stateOf(name string) string { return string(w.record(name).State
 // claudeIDOf is the Claude session id of the session with that name.
 func (w *world) claudeIDOf(name string) string { return w.record(name).ClaudeSessionID.String() }
 
-// begun says whether the transcript of a session has a prompt.
+// begun reports whether the transcript of a session has a prompt.
 func (w *world) begun(name, prompt string) bool {
 	data, _ := os.ReadFile(w.transcriptPath(w.claudeIDOf(name))) // it may not be there yet
 	return strings.Contains(string(data), strconv.Quote(prompt))
 }
 
-// transcriptPath is the transcript of a Claude session; empty when there is none.
+// transcriptPath returns the transcript of a Claude session; empty: none.
 func (w *world) transcriptPath(claudeID string) string {
 	w.t.Helper()
 	files, err := filepath.Glob(filepath.Join(w.claude, "projects", "*", claudeID+".jsonl"))
@@ -276,7 +274,7 @@ func (w *world) transcriptPath(claudeID string) string {
 	return files[0]
 }
 
-// transcript is what stands in the transcript of a Claude session.
+// transcript returns the content of a Claude session's transcript.
 func (w *world) transcript(claudeID string) string {
 	w.t.Helper()
 	data, err := os.ReadFile(w.transcriptPath(claudeID))

@@ -12,7 +12,7 @@ import (
 	"ccbot/internal/session/disktest"
 )
 
-// onSmallDisk gives a world whose CCBOT_DIR is a small disk of its own.
+// onSmallDisk returns a world whose CCBOT_DIR is on a small disk.
 func onSmallDisk(t *testing.T, dir string) *world {
 	t.Helper()
 	w := newWorld(t, "CCBOT_DIR="+dir)
@@ -20,7 +20,7 @@ func onSmallDisk(t *testing.T, dir string) *world {
 	return w
 }
 
-// startFails runs ccbot, which must end with 1, and gives what it says.
+// startFails runs ccbot, which must exit with 1, and returns its output.
 func (w *world) startFails() string {
 	w.t.Helper()
 	b := w.launch()
@@ -29,9 +29,9 @@ func (w *world) startFails() string {
 	return b.log.String()
 }
 
-// TestP4_DiskFull sends messages while the disk is full: none is lost, and none
-// is typed twice, also with a restart in between. The fall is told, and so is its
-// end; /list is answered, and a verb says why it is refused. A start without room says so, and changes nothing.
+// TestP4_DiskFull sends messages while the disk is full: none is lost and none is typed twice, also
+// across a restart. The start and the end of the fault are reported; /list is answered, and verbs
+// are refused with the reason. A start without space reports it and changes nothing.
 func TestP4_DiskFull(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, 8<<20, func(dir string) {
@@ -76,8 +76,8 @@ func TestP4_DiskFull(t *testing.T) {
 	})
 }
 
-// TestP8_ReadOnly starts on a folder that cannot be written: a sentence says what
-// to do, and nothing has changed.
+// TestP8_ReadOnly starts in a read-only folder: a sentence names the next step, and nothing
+// changes.
 func TestP8_ReadOnly(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, 8<<20, func(dir string) {

@@ -11,7 +11,7 @@ import (
 	"ccbot/cmd/ccbot/doctor"
 )
 
-// doctor asks the doctor, who must find no failure, and gives the faults.
+// doctor runs the doctor, which must find no failure, and returns the faults.
 func (t terminal) doctor(flags string) (faults map[doctor.Code]string, r doctor.Report) {
 	t.w.t.Helper()
 	require.NoError(t.w.t, json.Unmarshal([]byte(t.says("ccbot doctor --json"+flags)), &r))
@@ -24,8 +24,8 @@ func (t terminal) doctor(flags string) (faults map[doctor.Code]string, r doctor.
 	return faults, r
 }
 
-// TestDoctorAndTheBot: beside a bot it has the bot's own figures and disturbs nothing; of a bot that was killed it finds
-// what is left, and mends that.
+// TestDoctorAndTheBot runs doctor next to a bot, using its figures and without disturbing it. After
+// a kill of the bot, doctor finds and fixes its leftovers.
 func TestDoctorAndTheBot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -44,7 +44,7 @@ func (w *world) gets(n int) (text string, files []string) {
 	return text, files
 }
 
-// TestFilesReachTheAgent sends everything that can be sent beside text.
+// TestFilesReachTheAgent sends every kind of file.
 func TestFilesReachTheAgent(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "whisper.sh")
@@ -85,9 +85,9 @@ func TestFilesReachTheAgent(t *testing.T) {
 	w.stop()
 }
 
-// TestP4_AnAlbumIsOnePromptAlsoAcrossACrash sends an album of three; the second
+// TestP4_AlbumIsOnePromptAcrossCrash sends an album of three; the second
 // time ccbot is killed while a file of it cannot be fetched.
-func TestP4_AnAlbumIsOnePromptAlsoAcrossACrash(t *testing.T) {
+func TestP4_AlbumIsOnePromptAcrossCrash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -119,7 +119,7 @@ func TestP4_AnAlbumIsOnePromptAlsoAcrossACrash(t *testing.T) {
 	w.stop()
 }
 
-// fetches counts the files that were asked for.
+// fetches returns the number of requested files.
 func (w *world) fetches() (n int) {
 	for _, c := range w.api.Calls() {
 		if c.Method == "getFile" {
@@ -129,7 +129,7 @@ func (w *world) fetches() (n int) {
 	return n
 }
 
-// inFolder are the names of what lies in the folder, its .gitignore included.
+// inFolder returns the names in the folder, with .gitignore.
 func (w *world) inFolder() (names []string) {
 	w.t.Helper()
 	files, err := os.ReadDir(filepath.Join(w.dir, received.Folder))
@@ -140,8 +140,8 @@ func (w *world) inFolder() (names []string) {
 	return names
 }
 
-// TestP9_ALinkInPlaceOfTheInboxGetsNothing opens a repository that ships one.
-func TestP9_ALinkInPlaceOfTheInboxGetsNothing(t *testing.T) {
+// TestP9_LinkedInboxGetsNoFile opens a repository that ships one.
+func TestP9_LinkedInboxGetsNoFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	target := t.TempDir()
@@ -156,9 +156,8 @@ func TestP9_ALinkInPlaceOfTheInboxGetsNothing(t *testing.T) {
 	w.stop()
 }
 
-// TestRealPicturesAreNamedNotPasted sends pictures to the real CLI, which makes
-// attachments of the paths of pictures that are pasted: what it gets has to be the
-// text.
+// TestRealPicturesAreNamedNotPasted sends pictures to the real CLI, which turns pasted picture
+// paths into attachments: the agent must get the text.
 func TestRealPicturesAreNamedNotPasted(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestARecordIsDeletedFromTheChat with the whole program: nothing of the session stays in ccbot's folder but what the
-// chat was sent, and Claude's transcript is as it was.
-func TestARecordIsDeletedFromTheChat(t *testing.T) {
+// TestForgetDeletesRecord uses the whole program: of the session, ccbot's folder keeps only
+// messages to the chat, and Claude's transcript does not change.
+func TestForgetDeletesRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -50,7 +50,7 @@ func TestARecordIsDeletedFromTheChat(t *testing.T) {
 	}
 }
 
-// unpacked is what stands in a file: of a backup, the names and the bytes of its records.
+// unpacked returns the content of a file; for a backup, the names and bytes of its records.
 func unpacked(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)

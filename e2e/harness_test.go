@@ -81,7 +81,7 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// worlds is how many tests run side by side at most. Tests wait most of the time: six keep a processor busy.
+// worlds is the number of parallel tests. Tests mostly wait: six keep a processor busy.
 const worlds = 32
 
 func isSet(name string) (set bool) {
@@ -89,21 +89,19 @@ func isSet(name string) (set bool) {
 	return set
 }
 
-// patience is how long a test waits for what must happen. It is no measure of
-// speed: nothing is asserted about time.
+// patience is the timeout of every wait. It asserts nothing about speed.
 const patience = 2 * time.Minute
 
-// world is one ccbot with everything of its own: Bot API, state folder, tmux
-// server, agent.
+// world is a complete ccbot with its own Bot API, state folder, tmux server and agent.
 type world struct {
 	t      *testing.T // of what runs now
-	whole  *testing.T // of all of it: what the world has started ends with it
+	whole  *testing.T // the whole test: started programs end with it
 	dir    string     // project folder of the sessions
 	state  string     // CCBOT_DIR
 	claude string     // CLAUDE_CONFIG_DIR
-	sent   string     // what the demo agent got, one JSON line each
+	sent   string     // the demo agent's input, one JSON line each
 	socket string
-	before string // what a shell does before it becomes the bot
+	before string // shell commands run before the bot
 	ccbot  string // the program; empty: the one that finds data races
 	api    *botapi.Server
 	person *botapi.Person
@@ -369,7 +367,7 @@ func (w *world) tap(m botapi.Message, label string) {
 	require.NoError(w.t, err)
 }
 
-// why waits until the details of what became of a session say text.
+// why waits until the history of a session contains text.
 func (w *world) why(name, text string) {
 	w.t.Helper()
 	said := w.hear(w.say("/why "+name), name)
@@ -377,7 +375,7 @@ func (w *world) why(name, text string) {
 	w.hear(said.ID-1, text)
 }
 
-// heard counts the bot's messages that contain text.
+// heard returns the number of the bot's messages that contain text.
 func (w *world) heard(text string) int {
 	n := 0
 	for _, m := range w.api.Messages(w.chat()) {
@@ -431,7 +429,7 @@ func (w *world) records() []session.Record {
 	return all
 }
 
-// store is that of a bot that does not run.
+// store returns the store of a stopped bot.
 
 func (w *world) store() *session.Store {
 	w.t.Helper()

@@ -23,9 +23,9 @@ const (
 	idleTime     = time.Minute
 )
 
-// TestIdleCostsNothing leaves ten sessions alone for a minute: ccbot and its
-// tmux server spawn no process, no file of ccbot or of Claude Code changes, tmux
-// is asked nothing, and the Bot API for updates only.
+// TestIdleCostsNothing leaves ten sessions idle for a minute: ccbot and its tmux server start no
+// process, no file of ccbot or Claude Code changes, tmux gets no command, and the Bot API only
+// polls.
 func TestIdleCostsNothing(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
@@ -103,9 +103,8 @@ func (w *world) files() map[string]string {
 	return all
 }
 
-// spawned tells, for ccbot and the tmux server, which children they have and
-// how many page faults their ended children had in all. Every process has
-// faults, so a spawned process shows in one or the other.
+// spawned returns the children of ccbot and the tmux server, and the page faults of their ended
+// children. Every process has faults, so a new process shows in one of them.
 func (w *world) spawned() map[string]string {
 	w.t.Helper()
 	server := w.tmux("display-message", "-p", "#{pid}")
@@ -120,7 +119,7 @@ func (w *world) spawned() map[string]string {
 	return all
 }
 
-// childrenOf gives the process numbers of the children of a process.
+// childrenOf returns the pids of the children of a process.
 func (w *world) childrenOf(pid string) (all []string) {
 	w.t.Helper()
 	tasks, err := filepath.Glob("/proc/" + pid + "/task/*/children")

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestImportedSessionGoesOn: a conversation that the Python ccbot had comes back by /resume; one that somebody still
-// writes is left alone, and so is everything while a bot runs.
+// TestImportedSessionGoesOn resumes a conversation of the Python ccbot. Nothing is imported while a
+// bot runs, and no conversation that a process still writes.
 func TestImportedSessionGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -19,15 +19,15 @@ import (
 	"ccbot/try/botapi"
 )
 
-// roundsEnv says how often each moment comes, in place of once.
+// roundsEnv is the number of rounds of each moment, by default one.
 const roundsEnv = "CCBOT_KILL_ROUNDS"
 
-// killMoments are when the bot dies with -9 while it brings a text to an agent.
-// Behind a "+" are the milliseconds after the step.
+// killMoments are the moments of a kill -9 while the bot types a text. The number after a "+" is a
+// delay in milliseconds.
 var killMoments = []string{"typing-marked", "pasted+0", "pasted+1", "pasted+5", "pasted+20", "pasted+50",
 	"entered+0", "entered+1", "entered+5", "entered+20", "entered+50", "prompt-finished+0", "prompt-finished+50"}
 
-// rounds is how often each moment comes.
+// rounds returns the number of rounds.
 func rounds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv(roundsEnv)
@@ -39,12 +39,12 @@ func rounds(t *testing.T) int {
 	return n
 }
 
-// killOutcome counts what came of the texts of one moment.
+// killOutcome counts the outcomes of the texts of one moment.
 type killOutcome struct{ once, asked, twice, lost int }
 
-// TestP4_AKillAtAnyMomentAsksNothing kills the bot around each step of a text on its way to the agent
-// and starts it again: the agent has the text once, and nobody is asked.
-func TestP4_AKillAtAnyMomentAsksNothing(t *testing.T) {
+// TestP4_KillWhileTypingAsksNothing kills the bot around each step of typing a text and restarts
+// it: the agent gets the text once, without a question.
+func TestP4_KillWhileTypingAsksNothing(t *testing.T) {
 	t.Parallel()
 	killedAtEachMoment(t, newWorld(t), "Killed at each moment of a typed text, demo agent")
 }
@@ -56,8 +56,9 @@ func TestRealKillsAskNothing(t *testing.T) {
 	killedAtEachMoment(t, w, "Killed at each moment of a typed text, real CLI")
 }
 
-// TestP4_AKillRightAfterAnUpdateIsConfirmed kills the bot up to 50 ms after Telegram may have forgotten a text.
-func TestP4_AKillRightAfterAnUpdateIsConfirmed(t *testing.T) {
+// TestP4_KillRightAfterConfirmingUpdate kills the bot up to 50 ms after Telegram may have dropped a
+// text.
+func TestP4_KillRightAfterConfirmingUpdate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var highest atomic.Int64
@@ -103,13 +104,13 @@ func (o killOutcome) row(moment string) string {
 	return fmt.Sprintf("| %s | %d | %d | %d | %d |\n", moment, o.once, o.asked, o.twice, o.lost)
 }
 
-// reportKills tells what came of the texts.
+// reportKills reports the outcomes.
 func reportKills(t *testing.T, title, rows string) {
 	t.Helper()
 	reportTable(t, title, "| killed at | delivered once | asked | twice | lost |\n|---|---:|---:|---:|---:|\n"+rows)
 }
 
-// reportTable shows a table, and writes it into the document where one is named.
+// reportTable logs a table, and writes it into the document if one is named.
 func reportTable(t *testing.T, title, table string) {
 	t.Helper()
 	t.Logf("%s\n%s", title, table)
@@ -135,7 +136,7 @@ func killedAtEachMoment(t *testing.T, w *world, title string) {
 	reportKills(t, title, table.String())
 }
 
-// killedOnce lets the bot die at a moment of a text's way, starts it again, and sees what comes of the text.
+// killedOnce kills the bot at a moment, restarts it, and counts the outcome of the text.
 func (w *world) killedOnce(moment, word string, o *killOutcome) {
 	w.t.Helper()
 	file := filepath.Join(w.t.TempDir(), "reached")
@@ -152,7 +153,7 @@ func (w *world) killedOnce(moment, word string, o *killOutcome) {
 	w.stop()
 }
 
-// comesOf counts what comes of a text, and waits until all is at rest.
+// comesOf counts the outcomes of a text after all work is done.
 func (w *world) comesOf(sent int, word string, o *killOutcome) {
 	w.t.Helper()
 	answered := func() bool {
@@ -177,8 +178,9 @@ func (w *world) comesOf(sent int, word string, o *killOutcome) {
 	w.drained()
 }
 
-// discarder returns a function that discards what is asked, each message once. It is called until nothing is
-// asked: a tap on a copy that a kill has left brings the question again, in a new message.
+// discarder returns a function that discards the texts of questions, each message once. Repeat it
+// until there are no questions: a tap on a copy left by a kill repeats the question in a new
+// message.
 func (w *world) discarder(asked func() []botapi.Message) (discard func()) {
 	tapped := make(map[int]bool)
 	return func() {
@@ -223,7 +225,7 @@ func (w *world) saidTo(word string) (n int) {
 	return n
 }
 
-// after are the bot's messages behind another one that are of a kind.
+// after returns the bot's messages after id for which of is true.
 func (w *world) after(id int, of func(botapi.Message) bool) (found []botapi.Message) {
 	for _, m := range w.api.Messages(w.chat()) {
 		if m.ID > id && m.FromBot && of(m) {

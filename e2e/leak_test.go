@@ -57,7 +57,7 @@ func (o *outputs) ends(code int, env ...string) string {
 	return b.log.String()
 }
 
-// verb runs a verb of ccbot beside the bot, through its socket if it needs it.
+// verb runs a verb while the bot runs, through its socket if needed.
 func (o *outputs) verb(args ...string) {
 	o.w.t.Helper()
 	cmd := exec.Command(filepath.Join(binaries, "ccbot"), args...)
@@ -69,9 +69,8 @@ func (o *outputs) verb(args ...string) {
 	}
 }
 
-// processes notes what the kernel tells of everything that the bot or its tmux
-// server has started: environment and command line. Of the bot itself only the
-// latter: its environment is the configuration.
+// processes records the environment and the command line of every process that the bot or its tmux
+// server started, but only the command line of the bot: its environment is the configuration.
 func (o *outputs) processes() (seen int) {
 	o.w.t.Helper()
 	ours := map[int]bool{o.w.bot.cmd.Process.Pid: true}
@@ -156,7 +155,7 @@ func (o *outputs) clean() {
 	}
 }
 
-// manager is a service manager's socket; it keeps what it is told.
+// manager starts a service manager's socket; told returns the messages it got.
 func (w *world) manager() (path string, told func() string) {
 	w.t.Helper()
 	path = filepath.Join(shortDir(w.t), "notify")
@@ -178,7 +177,7 @@ func (w *world) manager() (path string, told func() string) {
 	return path, all.String
 }
 
-// freePort is an address that nobody listens on at this moment.
+// freePort returns an unused address.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -187,11 +186,11 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestP9_AWholeRunLeaksNothing leads a bot through a day: a session, prompts, a
+// TestP9_WholeRunLeaksNoSecret leads a bot through a day: a session, prompts, a
 // permission, files, a Bot API that fails in every way and says the token in its
 // errors, an archive, strangers, a crash, a token that is revoked. Then it greps
 // all that any of it has put out for the token.
-func TestP9_AWholeRunLeaksNothing(t *testing.T) {
+func TestP9_WholeRunLeaksNoSecret(t *testing.T) {
 	t.Parallel()
 	addr := freePort(t)
 	w := newWorld(t, "METRICS_ADDR="+addr)
@@ -222,7 +221,7 @@ func TestP9_AWholeRunLeaksNothing(t *testing.T) {
 	o.clean()
 }
 
-// aSession has a session do all that makes output.
+// aSession makes a session produce every kind of output.
 func (o *outputs) aSession() {
 	w := o.w
 	w.t.Helper()
@@ -248,7 +247,7 @@ func (o *outputs) aSession() {
 	o.terminals()
 }
 
-// strangers write and tap where nobody may: the bot is silent, and keeps nothing.
+// strangers write and tap without permission: the bot stays silent and stores nothing.
 func (o *outputs) strangers() {
 	w := o.w
 	w.t.Helper()
@@ -297,8 +296,7 @@ func (o *outputs) faults() {
 	}
 }
 
-// crash ends the bot as a watchdog does: it says what each of its goroutines was
-// doing.
+// crash ends the bot as a watchdog does: it prints the stacks of its goroutines.
 func (o *outputs) crash() {
 	w := o.w
 	w.t.Helper()
@@ -348,7 +346,7 @@ func (o *outputs) onlyInTheFile() {
 	w.hear(w.say("say from the file"), "from the file")
 	o.processes()
 	environ, err := os.ReadFile(filepath.Join("/proc", itoa(w.bot.cmd.Process.Pid), "environ"))
-	if err == nil { // it is root's: the bot cannot be looked into
+	if err == nil { // root's: not readable
 		o.note("environment of the bot", string(environ))
 	}
 	o.terminals()
@@ -367,9 +365,9 @@ func get(t *testing.T, address string) string {
 	return string(data)
 }
 
-// TestP9_ATapOfLongAgoIsNotDone: a callback query has no date. One that waited while
-// no bot was there for an hour is told, not done; tapped again it is done.
-func TestP9_ATapOfLongAgoIsNotDone(t *testing.T) {
+// TestP9_OldTapNeedsRepeat: a callback query has no date. A tap that waited an hour without a bot
+// is reported, not done; a second tap is done.
+func TestP9_OldTapNeedsRepeat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

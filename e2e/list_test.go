@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP9_GetBringsAFileOfTheFolder asks for a file, for the folder's list, and for one that lies elsewhere.
-func TestP9_GetBringsAFileOfTheFolder(t *testing.T) {
+// TestP9_GetSendsFileOfFolder asks for a file, for the folder's list, and for a file elsewhere.
+func TestP9_GetSendsFileOfFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "a b.txt"), []byte("hello there"), 0o600))
@@ -31,8 +31,8 @@ func TestP9_GetBringsAFileOfTheFolder(t *testing.T) {
 	w.stop()
 }
 
-// TestP3_EndingTheIdleOnesLeavesTheOthers ends two sessions that rest, and leaves one that works.
-func TestP3_EndingTheIdleOnesLeavesTheOthers(t *testing.T) {
+// TestP3_EndIdleSparesBusySessions ends two sessions that rest, and leaves one that works.
+func TestP3_EndIdleSparesBusySessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

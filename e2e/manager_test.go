@@ -15,18 +15,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// manager stands in for systemd with one unit, of which it takes its orders: it starts the program with the unit's
-// environment alone and a socket to be told things, ends the main process and nothing else, and starts it again as
-// Restart= and RestartPreventExitStatus= say.
+// manager stands in for systemd with one unit: it starts the program with only the unit's
+// environment and a notify socket, stops only the main process, and restarts it according to
+// Restart= and RestartPreventExitStatus=.
 type manager struct {
 	w      *world
 	unit   map[string][]string
 	socket string
 
 	mu     sync.Mutex
-	ready  int  // how often a start was told to be over
+	ready  int  // number of readiness notices
 	starts int  // of the program
-	wanted bool // it is to run
+	wanted bool // it should run
 	over   chan struct{}
 	failed int // the exit code after which it is not started again
 }
@@ -149,7 +149,7 @@ func (m *manager) main() (b *botProcess, over chan struct{}) {
 	return m.w.bot, m.over
 }
 
-// stop ends the main process: it is asked, and killed when it does not come to an end.
+// stop terminates the main process, and kills it after a timeout.
 func (m *manager) stop() {
 	m.mu.Lock()
 	m.wanted = false

@@ -12,8 +12,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// asking kills the bot around a permission request: the dialog stands in the
-// terminal meanwhile, and the hook waits for the bot to come back.
+// asking kills the bot during a permission request: the terminal shows the dialog, and the hook
+// waits for the bot.
 func asking() []life {
 	allow := func(command string) func(*stage) {
 		return func(s *stage) {
@@ -149,7 +149,7 @@ func (s *stage) pretended(command string) {
 	s.hear(s.mark, "(pretended: "+command+")")
 }
 
-// tapAside taps a button whose handler dies, so that nobody ever answers the tap.
+// tapAside taps a button whose handler dies, so the tap is never answered.
 func (s *stage) tapAside(m botapi.Message, label string) {
 	s.t.Helper()
 	b, ok := m.Find(label)
@@ -165,7 +165,7 @@ func (s *stage) card(command string) string {
 	return request
 }
 
-// shownAs is the file of the message that shows the request; empty: there is none.
+// shownAs returns the file of the message with the request; empty: none.
 func (s *stage) shownAs(command string) string {
 	s.t.Helper()
 	return s.fileAbout("cards", command)

@@ -6,8 +6,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// callingVerbs kills the bot while it carries out a verb of the command line. The verb is told that the connection was
-// lost, and asks once more with the same key: here it finds no bot.
+// callingVerbs kills the bot during a verb of the command line. The verb loses the connection and
+// retries with the same key: here it finds no bot.
 func callingVerbs() life {
 	var term terminal
 	row := func(point, when, disk, line, said string, dead func(*stage), after func(*stage)) crash {

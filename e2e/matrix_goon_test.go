@@ -12,12 +12,12 @@ import (
 	"ccbot/internal/session"
 )
 
-// goingOnText is what an interrupted agent is sent in the matrix.
+// goingOnText is the prompt that continues an interrupted agent.
 const goingOnText = "say going on"
 
-// goingOn kills the bot between the tap on [Continue] and the proof that the agent has its prompt. In
-// each row one more agent is killed at work; in the last one the machine goes down, and the start
-// itself goes on.
+// goingOn kills the bot between the tap on [Continue] and the proof of the prompt. Each row kills
+// one more agent during its work; in the last one the machine goes down, and the start continues
+// alone.
 func goingOn() life {
 	row := func(name, point, when, disk, fresh string, dead, after func(*stage)) crash {
 		return crash{step: "continue", point: point, when: when, disk: disk, fresh: fresh, also: "the agent gets one prompt",

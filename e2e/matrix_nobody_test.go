@@ -63,7 +63,7 @@ func sharingCard() life {
 				asked := s.find("the question about the other text", func(m botapi.Message) bool {
 					return m.FromBot && strings.Contains(m.Text, other) && withPrefix(m, "Send to ") != ""
 				})
-				s.tap(asked, withPrefix(asked, "Send to ")) // the session's name may change meanwhile
+				s.tap(asked, withPrefix(asked, "Send to ")) // the session's name may change in between
 				s.answered(other)
 				assert.Len(s.t, s.records(), 1)
 			}},

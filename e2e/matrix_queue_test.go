@@ -59,7 +59,7 @@ func overtaking() life {
 	}}
 }
 
-// quietInbox says whether the agent has all that was typed.
+// quietInbox reports whether the agent has all typed texts.
 func (s *stage) quietInbox() bool {
 	return !slices.ContainsFunc(s.records(), func(r session.Record) bool { return len(r.Prompts) > 0 })
 }

@@ -38,7 +38,7 @@ func (s *stage) open1(name string) session.Record {
 	return session.Record{}
 }
 
-// byHand goes on with a conversation in a shell of a person's, on ccbot's server.
+// byHand continues a conversation in a person's shell on ccbot's server.
 func (s *stage) byHand(claudeID string) {
 	s.t.Helper()
 	if s.desk == nil {
@@ -48,8 +48,8 @@ func (s *stage) byHand(claudeID string) {
 	s.desk.enter(pane, s.agentPath()+" --resume "+claudeID)
 }
 
-// transferring kills the bot while a session that was lost goes on in a window of
-// a person's, with prompts that wait.
+// transferring kills the bot while a lost session continues in a person's window, with waiting
+// prompts.
 func transferring() life {
 	said := []string{"held in order", "held behind it"}
 	back := crash{step: "transfer", point: "adoption-told", when: "it was told, and is not on disk",
@@ -181,8 +181,7 @@ func (s *stage) backups() (whole, underWay []string) {
 	return whole, underWay
 }
 
-// endingLeftovers makes a session of which its record says that it is over,
-// while a process that was started for it before lives on.
+// endingLeftovers makes an ended session with a living process of an earlier launch.
 func endingLeftovers() crash {
 	var leftover process.Identity
 	return crash{step: "recovery", point: "leftovers-ended", when: "a leftover of an archived session is dead, nobody knows",
@@ -275,8 +274,7 @@ func (w *world) edit(id uuid.UUID, change func(recordFile)) {
 	require.NoError(w.t, os.WriteFile(path, data, 0o600))
 }
 
-// otherBoot has the records say that their agents ran before the machine was
-// started.
+// otherBoot changes the records so that their agents ran before the last boot.
 func (w *world) otherBoot() {
 	w.t.Helper()
 	for _, r := range w.records() {

@@ -38,7 +38,7 @@ func both(all ...func(*stage)) func(*stage) {
 	}
 }
 
-// hears waits for the end of a row: the bot says it, twice at most.
+// hears returns a row's end that waits for the bot's text, which may come twice.
 func hears(text string) func(*stage) {
 	return func(s *stage) {
 		s.t.Helper()
@@ -71,7 +71,7 @@ func opens(name string) func(*stage) {
 	return func(s *stage) { s.say("/new " + name + " " + s.dir) }
 }
 
-// archives ends a session in a life of its own.
+// archives returns an archive of a session in its own life.
 func archives(name string) func(*stage) {
 	return func(s *stage) {
 		s.start()
@@ -280,7 +280,7 @@ func prompting() life {
 	}}
 }
 
-// typedLongAgo has it look as if ccbot had typed a quarter of an hour ago.
+// typedLongAgo changes the mark as if ccbot had typed fifteen minutes ago.
 func typedLongAgo(s *stage) {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.state, "inbox", "*.json"))
@@ -363,7 +363,7 @@ func answering() life {
 	}}
 }
 
-// quietAgents says whether all agents are idle.
+// quietAgents reports whether all agents are idle.
 func (s *stage) quietAgents() bool {
 	return !slices.ContainsFunc(s.records(), func(r session.Record) bool {
 		return r.Binding != nil && !s.presenceSays(r.Binding.Agent.PID, `"status":"idle"`)
@@ -395,7 +395,7 @@ func secondWriters() life {
 		}}}}
 }
 
-// deskResume goes on in the terminal while an archive is interrupted.
+// deskResume resumes the conversation in a terminal during an interrupted archive.
 func deskResume() life {
 	var later process.Identity
 	return life{name: "desk resume", setup: func(s *stage) {
@@ -417,7 +417,7 @@ func deskResume() life {
 		}}}}
 }
 
-// stubbornTools has an agent killed whose tool would outlive it.
+// stubbornTools kills an agent whose tool would outlive it.
 func stubbornTools() life {
 	return life{name: "stubborn", env: stubborn, setup: working, rows: []crash{
 		{step: "archive", point: "below-recorded", when: "before the KILL",

@@ -23,16 +23,16 @@ import (
 	"ccbot/try/botapi"
 )
 
-// stage is the world of one life, with what must be true in it by now.
+// stage is the world of one life, with the facts that must hold.
 type stage struct {
 	*world
-	typed   []string                    // what agents were to get, in order
-	answers map[string]int              // answers that were to come, and how often at most
+	typed   []string                    // expected texts to agents, in order
+	answers map[string]int              // expected answers, and their maximal number
 	foreign map[string]process.Identity // strangers' processes by what they are
 	seconds []process.Identity          // second writers that live
 	mark    int                         // newest message before the crash
 	left    map[string]recordFile       // records as the last run left them
-	aside   sync.WaitGroup              // taps that nobody answers
+	aside   sync.WaitGroup              // unanswered taps
 	desk    *desk                       // of a person, on ccbot's tmux server
 	asked   botapi.Message              // the request that is shown
 }
@@ -47,7 +47,7 @@ func newStage(t *testing.T, l life) *stage {
 		l.setup(s)
 	}
 	s.rest()
-	s.start() // tells of the strangers' windows: no row's card is this one
+	s.start() // reports the strangers' windows now, so that no row's card does
 	s.rest()
 	return s
 }
@@ -60,8 +60,8 @@ func (s *stage) as(t *testing.T, f func()) {
 	f()
 }
 
-// strangers puts what is not ours beside it: a person's window, a window of
-// another ccbot, an agent in another conversation.
+// strangers starts foreign programs: a person's window, a window of another ccbot, an agent in
+// another conversation.
 func (s *stage) strangers() {
 	s.t.Helper()
 	s.strangersWindows()
@@ -97,7 +97,7 @@ func (s *stage) endTmux() {
 	maps.DeleteFunc(s.foreign, func(what string, _ process.Identity) bool { return strings.HasPrefix(what, "window ") })
 }
 
-// prompt sends a text that the current agent is to get.
+// prompt sends a text for the current agent.
 func (s *stage) prompt(text string) int {
 	s.typed = append(s.typed, text)
 	if said, ok := strings.CutPrefix(text, "say "); ok {
@@ -161,7 +161,8 @@ func (s *stage) crash(c crash) {
 	s.promises()
 }
 
-// successorEnv has the fresh start of a crash already wait when the bot dies. The bot stands at its point until then.
+// successorEnv makes the fresh start of a crash wait when the bot dies. The bot stops at its
+// failpoint until then.
 const successorEnv = "CCBOT_CRASH_SUCCESSOR"
 
 // succeed starts a fresh bot, and kills the one before it at that moment.
@@ -182,8 +183,7 @@ func (s *stage) rest() {
 	s.left = s.recordFiles()
 }
 
-// unchanged compares the records with those of the run before: starting once
-// more changes nothing.
+// unchanged compares the records with the previous run: another start changes nothing.
 func (s *stage) unchanged() {
 	s.t.Helper()
 	now := s.recordFiles()
@@ -195,7 +195,7 @@ func (s *stage) unchanged() {
 	}
 }
 
-// recordFile is a record as it stands in its file.
+// recordFile is the content of a record file.
 type recordFile map[string]json.RawMessage
 
 // merged has the keys of both.
@@ -220,8 +220,8 @@ func (s *stage) curtain() {
 	}
 }
 
-// quiet says whether there is nothing left to do: each session runs, ready and
-// with all it said heard, or is over, and the queues are empty.
+// quiet reports whether all work is done: each session is idle with its output sent, or has ended,
+// and the queues are empty.
 func (s *stage) quiet() bool {
 	for _, dir := range []string{"inbox", "outbox", "events"} {
 		if left, err := filepath.Glob(filepath.Join(s.state, dir, "*.json")); err != nil || len(left) > 0 {
@@ -231,7 +231,7 @@ func (s *stage) quiet() bool {
 	return !slices.ContainsFunc(s.records(), func(r session.Record) bool { return r.Unreported || r.State.Live() && !s.rests(r) })
 }
 
-// rests says whether a session's agent is idle and ccbot knows all of it.
+// rests reports whether a session's agent is idle and ccbot has read all its output.
 func (s *stage) rests(r session.Record) bool {
 	if r.State != session.Running || r.ReadyAt.IsZero() || len(r.Prompts) > 0 || r.Binding == nil || r.Phase != "idle" ||
 		!s.presenceSays(r.Binding.Agent.PID, `"status":"idle"`) {
@@ -247,8 +247,8 @@ func (s *stage) rests(r session.Record) bool {
 	return true
 }
 
-// recordFiles are the record files as they stand, apart from when they were
-// written and what the agent's status line told, which comes when it likes.
+// recordFiles returns the record files, without their times and the values of the agent's status
+// line, which comes at any time.
 func (s *stage) recordFiles() map[string]recordFile {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.state, "sessions", "*.json"))

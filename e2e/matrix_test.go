@@ -20,16 +20,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// crash is one row of the matrix: the bot dies at a step with kill -9, a fresh
-// one recovers, and the promises are asserted. Words are for the document; the
-// functions beside them hold them to account.
+// crash is one row of the matrix: kill -9 at a step, a fresh start, and the asserted promises. The
+// texts are for the document; the functions next to them assert them.
 type crash struct {
-	step  string // what was going on
+	step  string // the work in progress
 	point string // the failpoint; empty for a moment that has none
 	when  string // the moment in words; together with step and point it names the row
-	disk  string // what is on disk then
-	fresh string // what the fresh start does
-	also  string // what is asserted beside the common promises
+	disk  string // the state on disk
+	fresh string // the work of the fresh start
+	also  string // assertions in addition to the common promises
 
 	prepare func(*stage) // while no bot runs, before the one that dies
 	args    []string     // of the program that dies at its start; nil: the bot
@@ -38,7 +37,7 @@ type crash struct {
 	posts   int          // messages that are under way at the point
 	dead    func(*stage) // looks at the disk, and does what happens while no bot runs
 	locks   bool         // dead runs a program that needs the lock
-	after   func(*stage) // what the person does and hears then
+	after   func(*stage) // the person's actions and the replies afterwards
 }
 
 func (c crash) name() string {
@@ -169,10 +168,10 @@ func failpointOf(n ast.Node) (name string, ok bool) {
 	return name, err == nil
 }
 
-// matrixFile is where the matrix is written down.
+// matrixFile is the document of the matrix.
 const matrixFile = "../docs/CRASH-MATRIX.md"
 
-// matrixPreface is what the document says before its tables. It is written by hand.
+// matrixPreface returns the hand-written text above the tables.
 func matrixPreface(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(matrixFile)
@@ -204,8 +203,8 @@ func TestCrashMatrixDocument(t *testing.T) {
 	assert.Empty(t, drawn, "%s does not draw them", matrixFile)
 }
 
-// matrixDocument is the matrix in Markdown, by what was going on. A row that does not hold says so
-// in its first cell.
+// matrixDocument returns the matrix in Markdown, by the work in progress. The first cell of a
+// failed row reports the failure.
 func matrixDocument(t *testing.T, results map[string]bool) string {
 	t.Helper()
 	var steps []string

@@ -13,7 +13,7 @@ import (
 	"ccbot/try/botapi"
 )
 
-// besides kills the bot between a work tree and the session that is to work in it.
+// besides kills the bot between making a work tree and starting the session in it.
 func besides() life {
 	// chosen is the page of /new about the folder in which a session works already.
 	chosen := func(s *stage) (page botapi.Message) {

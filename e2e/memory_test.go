@@ -18,8 +18,8 @@ import (
 	"ccbot/internal/programtest"
 )
 
-// littleMemory makes a cgroup of version 1 below that of the test, with a limit. A process enters it by enter, a shell
-// command. Whatever is left in it is the test's.
+// littleMemory makes a version 1 cgroup with a limit, below the test's cgroup. A process joins it
+// by enter, a shell command. Processes left in it belong to the test.
 func littleMemory(t *testing.T, limit int) (dir, enter string) {
 	t.Helper()
 	mine, err := os.ReadFile("/proc/self/cgroup")
@@ -44,7 +44,7 @@ func littleMemory(t *testing.T, limit int) (dir, enter string) {
 	return dir, fmt.Sprintf("echo $$ > '%s/cgroup.procs'", dir)
 }
 
-// transcripts are those of the world's sessions.
+// transcripts returns the transcripts of the world's sessions.
 func (w *world) transcripts() []string {
 	w.t.Helper()
 	all, err := filepath.Glob(filepath.Join(w.claude, "projects", "*", "*.jsonl"))
@@ -102,7 +102,7 @@ func TestP5_TenLongLinesIn64MB_AsRoot(t *testing.T) {
 	w.hear(w.say("say last"), "last")
 	for _, name := range names {
 		list := w.hear(w.say("/list"), "✓ ")
-		for _, b := range slices.Concat(list.Keyboard...) { // a session with an answer that was not opened has a sign, too
+		for _, b := range slices.Concat(list.Keyboard...) { // a session with an unopened answer also has a sign
 			if strings.Contains(b.Text, name) {
 				w.tap(list, b.Text)
 			}

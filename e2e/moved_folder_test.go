@@ -41,7 +41,7 @@ func TestP4_RemovedFolderEndsItsBot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first, _ := withQueuedText(w)
-	_ = os.RemoveAll(w.state) // fails if the bot makes a subfolder again meanwhile
+	_ = os.RemoveAll(w.state) // fails if the bot makes a subfolder again in between
 	second := w.launch()
 	w.endedForItsFolder(first)
 	if w.until("the second bot is ready or has ended", func() bool { return second.over() || strings.Contains(second.log.String(), "msg=ready") }); second.over() {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestASessionIsNamedAfterItsFirstPrompt: by itself only as long as nobody has named it. The window follows.
-func TestASessionIsNamedAfterItsFirstPrompt(t *testing.T) {
+// TestFirstPromptNamesSession: only a name that no person chose changes. The window follows.
+func TestFirstPromptNamesSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

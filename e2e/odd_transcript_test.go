@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP5_TranscriptBecomesNoFile: while the bot runs, a pipe or a folder takes the name of a transcript. That is reported
-// once, and what is said after the file is back is shown.
+// TestP5_TranscriptBecomesNoFile: a pipe or a folder takes the name of a transcript. That is
+// reported once, and the output after the file's return is shown.
 func TestP5_TranscriptBecomesNoFile(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(path string) error{

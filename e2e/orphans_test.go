@@ -34,8 +34,7 @@ func (w *world) window(name string, argv ...string) (id string, pane process.Ide
 	return out[0], pane
 }
 
-// handmade is a window with a shell in which a person runs an agent in a
-// conversation of its own.
+// handmade makes a window with a person's shell and agent, in a separate conversation.
 func (w *world) handmade(name string) (id, claudeID string, shell, agent process.Identity) {
 	w.t.Helper()
 	claudeID = uuid.NewString()
@@ -60,11 +59,10 @@ func (w *world) warnings(id, name, claudeID string) int {
 	return strings.Count(w.bot.log.String(), line)
 }
 
-// TestP2_WindowsThatAreNotOursAreOnlyShown puts windows of other people into
-// ccbot's tmux session. Each that belongs to nobody is warned about once per
-// start, told once, listed with what can be done, and never touched. What another
-// ccbot has tagged, and reserved windows, are not mentioned.
-func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {
+// TestP2_ForeignWindowsAreOnlyShown puts foreign windows into ccbot's tmux session. Each orphan is
+// logged once per start, reported once, listed with its options, and never touched. Reserved
+// windows and those tagged by another ccbot are not mentioned.
+func TestP2_ForeignWindowsAreOnlyShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "ORPHAN_GRACE=2s")
 	w.start()
@@ -116,7 +114,7 @@ func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {
 	w.stop()
 }
 
-// lists says whether the newest list names a window.
+// lists reports whether the newest list names a window.
 func (w *world) lists(name string) bool {
 	newest := botapi.Message{}
 	for _, m := range w.api.Messages(w.chat()) {
@@ -127,10 +125,9 @@ func (w *world) lists(name string) bool {
 	return regexp.MustCompile(`(?m)^• @\d+ ` + name + `:`).MatchString(newest.Text)
 }
 
-// TestP2_AnOrphanWindowIsAdopted goes on with an agent that a person has started
-// by hand in ccbot's tmux session: it becomes a session, and its window stays the
-// person's, also after a restart and after the session's end.
-func TestP2_AnOrphanWindowIsAdopted(t *testing.T) {
+// TestP2_OrphanWindowIsAdopted adopts an agent that a person started in ccbot's tmux session: it
+// becomes a session, and the window stays the person's after a restart and the session's end.
+func TestP2_OrphanWindowIsAdopted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "ORPHAN_GRACE=2s", "KILL_GRACE=2s")
 	w.start()
@@ -156,10 +153,10 @@ func TestP2_AnOrphanWindowIsAdopted(t *testing.T) {
 	w.stop()
 }
 
-// TestP2_AnOrphanWindowIsArchived shows first which process an archive ends and
+// TestP2_OrphanWindowIsArchived shows first which process an archive ends and
 // which stay, asks, and then ends exactly that one. Of two agents in one window
 // neither is offered.
-func TestP2_AnOrphanWindowIsArchived(t *testing.T) {
+func TestP2_OrphanWindowIsArchived(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "ORPHAN_GRACE=2s", "KILL_GRACE=2s")
 	w.start()
@@ -189,9 +186,9 @@ func TestP2_AnOrphanWindowIsArchived(t *testing.T) {
 	w.stop()
 }
 
-// TestP2_AWindowOfOursWithoutARecordIsArchived loses the record of a session that
+// TestP2_OwnWindowWithoutRecordIsArchived loses the record of a session that
 // runs: its window carries our tag, so that its pane closes with the agent.
-func TestP2_AWindowOfOursWithoutARecordIsArchived(t *testing.T) {
+func TestP2_OwnWindowWithoutRecordIsArchived(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "ORPHAN_GRACE=2s", "KILL_GRACE=2s")
 	w.start()

@@ -16,9 +16,10 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestP6_OtherTimeNamespaceEndsNothing_AsRoot runs ccbot in another time namespace than its agents and one at a desk:
-// nothing is concluded dead, nothing is ended and no second writer is started. Back in the first namespace all continues.
-func TestP6_OtherTimeNamespaceEndsNothing_AsRoot(t *testing.T) {
+// TestP6_TimeNamespaceEndsNothing_AsRoot runs ccbot in another time namespace than its agents and a
+// person's agent: no process is taken for dead or ended, and no second writer starts. In the first
+// namespace all continues.
+func TestP6_TimeNamespaceEndsNothing_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	enter := programtest.Require(t, "unshare") + " --time --boottime 100000 "
 	out, err := exec.Command("sh", "-c", enter+"readlink /proc/self/ns/time").CombinedOutput()

@@ -20,8 +20,9 @@ import (
 	"ccbot/try/botapi/pagetest"
 )
 
-// TestTourOfThePast goes through what is over, in each language: the archive, a session of it, what was said there, a
-// word, the days, and why it ended. With CCBOT_SHOTS it keeps a picture of each screen, as TestTour does.
+// TestTourOfThePast visits ended sessions in each language: the archive, a session, its history, a
+// search, the days, and the reason of its end. With CCBOT_SHOTS it keeps a picture of each screen,
+// as TestTour does.
 func TestTourOfThePast(t *testing.T) {
 	inEachLanguage(t, "past", tourOfThePast)
 }
@@ -70,7 +71,7 @@ func tourOfThePast(t *testing.T, tr *walk) {
 	assert.Empty(t, tr.page.Problems(), "console errors")
 }
 
-// past writes the records of sessions that are over, and the conversation of one.
+// past writes the records of ended sessions, and the conversation of one.
 func (w *world) past() {
 	store, now := w.store(), time.Now().UTC()
 	for i, name := range []string{"shop", "🚀 launch", "/kill", "docs", "payments-with-a-long-name", "api", "web", "старый-сайт"} {

@@ -44,7 +44,7 @@ func (w *world) shownIs(m botapi.Message) {
 	w.until("the message is noted", func() bool { return w.noted(m) })
 }
 
-// noted says whether that is on disk.
+// noted reports whether the message is on disk.
 func (w *world) noted(m botapi.Message) bool {
 	w.t.Helper()
 	cards, err := filepath.Glob(filepath.Join(w.state, "cards", "*.json"))
@@ -58,7 +58,7 @@ func (w *world) noted(m botapi.Message) bool {
 	return false
 }
 
-// screenHas says whether the window of a session shows a text.
+// screenHas reports whether the window of a session shows a text.
 func (w *world) screenHas(name, text string) bool {
 	w.t.Helper()
 	return strings.Contains(w.tmux("capture-pane", "-p", "-t", "=ccbot:="+name), text)

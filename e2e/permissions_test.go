@@ -69,9 +69,9 @@ func (w *world) answerAtDesk(name, key string) {
 	})
 }
 
-// TestP4_APermissionIsAllowedFromTheChat is the plain case: one message, one
+// TestP4_ChatAllowsPermission is the plain case: one message, one
 // tap, the outcome in the same message.
-func TestP4_APermissionIsAllowedFromTheChat(t *testing.T) {
+func TestP4_ChatAllowsPermission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -86,9 +86,9 @@ func TestP4_APermissionIsAllowedFromTheChat(t *testing.T) {
 	w.stop()
 }
 
-// TestP4_ADenialTellsTheAgentWhy denies with a reason that is written as the
-// next message: the agent reads it, and it is no prompt.
-func TestP4_ADenialTellsTheAgentWhy(t *testing.T) {
+// TestP4_DenialReasonReachesAgent denies with a reason in the next message: the agent reads it, and
+// it is not typed as a prompt.
+func TestP4_DenialReasonReachesAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -105,9 +105,9 @@ func TestP4_ADenialTellsTheAgentWhy(t *testing.T) {
 	w.stop()
 }
 
-// TestP4_ATextDuringAQuestionIsOffered writes while a request waits: it may be
+// TestP4_TextDuringQuestionIsOffered writes while a request waits: it may be
 // given as the reason, or is typed afterwards.
-func TestP4_ATextDuringAQuestionIsOffered(t *testing.T) {
+func TestP4_TextDuringQuestionIsOffered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -127,8 +127,8 @@ func TestP4_ATextDuringAQuestionIsOffered(t *testing.T) {
 	w.stop()
 }
 
-// TestP4_TheDeskAnswersFirst: the message follows, and its buttons are spent.
-func TestP4_TheDeskAnswersFirst(t *testing.T) {
+// TestP4_TerminalAnswersFirst: the message follows, and its buttons are spent.
+func TestP4_TerminalAnswersFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -195,9 +195,9 @@ func TestP4_QuestionsAreAnsweredInTurn(t *testing.T) {
 	w.stop()
 }
 
-// TestP4_APlanIsApprovedOrSentBack shows a plan, sends it back with a word, and
+// TestP4_PlanIsApprovedOrSentBack shows a plan, sends it back with a word, and
 // approves the next one.
-func TestP4_APlanIsApprovedOrSentBack(t *testing.T) {
+func TestP4_PlanIsApprovedOrSentBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -216,8 +216,8 @@ func TestP4_APlanIsApprovedOrSentBack(t *testing.T) {
 	w.stop()
 }
 
-// TestP4_AnArchiveEndsARequest: the buttons go with the session.
-func TestP4_AnArchiveEndsARequest(t *testing.T) {
+// TestP4_ArchiveEndsRequest: the buttons go with the session.
+func TestP4_ArchiveEndsRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -291,9 +291,9 @@ func TestP7_DialogWithoutHookOffersYesNo(t *testing.T) {
 	w.stop()
 }
 
-// TestP9_AnAgentSendsAFileOfItsOwn runs `ccbot send` below an agent: what is in
-// the session's folder arrives, what is elsewhere does not.
-func TestP9_AnAgentSendsAFileOfItsOwn(t *testing.T) {
+// TestP9_AgentSendsOwnFile runs `ccbot send` below an agent: a file in the session's folder
+// arrives, a file elsewhere does not.
+func TestP9_AgentSendsOwnFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

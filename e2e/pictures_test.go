@@ -31,8 +31,8 @@ const (
 	pictureQuality = 82 // of JPEG: letters stay sharp
 )
 
-// TestPictures writes the README's pictures anew: `make pictures` runs it. They depend on the fonts of the machine, so
-// no other test compares them, and the test has a build tag.
+// TestPictures makes the README's pictures for `make pictures`. They depend on the machine's fonts,
+// so no other test compares them, and the test has a build tag.
 func TestPictures(t *testing.T) {
 	pagetest.Browser(t)
 	catalog := i18n.Load(glyph.Name)

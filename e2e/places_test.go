@@ -33,7 +33,7 @@ func (w *world) hearIn(chat int64, text string) (found botapi.Message) {
 	return found
 }
 
-// count is how many messages of the bot's in a chat contain text.
+// count returns the number of the bot's messages in a chat that contain text.
 func (w *world) count(chat int64, text string) (n int) {
 	for _, m := range w.api.Messages(chat) {
 		if m.FromBot && strings.Contains(m.Body(), text) {
@@ -43,9 +43,9 @@ func (w *world) count(chat int64, text string) (n int) {
 	return n
 }
 
-// TestP5_AGroupBecomesASupergroup: its sessions go on in the new chat, also after a
-// crash, and the bot is told once that the old one is no more.
-func TestP5_AGroupBecomesASupergroup(t *testing.T) {
+// TestP5_GroupBecomesSupergroup: its sessions continue in the new chat, also after a crash, and the
+// migration is logged once.
+func TestP5_GroupBecomesSupergroup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "ALLOWED_CHATS="+strconv.FormatInt(group, 10))
 	w.api.Group(group, "team", false)
@@ -73,8 +73,8 @@ func TestP5_AGroupBecomesASupergroup(t *testing.T) {
 	w.stop()
 }
 
-// TestP5_ATopicIsDeleted: its session goes on in the chat.
-func TestP5_ATopicIsDeleted(t *testing.T) {
+// TestP5_DeletedTopicContinuesInChat deletes the topic of a session.
+func TestP5_DeletedTopicContinuesInChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.person.Start()
@@ -94,9 +94,9 @@ func TestP5_ATopicIsDeleted(t *testing.T) {
 	w.stop()
 }
 
-// TestP5_ABlockedBotKeepsItsAnswers: the chat is left alone, and what was said
-// meanwhile comes when the person is back.
-func TestP5_ABlockedBotKeepsItsAnswers(t *testing.T) {
+// TestP5_BlockedBotKeepsAnswers: the bot sends nothing to the chat, and its answers come when the
+// person returns.
+func TestP5_BlockedBotKeepsAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

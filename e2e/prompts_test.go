@@ -93,10 +93,9 @@ func TestP5_LongAnswerArrivesWhole(t *testing.T) {
 	w.stop()
 }
 
-// TestP7_ADialogBetweenPasteAndEnterGetsNoEnter lets a permission dialog open
-// after the last look: Enter would approve it. The prompt waits and is typed
-// once the dialog is answered.
-func TestP7_ADialogBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
+// TestP7_DialogBeforeEnterStopsEnter opens a permission dialog after the last check of the screen:
+// Enter would approve it. The prompt waits and is typed once the dialog is answered.
+func TestP7_DialogBeforeEnterStopsEnter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -113,9 +112,9 @@ func TestP7_ADialogBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
 	w.stop()
 }
 
-// TestDialogIsShownAndStopAnswersNone runs into a permission dialog of which no hook
-// tells: the chat shows the terminal, a text sent meanwhile waits, /stop names the question.
-func TestDialogIsShownAndStopAnswersNone(t *testing.T) {
+// TestDialogIsShownStopIsRefused opens a permission dialog without a hook: the chat shows the
+// terminal, a text waits, and /stop names the question.
+func TestDialogIsShownStopIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "DEMOAGENT_NO_HOOKS=1")
 	w.start()
@@ -136,9 +135,9 @@ func TestDialogIsShownAndStopAnswersNone(t *testing.T) {
 	w.stop()
 }
 
-// TestP7_ADirectoryNameRunsNothing opens a directory whose name is a command
+// TestP7_DirectoryNameRunsNothing opens a directory whose name is a command
 // to tmux's formats.
-func TestP7_ADirectoryNameRunsNothing(t *testing.T) {
+func TestP7_DirectoryNameRunsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

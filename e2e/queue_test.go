@@ -10,9 +10,9 @@ import (
 	"ccbot/try/botapi"
 )
 
-// TestP4_InterruptAndSendSendsTheSecondOfThreeFirst works the queue of a session from the chat, through the built
+// TestP4_InterruptAndSendMovesPromptFirst changes a session's queue from the chat, with the built
 // program.
-func TestP4_InterruptAndSendSendsTheSecondOfThreeFirst(t *testing.T) {
+func TestP4_InterruptAndSendMovesPromptFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -38,8 +38,8 @@ func TestP4_InterruptAndSendSendsTheSecondOfThreeFirst(t *testing.T) {
 	w.stop()
 }
 
-// TestStopWithQueueIsOneMessage stops a turn while two texts wait. What the agent has written until then comes as always,
-// without a sound.
+// TestStopWithQueueIsOneMessage stops a turn while two texts wait. The agent's output so far comes
+// as usual, without a sound.
 func TestStopWithQueueIsOneMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorldAt(t, botapi.Options{}, withCards)
@@ -68,8 +68,8 @@ func TestStopWithQueueIsOneMessage(t *testing.T) {
 	w.stop()
 }
 
-// TestP4_TheMessageOfAQueuedTextSendsIt taps the button under a text that waits.
-func TestP4_TheMessageOfAQueuedTextSendsIt(t *testing.T) {
+// TestP4_QueuedMessageCanBeSentNow taps the button under a text that waits.
+func TestP4_QueuedMessageCanBeSentNow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

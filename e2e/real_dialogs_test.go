@@ -56,7 +56,7 @@ func (w *world) escape() {
 		if open && (newest.ID != tapped || time.Since(at) > 5*time.Second) {
 			tapped, at = newest.ID, time.Now()
 			_, err := w.person.Tap(w.chat(), newest.ID, button.Data)
-			if !errors.Is(err, botapi.ErrNoButton) && !errors.Is(err, botapi.ErrNoMessage) { // it was posted again meanwhile
+			if !errors.Is(err, botapi.ErrNoButton) && !errors.Is(err, botapi.ErrNoMessage) { // it was posted again in between
 				require.NoError(w.t, err)
 			}
 		}
@@ -93,9 +93,9 @@ func TestRealP7_DialogsAreWhatTheyShow(t *testing.T) {
 	w.stop()
 }
 
-// TestRealP7_AProjectCannotSwitchTheHooksOff opens sessions in folders whose repositories would take from ccbot what it
-// relies on: its hooks, its transcript, its presence file. What they can do is told.
-func TestRealP7_AProjectCannotSwitchTheHooksOff(t *testing.T) {
+// TestRealP7_ProjectCannotDisableHooks opens sessions in folders whose repositories would disable
+// ccbot's hooks, transcript or presence file. Their other effects are reported.
+func TestRealP7_ProjectCannotDisableHooks(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	settings := `{"disableAllHooks": true, "sandbox": {"enabled": true, "autoAllowBashIfSandboxed": true},

@@ -96,7 +96,7 @@ func TestRealP7_DialogWithoutRequestOffersYesNo(t *testing.T) {
 	assert.Contains(t, dialog.Text, "Only the terminal asks this")
 	assert.Equal(t, []string{"Yes", "No", "Esc"}, labels(dialog))
 	w.tap(dialog, "No")
-	w.becomes(dialog, "Do you want to proceed?", true) // its end may be drawn before presence says so
+	w.becomes(dialog, "Do you want to proceed?", true) // its end may appear before presence changes
 	assert.NoFileExists(t, filepath.Join(w.dir, "unasked"))
 
 	question := w.hear(w.say("ask"), "Which database?")

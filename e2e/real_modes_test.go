@@ -43,8 +43,8 @@ func (w *world) switches(words map[string]string) {
 	}
 }
 
-// TestRealModes switches the mode and the model of the real CLI, at rest and behind a turn, and looks
-// at what the model is asked with. The person's settings stay as they were.
+// TestRealModes switches the mode and the model of the real CLI, when idle and after a turn, and
+// checks the requests to the model. The person's settings do not change.
 func TestRealModes(t *testing.T) {
 	t.Parallel()
 	w, api := newRealWorld(t)

@@ -36,8 +36,8 @@ func (w *world) settingsFiles() map[string]string {
 	return found
 }
 
-// TestRealPermissions answers the real CLI's permission requests from the chat,
-// with a reason, and at the desk.
+// TestRealPermissions answers the real CLI's permission requests from the chat, with a reason, and
+// in the terminal.
 func TestRealPermissions(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -63,7 +63,7 @@ func TestRealPermissions(t *testing.T) {
 	w.hear(asked.ID, "tool result: The user denied this from the chat. They wrote: markers are out of fashion")
 	assert.NoFileExists(t, filepath.Join(w.dir, "denied-marker"))
 
-	// answered at the desk first: yes, then Esc
+	// answered in the terminal first: yes, then Esc
 	asked = w.hear(w.say("bash touch desk-marker"), "wants to run a command")
 	w.waitsFor("permission prompt")
 	w.answerAtDesk("work", "1")
@@ -224,8 +224,9 @@ func TestRealHandStartedSessionIsKnown(t *testing.T) {
 	assert.Contains(t, string(settings), "defaultMode", "what is not ours stays")
 }
 
-// TestRealP9_ACardHidesNoCharacter has the real CLI run a file whose name looks like another command.
-func TestRealP9_ACardHidesNoCharacter(t *testing.T) {
+// TestRealP9_CardHidesNoCharacter makes the real CLI run a file whose name looks like another
+// command.
+func TestRealP9_CardHidesNoCharacter(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	for name, script := range map[string]string{"deploy": "touch deployed", "deploy\u00a0--dry-run": "touch other"} {

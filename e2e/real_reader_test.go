@@ -38,8 +38,8 @@ func TestRealP7_ScreenReaderOfVim(t *testing.T) {
 	w.stop()
 }
 
-// TestRealP7_ScreenReaderKeepsDraft lets a person type at the desk in screen reader mode: the text of the
-// chat waits, and a draft is removed only if the person asks for it.
+// TestRealP7_ScreenReaderKeepsDraft types in a terminal in screen reader mode: the chat's text
+// waits, and a draft is removed only if the person asks for it.
 func TestRealP7_ScreenReaderKeepsDraft(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)

@@ -11,9 +11,9 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestRealConversationComesBackElsewhere loses a session's window while no bot
-// runs. A person resumes the conversation by hand on ccbot's tmux server: ccbot
-// goes on with it there by itself, in a new record, and says so once.
+// TestRealConversationComesBackElsewhere closes a session's window while no bot runs. A person
+// resumes the conversation on ccbot's tmux server: ccbot continues with it there in a new record,
+// and reports that once.
 func TestRealConversationComesBackElsewhere(t *testing.T) {
 	t.Parallel()
 	t.Run("resume", func(t *testing.T) { testComesBack(t, func(id string) string { return "--resume " + id }) })
@@ -43,7 +43,7 @@ func testComesBack(t *testing.T, flags func(id string) string) {
 	writers := w.writersOf(id)
 	require.Len(t, writers, 1)
 	w.endLater(writers[0])
-	w.until("it is on disk", func() bool { return w.stateOf("work") == string(session.Running) }) // it is told before
+	w.until("it is on disk", func() bool { return w.stateOf("work") == string(session.Running) }) // it is reported before
 	after := w.record("work")
 	assert.Equal(t, before.ID, after.ID)
 	assert.Equal(t, session.Running, after.State)
@@ -61,9 +61,9 @@ func testComesBack(t *testing.T, flags func(id string) string) {
 	w.stop()
 }
 
-// TestRealRebootRestoresAll takes the machine down under a session whose model
-// came by a flag and whose mode was switched at the desk. A tap brings back the
-// conversation, the mode and the model, though new sessions get another one.
+// TestRealRebootRestoresAll reboots under a session whose model came by a flag and whose mode was
+// switched in the terminal. A tap restores conversation, mode and model, though new sessions get
+// another one.
 func TestRealRebootRestoresAll(t *testing.T) {
 	t.Parallel()
 	const model, another = "claude-sonnet-4-5", "claude-opus-4-5"
@@ -103,8 +103,9 @@ func TestRealRebootRestoresAll(t *testing.T) {
 	w.stop()
 }
 
-// TestRealInterruptedTurnGoesOn takes the machine down under a session whose command runs, and under one that waits for
-// a permission. The start names both, lets the first go on with one prompt, and the second when a person has tapped.
+// TestRealInterruptedTurnGoesOn reboots under a session with a running command, and under one that
+// waits for a permission. The start reports both, continues the first with one prompt, and the
+// second after a tap.
 func TestRealInterruptedTurnGoesOn(t *testing.T) {
 	t.Parallel()
 	w, api := newRealWorld(t)

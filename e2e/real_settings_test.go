@@ -58,8 +58,8 @@ func (w *world) stopsTurn(word, key, editor string) {
 	w.hear(w.say("say "+word), word)
 }
 
-// fullFlow gives the session "work" all that a chat gives an agent: texts of one and of several lines, a
-// text while it works, a permission, a command, a turn that hangs, an end and a resume.
+// fullFlow uses the session "work" in every way of a chat: texts of one and several lines, a text
+// during a turn, a permission, a command, a hanging turn, an end and a resume.
 func (w *world) fullFlow() {
 	w.t.Helper()
 	w.hear(w.say("say one"), "one")
@@ -145,7 +145,7 @@ func TestRealP7_StatusLineOfARepository(t *testing.T) {
 	w.hear(held, "1 message waits.")
 	assert.NoFileExists(t, filepath.Join(w.dir, "forged"))
 	w.tap(dialog, "No")
-	w.becomes(dialog, "Do you want to proceed?", true) // its end may be drawn before presence says so
+	w.becomes(dialog, "Do you want to proceed?", true) // its end may appear before presence changes
 	assert.NoFileExists(t, filepath.Join(w.dir, "forged"))
 	w.stop()
 }
@@ -218,9 +218,9 @@ func TestRealVimOfStateFile(t *testing.T) {
 	w.stop()
 }
 
-// TestRealVimKeepsDraft lets a person type at the desk under vim keys: a text of the chat waits in each
-// mode, and the draft is removed only if the person asks for it. A stop leaves it. In visual mode a text
-// is submitted, too.
+// TestRealVimKeepsDraft types in a terminal with vim keys: the chat's text waits in each mode, and
+// the draft is removed only if the person asks for it. A stop keeps it. Visual mode also submits a
+// text.
 func TestRealVimKeepsDraft(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)

@@ -13,9 +13,10 @@ import (
 	"ccbot/e2e/realclaude"
 )
 
-// TestRealStatesHaveANameAndANextStep lets the real CLI run into what keeps an agent from working: each is told once, with
-// one next step, and stands in /list and in `ccbot list` until the agent goes on.
-func TestRealStatesHaveANameAndANextStep(t *testing.T) {
+// TestRealStatesHaveNextStep puts the real CLI into each state that stops an agent: it is
+// reported once, with one next step, and listed by /list and `ccbot list` until the agent
+// continues.
+func TestRealStatesHaveNextStep(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	realclaude.Dirs{Home: filepath.Dir(w.claude), Config: w.claude}.LogIn(t)
@@ -37,7 +38,7 @@ func TestRealStatesHaveANameAndANextStep(t *testing.T) {
 	w.stop()
 }
 
-// phaseOf is what `ccbot list` says that the agent of a session does.
+// phaseOf returns the agent's phase from `ccbot list`.
 func (w *world) phaseOf(name string) string {
 	cmd := exec.Command(filepath.Join(binaries, "ccbot"), "list", "--json")
 	cmd.Env = w.env
@@ -54,8 +55,8 @@ func (w *world) phaseOf(name string) string {
 	return ""
 }
 
-// TestRealAStopCallsOffWhatFollowsALimit stops the real CLI while it waits to go on by itself after a limit.
-func TestRealAStopCallsOffWhatFollowsALimit(t *testing.T) {
+// TestRealStopCancelsWaitForLimit stops the real CLI while it waits for the end of a limit.
+func TestRealStopCancelsWaitForLimit(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	realclaude.Dirs{Home: filepath.Dir(w.claude), Config: w.claude}.LogIn(t)

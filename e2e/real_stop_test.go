@@ -10,10 +10,10 @@ import (
 	"ccbot/try/botapi"
 )
 
-// TestRealATextIsTakenWhileAnAgentWorksInTheBackground gives the real CLI a text while it waits for an agent of its own:
-// the text is a turn of its own, /stop ends such a turn and says that the agent runs on, and what comes next does not
-// wait for that agent.
-func TestRealATextIsTakenWhileAnAgentWorksInTheBackground(t *testing.T) {
+// TestRealTextDuringBackgroundAgent sends the real CLI a text while a subagent runs in the
+// background: the text is a separate turn, /stop ends that turn and reports that the subagent
+// continues, and the next text does not wait for it.
+func TestRealTextDuringBackgroundAgent(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	w.start()
@@ -38,9 +38,9 @@ func TestRealATextIsTakenWhileAnAgentWorksInTheBackground(t *testing.T) {
 	w.stop()
 }
 
-// TestRealP4_WhatWaitsAtAStopIsOffered stops the real CLI while a text waits: that is not typed by itself, the next text
-// is typed at once, and the offer still holds then.
-func TestRealP4_WhatWaitsAtAStopIsOffered(t *testing.T) {
+// TestRealP4_WaitingTextIsOfferedAtStop stops the real CLI while a text waits: it is not typed by
+// itself, the next text is typed immediately, and the offer stays valid.
+func TestRealP4_WaitingTextIsOfferedAtStop(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	w.start()
@@ -64,9 +64,9 @@ func TestRealP4_WhatWaitsAtAStopIsOffered(t *testing.T) {
 	w.stop()
 }
 
-// TestRealP4_InterruptAndSendEndsTheTurnAndSendsOnce ends a turn of the real CLI for a text that waits: the chat says
-// what became of the turn, the text arrives once, and what waits behind it arrives after it.
-func TestRealP4_InterruptAndSendEndsTheTurnAndSendsOnce(t *testing.T) {
+// TestRealP4_InterruptAndSendOnce ends a turn of the real CLI for a waiting text: the chat reports
+// the turn's end, the text arrives once, and the other waiting texts follow.
+func TestRealP4_InterruptAndSendOnce(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	w.start()
@@ -89,9 +89,9 @@ func TestRealP4_InterruptAndSendEndsTheTurnAndSendsOnce(t *testing.T) {
 	w.stop()
 }
 
-// TestRealP4_APromptWithoutAnAnswerIsAskedAboutWhenAnotherIsSent interrupts the real CLI before its first word: what Esc
-// puts back into the box is asked about, and the other text arrives alone.
-func TestRealP4_APromptWithoutAnAnswerIsAskedAboutWhenAnotherIsSent(t *testing.T) {
+// TestRealP4_UnansweredPromptIsOffered interrupts the real CLI before its first word: the prompt
+// that Esc returns to the box is offered again, and the other text arrives alone.
+func TestRealP4_UnansweredPromptIsOffered(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	w.start()
@@ -110,8 +110,8 @@ func TestRealP4_APromptWithoutAnAnswerIsAskedAboutWhenAnotherIsSent(t *testing.T
 	w.stop()
 }
 
-// TestRealAWaitEndsWithATurnThatLeavesNoTrace: Esc at the desk, before the first word.
-func TestRealAWaitEndsWithATurnThatLeavesNoTrace(t *testing.T) {
+// TestRealWaitEndsWithoutTurnTrace presses Esc in the terminal before the first word.
+func TestRealWaitEndsWithoutTurnTrace(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	w.start()
@@ -124,8 +124,8 @@ func TestRealAWaitEndsWithATurnThatLeavesNoTrace(t *testing.T) {
 	w.stop()
 }
 
-// TestRealAWordThatEndsTheAgentIsTheReasonOfItsEnd ends the real CLI by texts.
-func TestRealAWordThatEndsTheAgentIsTheReasonOfItsEnd(t *testing.T) {
+// TestRealExitWordIsEndReason ends the real CLI by texts.
+func TestRealExitWordIsEndReason(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	w.start()

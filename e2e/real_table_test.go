@@ -30,8 +30,8 @@ type settingsRow struct {
 	always  bool              // no other test has it
 }
 
-// shortFlow is what each row has to pass: texts of one and of three lines, a permission by the chat, a
-// turn that is stopped, and the next text.
+// shortFlow is the test of each row: texts of one and three lines, a permission from the chat, a
+// stopped turn, and the next text.
 func (w *world) shortFlow() {
 	w.t.Helper()
 	w.hear(w.say("say one"), "one")
@@ -43,7 +43,7 @@ func (w *world) shortFlow() {
 	w.drained()
 }
 
-// blindFlow is shortFlow without a look at the screen by the test, which does not know the rows of a status line.
+// blindFlow is shortFlow without reading the screen, whose status line has unknown rows.
 func (w *world) blindFlow() {
 	w.t.Helper()
 	w.hear(w.say("say one"), "one")

@@ -45,9 +45,8 @@ func newRealWorld(t *testing.T) (*world, *messagesapi.Server) {
 	return w, api
 }
 
-// TestRealP3_MainJob is the main job with the real CLI: a chat starts it, prompts
-// it, sees its permission dialog, ends it, brings it back, and the conversation
-// goes on under the same id.
+// TestRealP3_MainJob is the main job with the real CLI: a chat starts it, sends prompts, sees its
+// permission dialog, ends it, and resumes the conversation under the same id.
 func TestRealP3_MainJob(t *testing.T) {
 	t.Parallel()
 	w, api := newRealWorld(t)
@@ -105,8 +104,8 @@ func TestRealHardTexts(t *testing.T) {
 	w.stop()
 }
 
-// transcriptHas says whether a person's line of the transcript is the text, up
-// to what the real CLI is known to do to long pastes: it wraps them.
+// transcriptHas reports whether the transcript has a person's line with the text. The real CLI
+// wraps long pastes.
 func (w *world) transcriptHas(text string) bool {
 	files, err := filepath.Glob(filepath.Join(w.claude, "projects", "*", "*.jsonl"))
 	if err != nil || len(files) == 0 {

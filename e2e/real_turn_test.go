@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRealATurnIsOneCard is a turn of the real CLI with five tools, a to-do list, a subagent and a permission: its card
-// has each of them while it runs, and the end in one line.
-func TestRealATurnIsOneCard(t *testing.T) {
+// TestRealTurnIsOneCard is a turn of the real CLI with five tools, a to-do list, a subagent and a
+// permission: its card shows each of them during the turn, and the end in one line.
+func TestRealTurnIsOneCard(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	w.env = append(w.env, withCards, "CLAUDE_CODE_ENABLE_TODO_TOOLS=1")

@@ -40,7 +40,7 @@ var actingForms = []struct{ name, text string }{
 	{"the rest", "# remember this\n& touch ran\nhello\\"},
 }
 
-// secret is what stands in the file that is mentioned.
+// secret is the content of the mentioned file.
 const secret = "token-of-the-notes-4711"
 
 // newWordsWorld is a world whose folder holds what the forms are after.
@@ -56,7 +56,7 @@ func newWordsWorld(t *testing.T) (*world, *messagesapi.Server) {
 	return w, api
 }
 
-// injectMessage gives the bot a message or an edited one as Telegram would, with more fields.
+// injectMessage sends the bot a new or edited message in Telegram's form, with more fields.
 func (w *world) injectMessage(kind string, id int, text string, more map[string]any) {
 	w.t.Helper()
 	m := map[string]any{"message_id": id, "date": time.Now().Unix(), "text": text,
@@ -78,9 +78,9 @@ func sentThrough(bot string) map[string]any {
 	return map[string]any{"via_bot": map[string]any{"id": 99, "is_bot": true, "first_name": bot, "username": "gif"}}
 }
 
-// TestRealP7_OnlyAPersonsOwnWordsAct gives the real CLI every form that it acts on, in words of others, and looks at what
-// the model was sent, at the folder, and whether the session lives.
-func TestRealP7_OnlyAPersonsOwnWordsAct(t *testing.T) {
+// TestRealP7_OnlyOwnWordsAct sends the real CLI every text form that it acts on, quoted from
+// others, and checks the requests to the model, the folder, and that the session lives.
+func TestRealP7_OnlyOwnWordsAct(t *testing.T) {
 	t.Parallel()
 	w, api := newWordsWorld(t)
 	w.start()

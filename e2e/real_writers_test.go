@@ -39,9 +39,8 @@ func TestRealClearThenKillLeavesNothing(t *testing.T) {
 	w.stop()
 }
 
-// TestRealWriterAtTheDesk resumes an archived session at the desk: a resume from
-// the chat is refused, a fork sees what was said, and a take-over brings the
-// session back as its only writer.
+// TestRealWriterAtTheDesk resumes an archived session in a terminal: a resume from the chat is
+// refused, a fork has the conversation, and a take-over makes the session its only writer again.
 func TestRealWriterAtTheDesk(t *testing.T) {
 	t.Parallel()
 	w, api := newRealWorld(t)

@@ -14,8 +14,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// reboot ends the tmux server with everything in it, and has the records say that
-// this was before the machine was started. No bot may run.
+// reboot ends the tmux server and all its programs, and dates the records before the last boot. No
+// bot may run.
 func (w *world) reboot() {
 	w.t.Helper()
 	gone := w.powerOff()
@@ -37,12 +37,11 @@ func (w *world) inState(state session.State) (names []string) {
 	return names
 }
 
-// TestP8_AfterARebootAllComesBack takes the machine down under three sessions, of
-// which one works with two messages waiting. The next start offers all of them in
-// one message; a tap brings them back, with one agent each, and what waited is
-// typed in order. With CCBOT_RESUME_ON_START=all nobody has to tap, with never
-// nothing is offered.
-func TestP8_AfterARebootAllComesBack(t *testing.T) {
+// TestP8_RebootRestoresAll reboots under three sessions, one at work with two waiting messages. The
+// next start offers all of them in one message; a tap restores each with one agent, and waiting
+// messages are typed in order. With CCBOT_RESUME_ON_START=all no tap is needed, with never nothing
+// is offered.
+func TestP8_RebootRestoresAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "ORPHAN_GRACE=2s")
 	names := []string{"busy", "one", "two"}
@@ -113,7 +112,7 @@ func (w *world) allAreBack(names []string, after int) {
 			return m.ID > after && (strings.Contains(m.Text, name+" is ready") || strings.Contains(m.Text, name+": ready"))
 		})
 	}
-	w.until("all run", func() bool { return slices.Equal(names, w.inState(session.Running)) }) // told before it is on disk
+	w.until("all run", func() bool { return slices.Equal(names, w.inState(session.Running)) }) // reported before it is on disk
 	assert.ElementsMatch(w.t, names, w.windows())
 	for _, r := range w.records() {
 		require.NotNil(w.t, r.Binding, r.Name)
@@ -121,8 +120,8 @@ func (w *world) allAreBack(names []string, after int) {
 	}
 }
 
-// TestP1_TwoResumesAtOnce brings a session back from the chat and from the command
-// line at the same time: one agent runs, and who came second is told so.
+// TestP1_TwoResumesAtOnce resumes a session from the chat and the command line at the same time:
+// one agent runs, and the later request is refused.
 func TestP1_TwoResumesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -169,7 +168,7 @@ func TestP1_TwoResumesAtOnce(t *testing.T) {
 	w.stop()
 }
 
-// runs says whether a process with that command line runs.
+// runs reports whether a process with this command line runs.
 func (w *world) runs(args ...string) bool {
 	w.t.Helper()
 	snap, err := w.table.Snapshot(w.t.Context())

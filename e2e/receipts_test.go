@@ -16,8 +16,7 @@ import (
 	"ccbot/try/botapi"
 )
 
-// reactionsOf are those that the bot put on a message, one after the other; "" is
-// none.
+// reactionsOf returns the bot's reactions to a message in order; "" removes one.
 func (w *world) reactionsOf(message int) (all []string) {
 	w.t.Helper()
 	for _, c := range w.api.Calls() {
@@ -46,7 +45,7 @@ func (w *world) reaction(message int, emoji string) {
 	})
 }
 
-// warned waits for the reply to a message that says that nothing comes of it.
+// warned waits for the reply that a message will have no effect.
 func (w *world) warned(message int, text string) botapi.Message {
 	w.t.Helper()
 	m := w.hear(message, text)
@@ -57,9 +56,9 @@ func (w *world) warned(message int, text string) botapi.Message {
 	return m
 }
 
-// TestP4_AReactionShowsHowFarAMessageIs: on disk, typed, proven; and nothing of it
+// TestP4_ReactionShowsProgress: on disk, typed, proven; and nothing of it
 // stays where a message goes nowhere.
-func TestP4_AReactionShowsHowFarAMessageIs(t *testing.T) {
+func TestP4_ReactionShowsProgress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -89,8 +88,7 @@ func TestP4_AReactionShowsHowFarAMessageIs(t *testing.T) {
 	w.stop()
 }
 
-// dialog leads the agent to a dialog of which no hook tells, so that prompts wait
-// behind it.
+// dialog makes the agent open a dialog without a hook, so that prompts wait.
 func (w *world) dialog() botapi.Message {
 	w.t.Helper()
 	return w.hear(w.say("bash rm -rf build"), "is waiting for an answer")
@@ -99,9 +97,9 @@ func (w *world) dialog() botapi.Message {
 // noHooks is the agent that dialog needs.
 const noHooks = "DEMOAGENT_NO_HOOKS=1"
 
-// TestP4_AnEditOfAMessageCounts while it is not typed; later it is told that it
-// does not.
-func TestP4_AnEditOfAMessageCounts(t *testing.T) {
+// TestP4_EditOfWaitingMessageCounts: a waiting message can be edited; later the person is informed
+// that the edit has no effect.
+func TestP4_EditOfWaitingMessageCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, noHooks)
 	w.start()
@@ -130,14 +128,14 @@ func TestP4_AnEditOfAMessageCounts(t *testing.T) {
 	w.stop()
 }
 
-// longAgo has it look as if ccbot was last there sixteen minutes ago.
+// longAgo changes the state as if ccbot last ran sixteen minutes ago.
 func (w *world) longAgo() {
 	w.t.Helper()
 	w.lastAlive(16 * time.Minute)
 }
 
-// lastAlive has the state folder say that the bot, which is stopped, was last alive so long ago. Without the moment in the
-// file, as after a boot, its time counts.
+// lastAlive changes the state folder as if the stopped bot was last alive before ago. Without a
+// time in the file, as after a boot, the file's own time counts.
 func (w *world) lastAlive(ago time.Duration) {
 	w.t.Helper()
 	file, past := filepath.Join(w.state, "alive"), time.Now().Add(-ago)
@@ -147,9 +145,9 @@ func (w *world) lastAlive(ago time.Duration) {
 
 const isOld = "is late"
 
-// TestP4_AfterAnAbsenceOldPromptsAreAskedAbout, each once, and what comes later
+// TestP4_OldPromptsAreConfirmedAfterAbsence, each once, and what comes later
 // does not wait for the answer.
-func TestP4_AfterAnAbsenceOldPromptsAreAskedAbout(t *testing.T) {
+func TestP4_OldPromptsAreConfirmedAfterAbsence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, noHooks)
 	w.start()
@@ -191,7 +189,7 @@ func TestP4_AfterAnAbsenceOldPromptsAreAskedAbout(t *testing.T) {
 	w.reaction(three, "👌")
 	w.tap(questions[one], "Discard")
 	w.reaction(one, "")
-	w.stop() // the one that nobody has decided about waits on
+	w.stop() // the undecided one still waits
 	w.start()
 	w.tap(questions[two], "Send")
 	w.hear(answer.ID, "two")
@@ -236,9 +234,9 @@ func (w *world) injectAt(text string, at time.Time) {
 	require.NoError(w.t, err)
 }
 
-// TestP4_AMessageThatEndsTheProgramIsSetAside, and the next one of its
+// TestP4_FatalMessageIsSetAside, and the next one of its
 // conversation is typed.
-func TestP4_AMessageThatEndsTheProgramIsSetAside(t *testing.T) {
+func TestP4_FatalMessageIsSetAside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

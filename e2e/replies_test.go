@@ -14,8 +14,7 @@ import (
 // reply answers a message as the person.
 func (w *world) reply(to int, text string) int { return w.person.Reply(w.chat(), to, text) }
 
-// twoSessions are "first", of which a message stands in the chat, and "second", the
-// current one.
+// twoSessions starts "first", which has a message in the chat, and "second", the current one.
 func (w *world) twoSessions() (said botapi.Message) {
 	w.t.Helper()
 	for _, name := range []string{"first", "second"} {
@@ -29,10 +28,10 @@ func (w *world) twoSessions() (said botapi.Message) {
 	return said
 }
 
-// TestP4_AReplyFindsItsSessionAfterARestart answers an old message of a session
+// TestP4_ReplyFindsSessionAfterRestart answers an old message of a session
 // that is not the current one: the prompt goes there, its answer comes in full, and
 // the other one stays the current one.
-func TestP4_AReplyFindsItsSessionAfterARestart(t *testing.T) {
+func TestP4_ReplyFindsSessionAfterRestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -54,9 +53,9 @@ func TestP4_AReplyFindsItsSessionAfterARestart(t *testing.T) {
 	w.stop()
 }
 
-// TestP4_AReplyToAnArchivedSessionIsSentOnceItIsBack answers a message of a session
-// that is over: that is said, and the prompt waits for a tap, also over a crash.
-func TestP4_AReplyToAnArchivedSessionIsSentOnceItIsBack(t *testing.T) {
+// TestP4_ReplyToArchivedSessionWaits replies to a message of an ended session: that is reported,
+// and the prompt waits for a tap, also across a crash.
+func TestP4_ReplyToArchivedSessionWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

@@ -12,8 +12,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// TestUndoGivesEverythingBack takes a /kill back: name, directory and place are
-// as before, but another session that was chosen meanwhile stays current.
+// TestUndoGivesEverythingBack takes a /kill back: name, directory and conversation are as before,
+// but a session chosen in between stays current.
 func TestUndoGivesEverythingBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -43,8 +43,8 @@ func TestUndoGivesEverythingBack(t *testing.T) {
 	w.stop()
 }
 
-// TestResumeWithoutItsDirectory resumes a session whose directory is gone: that
-// is said, it can be made again, and another one can be chosen.
+// TestResumeWithoutItsDirectory resumes a session whose directory is missing: that is reported, and
+// the person can make it again or choose another one.
 func TestResumeWithoutItsDirectory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -85,10 +85,9 @@ func TestResumeWithoutItsDirectory(t *testing.T) {
 	w.stop()
 }
 
-// TestADamagedTranscriptIsRepairedInACopy resumes a session whose transcript a
-// crash of the machine has damaged: it asks, a repaired copy goes on, and the
-// original stays byte for byte.
-func TestADamagedTranscriptIsRepairedInACopy(t *testing.T) {
+// TestDamagedTranscriptIsRepairedInCopy resumes a session whose transcript was damaged by a crash
+// of the machine: after a question a repaired copy continues, and the original does not change.
+func TestDamagedTranscriptIsRepairedInCopy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -120,10 +119,9 @@ func TestADamagedTranscriptIsRepairedInACopy(t *testing.T) {
 	w.stop()
 }
 
-// TestWhatTheDeskSaidIsHistory goes on with an archived session at the desk: what
-// is said there is no answer to the chat, neither after a restart nor once the
-// session is back.
-func TestWhatTheDeskSaidIsHistory(t *testing.T) {
+// TestTerminalAnswersAreHistory continues an archived session in a terminal: its answers there are
+// not sent to the chat, neither after a restart nor after a resume.
+func TestTerminalAnswersAreHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

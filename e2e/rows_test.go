@@ -32,8 +32,8 @@ type typedRow struct {
 	name string
 	text string // the text; WORD is the row's own word
 	kill string // the failpoint at which ccbot dies; "": it lives
-	seen string // what the chat says where the text has come; "": its transcript tells
-	// before is done before the text is sent, act behind the kill, or once the text is sent.
+	seen string // the chat's text if the prompt arrived; "": see the transcript
+	// before runs before the text is sent, act after the kill, or after the text is sent.
 	before, act func(d *typedDesk)
 	want        []string // the outcomes that are right
 }
@@ -47,7 +47,7 @@ type typedGroup struct {
 	rows    []typedRow
 }
 
-// typedDesk is what a row acts on: its text has been sent.
+// typedDesk is the state of a row after its text was sent.
 type typedDesk struct {
 	*world
 	desk    *desk
@@ -57,9 +57,9 @@ type typedDesk struct {
 	sent    int  // message of the text
 	before  int  // how often the transcripts had the word when it was stopped
 	stopped bool // the chat has sent /stop
-	escaped bool // Esc was pressed, by ccbot or at the desk
+	escaped bool // Esc was pressed, by ccbot or in the terminal
 	down    bool // ccbot is dead
-	keeps   bool // a person's paste stands in the box
+	keeps   bool // a person's paste is in the box
 }
 
 const longText = "say WORD\n2\n3\n4\n5\n6"
@@ -163,10 +163,10 @@ var typedGroups = []typedGroup{
 	}},
 }
 
-// TestRealP4_WhatComesUponATypedPrompt brings texts to the real CLI and lets something come upon each on its way: Esc by
-// the chat or at the desk, hooks that are slow or refuse, another conversation, keys at the desk, the end of ccbot. No
-// text is there twice, none comes after a /stop, and the session takes the next one.
-func TestRealP4_WhatComesUponATypedPrompt(t *testing.T) {
+// TestRealP4_TypedPromptSurvivesEvents sends texts to the real CLI during events: Esc from the chat
+// or the terminal, slow or refusing hooks, another conversation, keys, the end of ccbot. No text
+// arrives twice or after a /stop, and the session accepts the next text.
+func TestRealP4_TypedPromptSurvivesEvents(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	counts := make(map[string]map[string]int)
@@ -222,7 +222,7 @@ func TestRealP4_WhatComesUponATypedPrompt(t *testing.T) {
 	}
 }
 
-// projectHook gives the project a hook of its own.
+// projectHook adds a hook to the project.
 func (w *world) projectHook(event, command string) {
 	w.t.Helper()
 	data, err := json.Marshal(map[string]any{"hooks": map[string]any{event: []any{map[string]any{
@@ -232,7 +232,7 @@ func (w *world) projectHook(event, command string) {
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.dir, ".claude", "settings.json"), data, 0o600))
 }
 
-// comesUpon sends a text, lets the row act, and says what came of the text.
+// comesUpon sends a text, runs the row's event, and returns the outcome of the text.
 func (w *world) comesUpon(at string, row typedRow, word string) string {
 	w.t.Helper()
 	d := &typedDesk{world: w, at: at, row: row, word: word}
@@ -265,7 +265,7 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 		} else if seen.IsZero() {
 			seen = time.Now()
 		}
-		shown = d.escaped && !seen.IsZero() && time.Since(seen) > time.Second // else the screen may be behind
+		shown = d.escaped && !seen.IsZero() && time.Since(seen) > time.Second // otherwise the screen may be out of date
 		return d.asked() || len(d.inboxStates()) == 0 && (d.stopped || shown || d.came() > 0)
 	})
 	if d.escaped && !d.asked() && !shown && strings.Contains(d.boxText(), d.word) {
@@ -303,17 +303,17 @@ func (d *typedDesk) came() int {
 
 func (d *typedDesk) asked() bool { return len(d.questions()) > 0 }
 
-// shows says whether the agent's terminal shows a text.
+// shows reports whether the agent's terminal shows a text.
 func (d *typedDesk) shows(text string) bool {
 	return strings.Contains(d.tmux("capture-pane", "-p", "-t", d.at), text)
 }
 
-// questions are what the chat asks about the text.
+// questions returns the chat's questions about the text.
 func (d *typedDesk) questions() []botapi.Message {
 	return d.after(d.sent, func(m botapi.Message) bool { _, ok := discards(m); return ok })
 }
 
-// next has the session take another text: what is asked is dropped, what a person left in the box is taken out.
+// next sends another text: questions are dropped, and a person's draft is removed from the box.
 func (d *typedDesk) next() {
 	d.t.Helper()
 	discard := d.discarder(d.questions)
@@ -376,7 +376,7 @@ func (d *typedDesk) busy() {
 	d.until("the agent works", func() bool { return d.shows("esc to interrupt") })
 }
 
-// queued waits until the text waits behind a turn.
+// queued waits until the text is queued after a turn.
 func (d *typedDesk) queued() {
 	d.t.Helper()
 	d.until("the text waits", func() bool { return slices.Contains(d.inboxStates(), "held") })
@@ -403,7 +403,7 @@ func (d *typedDesk) hurriedStop() {
 	d.until("the agent is interrupted", func() bool { return !d.shows("esc to interrupt") })
 }
 
-// sitDown has a person show the agent's window in a terminal.
+// sitDown attaches a terminal to the agent's window.
 func (d *typedDesk) sitDown() {
 	d.t.Helper()
 	if d.desk == nil {
@@ -413,7 +413,7 @@ func (d *typedDesk) sitDown() {
 	}
 }
 
-// key presses a key at the desk's terminal.
+// key presses a key in the person's terminal.
 func (d *typedDesk) key(name string) {
 	d.t.Helper()
 	d.sitDown()
@@ -422,7 +422,7 @@ func (d *typedDesk) key(name string) {
 	d.desk.tmux("send-keys", "-t", d.desk.last(), name)
 }
 
-// line types a line at the desk and waits until it was carried out.
+// line types a line in the person's terminal and waits until it was carried out.
 func (d *typedDesk) line(text string) {
 	d.t.Helper()
 	d.idle()

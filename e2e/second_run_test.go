@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSecondRunExits3 starts a second bot on the same folder: it says who is
-// there, ends with 3, makes no call to the Bot API, and the first one goes on.
+// TestSecondRunExits3 starts a second bot on the same folder: it names the first one, exits with 3,
+// calls no Bot API, and the first one continues.
 func TestSecondRunExits3(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -40,8 +40,8 @@ func TestSecondRunExits3(t *testing.T) {
 	w.stop()
 }
 
-// TestTwoBotsWithOneToken starts a bot with a folder and a tmux server of its own, but with the token of a bot that runs: the log
-// names the fault, and so does doctor.
+// TestTwoBotsWithOneToken starts a bot with a separate folder and tmux server, but the token of a
+// running bot: the log and doctor name the fault.
 func TestTwoBotsWithOneToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

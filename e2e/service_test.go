@@ -38,9 +38,10 @@ func does(t *testing.T, ccbot string, env []string, code int, args ...string) (s
 	return string(out)
 }
 
-// TestP8_AServiceOutlivesItsManager installs the service, and lets a stand-in of systemd stop, restart, upgrade and kill it
-// by the unit. The agent lives through all of it, and each message comes to it once.
-func TestP8_AServiceOutlivesItsManager(t *testing.T) {
+// TestP8_ServiceOutlivesManager installs the service; a stand-in of systemd stops, restarts,
+// upgrades and kills it according to the unit. The agent survives, and each message reaches it
+// once.
+func TestP8_ServiceOutlivesManager(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	root := filepath.Dir(w.state)
@@ -76,7 +77,7 @@ func TestP8_AServiceOutlivesItsManager(t *testing.T) {
 	w.hear(w.say("say three"), "three")
 
 	four := w.say("say four")
-	for _, end := range []os.Signal{os.Kill, syscall.SIGABRT} { // the second is the watchdog's, and that of a crash
+	for _, end := range []os.Signal{os.Kill, syscall.SIGABRT} { // the second is the signal of a watchdog or a crash
 		up := m.count(&m.ready)
 		b, _ = m.main()
 		require.NoError(t, b.cmd.Process.Signal(end))
@@ -95,8 +96,8 @@ func TestP8_AServiceOutlivesItsManager(t *testing.T) {
 	assert.Equal(t, agents, w.agents())
 }
 
-// ofANewerOne lets a newer ccbot use the folder meanwhile. The service ends, is not started again, and is there again when
-// the folder is its own.
+// ofANewerOne lets a newer ccbot use the folder for a while. The service ends, is not restarted,
+// and runs again when the folder is its own.
 func (w *world) ofANewerOne(m *manager) {
 	w.t.Helper()
 	format := filepath.Join(w.state, "format")
@@ -112,8 +113,9 @@ func (w *world) ofANewerOne(m *manager) {
 	m.start(true)
 }
 
-// TestP8_NoVerbWritesIntoAFolderOfANewerCcbot: each says why, and the folder is as it was.
-func TestP8_NoVerbWritesIntoAFolderOfANewerCcbot(t *testing.T) {
+// TestP8_VerbsLeaveNewerFolder: each verb reports the reason and changes nothing in a newer ccbot's
+// folder.
+func TestP8_VerbsLeaveNewerFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -140,7 +142,7 @@ func TestP8_NoVerbWritesIntoAFolderOfANewerCcbot(t *testing.T) {
 	assert.Contains(t, does(t, ccbot, w.env, 1, "version", "--check", ccbot), "does not fit: the folder has version 2, the release knows 1")
 }
 
-// contents is what lies in the state folder, without what hooks leave there.
+// contents returns the state folder's content, without the files of hooks.
 func (w *world) contents() map[string]string {
 	w.t.Helper()
 	all := make(map[string]string)

@@ -14,8 +14,8 @@ import (
 	"ccbot/try/botapi/botapitest"
 )
 
-// TestErrorsAPersonSees asks for what cannot be. Each answer is a sentence with
-// the next step, and nothing half-made stays behind.
+// TestErrorsAPersonSees makes impossible requests. Each answer is a sentence with the next step,
+// and nothing incomplete remains.
 func TestErrorsAPersonSees(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -46,8 +46,7 @@ func TestClaudeIsMissing(t *testing.T) {
 	w.stop()
 }
 
-// TestTwoSessions keeps two sessions apart, gives the second a free name, and
-// switches by a tap.
+// TestTwoSessions keeps two sessions apart, gives the second a free name, and switches by a tap.
 func TestTwoSessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -80,7 +79,7 @@ func TestAgentEndsByItself(t *testing.T) {
 	w.stop()
 }
 
-// TestStrangersGetSilence lets somebody else write and tap.
+// TestP9_StrangersGetSilence writes and taps as a person who is not allowed.
 func TestP9_StrangersGetSilence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -95,9 +94,9 @@ func TestP9_StrangersGetSilence(t *testing.T) {
 	w.stop()
 }
 
-// TestP9_TheTokenIsNowhere greps everything that a run leaves: logs, files,
+// TestP9_TokenIsNowhere greps everything that a run leaves: logs, files,
 // the environment of tmux and of the agent.
-func TestP9_TheTokenIsNowhere(t *testing.T) {
+func TestP9_TokenIsNowhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -125,9 +124,9 @@ func TestP9_TheTokenIsNowhere(t *testing.T) {
 	}))
 }
 
-// TestP2_ASplitWindowKeepsThePersonsPane kills a session whose window a person
+// TestP2_SplitWindowKeepsPersonsPane kills a session whose window a person
 // has split.
-func TestP2_ASplitWindowKeepsThePersonsPane(t *testing.T) {
+func TestP2_SplitWindowKeepsPersonsPane(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -141,8 +140,7 @@ func TestP2_ASplitWindowKeepsThePersonsPane(t *testing.T) {
 	w.stop()
 }
 
-// TestTwoPeople lets two allowed people use one session: it is shown where it
-// was last used.
+// TestTwoPeople lets two people use one session: it is shown in the chat of its last use.
 func TestTwoPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -166,9 +164,8 @@ func TestTwoPeople(t *testing.T) {
 	w.stop()
 }
 
-// TestAgentAsksBeforeItIsReady starts an agent that first asks whether it may
-// trust the folder: the chat shows the question, and the session heals by
-// itself once it is answered at the desk.
+// TestAgentAsksBeforeItIsReady starts an agent that first asks whether to trust the folder: the
+// chat shows the question, and the session works once it is answered in the terminal.
 func TestAgentAsksBeforeItIsReady(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "DEMOAGENT_TRUST=1")

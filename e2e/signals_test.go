@@ -25,7 +25,7 @@ import (
 	"ccbot/try/botapi"
 )
 
-// slowAPI stands before the Bot API. While it is shut, no message gets through.
+// slowAPI is a proxy of the Bot API. While it is shut, no message gets through.
 type slowAPI struct {
 	*httptest.Server
 	polls   atomic.Int32 // under way
@@ -72,7 +72,7 @@ func (s *slowAPI) shut() {
 	s.open = make(chan struct{})
 }
 
-// slowed is a world whose bot has a message under way, to a Bot API that does not answer, when it is asked to stop.
+// slowed returns a world that is stopped while the Bot API does not answer a message.
 func slowed(t *testing.T) (*world, *slowAPI) {
 	t.Helper()
 	w := newWorld(t)
@@ -101,8 +101,8 @@ func (w *world) once() {
 	w.stop()
 }
 
-// TestP4_AStopFinishesTheAnswerInHand: it waits for a slow Bot API.
-func TestP4_AStopFinishesTheAnswerInHand(t *testing.T) {
+// TestP4_StopFinishesCurrentCall: it waits for a slow Bot API.
+func TestP4_StopFinishesCurrentCall(t *testing.T) {
 	t.Parallel()
 	w, s := slowed(t)
 	close(s.open)
@@ -113,8 +113,8 @@ func TestP4_AStopFinishesTheAnswerInHand(t *testing.T) {
 	w.once()
 }
 
-// TestP4_AStopDoesNotWaitForEver: the Bot API does not answer, and the next start has the message.
-func TestP4_AStopDoesNotWaitForEver(t *testing.T) {
+// TestP4_StopHasTimeout: the Bot API does not answer, and the next start has the message.
+func TestP4_StopHasTimeout(t *testing.T) {
 	t.Parallel()
 	w, s := slowed(t)
 	w.until("ccbot has stopped", w.bot.over)
@@ -127,9 +127,9 @@ func TestP4_AStopDoesNotWaitForEver(t *testing.T) {
 	w.once()
 }
 
-// TestP8_ASecondSignalEndsAtOnce with what is on disk, where a stop would never come to its end: the message in hand is
-// held.
-func TestP8_ASecondSignalEndsAtOnce(t *testing.T) {
+// TestP8_SecondSignalEndsImmediately signals twice while a stop would hang on a message: the state
+// on disk is complete.
+func TestP8_SecondSignalEndsImmediately(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	held := filepath.Join(t.TempDir(), "held")
@@ -169,9 +169,9 @@ func (w *world) without(names ...string) (taken []string) {
 	return taken
 }
 
-// TestP9_AHangUpReadsThePeopleAgain where no terminal is: who was taken off the list is silent at once, who came on
-// it is heard. A file with a mistake changes nothing.
-func TestP9_AHangUpReadsThePeopleAgain(t *testing.T) {
+// TestP9_HangUpReloadsPeople sends SIGHUP to a bot without a terminal: a removed person gets no
+// answer, an added person gets one. A file with a mistake changes nothing.
+func TestP9_HangUpReloadsPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.without("ALLOWED_USERS", "LOG_LEVEL")
@@ -227,8 +227,8 @@ func (w *world) detached() *botProcess {
 	return b
 }
 
-// TestTheBotOutlivesTheReaderOfItsLog: what is logged from then on is lost, and nothing else.
-func TestTheBotOutlivesTheReaderOfItsLog(t *testing.T) {
+// TestBotOutlivesLogReader: only later log lines are lost.
+func TestBotOutlivesLogReader(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := &botProcess{cmd: exec.Command(filepath.Join(binaries, "ccbot")), log: &lockedBuffer{}, done: make(chan struct{})}
@@ -246,8 +246,8 @@ func TestTheBotOutlivesTheReaderOfItsLog(t *testing.T) {
 	w.stop()
 }
 
-// TestAClosedTerminalEndsTheBot as it always has: what runs in a window ends with it.
-func TestAClosedTerminalEndsTheBot(t *testing.T) {
+// TestClosedTerminalEndsBot as it always has: what runs in a window ends with it.
+func TestClosedTerminalEndsBot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	log := filepath.Join(w.dir, "log")

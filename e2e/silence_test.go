@@ -22,8 +22,8 @@ func (w *world) hang() (answers func()) {
 	return answers
 }
 
-// While tmux hangs, each command of the chat reports that, and begins and saves nothing. Text waits,
-// and the silence and its end are told once.
+// While tmux hangs, each command of the chat reports that and changes nothing. Text waits, and the
+// start and the end of the silence are reported once.
 func TestP6_HangingTmuxIsNoEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

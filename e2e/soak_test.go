@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// soakPace is the time from the begin of a round of turns to that of the next one.
+// soakPace is the time between the starts of two rounds of turns.
 const soakPace = 5 * time.Second
 
 // TestSoak lets ten agents answer for the time of CCBOT_SOAK, such as 1h, and measures by how much the memory of ccbot and of
@@ -87,8 +87,8 @@ func (l *line) slope() float64 {
 	return (l.n*l.sumXY - l.sumX*l.sumY) / (l.n*l.sumXX - l.sumX*l.sumX)
 }
 
-// bytesBelow returns how many bytes the files of a folder have whose names do not end with the suffix except. A file that goes
-// meanwhile does not count.
+// bytesBelow returns the size of a folder's files, except those whose name ends in except. Files
+// removed during the call do not count.
 func bytesBelow(t *testing.T, dir, except string) (n float64) {
 	t.Helper()
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {

@@ -15,9 +15,9 @@ import (
 	"ccbot/internal/session/disktest"
 )
 
-// TestAStartReadsEachRecordOnce starts with a session that runs and some that are archived: what is
-// known of them afterwards comes out of memory.
-func TestAStartReadsEachRecordOnce(t *testing.T) {
+// TestStartReadsEachRecordOnce starts with a running session and some archived ones: later reads
+// come from memory.
+func TestStartReadsEachRecordOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

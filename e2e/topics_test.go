@@ -12,7 +12,7 @@ import (
 	"ccbot/try/botapi/pagetest"
 )
 
-// tour is what a person sees of topics, on the page and beside it.
+// tour is a person's view of topics, on the page and by the API.
 type tour struct {
 	*world
 	page *pagetest.Page
@@ -69,8 +69,8 @@ func (o *tour) look(label string) {
 	})()`)
 }
 
-// TestATourOfTopics: a session has its own topic from its start to its end, and after the end of that topic.
-func TestATourOfTopics(t *testing.T) {
+// TestTopicsTour: a session has its own topic until its end, and after the end of the topic.
+func TestTopicsTour(t *testing.T) {
 	t.Parallel()
 	const forum = int64(-1_001_000_000_001)
 	parts := make(map[string]func(t *testing.T))
@@ -138,7 +138,7 @@ func (o *tour) closes(api int) {
 	o.in(api, "back again")
 }
 
-// deletes deletes the topic of a session that works, and has a new one opened.
+// deletes deletes the topic of a working session and waits for a new one.
 func (o *tour) deletes(api int) {
 	o.person.SendIn(o.chat, api, "slow 2")
 	o.until("the agent works", func() bool { return strings.Contains(strings.Join(o.received(), " "), "slow 2") })
@@ -157,8 +157,8 @@ func (o *tour) deletes(api int) {
 	assert.Equal(o.t, again, o.record("api").Conversation.ThreadID)
 }
 
-// TestWhatIsForADeletedTopicOfAPrivateChatStrays: Telegram says nothing, and the message is elsewhere.
-func TestWhatIsForADeletedTopicOfAPrivateChatStrays(t *testing.T) {
+// TestMessageForDeletedTopicIsMisplaced: Telegram reports no error, and the message is elsewhere.
+func TestMessageForDeletedTopicIsMisplaced(t *testing.T) {
 	t.Parallel()
 	w := newWorldAt(t, botapi.Options{Topics: true, Strays: true})
 	o := &tour{world: w, chat: w.api.PageChat()}

@@ -16,10 +16,10 @@ import (
 	"ccbot/try/botapi/pagetest"
 )
 
-// TestTourOfTheMenu begins at the menu, in each language: a new session in a folder that is looked for, which goes on
-// with a conversation that ccbot has never seen, from a first prompt; then the archive, what was said, what it has
-// cost, how ccbot does, and the settings, where the language changes on the way. With CCBOT_SHOTS it keeps a picture of
-// each screen, as TestTour does.
+// TestTourOfTheMenu starts at the menu, in each language: a new session in a searched folder, which
+// continues a conversation unknown to ccbot with a first prompt; then the archive, the history, the
+// cost, ccbot's health, and the settings, where the language changes. With CCBOT_SHOTS it keeps a
+// picture of each screen, as TestTour does.
 func TestTourOfTheMenu(t *testing.T) {
 	inEachLanguage(t, "menu", func(t *testing.T, tr *walk) {
 		tr.world = newWorldAt(t, botapi.Options{}, withCards, "CCBOT_LANG="+tr.lang)
@@ -114,7 +114,7 @@ func (tr *walk) works() {
 	tr.screen("details")
 }
 
-// looksBack goes from the archive to what was said in a session of it, and searches there.
+// looksBack opens the history of an archived session and searches there.
 func (tr *walk) looksBack() {
 	at := tr.with(tr.say("/menu"), i18n.PageArchive).ID
 	tr.turnsTo(at, tr.says(i18n.PageArchive), tr.says(i18n.ButtonLost))
@@ -143,7 +143,7 @@ func (tr *walk) spends() {
 	tr.screen("health")
 }
 
-// speaksAnother changes the language in the settings, and goes on in the new one.
+// speaksAnother changes the language in the settings and continues in it.
 func (tr *walk) speaksAnother() {
 	at := tr.with(tr.say("/menu"), i18n.PageSettings).ID
 	tr.turnsTo(at, tr.says(i18n.PageSettings), tr.says(i18n.SettingQuiet))
@@ -168,7 +168,7 @@ func (tr *walk) speaksAnother() {
 	tr.screen("usage")
 }
 
-// replied answers a page, which comes down, and gives the message that shows it then.
+// replied replies to a page, which then moves below the reply, and returns the page's new message.
 func (tr *walk) replied(to int, text, button string) (id int) {
 	tr.t.Helper()
 	return tr.withWord(tr.person.Reply(tr.chat(), to, text), button).ID

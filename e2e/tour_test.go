@@ -28,11 +28,11 @@ type walk struct {
 	lang     string // of the pictures: the walk may change its words on the way
 	words    i18n.Words
 	page     *pagetest.Page
-	kills    bool // the bot is killed and started again behind each screen
+	kills    bool // the bot is killed and restarted after each screen
 	pictures int
 }
 
-// inEachLanguage takes a way in each language, and once with a kill behind each screen.
+// inEachLanguage runs a tour in each language, and once with a kill after each screen.
 func inEachLanguage(t *testing.T, name string, take func(t *testing.T, tr *walk)) {
 	t.Parallel()
 	pagetest.Browser(t)
@@ -58,9 +58,9 @@ func atOnce(t *testing.T, parts map[string]func(t *testing.T)) {
 	all.Wait()
 }
 
-// TestTour goes through a day in each language: a new session, a prompt with its card, a permission, a
-// prompt that interrupts, the answer, what was changed, another session, a screenshot, a topic. Each screen
-// is looked at on a phone and on a desktop, light and dark; with CCBOT_SHOTS the pictures are kept.
+// TestTour is a day in each language: a new session, a prompt with its card, a permission, a prompt
+// that interrupts, the answer, the changes, another session, a screenshot, a topic. Each screen is
+// checked on a phone and on a desktop, light and dark; with CCBOT_SHOTS the pictures are kept.
 func TestTour(t *testing.T) {
 	inEachLanguage(t, "day", func(t *testing.T, tr *walk) {
 		for _, part := range []struct {
@@ -215,7 +215,7 @@ func (tr *walk) menu() {
 		name  string
 		page  i18n.Key
 		shows string
-		then  func() // what is done at the page
+		then  func() // the action on the page
 	}{
 		{"sessions", i18n.PageSessions, "shop", func() {
 			tr.pressWord(id, "api")
@@ -256,7 +256,7 @@ func (tr *walk) hasWord(id int, word string) bool {
 	return ok
 }
 
-// with waits for a message of the bot's behind another one that has a button.
+// with waits for a message of the bot after another one that has a button.
 func (tr *walk) with(after int, word i18n.Key) botapi.Message {
 	tr.t.Helper()
 	return tr.withWord(after, tr.says(word))
@@ -285,7 +285,7 @@ func (tr *walk) pressWord(id int, word string) {
 	tr.tap(tr.message(id), word)
 }
 
-// sees waits for a message of the bot's behind another one that contains text, formatted or not.
+// sees waits for a message of the bot after another one that contains text, formatted or not.
 func (tr *walk) sees(after int, text string) (found botapi.Message) {
 	tr.t.Helper()
 	tr.until("the chat shows "+text, func() bool {

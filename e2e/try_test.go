@@ -17,9 +17,8 @@ import (
 	"ccbot/try/botapi/pagetest"
 )
 
-// TestTryInABrowser is what a new person does first: start `ccbot try`, open
-// the one address it prints, start a session, ask, look at the answer, end it.
-// After Ctrl-C nothing is left.
+// TestTryInABrowser does the first steps of a new person: start `ccbot try`, open the printed
+// address, start a session, ask, read the answer, end it. After Ctrl-C nothing is left.
 func TestTryInABrowser(t *testing.T) {
 	t.Parallel()
 	home, tmp := t.TempDir(), t.TempDir()
@@ -66,7 +65,7 @@ func TestTryInABrowser(t *testing.T) {
 	assert.NotContains(t, strings.ToLower(out.String()), "data race")
 }
 
-// TestTryWithTwoBots: a group with two bots on one page, of which the first is picked.
+// TestTryWithTwoBots puts two bots into a group on one page and chooses the first.
 func TestTryWithTwoBots(t *testing.T) {
 	t.Parallel()
 	tmp := t.TempDir()

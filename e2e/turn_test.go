@@ -25,8 +25,8 @@ func (w *world) cards(name string) (all []botapi.Message) {
 	return all
 }
 
-// showedSteps waits until a card has shown a step of the demo agent's work and its to-do list. On a busy machine the turn
-// may be over before anybody looks.
+// showedSteps waits until a card has shown a step of the demo agent and its to-do list. On a busy
+// machine the turn may end before that.
 func (w *world) showedSteps(card int) {
 	w.t.Helper()
 	w.until("the card shows steps", func() bool {
@@ -37,8 +37,8 @@ func (w *world) showedSteps(card int) {
 	})
 }
 
-// A turn of several steps, with a to-do list, is one message, which goes on over a restart.
-func TestATurnIsOneCard(t *testing.T) {
+// A turn of several steps, with a to-do list, is one message, also across a restart.
+func TestTurnIsOneCard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withCards)
 	w.start()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTwoPeopleBrowseInOneGroup: each has a page, a folder and a first prompt of their own.
+// TestTwoPeopleBrowseInOneGroup: each has a separate page, folder and first prompt.
 func TestTwoPeopleBrowseInOneGroup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, fmt.Sprintf("ALLOWED_CHATS=%d", group))

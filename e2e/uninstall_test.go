@@ -63,7 +63,7 @@ func (r *remover) begins(env ...string) {
 	r.enter(r.shell, "clear; tmux clear-history; "+strings.Join(env, " ")+" ccbot uninstall; echo run''"+itoa(r.runs)+" ended with $?")
 }
 
-// said is what the terminal shows.
+// said returns the terminal's content.
 func (r *remover) said() string {
 	r.w.t.Helper()
 	return r.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", r.shell)

@@ -52,7 +52,7 @@ func TestP5_DeadlyTranscriptIsLeftUnread(t *testing.T) {
 	w.hear(told.ID, "Nothing was done")
 	w.say("say second")
 	w.stop()
-	w.start() // what ended it is healed
+	w.start() // the cause of its end is fixed
 	assert.Equal(t, []string{path}, unread())
 	now := w.record("one")
 	assert.Equal(t, session.Running, now.State)

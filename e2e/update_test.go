@@ -88,8 +88,8 @@ func TestOldClaudeIsToldOnce(t *testing.T) {
 	w.stop()
 }
 
-// TestOldClaudeIsToldAtFirstStart: as soon as there is a chat.
-func TestOldClaudeIsToldAtFirstStart(t *testing.T) {
+// TestOldClaudeIsReportedAtStart: as soon as there is a chat.
+func TestOldClaudeIsReportedAtStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	old := filepath.Join(filepath.Dir(w.dir), "old")

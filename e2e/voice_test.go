@@ -29,8 +29,8 @@ func recipes(t *testing.T) (server, commandLine string) {
 	return found[0][1], found[1][1]
 }
 
-// whisperServer is in the shape of whisper.cpp's server: it takes a recording as the field "file" of a form,
-// and answers with the text, as plain text if that is asked for.
+// whisperServer has the interface of whisper.cpp's server: it takes a recording as the form field
+// "file" and returns the text, as plain text on request.
 func whisperServer(t *testing.T) (address string) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -56,9 +56,9 @@ func script(t *testing.T, dir, name, text string) (path string) {
 	return path
 }
 
-// TestP4_AVoiceMessageGoesThroughALocalRecipeAndIsTypedOnce says something to both recipes of docs/voice.md,
+// TestP4_VoiceMessageIsTypedOnce says something to both recipes of docs/voice.md,
 // with ccbot killed while a person reads what was written down.
-func TestP4_AVoiceMessageGoesThroughALocalRecipeAndIsTypedOnce(t *testing.T) {
+func TestP4_VoiceMessageIsTypedOnce(t *testing.T) {
 	t.Parallel()
 	programtest.Require(t, "curl")
 	viaServer, viaCommand := recipes(t)

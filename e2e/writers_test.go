@@ -15,10 +15,10 @@ import (
 	"ccbot/try/botapi"
 )
 
-// TestP1_AWriterAtTheDeskBlocksAResume starts the same conversation by hand
+// TestP1_WriterBlocksResume starts the same conversation by hand
 // after an archive, on a tmux server that ccbot does not know: the resume is
 // refused with choices, what is known can be shown, and nothing is ended.
-func TestP1_AWriterAtTheDeskBlocksAResume(t *testing.T) {
+func TestP1_WriterBlocksResume(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, flag string
@@ -64,9 +64,9 @@ func TestP1_AWriterAtTheDeskBlocksAResume(t *testing.T) {
 	}
 }
 
-// TestP1_TakeOverEndsTheDeskAndComesBack asks before it ends anything, ends
+// TestP1_TakeOverEndsWriterAndResumes asks before it ends anything, ends
 // exactly the process that was shown, and then there is one writer again.
-func TestP1_TakeOverEndsTheDeskAndComesBack(t *testing.T) {
+func TestP1_TakeOverEndsWriterAndResumes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -101,10 +101,9 @@ func (w *world) takeOver(message int, label string, agent process.Identity) {
 	w.tap(asked, label)
 }
 
-// TestP2_AConfirmationIsForWhatWasShown lets another process take the place of
-// the one that a person was asked about: the confirmation ends nothing and shows
-// what is true now.
-func TestP2_AConfirmationIsForWhatWasShown(t *testing.T) {
+// TestP2_ConfirmationIsForShownProcess replaces the process of a confirmation by another one: the
+// confirmation ends nothing and shows the present state.
+func TestP2_ConfirmationIsForShownProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -127,8 +126,8 @@ func TestP2_AConfirmationIsForWhatWasShown(t *testing.T) {
 	w.stop()
 }
 
-// TestP1_ForkInsteadLeavesTheDeskAlone goes on with a copy: the conversation at
-// the desk keeps its only writer.
+// TestP1_ForkInsteadLeavesTheDeskAlone continues with a copy: the conversation in the terminal
+// keeps its only writer.
 func TestP1_ForkInsteadLeavesTheDeskAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -154,9 +153,9 @@ func TestP1_ForkInsteadLeavesTheDeskAlone(t *testing.T) {
 	w.stop()
 }
 
-// TestP1_ASecondWriterIsToldOnce resumes a running session at the desk: that is
-// told once, survives a restart, and a /kill spares it and says so.
-func TestP1_ASecondWriterIsToldOnce(t *testing.T) {
+// TestP1_SecondWriterIsReportedOnce resumes a running session in a terminal: that is reported once,
+// survives a restart, and a /kill spares the process and reports it.
+func TestP1_SecondWriterIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -186,10 +185,9 @@ func TestP1_ASecondWriterIsToldOnce(t *testing.T) {
 	w.stop()
 }
 
-// TestP1_ASecondWriterIsEndedOrGetsTheConversation decides about writers that
-// come while a session runs: one is ended and nothing else, the next one keeps
-// the conversation while the chat goes on in a copy.
-func TestP1_ASecondWriterIsEndedOrGetsTheConversation(t *testing.T) {
+// TestP1_SecondWriterLosesOrKeepsConversation decides about second writers: only the first one is
+// ended; the next keeps the conversation while the chat continues in a copy.
+func TestP1_SecondWriterLosesOrKeepsConversation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -217,10 +215,9 @@ func TestP1_ASecondWriterIsEndedOrGetsTheConversation(t *testing.T) {
 	w.stop()
 }
 
-// TestP1_ASecondWriterFromAnotherSession switches the agent of one session to
-// the conversation of another one, by /resume inside: that is told by name, and
-// no tap ends it.
-func TestP1_ASecondWriterFromAnotherSession(t *testing.T) {
+// TestP1_SecondWriterFromAnotherSession switches one session's agent to another session's
+// conversation by /resume: that is reported by name, and no tap ends it.
+func TestP1_SecondWriterFromAnotherSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -245,10 +242,9 @@ func TestP1_ASecondWriterFromAnotherSession(t *testing.T) {
 	w.stop()
 }
 
-// TestP1_AGhostIsToldOnceAndStopped goes on with an archived conversation at the
-// desk: that is told once, whatever happens to the bot, and ends after a tap
-// and a confirmation only.
-func TestP1_AGhostIsToldOnceAndStopped(t *testing.T) {
+// TestP1_WriterOfEndedSessionIsStopped continues an archived conversation in a terminal: that is
+// reported once, also across restarts, and only a tap and a confirmation end it.
+func TestP1_WriterOfEndedSessionIsStopped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -287,10 +283,9 @@ func TestP1_AGhostIsToldOnceAndStopped(t *testing.T) {
 	w.stop()
 }
 
-// TestP1_AGhostThatNobodySeesIsToldOnce lets the transcript of an archived session
-// grow without any process that shows itself: that is told once, also across
-// restarts.
-func TestP1_AGhostThatNobodySeesIsToldOnce(t *testing.T) {
+// TestP1_UnseenWriterIsReportedOnce lets the transcript of an archived session grow by an unknown
+// process: that is reported once, also across restarts.
+func TestP1_UnseenWriterIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -331,10 +326,9 @@ func lastSaid(transcript string) string {
 	return last
 }
 
-// TestP3_ALeftoverThatNobodyToldOfEnds starts a second process on a running
-// session that tells nobody of itself: it is the session's leftover and ends
-// with it.
-func TestP3_ALeftoverThatNobodyToldOfEnds(t *testing.T) {
+// TestP3_UnreportedLeftoverEnds starts a second process on a running session without reporting
+// itself: it is the session's leftover and ends with it.
+func TestP3_UnreportedLeftoverEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

@@ -12,10 +12,10 @@ import (
 	"ccbot/try/demoagent"
 )
 
-// Reply is what the stand-in answers: text, calls of one tool, or an error.
+// Reply is the answer of the stand-in: text, calls of one tool, or an error.
 type Reply struct {
 	Text   string
-	After  time.Duration // nothing is said before this long, the start of the answer apart
+	After  time.Duration // delay after the start of the answer
 	Over   time.Duration // the text repeats word by word for this long instead of once
 	Tool   string        // name of the tool to call; "" for none
 	Input  any           // its input
@@ -24,7 +24,7 @@ type Reply struct {
 	Limit  time.Duration // until the end of an account's limit that the error tells; 0: it tells none
 }
 
-// calls is how many calls of the tool the answer holds.
+// calls returns the number of tool calls in the answer.
 func (r Reply) calls() int {
 	if r.Tool == "" {
 		return 0
@@ -113,8 +113,8 @@ func bash(command string, calls int) Reply {
 		Input: map[string]string{"command": command, "description": "scripted command"}}
 }
 
-// lastHuman is the newest block that a person wrote. Prompts that were queued arrive merged, so the
-// newest of several blocks is meant, not the whole message.
+// lastHuman returns the newest block of a person. Queued prompts arrive merged in one message, so
+// it is the newest block, not the message.
 func lastHuman(r Request) string {
 	for _, m := range slices.Backward(r.Messages) {
 		if m.Role != "user" {

@@ -1,10 +1,10 @@
-// Package messagesapi is a loopback stand-in of Anthropic's Messages API, so that tests can run the
-// real Claude Code CLI without an account and without a byte leaving the machine.
+// Package messagesapi is a loopback stand-in for Anthropic's Messages API, so that tests can run
+// the real Claude Code CLI without an account and without network traffic.
 //
-// What the person wrote last decides the answer ([Decide] lists the words). The server answers
-// streamed and plain requests in the API's own shapes and keeps every request, so that a test can ask
-// what a resumed conversation carried along.
+// The person's last words decide the answer ([Decide] lists them). The server answers streamed and
+// plain requests in the API's format and records every request, so that a test can check the
+// content of a resumed conversation.
 //
-// It does not check keys, limits or the rest of the API, and it is not a model: it never reads the
-// system prompt.
+// It checks no keys or limits, does not implement the rest of the API, and ignores the system
+// prompt.
 package messagesapi

@@ -23,7 +23,7 @@ func job(r Request, file string) Reply {
 
 func task(tool string, input any) Reply { return Reply{Tool: tool, Input: input} }
 
-// results is how many tool results are newer than anything a person wrote.
+// results returns the number of tool results after the last words of a person.
 func results(r Request) (n int) {
 	for _, m := range r.Messages {
 		for _, b := range m.Blocks {

@@ -34,8 +34,8 @@ type Block struct {
 	IsError   bool            // of a tool_result
 }
 
-// Texts gives what persons and assistant said so far, in order: reminders are cut out, pasted text is
-// unwrapped, tool calls and results are left out.
+// Texts returns the texts of persons and assistant in order, without reminders, the wrapping of
+// pasted text, tool calls and results.
 func (r Request) Texts() []string {
 	var texts []string
 	for _, m := range r.Messages {
@@ -51,7 +51,7 @@ func (r Request) Texts() []string {
 	return texts
 }
 
-// Says tells whether any turn of the conversation contains text.
+// Says reports whether any turn of the conversation contains text.
 func (r Request) Says(text string) bool {
 	for _, t := range r.Texts() {
 		if strings.Contains(t, text) {
@@ -67,9 +67,9 @@ var (
 	pasted = regexp.MustCompile(`(?s)<pasted_content[^>]*>\n?(.*?)\n?</pasted_content[^>]*>`)
 )
 
-// HumanText cuts what Claude Code adds around a person's words: <system-reminder> blocks vanish and
-// <pasted_content> is unwrapped. An empty result means that nobody wrote this block, which is also
-// said of the marks that an interrupted turn and a tool that was looked up leave behind.
+// HumanText removes Claude Code's additions to a person's words: <system-reminder> blocks, and the
+// wrapping of <pasted_content>. It returns "" for a block that no person wrote, also for the marks
+// of an interrupted turn and of a tool search.
 func HumanText(s string) string {
 	s = reminder.ReplaceAllString(s, "")
 	s = strings.TrimSpace(pasted.ReplaceAllString(s, "$1"))

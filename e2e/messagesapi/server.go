@@ -59,15 +59,15 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Requests gives all recorded calls of POST /v1/messages, oldest first.
+// Requests returns all recorded calls of POST /v1/messages, oldest first.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Asked gives the newest request whose last person's text is text. A CLI may send requests of its own
-// in between, so the newest one is not always the one a test means.
+// Asked returns the newest request whose last person's text is text. The CLI may send other
+// requests in between.
 func (s *Server) Asked(text string) (Request, bool) {
 	for _, r := range slices.Backward(s.Requests()) {
 		if lastHuman(r) == text {

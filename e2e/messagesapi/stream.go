@@ -71,7 +71,7 @@ func stream(ctx context.Context, w http.ResponseWriter, r Request, reply Reply) 
 	e.send("message_stop", map[string]any{})
 }
 
-// text sends the text and tells how many tokens it was.
+// text sends the text and returns its number of tokens.
 func (e *events) text(ctx context.Context, reply Reply) int {
 	if reply.Over == 0 {
 		for part := range strings.SplitAfterSeq(reply.Text, "\n") {

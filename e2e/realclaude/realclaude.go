@@ -14,10 +14,11 @@ import (
 	"ccbot/internal/programtest"
 )
 
-// Key is the key that Env sets and Home approves. It is nobody's.
+// Key is the dummy key that Env sets and Home approves.
 const Key = "sk-ant-dummy-not-a-real-key-0123456789abcdef"
 
-// Find gives the path of the pinned CLI where e2e/install.sh puts it; false when it is not there.
+// Find returns the path of the pinned CLI installed by e2e/install.sh; ok is false if it is
+// missing.
 func Find() (path string, ok bool) {
 	cache := os.Getenv("XDG_CACHE_HOME")
 	if cache == "" {
@@ -47,9 +48,9 @@ type Dirs struct {
 	Config string // CLAUDE_CONFIG_DIR; .claude.json lies inside it, not in HOME
 }
 
-// Home builds folders in which the CLI starts without a question in every folder of trusted: no
-// onboarding, no question about the key, trust or the default mode. Where CLAUDE_CONFIG_DIR is set the
-// CLI reads and writes .claude.json inside it (seen with 2.1.328).
+// Home makes folders in which the CLI starts without a question in every folder of trusted: no
+// onboarding, no question about the key, trust or the default mode. If CLAUDE_CONFIG_DIR is set,
+// the CLI keeps .claude.json inside it (seen with 2.1.328).
 func Home(t testing.TB, trusted ...string) Dirs {
 	t.Helper()
 	home, err := os.MkdirTemp("", "ccbot-claude-")
@@ -75,7 +76,7 @@ func Home(t testing.TB, trusted ...string) Dirs {
 		"hasCompletedOnboarding": true, "theme": "dark",
 		"customApiKeyResponses":         map[string][]string{"approved": {Key[len(Key)-20:]}, "rejected": {}},
 		"bypassPermissionsModeAccepted": true,
-		"hasSeenAutoDefaultNudge":       true, // else a dialog asks whether auto mode should be the default
+		"hasSeenAutoDefaultNudge":       true, // otherwise a dialog asks whether auto mode should be the default
 		"projects":                      projects,
 	})
 	// A launch may bring its own settings; this is for one that does not.
@@ -90,7 +91,7 @@ func writeJSON(t testing.TB, path string, v any) {
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 }
 
-// LogIn has the CLI run on an account, which is nobody's. It uses one only where no key is in its environment.
+// LogIn makes the CLI use a dummy account. It does so only without a key in its environment.
 func (d Dirs) LogIn(t testing.TB) {
 	t.Helper()
 	writeJSON(t, filepath.Join(d.Config, ".credentials.json"), map[string]any{"claudeAiOauth": map[string]any{

@@ -78,7 +78,7 @@ func TestRealClaudeAgainstTheStandIn(t *testing.T) {
 	w.WaitFor("❯ say hi", "● hi")
 	r.waitStatus(w, "idle")
 
-	// What changes something outside is asked for; "echo hi" alone the CLI runs unasked.
+	// A command that changes files needs a permission; the CLI runs "echo hi" alone without asking.
 	w.Submit("bash echo hi > made.txt; echo done")
 	w.WaitFor("Do you want to proceed?")
 	r.waitStatus(w, "waiting")

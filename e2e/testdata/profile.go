@@ -1,4 +1,4 @@
-// This file is laid over cmd/ccbot for a bench only (TestBench), so that no program that people run has this door.
+// TestBench overlays this file on cmd/ccbot, so that no released program has this endpoint.
 package main
 
 import (
