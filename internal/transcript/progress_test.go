@@ -415,6 +415,7 @@ func TestProgressOpenTurn(t *testing.T) {
 		well    int
 	}{
 		{"a prompt", dated(asks, first), &Turn{At: at(first)}, 0},
+		{"one that is a picture", dated(strings.Replace(asks, `"go"`, `[{"type":"image","source":{"data":"aGk="}}]`, 1), first), &Turn{At: at(first)}, 0},
 		{"a call that waits for its result", dated(asks, first) + dated(calls("a", "Bash", `{"command":"make  test\n","description":"x"}`), second),
 			&Turn{At: at(second), Step: "make test"}, 0},
 		{"a call that has one", asks + dated(calls("a", "Edit", `{"file_path":"a.go"}`), first) + returns("a", "ok", "{}"), &Turn{At: at(first), Step: "Edit a.go"}, 0},
