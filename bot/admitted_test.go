@@ -9,8 +9,8 @@ import (
 	"ccbot/bot/conversation"
 )
 
-// TestP9_WhoIsTakenOffTheListIsSilentAtOnce, and who comes on it is heard.
-func TestP9_WhoIsTakenOffTheListIsSilentAtOnce(t *testing.T) {
+// TestP9_RemovedPersonGetsNoAnswers: a person removed from the list gets none, an added one does.
+func TestP9_RemovedPersonGetsNoAnswers(t *testing.T) {
 	w := chattest.NewWorld(t)
 	alice, bob := chattest.PrivateChat(chattest.Alice), chattest.PrivateChat(chattest.Bob)
 	w.Admit(conversation.Lists{People: map[int64]bool{chattest.Bob: true}})

@@ -19,7 +19,7 @@ import (
 	"ccbot/lifecycle"
 )
 
-func TestP4_WhatWasSentLongAgoIsAskedAbout(t *testing.T) {
+func TestP4_OldMessageNeedsConfirmation(t *testing.T) {
 	now := time.Now()
 	for _, tt := range []struct {
 		name string
@@ -75,7 +75,7 @@ func TestMomentsOfAnotherDayHaveTheirDate(t *testing.T) {
 	assert.Equal(t, today.AddDate(0, 0, -2).Format("2006-01-02 15:04"), w.Moment(today.AddDate(0, 0, -2)))
 }
 
-func TestP4_WhatWaitedWhileCcbotWasAwayIsAskedAbout(t *testing.T) {
+func TestP4_PromptWaitingDuringAbsenceNeedsConfirmation(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	over := w.Session(t, "over", session.Archived)
@@ -100,7 +100,7 @@ func TestP4_WhatWaitedWhileCcbotWasAwayIsAskedAbout(t *testing.T) {
 }
 
 // A question that cannot be kept ends the start: nothing old is typed.
-func TestP4_AQuestionThatCannotBeKeptIsAskedAtTheNextStart(t *testing.T) {
+func TestP4_UnsavedQuestionComesAtNextStart(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	e := w.Prompt(t, r, "held", inbox.Held)
@@ -113,9 +113,9 @@ func TestP4_AQuestionThatCannotBeKeptIsAskedAtTheNextStart(t *testing.T) {
 	assert.Len(t, w.Telegram.AnswersSent(), 1)
 }
 
-// What was accepted and not handled before ccbot was away is asked about when its turn comes, also
-// after another restart.
-func TestP4_WhatWasNotHandledYetIsAskedAboutWhenItIs(t *testing.T) {
+// A message accepted but not handled before ccbot was away is confirmed in its turn, also after
+// another restart.
+func TestP4_UnhandledOldMessageNeedsConfirmation(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	m := &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.PrivateChat(chattest.Alice), Text: "fix it", Date: int(time.Now().Unix())}
@@ -132,7 +132,7 @@ func TestP4_WhatWasNotHandledYetIsAskedAboutWhenItIs(t *testing.T) {
 	assert.Equal(t, inbox.Held, w.EntryState(next), "what comes later does not wait")
 }
 
-func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
+func TestP4_PersonTypesOrDropsOldPrompt(t *testing.T) {
 	ask := func(t *testing.T) (w *chattest.World, r session.Record, key string) {
 		w = chattest.NewWorld(t)
 		r = w.NewCurrentSession(t, "api", session.Running)
@@ -198,8 +198,8 @@ func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
 	})
 }
 
-// Esc would stop whatever runs by now.
-func TestP4_AnOldStopIsNotDone(t *testing.T) {
+// Esc would stop a later turn.
+func TestP4_OldStopIsNotDone(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	w.HearSent(t, "/stop", time.Now().Add(-time.Hour))
@@ -216,7 +216,7 @@ func TestP4_AnOldStopIsNotDone(t *testing.T) {
 	assert.Len(t, w.Lifecycle.Done(), 1)
 }
 
-func TestP4_AnOldPromptIsAskedAboutOnce(t *testing.T) {
+func TestP4_OldPromptIsConfirmedOnce(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	w.Inbox.OnSave = func(inbox.Entry) error { return errors.New("killed") }
@@ -229,8 +229,8 @@ func TestP4_AnOldPromptIsAskedAboutOnce(t *testing.T) {
 	assert.Equal(t, inbox.Held, w.EntryState(key))
 }
 
-// An album that waited is asked about as the one prompt that it is.
-func TestP4_AnAlbumThatWaitedIsAskedAboutOnce(t *testing.T) {
+// An album that waited is confirmed as one prompt.
+func TestP4_OldAlbumIsConfirmedOnce(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	key, handle := d.Album(t, "look")
 	require.NoError(t, d.Review(t.Context(), time.Hour))
@@ -241,8 +241,8 @@ func TestP4_AnAlbumThatWaitedIsAskedAboutOnce(t *testing.T) {
 	assert.Empty(t, d.Lifecycle.Done())
 }
 
-// After a crash two questions about one prompt may stand in the chat.
-func TestP4_ADropAfterASendDropsNothing(t *testing.T) {
+// After a crash the chat may have two questions about one prompt.
+func TestP4_DropAfterSendDropsNothing(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	key := w.HearSent(t, "old text", time.Now().Add(-time.Hour))
@@ -257,8 +257,8 @@ func TestP4_ADropAfterASendDropsNothing(t *testing.T) {
 	assert.Contains(t, w.Telegram.Done(), "post "+w.Word(i18n.StaleButton))
 }
 
-// TestP7_AStopThatWaitedInTheInboxStopsNothing: something before it could not be kept for so long.
-func TestP7_AStopThatWaitedInTheInboxStopsNothing(t *testing.T) {
+// TestP7_DelayedStopStopsNothing: something before it could not be kept for so long.
+func TestP7_DelayedStopStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.NewCurrentSession(t, "api", session.Running)

@@ -27,7 +27,7 @@ import (
 
 const albumText = "compare\nAttached file: .ccbot-inbox/photo-1001.png\nAttached file: .ccbot-inbox/photo-1002.png\nAttached file: .ccbot-inbox/photo-1003.png"
 
-func TestAnAlbumIsOnePrompt(t *testing.T) {
+func TestAlbumIsOnePrompt(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	key, handle := d.Album(t, "compare")
 	require.NoError(t, handle(t.Context()))
@@ -42,8 +42,8 @@ func TestAnAlbumIsOnePrompt(t *testing.T) {
 	}
 }
 
-// A message of an album that comes after the others were handled has nobody to go with.
-func TestALateMessageOfAnAlbumIsAPromptOfItsOwn(t *testing.T) {
+// A message that comes after its album was handled is a separate prompt.
+func TestLateAlbumMessageIsSeparatePrompt(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	key, handle := d.AlbumOf(t, chattest.Part("g", "d", "and this"))
 	require.NoError(t, d.Inbox.Change(key, func(e *inbox.Entry) error { e.Late = true; return nil }))
@@ -55,10 +55,10 @@ func TestALateMessageOfAnAlbumIsAPromptOfItsOwn(t *testing.T) {
 
 var errCrash = errors.New("crash")
 
-// TestP4_ACrashMakesNoSecondPromptOfAnAlbum stops the program at each write that makes a prompt of
+// TestP4_CrashDuplicatesNoAlbumPrompt stops the program at each write that makes a prompt of
 // an album, and starts it again. Either the prompt was on disk or it is made then, and no file is
 // there twice.
-func TestP4_ACrashMakesNoSecondPromptOfAnAlbum(t *testing.T) {
+func TestP4_CrashDuplicatesNoAlbumPrompt(t *testing.T) {
 	for at := 1; ; at++ {
 		reached := false
 		for _, typed := range []bool{false, true} {
@@ -107,7 +107,7 @@ func (c crashing) Change(key string, change func(*inbox.Entry) error) error {
 	return errors.Join(c.crash(), c.Entries.Change(key, change))
 }
 
-func TestP4_AnAlbumThatCannotBeQueuedIsTriedAgain(t *testing.T) {
+func TestP4_UnqueuedAlbumIsRetried(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	key, handle := d.Album(t, "compare")
 	d.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrNet }
@@ -119,7 +119,7 @@ func TestP4_AnAlbumThatCannotBeQueuedIsTriedAgain(t *testing.T) {
 	assert.Len(t, d.Downloads.Done(), 3, "no file is fetched twice")
 }
 
-func TestP4_AnAlbumGoesWithoutWhatDoesNotCome(t *testing.T) {
+func TestP4_AlbumOmitsFailedFiles(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	d.Downloads.Fail("b", chattest.ErrNet)
 	d.Downloads.Fail("c", attachment.ErrFileTooBig)
@@ -133,7 +133,7 @@ func TestP4_AnAlbumGoesWithoutWhatDoesNotCome(t *testing.T) {
 }
 
 // A stop of ccbot is no reason to go without a file.
-func TestP4_AStopKeepsAnAlbumWhole(t *testing.T) {
+func TestP4_StopKeepsAlbumWhole(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	d.Downloads.Fail("b", chattest.ErrNet)
 	key, handle := d.Album(t, "compare")
@@ -152,7 +152,7 @@ func TestP4_AStopKeepsAnAlbumWhole(t *testing.T) {
 	d.IsOnePrompt(t, key, albumText)
 }
 
-func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
+func TestP4_AlbumWithoutSessionIsReportedOnce(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		prepare func(t *testing.T, d *chattest.MediaWorld)
@@ -196,7 +196,7 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 	})
 }
 
-func TestP9_AnAlbumOfWhoIsNotAllowedAnyMoreIsForgotten(t *testing.T) {
+func TestP9_AlbumOfRemovedPersonIsForgotten(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	key, handle := d.Album(t, "compare")
 	d.Restart()
@@ -209,8 +209,8 @@ func TestP9_AnAlbumOfWhoIsNotAllowedAnyMoreIsForgotten(t *testing.T) {
 	assert.Equal(t, inbox.Accepted, d.EntryState(key), "the intake finishes it")
 }
 
-// The edit comes behind the album, when the prompt is made.
-func TestACaptionOfAnAlbumMayBeEditedWhileItWaits(t *testing.T) {
+// The edit comes after the album, when the prompt is made.
+func TestWaitingAlbumsCaptionCanBeEdited(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	key, handle := d.Album(t, "compar")
 	require.NoError(t, handle(t.Context()))

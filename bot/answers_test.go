@@ -24,7 +24,7 @@ import (
 	"ccbot/internal/transcript"
 )
 
-func TestP5_TheCursorFollowsTheYes(t *testing.T) {
+func TestP5_CursorFollowsConfirmedSend(t *testing.T) {
 	w := chattest.NewWorld(t)
 	first, second := chattest.Says("one"), chattest.Says("two", "three")
 	c := chattest.TranscriptOf(t, "t.jsonl", first, second, chattest.TurnEnd)
@@ -46,8 +46,8 @@ func TestP5_TheCursorFollowsTheYes(t *testing.T) {
 		fmt.Sprintf("advance t.jsonl %d/0/0", all+len(chattest.TurnEnd))}, w.Happened())
 }
 
-// TestAnAnswerCarriesTheTimeOfItsLine to the outbox, whole and in parts.
-func TestAnAnswerCarriesTheTimeOfItsLine(t *testing.T) {
+// TestAnswerHasTimeOfItsLine to the outbox, whole and in parts.
+func TestAnswerHasTimeOfItsLine(t *testing.T) {
 	at := func(said string) string {
 		return strings.Replace(said, `{`, `{"timestamp":"2026-05-04T10:00:00Z",`, 1)
 	}
@@ -71,7 +71,7 @@ func TestAnAnswerCarriesTheTimeOfItsLine(t *testing.T) {
 	}
 }
 
-func TestP5_ASendThatFailsIsTriedAgainFromItsCursor(t *testing.T) {
+func TestP5_FailedSendIsRetriedFromCursor(t *testing.T) {
 	for _, failure := range []error{outbox.ErrUnsure, outbox.ErrClosed, chattest.ErrDisk} {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -92,7 +92,7 @@ func TestP5_ASendThatFailsIsTriedAgainFromItsCursor(t *testing.T) {
 	}
 }
 
-func TestP5_AStopDuringASendKeepsTheCursor(t *testing.T) {
+func TestP5_StopDuringSendKeepsCursor(t *testing.T) {
 	w := chattest.NewWorld(t)
 	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("two"))
 	r := w.NewCurrentSession(t, "api", session.Running, c)
@@ -113,7 +113,7 @@ func TestP5_AStopDuringASendKeepsTheCursor(t *testing.T) {
 }
 
 // A call that is under way at a stop may finish; then it counts.
-func TestP5_AStopLetsASendFinish(t *testing.T) {
+func TestP5_StopLetsSendFinish(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("two")))
 	sending, answer := make(chan struct{}), make(chan error)
@@ -134,7 +134,7 @@ func TestP5_AStopLetsASendFinish(t *testing.T) {
 }
 
 // After a /clear the first transcript is not done with because of a stop.
-func TestP5_AStopDoesNotPassTheRestOfAnEarlierTranscript(t *testing.T) {
+func TestP5_StopSkipsNothingOfEarlierTranscript(t *testing.T) {
 	w := chattest.NewWorld(t)
 	one := chattest.TranscriptOf(t, "one.jsonl", chattest.Says("one"), chattest.Says("two"))
 	two := chattest.TranscriptOf(t, "two.jsonl", chattest.Says("three"))
@@ -151,8 +151,8 @@ func TestP5_AStopDoesNotPassTheRestOfAnEarlierTranscript(t *testing.T) {
 	assert.Equal(t, []string{"one", "two", "three"}, w.Telegram.AnswersSent())
 }
 
-// In every form, and as a file: then the chat is told, and the rest comes.
-func TestP5_ARefusedPartIsPassed(t *testing.T) {
+// In every form, and as a file: the chat gets a notice, and the rest comes.
+func TestP5_RefusedPartIsSkipped(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("bad"), chattest.Says("three")))
 	refusal := fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("bad request")})
@@ -171,10 +171,10 @@ func TestP5_ARefusedPartIsPassed(t *testing.T) {
 	assert.Equal(t, info.Size(), w.Cursors(r)[0].Offset)
 }
 
-// TestP5_ALongAnswerGoesOnWhereItStopped stops at every part of a long answer, before and after the
-// Bot API took it, and starts again. Meanwhile another session may have become the current one:
-// what was begun is shown to its end, what was not gets its notice.
-func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
+// TestP5_LongAnswerContinuesAfterLastPart stops at every part of a long answer, before and after
+// the Bot API took it, and starts again. If another session has become the current one, the begun
+// answer is completed and the next one gets a notice.
+func TestP5_LongAnswerContinuesAfterLastPart(t *testing.T) {
 	text := chattest.Long(1500)
 	for _, stays := range []bool{true, false} {
 		for stop := range 5 {
@@ -223,8 +223,8 @@ func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-// What was taken, but is not on disk, comes twice: that one part only.
-func TestP5_ACrashRepeatsAtMostThePartUnderWay(t *testing.T) {
+// Only the part that was sent but is not noted on disk comes twice.
+func TestP5_CrashRepeatsAtMostOnePart(t *testing.T) {
 	w := chattest.NewWorld(t)
 	text := chattest.Long(1500)
 	r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says(text)))
@@ -253,7 +253,7 @@ func TestP5_ACrashRepeatsAtMostThePartUnderWay(t *testing.T) {
 	assert.Equal(t, strings.Fields(text), strings.Fields(strings.Join(append(got[:1:1], got[2:]...), " ")))
 }
 
-func TestWhatIsShown(t *testing.T) {
+func TestShownItems(t *testing.T) {
 	line := func(format string, args ...any) string { return fmt.Sprintf(format, args...) + "\n" }
 	user := func(text string) string {
 		content, _ := json.Marshal(text)
@@ -334,7 +334,7 @@ func TestP5_NewsDoesNotCancelASend(t *testing.T) {
 	assert.Equal(t, []string{"one", "two"}, w.Telegram.AnswersSent(), "each once")
 }
 
-func TestP5_AnAnswerIsShownAsItIsWritten(t *testing.T) {
+func TestP5_AnswerIsShownWhileWritten(t *testing.T) {
 	w := chattest.NewWorld(t)
 	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
 	w.NewCurrentSession(t, "api", session.Running, c)
@@ -346,8 +346,8 @@ func TestP5_AnAnswerIsShownAsItIsWritten(t *testing.T) {
 	w.Expect(t, "send two")
 }
 
-// After a /clear: what the first transcript still has comes first.
-func TestP5_TheNextTranscriptComesAfterTheFirst(t *testing.T) {
+// After a /clear the rest of the first transcript comes first.
+func TestP5_NextTranscriptFollowsFirst(t *testing.T) {
 	w := chattest.NewWorld(t)
 	one := chattest.TranscriptOf(t, "one.jsonl", chattest.Says("one"))
 	two := chattest.TranscriptOf(t, "two.jsonl", chattest.Says("three"))
@@ -366,9 +366,8 @@ func TestP5_TheNextTranscriptComesAfterTheFirst(t *testing.T) {
 	assert.Len(t, w.Cursors(r), 1)
 }
 
-// A conversation that begins as a copy gets its file, with all that was said before, at its first
-// prompt.
-func TestAForkDoesNotRepeatItsHistory(t *testing.T) {
+// A conversation that starts as a copy gets its file, with the whole history, at its first prompt.
+func TestForkDoesNotRepeatHistory(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api-fork", session.Archived, transcript.Cursor{})
 	at := func(line string, when time.Time) string {
@@ -385,7 +384,7 @@ func TestAForkDoesNotRepeatItsHistory(t *testing.T) {
 	assert.Contains(t, w.Happened(), "send long ago", "of a session that is no copy everything is shown")
 }
 
-func TestP5_TheTailIsShownAndTheReaderLeaves(t *testing.T) {
+func TestP5_TailIsShownThenReaderEnds(t *testing.T) {
 	w := chattest.NewWorld(t)
 	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
 	r := w.NewCurrentSession(t, "api", session.Running, c)
@@ -406,7 +405,7 @@ func TestP5_TheTailIsShownAndTheReaderLeaves(t *testing.T) {
 	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 4 }, chattest.Patience, time.Millisecond, "it comes back with the session")
 }
 
-func TestP5_AReplacedTranscriptIsToldAndFollowedFromItsEnd(t *testing.T) {
+func TestP5_ReplacedTranscriptIsFollowedFromEnd(t *testing.T) {
 	for _, state := range []session.State{session.Running, session.Archived} {
 		t.Run(string(state), func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -426,7 +425,7 @@ func TestP5_AReplacedTranscriptIsToldAndFollowedFromItsEnd(t *testing.T) {
 	}
 }
 
-func TestP5_AReplacedTranscriptIsToldBeforeItIsPassed(t *testing.T) {
+func TestP5_ReplacedTranscriptIsReportedBeforeSkipping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("another"))
@@ -444,7 +443,7 @@ func TestP5_AReplacedTranscriptIsToldBeforeItIsPassed(t *testing.T) {
 	})
 }
 
-func TestP5_AReplacedTranscriptThatEndsInHalfALineIsToldOnce(t *testing.T) {
+func TestP5_PartialLineReportsReplacementOnce(t *testing.T) {
 	w := chattest.NewWorld(t)
 	whole, half := chattest.Says("another"), chattest.Says("the rest of it")
 	c := chattest.TranscriptOf(t, "t.jsonl", whole, half[:20])
@@ -483,7 +482,7 @@ func TestReadersAreOnlyForWhatIsAllowed(t *testing.T) {
 	assert.Equal(t, chattest.AtAlice, w.Telegram.Sent[0].To, "P9: not before it was moved to who may see it")
 }
 
-func TestP9_AnEndedSessionOfAnotherPlaceIsLeft(t *testing.T) {
+func TestP9_EndedSessionElsewhereIsSkipped(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("secret")))
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Eve} })
@@ -494,7 +493,7 @@ func TestP9_AnEndedSessionOfAnotherPlaceIsLeft(t *testing.T) {
 }
 
 // A session that failed before it had a transcript: there is nothing to wait for.
-func TestAReaderWithNothingToReadLeaves(t *testing.T) {
+func TestReaderWithoutTextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		stop := w.Running(t)
@@ -506,9 +505,9 @@ func TestAReaderWithNothingToReadLeaves(t *testing.T) {
 	})
 }
 
-// TestP5_WhateverComesDuringALeaveIsShown is the same with real readers: lines are written and told
-// at the moment when the last reader is leaving.
-func TestP5_WhateverComesDuringALeaveIsShown(t *testing.T) {
+// TestP5_TextDuringReaderEndIsShown repeats that with real readers: lines are written and reported
+// while the last reader ends.
+func TestP5_TextDuringReaderEndIsShown(t *testing.T) {
 	w := chattest.NewWorld(t)
 	c := chattest.TranscriptOf(t, "t.jsonl")
 	r := w.NewCurrentSession(t, "api", session.Archived, c)
@@ -536,7 +535,7 @@ func paced(t *testing.T, prepare func(t *testing.T, w *chattest.World, again fun
 		w, times := chattest.NewWorld(t), 0
 		prepare(t, w, func() error {
 			if times++; times > 1000 {
-				cancel() // a hot loop never lets fake time go on
+				cancel() // a hot loop would stop fake time
 			}
 			return chattest.ErrDisk
 		})
@@ -546,14 +545,14 @@ func paced(t *testing.T, prepare func(t *testing.T, w *chattest.World, again fun
 	})
 }
 
-func TestAPartThatCannotBeSentIsNotTriedInAHotLoop(t *testing.T) {
+func TestUnsentPartIsRetriedWithBackoff(t *testing.T) {
 	paced(t, func(t *testing.T, w *chattest.World, again func() error) {
 		w.Telegram.OnSend = func(context.Context, outbox.Message) error { return again() }
 		w.NewCurrentSession(t, "api", session.Archived, chattest.TranscriptOf(t, "one.jsonl", chattest.Says("x")))
 	})
 }
 
-func TestACursorThatCannotBeSavedIsNotTriedInAHotLoop(t *testing.T) {
+func TestUnsavedCursorIsRetriedWithBackoff(t *testing.T) {
 	paced(t, func(t *testing.T, w *chattest.World, again func() error) {
 		w.Lifecycle.OnAdvance = func(uuid.UUID, transcript.Cursor) error { return again() }
 		w.NewCurrentSession(t, "api", session.Archived, chattest.TranscriptOf(t, "one.jsonl"), chattest.TranscriptOf(t, "two.jsonl"))

@@ -20,9 +20,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// What the chat shows of the current session only waits like an answer: it must not be in the way
-// of what is held before it.
-func TestP5_WhatAnotherSessionShowsBesidesItsWordsWaitsToo(t *testing.T) {
+// Output that only the current session shows waits like an answer, after the held output before it.
+func TestP5_OtherSessionsOutputAlsoWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		state session.State
@@ -54,7 +53,7 @@ func TestP5_WhatAnotherSessionShowsBesidesItsWordsWaitsToo(t *testing.T) {
 	}
 }
 
-func TestP5_ACommandOfAnotherSessionThatPrintsNothingEndsInItsMessage(t *testing.T) {
+func TestP5_SilentCommandOfOtherSessionEnds(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!false")
 		s.Shows(s.Rows())
@@ -67,8 +66,8 @@ func TestP5_ACommandOfAnotherSessionThatPrintsNothingEndsInItsMessage(t *testing
 	})
 }
 
-// A full disk, a file that may not be read: seldom tried, and told once.
-func TestAReaderThatCannotGoOnBacksOff(t *testing.T) {
+// A full disk or an unreadable file is retried rarely and reported once.
+func TestFailingReaderBacksOff(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		cut  func(t *testing.T, w *chattest.World, r session.Record)

@@ -43,7 +43,7 @@ func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
 	assert.Len(t, w.Telegram.Texts(), 1, "and it comes once")
 }
 
-func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
+func TestP5_EndOfOtherSessionsTurn(t *testing.T) {
 	done := func(line string) string { return "api is done: " + line }
 	interrupted := "api is interrupted. Tell it what to do instead."
 	failed := "api stopped with an error from Claude: 529. Send your message again to continue."
@@ -83,7 +83,7 @@ func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
 }
 
 // Earlier versions write no end of a turn, and neither do commands of the terminal.
-func TestP5_AnIdleAgentHasEndedItsTurn(t *testing.T) {
+func TestP5_IdleAgentHasEndedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Talk.Told = true
@@ -96,8 +96,8 @@ func TestP5_AnIdleAgentHasEndedItsTurn(t *testing.T) {
 	})
 }
 
-// Another session may have got the old name by then.
-func TestP5_AReaderThatWaitsSaysTheNameThatTheSessionHasNow(t *testing.T) {
+// Another session may have the old name.
+func TestP5_WaitingReaderUsesNewName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Talk.Told = true
@@ -112,7 +112,7 @@ func TestP5_AReaderThatWaitsSaysTheNameThatTheSessionHasNow(t *testing.T) {
 	})
 }
 
-func TestP5_AnAgentThatWorksHasNotEndedItsTurn(t *testing.T) {
+func TestP5_WorkingAgentHasNotEndedTurn(t *testing.T) {
 	for _, phase := range []lifecycle.Phase{lifecycle.PhaseWorking, lifecycle.PhaseWaitingPermission, lifecycle.PhaseUnknown} {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -129,7 +129,7 @@ func TestP5_AnAgentThatWorksHasNotEndedItsTurn(t *testing.T) {
 	}
 }
 
-func TestP5_WhatBecomesCurrentIsShownInFull(t *testing.T) {
+func TestP5_NewCurrentSessionIsShownFully(t *testing.T) {
 	w := chattest.NewWorld(t)
 	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.ToolUse, chattest.Says("two"))
 	w.NewCurrentSession(t, "front", session.Running)
@@ -151,8 +151,8 @@ func TestP5_WhatBecomesCurrentIsShownInFull(t *testing.T) {
 	assert.Equal(t, []string{inList.On.Text.Text, w.Notice("api", "four")}, w.Telegram.Texts(), "one notice in all")
 }
 
-// It becomes current in another way than by a tap, and says nothing more.
-func TestP5_WhatIsHeldIsShownWithoutAnotherLine(t *testing.T) {
+// It becomes current without a tap, and writes nothing more.
+func TestP5_HeldAnswerNeedsNoFurtherLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Talk.Told = true
@@ -166,7 +166,7 @@ func TestP5_WhatIsHeldIsShownWithoutAnotherLine(t *testing.T) {
 	})
 }
 
-// The next line comes before the reader has heard that its session is current.
+// The next line comes before the reader knows that its session is current.
 func TestP5_NothingOvertakesWhatIsHeld(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -190,7 +190,7 @@ func TestP5_NothingOvertakesWhatIsHeld(t *testing.T) {
 	}
 }
 
-func TestP5_ACrashRepeatsAtMostTheNotice(t *testing.T) {
+func TestP5_CrashRepeatsAtMostNotice(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Beside(t, session.Running, chattest.Says("one"), chattest.TurnEnd)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -207,7 +207,7 @@ func TestP5_ACrashRepeatsAtMostTheNotice(t *testing.T) {
 	assert.Equal(t, []string{w.Notice("api", "one"), w.Notice("api", "one")}, w.Telegram.Texts())
 }
 
-func TestP5_ANoticeThatIsNotOnDiskIsTriedAgain(t *testing.T) {
+func TestP5_UnsavedNoticeIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r := w.Beside(t, session.Completed, chattest.Says("one"), chattest.TurnEnd, chattest.Says("two"))
@@ -224,7 +224,7 @@ func TestP5_ANoticeThatIsNotOnDiskIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestP5_ATopicGetsItsAnswersInFull(t *testing.T) {
+func TestP5_TopicGetsFullAnswers(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Beside(t, session.Completed, chattest.Says("one"), chattest.TurnEnd)
 	topic := session.Conversation{ChatID: chattest.Ours, ThreadID: 5}
@@ -235,7 +235,7 @@ func TestP5_ATopicGetsItsAnswersInFull(t *testing.T) {
 	assert.Empty(t, w.Telegram.Texts())
 }
 
-// What a /clear leaves behind gets its notice before the next transcript comes.
+// The rest of a transcript before /clear gets its notice before the next transcript.
 func TestP5_HeldBeforeAClear(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "front", session.Running)
@@ -262,7 +262,7 @@ func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 
 // A chat that takes nothing is no reason to pass anything: after the block all of it comes, in
 // order.
-func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
+func TestP5_BlockedChatGetsMissedAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Talk.Told = true
@@ -298,7 +298,7 @@ func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
 	})
 }
 
-func TestP5_ABlockedChatGetsNoNotices(t *testing.T) {
+func TestP5_BlockedChatGetsNoNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Talk.Told = true

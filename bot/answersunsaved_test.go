@@ -32,8 +32,9 @@ func refuses(w *chattest.World, id uuid.UUID) (heal func()) {
 	return func() { close(healed) }
 }
 
-// TestP5_NextPartWaitsForCursor: while the disk refuses the cursor of a part, the session's next part is not sent, the
-// chat is told once, and other sessions and commands do not wait. When the disk works, the rest comes, and nothing twice.
+// TestP5_NextPartWaitsForCursor: while the disk refuses the cursor of a part, the session's next
+// part is not sent, the chat gets one notice, and other sessions and commands do not wait. When the
+// disk works, the rest comes once.
 func TestP5_NextPartWaitsForCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
@@ -63,7 +64,7 @@ func TestP5_NextPartWaitsForCursor(t *testing.T) {
 	})
 }
 
-// TestP5_KillWhileCursorUnsavedRepeatsOne: however often a session is looked at meanwhile.
+// TestP5_KillWhileCursorUnsavedRepeatsOne, even after many checks of the session.
 func TestP5_KillWhileCursorUnsavedRepeatsOne(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -24,7 +24,7 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// talks gives a session a transcript, in Claude Code's own folder.
+// talks writes a session's transcript in Claude Code's own folder.
 func talks(t *testing.T, w *chattest.World, r session.Record, lines ...string) {
 	t.Helper()
 	folder := filepath.Join(w.Dir, "projects")
@@ -142,7 +142,7 @@ func asking(to outbox.Conversation, from int64) chat.Incoming {
 	return chat.Incoming{Message: conversation.Message{To: to}, From: from}
 }
 
-// countsAsked notes which sessions are looked at.
+// countsAsked records the sessions that are read.
 type countsAsked struct {
 	machine.Transcripts
 	of []uuid.UUID
@@ -153,8 +153,8 @@ func (c *countsAsked) Asked(ctx context.Context, sessions []uuid.UUID) []string 
 	return c.Transcripts.Asked(ctx, sessions)
 }
 
-// The page of the largest archive is made without a look at the sessions that it does not show.
-func TestAnArchiveOfThousandsReadsOnlyWhatItShows(t *testing.T) {
+// The page of the largest archive reads only the sessions that it shows.
+func TestLargeArchiveReadsOnlyShownSessions(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var ids []uuid.UUID
 	for n := range 3000 {

@@ -15,8 +15,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// What one session may ask: so many requests that are not settled, so many messages at once, and
-// one more after a while. Who asks for more counts as flooding for some time.
+// The limits of one session: unsettled requests, messages at once, and one more after a while. A
+// session that exceeds them counts as flooding for some time.
 const (
 	openAtMost = 32
 	atOnce     = 60
@@ -24,9 +24,9 @@ const (
 	flooding   = 10 * time.Minute
 )
 
-// TestP7_KilledRequestsDoNotCloseTheWay: a program below an agent may ask with ccbot-hook and kill
-// it, again and again. What Claude Code itself asks comes to the chat all the same, and not by way
-// of the terminal's screen.
+// TestP7_KilledRequestsDoNotCloseTheWay: a program below an agent may start ccbot-hook and kill it
+// repeatedly. Claude Code's own requests still come to the chat, and not from the terminal's
+// screen.
 func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
 	t.Parallel()
 	for _, seen := range []bool{true, false} {
@@ -60,9 +60,9 @@ func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
 	}
 }
 
-// TestP7_WhoFloodsIsNotAskedInAWeakerWay: where so many hooks wait that one is refused, the
-// terminal's own dialog has no button that approves.
-func TestP7_WhoFloodsIsNotAskedInAWeakerWay(t *testing.T) {
+// TestP7_FloodDoesNotWeakenQuestions: if too many hooks wait and one is refused, the terminal's own
+// dialog has no button that approves.
+func TestP7_FloodDoesNotWeakenQuestions(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		first := w.AsksFor(t, r, "Bash", chattest.Bash)
@@ -95,9 +95,9 @@ func TestP7_WhoFloodsIsNotAskedInAWeakerWay(t *testing.T) {
 	})
 }
 
-// TestP7_ANewerRequestDoesNotTakeTheTurn: one that is asked and killed again and again, each time
-// when a message may be sent, does not keep an older one from the chat.
-func TestP7_ANewerRequestDoesNotTakeTheTurn(t *testing.T) {
+// TestP7_NewerRequestWaitsItsTurn: requests started and killed whenever a message may be sent do
+// not delay an older one.
+func TestP7_NewerRequestWaitsItsTurn(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		w.Later(7 * time.Second) // so that at no round a message may just be sent

@@ -34,7 +34,7 @@ import (
 	"ccbot/port/talk"
 )
 
-func TestARequestIsOneMessageWithButtons(t *testing.T) {
+func TestRequestIsOneMessageWithButtons(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		require.NoError(t, w.Asked(t.Context(), q.Request), "a redial")
@@ -65,7 +65,7 @@ func TestAllowedInTheChat(t *testing.T) {
 	})
 }
 
-func TestP9_ADecisionCountsFromAllowedPeopleInItsChatOnly(t *testing.T) {
+func TestP9_DecisionNeedsAllowedPersonAndChat(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		from  int64
@@ -105,7 +105,7 @@ func TestP9_ADecisionCountsFromAllowedPeopleInItsChatOnly(t *testing.T) {
 	}
 }
 
-func TestP9_ADecisionCountsOnce(t *testing.T) {
+func TestP9_DecisionCountsOnce(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
@@ -135,7 +135,7 @@ func TestAnsweredAtTheDesk(t *testing.T) {
 }
 
 // The terminal was quicker, and the hook still waited: its answer is ignored.
-func TestATapThatCameTooLateIsToldSo(t *testing.T) {
+func TestLateTapIsReported(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDeny)
@@ -146,7 +146,7 @@ func TestATapThatCameTooLateIsToldSo(t *testing.T) {
 	})
 }
 
-func TestP8_ACrashBeforeTheMessageSendsItOnce(t *testing.T) {
+func TestP8_CrashBeforeMessageSendsOnce(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.Stops(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
@@ -161,7 +161,7 @@ func TestP8_ACrashBeforeTheMessageSendsItOnce(t *testing.T) {
 	})
 }
 
-func TestP8_ACrashAfterTheMessageRepeatsItAtMost(t *testing.T) {
+func TestP8_CrashAfterMessageRepeatsAtMost(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
@@ -186,7 +186,7 @@ func TestP8_ACrashAfterTheMessageRepeatsItAtMost(t *testing.T) {
 }
 
 // Two taps come faster than the hook takes the first decision.
-func TestASecondTapOnADecisionIsNoAlarm(t *testing.T) {
+func TestSecondTapOnDecisionIsHarmless(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.HangsUp(q)
@@ -197,7 +197,7 @@ func TestASecondTapOnADecisionIsNoAlarm(t *testing.T) {
 	})
 }
 
-func TestP8_ADecisionThatWasNotDeliveredIsDeliveredAtTheRedial(t *testing.T) {
+func TestP8_UndeliveredDecisionIsSentAtRedial(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.HangsUp(q)
@@ -215,7 +215,7 @@ func TestP8_ADecisionThatWasNotDeliveredIsDeliveredAtTheRedial(t *testing.T) {
 	})
 }
 
-func TestP8_TheCardIsOnDiskBeforeTheHookHears(t *testing.T) {
+func TestP8_CardIsSavedBeforeHookReplies(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.HangsUp(q)
@@ -229,7 +229,7 @@ func TestP8_TheCardIsOnDiskBeforeTheHookHears(t *testing.T) {
 	})
 }
 
-func TestAHookThatDoesNotComeBack(t *testing.T) {
+func TestHookDoesNotReconnect(t *testing.T) {
 	for tap, want := range map[i18n.Key]ask.Stage{"": ask.StageAway, i18n.AskAllow: ask.StageSent} {
 		chattest.RunsAs(t, string(tap), func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
@@ -254,7 +254,7 @@ func TestAHookThatDoesNotComeBack(t *testing.T) {
 	}
 }
 
-func TestAHookThatLeft(t *testing.T) {
+func TestHookLeft(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		w.HangsUp(q)
@@ -274,7 +274,7 @@ func TestAHookThatLeft(t *testing.T) {
 }
 
 // At a stop every connection ends, and the hooks redial later.
-func TestP8_AStopEndsNoRequest(t *testing.T) {
+func TestP8_StopEndsNoRequest(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.Stop()
@@ -285,7 +285,7 @@ func TestP8_AStopEndsNoRequest(t *testing.T) {
 	})
 }
 
-func TestTheEndOfASessionEndsItsRequests(t *testing.T) {
+func TestSessionEndEndsRequests(t *testing.T) {
 	for _, n := range []news.News{ending.Receipt{}, news.Ended{}, news.Lost{}, news.Failed{}} {
 		chattest.RunsAs(t, fmt.Sprintf("%T", n), func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
@@ -302,7 +302,7 @@ func TestTheEndOfASessionEndsItsRequests(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatIsAnotherOneHasEnded(t *testing.T) {
+func TestReplacedAgentHasEnded(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
@@ -313,7 +313,7 @@ func TestAnAgentThatIsAnotherOneHasEnded(t *testing.T) {
 	})
 }
 
-func TestADialogThatIsGoneEndsTheWait(t *testing.T) {
+func TestClosedDialogEndsWait(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		w.Later(time.Minute)
@@ -332,9 +332,9 @@ func TestADialogThatIsGoneEndsTheWait(t *testing.T) {
 	})
 }
 
-// TestASubagentsRequestStaysUntilItIsLeftToTheDesk: no dialog of it is drawn while its hook waits,
-// so that the terminal says nothing about it.
-func TestASubagentsRequestStaysUntilItIsLeftToTheDesk(t *testing.T) {
+// TestSubagentRequestStaysUntilLeft: the terminal draws no dialog for it while its hook waits, so
+// the screen shows nothing.
+func TestSubagentRequestStaysUntilLeft(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
@@ -358,7 +358,7 @@ func TestASubagentsRequestStaysUntilItIsLeftToTheDesk(t *testing.T) {
 	})
 }
 
-func TestARequestTheChatDoesNotTakeIsLeftToTheTerminal(t *testing.T) {
+func TestRefusedRequestIsLeftToTerminal(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.Telegram.OnSend = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: errors.New("bad request")} }
 		r, q := w.Asking(t)
@@ -374,7 +374,7 @@ func TestARequestTheChatDoesNotTakeIsLeftToTheTerminal(t *testing.T) {
 	})
 }
 
-func TestP9_ARequestIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
+func TestP9_RequestIsHiddenFromRemovedPerson(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
@@ -396,7 +396,7 @@ func TestAnotherRequestUnderAKnownIDIsRefused(t *testing.T) {
 	})
 }
 
-func TestACardStaysWhereItIsShown(t *testing.T) {
+func TestCardStaysInItsChat(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
@@ -447,8 +447,8 @@ func TestShowAllAllowsOnlyWhatWasDelivered(t *testing.T) {
 	})
 }
 
-// What is read may take long; a denial does not wait for that, and ends it.
-func TestADenialEndsShowAll(t *testing.T) {
+// Reading the file may take long; a denial does not wait for that, and ends it.
+func TestDenialEndsShowAll(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.AsksFor(t, r, "Bash", `{"command":"`+strings.Repeat("echo hello; ", 2000)+`"}`)
@@ -463,7 +463,7 @@ func TestADenialEndsShowAll(t *testing.T) {
 	})
 }
 
-func TestP4_TheNextTextIsTheReason(t *testing.T) {
+func TestP4_NextTextIsReason(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
@@ -506,7 +506,7 @@ func TestOnlyTheNextTextOfThatPersonIsTheReason(t *testing.T) {
 	})
 }
 
-func TestAPersonWritesForOneCardAtATime(t *testing.T) {
+func TestPersonWritesForOneCard(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, one := w.Asking(t)
 		two := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
@@ -543,7 +543,7 @@ func answersOf(t *testing.T, c ask.State) json.RawMessage {
 	return input.Answers
 }
 
-func TestAPlanIsApproved(t *testing.T) {
+func TestPlanIsApproved(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.AsksFor(t, r, "ExitPlanMode", `{"plan":"# Plan\n\n- one"}`)
@@ -571,7 +571,7 @@ func TestP4_DenyWithThisTakesThePromptOutOfTheQueueFirst(t *testing.T) {
 	})
 }
 
-func TestP4_APromptThatWasTypedIsNoReason(t *testing.T) {
+func TestP4_TypedPromptIsNotReason(t *testing.T) {
 	for err, failed := range map[error]bool{lifecycle.ErrNoPrompt: false, chattest.ErrDisk: true} {
 		chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
@@ -588,7 +588,7 @@ func TestP4_APromptThatWasTypedIsNoReason(t *testing.T) {
 	}
 }
 
-func TestP8_ACrashInDenyWithThisIsFinishedAtTheRedial(t *testing.T) {
+func TestP8_CrashedDenialEndsAtRedial(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, _ := w.Asking(t)
 		e, notice := w.HeldBehind(t, r)
@@ -600,7 +600,7 @@ func TestP8_ACrashInDenyWithThisIsFinishedAtTheRedial(t *testing.T) {
 	})
 }
 
-func TestP4_AReasonThatWasNotReadIsTold(t *testing.T) {
+func TestP4_UnreadReasonIsReported(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		e, notice := w.HeldBehind(t, r)
@@ -612,7 +612,7 @@ func TestP4_AReasonThatWasNotReadIsTold(t *testing.T) {
 	})
 }
 
-func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
+func TestOnlyPossibleReasonsAreOffered(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		class lifecycle.Class
@@ -644,7 +644,7 @@ func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
 	}
 }
 
-func TestANoticeThatACrashKeptBackIsSentAtTheStart(t *testing.T) {
+func TestCrashedNoticeComesAtStart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.MustHear(t, "use make")
@@ -687,7 +687,7 @@ func TestP9_DenyWithThisCountsInItsChatOnly(t *testing.T) {
 }
 
 // The whole of it, as it runs: a hook waits in the relay, and its decision comes from a tap.
-func TestARunningBotAnswersAHook(t *testing.T) {
+func TestRunningBotAnswersHook(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
@@ -715,7 +715,7 @@ func TestARunningBotAnswersAHook(t *testing.T) {
 }
 
 // A start calls nothing of Telegram about requests that were decided, and shown so.
-func TestAStartEditsNothingThatWasDecided(t *testing.T) {
+func TestStartEditsNoDecidedCard(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		w.Result(t, q, "", "ok", false)
@@ -732,8 +732,8 @@ func TestAStartEditsNothingThatWasDecided(t *testing.T) {
 	})
 }
 
-// TestP8_TheLastEditIsDoneAgainAtAStart: where it is not known that the chat has it, and only there.
-func TestP8_TheLastEditIsDoneAgainAtAStart(t *testing.T) {
+// TestP8_LastEditIsRepeatedAtStart only if it is unknown whether the chat has it.
+func TestP8_LastEditIsRepeatedAtStart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.Telegram.OnEdit = func(outbox.Message) error { return errors.New("no answer") } // before the kill
@@ -753,8 +753,8 @@ func TestP8_TheLastEditIsDoneAgainAtAStart(t *testing.T) {
 	})
 }
 
-// What Telegram does not take for a while is tried again; nothing is decided by that.
-func TestAMessageThatIsNotTakenIsTriedAgain(t *testing.T) {
+// A message that Telegram refuses for a while is retried; that decides nothing.
+func TestRefusedMessageIsRetried(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		var takes atomic.Bool
 		w.Telegram.OnSend = func(context.Context, outbox.Message) error {
@@ -772,8 +772,8 @@ func TestAMessageThatIsNotTakenIsTriedAgain(t *testing.T) {
 	})
 }
 
-// It is answered at the desk while Telegram does not take its message.
-func TestAMessageThatIsOldWhenItIsTakenIsBroughtUpToDate(t *testing.T) {
+// It is answered in the terminal while Telegram refuses its message.
+func TestLateMessageIsUpdated(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
@@ -791,7 +791,7 @@ func TestAMessageThatIsOldWhenItIsTakenIsBroughtUpToDate(t *testing.T) {
 	})
 }
 
-func TestAChatThatIsHeldUpHoldsUpNoOther(t *testing.T) {
+func TestSlowChatDelaysNoOther(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, group := w.Session(t, "api", session.Running), w.Session(t, "web", session.Running)
 		group.Conversation = chattest.InGroup
@@ -817,7 +817,7 @@ func TestAChatThatIsHeldUpHoldsUpNoOther(t *testing.T) {
 
 // The reader of the transcript tells that there is something to look at. It waits for the file
 // itself, so no time is skipped here: the next round is far away.
-func TestTheTranscriptTellsTheOutcome(t *testing.T) {
+func TestTranscriptHasOutcome(t *testing.T) {
 	const user = `{"type":"user","message":{"role":"user","content":[`
 	for name, line := range map[string]string{
 		"a tool's result": user + `{"type":"tool_result","tool_use_id":"toolu_other","content":"ok"}]}}`,
@@ -834,7 +834,7 @@ func TestTheTranscriptTellsTheOutcome(t *testing.T) {
 			q := w.Request(t, r, "Bash", chattest.Bash)
 			w.Running(t)
 			require.NoError(t, w.Asked(t.Context(), q.Request))
-			// All that the start and the requests have looked at is over once a newer one has left.
+			// All requests read at the start have ended once a newer one has left.
 			gone := w.Request(t, r, "Bash", `{"command":"ls"}`)
 			gone.Asked = gone.Asked.Add(time.Second)
 			w.Dials(gone)
@@ -847,7 +847,7 @@ func TestTheTranscriptTellsTheOutcome(t *testing.T) {
 			w.HangsUp(gone)
 			w.Left(t.Context(), gone.Request)
 			awaits(t, told, w.Word(i18n.AskAway))
-			w.Writes(t, q, "", "ok", false) // of which nothing tells
+			w.Writes(t, q, "", "ok", false) // without any news
 			chattest.Grow(t, own, line+"\n")
 			awaits(t, told, w.Verdict(i18n.AskAllowed, i18n.AskAtTerminal))
 		})
@@ -862,7 +862,7 @@ func awaits(t *testing.T, texts <-chan string, part string) {
 	}
 }
 
-func TestTheListShowsModelAndContext(t *testing.T) {
+func TestListShowsModelAndContext(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		usage *port.Usage
@@ -886,7 +886,7 @@ func TestTheListShowsModelAndContext(t *testing.T) {
 }
 
 // Esc and "No" write two lines: the refusal of the tool, then the interrupt.
-func TestARefusalAtTheDeskMayBeAnInterrupt(t *testing.T) {
+func TestTerminalDenialMayBeInterrupt(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		interrupt bool
@@ -906,9 +906,9 @@ func TestARefusalAtTheDeskMayBeAnInterrupt(t *testing.T) {
 	}
 }
 
-// TestP7_AProjectThatAnswersItselfIsTold: a repository's own hooks may answer before a person does,
+// TestP7_ProjectsOwnAnswersAreReported: a repository's own hooks may answer before a person does,
 // and its rules have nothing asked. No setting of a launch takes them away.
-func TestP7_AProjectThatAnswersItselfIsTold(t *testing.T) {
+func TestP7_ProjectsOwnAnswersAreReported(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Starting)
 		w.Lifecycle.Answerers = []talk.Answerer{talk.AnswersByHook, talk.AnswersByRule}

@@ -53,8 +53,8 @@ func TestP8_HalfOfAnOutcomeIsNotWaitedForForEver(t *testing.T) {
 	})
 }
 
-// TestP8_WhatAHookHasTakenIsKnownAfterARestart: then the message says sent.
-func TestP8_WhatAHookHasTakenIsKnownAfterARestart(t *testing.T) {
+// TestP8_DeliveredDecisionIsKnownAfterRestart: then the message says sent.
+func TestP8_DeliveredDecisionIsKnownAfterRestart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
@@ -73,12 +73,12 @@ func TestOldCardsAreForgottenWhileItRuns(t *testing.T) {
 		w.Result(t, q, "", "ok", false)
 		w.Later(7*24*time.Hour - time.Hour)
 		assert.Len(t, w.Asks.List(), 1)
-		w.Later(25*time.Hour + chattest.Round) // it is looked at once a day
+		w.Later(25*time.Hour + chattest.Round) // it is checked once a day
 		assert.Empty(t, w.Asks.List())
 	})
 }
 
-func TestWhatBecomesOfARequestThatIsAway(t *testing.T) {
+func TestOutcomeOfLeftRequest(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		do   func(w *chattest.World, r session.Record, q chattest.Asked)
@@ -118,8 +118,8 @@ func TestDenyWithThisThatComesTooLateDoesNothing(t *testing.T) {
 	}
 }
 
-// TestASubagentsRequestHoldsUpNoPrompt: the session takes prompts meanwhile.
-func TestASubagentsRequestHoldsUpNoPrompt(t *testing.T) {
+// TestSubagentRequestDelaysNoPrompt: the session takes prompts in between.
+func TestSubagentRequestDelaysNoPrompt(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
@@ -135,7 +135,7 @@ func TestASubagentsRequestHoldsUpNoPrompt(t *testing.T) {
 	})
 }
 
-// The prompts behind one dialog have one reply, as those behind a turn do.
+// The prompts that wait for one dialog have one reply, as those that wait for a turn do.
 func TestPromptsBehindADialogHaveOneReply(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
@@ -149,8 +149,8 @@ func TestPromptsBehindADialogHaveOneReply(t *testing.T) {
 	assert.Contains(t, w.Telegram.AnswersSent()[0], w.Named(i18n.HeldDialog, "api"))
 }
 
-// A prompt that was offered behind one request may come to wait behind another.
-func TestAPromptIsOfferedForEachRequest(t *testing.T) {
+// A prompt offered during one request may later wait for another.
+func TestPromptIsOfferedForEachRequest(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, one := w.Asking(t)
 		key := w.MustHear(t, "use make")
@@ -189,8 +189,8 @@ func TestEverythingIsShownOnceAtATime(t *testing.T) {
 	})
 }
 
-// TestP8_ATapThatIsNotTakenLeavesTheOther to give its decision to the hook.
-func TestP8_ATapThatIsNotTakenLeavesTheOther(t *testing.T) {
+// TestP8_RefusedTapLeavesOther to give its decision to the hook.
+func TestP8_RefusedTapLeavesOther(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		taken := make(chan struct{})
@@ -218,8 +218,8 @@ func TestP8_ATapThatIsNotTakenLeavesTheOther(t *testing.T) {
 	})
 }
 
-// A redial of a request that was left to the desk shows no buttons again.
-func TestWhatWasLeftToTheDeskStaysThere(t *testing.T) {
+// A reconnect of a request left to the terminal shows no buttons again.
+func TestRequestLeftToTerminalStaysThere(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
@@ -231,9 +231,9 @@ func TestWhatWasLeftToTheDeskStaysThere(t *testing.T) {
 	})
 }
 
-// TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook: else the text is typed, and given as the
+// TestP8_CrashedDenialEndsWithoutHook: else the text is typed, and given as the
 // reason as well when the hook redials.
-func TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook(t *testing.T) {
+func TestP8_CrashedDenialEndsWithoutHook(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		e, notice := w.HeldBehind(t, r)
@@ -245,7 +245,7 @@ func TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook(t *testing.T) {
 	})
 }
 
-func TestP8_ADecisionThatIsNotGivenIsNotSaidToBeSent(t *testing.T) {
+func TestP8_UnsentDecisionIsNotReportedSent(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.Relay.Decides(func() error { return errors.New("broken") })
@@ -258,8 +258,8 @@ func TestP8_ADecisionThatIsNotGivenIsNotSaidToBeSent(t *testing.T) {
 	})
 }
 
-// A mistake of ours about one request leaves that request to the terminal, and the others go on.
-func TestP8_ARequestThatCrashesEndsNothingElse(t *testing.T) {
+// A panic in one request leaves that request to the terminal, and the others continue.
+func TestP8_CrashingRequestAffectsNoOther(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		_, notice := w.HeldBehind(t, r)

@@ -19,9 +19,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestP9_ARequestMovesToWhereItsSessionIsShown: the chat that it was asked in is not one of allowed
-// people any more.
-func TestP9_ARequestMovesToWhereItsSessionIsShown(t *testing.T) {
+// TestP9_RequestMovesWithSession: the request's first chat no longer has allowed people.
+func TestP9_RequestMovesWithSession(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		redial    bool
@@ -61,13 +60,13 @@ func TestP9_ARequestMovesToWhereItsSessionIsShown(t *testing.T) {
 }
 
 // A full disk must not fill the chat as well.
-func TestP8_AMessageThatTheDiskDoesNotKnowIsNotSentAgain(t *testing.T) {
+func TestP8_UnsavedMessageIsNotRepeated(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
 		file := chattest.FilesIn(t, w.Dir, "cards")[0]
-		w.Telegram.OnSend = func(context.Context, outbox.Message) error { // what stands in the way of the next write
+		w.Telegram.OnSend = func(context.Context, outbox.Message) error { // blocks the next write
 			return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
 		}
 		w.Work(t)
@@ -83,7 +82,7 @@ func TestP8_AMessageThatTheDiskDoesNotKnowIsNotSentAgain(t *testing.T) {
 	})
 }
 
-func TestAMessageThatWasDeletedComesAgain(t *testing.T) {
+func TestDeletedMessageComesAgain(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		var deleted atomic.Bool // the message that is edited next
@@ -108,7 +107,7 @@ func TestAMessageThatWasDeletedComesAgain(t *testing.T) {
 }
 
 // The redial was quicker than the news that the connection before it had ended.
-func TestP8_AHookThatIsBackHasNotLeft(t *testing.T) {
+func TestP8_ReconnectedHookHasNotLeft(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.Left(t.Context(), q.Request)
@@ -117,7 +116,7 @@ func TestP8_AHookThatIsBackHasNotLeft(t *testing.T) {
 	})
 }
 
-func TestARequestThatNobodySawLeavesNothing(t *testing.T) {
+func TestUnshownRequestLeavesNothing(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		goOn := w.HeldUp(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
@@ -136,8 +135,8 @@ func TestARequestThatNobodySawLeavesNothing(t *testing.T) {
 	})
 }
 
-// People see the message whose call is under way, so they are told what became of the request.
-func TestP5_ARequestOnItsWayToTheChatGetsItsOutcome(t *testing.T) {
+// The chat shows a message while its call is pending, so it gets the request's outcome.
+func TestP5_UnsentRequestGetsOutcome(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		arrives := make(chan struct{})
 		w.Telegram.OnSend = func(context.Context, outbox.Message) error { <-arrives; return nil }
@@ -152,7 +151,7 @@ func TestP5_ARequestOnItsWayToTheChatGetsItsOutcome(t *testing.T) {
 	})
 }
 
-func TestWhatWasLeftWithoutADecisionIsOverInTime(t *testing.T) {
+func TestUndecidedRequestExpires(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.HangsUp(q)
@@ -195,7 +194,7 @@ func TestOpenRequestsComeFirstAtAStart(t *testing.T) {
 }
 
 // The message that promised more below keeps its promise.
-func TestP8_ARequestThatIsShownAgainIsNotLost(t *testing.T) {
+func TestP8_RepeatedRequestIsNotLost(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.AsksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
@@ -212,7 +211,7 @@ func TestP8_ARequestThatIsShownAgainIsNotLost(t *testing.T) {
 	})
 }
 
-func TestWhoTapsSecondHasNothingToClose(t *testing.T) {
+func TestSecondTapClosesNothing(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)

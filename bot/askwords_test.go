@@ -20,7 +20,7 @@ import (
 	"ccbot/port/news"
 )
 
-func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
+func TestP4_LateTextIsNotReason(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		then func(t *testing.T, w *chattest.World, other session.Record)
@@ -60,9 +60,9 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 	}
 }
 
-// TestP7_AReasonGoesToTheRequestThatAskedForIt, also if another session is the current one when the button is tapped.
-// That session stays the current one.
-func TestP7_AReasonGoesToTheRequestThatAskedForIt(t *testing.T) {
+// TestP7_ReasonGoesToItsRequest, also if another session is current when the button is tapped. That
+// session stays current.
+func TestP7_ReasonGoesToItsRequest(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		other := w.NewCurrentSession(t, "web", session.Running)
@@ -79,8 +79,8 @@ func TestP7_AReasonGoesToTheRequestThatAskedForIt(t *testing.T) {
 	})
 }
 
-// TestP4_ATextForAnotherSessionIsAPrompt, also before anything else has noticed.
-func TestP4_ATextForAnotherSessionIsAPrompt(t *testing.T) {
+// TestP4_TextForOtherSessionIsPrompt, also before anything else has noticed.
+func TestP4_TextForOtherSessionIsPrompt(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		other := w.Session(t, "web", session.Running)
@@ -93,7 +93,7 @@ func TestP4_ATextForAnotherSessionIsAPrompt(t *testing.T) {
 	})
 }
 
-func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
+func TestP4_DeliveredReasonMayBeRead(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		given bool
@@ -116,8 +116,7 @@ func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
 	}
 }
 
-// TestP4_WordsForAQuestionThatIsOverAreNotTyped: somebody was writing while something else ended
-// the wait for it.
+// TestP4_WordsForAQuestionThatIsOverAreNotTyped: the question ended while the person was writing.
 func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -175,7 +174,7 @@ func TestP4_LateReasonIsAskedAbout(t *testing.T) {
 	})
 }
 
-// TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped: it ends between the look for it and the
+// TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped: it ends between the lookup and the
 // decision.
 func TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped(t *testing.T) {
 	for _, tt := range []struct {
@@ -242,8 +241,8 @@ func TestWordsThatCannotBeQueuedAreAskedAboutStill(t *testing.T) {
 	})
 }
 
-// TestAStartClosesWhatIsOver: a kill came after the end was on disk, and before the chat knew.
-func TestAStartClosesWhatIsOver(t *testing.T) {
+// TestStartClosesEndedRequests: a kill came after the end was on disk, and before the chat knew.
+func TestStartClosesEndedRequests(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		do   func(t *testing.T, w *chattest.World, q chattest.Asked)
@@ -270,8 +269,8 @@ func TestAStartClosesWhatIsOver(t *testing.T) {
 	}
 }
 
-// TestAStartClosesAStrayThatWasDecided, and no other.
-func TestAStartClosesAStrayThatWasDecided(t *testing.T) {
+// TestStartClosesDecidedStray, and no other.
+func TestStartClosesDecidedStray(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		do   func(w *chattest.World, key string) error
@@ -298,7 +297,7 @@ func TestAStartClosesAStrayThatWasDecided(t *testing.T) {
 	}
 }
 
-func TestAPromptLongAfterAQuestionIsTyped(t *testing.T) {
+func TestPromptLongAfterQuestionIsTyped(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)

@@ -16,8 +16,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// A message that nobody has decided about is another thing than a question of the agent: the session is idle, and the
-// next prompt that it gets ends the count.
+// An undecided message is not a question of the agent: the session is idle, and its next prompt
+// ends the count.
 func TestUndecidedMessageIsNoQuestion(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)

@@ -43,7 +43,7 @@ func TestUndoAndResumeBringBack(t *testing.T) {
 	}
 }
 
-// The pointer is not taken away from a session that was chosen meanwhile.
+// A session chosen in between stays current.
 func TestUndoLeavesTheCurrentSession(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		t.Run(fmt.Sprintf("open already: %t", open), func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestUndoWorksForAsLongAsTheSessionCanComeBack(t *testing.T) {
 	assert.Contains(t, w.Telegram.Texts(), w.Restoring(r))
 }
 
-func TestADoubleTapOnResumeBringsBackOnce(t *testing.T) {
+func TestDoubleTapOnResumeResumesOnce(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	m := w.LostShown(t, r)
@@ -86,7 +86,7 @@ func TestADoubleTapOnResumeBringsBackOnce(t *testing.T) {
 }
 
 // The second of two taps on [Undo] says that the session is back, whether the first one is done or not.
-func TestADoubleTapOnUndoSaysThatItIsBack(t *testing.T) {
+func TestDoubleTapOnUndoReportsSession(t *testing.T) {
 	for _, done := range []bool{false, true} {
 		w := chattest.NewWorld(t)
 		r := w.Session(t, "api", session.Archived)
@@ -106,7 +106,7 @@ func TestADoubleTapOnUndoSaysThatItIsBack(t *testing.T) {
 }
 
 // A tap on an older [Undo] of a session that is over again says that the button is old.
-func TestALateTapOnUndoOfWhatIsOver(t *testing.T) {
+func TestLateTapOnUndo(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	m := w.UndoShown(t, r, 0)
@@ -116,7 +116,7 @@ func TestALateTapOnUndoOfWhatIsOver(t *testing.T) {
 	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))
 }
 
-func TestAResumeThatFailsCanBeTappedAgain(t *testing.T) {
+func TestFailedResumeCanBeRepeated(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
@@ -127,7 +127,7 @@ func TestAResumeThatFailsCanBeTappedAgain(t *testing.T) {
 }
 
 // "Your messages go to it now" must be true.
-func TestAResumeOfAnOpenSessionMakesItCurrent(t *testing.T) {
+func TestResumeOfOpenSessionMakesCurrent(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	w.NewCurrentSession(t, "web", session.Running)
@@ -199,7 +199,7 @@ func TestResumeCommand(t *testing.T) {
 	assert.Contains(t, w.Lifecycle.Done(), "restore "+old.ID.String())
 }
 
-// What is open cannot be resumed: of several sessions that a word means, only the others are offered.
+// An open session cannot be resumed: if several sessions match, only the others are offered.
 func TestResumeOffersNoOpenSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Session(t, "job01", session.Running)
@@ -215,9 +215,9 @@ func TestResumeOffersNoOpenSession(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-// A restore without a window may have been cut short: whether it goes on, or is open already, is
-// for the session's worker to say.
-func TestP8_AResumeThatWasCutShortIsResumed(t *testing.T) {
+// A restore without a window may have been interrupted: only the session's worker knows whether it
+// continues or is open already.
+func TestP8_InterruptedResumeContinues(t *testing.T) {
 	for _, tt := range []struct {
 		name, command string
 		state         session.State
@@ -328,7 +328,7 @@ func dirGone(t *testing.T) (*chattest.World, session.Record) {
 	return w, r
 }
 
-func TestADirectoryThatIsGoneCanBeMadeAgain(t *testing.T) {
+func TestMissingDirectoryCanBeMade(t *testing.T) {
 	w, r := dirGone(t)
 	w.MustHear(t, "/resume api")
 	m := w.Telegram.Last(t)
@@ -342,7 +342,7 @@ func TestADirectoryThatIsGoneCanBeMadeAgain(t *testing.T) {
 	w.CurrentIs(t, r.ID)
 }
 
-func TestADirectoryOutsideTheRootsIsNotMade(t *testing.T) {
+func TestDirectoryOutsideRootsIsNotMade(t *testing.T) {
 	w, r := dirGone(t)
 	outside := t.TempDir()
 	root := filepath.Join(w.AgentsHome, "root")
@@ -367,7 +367,7 @@ func TestADirectoryOutsideTheRootsIsNotMade(t *testing.T) {
 	assert.DirExists(t, in)
 }
 
-func TestADirectoryThatCannotBeMadeIsTold(t *testing.T) {
+func TestFailedDirectoryIsReported(t *testing.T) {
 	for _, roots := range []bool{false, true} {
 		w, r := dirGone(t)
 		m := w.HeardShown(t, "/resume api")
@@ -399,7 +399,7 @@ func TestEveryFaultOfADirectoryIsTold(t *testing.T) {
 }
 
 // A path that was typed is what its button means after a restart too.
-func TestATypedDirectoryIsRemembered(t *testing.T) {
+func TestTypedDirectoryIsRemembered(t *testing.T) {
 	w, r := dirGone(t)
 	dir := filepath.Join(w.AgentsHome, "typed", "new")
 	w.MustHear(t, "/resume api "+dir)
@@ -412,7 +412,7 @@ func TestATypedDirectoryIsRemembered(t *testing.T) {
 	w.CurrentIs(t, r.ID)
 }
 
-func TestADamagedTranscriptIsAskedAbout(t *testing.T) {
+func TestDamagedTranscriptNeedsDecision(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	fault := true
@@ -443,7 +443,7 @@ func TestADamagedTranscriptIsAskedAbout(t *testing.T) {
 		head + " as copy"}, w.Lifecycle.Done())
 }
 
-func TestATranscriptWithNothingLeftBeginsAnew(t *testing.T) {
+func TestEmptyTranscriptStartsNewConversation(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	nothing := true
@@ -469,7 +469,7 @@ func TestATranscriptWithNothingLeftBeginsAnew(t *testing.T) {
 func TestBroughtBackAtTheDesk(t *testing.T) {
 	tests := []struct {
 		name   string
-		before session.State // of the current session; empty: there is none
+		before session.State // of the current session; empty: none
 		takes  bool
 	}{
 		{"there is none", "", true},

@@ -21,7 +21,7 @@ import (
 	"ccbot/lifecycle"
 )
 
-func TestP5_TheOutputOfACommandIsOneMessage(t *testing.T) {
+func TestP5_CommandOutputIsOneMessage(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!make test")
 		s.Types("!make test") // news that comes twice
@@ -60,7 +60,7 @@ func TestP5_TheOutputOfACommandIsOneMessage(t *testing.T) {
 }
 
 // A message that an earlier run has left is found again and ends as it should.
-func TestP5_AGrowingMessageOutlivesARestart(t *testing.T) {
+func TestP5_GrowingMessageSurvivesRestart(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
@@ -88,7 +88,7 @@ func TestP5_AGrowingMessageOutlivesARestart(t *testing.T) {
 	})
 }
 
-func TestP5_AGrowingMessageThatIsGoneIsSentAnew(t *testing.T) {
+func TestP5_DeletedGrowingMessageIsSentAgain(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
@@ -98,7 +98,7 @@ func TestP5_AGrowingMessageThatIsGoneIsSentAnew(t *testing.T) {
 	})
 }
 
-func TestP5_AnEditThatFailsIsTriedAgain(t *testing.T) {
+func TestP5_FailedEditIsRetried(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
@@ -117,7 +117,7 @@ func TestP5_AnEditThatFailsIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestAQuickCommandHasNoMessageOfItsOwn(t *testing.T) {
+func TestQuickCommandHasNoSeparateMessage(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!ls")
 		s.Shows(lifecycle.Output{})
@@ -128,9 +128,8 @@ func TestAQuickCommandHasNoMessageOfItsOwn(t *testing.T) {
 	})
 }
 
-// Claude Code forgets a command that was stopped. What another one prints later is not taken for
-// its output.
-func TestAStoppedCommandIsToldAndForgotten(t *testing.T) {
+// Claude Code forgets a stopped command. The later output of another one is not taken for its own.
+func TestStoppedCommandIsReportedAndForgotten(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
@@ -145,7 +144,7 @@ func TestAStoppedCommandIsToldAndForgotten(t *testing.T) {
 }
 
 // The session may have ended with its command.
-func TestACommandEndsWithItsSession(t *testing.T) {
+func TestCommandEndsWithSession(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
@@ -159,7 +158,7 @@ func TestACommandEndsWithItsSession(t *testing.T) {
 
 // Of a session that is not the current one the notice is the answer; the message that has grown
 // ends all the same.
-func TestACommandOfAnotherSessionEndsInItsMessage(t *testing.T) {
+func TestOtherSessionsCommandEndsInMessage(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
@@ -186,7 +185,7 @@ func TestTwoCommandsHaveTheirOwnMessages(t *testing.T) {
 	})
 }
 
-func TestACommandWithoutOutputEndsItsMessage(t *testing.T) {
+func TestCommandWithoutOutputEndsMessage(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!false")
 		s.Shows(s.Rows())
@@ -199,7 +198,7 @@ func TestACommandWithoutOutputEndsItsMessage(t *testing.T) {
 	})
 }
 
-func TestALongOutputIsItsEndsAndAFile(t *testing.T) {
+func TestLongOutputIsExcerptAndFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "t.jsonl")
 	results := filepath.Join(dir, "t", "tool-results")

@@ -19,7 +19,7 @@ import (
 	"ccbot/lifecycle"
 )
 
-func TestP4_AStopDoesNotWaitForTheMessageOfACommand(t *testing.T) {
+func TestP4_StopIgnoresPendingCommandMessage(t *testing.T) {
 	for _, after := range []error{context.Canceled, fmt.Errorf("%w: %w", outbox.ErrUnsure, context.Canceled)} {
 		chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 			s.DamsCards(after)
@@ -43,8 +43,8 @@ func TestP4_AStopDoesNotWaitForTheMessageOfACommand(t *testing.T) {
 	}
 }
 
-// A card that comes through after all says how it ended.
-func TestACardThatComesLateTellsOfTheStop(t *testing.T) {
+// A card that is sent late shows how the command ended.
+func TestLateCardShowsStop(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.SlowCards(chattest.LookPace)
 		s.Types("!make test")
@@ -61,7 +61,7 @@ func TestACardThatComesLateTellsOfTheStop(t *testing.T) {
 	})
 }
 
-func TestP5_AnOutputDoesNotWaitForItsCard(t *testing.T) {
+func TestP5_OutputDoesNotWaitForCard(t *testing.T) {
 	for _, after := range []error{context.Canceled, fmt.Errorf("%w: %w", outbox.ErrUnsure, context.Canceled)} {
 		chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 			s.DamsCards(after)
@@ -81,9 +81,9 @@ func TestP5_AnOutputDoesNotWaitForItsCard(t *testing.T) {
 	}
 }
 
-// A card that is about to be there gets the output: given up, it would say for ever that the
+// A pending card gets the output: without it the card would show a running command for ever.
 // command runs.
-func TestP5_AnOutputTakesTheCardThatIsOnItsWay(t *testing.T) {
+func TestP5_OutputUsesPendingCard(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.SlowCards(chattest.LookPace / 2)
 		s.Types("!make test")
@@ -96,7 +96,7 @@ func TestP5_AnOutputTakesTheCardThatIsOnItsWay(t *testing.T) {
 }
 
 // The end of a message waits for the chat, a stop does not.
-func TestP4_AStopDoesNotWaitForTheEndOfAnOutput(t *testing.T) {
+func TestP4_StopDoesNotWaitForOutput(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
@@ -118,8 +118,8 @@ func TestP4_AStopDoesNotWaitForTheEndOfAnOutput(t *testing.T) {
 	})
 }
 
-// A dialog that stays open over night is not looked at every other second.
-func TestACommandThatIsNotSeenIsLookedAtSeldom(t *testing.T) {
+// A dialog that stays open for hours is not polled every two seconds.
+func TestUnseenCommandIsPolledSlowly(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		now  lifecycle.Output
@@ -159,7 +159,7 @@ func printsAt(at time.Time, command, out string) (all string) {
 
 // The message of a command that was stopped is far above when the same command prints something the
 // next day.
-func TestP5_AStoppedCommandTakesNoOutputOfALaterOne(t *testing.T) {
+func TestP5_StoppedCommandTakesNoLaterOutput(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		after time.Duration // between the stop and the output
@@ -192,7 +192,7 @@ func TestP5_AStoppedCommandTakesNoOutputOfALaterOne(t *testing.T) {
 
 // The same command again, before the first one is seen to be stopped: the agent was idle when it
 // was typed.
-func TestP5_TheSameCommandAgainEndsTheFirst(t *testing.T) {
+func TestP5_RepeatedCommandEndsFirst(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
@@ -206,7 +206,7 @@ func TestP5_TheSameCommandAgainEndsTheFirst(t *testing.T) {
 }
 
 // People may delete a message that grows. It does not come again.
-func TestP5_AGrowingMessageThatPeopleDeleteEndsAsAnAnswer(t *testing.T) {
+func TestP5_DeletedGrowingMessageBecomesAnswer(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
@@ -220,7 +220,7 @@ func TestP5_AGrowingMessageThatPeopleDeleteEndsAsAnAnswer(t *testing.T) {
 	})
 }
 
-func TestACardThatIsRefusedIsNotTriedAgain(t *testing.T) {
+func TestRefusedCardIsNotRetried(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		tries := 0
 		s.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {

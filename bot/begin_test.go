@@ -15,9 +15,9 @@ import (
 	"ccbot/port/news"
 )
 
-// TestThatASessionStartsAndIsReadyIsOneMessage: the message that says that a session starts, or comes
+// TestSessionStartIsOneMessage: the message that says that a session starts, or comes
 // back, is edited when the session is ready, and sent as that where it still waits.
-func TestThatASessionStartsAndIsReadyIsOneMessage(t *testing.T) {
+func TestSessionStartIsOneMessage(t *testing.T) {
 	ready := func(t *testing.T, w *chattest.World, r session.Record) {
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ready{}))
 	}
@@ -48,7 +48,7 @@ func TestThatASessionStartsAndIsReadyIsOneMessage(t *testing.T) {
 			assert.Equal(t, both, w.Telegram.LastEdit(t).Text.Text)
 			assert.Len(t, w.Telegram.Texts(), 1)
 
-			ready(t, w, r) // as after a restart of the computer, which nobody asked for
+			ready(t, w, r) // as after a restart of the computer
 			assert.Equal(t, w.Named(i18n.Ready, "api"), w.Telegram.Last(t).Text.Text)
 			assert.Len(t, w.Telegram.Edited, 1)
 		})
@@ -77,8 +77,8 @@ func TestThatASessionStartsAndIsReadyIsOneMessage(t *testing.T) {
 	})
 }
 
-// Where another session is the current one, people are not asked to write to the one that is ready.
-func TestASessionThatIsReadyBesideAnotherSaysWhereMessagesGo(t *testing.T) {
+// If another session is current, the notice does not ask people to write to the ready one.
+func TestReadySessionNamesCurrentOne(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "web", session.Running)
 	r := w.Session(t, "api", session.Archived)

@@ -17,14 +17,14 @@ import (
 	"ccbot/port/talk"
 )
 
-// behind is the sentence of a question that says how many prompts wait behind its own.
+// behind returns the sentence with the number of prompts that wait after a question's prompt.
 func behind(w *chattest.World, n int) string {
 	return w.Word(i18n.WaitsBehind, i18n.Args{"Count": n})
 }
 
-// TestP4_AQuestionSaysWhatWaitsBehindIt: no text that a person sends while a question stands goes
+// TestP4_QuestionCountsWaitingPrompts: no text that a person sends while a question stands goes
 // unmentioned, and what waits keeps its order.
-func TestP4_AQuestionSaysWhatWaitsBehindIt(t *testing.T) {
+func TestP4_QuestionCountsWaitingPrompts(t *testing.T) {
 	chattest.RunsAs(t, "a draft", func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		first := w.MustHear(t, "first")
@@ -62,8 +62,8 @@ func TestP4_AQuestionSaysWhatWaitsBehindIt(t *testing.T) {
 	})
 }
 
-// A question about a prompt that waits behind something says when the prompt does not wait any more.
-func TestP4_AQuestionSaysThatItsPromptWasSent(t *testing.T) {
+// A question about a waiting prompt shows when the prompt no longer waits.
+func TestP4_QuestionShowsPromptWasSent(t *testing.T) {
 	for _, why := range []news.Wait{news.Queued, news.HeldDraft} {
 		chattest.RunsAs(t, string(why), func(t *testing.T, w *chattest.World) {
 			r := w.NewCurrentSession(t, "api", session.Running)
@@ -80,8 +80,8 @@ func TestP4_AQuestionSaysThatItsPromptWasSent(t *testing.T) {
 	}
 }
 
-// A question that has no buttons any more names none.
-func TestAClosedQuestionNamesNoButton(t *testing.T) {
+// A question without buttons names none.
+func TestClosedQuestionNamesNoButton(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		_, notice := w.HeldBehind(t, r)
@@ -92,14 +92,14 @@ func TestAClosedQuestionNamesNoButton(t *testing.T) {
 }
 
 // Most buttons are of no command.
-func TestAnOldButtonNamesNoCommand(t *testing.T) {
+func TestOldButtonNamesNoCommand(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.TapButton(t, chattest.Alice, "old"))
 	assert.Contains(t, w.Telegram.Done(), "answer query: This button no longer works. Use the newest message, or /list.")
 }
 
 // A session that has just ended is known by its name, and the way back is offered.
-func TestASessionThatIsOverIsNamed(t *testing.T) {
+func TestEndedSessionIsNamed(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Completed)
 	w.Records.Change(r.ID, func(r *session.Record) { r.EndedAt = w.Now().Add(-5 * time.Minute) })
@@ -127,9 +127,9 @@ func TestWhySaysThatASessionCrashed(t *testing.T) {
 	}
 }
 
-// TestP4_ATextForARequestThatIsOverIsAskedAboutAfterACrash: the request has noted the text, and a crash
+// TestP4_ReasonForEndedRequestNeedsConfirmation: the request has noted the text, and a crash
 // came before the text was kept.
-func TestP4_ATextForARequestThatIsOverIsAskedAboutAfterACrash(t *testing.T) {
+func TestP4_ReasonForEndedRequestNeedsConfirmation(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)

@@ -109,8 +109,8 @@ func TestNewShowsFavouritesThenFoldersByLastUse(t *testing.T) {
 	assert.Equal(t, "~/api", w.buttons()[0])
 }
 
-// Each view is drawn again by a program that was started anew, and by the taps of two people.
-func TestTheBrowserOutlivesARestartInEachView(t *testing.T) {
+// Each view is drawn again by a restarted program, and by the taps of two people.
+func TestBrowserViewsSurviveRestart(t *testing.T) {
 	w := inFolders(t, "work/api", "work/.git", "work/web")
 	w.open()
 	restart := func() {
@@ -140,7 +140,7 @@ func TestTheBrowserOutlivesARestartInEachView(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-func TestTheBrowserStartsOneSessionWithWhatWasChosen(t *testing.T) {
+func TestBrowserStartsOneSessionWithChoices(t *testing.T) {
 	w := inFolders(t, "api")
 	w.open()
 	w.press(w.say(i18n.ButtonBrowse), "api", w.say(i18n.ButtonUseThis))
@@ -159,7 +159,7 @@ func TestTheBrowserStartsOneSessionWithWhatWasChosen(t *testing.T) {
 }
 
 // An address that an earlier ccbot has written names no folder that this one can read.
-func TestAPageWithoutAFolderStartsNothing(t *testing.T) {
+func TestPageWithoutFolderStartsNothing(t *testing.T) {
 	w := inFolders(t, "api")
 	for _, verb := range []string{"start", "fork", "go:" + uuid.NewString(), "beside"} {
 		a, to, err := w.Pages.All["new"].Do(t.Context(), chat.Visit{To: chattest.AtAlice, By: chattest.Alice, Rest: "dir=%2Fapi&v=use"}, verb)
@@ -181,8 +181,8 @@ func TestSettingsAreTheDefaultsOfNewSessions(t *testing.T) {
 		[]port.ModeChange{w.Lifecycle.Starts[0].With, w.Lifecycle.Starts[1].With})
 }
 
-// What is wrong with a folder is a sentence, whenever it becomes wrong.
-func TestWhatIsWrongWithAFolderIsASentence(t *testing.T) {
+// An error of a folder is a sentence, at whatever step it occurs.
+func TestFolderErrorIsSentence(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(w *browsing)
@@ -218,7 +218,7 @@ func TestWhatIsWrongWithAFolderIsASentence(t *testing.T) {
 	}
 }
 
-func TestTheBrowserStaysInsideTheRoots(t *testing.T) {
+func TestBrowserStaysInsideRoots(t *testing.T) {
 	w := inFolders(t, "root/in", "out/secret")
 	w.Roots = []string{filepath.Join(w.Home, "root")}
 	require.NoError(t, os.Symlink(filepath.Join(w.Home, "out"), filepath.Join(w.Home, "root", "leads-out")))
@@ -238,7 +238,7 @@ func TestTheBrowserStaysInsideTheRoots(t *testing.T) {
 	assert.True(t, strings.HasPrefix(w.text(), "~/root\n"), w.text())
 }
 
-func TestAFolderWithFiveThousandChildrenIsPaged(t *testing.T) {
+func TestLargeFolderIsPaged(t *testing.T) {
 	w := inFolders(t)
 	for i := range 5000 {
 		require.NoError(t, os.Mkdir(filepath.Join(w.Home, fmt.Sprintf("d%04d", i)), 0o700))
@@ -256,7 +256,7 @@ func TestAFolderWithFiveThousandChildrenIsPaged(t *testing.T) {
 	assert.LessOrEqual(t, len(w.buttons()), 20)
 }
 
-func TestANewFolderIsNamedByAReply(t *testing.T) {
+func TestReplyNamesNewFolder(t *testing.T) {
 	w := inFolders(t)
 	w.open()
 	w.press(w.say(i18n.ButtonBrowse), w.say(i18n.ButtonNewFolder))
@@ -284,7 +284,7 @@ func startedIn(t *testing.T, dirs ...string) *browsing {
 	return w
 }
 
-func TestP4_ATextBesideThePageBecomesTheFirstPrompt(t *testing.T) {
+func TestP4_TextBecomesFirstPrompt(t *testing.T) {
 	running(t, textBecomesFirstPrompt)
 }
 
@@ -312,8 +312,8 @@ func textBecomesFirstPrompt(t *testing.T) {
 	assert.Contains(t, w.Shows(t, question).Text.Text, strings.TrimSpace(w.say(i18n.SentAndCurrent, i18n.Args{"Name": r.Name})))
 }
 
-// Beside the open page nothing reaches the session that is current.
-func TestP4_WhatIsSentBesideThePageBecomesAFirstPrompt(t *testing.T) {
+// While the page is open nothing reaches the current session.
+func TestP4_OtherMessageBecomesFirstPrompt(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		m    func(w *browsing) models.Message
@@ -338,7 +338,7 @@ func TestP4_WhatIsSentBesideThePageBecomesAFirstPrompt(t *testing.T) {
 	}
 }
 
-// besideACurrent is a page that is open beside a current session.
+// besideACurrent returns a page opened next to a current session.
 func besideACurrent(t *testing.T) (*chattest.MediaWorld, *browsing) {
 	t.Helper()
 	d := chattest.NewMediaWorld(t)
@@ -379,7 +379,7 @@ func sentBesideThePage(t *testing.T, of func(w *browsing) models.Message, want s
 	assert.Empty(t, d.Received(t))
 }
 
-func TestP4_AFirstFileThatCannotBeHadStaysUnderItsQuestion(t *testing.T) {
+func TestP4_FailedFirstFileKeepsQuestion(t *testing.T) {
 	running(t, func(t *testing.T) {
 		d, w := besideACurrent(t)
 		d.Downloads.Fail("d", attachment.ErrFileTooBig)
@@ -396,7 +396,7 @@ func TestP4_AFirstFileThatCannotBeHadStaysUnderItsQuestion(t *testing.T) {
 	})
 }
 
-func TestP4_AFirstPromptIsTakenBackOrGoesElsewhere(t *testing.T) {
+func TestP4_FirstPromptCanBeRedirected(t *testing.T) {
 	running(t, firstPromptIsTakenBack)
 }
 
@@ -465,7 +465,7 @@ func (w *browsing) talk(dir, said string, age time.Duration) uuid.UUID {
 	return id
 }
 
-func TestAFolderOffersItsEarlierConversations(t *testing.T) {
+func TestFolderOffersEarlierConversations(t *testing.T) {
 	w := inFolders(t, "api")
 	foreign := w.talk("api", "mend the\nfailing test", 3*time.Hour)
 	busy := w.talk("api", "elsewhere", 4*time.Hour)

@@ -29,7 +29,7 @@ func (w *browsing) waits(key string) bool {
 	return err == nil && e.State == inbox.Asked
 }
 
-// hears is a text, and whether it became a first prompt.
+// hears sends a text, and reports whether it became a first prompt.
 func (w *browsing) hears(text string) (key string, first bool) {
 	w.t.Helper()
 	key = w.MustHear(w.t, text)
@@ -37,7 +37,7 @@ func (w *browsing) hears(text string) (key string, first bool) {
 	return key, w.waits(key)
 }
 
-func TestATextIsAFirstPromptAsLongAsThePageIsUsed(t *testing.T) {
+func TestOnlyUsedPageTakesFirstPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := startedIn(t, "api")
 		r := w.NewCurrentSession(t, "other", session.Running)
@@ -56,7 +56,7 @@ func TestATextIsAFirstPromptAsLongAsThePageIsUsed(t *testing.T) {
 	})
 }
 
-func TestWhoTurnsToASessionHasLeftThePage(t *testing.T) {
+func TestChoosingSessionLeavesPage(t *testing.T) {
 	w := inFolders(t, "api")
 	r := w.NewCurrentSession(t, "other", session.Running)
 	w.open()
@@ -69,8 +69,8 @@ func TestWhoTurnsToASessionHasLeftThePage(t *testing.T) {
 	assert.True(t, first, "a tap comes back to the page")
 }
 
-// Whoever goes back to the menu starts no session, whichever of several pages [Back] is tapped on.
-func TestWhoGoesBackToTheMenuHasLeftThePages(t *testing.T) {
+// Returning to the menu starts no session, on whichever page [Back] is tapped.
+func TestOpeningMenuLeavesPages(t *testing.T) {
 	w := inFolders(t, "api")
 	r := w.NewCurrentSession(t, "other", session.Running)
 	w.open()
@@ -83,7 +83,7 @@ func TestWhoGoesBackToTheMenuHasLeftThePages(t *testing.T) {
 }
 
 // A command for an agent means the one that there is; without one it is for the next.
-func TestACommandOfTheAgentIsNoFirstPromptBesideASession(t *testing.T) {
+func TestAgentCommandGoesToCurrentSession(t *testing.T) {
 	w := inFolders(t, "api")
 	w.open()
 	_, first := w.hears("/init")
@@ -97,7 +97,7 @@ func TestACommandOfTheAgentIsNoFirstPromptBesideASession(t *testing.T) {
 	assert.True(t, first, "the page is open")
 }
 
-func TestWhoHasStartedASessionHasLeftTheOtherPages(t *testing.T) {
+func TestStartingSessionLeavesOtherPages(t *testing.T) {
 	w := inFolders(t, "api")
 	w.open()
 	older := w.page
@@ -118,7 +118,7 @@ func (w *browsing) says(from int64, text string) (key string) {
 	return key
 }
 
-func TestAPageInAGroupIsOfWhoHasAskedForIt(t *testing.T) {
+func TestGroupPageBelongsToItsPerson(t *testing.T) {
 	w := inFolders(t, "api", "web")
 	r := w.NewCurrentSession(t, "other", session.Running)
 	require.NoError(t, w.Book.Use(t.Context(), chattest.InGroup, host.View(r)))
@@ -140,7 +140,7 @@ func TestAPageInAGroupIsOfWhoHasAskedForIt(t *testing.T) {
 }
 
 // A first prompt that a person has sent elsewhere goes nowhere else.
-func TestP8_AFirstPromptGoesToOneSession(t *testing.T) {
+func TestP8_FirstPromptGoesToOneSession(t *testing.T) {
 	w := inFolders(t, "api")
 	w.open()
 	one, _ := w.hears("one")
@@ -157,7 +157,7 @@ func TestP8_AFirstPromptGoesToOneSession(t *testing.T) {
 	assert.NotContains(t, done, "queue "+two)
 }
 
-func TestP4_AFirstPromptOutlivesASessionThatIsGone(t *testing.T) {
+func TestP4_FirstPromptOutlivesItsSession(t *testing.T) {
 	w := inFolders(t, "api")
 	r := w.Session(t, "api", session.Archived)
 	w.Records.Change(r.ID, func(s *session.Record) { s.ClaudeSessionID = w.talk("api", "of a session", time.Hour) })
@@ -173,7 +173,7 @@ func TestP4_AFirstPromptOutlivesASessionThatIsGone(t *testing.T) {
 	assert.Contains(t, w.Telegram.Texts(), w.say(i18n.SessionGone))
 }
 
-func TestASessionBelowAFolderIsNotInIt(t *testing.T) {
+func TestSessionInSubfolderIsNotListed(t *testing.T) {
 	w := inFolders(t, "api/sub")
 	r := w.Session(t, "sub", session.Running)
 	w.Records.Change(r.ID, func(r *session.Record) { r.Dir = filepath.Join(w.Home, "api/sub") })
@@ -185,7 +185,7 @@ func TestASessionBelowAFolderIsNotInIt(t *testing.T) {
 	assert.Contains(t, w.buttons(), w.say(i18n.ButtonNewWorktree))
 }
 
-func TestADamagedConversationIsASentence(t *testing.T) {
+func TestDamagedConversationIsSentence(t *testing.T) {
 	for name, tt := range map[string]struct {
 		err  lifecycle.TranscriptError
 		want i18n.Key
@@ -205,7 +205,7 @@ func TestADamagedConversationIsASentence(t *testing.T) {
 	}
 }
 
-func TestTheDefaultFolderIsTheFirst(t *testing.T) {
+func TestDefaultFolderIsFirst(t *testing.T) {
 	w := inFolders(t, "api", "fav", "default")
 	w.Session(t, "api", session.Archived)
 	require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) {
@@ -215,7 +215,7 @@ func TestTheDefaultFolderIsTheFirst(t *testing.T) {
 	assert.Equal(t, []string{"~/default", "★ ~/fav", "~/api"}, w.buttons()[:3])
 }
 
-func TestABadNameOfANewFolderIsAnswered(t *testing.T) {
+func TestBadFolderNameIsAnswered(t *testing.T) {
 	w := inFolders(t)
 	w.open()
 	w.press(w.say(i18n.ButtonBrowse), w.say(i18n.ButtonNewFolder))
@@ -227,7 +227,7 @@ func TestABadNameOfANewFolderIsAnswered(t *testing.T) {
 	assert.Equal(t, w.say(i18n.NewFolderName, i18n.Args{"Dir": "~"}), w.text(), "the page stands below, and another name can follow")
 }
 
-func TestAConversationOfWhichNothingCanBeSeenIsNotOpenElsewhere(t *testing.T) {
+func TestUnseenConversationIsNotOpenElsewhere(t *testing.T) {
 	w := inFolders(t, "api")
 	w.Session(t, "api", session.Archived)
 	w.talk("api", "said", time.Hour)

@@ -48,7 +48,7 @@ func changed(t *testing.T) (*chattest.World, session.Record) {
 	return w, r
 }
 
-// tapped taps the button on the card as it looks now, and gives the card as it looks then.
+// tapped taps the button on the present card, and returns the card afterwards.
 func tapped(t *testing.T, w *chattest.World, m outbox.Message, word string) outbox.Message {
 	t.Helper()
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.Key(word)))
@@ -131,7 +131,7 @@ func TestChangesOfATurn(t *testing.T) {
 	assert.Equal(t, m.Text, tapped(t, w, all, "This turn").Text)
 
 	delete(w.Git.Since, "turn")
-	w.MustHear(t, "/list") // the card is not the last message any more
+	w.MustHear(t, "/list") // the card is no longer the last message
 	assert.Contains(t, tapped(t, w, m, "Refresh").Text.Text,
 		"api: changes since the session's start\nHow it was before that turn is not kept any more.\n7 files")
 }
@@ -209,8 +209,8 @@ func TestChangesSayWhatIsNotKnown(t *testing.T) {
 	assert.Equal(t, w.Named(i18n.NoSuchSession, "none such"), w.Telegram.Last(t).Text.Text)
 }
 
-// A file that is as it was has left the list when somebody taps it.
-func TestAFileThatHasNoChangesAnyMore(t *testing.T) {
+// A file without changes has left the list when a person taps it.
+func TestUnchangedFile(t *testing.T) {
 	w, _ := changed(t)
 	w.MustHear(t, "/changes")
 	m := w.Telegram.Last(t)
@@ -227,7 +227,7 @@ func TestAFileThatHasNoChangesAnyMore(t *testing.T) {
 	assert.True(t, strings.HasPrefix(w.Telegram.LastEdit(t).Text.Text, "notes.md has no changes any more.\n\napi: changes"))
 }
 
-// The later tap is on a message that shows something else by now, and only draws it again.
+// The later tap is on a message with new content, and only redraws it.
 func TestTwoPeopleTapChanges(t *testing.T) {
 	w, _ := changed(t)
 	w.MustHear(t, "/changes")
@@ -267,7 +267,7 @@ func TestChangesHavePages(t *testing.T) {
 }
 
 // A long patch has pages, which lead on to the next file, and can be had as a file.
-func TestALongPatch(t *testing.T) {
+func TestLongPatch(t *testing.T) {
 	w, _ := changed(t)
 	var hunks []string
 	for i := range 100 {
@@ -305,7 +305,7 @@ func TestALongPatch(t *testing.T) {
 	assert.Equal(t, "--- a/doc.go\n+++ b/doc.go\n"+text, string(data))
 }
 
-// A tap on the card of a session that is forgotten says so.
+// A tap on the card of a forgotten session reports that.
 func TestChangesOfASessionThatIsForgotten(t *testing.T) {
 	w, r := changed(t)
 	w.MustHear(t, "/changes")

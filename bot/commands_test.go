@@ -65,8 +65,8 @@ func TestNewSessionOutsideTheRootsStartsNothing(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-// What of a failure is not told is an error, so that the update comes again.
-func TestP4_AFailureThatIsNotToldIsTriedAgain(t *testing.T) {
+// An unreported failure is an error, so that the update comes again.
+func TestP4_UnreportedFailureIsRetried(t *testing.T) {
 	for _, text := range []string{"/new", "/resume old", "/stop api", "/kill api", "/list", "/help", "/resume"} {
 		t.Run(text, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -122,7 +122,7 @@ func TestMissingClaudeIsNamedAsConfigured(t *testing.T) {
 }
 
 // The roots may have been drawn tighter since the session was started.
-func TestARestoreOutsideTheRootsStartsNothing(t *testing.T) {
+func TestRestoreOutsideRootsStartsNothing(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Roots = []string{"/srv"}
 	r := w.Session(t, "old", session.Archived)
@@ -166,8 +166,8 @@ func TestEveryRestoreFailureIsASentence(t *testing.T) {
 	}
 }
 
-// /stop ends a turn. Subagents in the background go on, which is said, also where no turn runs.
-func TestAStopSaysWhichSubagentsRunOn(t *testing.T) {
+// /stop ends a turn. Background subagents continue, which is reported, also without a turn.
+func TestStopNamesRunningSubagents(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		agents int
@@ -276,7 +276,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereIsTold(t *testing.T) {
+func TestMissingSessionIsReported(t *testing.T) {
 	for _, command := range []string{"/stop", "/kill", "/done", "/resume"} {
 		w := chattest.NewWorld(t)
 		w.MustHear(t, command+" none such")
@@ -342,7 +342,8 @@ func TestListText(t *testing.T) {
 	assert.Equal(t, []string{"archive " + stuck.ID.String() + " as archived"}, w.Lifecycle.Done())
 }
 
-// now is a look at an agent that does this; after is when it ends, from the start of the test's world. 0: never.
+// now returns the look of an agent with this activity; after is its end from the start of the
+// test's world. 0: never.
 func now(p talk.Phase, what string, after time.Duration) lifecycle.Look {
 	l := lifecycle.Look{Phase: lifecycle.PhaseIdle, Now: talk.Activity{Phase: p, What: what}}
 	if after > 0 {
@@ -351,7 +352,7 @@ func now(p talk.Phase, what string, after time.Duration) lifecycle.Look {
 	return l
 }
 
-func TestTheListSaysWhoIsAtTheDesk(t *testing.T) {
+func TestListShowsAttachedPeople(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		look lifecycle.Look
@@ -386,7 +387,7 @@ func TestTheListSaysWhoIsAtTheDesk(t *testing.T) {
 	}
 }
 
-func TestP3_TheListSaysWhyASessionIsNotClean(t *testing.T) {
+func TestP3_ListShowsCleanupFailure(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "stuck", session.CleanupFailed)
 	w.Records.Change(r.ID, func(r *session.Record) {
@@ -396,7 +397,7 @@ func TestP3_TheListSaysWhyASessionIsNotClean(t *testing.T) {
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "⚠ stuck · not fully ended (pid 5 still runs, even after KILL)\n~/stuck")
 }
 
-func TestTheListRetriesWhatIsNotClean(t *testing.T) {
+func TestListRetriesCleanup(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "stuck", session.CleanupFailed)
 	w.MustHear(t, "/list")
@@ -436,7 +437,7 @@ func TestLongListHasPages(t *testing.T) {
 	assert.NotEqual(t, m.Text.Text, next.Text.Text)
 }
 
-// Who opens the bot reads three lines, with the ways to begin.
+// A new person gets three lines with the ways to begin.
 func TestStartIsThreeLines(t *testing.T) {
 	for _, lang := range i18n.Languages() {
 		w := chattest.NewWorld(t)
@@ -529,7 +530,7 @@ func TestAge(t *testing.T) {
 }
 
 // A path below a file is a mistake of the person, not of the machine.
-func TestAPathBelowAFileIsExplained(t *testing.T) {
+func TestPathBelowFileIsExplained(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	err := lifecycle.CheckDir(filepath.Join(file, "below"))

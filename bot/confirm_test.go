@@ -112,7 +112,7 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 	}
 }
 
-func TestP2_WhoDidNotEndIsTold(t *testing.T) {
+func TestP2_SurvivingProcessIsReported(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -135,7 +135,7 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 	}
 }
 
-func TestAnEndThatBreaksIsTold(t *testing.T) {
+func TestFailingEndIsReported(t *testing.T) {
 	survived := ending.Ending{Outcome: process.Outcome{Process: chattest.Claude(1), How: process.HowKill}}
 	unverified := chattest.Ended(1, process.HowKill, 0)
 	unverified.Verified = false
@@ -169,7 +169,7 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 	}
 }
 
-func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
+func TestP2_UntriedEndIsReported(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		w := chattest.NewWorld(t)
 		_, m := w.Told(t, k, chattest.AtDesk(1))
@@ -181,8 +181,8 @@ func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
 	}
 }
 
-// Whatever is tapped on a message that is not true any more ends nothing, and shows what is true.
-func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
+// A tap on an outdated message ends nothing and shows the present state.
+func TestP2_StaleMessageShowsPresentState(t *testing.T) {
 	reborn := chattest.AtDesk(4123)
 	reborn.Start++
 	protected := chattest.AtDesk(4123)
@@ -203,7 +203,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 			{"it came back, nobody else writes", nil, session.Running, i18n.WritersNone},
 		} {
 			if tt.state == session.Archived && k != chattest.OtherWriter || tt.state == session.Running && k == chattest.OtherWriter {
-				continue // that is no change
+				continue // that changes nothing
 			}
 			t.Run(string(k)+": "+tt.name, func(t *testing.T) {
 				w := chattest.NewWorld(t)
@@ -252,7 +252,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 	}
 }
 
-func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
+func TestP6_UnknownWriterChangesNothing(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		for why, says := range map[error]i18n.Key{evidence.ErrUnreadable: i18n.NoEvidence, session.ErrNotFound: i18n.InternalError} {
 			w := chattest.NewWorld(t)
@@ -310,7 +310,7 @@ func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
 	}
 }
 
-func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
+func TestFailedForkReportsDoneSteps(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter} {
 		w := chattest.NewWorld(t)
 		r, m := w.Told(t, k, chattest.AtDesk(4123))
@@ -330,7 +330,7 @@ func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 		assert.Equal(t, why, w.Telegram.Last(t).Text.Text)
 		assert.Zero(t, w.Telegram.Spent, "it can be tapped again")
 		w.Lifecycle.OnStart = nil
-		if k == chattest.OtherWriter { // it is over by now, and a resume is refused
+		if k == chattest.OtherWriter { // it has already ended, and a resume is refused
 			w.MustHear(t, "/resume api")
 			m = w.Telegram.Last(t)
 		}
@@ -339,7 +339,7 @@ func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 	}
 }
 
-func TestP1_WhatIsNotArchivedIsNotForked(t *testing.T) {
+func TestP1_OnlyArchivedSessionIsForked(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r, m := w.Told(t, chattest.OtherWriter, chattest.AtDesk(4123))
 	w.Lifecycle.OnArchive = func(uuid.UUID) error { return chattest.Deep(chattest.ErrDisk) }
@@ -348,7 +348,7 @@ func TestP1_WhatIsNotArchivedIsNotForked(t *testing.T) {
 	assert.Equal(t, w.Word(i18n.InternalError), w.Telegram.Last(t).Text.Text)
 }
 
-func TestTheWishSurvivesATakeOver(t *testing.T) {
+func TestResumeRequestSurvivesTakeOver(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	w.Refuse(chattest.AtDesk(1))
@@ -365,7 +365,7 @@ func TestTheWishSurvivesATakeOver(t *testing.T) {
 	assert.Equal(t, "restore "+r.ID.String()+" in /srv/x", done[len(done)-1])
 }
 
-func TestASecondWriterIsLeft(t *testing.T) {
+func TestSecondWriterIsLeft(t *testing.T) {
 	w := chattest.NewWorld(t)
 	_, m := w.Told(t, chattest.OtherWriter, chattest.AtDesk(1))
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonCancel))
@@ -393,7 +393,7 @@ func TestAdopt(t *testing.T) {
 	assert.Len(t, w.Lifecycle.Done(), 2)
 }
 
-func TestP10_AnAdoptionSaysWhetherTheWindowStays(t *testing.T) {
+func TestP10_AdoptionReportsWindowStays(t *testing.T) {
 	for shell, closes := range map[int]bool{0: true, 99: false} {
 		w := chattest.NewWorld(t)
 		_, m := w.Told(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
@@ -403,7 +403,7 @@ func TestP10_AnAdoptionSaysWhetherTheWindowStays(t *testing.T) {
 	}
 }
 
-func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
+func TestFailedAdoptionIsExplained(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error
@@ -433,7 +433,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 	}
 	w := chattest.NewWorld(t)
 	_, m := w.Told(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
-	w.Write(chattest.AtDesk(4123)) // the same process, not in the foreground any more
+	w.Write(chattest.AtDesk(4123)) // the same process, no longer in the foreground
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt))
 	assert.Contains(t, w.Telegram.Done(), "post "+w.Word(i18n.WritersChanged))
 	w = chattest.NewWorld(t)

@@ -18,7 +18,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// fillDisk has every write in the world's folder fail until the disk has room.
+// fillDisk makes every write in the world's folder fail until room is called.
 func fillDisk(w *chattest.World) (room func()) {
 	w.Telegram.OnPost = func(outbox.Message) error { return errFull(w) }
 	end := disk.Fail(func(op, path string) error {
@@ -49,7 +49,8 @@ func lastAnswer(t *testing.T, w *chattest.World) string {
 	return last
 }
 
-// TestP4_KillOnFullDiskEndsNothing: the failure is told, the button stays, and a new tap ends the session.
+// TestP4_KillOnFullDiskEndsNothing: the failure is reported, the button stays, and a new tap ends
+// the session.
 func TestP4_KillOnFullDiskEndsNothing(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)

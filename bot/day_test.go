@@ -30,7 +30,7 @@ func (a traffic) plus(b traffic) traffic {
 	return traffic{a.Messages + b.Messages, a.Edits + b.Edits, a.Sounds + b.Sounds}
 }
 
-// trafficOf counts what has reached the chat so far. A card that counts as posted is in Sent, too.
+// trafficOf counts the messages of the chat so far. A card that counts as posted is also in Sent.
 func trafficOf(w *chattest.World) (n traffic) {
 	w.Telegram.Mu.Lock()
 	defer w.Telegram.Mu.Unlock()

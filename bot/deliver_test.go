@@ -23,14 +23,14 @@ import (
 
 var errRefused = fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("bad request")})
 
-// TestP5_TheLadder refuses the first ways to show a part, and shows it in the next.
-func TestP5_TheLadder(t *testing.T) {
+// TestP5_DeliveryFallbacks refuses the first ways to show a part, and shows it in the next.
+func TestP5_DeliveryFallbacks(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		rich   bool     // it is written in the form of rich messages
 		refuse []string // rich, text, file
 		noRich bool     // the server does not know the method
-		want   []string // what the chat has
+		want   []string // the chat's messages
 	}{
 		{name: "text", want: []string{"send the bad one"}},
 		{name: "text is refused", refuse: []string{"text"}, want: []string{"file answer.txt"}},
@@ -67,8 +67,8 @@ func TestP5_TheLadder(t *testing.T) {
 	}
 }
 
-// A part whose file is refused keeps what was said about it.
-func TestP5_ARefusedFileKeepsItsCaption(t *testing.T) {
+// A part whose file is refused keeps its caption.
+func TestP5_RefusedFileKeepsCaption(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Completed, manyLines(t, 0))
 	w.Telegram.Upload = func(outbox.File) error { return errRefused }
@@ -78,7 +78,7 @@ func TestP5_ARefusedFileKeepsItsCaption(t *testing.T) {
 	assert.Equal(t, []string{"send " + caption, "post " + w.Marker(r)}, said[1:], "behind its beginning and its end")
 }
 
-func TestP5_AWayThatFailsOtherwiseIsNotLeft(t *testing.T) {
+func TestP5_OtherErrorKeepsFormat(t *testing.T) {
 	for _, failure := range []error{outbox.ErrClosed, &outbox.Refused{Err: outbox.ErrBlocked}} {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -94,8 +94,8 @@ func TestP5_AWayThatFailsOtherwiseIsNotLeft(t *testing.T) {
 	}
 }
 
-// A cursor counts the parts of one form. The server has got rich messages since, or lost them: then
-// the item begins anew.
+// A cursor counts the parts of one form. If the server has gained or lost rich messages since, the
+// item starts again.
 func TestP5_PartsOfAnotherFormBeginAnew(t *testing.T) {
 	text := chattest.Long(1500)
 	for _, tt := range []struct {
@@ -173,8 +173,8 @@ func TestThinkingIsFolded(t *testing.T) {
 	assert.Contains(t, w.Telegram.Sent[1].Rich, "<summary>"+w.Word(i18n.Thought)+"</summary>")
 }
 
-// manyLines is a transcript with an output of two parts: its ends, and all of it as a file. The
-// chat has so many of them already.
+// manyLines returns a transcript with an output of two parts: an excerpt, and the whole as a file.
+// The chat already has shown parts.
 func manyLines(t *testing.T, shown int) transcript.Cursor {
 	t.Helper()
 	command, out := chattest.PromptLine("<bash-input>x</bash-input>"), strings.TrimSpace(strings.Repeat("line\n", 100))
@@ -183,7 +183,7 @@ func manyLines(t *testing.T, shown int) transcript.Cursor {
 	return c
 }
 
-// A command of the terminal may print more than anybody reads in a chat.
+// A command of the terminal may print too much for a chat.
 func TestLongOutputIsAFile(t *testing.T) {
 	var out strings.Builder
 	for n := range 2000 {
@@ -199,9 +199,9 @@ func TestLongOutputIsAFile(t *testing.T) {
 	assert.NotContains(t, shown, "line 1900")
 }
 
-// A panic at an item does not end the bot: its words are sent as they are, and where that panics
-// too it is passed and told.
-func TestP5_AnItemThatCrashesIsPassed(t *testing.T) {
+// A panic at an item does not end the bot: its text is sent unchanged, and if that panics also, it
+// is skipped and reported.
+func TestP5_CrashingItemIsSkipped(t *testing.T) {
 	for _, times := range []int{1, 2, 100} {
 		t.Run(fmt.Sprint(times), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -229,8 +229,8 @@ func TestP5_AnItemThatCrashesIsPassed(t *testing.T) {
 	}
 }
 
-// What cannot be rendered is sent as it is, and the next item is rendered again.
-func TestP5_WhatCannotBeRenderedIsSentAsItIs(t *testing.T) {
+// A text that cannot be rendered is sent unchanged, and the next item is rendered again.
+func TestP5_UnrenderableTextIsSentUnchanged(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		times int
@@ -256,8 +256,8 @@ func TestP5_WhatCannotBeRenderedIsSentAsItIs(t *testing.T) {
 	}
 }
 
-// What is held before the item that crashes gets its notice.
-func TestP5_ACrashPassesNothingThatIsHeld(t *testing.T) {
+// Items held before the crashing item get their notice.
+func TestP5_CrashSkipsNoHeldItem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r := w.Beside(t, session.Completed, chattest.Says("one"), chattest.ToolUse, chattest.Says("two"))
@@ -270,7 +270,7 @@ func TestP5_ACrashPassesNothingThatIsHeld(t *testing.T) {
 
 // Found out at its first part, an item is counted in plain messages: a crash repeats one of those,
 // not all of them.
-func TestP5_AServerWithoutRichMessages(t *testing.T) {
+func TestP5_ServerWithoutRichMessages(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Answers.Rich, w.Telegram.Rich = true, true
 	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says(chattest.Long(1500)))

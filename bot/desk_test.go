@@ -20,8 +20,8 @@ import (
 	"ccbot/port/refusal"
 )
 
-// TestP7_APromptOfTheDeskIsTypedAsOneOfTheChat: the same text, the same class, the same queue.
-func TestP7_APromptOfTheDeskIsTypedAsOneOfTheChat(t *testing.T) {
+// TestP7_CLIPromptIsTypedLikeChats: the same text, the same class, the same queue.
+func TestP7_CLIPromptIsTypedLikeChats(t *testing.T) {
 	for _, text := range []string{"fix it", "a\r\nb\x1b[31m", "//clear", "!ls", "! two\nlines", `ends with \`} {
 		w := chattest.NewWorld(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
@@ -44,8 +44,8 @@ func TestP7_APromptOfTheDeskIsTypedAsOneOfTheChat(t *testing.T) {
 	}
 }
 
-// TestP4_APromptOfTheDeskThatGoesNowhereIsRefused, and nothing of it stays.
-func TestP4_APromptOfTheDeskThatGoesNowhereIsRefused(t *testing.T) {
+// TestP4_CLIPromptWithoutSessionIsRefused, and nothing of it stays.
+func TestP4_CLIPromptWithoutSessionIsRefused(t *testing.T) {
 	w := chattest.NewWorld(t)
 	over, live := w.Session(t, "over", session.Archived), w.Session(t, "live", session.Running)
 	desk := prompt.Desk{Prompts: w.Prompts, Add: w.Inbox.Add}
@@ -66,8 +66,8 @@ func TestP4_APromptOfTheDeskThatGoesNowhereIsRefused(t *testing.T) {
 	require.ErrorIs(t, send(live, "hi"), disk)
 }
 
-// TestASessionOfTheDeskIsToldInTheChat as one that was started there; a refusal is told to who has asked alone.
-func TestASessionOfTheDeskIsToldInTheChat(t *testing.T) {
+// TestCLISessionIsReportedInChat like one started there; a refusal is only the caller's.
+func TestCLISessionIsReportedInChat(t *testing.T) {
 	w := chattest.NewWorld(t)
 	desk := sessions.Desk{Sessions: w.Resumer}
 	dir := t.TempDir()
@@ -88,8 +88,8 @@ func TestASessionOfTheDeskIsToldInTheChat(t *testing.T) {
 	assert.Len(t, w.Telegram.Texts(), told)
 }
 
-// TestP3_TheDeskEndsTheLaunchThatWasConfirmed, and no later one.
-func TestP3_TheDeskEndsTheLaunchThatWasConfirmed(t *testing.T) {
+// TestP3_CLIEndsConfirmedLaunch, and no later one.
+func TestP3_CLIEndsConfirmedLaunch(t *testing.T) {
 	w := chattest.NewWorld(t)
 	desk := sessions.Desk{Sessions: w.Resumer}
 	live, over := w.Session(t, "api", session.Running), w.Session(t, "over", session.Archived)
@@ -115,8 +115,8 @@ func TestP3_TheDeskEndsTheLaunchThatWasConfirmed(t *testing.T) {
 	assert.Len(t, w.Lifecycle.Done(), 1)
 }
 
-// TestP4_APromptThatTheDeskWasToldHasFailedIsNotTyped: who reads the error sends it again.
-func TestP4_APromptThatTheDeskWasToldHasFailedIsNotTyped(t *testing.T) {
+// TestP4_FailedCLIPromptIsNotTyped: the caller, who got an error, sends it again.
+func TestP4_FailedCLIPromptIsNotTyped(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	desk := prompt.Desk{Prompts: w.Prompts, Add: w.Inbox.Add}

@@ -14,8 +14,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// What is said of a full disk is kept nowhere. One chat that takes it is enough.
-func TestAFullDiskIsSaidWithoutTheDisk(t *testing.T) {
+// The notice of a full disk is stored nowhere. One chat that takes it is enough.
+func TestFullDiskIsReportedWithoutDisk(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: chattest.Bob}, w.NewCurrentSession(t, "api", session.Running).ID))
 	w.Telegram.OnPost = chattest.Refuse
@@ -43,7 +43,7 @@ func TestHealthAndListNeedNoDisk(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		from       int64
-		answer     string // empty: there is none
+		answer     string // empty: no answer
 	}{
 		{"the list", "/list", chattest.Alice, "✓ api"},
 		{"health", "/health", chattest.Alice, "Queues: "},
@@ -71,8 +71,8 @@ func TestHealthAndListNeedNoDisk(t *testing.T) {
 	assert.Nil(t, w.Unkept(&models.Update{ID: 1}))
 }
 
-// What could not be told in one chat is told there, and not again in the others.
-func TestTheRoomOnTheDiskIsToldOnceInEachChat(t *testing.T) {
+// A chat that missed the notice gets it, and the others get it once.
+func TestDiskSpaceReportedOncePerChat(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: chattest.Bob}, w.NewCurrentSession(t, "api", session.Running).ID))
 	posts := 0

@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestP4_AQuestionShowsThePromptAsItWasEdited: what [Send] sends is what the message quotes.
-func TestP4_AQuestionShowsThePromptAsItWasEdited(t *testing.T) {
+// TestP4_QuestionShowsEditedPrompt: what [Send] sends is what the message quotes.
+func TestP4_QuestionShowsEditedPrompt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	sent := w.Now().Add(-time.Hour)

@@ -18,7 +18,7 @@ import (
 	"ccbot/port/talk"
 )
 
-func TestP4_AnEditOfAHeldPromptReplacesIt(t *testing.T) {
+func TestP4_EditReplacesHeldPrompt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	key := w.MustHear(t, "fix it")
@@ -37,7 +37,7 @@ func TestP4_AnEditOfAHeldPromptReplacesIt(t *testing.T) {
 	assert.Empty(t, w.Telegram.Texts(), "no word is needed")
 }
 
-func TestP4_AnEditOfAnOldPromptReplacesItBeforeAPersonDecides(t *testing.T) {
+func TestP4_EditReplacesUndecidedOldPrompt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	e := w.Prompt(t, r, "fix it", inbox.Asked)
@@ -49,7 +49,7 @@ func TestP4_AnEditOfAnOldPromptReplacesItBeforeAPersonDecides(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-func TestP4_AnEditThatChangesNothingIsSilent(t *testing.T) {
+func TestP4_EditWithoutChangeIsSilent(t *testing.T) {
 	for name, text := range map[string]string{"the same text": "fix it", "nothing to see": "\x1b"} {
 		for _, state := range []inbox.State{inbox.Held, inbox.Asked, inbox.Typing, inbox.Unproven} {
 			t.Run(name+", "+string(state), func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestP4_AnEditThatChangesNothingIsSilent(t *testing.T) {
 }
 
 // A prompt that waits would be typed as it was.
-func TestP4_AnEditIntoACommandIsTold(t *testing.T) {
+func TestP4_EditIntoCommandIsReported(t *testing.T) {
 	for _, text := range []string{"/stop", "/kill@cc_bot api"} {
 		for _, state := range []inbox.State{inbox.Held, inbox.Asked, inbox.Typing, inbox.Unproven} {
 			t.Run(text+", "+string(state), func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestP4_AnEditIntoACommandIsTold(t *testing.T) {
 	}
 }
 
-func TestP4_AnEditOfATypedPromptIsTold(t *testing.T) {
+func TestP4_EditOfTypedPromptIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		state inbox.State
@@ -112,7 +112,7 @@ func TestP4_AnEditOfATypedPromptIsTold(t *testing.T) {
 }
 
 // Of a message that has left the inbox the conversation's ring knows whether it was a prompt.
-func TestP4_AnEditOfAFinishedPromptIsTold(t *testing.T) {
+func TestP4_EditOfFinishedPromptIsReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	key := w.MustHear(t, "fix it")
@@ -132,7 +132,7 @@ func TestP4_AnEditOfAFinishedPromptIsTold(t *testing.T) {
 	assert.Empty(t, w.Telegram.Posted, "what was no prompt is none now")
 }
 
-func TestP9_AnEditIsHeardOfAllowedPeopleOnly(t *testing.T) {
+func TestP9_OnlyAllowedPeopleCanEdit(t *testing.T) {
 	for _, tt := range chattest.WhoAndWhere {
 		t.Run(tt.Name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -150,7 +150,7 @@ func TestP9_AnEditIsHeardOfAllowedPeopleOnly(t *testing.T) {
 	}
 }
 
-func TestP4_AnEditThatCannotBeKeptIsTriedAgain(t *testing.T) {
+func TestP4_UnsavedEditIsRetried(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	e := w.Prompt(t, r, "fix it", inbox.Held)
@@ -170,7 +170,7 @@ func TestP4_AnEditThatCannotBeKeptIsTriedAgain(t *testing.T) {
 
 // Telegram reports an edit again where only the looks of the message change later, with the time of
 // the edit or none.
-func TestARefusedEditIsToldOnce(t *testing.T) {
+func TestRefusedEditIsReportedOnce(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	e := w.Prompt(t, r, "fix it", inbox.Asked)
@@ -193,7 +193,7 @@ func TestARefusedEditIsToldOnce(t *testing.T) {
 }
 
 // What a file has brought along stays, however often its caption is edited.
-func TestP4_AnEditOfACaptionKeepsWhatTheFileBrought(t *testing.T) {
+func TestP4_CaptionEditKeepsFile(t *testing.T) {
 	for _, tt := range []struct{ name, caption, brought string }{
 		{"a file", "look", "Attached file: .ccbot-inbox/a.png"},
 		{"without a caption", "", "Attached file: .ccbot-inbox/a.png"},

@@ -61,7 +61,7 @@ func TestCancelEndsNothing(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-func TestWhoCanBeEnded(t *testing.T) {
+func TestEndableStates(t *testing.T) {
 	for _, s := range session.States() {
 		t.Run(string(s), func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -94,7 +94,7 @@ func TestEndingAnotherSessionKeepsTheCurrentOne(t *testing.T) {
 	assert.Equal(t, current.ID, got)
 }
 
-func TestAnEndThatFailsIsTold(t *testing.T) {
+func TestFailedEndIsReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	kill, done := w.HeardShown(t, "/kill"), w.HeardShown(t, "/done")
@@ -108,7 +108,7 @@ func TestAnEndThatFailsIsTold(t *testing.T) {
 }
 
 // A question about one life of a session is not confirmed for the next.
-func TestP2_AConfirmationIsForTheLifeThatWasAskedAbout(t *testing.T) {
+func TestP2_ConfirmationIsForShownLaunch(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.MustHear(t, "/kill")
@@ -122,8 +122,8 @@ func TestP2_AConfirmationIsForTheLifeThatWasAskedAbout(t *testing.T) {
 	assert.Len(t, w.Lifecycle.Done(), 1)
 }
 
-// TestWhatIsShownAgainAndAgainDoesNotPileUp: of each kind the newest in a chat keep their buttons.
-func TestWhatIsShownAgainAndAgainDoesNotPileUp(t *testing.T) {
+// TestRepeatedNoticesDoNotPileUp: of each kind the newest in a chat keep their buttons.
+func TestRepeatedNoticesDoNotPileUp(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		over := w.Session(t, "over", session.Archived)

@@ -19,8 +19,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// TestP8_AnEventThatCrashesAFeatureReachesTheOthers: each of the events, and what caused it is done.
-func TestP8_AnEventThatCrashesAFeatureReachesTheOthers(t *testing.T) {
+// TestP8_CrashingFeatureBlocksNoEvent: each of the events, and what caused it is done.
+func TestP8_CrashingFeatureBlocksNoEvent(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one")))
 	crash := func() { panic("a mistake of ours") }

@@ -164,9 +164,9 @@ func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
 	}
 }
 
-// TestP7_ATapIsAnsweredWhileItsPortHangs: the person sees at once that the tap has come, however
+// TestP7_TapIsAnsweredDuringHang: the person sees at once that the tap has come, however
 // long the agent's machine takes.
-func TestP7_ATapIsAnsweredWhileItsPortHangs(t *testing.T) {
+func TestP7_TapIsAnsweredDuringHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.ShowsAllButtons(t)
@@ -205,7 +205,7 @@ func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 
 // A list that shows a forgotten session stays for the others. An answer to one of its messages, those
 // sent only then included, is never taken for one to another session.
-func TestP7_WhatAForgottenSessionHasShownMeansNoOther(t *testing.T) {
+func TestP7_ForgottenSessionsMessageNamesNoOther(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r, other := w.NewCurrentSession(t, "api", session.Archived), w.NewCurrentSession(t, "web", session.Running)
 	require.NoError(t, w.Sent(chattest.AtAlice, 501, r.ID))
@@ -256,8 +256,8 @@ func crashes(f chat.Feature) chat.Feature {
 	return f
 }
 
-// TestP8_AFeatureThatCrashesEndsNothingElse: in each door, again and again, and after a restart.
-func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
+// TestP8_CrashingFeatureEndsNothingElse: in each door, again and again, and after a restart.
+func TestP8_CrashingFeatureEndsNothingElse(t *testing.T) {
 	t.Parallel()
 	for i, broken := range chattest.NewWorld(t).Features() {
 		t.Run(broken.Name, func(t *testing.T) {
@@ -344,8 +344,8 @@ func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 	}
 }
 
-// TestP8_ACrashAtACommandEndsNothingElse: the command is followed again after a while.
-func TestP8_ACrashAtACommandEndsNothingElse(t *testing.T) {
+// TestP8_CommandCrashEndsNothingElse: the command is followed again after a while.
+func TestP8_CommandCrashEndsNothingElse(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		shows, looks := s.Lifecycle.OnOutput, 0
 		s.Lifecycle.OnOutput = func() lifecycle.Output {
@@ -364,8 +364,8 @@ func TestP8_ACrashAtACommandEndsNothingElse(t *testing.T) {
 	})
 }
 
-// TestP8_AResumeThatCrashesEndsNoOther: of several at once, the others come back.
-func TestP8_AResumeThatCrashesEndsNoOther(t *testing.T) {
+// TestP8_ResumeCrashEndsNoOther: of several at once, the others come back.
+func TestP8_ResumeCrashEndsNoOther(t *testing.T) {
 	w, offered, m := chattest.WentDownWorld(t)
 	w.Lifecycle.OnRestore = func(id uuid.UUID) (session.Record, error) {
 		if id == offered[0].ID {
@@ -378,9 +378,9 @@ func TestP8_AResumeThatCrashesEndsNoOther(t *testing.T) {
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
 }
 
-// TestP8_ACrashAtACardEndsNothingElse: neither where cards are taken up, nor where a feature hears
+// TestP8_CardCrashEndsNothingElse: neither where cards are taken up, nor where a feature hears
 // that Telegram takes none.
-func TestP8_ACrashAtACardEndsNothingElse(t *testing.T) {
+func TestP8_CardCrashEndsNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		told := 0

@@ -237,10 +237,10 @@ func (s *strictAPI) said(from time.Time) (all []string) {
 	return all
 }
 
-// TestP5_AFloodIsJoined: what waits is joined, over the ends of turns too, and what is more than three
-// full messages is a file. Nothing is lost, twice or out of order, and the answer to the next prompt is
-// a message of its own that comes soon. The stand-in never has to refuse anything.
-func TestP5_AFloodIsJoined(t *testing.T) {
+// TestP5_FloodIsJoined: waiting texts are joined, also across turns, and more than three full
+// messages become a file. Nothing is lost, repeated or out of order, and the answer to the next
+// prompt comes soon as a separate message. The stand-in never has to refuse a call.
+func TestP5_FloodIsJoined(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name     string
@@ -297,8 +297,8 @@ func TestP5_AFloodIsJoined(t *testing.T) {
 	}
 }
 
-// TestTheCurrentOfTwentySessionsIsNotDelayed: all answer at once, and what the others are done with comes after it.
-func TestTheCurrentOfTwentySessionsIsNotDelayed(t *testing.T) {
+// TestCurrentSessionIsSentFirst: of 20 sessions that answer at once, the current one is sent first.
+func TestCurrentSessionIsSentFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, api, _ := flooded(t)
 		var others []func(lines ...string)
@@ -332,8 +332,8 @@ func TestTheCurrentOfTwentySessionsIsNotDelayed(t *testing.T) {
 	})
 }
 
-// TestP5_AFileOfManyTextsShowsHowTheyBeginAndEnd, and a reply to it finds its session.
-func TestP5_AFileOfManyTextsShowsHowTheyBeginAndEnd(t *testing.T) {
+// TestP5_FileShowsExcerptOfTexts, and a reply to it finds its session.
+func TestP5_FileShowsExcerptOfTexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, api, _ := flooded(t)
 		r, says := current(t, w)
@@ -353,9 +353,9 @@ func TestP5_AFileOfManyTextsShowsHowTheyBeginAndEnd(t *testing.T) {
 	})
 }
 
-// TestP5_AKillRepeatsAFileAsItWas: what the file had is on disk before the first try, so the next run
-// sends the same again, whatever was said since, and the rest after it.
-func TestP5_AKillRepeatsAFileAsItWas(t *testing.T) {
+// TestP5_KillRepeatsFileUnchanged: the file's content is on disk before the first try, so the next
+// run sends the same file again, and later texts after it.
+func TestP5_KillRepeatsFileUnchanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
@@ -380,8 +380,8 @@ func TestP5_AKillRepeatsAFileAsItWas(t *testing.T) {
 	})
 }
 
-// TestP5_AFileThatIsRefusedComesAsMessages: in a chat that takes no files.
-func TestP5_AFileThatIsRefusedComesAsMessages(t *testing.T) {
+// TestP5_RefusedFileComesAsMessages: in a chat that takes no files.
+func TestP5_RefusedFileComesAsMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, api, _ := flooded(t)
@@ -400,8 +400,8 @@ func TestP5_AFileThatIsRefusedComesAsMessages(t *testing.T) {
 	})
 }
 
-// TestP5_APanicAtAFileLosesNothing: the texts of the file are shown all the same.
-func TestP5_APanicAtAFileLosesNothing(t *testing.T) {
+// TestP5_FilePanicLosesNothing: the texts of the file are shown all the same.
+func TestP5_FilePanicLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, panics := range []int{1, 2, 3} {
 		t.Run(fmt.Sprint(panics), func(t *testing.T) {
@@ -508,9 +508,9 @@ func TestP5_JoinedTextsUnderAnyAnswer(t *testing.T) {
 	}
 }
 
-// TestAGroupHasRoomForWhatPeopleWaitFor: questions, the answer to a prompt and /list come before what
+// TestGroupSendsAwaitedMessagesFirst: questions, the answer to a prompt and /list come before what
 // other sessions of the group say, and that a session starts takes one message.
-func TestAGroupHasRoomForWhatPeopleWaitFor(t *testing.T) {
+func TestGroupSendsAwaitedMessagesFirst(t *testing.T) {
 	group := session.Conversation{ChatID: chattest.Ours}
 	asks := func(t *testing.T, w *chattest.World, r session.Record) {
 		require.NoError(t, w.Asked(t.Context(), w.Request(t, r, "Bash", `{"command":"echo question"}`).Request))

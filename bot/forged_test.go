@@ -34,8 +34,8 @@ func madeUp(m outbox.Message) (all []string) {
 	return all
 }
 
-// TestP2_AMadeUpOptionOrRevisionDoesNothing, even where a message has a button with such data.
-func TestP2_AMadeUpOptionOrRevisionDoesNothing(t *testing.T) {
+// TestP2_ForgedOptionOrRevisionDoesNothing, even where a message has a button with such data.
+func TestP2_ForgedOptionOrRevisionDoesNothing(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	over := w.Session(t, "over", session.Archived)
@@ -61,7 +61,7 @@ func TestP2_AMadeUpOptionOrRevisionDoesNothing(t *testing.T) {
 }
 
 // What could not be done about a window when it was shown cannot be done by a tap.
-func TestAMadeUpButtonOfAWindowDoesNothing(t *testing.T) {
+func TestForgedWindowButtonDoesNothing(t *testing.T) {
 	protected := chattest.AgentWindow(t, "@21", 4123)
 	protected.Agent.Spared = process.GuardAncestor
 	for _, window := range []evidence.Window{chattest.ShellWindow(t, "@21"), protected} {
@@ -75,8 +75,8 @@ func TestAMadeUpButtonOfAWindowDoesNothing(t *testing.T) {
 	}
 }
 
-// TestP2_AnOptionIsStaleOnceItsMessageShowsSomethingElse: the person may not have seen that yet.
-func TestP2_AnOptionIsStaleOnceItsMessageShowsSomethingElse(t *testing.T) {
+// TestP2_OptionOfChangedMessageIsStale: the person may not have seen that yet.
+func TestP2_OptionOfChangedMessageIsStale(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	web := w.Session(t, "web", session.Running)

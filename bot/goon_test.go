@@ -45,7 +45,7 @@ func promptKeys(t *testing.T, w *chattest.World) (keys []string) {
 	return keys
 }
 
-func TestTheReportNamesInterruptedWork(t *testing.T) {
+func TestReportNamesInterruptedWork(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.CutShort(t, "api", session.ClosedReboot)
 	waits := w.CutShort(t, "web", session.ClosedReboot)

@@ -52,7 +52,7 @@ func TestP9_OnlyAllowedPeopleMayTap(t *testing.T) {
 	}
 }
 
-func TestP9_WhatNobodySaysIsNotHeard(t *testing.T) {
+func TestP9_UpdateWithoutPersonIsIgnored(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for name, u := range map[string]*models.Update{
 		"nothing":            nil,
@@ -83,7 +83,7 @@ func TestP9_OnlyAllowedPeopleAreToldOfFailures(t *testing.T) {
 	}
 }
 
-func TestP4_AFailedUpdateIsToldDurablyOrStays(t *testing.T) {
+func TestP4_FailedUpdateIsReportedOrStays(t *testing.T) {
 	w := chattest.NewWorld(t)
 	f := inbox.Failure{From: chattest.Alice, Conversation: chattest.AtAlice, MessageID: 77, Update: &models.Update{}, Err: errors.New("no")}
 	require.NoError(t, w.UpdateFailed(t.Context(), f))
@@ -161,7 +161,7 @@ func TestServiceMessagesAreNotAnswered(t *testing.T) {
 }
 
 // A tap on a message that Telegram does not show to the bot any more.
-func TestATapOnAnOldMessageIsAnswered(t *testing.T) {
+func TestTapOnOldMessageIsAnswered(t *testing.T) {
 	var q models.CallbackQuery
 	require.NoError(t, json.Unmarshal([]byte(`{"id":"query","from":{"id":7},"data":"res:x",
 		"message":{"chat":{"id":7,"type":"private"},"message_id":5,"date":0}}`), &q))

@@ -122,7 +122,7 @@ func TestHistoryShowsOnlyPersonsWords(t *testing.T) {
 }
 
 // Where an answer is read, a reply is one to the answer.
-func TestAReplyToAnEntryOfTheHistoryIsAPrompt(t *testing.T) {
+func TestReplyToHistoryEntryIsPrompt(t *testing.T) {
 	w, r := said(t, 2)
 	w.MustHear(t, "/history")
 	m := w.Telegram.Last(t)

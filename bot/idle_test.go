@@ -84,7 +84,7 @@ Not ended:
 	assert.Empty(t, w.Lifecycle.Done(), "nothing is ended before the question is answered")
 }
 
-func TestP3_TheIdleOnesEndWithOneReceipt(t *testing.T) {
+func TestP3_IdleSessionsEndWithOneReceipt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnLook = quiet
 	api, web, db := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running), w.Session(t, "db", session.Running)
@@ -112,7 +112,7 @@ func TestP3_TheIdleOnesEndWithOneReceipt(t *testing.T) {
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "pid 9")
 }
 
-func TestP8_TheEndOfTheIdleOnesSurvivesACrash(t *testing.T) {
+func TestP8_EndOfIdleSessionsSurvivesCrash(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnLook = quiet
 	api, web := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running)
@@ -135,8 +135,8 @@ func TestP8_TheEndOfTheIdleOnesSurvivesACrash(t *testing.T) {
 	assert.Equal(t, "1 session is archived: api. Resume it with /resume.\n\nNot ended:\n• web: perhaps in use again", w.Shows(t, id).Text.Text)
 }
 
-// TestP3_ASessionWhoseEndFailedIsNotSaidToBeArchived: of one that is ending all the same its own end tells.
-func TestP3_ASessionWhoseEndFailedIsNotSaidToBeArchived(t *testing.T) {
+// TestP3_FailedEndIsNotReportedArchived: of one that is ending all the same its own end tells.
+func TestP3_FailedEndIsNotReportedArchived(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnLook = quiet
 	api, web := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running)
@@ -156,7 +156,7 @@ func TestP3_ASessionWhoseEndFailedIsNotSaidToBeArchived(t *testing.T) {
 }
 
 // What one message cannot name is counted, and stays open.
-func TestTheIdleOnesBeyondTheFirstAreCounted(t *testing.T) {
+func TestFurtherIdleSessionsAreCounted(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnLook = quiet
 	for n := range 32 {

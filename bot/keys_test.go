@@ -25,7 +25,7 @@ import (
 	"ccbot/tmux"
 )
 
-func TestADialogHasAButtonPerOptionAndKeys(t *testing.T) {
+func TestDialogHasOptionAndKeyButtons(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.ShowsDialog(t)
 	m := w.Telegram.Sent[0]
@@ -131,7 +131,7 @@ func TestP7_PermissionWithoutRequestIsWarnedOf(t *testing.T) {
 	assert.Equal(t, []string{"choose 3 of " + r.ID.String() + " for " + d.Mark}, w.Lifecycle.Done(), "the option keeps its place")
 }
 
-func TestADialogWithLongOptions(t *testing.T) {
+func TestDialogWithLongOptions(t *testing.T) {
 	w := chattest.NewWorld(t)
 	d := chattest.Trust
 	d.Options = nil
@@ -156,7 +156,7 @@ func TestOptionsInColumnsAreTight(t *testing.T) {
 	assert.Equal(t, []string{"Default (recommended) Opus 5.5 · best", "Sonnet Sonnet 5"}, chattest.Words(w.Telegram.Now(1))[:2])
 }
 
-func TestAKeyIsPressedForWhatThePersonSaw(t *testing.T) {
+func TestKeyIsPressedForShownScreen(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.ShowsDialog(t)
 	moved := chattest.Trust
@@ -180,7 +180,7 @@ func TestAKeyIsPressedForWhatThePersonSaw(t *testing.T) {
 	assert.Len(t, w.Lifecycle.Done(), before, "no key for a dialog that is gone")
 }
 
-func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
+func TestUnpressedKeyIsReported(t *testing.T) {
 	changed := chattest.Trust
 	changed.Mark, changed.Lines = "mark-two-012", []string{"Something else"}
 	for _, tt := range []struct {
@@ -235,7 +235,7 @@ func TestP9_KeysCountFromAllowedPeopleUnderTheirMessageOnly(t *testing.T) {
 	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))
 }
 
-func TestP8_TheDialogsMessageOutlivesARestart(t *testing.T) {
+func TestP8_DialogMessageSurvivesRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
@@ -268,7 +268,7 @@ func TestP8_TheDialogsMessageOutlivesARestart(t *testing.T) {
 	})
 }
 
-func TestADialogOfASessionThatEndedUnseenIsClosedAtTheStart(t *testing.T) {
+func TestStartClosesEndedSessionsDialog(t *testing.T) {
 	for _, err := range []error{lifecycle.ErrNoAgent, session.ErrNotFound} {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -339,7 +339,7 @@ func TestP7_RefusedOptionLosesItsButton(t *testing.T) {
 }
 
 // Another dialog opens while a key is pressed in the first one.
-func TestATapOnAnEarlierDialogLeavesTheNewOneAlone(t *testing.T) {
+func TestEarlierDialogsTapSparesNewOne(t *testing.T) {
 	for _, now := range []lifecycle.Dialog{{}, {Open: true, Lines: []string{"Something else"}, Mark: "mark-six-012"}} {
 		w := chattest.NewWorld(t)
 		r := w.ShowsDialog(t)
@@ -355,7 +355,7 @@ func TestATapOnAnEarlierDialogLeavesTheNewOneAlone(t *testing.T) {
 	}
 }
 
-func TestADialogThatGoesIsClosed(t *testing.T) {
+func TestVanishedDialogIsClosed(t *testing.T) {
 	for _, n := range []news.News{news.DialogGone{}, news.Ready{}, news.Ended{}, ending.Receipt{}} {
 		t.Run(fmt.Sprintf("%T", n), func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -371,7 +371,7 @@ func TestADialogThatGoesIsClosed(t *testing.T) {
 }
 
 // It goes before Telegram has taken its message, or while that is under way.
-func TestADialogThatWentBeforeItWasShown(t *testing.T) {
+func TestDialogVanishesBeforeMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	gone := news.DialogGone{}
@@ -385,7 +385,7 @@ func TestADialogThatWentBeforeItWasShown(t *testing.T) {
 }
 
 // A person may tap before Telegram's answer says which message it is.
-func TestATapBeforeTheAnswerToItsMessageCounts(t *testing.T) {
+func TestTapBeforeSendReplyCounts(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	moved := chattest.Trust
@@ -402,7 +402,7 @@ func TestATapBeforeTheAnswerToItsMessageCounts(t *testing.T) {
 	assert.Len(t, w.Telegram.Sent, 1)
 }
 
-func TestADialogTelegramDoesNotTake(t *testing.T) {
+func TestDialogRefusedByTelegram(t *testing.T) {
 	for _, tt := range []struct {
 		err   error
 		shown int
@@ -421,7 +421,7 @@ func TestADialogTelegramDoesNotTake(t *testing.T) {
 }
 
 // Another dialog opens while Telegram is asked to take the first one's message.
-func TestARefusedDialogLeavesTheNextOneAlone(t *testing.T) {
+func TestRefusedDialogSparesNextOne(t *testing.T) {
 	for _, refuses := range []bool{true, false} {
 		w := chattest.NewWorld(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
@@ -450,7 +450,7 @@ func TestARefusedDialogLeavesTheNextOneAlone(t *testing.T) {
 	}
 }
 
-func TestP9_ADialogIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
+func TestP9_DialogIsHiddenFromRemovedPerson(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	delete(w.People, chattest.Alice)
@@ -459,7 +459,7 @@ func TestP9_ADialogIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
 	w.Silent(t)
 }
 
-func TestAnAgentThatIsNotReadyHasKeys(t *testing.T) {
+func TestUnreadyAgentHasKeys(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Starting)
 	d := chattest.OpenDialog(lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
@@ -469,9 +469,9 @@ func TestAnAgentThatIsNotReadyHasKeys(t *testing.T) {
 	assert.Equal(t, []string{"press enter of " + r.ID.String() + " for mark-one-012"}, w.Lifecycle.Done())
 }
 
-// TestP8_ANewerProgramsDialogIsLeftAlone, and one that cannot be read for a moment is not thrown
+// TestP8_NewerProgramsDialogIsKept, and one that cannot be read for a moment is not thrown
 // away either.
-func TestP8_ANewerProgramsDialogIsLeftAlone(t *testing.T) {
+func TestP8_NewerProgramsDialogIsKept(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.ShowsDialog(t)
 	dir := filepath.Join(w.Dir, "cards")

@@ -16,7 +16,7 @@ import (
 )
 
 // The language of a person's Telegram holds in the person's own chat, until the person chooses one.
-func TestAPersonIsAnsweredInTheLanguageOfTheirTelegram(t *testing.T) {
+func TestAnswerUsesTelegramLanguage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	spoken := 0
 	w.Changed = func(was, now conversation.Settings) {
@@ -48,7 +48,7 @@ func TestAPersonIsAnsweredInTheLanguageOfTheirTelegram(t *testing.T) {
 
 // The list of commands stands in the language of each person's Telegram, and of a person who has chosen
 // another one in that.
-func TestTheListOfCommandsIsInTheLanguageOfWhoeverReadsIt(t *testing.T) {
+func TestCommandListUsesReadersLanguage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lang = "ru"
 	w.Again()

@@ -18,7 +18,7 @@ import (
 	"ccbot/internal/transcript"
 )
 
-func TestP5_ANoticedAnswerIsShownInFullWhenItIsOpened(t *testing.T) {
+func TestP5_NoticedAnswerIsShownWhenOpened(t *testing.T) {
 	answer := chattest.Long(1200)
 	for _, state := range []session.State{session.Running, session.Completed} {
 		t.Run(string(state), func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestOpeningASessionThatSaidNothing(t *testing.T) {
 	assert.Equal(t, []string{"one"}, w.Seen(t, 1))
 }
 
-func TestP9_TheLastAnswerIsNotShownToStrangers(t *testing.T) {
+func TestP9_LastAnswerIsHiddenFromStrangers(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Beside(t, session.Completed, chattest.Says("secret"))
 	w.ReadNow(t, r)

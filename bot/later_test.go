@@ -16,7 +16,7 @@ import (
 )
 
 // A prompt that cannot be written down, wherever that fails, is the inbox's to hand on again.
-func TestP4_APromptThatCannotBeKeptWaits(t *testing.T) {
+func TestP4_UnsavedPromptWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		fail func(w *chattest.World)
@@ -61,7 +61,7 @@ func TestP4_APromptThatCannotBeKeptWaits(t *testing.T) {
 }
 
 // What could not be kept is told where it cannot be typed any more when it is tried again.
-func TestP4_WhatCouldNotBeKeptIsTold(t *testing.T) {
+func TestP4_UnsavedPromptIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(w *chattest.World, r session.Record)
@@ -101,7 +101,7 @@ func TestP4_WhatCouldNotBeKeptIsTold(t *testing.T) {
 }
 
 // A tap that cannot queue leaves the question as it was.
-func TestP4_ATapThatTheDiskCutShortCanBeTappedAgain(t *testing.T) {
+func TestP4_FailedTapOnFullDiskRepeats(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		state session.State

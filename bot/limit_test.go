@@ -144,7 +144,7 @@ func (w *limited) at() string { return w.until.Add(3 * time.Minute).Local().Form
 
 func (w *limited) word() string { return "Continue at " + w.at() }
 
-func TestALimitOffersToGoOnWhenItEnds(t *testing.T) {
+func TestEndOfLimitOffersToContinue(t *testing.T) {
 	atALimit(t, func(t *testing.T, w *limited) {
 		assert.Equal(t, "The limit of api lasts until "+w.In(chattest.AtAlice).Moment(w.until)+". After that this can be sent:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
 		assert.Equal(t, []string{w.word()}, chattest.Words(w.card()))
@@ -179,7 +179,7 @@ func TestP4_ContinuationOutlivesFault(t *testing.T) {
 	})
 }
 
-func TestAnOfferThatNobodyTakesEnds(t *testing.T) {
+func TestUnusedOfferExpires(t *testing.T) {
 	atALimit(t, func(t *testing.T, w *limited) {
 		w.Later(8 * time.Minute)
 		assert.Empty(t, w.card().Buttons)
@@ -246,7 +246,7 @@ func TestP4_NothingGoesOnWhereSomethingElseHasHappened(t *testing.T) {
 }
 
 // However often the program is killed on the way, the prompt is typed once.
-func TestP4_ALimitsPromptIsTypedOnce(t *testing.T) {
+func TestP4_LimitPromptIsTypedOnce(t *testing.T) {
 	for _, point := range []string{"nowhere", "continue-held", "before the queue", "queued", "typed"} {
 		t.Run(point, func(t *testing.T) {
 			atALimit(t, func(t *testing.T, w *limited) {
@@ -300,7 +300,7 @@ func TestP4_ALimitsPromptIsTypedOnce(t *testing.T) {
 }
 
 // A kill between what a transcript says and the offer takes nothing away, and neither does a session that goes on.
-func TestAnOfferThatAKillTookIsMadeAtTheStart(t *testing.T) {
+func TestKilledOfferIsMadeAtStart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.Talk.Told = true
 		limit := func(until time.Time) string {
@@ -328,7 +328,7 @@ func TestAnOfferThatAKillTookIsMadeAtTheStart(t *testing.T) {
 }
 
 // What is planned keeps its session, until its time or until it is taken back.
-func TestAPlannedPromptKeepsItsSession(t *testing.T) {
+func TestPlannedPromptKeepsSession(t *testing.T) {
 	atALimit(t, func(t *testing.T, w *limited) {
 		w.Lifecycle.OnLook = quiet
 		idle := 6 * time.Hour
@@ -359,7 +359,7 @@ func TestAPlannedPromptKeepsItsSession(t *testing.T) {
 }
 
 // A machine that sleeps stops timers, and the clock goes on.
-func TestAMachineThatSleptIsNoticedWithinAMinute(t *testing.T) {
+func TestSleepIsNoticedWithinMinute(t *testing.T) {
 	atALimit(t, func(t *testing.T, w *limited) {
 		w.taps(w.word())
 		var slept atomic.Int64

@@ -47,7 +47,7 @@ func TestP8_ResumeAllWorksAfterAnotherRestart(t *testing.T) {
 	assert.Len(t, w.Telegram.Texts(), 2)
 }
 
-func TestAReportSaysThatAllIsBack(t *testing.T) {
+func TestReportShowsAllRestored(t *testing.T) {
 	for _, word := range []i18n.Key{i18n.ButtonResumeAll, i18n.ButtonPick} {
 		w, offered, m := chattest.WentDownWorld(t)
 		for _, r := range offered {
@@ -61,7 +61,7 @@ func TestAReportSaysThatAllIsBack(t *testing.T) {
 }
 
 // A later reboot has a message of its own: an old button means what it stands under.
-func TestAnOldButtonBringsNoLaterLossBack(t *testing.T) {
+func TestOldButtonRestoresNoLaterLoss(t *testing.T) {
 	w, offered, m := chattest.WentDownWorld(t)
 	later := w.Lost(t, "later", session.ClosedReboot)
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
@@ -160,7 +160,7 @@ func TestPickShowsWhatIsStillLost(t *testing.T) {
 	assert.Zero(t, w.Telegram.Spent)
 }
 
-func TestOneLostSessionIsOneButton(t *testing.T) {
+func TestSingleLostSessionHasOneButton(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Lost(t, "api", session.ClosedTmux)
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
@@ -222,7 +222,7 @@ func TestAllComesBackByItself(t *testing.T) {
 }
 
 // What belongs to no conversation is told in every home, and comes back in one.
-func TestWhatComesBackByItselfIsOfferedNowhere(t *testing.T) {
+func TestAutomaticRestoreIsNotOffered(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.SetResumeOnStart(chattest.ResumeAll)
 	for _, home := range []int64{chattest.Alice, chattest.Bob} {
@@ -253,7 +253,7 @@ func TestPickShowsAllByPages(t *testing.T) {
 }
 
 // A crash in the middle: what did not come back is tried by the next start.
-func TestP8_WhatDidNotComeBackIsTriedAgain(t *testing.T) {
+func TestP8_FailedRestoreIsRetried(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.SetResumeOnStart(chattest.ResumeAll)
 	api := w.Lost(t, "api", session.ClosedReboot)

@@ -25,7 +25,7 @@ import (
 	"ccbot/port/folders"
 )
 
-func TestAFileIsAPromptThatNamesIt(t *testing.T) {
+func TestFileIsPromptWithItsName(t *testing.T) {
 	photo := []models.PhotoSize{{FileID: "small", Width: 90, Height: 60}, {FileID: "large", Width: 1280, Height: 960}, {FileID: "middle", Width: 320, Height: 240}}
 	for _, tt := range []struct {
 		name string
@@ -95,7 +95,7 @@ func TestOtherKindsGetOnePoliteSentence(t *testing.T) {
 	}
 }
 
-func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
+func TestP4_FileWithoutSessionIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		prepare func(t *testing.T, d *chattest.MediaWorld)
@@ -138,7 +138,7 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 	}
 }
 
-func TestP4_ADownloadThatFailsIsTriedAgainThenTold(t *testing.T) {
+func TestP4_FailedDownloadIsRetriedThenReported(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	d.Downloads.Fail("d", chattest.ErrNet)
 	synctest.Test(t, func(t *testing.T) { d.MustGet(t, chattest.Document("d", "a.txt")) })
@@ -160,7 +160,7 @@ func TestP4_ADownloadThatFailsIsTriedAgainThenTold(t *testing.T) {
 }
 
 // A crash after any step: the update comes again, and there is one file and one prompt.
-func TestP4_AFileIsFetchedOnceHoweverOftenItsUpdateComes(t *testing.T) {
+func TestP4_RepeatedUpdateFetchesFileOnce(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	save := errors.New("no space left on device")
 	d.Inbox.OnSave = func(inbox.Entry) error { return save }
@@ -179,7 +179,7 @@ func TestP4_AFileIsFetchedOnceHoweverOftenItsUpdateComes(t *testing.T) {
 }
 
 // A file for a session that is over waits like a text does.
-func TestAFileForASessionThatIsOverWaitsForIt(t *testing.T) {
+func TestFileForEndedSessionWaits(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.Archived })
 	m := chattest.Document("d", "a.txt")
@@ -194,7 +194,7 @@ func TestAFileForASessionThatIsOverWaitsForIt(t *testing.T) {
 }
 
 // A reply to a message of another session takes its file there.
-func TestAFileInAReplyGoesToTheSessionOfTheMessage(t *testing.T) {
+func TestRepliedFileGoesToItsSession(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	require.NoError(t, d.Sent(chattest.AtAlice, 500, d.R.ID))
 	d.NewCurrentSession(t, "web", session.Running)
@@ -208,14 +208,14 @@ func TestAFileInAReplyGoesToTheSessionOfTheMessage(t *testing.T) {
 }
 
 // A person taps another session while a file is on its way.
-func TestAFileGoesWhereItLies(t *testing.T) {
+func TestFileGoesToFoldersSession(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	d.Downloads.During = func(string) { d.NewCurrentSession(t, "web", session.Running) }
 	e := d.MustGet(t, chattest.Document("d", "a.txt"))
 	assert.Equal(t, d.R.ID, e.Session)
 }
 
-func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
+func TestVoiceMessageIsTextAndFile(t *testing.T) {
 	const file = "Attached file: .ccbot-inbox/voice-1001.png"
 	for _, tt := range []struct {
 		name          string
@@ -293,7 +293,7 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 	})
 }
 
-func TestAForwardedTextKeepsItsLinks(t *testing.T) {
+func TestForwardedTextKeepsLinks(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	e := d.MustGet(t, models.Message{Text: "read this", Entities: []models.MessageEntity{chattest.Link(5, 4, "https://a.b")},
 		ForwardOrigin: &models.MessageOrigin{Type: models.MessageOriginTypeHiddenUser, MessageOriginHiddenUser: &models.MessageOriginHiddenUser{}}})

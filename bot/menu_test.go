@@ -28,7 +28,7 @@ func buttons(t *testing.T, w *chattest.World, id int) (all []string) {
 	return all
 }
 
-func TestTheMenuLeadsToEachPageAndBack(t *testing.T) {
+func TestMenuReachesEachPage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Figures = health.Figures{Version: "1.2", Up: time.Hour, Claude: "2"}
 	api := w.NewCurrentSession(t, "api", session.Running)
@@ -64,7 +64,7 @@ func TestTheMenuLeadsToEachPageAndBack(t *testing.T) {
 	assert.Equal(t, api.ID, w.Book.CurrentID(chattest.AtAlice))
 }
 
-func TestTheHelpIsTheSameByTopic(t *testing.T) {
+func TestHelpIsSameByTopic(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustHear(t, "/help")
 	all := w.Telegram.Texts()[0]
@@ -83,7 +83,7 @@ func TestTheHelpIsTheSameByTopic(t *testing.T) {
 	assert.Equal(t, all, told)
 }
 
-func TestTheSessionsOfTheMenuAreShownInParts(t *testing.T) {
+func TestMenuSessionsAreShownInParts(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for n := range 100 {
 		w.Session(t, fmt.Sprintf("%s-%02d", strings.Repeat("long", 20), n), session.Starting)

@@ -85,7 +85,7 @@ func TestModesAreSwitchedAndSaidWhenTheyWereReadBack(t *testing.T) {
 	})
 }
 
-func TestWhoWaitsForATurnIsToldWhenTheModeIsThere(t *testing.T) {
+func TestDelayedModeSwitchIsReported(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := modesCard(t, w)
 		w.Lifecycle.OnModes.Waits = true
@@ -107,7 +107,7 @@ func TestWhoWaitsForATurnIsToldWhenTheModeIsThere(t *testing.T) {
 	})
 }
 
-func TestWhoWantedAModeThatIsNotOfferedIsToldWhatIsOn(t *testing.T) {
+func TestRefusedModeReportsPresentMode(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := modesCard(t, w)
 		w.Lifecycle.OnModes.Waits = true
@@ -165,7 +165,7 @@ func TestModesOfAnAgentThatIsGone(t *testing.T) {
 }
 
 // A restart between the request and its end changes nothing: the card goes on.
-func TestTheCardOfModesGoesOnAfterARestart(t *testing.T) {
+func TestModeCardSurvivesRestart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := modesCard(t, w)
 		w.Press(t, chattest.Alice, 1, "Plan")

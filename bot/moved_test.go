@@ -27,7 +27,7 @@ func TestTransferIsReportedUnlessAsked(t *testing.T) {
 }
 
 // The agent of an old warning is the session's own now: nothing is done.
-func TestP2_AnOldWarningEndsNoAgentOfItsSession(t *testing.T) {
+func TestP2_OldWarningEndsNoAgent(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r, m := w.Told(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
 	w.Records.Change(r.ID, func(r *session.Record) {

@@ -126,7 +126,7 @@ func TestNewsThatCannotBeKeptIsAnError(t *testing.T) {
 	}
 }
 
-func TestP9_WhoWasTakenOffTheListIsToldNothing(t *testing.T) {
+func TestP9_RemovedPersonGetsNoNews(t *testing.T) {
 	for _, kind := range chattest.NewsNames(t) {
 		t.Run(kind, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -198,7 +198,7 @@ func TestHowAnAgentEnded(t *testing.T) {
 	}
 }
 
-func TestALongScreenKeepsItsEnd(t *testing.T) {
+func TestLongScreenKeepsEnd(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r, told := w.News(t, "Failed")
 	n := told.(news.Failed)
@@ -214,7 +214,7 @@ func TestALongScreenKeepsItsEnd(t *testing.T) {
 	}
 }
 
-func TestP4_TheUnprovenIsQuoted(t *testing.T) {
+func TestP4_UnprovenPromptIsQuoted(t *testing.T) {
 	for name, text := range map[string]string{"short": "fix it", "long": strings.Repeat("long 😀 ", 2000), "nothing to see": "\u2800",
 		"only joiners": "\u200b\u200d"} {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestP4_TheUnprovenIsQuoted(t *testing.T) {
 	}
 }
 
-func TestP4_TheUnprovenIsSaidToStandInTheBoxWhereItIsSeen(t *testing.T) {
+func TestP4_UnprovenPromptInBoxIsReported(t *testing.T) {
 	for _, seen := range []bool{true, false} {
 		w := chattest.NewWorld(t)
 		r, told := w.News(t, "Unproven")
@@ -255,7 +255,7 @@ func TestNewsOfAFinishedPromptIsNotTold(t *testing.T) {
 }
 
 // A draft is taken out of the box right after it is told, so all of it is told.
-func TestP4_ADraftIsToldInFull(t *testing.T) {
+func TestP4_DraftIsReportedInFull(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r, told := w.News(t, "DraftCleared")
 	n := told.(news.DraftCleared)

@@ -18,7 +18,7 @@ import (
 
 // A long notice is posted in one piece: the outbox splits it, and takes back what it wrote when the
 // disk fails in the middle. A retry of parts would repeat the first.
-func TestALongNoticeIsOnePost(t *testing.T) {
+func TestLongNoticeIsOnePost(t *testing.T) {
 	w := chattest.NewWorld(t)
 	long := chattest.Plain(strings.Repeat("word ", 2000))
 	links := w.In(chattest.AtAlice).Link(i18n.ButtonOpen, chat.OpenLink, uuid.New(), "")

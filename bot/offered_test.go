@@ -11,8 +11,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestP4_AQuestionHasNoMoreButtonsThanTelegramTakes: it would be refused, and the text would wait for nobody.
-func TestP4_AQuestionHasNoMoreButtonsThanTelegramTakes(t *testing.T) {
+// TestP4_QuestionObeysTelegramsButtonLimit: otherwise the question would be refused and lost.
+func TestP4_QuestionObeysTelegramsButtonLimit(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for n := range 120 {
 		w.Session(t, fmt.Sprint("s", n), session.Running)

@@ -14,9 +14,9 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// TestP5_ATopicStaysItsSessionsWhereATextGoesToAnother: that other session is shown in a topic of its own, or
+// TestP5_TopicKeepsSessionDespiteOtherText: that other session is shown in a topic of its own, or
 // in the main lane.
-func TestP5_ATopicStaysItsSessionsWhereATextGoesToAnother(t *testing.T) {
+func TestP5_TopicKeepsSessionDespiteOtherText(t *testing.T) {
 	for name, at := range map[string]session.Conversation{"its own topic": chattest.InForum(1), "the main lane": chattest.InGroup} {
 		t.Run(name, func(t *testing.T) {
 			inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
@@ -41,8 +41,8 @@ func TestP5_ATopicStaysItsSessionsWhereATextGoesToAnother(t *testing.T) {
 	}
 }
 
-// TestP7_ATopicStaysItsSessionsWhereAWindowIsConnected: what people write there still goes to its session.
-func TestP7_ATopicStaysItsSessionsWhereAWindowIsConnected(t *testing.T) {
+// TestP7_TopicKeepsSessionDespiteConnectedWindow: texts in the topic still go to its session.
+func TestP7_TopicKeepsSessionDespiteConnectedWindow(t *testing.T) {
 	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
 		w.Windows.All = []evidence.Window{chattest.AgentWindow(t, "@21", 4123)}
 		w.Lifecycle.OnAdopt, w.Lifecycle.Shell = func(lifecycle.AdoptRequest) error { w.Windows.All = nil; return nil }, 99
@@ -62,8 +62,8 @@ func TestP7_ATopicStaysItsSessionsWhereAWindowIsConnected(t *testing.T) {
 	})
 }
 
-// TestP7_ATopicStaysItsSessionsWhereACopyGoesOn: the session may be resumed there one day.
-func TestP7_ATopicStaysItsSessionsWhereACopyGoesOn(t *testing.T) {
+// TestP7_TopicKeepsSessionDespiteCopy: the session may be resumed there one day.
+func TestP7_TopicKeepsSessionDespiteCopy(t *testing.T) {
 	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
 		w.Write(chattest.AtDesk(4123))
 		require.NoError(t, w.SessionNews(t.Context(), api, lifecycle.OtherWriters{chattest.AtDesk(4123)}))

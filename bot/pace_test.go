@@ -144,9 +144,9 @@ func TestP5_AnswersThatWaitAreJoined(t *testing.T) {
 	}
 }
 
-// TestP5_ABusySessionDelaysNobodysMessages: while a session is being ended, its answers go in messages of
+// TestP5_BusySessionDelaysNoMessages: while a session is being ended, its answers go in messages of
 // their own, and the chat waits for none of them.
-func TestP5_ABusySessionDelaysNobodysMessages(t *testing.T) {
+func TestP5_BusySessionDelaysNoMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		time.Sleep(time.Hour)
@@ -166,9 +166,9 @@ func TestP5_ABusySessionDelaysNobodysMessages(t *testing.T) {
 	})
 }
 
-// TestP5_AKillRepeatsAJoinedMessageAsItWas: what the message had is on disk before the first try, so
-// the next run sends the same again, and the rest after it.
-func TestP5_AKillRepeatsAJoinedMessageAsItWas(t *testing.T) {
+// TestP5_KillRepeatsJoinedMessageUnchanged: the message's content is on disk before the first try,
+// so the next run sends the same message again, and the rest after it.
+func TestP5_KillRepeatsJoinedMessageUnchanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		lost := ""
@@ -226,7 +226,7 @@ func TestP5_AnswersOfAClosedTopicSayWhoseTheyAre(t *testing.T) {
 }
 
 // A reply to a joined message goes to the session that has said it.
-func TestAReplyToAJoinedMessageFindsItsSession(t *testing.T) {
+func TestReplyToJoinedMessageFindsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		api := &slowAPI{}

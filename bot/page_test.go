@@ -60,7 +60,7 @@ func TestButtonsOfOneScreenStay(t *testing.T) {
 	assert.Equal(t, list, button("A book"))
 }
 
-func TestAPageOutlivesARestartAndIsLeftTheWayItWasEntered(t *testing.T) {
+func TestPageSurvivesRestartWithBackPath(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var done []string
 	restart := func() {

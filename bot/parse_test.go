@@ -47,7 +47,7 @@ func TestResolveDir(t *testing.T) {
 }
 
 // A session's record has a folder without links, so that what it sends lies inside.
-func TestASessionWorksInAFolderWithoutLinks(t *testing.T) {
+func TestSessionFolderHasNoLinks(t *testing.T) {
 	w := chattest.NewWorld(t)
 	real := host.WithoutLinks(t.TempDir())
 	link := filepath.Join(real, "link")

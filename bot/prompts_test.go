@@ -17,7 +17,7 @@ import (
 	"ccbot/lifecycle"
 )
 
-func TestAPromptIsKeptThenQueued(t *testing.T) {
+func TestPromptIsSavedThenQueued(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, typed string
 		class             lifecycle.Class
@@ -47,7 +47,7 @@ func TestAPromptIsKeptThenQueued(t *testing.T) {
 	}
 }
 
-func TestACommandOfTheAgentKeepsItsShape(t *testing.T) {
+func TestAgentCommandIsUnchanged(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	for _, text := range []string{"/review\n  indented\nlines", "/srv/log says:\n\n  boom", "/compact  two blanks"} {
@@ -57,7 +57,7 @@ func TestACommandOfTheAgentKeepsItsShape(t *testing.T) {
 	}
 }
 
-func TestACommandForAnotherBotIsNotTyped(t *testing.T) {
+func TestOtherBotsCommandIsNotTyped(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, r.ID))
@@ -67,7 +67,7 @@ func TestACommandForAnotherBotIsNotTyped(t *testing.T) {
 }
 
 // What looks like a command for another bot may be a path.
-func TestP4_ATextWithAnAtSignIsNoCommandForAnotherBot(t *testing.T) {
+func TestP4_TextWithAtSignIsPrompt(t *testing.T) {
 	for text, chat := range map[string]models.Chat{
 		"/deploy@prod now":              chattest.PrivateChat(chattest.Alice),
 		"/start@other_bot":              chattest.PrivateChat(chattest.Alice),
@@ -87,7 +87,7 @@ func TestP4_ATextWithAnAtSignIsNoCommandForAnotherBot(t *testing.T) {
 	}
 }
 
-func TestP4_ATextThatGoesNowhereIsTold(t *testing.T) {
+func TestP4_TextWithoutSessionIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		prepare func(w *chattest.World)
@@ -116,7 +116,7 @@ func TestP4_ATextThatGoesNowhereIsTold(t *testing.T) {
 	}
 }
 
-func TestP4_ATextThatIsNotToldStays(t *testing.T) {
+func TestP4_UnreportedTextStays(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Telegram.OnPost = chattest.Refuse
 	for _, state := range []session.State{"", session.Archived, session.Running} {
@@ -135,7 +135,7 @@ func TestP4_ATextThatIsNotToldStays(t *testing.T) {
 	}
 }
 
-func TestP4_ARefusedPromptIsToldAndKept(t *testing.T) {
+func TestP4_RefusedPromptIsReportedAndKept(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
@@ -151,7 +151,7 @@ func TestP4_ARefusedPromptIsToldAndKept(t *testing.T) {
 	assert.Equal(t, w.WordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), chattest.Words(w.LastSent(t)))
 }
 
-func TestP4_ARefusedPromptIsFinishedWhereNothingBringsItsSessionBack(t *testing.T) {
+func TestP4_RefusedPromptOfLostSessionEnds(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
@@ -163,7 +163,7 @@ func TestP4_ARefusedPromptIsFinishedWhereNothingBringsItsSessionBack(t *testing.
 	assert.Equal(t, inbox.Accepted, w.EntryState(key), "the intake finishes it: it is told")
 }
 
-func TestP4_ARefusedPromptIsFinishedOnlyWhenTold(t *testing.T) {
+func TestP4_RefusedPromptEndsOnlyWhenReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
@@ -180,7 +180,7 @@ func TestP4_ARefusedPromptIsFinishedOnlyWhenTold(t *testing.T) {
 	assert.Len(t, w.Lifecycle.Done(), 1, "what was told not to be sent is not queued")
 }
 
-func TestP4_APromptThatCannotBeKeptIsTriedAgain(t *testing.T) {
+func TestP4_UnsavedPromptIsRetried(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	w.Inbox.OnSave = func(inbox.Entry) error { return chattest.ErrDisk }
@@ -192,7 +192,7 @@ func TestP4_APromptThatCannotBeKeptIsTriedAgain(t *testing.T) {
 	assert.Equal(t, inbox.Accepted, e.State, "the intake hands it on again")
 }
 
-func TestP4_APromptThatCannotBeQueuedIsTriedAgain(t *testing.T) {
+func TestP4_UnqueuedPromptIsRetried(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrDisk }
@@ -204,7 +204,7 @@ func TestP4_APromptThatCannotBeQueuedIsTriedAgain(t *testing.T) {
 }
 
 // The answer comes to where the session is shown.
-func TestAPromptBringsItsSessionAlong(t *testing.T) {
+func TestPromptMovesItsSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
@@ -213,7 +213,7 @@ func TestAPromptBringsItsSessionAlong(t *testing.T) {
 	assert.Equal(t, chattest.AtAlice, r.Conversation)
 }
 
-func TestP4_APromptWithoutASessionIsTold(t *testing.T) {
+func TestP4_PromptWithoutSessionIsReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	one := w.Prompt(t, session.Record{ID: uuid.New()}, "one", inbox.Held)
 	blank := w.Prompt(t, session.Record{ID: uuid.New()}, "\u2800", inbox.Held)

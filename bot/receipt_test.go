@@ -92,7 +92,7 @@ func TestReceiptText(t *testing.T) {
 	}
 }
 
-func TestALongReceiptCountsTheRest(t *testing.T) {
+func TestLongReceiptCountsRest(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var receipt ending.Receipt
 	for pid := range 200 {
@@ -188,7 +188,7 @@ func TestP3_RetryTriesAgain(t *testing.T) {
 	}
 }
 
-func TestARetryThatIsOverIsStale(t *testing.T) {
+func TestFinishedRetryIsStale(t *testing.T) {
 	for _, state := range []session.State{session.Archived, session.Running, session.Stopping} {
 		w := chattest.NewWorld(t)
 		r := w.Session(t, "api", state)
@@ -205,7 +205,7 @@ func TestARetryThatIsOverIsStale(t *testing.T) {
 
 // A session that came back and is not cleaned up again has another launch, of which people have seen
 // nothing under the older buttons.
-func TestP2_ARetryIsForTheLaunchThatWasShown(t *testing.T) {
+func TestP2_RetryIsForShownLaunch(t *testing.T) {
 	for name, show := range map[string]func(t *testing.T, w *chattest.World, r session.Record) outbox.Message{
 		"receipt": func(t *testing.T, w *chattest.World, r session.Record) outbox.Message { return w.NotCleanShown(t, r) },
 		"list": func(t *testing.T, w *chattest.World, _ session.Record) outbox.Message {
@@ -247,7 +247,7 @@ func TestP2_ARetryIsForTheLaunchThatWasShown(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done(), "a link that names no launch")
 }
 
-func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
+func TestCleanupFailureComesFromRecord(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := session.Record{Name: "api"}
 	assert.Contains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, w.Word(i18n.FailureSome), "a file that was edited")
@@ -256,7 +256,7 @@ func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
 	assert.NotContains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, "in English")
 }
 
-func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
+func TestP3_RecordMatchesReceipt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := session.Record{Name: "api", State: session.CleanupFailed, Closing: session.Closing{Cleanup: &session.CleanupError{Reason: "in English"}}}
 	var receipt ending.Receipt

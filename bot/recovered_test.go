@@ -22,7 +22,7 @@ import (
 	"ccbot/recovery"
 )
 
-func TestTheReportSaysWhatMatters(t *testing.T) {
+func TestReportHasEssentials(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for _, name := range []string{"api", "web"} {
 		w.Lost(t, name, session.ClosedReboot)
@@ -72,7 +72,7 @@ func TestReportThatSounds(t *testing.T) {
 	assert.True(t, w.RecoveredMessage(t).Sounds)
 }
 
-func TestWhatWentWellIsNoMessage(t *testing.T) {
+func TestSuccessSendsNoMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	open := w.Session(t, "open", session.Running)
 	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWaitingPermission}
@@ -85,7 +85,7 @@ func TestWhatWentWellIsNoMessage(t *testing.T) {
 
 // A session that somebody has brought back before it was told, or that goes on as another one,
 // needs no word any more.
-func TestP8_WhatIsBackIsNotCalledLost(t *testing.T) {
+func TestP8_RestoredSessionIsNotReportedLost(t *testing.T) {
 	w := chattest.NewWorld(t)
 	back, moved := w.Lost(t, "back", session.ClosedReboot), w.Lost(t, "moved", "")
 	w.Records.Change(back.ID, func(r *session.Record) { r.State = session.Running })
@@ -95,7 +95,7 @@ func TestP8_WhatIsBackIsNotCalledLost(t *testing.T) {
 	assert.Empty(t, w.Unreported())
 }
 
-func TestTheReportSaysHowManyPromptsWait(t *testing.T) {
+func TestReportCountsWaitingPrompts(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for _, name := range []string{"api", "web"} {
 		r := w.Lost(t, name, session.ClosedTmux)
@@ -105,7 +105,7 @@ func TestTheReportSaysHowManyPromptsWait(t *testing.T) {
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "\n"+w.Word(i18n.ReceiptWaiting, i18n.Args{"Count": 2})+"\n")
 }
 
-func TestARestoredSessionIsTheOneThatGoesOn(t *testing.T) {
+func TestReportNamesContinuingSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Adopted(t, "api")
 	w.Lost(t, "web", "")
@@ -113,7 +113,7 @@ func TestARestoredSessionIsTheOneThatGoesOn(t *testing.T) {
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.RecoveredRestored, i18n.Args{"Count": 1, "Names": "api"}))
 }
 
-func TestP8_TheReportIsToldOnceMoreAfterACrash(t *testing.T) {
+func TestP8_CrashRepeatsReportOnce(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Lost(t, "api", "")
 	w.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@21")}
@@ -144,7 +144,7 @@ func TestP8_TheReportIsToldOnceMoreAfterACrash(t *testing.T) {
 	assert.Len(t, w.Telegram.Texts(), 4, "then no more")
 }
 
-func TestP8_OneConversationThatCannotBeToldHoldsUpNoOther(t *testing.T) {
+func TestP8_UnreachableConversationDelaysNoReport(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lost(t, "api", "")
 	web := w.Lost(t, "web", "")
@@ -167,7 +167,7 @@ func TestP8_OneConversationThatCannotBeToldHoldsUpNoOther(t *testing.T) {
 }
 
 // What belongs to no conversation goes to the private chats of allowed people.
-func TestP9_TheHomesHearOfWhatHasNoConversation(t *testing.T) {
+func TestP9_HomesGetReportsWithoutConversation(t *testing.T) {
 	w := chattest.NewWorld(t)
 	nobodys, banned := w.Lost(t, "nobodys", session.ClosedReboot), w.Lost(t, "banned", "")
 	w.Records.Change(nobodys.ID, func(r *session.Record) { r.Conversation = session.Conversation{} })

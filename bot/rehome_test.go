@@ -28,9 +28,9 @@ var (
 	inGrown = session.Conversation{ChatID: chattest.Grown}
 )
 
-// TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong: what waits there is shown and answered
+// TestP5_SupergroupKeepsGroupState: what waits there is shown and answered
 // in the new chat, which is allowed because the old one was.
-func TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong(t *testing.T) {
+func TestP5_SupergroupKeepsGroupState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r, held, q := w.SettledIn(t, chattest.InGroup)
@@ -58,9 +58,9 @@ func TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong(t *testing.T) {
 	})
 }
 
-// TestP4_AMessageOfTheNewChatIsNotTakenForOneOfTheOld: the new chat numbers its messages anew, and
+// TestP4_NewChatsMessageIsDistinct: the new chat numbers its messages anew, and
 // a reply to a message there does not mean the session whose message had that number before.
-func TestP4_AMessageOfTheNewChatIsNotTakenForOneOfTheOld(t *testing.T) {
+func TestP4_NewChatsMessageIsDistinct(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r, _, q := w.SettledIn(t, chattest.InGroup)
@@ -86,8 +86,8 @@ func TestP4_AMessageOfTheNewChatIsNotTakenForOneOfTheOld(t *testing.T) {
 	})
 }
 
-// TestP8_AButtonOfTheOldChatDoesNothing: neither before its card is posted again nor after it.
-func TestP8_AButtonOfTheOldChatDoesNothing(t *testing.T) {
+// TestP8_OldChatsButtonDoesNothing: neither before its card is posted again nor after it.
+func TestP8_OldChatsButtonDoesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		_, _, q := w.SettledIn(t, chattest.InGroup)
@@ -117,9 +117,9 @@ func TestP8_AButtonOfTheOldChatDoesNothing(t *testing.T) {
 	})
 }
 
-// TestP4_AGroupStaysAllowedUnderItsNewNumber: also after a restart, and as long as the old number
+// TestP4_SupergroupStaysAllowed: also after a restart, and as long as the old number
 // is on the list.
-func TestP4_AGroupStaysAllowedUnderItsNewNumber(t *testing.T) {
+func TestP4_SupergroupStaysAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r, _, _ := w.SettledIn(t, chattest.InGroup)
@@ -184,8 +184,8 @@ func TestGroupsThatMove(t *testing.T) {
 	}
 }
 
-// TestP5_AGroupThatMovesTwiceIsOnePlace: in whatever order, and however often, that is told.
-func TestP5_AGroupThatMovesTwiceIsOnePlace(t *testing.T) {
+// TestP5_TwiceMigratedGroupIsOneChat: in whatever order, and however often, that is told.
+func TestP5_TwiceMigratedGroupIsOneChat(t *testing.T) {
 	const last = int64(-1009999999999)
 	first, second := [2]int64{chattest.Ours, chattest.Grown}, [2]int64{chattest.Grown, last}
 	for name, news := range map[string][][2]int64{
@@ -215,7 +215,7 @@ func TestP5_AGroupThatMovesTwiceIsOnePlace(t *testing.T) {
 }
 
 // What was kept under the new number, because nobody knew of the old one, is of the one place then.
-func TestAGroupThatIsKnownByBothNumbersBecomesOne(t *testing.T) {
+func TestGroupWithBothNumbersIsMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Groups[chattest.Grown] = true
@@ -230,8 +230,8 @@ func TestAGroupThatIsKnownByBothNumbersBecomesOne(t *testing.T) {
 	})
 }
 
-// TestP9_AStrangersGroupStaysStrange: the news of a move makes no group allowed.
-func TestP9_AStrangersGroupStaysStrange(t *testing.T) {
+// TestP9_StrangersGroupStaysForeign: the news of a move makes no group allowed.
+func TestP9_StrangersGroupStaysForeign(t *testing.T) {
 	tests := []struct {
 		name  string
 		m     models.Message
@@ -277,8 +277,8 @@ func TestP8_NewsOfAMoveAreNotFinishedBeforeTheyAreKept(t *testing.T) {
 	assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
 }
 
-// TestP5_ADeletedTopicLeadsToItsChat: what is shown there is shown in the chat.
-func TestP5_ADeletedTopicLeadsToItsChat(t *testing.T) {
+// TestP5_DeletedTopicLeadsToChat: what is shown there is shown in the chat.
+func TestP5_DeletedTopicLeadsToChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		mine := w.NewCurrentSession(t, "mine", session.Running)
@@ -326,8 +326,8 @@ func TestOnlyWhatIsAskedOutlivesADeletedTopic(t *testing.T) {
 	})
 }
 
-// TestP8_AMoveThatIsCutShortIsFinished: at whatever step a crash comes; it repeats one sentence at most.
-func TestP8_AMoveThatIsCutShortIsFinished(t *testing.T) {
+// TestP8_InterruptedMoveIsFinished after a crash at each step; it repeats at most one sentence.
+func TestP8_InterruptedMoveIsFinished(t *testing.T) {
 	const steps = 4 // the request, the dialog, the sentence: sent or posted; noted
 	for step := range steps {
 		t.Run(strconv.Itoa(step), func(t *testing.T) {
@@ -361,8 +361,8 @@ func TestP8_AMoveThatIsCutShortIsFinished(t *testing.T) {
 	}
 }
 
-// TestP8_ACrashRepeatsTheSentenceOfAMoveOnce: when it was told and that is not noted.
-func TestP8_ACrashRepeatsTheSentenceOfAMoveOnce(t *testing.T) {
+// TestP8_CrashRepeatsMoveNoticeOnce: when it was told and that is not noted.
+func TestP8_CrashRepeatsMoveNoticeOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r, held, q := w.SettledIn(t, chattest.InGroup)
@@ -385,7 +385,7 @@ func TestP8_ACrashRepeatsTheSentenceOfAMoveOnce(t *testing.T) {
 	})
 }
 
-func TestAMoveThatFailsIsTriedAgain(t *testing.T) {
+func TestFailedMoveIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r, held, q := w.SettledIn(t, chattest.InTopic)
@@ -405,8 +405,8 @@ func TestAMoveThatFailsIsTriedAgain(t *testing.T) {
 	})
 }
 
-// TestP8_AStartFinishesWhatAnEarlierOneBegan: without being told again, and as often as it takes.
-func TestP8_AStartFinishesWhatAnEarlierOneBegan(t *testing.T) {
+// TestP8_StartFinishesEarlierMove: without being told again, and as often as it takes.
+func TestP8_StartFinishesEarlierMove(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Aliases.Note(chattest.Ours, chattest.Grown))
 	synctest.Test(t, func(t *testing.T) {
@@ -430,7 +430,7 @@ func TestP8_AStartFinishesWhatAnEarlierOneBegan(t *testing.T) {
 	assert.Len(t, w.Telegram.Texts(), 1)
 }
 
-func TestWhatIsOverStaysBehind(t *testing.T) {
+func TestFinishedRequestStaysInOldChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r, _, q := w.SettledIn(t, chattest.InGroup)

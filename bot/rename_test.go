@@ -61,7 +61,7 @@ func TestRenameAsksForTheName(t *testing.T) {
 }
 
 // What begins like a path is one wherever a name may stand: /new and /resume would not find a session that is called so.
-func TestAPathIsNoName(t *testing.T) {
+func TestPathIsNotName(t *testing.T) {
 	for _, name := range []string{".", "/tmp/x", "~", "\".config\""} {
 		w := chattest.NewWorld(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
@@ -117,8 +117,8 @@ func labels(m outbox.Message) (all []string) {
 	return all
 }
 
-// TestP8_TheQuestionForANameOutlivesARestart: its answer, too, where the bot died before it was carried out.
-func TestP8_TheQuestionForANameOutlivesARestart(t *testing.T) {
+// TestP8_NameQuestionSurvivesRestart, and so does its answer if the bot died before the rename.
+func TestP8_NameQuestionSurvivesRestart(t *testing.T) {
 	for _, dies := range []string{"", "asked", "named"} {
 		t.Run("dies "+dies, func(t *testing.T) {
 			w := chattest.NewWorld(t)

@@ -21,7 +21,7 @@ import (
 	"ccbot/port/talk"
 )
 
-func TestP4_AReplyGoesToTheSessionOfItsMessage(t *testing.T) {
+func TestP4_ReplyGoesToMessagesSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	old := w.NewCurrentSession(t, "old", session.Running)
 	own := w.Updates + 1001 // the message of the prompt to come
@@ -51,7 +51,7 @@ func TestP4_AReplyGoesToTheSessionOfItsMessage(t *testing.T) {
 }
 
 // What was meant for a session that is forgotten goes to no other one unasked.
-func TestP4_AReplyToAForgottenSessionIsTold(t *testing.T) {
+func TestP4_ReplyToForgottenSessionIsReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "now", session.Running)
 	w.Says55(session.Record{ID: uuid.New()})
@@ -63,7 +63,7 @@ func TestP4_AReplyToAForgottenSessionIsTold(t *testing.T) {
 
 // Of which session a message was that the ring does not know, nobody knows: where another session may
 // be meant, nothing is typed unasked.
-func TestP4_AReplyToAMessageOfNobodyKnowsWhomIsTold(t *testing.T) {
+func TestP4_ReplyToUnknownMessageIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		current, other session.State
@@ -106,7 +106,7 @@ func TestP4_AReplyToAMessageOfNobodyKnowsWhomIsTold(t *testing.T) {
 }
 
 // Each text of a topic answers the message that has made the topic.
-func TestATextOfATopicAnswersNothing(t *testing.T) {
+func TestTopicTextIsNotReply(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Session(t, "other", session.Running)
 	now := w.Session(t, "now", session.Running)
@@ -117,7 +117,7 @@ func TestATextOfATopicAnswersNothing(t *testing.T) {
 	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+now.ID.String())
 }
 
-func TestACommandMeansTheSessionOfTheMessageThatItAnswers(t *testing.T) {
+func TestRepliedCommandMeansMessagesSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	old := w.Session(t, "old", session.Running)
 	now := w.NewCurrentSession(t, "now", session.Running)
@@ -135,7 +135,7 @@ func TestACommandMeansTheSessionOfTheMessageThatItAnswers(t *testing.T) {
 }
 
 // What is said under a message is the session's of that message.
-func TestWhatStandsUnderAPromptIsItsSessions(t *testing.T) {
+func TestReplyToPromptGoesToSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.MustHear(t, "one")
@@ -147,7 +147,7 @@ func TestWhatStandsUnderAPromptIsItsSessions(t *testing.T) {
 	assert.Equal(t, r.ID, w.Telegram.Last(t).Session)
 }
 
-func TestATurnThatAReplyBeganIsShownInFull(t *testing.T) {
+func TestRepliedTurnIsShownInFull(t *testing.T) {
 	at := func(seconds int) time.Time { return chattest.Started.Add(time.Duration(seconds) * time.Second) }
 	w := chattest.NewWorld(t)
 	old := w.Session(t, "old", session.Running)
@@ -185,7 +185,7 @@ func TestATurnThatAReplyBeganIsShownInFull(t *testing.T) {
 }
 
 // A prompt that the agent never gets begins no turn.
-func TestAPromptThatIsNotDeliveredIsNoTurn(t *testing.T) {
+func TestUndeliveredPromptStartsNoTurn(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		ends func(w *chattest.World, key string) error
@@ -211,7 +211,7 @@ func TestAPromptThatIsNotDeliveredIsNoTurn(t *testing.T) {
 }
 
 // The turn that goes on is shown to its end, whatever becomes of the next prompt.
-func TestATurnInFullOutlivesTheNextPrompt(t *testing.T) {
+func TestFullTurnOutlivesNextPrompt(t *testing.T) {
 	at := func(seconds int) time.Time { return chattest.Started.Add(time.Duration(seconds) * time.Second) }
 	w := chattest.NewWorld(t)
 	old := w.Session(t, "old", session.Running)
@@ -235,7 +235,7 @@ func TestATurnInFullOutlivesTheNextPrompt(t *testing.T) {
 	assert.False(t, w.Answers.InFull(host.View(old)))
 }
 
-func TestP4_APromptForASessionThatIsOverWaitsForADecision(t *testing.T) {
+func TestP4_EndedSessionsPromptNeedsDecision(t *testing.T) {
 	for _, state := range []session.State{session.Archived, session.Completed, session.Lost, session.Failed, session.Abandoned} {
 		t.Run(string(state), func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -322,7 +322,7 @@ func TestP4_ResumeAndSendToAnOpenSessionEndsAsSent(t *testing.T) {
 	}
 }
 
-func TestP4_APromptForASessionThatIsOverCanBeDropped(t *testing.T) {
+func TestP4_EndedSessionsPromptCanBeDropped(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Archived)
 	key := w.MustHear(t, "hi")
@@ -332,7 +332,7 @@ func TestP4_APromptForASessionThatIsOverCanBeDropped(t *testing.T) {
 }
 
 // The current session stays the current one where it is open.
-func TestAReplyToASessionThatIsOverBringsItBackBesideTheCurrentOne(t *testing.T) {
+func TestReplyResumesSessionWithoutSwitching(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		state session.State
@@ -355,7 +355,7 @@ func TestAReplyToASessionThatIsOverBringsItBackBesideTheCurrentOne(t *testing.T)
 }
 
 // Whatever a resume asks first, the prompt waits in the session's queue.
-func TestP4_AResumeThatIsRefusedKeepsThePrompt(t *testing.T) {
+func TestP4_RefusedResumeKeepsPrompt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Archived)
 	key := w.MustHear(t, "hi")
@@ -367,7 +367,7 @@ func TestP4_AResumeThatIsRefusedKeepsThePrompt(t *testing.T) {
 	assert.Equal(t, inbox.Held, w.EntryState(key))
 }
 
-func TestP4_APromptThatCannotBeQueuedStaysAsked(t *testing.T) {
+func TestP4_UnqueuedPromptKeepsQuestion(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Archived)
 	key := w.MustHear(t, "hi")
@@ -395,7 +395,7 @@ func TestResumeAndSendToASessionThatIsBack(t *testing.T) {
 
 // An old prompt of a session that is over is asked about with the button that brings the session
 // back.
-func TestP4_AnAgedPromptOfASessionThatIsOverOffersBoth(t *testing.T) {
+func TestP4_EndedSessionsOldPromptOffersBoth(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Lost)
 	e := w.Prompt(t, r, "old text", inbox.Held)

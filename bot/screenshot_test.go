@@ -37,7 +37,7 @@ func shot(t *testing.T, w *chattest.World) outbox.Message {
 
 var allKeys = []string{"↑", "↓", "←", "→", "Tab", "⇧Tab", "Space", "Enter", "Esc", "^C"}
 
-func TestAScreenshotHasKeys(t *testing.T) {
+func TestScreenshotHasKeys(t *testing.T) {
 	t.Parallel()
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
@@ -56,8 +56,8 @@ func TestAScreenshotHasKeys(t *testing.T) {
 	assert.Len(t, w.Telegram.Sent, 1, "all in one message")
 }
 
-// TestP7_AKeyActsOnThePictureThatIsShown: the next tap is about the picture that the last one has left.
-func TestP7_AKeyActsOnThePictureThatIsShown(t *testing.T) {
+// TestP7_KeyActsOnShownPicture: the next tap is about the picture that the last one has left.
+func TestP7_KeyActsOnShownPicture(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnScreen = before
@@ -73,8 +73,8 @@ func TestP7_AKeyActsOnThePictureThatIsShown(t *testing.T) {
 	assert.Len(t, w.Lifecycle.Done(), 3, "a button of an earlier picture presses nothing")
 }
 
-// TestP7_AScreenThatHasChangedIsShownAnew, and the key is not pressed.
-func TestP7_AScreenThatHasChangedIsShownAnew(t *testing.T) {
+// TestP7_ChangedScreenIsShownAgain, and the key is not pressed.
+func TestP7_ChangedScreenIsShownAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error
@@ -107,8 +107,8 @@ func TestRefreshLooksAndPressesNothing(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-// TestP7_WhereAPartIsOutOfSightNothingIsChosen: one can look around, and leave.
-func TestP7_WhereAPartIsOutOfSightNothingIsChosen(t *testing.T) {
+// TestP7_HiddenPartAllowsNoChoice: one can look around, and leave.
+func TestP7_HiddenPartAllowsNoChoice(t *testing.T) {
 	hidden, large, unasked := before, before, before
 	hidden.Whole, unasked.Unasked = false, true
 	large.Text = strings.Repeat("row\n", 200)
@@ -164,7 +164,7 @@ func TestScreenshotNamesFontPackage(t *testing.T) {
 }
 
 // Where the agent is gone the picture loses its keys, and what cannot be done is said.
-func TestAScreenThatCannotBeShown(t *testing.T) {
+func TestUnavailableScreen(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.DialogErr = lifecycle.ErrUnseen
@@ -193,7 +193,7 @@ func TestAScreenThatCannotBeShown(t *testing.T) {
 }
 
 // Only the newest picture of a place has keys, and they work over a restart.
-func TestTheNewestScreenshotHasTheKeysAlsoAfterARestart(t *testing.T) {
+func TestNewestScreenshotKeepsKeysAcrossRestart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		w.Lifecycle.OnScreen = before

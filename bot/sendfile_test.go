@@ -51,7 +51,7 @@ func TestSendFile(t *testing.T) {
 }
 
 // A file that grows meanwhile is sent as long as it was.
-func TestAFileThatGrowsIsSentAsItWas(t *testing.T) {
+func TestGrowingFileKeepsFirstSize(t *testing.T) {
 	d := chattest.NewFileWorld(t)
 	path := d.Inside(t, "a.log", "good")
 	d.Sends.Before = func() error {

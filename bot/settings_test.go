@@ -388,7 +388,7 @@ func TestNewSessionsBeginAsTheirChatHasChosen(t *testing.T) {
 	assert.Zero(t, asked[1].With, "another person has chosen nothing")
 }
 
-func TestTheIdleLimitIsThatOfTheChat(t *testing.T) {
+func TestIdleLimitIsPerChat(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Bot.IdleAfter = 6 * time.Hour
 	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.AtAlice, uuid.Nil))

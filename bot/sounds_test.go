@@ -41,7 +41,7 @@ func sounded(w *chattest.World) (all []string) {
 	return all
 }
 
-func TestATurnSoundsOnce(t *testing.T) {
+func TestTurnSoundsOnce(t *testing.T) {
 	aside := strings.Replace(chattest.Says("aside"), "{", `{"isSidechain":true,`, 1)
 	step := chattest.Step(strings.TrimSpace(strings.Repeat("a step ", 500)))
 	for _, tt := range []struct {
@@ -155,7 +155,7 @@ func TestOnlyLastTurnOfBurstSounds(t *testing.T) {
 
 // What a person has just asked for, what ccbot has done and how things go makes no sound; what waits for a
 // person does, whichever session it is of.
-func TestWhatSoundsBesidesAnswers(t *testing.T) {
+func TestOtherSounds(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	for _, command := range []string{"/list", "/status", "/why", "/help", "/kill", "/resume", "/new web"} {

@@ -257,8 +257,8 @@ func asksToForget(t *testing.T, w *chattest.World, r session.Record) outbox.Mess
 	return w.Telegram.Last(t)
 }
 
-// TestP9_ARecordIsDeletedByWhoConfirmedIt by the person who asked, and it is said what stays where.
-func TestP9_ARecordIsDeletedByWhoConfirmedIt(t *testing.T) {
+// TestP9_RecordIsDeletedByConfirmingPerson only, and the reply names the remaining files.
+func TestP9_RecordIsDeletedByConfirmingPerson(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived, transcript.Cursor{Path: "/home/alice/.claude/projects/x/y.jsonl"})
 	q := asksToForget(t, w, r)
@@ -278,8 +278,8 @@ func TestP9_ARecordIsDeletedByWhoConfirmedIt(t *testing.T) {
 	assert.Zero(t, said.Session, "there is no such session any more")
 }
 
-// TestWhatIsOpenAgainIsNotDeleted: neither by a button of an earlier look, nor by a tap in the same moment.
-func TestWhatIsOpenAgainIsNotDeleted(t *testing.T) {
+// TestReopenedSessionIsNotDeleted, neither by an earlier button nor by a tap at the same time.
+func TestReopenedSessionIsNotDeleted(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	q := asksToForget(t, w, r)

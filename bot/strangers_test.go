@@ -60,7 +60,7 @@ func TestP9_NothingOfAStrangerIsHeard(t *testing.T) {
 	}
 }
 
-func TestATapOfLongAgoIsTold(t *testing.T) {
+func TestOldTapIsReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.UpdateFailed(t.Context(), inbox.Failure{From: chattest.Alice, Conversation: chattest.AtAlice, Tap: true, Late: true, Err: errors.New("late"),
 		Update: chattest.TapOn(chattest.Alice, &models.Message{}, "x")}))

@@ -113,9 +113,9 @@ func buttonsOfAll(t *testing.T) (*chattest.World, map[string]onButton) {
 	return w, all
 }
 
-// TestP9_AForgedTapDoesNothing sends, for a button of each card, what no button of the message sends: an app may send any data
-// for any message of the bot. Strangers, and all people of a group that is not listed, get no answer.
-func TestP9_AForgedTapDoesNothing(t *testing.T) {
+// TestP9_ForgedTapDoesNothing sends, for a button of each card, data of no button of the message:
+// an app may send any data. Strangers, and people of an unlisted group, get no answer.
+func TestP9_ForgedTapDoesNothing(t *testing.T) {
 	t.Parallel()
 	w, all := buttonsOfAll(t)
 	before := w.State(t)
@@ -196,8 +196,8 @@ func split(data string) (card, revision, option string) {
 	return parts[0], parts[1], parts[2]
 }
 
-// TestP9_AConfirmationIsForWhoAsked: another allowed person, on the real button, in the same chat.
-func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
+// TestP9_ConfirmationIsForAskingPerson: another allowed person taps the real button in that chat.
+func TestP9_ConfirmationIsForAskingPerson(t *testing.T) {
 	w := chattest.ShowsAllButtons(t)
 	questions, before := 0, w.State(t)
 	for id := range w.Telegram.Sent {
@@ -238,9 +238,9 @@ func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 	}
 }
 
-// TestP9_ATapWithoutAMessageIsNobodys: from an inline message, which is in a chat that nobody
+// TestP9_TapWithoutMessageIsIgnored: from an inline message, which is in a chat that nobody
 // knows.
-func TestP9_ATapWithoutAMessageIsNobodys(t *testing.T) {
+func TestP9_TapWithoutMessageIsIgnored(t *testing.T) {
 	w, all := buttonsOfAll(t)
 	before := w.State(t)
 	for _, real := range all {

@@ -77,7 +77,7 @@ func TestTapCurrentSwitchesBeforeItIsAnswered(t *testing.T) {
 
 // What the agent's machine is asked for after a tap holds up no text: the session that was tapped
 // is the current one as soon as the tap is decided.
-func TestP7_ATextBehindATapGoesToTheTappedSession(t *testing.T) {
+func TestP7_TextAfterTapGoesToSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	web := w.Session(t, "web", session.Running)
@@ -111,7 +111,7 @@ func TestTapCurrentOnALongListStaysWithinTheLimit(t *testing.T) {
 	assert.LessOrEqual(t, w.Telegram.LastEdit(t).Text.Length(), 4096)
 }
 
-func TestP4_APersonDecidesAboutTheUnproven(t *testing.T) {
+func TestP4_PersonDecidesUnprovenPrompt(t *testing.T) {
 	for _, tt := range []struct {
 		button   i18n.Key
 		call     string
@@ -134,7 +134,7 @@ func TestP4_APersonDecidesAboutTheUnproven(t *testing.T) {
 	}
 }
 
-func TestP4_ADecisionThatFailsLeavesTheButtons(t *testing.T) {
+func TestP4_FailedDecisionKeepsButtons(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		err   error
@@ -170,7 +170,7 @@ func TestP4_ADecisionThatFailsLeavesTheButtons(t *testing.T) {
 }
 
 // A question closes when the prompt needs no answer any more, also in a later run.
-func TestAQuestionClosesWithItsPrompt(t *testing.T) {
+func TestQuestionClosesWithPrompt(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		ends func(w *chattest.World, r session.Record, e inbox.Entry) error
@@ -211,7 +211,7 @@ func TestAQuestionClosesWithItsPrompt(t *testing.T) {
 }
 
 // A question is shown before the entry is in its state: a tap in between does not take it away.
-func TestP4_AQuestionStaysUntilItsPromptIsDecided(t *testing.T) {
+func TestP4_QuestionStaysUntilDecision(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	e, question := w.Unproven(t, r)
@@ -225,7 +225,7 @@ func TestP4_AQuestionStaysUntilItsPromptIsDecided(t *testing.T) {
 }
 
 // There is one question about a prompt: another reason has a message of its own.
-func TestAQuestionForAnotherReasonTakesThePlaceOfTheFirst(t *testing.T) {
+func TestNewReasonReplacesQuestion(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	e := w.Prompt(t, r, "text", inbox.Held)
@@ -357,7 +357,7 @@ func TestAlertsFit(t *testing.T) {
 
 // A prompt that was stopped before it was carried out is asked about, though the agent had it: it is
 // queued anew, or it ends.
-func TestP4_AStoppedPromptIsAskedAbout(t *testing.T) {
+func TestP4_StoppedPromptIsOffered(t *testing.T) {
 	for _, finished := range []bool{true, false} {
 		for _, word := range []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop} {
 			t.Run(fmt.Sprintf("finished %t, %s", finished, word), func(t *testing.T) {
@@ -387,7 +387,7 @@ func TestP4_AStoppedPromptIsAskedAbout(t *testing.T) {
 }
 
 // A prompt that waited in the queue at a /stop is not typed by itself: a person sends it, or not.
-func TestP4_WhatWaitedAtAStopIsOffered(t *testing.T) {
+func TestP4_StopOffersWaitingPrompts(t *testing.T) {
 	for _, word := range []i18n.Key{i18n.ButtonSend, i18n.ButtonDrop} {
 		t.Run(string(word), func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -413,7 +413,7 @@ func TestP4_WhatWaitedAtAStopIsOffered(t *testing.T) {
 
 // A prompt of which nothing is left in the inbox has no buttons: its text is told all the same, because
 // the agent's box is about to be emptied of it.
-func TestP4_AStoppedPromptWithoutAnEntryIsTold(t *testing.T) {
+func TestP4_StoppedPromptWithoutEntryIsReported(t *testing.T) {
 	for name, spoil := range map[string]func(marker string) error{
 		"the marker is gone":  os.Remove,
 		"the marker is empty": func(marker string) error { return os.Truncate(marker, 0) },

@@ -49,7 +49,7 @@ func opened(w *chattest.World) []string {
 	return slices.DeleteFunc(w.Telegram.Done(), func(line string) bool { return !strings.HasPrefix(line, "open topic ") })
 }
 
-func TestANewSessionInAForumGetsATopicOfItsOwn(t *testing.T) {
+func TestForumSessionGetsTopic(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustSayInForum(t, 0, "/new api /")
 	api := named(t, w, "api")
@@ -73,14 +73,14 @@ func TestANewSessionInAForumGetsATopicOfItsOwn(t *testing.T) {
 	assert.Contains(t, w.Lifecycle.Done()[len(w.Lifecycle.Done())-1], api.ID.String(), "a text goes to the session of its topic")
 }
 
-func TestASessionStaysInATopicThatAPersonHasMadeForIt(t *testing.T) {
+func TestSessionStaysInPersonsTopic(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustSayInForum(t, 9, "/new api /")
 	assert.Empty(t, opened(w))
 	assert.Equal(t, session.Conversation{ChatID: chattest.Ours, ThreadID: 9}, named(t, w, "api").Conversation)
 }
 
-func TestAPlainChatHasNoTopics(t *testing.T) {
+func TestPlainChatHasNoTopics(t *testing.T) {
 	for name, threaded := range map[string]bool{"without threaded mode": false, "with it": true} {
 		t.Run(name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -92,8 +92,8 @@ func TestAPlainChatHasNoTopics(t *testing.T) {
 	}
 }
 
-// TestP4_ANewThatComesAgainGetsTheSameTopic: whatever was done before the kill.
-func TestP4_ANewThatComesAgainGetsTheSameTopic(t *testing.T) {
+// TestP4_RepeatedNewGetsSameTopic: whatever was done before the kill.
+func TestP4_RepeatedNewGetsSameTopic(t *testing.T) {
 	for _, tt := range []struct {
 		at     string
 		topics int
@@ -111,8 +111,8 @@ func TestP4_ANewThatComesAgainGetsTheSameTopic(t *testing.T) {
 	}
 }
 
-// TestP5_ASessionStartsWithoutItsTopic: what Telegram does not allow is said once.
-func TestP5_ASessionStartsWithoutItsTopic(t *testing.T) {
+// TestP5_SessionStartsWithoutTopic: what Telegram does not allow is said once.
+func TestP5_SessionStartsWithoutTopic(t *testing.T) {
 	refused, unsure := &outbox.Refused{Err: errors.New("not enough rights")}, errors.New("connection reset")
 	for name, tt := range map[string]struct {
 		err  error
@@ -153,7 +153,7 @@ func TestP5_ASessionStartsWithoutItsTopic(t *testing.T) {
 	}
 }
 
-func TestAResumeInAForum(t *testing.T) {
+func TestResumeInForum(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnRestore = func(id uuid.UUID) (session.Record, error) {
 		w.Records.Change(id, func(r *session.Record) { r.State = session.Restoring })
@@ -174,7 +174,7 @@ func TestAResumeInAForum(t *testing.T) {
 }
 
 // A session that is used elsewhere in the chat stays in its topic, and another one takes no place there.
-func TestASessionStaysInItsTopic(t *testing.T) {
+func TestSessionStaysInTopic(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustSayInForum(t, 0, "/new api /")
 	api, plain := named(t, w, "api"), w.Session(t, "plain", session.Running)
@@ -202,7 +202,7 @@ func inStep(t *testing.T, do func(t *testing.T, w *chattest.World, api session.R
 	})
 }
 
-func TestTheIconOfATopicChangesAtArchiveAndResumeOnly(t *testing.T) {
+func TestTopicIconFollowsArchiveAndResume(t *testing.T) {
 	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
 		for _, n := range []news.News{news.Ready{}, news.Typed{}, news.Delivered{}} {
 			require.NoError(t, w.SessionNews(t.Context(), api, n))
@@ -223,7 +223,7 @@ func TestTheIconOfATopicChangesAtArchiveAndResumeOnly(t *testing.T) {
 }
 
 // A topic is opened without an icon where Telegram does not say which there are; it gets one when that is known.
-func TestAnIconThatIsNotKnownYetIsTriedAgain(t *testing.T) {
+func TestUnknownIconIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		fails := 3
@@ -246,7 +246,7 @@ func TestAnIconThatIsNotKnownYetIsTriedAgain(t *testing.T) {
 }
 
 // Telegram may take long to open a topic, or make a chat wait: the topics of other chats do not.
-func TestATopicWaitsForThoseOfItsChatOnly(t *testing.T) {
+func TestTopicWaitsOnlyForItsChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Threaded = true
@@ -266,7 +266,7 @@ func TestATopicWaitsForThoseOfItsChatOnly(t *testing.T) {
 	})
 }
 
-func TestATopicFollowsTheNameOfItsSession(t *testing.T) {
+func TestTopicFollowsSessionName(t *testing.T) {
 	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
 		w.Records.Change(api.ID, func(r *session.Record) { r.Name = "web" })
 		fails := 1
@@ -284,7 +284,7 @@ func TestATopicFollowsTheNameOfItsSession(t *testing.T) {
 	})
 }
 
-func TestASessionFollowsTheNameOfItsTopic(t *testing.T) {
+func TestSessionFollowsTopicName(t *testing.T) {
 	renames := func(t *testing.T, w *chattest.World, called string) {
 		require.NoError(t, w.SaysInForum(t, chattest.FirstTopic,
 			models.Message{ForumTopicEdited: &models.ForumTopicEdited{Name: called}}))
@@ -368,7 +368,7 @@ func TestOpeningATopicAgainTakesItsQuestionBack(t *testing.T) {
 }
 
 // An admin who is anonymous, or no person of ours, says nothing to the bot, and the topic is open all the same.
-func TestATopicTakesMessagesAgainWhoeverHasOpenedIt(t *testing.T) {
+func TestReopenedTopicTakesMessages(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Telegram.OnParked = map[int64]bool{chattest.Ours: true}
 	says := func(m models.Message) {
@@ -382,7 +382,7 @@ func TestATopicTakesMessagesAgainWhoeverHasOpenedIt(t *testing.T) {
 	assert.False(t, w.Telegram.Parked(chattest.Ours))
 }
 
-func TestWhatStrangersDoWithTopicsIsNotHeard(t *testing.T) {
+func TestStrangersTopicEventsAreIgnored(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustSayInForum(t, 0, "/new api /")
 	w.Telegram.Forget()
@@ -396,7 +396,7 @@ func TestWhatStrangersDoWithTopicsIsNotHeard(t *testing.T) {
 	w.Silent(t)
 }
 
-func TestADeletedTopicIsAskedAboutOnce(t *testing.T) {
+func TestDeletedTopicIsCheckedOnce(t *testing.T) {
 	for name, word := range map[string]i18n.Key{"a new one": i18n.ButtonNewTopic, "archive": i18n.ButtonArchive} {
 		t.Run(name, func(t *testing.T) {
 			inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
@@ -428,7 +428,7 @@ func TestADeletedTopicIsAskedAboutOnce(t *testing.T) {
 }
 
 // What was said in a topic that is gone is not said again.
-func TestP5_TheStartOfASessionIsNotRepeatedWithoutItsTopic(t *testing.T) {
+func TestP5_MissingTopicDoesNotRepeatStart(t *testing.T) {
 	inStep(t, func(t *testing.T, w *chattest.World, _ session.Record) {
 		w.MustSayInForum(t, 0, "/new web /")
 		web := named(t, w, "web")
@@ -443,7 +443,7 @@ func TestP5_TheStartOfASessionIsNotRepeatedWithoutItsTopic(t *testing.T) {
 	})
 }
 
-func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
+func TestSwitcherHasEightSessionsAndRest(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var all []session.Record
 	for _, name := range strings.Fields("a b c d e f g h i j") {
@@ -473,7 +473,7 @@ func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
 	w.CurrentIs(t, all[1].ID)
 }
 
-func TestTheSwitcherHasNoButtonForOneSession(t *testing.T) {
+func TestSwitcherOmitsSingleSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	assert.Empty(t, w.Resumer.Row(chattest.AtAlice))

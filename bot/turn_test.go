@@ -134,7 +134,7 @@ func (w *turnWorld) card() string {
 	return w.Shows(w.t, all[0]).Text.Text
 }
 
-func TestATurnIsOneMessage(t *testing.T) {
+func TestTurnIsOneMessage(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.Lifecycle.OnLook = lifecycle.Look{Usage: &port.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 1}}
 		began := time.Now().Local().Format("15:04")
@@ -168,7 +168,7 @@ func TestATurnIsOneMessage(t *testing.T) {
 	})
 }
 
-func TestACardShowsTheToDoListAndSubagents(t *testing.T) {
+func TestCardShowsTasksAndSubagents(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")
 		w.phase("working")
@@ -182,7 +182,7 @@ func TestACardShowsTheToDoListAndSubagents(t *testing.T) {
 	})
 }
 
-func TestACardGoesOnAfterARestart(t *testing.T) {
+func TestCardContinuesAfterRestart(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 			w.types("go")
@@ -226,7 +226,7 @@ func TestOnlyASessionInFrontHasACard(t *testing.T) {
 	})
 }
 
-func TestATurnThatBeganAtTheDeskHasACard(t *testing.T) {
+func TestTerminalTurnHasCard(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.phase("idle")
 		w.writes(chattest.PromptLine("go"))
@@ -278,7 +278,7 @@ func TestPromptIsTurnOnceAgentWorks(t *testing.T) {
 	})
 }
 
-func TestAPromptThatDidNotArriveHasNoTurn(t *testing.T) {
+func TestLostPromptHasNoTurn(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		n := w.newPrompt("go")
 		w.tells(n)
@@ -300,7 +300,7 @@ func (w *turnWorld) card2() string {
 	return w.Shows(w.t, w.cards()[0]).Text.Text
 }
 
-func TestADeletedCardComesBackOnce(t *testing.T) {
+func TestDeletedCardReturnsOnce(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")
 		w.Telegram.OnEdit = func(outbox.Message) error { return &outbox.Refused{Err: outbox.ErrGone} }
@@ -319,7 +319,7 @@ func TestADeletedCardComesBackOnce(t *testing.T) {
 	})
 }
 
-func TestACardCanBeTappedWhileItIsDrawn(t *testing.T) {
+func TestCardCanBeTappedDuringUpdate(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")
 		w.phase("working")

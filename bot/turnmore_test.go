@@ -41,7 +41,7 @@ func (w *turnWorld) aTurn() {
 	w.phase("idle")
 }
 
-func TestTheEndOfATurnDoesNotWaitForGit(t *testing.T) {
+func TestTurnEndIgnoresSlowGit(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		goOn := gitHangs(w)
 		w.types("go")
@@ -84,7 +84,7 @@ func TestFilesAreNotCountedWhereTheyMayBeOfAnotherTurn(t *testing.T) {
 }
 
 // Between the end of a turn and the last edit of its card the agent may be at the next one.
-func TestTheStopOfATurnThatIsOverStopsNoOther(t *testing.T) {
+func TestLateStopStopsNoOtherTurn(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")
 		w.phase("working")
@@ -161,7 +161,7 @@ func TestDetailsAreShownInTheCard(t *testing.T) {
 	})
 }
 
-func TestATurnThatIsCutShortSaysSo(t *testing.T) {
+func TestInterruptedTurnIsMarked(t *testing.T) {
 	for name, back := range map[string]func(w *turnWorld){
 		"and nobody goes on": func(w *turnWorld) {
 			w.Records.Change(w.r.ID, func(r *session.Record) { r.State, r.EndedAt = session.Lost, time.Now() })
@@ -191,7 +191,7 @@ func TestATurnThatIsCutShortSaysSo(t *testing.T) {
 	}
 }
 
-func TestACardListsWhatWaits(t *testing.T) {
+func TestCardListsWaitingPrompts(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		var keys []string
 		for i := range 5 {
@@ -208,7 +208,7 @@ func TestACardListsWhatWaits(t *testing.T) {
 	})
 }
 
-func TestTheCardLeadsToOtherSessions(t *testing.T) {
+func TestCardLinksToOtherSessions(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")
 		w.phase("working")
@@ -247,7 +247,7 @@ func TestTheCardLeadsToOtherSessions(t *testing.T) {
 }
 
 // The end of what runs in the background begins a turn that nobody has asked for: it has a card only with a step.
-func TestATurnThatTheAgentBeginsItselfHasACardOnlyWithAStep(t *testing.T) {
+func TestAgentsOwnTurnCardNeedsStep(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")
 		w.aTurn()

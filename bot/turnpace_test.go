@@ -18,7 +18,7 @@ import (
 )
 
 // A chat takes one edit of a card in three seconds: more looks than that are made for nobody.
-func TestACardIsDrawnAtThePaceOfItsEdits(t *testing.T) {
+func TestCardUpdatesFollowEditPace(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")
 		w.phase("working")
@@ -55,7 +55,7 @@ func (c *counted) Brief(ctx context.Context, id uuid.UUID) port.Work {
 	return c.Sessions.Brief(ctx, id)
 }
 
-func TestATurnIsReadAgainOnlyForItsToDoList(t *testing.T) {
+func TestTurnIsRereadOnlyForTasks(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.Lifecycle.OnLook = lifecycle.Look{Usage: &port.Usage{Model: "Opus 5.5", Context: 40}}
 		works := &counted{Sessions: w.Sessions}

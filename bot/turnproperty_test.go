@@ -273,7 +273,7 @@ func TestTurnsInAnyOrder(t *testing.T) {
 }
 
 // A prompt that is told of again, after its turn ended while nothing ran, is not that of the turn at the desk behind it.
-func TestAPromptThatIsToldAgainTakesNoLaterTurn(t *testing.T) {
+func TestRepeatedNewsTakesNoLaterTurn(t *testing.T) {
 	require.Empty(t, wrongIn(t, []string{"beside", "type", "restart in the middle of an end", "desk", "call", "tell again"}))
 }
 

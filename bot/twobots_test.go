@@ -194,10 +194,11 @@ func (d *day) edits() {
 	}
 }
 
-// TestP4_OneOfTwoBotsActs: two bots are in one forum, and a person writes a thousand messages there: texts, commands, replies
-// and picks, in topics of either bot and outside of topics. Telegram sends some of them again, and each bot starts again
-// several times. Each message, and each edit, is acted on once, by the bot that it is for.
-func TestP4_OneOfTwoBotsActs(t *testing.T) {
+// TestP4_OnlyAddressedBotActs: two bots share a forum, and a person writes a thousand messages
+// there: texts, commands, replies and picks, inside and outside topics of either bot. Telegram
+// repeats some of them, and each bot restarts several times. The addressed bot alone acts on each
+// message and edit once.
+func TestP4_OnlyAddressedBotActs(t *testing.T) {
 	const messages = 1000
 	first := join(t, botapi.Options{BotUsername: "laptop_bot", Person: botapi.User{ID: chattest.Alice}})
 	second := join(t, botapi.Options{BotUsername: "desktop_bot", Person: botapi.User{ID: chattest.Alice}, Beside: first.api})

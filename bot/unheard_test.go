@@ -96,7 +96,7 @@ func TestP4_PromptsOfAGroupThatHasMovedAreStillHeard(t *testing.T) {
 	}
 }
 
-func TestP9_AnUnheardPromptThatCannotBeEndedEndsTheStart(t *testing.T) {
+func TestP9_FailedDropOfPromptFailsStart(t *testing.T) {
 	w := chattest.NewWorld(t)
 	key, _ := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Eve}, Chat: chattest.PrivateChat(chattest.Eve), Text: "x"})
 	require.NoError(t, w.Inbox.Change(key, func(e *inbox.Entry) error { e.State = inbox.Held; return nil }))

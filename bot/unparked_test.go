@@ -16,7 +16,7 @@ import (
 	"ccbot/port/news"
 )
 
-func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
+func TestP5_UnblockedChatGetsQuestion(t *testing.T) {
 	chattest.RunsAs(t, "a permission", func(t *testing.T, w *chattest.World) {
 		unblock := w.Blocks(t)
 		_, q := w.Asking(t)
@@ -74,7 +74,7 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 }
 
 // The chat is unblocked while the refusal is on its way.
-func TestP5_AQuestionIsNotLostBetweenARefusalAndTheUnblocking(t *testing.T) {
+func TestP5_QuestionSurvivesUnblockingRace(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		refused := make(map[string]bool)
 		w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
@@ -96,7 +96,7 @@ func TestP5_AQuestionIsNotLostBetweenARefusalAndTheUnblocking(t *testing.T) {
 	})
 }
 
-func TestWhatWasAnsweredWhileTheChatWasBlockedIsNotAskedThere(t *testing.T) {
+func TestUnblockedChatGetsNoAnsweredQuestion(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		ends func(t *testing.T, w *chattest.World, r session.Record, q chattest.Asked)
@@ -136,7 +136,7 @@ func TestWhatWasAnsweredWhileTheChatWasBlockedIsNotAskedThere(t *testing.T) {
 }
 
 // A chat that takes nothing is not tried again and again.
-func TestAQuestionIsNotTriedWhileItsChatIsBlocked(t *testing.T) {
+func TestBlockedChatGetsNoQuestion(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.Blocks(t)
 		w.Asking(t)

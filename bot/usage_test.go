@@ -88,7 +88,7 @@ func TestUsageIsAPage(t *testing.T) {
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
 }
 
-func TestThePictureOfUsageIsPosted(t *testing.T) {
+func TestUsagePictureIsPosted(t *testing.T) {
 	t.Parallel()
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = "ru" }))

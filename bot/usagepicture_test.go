@@ -15,7 +15,7 @@ import (
 
 // A picture of the costs that does not get through is given up: later taps on the page, and what the chat is to
 // get, do not wait for ever.
-func TestAPictureThatDoesNotGetThroughIsGivenUp(t *testing.T) {
+func TestUnsentPictureIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return used(), nil }

@@ -46,7 +46,7 @@ func TestP4_SettledQuestionKeepsThePersonsWords(t *testing.T) {
 	assert.Contains(t, d.Shows(t, id).Text.Text, "then stop")
 }
 
-func TestP4_AVoiceMessageIsShownBeforeItIsTyped(t *testing.T) {
+func TestP4_VoiceTextIsShownBeforeTyping(t *testing.T) {
 	d := spokenWorld(t, "fix the bug")
 	e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})
 	d.Work(t)
@@ -77,7 +77,7 @@ func TestP4_AVoiceMessageIsShownBeforeItIsTyped(t *testing.T) {
 	assert.Equal(t, 2, typed(d), "what comes after is a prompt like any other")
 }
 
-func TestAVoiceMessageThatIsDiscardedIsNotTyped(t *testing.T) {
+func TestDiscardedVoiceMessageIsNotTyped(t *testing.T) {
 	d := spokenWorld(t, "fix the bug")
 	e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})
 	d.Work(t)
@@ -87,7 +87,7 @@ func TestAVoiceMessageThatIsDiscardedIsNotTyped(t *testing.T) {
 }
 
 // What a program has written down is a quotation, and only a person's own plain words take its place.
-func TestP7_ACorrectionMakesNoCommandOfAVoiceMessage(t *testing.T) {
+func TestP7_VoiceCorrectionMakesNoCommand(t *testing.T) {
 	d := spokenWorld(t, "/clear")
 	e := d.MustGet(t, models.Message{Caption: "now", Voice: &models.Voice{FileID: "v"}})
 	d.Work(t)
@@ -112,7 +112,7 @@ func TestP7_ACorrectionMakesNoCommandOfAVoiceMessage(t *testing.T) {
 }
 
 // For a recording of which it is unknown whose it is, a person chooses the session first, and sees it then.
-func TestAVoiceMessageForAChosenSessionIsShown(t *testing.T) {
+func TestChosenSessionsVoiceMessageIsShown(t *testing.T) {
 	d := spokenWorld(t, "fix the bug")
 	d.Session(t, "web", session.Running)
 	require.NoError(t, d.Book.MakeCurrent(t.Context(), chattest.AtAlice, uuid.New()))

@@ -204,7 +204,7 @@ func TestP4_DiscardTakesAPromptOutOfTheQueue(t *testing.T) {
 
 // The message never offers what is gone: it is drawn when the queue changes, and a tap that was quicker
 // changes nothing.
-func TestP4_TheQueueIsDrawnWhenItChanges(t *testing.T) {
+func TestP4_ChangedQueueIsRedrawn(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		list := q.now()
 		q.Press(t, chattest.Bob, q.id, "1")
@@ -229,7 +229,7 @@ func TestP4_TheQueueIsDrawnWhenItChanges(t *testing.T) {
 }
 
 // A tap that comes before the message is drawn anew does nothing to what is being sent, or has left.
-func TestP4_WhatIsBeingSentIsNotMoved(t *testing.T) {
+func TestP4_PromptBeingTypedIsNotMoved(t *testing.T) {
 	for state, word := range map[inbox.State]i18n.Key{inbox.Typing: i18n.QueueTyping, inbox.Unproven: i18n.QueueTyping,
 		inbox.Asked: i18n.QueueLeft, "": i18n.QueueLeft} {
 		for _, button := range []string{"Interrupt and send", "Send next", "Discard"} {
@@ -250,7 +250,7 @@ func TestP4_WhatIsBeingSentIsNotMoved(t *testing.T) {
 }
 
 // Of two people one is quicker on the machine, too: nobody is told of a failure.
-func TestP4_WhoIsLateSeesTheQueueAsItIs(t *testing.T) {
+func TestP4_LateTapShowsPresentQueue(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		q.Lifecycle.OnSendNow = func(_ uuid.UUID, key string) (bool, error) {
 			q.Becomes(t, key, inbox.Typing)
@@ -264,7 +264,7 @@ func TestP4_WhoIsLateSeesTheQueueAsItIs(t *testing.T) {
 	}, "one", "two")
 }
 
-func TestALongQueueHasPages(t *testing.T) {
+func TestLongQueueHasPages(t *testing.T) {
 	var texts []string
 	for n := range 17 {
 		texts = append(texts, fmt.Sprintf("prompt %d", n+1))
@@ -281,7 +281,7 @@ func TestALongQueueHasPages(t *testing.T) {
 	}, texts...)
 }
 
-func TestAPromptOfAnyLengthFitsItsMessage(t *testing.T) {
+func TestLongPromptFitsMessage(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		q.Press(t, chattest.Bob, q.id, "1")
 		assert.Len(t, q.now().Text.Split(render.Limit), 1)
@@ -291,7 +291,7 @@ func TestAPromptOfAnyLengthFitsItsMessage(t *testing.T) {
 }
 
 // Of one session there is one such message in a place.
-func TestOneMessageShowsAQueue(t *testing.T) {
+func TestQueueIsOneMessage(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		old := q.id
 		q.show()
@@ -305,7 +305,7 @@ func TestOneMessageShowsAQueue(t *testing.T) {
 }
 
 // What waits for a session that is over is sent when that comes back, and is seen, moved and discarded before.
-func TestTheQueueOfASessionThatIsOver(t *testing.T) {
+func TestQueueOfEndedSession(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		q.Records.Change(q.r.ID, func(r *session.Record) { r.State = session.Archived })
 		q.show()
@@ -316,7 +316,7 @@ func TestTheQueueOfASessionThatIsOver(t *testing.T) {
 }
 
 // What is in the way of an idle agent is said.
-func TestTheQueueSaysWhatIsInTheWay(t *testing.T) {
+func TestQueueShowsReasonOfWait(t *testing.T) {
 	for why, word := range map[news.Wait]i18n.Key{news.HeldDraft: i18n.QueueDraft, news.HeldBash: i18n.QueueBash,
 		news.HeldUnknown: i18n.QueueUnknown, news.HeldScroll: i18n.QueueScroll, news.HeldKeys: i18n.QueueKeys,
 		news.HeldSync: i18n.QueueSync, news.HeldSmall: i18n.QueueSmall} {
@@ -333,7 +333,7 @@ func TestTheQueueSaysWhatIsInTheWay(t *testing.T) {
 }
 
 // A queue that changed while no ccbot was there is drawn at its start.
-func TestP8_AQueueThatChangedMeanwhileIsDrawnAtTheStart(t *testing.T) {
+func TestP8_StartRedrawsChangedQueue(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		q.Stops(t)
 		q.Becomes(t, q.all[0].Key, inbox.Asked)
@@ -345,7 +345,7 @@ func TestP8_AQueueThatChangedMeanwhileIsDrawnAtTheStart(t *testing.T) {
 }
 
 // The message that says that a prompt is queued interrupts the turn for it, and loses the button when the prompt is sent.
-func TestP4_TheMessageOfAQueuedPromptInterruptsForIt(t *testing.T) {
+func TestP4_QueuedPromptsButtonInterrupts(t *testing.T) {
 	for _, tapped := range []bool{true, false} {
 		inQueue(t, func(t *testing.T, q *queue) {
 			e := q.all[0]
@@ -379,7 +379,7 @@ func TestP4_TheMessageOfAQueuedPromptInterruptsForIt(t *testing.T) {
 }
 
 // Of a turn that was interrupted for what waits the person is not asked what to do instead.
-func TestATurnThatMadeRoomForTheNextOneAsksForNothing(t *testing.T) {
+func TestInterruptForNextPromptAsksNothing(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running, chattest.TranscriptOf(t, "t.jsonl", chattest.Interrupt))
 	w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = []string{"1"} })
@@ -387,7 +387,7 @@ func TestATurnThatMadeRoomForTheNextOneAsksForNothing(t *testing.T) {
 	assert.Equal(t, []string{"api is interrupted."}, w.Telegram.AnswersSent())
 }
 
-func TestTheQueueOfAForgottenSession(t *testing.T) {
+func TestQueueOfForgottenSession(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		q.Records.Forget(q.r.ID)
 		require.NoError(t, q.SessionNews(t.Context(), q.r, news.Requeued{}))
@@ -397,7 +397,7 @@ func TestTheQueueOfAForgottenSession(t *testing.T) {
 }
 
 // Where Esc would answer a question, the question itself is brought below.
-func TestP7_WhereAQuestionIsInTheWayItIsShownAgain(t *testing.T) {
+func TestP7_BlockingQuestionIsShownAgain(t *testing.T) {
 	for name, asks := range map[string]func(t *testing.T, q *queue) outbox.Message{
 		"a dialog": func(t *testing.T, q *queue) outbox.Message { return q.Dialog(t, q.r, chattest.Trust) },
 		"a request": func(t *testing.T, q *queue) outbox.Message {

@@ -20,7 +20,7 @@ import (
 )
 
 // Each command about a session takes the beginning of its name, and the end of its id.
-func TestTheBeginningOfANameIsEnough(t *testing.T) {
+func TestNamePrefixIsEnough(t *testing.T) {
 	for command, want := range map[string]string{"/stop": "interrupt %s", "/kill": "archive %s as archived", "/done": "archive %s as completed"} {
 		for _, byID := range []bool{false, true} {
 			w := chattest.NewWorld(t)
@@ -47,7 +47,7 @@ func TestTheBeginningOfANameIsEnough(t *testing.T) {
 }
 
 // What is named in full is over: a session whose name only begins so is not meant.
-func TestANameInFullIsNoBeginning(t *testing.T) {
+func TestFullNameIsNotPrefix(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Session(t, "alpha", session.Archived)
 	w.Session(t, "alphabet", session.Running)
@@ -84,7 +84,7 @@ func TestOfSeveralSessionsThePersonChooses(t *testing.T) {
 }
 
 // The session may be over, or forgotten, by the time it is chosen.
-func TestWhatWasChosenIsLookedAtAgain(t *testing.T) {
+func TestChosenSessionIsCheckedAgain(t *testing.T) {
 	w := chattest.NewWorld(t)
 	over, gone := w.Session(t, "alpha", session.Running), w.Session(t, "alpine", session.Running)
 	w.MustHear(t, "/stop al")
@@ -116,7 +116,7 @@ func TestWhyAndStatusOfWhatIsOver(t *testing.T) {
 }
 
 // A command without a name means the current session, also where that is over.
-func TestACommandWithoutANameSaysThatTheCurrentSessionIsOver(t *testing.T) {
+func TestNamelessCommandReportsEndedSession(t *testing.T) {
 	for _, command := range []string{"/stop", "/kill", "/done"} {
 		w := chattest.NewWorld(t)
 		r := w.NewCurrentSession(t, "alpha", session.Archived)
@@ -207,7 +207,7 @@ func TestResumeOfSeveralKeepsThePath(t *testing.T) {
 }
 
 // A minute later /stop would stop another turn than the person saw.
-func TestAChoiceForStopIsSoonTooLate(t *testing.T) {
+func TestStopChoiceExpiresSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Session(t, "alpha", session.Running)

@@ -23,7 +23,7 @@ import (
 
 // A text that has no session to go to is kept, and asked about, where a session is open: with one
 // button for each, also for the only one.
-func TestP4_ATextWithoutACurrentSessionIsKeptAndAskedAbout(t *testing.T) {
+func TestP4_TextWithoutCurrentSessionIsKept(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		current session.State // of alpha, which was current; empty: none was
@@ -88,7 +88,7 @@ func TestP4_ATextWithoutACurrentSessionIsKeptAndAskedAbout(t *testing.T) {
 }
 
 // An idle agent has the prompt before the tap is told what became of it.
-func TestP4_AQuestionWhosePromptIsTypedAtOnceEndsAsAnyOther(t *testing.T) {
+func TestP4_QuestionOfTypedPromptEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		ask  func(w *chattest.World)
@@ -132,7 +132,7 @@ func TestP4_AQuestionWhosePromptIsTypedAtOnceEndsAsAnyOther(t *testing.T) {
 }
 
 // Who says whose the answered message is does not leave the current session.
-func TestP4_AReplyGoesToTheChosenSession(t *testing.T) {
+func TestP4_ReplyGoesToChosenSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	beta, now := w.Session(t, "beta", session.Running), w.NewCurrentSession(t, "now", session.Running)
 	key := w.AnswerOurs(t, 56, "cc_bot", "and more")
@@ -144,7 +144,7 @@ func TestP4_AReplyGoesToTheChosenSession(t *testing.T) {
 
 // The buttons are those of the sessions that are open; one that has ended since takes nothing, and none
 // is current because of it.
-func TestP4_AChosenSessionThatHasEndedGetsNothing(t *testing.T) {
+func TestP4_EndedChosenSessionGetsNothing(t *testing.T) {
 	w := chattest.NewWorld(t)
 	beta := w.Session(t, "beta", session.Running)
 	key := w.MustHear(t, "hi")
@@ -191,7 +191,7 @@ func TestP4_FilesGoToTheChosenSession(t *testing.T) {
 	}
 }
 
-func TestP4_AnAlbumGoesToTheChosenSession(t *testing.T) {
+func TestP4_AlbumGoesToChosenSession(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	require.NoError(t, d.Chats.SetCurrent(chattest.AtAlice, uuid.Nil))
 	key, handle := d.Album(t, "compare")
@@ -204,7 +204,7 @@ func TestP4_AnAlbumGoesToTheChosenSession(t *testing.T) {
 
 // A damaged file of a chat is told once. No session becomes the current one by itself: what a person
 // sends next is kept and asked about, and so is an answer to an older message.
-func TestP4_ADamagedChatIsToldOnceAndAsks(t *testing.T) {
+func TestP4_DamagedChatReportsOnceAndAsks(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.ResumeOnStart = chattest.ResumeAll
 	alpha, beta := w.NewCurrentSession(t, "alpha", session.Running), w.Session(t, "beta", session.Running)

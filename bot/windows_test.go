@@ -110,7 +110,7 @@ func TestAdoptAWindow(t *testing.T) {
 }
 
 // The window's conversation was a session's before: that goes on.
-func TestAWindowsConversationHasAnOwner(t *testing.T) {
+func TestWindowsConversationHasOwner(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		states []session.State // of sessions that have the conversation, oldest first
@@ -159,7 +159,7 @@ func TestAWindowsConversationHasAnOwner(t *testing.T) {
 	}
 }
 
-func TestAWindowOutsideOfTheRootsIsNotAdopted(t *testing.T) {
+func TestWindowOutsideRootsIsNotAdopted(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Roots = []string{"/srv"}
 	m := w.Unbound(t, chattest.AgentWindow(t, "@21", 4123))
@@ -209,7 +209,7 @@ func TestP2_ArchiveAWindowShowsFirstWhatEnds(t *testing.T) {
 }
 
 // Nothing that waits for the session which had the conversation is for an agent that is to end.
-func TestP4_AnArchivedWindowTakesNoSessionOver(t *testing.T) {
+func TestP4_ArchivedWindowTakesNoSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID, r.Conversation = chattest.Theirs, chattest.InGroup })
@@ -228,7 +228,7 @@ func TestP4_AnArchivedWindowTakesNoSessionOver(t *testing.T) {
 
 // What a window shows is what a tap is about: another process in it, another conversation, another
 // pane, and nothing is done.
-func TestP2_AChangedWindowIsDrawnAgain(t *testing.T) {
+func TestP2_ChangedWindowIsRedrawn(t *testing.T) {
 	other, fresh, pane := chattest.AgentWindow(t, "@21", 5000), chattest.AgentWindow(t, "@21", 4123), chattest.AgentWindow(t, "@21", 4123)
 	fresh.Agent.ClaudeSessionID = uuid.New()
 	pane.Pane.PID = 100
@@ -255,7 +255,7 @@ func TestP2_AChangedWindowIsDrawnAgain(t *testing.T) {
 	}
 }
 
-func TestP2_AnArchiveIsNotConfirmedForAnother(t *testing.T) {
+func TestP2_ArchiveIsForConfirmedWindow(t *testing.T) {
 	w := chattest.NewWorld(t)
 	m := w.Unbound(t, chattest.AgentWindow(t, "@21", 4123))
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonArchive))
@@ -267,7 +267,7 @@ func TestP2_AnArchiveIsNotConfirmedForAnother(t *testing.T) {
 	assert.Equal(t, w.Word(i18n.WritersChanged), w.Telegram.Last(t).Text.Text)
 }
 
-func TestAWindowInAReportLosesOnlyItsButtons(t *testing.T) {
+func TestReportedWindowLosesOnlyButtons(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Lost(t, "api", session.ClosedReboot)
 	w.Windows.All = []evidence.Window{chattest.AgentWindow(t, "@21", 4123), chattest.ShellWindow(t, "@22")}
@@ -292,7 +292,7 @@ func TestAWindowInAReportLosesOnlyItsButtons(t *testing.T) {
 	assert.Equal(t, session.Lost, w.Record(t, r.ID).State)
 }
 
-func TestAWindowThatCannotBeTakenIsExplained(t *testing.T) {
+func TestRefusedWindowIsExplained(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error

@@ -30,7 +30,7 @@ func (w *browsing) repository(dir string) {
 	}
 }
 
-func TestP8_AWorktreeIsOneSessionWhereverItDies(t *testing.T) {
+func TestP8_WorktreeStartsOneSessionAfterCrash(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
 	w.Session(t, "api", session.Running)
@@ -52,7 +52,7 @@ func TestP8_AWorktreeIsOneSessionWhereverItDies(t *testing.T) {
 }
 
 // The session has begun, and what is told then fails: the tap comes again.
-func TestP8_ATapThatComesAgainMakesNoSecondWorktree(t *testing.T) {
+func TestP8_RepeatedTapMakesOneWorktree(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
 	w.Session(t, "api", session.Running)
@@ -71,7 +71,7 @@ func TestP8_ATapThatComesAgainMakesNoSecondWorktree(t *testing.T) {
 	assert.NoDirExists(t, filepath.Join(w.Home, "api-3"))
 }
 
-func TestAWorktreeWithoutACommitIsASentence(t *testing.T) {
+func TestWorktreeWithoutCommitIsSentence(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
 	head := filepath.Join(w.Home, "api", ".git", "HEAD")
@@ -83,7 +83,7 @@ func TestAWorktreeWithoutACommitIsASentence(t *testing.T) {
 }
 
 // Git only fails: nobody is told that the work tree is gone.
-func TestAWorktreeOfWhichGitSaysNothingIsNotGone(t *testing.T) {
+func TestUnknownWorktreeIsNotGone(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
 	w.Session(t, "api", session.Running)
@@ -104,7 +104,7 @@ func TestAWorktreeOfWhichGitSaysNothingIsNotGone(t *testing.T) {
 	assert.Equal(t, w.say(i18n.WorktreeGone, i18n.Args{"Dir": "~/api-2"}), w.text())
 }
 
-func TestASessionThatCouldNotStartMayLeaveAWorktree(t *testing.T) {
+func TestFailedStartMayLeaveWorktree(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
 	w.Session(t, "api", session.Running)
@@ -121,7 +121,7 @@ func TestASessionThatCouldNotStartMayLeaveAWorktree(t *testing.T) {
 	}, chattest.Patience, time.Millisecond)
 }
 
-func TestAWorktreeWithoutARepositoryIsASentence(t *testing.T) {
+func TestWorktreeWithoutRepositoryIsSentence(t *testing.T) {
 	w := inFolders(t, "api")
 	w.Session(t, "api", session.Running)
 	w.open()
@@ -152,7 +152,7 @@ func (w *browsing) left(r session.Record) {
 	w.Work(w.t)
 }
 
-func TestAWorktreeThatASessionLeavesIsRemovedByWhoWasAsked(t *testing.T) {
+func TestAskedPersonRemovesWorktree(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
 	w.Session(t, "api", session.Running)
@@ -189,7 +189,7 @@ func TestAWorktreeThatASessionLeavesIsRemovedByWhoWasAsked(t *testing.T) {
 	assert.Empty(t, w.buttons())
 }
 
-func TestAWorktreeInWhichAnotherSessionWorksIsNotMentioned(t *testing.T) {
+func TestUsedWorktreeIsNotMentioned(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
 	w.Session(t, "api", session.Running)
@@ -203,7 +203,7 @@ func TestAWorktreeInWhichAnotherSessionWorksIsNotMentioned(t *testing.T) {
 }
 
 // What a session with a failed clean-up has left may still write there.
-func TestAWorktreeIsNotRemovedBeforeTheCleanUpIsDone(t *testing.T) {
+func TestCleanUpPrecedesWorktreeRemoval(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
 	w.Session(t, "api", session.Running)

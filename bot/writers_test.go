@@ -91,7 +91,7 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 
 // A session that is not cleaned up can neither be adopted nor resumed, so neither is offered or
 // promised.
-func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
+func TestP3_WriterOfUncleanSessionPromisesNothing(t *testing.T) {
 	for _, all := range [][]evidence.Writer{{chattest.InWindow(t, 1)}, {chattest.AtDesk(1)}, {chattest.AtDesk(1), chattest.AtDesk(2)}} {
 		w := chattest.NewWorld(t)
 		r := w.Session(t, "api", session.Archived)
@@ -119,7 +119,7 @@ func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 	}
 }
 
-func TestAGhostThatNobodySees(t *testing.T) {
+func TestUnseenWriterOfEndedSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	_, m := w.Told(t, chattest.WriterAfterEnd)
 	assert.Equal(t, "api is archived, but its conversation continues, and I cannot see where. If that is not you, check your terminals.", m.Text.Text)
@@ -193,7 +193,7 @@ func TestNamesWithFormatCharacters(t *testing.T) {
 	}
 }
 
-func TestP6_AStartThatIsNotSureIsExplained(t *testing.T) {
+func TestP6_UnsureStartIsExplained(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) {
 		return session.Record{}, chattest.Deep(&lifecycle.WriterError{Writers: []evidence.Writer{chattest.Unsure(5)}})
@@ -202,7 +202,7 @@ func TestP6_AStartThatIsNotSureIsExplained(t *testing.T) {
 	assert.Equal(t, []string{chattest.Lines(w.Word(i18n.StartUnsure), "• claude (pid 5, 2 h, pts/3), ~/proj (not certain)")}, w.Telegram.Texts())
 }
 
-func TestP6_AStartWhoseWritersCannotBeSeenIsExplained(t *testing.T) {
+func TestP6_StartWithUnseenWritersIsExplained(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) {
 		return session.Record{}, chattest.Deep(fmt.Errorf("%w: %w", evidence.ErrUnreadable, chattest.ErrTable))
@@ -213,7 +213,7 @@ func TestP6_AStartWhoseWritersCannotBeSeenIsExplained(t *testing.T) {
 }
 
 // A program calls its window what it likes: that does not push the other writers out of the message.
-func TestP1_TheNameOfAWindowHidesNoOtherWriter(t *testing.T) {
+func TestP1_WindowNameHidesNoWriter(t *testing.T) {
 	w := chattest.NewWorld(t)
 	first := chattest.InWindow(t, 1)
 	first.Pane.WindowName = strings.Repeat("x", 2500) // the command that attaches to it has it, too, in this world
