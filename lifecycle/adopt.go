@@ -43,7 +43,7 @@ type AdoptRequest struct {
 	// Asked says that a person has decided. Then the record may also be archived or completed, and
 	// the agent may be one that was reported as a second writer.
 	Asked        bool
-	Conversation session.Conversation // where the session is shown if there is no From
+	Conversation session.Conversation // the session's conversation in the chat, if there is no From
 	Owner        int64
 	Rule         session.Rule
 	Why          string
@@ -207,8 +207,8 @@ func (w *adoption) create(ctx context.Context, q AdoptRequest, server tmux.Serve
 	return made, w.tell(ctx, made, news.Transcript{})
 }
 
-// bindAgain binds this session to the agent that continues its conversation. What belonged to the
-// earlier agent is reset. The news come before the save: after a crash in between they come twice.
+// bindAgain binds this session to the agent that continues its conversation, and resets the state
+// of the earlier agent. The news come before the save: a crash in between repeats them.
 func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.ServerID, agent evidence.Writer) (session.Record, error) {
 	cursors, err := w.cursorsFromHere()
 	if err != nil {
@@ -260,10 +260,10 @@ func (w *turn) bindAdopted(server tmux.ServerID, agent evidence.Writer) {
 	}
 }
 
-// cursorsFromHere returns cursors that show the conversation from its present end on: what was said
-// in the terminal before is history. If the chat has not yet shown everything from before the
-// session's end, it continues there (P5), because a second cursor of the same file would never be
-// passed. If the session was not known to be over, all of the conversation is shown.
+// cursorsFromHere returns cursors that show the conversation from its present end: earlier text in
+// the terminal is history. If the chat lacks text from before the session's end, it continues there
+// (P5), because a second cursor of the same file would never be passed. If the session was not
+// known to have ended, the whole conversation is shown.
 func (w *adoption) cursorsFromHere() ([]transcript.Cursor, error) {
 	cursors, tail := slices.Clone(w.r.Cursors), w.r.Tail
 	if w.r.State.Live() {
@@ -297,11 +297,11 @@ func (w *work) keepUp(ctx context.Context) error {
 	w.followTo(id)
 	end, err := transcript.EndOf(w.Observer.ProjectsDir, id)
 	switch {
-	case err == nil: // a conversation that existed before: what was said there is history
+	case err == nil: // an earlier conversation: its text is history
 		w.r.Cursors = append(w.r.Cursors, end)
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("keep up: %w", err)
-	case followed: // Claude Code makes the file at the first prompt, beside the previous file
+	case followed: // Claude Code makes the file at the first prompt, next to the previous file
 		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: filepath.Join(filepath.Dir(last.Path), id.String()+".jsonl")})
 	}
 	return w.saveAndFollow(ctx)

@@ -16,7 +16,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// goneOn has a session over with whose conversation a person goes on by hand.
+// goneOn has a session over with whose conversation a person continues by hand.
 func (w *world) goneOn() (session.Record, hand) {
 	w.t.Helper()
 	r := w.archived()

@@ -32,14 +32,13 @@ type agenda struct {
 	gits      errand[uuid.UUID] // sessions whose repository is read, not on their workers: in a large tree that takes seconds
 }
 
-// watch says which session to wake when an agent ends.
+// watch names the session to wake when an agent ends.
 type watch struct {
 	session uuid.UUID
 	agent   process.Identity
 }
 
-// errand is a set of things to look at in one go. What is wanted while a look is under way waits
-// for the next look.
+// errand is a set of things to check together. Requests during a check wait for the next one.
 type errand[K comparable] struct {
 	wanted  map[K]bool
 	looking bool
@@ -75,8 +74,8 @@ func (a *agenda) watch(w watch) {
 	})
 }
 
-// take removes and returns what is due: sessions to step for which no step is running, agents to
-// watch, and the things to look at, unless a look of the same kind is under way.
+// take removes and returns due work: sessions without a running step, agents to watch, and the
+// things to check unless such a check is running.
 func (a *agenda) take() (steps []uuid.UUID, watches []watch, strangers []int, gits []uuid.UUID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -141,8 +140,7 @@ func (a *agenda) holdConversation(ctx context.Context, claudeID uuid.UUID) (rele
 	}
 }
 
-// lookPace is how often ccbot looks at something that changes within a moment and sends no
-// notification.
+// lookPace is the polling interval for quick changes that send no notification.
 const lookPace = 25 * time.Millisecond
 
 // await calls done until it returns true, at most for patience. done is called at least once; false
@@ -158,14 +156,14 @@ func await(ctx context.Context, pace, patience time.Duration, done func() bool) 
 	return true
 }
 
-// memories is what a Service remembers of sessions between steps. A restart loses it, which costs
-// at most a repeated report.
+// memories holds what a Service remembers of sessions between steps. A restart loses it, which
+// costs at most a repeated report.
 type memories struct {
 	mu sync.Mutex
 	of map[uuid.UUID]memory
 }
 
-// memory is what is remembered of one launch of a session, until the session is over.
+// memory holds what is remembered of one launch of a session, until the session has ended.
 type memory struct {
 	agent    process.Identity // the agent that was seen alive
 	unready  bool             // it was reported that the agent is not ready
@@ -178,17 +176,17 @@ type memory struct {
 	git      *gitLook // the newest look at the repository
 }
 
-// dialogMemory is what was seen of dialogs, and what was reported of them.
+// dialogMemory holds the dialogs seen and reported.
 type dialogMemory struct {
 	told   string    // the dialog that was reported
 	open   string    // the dialog that is open
 	openAt time.Time // since when this process has seen the dialog without a request
-	drawn  settling  // the dialog, if it is to be reported
-	asked  bool      // a request waited for the chat at the last look
+	drawn  settling  // the dialog to report
+	asked  bool      // a request waited in the chat at the last check
 	gone   time.Time // View.Asked of the newest request whose dialog was reported as gone
 }
 
-// turnMemory is what the agent was last seen doing.
+// turnMemory holds the agent's last seen activity.
 type turnMemory struct {
 	phase     Phase
 	since     time.Time // of this phase
@@ -198,7 +196,7 @@ type turnMemory struct {
 	unstopped bool      // a stop of this turn has not ended it
 }
 
-// promptMemory is how far prompts have come on their way into the agent.
+// promptMemory holds the progress of prompts on their way to the agent.
 type promptMemory struct {
 	head   string    // key of the prompt whose turn it is
 	headAt time.Time // since when it is that prompt's turn
@@ -207,7 +205,7 @@ type promptMemory struct {
 	// unwanted is the prompt whose text Claude Code has put back into the box, and that was not typed again.
 	unwanted   Prompt
 	unwantedAt time.Time // when that was seen
-	silent     string    // key of the prompt of which it was reported that it waits while tmux is silent
+	silent     string    // key of the prompt whose wait during a silence of tmux was reported
 }
 
 // boxMemory is the prompt box as it was last seen.
@@ -217,7 +215,7 @@ type boxMemory struct {
 	escAt   time.Time // when ccbot pressed Esc last
 }
 
-// still is what has to stay the same for a screen to count as unchanged: idleness, prompt box and
+// still holds what must not change for a screen to count as unchanged: idleness, prompt box and
 // presence file.
 type still struct {
 	idle bool
@@ -245,5 +243,5 @@ func (m *memories) forget(id uuid.UUID) {
 	delete(m.of, id)
 }
 
-// gitLook is the result of one look at a session's repository.
+// gitLook is the result of one reading of a session's repository.
 type gitLook struct{ state *git.State }

@@ -43,7 +43,7 @@ type agent struct {
 	beside     bool     // with background: a turn runs beside them
 	ended      bool     // that turn was interrupted
 	retry      string   // says that a request has failed, and when it is made again
-	continues  bool     // after a limit it goes on by itself, until Esc
+	continues  bool     // after a limit it continues by itself, until Esc
 	slow       bool     // it draws nothing of what is typed
 	modes      []string // permission modes as the footer calls them, in the order of their key; none: it has one, and no key for it
 	mode       int      // index into modes

@@ -22,16 +22,16 @@ type AgentState struct {
 	Conversation uuid.UUID
 }
 
-// Knowledge is what is known of an agent's state.
+// Knowledge is the source of an agent's state.
 type Knowledge int
 
 const (
-	StateUnknown   Knowledge = iota // the file cannot be read or has no state, or was not looked at
+	StateUnknown   Knowledge = iota // the file is unreadable, has no state, or was not read
 	StateUnwritten                  // the agent has written no file: only its screen shows what it does
 	StateWritten                    // the file has the state
 )
 
-// Asks is what an agent waits for.
+// Asks is the kind of answer that an agent waits for.
 type Asks int
 
 const (

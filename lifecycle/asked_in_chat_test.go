@@ -163,7 +163,7 @@ func TestARequestIsNotToldAsADialog(t *testing.T) {
 	})
 }
 
-// Answered at the desk, which kills no hook.
+// Answered in the terminal, which kills no hook.
 func TestARequestWhoseDialogIsGoneIsToldOnce(t *testing.T) {
 	for _, answered := range []time.Duration{time.Second / 2, time.Minute} {
 		t.Run(answered.String(), func(t *testing.T) {

@@ -34,8 +34,8 @@ func TestP4_ACommandThatRunsLongIsProven(t *testing.T) {
 	})
 }
 
-// After a restart the command that still runs is proven by that, too: nobody is
-// asked whether to run it a second time.
+// After a restart the command that still runs is proven by that, too: no question is asked whether
+// to run it a second time.
 func TestP4_ACommandThatRunsIsProvenAfterARestart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -93,7 +93,7 @@ func TestP4_AnInterruptedCommandIsNotRunAgain(t *testing.T) {
 	})
 }
 
-// A command that a person has typed at the desk is theirs: it stays in the box.
+// A command that a person has typed in the terminal is theirs: it stays in the box.
 func TestACommandOfTheDeskStaysInTheBox(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -80,7 +80,7 @@ func TestChooseShowsTheNextPage(t *testing.T) {
 	})
 }
 
-// A person at the desk moves the cursor while we do.
+// A person in the terminal moves the cursor while we do.
 func TestChooseFollowsAPersonWhoMovesTheCursor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
@@ -167,7 +167,7 @@ func TestP7_ThePersonMovesTheCursorBeforeTheEnter(t *testing.T) {
 	})
 }
 
-// A question of the start is drawn anew after the cursor has moved.
+// A question of the start is drawn again after the cursor has moved.
 func TestP7_AStartThatIsDrawnAnewTakesTheCursorBack(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := &menu{head: []string{" Accessing workspace:"}, options: []string{"No, exit", "Yes, I trust this folder"}, foot: " Enter to confirm · Esc to cancel"}

@@ -57,8 +57,8 @@ func TestP1_AStartContinuesNoConversationThatSomebodyWrites(t *testing.T) {
 	})
 }
 
-// A person may be quicker at the desk, while ccbot still prepares the window: whoever comes then is no leftover of a
-// session that has never had an agent.
+// A person may be quicker in the terminal, while ccbot still prepares the window: whoever comes
+// then is no leftover of a session that has never had an agent.
 func TestP2_WhoComesBeforeTheAgentOfANewSessionIsNotEnded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		q := w.request()

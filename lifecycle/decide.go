@@ -14,7 +14,7 @@ import (
 const (
 	presenceGrace = 5 * time.Second  // how long a start waits for a presence file
 	StartNotice   = 10 * time.Second // an agent that is not ready after this time is reported
-	queueNotice   = 5 * time.Second  // a prompt that waits this long behind a turn is reported as waiting
+	queueNotice   = 5 * time.Second  // a prompt that waits this long for a turn is reported
 	stillFor      = 2 * time.Second  // an idle agent that leaves its box unchanged this long will not change it by itself
 	enterRetry    = 3 * time.Second  // if the text is still in the box this long after Enter, Enter was lost
 	repeatWait    = 10 * time.Second // a terminal on a busy machine may take that long to draw a paste
@@ -35,23 +35,23 @@ const (
 	actEnter     Do = "enter"      // Enter was lost: press it once more
 	actProven    Do = "proven"     // the screen proves that a slash command was taken, or that a command of bash mode runs
 	actSettle    Do = "settle"     // collect all that is known of a typed prompt, and decide by it
-	actRepeat    Do = "repeat"     // the box is empty, and Enter was never pressed: paste anew
+	actRepeat    Do = "repeat"     // the box is empty, and Enter was never pressed: paste again
 	actTakeBack  Do = "take_back"  // ccbot's own Esc has put the text back into the box: take it out, and ask the person
 	actUnproven  Do = "unproven"   // there is no proof: report it, and let the person decide
 	actGrant     Do = "grant"      // carry out what a person wants the agent to run with
 	actTidy      Do = "tidy"       // there is nothing else to do: end the processes that killed ones left running
 )
 
-// decision is one act. Why is the reason for waiting if the act is actHold. Again is when to look
-// again at the latest; 0 means that only news wakes the session.
+// decision is one act. Why is the reason for waiting if the act is actHold. Again is the time of
+// the next check at the latest; 0 means that only news wakes the session.
 type decision struct {
 	Act   Do
 	Why   news.Wait
 	Again time.Duration
 }
 
-// decide determines what a session does, from one look at the world. head is the prompt to type
-// next, nil if none waits. It is pure.
+// decide determines the next act of a session from one View. head is the prompt to type next, nil
+// if none waits. It is pure.
 func decide(r session.Record, v View, head *Prompt) decision {
 	return decideTidy(r, v, head, decideLife(r, v, head))
 }
@@ -134,18 +134,18 @@ func decideStart(r session.Record, v View, head *Prompt) decision {
 	return decision{Again: backoff(age)}
 }
 
-// soon is how often ccbot looks at a screen that is about to change: the terminal draws a little
+// soon is the polling interval for a screen that is about to change: the terminal draws a little
 // later than presence files and hooks report.
 const soon = 150 * time.Millisecond
 
-// backoff is the pause between two looks at a slow start: a tenth of its age, between soon and half
-// a minute.
+// backoff returns the pause between two checks of a slow start: a tenth of its age, between soon
+// and half a minute.
 func backoff(age time.Duration) time.Duration {
 	return min(max(age/10, soon), 30*time.Second)
 }
 
-// decideDialog reports what the terminal asks, unless the chat has the question as a request of its
-// own, or may have it in a moment.
+// decideDialog reports the terminal's question, unless the chat has it as a request or will soon
+// have it.
 func decideDialog(r session.Record, v View, head *Prompt) decision {
 	held := head != nil && head.waits()
 	wait := relayWait(r, v)
@@ -172,7 +172,7 @@ func decideDialog(r session.Record, v View, head *Prompt) decision {
 	return decision{Act: actDialog, Again: slow}
 }
 
-// opened says whether a slash command was taken: after its Enter, the page that it opens has
+// opened reports whether a slash command was taken: after its Enter, the page that it opens has
 // replaced the box with its text.
 func opened(v View, p *Prompt) bool {
 	return p != nil && p.submitted() &&
@@ -183,7 +183,7 @@ func opened(v View, p *Prompt) bool {
 // dialog is still not recognised then, the screen is reported as it is.
 const drawn = time.Second
 
-// slow is how often ccbot looks at a screen that waits for a person.
+// slow is the polling interval for a screen that waits for a person.
 const slow = 30 * time.Second
 
 // decideTyping waits for the proof that a typed prompt arrived. For plain prompts hook events bring
@@ -213,9 +213,9 @@ func decideTyping(v View, p *Prompt, hooked bool) decision {
 	return decision{Act: actSettle}
 }
 
-// clues are what is known of a typed prompt besides what the terminal shows. In the zero value
-// nothing shows that the prompt arrived, and nothing speaks against typing on, except that a person
-// may be at the terminal.
+// clues are the evidence about a typed prompt apart from the terminal. The zero value means that
+// there is no sign of the prompt's arrival and no reason against typing, except that a person may
+// be at the terminal.
 type clues struct {
 	Arrived bool   // a hook event or a line of a transcript shows that the prompt was taken, or refused by a hook
 	Unheard bool   // hook events have not been processed yet: the proof may be among them
@@ -263,7 +263,7 @@ func decideTyped(v View, p *Prompt, c clues) decision {
 	case c.Unheard && waited < markFor:
 		return decision{Again: 2 * soon}
 	case !v.idle() && v.Phase() == PhaseWorking && v.Below != "":
-		return decision{Act: actHold, Why: news.HeldDialog, Again: holdPace} // report that the prompt waits behind a question
+		return decision{Act: actHold, Why: news.HeldDialog, Again: holdPace} // report that the prompt waits for a question
 	case !v.idle() && v.Phase() == PhaseWorking || v.Phase().Waiting():
 		return decision{Again: holdPace}
 	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole():
@@ -288,13 +288,13 @@ func decideTyped(v View, p *Prompt, c clues) decision {
 	return decision{Again: soon + min(enterRetry, max(waited, 0)/2)}
 }
 
-// boxWithout says whether the box of the living agent is visible and does not show the text. Text
-// that was not taken would still stand there, also while a person scrolls.
+// boxWithout reports whether the box of the living agent is visible and does not show the text.
+// Text that was not taken would still be there, also while a person scrolls.
 func boxWithout(v View, p *Prompt) bool {
 	return v.seen() && v.Screen.Box.Present && !p.shows(v.Screen.Box)
 }
 
-// decideHeld types the prompt if it is safe, and otherwise says what the prompt waits for.
+// decideHeld types the prompt if it is safe, and otherwise returns the reason of its wait.
 func decideHeld(r session.Record, v View, p *Prompt) decision {
 	waited := v.Now.Sub(p.Since)
 	switch {
@@ -306,12 +306,11 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 		return decision{Act: actType, Again: soon}
 	case v.Phase() == PhaseWorking && v.Below != "":
 		return decision{Act: actHold, Why: news.HeldDialog, Again: slow} // the work continues when a person has answered
-	// What the presence file says does not count here: the agent may be suspended in the middle of
-	// a turn.
+	// The presence file does not count here: the agent may be suspended during a turn.
 	case v.Behind && waited >= queueNotice:
 		return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
 	case v.Phase() == PhaseWorking && waited < queueNotice:
-		return decision{Again: queueNotice - waited} // most turns are over before a report is worthwhile
+		return decision{Again: queueNotice - waited} // most turns have ended before a report is worthwhile
 	case v.State.Phase == PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued} // a change of the presence file reports the end of the turn
 	case v.Phase() == PhaseWorking:
@@ -334,7 +333,8 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 	return decision{Act: actHold, Why: v.inTheWay(), Again: holdPace}
 }
 
-// inTheWay says why nothing is typed although no turn runs, no dialog is open and the box is empty.
+// inTheWay returns why nothing is typed although no turn runs, no dialog is open and the box is
+// empty.
 func (v View) inTheWay() news.Wait {
 	switch {
 	case v.Pane.InMode:
@@ -347,8 +347,8 @@ func (v View) inTheWay() news.Wait {
 	return news.HeldUnknown
 }
 
-// takesKeys reports whether tmux gives keys to the agent: it is in front of the pane, and no other
-// pane gets them, too. Otherwise tmux refuses the keys.
+// takesKeys reports whether tmux sends keys to the agent alone: it is in front of its pane, and no
+// other pane also gets them. Otherwise tmux refuses the keys.
 func takesKeys(r session.Record, v View) bool {
 	return inFront(r, v) && !v.Pane.Synchronized
 }
@@ -358,13 +358,13 @@ func inFront(r session.Record, v View) bool {
 	return r.Binding != nil && (r.Binding.Command == "" || v.Pane.Command == r.Binding.Command)
 }
 
-// holdPace is how often ccbot looks at a box that is not free: nothing reports when a person has
+// holdPace is the polling interval for a box that is not free: no event reports that a person has
 // cleared it.
 const holdPace = 5 * time.Second
 
-// decideWish says what a step does about what a person wants the agent to run with. first is false
-// if that changes nothing now. A wish comes before the next prompt, and never between a prompt and
-// its proof.
+// decideWish decides a step for a request of a mode or a model. first is false if the request
+// changes nothing now. A request comes before the next prompt, and never between a prompt and its
+// proof.
 func decideWish(r session.Record, v View, head *Prompt) (d decision, first bool) {
 	switch {
 	case r.Wish == nil || r.Binding == nil, head != nil && head.State == Typing:
@@ -381,20 +381,21 @@ func decideWish(r session.Record, v View, head *Prompt) (d decision, first bool)
 	return decision{}, false
 }
 
-// takesModeKeys says whether the keys of permission modes and models may be pressed now. In a
-// dialog such a key may approve, so it needs more than text does: nothing works that could open one.
+// takesModeKeys reports whether the keys of permission modes and models may be pressed now. In a
+// dialog such a key may approve, so it needs more than text does: nothing works that could open
+// one.
 func takesModeKeys(r session.Record, v View) bool {
 	s := v.Screen
 	return v.TypeSafe() && takesKeys(r, v) && !s.Background && s.Agents == 0 && !s.Continues && !v.Relayed && v.Below == ""
 }
 
-// ownModels says whether the list of models is open, and ccbot has opened it.
+// ownModels reports whether the list of models is open, and ccbot has opened it.
 func ownModels(r session.Record, v View) bool {
 	_, open := v.Screen.Dialog.Models()
 	return open && r.Wish.Listed && r.Wish.Agent == r.Binding.Agent && takesKeys(r, v) && !v.Pane.InMode && !v.Behind && !v.Relayed
 }
 
-// modelsClosed says whether the terminal shows that no list of models is open.
+// modelsClosed reports whether the terminal shows that no list of models is open.
 func modelsClosed(v View) bool {
 	_, open := v.Screen.Dialog.Models()
 	return v.Captured && !open && (v.Screen.Box.Present || v.DialogOpen())

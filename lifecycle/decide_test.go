@@ -355,7 +355,7 @@ func TestP4_ACommandIsProvenOnlyByABoxWithoutIt(t *testing.T) {
 	})
 }
 
-// What waits is looked at again, unless news comes for certain.
+// What waits is checked again, unless news comes for certain.
 func TestP4_APromptIsNeverForgotten(t *testing.T) {
 	check := func(t fataler, v View, p *Prompt) {
 		if p == nil || v.ended() {

@@ -28,7 +28,7 @@ type delivery struct {
 }
 
 // ownPrompt reads a prompt of the session's queue. ErrNoPrompt means that the prompt no longer
-// exists, or belongs to another session by now.
+// exists, or belongs to another session.
 func (w *delivery) ownPrompt(key string) (Prompt, error) {
 	p, err := w.Prompts.Prompt(key)
 	if err == nil && p.Session != uuid.Nil && p.Session != w.r.ID {
@@ -48,7 +48,7 @@ func (w *delivery) head() (*Prompt, error) {
 			}
 			continue
 		}
-		if err != nil { // an unreadable prompt must hold up neither the session nor the prompts behind it
+		if err != nil { // an unreadable prompt must block neither the session nor later prompts
 			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err)
 			continue
 		}
@@ -87,20 +87,19 @@ func (w *delivery) promptIn(key string, state PromptState) (Prompt, error) {
 	return p, nil
 }
 
-// hold reports why the head prompt waits, once per prompt and reason. When the agent waits for a
-// person's answer, all prompts wait behind it, and this is reported for each of them: nothing else
-// moves the queue. A head whose Enter was pressed does not wait: its prompt may have led to the
-// question.
+// hold reports why the head prompt waits, once per prompt and reason. If the agent waits for a
+// person's answer, this is reported for every prompt, because nothing else moves the queue. A head
+// whose Enter was pressed does not wait: it may have caused the question.
 func (w *delivery) hold(ctx context.Context, why news.Wait, head *Prompt) error {
 	if head == nil {
 		return nil
 	}
 	var all []Prompt
-	if head.waits() || why == news.HeldSmall { // its text may stand in the box that is not shown
+	if head.waits() || why == news.HeldSmall { // its text may be in the box that is not shown
 		all = append(all, *head)
 	}
 	if why == news.HeldDialog {
-		for _, key := range w.r.Prompts { // one that cannot be read is logged when its turn comes
+		for _, key := range w.r.Prompts { // an unreadable prompt is logged in its turn
 			if p, err := w.ownPrompt(key); err == nil && p.State == Held && key != head.Key {
 				all = append(all, p)
 			}
@@ -118,7 +117,7 @@ func (w *delivery) hold(ctx context.Context, why news.Wait, head *Prompt) error 
 		if err := w.tell(ctx, *w.r, n); err != nil {
 			return err
 		}
-		if w.term.Silent { // what the prompt waits for was not seen: the report is not noted on disk
+		if w.term.Silent { // the reason was not seen: the report is not noted on disk
 			w.remember(func(m *memory) { m.prompt.silent = p.Key })
 			continue
 		}
@@ -134,7 +133,7 @@ func (w *delivery) hold(ctx context.Context, why news.Wait, head *Prompt) error 
 // the queue: a crash in between leaves a key without a prompt, which is harmless.
 func (w *delivery) proven(ctx context.Context, p Prompt) error {
 	w.remember(func(m *memory) { m.prompt.last = p })
-	if w.r.Unfinished() != nil { // the work that was interrupted goes on
+	if w.r.Unfinished() != nil { // the work that was interrupted continues
 		w.r.Interruption.Followed = true
 		if err := w.save(); err != nil {
 			return err
@@ -163,7 +162,7 @@ func (w *delivery) unproven(ctx context.Context, p Prompt, why string) error {
 	return w.Prompts.SavePrompt(p)
 }
 
-// settlePrompt decides about a typed prompt whose agent is gone, or whose mark says nothing: either
+// settlePrompt decides about a typed prompt whose agent is gone or whose mark is useless: either
 // the transcript has it, or a person decides.
 func (w *delivery) settlePrompt(ctx context.Context, p Prompt) error {
 	found, err := w.seek(ctx, p)
@@ -216,12 +215,12 @@ func (w *delivery) seek(ctx context.Context, p Prompt) (found bool, err error) {
 	return true, w.arrived(ctx, p)
 }
 
-// receive takes a UserPromptSubmit as proof for the prompt that is being typed, otherwise for a
-// prompt about which a person is being asked.
+// receive takes a UserPromptSubmit as proof of the prompt being typed, otherwise of a prompt that
+// waits for a person's decision.
 func (w *delivery) receive(ctx context.Context, e hookwire.Event) error {
 	for _, state := range []PromptState{Typing, Unproven} {
 		for _, key := range w.r.Prompts {
-			p, err := w.ownPrompt(key) // one that cannot be read is logged when its turn comes
+			p, err := w.ownPrompt(key) // an unreadable prompt is logged in its turn
 			if err == nil && p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && proves(e.Prompt, p) {
 				return w.proven(ctx, p)
 			}
@@ -230,9 +229,9 @@ func (w *delivery) receive(ctx context.Context, e hookwire.Event) error {
 	return nil
 }
 
-// proves says whether a submitted text is the prompt. If ccbot has stopped waiting for the proof,
-// the whole text must match: a text that is typed in the terminal later may happen to contain the
-// prompt.
+// proves reports whether a submitted text is the prompt. If ccbot has stopped waiting for the
+// proof, the whole text must match: a text that is typed in the terminal later may happen to
+// contain the prompt.
 func proves(submitted string, p Prompt) bool {
 	if p.State == Unproven && !strings.Contains(submitted, "<pasted_content") {
 		return transcript.Same(submitted, p.Text)

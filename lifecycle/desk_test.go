@@ -359,7 +359,7 @@ func (b *bindings) read() ([]hookwire.Binding, []error) {
 	return slices.Clone(b.all), slices.Clone(b.errs)
 }
 
-// Viewers counts how often the desk is looked at.
+// Viewers counts how often the desk is checked.
 func (d *fakeDesk) Viewers(ctx context.Context) ([]tmux.Viewer, error) {
 	d.mu.Lock()
 	d.viewed++

@@ -19,7 +19,7 @@ import (
 	"ccbot/tmux"
 )
 
-// Dialog is what the terminal asks, in the form in which a person is shown it.
+// Dialog is a dialog of the terminal, as a person sees it.
 type Dialog = port.Dialog
 
 // dialog looks at the terminal and returns what it asks.
@@ -72,8 +72,8 @@ func asksPermission(v View) bool {
 	return d != nil && slices.Contains(d.Options, "Yes")
 }
 
-// unready says whether an agent that was never ready shows something other than a prompt box: not
-// all questions before the first presence file are recognised.
+// unready reports whether an agent that was never ready shows something other than a prompt box:
+// not all questions before the first presence file are recognised.
 func unready(r session.Record, v View) bool {
 	return r.State.Launching() && v.seen() && v.State.Known == StateUnwritten && !v.Screen.Box.Present && v.Screen.Text != ""
 }
@@ -182,7 +182,7 @@ func (t *terminal) dialogWith(ctx context.Context, mark string, k tmux.Key) (Dia
 	return d, err
 }
 
-// lookForKey looks at the terminal and says why a key may not be pressed there now (P7).
+// lookForKey looks at the terminal and returns why a key may not be pressed there now (P7).
 func (t *terminal) lookForKey(ctx context.Context, k tmux.Key) (Dialog, error) {
 	d, err := t.dialog(ctx)
 	if err != nil {
@@ -191,7 +191,7 @@ func (t *terminal) lookForKey(ctx context.Context, k tmux.Key) (Dialog, error) {
 	return d, mayPress(t.View, d, k)
 }
 
-// mayPress says why a key may not be sent to what is open. It is pure.
+// mayPress returns why a key may not be sent to what is open. It is pure.
 //
 // It must be certain that a dialog is open: the screen shows a recognised dialog, or the agent
 // itself says that it waits, or the agent was never ready and shows no prompt box. If the presence
@@ -222,15 +222,15 @@ func mayPress(v View, d Dialog, k tmux.Key) error {
 // keyWait is how long a terminal may take to draw what a key has changed.
 const keyWait = time.Second
 
-// afterKey waits until the screen has changed and come to rest, and returns what it shows then. If
-// the key has ended the agent, there is no dialog any more.
+// afterKey waits until the screen has changed and settled, and returns its dialog. If the key has
+// ended the agent, there is no dialog.
 func (t *terminal) afterKey(ctx context.Context, before string) (d Dialog, err error) {
 	mark := before
 	await(ctx, lookPace, keyWait, func() bool {
 		last := mark
 		d, err = t.dialog(ctx)
 		mark = d.Mark
-		drawing := d.Open && t.Screen.Dialog == nil // or the presence file is a little behind the screen
+		drawing := d.Open && t.Screen.Dialog == nil // or the presence file is older than the screen
 		return err != nil || mark != before && mark == last && !drawing
 	})
 	if errors.Is(err, ErrNoAgent) {
@@ -242,7 +242,7 @@ func (t *terminal) afterKey(ctx context.Context, before string) (d Dialog, err e
 // Limits for moving the cursor to an option.
 const (
 	pressesPerOption = 3 // a person may move the cursor the other way at the same time
-	idlePresses      = 3 // after so many presses in a row without a change, the dialog does not take the key
+	idlePresses      = 3 // after this number of presses without a change, the dialog ignores the key
 	lateMoves        = 3 // how often the cursor may leave the option again right before the Enter
 	settled          = 150 * time.Millisecond
 )
@@ -320,21 +320,21 @@ const (
 	goneBy    = 3 * time.Second // the age of the newest request; one from the future is older: the clock was set back
 )
 
-// dialogGone says whether the dialogs of all waiting requests are proven gone. It is needed because
-// a Yes or an answer in the terminal does not end the hook, while Esc and No do (2.1.328). It is
-// pure.
+// dialogGone reports whether the dialogs of all waiting requests are proven gone. It is needed
+// because a Yes or an answer in the terminal does not end the hook, while Esc and No do (2.1.328).
+// It is pure.
 func dialogGone(v View) bool {
 	return mayBeGone(v) && (v.State.Since.After(v.Asked.Add(goneAfter)) || v.Now.Sub(v.Asked).Abs() > goneBy)
 }
 
-// mayBeGone says whether a request waits although the agent, by its presence file and on its
-// screen, waits for nobody.
+// mayBeGone reports whether a request waits although the agent, by its presence file and its
+// screen, waits for no person.
 func mayBeGone(v View) bool {
 	moved := v.State.Phase == PhaseIdle || v.State.Phase == PhaseWorking
 	return v.Relayed && v.Agent == process.Alive && moved && !v.DialogOpen()
 }
 
-// dialogClosed says whether it is certain that no dialog is open. It is pure.
+// dialogClosed reports whether it is certain that no dialog is open. It is pure.
 func dialogClosed(v View) bool {
 	known := v.Captured && v.Phase() != PhaseUnknown
 	return v.gone() || known && !v.DialogOpen()

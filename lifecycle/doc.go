@@ -1,43 +1,45 @@
 // Package lifecycle runs the life of each session: start, prompt, archive, restore. It is the only
 // package that starts or ends an agent and the only one that types into a window.
 //
-// Each session has one worker (session.Store.Do). Everything that changes a session runs there, one
-// turn after another. What can be done in a turn is a work, split by concern: opening begins an agent,
-// closing ends a session, delivery types prompts, switching presses the keys of modes and models,
-// reporter reports what the agent does and asks, writers finds other writers, and adoption binds a
-// session to an agent that a person started. Each has the turn (the record, its save, eyes, news, the
-// agenda, the memory) and only those effects that it needs. Processes are ended by package ending,
-// which has its arguments and nothing else of this package.
+// Each session has one worker (session.Store.Do), and every change of a session is a turn of that
+// worker. A work is the set of possible actions in a turn, split by concern: opening starts an
+// agent, closing ends a session, delivery types prompts, switching presses the keys of modes and
+// models, reporter reports the agent's activity and questions, writers finds other writers, and
+// adoption binds a session to an agent that a person started. Each has the turn (the record, its
+// save, eyes, news, the agenda, the memory) and only the effects that it needs. Package ending ends
+// processes and knows nothing else of this package.
 //
-// The heart is a step: look at the world (View), decide (decide is pure), act. Decide, its first part, is
-// about the life of the session; recovery asks it about each session at a start. A step is taken whenever
-// something may have changed: a hook event, the agent's presence file, a tmux notification, the end of
-// a process, a new prompt. Nothing here polls an idle session. A session that works is looked at every
-// 30 s, because no event reports that its requests fail.
+// The central function is a step: read the state (View), decide, act. The decision is pure. Decide,
+// its first part, is about the life of the session; recovery also uses it for each session at a
+// start. A step runs whenever something may have changed: a hook event, the agent's presence file,
+// a tmux notification, the end of a process, a new prompt. An idle session is not polled. A working
+// session is checked every 30 s, because no event reports failing requests.
 //
-// What a turn sees and does in the session's pane goes through its terminal: the last View, and the
-// keys, each under tmux's guard. A terminal knows nothing of the record's life: which key is right,
-// and whether text may be typed at all, is decided before.
+// A turn reads and uses the session's pane through its terminal: the last View, and the keys, each
+// with tmux's guard. The terminal does not know the record: which key is right, and whether text
+// may be typed, is decided before.
 //
-// Three kinds of looking have three words. An Observer looks at one session, at its pane and its
-// agent: steps act on a View, while people and the archive's clock get a Look. Evidence is about
-// the processes of all sessions at once: who writes which conversation; see package evidence.
-// Neither an Observer nor Evidence changes anything.
+// An Observer reads one session, its pane and its agent: steps act on a View, while people and the
+// archive's clock get a Look. Evidence covers the processes of all sessions: which process writes
+// which conversation; see package evidence. Neither an Observer nor Evidence changes anything.
 //
-// What an agent does, or what prevents it from doing anything, is computed from all evidence by one
-// pure function: doing. Its result is shown to people; no text is typed because of it.
+// The activity of an agent, or what prevents it, is computed from all evidence by one pure
+// function: doing. Its result is shown to people; no text is typed because of it.
 //
-// The package promises that an intent is on disk before its effect, and the result after it; that
-// text reaches only the prompt box of the bound agent, and only while the agent is idle and no
-// dialog is open; that a key that a person taps reaches only the dialog for which the button was
-// drawn (P7); that a prompt leaves only with proof or after the person was asked (P4); that an
-// archive says "ended" only of processes that are verified gone (P3); that a second process is
-// never started on a conversation that has a writer (P1); that every other process that writes a
-// conversation is reported once and, once it was reported, ended only when a person has decided so
-// (P2); and that what is unknown changes nothing (P6).
+// The package guarantees:
+//   - An intent is on disk before its effect, and the result after it.
+//   - Text reaches only the prompt box of the bound agent, and only while the agent is idle and
+//     no dialog is open.
+//   - A tapped key reaches only the dialog that its button was drawn for (P7).
+//   - A prompt leaves the queue only with proof or after a question to the person (P4).
+//   - An archive reports "ended" only of processes that are verified gone (P3).
+//   - A second process is never started on a conversation that has a writer (P1).
+//   - Every other writer of a conversation is reported once, and after that ended only by a
+//     person's decision (P2).
+//   - Unknown facts change nothing (P6).
 //
 // If the end of an agent cuts a turn short, the record keeps that until a prompt has followed or a
-// turn has ended well; see interruption for what counts.
+// turn has ended well; see interruption for the rules.
 //
-// The package does not talk to the chat: it reports to News, which stores what it is given.
+// The package does not call the chat: it reports to News, which stores its arguments.
 package lifecycle

@@ -63,7 +63,8 @@ func TestDoing(t *testing.T) {
 	}
 }
 
-// A subagent's request leaves presence busy. Every prompt behind it is told, in what order they came.
+// A subagent's request leaves presence busy. Every prompt behind it is reported, in what order they
+// came.
 func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -53,7 +53,7 @@ func TestP7_SendAnywayTellsTheDraftAndClearsItFirst(t *testing.T) {
 	})
 }
 
-// The person has taken the draft out meanwhile.
+// The person has taken the draft out in between.
 func TestSendAnywayWithoutADraftJustTypes(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
@@ -192,8 +192,8 @@ func TestP7_ADraftThatCannotBeToldStays(t *testing.T) {
 	})
 }
 
-// The person at the desk types on while the draft is told: what was told is not
-// what would be cleared.
+// The person in the terminal types on while the draft is told: what was told is not what would be
+// cleared.
 func TestP7_ADraftThatChangedWhileItWasToldStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")

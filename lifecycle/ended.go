@@ -92,7 +92,7 @@ func (w *closing) endedBy(ctx context.Context) (Prompt, error) {
 	return p, nil
 }
 
-// exitOf says how an agent ended, as far as its pane shows that.
+// exitOf returns how an agent ended, if its pane shows that.
 func exitOf(v View) *session.Exit {
 	e := &session.Exit{At: v.Now.UTC()}
 	if v.Fate != PaneDead { // otherwise the screen belongs to a shell that lives on
@@ -185,15 +185,15 @@ func (w *closing) over(since process.Moment) {
 	w.keepProgress()
 	w.r.Binding, w.r.Cleanup = nil, nil
 	if w.r.Below = w.ender.LivingTools(); len(w.r.Below) > 0 {
-		w.agenda.wake(w.r.ID) // they are ended whatever the session's state is
+		w.agenda.wake(w.r.ID) // they are ended in any state of the session
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
 	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 	w.r.LastEnd = session.LastEnd{Asked: w.r.Asked, Ended: since, EndedAt: w.Now().UTC(), Tail: w.Observer.transcriptSize(*w.r)}
 }
 
-// giveUp ends the life of a session of which nothing is left, as far as is known. Without news it is
-// Unreported: recovery reports all such sessions at once.
+// giveUp ends the life of a session without any known remains. Without news it is Unreported:
+// recovery reports all such sessions at once.
 func (w *closing) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string, told news.News) error {
 	if err := w.prompts.settlePrompts(ctx); err != nil {
 		return err
@@ -225,10 +225,10 @@ func (w *closing) failed(ctx context.Context, why, screen string) error {
 const unseenFor = time.Minute
 
 // interruption decides whether the end of an agent has cut a turn short. If it has not,
-// interruption returns the one that the record already has. It is for an end that nobody asked for.
-// It is pure. The following is known from 2.1.329: TERM, HUP, KILL and the end of the tmux server
-// write neither the end of a turn nor an interrupt into the transcript, and only after KILL the
-// presence file remains, with the last status.
+// interruption returns the one that the record already has. It is for an end that no person asked
+// for. It is pure. The following is known from 2.1.329: TERM, HUP, KILL and the end of the tmux
+// server write neither the end of a turn nor an interrupt into the transcript, and only after KILL
+// the presence file remains, with the last status.
 //
 //	a clean exit                             no: a person has left the agent
 //	it waits for a person                    yes, unless the turn has ended since
@@ -262,7 +262,7 @@ func interruption(r session.Record, last AgentState, seen, now time.Time) *sessi
 		}
 	}
 	if i.Done == i.Tasks {
-		i.Tasks, i.Done = 0, 0 // the list of work that is over
+		i.Tasks, i.Done = 0, 0 // the list of work that has ended
 	}
 	if open != nil {
 		i.Step = open.Step
@@ -274,7 +274,7 @@ func interruption(r session.Record, last AgentState, seen, now time.Time) *sessi
 	return i
 }
 
-// ContinuesAlone says whether a session may continue by itself after its interruption: the agent
+// ContinuesAlone reports whether a session may continue by itself after its interruption: the agent
 // was seen at work and not waiting for a person, it asks before it acts, and it is not interrupted
 // again and again without a turn that ends well in between.
 func ContinuesAlone(r session.Record) bool {

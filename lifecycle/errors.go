@@ -23,7 +23,8 @@ var (
 	ErrNoClaude error = &refusal.Error{Code: refusal.NoClaude, Command: "claude", Err: errors.New("claude is not installed")}
 	// ErrNoPrompt means that a prompt is typed or finished, or that the session does not hold it.
 	ErrNoPrompt error = &refusal.Error{Code: refusal.NotFound, Err: fs.ErrNotExist}
-	// ErrChanged means that a process, a dialog or a session is not as it was when somebody decided about it.
+	// ErrChanged means that a process, a dialog or a session is not as it was when a person decided
+	// about it.
 	ErrChanged = refusal.New(refusal.Changed, "it is not what it was any more")
 	// ErrNoTerminal means that a process runs in no terminal that ccbot can type in.
 	ErrNoTerminal = refusal.New(refusal.NoTerminal, "it runs outside of ccbot's tmux server, or in the background")
@@ -61,7 +62,7 @@ type DirError struct {
 	Why DirFault
 }
 
-// DirFault says what is wrong with a directory.
+// DirFault is a fault of a directory.
 type DirFault string
 
 const (
@@ -94,7 +95,7 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("the session is %s: it cannot be %s", e.State, e.Want)
 }
 
-// As gives the refusal that a person sees.
+// As returns the refusal that a person sees.
 func (e *StateError) As(target any) bool {
 	return refusal.Error{Code: refusal.WrongState, State: port.State(e.State), Open: e.State.Open(), Err: e}.Into(target)
 }
@@ -112,7 +113,7 @@ func (e *WriterError) Error() string {
 // TranscriptError says that a resume would fail on a damaged transcript.
 type TranscriptError struct {
 	Health  transcript.Health
-	Nothing bool // nothing is left in the transcript, although something was said
+	Nothing bool // nothing is left in the transcript, although there was text
 }
 
 func (e *TranscriptError) Error() string {
@@ -124,7 +125,7 @@ func (e *TranscriptError) Masked(m wording.Mask) string {
 	return fmt.Sprintf("transcript %s: %v", m.Path(e.Health.Path), e.Health.Faults)
 }
 
-// As gives the refusal that a person sees.
+// As returns the refusal that a person sees.
 func (e *TranscriptError) As(target any) bool {
 	r := refusal.Error{Code: refusal.Damaged, Err: e}
 	if e.Nothing {

@@ -25,8 +25,8 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		return nil // the event is of a session that ccbot did not launch
 	}
 	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
-		// Such an event only says when to look: if it is late, it is about the previous
-		// conversation. Events of other sessions must not wait for the worker of this session.
+		// Such an event only triggers a check: a late one is about the previous conversation.
+		// Events of other sessions must not wait for this session's worker.
 		s.kit.agenda.wake(id)
 		return nil
 	}
@@ -115,7 +115,7 @@ func (w *work) isTranscript(followed, own string, id uuid.UUID) bool {
 func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) transcript.Cursor {
 	c := transcript.Cursor{Path: own}
 	if e.Name != hookwire.SessionStart || e.Source == "resume" || e.Source == "fork" {
-		c.Offset = max(e.TranscriptSize, 0) // the conversation did not begin with this event: what was said before is history
+		c.Offset = max(e.TranscriptSize, 0) // the conversation did not begin with this event: earlier text is history
 	}
 	if _, err := os.Stat(own); own != "" && (e.Source != "resume" || !errors.Is(err, fs.ErrNotExist)) {
 		return c

@@ -176,7 +176,7 @@ func TestP5_ATranscriptThatAPromptNamesBeginsThere(t *testing.T) {
 	})
 }
 
-// A restore goes on where the chat was: what was written meanwhile is shown.
+// A restore continues where the chat was: what was written in between is shown.
 func TestP5_ARestoreKeepsItsCursor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()

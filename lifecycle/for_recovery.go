@@ -27,11 +27,11 @@ func (s *Service) Reattach(id uuid.UUID) error {
 	return nil
 }
 
-// Settle looks at a live session at a start, decides what became of it, and carries the decision out.
-// Looking, deciding and nearly every decision are one turn of the session's worker; Discard and
-// FinishRestore follow it. A loss has the rule in the history and is not reported: the record is
-// Unreported until Reported is called. ErrChanged means that nothing is proven to have ended. After
-// an error steps watch the session. A session that has ended stays as it is.
+// Settle looks at a live session at a start, decides the outcome of it, and carries the decision
+// out. Looking, deciding and nearly every decision are one turn of the session's worker; Discard
+// and FinishRestore follow it. A loss has the rule in the history and is not reported: the record
+// is Unreported until Reported is called. ErrChanged means that nothing is proven to have ended.
+// After an error steps watch the session. A session that has ended stays as it is.
 func (s *Service) Settle(ctx context.Context, id uuid.UUID, rule session.Rule) error {
 	defer s.kit.agenda.wake(id) // a step finishes what has failed halfway, and watches what has not ended
 	var d Decision
@@ -69,7 +69,7 @@ func (w *work) startFacts(ctx context.Context) (f Facts, launch tmux.Pane, err e
 	w.term.look(ctx)
 	f = w.term.facts()
 	f.Start = true
-	return f, launch, ctx.Err() // what could not be seen because ccbot is being stopped says nothing
+	return f, launch, ctx.Err() // ccbot is being stopped: a failed reading proves nothing
 }
 
 // finishRestore continues a restore. If that fails, the person who asked for it gets a report. If
@@ -87,8 +87,8 @@ func (s *Service) finishRestore(ctx context.Context, id uuid.UUID) error {
 	}))
 }
 
-// Abandon gives up a session that is lost, or that may be running, after too long without a sign of
-// life. Nothing is reported; a session that was running is Unreported until Reported is called.
+// Abandon returns up a session that is lost, or that may be running, after too long without a sign
+// of life. Nothing is reported; a session that was running is Unreported until Reported is called.
 // ErrChanged means that its agent lives, by the same test as in a Survey.
 func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
 	return s.kit.do(ctx, id, func(w *work) error {
@@ -108,7 +108,7 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 	})
 }
 
-// Close notes why a session that is over is no longer meant when its conversation comes back. The
+// Close notes why a session that has ended is no longer meant when its conversation comes back. The
 // state of the session stays.
 func (s *Service) Close(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
 	return s.kit.do(ctx, id, func(w *work) error {
@@ -145,9 +145,9 @@ func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-// EndLeftovers ends what is left of a session that is over, and no other process: neither a
-// reported second writer nor a process that only may write. What cannot be ended is noted in the
-// record, with the time of the next try. Nothing is reported.
+// EndLeftovers ends the leftovers of an ended session and no other process: neither a reported
+// second writer nor a process that only may write. Failures are noted in the record, with the time
+// of the next try. Nothing is reported.
 func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []ending.Ending, err error) {
 	err = s.kit.do(ctx, id, func(w *work) error {
 		if !w.r.Resumable() {

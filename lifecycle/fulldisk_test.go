@@ -24,8 +24,9 @@ func (w *world) fill() (free func()) {
 	return func() { set(nil, nil) }
 }
 
-// The disk is full from some step of a text on. Before the mark nothing is typed, behind it no Enter is pressed; once
-// there is room the text goes on. A person is asked only about one that has stood in the box for more than 10 minutes.
+// The disk is full from some step of a text on. Before the mark nothing is typed, behind it no
+// Enter is pressed; once there is room the text continues. A person is asked only about one that
+// has was in the box for more than 10 minutes.
 func TestP4_WhatAFullDiskStopsGoesOn(t *testing.T) {
 	tests := []struct {
 		at    string // the step; "": before the mark

@@ -21,8 +21,8 @@ func (w *delivery) awaitEscPause(ctx context.Context) {
 }
 
 // askAboutQueue takes the prompts that wait to be typed out of the queue, and asks the person about
-// each of them. A prompt whose text may stand in the box is only marked as stopped: clearOwnText
-// asks about it later. waited says whether there was any such prompt.
+// each of them. A prompt whose text may be in the box is only marked as stopped: clearOwnText asks
+// about it later. waited reports whether there was any such prompt.
 func (w *delivery) askAboutQueue(ctx context.Context) (waited bool, err error) {
 	for _, key := range slices.Clone(w.r.Prompts) {
 		p, err := w.ownPrompt(key)
@@ -87,7 +87,7 @@ func (w *delivery) worksOn() error {
 	return ErrStillWorks
 }
 
-// refusesEsc says why Esc must not be sent to the pane. It does not ask what the agent is doing.
+// refusesEsc returns why Esc must not be sent to the pane. It does not ask what the agent is doing.
 func refusesEsc(v View) error {
 	switch {
 	case v.Silent:
@@ -114,7 +114,7 @@ func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
 	w.term.look(ctx) // writing to disk and reporting took time
 	key, unbound := w.term.cancelKey()
 	err, pressed := refusesEsc(w.term.View), false
-	screen := w.term.Screen // the presence file is a little behind it
+	screen := w.term.Screen // the presence file is a little older
 	rests := (w.term.idle() || screen.Background) && !screen.Busy && !screen.Continues
 	switch {
 	case err != nil:
@@ -142,9 +142,8 @@ func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
 	return err
 }
 
-// interrupted returns the prompt that Esc may put back into the box: the prompt that is being
-// typed, otherwise the last one that the agent took. A Prompt without a key means that there is
-// none.
+// interrupted returns the prompt that Esc may put back into the box: the prompt being typed,
+// otherwise the last one that the agent took. A Prompt without a key means none.
 func (w *delivery) interrupted(ctx context.Context) (Prompt, error) {
 	head, err := w.head()
 	if err != nil {
@@ -167,9 +166,9 @@ func (w *delivery) interrupted(ctx context.Context) (Prompt, error) {
 	return last, nil
 }
 
-// saysInterrupt says whether the transcript has the line of an interrupt after a position.
+// saysInterrupt reports whether the transcript has the line of an interrupt after a position.
 func saysInterrupt(from transcript.Cursor) (says bool) {
-	_ = transcript.Each(from, false, func(item transcript.Item) bool { // what cannot be read says nothing
+	_ = transcript.Each(from, false, func(item transcript.Item) bool { // an unreadable transcript proves nothing
 		says = item.Kind == transcript.Interrupt
 		return !says
 	})
@@ -186,7 +185,7 @@ func (w *delivery) clearDraft(ctx context.Context) error {
 		return err
 	}
 	w.term.look(ctx)
-	if w.term.Screen.Box != told { // somebody types: the new part was not reported
+	if w.term.Screen.Box != told { // a person types: the new part was not reported
 		return ErrBoxBusy
 	}
 	if !w.term.emptyBox(ctx) || !w.term.TypeSafe() {
@@ -195,7 +194,7 @@ func (w *delivery) clearDraft(ctx context.Context) error {
 	return nil
 }
 
-// toFront changes the order on disk. Nothing else moves: the others keep their order behind the prompt.
+// toFront changes the order on disk: the others keep their order after the prompt.
 func (w *delivery) toFront(key string) error {
 	if !slices.Contains(w.r.Prompts, key) {
 		return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
@@ -219,8 +218,8 @@ func (w *delivery) toFront(key string) error {
 	return nil
 }
 
-// refusesNow says why no turn may be interrupted for a prompt: Esc would answer something, or the
-// prompt could not be typed afterwards. head is the prompt that may stand in the box. It is pure.
+// refusesNow returns why no turn may be interrupted for a prompt: Esc would answer something, or
+// the prompt could not be typed afterwards. head is the prompt that may be in the box. It is pure.
 func refusesNow(v View, head *Prompt) error {
 	if err := refusesEsc(v); err != nil {
 		return err
@@ -236,8 +235,8 @@ func refusesNow(v View, head *Prompt) error {
 	return nil
 }
 
-// overtake takes the text of a prompt that a turn came upon before its Enter out of the box again, and
-// has the other prompt typed before it.
+// overtake removes the text of a prompt from the box if a turn began before its Enter, so that the
+// other prompt is typed first.
 func (w *delivery) overtake(ctx context.Context, key string) error {
 	head, err := w.head()
 	if err != nil || head == nil || !head.retreats() || !w.term.boxFree() {

@@ -169,7 +169,7 @@ func TestP7_EscIsPressedOnlyWhereATurnRuns(t *testing.T) {
 	})
 }
 
-// After a limit the agent goes on by itself while it is idle: a stop calls that off.
+// After a limit the agent continues by itself while it is idle: a stop calls that off.
 func TestAStopCallsOffWhatFollowsALimit(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -192,7 +192,7 @@ func TestAStopCallsOffWhatFollowsALimit(t *testing.T) {
 // asks is an agent that opens a dialog.
 func asks(a *agent) { a.status, a.dialog = presence.Waiting, true }
 
-// What is written and told before Esc takes its time: a dialog that opens meanwhile is not denied.
+// What is written and told before Esc takes its time: a dialog that opens in between is not denied.
 func TestP7_EscIsNotPressedOnADialogThatHasJustOpened(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -212,7 +212,7 @@ func TestP7_EscIsNotPressedOnADialogThatHasJustOpened(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, p.Mark.Esc, "it was not pressed")
 	})
-	inWorld(t, func(t *testing.T, w *world) { // the same while it is told that the command runs
+	inWorld(t, func(t *testing.T, w *world) { // the same while it is reported that the command runs
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = func(a *agent) { a.status = presence.Busy } })
 		w.held(r, "k", "!make")
@@ -263,7 +263,7 @@ func TestP4_AnEscThatWasNotPressedIsNotHeldAgainstThePrompt(t *testing.T) {
 	}
 }
 
-// The chat has words for a turn whose interrupt stands in the transcript.
+// The chat has words for a turn whose interrupt is in the transcript.
 func TestAnInterruptThatTheTranscriptTellsIsTold(t *testing.T) {
 	for _, line := range []bool{true, false} {
 		inWorld(t, func(t *testing.T, w *world) {
@@ -440,7 +440,7 @@ func TestStopNamesWork(t *testing.T) {
 	}
 }
 
-// What is to be taken out of the box first, and typed anew, is not typed after a stop either.
+// What is to be taken out of the box first, and typed again, is not typed after a stop either.
 func TestP4_WhatIsToBeTypedAnewAtAStopIsAskedAbout(t *testing.T) {
 	again := func(w *world, r session.Record) {
 		w.prompts.put(Prompt{Key: "k", Session: r.ID, Text: said, State: Unproven})

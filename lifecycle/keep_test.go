@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A prompt for a session that is over is typed once the session is back, in a
-// later run, too.
+// A prompt for a session that has ended is typed once the session is back, in a later run, too.
 func TestP4_AKeptPromptIsTypedOnceItsSessionIsBack(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()

@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// What was said at the desk before is history, unless the chat has not yet shown
-// what came before the session's end.
+// What was said in the terminal before is history, unless the chat has not yet shown what came
+// before the session's end.
 func TestP5_AnAdoptedConversationGoesOnWhereTheChatIs(t *testing.T) {
 	for name, shown := range map[string]bool{"all of it was shown": true, "an answer was not shown yet": false} {
 		t.Run(name, func(t *testing.T) {

@@ -28,8 +28,8 @@ var dialogKeys = map[string]tmux.Key{
 	"space": tmux.KeySpace, "tab": tmux.KeyTab, "esc": tmux.KeyEscape, "enter": keyEnter,
 }
 
-// Dialog returns what a session's terminal asks. ErrNoAgent means that the agent is gone or behind
-// its shell; ErrUnseen that the terminal cannot be seen.
+// Dialog returns the dialog in a session's terminal. ErrNoAgent means that the agent is gone or in
+// the background of its shell; ErrUnseen that the terminal is not visible.
 func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
 	r, ok := s.kit.Store.Get(id)
 	if !ok {
@@ -40,13 +40,12 @@ func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
 }
 
 // Press presses a key (up, down, left, right, space, tab, esc, enter) in the dialog that has the
-// mark, and returns what the terminal shows afterwards. The terminal is looked at right before the
+// mark, and returns what the terminal shows afterwards. The terminal is checked right before the
 // key: if the dialog has another mark, no key is pressed, and Press returns ErrChanged with the
 // dialog as it is now. ErrNoDialog means that no dialog is open, so that a key would go into the
 // prompt box; ErrRelayed that the key may choose while a permission request waits for the chat, or
-// in a dialog without its request;
-// tmux.ErrGuard that tmux refused the key, as it does while somebody scrolls. ErrNoAgent and
-// ErrUnseen are as in Dialog.
+// in a dialog without its request; tmux.ErrGuard that tmux refused the key, as it does while a
+// person scrolls. ErrNoAgent and ErrUnseen are as in Dialog.
 func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error) {
 	k, ok := dialogKeys[key]
 	if !ok {
@@ -147,10 +146,10 @@ var screenKeys = func() map[string]tmux.Key {
 	return keys
 }()
 
-// Screen returns what a session's terminal shows, after a key if one is to be pressed. The terminal
-// is looked at right before the key: if the screen has another mark, no key is pressed, and Screen
-// returns ErrChanged with the screen as it is now. The other errors are those of Press. Where the
-// prompt box is open, the key goes there, as the person sees.
+// Screen returns the content of a session's terminal, after pressing a key if press has one. It
+// reads the terminal right before the key: if the screen has another mark, it presses no key and
+// returns ErrChanged with the present screen. The other errors are those of Press. If the prompt
+// box is open, the key goes there, as the person sees.
 func (s *Service) Screen(ctx context.Context, id uuid.UUID, press port.KeyOn) (now port.Screen, err error) {
 	r, ok := s.kit.Store.Get(id)
 	k, known := screenKeys[press.Key]
@@ -185,7 +184,7 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press port.KeyOn) (n
 	return now, err
 }
 
-// mayPressOn says why a key may not be pressed on a screen. It is pure.
+// mayPressOn returns why a key may not be pressed on a screen. It is pure.
 func mayPressOn(v View, now port.Screen, mark string, k tmux.Key) error {
 	switch {
 	case v.State.Known == StateUnknown:
@@ -240,17 +239,17 @@ func (t *terminal) screen(ctx context.Context) (port.Screen, error) {
 }
 
 // Interrupt presses Esc once in the session's pane, and waits for the end of the turn. Claude Code
-// then puts the text of a prompt that was not carried out into the box again: ccbot takes it out
-// and asks the person about it. The prompts that wait in the queue are treated in the same way
-// before Esc is pressed. So after a stop, ccbot types only what a person has sent, or decided
-// about, since.
+// then puts the text of an unfinished prompt back into the box: ccbot removes it and asks the
+// person about it. Queued prompts are treated the same before Esc is pressed. So after a stop ccbot
+// types only prompts sent or decided since.
 //
-// told says that the chat already shows what was stopped: by the questions to the person, or by the
-// line of the transcript. The tmux guard names the bound process, whatever it is doing; a shell
-// that is in front of an adopted agent gets no key.
+// told reports that the chat already shows what was stopped: by the questions to the person, or by
+// the line of the transcript. The tmux guard names the bound process in any state; a shell in front
+// of an adopted agent gets no key.
 //
-// ErrSilent means that tmux does not answer. ErrIdle means that no turn runs and nothing has waited; ErrAsks that Esc would answer an open
-// dialog. If the dialog was open at the call, the queue stays.
+// ErrSilent means that tmux does not answer. ErrIdle means that no turn runs and no prompt waited;
+// ErrAsks that Esc would answer an open dialog. If the dialog was open at the call, the queue
+// stays.
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	err = s.kit.ask(ctx, id, func(w *work) error {
 		w.prompts.awaitEscPause(ctx)

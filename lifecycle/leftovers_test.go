@@ -38,8 +38,8 @@ func (w *world) leftover(pid int, r session.Record, change ...func(*process.Proc
 	return id
 }
 
-// A stop that ccbot did not finish was over when it was asked for. Whoever
-// started later is at the desk, for this stop and for all that follows.
+// A stop that ccbot did not finish was over when it was asked for. Whoever started later is in the
+// terminal, for this stop and for all that follows.
 func TestP2_ADeskResumeDuringARestartIsNeverALeftover(t *testing.T) {
 	for _, point := range []string{"stop-recorded", "ended", "receipt-told"} {
 		t.Run(point, func(t *testing.T) {
@@ -67,8 +67,8 @@ func TestP2_ADeskResumeDuringARestartIsNeverALeftover(t *testing.T) {
 	}
 }
 
-// The receipt cannot be kept, so the stop is taken up again and again; meanwhile
-// a person sees the window closed and goes on at the desk.
+// The receipt cannot be kept, so the stop is taken up again and again; in between a person sees the
+// window closed and continues in the terminal.
 func TestP2_ADeskResumeDuringAStopThatIsTakenUpAgainIsNoLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -99,8 +99,8 @@ func TestP2_ADeskResumeDuringAStopThatIsTakenUpAgainIsNoLeftover(t *testing.T) {
 	})
 }
 
-// The agent ended while ccbot was away; nobody knows when. A person has gone on
-// at the desk before ccbot came back.
+// The agent ended while ccbot was away; nobody knows when. A person has gone on in the terminal
+// before ccbot came back.
 func TestP2_ADeskResumeAfterAnEndThatNobodySawIsNoLeftover(t *testing.T) {
 	tests := []struct {
 		name string
@@ -131,8 +131,8 @@ func TestP2_ADeskResumeAfterAnEndThatNobodySawIsNoLeftover(t *testing.T) {
 	}
 }
 
-// A restore that made no window ended nothing: the session is over since it was
-// archived, and not since now.
+// A restore that made no window ended nothing: the session has ended since it was archived, and not
+// since now.
 func TestP2_AFailedRestoreMakesNobodyALeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
@@ -249,7 +249,7 @@ func TestP6_ARestoreRefusesWhileAnEarlierAgentMayLive(t *testing.T) {
 	}
 }
 
-// A leftover that another session has bound meanwhile is that session's.
+// A leftover that another session has bound in between is that session's.
 func TestP2_ABoundAgentOfAnotherSessionIsNoLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, earlier := w.left()
@@ -354,8 +354,7 @@ func TestP2_BelowAnotherSessionsAgentNothingIsALeftover(t *testing.T) {
 	})
 }
 
-// A session that comes to a conversation somebody has open already does not end
-// that somebody.
+// A session that comes to a conversation a person has open already does not end that a person.
 func TestP2_WhoWasThereBeforeIsNoLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

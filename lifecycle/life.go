@@ -34,8 +34,8 @@ const (
 // history before and after, and the records are backed up first.
 func (d Do) Changes() bool { return d != Reattach }
 
-// Facts are what decides about the life of one session, besides its record. The zero value says that
-// nothing is known: no end follows from it.
+// Facts are the facts about the life of one session, besides its record. The zero value means that
+// nothing is known, and no end follows from it.
 type Facts struct {
 	Now   time.Time
 	Grace time.Duration // see Config.OrphanGrace
@@ -49,7 +49,7 @@ type Facts struct {
 	Left bool // processes that still run are proven to be left of a session that has ended
 }
 
-// Decision is what has to be done about the life of a session.
+// Decision is the action required for the life of a session.
 type Decision struct {
 	Do    Do            // empty: nothing
 	Why   string        // the rule, in a sentence
@@ -141,9 +141,9 @@ func decideUnbound(r session.Record, f Facts) Decision {
 	return Decision{Do: Fail, Why: never}
 }
 
-// decideBound decides about a live session by what is known of its agent and its pane. At a start,
-// all sessions that lost their panes meanwhile are in one report. In a step, the end of a session in
-// a person's pane is no loss, because that person may have closed the pane.
+// decideBound decides about a live session from the facts about its agent and its pane. At a start,
+// one report has all sessions that lost their panes. In a step, the end of a session in a person's
+// pane is not a loss, because that person may have closed the pane.
 func decideBound(r session.Record, f Facts) Decision {
 	adopted := r.Binding.Adopted
 	there := f.Fate == PaneOurs || f.Fate == PaneDead
@@ -160,10 +160,10 @@ func decideBound(r session.Record, f Facts) Decision {
 	return Decision{Do: MarkLost, Why: "its pane and its process are gone"}
 }
 
-// ended reports whether the agent of a live session has ended. The kernel must prove it, and tmux as
-// well, unless tmux has forgotten the pane or the pane belongs to a person: tmux learns of an end a
-// little later than the kernel, and then its dead pane has the exit status. At a start, a pane of which
-// nothing is known leaves the session unclear.
+// ended reports whether the agent of a live session has ended. The kernel must prove it, and also
+// tmux, unless tmux has forgotten the pane or the pane belongs to a person: tmux learns of an end a
+// little later than the kernel, and then its dead pane has the exit status. At a start, an unknown
+// pane leaves the session unclear.
 func (f Facts) ended(adopted bool) bool {
 	switch f.Fate {
 	case PaneDead, PaneGone, PaneForeign:

@@ -16,17 +16,17 @@ import (
 	"ccbot/tmux"
 )
 
-// switching has an agent run with what a person wants.
+// switching makes an agent use the requested mode and model.
 type switching struct {
 	*turn
 	term *terminal
 }
 
-// Switch notes what a person wants the session's present agent to run with, and returns what it runs
-// with now; an empty wish only reads. The steps carry the wish out, before the next prompt is typed,
-// and report news.Switched. A mode or a model that is wanted later takes the place of the earlier one.
-// ErrNoAgent means that there is no agent; ErrUnseen that the terminal cannot be seen, or that the agent
-// is being started; ErrSilent that tmux does not answer.
+// Switch notes what a person wants the session's present agent to run with, and returns what it
+// runs with now; an empty request only reads. The steps carry the request out, before the next
+// prompt is typed, and report news.Switched. A mode or a model that is wanted later takes the place
+// of the earlier one. ErrNoAgent means that there is no agent; ErrUnseen that the terminal cannot
+// be seen, or that the agent is being started; ErrSilent that tmux does not answer.
 func (s *Service) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange) (port.ModeState, error) {
 	if want.Mode != "" && !want.Mode.Offered() {
 		return port.ModeState{}, fmt.Errorf("switch to mode %q: not offered", want.Mode)
@@ -106,7 +106,7 @@ func (w *switching) grant(ctx context.Context) error {
 	for {
 		var act wishes.Act
 		var outcome port.SwitchOutcome
-		await(ctx, lookPace, keyWait, func() bool { // the screen may be a little behind
+		await(ctx, lookPace, keyWait, func() bool { // the screen may be a little older
 			act, outcome = wishes.Decide(*w.r.Wish, w.lookForWish(ctx))
 			return act != wishes.Wait && outcome != port.SwitchUnread
 		})
@@ -134,9 +134,10 @@ func (w *switching) lookForWish(ctx context.Context) wishes.Look {
 	return l
 }
 
-// pressForWish presses the next key. The key is noted on disk first, and the screen is looked at
-// again right before it. pressed is false if something came in between, or the wish is over because
-// the agent did not take the key: then no other key may follow, because it may still take this one.
+// pressForWish presses the next key. The key is noted on disk first, and the screen is checked
+// again right before it. pressed is false if something came in between, or if the request ends
+// because the agent did not take the key: then no other key may follow, because it may still take
+// this one.
 func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed bool, err error) {
 	if act == wishes.Choose {
 		if err := w.moveToModel(ctx); err != nil {
@@ -156,7 +157,7 @@ func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed b
 	list, _ := w.term.Screen.Dialog.Models()
 	if now == act && w.term.Screen.Mode == mode &&
 		(act != wishes.Choose || w.term.Screen.Dialog.Selected == wishes.Find(list, w.r.Wish.Model)) {
-		again = holdPace // what only tmux sees, such as synchronised panes, may last
+		again = holdPace // a state that only tmux knows, such as synchronised panes, may last
 		err = w.term.press(ctx, key)
 	}
 	if errors.Is(err, tmux.ErrGuard) { // it was not pressed
@@ -197,7 +198,7 @@ func (w *switching) moveToModel(ctx context.Context) error {
 	list, _ := asked.Models()
 	_, err := w.term.moveTo(ctx, asked, dialogOf(*w.r, w.term.View), wishes.Find(list, w.r.Wish.Model))
 	if errors.Is(err, ErrChanged) {
-		return w.closeModels(ctx) // the next look opens it again, or finds that it is gone
+		return w.closeModels(ctx) // the next step opens it again, or finds that it is gone
 	}
 	return err
 }
@@ -224,7 +225,7 @@ func (w *switching) forgetModels() error {
 	return w.save()
 }
 
-// granted reports what came of the wish for a mode, or else of that for a model, and forgets it.
+// granted reports the outcome of the request for a mode, or otherwise for a model, and removes it.
 func (w *switching) granted(ctx context.Context, outcome port.SwitchOutcome) error {
 	if err := w.closeModels(ctx); err != nil {
 		return err

@@ -33,7 +33,7 @@ type Screens interface {
 type Windows interface {
 	// Answers returns nil if the server answers, or if there is none.
 	Answers(ctx context.Context) error
-	// Ensure makes the server and ccbot's session where they are missing.
+	// Ensure makes the server and ccbot's session if they are missing.
 	Ensure(ctx context.Context) error
 	NewWindow(ctx context.Context, spec tmux.Spec) (tmux.Pane, error)
 	Panes(ctx context.Context) ([]tmux.Pane, error)
@@ -54,7 +54,7 @@ type Keyboard interface {
 	LeaveView(ctx context.Context, g tmux.Guard) error
 }
 
-// Tmux is what the life of a session needs from tmux.
+// Tmux is the part of tmux used by the life of a session.
 type Tmux interface {
 	PaneReader
 	Windows
@@ -68,9 +68,9 @@ type Processes interface {
 }
 
 // Launches writes the settings file of one launch and returns its path; dir is the session's
-// directory, and started holds variables with which the agent is started. Remove deletes the file
-// again. Unheard says whether an event of the launch lies on disk that was not processed yet.
-// HookDigest is process.Digest of the hook that the settings name; empty: unknown.
+// directory, and started holds environment variables of the agent. Remove deletes the file. Unheard
+// reports whether an unprocessed event of the launch is on disk. HookDigest is process.Digest of
+// the hook in the settings; empty: unknown.
 type Launches interface {
 	Write(recordID uuid.UUID, dir string, started map[string]string) (path string, err error)
 	Remove(recordID uuid.UUID) error
@@ -89,11 +89,11 @@ type Relays interface {
 // still has to decide whether it is typed.
 type Prompts interface {
 	Prompt(key string) (Prompt, error)
-	// NewPrompt reads a prompt of which nothing was typed yet, as HoldPrompt would hold it; saved, it
-	// is in the queue of the session. ErrNoPrompt means that the prompt is typed, or finished.
+	// NewPrompt reads an untyped prompt as HoldPrompt would hold it; saved, it is in the queue of
+	// the session. ErrNoPrompt means that the prompt was typed or finished.
 	NewPrompt(key string, session uuid.UUID) (Prompt, error)
-	// HoldPrompt moves a prompt of which nothing was typed yet into the queue of a session. Calling
-	// it again does nothing. ErrNoPrompt means that the prompt is typed, or finished.
+	// HoldPrompt moves an untyped prompt into the queue of a session. A repeated call does nothing.
+	// ErrNoPrompt means that the prompt was typed or finished.
 	HoldPrompt(key string, session uuid.UUID) error
 	SavePrompt(p Prompt) error
 	FinishPrompt(key string) error
@@ -104,7 +104,7 @@ type Prompts interface {
 // the two repeats the news at most once. It is called on the session's worker: it must be quick and
 // must not change that session.
 //
-// A [ending.Receipt] is news as well: it says that an archive is over.
+// A [ending.Receipt] is news as well: it says that an archive has ended.
 type News interface {
 	SessionNews(ctx context.Context, r session.Record, n news.News) error
 }

@@ -34,10 +34,10 @@ import (
 // written. It changes nothing.
 type Observer struct {
 	Panes     PaneReader
-	Screens   Screens // nil: no screen is looked at
+	Screens   Screens // nil: no screen is checked
 	Processes Processes
 	Presences evidence.Presences
-	Relays    Relays // nil: there are none
+	Relays    Relays // nil: none
 	// Status returns what the last status line of a launch said, fs.ErrNotExist if there was none.
 	// It may be nil.
 	Status func(recordID uuid.UUID) (hookwire.Status, error)
@@ -49,7 +49,8 @@ type Observer struct {
 	// may be nil, and a call may take long.
 	Git         func(ctx context.Context, dir string) (*git.State, error)
 	ProjectsDir string // Claude Code's projects folder
-	// Unread returns the transcripts that are left unread, because their read has ended ccbot; nil: there are none.
+	// Unread returns the transcripts that are left unread, because their read has ended ccbot; nil:
+	// none.
 	Unread func() []string
 	Now    func() time.Time
 	Log    *slog.Logger
@@ -90,7 +91,7 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	return v
 }
 
-// read reads a screen. The status line of the person is left out where it would be taken for something
+// read parses a screen, without the person's status line if that could be mistaken for something
 // else.
 func (o *Observer) read(r session.Record, text string) claudeui.Screen {
 	if o.Rows == nil || r.Binding.Adopted { // the rows are of an agent that ccbot launched
@@ -99,8 +100,8 @@ func (o *Observer) read(r session.Record, text string) claudeui.Screen {
 	return claudeui.Read(text, o.Rows(r.ID)...)
 }
 
-// shownPane says what became of the bound pane, and what it shows. A pane id proves nothing by itself: the tmux server
-// and the pane's process must be those of the binding too.
+// shownPane returns the fate of the bound pane, and its content. A pane id proves nothing by
+// itself: the tmux server and the pane's process must also be those of the binding.
 func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneFate, p tmux.Pane, screen string, shown, silent bool) {
 	server, err := o.Panes.Server(ctx)
 	switch {
@@ -136,7 +137,7 @@ func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneF
 	case err != nil:
 		return PaneUnknown, tmux.Pane{}, "", false, true
 	case p.PID != b.PanePID():
-		// The pane belongs to whoever respawned it: ccbot neither looks at it nor closes it.
+		// The pane belongs to the person who respawned it: ccbot neither reads nor closes it.
 		return PaneForeign, tmux.Pane{}, "", false, false
 	case p.Dead:
 		return PaneDead, p, screen, shown, false
@@ -154,7 +155,7 @@ func (o *Observer) unreached(b session.Binding) PaneFate {
 	return PaneUnknown
 }
 
-// front says whether the agent of an adopted pane is in the foreground of its terminal. If not,
+// front reports whether the agent of an adopted pane is in the foreground of its terminal. If not,
 // keys would reach the shell or a program that runs in it.
 func (o *Observer) front(b session.Binding) bool {
 	p, err := o.Processes.Inspect(b.Agent.PID)
@@ -227,9 +228,9 @@ func (o *Observer) transcriptSize(r session.Record) int64 {
 	return math.MaxInt64 // unknown: with this size, nothing counts as growth
 }
 
-// lookAtRequests notes which permission requests of the session's agent wait for the chat. A
-// request of a subagent is noted separately: its dialog is drawn only after its hook has ended, so
-// the request says nothing about the terminal.
+// lookAtRequests notes which permission requests of the session's agent wait in the chat. A
+// subagent's request is noted separately: its dialog is drawn only after its hook has ended, so the
+// request shows nothing about the terminal.
 func (o *Observer) lookAtRequests(ctx context.Context, r session.Record, v *View) {
 	if o.Relays == nil {
 		return
@@ -267,11 +268,11 @@ func ServerOf(b session.Binding, boot string) process.Identity {
 	return process.Identity{PID: b.Server.PID, Start: b.Server.Start, Boot: cmp.Or(b.Agent.Boot, boot)}
 }
 
-// screenLines is how many lines that scrolled off a dead pane are kept with its screen.
+// screenLines is the number of lines that scrolled off a dead pane are kept with its screen.
 const screenLines = 40
 
-// maxScreen is how many bytes of a screen are read. It is many times what any terminal shows; a pane can be made so large
-// that its cells would not fit into memory.
+// maxScreen is the number of bytes of a screen are read. It is many times what any terminal shows;
+// a pane can be made so large that its cells would not fit into memory.
 const maxScreen = 1 << 20
 
 // moment returns the present time on the kernel's clock. If the clock cannot be read, it is zero:
@@ -285,8 +286,8 @@ func (o *Observer) moment() process.Moment {
 	return now
 }
 
-// ownAgent says whether a session's agent lives. An agent that ended before it could be identified,
-// or that never was, is gone.
+// ownAgent reports whether a session's agent lives. An agent that ended before it could be
+// identified, or that never was, is gone.
 func (o *Observer) ownAgent(r session.Record) process.Liveness {
 	if !r.Agent().Valid() {
 		return process.Gone
@@ -315,8 +316,8 @@ func (o *Observer) lookAtGit(ctx context.Context, r session.Record) (state *git.
 	return state, true
 }
 
-// haunted says whether the conversation of a session that is over has grown, and that was not
-// reported yet. If the session is not proven to be over, its own agent may write.
+// haunted reports whether the conversation of an ended session has grown without a report. If the
+// session is not proven to have ended, its own agent may write.
 func (o *Observer) haunted(r session.Record, known int64) bool {
 	unknown := r.Tail == 0 && !r.Ended.Valid() // an earlier program ended the session and noted no position
 	if !r.State.Over() || r.Haunted || unknown {

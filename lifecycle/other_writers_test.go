@@ -123,7 +123,7 @@ func TestP2_EndWritersEndsWhoThePersonSaw(t *testing.T) {
 	})
 }
 
-// [Take over] and then the restore; what was said at the desk is no ghost's.
+// [Take over] and then the restore; what was said in the terminal is no ghost's.
 func TestP1_AfterEndWritersARestoreWorks(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.goneOn()

@@ -174,7 +174,7 @@ func TestStateOfATurnIsOneSave(t *testing.T) {
 	})
 }
 
-// A turn that nobody saw has left a new presence file.
+// A turn that no person saw has left a new presence file.
 func TestStateOfATurnTooShortToBeSeen(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
@@ -378,7 +378,7 @@ func TestStateIsKeptAtTheEnd(t *testing.T) {
 	}
 }
 
-// Another conversation in the same window is counted anew.
+// Another conversation in the same window is counted again.
 func TestProgressFollowsTheConversation(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()

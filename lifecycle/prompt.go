@@ -12,7 +12,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// PromptState is how far a prompt has come between the chat and the agent.
+// PromptState is the progress of a prompt between the chat and the agent.
 type PromptState string
 
 const (
@@ -21,7 +21,7 @@ const (
 	Unproven PromptState = "unproven" // no proof of its arrival was found; a person decides
 )
 
-// Class is how the agent takes a text. It decides what proves that the text arrived.
+// Class is the way an agent takes a text. It determines the proof of arrival.
 type Class = talk.PromptClass
 
 const (
@@ -30,8 +30,7 @@ const (
 	ClassBash    = talk.ClassBash    // Claude Code's bash mode; proof: its line in the transcript
 )
 
-// Mark is where and when the typing of a prompt began. Its agent is written as process.Identity.Text
-// writes it.
+// Mark is the start of typing a prompt. Its Agent has the format of process.Identity.Text.
 type Mark = talk.Mark
 
 // Prompt is one text on its way to an agent.
@@ -52,13 +51,13 @@ type Prompt struct {
 func (p *Prompt) shown() talk.Prompt {
 	shown := talk.Prompt{Key: p.Key, Text: p.Text, Class: p.Class}
 	if p.Mark != nil {
-		mark := *p.Mark // typing goes on and changes it
+		mark := *p.Mark // typing continues and changes it
 		shown.Mark = &mark
 	}
 	return shown
 }
 
-// submitted says whether the prompt is a slash command whose Enter was pressed. If so, the next
+// submitted reports whether the prompt is a slash command whose Enter was pressed. If so, the next
 // change of the screen is its effect.
 func (p *Prompt) submitted() bool {
 	return p.State == Typing && p.Class == ClassCommand && p.Mark != nil && p.Mark.Enters > 0
@@ -71,23 +70,24 @@ func (p *Prompt) lineless() bool {
 	return p.Class == ClassBash || p.Class == ClassCommand && name == "/compact"
 }
 
-// ends says whether the text is one of those that end Claude Code when they are submitted.
+// ends reports whether the text is one of those that end Claude Code when they are submitted.
 func (p *Prompt) ends() bool {
 	return slices.Contains([]string{"exit", "quit", ":q", ":q!", ":wq", ":wq!", "/exit", "/quit"}, strings.TrimSpace(p.Text))
 }
 
-// retreats says whether the prompt's text has to be taken out of the box before it is typed again.
+// retreats reports whether the prompt's text has to be taken out of the box before it is typed
+// again.
 func (p *Prompt) retreats() bool { return p.State == Typing && p.Mark != nil && p.Mark.Retreat }
 
-// waits says whether the prompt has to be typed as soon as nothing is in the way.
+// waits reports whether the prompt has to be typed as soon as nothing is in the way.
 func (p *Prompt) waits() bool { return p.State == Held || p.retreats() }
 
-// entered says whether Enter was pressed after the text and no proof was seen yet.
+// entered reports whether Enter was pressed after the text and no proof was seen yet.
 func (p *Prompt) entered() bool {
 	return p != nil && p.State == Typing && p.Mark != nil && p.Mark.Enters > 0
 }
 
-// shows says whether the text stands in the box b. In bash mode the box shows the "!" as its sign
+// shows reports whether the text is in the box b. In bash mode the box shows the "!" as its sign
 // and not as text.
 func (p Prompt) shows(b claudeui.Box) bool {
 	text := p.Text
@@ -100,16 +100,16 @@ func (p Prompt) shows(b claudeui.Box) bool {
 	return b.Holds(text)
 }
 
-// literally says whether the box contains the text letter by letter. White space does not count,
+// literally reports whether the box contains the text letter by letter. White space does not count,
 // because rows wrap anywhere.
 func (p Prompt) literally(b claudeui.Box) bool {
 	letters := func(s string) string { return strings.Join(strings.Fields(s), "") }
 	return !b.Empty && !b.Bash && b.Whole() && letters(b.Text) == letters(p.Text)
 }
 
-// runs says whether the screen shows that the agent runs this prompt, a command of bash mode whose
-// Enter was pressed while the agent was idle. Until the command has ended, however long that takes,
-// nothing else shows that the prompt arrived.
+// runs reports whether the screen shows that the agent runs this prompt, a bash mode command whose
+// Enter was pressed while the agent was idle. Until the command has ended, nothing else shows that
+// the prompt arrived.
 func (p *Prompt) runs(v View) bool {
 	if !p.entered() || p.Class != ClassBash {
 		return false

@@ -31,7 +31,7 @@ func (q Queues) Queue(ctx context.Context, id uuid.UUID, key string) error {
 	return q.accept(ctx, id, key, false)
 }
 
-// Keep is like Queue, and also accepts a session that is over: the prompt waits until the session
+// Keep is like Queue, and also accepts a session that has ended: the prompt waits until the session
 // is back.
 func (q Queues) Keep(ctx context.Context, id uuid.UUID, key string) error {
 	return q.accept(ctx, id, key, true)
@@ -54,10 +54,10 @@ func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool)
 	})
 }
 
-// typeAtOnce types a prompt that is the only one of its queue, if a step would do that now, and says
-// whether its mark is on disk: then the mark alone says how far it is, and nobody has to write first
-// that it is held. Everything else, also an error, is left to the next step. Where Run does not run
-// nothing is typed: nobody would take up the proof.
+// typeAtOnce types a prompt that is alone in its queue, if a step would do that now, and reports
+// whether its mark is on disk: then the mark alone has the progress, and the prompt need not be
+// saved as held first. Otherwise, also after an error, the next step continues. If Run does not
+// run, it types nothing, because no one would process the proof.
 func (q Queues) typeAtOnce(ctx context.Context, w *work, key string) (marked bool) {
 	if !q.kit.running.Load() || w.r.State != session.Running || w.r.Binding == nil {
 		return false
@@ -73,9 +73,9 @@ func (q Queues) typeAtOnce(ctx context.Context, w *work, key string) (marked boo
 	return err == nil
 }
 
-// SendAgain has an unproven prompt typed again when that is safe: a person has decided so. A crash
-// between paste and Enter may have left the text in the box, so the text is treated as a paste to
-// take back: the box is emptied first.
+// SendAgain types an unproven prompt again when that is safe, by a person's decision. A crash
+// between paste and Enter may have left the text in the box, so it is treated as a paste to take
+// back: the box is emptied first.
 func (q Queues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 	return q.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
 		if !w.r.State.Live() {
@@ -97,8 +97,8 @@ func (q Queues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 	})
 }
 
-// Drop gives up an unproven prompt, because a person has decided so. If its text still stands in
-// the box, it is removed there.
+// Drop returns up an unproven prompt, because a person has decided so. If its text still is in the
+// box, it is removed there.
 func (q Queues) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return q.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
 		if w.term.look(ctx); w.term.Silent {
@@ -129,8 +129,8 @@ func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 	})
 }
 
-// Reword gives a held prompt another text, because the person has edited the message.
-// ErrNoPrompt means that the prompt is no longer held: it may have been typed.
+// Reword returns a held prompt another text, because the person has edited the message. ErrNoPrompt
+// means that the prompt is no longer held: it may have been typed.
 func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error {
 	return q.kit.change(ctx, id, func(w *work) error {
 		p, err := w.prompts.promptIn(key, Held)
@@ -178,11 +178,11 @@ func (q Queues) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) 
 	})
 }
 
-// SendAnyway types a prompt that waits behind a person's draft, because the person in the chat has
-// decided so. The draft is reported before it is taken out of the box, and the box is proven empty
-// before anything is typed. ErrBoxBusy means that a dialog, a turn, bash mode or a person who types
-// is in the way; ErrDraftHidden that the draft cannot be reported in full; ErrNoPrompt that the
-// prompt no longer waits there.
+// SendAnyway types a prompt that waits for a person's draft, by a decision in the chat. The draft
+// is reported before it is removed, and the box is proven empty before the prompt is typed.
+// ErrBoxBusy means that a dialog, a turn, bash mode or a typing person is in the way;
+// ErrDraftHidden that the draft cannot be reported in full; ErrNoPrompt that the prompt no longer
+// waits there.
 func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
 	return q.kit.change(ctx, id, func(w *work) error {
 		head, err := w.prompts.head()
@@ -233,22 +233,22 @@ func (q Queues) LeaveView(ctx context.Context, id uuid.UUID, key string) error {
 	})
 }
 
-// ToFront has a held prompt typed before all others that wait, because a person has decided so. A
-// prompt that is being typed, or stands in the box, stays before it. ErrNoPrompt means that the
-// prompt is no longer held, or belongs to another session.
+// ToFront moves a held prompt before all other waiting prompts, by a person's decision. A prompt
+// being typed, or in the box, stays first. ErrNoPrompt means that the prompt is no longer held, or
+// belongs to another session.
 func (q Queues) ToFront(ctx context.Context, id uuid.UUID, key string) error {
 	return q.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error { return w.prompts.toFront(key) })
 }
 
-// SendNow has a held prompt typed next, and interrupts the turn that runs for that, because a person
-// has decided so. The order is on disk before Esc is pressed. The next steps then type the prompt in
-// the usual way, and after it the rest of the queue in its order. What Esc has stopped is treated as
-// Interrupt treats it; told is the same as there, and true if nothing was interrupted.
+// SendNow types a held prompt next and interrupts the running turn for it, by a person's decision.
+// The order is on disk before Esc is pressed. The next steps then type the prompt as usual, and
+// after it the rest of the queue. The stopped work is treated as in Interrupt; told is the same as
+// there, and true if nothing was interrupted.
 //
-// ErrAsks means that a dialog is open, or a subagent asks in the chat; ErrBoxBusy that a draft is in
-// the box. No key was pressed then, and the order is as it was, unless the dialog has opened in the
-// moment between the look and Esc. After ErrStillWorks the prompt is the next one. ErrNoPrompt means
-// that it is no longer held.
+// ErrAsks means that a dialog is open, or a subagent asks in the chat; ErrBoxBusy that a draft is
+// in the box. Then no key was pressed, and the order is unchanged unless the dialog opened between
+// the check and Esc. After ErrStillWorks the prompt is the next one. ErrNoPrompt means that it is
+// no longer held.
 func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
 	told = true
 	err = q.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
@@ -282,8 +282,8 @@ func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (told boo
 	return told, err
 }
 
-// Halt takes the prompts that wait out of the queue, and asks the person about each of them. It presses no key: what is
-// to stop the agent is a decision about its question.
+// Halt removes all waiting prompts from the queue, and asks the person about each. It presses no
+// key: stopping the agent is a separate decision.
 func (q Queues) Halt(ctx context.Context, id uuid.UUID) error {
 	return q.kit.ask(ctx, id, func(w *work) error {
 		_, err := w.prompts.askAboutQueue(ctx)

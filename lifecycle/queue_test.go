@@ -171,7 +171,7 @@ func TestP4_RewordChangesAHeldPromptOnly(t *testing.T) {
 	})
 }
 
-// A prompt that waits for a session to come back can be changed meanwhile.
+// A prompt that waits for a session to come back can be changed in between.
 func TestP4_RewordReachesAPromptOfASessionThatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -325,7 +325,7 @@ func TestP4_APasteOfUnknownFateKeepsItsMark(t *testing.T) {
 	})
 }
 
-// What a step cannot see because ccbot is being stopped says nothing, and nobody is told that.
+// What a step cannot see because ccbot is being stopped says nothing, and nothing is reported that.
 func TestP6_AStepThatAStopCutsShortDecidesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()

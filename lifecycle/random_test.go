@@ -76,7 +76,7 @@ type guest struct {
 
 	id     process.Identity
 	came   bool
-	late   bool // came when the session was over, or was asked to be
+	late   bool // came when the session had ended, or was asked to be
 	parent process.Identity
 }
 
@@ -325,7 +325,7 @@ func (x *trial) judgeAct(id process.Identity, how process.How) {
 	x.complain("%s %d got %s", g.name, id.PID, how)
 }
 
-// wasTold says whether the person knows of a guest as a second writer.
+// wasTold reports whether the person knows of a guest as a second writer.
 func (x *trial) wasTold(g *guest) bool {
 	return g.told || slices.ContainsFunc(x.news.all(), func(h heard) bool {
 		all, _ := h.news.(OtherWriters)

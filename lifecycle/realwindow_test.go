@@ -18,7 +18,7 @@ import (
 	"ccbot/try/demoagent"
 )
 
-// byDesk runs a tmux command as a person at the desk does.
+// byDesk runs a tmux command as a person in the terminal does.
 func (w *terminalWorld) byDesk(args ...string) string {
 	w.t.Helper()
 	server, err := w.tmux.Server(w.t.Context())

@@ -20,7 +20,7 @@ type records struct {
 	names sync.Mutex // held from the choice of a name until a record on disk has it
 }
 
-// createNamed puts a new record on disk, with a number behind its name where that is taken.
+// createNamed puts a new record on disk, with a number after its name if the name is in use.
 func (a *records) createNamed(r session.Record) error {
 	a.names.Lock()
 	defer a.names.Unlock()
@@ -38,7 +38,7 @@ func (a *records) freeName(name string, id uuid.UUID) string {
 	return naming.Free(name, taken)
 }
 
-// find returns the first record of which is says that it is meant.
+// find returns the first record for which is returns true.
 func (a *records) find(is func(session.Record) bool) (session.Record, bool) {
 	all := a.Shared()
 	i := slices.IndexFunc(all, is)
@@ -48,14 +48,13 @@ func (a *records) find(is func(session.Record) bool) (session.Record, bool) {
 	return all[i], true
 }
 
-// Rename gives a session a name that a person chose; where another session has the name, a number is
-// added. When it returns, the record has the name. The window gets it from the next step.
+// Rename returns a session a name that a person chose; where another session has the name, a number
+// is added. When it returns, the record has the name. The window gets it from the next step.
 func (s *Service) Rename(ctx context.Context, id uuid.UUID, name string) error {
 	return s.kit.change(ctx, id, func(w *work) error { return w.rename(ctx, name, "") })
 }
 
-// nameAfter names a session after its first prompt that says what it is about. Only the folder's name
-// is replaced.
+// nameAfter names a session after its first meaningful prompt. Only the folder's name is replaced.
 func (w *work) nameAfter(ctx context.Context, prompt string) error {
 	if w.r.NamedBy != session.NamedByFolder {
 		return nil
@@ -67,8 +66,8 @@ func (w *work) nameAfter(ctx context.Context, prompt string) error {
 	return w.rename(ctx, name, session.NamedByPrompt)
 }
 
-// rename tells the new name once the record has it: who hears it looks at the record, and does so after a
-// start, too.
+// rename reports the new name after the record has it, because a handler reads the record, also
+// after a start.
 func (w *work) rename(ctx context.Context, name string, by session.Namer) error {
 	if name == "" || name == w.r.Name && by == w.r.NamedBy {
 		return nil

@@ -40,8 +40,8 @@ func TestP8_ALaunchIsNotedBeforeItsWindow(t *testing.T) {
 	})
 }
 
-// A restore starts the agent as it was: its flags, and the model and the mode
-// that a person has switched it to, also at the desk after the end.
+// A restore starts the agent as it was: its flags, and the model and the mode that a person has
+// switched it to, also in the terminal after the end.
 func TestARestoreStartsTheAgentAsItWas(t *testing.T) {
 	tests := []struct {
 		name string

@@ -39,7 +39,7 @@ func (w *reporter) tellDialog(ctx context.Context) error {
 	return w.once(ctx, w.recall().dialog.told == name, news.Dialog{Terminal: w.shown(screen)}, func(m *memory) { m.dialog.told = name })
 }
 
-// once reports something unless it was told, and remembers that.
+// once reports n unless told is set, and remembers that.
 func (w *reporter) once(ctx context.Context, told bool, n news.News, note func(*memory)) error {
 	if told {
 		return nil
@@ -131,19 +131,18 @@ func (w *reporter) tellSilent(ctx context.Context) error {
 	return w.once(ctx, w.recall().unready, n, func(m *memory) { m.unready = true })
 }
 
-// told is how long the last lines of a turn may take once the agent is idle: the lines of the
-// transcript come up to 0.2 s later, the status line 0.3 s (2.1.328).
+// told is the time that the last lines of a turn may take once the agent is idle: the transcript's
+// lines come up to 0.2 s later, the status line 0.3 s (2.1.328).
 const told = time.Second
 
-// noteState records what the agent is doing and how far it is, at each change of that and at each
-// end of a turn: a restore, or a person who looks at the record, finds it when the agent is gone.
-// Each such moment costs one save, and without a change nothing is saved. again is when to look
-// once more, 0 if that is not needed. A second look is needed because an agent is idle before the
-// last lines of its turn are written, and no event reports those lines.
+// noteState records the agent's activity and progress, at each change and each end of a turn, for a
+// restore or a person after the agent's end. Each change costs one save; without a change nothing
+// is saved. again is the time of another check, 0 if none is needed. It is needed because an agent
+// is idle before the last lines of its turn are written, and no event reports those lines.
 func (w *reporter) noteState(ctx context.Context) (again time.Duration, err error) {
 	p := w.view.Phase()
 	if w.r.State != session.Running || p == PhaseUnknown {
-		return 0, nil // a torn read says nothing: the state that was seen last stays
+		return 0, nil // a torn read proves nothing: the last state stays
 	}
 	seen := w.seePhase(p)
 	if seen.fresh && w.Git != nil {
@@ -174,18 +173,18 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	if err == nil && p == PhaseIdle {
 		w.remember(func(m *memory) { m.turn.toldBy = time.Time{} })
 	}
-	if err == nil && changed { // the record says it already, so that nothing is lost if nobody hears it
+	if err == nil && changed { // the record has it already, so a lost news item loses nothing
 		err = w.tell(ctx, *w.r, news.Doing{})
 	}
 	return 0, err
 }
 
-// sameEnd is how far apart two ends may be that count as the same: the end of a pause is computed
-// anew at each look, from a screen that counts whole seconds.
+// sameEnd is the maximal difference of two ends that count as the same: the end of a pause is
+// computed at each check, from a screen with whole seconds.
 const sameEnd = 2 * time.Second
 
-// keepDoing puts what the agent does into the record, and says whether that has changed. The caller
-// saves.
+// keepDoing puts what the agent does into the record, and reports whether that has changed. The
+// caller saves.
 func (w *reporter) keepDoing(now talk.Activity, seen turnNews) (news bool) {
 	before := Noted(*w.r)
 	if seen.changed || before.Phase != now.Phase {
@@ -203,8 +202,8 @@ func (w *reporter) keepDoing(now talk.Activity, seen turnNews) (news bool) {
 	return news || before.What != now.What || !before.Until.Equal(until)
 }
 
-// unheard is when to look at what no event reports: a request that fails while the agent works, and
-// the end of a limit. 0 means never.
+// unheard returns the time of a check for changes without an event: a failing request of a working
+// agent, and the end of a limit. 0 means never.
 func (w *reporter) unheard() time.Duration {
 	now := doing(*w.view, w.r.Progress.Failed)
 	switch {
@@ -217,11 +216,12 @@ func (w *reporter) unheard() time.Duration {
 	return 0
 }
 
-// nap is how often the clock is looked at while a limit lasts: a machine that sleeps stops timers, and not the clock.
+// nap is the interval of clock checks during a limit: a sleeping machine stops timers but not the
+// clock.
 const nap = time.Minute
 
-// retryTold is how long the pause before another try of a request must be for the failure to be
-// reported: shorter pauses are over before anybody has read the report.
+// retryTold is the minimal pause before another try of a request that is reported: shorter pauses
+// have ended before a person has read the report.
 const retryTold = 10 * time.Second
 
 // tellRetrying reports, once in a turn, that the agent's requests fail and are tried again.
@@ -230,7 +230,7 @@ func (w *reporter) tellRetrying(ctx context.Context, now talk.Activity) error {
 	return w.once(ctx, !long || w.recall().turn.retrying, news.Retrying{Now: now}, func(m *memory) { m.turn.retrying = true })
 }
 
-// turnNews is what one look at the phase adds to the previous looks.
+// turnNews is the difference of one reading of the phase from the previous ones.
 type turnNews struct {
 	changed bool          // the previous look saw another phase
 	fresh   bool          // a turn has ended, as far as this look can tell
@@ -264,7 +264,7 @@ func (w *reporter) seePhase(p Phase) (seen turnNews) {
 	return seen
 }
 
-// sameGit says whether two looks saw the same state, apart from the time of the look.
+// sameGit reports whether two readings have the same state, apart from their time.
 func sameGit(a, b *git.State) bool {
 	if a == nil || b == nil {
 		return a == b

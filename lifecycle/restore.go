@@ -83,8 +83,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 }
 
 // mend checks the end of the transcript, which a crash of the machine may have damaged. If a person
-// has decided so, the session continues with a repaired copy, which is a conversation with an id of
-// its own.
+// has decided so, the session continues with a repaired copy, a conversation with a new id.
 func (w *opening) mend(how port.Damaged) error {
 	health, err := transcript.Check(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	gone := errors.Is(err, fs.ErrNotExist)
@@ -107,8 +106,8 @@ func (w *opening) mend(how port.Damaged) error {
 	return w.resumeCopy(health)
 }
 
-// beginAnew gives the session a fresh conversation id. It is needed because Claude Code neither
-// resumes nor begins a conversation whose transcript contains nothing that was said.
+// beginAnew gives the session a new conversation id, because Claude Code neither resumes nor begins
+// a conversation whose transcript has no messages.
 func (w *opening) beginAnew() error {
 	fork := w.r.ForkOf
 	w.changeID(uuid.New())
@@ -167,7 +166,7 @@ func (w *opening) restore(ctx context.Context) error {
 	}
 	w.at("restore-recorded")
 	err = w.launch(ctx, spec)
-	if errors.Is(err, tmux.ErrNotSent) { // nothing was asked for, so nothing has changed
+	if errors.Is(err, tmux.ErrNotSent) { // the request was not sent, so nothing has changed
 		*w.r = before
 		return errors.Join(err, w.save())
 	}
@@ -177,9 +176,8 @@ func (w *opening) restore(ctx context.Context) error {
 	return err
 }
 
-// skipHistory moves the chat's position in the transcript to the end: what was said in the terminal
-// while the session was over is history. What the chat still has to show from before the session's
-// end stays (P5).
+// skipHistory moves the chat's position in the transcript to the end: text from the terminal after
+// the session's end is history. Text that the chat lacks from before the session's end stays (P5).
 func (w *opening) skipHistory() error {
 	c, ok := w.r.Cursor()
 	if !ok || transcript.Unsaid(c, w.r.Tail) {

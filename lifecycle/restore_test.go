@@ -263,7 +263,7 @@ func TestATranscriptWithNothingInIt(t *testing.T) {
 	}
 }
 
-// What was said and is not there any more is not silently begun anew.
+// What was said and is not there any more is not silently begun again.
 func TestALostTranscriptIsAskedAbout(t *testing.T) {
 	for _, left := range []string{"nothing", "an empty file"} {
 		t.Run(left, func(t *testing.T) {
@@ -396,9 +396,9 @@ func TestARestoreOfAFork(t *testing.T) {
 	}
 }
 
-// A restore that was cut short before its window goes on when it is asked for
-// again: in the window if that came after all, else in a new one. Nobody who came
-// to the conversation meanwhile is ended.
+// A restore that was cut short before its window continues when it is asked for again: in the
+// window if that came after all, else in a new one. Nobody who came to the conversation in between
+// is ended.
 func TestP1_ARestoreThatWasCutShortGoesOn(t *testing.T) {
 	cut := func(w *world, point string) session.Record {
 		r := w.archived()

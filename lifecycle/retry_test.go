@@ -131,8 +131,8 @@ func TestP3_APersonsRetryEndsIt(t *testing.T) {
 	})
 }
 
-// Whoever goes on at the desk after the first try did it knowing: no try ends
-// them, nor the restore after all of them.
+// Whoever continues in the terminal after the first try did it knowing: no try ends them, nor the
+// restore after all of them.
 func TestP2_ADeskResumeAfterTheFirstTrySurvivesThemAll(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
@@ -165,7 +165,7 @@ func TestP2_ADeskResumeAfterTheFirstTrySurvivesThemAll(t *testing.T) {
 	})
 }
 
-// A file that somebody has edited.
+// A file that a person has edited.
 func TestP8_AFailedCleanupWithoutItsReasonIsTriedAtOnce(t *testing.T) {
 	for name, cleanup := range map[string]*session.CleanupError{"none": nil, "nonsense": {Attempts: -100}} {
 		t.Run(name, func(t *testing.T) {

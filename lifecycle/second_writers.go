@@ -22,15 +22,14 @@ type writers struct {
 	ender *ending.Session
 }
 
-// noticeEvery is how often all processes are checked for second writers that no presence file has
-// revealed.
+// noticeEvery is the interval of checks of all processes for second writers without a presence
+// file.
 const noticeEvery = time.Minute
 
-// noticeWriters takes one look at all processes. It reports every process that writes the
-// conversation of a session without being the session's agent, and every conversation that
-// continues although its session is over. If the session's own agent is gone, such a process may be
-// the same person who continues elsewhere: then Came is asked first. No process is reported twice,
-// and nothing is ended.
+// noticeWriters checks all processes once. It reports every process that writes the conversation of
+// a session without being its agent, and every conversation that continues although its session has
+// ended. If the session's agent is gone, such a process may be the same person who continues
+// elsewhere: then Came is called first. No process is reported twice, and nothing is ended.
 func (k *kit) noticeWriters(ctx context.Context) error {
 	all := k.Store.Shared()
 	known := explained(all)
@@ -80,15 +79,15 @@ func (k *kit) came(ctx context.Context, r session.Record, found *evidence.Eviden
 	return false
 }
 
-// noticed says whether second writers of a session can be distinguished from its own agent. While
-// the session is being started or ended, its worker decides. If another session continues the
+// noticed reports whether second writers of a session can be distinguished from its own agent.
+// While the session is being started or ended, its worker decides. If another session continues the
 // conversation, or this session was set aside as too old, its second writers are not reported here.
 func noticed(r session.Record) bool {
 	return r.State != session.Stopping && r.Owns() && (!r.State.Live() || r.Binding != nil)
 }
 
 // noticeable returns a test for the sessions whose other writers have to be reported. A session
-// that is over leaves that to an open session with the same conversation.
+// that has ended leaves that to an open session with the same conversation.
 func noticeable(records []session.Record) func(session.Record) bool {
 	open := make(map[uuid.UUID]bool)
 	for _, r := range records {
@@ -159,8 +158,8 @@ func (w *writers) noteSeconds(told []process.Verdict) error {
 	return w.save()
 }
 
-// toldElsewhere says whether all of these processes were reported already, with another session of
-// the same conversation.
+// toldElsewhere reports whether all of these processes were reported already, with another session
+// of the same conversation.
 func (w *writers) toldElsewhere(fresh []process.Verdict) bool {
 	var told []process.Identity
 	for _, r := range w.Evidence.Records.Shared() {

@@ -202,7 +202,7 @@ func TestP1_ADeskResumeOfWhatIsArchivedIsToldOnce(t *testing.T) {
 	})
 }
 
-// Nobody is seen who could write, and still the conversation goes on.
+// Nobody is seen who could write, and still the conversation continues.
 func TestP1_AGhostThatNobodySeesIsToldByItsGrowth(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -251,8 +251,8 @@ func TestP1_AGhostThatNobodySeesIsToldByItsGrowth(t *testing.T) {
 	}
 }
 
-// Who was told while the session ran, and was spared by its archive, needs no
-// second message when it goes on writing.
+// Who was told while the session ran, and was spared by its archive, needs no second message when
+// it continues writing.
 func TestP1_WhoWasToldExplainsTheGrowth(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -271,8 +271,8 @@ func TestP1_WhoWasToldExplainsTheGrowth(t *testing.T) {
 	})
 }
 
-// What an end could not prove dead writes on: that was told, and it stays the
-// session's own however often its conversation is looked at.
+// What an end could not prove dead writes on: that was told, and it stays the session's own however
+// often its conversation is checked.
 func TestP3_ASurvivorIsNoGhostAndStaysALeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -356,7 +356,7 @@ func TestP1_APresenceFileTellsOfASecondWriter(t *testing.T) {
 	})
 }
 
-// A claude of somebody's own that works changes its file all the time.
+// A claude of a person's own that works changes its file all the time.
 func TestAStrangersPresenceFileCostsNoLook(t *testing.T) {
 	tests := []struct {
 		name string

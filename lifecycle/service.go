@@ -16,7 +16,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// Config says how agents are launched, and how patient an archive is.
+// Config configures launches and the timeouts of an archive.
 type Config struct {
 	Host     string   // name of this machine
 	StateDir string   // $CCBOT_DIR
@@ -27,10 +27,10 @@ type Config struct {
 	Env            map[string]string // variables a launch gets
 	Unset          []string          // variables a launch must not inherit
 
-	// OrphanGrace protects what was started a moment ago: for this long the window of a launch is
-	// looked for, and nothing that belongs to a session that has just ended is ended.
+	// OrphanGrace protects new processes: during this time the window of a launch is searched, and
+	// nothing of a session that has just ended is ended.
 	OrphanGrace time.Duration
-	// LastThere is when the previous ccbot was last there, give or take a minute; zero means
+	// LastThere is the time when the previous ccbot last ran, to about a minute; zero means
 	// unknown.
 	LastThere time.Time
 }
@@ -38,7 +38,7 @@ type Config struct {
 // Deps are the parts through which a Service acts on the world.
 type Deps struct {
 	Store    *session.Store
-	Observer *Observer     // it has the clock and the log of the Service, too
+	Observer *Observer     // also has the clock and the log of the Service
 	Ender    *ending.Ender // the Service judges by the Ender's evidence
 	Tmux     Tmux
 	Launches Launches
@@ -47,15 +47,15 @@ type Deps struct {
 	Hears    *Hears // nil: none
 }
 
-// Hears are functions that are called at once, in addition to News. They must be quick.
+// Hears are functions called immediately, in addition to News. They must be quick.
 type Hears struct {
 	// Lost is called when a session was lost together with its tmux server. That loss is not
 	// reported by itself: the other sessions of the server follow in a moment, and the chat gets
 	// one report about all of them. nil: each loss is reported separately.
 	Lost func()
-	// Came is called before a writer is reported that has come, in a window of its own, to the
-	// conversation of a session whose own agent is gone. handled says that the session has moved
-	// there, so that nothing is reported. It may be nil.
+	// Came is called before the report of a new writer, in a separate window, of a conversation
+	// whose own agent is gone. handled reports that the session has moved there, so nothing is
+	// reported. It may be nil.
 	Came func(ctx context.Context, w evidence.Writer) (handled bool)
 	// Failpoint is called at each persisted step with its name. It is nil except in programs that
 	// are built to die there.
@@ -85,7 +85,7 @@ func (s *Service) Run(ctx context.Context) error {
 	g.Go(func() error { return s.kit.noticeRegularly(ctx) })
 	s.kit.running.Store(true)
 	defer s.kit.running.Store(false)
-	s.kit.wakeEach(func(r session.Record) bool { return !r.State.Live() && stepped(r) }) // what is over may have something left to end
+	s.kit.wakeEach(func(r session.Record) bool { return !r.State.Live() && stepped(r) }) // ended sessions may have processes to end
 	a := s.kit.agenda
 	for {
 		steps, watches, strangers, gits := a.take()

@@ -37,15 +37,15 @@ type opening struct {
 	Launches Launches
 	closing  *closing
 	writers  *writers
-	want     port.ModeChange // what a person wants the agent of a new session to run with
+	want     port.ModeChange // the requested mode and model of a new session
 }
 
 // StartRequest is a new session as a person asked for it.
 type StartRequest = port.Start
 
 // Start opens a window with a new conversation. When it returns, the window exists and the session
-// is starting; readiness is reported as news. After an error nothing is left: no window and no
-// record. A conversation that exists is continued only if nobody else writes it and no record has it.
+// is starting; readiness is reported as news. After an error no window and no record remain. An
+// existing conversation is continued only if no process writes it and no record has it.
 func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, error) {
 	began := func(r session.Record) bool {
 		return q.Origin != "" && r.Origin == q.Origin && r.State != session.Failed
@@ -120,8 +120,8 @@ func (k *kit) enter(ctx context.Context, dir string) (leave func(), err error) {
 	return leave, nil
 }
 
-// continues has a new session go on with a conversation that no record has. What was said before is
-// history: the chat shows what comes then. Nobody else works on the conversation until the release.
+// continues makes a new session continue a conversation of no record. Earlier text is history: the
+// chat shows only later text. No other session uses the conversation until release.
 func (k *kit) continues(ctx context.Context, r *session.Record, claudeID uuid.UUID) (release func(), err error) {
 	release, err = k.agenda.holdConversation(ctx, claudeID)
 	if err != nil {
@@ -144,7 +144,7 @@ func (k *kit) continues(ctx context.Context, r *session.Record, claudeID uuid.UU
 var errWindowMayLive = errors.New("the window may have been made")
 
 func (w *opening) start(ctx context.Context) error {
-	if len(w.r.Cursors) > 0 { // it goes on with a conversation
+	if len(w.r.Cursors) > 0 { // it continues with a conversation
 		if err := w.mend(askFirst); err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (w *opening) start(ctx context.Context) error {
 		_, err = w.writers.alone(ctx)
 	} else if found, failed := w.Evidence.Read(ctx, w.r.ClaudeSessionID); failed != nil {
 		err = failed
-	} else { // what cannot be read is no evidence here: the conversation's id was made a moment ago
+	} else { // an unreadable transcript is not evidence here: the conversation's id is new
 		proven := slices.DeleteFunc(found.Verdicts, func(v process.Verdict) bool { return v.Writer != process.Yes })
 		if len(proven) > 0 {
 			err = &WriterError{Writers: found.Describe(ctx, *w.r, proven)}
@@ -213,7 +213,8 @@ func (w *opening) spec(ctx context.Context) (tmux.Spec, error) {
 	seen := w.lastSeen(conversation)
 	launch := claudeflags.Relaunch(w.r.Launch, *w.configured(), claudeflags.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode),
 		Model: cmp.Or(w.want.Model, seen.Requested), ModelSet: w.Env["ANTHROPIC_MODEL"] != "", Resumes: conversation[0] == "--resume"})
-	// It is looked up at each launch, because tmux would show a missing command as an empty dead window.
+	// Each launch looks the command up, because tmux would show a missing command as an empty dead
+	// window.
 	command, err := exec.LookPath(launch.Command)
 	if err == nil {
 		command, err = filepath.Abs(command)
@@ -243,7 +244,7 @@ func (w *opening) spec(ctx context.Context) (tmux.Spec, error) {
 // copy begins with what the original conversation said, if it said anything.
 func (w *opening) conversation() ([]string, error) {
 	id := w.r.ClaudeSessionID.String()
-	// The id of a starting session was made a moment ago, and has no transcript, unless a cursor says so.
+	// The id of a starting session is new, and has no transcript unless a cursor exists.
 	if w.r.State != session.Starting || len(w.r.Cursors) > 0 {
 		has, err := w.hasTranscript(w.r.ClaudeSessionID)
 		if err == nil {
@@ -270,7 +271,7 @@ func (w *opening) bind(ctx context.Context, pane tmux.Pane) error {
 		return fmt.Errorf("bind: %w", err)
 	}
 	p, err := w.Processes.Inspect(pane.PID)
-	if errors.Is(err, process.ErrGone) { // it has no identity any more: its pane shows how it ended
+	if errors.Is(err, process.ErrGone) { // it no longer has an identity: its pane shows how it ended
 		p.Identity, err = process.Identity{PID: pane.PID}, nil
 	}
 	if err != nil {
@@ -280,15 +281,15 @@ func (w *opening) bind(ctx context.Context, pane tmux.Pane) error {
 	return w.save()
 }
 
-// inDir says whether the pane is in the directory that was asked for. An empty path means that tmux
-// could not read it.
+// inDir reports whether the pane is in the requested directory. An empty path means that tmux could
+// not read it.
 func inDir(got, want string) bool {
 	real, err := filepath.EvalSymlinks(want)
 	return err != nil || got == "" || got == want || got == real
 }
 
-// CheckDir says why no session can be opened in dir. It is needed because tmux silently replaces a
-// missing directory by the home directory.
+// CheckDir returns why no session can be opened in dir. It is needed because tmux silently replaces
+// a missing directory by the home directory.
 func CheckDir(dir string) error {
 	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	switch {
@@ -339,9 +340,10 @@ func (w *opening) launchFacts(ctx context.Context, start bool) (f Facts, launch 
 	return f, launch, nil
 }
 
-// LaunchPane returns the pane that holds a launch, of those with the launch's tag. Earlier launches may
-// have left windows with the same tag: the last one counts. holds reports what the panes hold; if that is
-// unknown for a window's first pane, this pane counts where no pane is known to hold the launch.
+// LaunchPane returns the pane that holds a launch, of those with the launch's tag. Earlier launches
+// may have left windows with the same tag: the last one counts. holds maps panes to whether they
+// hold the launch; if that is unknown for a window's first pane, this pane counts if no pane is
+// known to hold the launch.
 func LaunchPane(panes []tmux.Pane, holds map[tmux.PaneID]bool) (launch tmux.Pane, found bool) {
 	oldest := tmux.OldestFirst(panes)
 	for i, p := range oldest {
@@ -371,8 +373,8 @@ func (w *opening) findLaunch(ctx context.Context) (found bool, err error) {
 	return true, w.takeUp(ctx, launch)
 }
 
-// nameWindow gives the window the name that the session has got. What fails is tried by the next
-// step: nothing may wait for a name.
+// nameWindow sets the name of the session's window. The next step retries a failure: nothing may
+// wait for a name.
 func (w *opening) nameWindow(ctx context.Context, v View) error {
 	if !w.r.NameDue || v.Fate != PaneOurs {
 		return nil

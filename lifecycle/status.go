@@ -17,7 +17,7 @@ import (
 	"ccbot/tmux"
 )
 
-// Desk says whether a person has a session's window open in a terminal.
+// Desk reports whether a person has a session's window open in a terminal.
 type Desk int
 
 const (
@@ -30,28 +30,28 @@ const (
 // deskFor is how long after the last key a person counts as typing in the terminal.
 const deskFor = 5 * time.Minute
 
-// Look is what a session is doing, in the form in which a person is shown it.
+// Look is the state of a session for a person.
 type Look struct {
-	Phase      Phase         // what decides where keys go
-	Now        talk.Activity // what people are shown
+	Phase      Phase         // decides where keys go
+	Now        talk.Activity // the activity shown to people
 	Desk       Desk
 	Background bool        // commands that the agent has started still run
-	Agents     int         // how many agents of its own work in the background, according to its screen
+	Agents     int         // the number of its background agents, according to its screen
 	Draft      bool        // the prompt box contains text that was not sent
 	Active     time.Time   // when something last happened, from either side
-	Usage      *port.Usage // the present usage, otherwise that of the record; nil: unknown
+	Usage      *port.Usage // the present usage, otherwise the record's; nil: unknown
 	PIDs       []int       // of the agent and of all that it has started; none: unknown
 }
 
-// Quiet says whether no person would miss the agent now: it is idle, nothing that it has started
+// Quiet reports whether no person would miss the agent now: it is idle, nothing that it has started
 // runs, no terminal shows it, and no draft would be lost.
 func (l Look) Quiet() bool {
 	return l.Phase == PhaseIdle && l.Desk == DeskAway && !l.Background && l.Agents == 0 && !l.Draft
 }
 
-// Looks looks at sessions, one after the other. However many they are, the table of all processes
-// and the list of all terminals are read once, at the first session that needs them. For a session
-// that is not open the phase is unknown.
+// Looks returns a function that reads the state of sessions. It reads the process table and the
+// list of terminals once, at the first session that needs them. If a session is not open, its phase
+// is unknown.
 func (o *Observer) Looks(ctx context.Context) func(session.Record) Look {
 	table := sync.OnceValues(func() (process.Snapshot, error) { return o.Processes.Snapshot(ctx) })
 	terminals := sync.OnceValues(func() ([]tmux.Viewer, error) { return o.Screens.Viewers(ctx) })
@@ -97,9 +97,9 @@ func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
 	return desk
 }
 
-// background says whether a command that the agent has started still runs. Each command has a
-// process session of its own, while other helpers of the agent share the agent's. If this is
-// unknown, a command may run.
+// background reports whether a command that the agent started still runs. Each command has a
+// separate process session, while other helpers of the agent share the agent's. If this is unknown,
+// it returns true.
 func background(table process.Snapshot, agent process.Identity) bool {
 	p, ok := table.Find(agent.PID)
 	if !ok || p.Identity != agent {
@@ -139,9 +139,9 @@ func Tree(table process.Snapshot, agent process.Identity) (pids []int) {
 	return pids
 }
 
-// Output is what the terminal shows of a command of bash mode. Claude Code redraws it about once a
-// second. It writes nothing into the transcript before the command has ended, and nothing at all if
-// the command was interrupted.
+// Output is the visible output of a bash mode command. Claude Code redraws it about once a second.
+// The transcript has nothing before the command has ended, and nothing at all if it was
+// interrupted.
 type Output = port.Output
 
 // Output looks in the terminal of a session for a command of bash mode; command may be given with
@@ -172,17 +172,17 @@ func (o *Observer) lastActive(r session.Record, v View) time.Time {
 	return latest
 }
 
-// Silence is why a session is archived in which nothing happens.
+// Silence is the reason for archiving a quiet session.
 type Silence = port.Silence
 
-// Cause is why a session is to end.
+// Cause is the reason for an end.
 type Cause = port.Cause
 
-// ArchiveQuiet archives a session in which nothing has happened; it returns nil only if Archive would.
-// It looks once more on the session's worker. ErrChanged means that nothing was done, because something
-// has happened since the look that led to the decision, or that is unknown, or the agent is in a pane
-// that a person has opened: only a person ends that agent. After any other error a step may go on with
-// the archive: the record says so.
+// ArchiveQuiet archives a quiet session; it returns nil only if Archive would. It checks the
+// session again on its worker. ErrChanged means that it did nothing, because the session was used
+// since the decision, or that is unknown, or the agent is in a pane that a person opened: only a
+// person ends that agent. After any other error a step may continue the archive: the record has the
+// state.
 func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error {
 	return s.kit.change(ctx, id, func(w *work) error {
 		l := w.Observer.Looks(ctx)(*w.r)

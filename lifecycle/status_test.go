@@ -243,8 +243,8 @@ func TestP3_OnlyWhatRunsIsArchivedAsQuiet(t *testing.T) {
 	})
 }
 
-// Its terminal is the person's: that nobody looks at it says nothing. What ccbot
-// has made, and an adopted agent was left in, is its own to close.
+// Its terminal is the person's: that no person looks at it says nothing. What ccbot has made, and
+// an adopted agent was left in, is its own to close.
 func TestP2_AQuietAgentOfAPersonStays(t *testing.T) {
 	for name, left := range map[string]bool{"in a person's window": false, "in a window that ccbot has made": true} {
 		t.Run(name, func(t *testing.T) {

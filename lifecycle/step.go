@@ -15,7 +15,7 @@ import (
 	"ccbot/tmux"
 )
 
-// step looks, decides and acts, once, and says when to step again.
+// step reads, decides and acts once, and returns when to step again.
 func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
 	r, ok := k.Store.Get(id)
 	if !ok || !stepped(r) {
@@ -60,7 +60,7 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 	return again, err
 }
 
-// sooner returns the shorter of two waits; 0 is no wait.
+// sooner returns the shorter of two waits; 0 means no wait.
 func sooner(a, b time.Duration) time.Duration {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -72,7 +72,7 @@ func sooner(a, b time.Duration) time.Duration {
 func (w *work) look(ctx context.Context, head *Prompt) error {
 	w.term.look(ctx)
 	if err := ctx.Err(); err != nil {
-		return err // ccbot is being stopped: what could not be seen because of that says nothing
+		return err // ccbot is being stopped: a failed reading proves nothing
 	}
 	w.watchAgent(*w.r)
 	if err := errors.Join(w.keepUp(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
@@ -100,10 +100,10 @@ func (w *work) look(ctx context.Context, head *Prompt) error {
 	return nil
 }
 
-// unbound says whether this is a launch whose window is not known.
+// unbound reports whether this is a launch whose window is not known.
 func unbound(r session.Record) bool { return r.Binding == nil && r.State.Launching() }
 
-// stepped says whether there may be something left that a step would do for the session.
+// stepped reports whether there may be something left that a step would do for the session.
 func stepped(r session.Record) bool { return !r.State.Over() || len(r.Below) > 0 }
 
 // act carries out a decision.
@@ -157,8 +157,8 @@ func (w *work) live(ctx context.Context, d Decision, launch tmux.Pane) error {
 	return nil
 }
 
-// ready makes the session usable: from now on prompts are typed. An agent that is in another directory than
-// was asked for is ended instead.
+// ready makes the session usable: prompts are typed from then on. An agent in another directory
+// than the requested one is ended instead.
 func (w *work) ready(ctx context.Context) error {
 	if !inDir(w.term.Pane.Path, w.r.Dir) {
 		why := fmt.Sprintf("the agent is in %q instead of %q", w.term.Pane.Path, w.r.Dir)

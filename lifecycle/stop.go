@@ -27,8 +27,8 @@ type closing struct {
 
 // Archive ends a session, as archived or as completed. If it returns without an error, either no
 // leftover of the session lives (P3), or the state is cleanup_failed. The receipt, which is
-// reported as news, says which of the two, and why. While tmux does not answer, Archive refuses with
-// ErrSilent; a stop that is on disk continues.
+// reported as news, has the result and the reasons. While tmux does not answer, Archive refuses
+// with ErrSilent; a stop that is on disk continues.
 func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, cause Cause) error {
 	return s.end(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, askedFor(cause), &ending.Receipt{}) })
 }
@@ -46,7 +46,7 @@ func (s *Service) end(ctx context.Context, id uuid.UUID, fn func(w *work) error)
 	return s.kit.change(ctx, id, fn)
 }
 
-// askedFor is the change of an end that is asked for.
+// askedFor returns the change of a requested end.
 func askedFor(c Cause) session.Change { return session.Change{Rule: ruleStop, Why: c.Why, By: c.By} }
 
 func (w *closing) archive(ctx context.Context, final session.State, why session.Change, receipt *ending.Receipt) error {
@@ -74,11 +74,11 @@ func (w *closing) begin(final session.State, why session.Change) error {
 	return nil
 }
 
-// intend puts on disk that the session has to end, with its final state and the moment at which the end was asked for.
-// why has the rule, the evidence, and who or what has ended the session.
+// intend puts on disk that the session has to end, with its final state and the time of the
+// request. why has the rule, the evidence, and the person or rule that ended the session.
 func (w *closing) intend(final session.State, why session.Change, asked process.Moment) error {
 	if w.r.Interrupted() {
-		asked = w.r.Ended // a process that came after that moment came to a session that was over
+		asked = w.r.Ended // a process that came after that moment came to a session that had ended
 	}
 	if err := w.r.Become(session.Stopping, w.Now(), why.Rule, why.Why); err != nil {
 		return err
@@ -89,8 +89,8 @@ func (w *closing) intend(final session.State, why session.Change, asked process.
 	return w.save()
 }
 
-// stop carries out a stop whose intent is on disk. It may be called again after a crash at any
-// point: what has ended stays ended.
+// stop carries out a stop whose intent is on disk. It may be repeated after a crash at any point:
+// ended processes stay ended.
 func (w *closing) stop(ctx context.Context, receipt *ending.Receipt) error {
 	w.term.look(ctx)
 	if w.r.Exit != nil && w.r.Binding != nil && w.term.Agent == process.Gone {
@@ -98,7 +98,7 @@ func (w *closing) stop(ctx context.Context, receipt *ending.Receipt) error {
 	}
 	w.ender.End(ctx, w.term.toEnd(), receipt)
 	if err := ctx.Err(); err != nil {
-		return err // ccbot is being stopped, and that is no failure of the cleanup: the next start goes on
+		return err // ccbot is being stopped, which is not a failure of the cleanup: the next start continues
 	}
 	if err := w.prompts.settlePrompts(ctx); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (w *turn) noteFailures(receipt *ending.Receipt) {
 	w.r.Cleanup.NotBefore = w.Now().UTC().Add(retryAfter(w.r.Cleanup.Attempts))
 }
 
-// noteLeftovers puts on disk the result of a cleanup of a session that was over.
+// noteLeftovers puts on disk the result of a cleanup of a session that had ended.
 func (w *closing) noteLeftovers(rule session.Rule, receipt *ending.Receipt) error {
 	if len(receipt.Others)+len(receipt.Failures) == 0 && w.r.Cleanup == nil {
 		return nil

@@ -433,8 +433,8 @@ func TestP8_AnInterruptedArchiveIsFinishedByAStep(t *testing.T) {
 	})
 }
 
-// A stop of ccbot may cut an archive short at any of its waits. That is no failed cleanup: nobody is
-// told anything, and the next start finishes the archive.
+// A stop of ccbot may cut an archive short at any of its waits. That is no failed cleanup: nothing
+// is reported anything, and the next start finishes the archive.
 func TestP8_AnArchiveThatAStopCutsShortIsFinishedByTheNextStart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

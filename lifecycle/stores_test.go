@@ -82,7 +82,7 @@ func (p *promptStore) Prompt(key string) (Prompt, error) {
 	return q, nil
 }
 
-// accepted is the state of a prompt that nobody holds yet.
+// accepted is the state of a prompt that no person holds yet.
 const accepted PromptState = "accepted"
 
 func (p *promptStore) NewPrompt(key string, session uuid.UUID) (Prompt, error) {

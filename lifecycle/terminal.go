@@ -12,21 +12,21 @@ import (
 	"ccbot/tmux"
 )
 
-// terminal is the terminal of one session, during one turn of the session's worker: what it showed
-// at the last look, and the keys that go there. It changes no record and reports nothing.
+// terminal is the terminal of one session, during one turn of the session's worker: its content at
+// the last reading, and the keys that go there. It changes no record and reports nothing.
 type terminal struct {
-	View // the last look
+	View // the last reading
 	r    *session.Record
 	o    *Observer
 	keys Keyboard
 }
 
-// look looks again.
+// look checks again.
 func (t *terminal) look(ctx context.Context) { t.View = t.o.View(ctx, *t.r) }
 
 // guard names the bound agent; tmux itself checks it together with each key. In an adopted pane
-// tmux only knows the shell: there the kernel is asked right before whether the agent is in the
-// foreground and would get the keys.
+// tmux only knows the shell: there the kernel is read right before, to check that the agent is in
+// the foreground and would get the keys.
 func (t *terminal) guard() (tmux.Guard, error) {
 	b := t.r.Binding
 	if b.Adopted && !t.o.front(*b) {
@@ -45,7 +45,7 @@ func (t *terminal) paste(ctx context.Context, text string) error {
 	return err
 }
 
-// note makes the view unknown if tmux did not answer: the last look says nothing any longer.
+// note makes the view unknown if tmux did not answer: the last reading is no longer valid.
 func (t *terminal) note(err error) {
 	if errors.Is(err, ErrSilent) {
 		t.View = View{Now: t.Now, Agent: t.Agent, Adopted: t.Adopted, Silent: true}
@@ -68,8 +68,8 @@ func (t *terminal) leaveView(ctx context.Context) error {
 // keyEnter is the one key that Keyboard.Press does not take: Enter has its own method.
 const keyEnter tmux.Key = "Enter"
 
-// press presses one key, unless the person has given the key another meaning. The caller has looked
-// at the terminal right before.
+// press presses one key, unless the person has given the key another meaning. The caller has read
+// the terminal right before.
 func (t *terminal) press(ctx context.Context, k tmux.Key) error {
 	box := t.Screen.Box.Present && !t.DialogOpen()
 	if err := t.claudeKeys().Other(string(k), box); err != nil {
@@ -144,7 +144,7 @@ func (t *terminal) emptyByRow(ctx context.Context) bool {
 // maxPresses is far more than the longest draft on one screen needs.
 const maxPresses = 500
 
-// seeChange waits a moment until the box looks different, and says whether it did.
+// seeChange waits a moment until the box looks different, and reports whether it did.
 func (t *terminal) seeChange(ctx context.Context, before claudeui.Box) bool {
 	return await(ctx, lookPace, clearWait, func() bool {
 		t.look(ctx)
@@ -167,7 +167,7 @@ func (t *terminal) clearBox(ctx context.Context) {
 	}
 }
 
-// holds says whether the free box contains a typed prompt and nothing that a person has written:
+// holds reports whether the free box contains a typed prompt and nothing that a person has written:
 // either literally the prompt's text, or a paste placeholder that no person in the terminal can
 // have made since.
 func (t *terminal) holds(ctx context.Context, p Prompt) bool {
@@ -175,7 +175,7 @@ func (t *terminal) holds(ctx context.Context, p Prompt) bool {
 	return t.boxFree() && p.shows(box) && (box.Whole() || p.Mark != nil && t.quietSince(ctx, p.Mark.At))
 }
 
-// quietSince says whether tmux shows that since a moment no key was pressed in any terminal that
+// quietSince reports whether tmux shows that since a moment no key was pressed in any terminal that
 // may show the agent's window. It is false if a terminal in control mode is attached, because tmux
 // reports nothing about the keys of such a terminal.
 func (t *terminal) quietSince(ctx context.Context, at time.Time) bool {
@@ -189,10 +189,10 @@ func (t *terminal) quietSince(ctx context.Context, at time.Time) bool {
 const (
 	backWithin = 10 * time.Second // how long the turn may take to end after Esc, and its text to appear in the box again
 	backSeen   = time.Second      // an idle box without the text for this long will not get it, if the turn has left a line
-	escDrawn   = time.Second / 2  // until then the box may still show what stood there before an Enter
+	escDrawn   = time.Second / 2  // until then the box may still show its text from before an Enter
 )
 
-// seeBack waits for the end of the interrupted work, and says whether the prompt's text stands in
+// seeBack waits for the end of the interrupted work, and reports whether the prompt's text is in
 // the box again. Claude Code may be idle for seconds before it draws the text, so an empty box says
 // little: it will not come if over reports that the turn has left its last line.
 func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over func() bool) (back bool) {

@@ -132,7 +132,7 @@ func optionOf(d Dialog, label string) int {
 	return -1
 }
 
-// atDesk presses keys as a person at the desk does.
+// atDesk presses keys as a person in the terminal does.
 func (w *terminalWorld) atDesk(r session.Record, keys ...tmux.Key) {
 	w.t.Helper()
 	pane, err := tmux.ParsePaneID(r.Binding.Pane)

@@ -67,8 +67,8 @@ func TestP2_AToolOfTwoLivesWhileOneOfThemDoes(t *testing.T) {
 	})
 }
 
-// A crash right before the KILL of a process beside a session that is over: no
-// stop comes that would look after its tools.
+// A crash right before the KILL of a process beside a session that has ended: no stop comes that
+// would look after its tools.
 func TestP8_ToolsNotedOfASessionThatIsOver(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -233,7 +233,7 @@ func TestP3_OtherWordsAreNoNews(t *testing.T) {
 	})
 }
 
-// By the time of the record the pid may be somebody else's.
+// By the time of the record the pid may be another person's.
 func TestP3_AFailedCleanupNamesNoStranger(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()

@@ -60,8 +60,8 @@ func TestP8_WhatRanBelowEndsThoughTheAgentIsGone(t *testing.T) {
 	})
 }
 
-// A descendant is no writer: one that may not be ended is spared and told, and
-// the archive is over.
+// A descendant is no writer: one that may not be ended is spared and told, and the archive has
+// ended.
 func TestP2_BelowAKilledAgentTheGuardsHold(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -205,7 +205,7 @@ func TestP3_ToolsOfAKilledLeftoverEnd(t *testing.T) {
 			require.NoError(t, err)
 		}},
 		{"by a restore", func(t *testing.T, w *world, r session.Record, left process.Identity) {
-			w.restart() // nobody notices it meanwhile
+			w.restart() // nobody notices it in between
 			w.processes.yieldsTo(left.PID, never)
 			require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 			w.edit(r.ID, func(r *session.Record) { r.State, r.Cleanup, r.Binding, r.Below = session.Archived, nil, nil, nil })

@@ -34,7 +34,7 @@ func (w *world) crashed() session.Record {
 	return w.get(r.ID)
 }
 
-// wentOn is such a session with whose conversation a person goes on by hand.
+// wentOn is such a session with whose conversation a person continues by hand.
 func (w *world) wentOn() (session.Record, hand) {
 	w.t.Helper()
 	r := w.crashed()

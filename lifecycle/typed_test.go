@@ -45,8 +45,8 @@ func TestP4_AnEnterThatTheGuardRefusesIsNotTold(t *testing.T) {
 	})
 }
 
-// A crash between mark and Enter asks nothing: what stands in the box is submitted, and where nothing
-// does it is pasted anew.
+// A crash between mark and Enter asks nothing: what is in the box is submitted, and where nothing
+// does it is pasted again.
 func TestP4_ACrashBeforeEnterAsksNothing(t *testing.T) {
 	for _, point := range []string{"typing-marked", "pasted"} {
 		t.Run(point, func(t *testing.T) {
@@ -165,8 +165,8 @@ func TestP4_APromptDoesNotWaitBehindItsOwnText(t *testing.T) {
 	}
 }
 
-// After a key at the desk a placeholder may be a person's paste of as many lines: whatever is decided in
-// the chat, it stays until a person has cleared it, and the prompt follows.
+// After a key in the terminal a placeholder may be a person's paste of as many lines: whatever is
+// decided in the chat, it stays until a person has cleared it, and the prompt follows.
 func TestP7_SendAgainLeavesAPlaceholderThatMayBeAPersons(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -13,7 +13,7 @@ import (
 	"ccbot/tmux"
 )
 
-// typePrompt types one prompt: mark on disk, paste, look again, Enter. A crash at any point leaves
+// typePrompt types one prompt: mark on disk, paste, check again, Enter. A crash at any point leaves
 // a mark that recovery finds. Nothing is typed twice unless a person asks for it (P4), and Enter is
 // pressed only if the text is visible in the box of an idle agent (P7). The proof comes later, from
 // a hook or the transcript.
@@ -94,7 +94,7 @@ func (w *delivery) enter(ctx context.Context, p Prompt) error {
 }
 
 // clearOwnText takes back a paste that a dialog overtook. It removes ccbot's own text from the box,
-// proves that the box is empty, and holds the prompt again. After a stop the person is asked about
+// proves that the box is empty, and holds the prompt again. After a stop it asks the person about
 // the prompt instead.
 func (w *delivery) clearOwnText(ctx context.Context, p Prompt) error {
 	if !w.term.Screen.Box.Empty {
@@ -120,9 +120,9 @@ func (w *delivery) clearOwnText(ctx context.Context, p Prompt) error {
 	return w.Prompts.SavePrompt(p)
 }
 
-// askAbout asks the person about a prompt that is not typed, or was not carried out, because of a stop,
-// and takes the prompt out of the queue. The question is sent first, so that the text is never lost. If
-// the text is in the box, where it would block everything that comes next, it is removed there.
+// askAbout asks the person about a prompt that a stop kept from being typed or carried out, and
+// removes the prompt from the queue. The question is sent first, so that the text is never lost. If
+// the text is in the box, where it would block the next prompts, it is removed there.
 func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	n := news.TakenBack{Prompt: p.shown()}
 	if !inBox && !w.term.idle() {
@@ -139,8 +139,8 @@ func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	return w.dequeue(p.Key)
 }
 
-// clearUnwanted takes a prompt's text out of the box: Claude Code has put it back there, where it
-// would hold up the next prompt.
+// clearUnwanted removes a prompt's text from the box: Claude Code has put it back there, where it
+// would block the next prompt.
 func (w *delivery) clearUnwanted(ctx context.Context, p Prompt) {
 	w.remember(func(m *memory) { m.prompt.last = Prompt{} })
 	w.noteUnwanted(p)
@@ -152,14 +152,14 @@ func (w *delivery) noteUnwanted(p Prompt) {
 	w.remember(func(m *memory) { m.prompt.unwanted, m.prompt.unwantedAt = p, w.Now() })
 }
 
-// unwantedFor is how long the text of a prompt that nobody is to send is taken out of the box. A
-// text that is still there then is reported as a draft.
+// unwantedFor is the time during which the text of a cancelled prompt is removed from the box. A
+// text that is still there afterwards is reported as a draft.
 const unwantedFor = 30 * time.Second
 
 // clearLeft clears the box of the text of the last prompt, if the transcript shows that a hook of
 // the person has refused it, and of an unwanted text that a slow terminal shows still or again. A
 // person may have typed the same text since, so the latter needs a terminal in which no key was
-// pressed. If clearLeft has pressed a key, it returns when to look again, otherwise 0.
+// pressed. If clearLeft has pressed a key, it returns when to check again, otherwise 0.
 func (w *delivery) clearLeft(ctx context.Context) (again time.Duration) {
 	if last := w.lastTaken(); last.Key != "" && w.term.holds(ctx, last) {
 		if trace, err := w.traceOf(last); err == nil && trace.Refused {
@@ -179,7 +179,7 @@ func (w *delivery) clearLeft(ctx context.Context) (again time.Duration) {
 	return w.cleared()
 }
 
-// cleared returns when to look again at a box that was to be cleared.
+// cleared returns when to check again whether the box is empty.
 func (w *delivery) cleared() time.Duration {
 	if w.term.Screen.Box.Empty {
 		return soon
@@ -211,7 +211,7 @@ func (w *delivery) cluesOf(ctx context.Context, p Prompt) clues {
 		return clues{Arrived: true} // this decides, whatever else is known
 	}
 	c := clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().prompt.pasted == p.Key}
-	// If the box is not free, nothing is typed, so tmux need not be asked.
+	// If the box is not free, nothing is typed, so tmux need not be called.
 	c.Quiet = w.term.boxFree() && w.term.quietSince(ctx, p.Mark.At)
 	unheard, errEvents := w.Launches.Unheard(w.r.ID)
 	c.Unheard = unheard
@@ -250,8 +250,7 @@ func (w *delivery) traceOf(p Prompt) (transcript.Trace, error) {
 	return all, err
 }
 
-// markedPath is the transcript in which a typed prompt is looked for first; empty if there is none
-// yet.
+// markedPath returns the transcript to search first for a typed prompt; empty: none yet.
 func (w *delivery) markedPath(m Mark) string {
 	if m.Path != "" {
 		return m.Path
@@ -260,8 +259,8 @@ func (w *delivery) markedPath(m Mark) string {
 	return path
 }
 
-// clockWasSet says whether the wall clock was set since a mark: it differs from the kernel's count
-// of time.
+// clockWasSet reports whether the wall clock was set since a mark: it differs from the kernel's
+// count of time.
 func (w *delivery) clockWasSet(m Mark) bool {
 	age, ok := w.r.Binding.Agent.Age(w.moment())
 	const tolerated = 2 * time.Second

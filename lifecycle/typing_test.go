@@ -218,8 +218,8 @@ func TestP4_ARefusedPasteIsTriedAgain(t *testing.T) {
 	})
 }
 
-// Whether a paste happened is not known. The empty box of an agent that rests says that it did not: it
-// is pasted anew, and if that has gone, too, the person is asked.
+// Whether a paste happened is not known. The empty box of an agent that rests says that it did not:
+// it is pasted again, and if that has gone, too, the person is asked.
 func TestP4_APasteOfUnknownOutcomeIsRepeatedOnceAtMost(t *testing.T) {
 	for _, fails := range []int{1, 2} {
 		inWorld(t, func(t *testing.T, w *world) {
@@ -311,7 +311,8 @@ func TestP7_ATurnBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
 	})
 }
 
-// A paste that a turn has overtaken is taken back in the next pause, also when that is over too soon.
+// A paste that a turn has overtaken is taken back in the next pause, also when that has ended too
+// soon.
 func TestP4_AnotherTurnWhileAPasteIsTakenBackAsksNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -331,7 +332,7 @@ func TestP4_AnotherTurnWhileAPasteIsTakenBackAsksNothing(t *testing.T) {
 	})
 }
 
-// The person at the desk was faster: what stands in the box is not ours.
+// The person in the terminal was faster: what is in the box is not ours.
 func TestP7_EnterIsNotPressedOnAForeignDraft(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -12,7 +12,7 @@ import (
 	"ccbot/tmux"
 )
 
-// Phase is what the agent is doing.
+// Phase is the phase of an agent.
 type Phase = talk.Phase
 
 const (
@@ -23,7 +23,7 @@ const (
 	PhaseWaitingAnswer     = talk.PhaseWaitingAnswer
 )
 
-// PaneFate is what is known of the bound pane.
+// PaneFate is the known state of the bound pane.
 type PaneFate int
 
 const (
@@ -34,8 +34,8 @@ const (
 	PaneForeign                 // another pane carries the id: ids were reused
 )
 
-// View is one look at a session's world. The zero value says that nothing is known, and nothing is
-// done because of it.
+// View is one reading of a session's state. The zero value means that nothing is known, and causes
+// no action.
 type View struct {
 	Now      time.Time
 	Agent    process.Liveness
@@ -44,7 +44,7 @@ type View struct {
 	State    AgentState
 	Screen   claudeui.Screen
 	Captured bool   // Screen is valid
-	Shown    string // what Screen was read from, with its colours
+	Shown    string // the source of Screen, with its colours
 	Adopted  bool   // a person opened the pane, and it outlives the agent
 	Behind   bool   // the pane is adopted, and keys would not reach the agent
 	Silent   bool   // tmux did not answer a question about the pane: nothing follows from the view
@@ -61,8 +61,8 @@ type View struct {
 	// Settles is how long to wait before the dialog is reported, because it may still be drawn; 0: it
 	// rests, or it was reported. Only the view of a step has it.
 	Settles time.Duration
-	// Tidied is when this process last tried to end the tools of killed processes. Only the view of a step
-	// has it.
+	// Tidied is when this process last tried to end the tools of killed processes. Only a step's
+	// view has it.
 	Tidied time.Time
 	// Still is how long this process has seen the box unchanged. Only the view of a step has it.
 	Still time.Duration
@@ -73,9 +73,9 @@ func (v View) toEnd() ending.Seen {
 	return ending.Seen{Agent: v.Agent, Direct: v.State.Known == StateWritten, Pane: v.Pane, Lives: v.Fate == PaneOurs, Unknown: v.Fate == PaneUnknown}
 }
 
-// Phase is what the agent does, as far as that decides where keys go; people are shown the result
-// of doing. It is taken from the presence file, and without one from the screen. Hook events only
-// say when to look, not what the agent does: an interrupted turn has no Stop event.
+// Phase returns the agent's phase, which decides where keys go; people see the result of doing. It
+// comes from the presence file, and without one from the screen. Hook events only trigger a check:
+// an interrupted turn has no Stop event.
 func (v View) Phase() Phase {
 	switch {
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
@@ -94,36 +94,36 @@ func (v View) Phase() Phase {
 	return PhaseUnknown
 }
 
-// fresh reports whether the agent wrote its state so short a time ago that the screen may be behind it.
-// A file that is further in the future was written before the clock was set back.
+// fresh reports whether the agent wrote its state so recently that the screen may be older. A file
+// from further in the future was written before the clock was set back.
 func (v View) fresh(within time.Duration) bool {
 	return v.Now.Sub(v.State.Since).Abs() < within
 }
 
-// TypeSafe says whether text may be typed now: the bound agent is alive, in its own pane, and idle;
-// no dialog is open, the prompt box is empty, and nobody is scrolling (P7).
+// TypeSafe reports whether text may be typed now: the bound agent is alive, in its own pane, and
+// idle; no dialog is open, the prompt box is empty, and the window is not scrolled back (P7).
 func (v View) TypeSafe() bool {
 	return v.boxFree() && v.Screen.ReadyToType()
 }
 
-// idle says whether no turn runs. An agent whose own agents work in the background says that it is
-// busy, but takes text at once (2.1.328). A question of these background agents is drawn only after
-// ccbot's hook has ended. An agent that a person has started does not have that hook: there a
+// idle reports whether no turn runs. An agent whose own agents work in the background says that it
+// is busy, but takes text at once (2.1.328). A question of these background agents is drawn only
+// after ccbot's hook has ended. An agent that a person has started does not have that hook: there a
 // dialog may open at any moment, so it counts as busy.
 func (v View) idle() bool {
 	background := v.Phase() == PhaseWorking && v.Captured && v.Screen.Background && !v.Adopted
 	return v.Phase() == PhaseIdle || background
 }
 
-// boxFree says whether the prompt box takes keys. It asks for everything that TypeSafe asks for,
+// boxFree reports whether the prompt box takes keys. It asks for everything that TypeSafe asks for,
 // except that the box is empty.
 func (v View) boxFree() bool {
 	return v.idle() && v.Captured && !v.Pane.InMode && !v.Behind &&
 		v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
 }
 
-// DialogOpen says whether something other than the prompt box takes the keys, so that Enter would
-// choose an option.
+// DialogOpen reports whether something other than the prompt box takes the keys, so that Enter
+// would choose an option.
 func (v View) DialogOpen() bool {
 	return v.Phase().Waiting() || v.Fate == PaneOurs && v.Captured && v.Screen.Dialog != nil
 }
@@ -134,14 +134,14 @@ func (v View) facts() Facts { return Facts{Now: v.Now, Agent: v.Agent, Fate: v.F
 // ended reports whether the agent of a live session has ended.
 func (v View) ended() bool { return v.facts().ended(v.Adopted) }
 
-// gone says whether the agent, or its pane, is not there any more.
+// gone reports whether the agent, or its pane, no longer exists.
 func (v View) gone() bool {
 	return v.Agent == process.Gone || v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign
 }
 
-// hidden says why the view shows no terminal of a living agent: ErrNoAgent means that the agent is
-// gone or behind its shell, ErrSilent that tmux does not answer, ErrUnseen that it is unknown what
-// the terminal shows.
+// hidden returns why the view shows no terminal of a living agent: ErrNoAgent means that the agent
+// is gone or in the background of its shell, ErrSilent that tmux does not answer, ErrUnseen that
+// the terminal's content is unknown.
 func (v View) hidden() error {
 	switch {
 	case v.Silent:
@@ -154,7 +154,7 @@ func (v View) hidden() error {
 	return nil
 }
 
-// seen says whether the view shows the terminal of the living agent.
+// seen reports whether the view shows the terminal of the living agent.
 func (v View) seen() bool { return v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured }
 
 // cramped reports whether the prompt box is hidden because the pane is small. Claude Code needs
@@ -167,7 +167,8 @@ func (v View) cramped() bool {
 // The size of a terminal that shows the prompt box with any draft: a longer paste has one row.
 const usualWidth, usualHeight = 80, 24
 
-// drawsItself says whether a terminal that draws tmux itself is attached to the session of a pane.
+// drawsItself reports whether a terminal that draws tmux itself is attached to the session of a
+// pane.
 func drawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
 	shown := 0
 	for _, v := range viewers {
@@ -178,7 +179,7 @@ func drawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
 	return pane.Attached > shown
 }
 
-// shell returns the command of bash mode that the bound agent runs. seen says whether the screen
+// shell returns the command of bash mode that the bound agent runs. seen reports whether the screen
 // allows an answer.
 func (v View) shell() (sh *claudeui.Shell, seen bool) {
 	seen = v.seen() && v.Screen.Box.Present

@@ -337,7 +337,7 @@ func TestAPersonsOwnListOfModelsIsLeftAlone(t *testing.T) {
 	})
 }
 
-// A kill at each step: the fresh start looks again, and what was wanted is there once.
+// A kill at each step: the fresh start checks again, and what was wanted is there once.
 func TestSwitchIsCarriedOutOverCrashes(t *testing.T) {
 	for _, point := range []string{"wish-saved", "wish-marked", "wish-pressed", "wish-told"} {
 		for _, want := range []port.ModeChange{{Mode: port.ModePlan}, {Model: "Haiku"}} {

@@ -19,7 +19,7 @@ import (
 	"ccbot/tmux"
 )
 
-// kit is what a Service is made of. It gives each part of a work only what that part needs.
+// kit has the parts of a Service. Each part of a work gets only what it needs.
 type kit struct {
 	Config
 	*base
@@ -28,7 +28,7 @@ type kit struct {
 	running atomic.Bool // Run takes steps
 }
 
-// work is what can be done in one turn of a session's worker, by concern.
+// work is the set of possible actions in one turn of a session's worker, by concern.
 type work struct {
 	*turn
 	term      *terminal
@@ -65,8 +65,8 @@ func (k *kit) work(r *session.Record, save func() error) *work {
 	return w
 }
 
-// do runs fn on the session's worker, and reports what has become of the queue. A panic in fn becomes
-// the error of that session: the other sessions, and the bot, continue.
+// do runs fn on the session's worker, and reports changes of the queue. A panic in fn becomes the
+// error of that session: the other sessions, and the bot, continue.
 func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
 	return k.Store.Do(ctx, id, func(r *session.Record, save func() error) (err error) {
 		defer func() {
@@ -85,7 +85,7 @@ func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) erro
 	})
 }
 
-// change is do, and asks for a step after it: what failed halfway is finished by a step, too.
+// change is like do, and requests a step afterwards, which also completes a failed change.
 func (k *kit) change(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
 	defer k.agenda.wake(id)
 	return k.do(ctx, id, fn)
@@ -126,7 +126,8 @@ func (k *kit) attach(r session.Record) string {
 	return k.deps.Tmux.AttachCommand(window, r.Name)
 }
 
-// base is what each part of a work has: eyes, which change nothing, the news, the agenda and the memory.
+// base has the common tools of a work: eyes, which change nothing, the news, the agenda and the
+// memory.
 type base struct {
 	*Observer
 	Evidence *evidence.Sources
@@ -141,8 +142,8 @@ type turn struct {
 	*base
 	r    *session.Record
 	save func() error
-	// again is when to look again at the earliest, whatever was decided. Only unheard may ask for
-	// an earlier look.
+	// again is the earliest time of the next check, for any decision. Only unheard may request an
+	// earlier one.
 	again time.Duration
 }
 
@@ -207,7 +208,7 @@ func (w *turn) endSeen() process.Moment {
 	return w.moment()
 }
 
-// keepProgress reads on in the transcript, and says whether it found anything new. The caller
+// keepProgress reads on in the transcript, and reports whether it found anything new. The caller
 // saves.
 func (w *turn) keepProgress() bool {
 	next, err := w.r.Progress.Advance(w.Observer.transcriptPath(*w.r))
@@ -220,8 +221,8 @@ func (w *turn) keepProgress() bool {
 	return news
 }
 
-// keepUsage puts what the status line said into the record, and says whether that has changed. The
-// caller saves.
+// keepUsage puts what the status line said into the record, and reports whether that has changed.
+// The caller saves.
 func (w *turn) keepUsage() bool {
 	now := w.Observer.Usage(*w.r)
 	if now == nil || w.r.Usage != nil && now.Same(*w.r.Usage) {
@@ -257,13 +258,13 @@ func (b *base) watchAgent(r session.Record) {
 	b.agenda.watch(watch{session: r.ID, agent: r.Binding.Agent})
 }
 
-// The rules behind the changes of a session's state, as the record's history names them.
+// The rules of the changes of a session's state, as in the record's history.
 const (
-	ruleStart   session.Rule = "start"     // a new session was asked for
-	ruleReady   session.Rule = "ready"     // the agent can be spoken to
+	ruleStart   session.Rule = "start"     // a request for a new session
+	ruleReady   session.Rule = "ready"     // the agent is ready
 	ruleResume  session.Rule = "resume"    // a person asked to have a session back
 	ruleAdopt   session.Rule = "adopt"     // a window that a person opened became a session's
-	ruleStop    session.Rule = "stop"      // the end was asked for
+	ruleStop    session.Rule = "stop"      // a request for the end
 	ruleIdle    session.Rule = "stop.idle" // nothing has happened in the session for long
 	ruleStopped session.Rule = "stopped"   // the result of an archive
 	ruleEnded   session.Rule = "ended"     // the agent ended by itself

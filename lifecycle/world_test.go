@@ -90,7 +90,7 @@ func (o *order) all() []string {
 	return slices.Clone(o.what)
 }
 
-// after gives what happened from the first word on.
+// after returns what happened from the first word on.
 func (o *order) after(word string) []string {
 	all := o.all()
 	return all[max(0, slices.Index(all, word)):]
@@ -263,7 +263,7 @@ func (w *world) edit(id uuid.UUID, change func(r *session.Record)) {
 	}))
 }
 
-// resume is the command line of a person who goes on with a conversation.
+// resume is the command line of a person who continues with a conversation.
 func resume(id uuid.UUID) []string { return []string{"claude", "--resume", id.String()} }
 
 // restoreIt resumes a session as /resume does.
@@ -294,7 +294,7 @@ func (w *world) starting() (session.Record, *agent) {
 	return r, w.tmux.agentOf(r)
 }
 
-// hook gives an event of the bound agent.
+// hook returns an event of the bound agent.
 func (w *world) hook(r session.Record, name string, change ...func(*hookwire.Event)) {
 	w.t.Helper()
 	require.NoError(w.t, w.HookEvent(w.ctx, w.event(r, name, change...)))

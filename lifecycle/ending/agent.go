@@ -24,7 +24,7 @@ func (s *Session) bindOwn(ctx context.Context, seen Seen) {
 	}
 	all, err := s.ender.Evidence.Read(ctx, s.r.ClaudeSessionID)
 	if err != nil {
-		return // the look at leftovers meets the same error and handles it
+		return // the search for leftovers meets the same error and handles it
 	}
 	for _, v := range all.Verdicts {
 		if all.IsOwn(*s.r, v) && v.Writer == process.Yes && !slices.Contains(s.r.Bound, v.Process.Identity) {
@@ -63,7 +63,7 @@ func (s *Session) endAgent(ctx context.Context, seen Seen, receipt *Receipt) {
 		return
 	}
 	err := s.CloseOwn(ctx, seen.Pane)
-	if s.HasMadeAdopted(seen.Pane) { // an earlier session has left the adopted pane behind, and nothing else would close it
+	if s.HasMadeAdopted(seen.Pane) { // an earlier session left the adopted pane, and nothing else would close it
 		err = errors.Join(err, s.hangUpPane(ctx, seen.Pane))
 	}
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *Session) endAgent(ctx context.Context, seen Seen, receipt *Receipt) {
 }
 
 // hangUpUnbound closes the window of a launch that ccbot could not bind: a pane that has the
-// session's tag and holds the launch. A pane that a person split off has the tag too, and stays.
-// The look at leftovers finds out whether the agent is gone.
+// session's tag and holds the launch. A pane that a person split off also has the tag, and stays.
+// The search for leftovers finds out whether the agent is gone.
 func (s *Session) hangUpUnbound(ctx context.Context) {
 	panes, err := s.ender.Panes.Panes(ctx)
 	for _, p := range panes {
@@ -141,7 +141,7 @@ func (s *Session) hangUpPane(ctx context.Context, p tmux.Pane) error {
 // endBound ends the living agent, and reports whether it is gone.
 func (s *Session) endBound(ctx context.Context, hangUp func(context.Context) error, receipt *Receipt) bool {
 	b := s.r.Binding
-	seen, err := s.ender.Processes.Snapshot(ctx) // what the agent has started, while that is still visible
+	seen, err := s.ender.Processes.Snapshot(ctx) // the agent's descendants, while they are still visible
 	if err != nil {
 		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
 	}

@@ -49,7 +49,7 @@ func (s *Session) grace() process.Grace {
 	return process.Grace{Term: termAfter, Kill: max(s.ender.KillGrace, termAfter)}
 }
 
-// logOutcome logs what became of a process that ccbot set out to end, and counts it. What failed is
+// logOutcome logs and counts the outcome of a process that ccbot set out to end. Failures are
 // logged with the reasons of the session's cleanup.
 func (s *Session) logOutcome(out process.Outcome, err error) {
 	if what := outcomeOf(out, err); what != "" && s.ender.Outcome != nil {
@@ -69,7 +69,7 @@ const (
 	outcomeSpared = "spared" // it was left alone on purpose
 )
 
-// outcomeOf is what became of a process, in a word; empty if the process had ended before.
+// outcomeOf is the outcome of a process, in a word; empty if the process had ended before.
 func outcomeOf(out process.Outcome, err error) string {
 	switch {
 	case out.How == process.HowAlreadyGone:

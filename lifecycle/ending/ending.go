@@ -32,8 +32,8 @@ type Ender struct {
 	Panes     Panes
 	Evidence  *evidence.Sources
 	KillGrace time.Duration // from the hang-up to KILL
-	// Outcome is called for each process that was to be ended, with the outcome: hup, term, kill, failed
-	// or spared. It must be quick, and may be nil.
+	// Outcome is called for each process to end, with the outcome: hup, term, kill, failed or
+	// spared. It must be quick, and may be nil.
 	Outcome func(what string)
 	Log     *slog.Logger
 }
@@ -55,7 +55,7 @@ type Session struct {
 	noted sync.Mutex
 }
 
-// Seen is what was last seen of the session's agent and of its pane.
+// Seen is the last known state of the session's agent and of its pane.
 type Seen struct {
 	Agent   process.Liveness
 	Direct  bool      // the bound process is the agent itself, and no launcher

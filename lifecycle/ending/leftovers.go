@@ -80,7 +80,7 @@ func (s *Session) leftovers(ctx context.Context) (l leftovers, err error) {
 }
 
 // boundBefore returns the living agents that this record bound earlier. If the session was
-// abandoned because the fate of its agent was unknown, that agent is no leftover.
+// abandoned because the fate of its agent was unknown, that agent is not a leftover.
 func (s *Session) boundBefore() (alive []process.Identity, failures []Failure) {
 	if s.r.State == session.Abandoned {
 		return nil, nil
@@ -133,7 +133,7 @@ func (s *Session) proveWriter(ctx context.Context, wanted func(session.Record, *
 }
 
 // guarded returns the guard that spares a process. Spared are ccbot and its ancestors, tmux,
-// processes of other users, processes that are no agent, and the agent of another session.
+// processes of other users, processes other than agents, and the agent of another session.
 func (s *Session) guarded(ctx context.Context, p process.Process, except ...string) error {
 	table, err := s.ender.Processes.Snapshot(ctx)
 	if err != nil {

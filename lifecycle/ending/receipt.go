@@ -13,8 +13,8 @@ import (
 	"ccbot/port/news"
 )
 
-// Receipt says what an archive did: every process that it looked at, and how that process ended or
-// why it was spared.
+// Receipt is the result of an archive: every process that it considered, and how that process ended
+// or why it was spared.
 type Receipt struct {
 	news.Piece
 	Agent    *Ending       // the bound agent; nil if it had ended already
@@ -23,7 +23,7 @@ type Receipt struct {
 	Adopted  bool          // a person opened the pane: it stays
 	Quiet    time.Duration // the session was archived because nothing happened for this long; 0: a person asked for it
 	Together bool          // see Silence
-	Failures []Failure     // what could not be proven; if there is any, the state is cleanup_failed
+	Failures []Failure     // unproven facts; if there are any, the state is cleanup_failed
 }
 
 // Ending is the end of one process in a receipt, or the reason why it was spared.
@@ -51,11 +51,11 @@ type Failure struct {
 	Detail string           // English, for the log and the record
 }
 
-// FailureKind says what could not be proven.
+// FailureKind is the kind of an unproven fact.
 type FailureKind string
 
 const (
-	FailureTmux      FailureKind = "tmux"      // tmux does not say whether the pane is there, or does not close it
+	FailureTmux      FailureKind = "tmux"      // tmux does not report whether the pane is there, or does not close it
 	FailureProcesses FailureKind = "processes" // the process table or the evidence cannot be read
 	FailureUnknown   FailureKind = "unknown"   // it is unknown whether this process lives, or writes
 	FailureSurvived  FailureKind = "survived"  // this process still lives after KILL
@@ -118,7 +118,7 @@ func (r *Receipt) EndedText() (text string) {
 	return text
 }
 
-// maxNamed is how many processes one line of a history names at most.
+// maxNamed is the number of processes one line of a history names at most.
 const maxNamed = 6
 
 // kept returns the failures in the form that the record has.

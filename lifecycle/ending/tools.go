@@ -9,10 +9,10 @@ import (
 	"ccbot/internal/session"
 )
 
-// noting returns the pace for ending a process. Before the KILL, it puts on disk which processes
-// run below that process. The reason: the shell of a tool has a process session of its own, and
-// once its agent is gone, nothing shows to which agent it belonged. seen is the process table from
-// before the end; it still shows the descendants that have lost their parent since.
+// noting returns the pace for ending a process. Before the KILL it puts the descendants of that
+// process on disk, because the shell of a tool has a separate process session, and once its agent
+// is gone, nothing links it to the agent. seen is the process table before the end, with
+// descendants that have lost their parent since.
 func (s *Session) noting(id process.Identity, seen process.Snapshot) process.Grace {
 	grace := s.grace()
 	grace.BeforeKill = func(ctx context.Context) error {
@@ -69,10 +69,9 @@ func (s *Session) below(table process.Snapshot, id process.Identity) (found []pr
 	return found
 }
 
-// EndTools ends the tools that killed processes left behind, because those processes could not
-// clean up themselves. A tool is no agent, so the guard that spares everything but agents does not
-// count. A tool is no writer either: if a guard spares it, the archive is over all the same, and
-// the tool is no longer noted.
+// EndTools ends the tools of killed processes, which could not clean up themselves. A tool is not
+// an agent, so the guard that spares everything but agents does not count. A tool is not a writer
+// either: if a guard spares it, the archive has still ended, and the tool is no longer noted.
 func (s *Session) EndTools(ctx context.Context) (ended []Ending, failures []Failure) {
 	orphans := s.orphaned()
 	if len(orphans) == 0 {

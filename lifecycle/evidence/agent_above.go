@@ -14,16 +14,16 @@ import (
 // Above is the agent that a process runs below.
 type Above struct {
 	Agent   process.Identity
-	Session uuid.UUID // of the record that has this agent; Nil: there is none
+	Session uuid.UUID // of the record that has this agent; Nil: none
 	Found   bool      // false: there is no agent
 	// Hook is the digest of ccbot-hook as the record had it launched; empty: unknown.
 	Hook string
 }
 
-// AgentAbove says below which agent a process runs. chain is the process, its parent and so on,
-// each proven from the kernel. The nearest agent counts. An agent is a process that a record binds,
-// while the record's session is live or not cleaned up, or that has a presence file in the Claude
-// Code folder that ccbot uses. Another claude, such as a developer's own elsewhere, is no agent
+// AgentAbove returns the agent that a process runs below. chain is the process, its parent and so
+// on, each proven from the kernel. The nearest agent counts. An agent is a process that a record
+// binds, while the record's session is live or not cleaned up, or that has a presence file in
+// ccbot's Claude Code folder. Another claude, such as a developer's own elsewhere, is not an agent
 // here. After an error the answer is unknown.
 func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
 	bound := make(map[process.Identity]Above)
@@ -53,8 +53,8 @@ func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Abov
 	return Above{}, nil
 }
 
-// Line returns a process and its ancestors, nearest first. It stops at a process that cannot be
-// read: that process belongs to another user, and no agent of ours is above it.
+// Line returns a process and its ancestors, nearest first. It stops at an unreadable process, which
+// belongs to another user and has none of our agents above it.
 func (s *Sources) Line(pid int) (line []process.Process) {
 	for pid > 0 && len(line) < 64 { // the limit: processes change during the walk
 		p, err := s.Processes.Inspect(pid)
@@ -66,7 +66,7 @@ func (s *Sources) Line(pid int) (line []process.Process) {
 	return line
 }
 
-// RunsBelowAgent says whether a process runs below an agent, as a nested agent does that was
+// RunsBelowAgent reports whether a process runs below an agent, as a nested agent does that was
 // started by a tool call.
 func (s *Sources) RunsBelowAgent(ctx context.Context, id process.Identity) (bool, error) {
 	line := s.Line(id.PID)

@@ -1,14 +1,16 @@
-// Package evidence answers which processes write which conversation of Claude Code, and what those
-// processes are to a session. It only reads: the process table, Claude Code's presence files, what
-// hooks have recorded, tmux's panes and the records.
+// Package evidence finds which processes write which conversation of Claude Code, and how those
+// processes relate to a session. It only reads: the process table, Claude Code's presence files,
+// the records of hooks, tmux's panes and the sessions.
 //
-// Sources are what is read, and Evidence is one reading of them. Read takes a reading at once;
-// Settled repeats the reading for a moment if two pieces of evidence contradict each other; Survey
-// is one reading for many records; Windows is one reading for the windows that belong to no
-// session. A verdict says whether a process writes; Standing says what the process is to the
-// session; a Writer is such a process in the form in which a person is shown it.
+// Sources are the inputs, and Evidence is one reading of them. Read reads immediately; Settled
+// repeats the reading for a moment if two pieces of evidence contradict each other; Survey reads
+// for many records; Windows reads for the windows of no session. A verdict reports whether a
+// process writes; Standing is the relation of the process to the session; a Writer describes such a
+// process for a person.
 //
-// The package promises that unknown stays unknown: evidence that cannot be read is an error, or
-// makes a process one that may write, but is never proof that no process writes (P6). The package
-// decides nothing: package lifecycle decides whether a process is reported, ended or adopted.
+// The package guarantees:
+//   - Unknown stays unknown: unreadable evidence is an error, or makes a process a possible
+//     writer, but is never proof that no process writes (P6).
+//   - It decides nothing: package lifecycle decides whether a process is reported, ended or
+//     adopted.
 package evidence

@@ -20,8 +20,8 @@ type Evidence struct {
 	// Verdicts has one entry for each process that writes one of the given conversations, or may
 	// write it. A process that is proven not to write has none.
 	Verdicts []process.Verdict
-	// Ignored are the processes of other users that name one of the conversations on their command
-	// line only, which is no evidence.
+	// Ignored are processes of other users that name a conversation only on their command line,
+	// which is not evidence.
 	Ignored []process.Process
 
 	from    *Sources
@@ -57,9 +57,9 @@ func (e *Evidence) judge(claudeIDs ...uuid.UUID) {
 	}
 }
 
-// untrusted reports whether the command line of a process is no evidence: any other user can start
-// one that names a conversation. Root can read and write everything anyway, and a process that a
-// record bound was started for it.
+// untrusted reports whether the command line of a process is not evidence: any other user can start
+// one that names a conversation. Root can read and write everything anyway, and a process bound by
+// a record was started for it.
 func (e *Evidence) untrusted(p process.Process) bool {
 	me, ok := e.Table.Find(e.from.Processes.Self().PID)
 	if !ok || p.UID == me.UID || p.UID == 0 {
@@ -83,16 +83,16 @@ func (e *Evidence) Strangers(r session.Record) (others []process.Verdict) {
 	return others
 }
 
-// Untold returns the strangers that are proven to write and were not reported to the person yet.
+// Untold returns the strangers that are proven to write and not reported yet.
 func (e *Evidence) Untold(r session.Record) []process.Verdict {
 	return slices.DeleteFunc(e.Strangers(r), func(v process.Verdict) bool {
 		return v.Writer != process.Yes || slices.Contains(r.Seconds, v.Process.Identity)
 	})
 }
 
-// IsOwn says whether the process is the session's own agent. It is if it is the bound process. It
-// also is if it runs below a bound launcher, which passes its arguments on: then only the command
-// line says that the launcher writes, and no other evidence does.
+// IsOwn reports whether the process is the session's own agent. It is if it is the bound process.
+// It also is if it runs below a bound launcher, which passes its arguments on: then only the
+// command line says that the launcher writes, and no other evidence does.
 func (e *Evidence) IsOwn(r session.Record, v process.Verdict) bool {
 	switch {
 	case r.Binding == nil:
@@ -111,8 +111,8 @@ func (e *Evidence) IsOwn(r session.Record, v process.Verdict) bool {
 	return !writes && StartedFor(above[i], v.SessionID)
 }
 
-// SparedBy returns why a process is not ended for a session, whatever it writes; nil if nothing
-// protects it. The guards that except names do not count.
+// SparedBy returns why a process is not ended for a session, even if it writes; nil if nothing
+// protects it. The guards named in except do not count.
 func (e *Evidence) SparedBy(session uuid.UUID, p process.Process, except ...string) *process.Spare {
 	guards := slices.DeleteFunc(slices.Clone(e.guards), func(g process.Guard) bool { return slices.Contains(except, g.Name) })
 	if name, spared := process.SparedBy(p, e.Table, guards); spared {
@@ -148,8 +148,8 @@ func (e *Evidence) lookAround(ctx context.Context) {
 
 // Survey is one reading of all processes, for many records at once.
 type Survey struct {
-	// Agents says for each record whether its bound agent lives. An agent that runs another program
-	// by now is Unknown.
+	// Agents maps each record to the liveness of its bound agent. An agent that has executed
+	// another program is Unknown.
 	Agents map[uuid.UUID]process.Liveness
 	// Writers has, for each record, the processes that write its present conversation, or may write
 	// it, without its own agent. nil means that the evidence could not be read.
@@ -172,7 +172,7 @@ func (s *Sources) Survey(ctx context.Context, records []session.Record) (Survey,
 	if err != nil {
 		return v, fmt.Errorf("survey: %w", err)
 	}
-	e.lookAround(ctx) // once, however many writers there are
+	e.lookAround(ctx) // once for all writers
 	v.Writers = make(map[uuid.UUID][]Writer)
 	for _, r := range records {
 		if found := e.known(ctx, r); len(found) > 0 {
@@ -191,13 +191,13 @@ func (s *Sources) Ignored(ctx context.Context, claudeID uuid.UUID) ([]process.Pr
 	return e.Ignored, nil
 }
 
-// AgentAlive says whether a bound agent lives.
+// AgentAlive reports whether a bound agent lives.
 func (s *Sources) AgentAlive(b session.Binding) process.Liveness {
 	return s.agentAlive(b, s.agents(s.Records.Shared()))
 }
 
-// agentAlive says whether a bound agent lives. Pid, start and boot of a process stay the same when
-// it executes another program; then it is unknown what has become of the agent.
+// agentAlive reports whether a bound agent lives. Pid, start and boot of a process stay the same
+// when it executes another program; then the state of the agent is unknown.
 func (s *Sources) agentAlive(b session.Binding, names process.AgentNames) process.Liveness {
 	alive := s.Processes.Liveness(b.Agent)
 	if alive != process.Alive || b.Exe == "" || b.Argv == "" {

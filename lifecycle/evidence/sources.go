@@ -31,14 +31,14 @@ var ErrUnreadable = refusal.New(refusal.NoEvidence, "look for writers")
 // reach the presence file and the hooks one after the other.
 const Contradiction = 2 * time.Second
 
-// Sources are what evidence is read from.
+// Sources are the inputs of evidence.
 type Sources struct {
 	Instance  string // random id of this ccbot, part of every window's tag
 	Command   string // Claude Code: a name on PATH or a path
 	Records   Records
 	Processes Processes
 	Presences Presences
-	Bindings  func() ([]hookwire.Binding, []error)           // what hooks noted: which process has which conversation
+	Bindings  func() ([]hookwire.Binding, []error)           // the records of hooks: which process has which conversation
 	Panes     func(ctx context.Context) ([]tmux.Pane, error) // only used to show where a writer runs
 	Log       *slog.Logger
 }
@@ -77,7 +77,7 @@ func (s *Sources) Named(ctx context.Context, agent process.Identity, claudeID uu
 	}
 }
 
-// Records gives all sessions. Callers must not change them.
+// Records returns all sessions. Callers must not change them.
 type Records interface{ Shared() []session.Record }
 
 // Processes reads the process table.
@@ -112,7 +112,7 @@ func (s *Sources) Settled(ctx context.Context, claudeID uuid.UUID) (*Evidence, e
 	}
 }
 
-// Read takes one reading of which processes write some conversations, or may write them.
+// Read returns which processes write some conversations, or may write them.
 func (s *Sources) Read(ctx context.Context, claudeIDs ...uuid.UUID) (*Evidence, error) {
 	e, err := s.read(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *Sources) read(ctx context.Context) (*Evidence, error) {
 	return e, nil
 }
 
-// Of returns the evidence of a process table alone, which is enough to say what protects a process.
+// Of returns the evidence of a process table alone, which suffices to find the guards of a process.
 func (s *Sources) Of(table process.Snapshot) *Evidence {
 	e := &Evidence{Table: table, from: s, records: s.Records.Shared(), bound: make(map[process.Identity][]session.Record)}
 	e.agents = s.agents(e.records)
@@ -168,7 +168,7 @@ func (s *Sources) agents(records []session.Record) process.AgentNames {
 // Tag returns the mark that a window of the session carries.
 func (s *Sources) Tag(id uuid.UUID) string { return s.Instance + "/" + id.String() }
 
-// Ours says whether a window carries this instance's tag.
+// Ours reports whether a window carries this instance's tag.
 func (s *Sources) Ours(p tmux.Pane) bool { return strings.HasPrefix(p.Tag, s.Instance+"/") }
 
 // Living returns the processes that are not proven gone. It leaves out incomplete identities: such

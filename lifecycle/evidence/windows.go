@@ -18,13 +18,13 @@ import (
 type Window struct {
 	Pane tmux.Pane // its first pane
 	// Agent is the one process in the foreground of the window's panes that is proven to write a
-	// conversation; nil: there is none, or several.
+	// conversation; nil: none, or several.
 	Agent  *Writer
 	Others []process.Process // the other processes in its panes, without those that the agent has started
 	Ours   bool              // it carries this instance's tag
 }
 
-// Windows says what runs in some windows; panes must be all panes of these windows.
+// Windows describes the programs in some windows; panes must be all panes of these windows.
 func (s *Sources) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, error) {
 	e, err := s.read(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func (e *Evidence) mentioned() (ids []uuid.UUID) {
 	return ids
 }
 
-// prints says whether a claude was started to print one answer. The value of another option may
+// prints reports whether a claude was started to print one answer. The value of another option may
 // look like -p: then the process is wrongly passed over too.
 func prints(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
@@ -93,9 +93,9 @@ func prints(args []string) bool {
 }
 
 // beside returns the processes in windows: those below the panes, and those in the panes'
-// terminals. A terminal belongs to one kernel session, whose number no other process has; a container may
-// have a terminal of the same device number. A dead pane does not count, because its pid may belong to
-// any process by now.
+// terminals. A terminal belongs to one kernel session, whose number no other process has; a
+// container may have a terminal of the same device number. A dead pane does not count, because its
+// pid may have been reused.
 func (e *Evidence) beside(windows []Window) map[tmux.WindowID][]process.Process {
 	below, inside := map[int]tmux.WindowID{}, map[int]tmux.WindowID{}
 	for _, pane := range e.panes {

@@ -9,7 +9,7 @@ import (
 	"ccbot/tmux"
 )
 
-// A process that lost its parent still stands in the pane's terminal. A container has terminals of its
+// A process that lost its parent still is in the pane's terminal. A container has terminals of its
 // own, whose device numbers are those of this machine's terminals.
 func TestP2_WindowHasNoProcessOfContainer(t *testing.T) {
 	const tty = 136<<8 | 3

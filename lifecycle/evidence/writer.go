@@ -22,7 +22,7 @@ const (
 // Writer is a process that writes a session's conversation, or may write it, in the form in which a
 // person is shown it.
 type Writer struct {
-	process.Process           // with Cwd where it may be read
+	process.Process           // with Cwd if readable
 	ClaudeSessionID uuid.UUID // the conversation
 	Age             time.Duration
 	Proven          bool
@@ -30,17 +30,17 @@ type Writer struct {
 	Why             string         // English, for the log
 	Standing        Standing
 	Spared          string // the reason why no tap ends it; empty: a tap may end it
-	Session         string // the name of the session that has it as its bound agent; empty: there is none
+	Session         string // the name of the session that has it as its bound agent; empty: none
 	Pane            tmux.Pane
 	InTmux          bool // Pane, on ccbot's tmux server, is where it runs in the foreground
 }
 
-// Endable says whether a person may have the process ended: it is proven to write, and nothing
-// protects it.
+// Endable reports whether a person may end the process: it is proven to write, and nothing protects
+// it.
 func (w Writer) Endable() bool { return w.Proven && w.Spared == "" }
 
-// Adoptable says whether ccbot can take the process over in the terminal where it runs. A process
-// that no archive could end is not adopted.
+// Adoptable reports whether ccbot can take the process over in the terminal where it runs. A
+// process that no archive could end is not adopted.
 func (w Writer) Adoptable() bool { return w.Endable() && w.InTmux }
 
 // Writers returns the processes that write the session's conversation at this moment, or may write
@@ -126,10 +126,9 @@ func (e *Evidence) elsewhere(of session.Record, known []Writer) (left []Writer) 
 }
 
 // paneOf finds the pane in which the process runs in the foreground: the pane of the nearest
-// ancestor that shares its terminal. There is none for a process in the background, or in a
-// terminal inside the pane (another tmux, script). There is none either if tmux shows the shell's
-// own name as the pane's command: then it could not be checked before a key whether the shell is in
-// front.
+// ancestor that shares its terminal. It finds none for a process in the background, or in a
+// terminal inside the pane (another tmux, script), or if tmux shows the shell's own name as the
+// pane's command: then no check before a key could tell whether the shell is in front.
 func paneOf(table process.Snapshot, p process.Process, panes []tmux.Pane) (tmux.Pane, bool) {
 	if p.TTY == 0 || p.PGID != p.Foreground {
 		return tmux.Pane{}, false
@@ -161,8 +160,8 @@ func (s *Sources) Written(ctx context.Context, claudeIDs ...uuid.UUID) (map[uuid
 	return written, nil
 }
 
-// Standing says what a process that writes a conversation, or may write it, is to the session that
-// has the conversation.
+// Standing is the relation of a process that writes, or may write, to the session with the
+// conversation.
 type Standing int
 
 const (
@@ -178,10 +177,10 @@ const (
 // A leftover is either an agent that the record itself bound, or a proven writer that was started
 // for this conversation before the session's end and was never reported as a second writer. Three
 // kinds of processes are not leftovers. A process that was there before the session came to the
-// conversation (through /resume inside its window) belongs to somebody else. A process that came to
-// the conversation later, through /resume inside another session, does not name it on its command
-// line: it is not a leftover, whenever it started. And if a session was given up because nothing
-// was known of it, the processes that it had bound are not leftovers: unknown ends nothing.
+// conversation (through /resume inside its window) belongs to another person. A process that came
+// to the conversation later, through /resume inside another session, does not name it on its
+// command line: it is not a leftover, whenever it started. And if a session was given up because
+// nothing was known of it, the processes that it had bound are not leftovers: unknown ends nothing.
 func StandingOf(r session.Record, v process.Verdict) Standing {
 	who := v.Process.Identity
 	end, over := EndOf(r)
@@ -205,17 +204,16 @@ func StandingOf(r session.Record, v process.Verdict) Standing {
 	return Leftover
 }
 
-// StartedFor says whether the command line of a process names the conversation.
+// StartedFor reports whether the command line of a process names the conversation.
 func StartedFor(p process.Process, claudeID uuid.UUID) bool {
 	named, ok := claudeflags.Session(p.Args)
 	return ok && named == claudeID
 }
 
-// EndOf returns the moment from which on a person who starts a process knows that the session is
-// over; over is false while the session is not over. A session that never had an agent counts as over
-// from its beginning on: nothing is left over of it. A stop counts as over when it is asked for:
-// its window closes at once, but its agent may need many seconds more, and a person may continue in
-// a terminal during that time.
+// EndOf returns the time from which a person who starts a process knows that the session has ended;
+// over is false before that. A session that never had an agent counts as ended from its start: it
+// leaves no processes. A stop counts from its request: the window closes immediately, but the agent
+// may need many seconds, and a person may continue in a terminal during that time.
 func EndOf(r session.Record) (end process.Moment, over bool) {
 	switch {
 	case r.State == session.Starting && r.Binding == nil:

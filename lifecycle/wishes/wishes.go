@@ -1,12 +1,11 @@
-// Package wishes decides which key comes next for the permission mode and the model that a person
-// wants an agent to run with.
+// Package wishes decides the next key for a requested permission mode or model of an agent.
 //
-// It promises that each key follows from one look at the terminal: a key is pressed once and its
-// effect read back before the next one; where the terminal does not show what a key has done, none
-// follows. The keys for a mode that the agent does not offer end where they began. A model is chosen for
-// the session only, once, and counts when the list marks it.
+//   - Each key follows from one reading of the terminal: it is pressed once, and its effect is
+//     read back before the next one. If the terminal does not show the effect, no key follows.
+//   - The keys for a mode that the agent does not offer end at the mode where they began.
+//   - A model is chosen only for the session, only once, and counts when the list marks it.
 //
-// It presses and reads nothing itself: lifecycle does, and says when a key may be pressed at all.
+// The package presses and reads nothing: lifecycle does, and decides when a key may be pressed.
 package wishes
 
 import (
@@ -19,11 +18,11 @@ import (
 	"ccbot/tmux"
 )
 
-// maxOpened is how often the list of models is opened for one wish: to choose, to read back, and what
-// people and crashes come between.
+// maxOpened is the number of times that the list of models is opened for one request: to choose, to
+// read back, and after interference by people and crashes.
 const maxOpened = 5
 
-// Look is what the terminal shows.
+// Look is the content of the terminal.
 type Look struct {
 	Free   bool   // the prompt box takes keys, and nothing else can
 	Mode   string // the permission mode that it shows; empty: none
@@ -34,7 +33,7 @@ type Look struct {
 	Whole  bool // all of the list is on the screen
 }
 
-// Act is what to do next. The zero value: nothing can be done now.
+// Act is the next act. The zero value means that nothing can be done now.
 type Act int
 
 const (
@@ -45,8 +44,8 @@ const (
 	Choose     // choose the model in the list
 )
 
-// Decide says what to do next for a wish: for the mode first, then for the model. The outcome counts
-// with Over. It is pure.
+// Decide returns the next act for a request: for the mode first, then for the model. The outcome
+// counts with Over. It is pure.
 func Decide(w session.Wish, l Look) (Act, port.SwitchOutcome) {
 	switch {
 	case w.Mode != "":
@@ -118,7 +117,7 @@ func Note(w *session.Wish, act Act, mode string) tmux.Key {
 	return tmux.KeySession
 }
 
-// Add is a wish with what a person wants now in place of what was wanted before.
+// Add is a request with what a person wants now in place of what was wanted before.
 func Add(w session.Wish, want port.ModeChange) session.Wish {
 	if want.Mode != "" {
 		w.Mode, w.Passed = string(want.Mode), nil
@@ -129,7 +128,7 @@ func Add(w session.Wish, want port.ModeChange) session.Wish {
 	return w
 }
 
-// Granted takes the part of which the outcome is known off a wish; rest is nil when that was all.
+// Granted removes the part with a known outcome from a request; rest is nil if nothing is left.
 func Granted(w session.Wish) (was port.ModeChange, rest *session.Wish) {
 	if w.Mode == "" {
 		return port.ModeChange{Model: w.Model}, nil
