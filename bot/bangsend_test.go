@@ -82,7 +82,6 @@ func TestP5_OutputDoesNotWaitForCard(t *testing.T) {
 }
 
 // A pending card gets the output: without it the card would show a running command for ever.
-// command runs.
 func TestP5_OutputUsesPendingCard(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.SlowCards(chattest.LookPace / 2)
