@@ -12,7 +12,8 @@ import (
 	"ccbot/port/refusal"
 )
 
-// Desk is for what a person does at the desk: the chat is told of it as of a tap, and the person is shown the error.
+// Desk acts for a person in a terminal: the chat reports it like a tap, and the terminal gets the
+// error.
 type Desk struct{ *Sessions }
 
 // Begin starts a session, as Sessions.Begin does.
@@ -24,8 +25,8 @@ func (s Desk) Begin(ctx context.Context, to address.Conversation, q port.Start) 
 	return r, err
 }
 
-// End ends a session that a person at the desk has confirmed, by the rule for a tap. The receipt comes as
-// news. refusal.WrongState: that launch has ended.
+// End ends a session that a person in a terminal has confirmed, by the rule for a tap. The receipt
+// comes as news. refusal.WrongState: that launch has ended.
 func (s Desk) End(ctx context.Context, asked End) (r port.Session, err error) {
 	r, ok := asked.session(s.chat.Book.Records)
 	switch {
@@ -41,10 +42,10 @@ func (s Desk) End(ctx context.Context, asked End) (r port.Session, err error) {
 	return r, err
 }
 
-// Resumed takes a session that was resumed at the desk as one that came back, and says so in
-// its conversation: where the current session is not open it becomes the current one. current is
-// the session that texts there go to from then on; it is the zero record where no conversation
-// shows the session.
+// Resumed reports in its conversation a session that was resumed in a terminal, like any session
+// that came back. If the current session is not open, the session becomes the current one. current
+// is the session that later texts there go to, or the zero record if no conversation shows the
+// session.
 func (s Desk) Resumed(
 	ctx context.Context, id uuid.UUID) (current port.Session, err error) {
 	book := s.chat.Book

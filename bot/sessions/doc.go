@@ -1,12 +1,14 @@
-// Package sessions starts, lists, ends and resumes sessions, and tells what became of them.
+// Package sessions starts, lists, ends and resumes sessions, and reports the result.
 //
-// It promises that a session is ended only after the person who asked has confirmed it for that
-// very launch of the session, that an end is told with all that it did, and that a session that
-// cannot come back is told with what can be done about it. That a session begins, and that it is ready,
-// is one message.
+// It guarantees:
+//   - A session is ended only after the person has confirmed it for that very launch of the
+//     session.
+//   - The report of an end has all its effects.
+//   - The report of a failed resume offers the next steps.
+//   - The start of a session and its readiness are one message.
 //
-// What a person does at the desk comes through [Desk], and the chat hears of it alike.
+// Commands from a terminal come through [Desk] and are reported in the chat alike.
 //
-// Whether a session can start, end or come back is for package lifecycle to say. What the agent of
-// a session writes is shown elsewhere.
+// Package lifecycle decides whether a session can start, end or come back. Other packages show the
+// agent's texts.
 package sessions

@@ -32,7 +32,7 @@ func (s *Sessions) AskEnd(final port.State, question, word i18n.Key) chat.OnSess
 	}
 }
 
-// KeepOpen takes back what was asked in a place about the end of a session.
+// KeepOpen withdraws the questions in a place about the end of a session.
 func (s *Sessions) KeepOpen(ctx context.Context, at address.Conversation, session uuid.UUID) (err error) {
 	for _, c := range s.ends.List() {
 		if c.Look.To == at && c.Payload.Session == session {
@@ -42,7 +42,7 @@ func (s *Sessions) KeepOpen(ctx context.Context, at address.Conversation, sessio
 	return err
 }
 
-// session is the session of a wish; false: that launch has nothing left to end.
+// session returns the session of a request; false: that launch has nothing left to end.
 func (e End) session(records port.Views) (r port.Session, ok bool) {
 	r, ok = records.Get(e.Session)
 	return r, ok && e.Launch.Equal(r.StartedAt) && Endable(r)
@@ -72,8 +72,9 @@ func (s *Sessions) Retry(t chat.Tap, r port.Session) (chat.Answer, error) {
 	}}, nil
 }
 
-// beginEnd puts on disk that a session ends, and shows it first where the person tapped: the receipt comes to
-// where the session is shown. begun is false if that was refused, which is told.
+// beginEnd puts on disk that a session ends, and shows it first where the person tapped: the
+// receipt comes to where the session is shown. begun is false if that was refused; then the chat
+// has the reason.
 func (s *Sessions) beginEnd(ctx context.Context, t chat.Tap, r port.Session, final port.State,
 	why string) (begun bool, err error) {
 	if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {

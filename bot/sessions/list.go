@@ -32,7 +32,7 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 	return s.Others.Post(ctx, in.To, s.Others.All(ctx))
 }
 
-// idleOption is a button under the list: whether to end the idle sessions is asked then.
+// idleOption is a button under the list that asks whether to end the idle sessions.
 const idleOption = "idle"
 
 // screen returns the list as it is now: first what waits for a person, then what works, what has said something, and the rest;
@@ -88,7 +88,7 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 	return shown
 }
 
-// endings are the ways in which a session may be over, as they are counted.
+// endings are the final states of a session, as they are counted.
 var endings = []struct{ state, count i18n.Key }{
 	{i18n.StateArchived, i18n.CountArchived}, {i18n.StateCompleted, i18n.CountCompleted}, {i18n.StateCrashed, i18n.CountCrashed},
 	{i18n.StateLost, i18n.CountLost}, {i18n.StateFailed, i18n.CountFailed}, {i18n.StateAbandoned, i18n.CountAbandoned},
@@ -97,7 +97,7 @@ var endings = []struct{ state, count i18n.Key }{
 // listPage is the name of the page of /list.
 const listPage = "list"
 
-// view is what the page of /list shows.
+// view is the address of a page of /list.
 type view struct {
 	Part int    `json:"part,omitempty"` // of a text that is too long for one message
 	Back string `json:"back,omitempty"` // the address that the page was opened from
@@ -118,15 +118,15 @@ func (s page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	return screen, nil
 }
 
-// do follows a link of the page, which is drawn anew then.
+// do follows a link of the page, which is then redrawn.
 func (s page) do(ctx context.Context, v chat.Visit, what string) (a chat.Answer, next string, err error) {
 	t := chat.Tap{From: v.By, To: v.To, Card: card.Tapped{Option: what}}
 	a, err = s.Follow(ctx, t, func(context.Context) error { return nil })
 	return a, "", err
 }
 
-// tapLink follows a link of another message, which has no options then. Where the tap has changed to which session
-// the texts of the place go, the message reports it.
+// tapLink follows a link of another message, which then has no options. If the tap changed the
+// current session of the place, the message reports it.
 func (s *Sessions) tapLink(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	before := s.chat.Book.CurrentID(t.To)
 	return s.Follow(ctx, t, func(ctx context.Context) error {
@@ -140,9 +140,9 @@ func (s *Sessions) tapLink(ctx context.Context, t chat.Tap) (chat.Answer, error)
 	})
 }
 
-// Follow does what a link says, and has the message drawn. Whether a session can come back is for
-// the session's worker to say: news of an end is told before the end is on disk, and a person may be
-// quicker than that.
+// Follow carries out a link and calls draw for the message. The session's worker decides whether a
+// session can come back: news of an end precedes its record on disk, and a person may be quicker
+// than that.
 func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Context) error) (chat.Answer, error) {
 	word, rest, _ := strings.Cut(t.Card.Option, ":")
 	named, _, _ := strings.Cut(rest, ":")
@@ -195,9 +195,9 @@ func (s *Sessions) late(t chat.Tap) string {
 	return s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})
 }
 
-// makeCurrent makes a session the current one before the tap is answered: a text that follows the tap goes
-// to the session. Then the session is shown where the person tapped, or in its own topic there, and the
-// tapped message is drawn. Of a session that is over only the last answer is shown.
+// makeCurrent makes a session the current one before the tap is answered: a text that follows the
+// tap goes to the session. Then the session is shown where the person tapped, or in its own topic
+// there, and the tapped message is drawn. Of an ended session only the last answer is shown.
 func (s *Sessions) makeCurrent(ctx context.Context, t chat.Tap, r port.Session,
 	draw func(context.Context) error) (chat.Answer, error) {
 	at := s.chat.Book.Home(t.To, r)
@@ -221,7 +221,7 @@ func (s *Sessions) makeCurrent(ctx context.Context, t chat.Tap, r port.Session,
 	return opened, s.chat.Book.MakeCurrent(ctx, at, r.ID)
 }
 
-// back resumes a session, and has the tapped message drawn when the session is back.
+// back resumes a session, and draws the tapped message when the session is back.
 func (s *Sessions) back(ctx context.Context, q chat.Resume, draw func(context.Context) error) error {
 	if back, err := s.Resume(ctx, q); err != nil || !back {
 		return err
@@ -229,34 +229,34 @@ func (s *Sessions) back(ctx context.Context, q chat.Resume, draw func(context.Co
 	return draw(ctx)
 }
 
-// What a phone shows in one line, in columns of a terminal: of our words, and of code.
+// The widths of one line on a phone, in columns of a terminal: of our words, and of code.
 const (
 	lineRoom = 36
 	codeRoom = 32
 )
 
-// need says where in a list a session stands.
+// need is the group of a session in a list.
 type need int
 
 const (
 	needsPerson need = iota // a person has to answer it
 	works
-	unreads // it has said what was not opened yet
+	unreads // it has unopened messages
 	rests
 )
 
-// entry is what a list says of a session in two lines: what it does, and what it was asked last.
+// entry describes a session in two lines of a list: its state and its last question.
 type entry struct {
 	need
 	session           port.Session
 	current           bool
 	sign, name, state string
-	more              []string // what is said besides, as far as there is room
+	more              []string // shown as far as there is room
 	below             string
 	quiet             bool // it may be ended with the idle ones
 }
 
-// entryOf is what a list says of a session; l is a look at one that runs.
+// entryOf returns a session's entry; l is the state of a running agent.
 func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, l port.Look, current bool) entry {
 	e := entry{need: works, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
 	switch {
@@ -311,8 +311,8 @@ func doing(p chat.Phrases, l port.Look, asks attention.Attention) (n need, sign,
 	return n, sign, state
 }
 
-// besides says that an agent asks for no permission, how full its context is, what it has cost, and its
-// model. The last three are known where the status line has told.
+// besides returns the bypass mode of an agent, how full its context is, its cost, and its model.
+// The last three are known if the status line has reported.
 func besides(p chat.Phrases, mode string, l port.Look) []string {
 	var text []string
 	if mode == "bypass" {
@@ -322,7 +322,7 @@ func besides(p chat.Phrases, mode string, l port.Look) []string {
 		if u.Context >= 0 {
 			text = append(text, p.Words.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
 		}
-		if u.Cost >= 0.005 { // else it says $0.00
+		if u.Cost >= 0.005 { // otherwise it shows $0.00
 			text = append(text, fmt.Sprintf("$%.2f", u.Cost))
 		}
 		if model := chat.Head(glyph.Name(u.Model), 24); model != "" {
@@ -332,7 +332,7 @@ func besides(p chat.Phrases, mode string, l port.Look) []string {
 	return text
 }
 
-// text is the entry in two lines. As code nothing in what somebody has written can be tapped.
+// text is the entry in two lines. Foreign text is code, so that nothing in it can be tapped.
 func (e entry) text() render.Text {
 	before := e.sign + " "
 	if e.current {
@@ -349,16 +349,16 @@ func (e entry) text() render.Text {
 }
 
 const (
-	maxSwitch = 8 // sessions that have a button of their own under a list
+	maxSwitch = 8 // sessions with a button under a list
 	maxRow    = 3 // buttons in the row of a card
 )
 
 // allLink shows all sessions to choose one from.
 const allLink = "all"
 
-// switches are the buttons under a list, which make a session the current one of a plain chat: those of the
-// first eight open sessions, the current one among them, and, if there are more, one that shows all.
-// looks has a look at each of them that runs.
+// switches are the buttons under a list, which make a session the current one of a plain chat: one
+// for each of the first eight open sessions, the current session among them, and, if there are
+// more, one that shows all. looks has the state of each running one.
 func (s *Sessions) switches(to address.Conversation, open []port.Session, looks map[uuid.UUID]port.Look) [][]card.Option {
 	now, most := s.chat.Book.CurrentID(to), min(len(open), maxSwitch)
 	shown := slices.Clone(open[:most])
@@ -375,8 +375,8 @@ func (s *Sessions) switches(to address.Conversation, open []port.Session, looks 
 	return chat.Rows(2, options...)
 }
 
-// Row are the buttons under the card of a session: those of the newest open sessions but the current one, as
-// they were noted last. Where nothing can be switched to, and in topics, there are none.
+// Row returns the buttons under the card of a session: the newest open sessions except the current
+// one, as last noted. It returns none in topics and if there is no other session.
 func (s *Sessions) Row(to address.Conversation) (row []card.Option) {
 	now := s.chat.Book.CurrentID(to)
 	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !isLive(r) || r.ID == now })
@@ -411,14 +411,15 @@ func option(c *chat.Chat, to address.Conversation, r port.Session, current bool,
 	return card.Option{Text: label, Value: chat.OpenLink + ":" + r.ID.String(), Session: r.ID}
 }
 
-// unread reports whether a session has said what was not opened yet.
+// unread reports whether a session has unopened messages.
 func unread(book *conversation.Book, r port.Session) bool {
 	mark, known := book.ReadMarkOf(r.Conversation, r.ID)
 	return known && mark.Since != nil
 }
 
-// switchLabel is the name of a session between two signs: that it is the current one, or has said what was
-// not opened yet; and that it works, waits for a person, cannot go on, or has undecided messages.
+// switchLabel is the name of a session between two signs: that it is the current one, or has
+// unopened messages; and that it works, waits for a person, cannot continue, or has undecided
+// messages.
 func switchLabel(name string, current, unread bool, now talk.Activity, asks attention.Attention) string {
 	switch {
 	case current:

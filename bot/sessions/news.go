@@ -19,8 +19,8 @@ type begin struct {
 	Launch string // that has not been ready yet; empty: the message says that it is
 }
 
-// hear tells how sessions begin and end, and that an agent gets nowhere at present. An archive has a receipt, with what can be
-// done about it.
+// hear reports begins and ends of sessions, and an agent that makes no progress. An archive has a
+// receipt, with the next steps.
 func (s *Sessions) hear(ctx context.Context, r port.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.Ready:
@@ -31,7 +31,7 @@ func (s *Sessions) hear(ctx context.Context, r port.Session, n news.News) error 
 		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
 	case news.Stopped:
 		if n.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(n) {
-			return nil // another feature has told it, with others
+			return nil // another feature has reported it, with others
 		}
 		p := s.chat.In(r.Conversation)
 		links := p.ResumeLink(r)
@@ -45,15 +45,16 @@ func (s *Sessions) hear(ctx context.Context, r port.Session, n news.News) error 
 	return nil
 }
 
-// tellBegin says that a session starts or comes back, in a message that will say that it is ready, too.
+// tellBegin reports that a session starts or comes back, in a message that will also report that it
+// is ready.
 func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r port.Session, text render.Text) error {
 	look := card.Look{To: to, Text: text, Session: r.ID, Renew: true}
 	return s.begins.Post(ctx, look, begin{chat.OfLaunch(beginKind, r)})
 }
 
-// tellReady says that a session takes prompts, and what in its project may keep permission requests
-// from the chat. Where a message says that the session begins, that one is edited, unless people have
-// something to tap.
+// tellReady reports that a session takes prompts, and which settings of its project may keep
+// permission requests from the chat. It edits the message of the session's begin, if there is one,
+// unless people have something to tap.
 func (s *Sessions) tellReady(ctx context.Context, r port.Session, n news.Ready) error {
 	if told, err := s.Together.hear(ctx, r, n); (told || err != nil) && len(n.Answerers) == 0 {
 		return err
@@ -71,7 +72,7 @@ func (s *Sessions) tellReady(ctx context.Context, r port.Session, n news.Ready) 
 	for _, c := range s.begins.List() {
 		if c.Payload.Launch == chat.OfLaunch(beginKind, r) && c.Look.To == r.Conversation {
 			c.Look.Text = render.Join(c.Look.Text, render.Plain("\n"), said)
-			if c.Sent { // else a place that moves would have it again
+			if c.Sent { // otherwise a place that moves would have it again
 				return s.begins.Close(ctx, c.Key, c.Look.Text)
 			}
 			return s.begins.Show(ctx, c.Key, c.Look, begin{})
@@ -80,8 +81,8 @@ func (s *Sessions) tellReady(ctx context.Context, r port.Session, n news.Ready) 
 	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: said})
 }
 
-// tellOver says how a session ended by itself; of one that crashed or never was ready, with the
-// last screen. What has failed in the session that people read makes a sound.
+// tellOver reports how a session ended by itself; if it crashed or never was ready, with the last
+// screen. A failure of the session that people read makes a sound.
 func (s *Sessions) tellOver(ctx context.Context, r port.Session, told news.News) error {
 	if _, err := s.Together.hear(ctx, r, told); err != nil {
 		return err
@@ -117,7 +118,8 @@ func (s *Sessions) tellOver(ctx context.Context, r port.Session, told news.News)
 		Sounds: crashed && s.chat.Sounds(occasion, r)})
 }
 
-// tmuxTogether is how long after the first agent that ended with tmux the others ended with it, too.
+// tmuxTogether is the time after the first agent that ended with tmux in which other ends count as
+// the same event.
 const tmuxTogether = time.Minute
 
 // tmuxEnds has the times at which agents were reported to have ended with a tmux server, by chat.
@@ -140,7 +142,7 @@ func (e *tmuxEnds) isFirst(chat int64, now time.Time) bool {
 	return first
 }
 
-// Crash says how the agent of a session crashed; empty: it did not.
+// Crash returns how the agent of a session crashed; empty: it did not.
 func Crash(p chat.Phrases, r port.Session) render.Text {
 	word, args := exitOf(r)
 	if word == i18n.Ended {
@@ -149,7 +151,7 @@ func Crash(p chat.Phrases, r port.Session) render.Text {
 	return p.Text(word, args)
 }
 
-// exitOf says how an agent ended by itself.
+// exitOf returns how an agent ended by itself.
 func exitOf(r port.Session) (word i18n.Key, args i18n.Args) {
 	args = i18n.Args{"Name": r.Name}
 	switch e := r.Exit; {
@@ -164,7 +166,8 @@ func exitOf(r port.Session) (word i18n.Key, args i18n.Args) {
 	}
 }
 
-// queuedText counts the prompts that stay in the queue of a session, and quotes the first words of those of its chat.
+// queuedText counts the prompts that stay in a session's queue, and quotes the first words of its
+// chat's prompts.
 func queuedText(c *chat.Chat, p chat.Phrases, r port.Session) render.Text {
 	if len(r.Prompts) == 0 {
 		return render.Text{}
@@ -172,8 +175,8 @@ func queuedText(c *chat.Chat, p chat.Phrases, r port.Session) render.Text {
 	return chat.Lines(p.Text(i18n.ReceiptWaiting, i18n.Args{"Count": len(r.Prompts)}), render.Plain(quotes(p, c.Kept(r))))
 }
 
-// ReceiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line
-// for each process.
+// ReceiptText lists what an archive did, and what stays; if it was not ordinary, with a line for
+// each process.
 func (s *Sessions) ReceiptText(p chat.Phrases, r port.Session, receipt news.Stopped) render.Text {
 	head := i18n.ReceiptArchived
 	switch {
@@ -205,7 +208,7 @@ func isOrdinary(r news.Stopped) bool {
 	return one.Ended && one.Verified && one.How != port.Forced
 }
 
-// endingsText says which processes ended and how, and which were spared and why. What is not proven
+// endingsText lists which processes ended and how, and which were spared and why. An unproven end
 // is among the failures.
 func endingsText(p chat.Phrases, all []port.Ending) render.Text {
 	var lines []string

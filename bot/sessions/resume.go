@@ -54,7 +54,7 @@ func (s *Sessions) Again(ctx context.Context, q chat.Resume) (back bool, err err
 // resumeIn resumes a session in the folder that a typed path names; empty: the session's own.
 func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (back bool, err error) {
 	switch r := q.Session; {
-	case r.Open && !comesBack(r) && path != "": // its agent works where it is
+	case r.Open && !comesBack(r) && path != "": // its agent works in its folder
 		text := s.chat.In(q.To).Text(i18n.ResumeNotElsewhere, i18n.Args{"Name": r.Name})
 		return false, s.chat.Post(ctx, card.Look{To: q.To, Session: r.ID, Text: text})
 	case r.Open && !comesBack(r):
@@ -67,9 +67,8 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 	return s.Resume(ctx, q)
 }
 
-// findToResume finds what "name path" means. A name may have blanks in it, or look like a path:
-// without one of its own a session is called like its folder. What can come back goes before what
-// is open.
+// findToResume resolves "name path". A name may have blanks in it, or look like a path: an unnamed
+// session is called like its folder. Sessions that can come back precede open ones.
 func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (found []port.Session, path string) {
 	name, path := NameAndPath(arg)
 	if name == "" {
@@ -115,15 +114,14 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was port.Restore) (
 	})
 }
 
-// Resume resumes a session. Where the session cannot come back, that is told, with what can be done
-// about it.
+// Resume resumes a session. If the session cannot come back, it reports that, with the next steps.
 func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err error) {
 	var restored port.Restored
 	_, err = s.chat.Places.Resolve(ctx, "/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil {
 		restored, err = s.Starter.Restore(ctx, q.Restore())
 	}
-	// what was spared is why the resume is refused, and stands there
+	// spared processes are the reason of the refusal, and listed there
 	ended := slices.DeleteFunc(restored.Ended, func(e port.Ending) bool { return !e.Ended })
 	q.Before = chat.Lines(q.Before, endingsText(s.chat.In(q.To), ended))
 	switch open := refusal.In(err).Open; {
@@ -207,7 +205,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	return s.offers.Post(ctx, look, q.Restore())
 }
 
-// GoingOn is how an interrupted session goes on.
+// GoingOn holds the dependencies of Continue.
 type GoingOn struct {
 	// Add puts a prompt into the inbox, durably; fresh is false where its key was ever there.
 	Add   func(e inbox.Entry) (fresh bool, err error)
@@ -221,9 +219,8 @@ type Front interface {
 	ToFront(ctx context.Context, id uuid.UUID, key string) error
 }
 
-// Continue has a session go on after its interruption: a prompt that says so waits for the agent,
-// and the session is resumed where it is over. However often it is asked for, and whatever crashes
-// in between, it is one prompt.
+// Continue continues an interrupted session: it queues a prompt for the agent, and resumes an ended
+// session. Repeated calls and crashes in between lead to one prompt.
 func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err error) {
 	r := q.Session
 	if r.Interruption == nil {
@@ -261,7 +258,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	return true, s.chat.Book.Use(ctx, q.To, now)
 }
 
-// continueLink has a session go on after its interruption; none where there is nothing to go on with.
+// continueLink returns the [Continue] option of an interrupted session, nil for any other.
 func continueLink(p chat.Phrases, r port.Session) []card.Option {
 	if r.Interruption == nil {
 		return nil

@@ -19,12 +19,12 @@ import (
 	"ccbot/port/refusal"
 )
 
-// Agents are looked at.
+// Agents inspects and ends agents.
 type Agents interface {
 	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
-	// Interrupt sends Esc to the agent of a session. told: others say what was stopped.
+	// Interrupt sends Esc to the agent of a session. told: others report what was stopped.
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
-	// Archive ends a session with proof. What it did comes as news.
+	// Archive ends a session with proof. Its result comes as news.
 	Archive(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) error
 	// BeginEnd is Archive that returns when the end is on disk.
 	BeginEnd(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) error
@@ -32,22 +32,23 @@ type Agents interface {
 
 // Idle ends the idle sessions together.
 type Idle interface {
-	// Spared says why a session is not ended with them; empty: it may be.
+	// Spared returns why a session is not ended with them; empty: it may be.
 	Spared(p chat.Phrases, r port.Session, l port.Look) string
 	// Offer asks whether to end them, where a person has tapped.
 	Offer(ctx context.Context, t chat.Tap) error
 }
 
-// Others are writers of a conversation beside its session, and windows of no session.
+// Others handles other writers of a session's conversation, and windows of no session.
 type Others interface {
-	// All are the windows that belong to no session, and Post shows some, unless there are none.
+	// All returns the windows that belong to no session. Post shows windows; it does nothing
+	// without any.
 	All(ctx context.Context) []port.Window
 	Post(ctx context.Context, to address.Conversation, all []port.Window) error
 	// Refused tells that a session is not resumed because others write its conversation.
 	Refused(ctx context.Context, q chat.Resume, writers []port.Writer) error
 }
 
-// Deps are what Sessions work with.
+// Deps holds the dependencies of Sessions.
 type Deps struct {
 	Chat    *chat.Chat
 	Starter port.Starter
@@ -67,7 +68,8 @@ type Sessions struct {
 	offers chat.Cards[port.Restore] // offer ways to resume a session
 	begins card.Kind[begin]         // say that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]      // ask what of /new is the folder
-	// pick asks which session to resume, and pickCurrent which one is to be the current one if there are too many for a button each.
+	// pick asks which session to resume, and pickCurrent which one to make current if there are too
+	// many for a button each.
 	pick, pickCurrent func(ctx context.Context, to address.Conversation, a chat.Among) error
 
 	Together *Together
@@ -89,7 +91,7 @@ func New(d Deps) *Sessions {
 		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 }
 
-// Feature is what the roof knows of Sessions.
+// Feature describes Sessions to the dispatcher.
 func (s *Sessions) Feature() chat.Feature {
 	kill := s.AskEnd(port.StateArchived, i18n.KillConfirm, i18n.ButtonKill)
 	done := s.AskEnd(port.StateCompleted, i18n.DoneConfirm, i18n.ButtonDone)
@@ -115,7 +117,7 @@ func (s *Sessions) Feature() chat.Feature {
 	return f
 }
 
-// addChoices adds the pages that ask which session to resume, and which one is to be the current one.
+// addChoices adds the pages that ask which session to resume, and which one to make current.
 func (s *Sessions) addChoices(f *chat.Feature) {
 	s.pick = s.chat.AddChoice(f, chat.Choice{Name: "pick", Question: i18n.ResumePick, Among: s.toResume,
 		Do: func(ctx context.Context, t chat.Tap, r port.Session, a chat.Among) (back bool, err error) {
@@ -154,9 +156,9 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	return err
 }
 
-// Begin starts a session that a person asks for in a conversation: it is shown and current there, or in
-// a topic of its own. The topic comes first: all that the session says is in it. What the person has not
-// chosen is as the settings of the chat say. Where the start is refused, that is told.
+// Begin starts a session that a person asks for in a conversation: it is shown and current there,
+// or in a new topic. The topic comes first, so that it has all messages of the session. The chat's
+// settings fill in what the person has not chosen. A refusal is reported in the chat.
 func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q port.Start) (r port.Session, began bool, err error) {
 	r, refused, err := s.begin(ctx, to, q)
 	if refused != nil {
@@ -189,7 +191,7 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	return r, nil, s.Lead(ctx, to, r, at)
 }
 
-// unclear is a /new of which a part may be a folder, or belong to the name.
+// unclear is a /new with a part that may be a folder, or belong to the name.
 type unclear struct {
 	Name  string `json:"name"`   // with that part
 	Short string `json:"short"`  // without it
@@ -224,7 +226,7 @@ func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) 
 	return s.wheres.Post(ctx, look, q)
 }
 
-// tapWhere starts the session that was meant.
+// tapWhere starts the chosen session.
 func (s *Sessions) tapWhere(_ context.Context, t chat.Tap, q unclear) (chat.Answer, error) {
 	start := port.Start{Name: q.Name, Dir: q.Here, Owner: t.From, Origin: q.Key}
 	if t.Card.Option == asFolder {
@@ -238,7 +240,7 @@ func (s *Sessions) tapWhere(_ context.Context, t chat.Tap, q unclear) (chat.Answ
 	})
 }
 
-// resolve gives the folder that a typed path names, seen from the current session's folder.
+// resolve returns the folder of a typed path, relative to the current session's folder.
 func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path string) (dir string, err error) {
 	if dir := s.chat.Book.Settings(to.ChatID).Dir; dir != "" && path == "" {
 		return s.chat.Places.Resolve(ctx, "/", dir)
@@ -247,7 +249,7 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 	return s.chat.Places.Resolve(ctx, r.Dir, path)
 }
 
-// beginOfPath is what stands before a path, and its first letter.
+// beginOfPath matches the text before a path, and its first letter.
 var beginOfPath = lazyregexp.New(`(^|[\s\p{Z}])[` + chat.Quotes + `]?[/~.]`)
 
 // NameAndPath separates the name of a new session from the path, which is what begins with /, ~ or . and goes
@@ -265,8 +267,8 @@ func NameAndPath(args string) (name, path string) {
 	return chat.NameOf(name), path
 }
 
-// Stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and
-// which subagents run on.
+// Stop sends Esc, which interrupts a turn. It reports what was stopped if no other message does,
+// and which subagents still run.
 func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) error {
 	ends := s.chat.StopBegins(r.ID)
 	told, err := s.Agents.Interrupt(ctx, r.ID)
@@ -310,7 +312,7 @@ func isNotClean(r port.Session) bool { return r.State == port.StateCleanupFailed
 // Endable reports whether a session can still be archived.
 func Endable(r port.Session) bool { return isLive(r) || isNotClean(r) }
 
-// Lead says in one place that a session is shown in a topic of its own; nothing where that is the place.
+// Lead posts a link in one place to the topic of a session, unless that is the same place.
 func (s *Sessions) Lead(ctx context.Context, from address.Conversation, r port.Session, at address.Conversation) error {
 	if from == at {
 		return nil

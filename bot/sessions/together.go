@@ -16,7 +16,7 @@ import (
 	"ccbot/port/news"
 )
 
-// comingBack is what a message says of sessions that come back together, a line each.
+// comingBack is a message about sessions that come back together, with a line for each.
 type comingBack struct {
 	Lines []backLine `json:"lines"`
 }
@@ -33,7 +33,7 @@ type backState string
 const (
 	backComing backState = ""
 	backReady  backState = "ready"
-	backFailed backState = "failed" // a message of its own has the reason
+	backFailed backState = "failed" // another message has the reason
 )
 
 // Without implements card.Forgetter.
@@ -85,7 +85,8 @@ func (t *Together) note(ctx context.Context, key string, state backState, sessio
 	return t.cards.Show(ctx, key, t.look(c.Look.To, b), b) // a close would remove it
 }
 
-// hear notes that a session is ready, or has ended meanwhile, and reports whether a message has a line for it.
+// hear notes that a session is ready, or has ended, and reports whether a message has a line for
+// it.
 func (t *Together) hear(ctx context.Context, r port.Session, n news.News) (told bool, err error) {
 	state := backFailed
 	if _, ready := n.(news.Ready); ready {
