@@ -15,8 +15,8 @@ import (
 	"ccbot/port/news"
 )
 
-// Others are what people run beside the agents of ccbot: writers of a session's conversation, and
-// windows that belong to no session.
+// Others handles processes that people run themselves: other writers of a session's conversation,
+// and windows of no session.
 type Others struct {
 	chat       *chat.Chat
 	starter    port.Starter
@@ -40,7 +40,7 @@ func New(c *chat.Chat, s port.Starter, e port.Ender, n port.Neighbours, w port.W
 		lists:     chat.NewCards[[]port.ID](c, windowKind)}
 }
 
-// Feature is what the roof knows of Others.
+// Feature describes Others to the dispatcher.
 func (o *Others) Feature() chat.Feature {
 	return chat.Feature{
 		Name: "writers",
@@ -50,8 +50,8 @@ func (o *Others) Feature() chat.Feature {
 	}
 }
 
-// hear tells who else writes the conversation of a session, and that a session continues in another window, unless a person
-// has asked for it.
+// hear reports other writers of a session's conversation, and that a session continues in another
+// window, unless a person has asked for it.
 func (o *Others) hear(ctx context.Context, r port.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.OtherWriters:
@@ -64,7 +64,7 @@ func (o *Others) hear(ctx context.Context, r port.Session, n news.News) error {
 	return nil
 }
 
-// tellWriters tells that somebody else writes the conversation of a session.
+// tellWriters reports other writers of a session's conversation.
 func (o *Others) tellWriters(ctx context.Context, r port.Session, n news.OtherWriters) error {
 	if len(n) == 0 {
 		p := o.chat.In(r.Conversation)
@@ -88,13 +88,13 @@ func (o *Others) post(ctx context.Context, c conflict, why chat.Occasion) error 
 	return o.conflicts.Post(ctx, look, c.shown())
 }
 
-// kind is what a message about writers of a conversation is about.
+// kind is the subject of a message about writers.
 type kind string
 
 const (
-	resumeRefused  kind = "resume_refused"   // a session is not resumed: somebody else writes
-	otherWriter    kind = "other_writer"     // somebody else writes a session that is open
-	writerAfterEnd kind = "writer_after_end" // somebody writes a session that is over
+	resumeRefused  kind = "resume_refused"   // other writers prevent a resume
+	otherWriter    kind = "other_writer"     // an open session has other writers
+	writerAfterEnd kind = "writer_after_end" // an ended session has writers
 )
 
 // now is the kind as it is by the session's state: the session may have come back, or ended, since
@@ -109,32 +109,33 @@ func (k kind) now(r port.Session) kind {
 	return k
 }
 
-// phrases are how a message of each kind begins, which button ends the writers, and what that
-// button and [Continue in a copy] do. Without a fork there is no such button.
+// phrases has the head of a message of each kind, the button that ends the writers, and the
+// explanations of that button and of [Continue in a copy]. Without a fork there is no such button.
 var phrases = map[kind]struct{ head, button, end, fork i18n.Key }{
 	resumeRefused:  {i18n.WritersRefused, i18n.ButtonTakeOver, i18n.FootTakeBack, i18n.FootFork},
 	otherWriter:    {i18n.WritersSecond, i18n.ButtonTakeOver, i18n.FootTakeOnly, i18n.FootForkLeave},
 	writerAfterEnd: {i18n.WritersGhost, i18n.ButtonStopIt, i18n.FootStop, ""},
 }
 
-// What the options of a message do. Those about a window have a colon and the window's id behind.
+// The options of a message. Those about a window are followed by a colon and the window's id.
 const (
 	showOption   = "show"   // show all that is known of the writers
 	askOption    = "ask"    // ask whether to end the writers, or what runs in the window
 	endOption    = "end"    // end them, or archive it
-	forkOption   = "fork"   // go on in a copy of the conversation
-	adoptOption  = "adopt"  // go on in the window where the writer runs
+	forkOption   = "fork"   // continue in a copy of the conversation
+	adoptOption  = "adopt"  // continue in the window where the writer runs
 	ignoreOption = "ignore" // mention the window no more
 )
 
-// conflict is what is true of the writers of a session.
+// conflict describes the current writers of a session.
 type conflict struct {
 	kind    kind
-	resume  chat.Resume // what to go on with when nobody else writes any more
+	resume  chat.Resume // how to continue without other writers
 	writers []port.Writer
 }
 
-// shown is what a message about writers shows: a tap on the message means exactly these writers.
+// shown has the content of a message about writers: a tap on the message means exactly these
+// writers.
 type shown struct {
 	Kind    kind         `json:"kind"`
 	Resume  port.Restore `json:"resume"`
@@ -155,8 +156,8 @@ func (c conflict) canAdopt() bool {
 		len(c.writers) == 1 && c.writers[0].Adoptable
 }
 
-// canEnd reports whether a person may have all of the writers ended: only when the message and the
-// question name each of them.
+// canEnd reports whether a person may end all of the writers: only if the message and the question
+// name each of them.
 func (c conflict) canEnd() bool {
 	return len(c.writers) <= chat.MaxListed &&
 		!slices.ContainsFunc(c.writers, func(one port.Writer) bool { return !one.Endable })

@@ -20,8 +20,8 @@ import (
 	"ccbot/port/refusal"
 )
 
-// tap does what an option says, if the writers are those that the person saw: the tap looks at them
-// again. Else the message is drawn anew.
+// tap carries out an option if a new check finds the writers that the person saw. Otherwise the
+// message is redrawn.
 func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, error) {
 	q, ok := o.chat.Accepted(was.Resume, t)
 	if !ok {
@@ -64,12 +64,12 @@ func (o *Others) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18
 	return o.chat.Tell(ctx, t, o.chat.In(t.To).Text(key, args...))
 }
 
-// explain says why nothing was done.
+// explain reports why nothing was done.
 func (o *Others) explain(ctx context.Context, t chat.Tap, err error) error {
 	return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(port.Session{}, err))
 }
 
-// tellFree says that nobody else writes any more, under lines of what was done before.
+// tellFree reports that there are no other writers, under lines about earlier actions.
 func (o *Others) tellFree(ctx context.Context, c conflict, before []string) error {
 	r, p := c.resume.Session, o.chat.In(c.resume.To)
 	text := chat.Lines(render.Plain(strings.Join(before, "\n")), p.Text(i18n.WritersNone, i18n.Args{"Name": r.Name}))
@@ -84,9 +84,9 @@ func names(p chat.Phrases, all []port.Process) string {
 	return p.Some(each.As(all, p.ProcessText), p.Say(i18n.JoinItems))
 }
 
-// end ends the writers that a person has confirmed, and nothing else. A resume that was refused
-// goes on when all of the writers are gone. Where one is not, the message that shows the writers
-// still stands, and looks at them again.
+// end ends the writers that a person has confirmed, and nothing else. A refused resume continues
+// when all of the writers are gone. Otherwise the message that shows the writers stays, and is
+// brought up to date.
 func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 	p := o.chat.In(t.To)
 	whom := i18n.Args{"Processes": names(p, c.processes())}
@@ -119,8 +119,7 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 }
 
 // fork starts a session that begins with a copy of the conversation. An open session is archived
-// before that: the other writer goes on with the original, of which a crash in between leaves one
-// writer.
+// before that: the other writer keeps the original, and a crash in between leaves it one writer.
 func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	from := c.resume.Session
 	dir := cmp.Or(c.resume.Dir, from.Dir)
@@ -151,8 +150,8 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	return errors.Join(err, o.chat.Lead(ctx, t.To, r, at), o.conflicts.End(ctx, t, ""))
 }
 
-// adopt goes on from the chat in the window where a person runs an agent, and redraws the tapped
-// message. from is the session that had the conversation; without an ID it was nobody's.
+// adopt continues from the chat in the window where a person runs an agent, and redraws the tapped
+// message. from is the session that had the conversation; it has no ID if there was none.
 func (o *Others) adopt(ctx context.Context, t chat.Tap, one port.Writer, from port.Session,
 	redraw func(context.Context) error) error {
 	if _, err := o.chat.Places.Resolve(ctx, "/", cmp.Or(one.Dir, from.Dir)); err != nil {
@@ -173,8 +172,8 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one port.Writer, from po
 	return errors.Join(o.tellAdopted(ctx, r, at), o.chat.Lead(ctx, t.To, r, at), redraw(ctx))
 }
 
-// makeSession makes an agent that a person runs a session's, which is shown in a place. Where none can be
-// made, the person is told why, and the session has no ID.
+// makeSession turns an agent that a person runs into a session, shown in a place. If that fails, it
+// reports the reason, and the session has no ID.
 func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Conversation, one port.Writer,
 	from port.Session) (port.Session, error) {
 	r, err := o.starter.Adopt(ctx, port.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
@@ -188,8 +187,8 @@ func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Convers
 	return r, nil
 }
 
-// tellAdopted says that a session goes on in a window that a person opened, and what is different
-// there.
+// tellAdopted reports that a session continues in a window that a person opened, and what is
+// different there.
 func (o *Others) tellAdopted(ctx context.Context, r port.Session, to address.Conversation) error {
 	args := i18n.Args{"Name": r.Name, "Window": r.Window}
 	text := []render.Text{o.chat.In(to).Text(i18n.Adopted, args)}

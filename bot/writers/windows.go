@@ -18,7 +18,7 @@ import (
 	"ccbot/port"
 )
 
-// All are the windows that belong to no session. Where the windows cannot be seen there are none.
+// All returns the windows that belong to no session, or none if the windows are unknown.
 func (o *Others) All(ctx context.Context) []port.Window {
 	all, err := o.windows.Orphans(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (o *Others) All(ctx context.Context) []port.Window {
 	return all
 }
 
-// Post shows some windows in a message, unless there are none.
+// Post shows windows in a message. It does nothing without any.
 func (o *Others) Post(ctx context.Context, to outbox.Conversation, all []port.Window) error {
 	if len(all) == 0 {
 		return nil
@@ -43,7 +43,7 @@ func (o *Others) list(to outbox.Conversation, all []port.Window) (look card.Look
 	var lines []render.Text
 	for i, one := range all {
 		line := windowText(p, one)
-		if !canAdopt(one) { // only the desk can tell what it is
+		if !canAdopt(one) { // its content is known only in a terminal
 			hint := p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(one.Attach)})
 			line = render.Join(line, render.Plain("\n   "), hint)
 		}
@@ -74,17 +74,16 @@ func windowText(p chat.Phrases, one port.Window) render.Text {
 	return p.Text(i18n.Named, i18n.Args{"What": nameOf(one), "Said": said})
 }
 
-// nameOf is what people know a window by.
+// nameOf returns the name by which people know a window.
 func nameOf(one port.Window) string {
 	return strings.TrimSpace(one.Window + " " + chat.Tail(glyph.Name(one.Name), 40))
 }
 
-// canAdopt reports whether a window's agent can be made a session's, and so be archived: the agent
-// is proven, protected by nothing, and in a terminal of ours.
+// canAdopt reports whether a window's agent can become a session's, and so be archived: the agent
+// is proven, unprotected, and in a terminal that ccbot can type into.
 func canAdopt(one port.Window) bool { return one.Agent != nil && one.Agent.Adoptable }
 
-// windowOptions are what can be done about a window. Of several windows each option names its
-// window.
+// windowOptions returns the actions on a window. Of several windows each option names its window.
 func windowOptions(p chat.Phrases, one port.Window, named bool) (row []card.Option) {
 	if canAdopt(one) {
 		row = append(row, p.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary),
@@ -141,7 +140,7 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one port.W
 		told := o.tell(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)})
 		return errors.Join(told, redraw(ctx))
 	}
-	var from port.Session // that has the conversation: an open one before one that is over, and of those the newest
+	var from port.Session // the session of the conversation: an open one before an ended one, then the newest
 	for _, r := range o.chat.Book.Records.List() {
 		if r.Owns && r.ClaudeSessionID == one.Agent.Claude && (from.ID == uuid.Nil || from.Resumable) {
 			from = r
