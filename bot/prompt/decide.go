@@ -10,12 +10,12 @@ import (
 	"ccbot/port"
 )
 
-// answer is one button of a question; sendTo is one for each open session. Its word is the option of
-// the card, for sendTo with a colon and the session's id behind it.
+// answer is one button of a question; sendTo is one for each open session. Its word is the option
+// of the card, for sendTo followed by a colon and the session's id.
 type answer struct {
 	word   i18n.Key
 	style  outbox.Style
-	became i18n.Key // what the question says then; with the session's name
+	became i18n.Key // the text of the answered question; with the session's name
 }
 
 var (
@@ -39,7 +39,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 	switch a {
 	case leaveView:
 		return p.Chat.LeaveView(ctx, e.Session, e.Key)
-	case sendAnyway: // what stood in the box comes as news
+	case sendAnyway: // a draft in the box comes as news
 		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
 	case sendNow:
 		told, err := p.Edits.SendNow(ctx, e.Session, e.Key)
@@ -61,14 +61,14 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		}
 		fallthrough
 	case send, sendAgain, sendUnchanged:
-		if e.State == inbox.Unproven { // it may stand in the box
+		if e.State == inbox.Unproven { // it may be in the box
 			return p.Decisions.SendAgain(ctx, e.Session, e.Key)
 		}
 		if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
 			return err
 		}
 		return p.Queue.Queue(ctx, r.ID, e.Key)
-	case resumeAndSend: // whatever the resume asks first, the prompt waits in the queue
+	case resumeAndSend: // even if the resume asks first, the prompt waits in the queue
 		if e.Session != r.ID { // it had none
 			if err := p.bringFiles(ctx, &e, r); err != nil {
 				return err
@@ -82,7 +82,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		}
 		return p.Changes.FinishIn(e.Key, e.State)
 	case dropIt:
-		if e.State == inbox.Unproven { // it may stand in the box
+		if e.State == inbox.Unproven { // it may be in the box
 			return p.Decisions.Drop(ctx, e.Session, e.Key)
 		}
 		return p.Changes.FinishIn(e.Key, e.State)

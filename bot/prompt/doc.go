@@ -1,19 +1,19 @@
-// Package prompt brings what people write to the agent of a session: texts, files, recordings,
-// albums, and the edits of what is not typed yet.
+// Package prompt brings messages of people to the agent of a session: texts, files, recordings,
+// albums, and the edits of untyped messages.
 //
-// It promises that a message is queued for its session, or that its sender is told why it is not
-// (P4). An entry of the inbox is accepted until the queue of its session holds the prompt: what
-// cannot be queued is the inbox's to hand on again. The words of others, and what a program has
-// written down, are typed as a quotation in which nothing acts (P7).
+// It guarantees:
+//   - A message is queued for its session, or its sender gets the reason (P4). An entry of the
+//     inbox is accepted until the queue of its session holds the prompt; the inbox hands it on
+//     again if it cannot be queued.
+//   - The words of others, and the transcript of a recording, are typed as a quotation in which
+//     nothing acts (P7).
+//   - A prompt that needs confirmation waits for a person, and so does a prompt after a request,
+//     and a prompt that fits several open sessions.
+//   - A prompt has one question, a card, whose reason defines the text and the answers
+//     (question.go). The card closes with the outcome of the prompt, also when the prompt no longer
+//     needs an answer.
+//   - A text from a terminal comes through [Desk]: normalised and queued alike.
 //
-// A prompt that may not be typed unasked waits for a person, and so may one behind a request, and one
-// of which it is unknown which open session it is for. There
-// is one question about a prompt, a card, with a reason that says what is asked and what may be
-// answered (question.go). The card says what became of the prompt and closes, also when the
-// prompt needs no answer any more.
-//
-// What is written in a terminal comes through [Desk]: normalised and queued alike.
-//
-// It does not type, and decides nothing about the order of a queue. Texts that answer a request are
-// taken before they come here.
+// It does not type, and does not order a queue. Texts that answer a request are taken before they
+// come here.
 package prompt

@@ -21,11 +21,11 @@ import (
 	"ccbot/port/talk"
 )
 
-// Edited takes the edit of a message. A prompt that is not typed yet gets the new text; of any
-// other prompt its sender is told that the edit changes nothing. ok is false where the message is
-// no prompt any more, but a command, or nothing: an edit makes no command of a prompt. An edit of
-// words that are not the person's own changes nothing, for another bot may have made it. Without a
-// time of the edit only the looks of the message have changed.
+// Edited applies the edit of a message. An untyped prompt gets the new text; for any other prompt
+// its sender learns that the edit changes nothing. ok is false if the message is now a command or
+// empty: an edit makes no command of a prompt. An edit of foreign words changes nothing, because
+// another bot may have made it. Without a time of the edit only the appearance of the message has
+// changed.
 func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Message, text string,
 	ok bool) error {
 	if m.EditDate == 0 {
@@ -46,7 +46,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	quoted := in.Quoted || first != nil && quotation.Source(first) != ""
 	typed, class, some := talk.Normalise(reworded(e, partOf(p.book, e, in.MessageID), m, text))
 	ignored := quoted || !ok || some && class != talk.ClassPlain && class != e.Class
-	same := !some || typed == e.Text // what is blank is not typed either
+	same := !some || typed == e.Text // blanks are not typed either
 	switch {
 	case quoted && e.ToldEdit != "", !ignored && same: // another bot may edit without end
 		return nil
@@ -73,8 +73,8 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	return err
 }
 
-// reword gives a prompt another text, and keeps the message as it was edited, for the next edit.
-// chat.IsGone of the error: the prompt was typed, or may have been.
+// reword replaces the text of a prompt, and keeps the edited message for the next edit. chat.IsGone
+// of the error: the prompt was typed, or may have been.
 func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, number int, typed string,
 	class talk.PromptClass) error {
 	raw, err := json.Marshal(models.Update{Message: m})
@@ -98,8 +98,8 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 	})
 }
 
-// tellIgnored says once that an edit changes nothing, and each time of a message that has left the
-// inbox: Telegram reports the same edit again where only the looks of the message change later.
+// tellIgnored reports once that an edit changes nothing, and each time for a message that has left
+// the inbox: Telegram repeats an edit if only the appearance of the message changes later.
 func (p *Prompts) tellIgnored(ctx context.Context, in chat.Incoming, e inbox.Entry,
 	m *models.Message) error {
 	edit := fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, m.EditDate, "\n", m.Text, m.Caption)))
@@ -126,8 +126,8 @@ func partOf(b *conversation.Book, e inbox.Entry, number int) int {
 	return max(0, slices.IndexFunc(parts, func(u *models.Update) bool { _, n := b.Inside(u.Message); return n == number }))
 }
 
-// reworded is a prompt with another text of one of its messages. What a file has brought along stays: its
-// name, the words of a recording, the captions of an album. So do the other parts of a cut text.
+// reworded returns a prompt's text with another text of one of its messages. It keeps the other
+// parts of a cut text, and a file's name, words of a recording, and captions of an album.
 func reworded(e inbox.Entry, part int, m *models.Message, text string) string {
 	if len(e.Files) == 0 {
 		parts, err := quotation.Parts(e.Update, e.Rest)
@@ -139,7 +139,7 @@ func reworded(e inbox.Entry, part int, m *models.Message, text string) string {
 	}
 	first := ""
 	if m := messageOf(e); m != nil && quotation.Text(m) != "" {
-		first, _, _ = talk.Normalise(quotation.Text(m) + "\n.") // as with something behind it
+		first, _, _ = talk.Normalise(quotation.Text(m) + "\n.") // as with a following text
 	}
 	if rest, ok := strings.CutPrefix(e.Text, strings.TrimSuffix(first, ".")); ok {
 		return lines(text, rest)
@@ -156,9 +156,9 @@ func messageOf(e inbox.Entry) *models.Message {
 	return u.Message
 }
 
-// correct takes a text that answers the question about a recording: it is what was said, in the person's
-// own words, and the question shows it. The text itself is no prompt, so that it does no harm twice. It
-// makes no command of the recording: what is one for the agent goes its own way.
+// correct takes a text that answers the question about a recording: it becomes the words of the
+// recording, and the question shows it. The text itself does not become a prompt. It makes no
+// command of the recording: a command for the agent goes its own way.
 func correct(ctx context.Context, p *Prompts, in chat.Incoming, text string) (corrects bool, err error) {
 	c, asks := p.cards.Find(in.To, in.ReplyTo)
 	_, own, some := talk.Normalise(text)

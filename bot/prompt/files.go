@@ -22,9 +22,9 @@ import (
 	"ccbot/port/talk"
 )
 
-// Files takes a message that is no text, or the messages of an album, of which in is the first. The
-// files go into the directory of the session that they are for, and one prompt names them there. A
-// file that cannot be had is told, and the prompt goes without it.
+// Files takes a message without text, or the messages of an album, whose first is in. The files go
+// into the directory of their session, and one prompt names them there. A file that cannot be
+// fetched is reported, and the prompt goes without it.
 func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Update) error {
 	r, ok, err := p.target(ctx, in)
 	if err != nil || !ok {
@@ -55,15 +55,16 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 	return p.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(lines(got.problems...)), nil)
 }
 
-// fetched is what became of the files of a message, or of an album.
+// fetched is the result of fetching the files of a message, or of an album.
 type fetched struct {
 	names    []string // of the files that are in the session's folder
-	text     string   // the captions, and what is said in recordings
-	spoken   string   // what is said in recordings, where a person is to see that before it is typed
+	text     string   // the captions, and the words of recordings
+	spoken   string   // the words of recordings that a person must confirm
 	problems []string // sentences about the others
 }
 
-// fetch brings the files of a message to the folder of a session. An attachment.Refused says why none could be had.
+// fetch brings the files of a message to a session. An attachment.Refused has the reason if there
+// are none.
 func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r port.Session, all []*models.Update) (
 	got fetched, err error) {
 	var texts, spoken []string
@@ -98,7 +99,7 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r port.Session, a
 }
 
 // bringFiles brings the files of a prompt to the folder of the session that a person has chosen for
-// the prompt. An attachment.Refused says why none could be had.
+// the prompt. An attachment.Refused has the reason if there are none.
 func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session) error {
 	if len(e.Files) == 0 {
 		return nil
@@ -114,7 +115,7 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session
 	}
 	typed, class, _ := talk.Normalise(withFiles(got.text, got.names))
 	err = p.Changes.Change(e.Key, func(now *inbox.Entry) error {
-		if now.State != e.State { // a person has decided otherwise meanwhile
+		if now.State != e.State { // a person has decided otherwise
 			return inbox.ErrNoEntry
 		}
 		now.Text, now.Class, now.Files, now.Spoken = typed, class, got.names, got.spoken

@@ -19,9 +19,8 @@ import (
 	"ccbot/port/refusal"
 )
 
-// Firsts are the texts that wait for the session that somebody starts in a place, oldest first, and when the first of
-// them was sent. Until then a question stands under each, as under any of which it is unknown who gets it: nothing is
-// lost where no session is started.
+// Firsts returns the texts that wait for a new session of a place, oldest first, and when the first
+// of them was sent. Until then each has a question: nothing is lost if no session is started.
 func (p *Prompts) Firsts(to address.Conversation, by int64) (texts []string, since time.Time) {
 	for i, e := range p.firsts(to, by) {
 		if texts = append(texts, e.Text); i == 0 {
@@ -44,8 +43,8 @@ func (p *Prompts) firsts(to address.Conversation, by int64) (all []inbox.Entry) 
 	return all
 }
 
-// SettleFirsts sends these prompts to the session that was started, in their order; with the zero session nobody gets
-// them.
+// SettleFirsts sends these prompts in their order to the new session, and drops them for the zero
+// session.
 func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by int64, r port.Session) error {
 	a := sendTo
 	if r.ID == uuid.Nil {
@@ -54,7 +53,7 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 	var errs []error
 	was := asked{Reason: first, By: by}
 	for _, e := range p.firsts(to, by) {
-		// A person may have sent it elsewhere while those before it were on their way.
+		// A person may have sent it elsewhere while earlier prompts were on their way.
 		if now, err := p.Entries.Load(e.Key); err != nil || now.State != inbox.Asked {
 			continue
 		}
@@ -82,7 +81,7 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 // isPath reports whether a prompt is taken for the path of a folder.
 func (a asked) isPath() bool { return a.Reason == asFolder || a.Reason == noFolder }
 
-// refusal says of noFolder why no session may start in the folder.
+// refusal returns, for noFolder, why no session may start in the folder.
 func (a asked) refusal(p chat.Phrases) render.Text {
 	if a.Reason != noFolder {
 		return render.Text{}

@@ -26,7 +26,7 @@ var heldTexts = map[news.Wait]i18n.Key{
 	news.HeldSync: i18n.HeldSync, news.HeldSmall: i18n.HeldSmall,
 }
 
-// hear tells what has become of prompts, and of what a person had typed into the box.
+// hear reports the outcome of prompts, and a person's draft in the box.
 func (p *Prompts) hear(ctx context.Context, r port.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.Held:
@@ -80,7 +80,7 @@ func dropNeeds(p *Prompts, key string, r port.Session) error {
 	return errors.Join(p.cards.DropNeeds(r.ID, key, e.Received), p.Texts.DropNeeds(r.ID, e.Received))
 }
 
-// tellHeld says why a prompt waits, or asks about it.
+// tellHeld reports why a prompt waits, or asks about it.
 func tellHeld(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, n news.Held) error {
 	if n.Why == news.HeldDialog {
 		return list(ctx, p, e.Conversation, r.ID, n.Now)
@@ -90,13 +90,13 @@ func tellHeld(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, n 
 	}
 	switch n.Why {
 	case news.Queued:
-		if e.State == inbox.Held { // else its text stands in the box
+		if e.State == inbox.Held { // otherwise its text is in the box
 			return p.ask(ctx, asked{Reason: queued}, e, r)
 		}
 	case news.HeldDraft:
 		return p.ask(ctx, asked{Reason: draft}, e, r)
 	case news.HeldScroll:
-		if e.State == inbox.Held { // else its text stands in the box
+		if e.State == inbox.Held { // otherwise its text is in the box
 			return p.ask(ctx, asked{Reason: scrolled}, e, r)
 		}
 	}
@@ -119,9 +119,10 @@ func list(ctx context.Context, p *Prompts, to address.Conversation, session uuid
 	return errors.Join(append(errs, p.Texts.Held(ctx, to, session, now))...)
 }
 
-// tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent may
-// have had it, so that it is finished; from here on it waits, in no queue. Where its entry cannot be
-// brought back the text is told without buttons: the agent's box is about to be emptied of it.
+// tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent
+// may have had it, so that it is finished; from here on it waits, in no queue. If its entry cannot
+// be brought back, the text is posted without buttons, because the agent's box is about to be
+// emptied.
 func (p *Prompts) tellStopped(ctx context.Context, r port.Session, n news.TakenBack) error {
 	e, err := p.Entries.Load(n.Prompt.Key)
 	if chat.IsGone(err) {
@@ -140,9 +141,8 @@ func (p *Prompts) tellStopped(ctx context.Context, r port.Session, n news.TakenB
 	return errors.Join(p.close(ctx, e.Key, below), p.Texts.Stop(ctx, e, r, n.Work))
 }
 
-// mark says with a reaction how far a prompt is: too far for a question about it. An idle agent has a
-// prompt before the tap that sends it is over, so that the question may still be open: it says then
-// what the tap brought about.
+// mark sets the reaction of a prompt that is past its question. An idle agent has a prompt before
+// the tap that sends it has ended: a question that is still open then shows the effect of the tap.
 func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r port.Session) error {
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
 	if p.book.MayShow(e.Conversation) {

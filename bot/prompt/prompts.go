@@ -32,11 +32,11 @@ type Entries interface {
 	Age(e inbox.Entry) time.Duration
 }
 
-// Changes writes the inbox. What is changed is on disk when the call returns.
+// Changes writes the inbox. A change is on disk when the call returns.
 type Changes interface {
 	Change(key string, change func(e *inbox.Entry) error) error
 	FinishIn(key string, state inbox.State) error
-	// Reopen brings a finished entry back; inbox.ErrNoEntry where nothing is left of it.
+	// Reopen brings a finished entry back; inbox.ErrNoEntry if nothing is left of it.
 	Reopen(key string, state inbox.State) (inbox.Entry, error)
 }
 
@@ -47,7 +47,7 @@ type Edits interface {
 	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
 }
 
-// Deps are what prompts work with.
+// Deps holds the dependencies of prompts.
 type Deps struct {
 	Chat        *chat.Chat
 	Queue       talk.PromptQueue
@@ -57,7 +57,7 @@ type Deps struct {
 	Changes     Changes
 	Texts       *textlist.Lists
 	Attachments *attachment.Attachments
-	Confirm     bool // what is said in a recording is typed when a person has seen it
+	Confirm     bool // the words of a recording are typed after a person has seen them
 }
 
 // Prompts are the prompts of all sessions.
@@ -73,7 +73,7 @@ func New(d Deps) *Prompts {
 		cards: chat.NewCards[asked](d.Chat, cardKind).Asking()}
 }
 
-// Feature is what the roof knows of prompts.
+// Feature describes prompts to the dispatcher.
 func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "prompt",
@@ -104,8 +104,8 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 	return p.takeFor(ctx, in, r, fetched{text: text})
 }
 
-// takeFor is take for a session, with the files that came with the text. For the zero session a
-// person is asked which session gets the prompt.
+// takeFor is take for a session, with the files that came with the text. For the zero session it
+// asks which session gets the prompt.
 func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session, got fetched) error {
 	typed, class, some := talk.Normalise(withFiles(got.text, got.names))
 	if !some {
@@ -157,8 +157,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	return nil
 }
 
-// hold queues a prompt for its session. The entry is accepted until the queue holds it: what is known
-// of it by then is found out again after a crash, and is not worth a write of its own.
+// hold queues a prompt for its session. The entry is accepted until the queue holds it: its facts
+// are found again after a crash and need no separate write.
 func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error {
 	// The answer comes to where the text came from.
 	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil {
@@ -184,8 +184,8 @@ func (p *Prompts) save(e inbox.Entry) error {
 	return p.Changes.Change(e.Key, func(now *inbox.Entry) error { *now = e; return nil })
 }
 
-// target is the session that a message goes to: one that can take it, now or when it is back. Where that
-// session cannot come back, or is unknown (then it is the zero session), a person can choose an open one, or start one.
+// target returns the session of a message, which can take it now or when it is back. If it cannot
+// come back, or is unknown (the zero session), a person can choose an open one, or start one.
 func (p *Prompts) target(ctx context.Context, in chat.Incoming) (port.Session, bool, error) {
 	if in.First {
 		return port.Session{}, true, nil
@@ -204,10 +204,10 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (port.Session, b
 	switch {
 	case ok && r.State == port.StateCleanupFailed:
 		return r, false, p.notDelivered(ctx, in, p.Chat.In(in.To).NotCleanText(r), p.Chat.In(in.To).ResumeLink(r))
-	case !ok && some: // the message answers one of which it is unknown whose it was
+	case !ok && some: // it answers a message of an unknown session
 		return r, false, p.notDelivered(ctx, in, p.Chat.In(in.To).Text(i18n.ReplyUnknown), nil)
 	}
-	return port.Session{}, true, nil // a person chooses where one is started
+	return port.Session{}, true, nil // a person chooses its folder
 }
 
 // notDelivered says that a message went nowhere, and what to do.
@@ -217,7 +217,7 @@ func (p *Prompts) notDelivered(ctx context.Context, in chat.Incoming, why render
 	return p.Chat.Fail(ctx, in.To, in.MessageID, text, links)
 }
 
-// Homeless tells of prompts whose session is not there any more, and ends them.
+// Homeless reports prompts whose session no longer exists, and ends them.
 func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 	for _, key := range keys {
 		e, err := p.Entries.Load(key)
@@ -236,7 +236,7 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// withoutSession is what is said of a prompt whose session is not there.
+// withoutSession returns the reason of a prompt whose session does not exist.
 func withoutSession(e inbox.Entry) reason {
 	if e.State == inbox.Typing || e.State == inbox.Unproven {
 		return adrift
@@ -269,8 +269,8 @@ func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
 	return errors.Join(err, askRest(ctx, p, c.Payload, c.Look.To, c.Look.Session))
 }
 
-// Discard takes a prompt that waits out of its queue for good, and says so under it. chat.IsGone of the
-// error: it waits no more.
+// Discard takes a waiting prompt out of its queue for good, and reports that under it. chat.IsGone
+// of the error: it no longer waits.
 func (p *Prompts) Discard(ctx context.Context, e inbox.Entry) error {
 	if err := p.Edits.Withdraw(ctx, e.Session, e.Key); err != nil {
 		return err
@@ -279,8 +279,7 @@ func (p *Prompts) Discard(ctx context.Context, e inbox.Entry) error {
 	return p.close(ctx, e.Key, render.Plain(p.Chat.In(e.Conversation).Say(i18n.Dropped)))
 }
 
-// moved takes the prompts of places that have become others along. The messages that they came with
-// stay where they are, or are gone.
+// moved takes the prompts of moved places along. Their messages stay where they are, or are gone.
 func (p *Prompts) moved(_ context.Context, where chat.Where) error {
 	entries, err := p.Entries.List()
 	errs := []error{err}
@@ -301,8 +300,8 @@ func (p *Prompts) moved(_ context.Context, where chat.Where) error {
 }
 
 // noteTarget keeps that a person's message, with the others of its album or text, is a session's
-// prompt. What cannot be kept costs replies their way, never the prompt. The answer to a reply is shown in full, whichever session is the
-// current one by then.
+// prompt. If that fails, replies lose their way, never the prompt. The answer to a reply is shown
+// in full, even if another session is then the current one.
 func (p *Prompts) noteTarget(e inbox.Entry, r port.Session, reply bool) {
 	key := e.Key
 	if e.ThreadID != 0 || !reply && p.book.IsCurrent(e.Conversation, r) {
@@ -353,8 +352,8 @@ func (d Desk) Send(ctx context.Context, key string, r port.Session, text string)
 	if err == nil {
 		return nil
 	}
-	ended := end(ctx, d.Prompts, e) // who is told that it was not queued as it should be writes it again
-	if chat.IsGone(ended) {         // it is typed by now: nothing has failed but to say so
+	ended := end(ctx, d.Prompts, e) // the sender of a failed message writes it again
+	if chat.IsGone(ended) {         // it is already typed: only the report has failed
 		d.Chat.Log.Error("prompt_not_shown", logkey.SessionID, e.Session.String(), logkey.Error, err)
 		return nil
 	}

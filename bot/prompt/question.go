@@ -22,7 +22,7 @@ import (
 	"ccbot/port/refusal"
 )
 
-// reason is why a person is asked about a prompt.
+// reason is the reason of a question about a prompt.
 type reason string
 
 const (
@@ -30,40 +30,40 @@ const (
 	inBox    reason = "in box"   // the same, and it is seen in the prompt box
 	old      reason = "old"      // it was sent, or has waited, for too long
 	left     reason = "left"     // it awaits an answer, and the reason is unknown
-	over     reason = "over"     // its session is over
+	over     reason = "over"     // its session has ended
 	gone     reason = "gone"     // its session is over and cannot come back
 	homeless reason = "homeless" // the record of its session is not there, or cannot be read
 	adrift   reason = "adrift"   // the same, and it may have been typed
-	// That session is being resumed for it: nothing is asked any more.
+	// That session is being resumed for it: there is no further question.
 	returning reason = "returning"
-	missed    reason = "missed" // it was written for a request that is over
+	missed    reason = "missed" // it was written for a request that has ended
 	spoken    reason = "spoken" // a program has written it down
-	whose     reason = "whose"  // it answers a message of which it is unknown whose it is
-	// No open session is the current one where it was sent.
+	whose     reason = "whose"  // it answers a message of an unknown session
+	// No open session is the current one in its place.
 	unaddressed reason = "unaddressed"
 	nobody      reason = "nobody"    // no session is open
 	queued      reason = "queued"    // it waits for the end of a turn
-	draft       reason = "draft"     // it waits behind what a person has typed into the box
+	draft       reason = "draft"     // it waits for a draft of a person in the box
 	scrolled    reason = "scrolled"  // it waits because a person has scrolled back in the window
 	first       reason = "first"     // its sender is about to start the session that gets it
 	asFolder    reason = "folder"    // it is the path of the folder that was chosen for such a session
 	noFolder    reason = "no folder" // it is a path, and no session may start there
-	mistyped    reason = "mistyped"  // it may be meant as a command of ours
+	mistyped    reason = "mistyped"  // it may be meant as a ccbot command
 	held        reason = "held"      // it waits for what a person does in the terminal
 )
 
-// question is what a person is asked for one reason.
+// question describes the question for one reason.
 type question struct {
 	state   inbox.State // of the prompt while the question stands
 	says    i18n.Key    // with the session's name, and when the prompt was sent; empty: how it ended
 	foot    i18n.Key
 	hint    i18n.Key // about the buttons, as long as there are any
-	warns   bool     // nothing comes of the prompt, as far as is known
+	warns   bool     // the prompt has no effect, as far as is known
 	quotes  bool
 	answers []answer
 }
 
-// questions has all that people are asked about prompts.
+// questions has all questions about prompts.
 var questions = map[reason]question{
 	unproven: {state: inbox.Unproven, says: i18n.Unproven, warns: true, quotes: true,
 		answers: []answer{sendAgain, dropIt}},
@@ -92,8 +92,8 @@ var questions = map[reason]question{
 	scrolled:    {state: inbox.Held, says: i18n.HeldScroll, answers: []answer{leaveView}},
 }
 
-// write writes the question about a prompt: what happened, and below it, as long as there are buttons, what
-// they do and how many prompts of the session wait behind this one.
+// write writes the question about a prompt: what happened, and below it, as long as there are
+// buttons, their effect and the number of later prompts of the session.
 func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r port.Session) {
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command,
@@ -127,8 +127,9 @@ func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r port.Session
 	l.Text, l.Hint = text, hint
 }
 
-// close makes the question about a prompt, if there is one, a line that reports what became of the prompt. A blank line: it
-// is not known, or another message reports it. The words of a recording stay: the chat has them nowhere else.
+// close replaces the question about a prompt, if any, by a line with the outcome; if that is blank,
+// it is unknown, or another message reports it. The words of a recording stay: only the chat has
+// them.
 func (p *Prompts) close(ctx context.Context, key string, became render.Text) error {
 	c, ok := p.cards.Get(key)
 	if !ok {
@@ -148,7 +149,7 @@ func redrawPages(p *Prompts, why asked) {
 	}
 }
 
-// after is the text of a settled question: what became of the prompt, below the words of a recording.
+// after is the text of a settled question: the outcome, below the words of a recording.
 func (a asked) after(became render.Text) render.Text {
 	if a.Words == "" {
 		return became
@@ -156,7 +157,7 @@ func (a asked) after(became render.Text) render.Text {
 	return chat.Paragraphs(chat.Quoted(a.Words), became)
 }
 
-// choices are what the buttons of a question offer.
+// choices holds the options of a question's buttons.
 type choices struct {
 	open, down []port.Session // that get the prompt; that are resumed for it
 	all        bool           // all that went down with down are resumed
@@ -207,14 +208,14 @@ func openIn(all port.Views) []port.Session {
 	return slices.DeleteFunc(all.List(), func(r port.Session) bool { return !r.Open })
 }
 
-// cardKind is that of the cards; the key of a card is that of the prompt's entry.
+// cardKind is the kind of the cards; a card has the key of its prompt's entry.
 const cardKind = "question"
 
-// asked is what the buttons of a card were drawn for.
+// asked holds the facts for which a card's buttons were drawn.
 type asked struct {
 	Reason  reason `json:"reason"`
 	By      int64  `json:"by,omitempty"`      // of first, asFolder and noFolder: who starts the session
-	Command string `json:"command,omitempty"` // of mistyped: of ours, without its slash
+	Command string `json:"command,omitempty"` // of mistyped: ccbot's, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 	Words   string `json:"words,omitempty"`   // of a recording, which it shows
 	// Of held: why, and of HeldKeys the file with the person's key bindings, and the binding. Of asFolder and noFolder File is the path.
@@ -224,8 +225,7 @@ type asked struct {
 	Refused refusal.Code `json:"refused,omitempty"` // of noFolder: why no session may start there; empty in a card of an earlier version
 }
 
-// ask shows a question under the message of a prompt. A question for another reason has a message
-// of its own.
+// ask shows a question under the message of a prompt. Each reason has a separate message.
 func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r port.Session) error {
 	if c, ok := p.cards.Get(e.Key); ok && !c.Payload.isSame(why, e.Conversation) {
 		became := render.Plain(p.Chat.In(e.Conversation).Say(i18n.QuestionBelow))
@@ -256,15 +256,15 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r port.Sess
 	return nil
 }
 
-// asksAlready reports whether people are asked about another prompt for the same reason.
+// asksAlready reports whether another prompt has a question for the same reason.
 func asksAlready(p *Prompts, why asked, e inbox.Entry, r port.Session) bool {
 	return slices.ContainsFunc(p.cards.List(), func(c card.Card[asked]) bool {
 		return c.Key != e.Key && c.Look.Session == r.ID && c.Look.To == e.Conversation && c.Look.Needs != "" && c.Payload.isSame(why, e.Conversation)
 	})
 }
 
-// recount has the questions about a session's queue say how many prompts wait behind theirs by now, and its lists show
-// them. A question that is closed meanwhile stays closed.
+// recount updates the number of later prompts in the questions about a session's queue, and the
+// session's lists. A question that was closed in between stays closed.
 func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 	if err := p.Texts.Update(ctx, session); err != nil {
 		return err
@@ -284,7 +284,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 	return nil
 }
 
-// redraw has an open question say what is so of its prompt now.
+// redraw brings an open question up to date with its prompt.
 func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry) error {
 	r, _ := p.book.Records.Get(e.Session)
 	c.Payload.Words = e.Spoken
@@ -293,7 +293,7 @@ func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry)
 	}
 	c.Payload.write(&c.Look, p.Chat.In(c.Look.To), e, r)
 	if writeShared(p, &c, e); c.Sent && c.Payload.isShared(c.Look.To) {
-		c.Look.Rank = outbox.Card // people have been asked; answers go before the count
+		c.Look.Rank = outbox.Card // people have the question; answers go before the count
 	}
 	defer redrawPages(p, c.Payload)
 	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
@@ -322,11 +322,11 @@ func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r port.Ses
 	return p.redraw(ctx, c, shown)
 }
 
-// isOver reports whether a question needs no answer any more. A question is shown before its prompt
-// is in the state that the question is about.
+// isOver reports whether a question no longer needs an answer. A question is shown before its
+// prompt is in the state that the question is about.
 func isOver(was asked, now inbox.State) bool {
 	q := questions[was.Reason]
-	if q.answers == nil { // its text may stand in the box
+	if q.answers == nil { // its text may be in the box
 		return now != inbox.Held && now != inbox.Typing
 	}
 	asking := q.state == inbox.Asked && now == inbox.Accepted ||
@@ -334,8 +334,8 @@ func isOver(was asked, now inbox.State) bool {
 	return now != q.state && !asking
 }
 
-// Tidy closes the questions that need no answer any more: their prompts left or were decided about
-// while no ccbot was there to say so, or the requests before them are over.
+// Tidy closes the questions that no longer need an answer: their prompts left or were decided while
+// ccbot was away, or the requests before them have ended.
 func (p *Prompts) Tidy(ctx context.Context) {
 	p.Texts.Tidy(ctx)
 	for _, c := range p.cards.List() {
@@ -349,9 +349,9 @@ func (p *Prompts) Tidy(ctx context.Context) {
 	}
 }
 
-// tap answers a question. Any allowed person of its chat may. A session that is chosen for a prompt
-// is the current one before the tap is answered, unless another one is open: a text that follows the
-// tap goes there, too.
+// tap answers a question, for any allowed person of its chat. A session that is chosen for a prompt
+// is the current one before the tap is answered, unless another one is open, because a text may
+// follow.
 func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, error) {
 	q := questions[was.Reason]
 	word, chosen, _ := strings.Cut(t.Card.Option, ":")
@@ -392,8 +392,8 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	})
 }
 
-// answered has the question say what its answer brought about. One that waits for its session to be
-// resumed says that until the prompt is sent.
+// answered shows the effect of an answer in its question. While a prompt waits for its session to
+// be resumed, the question shows that.
 func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.Session, was asked) (err error) {
 	says := a.became
 	switch {
@@ -404,7 +404,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.
 	}
 	became := p.Chat.In(e.Conversation).Text(says, i18n.Args{"Name": r.Name, "Command": was.Command})
 	switch c, ok := p.cards.Get(e.Key); {
-	case !ok || !c.Payload.isSame(was, e.Conversation): // something new is asked about it
+	case !ok || !c.Payload.isSame(was, e.Conversation): // it has a new question
 	case a == resumeAndSend:
 		c.Look.Text, c.Look.Hint, c.Look.Options, c.Look.Rank = c.Payload.after(became), render.Text{}, nil, 0
 		err = p.cards.Show(ctx, e.Key, c.Look, asked{Reason: returning, Words: c.Payload.Words})
@@ -414,15 +414,14 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.
 	return errors.Join(err, p.recount(ctx, r.ID))
 }
 
-// answer carries a decision out. The question says what became of the prompt, or stays where the
-// decision cannot be carried out now.
+// answer carries a decision out. The question shows the outcome, or stays after a failure.
 func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 	e inbox.Entry, r port.Session) error {
 	reaction := chat.ReactionStored
 	if a == dropIt {
 		reaction = chat.ReactionNone
 	}
-	// What comes of a queued prompt marks its message next.
+	// Next comes the reaction of the queued prompt.
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
 	switch err := p.decide(ctx, a, e, r, was, t.From); {
 	case chat.IsGone(err):

@@ -31,7 +31,7 @@ func inEnglish() chat.Phrases {
 		Facts: chat.Facts{Places: anywhere{}, Now: time.Now, Attach: func(uuid.UUID) string { return "" }}}
 }
 
-// Every question has a sentence with room for what became of the prompt, and answers that are told.
+// Every question has a sentence with room for the outcome of the prompt, and answers with a result.
 func TestQuestions(t *testing.T) {
 	words := inEnglish()
 	for why, q := range questions {
@@ -55,7 +55,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestUnknownRefusalIsMissingFolder draws a question that was asked by a version that kept no reason.
+// A question of an earlier version has no reason of the refusal.
 func TestUnknownRefusalIsMissingFolder(t *testing.T) {
 	words := inEnglish()
 	var look card.Look

@@ -51,7 +51,7 @@ func (a asked) isLacking(to address.Conversation) bool {
 	return to.ThreadID != 0 && (a.Reason == nobody || a.Reason == unaddressed)
 }
 
-// sharedBy returns the open question that stands for a prompt, too.
+// sharedBy returns the open question that also covers a prompt.
 func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool) {
 	for _, c := range p.cards.List() {
 		if c.Key != e.Key && c.Look.To == e.Conversation && c.Look.Session == e.Session &&
@@ -62,14 +62,15 @@ func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool
 	return c, false
 }
 
-// stands reports whether the prompt that a question was asked about still waits for the answer.
+// stands reports whether the question's own prompt still waits for the answer.
 func stands(p *Prompts, c card.Card[asked]) bool {
 	e, err := p.Entries.Load(c.Key)
 	_, open := p.cards.Get(c.Key)
 	return open && err == nil && !isOver(c.Payload, e.State)
 }
 
-// unasked returns the prompts of a place to a session, or to none, that wait and have no question of their own, oldest first.
+// unasked returns the waiting prompts of a place to a session, or to none, that have no separate
+// question, oldest first.
 func unasked(p *Prompts, to address.Conversation, session uuid.UUID) ([]inbox.Entry, error) {
 	all, err := p.Entries.List()
 	return slices.DeleteFunc(all, func(e inbox.Entry) bool {
@@ -102,7 +103,7 @@ func askRest(ctx context.Context, p *Prompts, was asked, to address.Conversation
 	return errors.Join(err, p.ask(ctx, was, rest[0], r))
 }
 
-// joins reports whether an open question stands for a prompt, too, and makes the question show it.
+// joins reports whether an open question also covers a prompt, and makes the question show it.
 func joins(ctx context.Context, p *Prompts, e inbox.Entry) (is bool, err error) {
 	for _, why := range []reason{nobody, unaddressed, over} {
 		if c, shares := sharedBy(p, asked{Reason: why}, e); shares {
@@ -113,8 +114,8 @@ func joins(ctx context.Context, p *Prompts, e inbox.Entry) (is bool, err error) 
 	return false, nil
 }
 
-// writeShared writes which prompts besides e wait for the answer to a shared question, and what the answer may be by now.
-// The answer is for those prompts only.
+// writeShared writes which prompts besides e wait for the answer to a shared question, and the
+// current choices. The answer is for those prompts only.
 func writeShared(p *Prompts, c *card.Card[asked], e inbox.Entry) {
 	if !c.Payload.isShared(c.Look.To) {
 		return
@@ -134,7 +135,7 @@ func writeShared(p *Prompts, c *card.Card[asked], e inbox.Entry) {
 	}
 }
 
-// choicesFor are what the buttons of a question in a place offer now.
+// choicesFor returns the current choices of a question in a place.
 func choicesFor(p *Prompts, why asked, to address.Conversation) choices {
 	lost := p.Chat.Lost()
 	c := choices{open: openIn(p.book.Records), all: len(lost) > 1, command: why.Command}
@@ -171,8 +172,9 @@ func lastFolders(p *Prompts, to address.Conversation) (all []folder) {
 	return all
 }
 
-// answerAll carries a decision out for a prompt, and for those that its question shows, in their order. chosen is the
-// folder of startIn. A prompt that is undecided after that is asked about again.
+// answerAll carries a decision out for a prompt, and for the others that its question shows, in
+// their order. chosen is the folder of startIn. A prompt that is undecided after that gets a new
+// question.
 func answerAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r port.Session, chosen string) error {
 	err := decideAll(ctx, p, t, was, a, e, r, chosen)
 	return errors.Join(err, askRest(ctx, p, was, e.Conversation, t.Card.Session))
@@ -197,7 +199,7 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer,
 		return err
 	}
 	if now, open := p.cards.Get(e.Key); open && now.Payload.isSame(was, e.Conversation) {
-		return nil // the decision was not possible, which the person was told
+		return nil // the decision was not possible, and the person has the reason
 	}
 	var errs []error
 	for _, key := range strings.Fields(was.Others) {

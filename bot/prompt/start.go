@@ -16,20 +16,19 @@ import (
 	"ccbot/port"
 )
 
-// MaxAge is the age at which a message is not acted on unasked any more: so long after it was sent
-// ccbot first read it, or so long ccbot was away while it was not typed. What waits for a turn to
-// end is never old.
+// MaxAge is the age at which a message needs confirmation: it was read late, or waited while ccbot
+// was away. A prompt that waits for the end of a turn is never old.
 const MaxAge = 15 * time.Minute
 
-// aged reports whether a person is to be asked before a message is acted on.
+// aged reports whether a message needs confirmation.
 func aged(e inbox.Entry) bool { return e.Aged || e.Lateness() > MaxAge }
 
-// isLate reports whether so much time has passed since a message was sent that a person is to be asked.
+// isLate reports whether a message is so old that it needs confirmation.
 func isLate(p *Prompts, e inbox.Entry) bool {
 	return aged(e) || max(e.Lateness(), 0)+p.Entries.Age(e) > MaxAge
 }
 
-// sentOf is when a message was sent, or else when it was first seen.
+// sentOf returns when a message was sent, or first seen if that is unknown.
 func sentOf(e inbox.Entry) time.Time {
 	if e.Sent.Unix() <= 0 {
 		return e.Received
@@ -52,14 +51,13 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 	return true, p.Chat.Fail(ctx, in.To, in.MessageID, text, nil)
 }
 
-// Review ends or asks about the prompts that were not typed yet when ccbot stopped. It ends those
-// whose sender may not speak any more, and tells that only the log; prompts that no person has sent
-// stay. It asks about the others when ccbot was away for longer than MaxAge; about what only was to
-// be handled when its turn comes. It asks again about those whose question is not there. It belongs
-// before the prompts are handed to their sessions.
+// Review handles the prompts that were not typed when ccbot stopped. It ends the prompts of people
+// who are no longer allowed, and only the log has that; prompts without a sender stay. It asks about
+// the others if ccbot was away for longer than MaxAge; about an accepted entry when its turn comes. It
+// repeats missing questions. It must precede the hand-over of prompts to their sessions.
 func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	if err := EndUnheard(ctx, p); err != nil && !errors.Is(err, inbox.ErrUnread) {
-		return err // else they would be typed
+		return err // otherwise they would be typed
 	}
 	entries, err := p.Entries.List()
 	if err != nil && !errors.Is(err, inbox.ErrUnread) { // a file that can never be read must not prevent each start
@@ -67,7 +65,7 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	}
 	for _, e := range entries {
 		if err := errors.Join(p.askAged(ctx, e, away), askLeft(ctx, p, e)); err != nil {
-			return err // else it would be typed, or wait for ever
+			return err // otherwise it would be typed, or wait for ever
 		}
 	}
 	return nil
@@ -115,7 +113,7 @@ func reasonLeft(e inbox.Entry, r port.Session, known bool) reason {
 	return left
 }
 
-// EndUnheard ends the prompts that wait and whose sender may not speak any more.
+// EndUnheard ends the waiting prompts of people who are no longer allowed.
 func EndUnheard(ctx context.Context, p *Prompts) error {
 	entries, unread := p.Entries.List()
 	errs, ended := []error(nil), 0
@@ -135,8 +133,8 @@ func EndUnheard(ctx context.Context, p *Prompts) error {
 	return cmp.Or(errors.Join(errs...), unread)
 }
 
-// end takes a prompt that waits out of its queue, if it stands in one, and finishes it. chat.IsGone of the error: it
-// waits no more.
+// end takes a waiting prompt out of its queue, if it is in one, and finishes it. chat.IsGone of the
+// error: it no longer waits.
 func end(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	withdrawn := p.Edits.Withdraw(ctx, e.Session, e.Key)
 	if withdrawn != nil && !chat.IsGone(withdrawn) {
@@ -149,7 +147,7 @@ func end(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	return err
 }
 
-// unheard reports that a prompt waits, and that its sender may not speak any more or is unknown.
+// unheard reports whether a prompt waits and its sender is unknown or no longer allowed.
 func unheard(p *Prompts, e inbox.Entry) bool {
 	if !e.State.Waits() || len(e.Update) == 0 {
 		return false
@@ -172,7 +170,7 @@ func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, away time.Duration
 		p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
 	}
 	if e.State != inbox.Held || !e.Aged || !known || !p.book.MayShow(e.Conversation) {
-		return nil // or the session is unknown, or nobody may be asked
+		return nil // or the session is unknown, or there is no person to ask
 	}
 	if r.Resumable {
 		return p.wait(ctx, asked{Reason: over}, e, r)
