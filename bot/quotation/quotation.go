@@ -16,8 +16,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// Text is what a message says, as it may be typed: the person's own words as they are, and the
-// words of others as a quotation under a line that says whose they are.
+// Text returns a message's text in a form that may be typed: the person's own words unchanged, and
+// the words of others as a quotation under a line with their source.
 func Text(m *models.Message) string {
 	text := withLinks(m.Caption, m.CaptionEntities)
 	if m.Text != "" {
@@ -29,8 +29,8 @@ func Text(m *models.Message) string {
 	return text
 }
 
-// Parts returns the updates that an entry of the inbox was made of: the messages of an album, the parts of a cut
-// text, or a message. An error: one of them cannot be read, or is no message.
+// Parts returns the updates of an inbox entry: the messages of an album, the parts of a cut text,
+// or a message. It returns an error if one cannot be read, or has no message.
 func Parts(first json.RawMessage, rest []json.RawMessage) (all []*models.Update, err error) {
 	for _, raw := range append([]json.RawMessage{first}, rest...) {
 		u := new(models.Update)
@@ -45,8 +45,8 @@ func Parts(first json.RawMessage, rest []json.RawMessage) (all []*models.Update,
 	return all, nil
 }
 
-// Source says where the words of a message come from; it is empty for words that the sender wrote
-// in this chat. Another bot may change later what was sent through it, and a business bot writes in
+// Source returns the origin of a message's words; it is empty for words that the sender wrote in
+// this chat. Another bot may later change a message sent through it, and a business bot writes in
 // its owner's name.
 func Source(m *models.Message) string {
 	switch {
@@ -76,8 +76,7 @@ func authorOf(o models.MessageOrigin) string {
 	return nameOf()
 }
 
-// nameOf is a name that somebody chose for themselves, on one line and without a meaning of its
-// own.
+// nameOf returns a self-chosen name on one line and without special meaning.
 func nameOf(parts ...string) string {
 	name := glyph.Name(strings.ReplaceAll(strings.Join(parts, " "), "@", "(at)"))
 	name = strings.Join(strings.Fields(inert(name)), " ")
@@ -87,10 +86,10 @@ func nameOf(parts ...string) string {
 	return chat.Head(name, 60)
 }
 
-// Of is a text that others wrote, or a program did, as it is typed: under its source, each line
-// behind a ">", with nothing in it that Claude Code acts on (docs/claude-code.md has the table).
-// What it acts on at the start of a text or of a line is behind the ">". The blank at the end keeps
-// Enter from choosing a completion of the last word.
+// Of returns a foreign text, or program output, as it is typed: under its source, each line after a
+// ">", with nothing in it that Claude Code acts on (docs/claude-code.md has the table). The ">"
+// disarms signs that act at the start of a text or of a line. The blank at the end keeps Enter from
+// choosing a completion of the last word.
 func Of(source, text string) string {
 	quoted := source + ":"
 	if text == "" {
@@ -105,10 +104,10 @@ func Of(source, text string) string {
 // lineBreaks finds all that may begin a new line in a terminal or in Claude Code.
 var lineBreaks = lazyregexp.New(`\r\n|[\n\r\v\f\x1c-\x1e\x{85}\x{2028}\x{2029}]`)
 
-// inert is a line with a blank wherever Claude Code would act within it: behind the "@" that names
-// a file or an agent, behind the "/" that names a skill, and in the words that raise the effort. An
-// address of mail stays as it is, and so does a path. Characters that cannot be seen go first, for
-// Claude Code drops them before it looks; those stay that make emoji and join letters.
+// inert returns a line with a blank wherever Claude Code would act within it: after the "@" that
+// names a file or an agent, after the "/" that names a skill, and in the words that raise the
+// effort. A mail address stays unchanged, and so does a path. Invisible characters are removed,
+// because Claude Code drops them first; those that make emoji and join letters stay.
 func inert(line string) string {
 	line = joined.ReplaceAllString(strings.Map(func(r rune) rune {
 		if r != '\t' && glyph.Unseen(r) && !strings.ContainsRune(joiners, r) {
@@ -117,7 +116,7 @@ func inert(line string) string {
 		return r
 	}, line), "$1")
 	line = effort.ReplaceAllString(line, "$1 $2")
-	for range mostPasses { // a blank may make a word of what stands behind it
+	for range mostPasses { // a blank may make a word of the following text
 		before := line
 		line = mention.ReplaceAllString(line, "$1@ $2")
 		line = command.ReplaceAllString(line, "$1/ $2$3")
@@ -140,23 +139,23 @@ var joined = lazyregexp.New(`(^|[\x00-\x7f\p{Z}\p{P}])[` + joiners + `]+`)
 // effort finds the words that make Claude Code think longer, or load more.
 var effort = lazyregexp.New(`(?i)(ultra)(code|plan|review|think)`)
 
-// What stands before a sign that begins a word: anything but what makes it a part of an address of
-// mail, of a fraction or of a path. A blank is what unicode.IsSpace takes for one.
+// The characters before a sign that begins a word: any except those of a mail address, a fraction
+// or a path. Blanks are those of unicode.IsSpace.
 const (
 	begins = `(^|[^A-Za-z0-9._%+/-])`
 	blanks = `\s\v\x{85}\p{Z}`
 )
 
 // mention finds signs that name a file or an agent, and command those that name a skill: the word
-// behind a sign is no path.
+// after the sign cannot be a path.
 var (
 	mention = lazyregexp.New(begins + `@([^` + blanks + `])`)
 	command = lazyregexp.New(begins + `/([^/` + blanks + `]+/*|/+)($|[` + blanks + `])`)
 )
 
-// withLinks is a text with the addresses of its links, which Telegram keeps beside it: each behind
-// the words that it is under, unless it stands in the text. Nobody sees an address before it is
-// typed, so one that would act is passed over, and a command gets none.
+// withLinks returns a text with the addresses of its links, which Telegram keeps separately: each
+// after its words, unless the text has it. An address is invisible before it is typed, so one that
+// would act is omitted, and a command gets none.
 func withLinks(text string, entities []models.MessageEntity) string {
 	if _, class, _ := talk.Normalise(text); class != talk.ClassPlain {
 		return text
@@ -179,8 +178,8 @@ func withLinks(text string, entities []models.MessageEntity) string {
 	return out.String()
 }
 
-// IsService says whether nobody wrote a message: Telegram tells of a change of the chat. Where a
-// kind is missing here, the chat is told once too often.
+// IsService reports whether Telegram wrote a message to report a change of the chat. A kind that is
+// missing here causes one superfluous reply.
 func IsService(m *models.Message) bool {
 	return len(m.NewChatMembers) > 0 || m.LeftChatMember != nil || m.NewChatTitle != "" || len(m.NewChatPhoto) > 0 ||
 		m.DeleteChatPhoto || m.GroupChatCreated || m.SupergroupChatCreated || m.MessageAutoDeleteTimerChanged != nil ||
@@ -190,9 +189,9 @@ func IsService(m *models.Message) bool {
 		m.VideoChatScheduled != nil || m.VideoChatStarted != nil || m.VideoChatEnded != nil || m.VideoChatParticipantsInvited != nil
 }
 
-// Read gives what a message says to the bot of a name: a command without its slash and what stands
-// behind it, or a text for the agent, with nothing changed but our own name cut out. Words of others are
-// no command, and so is a caption. foreign: in a group, it is a command for another bot.
+// Read parses a message to the bot of a name: a command without its slash and its arguments, or a
+// text for the agent, unchanged except that our name is cut out. Words of others cannot be a
+// command, and neither can a caption. foreign: in a group, it is a command for another bot.
 func Read(m *models.Message, username string) (command, args, text string, foreign bool) {
 	text = Text(m)
 	if Source(m) != "" || m.Text == "" {
@@ -217,8 +216,8 @@ func Addressed(text string) (command, bot string) {
 	return command, bot
 }
 
-// addressed finds a command for a bot: the name of a bot ends in "bot", and a path with an @ in it is no
-// command.
+// addressed finds a command for a bot: the name of a bot ends in "bot", and a path with an @ in it
+// does not count.
 var addressed = lazyregexp.New(`(?i)^\w{1,32}@[a-z]\w*bot$`)
 
 // split splits "/name@bot rest"; rest begins with the blank or line break that ends the

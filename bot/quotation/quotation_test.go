@@ -11,11 +11,11 @@ import (
 	"ccbot/port/talk"
 )
 
-// hostile are texts that act, or would if they stood where a person's own words do.
+// hostile are texts that act, or would if a person had written them.
 var hostile = []string{"!touch x", "/exit", "/kill", "/new x /tmp", "//clear", "@~/.ssh/id_rsa", "see @~/.ssh/id_rsa", "#note", "exit", "/help@cc_bot",
 	"hello\n!touch x\r\n/exit\r!touch y\u2028!touch z", "\n\n/exit", " /exit", "\u200b!touch x", "/tmp/secret.png", "x\\"}
 
-// TestP7_NoQuotationActs: of whatever others wrote nothing stands where Claude Code acts on it.
+// No sign in a quotation is at a place where Claude Code acts on it.
 func TestP7_NoQuotationActs(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom(append([]string{"@", "!", "/", "#", "\n", "\r", "\u2028", " ", "\t", "\\", "a", "\u00a0", "\u3000", "@\"a b\"", "(@x", "``"}, hostile...)), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,9 +52,9 @@ func TestInert(t *testing.T) {
 	}
 }
 
-// A line of signs alone is inert after as many steps as any other: when its time grew with the square of its length, the
-// longest message took seconds, and this text hours.
-func TestP7_ALineOfSignsIsInertAtOnce(t *testing.T) {
+// A line of signs alone takes as few passes as any other: when the time grew with the square of its
+// length, the longest message took seconds, and this text hours.
+func TestP7_InertLineOfSigns(t *testing.T) {
 	for _, signs := range []string{"/", "@", "/@", "(/", "//@", "/(@/"} {
 		line := inert(strings.Repeat(signs, 1<<14))
 		assert.False(t, mention.MatchString(line) || command.MatchString(line), signs)
