@@ -42,18 +42,18 @@ type topic struct {
 	told bool // in its chat; only Run uses it
 }
 
-// New returns the Moves of a chat. tell tells every feature what places have become; ask says that the
-// topic of sessions is gone, and asks what becomes of them.
+// New returns the Moves of a chat. tell hands the moved places to every feature; ask reports that
+// the topic of sessions is gone, and asks what to do with them.
 func New(c *chat.Chat, tell func(ctx context.Context, where chat.Where) error,
 	ask func(ctx context.Context, to address.Conversation, of []port.Session, text render.Text) error) *Moves {
 	return &Moves{chat: c, book: c.Book, tell: tell, ask: ask, wake: make(chan struct{}, 1)}
 }
 
-// Feature is what the roof knows of Moves.
+// Feature describes Moves to the dispatcher.
 func (m *Moves) Feature() chat.Feature { return chat.Feature{Name: "moves", Run: m.Run} }
 
-// Note keeps the news that a group has become another chat, if the group is one of ours. People who
-// may not speak cause such news, too.
+// Note keeps the news that a known group has become another chat. People who are not allowed also
+// cause such news.
 func (m *Moves) Note(from, to int64) (ours bool, err error) {
 	if !m.book.InGroup(from) && !m.book.InGroup(to) {
 		return false, nil
@@ -65,8 +65,8 @@ func (m *Moves) Note(from, to int64) (ours bool, err error) {
 	return true, nil
 }
 
-// Take takes a message which only tells that a group has become another chat: the earlier chat is
-// told the new number, and the new chat the earlier one.
+// Take takes a message that only reports that a group has become another chat: the earlier chat
+// gets the new number, and the new chat the earlier one.
 func (m *Moves) Take(message *models.Message) (taken bool, err error) {
 	from, to := message.Chat.ID, message.MigrateToChatID
 	if message.MigrateFromChatID != 0 {
@@ -82,10 +82,10 @@ func (m *Moves) Take(message *models.Message) (taken bool, err error) {
 // retryAfter is the pause after what failed.
 const retryAfter = 5 * time.Second
 
-// Migrated hears that a group has become another chat.
+// Migrated is called when a group has become another chat.
 func (m *Moves) Migrated() { pause.Poke(m.wake) }
 
-// TopicGone hears that a topic is not there any more.
+// TopicGone is called when a topic no longer exists.
 func (m *Moves) TopicGone(gone address.Conversation) {
 	m.mu.Lock()
 	if !slices.ContainsFunc(m.gone, func(t *topic) bool { return t.at == gone }) {
@@ -143,7 +143,7 @@ func (m *Moves) work(ctx context.Context) error {
 	return nil
 }
 
-// tellTopic says in a chat that the topic of sessions is gone, once however often the rest fails.
+// tellTopic reports in a chat that the topic of sessions is gone, once even if the rest fails.
 func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 	var names []string
 	var of []port.Session
@@ -164,8 +164,8 @@ func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 	return err
 }
 
-// tellGroups says in each group that has become another chat what belongs into the configuration,
-// once. A group that is not allowed is none of ours, and of a listed number somebody knows.
+// tellGroups posts, once, the new configuration in each group that has become another chat. It
+// skips groups that are not allowed, and groups whose new number is configured.
 func (m *Moves) tellGroups(ctx context.Context) error {
 	for _, numbers := range m.book.Aliases.Moved() {
 		now := numbers[len(numbers)-1]
