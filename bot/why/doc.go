@@ -1,7 +1,7 @@
-// Package why tells what happened to a session: in plain sentences first, the rules and the evidence behind them on
-// request.
+// Package why shows the history of a session: in plain sentences first, the rules and the evidence
+// for them on request.
 //
-// It promises that what was noted is shown as data: nothing in it can be tapped, and it makes no line of its own.
+// It promises that notes are shown as data: nothing in them can be tapped, and they make no line.
 //
 // It decides nothing: the sentences are about rules that others have followed.
 package why

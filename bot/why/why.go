@@ -17,17 +17,17 @@ import (
 	"ccbot/port"
 )
 
-// Deps are what the feature works with.
+// Deps holds the dependencies of the feature.
 type Deps struct {
 	Chat     *chat.Chat
 	Continue func(ctx context.Context, q chat.Resume) (back bool, err error)
 	// Retry tries again to end what is left of a session.
 	Retry func(t chat.Tap, r port.Session) (chat.Answer, error)
-	// Crash says how the agent of a session crashed; empty: it did not.
+	// Crash returns how the agent of a session crashed; empty: it did not.
 	Crash func(p chat.Phrases, r port.Session) render.Text
 }
 
-// why tells what happened to sessions.
+// why shows the history of sessions.
 type why struct{ Deps }
 
 // New returns the feature of a chat.
@@ -47,7 +47,7 @@ const (
 	shownEvidence = 200
 )
 
-// view is what a page shows.
+// view is the address of a page.
 type view struct {
 	Session uuid.UUID `json:"session"`
 	Details bool      `json:"details,omitempty"` // the rules and the evidence
@@ -56,8 +56,8 @@ type view struct {
 
 func (v view) address() string { return chat.Address(page, v) }
 
-// draw shows what happened to a session in plain sentences, newest last; behind [Details] stand the rules and the
-// evidence.
+// draw shows a session's history in plain sentences, newest last; [Details] leads to the rules and
+// the evidence.
 func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	at := chat.ViewAt[view](v.Rest)
 	r, ok := w.Chat.Book.Records.Get(at.Session)
@@ -77,7 +77,7 @@ func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 		head = i18n.WhyNothing
 	}
 	text := []render.Text{p.Text(head, i18n.Args{"Name": r.Name, "State": p.AgedState(r)})}
-	if crash := w.Crash(p, r); r.Resumable && !crash.Blank() { // the state alone says nothing of a crash
+	if crash := w.Crash(p, r); r.Resumable && !crash.Blank() { // the state alone does not show a crash
 		text = append([]render.Text{crash}, text...)
 	}
 	said := Sentences(p, history, v.By)
@@ -98,7 +98,7 @@ const (
 	goOn   = "continue"
 )
 
-// options are what can be done about a session, and the way to the details.
+// options returns the actions on a session, and the button for the details.
 func options(p chat.Phrases, r port.Session, known bool) (rows [][]card.Option) {
 	var acts []card.Option
 	switch {
@@ -136,13 +136,13 @@ func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, str
 	return a, "", err
 }
 
-// Sentences are a history as a person tells it, each with its time: what was noted before and after one thing is one
-// sentence.
+// Sentences returns a history in sentences, each with its time: the notes before and after one
+// event are one sentence.
 func Sentences(p chat.Phrases, history []port.Change, reader int64) (all []string) {
 	last := ""
 	for i, c := range history {
 		if i > 0 && c.Rule == "ended" && history[i-1].Rule == c.Rule && history[i-1].To == c.From {
-			continue // the change before it says how
+			continue // the change before it has the reason
 		}
 		if text := said(p.Words, c, reader); text != "" && text != last {
 			all, last = append(all, p.Moment(c.At)+" "+text), text
@@ -151,7 +151,7 @@ func Sentences(p chat.Phrases, history []port.Change, reader int64) (all []strin
 	return all
 }
 
-// said is the sentence about a change. What is only noted by a rule that is not known has none.
+// said is the sentence about a change. A mere note by an unknown rule has none.
 func said(words i18n.Words, c port.Change, reader int64) string {
 	rule, state := c.Rule, string(c.To)
 	switch rule {
@@ -216,8 +216,8 @@ func noted(p chat.Phrases, r port.Session, history []port.Change, page int) chat
 	return screen
 }
 
-// changeLine is one change: when, from which state to which, by which rule, and on what evidence. What
-// was noted is foreign text: as code nothing in it can be tapped.
+// changeLine is one change: when, from which state to which, by which rule, and on what evidence. A
+// note is foreign text: it is code, so that nothing in it can be tapped.
 func changeLine(words i18n.Words, c port.Change) render.Text {
 	state := func(s port.State) string { return words.Say(i18n.StateKey.Of(string(s))) }
 	what := "•"
