@@ -22,7 +22,7 @@ type Modes struct {
 
 const page = "mode"
 
-// view is what a page shows.
+// view is the address of a page.
 type view struct {
 	Session uuid.UUID `json:"session"`
 }
@@ -30,7 +30,7 @@ type view struct {
 // New returns the feature of a chat.
 func New(c *chat.Chat, switches port.ModeSwitcher) *Modes { return &Modes{chat: c, switches: switches} }
 
-// Feature is what the dispatcher knows of it.
+// Feature describes modes to the dispatcher.
 func (m *Modes) Feature() chat.Feature {
 	f := chat.Feature{Name: "modes", Heard: m.hear,
 		Pages: map[string]chat.Page{page: {Draw: m.draw, Do: m.do, Own: true, Live: changes}}}
@@ -64,7 +64,8 @@ func (m *Modes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 	}}, "", nil
 }
 
-// hear reports the outcome of a request, unless the page shows that it was done and the person did not have to wait.
+// hear reports the outcome of a request, unless the page shows it and the person did not have to
+// wait.
 func (m *Modes) hear(ctx context.Context, r port.Session, told news.News) error {
 	n, switched := told.(news.Switched)
 	if !switched || n.Outcome == port.SwitchDone && !n.Waited && m.chat.Pages.Shows(page, r.ID) {
@@ -112,7 +113,7 @@ func (m *Modes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	return chat.Screen{Text: text, Session: r.ID, Options: options(p, now)}, nil
 }
 
-// pending says what is still to be switched.
+// pending lists the switches still to come.
 func pending(p chat.Phrases, now port.ModeState) (lines []string) {
 	var what []string
 	if now.Want.Mode != "" && now.Want.Mode != now.Mode {
@@ -131,7 +132,7 @@ func pending(p chat.Phrases, now port.ModeState) (lines []string) {
 	return []string{"", p.Say(word, i18n.Args{"What": strings.Join(what, p.Say(i18n.JoinNames))})}
 }
 
-// options are the buttons. What is there now has a tick, what is still to come dots.
+// options are the buttons. The current values have a tick, requested ones dots.
 func options(p chat.Phrases, now port.ModeState) [][]card.Option {
 	var ofModes, ofModels []card.Option
 	for _, mode := range port.Modes {
@@ -163,7 +164,7 @@ func sign(is, coming bool) string {
 	return ""
 }
 
-// outcome says what came of a wish.
+// outcome describes the result of a requested switch.
 func outcome(p chat.Phrases, r port.Session, w port.ModeChange, o port.SwitchOutcome) render.Text {
 	word, what := i18n.SwitchedModel, w.Model
 	if w.Mode != "" {
