@@ -1,8 +1,8 @@
-// Package settings shows what a chat may choose, and keeps what it has chosen.
+// Package settings shows and keeps the choices of a chat.
 //
-// It promises that a choice holds from the next message, turn, session or sweep on, that it outlives a
-// restart, and that of a group only the language can be chosen: the rest is one person's.
+// It promises that a choice holds from the next message, turn, session or sweep on, that it
+// outlives a restart, and that a group can choose only the language: the rest is one person's.
 //
-// It does not read the settings: each feature asks for its own where it works. What was not chosen is
-// as the bot is configured.
+// It does not use the settings: each feature reads its own. The bot's configuration applies
+// otherwise.
 package settings

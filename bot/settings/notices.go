@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// mostSessions is how many sessions the page of the notices offers.
+// mostSessions is the number of sessions that the page of the notices offers.
 const mostSessions = 20
 
 // noticesOfSessions are buttons for the notices of the newest open sessions.
@@ -30,7 +30,7 @@ func noticesOfSessions(v view) [][]card.Option {
 	return chat.Rows(2, all...)
 }
 
-// noticesOf is what one session reports while it is not the current one.
+// noticesOf is the setting of one session's notices while it is not the current one.
 func noticesOf(r port.Session) one {
 	return one{name: notices, title: i18n.SettingNotices, about: i18n.SettingNoticesAbout, row: 1, of: chat.ShownName(r.Name),
 		value: func(s conversation.Settings) string { return s.Sessions[r.ID] },

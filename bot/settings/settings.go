@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Configured is what holds where nothing is chosen.
+// Configured has the values without a choice.
 type Configured struct {
 	IdleAfter time.Duration // 0: never
 	Steps     string
@@ -39,13 +39,13 @@ func New(c *chat.Chat, configured Configured) chat.Feature {
 		Commands: []chat.Command{c.Pages.Command(page, page), {Name: quiet, Run: s.runQuiet}}, Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do}}}
 }
 
-// one is one setting. Its value is a text; "" is that nothing is chosen.
+// one describes a setting. Its value is a text; "" means no choice.
 type one struct {
-	name  string // behind the page's in the address
+	name  string // follows the page's name in the address
 	title i18n.Key
 	about i18n.Key
-	row   int // how many choices stand beside each other
-	// value is what is chosen, and choices are what can be, beside nothing.
+	row   int // number of choices in a row
+	// value is the chosen value, and choices are the possible ones, in addition to none.
 	value   func(s conversation.Settings) string
 	choices func(v view) []choice
 	extra   func(v view) [][]card.Option // further buttons; nil: none
@@ -57,7 +57,7 @@ type one struct {
 // choice is a value and how people know it.
 type choice struct{ value, label string }
 
-// view is what a page is drawn for.
+// view holds the facts for which a page is drawn.
 type view struct {
 	chat.Phrases
 	set        conversation.Settings
@@ -76,7 +76,7 @@ func (s *Settings) offers(o one, v chat.Visit) bool {
 	return o.name == language || o.name == quiet || !s.isGroup(v)
 }
 
-// find is the setting of an address that a chat may choose; false: there is none.
+// find returns the setting of an address, and whether the chat may choose it.
 func (s *Settings) find(v chat.Visit) (one, bool) {
 	if id, ok := strings.CutPrefix(v.Rest, notices+"/"); ok {
 		parsed, _ := uuid.Parse(id)
@@ -97,7 +97,7 @@ func (s *Settings) view(v chat.Visit) view {
 		open: slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !r.Open || r.Conversation.ChatID != v.To.ChatID })}
 }
 
-// shownDirs is how many folders are offered.
+// shownDirs is the number of folders offered.
 const shownDirs = 6
 
 // dirs are the folders of the newest sessions.
@@ -129,7 +129,7 @@ func (s *Settings) draw(_ context.Context, visit chat.Visit) (chat.Screen, error
 	return screen, nil
 }
 
-// line is the setting with the value that holds, bold where it was chosen.
+// line is the setting with its effective value, bold if it was chosen.
 func (o one) line(v view) render.Text {
 	said := render.Plain(o.inWords(v))
 	if o.value(v.set) != "" {
@@ -156,7 +156,7 @@ func (o one) inWords(v view) string {
 	return v.ShortTail(value)
 }
 
-// screen is the page of a setting: what it is, and a button for each choice.
+// screen is the page of a setting: its description, and a button for each choice.
 func (o one) screen(v view) chat.Screen {
 	now := o.value(v.set)
 	var rest []card.Option
@@ -195,7 +195,7 @@ const (
 	quiet    = "quiet"
 )
 
-// limits are the idle limits that a person can choose; 0 is none.
+// limits are the idle limits that a person can choose; 0 means never.
 var limits = []time.Duration{time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 72 * time.Hour, 0}
 
 // all are the settings in their order.
@@ -268,7 +268,7 @@ var all = []one{
 // languages are the languages as who speaks them calls them.
 var languages = map[string]string{"en": "English", "ru": "Русский", "zh": "中文"}
 
-// byDefault is the choice of nothing; said: what holds then, where that is known.
+// byDefault is the choice of nothing; said: the value that then applies, if known.
 func (v view) byDefault(said string) choice {
 	if said == "" {
 		return choice{"", v.Say(i18n.SettingDefault)}
