@@ -28,11 +28,11 @@ const (
 	perRow    = 4
 	shownLine = 50              // letters of the first line of a prompt
 	shownName = 24              // letters of who has sent it
-	patience  = 5 * time.Second // of a look at the agent
+	patience  = 5 * time.Second // for the state of the agent
 )
 
-// draw shows a queue, or one of its prompts. Instead of a page that is not there any more it shows the last one, and instead of
-// a prompt that waits no more the list.
+// draw shows a queue, or one of its prompts. Instead of a page that no longer exists it shows the
+// last one, and instead of a prompt that no longer waits the list.
 func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	at, say := chat.ViewAt[view](v.Rest), words{w.chat.In(v.To), w.chat.Book.Several()}
 	r, known := w.chat.Book.Records.Get(at.Session)
@@ -87,7 +87,7 @@ func Lines(entry func(key string) (inbox.Entry, error), r port.Session) []string
 	return each.As(shown, func(e inbox.Entry) string { return firstLine(e.Text) })
 }
 
-// words say what a card shows.
+// words builds the texts of a page.
 type words struct {
 	chat.Phrases
 	several bool // people, who send prompts
@@ -113,9 +113,9 @@ func (w words) list(head []render.Text, all []inbox.Entry, at view) (render.Text
 	return chat.Lines(text, render.Plain(w.Place(part))), append(chat.Rows(perRow, buttons...), turns)
 }
 
-// decisions are what can be done with the prompt at a place in the queue. A turn is interrupted only
-// where one may run: Esc would answer what an agent asks, which is shown instead, and one that is idle has
-// something else in the way.
+// decisions returns the actions on the prompt at a place in the queue. A turn is interrupted only
+// if one may run: Esc would answer an agent's question, which is shown instead, and an idle agent
+// has another obstacle.
 func (w words) decisions(r port.Session, now port.Look, asks attention.Attention, at int) (options [][]card.Option) {
 	switch {
 	case !r.Open:
@@ -141,14 +141,14 @@ func (w words) title(r port.Session, now port.Look) render.Text {
 	return w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
 }
 
-// inTheWay says what else than the agent's work and its questions a prompt waits for.
+// inTheWay names the obstacles of a prompt other than the agent's work and its questions.
 var inTheWay = map[news.Wait]i18n.Key{
 	news.HeldDraft: i18n.QueueDraft, news.HeldBash: i18n.QueueBash,
 	news.HeldUnknown: i18n.QueueUnknown, news.HeldScroll: i18n.QueueScroll, news.HeldKeys: i18n.QueueKeys,
 	news.HeldSync: i18n.QueueSync, news.HeldSmall: i18n.QueueSmall,
 }
 
-// why says why the first prompt waits, where the title does not say it.
+// why returns why the first prompt waits, if the title does not have it.
 func (w words) why(r port.Session, now port.Look, first inbox.Entry) string {
 	switch {
 	case !r.Live:
@@ -161,7 +161,7 @@ func (w words) why(r port.Session, now port.Look, first inbox.Entry) string {
 	return ""
 }
 
-// sent is when a prompt was sent, and by whom where several people may.
+// sent returns when a prompt was sent, and by whom if several people may.
 func (w words) sent(e inbox.Entry) string {
 	at := e.Received
 	if e.Sent.Unix() > 0 {
@@ -186,5 +186,5 @@ func firstLine(text string) string {
 	return chat.Head(line, shownLine)
 }
 
-// room is kept free beside a prompt that is shown in full.
+// room is kept free next to a prompt that is shown in full.
 const room = 600

@@ -27,7 +27,7 @@ type Waiting struct {
 
 const page = "queue"
 
-// view is what a page shows.
+// view is the address of a page.
 type view struct {
 	Session uuid.UUID `json:"session"`
 	Page    int       `json:"page,omitempty"`
@@ -36,15 +36,16 @@ type view struct {
 
 func (v view) address() string { return chat.Address(page, v) }
 
-// New returns the queues of a chat. entry reads the inbox. discard takes a prompt out of its queue for good, and says so under
-// it; chat.IsGone of its error: the prompt waits no more. again brings what an agent asks below.
+// New returns the queues of a chat. entry reads the inbox. discard takes a prompt out of its queue
+// for good, and reports that under it; chat.IsGone of its error: the prompt no longer waits. again
+// brings the agent's question below.
 func New(c *chat.Chat, entry func(key string) (inbox.Entry, error), order talk.PromptOrder,
 	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look, discard func(ctx context.Context, e inbox.Entry) error,
 	again func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
 	return &Waiting{chat: c, entry: entry, order: order, looks: looks, discard: discard, again: again}
 }
 
-// Feature is what the dispatcher knows of the queues.
+// Feature describes the queues to the dispatcher.
 func (w *Waiting) Feature() chat.Feature {
 	live := func(news.News) bool { return true }
 	f := chat.Feature{Name: "waiting", Pages: map[string]chat.Page{page: {Draw: w.draw, Do: w.tap, Live: live}}}
@@ -57,7 +58,7 @@ func (w *Waiting) Show(ctx context.Context, in chat.Incoming, r port.Session) er
 	return w.chat.Pages.Show(ctx, in, chat.About(page, r.ID))
 }
 
-// What the options do.
+// The options of a page.
 const (
 	nowOption     = "now"
 	askOption     = "ask"
