@@ -13,8 +13,9 @@ import (
 	"ccbot/internal/cellpicture"
 )
 
-// The words of the chart stand on the cells of a picture: below the title the axis of the cost at the left, and the dates
-// below the bars. The cells are large: a phone shows the picture at a third of its size.
+// The words of the chart are on the cells of a picture: below the title the axis of the cost at the
+// left, and the dates below the bars. The cells are large: a phone shows the picture at a third of
+// its size.
 const (
 	axis      = 7 // columns of the axis
 	top       = 2 // the row of the highest line

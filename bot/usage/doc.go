@@ -1,10 +1,11 @@
-// Package usage shows what the agents of the machine have used: tokens and what they cost, in days, by
-// model and by session, and how far the limits of the account are used up.
+// Package usage shows the consumption of the machine's agents: tokens and their cost, in days, by
+// model and by session, and the use of the account's limits.
 //
-// It promises that every cost says that it is an estimate, that what has no known price is shown without
-// one and named as left out, that a page comes soon, with what takes longer to count said to be missing,
-// and that each private chat is warned once at 80 and once at 95 percent of a limit's window.
+// It guarantees:
+//   - Every cost is marked as an estimate.
+//   - Usage without a known price is shown without a cost and named as left out.
+//   - A page comes soon; counts that take longer are named as missing.
+//   - Each private chat is warned once at 80 and once at 95 percent of a limit's window.
 //
-// What counts, and once, is for package ledger to say; what happens when a limit is reached, for package
-// limit.
+// Package ledger decides what counts, and once; package limit acts when a limit is reached.
 package usage

@@ -32,7 +32,7 @@ const (
 	picture       = "picture"
 	// patience is how long counting may keep a person waiting.
 	patience = 5 * time.Second
-	sendFor  = 2 * time.Minute // of the picture: what the chat is to get waits behind it
+	sendFor  = 2 * time.Minute // of the picture: later messages of the chat wait for it
 )
 
 // usage shows what is used.
@@ -42,7 +42,7 @@ type usage struct {
 	cards    chat.Cards[warning] // each open until its window ends: it says that the chat was warned
 }
 
-// New gives the feature.
+// New returns the feature.
 func New(c *chat.Chat, s talk.Spending) chat.Feature {
 	u := &usage{chat: c, spending: s, cards: chat.NewCards[warning](c, warningKind)}
 	return chat.Feature{Name: page, Commands: []chat.Command{c.Pages.Command(page, page)},
@@ -54,7 +54,7 @@ func New(c *chat.Chat, s talk.Spending) chat.Feature {
 		})}, Run: u.run}
 }
 
-// place is what the page shows.
+// place is the address of the page.
 type place struct {
 	Span int `json:"span,omitempty"` // the index of a span
 	Page int `json:"page,omitempty"` // of its sessions
@@ -140,12 +140,12 @@ func (w words) limits(all []talk.Limit) render.Text {
 	return render.Plain(strings.Join(each.As(all, w.limit), "\n"))
 }
 
-// limit says how far a limit is used, and when it ends.
+// limit shows the use of a limit, and when it ends.
 func (w words) limit(l talk.Limit) string {
 	return w.Say(i18n.LimitUsed, i18n.Args{"Window": w.Say(i18n.LimitKey.Of(string(l.Window))), "Percent": int(l.Percent), "Time": w.Moment(l.Resets)})
 }
 
-// spans are the sums of all spans; that of the page is bold, and has its tokens below.
+// spans are the sums of all spans; the page's span is bold, and has its tokens below.
 func (w words) spans(rep talk.Report, at place) render.Text {
 	var lines []render.Text
 	for i, days := range talk.ReportSpans() {
@@ -167,7 +167,7 @@ func (w words) span(days int) string {
 	return w.Say(i18n.UsageDays, i18n.Args{"Count": days})
 }
 
-// sessions are those of one page, the most expensive first.
+// sessions are the sessions of one page, the most expensive first.
 func (w words) sessions(all []talk.Line, part card.Part) render.Text {
 	title := w.Say(i18n.UsageSessions)
 	if at := w.Place(part); at != "" {
@@ -194,7 +194,7 @@ func (w words) line(name render.Text, s talk.Sum) render.Text {
 	return render.Join(render.Plain("• "), w.Text(i18n.Named, i18n.Args{"What": name, "Said": said}))
 }
 
-// notes say what the figures rest on, and what is missing in them.
+// notes describes the basis of the figures, and what is missing in them.
 func (w words) notes(rep talk.Report, all talk.Sum) render.Text {
 	var lines []render.Text
 	if rep.Unread > 0 {
