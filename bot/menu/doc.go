@@ -1,6 +1,6 @@
-// Package menu shows what there is: the menu, whose buttons lead to the pages of the features, and the help
-// by topic.
+// Package menu shows what there is: the menu, whose buttons lead to the pages of the features, and
+// the help by topic.
 //
-// It promises buttons only for pages that a feature has, and that /help and the page of the help are made of
-// the same sentences. The lists of commands that Telegram shows are made here, too.
+// It promises buttons only for pages that a feature has, and that /help and the page of the help
+// have the same sentences. It also makes the lists of commands that Telegram shows.
 package menu

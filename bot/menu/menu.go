@@ -17,7 +17,7 @@ import (
 const (
 	menuPage = "menu"
 	helpPage = "help"
-	// startPage is what a person sees who opens the bot.
+	// startPage is shown to a person who opens the bot.
 	startPage = "start"
 )
 
@@ -125,7 +125,7 @@ func (e entry) button(p chat.Phrases) card.Option {
 
 // List is a list of commands as Telegram shows it to some people.
 type List struct {
-	Chat     int64  `json:"chat,omitempty"`   // whose people see it; 0: all that have no list of their own
+	Chat     int64  `json:"chat,omitempty"`   // whose people see it; 0: all without a separate list
 	Groups   bool   `json:"groups,omitempty"` // it is for all groups
 	Lang     string `json:"lang,omitempty"`   // of their Telegram; empty: any that has no list
 	Commands []Line `json:"commands"`
@@ -137,8 +137,9 @@ type Line struct {
 	Text string `json:"text"`
 }
 
-// Lists are those that Telegram is to show: one in the bot's own language for everybody, one for each other language, the
-// same for groups, and one for each private chat whose person reads the bot in another language than Telegram.
+// Lists returns the lists for Telegram: one in the bot's own language for all people, one for each
+// other language, the same for groups, and one for each private chat whose person reads the bot in
+// another language than Telegram.
 func Lists(c *chat.Chat, commands map[string]chat.Command) (all []List) {
 	own := c.Speech.For(c.Lang).Lang()
 	private := maps.Clone(commands)
