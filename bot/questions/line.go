@@ -20,7 +20,7 @@ type line struct {
 	Pinned int `json:"pinned,omitempty"` // the message that is pinned; 0: none is known to be
 }
 
-// shownNames is how many sessions a line names.
+// shownNames is the number of sessions that a line names.
 const shownNames = 6
 
 // wanted reports whether a chat has a line: it comes with the second session that waits, and goes with the last one.
@@ -69,7 +69,8 @@ func (q *Questions) drawLine(ctx context.Context, to outbox.Conversation, waits 
 	return q.lines.Show(ctx, key, c.Look, c.Payload)
 }
 
-// removeLine deletes a line. Where Telegram does not delete it, because it is old, the line reports that nothing waits.
+// removeLine deletes a line. If Telegram refuses, because it is old, the line reports that nothing
+// waits.
 func (q *Questions) removeLine(ctx context.Context, c card.Card[line], has bool) error {
 	if !has {
 		return nil

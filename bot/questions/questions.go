@@ -26,7 +26,7 @@ type Pins interface {
 	Delete(ctx context.Context, at outbox.Conversation, message int) error
 }
 
-// Deps are what Questions work with.
+// Deps holds the dependencies of Questions.
 type Deps struct {
 	Chat        *chat.Chat
 	Pins        Pins
@@ -44,7 +44,7 @@ type Questions struct {
 	wake  chan struct{}
 
 	mu       sync.Mutex
-	answered []outbox.Conversation // where a question was answered that people had stepped to
+	answered []outbox.Conversation // the conversations of answered questions that people had stepped to
 	refused  map[int64]bool        // chats in which the bot may not pin
 }
 
@@ -76,7 +76,7 @@ func New(d Deps) *Questions {
 	return q
 }
 
-// Feature is what the dispatcher knows of questions.
+// Feature describes questions to the dispatcher.
 func (q *Questions) Feature() chat.Feature {
 	return chat.Feature{Name: "questions",
 		Commands: []chat.Command{{Name: "waiting", Run: func(ctx context.Context, in chat.Incoming, _ string) error {
@@ -121,7 +121,8 @@ func (q *Questions) Chosen(ctx context.Context, from outbox.Conversation, sessio
 	return nil
 }
 
-// Again brings the oldest open question of a session below all other messages. False: there is none.
+// Again brings the oldest open question of a session below all other messages, and reports whether
+// there is one.
 func (q *Questions) Again(ctx context.Context, session uuid.UUID) (shown bool, err error) {
 	for _, one := range q.open() {
 		if one.Session == session {
@@ -161,8 +162,8 @@ func (q *Questions) after(t chat.Tap, was asked) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error { return q.bring(ctx, t.To, all[(i+1)%len(all)], true) })
 }
 
-// bring shows a question at the end of its own conversation, or in another one a link to it. steps: with a button that
-// leads to the next one.
+// bring shows a question at the end of its conversation, or in another conversation a link to it.
+// steps: with a button that leads to the next one.
 func (q *Questions) bring(ctx context.Context, from outbox.Conversation, one card.Question, steps bool) error {
 	p := q.Chat.In(from)
 	var next []card.Option
@@ -234,7 +235,7 @@ func (q *Questions) note(session uuid.UUID, err error) {
 
 const (
 	maxReminders = 3
-	quietPace    = time.Minute // how often the end of quiet hours is looked for
+	quietPace    = time.Minute // between checks for the end of quiet hours
 )
 
 // remind brings the questions that are due once more with a sound, and returns the time until the next one is due.
@@ -267,7 +268,7 @@ func (q *Questions) remind(ctx context.Context) (wait time.Duration) {
 	return wait
 }
 
-// dueIn is the time until a question is to come again; 0: now, pause.Forever: it is not.
+// dueIn is the time until a question comes again; 0: now, pause.Forever: never.
 func dueIn(one card.Question, after time.Duration, now time.Time) time.Duration {
 	if one.Reminded >= maxReminders || one.Message == 0 {
 		return pause.Forever

@@ -42,7 +42,8 @@ func (q *Questions) Connect(halt func(ctx context.Context, session uuid.UUID) er
 	q.halt, q.kinds = halt, kinds
 }
 
-// Stopping asks how to stop an agent that has an open question: an Esc would answer that. False: no question is shown.
+// Stopping asks how to stop an agent with an open question, which an Esc would answer. False: no
+// question is shown.
 func (q *Questions) Stopping(ctx context.Context, in chat.Incoming, r port.Session) (asked bool, err error) {
 	one, what, open := q.toStop(r)
 	if !open {
