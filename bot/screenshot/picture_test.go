@@ -17,7 +17,7 @@ import (
 	"ccbot/internal/systemfont/fonttest"
 )
 
-func TestAPictureFitsTelegram(t *testing.T) {
+func TestPictureFitsTelegram(t *testing.T) {
 	screen := func(columns, rows int) string {
 		return strings.Repeat(strings.Repeat("x", columns)+"\n", rows)
 	}
@@ -61,8 +61,8 @@ func TestAPictureFitsTelegram(t *testing.T) {
 	}
 }
 
-// A screen of which no two cells are alike is cut until the picture is small enough.
-func TestAPictureOfNoise(t *testing.T) {
+// A screen of unique cells is cut until the picture is small enough.
+func TestPictureOfNoise(t *testing.T) {
 	var b strings.Builder
 	for row := range maxRows {
 		for column := range maxColumns {
@@ -78,8 +78,8 @@ func TestAPictureOfNoise(t *testing.T) {
 	assert.NotEmpty(t, p.picture.PNG)
 }
 
-// A letter stands where the terminal has it.
-func TestALetterStandsInItsCell(t *testing.T) {
+// A letter is at its place in the terminal.
+func TestPictureLetterPosition(t *testing.T) {
 	p, err := picture(strings.Repeat(" ", 30)+"\x1b[32mM\x1b[0m\n\n\x1b[7m \x1b[0m"+strings.Repeat(" ", 30)+"x", fonttest.Fonts{})
 	require.NoError(t, err)
 	img, err := png.Decode(bytes.NewReader(p.picture.PNG))

@@ -29,7 +29,7 @@ type screenshots struct {
 	named sync.Map // of advice: in this run, the package was named in the chat
 }
 
-// advice is a package that a chat is told to install.
+// advice is a package that a chat was advised to install.
 type advice struct {
 	chat int64
 	name string
@@ -47,7 +47,7 @@ const (
 	asText  = "text"
 )
 
-// New gives the feature. fonts has the characters that the built-in fonts lack.
+// New returns the feature. fonts has the characters that the built-in fonts lack.
 func New(c *chat.Chat, panes port.Panes, fonts cellpicture.Fonts) chat.Feature {
 	s := &screenshots{chat: c, panes: panes, fonts: fonts, cards: chat.NewCards[shown](c, kind)}
 	f := chat.Feature{Name: kind, Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
@@ -134,7 +134,7 @@ func screenText(screen string) string {
 	return cmp.Or(strings.Trim(strings.Join(lines, "\n"), "\n"), " ")
 }
 
-// words are what the buttons of the keys say.
+// words are the labels of the keys.
 var words = map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→", "tab": "Tab", "backtab": "⇧Tab", "space": "Space",
 	"esc": "Esc", "interrupt": "^C", "enter": "Enter"}
 
@@ -200,7 +200,7 @@ const (
 	narrowest  = 10
 	maxColumns = 300
 	maxRows    = 120
-	minRows    = 5       // a flatter picture is no photo: Telegram takes 20 to 1
+	minRows    = 5       // Telegram takes no flatter picture than 20 to 1 as a photo
 	maxBytes   = 5 << 19 // of a picture: a card's file takes a little more
 )
 
@@ -208,7 +208,7 @@ const (
 type shot struct {
 	picture  *outbox.Picture
 	whole    bool     // nothing was left out
-	packages []string // of Debian, with fonts that have the characters that frames stand for
+	packages []string // of Debian, with fonts that have the characters missing here
 }
 
 // picture draws what a terminal shows.
