@@ -2,7 +2,7 @@
 //
 // There are two lists of a session in a conversation: the texts that wait while its agent asks something, and the texts
 // that a stop took back. It promises:
-//   - A list is one message. What comes later changes it, and makes no sound.
+//   - A list is one message. Later texts change it, and make no sound.
 //   - The list of waiting texts is in the chat while a question is open, and comes again with the next question. Its last
 //     line promises no delivery, because the agent may have been stopped.
 //   - A text that becomes the reason of a denial has left its queue before the agent gets the reason (P4).
@@ -11,6 +11,6 @@
 //   - The list of stopped texts reports the last stop that took one back, and no other turn that ends.
 //   - A list whose texts are all settled is one plain line.
 //
-// What is in the list of waiting texts is read from the inbox whenever the list is drawn. The list of stopped texts names
+// The list of waiting texts is read from the inbox whenever it is drawn. The list of stopped texts names
 // its texts, because only people decide about them.
 package textlist

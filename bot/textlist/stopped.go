@@ -100,7 +100,7 @@ func (l *Lists) StopBegins(session uuid.UUID) (ends func(refused error)) {
 	return func(refused error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if refused != nil && l.stops[session].Equal(now) { // else another one has begun
+		if refused != nil && l.stops[session].Equal(now) { // otherwise another one has begun
 			l.stops[session] = before
 		}
 	}

@@ -36,17 +36,17 @@ type Changes interface {
 	FinishIn(key string, state inbox.State) error
 }
 
-// Requests are what agents ask in the chat.
+// Requests handles agents' requests in the chat.
 type Requests interface {
-	// Behind is the open request that the prompts of a session wait behind in a conversation, if there is one, and its
-	// tool; answers reports whether a text may answer it.
+	// Behind returns the open request, if there is one, for which the prompts of a session wait in
+	// a conversation, and its tool; answers reports whether a text may answer it.
 	Behind(session uuid.UUID, to address.Conversation) (request, tool string, answers bool)
 	// DecideWith answers a request with a prompt, or denies it with the prompt as the reason. The prompt leaves its queue
 	// before the agent gets it. chat.IsGone: it is too late for that.
 	DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error
 }
 
-// Deps are what Lists work with.
+// Deps holds the dependencies of Lists.
 type Deps struct {
 	Chat     *chat.Chat
 	Queue    talk.PromptQueue
@@ -78,7 +78,7 @@ func New(d Deps) *Lists {
 		stopped: chat.NewCards[stopped](d.Chat, stoppedKind).Asking(), busy: make(map[string]int), stops: make(map[uuid.UUID]time.Time)}
 }
 
-// Feature is what the dispatcher knows of the lists.
+// Feature describes the lists to the dispatcher.
 func (l *Lists) Feature() chat.Feature {
 	return chat.Feature{Name: "textlist", Heard: l.hear, Cards: map[string]chat.OnTap{
 		waitingKind: l.waiting.OnTap(l.tapWaiting), stoppedKind: l.stopped.OnTap(l.tapStopped)}}
@@ -148,7 +148,7 @@ func (l *Lists) session(id uuid.UUID) port.Session {
 	return r
 }
 
-// explain reports under a tap why nothing came of it.
+// explain reports under a tap why it had no effect.
 func (l *Lists) explain(ctx context.Context, t chat.Tap, r port.Session, err error) error {
 	if chat.IsGone(err) {
 		return l.Chat.Tell(ctx, t, l.Chat.In(t.To).Text(i18n.StaleButton))
@@ -189,7 +189,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// number is what stands before the line and the buttons of a text of n.
+// number is the prefix of the line and the buttons of a text of n.
 func number(i, n int) string {
 	if n < 2 {
 		return ""
@@ -214,7 +214,7 @@ func became(p chat.Phrases, r port.Session, sent, dropped int) render.Text {
 	return chat.Joined(" ", said...)
 }
 
-// inOrder sorts texts as they stand in the queue of their session.
+// inOrder sorts texts as in the queue of their session.
 func inOrder(r port.Session, all []inbox.Entry) {
 	slices.SortStableFunc(all, func(a, b inbox.Entry) int { return slices.Index(r.Prompts, a.Key) - slices.Index(r.Prompts, b.Key) })
 }

@@ -111,8 +111,8 @@ func (l *Lists) endWaiting(ctx context.Context, ends func(c card.Card[waiting]) 
 	return errors.Join(errs...)
 }
 
-// waited is the plain line of a list whose question was settled. It does not say where the texts go: the agent may have
-// been stopped.
+// waited is the plain line of a list whose question was settled. It names no destination of the
+// texts: the agent may have been stopped.
 func waited(p chat.Phrases, r port.Session, n int) render.Text {
 	if n == 0 {
 		return p.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
@@ -171,8 +171,8 @@ func (l *Lists) tapWaiting(ctx context.Context, t chat.Tap, was waiting) (chat.A
 	return chat.Do(func(ctx context.Context) error { return l.decideWith(ctx, t, was, e, i18n.Key(word)) })
 }
 
-// decideWith answers or denies a request with a text. The list says what became of it, and how many texts go on to the
-// session.
+// decideWith answers or denies a request with a text. The list shows the result, and how many texts
+// stay for the session.
 func (l *Lists) decideWith(ctx context.Context, t chat.Tap, was waiting, e inbox.Entry, word i18n.Key) error {
 	r, p := l.session(t.Card.Session), l.Chat.In(t.To)
 	l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
