@@ -63,7 +63,7 @@ type Decisions interface {
 	talk.DecisionRecords
 }
 
-// Transcripts are the ports about what was said, as it is written and from any place.
+// Transcripts are the ports that read conversations, as they are written and from any place.
 type Transcripts interface {
 	talk.Transcripts
 	talk.Pictures
