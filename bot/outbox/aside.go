@@ -14,7 +14,7 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// aside is a best-effort call beside the queue. A newer one with the same key replaces it.
+// aside is a best-effort call outside the queue. A newer one with the same key replaces it.
 type aside struct {
 	key     string
 	kind    asideKind
@@ -24,10 +24,10 @@ type aside struct {
 	expires time.Time
 	tries   int
 	call    func(ctx context.Context, to address.Conversation) error
-	done    chan error // of Call: what came of it, once
+	done    chan error // of Call: the result, once
 }
 
-// asideKind is what an aside is about; the zero value is typing.
+// asideKind is the subject of an aside; the zero value is typing.
 type asideKind int
 
 const (
@@ -126,8 +126,8 @@ func (o *Outbox) DropButtons(ctx context.Context, to address.Conversation, messa
 	})
 }
 
-// beside queues a call that is done beside the queue. about names its subject: a newer call of the
-// same kind about the same subject replaces it.
+// beside adds a call outside the queue. about names its subject: a newer call of the same kind
+// about the same subject replaces it.
 func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKind, about string,
 	call func(context.Context, address.Conversation) error) {
 	if ctx.Err() == nil {
@@ -135,7 +135,7 @@ func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKin
 	}
 }
 
-// putAside queues an aside, or says why it cannot be done.
+// putAside queues an aside, or returns why it cannot be done.
 func (o *Outbox) putAside(a *aside) (err error) {
 	o.with(func(q *queues) {
 		switch l := q.lane(a.to.ChatID); {
@@ -152,10 +152,10 @@ func (o *Outbox) putAside(a *aside) (err error) {
 	return err
 }
 
-// Call has a call made beside the queue of a chat, in Telegram's terms, and waits for what comes of it.
-// It is made again only where Telegram has not carried it out for sure: it must wait, or the group has
-// become another chat. Its errors are those of Send, ErrUnsure where the connection broke; when ctx ends
-// first the call is not begun any more. ErrNoTopic: the topic of the call does not exist.
+// Call makes a call outside the queue of a chat, in Telegram's terms, and waits for its result. It
+// is repeated only if Telegram surely has not carried it out: it must wait, or the group has become
+// another chat. Its errors are those of Send, ErrUnsure if the connection broke; if ctx ends first,
+// a call that has not begun is not made. ErrNoTopic: the topic of the call does not exist.
 func (o *Outbox) Call(ctx context.Context, to address.Conversation,
 	call func(ctx context.Context, to address.Conversation) error) (err error) {
 	done := make(chan error, 1)
@@ -177,7 +177,7 @@ func (o *Outbox) Call(ctx context.Context, to address.Conversation,
 	}
 }
 
-// outcome is what the caller of Call is told of an answer after which the call is not made again.
+// outcome is the error of Call after the final answer.
 func (v verdict) outcome(err error) error {
 	switch v.answer {
 	case taken:

@@ -74,9 +74,9 @@ func TestSandboxTakesPhotos(t *testing.T) {
 	assert.NotNil(t, m.Document, "what is no picture is sent all the same")
 }
 
-// TestP5_PlacesThatChangeInTheSandbox: a group that becomes a supergroup, a topic that is deleted,
+// TestP5_SandboxChangesPlaces: a group that becomes a supergroup, a topic that is deleted,
 // a person who blocks.
-func TestP5_PlacesThatChangeInTheSandbox(t *testing.T) {
+func TestP5_SandboxChangesPlaces(t *testing.T) {
 	t.Parallel()
 	b, srv, p := againstStandIn(t, botapi.Options{})
 	moved, gone := make(chan [][]int64, 9), make(chan session.Conversation, 9)

@@ -53,7 +53,7 @@ func TestNextOfCards(t *testing.T) {
 	}
 }
 
-func TestAWaitingTurningPointStaysOne(t *testing.T) {
+func TestBecomeKeepsTurningPoint(t *testing.T) {
 	for _, tt := range []struct{ waits, newer, want Rank }{
 		{Card, Card, Card}, {Card, Turning, Turning}, {Turning, Card, Turning}, {Turning, Closing, Closing}, {Card, Closing, Closing}, {Turning, Now, Now}, {Now, Card, Card}} {
 		j := &job{rank: tt.waits}
@@ -120,8 +120,8 @@ func TestManySessionsAnswerAtOnce(t *testing.T) {
 	}
 }
 
-// TestEditsOfCardsAreDropped: the oldest go, and their owner is told. An edit that a caller waits for, the end of a
-// card and a question stay.
+// The oldest edits are dropped, and their owner is notified. An edit that a caller waits for, the
+// end of a card and a question stay.
 func TestEditsOfCardsAreDropped(t *testing.T) {
 	o := &owner{texts: map[string]string{}}
 	inNamedBubble(t, t.TempDir(), o, once(tooMany(60)), func(b *bench) {

@@ -18,9 +18,9 @@ func (o *Outbox) Parked(chat int64) bool {
 	return ok && l.parked
 }
 
-// Unpark tries a chat again, because somebody there has written, so the chat can be reached. For
-// the same reason a job that failed there is tried at once, and the topics of the chat are assumed
-// to exist and to be open: people open a closed topic again by a message. Unpark returns quickly.
+// Unpark tries a chat again after a message from it, because the chat can be reached. For the same
+// reason a job that failed there is tried at once, and the topics of the chat are assumed to exist
+// and to be open: people open a closed topic again by a message. Unpark returns quickly.
 func (o *Outbox) Unpark(chat int64) {
 	o.with(func(q *queues) { q.unpark(chat) })
 	o.notes.unpark(chat)

@@ -68,7 +68,7 @@ func (a *botAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The real client against a real server: what the library makes of answers is what judge expects.
+// The library's errors from a real server are those that judge expects.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	api := &botAPI{calls: map[string][]string{}}
@@ -122,7 +122,7 @@ func TestClient(t *testing.T) {
 	require.NoError(t, b.Edit(t.Context(), to(8), 77, say(8, "new")))
 	b.DropButtons(t.Context(), to(8), 78)
 	require.NoError(t, b.EditNow(t.Context(), to(8), 79, say(8, "behind them")))
-	require.Eventually(t, func() bool { // what goes beside the queue has no caller who waits
+	require.Eventually(t, func() bool { // no caller waits for an aside
 		api.mu.Lock()
 		defer api.mu.Unlock()
 		sent := strings.Join(api.calls["8"], "\n")

@@ -61,7 +61,7 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 		if time.Since(j.since) >= waited {
 			j.message = more()
 		}
-		j.message.More = nil // More is asked once: after a first attempt the message is final
+		j.message.More = nil // More is called once: after a first attempt the message is final
 	}
 	out := o.outward(*j)
 	room := map[kind]int{send: render.Limit, upload: MaxCaption}[j.kind]
@@ -192,7 +192,7 @@ func (o *Outbox) send(ctx context.Context, j job, m Message) (*models.Message, e
 		j.body = &File{Name: pictureName, Body: bytes.NewReader(p.PNG), Size: int64(len(p.PNG))}
 	}
 	var data *models.InputFileUpload
-	if f := j.body; f != nil { // with a reader of its own: a failed attempt may still read from the one it had
+	if f := j.body; f != nil { // with a separate reader: a failed attempt may still read from its own
 		data = &models.InputFileUpload{Filename: f.Name, Data: source{io.NewSectionReader(f.Body, 0, f.Size)}}
 	}
 	switch {
@@ -213,7 +213,7 @@ func (o *Outbox) send(ctx context.Context, j job, m Message) (*models.Message, e
 		})
 	}
 	return o.api.SendRichMessage(ctx, &tgbot.SendRichMessageParams{
-		// What an agent quotes must notify nobody, and must not become a command of a bot.
+		// A quotation of an agent must not mention people, and must not become a command of a bot.
 		RichMessage: models.InputRichMessage{Markdown: m.Rich, SkipEntityDetection: true},
 		ChatID:      chat, MessageThreadID: topic, DisableNotification: quiet, ReplyParameters: reply, ReplyMarkup: keys,
 	})

@@ -1,37 +1,41 @@
-// Package outbox sends what ccbot says to the chat, at the pace Telegram allows.
+// Package outbox sends ccbot's messages to the chat, at the pace Telegram allows.
 //
-// It promises: what it accepts reaches a chat, in the order it was given within a rank, however
-// long the Bot API is down. Send returns only after Telegram took the message or refused it for
-// good. Post survives kill -9 and repeats at most the one message that was under way then; a named
-// message is sent as it should look when its turn comes. A newer edit of a message replaces an
-// older one that waits, and an edit that changes nothing is never sent. A chat that must wait
-// (retry_after) waits, for an hour at most and also over a restart, and holds up no other chat. Memory does not
-// grow while the Bot API is unreachable: edits collapse, only the names of posts are kept in
-// memory, and callers of Send wait.
+// It guarantees:
+//   - An accepted message reaches a chat, in its order within a rank, even if the Bot API is down
+//     for long.
+//   - Send returns only after Telegram took the message or refused it for good.
+//   - Post survives kill -9 and repeats at most the one message that was under way then; a named
+//     message is sent with its content at its turn.
+//   - A newer edit of a message replaces an older one that waits, and an edit that changes nothing
+//     is never sent.
+//   - A chat that must wait (retry_after) waits, for an hour at most and also over a restart, and
+//     holds up no other chat.
+//   - Memory does not grow while the Bot API is unreachable: edits collapse, only the names of
+//     posts are kept in memory, and callers of Send wait.
+//   - A run begins without a burst. Flush waits for all messages that may be sent at once.
 //
 // Within a chat an answer to a tap goes first, then messages by their rank, then reactions, then
 // cards, then typing. There are two exceptions to the ranks: a message of a session never goes
-// before what that session has said earlier (a reply passes files and notices only), and an answer of an agent waits for at
-// most ten seconds for replies to commands. A message takes its share of the budget when its call is made: a
-// post that its owner no longer wants costs nothing. Asides (reactions, typing, answers to taps) take
-// nothing from the chat's budget: reactions are sent while messages wait for that budget, and a
-// reaction that has waited for two seconds goes before messages. A less important message leaves
-// enough of the budget for a more important one that comes right after it: in a group, half of a
-// burst. All cards of a chat share one message or edit per 3 s, in a group per 10 s; one that has come to a
-// turning point may go early, and the next card waits for it. The message of a card pays for its last
-// edit, which goes before all other calls of cards and is never dropped. Of other edits of cards at
-// most 22 wait in a chat: the oldest is dropped, and its owner is told. A run begins without a burst.
-// Flush waits for what may be sent at once.
+// before an earlier message of that session (a reply passes files and notices only), and an answer
+// of an agent waits for at most ten seconds for replies to commands. A message takes its share of
+// the budget when its call is made: a post that its owner no longer wants costs nothing. Asides
+// (reactions, typing, answers to taps) take nothing from the chat's budget: reactions are sent
+// while messages wait for that budget, and a reaction that has waited for two seconds goes before
+// messages. A less important message leaves enough of the budget for a more important one that
+// comes right after it: in a group, half of a burst. All cards of a chat share one message or edit
+// per 3 s, in a group per 10 s; a card at a turning point may go early, and the next card waits for
+// it. The message of a card pays for its last edit, which goes before all other calls of cards and
+// is never dropped. Of other edits of cards at most 22 wait in a chat: the oldest is dropped, and
+// its owner is notified.
 //
-// A call that Telegram answers with 401 or 404 is not carried out, and is made again for as long as
-// it takes: whether the token is revoked is decided elsewhere.
+// A call that Telegram answers with 401 or 404 is not carried out, and is repeated until it
+// succeeds: whether the token is revoked is decided elsewhere.
 //
-// A chat that accepts nothing is parked: nothing is sent there until somebody writes there or
-// the program is restarted. A group that became a supergroup and a topic that was deleted are
-// handled once: messages that wait go to the new place, and jobs about messages of the old place
-// are refused.
+// A chat that accepts nothing is parked: nothing is sent there until a person writes there or the
+// program is restarted. A group that became a supergroup and a topic that was deleted are handled
+// once: waiting messages go to the new place, and jobs about messages of the old place are refused.
 //
-// The package does not render or split what Send gets, does not know sessions, and cannot make a
-// send happen exactly once: when a connection breaks, it is unknown whether Telegram took the
-// message, and then the message is sent again.
+// The package does not render or split the messages of Send, does not know sessions, and cannot
+// make a send happen exactly once: after a broken connection it is unknown whether Telegram took
+// the message, and then the message is sent again.
 package outbox

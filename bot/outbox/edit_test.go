@@ -75,7 +75,7 @@ func TestEditsThatCancelOut(t *testing.T) {
 	})
 }
 
-func TestEditWhileOneIsUnderWay(t *testing.T) {
+func TestEditDuringAnAttempt(t *testing.T) {
 	tests := []struct {
 		name  string
 		err   error // of the first call
@@ -119,8 +119,8 @@ func TestNotModifiedIsSuccess(t *testing.T) {
 	})
 }
 
-// The owner of a message hears once what became of an edit, also of one that changes nothing.
-func TestTheOwnerHearsOfItsEdits(t *testing.T) {
+// The owner of a message gets the result of an edit once, also if the edit changes nothing.
+func TestOwnerGetsResultsOfEdits(t *testing.T) {
 	o := &owner{texts: map[string]string{}}
 	refuse := func(_ context.Context, n int, _ call) error {
 		return []error{nil, errGone, errServer, nil}[min(n, 4)-1]
@@ -146,7 +146,7 @@ func TestTheOwnerHearsOfItsEdits(t *testing.T) {
 	})
 }
 
-func TestTwoWaitForTheEditsOfAMessage(t *testing.T) {
+func TestEditNowWithTwoCallers(t *testing.T) {
 	inBubble(t, once(tooMany(10)), func(t *testing.T, b *bench) {
 		b.sendLater(t.Context(), say(5, "x"))
 		got := make(chan error, 3)
@@ -155,7 +155,7 @@ func TestTwoWaitForTheEditsOfAMessage(t *testing.T) {
 			go func() { got <- b.EditNow(ctx, to(5), 1, say(5, fmt.Sprint(i))) }()
 			synctest.Wait()
 			if i == 1 {
-				cancel() // the others go on
+				cancel() // the others continue
 				require.ErrorIs(t, <-got, context.Canceled)
 			}
 			defer cancel()

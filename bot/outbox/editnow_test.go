@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An edit that is awaited is the newest: nothing that was asked for before it comes after it.
-func TestP5_AnAwaitedEditIsTheLast(t *testing.T) {
+// An awaited edit is the newest: no earlier edit comes after it.
+func TestP5_AwaitedEditIsTheLast(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error // of the first call
@@ -43,7 +43,7 @@ func TestP5_AnAwaitedEditIsTheLast(t *testing.T) {
 	}
 }
 
-func TestAnAwaitedEditReplacesOneThatWaits(t *testing.T) {
+func TestEditNowReplacesWaitingEdit(t *testing.T) {
 	inBubble(t, func(_ context.Context, n int, _ call) error {
 		if n == 1 {
 			return tooMany(10)
@@ -60,7 +60,7 @@ func TestAnAwaitedEditReplacesOneThatWaits(t *testing.T) {
 	})
 }
 
-func TestAnAwaitedEditTellsTheRefusal(t *testing.T) {
+func TestEditNowReturnsRefusal(t *testing.T) {
 	inBubble(t, func(context.Context, int, call) error { return errGone }, func(t *testing.T, b *bench) {
 		refused := (*Refused)(nil)
 		require.ErrorAs(t, b.EditNow(t.Context(), to(5), 1, say(5, "end")), &refused)

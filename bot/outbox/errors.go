@@ -9,10 +9,9 @@ var (
 	// ErrMoved is inside a Refused about a message of a group that became another chat: that chat
 	// does not have the message, and another message may have its id.
 	ErrMoved = errors.New("the group has become another chat, which does not have this message")
-	// ErrGone is inside a Refused edit when the message does not exist any more, or can never be
-	// edited.
+	// ErrGone is inside a Refused edit if the message no longer exists, or can never be edited.
 	ErrGone = errors.New("the message to edit is gone")
-	// ErrDropped is why the edit of a card was not made: too many wait for the chat.
+	// ErrDropped is returned if the edit of a card was not made because too many wait for the chat.
 	ErrDropped = errors.New("too many edits of cards wait")
 	// ErrNoRich says that the server has no rich messages; the outbox remembers that, see
 	// TakesRich.
@@ -33,5 +32,5 @@ type Refused struct {
 
 func (r *Refused) Error() string { return "refused by Telegram: " + r.Err.Error() }
 
-// Unwrap gives the reason, ErrBlocked included.
+// Unwrap returns the reason, ErrBlocked included.
 func (r *Refused) Unwrap() error { return r.Err }

@@ -71,7 +71,7 @@ func (f *fake) message(id, thread int) *models.Message {
 	return &models.Message{ID: id, MessageThreadID: thread}
 }
 
-// seen is what was asked with a method ("": any), or only what was taken.
+// seen returns the calls of a method ("": any), or only the accepted ones.
 func (f *fake) seen(method string, takenOnly bool) []call {
 	f.guard.Lock()
 	defer f.guard.Unlock()
@@ -210,10 +210,10 @@ type bench struct {
 	*Outbox
 	*fake
 	dir  string
-	stop func() error // ends Run and gives its error
+	stop func() error // ends Run and returns its error
 }
 
-// idle waits until nothing can happen any more without time passing, and d of it.
+// idle waits for d, and until nothing more can happen without time passing.
 func (b *bench) idle(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -236,7 +236,7 @@ func (b *bench) run(t *testing.T) {
 	b.stop = func() error {
 		cancel()
 		err := <-ended
-		ended <- err // may be asked again
+		ended <- err // a test may stop it again
 		return err
 	}
 	t.Cleanup(func() { assert.NotPanics(t, func() { _ = b.stop() }) })

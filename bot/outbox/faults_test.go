@@ -20,7 +20,7 @@ import (
 	"ccbot/internal/disk/disktest"
 )
 
-// faultyOutbox posts messages, of which Telegram refuses one for good and makes one chat wait.
+// faultyOutbox posts messages; Telegram refuses one for good and makes one chat wait.
 type faultyOutbox struct {
 	b    *bench
 	want map[string]bool
@@ -49,7 +49,7 @@ func (f *faultyOutbox) Begin(t *testing.T) string {
 func (f *faultyOutbox) Act(t *testing.T) {
 	for i, text := range []string{"a", "refused", "b", "c"} {
 		if err := f.b.Post(t.Context(), say(5+int64(i/3), text)); err == nil && text != "refused" {
-			f.want[text] = true // what is not accepted is the caller's
+			f.want[text] = true // an unaccepted message is the caller's
 		}
 	}
 	_ = f.b.Post(t.Context(), say(7, "blocked"))

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestP4_FlushSendsWhatMayGoAtOnce: what is under way and what needs no pause is sent; what the pace of a chat holds
-// back, and what has failed, is left to the next start.
-func TestP4_FlushSendsWhatMayGoAtOnce(t *testing.T) {
+// Flush sends calls under way and calls without a pause; it leaves messages that their chat's pace
+// holds back, and failed ones, to the next start.
+func TestP4_FlushSendsWithoutPause(t *testing.T) {
 	inBubble(t, func(_ context.Context, _ int, c call) error {
 		time.Sleep(100 * time.Millisecond)
 		if c.chat == 6 {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestGoingCountsWhatIsRefusedAndWhatMustWait(t *testing.T) {
+func TestGoingCountsRefusalsAndWaits(t *testing.T) {
 	inBubble(t, once(tooMany(3600)), func(t *testing.T, b *bench) {
 		assert.Equal(t, Going{}, GoingOf(b.Outbox))
 		require.NoError(t, b.Post(t.Context(), say(5, "x")))
@@ -18,7 +18,7 @@ func TestGoingCountsWhatIsRefusedAndWhatMustWait(t *testing.T) {
 	})
 }
 
-func TestGoingFailsAsLongAsNothingIsTaken(t *testing.T) {
+func TestGoingFailsUntilAccepted(t *testing.T) {
 	inBubble(t, once(errServer), func(t *testing.T, b *bench) {
 		began := time.Now()
 		require.NoError(t, b.Post(t.Context(), say(5, "x")))
@@ -29,7 +29,7 @@ func TestGoingFailsAsLongAsNothingIsTaken(t *testing.T) {
 	})
 }
 
-func TestAMessageThatHasNoButtonsAnyMoreIsNoError(t *testing.T) {
+func TestDropButtonsTwiceIsNoError(t *testing.T) {
 	inBubble(t, once(errSame), func(t *testing.T, b *bench) {
 		b.DropButtons(t.Context(), to(5), 3)
 		b.idle(10 * time.Second)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAHoldCountsBeforeTheDiskHasIt: a slow disk must not let calls through that Telegram has just forbidden.
-func TestAHoldCountsBeforeTheDiskHasIt(t *testing.T) {
+// TestHoldCountsBeforeDisk: a slow disk must not let calls through that Telegram has just forbidden.
+func TestHoldCountsBeforeDisk(t *testing.T) {
 	tests := []struct {
 		name string
 		ask  func(b *bench, ctx context.Context)
@@ -37,7 +37,7 @@ func TestAHoldCountsBeforeTheDiskHasIt(t *testing.T) {
 	}
 }
 
-// heldOn says whether a chat must wait.
+// heldOn reports whether a chat must wait.
 func (b *bench) heldOn(chat int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"ccbot/internal/address"
 )
 
-// Conversation is where a message goes: a chat and a topic of it.
+// Conversation is the destination of a message: a chat and a topic of it.
 type Conversation = address.Conversation
 
 // Style is the colour of a button (Bot API 9.4); clients that do not know it show a plain one.
@@ -29,8 +29,7 @@ const (
 	Danger  Style = "danger"
 )
 
-// Button is one inline button. Data is what a tap sends back, 1 to 64 bytes (Bot API,
-// callback_data).
+// Button is one inline button. A tap sends Data back, 1 to 64 bytes (Bot API, callback_data).
 type Button struct {
 	Text  string `json:"text"`
 	Data  string `json:"data"`
@@ -49,18 +48,18 @@ type Message struct {
 	// Rich is the text as Markdown, up to 32,768 characters. When it is set Send sends it as a rich
 	// message instead of Text; Post sends Text, and no edit is rich.
 	Rich string `json:"rich,omitempty"`
-	// Picture stands above the text, which is its caption then, of at most MaxCaption units. Edits
-	// replace both; a named post and its edits may have one, nothing else.
+	// Picture is shown above the text, which is then its caption, of at most MaxCaption units.
+	// Edits replace both; only a named post and its edits may have one.
 	Picture *Picture `json:"picture,omitempty"`
 	// Session is the session that the message is of; OnSent gets it with the message.
 	Session uuid.UUID `json:"session,omitzero"`
-	// Written is the time of the line in a transcript from which the message comes; zero: there is none.
+	// Written is the time of the message's line in a transcript; zero: it comes from no line.
 	Written time.Time `json:"-"`
-	// Rank says which messages of a chat go first. An edit has the rank of its message, or its own
-	// rank when that one comes later.
+	// Rank orders the messages of a chat. An edit has the rank of its message, or its own rank if
+	// that comes later.
 	Rank Rank `json:"rank,omitempty"`
-	// Name makes Post ask the owner of the name for the message when its turn comes. The owner is
-	// also told the outcome of each edit, see Owner.
+	// Name makes Post ask the owner of the name for the message when its turn comes. The owner also
+	// gets the outcome of each edit, see Owner.
 	Name string `json:"name,omitempty"`
 	// More, when set, is called once by Send, before the first attempt, if the message had to wait
 	// for its turn. The message that More returns is sent in place of this one, and is final. More
@@ -71,12 +70,12 @@ type Message struct {
 // Picture is a PNG of at most MaxPhoto bytes.
 type Picture struct {
 	PNG []byte `json:"png"`
-	// Exact has it sent as a file, because Telegram makes a photo smaller than 1280 pixels; so goes a
-	// picture that Telegram refuses as a photo, too.
+	// Exact sends it as a file, because Telegram makes a photo smaller than 1280 pixels; a picture
+	// that Telegram refuses as a photo is also sent as a file.
 	Exact bool `json:"exact,omitempty"`
 }
 
-// Rank says which of a chat's messages goes first. Messages of one rank keep their order.
+// Rank orders a chat's messages. Messages of one rank keep their order.
 type Rank int
 
 // The ranks, the first one first. A session's question still goes after what the session has said
@@ -85,15 +84,15 @@ const (
 	Question Rank = iota - 1 // open questions: an agent waits for the answer
 	Now                      // replies to commands, receipts, failures
 	Answer                   // the first answer to a prompt
-	Talk                     // what agents say, in the places where it is shown in full
+	Talk                     // agents' texts, in places that show them in full
 	Later                    // reports of other sessions, and files that agents send
 	Closing                  // the last edit of a Card: it goes before all other calls of cards
-	Opening                  // the message of a Card: it goes if there is room for its last edit, too
+	Opening                  // the message of a Card: it needs room for its last edit
 	Turning                  // a Card that has come to a turning point: it goes before the other cards
 	Card                     // shows how things go and is drawn again and again: sent when nothing else waits for the chat
 )
 
-// shown is what a message in the chat looks like, as digests; a zero digest means unknown.
+// shown is the content of a message in the chat, as digests; a zero digest means unknown.
 type shown struct{ text, buttons [sha256.Size]byte }
 
 func looksOf(m Message) shown {
@@ -173,7 +172,7 @@ func (s source) Read(p []byte) (int, error) {
 }
 
 // SendFile sends one file, in its chat's order and pace, and waits for the message's id; its errors
-// are those of Send. Every attempt reads the file anew from its start.
+// are those of Send. Every attempt reads the file again from its start.
 func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error) {
 	if f.Name == "" || f.Size < 1 || f.Size > MaxFile || f.Caption.Length() > MaxCaption {
 		return 0, &Refused{errFile}

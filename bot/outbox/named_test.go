@@ -17,7 +17,7 @@ import (
 	"ccbot/bot/render"
 )
 
-// owner keeps the text of each name, and notes what it hears.
+// owner keeps the text of each name, and notes its calls.
 type owner struct {
 	mu      sync.Mutex
 	texts   map[string]string
@@ -82,7 +82,7 @@ func inNamedBubble(t *testing.T, dir string, o *owner, reply func(context.Contex
 
 func named(name string) Message { return Message{To: to(5), Name: name} }
 
-func TestANamedPostIsSentAsItLooksWhenItsTurnComes(t *testing.T) {
+func TestNamedPostHasCurrentContent(t *testing.T) {
 	o := &owner{texts: map[string]string{"card": "old", "gone": "x"}}
 	down := func(_ context.Context, n int, _ call) error {
 		if n == 1 {
@@ -108,7 +108,7 @@ func TestANamedPostIsSentAsItLooksWhenItsTurnComes(t *testing.T) {
 	})
 }
 
-func TestANamePostedWhileItsOwnerIsAskedIsAskedForAgain(t *testing.T) {
+func TestNamePostedDuringCurrent(t *testing.T) {
 	o := &owner{texts: map[string]string{}}
 	inNamedBubble(t, t.TempDir(), o, nil, func(b *bench) {
 		o.asked = func() {
@@ -123,9 +123,9 @@ func TestANamePostedWhileItsOwnerIsAskedIsAskedForAgain(t *testing.T) {
 	})
 }
 
-// TestP8_ANamedPostIsOnDiskUntilItsIdIs: a kill between Telegram's yes and the note of the id, here
+// TestP8_NamedPostStaysUntilIdSaved: a kill between Telegram's yes and the note of the id, here
 // a disk that is full, repeats the message in the next run and at no other time.
-func TestP8_ANamedPostIsOnDiskUntilItsIdIs(t *testing.T) {
+func TestP8_NamedPostStaysUntilIdSaved(t *testing.T) {
 	dir := t.TempDir()
 	o := &owner{texts: map[string]string{"card": "x"}, sentErr: errors.New("disk full")}
 	inNamedBubble(t, dir, o, nil, func(b *bench) {
@@ -145,7 +145,7 @@ func TestP8_ANamedPostIsOnDiskUntilItsIdIs(t *testing.T) {
 	})
 }
 
-func TestANamedPostThatIsRefusedIsOver(t *testing.T) {
+func TestRefusedNamedPostEnds(t *testing.T) {
 	o := &owner{texts: map[string]string{"card": "x"}}
 	inNamedBubble(t, t.TempDir(), o, func(context.Context, int, call) error { return errEntities }, func(b *bench) {
 		require.NoError(t, b.Post(t.Context(), named("card")))
@@ -157,7 +157,7 @@ func TestANamedPostThatIsRefusedIsOver(t *testing.T) {
 	})
 }
 
-func TestANamedPostInAParkedChatWaits(t *testing.T) {
+func TestNamedPostWaitsInParkedChat(t *testing.T) {
 	var p blocking
 	p.chat.Store(5)
 	o := &owner{texts: map[string]string{"card": "old"}}

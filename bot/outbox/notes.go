@@ -18,7 +18,7 @@ const (
 	holdsFile  = "holds.json"  // chat → the wait that Telegram has asked for: a restart must not cut it short
 )
 
-// richAgain is the time after which a server that had no rich messages is asked again: it may have
+// richAgain is the time after which a server that had no rich messages is tried again: it may have
 // been updated.
 const richAgain = 7 * 24 * time.Hour
 
@@ -39,7 +39,7 @@ func (h hold) left(now time.Time) time.Duration {
 	return min(max(h.At.Add(all).Sub(now), 0), all)
 }
 
-// notes are the facts that the next run needs, too: small files beside the folder of posts.
+// notes are the facts that the next run also needs: small files next to the folder of posts.
 type notes struct {
 	server  string
 	log     *slog.Logger

@@ -54,12 +54,13 @@ type Outbox struct {
 	// has recorded that. It must not wait.
 	OnMigrate func()
 
-	// OnTopicGone, when set before Run, is called when a topic does not exist any more. It must not
-	// wait. From then on the outbox sends messages for the topic to its chat, until the program
-	// ends or somebody writes there.
+	// OnTopicGone, when set before Run, is called when a topic no longer exists. It must not wait.
+	// From then on the outbox sends messages for the topic to its chat, until the program ends or a
+	// person writes there.
 	OnTopicGone func(gone address.Conversation)
 
-	// Elsewhere, when set before Run, has a message or file that goes past its topic say whose it is.
+	// Elsewhere, when set before Run, adds the session's name to a message or file that is sent
+	// outside its topic.
 	Elsewhere func(m Message) Message
 
 	api    API
@@ -75,8 +76,8 @@ type Outbox struct {
 	queues queues
 }
 
-// New makes an outbox that keeps posts in dir (made when missing), and the facts that the next run
-// needs beside dir. Posts refused for good go to quarantine/ there. server is the address that api
+// New makes an outbox that keeps posts in dir (made when missing), and the facts for the next run
+// next to dir. Posts refused for good go to quarantine/ there. server is the address that api
 // speaks to, without a token.
 func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	home := spool.Folder{Path: filepath.Dir(dir), MaxSize: maxPost, Fsync: true}
@@ -176,18 +177,18 @@ func again(o *Outbox) func(failures int) time.Time {
 	return func(failures int) time.Time { return time.Now().Add(backoff(failures, o.jitter())) }
 }
 
-// Going is how the sending goes.
+// Going holds send statistics.
 type Going struct {
 	Errors  int           // calls that failed or were refused, since the start
 	Last    string        // why Telegram refused the last of them; empty: it did not answer
 	LastAt  time.Time     // of the last error
-	Waits   int           // times that Telegram has told a chat to wait, since the start
+	Waits   int           // times that Telegram made a chat wait, since the start
 	Waiting int           // messages and edits in the queues
-	Wait    time.Duration // what is left of the longest wait
+	Wait    time.Duration // the rest of the longest wait
 	Failing bool          // the queue of a chat was not taken at its last try
 }
 
-// GoingOf is how the sending goes now.
+// GoingOf returns the current send statistics.
 func GoingOf(o *Outbox) (g Going) {
 	now := time.Now()
 	o.with(func(q *queues) {
@@ -201,7 +202,7 @@ func GoingOf(o *Outbox) (g Going) {
 	return g
 }
 
-// count counts what came of a call.
+// count counts the result of a call.
 func (q *queues) count(v verdict, err error) {
 	switch {
 	case err == nil, v.answer == taken:
@@ -216,8 +217,8 @@ func (q *queues) count(v verdict, err error) {
 	}
 }
 
-// Flush waits until nothing is under way and nothing may be sent at once. What a chat's pace holds
-// back it leaves: posts are on disk.
+// Flush waits until nothing is under way and nothing may be sent at once. It leaves messages that a
+// chat's pace holds back: posts are on disk.
 func Flush(ctx context.Context, o *Outbox) {
 	done := make(chan struct{})
 	o.with(func(q *queues) { q.flushes = append(q.flushes, done) })

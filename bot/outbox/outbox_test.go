@@ -59,7 +59,7 @@ func TestPaceInAChat(t *testing.T) {
 }
 
 // An earlier run may have used the burst of a chat right before it was killed.
-func TestARunBeginsWithoutABurst(t *testing.T) {
+func TestRunBeginsWithoutBurst(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		b.began = time.Now()
 		for i := range 5 {
@@ -85,7 +85,7 @@ func TestPaceOfAllChats(t *testing.T) {
 	})
 }
 
-func TestP5_SendReturnsOnlyAfterTheYes(t *testing.T) {
+func TestP5_SendReturnsAfterAcceptance(t *testing.T) {
 	reply := func(_ context.Context, n int, _ call) error {
 		return []error{errServer, errBroken, tooMany(60), nil}[min(n, 4)-1]
 	}
@@ -99,7 +99,7 @@ func TestP5_SendReturnsOnlyAfterTheYes(t *testing.T) {
 	})
 }
 
-func TestOrderIsKeptWhileTheAPIIsDown(t *testing.T) {
+func TestOrderSurvivesOutage(t *testing.T) {
 	var up atomic.Bool
 	reply := func(context.Context, int, call) error {
 		if up.Load() {
@@ -125,7 +125,7 @@ func TestOrderIsKeptWhileTheAPIIsDown(t *testing.T) {
 	})
 }
 
-func TestRetryAfterHoldsUpOnlyItsChat(t *testing.T) {
+func TestRetryAfterHoldsOnlyItsChat(t *testing.T) {
 	reply := func(_ context.Context, n int, _ call) error {
 		if n == 1 {
 			return tooMany(137)
@@ -186,8 +186,8 @@ func TestFormattingRefusedIsSentPlain(t *testing.T) {
 	})
 }
 
-// TestP5_DeniedCallsAreMadeAgain: after a 401 or 404 nothing is lost, dropped or unsure.
-func TestP5_DeniedCallsAreMadeAgain(t *testing.T) {
+// TestP5_DeniedCallsAreRepeated: after a 401 or 404 nothing is lost, dropped or unsure.
+func TestP5_DeniedCallsAreRepeated(t *testing.T) {
 	for _, denial := range []error{errToken, errMissing} {
 		until := 5 * time.Minute
 		inBubble(t, nil, func(t *testing.T, b *bench) {
@@ -264,7 +264,7 @@ func TestSendWhoseContextEnds(t *testing.T) {
 	})
 }
 
-func TestEndOfRunLetsACallFinish(t *testing.T) {
+func TestEndOfRunLetsCallFinish(t *testing.T) {
 	tests := []struct {
 		name  string
 		takes time.Duration

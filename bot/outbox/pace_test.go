@@ -13,7 +13,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// arrivals are when messages came, by their text.
+// arrivals returns when messages came, by their text.
 func (b *bench) arrivals(since time.Time) map[string]time.Duration {
 	all := map[string]time.Duration{}
 	for _, c := range b.seen("send", true) {
@@ -29,9 +29,9 @@ func of(session uuid.UUID, chat int64, rank Rank, text string) Message {
 	return m
 }
 
-// A question stands still until a person answers, so it goes before what others say; what its own
-// session has said goes before it.
-func TestAQuestionGoesBeforeChatter(t *testing.T) {
+// A question blocks its agent until a person answers, so it goes before other sessions' messages,
+// but after the earlier ones of its own session.
+func TestQuestionPrecedesChatter(t *testing.T) {
 	asking, other := uuid.New(), uuid.New()
 	const group = int64(-5)
 	t.Run("behind two receipts and two answers in a group without a budget", func(t *testing.T) {
@@ -104,9 +104,9 @@ func TestAQuestionGoesBeforeChatter(t *testing.T) {
 	})
 }
 
-// TestACallThatIsNotMadeCostsNothing: with many posts at once whose owners answer slowly, half of them nothing, each call
+// TestUnmadeCallCostsNothing: with many posts at once whose owners answer slowly, half of them nothing, each call
 // has a token, and each token a call.
-func TestACallThatIsNotMadeCostsNothing(t *testing.T) {
+func TestUnmadeCallCostsNothing(t *testing.T) {
 	const chats, posts = 16, 6
 	o := &owner{texts: map[string]string{}}
 	o.asked = func() { time.Sleep(70 * time.Millisecond) }
@@ -146,7 +146,7 @@ func TestACallThatIsNotMadeCostsNothing(t *testing.T) {
 	})
 }
 
-// TestAnswersYieldToCommandsForTenSeconds: whoever sends one command after the other delays no answer by more.
+// A person who sends many commands delays an answer by ten seconds at most.
 func TestAnswersYieldToCommandsForTenSeconds(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		since := time.Now()
@@ -168,8 +168,8 @@ func TestAnswersYieldToCommandsForTenSeconds(t *testing.T) {
 	})
 }
 
-// What other sessions have to tell, and receipts, leave room for the answer that comes right after.
-func TestNothingThatMattersLessDelaysAnAnswer(t *testing.T) {
+// Messages of other sessions, and receipts, leave room for an answer right after them.
+func TestAnswerIsNotDelayedByLesserRanks(t *testing.T) {
 	for _, chat := range []int64{5, -5} {
 		inBubble(t, nil, func(t *testing.T, b *bench) {
 			ctx := t.Context()

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// blocking refuses everything in a chat as long as it says so.
+// blocking refuses everything in its chat.
 type blocking struct {
 	chat atomic.Int64
 	why  error // nil: errForbidden
@@ -29,11 +29,11 @@ func (p *blocking) reply(_ context.Context, _ int, c call) error {
 	return nil
 }
 
-// TestP5_APersonWhoBlocksTheBotLosesNothing: the chat is left alone, others go on, and what is durable waits.
-func TestP5_APersonWhoBlocksTheBotLosesNothing(t *testing.T) { losesNothing(t, errForbidden) }
+// The chat is left alone, other chats continue, and durable messages wait.
+func TestP5_BlockedBotLosesNothing(t *testing.T) { losesNothing(t, errForbidden) }
 
-// TestP5_AGroupThatLetsTheBotWriteNothingLosesNothing: Telegram says so in other words than of a block.
-func TestP5_AGroupThatLetsTheBotWriteNothingLosesNothing(t *testing.T) { losesNothing(t, errMute) }
+// Telegram has other words for that than for a block.
+func TestP5_MutedBotLosesNothing(t *testing.T) { losesNothing(t, errMute) }
 
 func losesNothing(t *testing.T, why error) {
 	t.Helper()
@@ -83,7 +83,7 @@ func losesNothing(t *testing.T, why error) {
 	})
 }
 
-// logged runs an outbox on a folder and gives what it logged about parking.
+// logged runs an outbox on a folder and returns its log lines about parking.
 func logged(t *testing.T, dir string, p *blocking, test func(t *testing.T, b *bench)) (lines []string) {
 	t.Helper()
 	var text strings.Builder
@@ -103,7 +103,7 @@ func logged(t *testing.T, dir string, p *blocking, test func(t *testing.T, b *be
 	return lines
 }
 
-func TestAStartTriesAParkedChatOnce(t *testing.T) {
+func TestStartTriesParkedChatOnce(t *testing.T) {
 	dir := t.TempDir()
 	var p blocking
 	p.chat.Store(5)
@@ -131,7 +131,7 @@ func TestAStartTriesAParkedChatOnce(t *testing.T) {
 	assert.NotContains(t, files(t, dir), parkedFile)
 }
 
-func TestTypingFindsOutThatAChatIsBlocked(t *testing.T) {
+func TestTypingParksBlockedChat(t *testing.T) {
 	var p blocking
 	p.chat.Store(5)
 	inBubble(t, p.reply, func(t *testing.T, b *bench) {
@@ -144,7 +144,7 @@ func TestTypingFindsOutThatAChatIsBlocked(t *testing.T) {
 	})
 }
 
-func TestAMarkerThatCannotBeReadIsMadeAnew(t *testing.T) {
+func TestUnreadableMarkerIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, parkedFile), "{")
 	var p blocking

@@ -27,7 +27,7 @@ type drawer struct {
 
 func (d *drawer) Current(string, Conversation) (Message, bool) { return d.m, true }
 
-func TestAPictureIsPostedAndReplaced(t *testing.T) {
+func TestPictureIsPostedAndReplaced(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		b.Named = &drawer{owner: owner{texts: map[string]string{}}, m: shot(5, "one", "png", "up")}
 		require.NoError(t, b.Post(t.Context(), Message{Name: "a", To: to(5)}))
@@ -54,8 +54,8 @@ func TestAPictureIsPostedAndReplaced(t *testing.T) {
 	})
 }
 
-// TestAPictureThatIsNoPhotoIsAFile, and that says nothing of the next one.
-func TestAPictureThatIsNoPhotoIsAFile(t *testing.T) {
+// A picture that Telegram refuses as a photo is a file; the next one is tried as a photo.
+func TestRefusedPhotoIsSentAsFile(t *testing.T) {
 	inBubble(t, func(_ context.Context, _ int, c call) error {
 		if c.method == "photo" || c.text == "photo bad" {
 			return errPhoto
@@ -74,7 +74,7 @@ func TestAPictureThatIsNoPhotoIsAFile(t *testing.T) {
 	})
 }
 
-func TestClientSendsAndEditsAPicture(t *testing.T) {
+func TestClientSendsAndEditsPicture(t *testing.T) {
 	api := &telegram{refuse: none}
 	b := api.bench(t)
 	b.Named = &drawer{owner: owner{texts: map[string]string{}}, m: shot(5, "one", "png", "up")}

@@ -26,9 +26,8 @@ func upgraded(_ context.Context, _ int, c call) error {
 	return nil
 }
 
-// TestP5_AGroupThatBecomesASupergroupLosesNothing: what waits goes to the new chat, in order, and
-// the old one is asked once.
-func TestP5_AGroupThatBecomesASupergroupLosesNothing(t *testing.T) {
+// Waiting messages go to the new chat, in order, and the old one is tried once.
+func TestP5_SupergroupUpgradeLosesNothing(t *testing.T) {
 	inBubble(t, upgraded, func(t *testing.T, b *bench) {
 		var told [][][]int64
 		b.OnMigrate = func() { told = append(told, b.Aliases.Moved()); b.Unpark(-5) }
@@ -53,8 +52,8 @@ func TestP5_AGroupThatBecomesASupergroupLosesNothing(t *testing.T) {
 	})
 }
 
-// What is about a message of the old chat must not meet the message of the new one that has its id.
-func TestMessagesOfAGroupThatBecameASupergroupAreLeftAlone(t *testing.T) {
+// A call about a message of the old chat must not reach the new chat's message with the same id.
+func TestOldMessagesAfterSupergroupUpgrade(t *testing.T) {
 	slowly := func(ctx context.Context, n int, c call) error {
 		<-time.After(time.Second)
 		return upgraded(ctx, n, c)
@@ -87,7 +86,7 @@ func TestMessagesOfAGroupThatBecameASupergroupAreLeftAlone(t *testing.T) {
 	})
 }
 
-func TestAReactionFindsOutThatAGroupBecameASupergroup(t *testing.T) {
+func TestReactionDetectsSupergroupUpgrade(t *testing.T) {
 	inBubble(t, upgraded, func(t *testing.T, b *bench) {
 		var told [][][]int64
 		b.OnMigrate = func() { told = append(told, b.Aliases.Moved()) }
@@ -100,9 +99,9 @@ func TestAReactionFindsOutThatAGroupBecameASupergroup(t *testing.T) {
 	})
 }
 
-// TestP5_NothingIsSentToANewChatBeforeItIsKept: not even when the disk takes nothing for a while.
+// TestP5_NewChatIsSavedBeforeSending: not even when the disk takes nothing for a while.
 // The next run asks the old chat no more.
-func TestP5_NothingIsSentToANewChatBeforeItIsKept(t *testing.T) {
+func TestP5_NewChatIsSavedBeforeSending(t *testing.T) {
 	dir := t.TempDir()
 	folder := spool.Folder{Path: filepath.Join(dir, "chats"), MaxSize: 1 << 20}
 	synctest.Test(t, func(t *testing.T) {
@@ -132,8 +131,8 @@ func TestP5_NothingIsSentToANewChatBeforeItIsKept(t *testing.T) {
 	})
 }
 
-// What was heard elsewhere counts at once, and a message of the new chat is answered and changed there.
-func TestAGroupThatIsKnownToBeASupergroup(t *testing.T) {
+// News from elsewhere counts at once, and a message of the new chat is answered and edited there.
+func TestKnownSupergroupUpgrade(t *testing.T) {
 	inBubble(t, upgraded, func(t *testing.T, b *bench) {
 		ctx := t.Context()
 		require.NoError(t, b.Aliases.Note(-5, -100))
@@ -163,12 +162,12 @@ func TestAGroupThatIsKnownToBeASupergroup(t *testing.T) {
 
 // A named post that the old chat has taken in the moment in which the group becomes a supergroup is
 // sent again.
-func TestANamedPostIsSentToTheChatThatItsGroupHasBecome(t *testing.T) {
+func TestNamedPostFollowsSupergroupUpgrade(t *testing.T) {
 	o := &owner{texts: map[string]string{"card": "x"}}
 	var b *bench
 	inNamedBubble(t, t.TempDir(), o, func(_ context.Context, n int, _ call) error {
 		if n == 1 {
-			return b.Aliases.Note(-5, -100) // told by an update while Telegram says yes
+			return b.Aliases.Note(-5, -100) // an update reports it while Telegram accepts the message
 		}
 		return nil
 	}, func(now *bench) {
@@ -185,7 +184,7 @@ func TestANamedPostIsSentToTheChatThatItsGroupHasBecome(t *testing.T) {
 	})
 }
 
-func TestAMigrationThatMakesNoSense(t *testing.T) {
+func TestAbsurdMigrationIsRetried(t *testing.T) {
 	reply := func(_ context.Context, n int, _ call) error {
 		if n < 3 {
 			return &tgbot.MigrateError{MigrateToChatID: []int{-5, 0}[n-1]}
@@ -205,8 +204,8 @@ func inTopic(chat int64, thread int, text string) Message {
 	return m
 }
 
-// TestP5_WhatIsSaidInADeletedTopicComesInItsChat: once found out, the topic is not asked for again.
-func TestP5_WhatIsSaidInADeletedTopicComesInItsChat(t *testing.T) {
+// TestP5_DeletedTopicMessagesGoToChat: once found out, the topic is not asked for again.
+func TestP5_DeletedTopicMessagesGoToChat(t *testing.T) {
 	inBubble(t, func(_ context.Context, _ int, c call) error {
 		if c.thread == 9 && c.method != "typing" {
 			return errNoTopic
@@ -234,8 +233,8 @@ func TestP5_WhatIsSaidInADeletedTopicComesInItsChat(t *testing.T) {
 	})
 }
 
-// Telegram has said so of topics that were there: who writes in one is believed.
-func TestATopicIsTriedAgainWhenSomebodyWrites(t *testing.T) {
+// Telegram has denied topics that existed; a message from a topic proves it.
+func TestTopicIsTriedAgainAfterMessage(t *testing.T) {
 	inBubble(t, func(_ context.Context, n int, c call) error {
 		if c.thread != 0 && n == 1 {
 			return errNoTopic

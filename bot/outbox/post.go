@@ -18,20 +18,20 @@ import (
 	"ccbot/internal/spool"
 )
 
-// Owner knows messages by name. Of a named post only the name is kept on disk. When the turn of the
-// post comes, in this run or a later one, the outbox asks the owner for the message. Posting a name
-// that already waits adds nothing, because the owner is asked after that anyway. The owner is also
-// told the outcome of edits of its messages. The outbox holds no lock while it calls these methods,
-// and they must not wait for the outbox.
+// Owner knows messages by name. Of a named post only the name is kept on disk. At the turn of the
+// post, in this run or a later one, the outbox asks the owner for the message. Posting a name that
+// already waits adds nothing, because the owner is called after that anyway. The owner also gets
+// the outcome of edits of its messages. The outbox holds no lock while it calls these methods, and
+// they must not wait for the outbox.
 type Owner interface {
-	// Current gives the message that is to go to a place now. It is asked before each attempt. The
-	// message's To is another place when the chat or topic has become another one. False means that
-	// nothing is sent and the post is over. Of a Text over render.Limit only the first part is
-	// sent, and Rich is not sent.
+	// Current returns the message for a place. It is called before each attempt. The message's To
+	// is another place if the chat or topic has become another one. False means that nothing is
+	// sent and the post has ended. Of a Text over render.Limit only the first part is sent, and
+	// Rich is not sent.
 	Current(name string, to address.Conversation) (m Message, wanted bool)
-	// Sent reports that the message looks like m in the chat: it was posted (id 0: Telegram did not
-	// say which message it is), or edited. Sent returns nil once that is on disk. After an error
-	// the post's file stays for the next run; in this run the message is not sent again.
+	// Sent reports that the message looks like m in the chat: it was posted (id 0: Telegram
+	// returned no id), or edited. Sent returns nil once that is on disk. After an error the post's
+	// file stays for the next run; in this run the message is not sent again.
 	Sent(ctx context.Context, name string, to address.Conversation, messageID int, m Message) error
 	// Refused reports that Telegram will never take a post (id 0), which is then over, or an edit. For a
 	// post that the chat does not take now, why contains ErrBlocked: it waits until the chat takes it. For
@@ -42,8 +42,8 @@ type Owner interface {
 // Post sends a message that must not be lost and that nothing would repeat (receipts, notices).
 // When Post returns nil the message is on disk and will be sent, in order within its chat and rank,
 // by this run or a later one; in a parked chat it waits. If the program is killed while the message
-// is being sent, the message comes twice at most. A text that is too long is split, and the buttons
-// stand under the last part. A message that Telegram refuses for good goes to quarantine. Of a
+// is being sent, the message comes twice at most. A text that is too long is split, with the
+// buttons under the last part. A message that Telegram refuses for good goes to quarantine. Of a
 // message with a Name only Name, To, Session and Rank count, see Owner. Post works without Run, and
 // after it.
 func (o *Outbox) Post(ctx context.Context, m Message) error {
@@ -63,8 +63,8 @@ func (o *Outbox) Post(ctx context.Context, m Message) error {
 	return nil
 }
 
-// Parts is what Post sends of a message: one or more, cut to size, the buttons under the last. The
-// first one sounds.
+// Parts returns the messages that Post sends for m: one or more, cut to size, the buttons under the
+// last. The first one sounds.
 func Parts(m Message) []Message {
 	texts := m.Text.Split(render.Limit)
 	parts := make([]Message, len(texts))
@@ -91,7 +91,7 @@ func (o *Outbox) queuePosts(files []string, m Message) {
 	})
 }
 
-// fetch gives a post its message when its turn comes; false means that there is nothing to send.
+// fetch sets the message of a post when its turn comes; false means that there is nothing to send.
 func (o *Outbox) fetch(j *job) bool {
 	var ok bool
 	m := j.message
@@ -143,7 +143,7 @@ func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 	}
 	if j.name == "" {
 		o.left.do(settle)
-	} else if err := settle(); err != nil { // the owner is asked again by the next start
+	} else if err := settle(); err != nil { // the next start asks the owner again
 		o.log.Error("outbox_disk_refused", logkey.File, j.file, logkey.Error, err)
 	}
 }
@@ -183,7 +183,7 @@ type shelf struct {
 	mu       sync.Mutex // held during disk writes and queueing, so that both have the same order
 	loaded   bool       // the posts of earlier runs are queued
 	lastName int64
-	named    map[string]string // the file of each name for which the owner is still to be asked
+	named    map[string]string // the file of each name whose owner must still be called
 }
 
 // load queues, at its first call, the posts of earlier runs. Only the names of the files are kept
@@ -279,8 +279,8 @@ func (s *shelf) readOnce(file string) (m Message, ok bool, err error) {
 	return m, ok, err
 }
 
-// asks notes whether the owner of a post's name is being asked now, or the post still waits. Only a
-// post that still waits makes another post of the same name needless.
+// asks notes whether the outbox is asking the owner of a post's name, or the post still waits. Only
+// a post that still waits makes another post of the same name needless.
 func (s *shelf) asks(name, file string, being bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -82,7 +82,7 @@ func TestPostIsPrivateAndWholeOnDisk(t *testing.T) {
 	assert.Equal(t, m, got)
 }
 
-func TestPostOfALongText(t *testing.T) {
+func TestPostOfLongText(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		m := say(5, strings.Repeat("word ", 2000))
 		m.Buttons = [][]Button{{{Text: "ok", Data: "d"}}}
@@ -95,8 +95,8 @@ func TestPostOfALongText(t *testing.T) {
 	})
 }
 
-// TestAPostThatFailsInTheMiddleLeavesNoPart: who posts it again must not repeat the first part.
-func TestAPostThatFailsInTheMiddleLeavesNoPart(t *testing.T) {
+// TestFailedPostLeavesNoPart: who posts it again must not repeat the first part.
+func TestFailedPostLeavesNoPart(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir, nil)

@@ -34,7 +34,7 @@ func steps(chats ...int64) *rapid.Generator[[]step] {
 // callTakes is how long the Bot API takes to answer in these tests.
 const callTakes = 50 * time.Millisecond
 
-// asked is a message that must arrive, and when it was asked for.
+// asked is a message that must arrive, and the time of its call.
 type asked struct {
 	chat int64
 	rank Rank
@@ -42,14 +42,14 @@ type asked struct {
 	at   time.Duration
 }
 
-// played is what a random program has asked for.
+// played holds the calls of a random program.
 type played struct {
 	asked   []asked
 	edited  map[int64]string
 	waiting []<-chan result
 }
 
-// play does the steps, one after another, and waits until all is over.
+// play does the steps, one after another, and waits for the end of all.
 func play(t *testing.T, b *bench, steps []step) (p played, err error) {
 	p.edited = map[int64]string{}
 	for i, s := range steps {
@@ -83,9 +83,9 @@ func play(t *testing.T, b *bench, steps []step) (p played, err error) {
 	return p, nil
 }
 
-// Whatever is asked in whatever order, and however the Bot API fails: every message arrives, in
-// order within its chat and rank, once when the API says clearly what it did not do; and a message
-// that is edited ends as it was meant last.
+// For any order of calls and any failures of the Bot API, every message arrives, in order within
+// its chat and rank, once if the API reports clearly what it did not do; and an edited message ends
+// with its last edit.
 func TestOutboxProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		steps := steps(5, 6, -7).Draw(r, "steps")
@@ -194,9 +194,9 @@ func holdsKept(b *bench, failures []error) string {
 	return ""
 }
 
-// Whatever Telegram answers, refusals for good, chats that move and topics that go included: what
-// it took came in order within its chat and rank and at most once, every caller hears, posts are
-// taken or kept, and nothing is tried for ever.
+// For any answers of Telegram, with refusals for good, chats that move and topics that go: accepted
+// messages came in order within their chat and rank and at most once, every caller gets a result,
+// posts are taken or kept, and nothing is tried for ever.
 func TestP5_OutboxPropertiesUnderAnyAnswer(t *testing.T) {
 	verdicts := []error{nil, nil, errServer, errBroken, tooMany(3), tooMany(40), errEntities, errForbidden, errMute, errNoTopic,
 		&tgbot.MigrateError{MigrateToChatID: -700}}
@@ -221,7 +221,7 @@ func TestP5_OutboxPropertiesUnderAnyAnswer(t *testing.T) {
 				fault = err.Error()
 				return
 			}
-			for range len(answers) + 1 { // what was kept goes now
+			for range len(answers) + 1 { // kept messages go now
 				b.Unpark(5)
 				b.Unpark(-7)
 				b.idle(time.Hour)

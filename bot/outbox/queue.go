@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// queue has the jobs that wait for one chat, in the order in which they were asked for. The cost of
-// its methods does not depend on the number of jobs, except for all.
+// queue has the jobs that wait for one chat, in the order of their calls. The cost of its methods
+// does not depend on the number of jobs, except for all.
 type queue struct {
 	ranks    [Card - Question + 1]list.List
 	sessions map[line]*list.List // the new messages of each session that keep their order
@@ -16,7 +16,8 @@ type queue struct {
 	added    uint64 // jobs so far
 }
 
-// line is what keeps its order in a queue: the files and notices of a session, or its other messages.
+// line is a sequence that keeps its order in a queue: the files and notices of a session, or its
+// other messages.
 type line struct {
 	session uuid.UUID
 	later   bool
@@ -63,7 +64,7 @@ func (q *queue) remove(j *job) {
 	j.byRank, j.bySession = nil, nil
 }
 
-// head returns the first job of a rank; nil: there is none.
+// head returns the first job of a rank, or nil.
 func (q *queue) head(r Rank) *job {
 	if e := q.rank(r).Front(); e != nil {
 		return e.Value.(*job)

@@ -24,11 +24,11 @@ type queues struct {
 	booked  int // jobs under way that have not paid for their call
 	turns   uint64
 	edits   map[ref]*job // the one edit of a message that waits; an edit under way is not in it
-	dropped []job        // edits that are not made; their owners are to be told
+	dropped []job        // edits that are not made; their owners must be notified
 	known   memory
 	lost    map[address.Conversation]answer // topics that take nothing: topicGone or topicShut
-	closed  error                           // why nothing can be sent any more
-	going   Going                           // what is counted of it
+	closed  error                           // why nothing can be sent, after the end
+	going   Going                           // the statistics
 
 	flushes []chan struct{} // each is closed when nothing may be sent at once
 }
@@ -79,8 +79,8 @@ func (q *queues) add(j *job) {
 	}
 }
 
-// maxDrawings is how many edits of rank Card wait in a chat at most: two for each card of a place that
-// has the newest ten cards of its turns, and one that runs.
+// maxDrawings is the maximum number of edits of rank Card that wait in a chat: two for each card of
+// a place that has the newest ten cards of its turns, and one that runs.
 const maxDrawings = 22
 
 // dropOldest drops the edit of rank Card that has waited longest, if there are too many. An edit for
@@ -119,7 +119,7 @@ func (q *queues) begin(l *lane, j *job) (idle bool) {
 		q.booked++
 	}
 	if q.edits[j.ref()] == j {
-		delete(q.edits, j.ref()) // from now on a new edit gets a turn of its own
+		delete(q.edits, j.ref()) // from now on a new edit gets a separate turn
 	}
 	q.turns++
 	q.flying++
@@ -151,8 +151,9 @@ func (q *queues) release(l *lane) {
 	}
 }
 
-// settle records the outcome of an attempt. backoff gives the time of the next attempt after so
-// many failures in a row; lost reports that the topic is gone and that this was not known before.
+// settle records the outcome of an attempt. backoff returns the time of the next attempt after a
+// number of failures in a row; lost reports that the topic is gone and that this was not known
+// before.
 func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff func(failures int) time.Time) (lost bool) {
 	q.flying--
 	q.release(l)
@@ -186,8 +187,8 @@ func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff
 	return lost
 }
 
-// keep prepares the next attempt. A job that its caller has abandoned ends, because nobody waits
-// for it; an edit is merged into a newer edit of the message if one came during the attempt.
+// keep prepares the next attempt. A job that its caller has abandoned ends; an edit is merged into
+// a newer edit of the message if one came during the attempt.
 func (q *queues) keep(l *lane, j *job) {
 	newer := q.edits[j.ref()]
 	switch {
@@ -215,7 +216,7 @@ func (q *queues) merge(l *lane, j, newer *job) {
 	}
 }
 
-// finish takes a job that is over out of its queue, and remembers what its message looks like now.
+// finish takes an ended job out of its queue, and remembers the new content of its message.
 func (q *queues) finish(l *lane, j *job, id int, v verdict) {
 	l.failures = 0
 	q.drop(j)
@@ -239,7 +240,7 @@ func (q *queues) finish(l *lane, j *job, id int, v verdict) {
 	j.finish(r)
 }
 
-// park drops everything that waits for a chat except the posts, of which only the names are kept.
+// park drops everything that waits for a chat except the names of the posts.
 func (q *queues) park(l *lane) {
 	l.parked, l.asides, l.failures = true, nil, 0
 	for j := range l.queue.all() {
@@ -275,8 +276,8 @@ func (q *queues) loseTopic(l *lane, lost address.Conversation, why answer) (gone
 	return gone
 }
 
-// beginAside takes an aside out of its lane, and gives the place that it goes to. A call that is awaited is
-// about the topic itself, whatever the topic takes.
+// beginAside takes an aside out of its lane, and returns its destination. An awaited call is about
+// the topic itself, even if the topic is closed.
 func (q *queues) beginAside(now time.Time, l *lane, a *aside) (to address.Conversation) {
 	l.asides = without(l.asides, a)
 	q.all.AllowN(now, 1)
@@ -317,11 +318,11 @@ type ref struct {
 
 func (j *job) ref() ref { return ref{j.to.ChatID, j.messageID} }
 
-// maxKnown is how many messages the outbox remembers; an edit of an older one is sent without
-// comparing.
+// maxKnown is the number of messages that the outbox remembers; an edit of an older one is sent
+// without comparing.
 const maxKnown = 2000
 
-// memory is what the outbox knows about messages in the chats. The zero value knows nothing.
+// memory holds the facts about messages in the chats. The zero value is empty.
 type memory struct {
 	facts map[ref]fact
 	order []ref // oldest first
@@ -360,7 +361,7 @@ type kind int
 const (
 	send   kind = iota // the caller waits
 	post               // a file waits
-	edit               // nobody waits, except callers of EditNow
+	edit               // only callers of EditNow wait
 	upload             // the caller waits, and keeps the file open
 )
 
@@ -378,7 +379,7 @@ type job struct {
 	file      string        // post: the name of its file
 	name      string        // post: what its owner calls the message; empty: the file has the message
 	body      *File         // upload
-	since     time.Time     // send: when it was asked for
+	since     time.Time     // send: the time of the call
 	yielded   time.Duration // of its chat when it was queued
 	byRank    *list.Element // its place in the queue; nil: it is in none
 	bySession *list.Element // its place among the messages of its session; nil: it has none

@@ -34,7 +34,7 @@ func once(err error) func(context.Context, int, call) error {
 	}
 }
 
-func TestWhatMattersMoreGoesFirst(t *testing.T) {
+func TestHigherRankGoesFirst(t *testing.T) {
 	inBubble(t, once(tooMany(60)), func(t *testing.T, b *bench) {
 		ctx := t.Context()
 		b.sendLater(ctx, ranked("first", Now))
@@ -47,7 +47,7 @@ func TestWhatMattersMoreGoesFirst(t *testing.T) {
 		b.React(ctx, to(5), 4, "👀")
 		b.Typing(ctx, to(5))
 		b.idle(50 * time.Second)
-		b.Typing(ctx, to(5)) // else it is too old
+		b.Typing(ctx, to(5)) // otherwise it is too old
 		b.React(ctx, to(5), 5, "👀")
 		b.idle(7 * time.Second)
 		b.Typing(ctx, to(5))
@@ -62,7 +62,7 @@ func TestWhatMattersMoreGoesFirst(t *testing.T) {
 	})
 }
 
-func TestAnEditHasTheRankOfItsMessage(t *testing.T) {
+func TestEditHasRankOfItsMessage(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		ctx := t.Context()
 		card, err := b.Send(ctx, ranked("card", Card))
@@ -83,7 +83,7 @@ func TestAnEditHasTheRankOfItsMessage(t *testing.T) {
 	})
 }
 
-func TestAFileHasARank(t *testing.T) {
+func TestFileHasRank(t *testing.T) {
 	inBubble(t, once(tooMany(60)), func(t *testing.T, b *bench) {
 		ctx := t.Context()
 		b.sendLater(ctx, ranked("first", Now))
@@ -102,7 +102,7 @@ func TestAFileHasARank(t *testing.T) {
 }
 
 // A card that is drawn all the time must not use up what the answer needs.
-func TestAnAnswerNeverWaitsForACard(t *testing.T) {
+func TestAnswerNeverWaitsForCard(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		chat := int64(-5) // a group: 17 a minute
 		ctx, stop := context.WithCancel(t.Context())
@@ -149,7 +149,7 @@ func TestReactionsAreNotStarved(t *testing.T) {
 	})
 }
 
-func TestAReactionIsTriedAgain(t *testing.T) {
+func TestReactionIsTriedAgain(t *testing.T) {
 	tests := []struct {
 		name  string
 		err   error
@@ -235,8 +235,8 @@ func TestP4_ReactionsSurviveAnOutage(t *testing.T) {
 	}
 }
 
-// TestP5_WhoseMessageItIsIsToldBeforeTheSenderHears: a reply may come as soon as the message can be seen.
-func TestP5_WhoseMessageItIsIsToldBeforeTheSenderHears(t *testing.T) {
+// TestP5_OnSentPrecedesSenderResult: a reply may come as soon as the message can be seen.
+func TestP5_OnSentPrecedesSenderResult(t *testing.T) {
 	inBubble(t, once(errServer), func(t *testing.T, b *bench) {
 		var (
 			told []string
@@ -289,8 +289,8 @@ func TestPostsKeepTheirSessionAndRank(t *testing.T) {
 	assert.Contains(t, string(data), m.Session.String())
 }
 
-// TestP4_ThePersonIsHeardAtOnceWhenTheAPIComesBack: who writes proves that it is in reach.
-func TestP4_ThePersonIsHeardAtOnceWhenTheAPIComesBack(t *testing.T) {
+// A message of a person proves that the API is in reach.
+func TestP4_MessageEndsAPIBackoff(t *testing.T) {
 	down := true
 	inBubble(t, func(context.Context, int, call) error {
 		if down {

@@ -26,7 +26,7 @@ type request struct {
 	files  map[string]string // field → name
 }
 
-// telegram is a server that answers as Telegram does; refuse gives the code, the description and
+// telegram is a server that answers as Telegram does; refuse returns the code, the description and
 // more parameters of a refusal, code 0: none.
 type telegram struct {
 	refuse func(q request) (code int, description, more string)
@@ -82,7 +82,7 @@ func (a *telegram) bench(t *testing.T) *bench {
 
 func none(request) (int, string, string) { return 0, "", "" }
 
-func TestClientSendsARichMessage(t *testing.T) {
+func TestClientSendsRichMessage(t *testing.T) {
 	api := &telegram{refuse: none}
 	b := api.bench(t)
 	m := rich(5, "# \"a\" <b>\n\n| x | y |\n|---|---|\n| 1 | 2 |\n")
@@ -102,7 +102,7 @@ func TestClientSendsARichMessage(t *testing.T) {
 	assert.Contains(t, files(t, b.dir), richFile)
 }
 
-func TestClientAgainstAServerWithoutRichMessages(t *testing.T) {
+func TestClientWithoutRichMessages(t *testing.T) {
 	missing := func(q request) (int, string, string) {
 		if q.method == "sendRichMessage" {
 			return 404, "Not Found: method not found", ""
@@ -120,7 +120,7 @@ func TestClientAgainstAServerWithoutRichMessages(t *testing.T) {
 	assert.Equal(t, []string{"sendRichMessage 5", "getMe", "sendRichMessage 5", "getMe", "sendMessage 5"}, api.methods())
 }
 
-func TestClientIsRefusedARichMessage(t *testing.T) {
+func TestClientReturnsRichRefusal(t *testing.T) {
 	api := &telegram{refuse: func(q request) (int, string, string) {
 		return 400, "Bad Request: RICH_MESSAGE_TEXT_TOO_LONG", ""
 	}}
@@ -153,7 +153,7 @@ func TestP5_ClientIsDeniedOnce(t *testing.T) {
 	}
 }
 
-func TestClientSendsAPhoto(t *testing.T) {
+func TestClientSendsPhoto(t *testing.T) {
 	bad := false
 	api := &telegram{refuse: func(q request) (int, string, string) {
 		if bad && q.method == "sendPhoto" {
@@ -177,7 +177,7 @@ func TestClientSendsAPhoto(t *testing.T) {
 	}
 }
 
-func TestClientInPlacesThatChange(t *testing.T) {
+func TestClientInChangedPlaces(t *testing.T) {
 	t.Parallel()
 	api := &telegram{refuse: func(q request) (int, string, string) {
 		switch {

@@ -17,7 +17,7 @@ import (
 
 func rich(chat int64, text string) Message { return Message{To: to(chat), Rich: text} }
 
-func TestARichMessage(t *testing.T) {
+func TestRichMessage(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		assert.True(t, b.TakesRich(), "until it is known otherwise")
 		m := rich(5, "# a")
@@ -32,9 +32,8 @@ func TestARichMessage(t *testing.T) {
 	})
 }
 
-// TestP5_AServerWithoutRichMessagesIsFoundOutOnce: who sends hears it, in this run and in later
-// ones, and sends the answer in another form.
-func TestP5_AServerWithoutRichMessagesIsFoundOutOnce(t *testing.T) {
+// The sender gets the error in this run and in later ones, and sends the answer in another form.
+func TestP5_NoRichIsDetectedOnce(t *testing.T) {
 	dir := t.TempDir()
 	old := func(_ context.Context, _ int, c call) error {
 		if c.method == "rich" {
@@ -78,7 +77,7 @@ func TestP5_AServerWithoutRichMessagesIsFoundOutOnce(t *testing.T) {
 	})
 }
 
-func TestA404ForARichMessage(t *testing.T) {
+func TestRichMessage404(t *testing.T) {
 	tests := []struct {
 		name string
 		me   []error // answers of getMe, one after another
@@ -116,7 +115,7 @@ func TestA404ForARichMessage(t *testing.T) {
 	}
 }
 
-func TestARichMessageThatIsRefused(t *testing.T) {
+func TestRefusedRichMessage(t *testing.T) {
 	tooLong := errors.Join(tgbot.ErrorBadRequest, errors.New("RICH_MESSAGE_TEXT_TOO_LONG"))
 	inBubble(t, func(context.Context, int, call) error { return tooLong }, func(t *testing.T, b *bench) {
 		_, err := b.Send(t.Context(), rich(5, "a"))
@@ -128,7 +127,7 @@ func TestARichMessageThatIsRefused(t *testing.T) {
 	})
 }
 
-func TestAPostIsNeverRich(t *testing.T) {
+func TestPostIsNeverRich(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		m := say(5, "text")
 		m.Rich = "# text"

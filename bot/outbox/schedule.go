@@ -33,7 +33,7 @@ const (
 // CardsEach is the pace of the cards of a private chat: there is no use in drawing one more often.
 const CardsEach = 3 * time.Second
 
-// leaves is how many tokens a message of a rank leaves in its chat's budgets, so that a more
+// leaves returns how many tokens a message of a rank leaves in its chat's budgets, so that a more
 // important message that comes right after it is sent at once. Without this rest a question in a
 // group would wait for seconds. The message of a card leaves one for the last edit of the card.
 func (l *lane) leaves(r Rank) (n int) {
@@ -59,11 +59,11 @@ const reactPatience = 2 * time.Second
 type lane struct {
 	chat     int64
 	queue    queue           // of jobs; the ranks decide with it what goes next
-	asides   []*aside        // reactions, typing, answers to taps: best effort, beside the queue
+	asides   []*aside        // reactions, typing, answers to taps: best effort, outside the queue
 	flying   bool            // one job of the queue is under way
 	beside   bool            // an aside is under way
 	parked   bool            // the chat accepts nothing
-	until    time.Time       // Telegram has told the chat to wait: nothing is sent before
+	until    time.Time       // end of the wait that Telegram demands
 	again    time.Time       // the next try of the queue after a failure
 	failures int             // in a row
 	budgets  []*rate.Limiter // a message takes one token of each
@@ -93,7 +93,7 @@ func timeFor(tokens float64, b *rate.Limiter) time.Duration {
 }
 
 // hold stops everything in the chat for a while. Several calls under way at the same time may each
-// be told to wait: the longest wait counts.
+// have to wait: the longest wait counts.
 func (l *lane) hold(now time.Time, wait time.Duration) {
 	l.until = now.Add(max(wait, l.until.Sub(now)))
 }
@@ -110,8 +110,8 @@ const (
 	signs                 // typing
 )
 
-// turn is the next thing to do: make the call of a job or of an aside of a lane. Without a lane it
-// says to look again after wait; wait 0 then means to look when there is news.
+// turn is the next action: the call of a job or of an aside of a lane. Without a lane the next
+// check is after wait; wait 0 then means after news.
 type turn struct {
 	lane  *lane
 	job   *job
@@ -159,7 +159,7 @@ func (t turn) before(o turn) bool {
 	return t.class < o.class || t.class == o.class && t.since < o.since
 }
 
-// turn is what this chat would do now (wait 0), or how long until it may do something.
+// turn returns the chat's current action (wait 0), or how long until it may do something.
 func (l *lane) turn(now time.Time) (t turn, wait time.Duration) {
 	if l.parked {
 		return turn{}, never
@@ -175,7 +175,7 @@ func (l *lane) turn(now time.Time) (t turn, wait time.Duration) {
 	return t, 0
 }
 
-// first is the first of the jobs with the lowest rank; nil: there is none. As soon as an answer has
+// first returns the first of the jobs with the lowest rank, or nil. As soon as an answer has
 // yielded for long enough, answers go before the messages of rank Now.
 func (l *lane) first() *job {
 	var j, answer *job
@@ -236,8 +236,8 @@ func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 }
 
 // asideTurn is the turn of the asides: an answer before a reaction before typing, each kind in the
-// order in which they were asked for. Asides take nothing from the chat's budget, so they go while
-// the queue waits for that budget. Typing is shown only in a chat with an empty queue.
+// order of the calls. Asides take nothing from the chat's budget, so they go while the queue waits
+// for that budget. Typing is shown only in a chat with an empty queue.
 func (l *lane) asideTurn(now time.Time) (turn, time.Duration) {
 	if l.beside {
 		return turn{}, never
@@ -279,7 +279,7 @@ func (o *Outbox) lane(chat int64) *lane {
 		b.AllowN(o.began.Add(-timeFor(1, b)), b.Burst())
 	}
 	l.cards.AllowN(now, 1)               // the previous run may have drawn one a moment ago
-	h, _ := o.notes.holds.Get(key(chat)) // an earlier run was told to wait
+	h, _ := o.notes.holds.Get(key(chat)) // an earlier run had to wait
 	if left := h.left(now); left > 0 {
 		l.until = now.Add(left)
 		o.log.Warn("chat_must_wait", logkey.ChatID, chat, logkey.Wait, left)

@@ -53,7 +53,8 @@ func TestNext(t *testing.T) {
 	late := func(l *lane) { l.asides[0].after = now.Add(7 * time.Second) }
 	parked := func(l *lane) { l.parked = true }
 	const tick = time.Second + time.Millisecond
-	// what goes: its lane's chat, and "job <n>" or "aside <n>"; or how long nothing does.
+	// want is the chat of the next action's lane, with "job <n>" or "aside <n>"; or the time until
+	// an action.
 	tests := []struct {
 		name   string
 		lanes  []*lane
@@ -175,7 +176,7 @@ func (t turn) shown() string {
 	return "news"
 }
 
-func TestAsidesThatAreTooMany(t *testing.T) {
+func TestTooManyAsides(t *testing.T) {
 	l := newLane(1)
 	l.put(&aside{key: "answer", kind: tapAnswer})
 	l.put(&aside{key: "typing", kind: typing})
@@ -287,9 +288,8 @@ func TestMemoryForgetsTheOldest(t *testing.T) {
 	assert.NotZero(t, m.facts[ref{1, 10}])
 }
 
-// TestScheduleLooksAtNoQueue: behind the first job of each rank there may be anything. A job that
-// was looked at would panic here.
-func TestScheduleLooksAtNoQueue(t *testing.T) {
+// The schedule reads only the first job of each rank: another one would panic here.
+func TestScheduleReadsOnlyQueueHeads(t *testing.T) {
 	now, l := time.Unix(1_000_000, 0), newLane(1)
 	for r := Question; r <= Card; r++ {
 		for range 2 { // one goes first

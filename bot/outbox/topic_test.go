@@ -16,8 +16,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestP5_WhatAClosedTopicDoesNotTakeComesInItsChat: the topic is there, so nobody is told that it is gone.
-func TestP5_WhatAClosedTopicDoesNotTakeComesInItsChat(t *testing.T) {
+// The topic exists, so it is not reported as gone.
+func TestP5_ClosedTopicMessagesGoToChat(t *testing.T) {
 	inBubble(t, func(_ context.Context, _ int, c call) error {
 		if c.thread == 9 {
 			return fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest)
@@ -33,13 +33,13 @@ func TestP5_WhatAClosedTopicDoesNotTakeComesInItsChat(t *testing.T) {
 	})
 }
 
-// A topic that was closed is told of once more when it is deleted, and takes messages again when it is open.
-func TestP5_AClosedTopicIsNotADeletedOne(t *testing.T) {
+// A closed topic is reported again when it is deleted, and takes messages again when it is open.
+func TestP5_ClosedTopicIsNotDeleted(t *testing.T) {
 	shut := fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest)
 	topic := session.Conversation{ChatID: -5, ThreadID: 9}
 	for _, tt := range []struct {
 		name  string
-		later error // what Telegram says of the topic later
+		later error // Telegram's later answer about the topic
 		gone  int
 		place int
 	}{
@@ -74,8 +74,8 @@ func TestP5_AClosedTopicIsNotADeletedOne(t *testing.T) {
 	}
 }
 
-// TestP5_WhatGoesPastItsTopicSaysWhoseItIs: each message and file does, once, however often it is tried.
-func TestP5_WhatGoesPastItsTopicSaysWhoseItIs(t *testing.T) {
+// Each message and file has the name once, even if it is tried again.
+func TestP5_MessageOutsideTopicNamesSession(t *testing.T) {
 	broken := false
 	inBubble(t, func(_ context.Context, _ int, c call) error {
 		switch {
@@ -109,7 +109,7 @@ func TestP5_WhatGoesPastItsTopicSaysWhoseItIs(t *testing.T) {
 }
 
 // In a private chat Telegram refuses nothing: the message is elsewhere than asked.
-func TestAMessageThatStandsOutsideItsTopicSaysThatTheTopicIsGone(t *testing.T) {
+func TestStrayMessageReportsTopicGone(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		b.strays = 9
 		var told, sent []session.Conversation
@@ -128,7 +128,7 @@ func TestAMessageThatStandsOutsideItsTopicSaysThatTheTopicIsGone(t *testing.T) {
 	})
 }
 
-func TestACallIsMadeAgainOnlyIfTelegramHasNotCarriedItOut(t *testing.T) {
+func TestCallIsRepeatedOnlyIfNotExecuted(t *testing.T) {
 	broken := errors.New("connection reset")
 	notFound := fmt.Errorf("%w, Bad Request: message thread not found", tgbot.ErrorBadRequest)
 	rights := fmt.Errorf("%w, Bad Request: not enough rights to create a topic", tgbot.ErrorBadRequest)
@@ -165,8 +165,8 @@ func TestACallIsMadeAgainOnlyIfTelegramHasNotCarriedItOut(t *testing.T) {
 	}
 }
 
-// Nobody would know what a call made that is begun after its caller has gone.
-func TestACallIsNotBegunAfterItsCallerHasGone(t *testing.T) {
+// The result of such a call would have no reader.
+func TestCallNotBegunAfterCallerLeft(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

@@ -25,8 +25,8 @@ func file(chat int64, body string) File {
 	return File{To: to(chat), Name: "a.txt", Body: strings.NewReader(body), Size: int64(len(body))}
 }
 
-// TestP5_AFileIsSentUntilTelegramHasIt: all of it at each attempt.
-func TestP5_AFileIsSentUntilTelegramHasIt(t *testing.T) {
+// TestP5_FileIsSentUntilAccepted: all of it at each attempt.
+func TestP5_FileIsSentUntilAccepted(t *testing.T) {
 	reply := func(_ context.Context, n int, _ call) error {
 		return []error{errServer, tooMany(60), errBroken, nil}[min(n, 4)-1]
 	}
@@ -46,7 +46,7 @@ func TestP5_AFileIsSentUntilTelegramHasIt(t *testing.T) {
 	})
 }
 
-func TestAFileKeepsItsPlaceInTheChat(t *testing.T) {
+func TestFileKeepsItsOrder(t *testing.T) {
 	reply := func(_ context.Context, n int, _ call) error {
 		if n == 1 {
 			return tooMany(10)
@@ -69,7 +69,7 @@ func TestAFileKeepsItsPlaceInTheChat(t *testing.T) {
 	})
 }
 
-func TestFilesThatAreRefused(t *testing.T) {
+func TestRefusedFiles(t *testing.T) {
 	tests := []struct {
 		name   string
 		err    error // of the first call
@@ -112,8 +112,8 @@ func TestFilesThatAreRefused(t *testing.T) {
 
 var errTooLarge = errors.New("error response from telegram for method sendDocument, 413 Request Entity Too Large")
 
-// What the program that waits gives up is not tried again.
-func TestAFileWhoseSenderIsGoneIsDropped(t *testing.T) {
+// A file whose caller gives up is not tried again.
+func TestFileOfGoneSenderIsDropped(t *testing.T) {
 	inBubble(t, func(context.Context, int, call) error { return errServer }, func(t *testing.T, b *bench) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -136,7 +136,7 @@ func (bytesOf) ReadAt(p []byte, _ int64) (int, error) {
 }
 
 // The real client: a server that says no before it has read the file, and takes it then.
-func TestClientSendsAFile(t *testing.T) {
+func TestClientSendsFile(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	got := make(chan string, 1)
@@ -179,7 +179,7 @@ func (unreadable) ReadAt(p []byte, at int64) (int, error) {
 }
 
 // A file that cannot be read is not tried again: it would dam its chat.
-func TestClientGivesAnUnreadableFileUp(t *testing.T) {
+func TestClientAbandonsUnreadableFile(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.WriteHeader(http.StatusInternalServerError)

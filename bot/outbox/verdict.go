@@ -27,7 +27,7 @@ const (
 	moved                   // not done; the group has a new id
 	topicGone               // the topic does not exist
 	topicShut               // the topic is closed, and the bot may not write there
-	vanished                // the target does not exist any more
+	vanished                // the target no longer exists
 	unknown                 // the server does not know the method, or it does not know the token
 	denied                  // not done, because Telegram does not know the token; ask again after a while
 )
@@ -51,21 +51,21 @@ func (v verdict) final() bool {
 var clientError = lazyregexp.New(`(?s)^error response from telegram for method \w+, 4\d\d |` +
 	`^error decode response body for method \w+, .*\b413\b.*Too Large`)
 
-// Telegram's texts about a message that people have deleted, about a topic, and about a chat. They come from the
-// Bot API server itself, or from the servers behind it (tdlib/telegram-bot-api, Client.cpp,
-// check_message_topic; reports of bots). A topic that is only closed still exists.
+// Telegram's texts about a message that people have deleted, about a topic, and about a chat. They
+// come from the Bot API server itself, or from Telegram's own servers (tdlib/telegram-bot-api,
+// Client.cpp, check_message_topic; reports of bots). A topic that is only closed still exists.
 var (
 	messageGone   = lazyregexp.New(`message to edit not found|message can't be edited|message_id_invalid`)
 	topicGoneText = lazyregexp.New(`message thread not found|topic_deleted|topic_id_invalid`)
-	// A chat where nobody has started the bot, or a group that gives its members no right to write.
+	// A chat in which the bot was never started, or a group whose members may not write.
 	chatShut = lazyregexp.New(`(?i)^bad request, .*(chat not found|chat_write_forbidden|chat_restricted|` +
 		`(not enough|have no) rights to send (text messages|a message))`)
 )
 
-// unreadableYes is the library's text when Telegram said ok and the library does not know the kind
-// of the rest of the answer. Asking again would send the message again, for ever. For an edit the
-// library gives the decoder's own error instead: there every error that does not begin like the
-// errors of a call counts as such a yes.
+// unreadableYes is the library's text if Telegram returned ok and the library does not know the
+// kind of the rest of the answer. Another attempt would send the message again, for ever. For an
+// edit the library returns the decoder's own error instead: there every error that does not begin
+// like the errors of a call counts as such a yes.
 const unreadableYes = "error decode response result for method "
 
 // judge reads the error of a call. How the library reports errors was found by experiment: 429 is a
@@ -128,8 +128,8 @@ const (
 	maxBackoff   = 5 * time.Second
 )
 
-// backoff is how long to wait after so many failures in a row (1 is the first), at most maxBackoff. jitter is in [0,
-// 1).
+// backoff returns how long to wait after a number of failures in a row (1 is the first), at most
+// maxBackoff. jitter is in [0, 1).
 func backoff(failures int, jitter float64) time.Duration {
 	return min(maxBackoff, time.Duration(float64(pause.Doubled(firstBackoff, maxBackoff, failures-1))*(0.75+0.5*jitter)))
 }
