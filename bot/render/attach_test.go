@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shape says what an answer's parts are: texts as show writes them, files by name with their captions.
+// shape describes an answer's parts: texts as show writes them, files by name with their captions.
 func shape(parts []Part) []string {
 	var out []string
 	for _, p := range parts {
@@ -34,7 +34,7 @@ func numbered(n int) string {
 	return b.String()
 }
 
-func TestLongCodeIsAFile(t *testing.T) {
+func TestLongCodeIsFile(t *testing.T) {
 	begin := strings.TrimSpace(numbered(15))
 	wide := strings.Repeat("x", 3501)
 	tests := []struct {
@@ -67,8 +67,8 @@ func TestLongCodeIsAFile(t *testing.T) {
 	assert.Equal(t, "    x\n"+numbered(61), string(parts[0].File.Data))
 }
 
-// Each file is a message; an answer is no flood of them.
-func TestOnlySomeThingsBecomeFiles(t *testing.T) {
+// Each file is a message, so an answer has few.
+func TestAnswerHasFewFiles(t *testing.T) {
 	src := strings.Repeat("a\n\n```\n"+numbered(61)+"```\n\n", 12)
 	files := 0
 	for _, p := range Entities(src, 0) {
@@ -79,7 +79,7 @@ func TestOnlySomeThingsBecomeFiles(t *testing.T) {
 	assert.Equal(t, maxFiles, files)
 }
 
-func TestACaptionLeavesRoom(t *testing.T) {
+func TestCaptionLeavesRoom(t *testing.T) {
 	src := "```\n" + strings.Repeat("x", 4000) + "\n```"
 	for _, room := range []int{0, 400, 1000, 1023, 1024, 2000} {
 		parts := Entities(src, room)
@@ -133,7 +133,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-func TestACellWhoseLinksAreAbsurdlyLongIsShownAsItIsWritten(t *testing.T) {
+func TestCellOfAbsurdLinksIsUnformatted(t *testing.T) {
 	src := "[1]: http://y.z/" + strings.Repeat("z", 4000) + "\n\n|a|b|\n|-|-|\n|" + strings.Repeat("[x][1] ", 100) + "the end|c|\n"
 	for name, parts := range map[string][]Part{"entities": Entities(src, 0), "rich": Rich(src, 0)} {
 		var shown strings.Builder

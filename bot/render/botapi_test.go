@@ -13,7 +13,7 @@ import (
 )
 
 // The strict stand-in of the Bot API takes every part as it is: nothing is refused, trimmed or repaired.
-func TestTheBotAPITakesEveryPart(t *testing.T) {
+func TestBotAPIAcceptsEveryPart(t *testing.T) {
 	const alice = 7
 	srv := botapitest.Start(t, botapi.Options{})
 	srv.Person(alice, "Alice").Start()
@@ -37,7 +37,7 @@ func TestTheBotAPITakesEveryPart(t *testing.T) {
 }
 
 // So it does with what the renderers make of an answer, as rich messages and without.
-func TestTheBotAPITakesEveryAnswer(t *testing.T) {
+func TestBotAPIAcceptsEveryAnswer(t *testing.T) {
 	const alice = 7
 	srv := botapitest.Start(t, botapi.Options{Rich: true})
 	srv.Person(alice, "Alice").Start()

@@ -8,7 +8,7 @@ const ticks = "```"
 // if it has no formatting.
 type renderCase struct{ name, in, entities, rich string }
 
-// renderCases are for both renderers. What is shown as a file is not among them.
+// renderCases are for both renderers. It has no case of a file.
 func renderCases() []renderCase {
 	return []renderCase{
 		{"plain", "hello\nworld", "hello\nworld",

@@ -57,7 +57,8 @@ type styled struct {
 	styles string
 }
 
-// looks is what a person sees of t: its visible characters with their formatting, white space left out.
+// looks returns the visible content of t: its characters with their formatting, without white
+// space.
 func looks(t Text) []styled {
 	var out []styled
 	at := 0

@@ -37,10 +37,11 @@ func rank(t models.MessageEntityType) int {
 	return 4
 }
 
-// normalise makes a list of entities one that Telegram shows as meant: sorted, inside the text, nested or apart.
-// Telegram would repair some lists itself and silently drop formatting from others; here the choice is ours. It sweeps
-// over the text once: between two neighbouring borders the set of kinds is constant, allowed picks from it, and what
-// goes on from one stretch to the next stays one entity.
+// normalise returns a list of entities that Telegram shows as meant: sorted, inside the text,
+// nested or apart. Telegram would repair some lists itself and silently drop formatting from
+// others; here the choice is ours. It sweeps over the text once: between two neighbouring borders
+// the set of kinds is constant, allowed picks from it, and an entity that continues from one
+// stretch to the next stays one.
 func normalise(text []uint16, list []entity) []entity {
 	list = slices.DeleteFunc(slices.Clone(list), func(e entity) bool {
 		return e.Offset < 0 || e.Length <= 0 || e.Offset+e.Length > len(text)
@@ -61,7 +62,8 @@ func normalise(text []uint16, list []entity) []entity {
 		for ; next < len(list) && list[next].Offset == at; next++ {
 			active = append(active, next)
 		}
-		// What must end below one that goes on (they cross) takes it along: both pieces are kept.
+		// An entity that must end below a continuing one (they cross) takes it along: both pieces
+		// are kept.
 		want := allowed(list, active)
 		same := 0
 		for same < len(open) && same < len(want) && open[same].which == want[same] {
@@ -82,8 +84,9 @@ func normalise(text []uint16, list []entity) []entity {
 
 func end(e entity) int { return e.Offset + e.Length }
 
-// allowed picks the entities that may cover the same character, outermost first: pre alone; else quote with a link
-// and soft styles; else a link with soft styles; else code alone. One of each kind.
+// allowed picks the entities that may cover the same character, outermost first: pre alone;
+// otherwise quote with a link and soft styles; otherwise a link with soft styles; otherwise code
+// alone. One of each kind.
 func allowed(list []entity, active []int) (out []int) {
 	best := 4
 	for _, i := range active {
@@ -115,7 +118,7 @@ func trimmed(text []uint16, list []entity) []entity {
 			from++
 		}
 		if e.Type != pre {
-			e.Language = "" // that of a formula
+			e.Language = "" // a formula's language
 		}
 		if from < to && !blank(string(utf16.Decode(text[from:to]))) {
 			e.Offset, e.Length = from, to-from

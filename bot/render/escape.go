@@ -35,8 +35,8 @@ func escape(b *strings.Builder, s string, start bool, last rune) {
 	}
 }
 
-// special says that a character may be markup where it is: at the start of a line, at the edge of a text (where its
-// neighbour is not known), between two others.
+// special reports whether a character may be markup at its place: at the start of a line, at the
+// edge of a text (with an unknown neighbour), between two others.
 func special(r, before, after rune, start, edge bool) bool {
 	switch r {
 	case '\\', '`', '*', '[', ']', '$', '|', '~':
@@ -59,8 +59,8 @@ func special(r, before, after rune, start, edge bool) bool {
 
 func referenceTo(r rune) string { return "&#" + strconv.Itoa(int(r)) + ";" }
 
-// Literal is a text as Markdown in which nothing is markup, for what is put before or between the parts of Rich. Line ends
-// stay.
+// Literal returns a text as Markdown without any markup, for use before or between the parts of
+// Rich. Line ends stay.
 func Literal(s string) string {
 	return strings.Join(broken(strings.Split(escapedLines(clean(s)), "\n")), "\n")
 }
@@ -125,11 +125,13 @@ var escapes = lazyregexp.New(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` + // CSI: colo
 	`|\x1b[()*+#%][0-9A-Za-z@]` + // character sets
 	`|\x1b[=>78cDEHMNOZ]`)
 
-// lineEnds are those of a terminal; one carriage return too many comes from a program that writes CRLF itself.
+// lineEnds matches a terminal's line ends; an additional carriage return comes from a program that
+// writes CRLF itself.
 var lineEnds = lazyregexp.New(`\r+\n`)
 
-// clean makes s safe to send: UTF-8, LF line ends, no terminal escapes, no control characters but LF and TAB. What a
-// lone carriage return would have had overwritten stays, as a line of its own: no text is lost.
+// clean makes s safe to send: UTF-8, LF line ends, no terminal escapes, no control characters but
+// LF and TAB. Text that a lone carriage return would have overwritten stays, as a separate line: no
+// text is lost.
 func clean(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, foreign) < 0 {

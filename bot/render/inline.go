@@ -108,7 +108,8 @@ func (m *markdown) autoLink(n *ast.AutoLink) {
 	m.as(entity{Type: link, URL: target}, label)
 }
 
-// link marks the label. A target Telegram does not open (a path in the repository, a script) is written behind it.
+// link marks the label. A target Telegram does not open (a path in the repository, a script) is
+// written after it.
 func (m *markdown) link(target string, label func()) {
 	target = unescape(target)
 	from := m.text.Len()
@@ -143,8 +144,8 @@ func opens(target string) bool {
 
 const punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
-// unescape resolves backslash escapes and character references; goldmark leaves both to whoever renders. In one
-// pass, because \&amp; is the text &amp;.
+// unescape resolves backslash escapes and character references; goldmark leaves both to the
+// renderer. In one pass, because \&amp; is the text &amp;.
 func unescape(s string) string {
 	if !strings.ContainsAny(s, `\&`) {
 		return s
@@ -166,8 +167,8 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// reference is the character reference at the start of s, "" when there is none. The longest name in HTML has 33
-// characters.
+// reference returns the character reference at the start of s, or "". The longest name in HTML has
+// 33 characters.
 func reference(s string) string {
 	if i := strings.IndexByte(s[:min(len(s), 40)], ';'); i > 1 && html.UnescapeString(s[:i+1]) != s[:i+1] {
 		return s[:i+1]

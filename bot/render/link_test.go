@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestALinkKeepsWhatIsBoldInIt(t *testing.T) {
+func TestLinkKeepsBoldText(t *testing.T) {
 	text := Link(Join(Bold("api"), Plain(" has its own topic.")), "https://t.me/c/1/7")
 	assert.Equal(t, "api has its own topic.", text.Text)
 	assert.ElementsMatch(t, []models.MessageEntity{

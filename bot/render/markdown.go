@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// maxSource is where Markdown gives up formatting; an answer is never this long, a pasted log may be.
+	// maxSource is the length above which Markdown is not formatted; an answer is never this long,
+	// a pasted log may be.
 	maxSource = 96 << 10
 	// maxDepth bounds the recursion; deeper blocks are shown as they are written.
 	maxDepth = 64
@@ -23,12 +24,13 @@ const (
 	ruleLine   = "──────────"
 )
 
-// Markdown turns an agent's GitHub-flavoured Markdown into text and entities: headings become bold lines, lists get
-// bullets and numbers, tables are aligned (or listed when too wide for a phone), code keeps its language, formulas are
-// code. HTML is shown as text, but for the titles of sections that fold. Terminal escapes are removed. It never fails:
-// what it cannot format it shows as written. It hides nothing: what folds or becomes a file does so in an answer only, see
-// Entities. Its time and memory grow with the length of src, whatever is in it: a long one is formatted in pieces, so
-// that a link by reference finds its address only in its own.
+// Markdown turns an agent's GitHub-flavoured Markdown into text and entities: headings become bold
+// lines, lists get bullets and numbers, tables are aligned (or listed when too wide for a phone),
+// code keeps its language, formulas are code. HTML is shown as text, but for the titles of sections
+// that fold. Terminal escapes are removed. It never fails: source that it cannot format is shown as
+// written. It hides nothing: sections fold, and content becomes a file, in an answer only, see
+// Entities. Its time and memory grow with the length of src, for any content: a long source is
+// formatted in pieces, so that a link by reference finds its address only in its own piece.
 func Markdown(src string) Text {
 	src = clean(src)
 	if len(src) > maxSource {
@@ -154,7 +156,8 @@ func (m *markdown) block(n ast.Node, gap, depth int) {
 	}
 }
 
-// fenced shows what the info string says beyond a language (a path, a line number) as a line of its own.
+// fenced shows the rest of the info string after the language (a path, a line number) as a separate
+// line.
 func (m *markdown) fenced(n *ast.FencedCodeBlock, gap int) {
 	lang, rest := fenceInfo(n, m.source)
 	if rest != "" {
@@ -259,7 +262,7 @@ func (m *markdown) items(l *ast.List, gap, depth int) {
 		mark := "• "
 		switch {
 		case itemBox(item) != nil:
-			mark = "" // the check box stands in its place
+			mark = "" // the check box replaces it
 		case l.IsOrdered():
 			mark = strconv.Itoa(number) + string(rune(l.Marker)) + " "
 		}
@@ -296,7 +299,7 @@ type writer struct {
 	units    int    // length so far in UTF-16 units
 	newlines int    // line ends at the end of the text
 	indent   string // put before the first character of a line
-	marker   bool   // a list marker was just written: its item goes on in the same line
+	marker   bool   // a list marker was just written: its item continues in the same line
 	quotes   int    // depth of quotations
 	room     int    // bytes that may still come; below 0 it is given up, and nothing more is written
 	list     []entity
@@ -360,7 +363,7 @@ func (w *writer) as(e entity, body func()) {
 	}
 }
 
-// result is what was written, without line ends at either end.
+// result is the written text, without line ends at either end.
 func (w *writer) result() Text {
 	text, limit := w.trimmed()
 	for i := range w.list { // entities lie inside the text

@@ -35,8 +35,8 @@ func TestMarkdownOfHostileInput(t *testing.T) {
 	assert.Equal(t, Plain(long), Markdown(long), "too long to be formatted")
 }
 
-// hostile gives some n bytes each for which a Markdown parser takes the square of its usual time, goes very deep, or
-// writes the same again and again.
+// hostile returns some n bytes each for which a Markdown parser takes the square of its usual time,
+// goes very deep, or writes the same again and again.
 func hostile(n int) map[string]string {
 	all := map[string]string{
 		"square table":   strings.Repeat("|a", n/8) + "|\n" + strings.Repeat("|-", n/8) + "|\n" + strings.Repeat("|x\n", n/8),
@@ -61,7 +61,7 @@ func hostile(n int) map[string]string {
 	return all
 }
 
-func TestMarkdownGrowsWithItsInputOnly(t *testing.T) {
+func TestMarkdownGrowsLinearly(t *testing.T) {
 	const n = 2 * maxPiece
 	cost := func(t *testing.T, src string) float64 {
 		var before, after runtime.MemStats
@@ -92,7 +92,7 @@ func TestMarkdownGrowsWithItsInputOnly(t *testing.T) {
 }
 
 // A table that would be filled up is shown as it is written, one that only misses some cells is a table.
-func TestATableThatIsHardlyThere(t *testing.T) {
+func TestTinyTable(t *testing.T) {
 	src := strings.Repeat("|a", 300) + "|\n" + strings.Repeat("|-", 300) + "|\n" + strings.Repeat("|x\n", 300)
 	assert.Equal(t, show(Pre(strings.TrimSpace(src), "")), show(Markdown(src)))
 	got := Markdown("before\n\n" + src + "\nafter")
@@ -122,7 +122,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// What is formatted in pieces is all there, in order, however small they are.
+// Text that is formatted in pieces is complete and in order, even if they are small.
 func TestPiecesLoseNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src, words := soup(t)
@@ -153,7 +153,7 @@ func TestPiecesLoseNothing(t *testing.T) {
 	})
 }
 
-func TestALongAnswerIsFormattedToItsEnd(t *testing.T) {
+func TestLongAnswerIsFormattedCompletely(t *testing.T) {
 	var src, want strings.Builder
 	for i := 0; src.Len() < 20<<10; i++ {
 		fmt.Fprintf(&src, "## Step %d\n\nSome **bold %d** words.\n\n%d. an item\n\n", i, i, i)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	maxFormula      = 1000    // bytes of a formula in a line: what is longer is text with two dollars in it
-	maxFormulaBlock = 2 << 10 // how far ahead the end of a formula is looked for
+	maxFormula      = 1000    // bytes of a formula in a line: longer source is text with two dollars in it
+	maxFormulaBlock = 2 << 10 // bytes in which the end of a formula must come
 	beforeEscapes   = 90      // before goldmark's own: a formula's backslashes are not escapes
 )
 
@@ -32,11 +32,11 @@ func (*formula) Kind() ast.NodeKind           { return kindFormula }
 func (n *formula) Text(_ []byte) []byte       { return []byte(n.body) }
 func (n *formula) Dump(source []byte, at int) { ast.DumpHelper(n, source, at, nil, nil) }
 
-// formulaBlock is LaTeX on lines of its own, between $$ and $$, or \[ and \].
+// formulaBlock is LaTeX on separate lines, between $$ and $$, or \[ and \].
 type formulaBlock struct {
 	ast.BaseBlock
 	body   []string
-	end    string // what closes it
+	end    string // the closing sign
 	closed bool
 }
 
@@ -87,14 +87,15 @@ func formulaMarks(line []byte) (opening, closing string, ok bool) {
 
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// mathematical says that a formula is meant: something only formulas have, or a single letter.
+// mathematical reports whether a text is a formula: something only formulas have, or a single
+// letter.
 func mathematical(body string) bool {
 	body = strings.TrimSpace(body)
 	return strings.ContainsAny(body, `\^_={}<>+*|`) && body != "" ||
 		len(body) == 1 && unicode.IsLetter(rune(body[0])) || strings.Contains(body, "(") && strings.Contains(body, ")")
 }
 
-// formulaBlocks reads formulas that have lines of their own. One without an end is text.
+// formulaBlocks reads formulas on separate lines. A formula without an end is text.
 type formulaBlocks struct{}
 
 func (formulaBlocks) Trigger() []byte             { return []byte{'$', '\\'} }

@@ -6,15 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a rich message (core.telegram.org/bots/api#inputrichmessage). What is counted here is the Markdown, which is
-// never shorter than the text, and every block that may count as one.
+// Limits of a rich message (core.telegram.org/bots/api#inputrichmessage). They are applied to the
+// Markdown, which is never shorter than the text, and to every block that may count as one.
 const (
 	richLimit  = 32768
 	richMargin = 512 // for what the count may have missed
 	richBlocks = 500
 	// richBlocksUsed leaves some for a heading, and for what Telegram may count besides.
 	richBlocksUsed = 440
-	// richDepth is how deep blocks are nested, out of 16 levels that formatting counts for, too.
+	// richDepth is the maximum depth of nested blocks, out of 16 levels that also include
+	// formatting.
 	richDepth   = 10
 	richColumns = 20
 )
@@ -24,9 +25,9 @@ const (
 type frame struct {
 	first, rest string // before its first line, and before the others
 	again       string // before its first line on a later page, if that is something else
-	open, shut  string // lines of its own around what is in it
+	open, shut  string // lines around the content
 	gap         int    // line ends between those and what is in it
-	blocks      int    // what it counts for
+	blocks      int    // the number of blocks it counts for
 	depth       int
 	opened      bool
 	shown       bool // on this page or on one before
@@ -61,7 +62,7 @@ func (p *pages) push(f frame) bool {
 	return true
 }
 
-// pop closes the last frame. One with lines of its own is written even when nothing was in it.
+// pop closes the last frame. A frame with separate lines is written even if nothing was in it.
 func (p *pages) pop() {
 	last := len(p.stack) - 1
 	f := p.stack[last]
@@ -88,7 +89,8 @@ func (p *pages) shut(f *frame) {
 // apart makes sure that n line ends come before the next line.
 func (p *pages) apart(n int) { p.gap = max(p.gap, n) }
 
-// capacity is how many characters one thing may have: those of a page on which only the open frames are.
+// capacity returns how many characters one thing may have: the room of a page with only the open
+// frames.
 func (p *pages) capacity() int {
 	room := richLimit/2 - 64
 	for _, f := range p.stack {
@@ -97,7 +99,7 @@ func (p *pages) capacity() int {
 	return max(room, 256)
 }
 
-// cost is how many characters lines need here, at most.
+// cost returns how many characters lines need here, at most.
 func (p *pages) cost(lines []string) int {
 	before := 4 // line ends, and the blanks of a break
 	for _, f := range p.stack {
@@ -118,8 +120,8 @@ func (p *pages) write(lines []string, blocks int) {
 	p.blocks += blocks
 }
 
-// makeRoom begins a new page if this one has no room for so many characters and blocks and for what has to be opened
-// before and closed behind them.
+// makeRoom begins a new page if this one has no room for chars, blocks, and the frames that must be
+// opened before and closed after them.
 func (p *pages) makeRoom(chars, blocks int) {
 	if p.chars == 0 {
 		return
@@ -177,7 +179,8 @@ func (p *pages) put(lines []string, n int) {
 	p.writes++
 }
 
-// before is what the first n frames have at the beginning of a line; of an empty line only those that are open.
+// before returns the beginning of a line in the first n frames; of an empty line only the open ones
+// count.
 func (p *pages) before(n int, empty bool) string {
 	var b strings.Builder
 	for _, f := range p.stack[:n] {

@@ -13,13 +13,13 @@ import (
 
 // Part is one message of an answer.
 type Part struct {
-	Text Text // what is said; of a file its caption, which may be empty
-	// Rich is the same as Markdown for a server that takes rich messages; empty: it has no such form. It is meant for
-	// InputRichMessage with skip_entity_detection: what an agent quotes mentions nobody. Entities renders it for a server
-	// that refuses it.
+	Text Text // the text; of a file its caption, which may be empty
+	// Rich is the same as Markdown for a server that takes rich messages; empty: it has no such
+	// form. It is meant for InputRichMessage with skip_entity_detection: an agent's quotation
+	// mentions no person. Entities renders it for a server that refuses it.
 	Rich string
-	File *File // what is shown as a file instead of text
-	More any   // what a button under the part sends; nil: there is none. Only who makes the part and who sends it know it.
+	File *File // the file shown instead of text
+	More any   // the data of a button under the part, or nil. Only the part's maker and sender know it.
 }
 
 // File is a file that a renderer makes: a table that fits no phone, code that is too long to read in a chat.
@@ -40,14 +40,15 @@ type Content struct {
 	Size int64
 }
 
-// maxParts is how many messages an answer may be before it becomes a file: a chat takes about one in a second, and nobody
-// scrolls through more.
+// maxParts is the number of messages above which an answer becomes a file: a chat takes about one
+// in a second, and people do not scroll through more.
 const maxParts = 40
 
-// Entities turns an agent's Markdown into messages that are sent one after another, for every server: text and entities.
-// Long code, and tables that are too wide for a phone, become files; long quotations are folded. No text is lost: what a
-// file holds instead is all in it. room is what is kept free at the beginning of the first, in UTF-16 units. The same
-// source has the same parts each time.
+// Entities turns an agent's Markdown into messages that are sent one after another, for every
+// server: text and entities. Long code, and tables that are too wide for a phone, become files;
+// long quotations are folded. No text is lost: a file has the whole of what it replaces. room is
+// the number of UTF-16 units kept free at the beginning of the first. The same source has the same
+// parts each time.
 func Entities(src string, room int) []Part {
 	src = clean(src)
 	if len(src) > maxSource {
@@ -105,11 +106,11 @@ func safeName(name string) string {
 	return name
 }
 
-// thinking is what an agent thought, as a quotation that stays folded until a person opens it.
+// thinking returns an agent's thoughts, as a quotation that stays folded until a person opens it.
 func thinking(text string) Text { return spanned(strings.Trim(text, "\n"), entity{Type: quoteX}) }
 
-// ThinkingParts are the messages that show what an agent thought, with nothing in it formatted: a section that folds,
-// with a title, where there are rich messages. room is that of Entities.
+// ThinkingParts returns the messages that show an agent's thoughts, without formatting: with rich
+// messages, a section that folds, with a title. room is as in Entities.
 func ThinkingParts(asRich bool, title, text string, room int) []Part {
 	text = clean(text)
 	if len(text) > maxSource {
@@ -130,8 +131,8 @@ func ThinkingParts(asRich bool, title, text string, room int) []Part {
 }
 
 const (
-	// maxFiles is how many things of one answer become files: each is a message of its own. What comes after them is
-	// shown in the text, long as it is.
+	// maxFiles is the number of an answer's contents that become files: each is a separate message.
+	// Later ones are shown in the text, even if they are long.
 	maxFiles = 10
 	// maxCaption is the longest caption (core.telegram.org/bots/api#senddocument); captions here stay well below.
 	maxCaption = 1024
@@ -156,8 +157,8 @@ type attachment struct {
 	part Part
 }
 
-// takes asks for a file at a place of the current piece, unless there are enough of them already. The file is told how
-// long its caption may be.
+// takes requests a file at a place of the current piece, unless there are enough of them already.
+// The function gets the maximum length of its caption.
 func (a *attachments) takes(at int, file func(caption int) (Part, bool)) bool {
 	if len(a.list) >= a.most {
 		return false
@@ -176,7 +177,7 @@ func (a *attachments) takesTable(source string) bool {
 	})
 }
 
-// codeFile is code that is too long for a chat; its caption says what it is, and shows its first lines.
+// codeFile is code that is too long for a chat; its caption has its kind and its first lines.
 func codeFile(body, lang, name string, caption int) (Part, bool) {
 	lines := strings.Count(body, "\n") + 1
 	if lines <= longLines && units(body) <= longCode {
@@ -203,8 +204,8 @@ func filePart(name, data string, label, begin Text, caption int) Part {
 	return Part{Text: shown, File: &File{Name: name, Data: []byte(data)}}
 }
 
-// endings are the names that files of a language end with. What a phone would open as something else than text is not
-// among them.
+// endings are the names that files of a language end with, without those that a phone would open as
+// something else than text.
 var endings = map[string]string{
 	"bash": ".sh", "c": ".c", "c++": ".cpp", "cpp": ".cpp", "cs": ".cs", "csharp": ".cs", "css": ".css", "csv": ".csv",
 	"diff": ".diff", "dockerfile": ".dockerfile", "go": ".go", "golang": ".go", "h": ".h", "ini": ".ini", "java": ".java",
@@ -215,7 +216,8 @@ var endings = map[string]string{
 	"xml": ".xml", "yaml": ".yaml", "yml": ".yaml", "zig": ".zig", "zsh": ".sh",
 }
 
-// codeName is the name of a file of code: that of the path behind the language, when it is one of the same kind.
+// codeName is the name of a file of code: the path after the language, if it is one of the same
+// kind.
 func codeName(lang, name string) string {
 	ending, known := endings[strings.ToLower(lang)]
 	if base := path.Base(name); known && path.Ext(base) == ending && len(base) <= 64 && language(base) != "" {

@@ -10,8 +10,8 @@ import (
 	"ccbot/internal/cellpicture"
 )
 
-// Sizes of a picture in pixels. Telegram scales a photo down to 1280 on its long side: what is wider than that, because
-// it has so many columns, has to be zoomed.
+// Sizes of a picture in pixels. Telegram scales a photo down to 1280 on its long side: a wider one,
+// because of its many columns, has to be zoomed.
 const (
 	goodWidth = 1280
 	maxWidth  = 4000
@@ -21,7 +21,7 @@ const (
 	maxWord   = 18 // in columns; a longer one is broken
 )
 
-// The colours of a picture: dark on light, whatever the theme of the chat is, as code in a screenshot.
+// The colours of a picture: dark on light in every theme of the chat, as code in a screenshot.
 var (
 	paper   = color.RGBA{0xFF, 0xFF, 0xFF, 0xFF}
 	headInk = color.RGBA{0xE6, 0xEC, 0xF3, 0xFF}
@@ -29,8 +29,8 @@ var (
 	ink     = color.RGBA{0x1F, 0x23, 0x28, 0xFF}
 )
 
-// picture draws a table as it is in monospace, its cells wrapped; false if it has what cannot be drawn, or if nobody
-// could read it.
+// picture draws a table as in monospace, its cells wrapped; false if it has characters that cannot
+// be drawn, or would be unreadable.
 func picture(g grid) ([]byte, bool) {
 	if len(g.rows) < 2 || len(g.widths) == 0 {
 		return nil, false
@@ -55,7 +55,7 @@ func picture(g grid) ([]byte, bool) {
 		p.Lines = append(p.Lines, cellpicture.Line(" "+line+blank, style))
 	}
 	data, err := p.PNG()
-	return data, err == nil // else it is a file
+	return data, err == nil // otherwise it is a file
 }
 
 // wrapped has a row for each line of a table whose columns share the width of a phone. rowOf is where each comes from.
@@ -89,7 +89,7 @@ func (g grid) wrapped() (wrapped grid, rowOf []int) {
 	return wrapped, rowOf
 }
 
-// unmarked takes out what only says where its neighbours break.
+// unmarked removes characters that only control the breaks of their neighbours.
 var unmarked = strings.NewReplacer("\u200B", "", "\u2060", "", "\uFEFF", "", "\u00AD", "", "\u2011", "-")
 
 // fit shares the width among the columns: each has what its longest word needs, and those with more to say have more of

@@ -40,7 +40,7 @@ func TestPicture(t *testing.T) {
 	assert.Contains(t, string(data), "| Redis streams | ", "the table as text")
 }
 
-func TestWhatCannotBeDrawn(t *testing.T) {
+func TestUndrawablePicture(t *testing.T) {
 	for name, cell := range map[string]string{
 		"Chinese": "语言", "Hebrew": "שלום", "emoji": "🙂", "a family": "👩‍👩‍👧‍👦", "a flag": "🇩🇪",
 		"direction": "a\u202eb", "a joiner": "a\u200db",
@@ -54,8 +54,8 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 	}
 }
 
-// What joins the blank before it makes a line wider than its cells are.
-func TestALineThatIsWiderThanItsCells(t *testing.T) {
+// A character that joins the blank before it makes a line wider than its cells are.
+func TestLineWiderThanItsCells(t *testing.T) {
 	for _, mark := range []string{"\ufe0f", "\u0301", "\u200d", "\u0600", "\U0001F1E9"} {
 		assert.NotPanics(t, func() {
 			picture(gridOf(t, strings.Repeat("|"+mark, 9)+"|\n"+strings.Repeat("|-", 9)+"|\n"+strings.Repeat("|"+mark, 9)+"|\n"))
@@ -64,7 +64,7 @@ func TestALineThatIsWiderThanItsCells(t *testing.T) {
 }
 
 // Every word of a cell is in a line of it, in order, and no line leaves its column.
-func TestALayoutHasAllWords(t *testing.T) {
+func TestLayoutHasAllWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var src strings.Builder
 		columns := rapid.IntRange(1, 8).Draw(t, "columns")

@@ -8,12 +8,12 @@ import (
 	"ccbot/internal/lazyregexp"
 )
 
-// maxPiece is how much is parsed at once, in bytes. goldmark's time grows with the square of some inputs (half a second
-// for 32 KB of "![]("); piece by piece it grows with their number.
+// maxPiece is the number of bytes parsed at once. goldmark's time grows with the square of some
+// inputs (half a second for 32 KB of "![]("); piece by piece it grows with their number.
 const maxPiece = 8 << 10
 
-// A table stays whole up to maxTableSource bytes, if its lines are short: without its head it is none. What is slow in goldmark
-// is slow within a cell.
+// A table stays whole up to maxTableSource bytes, if its lines are short, because it needs its
+// head. goldmark's slow inputs are slow within a cell.
 const (
 	maxTableSource = 32 << 10
 	maxTableLine   = 2 << 10
@@ -22,12 +22,12 @@ const (
 // piece is a part of the source that is formatted on its own.
 type piece struct {
 	text string
-	gap  string // what separates it from the one before
+	gap  string // the separator from the piece before
 }
 
-// pieces cuts a source longer than size where a block begins, and only inside a block longer than a piece after one of its lines. A
-// fence stays whole, however long it is: nothing in it is parsed; so does a table. A line stays whole too, and one that is
-// longer than a piece is one alone.
+// pieces cuts a source longer than size at the begin of a block, and only inside a block longer
+// than a piece after one of its lines. A fence of any length stays whole, because nothing in it is
+// parsed; so does a table. A line stays whole too; a line longer than a piece is a piece alone.
 func pieces(src string, size int) []piece {
 	if len(src) <= size {
 		return []piece{{text: src}}
@@ -44,7 +44,8 @@ func pieces(src string, size int) []piece {
 	return append(all, piece{src[from:], gap})
 }
 
-// parsed says whether a piece goes to the parser: not a line that is too long, and what would be nested absurdly.
+// parsed reports whether a piece goes to the parser: not a line that is too long, nor absurd
+// nesting.
 func (p piece) parsed(size int) bool {
 	return (len(p.text) <= size || fenceAt(p.text).length > 0 || isParsedTable(p.text)) && !tooDeep(p.text)
 }
@@ -109,7 +110,8 @@ func isParsedTable(s string) bool {
 	return !slices.ContainsFunc(strings.SplitAfter(s, "\n"), func(line string) bool { return len(line) > maxTableLine })
 }
 
-// blocksOf cuts at the fences, and at blank lines before what is not indented: that is no part of a list's item.
+// blocksOf cuts at the fences, and at blank lines before unindented text, which cannot belong to a
+// list's item.
 func blocksOf(src string) []string {
 	var all []string
 	var open fence
@@ -182,7 +184,8 @@ func leading(s string, c byte) int {
 // deepLine has more markers of quotes and lists at its start than are shown nested.
 var deepLine = lazyregexp.New(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]+[.)])(?:[ \t]|$))){` + strconv.Itoa(maxDepth+1) + `}.*`)
 
-// tooDeep finds such a line that is no rule: goldmark's time and memory grow with the square of the markers.
+// tooDeep finds such a line that is not a rule: goldmark's time and memory grow with the square of
+// the markers.
 func tooDeep(src string) bool {
 	return slices.ContainsFunc(deepLine.FindAllString(src, -1), func(line string) bool {
 		return strings.Trim(line, "- \t") != "" && strings.Trim(line, "* \t") != ""

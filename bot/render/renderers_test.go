@@ -126,7 +126,7 @@ func wrongRich(src string, room int) []string {
 	return out
 }
 
-// active says what of a node would be more than text.
+// active describes the parts of a node that would be more than text.
 func active(n ast.Node, source []byte) []string {
 	switch n := n.(type) {
 	case *ast.RawHTML:
@@ -159,7 +159,7 @@ type nasty struct {
 	loose []string // whose order may change: heads of tables, which are named in each row, and info strings
 }
 
-// bits are what a line is made of, besides words.
+// bits are the parts of a line, in addition to words.
 var bits = rapid.SampledFrom([]string{
 	"**", "*", "_", "~~", "`", "``", " `c` ", "[l](https://x.org/a_b)", "![p](http://x.org/p.png)", "[", "](", ")", "<b>", "<tg-button data=\"x\">", "</details>",
 	"<br>", "&amp;", "&#60;", "&lt;x&gt;", "\\", "||", "==", "$x^2$", "$5", "$$", "#", "- ", "1. ", "> ", "|", "tg://user?id=1", "@name", "/cmd",
@@ -320,7 +320,7 @@ func TestP5_RenderersLoseNothing(t *testing.T) {
 	}
 }
 
-// What a rich message shows is what the answer shows, letter by letter.
+// A rich message shows the answer letter by letter.
 func TestP5_RichMarkdownKeepsEveryLetter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src, _ := soup(t)
@@ -354,14 +354,14 @@ func letters(t Text) string {
 	return b.String()
 }
 
-func TestTheSameSourceHasTheSameParts(t *testing.T) {
+func TestSameSourceHasSameParts(t *testing.T) {
 	src := "# a\n\n| " + strings.Repeat("long words ", 9) + " | b |\n|-|-|\n| c | d |\n\n```go\n" + strings.Repeat("x\n", 90) + "```\n\n> " + strings.Repeat("q\n> ", 20)
 	for name, r := range renderers() {
 		assert.Equal(t, r(src, 100), r(src, 100), name)
 	}
 }
 
-func TestRenderersGrowWithTheirInputOnly(t *testing.T) {
+func TestRenderersGrowLinearly(t *testing.T) {
 	const n = 2 * maxPiece
 	twice := hostile(2 * n)
 	for name, r := range renderers() {
@@ -383,8 +383,8 @@ func TestRenderersGrowWithTheirInputOnly(t *testing.T) {
 	}
 }
 
-// Nobody scrolls through a megabyte.
-func TestAnAnswerThatIsTooLong(t *testing.T) {
+// An answer of a megabyte is a file.
+func TestTooLongAnswer(t *testing.T) {
 	long := strings.Repeat("# a\n\nSome **bold** text, and `code`.\n\n", 1<<20/38)
 	many := strings.Repeat("`a` ", 20_000)
 	for name, r := range renderers() {

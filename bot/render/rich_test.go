@@ -80,7 +80,7 @@ func TestRichLists(t *testing.T) {
 	assert.True(t, strings.HasPrefix(got[0], "- [x] a\n\n  b\n"))
 	assert.True(t, strings.HasPrefix(got[1], "- b\n\n  b\n"), "the box is shown once")
 	assert.True(t, strings.HasSuffix(got[1], "\n  - c\n\n- d"))
-	// Below a box nothing but its text is a block of its own.
+	// Below a box only its text is a separate block.
 	got = richOf(t, "- [x] a\n"+strings.Repeat("\n  b\n", 437)+"\n  > c\n  > ```\n  > <x>\n  > <y>\n  > ```", 0)
 	require.Len(t, got, 2)
 	assert.True(t, strings.HasPrefix(got[1], "- > "), got[1])

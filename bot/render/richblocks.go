@@ -11,8 +11,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// rich writes a parsed answer as Markdown again, in a form that Telegram reads as it was meant: one spelling for each
-// thing, and nothing of the text is markup.
+// rich writes a parsed answer as Markdown again, in a form that Telegram reads as meant: one
+// spelling for each thing, and nothing of the text is markup.
 type rich struct {
 	*pages
 	parser parser.Parser
@@ -20,7 +20,7 @@ type rich struct {
 	room   int // bytes that the piece may still become
 	answer *attachments
 	ended  ended
-	before string // what a flattened item has before its text
+	before string // the prefix of a flattened item
 }
 
 // blocks writes the children of n, gap line ends between them.
@@ -43,7 +43,7 @@ func (r *rich) block(n ast.Node, depth int) {
 		r.heading(n, depth)
 	case *ast.ThematicBreak:
 		r.apart(2)
-		r.write([]string{"***"}, 1) // behind the mark of an item, dashes would be part of it
+		r.write([]string{"***"}, 1) // after the mark of an item, dashes would be part of it
 		r.apart(2)
 	case *ast.FencedCodeBlock:
 		lang, rest := fenceInfo(n, r.source)
@@ -74,7 +74,8 @@ func (r *rich) block(n ast.Node, depth int) {
 	}
 }
 
-// within writes something inside a frame. It writes nothing, and is false, where that would be too deep.
+// within writes something inside a frame. If that would be too deep, it writes nothing and returns
+// false.
 func (r *rich) within(f frame, inside func()) bool {
 	if !r.push(f) {
 		return false
@@ -142,8 +143,8 @@ func (r *rich) prose(s string) {
 	r.apart(2)
 }
 
-// chunks writes text in blocks of at most some units, or in smaller ones where so much of it has to be escaped that they
-// do not fit.
+// chunks writes text in blocks of at most size units, or in smaller ones if its escaped form does
+// not fit.
 func (r *rich) chunks(t Text, size int) {
 	for i, part := range t.Split(size) {
 		if i > 0 {
@@ -165,7 +166,7 @@ func (r *rich) chunks(t Text, size int) {
 	}
 }
 
-// code writes a block of code line by line, so that it may go on on the next page.
+// code writes a block of code line by line, so that it may continue on the next page.
 func (r *rich) code(body, lang string) {
 	body = strings.TrimRight(body, "\n")
 	if blank(body) {
@@ -220,7 +221,8 @@ func (r *rich) list(l *ast.List, depth int) {
 	r.ended = ended{l.IsOrdered(), other, len(r.stack), r.writes}
 }
 
-// ended is the list that was written last. One of the same kind right behind it needs other marks, else they would be one.
+// ended is the list that was written last. One of the same kind directly after it needs other
+// marks; otherwise they would be one.
 type ended struct {
 	ordered, other bool
 	depth, writes  int
@@ -293,7 +295,7 @@ func Rich(src string, room int) (parts []Part) {
 	return parts
 }
 
-// piece writes a piece and says whether there was no formatting in it.
+// piece writes a piece and reports whether there was no formatting in it.
 func (r *rich) piece(p piece) (plain bool) {
 	r.apart(2)
 	if !p.parsed(maxPiece) {
@@ -343,8 +345,8 @@ func forDrawing(doc ast.Node) {
 	})
 }
 
-// withTexts gives each part what a message without rich formatting would show of it, as much as it holds. plain says
-// that of the Markdown of a part. A part in which nothing can be seen is left out.
+// withTexts sets the text of each part: the plain form of its Markdown, as much as a message holds.
+// plain returns that form. A part without visible content is left out.
 func withTexts(parts []Part, room int, plain func(rich string) Text) []Part {
 	var shown []Part
 	for _, p := range parts {

@@ -12,8 +12,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// spelling is a way to write the marks of formatting. One that reads well may mean something else next to other marks;
-// then the next one is tried.
+// spelling is a way to write the marks of formatting. A readable spelling may mean something else
+// next to other marks; then the next one is tried.
 type spelling struct {
 	bold, italic, strike string
 	math                 bool // formulas are drawn, else they are code
@@ -51,13 +51,13 @@ func (r *rich) spell(said Text, table bool) string {
 	return escapedLines(said.Text)
 }
 
-// plain is what a message without rich formatting would show of it, each of its entities inside another or apart. It is
-// false if that became absurdly long; then it is the text as it is written.
+// plain returns the content of a message without rich formatting, each of its entities inside
+// another or apart. It is false if that became absurdly long; then it is the text as written.
 func (r *rich) plain(n ast.Node, depth int) (Text, bool) {
 	m := markdown{source: r.source, writer: &writer{room: r.room}}
 	first := n
 	for ; n != nil && m.room >= 0; n = n.NextSibling() {
-		// A box that was written with the mark of its item is no text.
+		// A box that was written with the mark of its item is not text.
 		if box, ok := n.(*east.TaskCheckBox); !ok || itemBox(box.Parent().Parent()) != box {
 			m.inline(n, depth)
 		}
@@ -68,7 +68,8 @@ func (r *rich) plain(n ast.Node, depth int) (Text, bool) {
 	return Text{Text: m.text.String(), Entities: m.list}, true
 }
 
-// means reads what was written, and says whether it is the same text; with the same formatting, unless any will do.
+// means reads the written form, and reports whether it is the same text; with the same formatting,
+// unless any will do.
 func (r *rich) means(written string, want Text, any bool) bool {
 	source := []byte(written)
 	first := r.parser.Parse(text.NewReader(source)).FirstChild()
@@ -117,11 +118,11 @@ func skeleton(t Text) (string, []mark) {
 // inlineMarkdown writes the text of a block.
 type inlineMarkdown struct {
 	out  strings.Builder
-	said strings.Builder // text that is not written yet: what may be markup depends on its neighbours
-	rest string          // what is still to be said, from the unit at on
+	said strings.Builder // unwritten text: its neighbours decide whether it is markup
+	rest string          // the remaining text, from the unit at on
 	at   int
 	spelling
-	table bool            // bars are escaped in code, too
+	table bool            // bars are also escaped in code
 	on    map[string]bool // the marks that are open
 	last  rune
 }
@@ -139,7 +140,7 @@ func spelled(t Text, s spelling, table bool) string {
 	return strings.TrimRight(m.out.String(), "\n ")
 }
 
-// say writes the text up to a unit, with the entities in it, and gives those behind it.
+// say writes the text up to a unit, with the entities in it, and returns the later entities.
 func (m *inlineMarkdown) say(list []entity, to int) (behind []entity) {
 	for len(list) > 0 && list[0].Offset < to {
 		m.said.WriteString(m.next(list[0].Offset))

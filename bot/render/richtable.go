@@ -7,8 +7,8 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// table writes a table row by row; a page that ends in it is followed by one that repeats its head. One with too many
-// columns, or with rows that fill a page, is a file of its own, or text.
+// table writes a table row by row; a page that ends in it is followed by one that repeats its head.
+// A table with too many columns, or with rows that fill a page, is a file, or text.
 func (r *rich) table(t *east.Table, depth int) {
 	m := markdown{source: r.source, writer: &writer{room: maxGrowth(len(r.source))}}
 	g := newGrid(m.rows(t, depth), t.Alignments)

@@ -18,8 +18,9 @@ import (
 // maxTable is the widest table, in columns, that is drawn as one; a phone scrolls or wraps what is wider.
 const maxTable = 60
 
-// table draws a small table in monospace. A wide one becomes a picture or a file in an answer, else a list, one paragraph
-// per row, each cell behind its column's name: a wrapped table cannot be read.
+// table draws a small table in monospace. A wide table becomes a picture or a file in an answer,
+// otherwise a list, one paragraph per row, each cell after its column's name: a wrapped table
+// cannot be read.
 func (m *markdown) table(t *east.Table, gap, depth int) {
 	rows := m.rows(t, depth)
 	if len(rows) == 0 {
@@ -51,8 +52,8 @@ func (m *markdown) rows(t *east.Table, depth int) [][]Text {
 	return rows
 }
 
-// excess is what a row has beyond the columns of the head. Markdown drops it, but an answer with a | inside code has
-// text there.
+// excess returns a row's text beyond the columns of the head. Markdown drops it, but an answer with
+// a | inside code has text there.
 func (m *markdown) excess(row ast.Node) string {
 	last := row.LastChild()
 	if last == nil || last.Lines().Len() == 0 {
@@ -116,7 +117,8 @@ func padded(s string, width int, a east.Alignment) string {
 	return strings.Repeat(" ", left) + s + strings.Repeat(" ", room-left)
 }
 
-// listed writes a table as a list, one paragraph per row, each cell behind its column's name; no more than enough units.
+// listed writes a table as a list, one paragraph per row, each cell after its column's name; no
+// more than enough units.
 func (m *markdown) listed(rows [][]Text, gap, enough int) {
 	head := rows[0]
 	if len(rows) == 1 {
@@ -147,7 +149,7 @@ func (m *markdown) listed(rows [][]Text, gap, enough int) {
 	}
 }
 
-// insert writes a text that has entities of its own; it has no line ends.
+// insert writes a text with its entities; it has no line ends.
 func (m *markdown) insert(t Text) {
 	m.startLine()
 	for _, e := range t.Entities {
@@ -178,7 +180,7 @@ func newGrid(rows [][]Text, aligns []east.Alignment) grid {
 // fits says that a phone shows the table in monospace as one.
 func (g grid) fits() bool { return g.width() <= maxTable && !g.linked() }
 
-// width is how many columns of a terminal the table takes.
+// width returns how many columns of a terminal the table takes.
 func (g grid) width() int {
 	total := 3 * (len(g.widths) - 1)
 	for _, w := range g.widths {
@@ -194,8 +196,8 @@ func (g grid) linked() bool {
 	})
 }
 
-// part is the table as a message of its own: a picture if it can be read, else a file. It is false for one that is better
-// shown in the text.
+// part is the table as a separate message: a picture if it can be read, otherwise a file. It is
+// false if the text shows it better.
 func (g grid) part(caption int) (Part, bool) {
 	size := len(g.rows) - 1
 	switch {
@@ -238,7 +240,7 @@ func (g grid) csv() string {
 	}
 	w.Flush()
 	if strings.IndexFunc(b.String(), func(r rune) bool { return r > '~' }) >= 0 {
-		return "\uFEFF" + b.String() // else a spreadsheet takes it for Latin
+		return "\uFEFF" + b.String() // otherwise a spreadsheet takes it for Latin
 	}
 	return b.String()
 }
@@ -269,7 +271,7 @@ func (g grid) markdown() string {
 	return b.String()
 }
 
-// targets is a text with the addresses of its links behind them.
+// targets is a text in which each link is followed by its address.
 func targets(t Text) string {
 	var b strings.Builder
 	at, rest := 0, t.Text
@@ -287,7 +289,7 @@ func targets(t Text) string {
 	return b.String() + rest
 }
 
-// prefix is how many bytes of s are its first n units.
+// prefix returns how many bytes of s are its first n units.
 func prefix(s string, n int) int {
 	at := 0
 	for i, r := range s {
@@ -312,14 +314,15 @@ func columnWidths(rows [][]Text) []int {
 	return widths
 }
 
-// maxHeads is how much the names of columns may add to a table that is listed, in bytes: each row repeats them.
+// maxHeads is the maximum number of bytes that the names of columns may add to a listed table: each
+// row repeats them.
 const maxHeads = 64 << 10
 
 // beforeTables is the place of hugeTables among goldmark's own: link references have 100, tables 200.
 const beforeTables = 150
 
-// hugeTables keeps goldmark from tables that are none: a row is filled up to the width of the head, so that 20 KB of
-// source would have nine million cells. Those are shown as code, as they are written.
+// hugeTables keeps goldmark from absurd tables: a row is filled up to the width of the head, so
+// that 20 KB of source would have nine million cells. Those are shown as code, as written.
 type hugeTables struct{}
 
 // Transform is goldmark's: it is called for each paragraph, and a table is one until then.
@@ -342,8 +345,8 @@ func isDelimiter(line []byte) bool {
 	return bytes.IndexByte(line, '-') >= 0 && len(bytes.Trim(line, "|:- \t\n")) == 0
 }
 
-// isHuge says whether a table with its delimiter in line i has many more cells than bytes, most of which are not written
-// then, or repeats too much of its head.
+// isHuge reports whether a table with its delimiter in line i has many more cells than bytes, most
+// of them unwritten, or repeats too much of its head.
 func isHuge(lines *text.Segments, i int, source []byte) bool {
 	delimiter, head, last := lines.At(i), lines.At(i-1), lines.At(lines.Len()-1)
 	columns := bytes.Count(bytes.Trim(delimiter.Value(source), "| \t\n"), []byte("|")) + 1

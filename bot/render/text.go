@@ -86,7 +86,8 @@ const (
 	// Limit is the longest text of one message: "1-4096 characters after entities parsing" (Bot API, sendMessage).
 	// Characters are counted in UTF-16 units here, which is never more than Telegram allows.
 	Limit = 4096
-	// maxEntities is how many entities of one message Telegram keeps; it drops the formatting of the rest.
+	// maxEntities is the number of entities that Telegram keeps in a message; it drops the
+	// formatting of the rest.
 	maxEntities = 100
 )
 
@@ -104,7 +105,7 @@ func (t Text) Split(limit int) []Text {
 		if p := s.part(s.at, to); !p.Blank() {
 			parts = append(parts, p)
 		}
-		// The next part begins behind the white space, but with the indentation of code.
+		// The next part begins after the white space, but with the indentation of code.
 		for to < len(s.text) && space(s.text[to]) && !s.inPre(to) {
 			to++
 		}
@@ -125,7 +126,7 @@ type splitter struct {
 	limit int
 	text  []uint16
 	list  []entity // sorted by offset
-	at    int      // where the next part begins
+	at    int      // start of the next part
 }
 
 // cut finds where the part that begins at s.at ends.
@@ -197,10 +198,10 @@ func (s *splitter) inPre(i int) bool {
 	return false
 }
 
-// hardCut cuts where there is no white space: between two characters as people see them (a flag, a family, a letter
-// with its accents), and only inside one when it alone is longer than a part.
+// hardCut cuts text without white space: between two characters as people see them (a flag, a
+// family, a letter with its accents), and inside one only if it alone is longer than a part.
 func (s *splitter) hardCut(window int) int {
-	const ahead = 64 // enough to see whether a character goes on behind the window
+	const ahead = 64 // enough to see whether a character continues after the window
 	rest := string(utf16.Decode(s.text[s.at:s.whole(min(window+ahead, len(s.text)))]))
 	to := s.at
 	for {
