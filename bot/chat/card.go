@@ -18,13 +18,13 @@ import (
 	"ccbot/port"
 )
 
-// Cards are the cards of one kind, each with a payload that says what its message shows.
+// Cards are the cards of one kind, each with a payload that describes its message.
 type Cards[P any] struct {
 	card.Kind[P]
 	chat *Chat
 }
 
-// NewCards gives the cards of a kind.
+// NewCards returns the cards of a kind.
 func NewCards[P any](c *Chat, kind string) Cards[P] {
 	return Cards[P]{card.NewKind[P](c.Cards, kind, nil), c}
 }
@@ -32,8 +32,8 @@ func NewCards[P any](c *Chat, kind string) Cards[P] {
 // Asking says that the cards are questions: see card.Kind.Asking.
 func (k Cards[P]) Asking() Cards[P] { k.Kind.Asking(); return k }
 
-// Post posts a text with options as a card of its own; the options stand under the last part of a
-// long text. A text without options is posted as by Chat.Post.
+// Post posts a text with options as a separate card; the options are under the last part of a long
+// text. A text without options is posted as by Chat.Post.
 func (k Cards[P]) Post(ctx context.Context, l card.Look, payload P) error {
 	parts := l.Text.Split(render.Limit)
 	if l.Options = card.Filled(l.Options); len(l.Options) == 0 || len(parts) == 0 || !k.chat.Book.MayShow(l.To) {
@@ -80,27 +80,27 @@ func (p Phrases) Option(word i18n.Key, value string, style outbox.Style) card.Op
 
 const cancelOption = "cancel"
 
-// Cancel takes a question back; only the person who was asked may.
+// Cancel withdraws a question; only the person of the question may.
 func (p Phrases) Cancel(asked int64) card.Option {
 	return card.Option{Text: p.Words.Say(i18n.ButtonCancel), Value: cancelOption, For: asked}
 }
 
-// Confirm are the options of a question that only the person who was asked may answer.
+// Confirm returns the options of a question that only one person may answer.
 func (p Phrases) Confirm(word i18n.Key, value string, asked int64) [][]card.Option {
 	yes := p.Option(word, value, outbox.Danger)
 	yes.For = asked
 	return [][]card.Option{{yes, p.Cancel(asked)}}
 }
 
-// A link is an option that leads to a session, whatever its message shows. Package sessions does what
-// it says, whichever feature has posted it (Follow in list.go). Its value is a word, a colon and the
-// session's id; that of RetryLink and GoOnLink goes on with a colon and the launch.
+// A link is an option that leads to a session. Package sessions carries it out for all features
+// (Follow in list.go). Its value is a word, a colon and the session's id, followed by a colon and
+// the launch for RetryLink and GoOnLink.
 const (
 	OpenLink   = "open"   // open the session
 	ResumeLink = "resume" // resume it
-	UndoLink   = "undo"   // resume it, beside the current session
+	UndoLink   = "undo"   // resume it; the current session stays
 	RetryLink  = "retry"  // try again to end what is left of one launch of it
-	GoOnLink   = "go"     // go on after an interruption, in the launch that the message was about
+	GoOnLink   = "go"     // continue after an interruption, in the launch that the message was about
 )
 
 // The kinds of the cards whose options are links. Notices of answers are many: they take the options
@@ -110,8 +110,8 @@ const (
 	NoticeKind = "notice"
 )
 
-// NextQuestion is the value of the option below a question that leads to the next open one, and QuestionsLink that of the
-// option that shows the oldest one.
+// NextQuestion is the value of the option below a question that leads to the next open one, and
+// QuestionsLink the value of the option that shows the oldest one.
 const (
 	NextQuestion  = "next question"
 	QuestionsLink = "questions"
@@ -122,7 +122,7 @@ func (p Phrases) Link(word i18n.Key, what string, session uuid.UUID, style outbo
 	return Rows(1, card.Option{Text: p.Words.Say(word), Value: what + ":" + session.String(), Style: style, Session: session})
 }
 
-// ResumeLink resumes a session, or tries to end what is left of the session first. There is none
+// ResumeLink resumes a session, or tries to end what is left of the session first. It returns nil
 // while the session is open.
 func (p Phrases) ResumeLink(r port.Session) [][]card.Option {
 	switch {
@@ -144,14 +144,14 @@ func OfLaunch(what string, r port.Session) string {
 	return what + ":" + r.ID.String() + ":" + strconv.FormatInt(r.StartedAt.UnixNano(), 36)
 }
 
-// Resume is a session that somebody wants back, and how.
+// Resume is a request to resume a session.
 type Resume struct {
 	Session port.Session
 	Dir     string // another directory than the session's own; empty: the session's own
 	Damaged port.Damaged
-	To      outbox.Conversation // where the outcome is told, and the session is shown
+	To      outbox.Conversation // the place of the outcome and of the session
 	From    int64               // the person who may cancel what the resume asks
-	Before  render.Text         // lines above the outcome: what was done before the resume
+	Before  render.Text         // lines above the outcome: earlier actions
 	Undo    bool                // another session that is current stays the current one
 	Many    bool                // one of several: one message has said that all of them come back
 }
@@ -161,7 +161,7 @@ func (q Resume) Restore() port.Restore {
 	return port.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged}
 }
 
-// Accepted is the resume that a person has tapped; false where the session is not known any more.
+// Accepted returns the resume that a person has tapped; false if the session is no longer known.
 func (c *Chat) Accepted(o port.Restore, t Tap) (Resume, bool) {
 	r, ok := c.Book.Records.Get(o.Session)
 	return Resume{Session: r, Dir: o.Dir, Damaged: o.Damaged, To: t.To, From: t.From}, ok
@@ -172,18 +172,18 @@ type Choice struct {
 	Name     string // of the page
 	Question i18n.Key
 	Said     i18n.Args
-	// Among are the sessions that may be meant.
+	// Among returns the possible sessions.
 	Among func(to outbox.Conversation, a Among) []port.Session
 	// Do is called with the session that was chosen. The question stays until it is done.
 	Do   func(ctx context.Context, t Tap, r port.Session, a Among) (done bool, err error)
 	chat *Chat
 }
 
-// Among is what one choice is about.
+// Among describes one choice.
 type Among struct {
 	Word    string    `json:"word,omitempty"` // of the command; see Choice.Among
 	Page    int       `json:"page,omitempty"`
-	From    int64     `json:"from,omitempty"`    // the only person who may choose; 0: anybody
+	From    int64     `json:"from,omitempty"`    // the only person who may choose; 0: anyone
 	Message int       `json:"message,omitempty"` // of the command
 	Dir     string    `json:"dir,omitempty"`     // that the command names
 	Until   time.Time `json:"until,omitzero"`    // when it is too late to choose; zero: never
@@ -205,7 +205,7 @@ func (c *Chat) AddChoice(f *Feature, q Choice) (ask func(ctx context.Context, to
 
 const pageSize = 8
 
-// Place says which part of a list is shown; empty where all of it is.
+// Place returns the shown part of a list; empty if all of it is shown.
 func (p Phrases) Place(part card.Part) string {
 	if part.Last-part.First == part.Count {
 		return ""
@@ -267,12 +267,12 @@ func (p Phrases) label(r port.Session) string {
 // nowFor is how long a choice for a command that means the turn that runs may be answered.
 const nowFor = time.Minute
 
-// OnSession does what a command says with the session that is meant.
+// OnSession carries out a command with its session.
 type OnSession = func(ctx context.Context, in Incoming, r port.Session) error
 
-// ByName adds to a feature a command about one session: the one that the argument names, or that the
-// message answers, or that is the current one. Where several may be meant, buttons ask which. Of a
-// session that does not fit it is told that it is over.
+// ByName adds to a feature a command about one session: the one that the argument names, or that
+// the message answers, or that is the current one. Buttons ask which if there are several. For a
+// session that does not fit it reports that the session has ended.
 func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool, do OnSession) {
 	find := func(in conversation.Message, name string) []port.Session { return c.Book.FindFor(in, name, fits) }
 	ask := c.AddChoice(f, Choice{Name: "which-" + command.Name, Question: i18n.WhichSession, Said: i18n.Args{"Command": "/" + command.Name},
@@ -313,7 +313,8 @@ func (c *Chat) PageByName(f *Feature, page string, fits func(port.Session) bool)
 	})
 }
 
-// TellNone says that the session that was found is over, with the way back, or that none was found.
+// TellNone reports that the session that was found has ended, with the way back, or that none was
+// found.
 func (c *Chat) TellNone(ctx context.Context, in Incoming, name string, found []port.Session) error {
 	p := c.In(in.To)
 	switch {

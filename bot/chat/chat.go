@@ -32,7 +32,7 @@ type Sender interface {
 	Typing(ctx context.Context, to outbox.Conversation)
 }
 
-// Questions are what agents ask; see package questions.
+// Questions handles agents' questions; see package questions.
 type Questions interface {
 	// Chosen brings the open question of a session that was chosen in a conversation, if it has one.
 	Chosen(ctx context.Context, from outbox.Conversation, session uuid.UUID) error
@@ -46,7 +46,7 @@ type Questions interface {
 type Chat struct {
 	Facts
 	Sender Sender
-	Book   *conversation.Book // who may read what, and whose a message is
+	Book   *conversation.Book // the right to read a message, and its session
 	Cards  *card.Board        // messages that change later
 	Speech *i18n.Catalog      // all languages
 	Lang   string             // of the bot itself: where nothing else is known
@@ -54,22 +54,22 @@ type Chat struct {
 	Pages  *Pages             // of all features
 	Folder folders.Lookups    // facts about folders of the agents' machine
 	Log    *slog.Logger
-	// Questions are what agents ask. They are set before anything runs.
+	// Questions is set before anything runs.
 	Questions Questions
 	// Failpoint is called at each persisted step. It is nil but in programs built to die there.
 	Failpoint func(name string)
 	Send      func(ctx context.Context, m outbox.Message) (messageID int, err error)                                  // at once, kept nowhere
 	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                     // Telegram took or refused it
-	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                              // tells what came of it
+	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                              // reports the result
 	Begin     func(ctx context.Context, to outbox.Conversation, q port.Start) (r port.Session, began bool, err error) // see sessions.Begin
 	Lost      func() []port.Session                                                                                   // those that went down with the machine or with tmux, and are not back
 	ResumeAll func(ctx context.Context, to outbox.Conversation, from int64) error                                     // resumes all that are lost
-	Run       func(ctx context.Context, e inbox.Entry, by int64, command string) error                                // runs a command of ours with what the message of an entry has after its first word
+	Run       func(ctx context.Context, e inbox.Entry, by int64, command string) error                                // runs a ccbot command with the text after the first word of an entry's message
 	LeaveView func(ctx context.Context, session uuid.UUID, prompt string) error                                       // leaves the view that a person has scrolled back
 	IsNext    func(r port.Session, end talk.Cursor) bool                                                              // see waiting.IsNext
 	Lead      func(ctx context.Context, from outbox.Conversation, r port.Session, at outbox.Conversation) error       // see sessions.Lead
 	Planned   func(prompt string) bool                                                                                // the limit feature asks about it
-	// Stopping asks how to stop an agent that has an open question; false: no question is shown.
+	// Stopping asks how to stop an agent with an open question; false: no question is shown.
 	Stopping func(ctx context.Context, in Incoming, r port.Session) (asked bool, err error)
 	// StopBegins is called before a person's stop of a session; see Stopped. ends is called with why nothing was stopped.
 	StopBegins func(session uuid.UUID) (ends func(refused error))
@@ -88,7 +88,7 @@ type Chat struct {
 
 // Stop is the result of a stop.
 type Stop struct {
-	At     time.Time // of the transcript's line about it; zero: there is none yet
+	At     time.Time // of the transcript's line about it; zero: no such line yet
 	Turn   bool      // it ended a turn
 	Agents int       // subagents that run on
 }
@@ -117,8 +117,8 @@ func (c *Chat) Machine(at outbox.Conversation) string {
 // maxMachine is how long the name of a machine may be, in letters: it is in a line of /list.
 const maxMachine = 20
 
-// In are the sentences of a chat, in the language that its people have chosen, or that of the person's
-// Telegram, or the bot's own.
+// In returns the phrases of a chat: in its chosen language, the language of the person's Telegram,
+// or the bot's own.
 func (c *Chat) In(to outbox.Conversation) Phrases {
 	set := c.Book.Settings(to.ChatID)
 	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: c.Facts}
@@ -152,9 +152,10 @@ func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) err
 }
 
 // Post posts a message: it is on disk when Post returns. The options of the message are links; with
-// options the message is a card. The outbox splits what is too long: all of it is posted, or nothing,
-// so that a retry repeats no part. It arrives without a sound unless it Sounds. Of a blank text nothing is posted, and people who were taken off
-// the list get nothing. A message under one of a session's is that session's, too.
+// options the message is a card. The outbox splits a long text: all of it is posted, or nothing, so
+// that a retry repeats no part. It arrives without a sound unless it Sounds. A blank text is not
+// posted, and people who were taken off the list get nothing. A reply to a session's message also
+// belongs to that session.
 func (c *Chat) Post(ctx context.Context, l card.Look) error { return c.postAs(ctx, LinkKind, l) }
 
 // Notify is Post for the notice of an answer.
@@ -207,18 +208,18 @@ func (c *Chat) SharedText(to outbox.Conversation, r port.Session) render.Text {
 	return p.Text(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": p.Some(names, p.Words.Say(i18n.JoinNames))})
 }
 
-// Reactions that say how far a message is. All are in Telegram's list.
+// Reactions that show the progress of a message. All are in Telegram's list.
 const (
 	ReactionStored   = "👀" // the message is on disk and waits to be typed
 	ReactionTyped    = "✍" // Enter was pressed after the text
 	ReactionReceived = "👌" // there is proof that the agent has the text
-	ReactionNone     = ""  // nothing comes of the message, or it is unknown: a reply says so
+	ReactionNone     = ""  // the message has no effect, or it is unknown: a reply reports it
 )
 
-// Warning begins a reply that says that something is wrong. It is no reaction that Telegram permits.
+// Warning begins a reply about a problem. Telegram does not permit it as a reaction.
 const Warning = "⚠ "
 
-// Fail says under a message that nothing comes of the message, and takes its reaction away.
+// Fail reports under a message that it has no effect, and takes its reaction away.
 func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
 	if err := c.Warn(ctx, to, message, text, links); err != nil {
 		return err
@@ -241,14 +242,14 @@ func (c *Chat) WarnAll(ctx context.Context, word i18n.Key, said i18n.Args) (err 
 	return err
 }
 
-// Mark puts a reaction under a message. Message 0 is none.
+// Mark puts a reaction under a message. It does nothing if message is 0.
 func (c *Chat) Mark(ctx context.Context, to outbox.Conversation, message int, reaction string) {
 	if message != 0 && c.Book.MayShow(to) {
 		c.Sender.React(ctx, to, message, reaction)
 	}
 }
 
-// Tell says under a tapped message what came of the tap.
+// Tell replies to a tapped message with the result of the tap.
 func (c *Chat) Tell(ctx context.Context, t Tap, text render.Text) error {
 	return c.Post(ctx, card.Look{To: t.To, Text: text, ReplyTo: t.Message})
 }

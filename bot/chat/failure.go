@@ -22,10 +22,10 @@ import (
 	"ccbot/port/refusal"
 )
 
-// Failure is what a person is told of an error; the log has the chain.
+// Failure is a person's view of an error; the log has the chain.
 type Failure struct {
 	Text     render.Text
-	Links    [][]card.Option // what can be done
+	Links    [][]card.Option // the next steps
 	Err      error
 	Internal bool      // only the log can say more
 	Session  uuid.UUID // whose failure it is
@@ -45,8 +45,8 @@ func (p Phrases) Internal(err error) Failure {
 	return Failure{Text: p.Text(word, i18n.Args{"Dir": render.Code(dir)}), Err: err, Internal: true}
 }
 
-// refusals are the sentences for refusals of the agent's machine: one that names the session, and
-// one that does not. A feature with other words for a refusal looks those up first.
+// refusals maps each refusal of the agent's machine to two sentences: one that names the session,
+// and one that does not. A feature may look up its own words first.
 var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.DirMissing:      {i18n.DirGone, i18n.PathMissing},
 	refusal.DirNotADir:      {i18n.DirNotADir, i18n.PathNotDir},
@@ -109,7 +109,7 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 	switch {
 	case known && e.State == port.StateCleanupFailed:
 		f.Text, f.Links = p.NotCleanText(s), p.ResumeLink(s)
-	case e.Code == refusal.Writers: // somebody may write its conversation
+	case e.Code == refusal.Writers: // its conversation may have a writer
 		f.Text = Lines(p.Text(i18n.StartUnsure), p.Bullets(MaxListed, each.As(e.Writers, p.WriterText)))
 	case e.Code == refusal.NoEvidence:
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.NoEvidence)), true
@@ -124,8 +124,8 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 	return f
 }
 
-// IsGone reports whether an error says that a prompt or a session is not there any more, or not in
-// the state that something was decided about.
+// IsGone reports whether an error means that a prompt or a session no longer exists, or is no
+// longer in the state of the decision.
 func IsGone(err error) bool {
 	return errors.Is(err, inbox.ErrNoEntry) || refusal.Is(err, refusal.NotFound)
 }
@@ -161,8 +161,8 @@ func (c *Chat) LogRefused(err error, internal bool) {
 	c.Log.Info("request_refused", logkey.Error, err)
 }
 
-// IsRefused reports whether Telegram will never take a message. From a chat that takes nothing now
-// the message is only kept away until somebody there writes again.
+// IsRefused reports whether Telegram will never take a message. A message to a chat that accepts
+// nothing now only waits until the chat writes again.
 func IsRefused(err error) bool {
 	return errors.As(err, new(*outbox.Refused)) && !errors.Is(err, outbox.ErrBlocked)
 }

@@ -18,33 +18,34 @@ import (
 	"ccbot/port/talk"
 )
 
-// Feature is what the roof knows of one feature. Every field may be empty.
+// Feature describes one feature to the dispatcher. Every field is optional.
 type Feature struct {
 	Name     string
 	Commands []Command
 	Cards    map[string]OnTap // by the kind of a card
 	Pages    map[string]Page  // by the name that begins their addresses
-	// Late says what became of a card to a person who tapped an older look of it, by the kind of
-	// the card; empty: only that the button is old. It decides nothing.
+	// Late returns the outcome of a card for a person who tapped an earlier form of it, by the kind
+	// of the card; empty: only that the button is old. It decides nothing.
 	Late map[string]func(t Tap) string
-	// Heard receives all news. One feature tells people of the news, and hears them last; the others change only what they
-	// show already. What is told is on disk when Heard returns.
+	// Heard receives all news. One feature reports the news to people, and is called last; the
+	// others only update what they already show. A report is on disk when Heard returns.
 	Heard func(ctx context.Context, s port.Session, n news.News) error
-	// Text takes a text that is meant for the feature. The dispatcher has the order in which features are asked.
+	// Text takes a text that is meant for the feature. The dispatcher has the order of the
+	// features.
 	Text     func(ctx context.Context, in *Incoming, text string) (taken bool, err error)
 	Run      func(ctx context.Context) error
-	Unparked func(ctx context.Context, chat int64)              // the chat takes messages again: somebody there has written or tapped
-	Forget   func(ctx context.Context, session uuid.UUID) error // takes away what is kept of a session that is forgotten
+	Unparked func(ctx context.Context, chat int64)              // the chat takes messages again: a person there has written or tapped
+	Forget   func(ctx context.Context, session uuid.UUID) error // removes the state of a session that is forgotten
 
-	// The events: each may be told twice, and who hears one calls no session from it.
-	Item    func(session uuid.UUID, item talk.Item) // what a transcript has, before the chat has it
+	// The events: each may be repeated, and a receiver calls no session from it.
+	Item    func(session uuid.UUID, item talk.Item) // a transcript's item, before the chat has it
 	Current func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	Shown   func(r port.Session) // in another conversation than before
 	Moved   func(ctx context.Context, where Where) error
 }
 
-// Teller names the feature that tells people of a piece of news. It hears the news last. Of some news nobody is told: what
-// is shown of them is drawn again.
+// Teller names the feature that reports a piece of news to people. It gets the news last. Some news
+// have no report: the messages about them are drawn again.
 func Teller(n news.News) (feature string, err error) {
 	switch n.(type) {
 	case news.Ready, news.Retrying, news.Ended, news.Failed, news.Lost, news.Stopped:
@@ -65,7 +66,7 @@ func Teller(n news.News) (feature string, err error) {
 	return "", fmt.Errorf("unknown news %T", n)
 }
 
-// Where gives what a place has become, and whether that is another place.
+// Where returns the current place of a conversation and whether it moved.
 type Where func(at outbox.Conversation) (to outbox.Conversation, moves bool)
 
 // Incoming is one message of an allowed person.
@@ -79,23 +80,23 @@ type Incoming struct {
 	// nothing.
 	Quoted bool
 	Since  folders.Since // of a button of a turn: the work tree before the turn
-	Missed uuid.UUID     // the session of a request that was over when the text for it came
+	Missed uuid.UUID     // the session of a request that had ended when its text came
 	Typed  string        // the name of the command that the text has, without its slash; empty: none
-	Near   string        // the command of ours that Typed misspells by one letter; empty: none
+	Near   string        // the ccbot command that Typed misspells by one letter; empty: none
 	Folder string        // names a folder that was chosen with the text for the session that its sender starts next; empty: none
-	// NoFolder is why no session may start in the folder that the text names; nil: the text names none.
+	// NoFolder is the refusal of the folder that the text names; nil: the text names none.
 	NoFolder *refusal.Error
 	First    bool // it is for the session that its sender starts next
 }
 
-// Command is one slash command of ours.
+// Command is a slash command of ccbot.
 type Command struct {
 	Name   string
 	Hidden bool // it is not in Telegram's menu
 	Groups bool // it is in Telegram's menu of groups only
 	Now    bool // it means the turn that runs: an old one would hit another
 	Run    func(ctx context.Context, in Incoming, args string) error
-	// Unkept gives a short answer for a place while the disk takes nothing; nil: there is none then.
+	// Unkept returns a short answer for a place while the disk takes nothing, or is nil.
 	Unkept func(ctx context.Context, to outbox.Conversation) render.Text
 }
 
@@ -111,12 +112,12 @@ type Tap struct {
 // OnTap decides what an option does.
 type OnTap = func(ctx context.Context, t Tap) (Answer, error)
 
-// Answer is what a tap gets at once. The zero value only ends the waiting on the button.
+// Answer is the immediate answer to a tap. The zero value only ends the waiting on the button.
 type Answer struct {
 	Text  string
 	Alert bool // the person has to close the text
-	// Then does what the tap asks for, when the person has the answer. Whatever may wait for more
-	// than the disk belongs here; what comes of it is said in the chat.
+	// Then carries out the tap after the person has the answer. All that may wait for more than the
+	// disk belongs here; its result is posted in the chat.
 	Then func(ctx context.Context) error
 }
 

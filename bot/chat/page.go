@@ -23,35 +23,37 @@ import (
 )
 
 // Page is a screen of a feature. A message shows one page at a time, at an address such as
-// "help/tips": the name of the page, and behind it what the feature needs to draw the page, see Address. Its
-// buttons lead to other addresses, or do something. A page is drawn from its address alone, each time anew,
-// so that it outlives a restart, and several people may leaf at once, each in a message of their own.
+// "help/tips": the name of the page, followed by the data that the feature needs to draw the page,
+// see Address. Its buttons lead to other addresses, or do something. A page is drawn from its
+// address alone, so that it outlives a restart, and several people may leaf at once, each in a
+// separate message.
 type Page struct {
 	Draw func(ctx context.Context, v Visit) (Screen, error)
 	// Do does what the value of an option says, and returns the address that is shown after the answer's Then; empty: the
 	// same page again. If Then is refused, the refusal is explained, and the page stays.
 	Do func(ctx context.Context, v Visit, what string) (a Answer, next string, err error)
-	// Typed takes a text that somebody sends as a reply to the page, and gives the address that is shown
-	// next. Without it, and where it gives ErrNotTaken, such a text is like any other.
+	// Typed takes a reply to the page, and returns the address that is shown next. Without it, or
+	// if it returns ErrNotTaken, such a text is like any other.
 	Typed func(ctx context.Context, v Visit, text string) (next string, err error)
-	// Own says that the page is only for who has opened it: taps and replies of others do nothing to it.
+	// Own restricts the page to the person who opened it; taps and replies of others are ignored.
 	Own bool
 	// Live reports whether news of the page's session change the page, which is drawn again then. Of the messages that show
 	// the page of a session in a conversation only the newest keeps its buttons.
 	Live func(n news.News) bool
 }
 
-// Visit is somebody at a page.
+// Visit is a person's visit of a page.
 type Visit struct {
 	To   outbox.Conversation
-	By   int64  // who has opened the page, or has tapped last
-	Rest string // of the address, behind the name of the page
+	By   int64  // the person who opened the page or tapped last
+	Rest string // of the address, after the name of the page
 	// Message shows the page. It is 0 while the page is drawn.
 	Message int
 }
 
-// Screen is what a page shows at an address. The value of an option is what the page's Do gets, unless ToPage makes it. A message
-// without options stays as it is from then on. If Draw is refused, the page shows the refusal about Session, with Back.
+// Screen is the content of a page at an address. The value of an option is handed to the page's Do,
+// unless ToPage makes it. A message without options is final. If Draw is refused, the page shows
+// the refusal about Session, with Back.
 type Screen struct {
 	Text    render.Text
 	Options [][]card.Option
@@ -60,10 +62,10 @@ type Screen struct {
 	Until   time.Time // when the message loses its buttons; zero: never
 }
 
-// ErrStay is what the Then of a page's Answer returns where the same page is shown again, and not the next one.
+// ErrStay is returned by the Then of a page's Answer to show the same page again, not the next one.
 var ErrStay = errors.New("the page stays")
 
-// ErrNotTaken is what Typed returns of a text that is not meant for the page.
+// ErrNotTaken is returned by Typed for a text that is not meant for the page.
 var ErrNotTaken = errors.New("the text is not for the page")
 
 const (
@@ -86,7 +88,8 @@ func About(page string, session uuid.UUID) string {
 	return Address(page, map[string]uuid.UUID{"session": session})
 }
 
-// ViewAt is the view of an address, behind the name of the page. What is no address is the first view.
+// ViewAt returns the view of an address, after the name of the page. An invalid address leads to
+// the first view.
 func ViewAt[V any](rest string) (view V) {
 	_ = json.Unmarshal([]byte(rest), &view)
 	return view
@@ -98,10 +101,10 @@ func ToPage(address string) string { return toPage + address }
 // shownPage is the payload of a message that shows a page.
 type shownPage struct {
 	At string `json:"at"`
-	By int64  `json:"by"` // who has opened it, or has tapped last
-	// Used is when By did something at it; zero: By has turned to something else since.
+	By int64  `json:"by"` // the person who opened it or tapped last
+	// Used is the time of By's last action at it; zero: By has turned to something else.
 	Used time.Time `json:"used,omitzero"`
-	// Heard is the reply below which the page has come down. One that is heard again is not typed twice.
+	// Heard is the reply below which the page has come down. A repeated reply is not typed twice.
 	Heard int `json:"heard,omitzero"`
 	// First is the address with which the message was opened, and Opened the time.
 	First  string    `json:"first,omitempty"`
@@ -116,7 +119,7 @@ type Pages struct {
 	wake  chan struct{}
 
 	mu      sync.Mutex
-	changed map[subject]bool // of which there was news
+	changed map[subject]bool // those with news
 }
 
 // subject is a page and the session that it is about.
@@ -125,7 +128,7 @@ type subject struct {
 	session uuid.UUID
 }
 
-// Feature is what the dispatcher knows of all pages.
+// Feature describes all pages to the dispatcher.
 func (p *Pages) Feature() Feature {
 	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed, Heard: p.heard, Run: p.run}
 }
@@ -135,7 +138,7 @@ func (p *Pages) Command(name, address string) Command {
 	return Command{Name: name, Run: func(ctx context.Context, in Incoming, _ string) error { return p.Open(ctx, in, address) }}
 }
 
-// Open shows a page in a message of its own. A page that cannot be drawn is explained.
+// Open shows a page in a separate message. A page that cannot be drawn is explained.
 func (p *Pages) Open(ctx context.Context, in Incoming, address string) error {
 	return p.open(ctx, in, address, false)
 }
@@ -175,7 +178,7 @@ func (p *Pages) open(ctx context.Context, in Incoming, address string, tapped bo
 	if err := p.cards.Post(ctx, look, next); err != nil || page.Live == nil {
 		return err
 	}
-	p.change(subject{name, look.Session}) // news that came meanwhile found no message
+	p.change(subject{name, look.Session}) // news before this call found no message
 	return nil
 }
 
@@ -202,7 +205,7 @@ func (p *Pages) heard(_ context.Context, r port.Session, n news.News) error {
 	return nil
 }
 
-// Change has the pages of a name drawn anew that are about no session.
+// Change redraws the pages of a name that are about no session.
 func (p *Pages) Change(name string) { p.change(subject{page: name}) }
 
 func (p *Pages) change(s subject) {
@@ -277,7 +280,7 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 	return a, nil
 }
 
-// typed gives a page the text that somebody has sent as a reply to the page. The page comes down below that text.
+// typed hands a reply to its page. The page comes down below that text.
 func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken bool, err error) {
 	heard := func(c card.Card[shownPage]) bool { return c.Look.To == in.To && c.Payload.Heard == in.MessageID }
 	if in.ReplyTo != 0 && slices.ContainsFunc(p.cards.List(), heard) {
@@ -303,13 +306,13 @@ func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken boo
 	return true, p.show(ctx, c.Key, in.To, now)
 }
 
-// used is a message that shows an address because somebody has just asked for that.
+// used is the payload of a message that shows an address on a person's request.
 func (p *Pages) used(was shownPage, address string, by int64) shownPage {
 	return shownPage{At: address, By: by, Used: p.chat.Now(), First: was.First, Opened: was.Opened}
 }
 
-// Turn shows an address in a message that shows a page, for a person who has asked for it. next makes the address from the
-// present one, behind the name of the page.
+// Turn shows an address in a message that shows a page, for a person who has asked for it. next
+// makes the address from the present one, after the name of the page.
 func (p *Pages) Turn(ctx context.Context, key string, by int64, next func(rest string) string) error {
 	c, open := p.cards.Get(key)
 	if !open {
@@ -319,8 +322,8 @@ func (p *Pages) Turn(ctx context.Context, key string, by int64, next func(rest s
 	return p.show(ctx, key, c.Look.To, p.used(c.Payload, next(rest), by))
 }
 
-// Mine gives the message at which a person was last in a place, of those that show a page of a name, and when that was.
-// False: there is none, or the person has left it.
+// Mine returns the message at which a person was last in a place, among the messages with a page of
+// a name, and the time. It returns false if there is none, or the person has left it.
 func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string, used time.Time, open bool) {
 	for _, c := range p.cards.List() {
 		p := c.Payload
@@ -332,8 +335,8 @@ func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string,
 	return key, used, key != ""
 }
 
-// Leave notes that people have left the pages of a name in a place: whoever reads them now comes back to them with a tap.
-// by 0: all people.
+// Leave notes that people have left the pages of a name in a place: a tap brings a reader back to
+// them. by 0: all people.
 func (p *Pages) Leave(ctx context.Context, to outbox.Conversation, by int64, name string) (err error) {
 	defer p.cards.Hold()()
 	for _, c := range p.cards.List() {
@@ -346,7 +349,7 @@ func (p *Pages) Leave(ctx context.Context, to outbox.Conversation, by int64, nam
 	return err
 }
 
-// Refresh draws the page of a message anew. That is no use of it.
+// Refresh redraws the page of a message. It does not count as use.
 func (p *Pages) Refresh(ctx context.Context, key string) error {
 	c, open := p.cards.Get(key)
 	if !open {
@@ -355,8 +358,8 @@ func (p *Pages) Refresh(ctx context.Context, key string) error {
 	return p.show(ctx, key, c.Look.To, shownPage{At: c.Payload.At, By: c.Payload.By})
 }
 
-// show shows an address in a message that shows a page already. Without a use it is the address that the message shows
-// already: where it shows another one by now, that stays.
+// show shows an address in a message that already shows a page. Without a use it only redraws: if
+// the message now shows another address, that stays.
 func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, next shownPage) error {
 	look, known, err := p.draw(ctx, to, next.By, next.At)
 	if err != nil && look.Text.Blank() || !known {
@@ -375,8 +378,8 @@ func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, ne
 	return p.cards.Redraw(ctx, key, look, next)
 }
 
-// draw is the look of an address; known is false where no feature has such a page. With an error that is a refusal the look
-// shows the refusal; otherwise it has no text.
+// draw returns the card of an address; known is false if no feature has such a page. With an error
+// that is a refusal the card shows the refusal; otherwise it has no text.
 func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, address string) (l card.Look, known bool, err error) {
 	page, rest := p.find(address)
 	if page.Draw == nil {
@@ -393,7 +396,7 @@ func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, addr
 	if s.Back != "" {
 		s.Options = append(s.Options, []card.Option{{Text: p.chat.In(to).Words.Say(i18n.ButtonBack), Value: ToPage(s.Back)}})
 	}
-	means := "" // the words of the buttons: a person means what these read; what a button does depends on the address
+	means := "" // the words of the buttons: a person means these words; a button's action depends on the address
 	for _, row := range s.Options {
 		for i := range row {
 			if !strings.HasPrefix(row[i].Value, toPage) {

@@ -26,21 +26,21 @@ type Phrases struct {
 	Facts
 }
 
-// Facts are what sentences in any language need besides words.
+// Facts are the data of sentences in any language, in addition to words.
 type Facts struct {
 	Places folders.Places
 	Now    func() time.Time
-	Attach func(id uuid.UUID) string // the command that shows the window of a session at the desk
+	Attach func(id uuid.UUID) string // the command that shows the window of a session in a terminal
 	Dir    string                    // ccbot's own folder: its paths may be logged
 }
 
-// MaxName is how long the name of a session may be, in letters: the name stands on buttons.
+// MaxName is the maximum length of a session's name, in letters: buttons show the name.
 const MaxName = naming.MaxName
 
 // ShownName is the name of a session in a sentence that is not about that session alone.
 func ShownName(name string) string { return Head(glyph.Name(name), MaxName) }
 
-// Quotes are what keyboards write around a text; phones curve them.
+// Quotes are the marks that keyboards write around a text; phones curve them.
 const Quotes = "\"'“”„«»‘’"
 
 // NameOf is the name that a session gets of what was typed.
@@ -69,16 +69,16 @@ func (p Phrases) Text(key i18n.Key, args ...i18n.Args) render.Text {
 	return render.Join(all...)
 }
 
-// sessionNames are the blanks that stand for sessions in sentences that are said by Text.
+// sessionNames are the fields that stand for sessions in sentences of Text.
 var sessionNames = map[string]bool{"Name": true, "Names": true, "Current": true, "From": true}
 
 // BoldName is the name of a session that begins a line.
 func BoldName(r port.Session) render.Text { return render.Bold(glyph.Name(r.Name)) }
 
-// StateText is the state of a session. One whose agent crashed is completed, which would say less.
+// StateText is the state of a session. A crash has a separate text, because it is also completed.
 func (p Phrases) StateText(r port.Session) string { return p.Words.Say(StateKey(r)) }
 
-// StateKey is what StateText says, for who counts thousands of sessions by it.
+// StateKey returns the key of StateText, for counting many sessions cheaply.
 func StateKey(r port.Session) i18n.Key {
 	if r.State == port.StateCompleted && r.Exit != nil && r.Exit.Crashed {
 		return i18n.StateCrashed
@@ -86,7 +86,7 @@ func StateKey(r port.Session) i18n.Key {
 	return i18n.StateKey.Of(string(r.State))
 }
 
-// AgedState is the state of a session; of one that is over, with the time since its end.
+// AgedState is the state of a session; for an ended session, with the time since its end.
 func (p Phrases) AgedState(r port.Session) string {
 	if r.Live || r.EndedAt.IsZero() {
 		return p.StateText(r)
@@ -94,7 +94,7 @@ func (p Phrases) AgedState(r port.Session) string {
 	return p.Words.Say(i18n.StatusAgo, i18n.Args{"State": p.StateText(r), "Age": p.Age(p.Now().Sub(r.EndedAt))})
 }
 
-// EndedText says how a session ended, and how long ago.
+// EndedText describes how a session ended, and how long ago.
 func (p Phrases) EndedText(r port.Session) render.Text {
 	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.AgedState(r)})
 }
@@ -111,7 +111,7 @@ func (p Phrases) InterruptionText(i *port.Interruption) render.Text {
 	return p.Text(word)
 }
 
-// NowText says what an agent does, or what keeps it from doing anything.
+// NowText describes the activity of an agent, or its obstacle.
 func (p Phrases) NowText(n talk.Activity) string {
 	said, what := p.Words.Say(i18n.PhaseKey.Of(string(n.Phase))), FailureText(n.What)
 	switch {
@@ -129,7 +129,7 @@ func (p Phrases) NowText(n talk.Activity) string {
 	return said
 }
 
-// FailureText is what Claude Code or a hook says of a failure, as a part of a sentence.
+// FailureText is Claude Code's or a hook's text of a failure, as a part of a sentence.
 func FailureText(what string) string {
 	return strings.TrimRight(Head(strings.TrimPrefix(glyph.Name(what), "API Error: "), shownFailure), " .")
 }
@@ -137,7 +137,7 @@ func FailureText(what string) string {
 // shownFailure bounds the letters of a failure.
 const shownFailure = 120
 
-// AskedText names what is asked for with a tool.
+// AskedText names the subject of a request with a tool.
 func (p Phrases) AskedText(tool string) string {
 	q := talk.Request{Tool: tool}
 	switch {
@@ -149,7 +149,8 @@ func (p Phrases) AskedText(tool string) string {
 	return p.Words.Say(i18n.AsksPermission, i18n.Args{"Tool": Head(tool, MaxName)})
 }
 
-// AtWindow says who is at an agent's window, and that the agent's commands run on while it is idle.
+// AtWindow describes who is at an agent's window, and that the agent's commands run on while it is
+// idle.
 func (p Phrases) AtWindow(l port.Look) (said []string) {
 	switch l.Presence {
 	case port.Typing:
@@ -157,7 +158,7 @@ func (p Phrases) AtWindow(l port.Look) (said []string) {
 	case port.Attached:
 		said = append(said, p.Words.Say(i18n.ListAttached))
 	}
-	if l.Background && l.Idle { // else it says nothing new
+	if l.Background && l.Idle { // otherwise it adds nothing
 		said = append(said, p.Words.Say(i18n.ListBackground))
 	}
 	return said
@@ -179,7 +180,7 @@ func (p Phrases) ProcessText(one port.Process) string {
 	return details
 }
 
-// EndingText says what became of one process.
+// EndingText describes the end of one process.
 func (p Phrases) EndingText(e port.Ending) string {
 	args := i18n.Args{"Process": p.ProcessText(e.Process)}
 	switch {
@@ -210,7 +211,7 @@ func (p Phrases) NotCleanText(r port.Session) render.Text {
 	return p.Text(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))})
 }
 
-// FailureTexts say what could not be proven of the end of a session, each sentence once.
+// FailureTexts lists what could not be proven of the end of a session, each sentence once.
 func (p Phrases) FailureTexts(r port.Session) []string {
 	var all []string
 	for _, f := range r.Failures {
@@ -232,8 +233,8 @@ func (p Phrases) FailureTexts(r port.Session) []string {
 	return all
 }
 
-// ProjectAnswers says what in a project's own settings answers permission requests; empty where
-// nothing does.
+// ProjectAnswers names the settings of a project that answer permission requests; empty if there
+// are none.
 func ProjectAnswers(words i18n.Words, all []talk.Answerer) string {
 	if len(all) == 0 {
 		return ""

@@ -7,13 +7,13 @@ import (
 	"ccbot/port"
 )
 
-// Occasion is why a message comes. It decides whether the message makes a sound.
+// Occasion is the reason of a message. It decides whether the message makes a sound.
 type Occasion string
 
 // The occasions that may make a sound. A message without an occasion makes none.
 const (
 	AgentAsks       Occasion = "agent asks"       // a permission, a question, a plan, a dialog
-	Reminder        Occasion = "reminder"         // a question that nobody has answered comes again
+	Reminder        Occasion = "reminder"         // an unanswered question comes again
 	PromptUndecided Occasion = "prompt undecided" // a person decides what is done with a text
 	SecondWriter    Occasion = "second writer"    // another process writes a conversation
 	WorkInterrupted Occasion = "work interrupted" // a restart has cut work short
@@ -21,14 +21,14 @@ const (
 	Crashed         Occasion = "crashed"          // an agent ended, and should not have
 	TmuxEnded       Occasion = "tmux ended"       // and with it the agents
 	NotSwitched     Occasion = "not switched"     // a mode or a model stays as it was
-	Fault           Occasion = "fault"            // nothing comes of a message, or ccbot cannot work
+	Fault           Occasion = "fault"            // a message has no effect, or ccbot cannot work
 	LimitUrgent     Occasion = "limit urgent"
 	LimitNear       Occasion = "limit near"
 	TurnDone        Occasion = "turn done"  // an answer, or the end of a turn without one
 	OtherDone       Occasion = "other done" // the line that stands for the answer of a session that is not the current one
 )
 
-// sounding is when a message of an occasion makes a sound.
+// sounding is the condition for the sound of an occasion.
 type sounding int
 
 const (

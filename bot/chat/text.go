@@ -58,8 +58,8 @@ func Tail(text string, letters int) string {
 	return text
 }
 
-// Visible takes out of somebody's words what does not show, and what would turn around the words
-// behind it on the screen. Names are shown by glyph.Name.
+// Visible removes from foreign words the invisible characters, and those that would turn around the
+// following words on the screen. Names are shown by glyph.Name.
 func Visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -88,7 +88,7 @@ const MaxListed = 6
 // Some is First for a list in a sentence.
 func (p Phrases) Some(list []string, between string) string { return p.First(MaxListed, list, between) }
 
-// First joins the first entries of a list, at most so many, and says how many more there are.
+// First joins the first entries of a list, up to most of them, and the number of the others.
 func (p Phrases) First(most int, list []string, between string) string {
 	if more := len(list) - most; more > 0 {
 		list = append(slices.Clone(list[:most]), p.Words.Say(i18n.AndMore, i18n.Args{"Count": more}))
@@ -104,12 +104,12 @@ func (p Phrases) Listed(most int, list []render.Text, between string) render.Tex
 	return Joined(between, list...)
 }
 
-// Bullets are lines of which each begins with a bullet, at most so many.
+// Bullets returns up to most lines, each with a bullet.
 func (p Phrases) Bullets(most int, lines []render.Text) render.Text {
 	return render.Join(render.Plain("• "), p.Listed(most, lines, "\n• "))
 }
 
-// Sentences stand one behind the other.
+// Sentences joins sentences.
 func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 	for i, next := range all {
 		if i > 0 {
@@ -120,7 +120,7 @@ func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 	return text
 }
 
-// OneLine is a text of somebody else's in one line.
+// OneLine is a foreign text in one line.
 func OneLine(text string) string { return strings.Join(strings.Fields(Visible(text)), " ") }
 
 // Age says a duration in its largest unit.
@@ -137,7 +137,7 @@ func (p Phrases) Age(d time.Duration) string {
 	return p.Words.Say(unit, i18n.Args{"Count": max(n, 0)})
 }
 
-// Moment is a time as people are told it; a time of another day than today has its date.
+// Moment is a time for people; a time of another day than today has its date.
 func (p Facts) Moment(at time.Time) string {
 	day := at.Local().Format(time.DateOnly + " ")
 	if p.Now().Local().Format(time.DateOnly+" ") == day {
@@ -163,7 +163,7 @@ func (p Phrases) ScreenText(s port.Session, head render.Text, shown string, foot
 	screen := render.Pre(strings.Trim(strings.Join(lines[max(0, len(lines)-30):], "\n"), "\n"), "") // as a phone shows it
 	if screen.Blank() {
 		screen = render.Text{}
-	} else if s.Exit != nil { // the agent is over
+	} else if s.Exit != nil { // the agent has ended
 		head = Lines(head, p.Text(i18n.LastScreen))
 	}
 	return Lines(head, screen, foot)
