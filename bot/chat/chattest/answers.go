@@ -37,7 +37,7 @@ func Says(blocks ...string) string {
 	return string(line) + "\n"
 }
 
-// Step is what an agent says before it calls a tool.
+// Step returns the line of an agent's text before a tool call.
 func Step(text string) string {
 	return strings.Replace(Says(text), `"id":"m"`, `"id":"m","stop_reason":"tool_use"`, 1)
 }
@@ -142,7 +142,7 @@ func (w *World) Cursors(r session.Record) []transcript.Cursor {
 	return r.Cursors
 }
 
-// Marker is what stands where a part is missing.
+// Marker is the sentence in place of a missing part.
 func (w *World) Marker(r session.Record) string {
 	return w.Word(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": "tmux attach -t " + r.Name})
 }
@@ -178,23 +178,23 @@ func PromptLine(text string) string {
 	return fmt.Sprintf(`{"type":"user","message":{"content":%s}}`, content) + "\n"
 }
 
-// Notice is what the chat is told of an answer whose first line it is.
+// Notice is the chat's notice of an answer with this first line.
 func (w *World) Notice(name, line string) string {
 	return w.Word(i18n.AnswerNotice, i18n.Args{"Name": name, "Said": line})
 }
 
-// Beside is a session that is not the current one of Alice's chat.
+// Beside makes a session that is not the current one of Alice's chat.
 func (w *World) Beside(t *testing.T, state session.State, lines ...string) session.Record {
 	t.Helper()
 	w.NewCurrentSession(t, "front", session.Running)
 	return w.Session(t, "api", state, TranscriptOf(t, "t.jsonl", lines...))
 }
 
-// transcripts are those of the disk, and tell how far readers are.
+// transcripts are the transcripts on disk; they record the position of readers.
 type transcripts struct {
 	*gate
 	*host.Transcripts
-	Told  bool                 // a reader that waits is told by Changed: no bubble of fake time can wait for an inotify instance
+	Told  bool                 // Changed wakes a waiting reader: no bubble of fake time can wait for an inotify instance
 	watch func()               // runs the room in which readers wait
 	Gives func(item talk.Item) // before a reader gets an item
 	Reads func()               // before a reader reads
@@ -277,14 +277,14 @@ func (f *transcripts) oneWaits() {
 	}
 }
 
-// Seen waits until the chat has so many answers, and gives them.
+// Seen waits until the chat has count answers, and returns them.
 func (w *World) Seen(t *testing.T, count int) []string {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) >= count }, Patience, time.Millisecond, "%v", w.Telegram.Done())
 	return w.Telegram.AnswersSent()
 }
 
-// InTheChat is what the chat has of a session. Each message names the session.
+// InTheChat returns the chat's messages of a session. Each message names the session.
 func (w *World) InTheChat(t *testing.T, r session.Record) (all []string) {
 	t.Helper()
 	for _, m := range w.Telegram.Sent {
@@ -315,7 +315,7 @@ func Content(t *testing.T, f outbox.File) string {
 	return string(data)
 }
 
-// RenderCrash panics where a text is rendered for it, as often as told.
+// RenderCrash panics when it renders a text, Times times.
 type RenderCrash struct {
 	*FakeSender
 	Times int
@@ -328,7 +328,7 @@ func (c *RenderCrash) TakesRich() bool {
 	return false
 }
 
-// Blocks lets Alice block the bot. What it gives back unblocks it, by a message of hers.
+// Blocks lets Alice block the bot. unblock unblocks it, by a message of hers.
 func (w *World) Blocks(t *testing.T) (unblock func()) {
 	t.Helper()
 	w.Telegram.OnSend = func(context.Context, outbox.Message) error {
@@ -344,7 +344,7 @@ func (w *World) Blocks(t *testing.T) (unblock func()) {
 	}
 }
 
-// WhoAndWhere is the table of P9: a person, a chat, and whether they are heard.
+// WhoAndWhere is the table of P9: a person, a chat, and whether the person is allowed.
 var WhoAndWhere = []struct {
 	Name  string
 	From  int64

@@ -11,7 +11,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// conversations are those of the sessions' real transcripts.
+// conversations reads the sessions' real transcripts.
 type conversations struct{ world *World }
 
 // said are the transcripts, as they are written and from any place.

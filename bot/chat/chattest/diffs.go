@@ -12,9 +12,9 @@ import (
 // FakeDiffs are the changes of all sessions, as a test says.
 type FakeDiffs struct {
 	*gate
-	Since   map[folders.Since]folders.Changes // a moment that is not there is not known any more
+	Since   map[folders.Since]folders.Changes // a missing moment is no longer known
 	Patches map[string]folders.Patch          // by the path of the file; of a file without one no line has changed
-	Err     error                             // what each answer is, while it is set
+	Err     error                             // the result of each call, while it is set
 	OnMark  func()                            // while git looks at a moment
 	OnAsk   func()                            // while git compares
 }

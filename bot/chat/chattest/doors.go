@@ -20,10 +20,10 @@ import (
 	"ccbot/lifecycle"
 )
 
-// Round is how often a bot that runs looks at what is not settled.
+// Round is the interval at which a running bot checks unsettled things.
 const Round = 30 * time.Second
 
-// Runs is a test with a bot that runs, in a bubble of its own: no time is lost by waiting in it.
+// Runs is a test with a running bot, in a separate bubble: no time is lost by waiting in it.
 func Runs(t *testing.T, test func(t *testing.T, w *World)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -80,7 +80,7 @@ func (w *World) Restart(t *testing.T) {
 	w.Work(t)
 }
 
-// Work waits until the bot has done all that it can do by now.
+// Work waits until the bot is idle.
 func (w *World) Work(t *testing.T) {
 	t.Helper()
 	if w.inBubble {
@@ -100,14 +100,14 @@ func (w *World) Later(d time.Duration) {
 	synctest.Wait()
 }
 
-// Shows is a message as it stands in the chat by now. The first one that was sent has the id 1.
+// Shows returns the current content of a message in the chat. The first message has the id 1.
 func (w *World) Shows(t *testing.T, id int) outbox.Message {
 	t.Helper()
 	all := w.versions(t, id)
 	return all[len(all)-1]
 }
 
-// versions are what a message has shown, the newest last.
+// versions returns all contents of a message, the newest last.
 func (w *World) versions(t *testing.T, id int) []outbox.Message {
 	t.Helper()
 	w.Telegram.Mu.Lock()
@@ -123,7 +123,7 @@ func (w *World) versions(t *testing.T, id int) []outbox.Message {
 	return all
 }
 
-// Has says whether a message has a button with a word.
+// Has reports whether a message has a button with a word.
 func (w *World) Has(m outbox.Message, word i18n.Key) bool {
 	return slices.Contains(Words(m), w.Word(word))
 }
@@ -156,14 +156,14 @@ func wordWith(t *testing.T, m outbox.Message, part string) string {
 	return Words(m)[i]
 }
 
-// Press taps the button with a text under a message, as the message stands in the chat by now.
+// Press taps the button with a text under a message, in the message's current form.
 func (w *World) Press(t *testing.T, from int64, id int, text string) {
 	t.Helper()
 	require.NoError(t, w.Pressing(t, from, id, text))
 	w.Work(t)
 }
 
-// Pressing is press that waits for nothing, and gives the error.
+// Pressing is Press without waiting; it returns the error.
 func (w *World) Pressing(t *testing.T, from int64, id int, text string) error {
 	t.Helper()
 	return w.pressOn(t, from, id, w.Shows(t, id), text)
@@ -187,13 +187,13 @@ func (w *World) pressingLate(t *testing.T, from int64, id int, text string) erro
 	return nil
 }
 
-// pressOn taps the button with a text under a message that stands in the chat as m.
+// pressOn taps the button with a text under a message that the chat shows as m.
 func (w *World) pressOn(t *testing.T, from int64, id int, m outbox.Message, text string) error {
 	t.Helper()
 	return w.Handle(t.Context(), "1", TapOn(from, Telegrams(id, m), DataBehind(t, m, text)))
 }
 
-// DataBehind is what Telegram sends when the button with a text is tapped.
+// DataBehind returns the data that Telegram sends when the button with a text is tapped.
 func DataBehind(t *testing.T, m outbox.Message, text string) string {
 	t.Helper()
 	for _, row := range m.Buttons {
@@ -248,7 +248,8 @@ func (w *World) TapsLate(t *testing.T, from int64, q Asked, word i18n.Key) {
 	w.PressLate(t, from, w.Message(t, q), w.Word(word))
 }
 
-// IsButton says whether the data of a tap is of a card's button: the card, its revision and the option.
+// IsButton reports whether the data of a tap names a card's button: the card, its revision and the
+// option.
 func IsButton(data string) bool { return ofCard.MatchString(data) }
 
 var ofCard = regexp.MustCompile(`^[^:]{13}:[^:]{22}:\d{1,3}$`)

@@ -36,8 +36,8 @@ func Part(group, id, caption string) models.Message {
 	return models.Message{MediaGroupID: group, Caption: caption, Photo: []models.PhotoSize{{FileID: id, Width: 1, Height: 1}}}
 }
 
-// AlbumOf puts the messages of an album of Alice's into the inbox, where they have one entry as the
-// intake makes it. handle handles them, at the first try and after that.
+// AlbumOf puts the messages of an album of Alice's into the inbox, with one entry as the intake
+// makes it. handle handles them, at the first try and after that.
 func (d *MediaWorld) AlbumOf(t *testing.T, parts ...models.Message) (key string, handle func(context.Context) error) {
 	t.Helper()
 	var all []*models.Update
@@ -87,7 +87,8 @@ func (d *MediaWorld) Queued(key string) error {
 
 var ErrNet = errors.New("connection reset by peer")
 
-// fakeDownloads gives each file its own id as its bytes, with so many More behind them. Those of fails it does not.
+// fakeDownloads returns each file's id as its bytes, followed by More bytes. Files of fails have an
+// error.
 type fakeDownloads struct {
 	mu     sync.Mutex
 	asked  []string
@@ -180,7 +181,7 @@ func Document(id, name string) models.Message {
 	return models.Message{Document: &models.Document{FileID: id, FileName: name, FileSize: 100}}
 }
 
-// FakeVoice says what is said.
+// FakeVoice returns the words of a recording.
 type FakeVoice struct {
 	Says string
 	Err  error
@@ -224,7 +225,7 @@ func (f *fileSender) SendFile(_ context.Context, file outbox.File) (int, error) 
 	return 1, nil
 }
 
-// FileWorld is a world with a session whose directory exists, and folders beside it.
+// FileWorld is a world with a session whose directory exists, and folders next to it.
 type FileWorld struct {
 	*World
 	R              session.Record
@@ -261,7 +262,7 @@ func (d *FileWorld) Inside(t *testing.T, name, text string) string {
 	return d.write(t, filepath.Join(d.Dir, name), text)
 }
 
-// Nasty means something to whoever takes it for a format, a template, Markdown or HTML.
+// Nasty has a meaning in formats, templates, Markdown and HTML.
 const Nasty = "%s%n<b>*_[x](tg:user?id=1){{.Name}}"
 
 // SendOne sends a file with such a name.
@@ -273,7 +274,7 @@ func (d *FileWorld) SendOne(t *testing.T) {
 	}))
 }
 
-// Sly has each kind of character that cannot be seen, and begins a line of its own.
+// Sly has each kind of invisible character, and begins a new line.
 const Sly = "x\u202e\u202a\u2066\u2069\u200e\u200f\u061c\u200b\u200c\u200d\u2060\ufeff\u00ad\u3164\u2800\u115f\u2028\u2029\U000E0041\ufe0f\x1b\x7f\u0085\r\t\ny"
 
 // hiding is the first character of a message that cannot be seen and is not one of the bot's own.
@@ -291,7 +292,7 @@ func hiding(text string) (rune, bool) {
 	return 0, false
 }
 
-// SlyNews tells all there is to tell of sessions.
+// SlyNews reports all news of sessions.
 func (d *FileWorld) SlyNews(t *testing.T, r, old session.Record) {
 	t.Helper()
 	w := d.World
@@ -304,7 +305,7 @@ func (d *FileWorld) SlyNews(t *testing.T, r, old session.Record) {
 // SlyFiles sends files with that name out and in.
 func (d *FileWorld) SlyFiles(t *testing.T, r session.Record) {
 	t.Helper()
-	for _, id := range []uuid.UUID{r.ID, d.R.ID} { // one of them is not the current one, and stands above its file
+	for _, id := range []uuid.UUID{r.ID, d.R.ID} { // one of them is not the current one, and is above its file
 		dir := d.Record(t, id).Dir
 		require.NoError(t, d.SendFile(t.Context(), id, d.write(t, filepath.Join(dir, Sly), "text"), ""))
 	}

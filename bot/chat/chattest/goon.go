@@ -12,10 +12,10 @@ import (
 	"ccbot/recovery"
 )
 
-// GoOn is what an interrupted session is sent.
+// GoOn is the prompt for an interrupted session.
 const GoOn = "Look at what is done, then go on."
 
-// ResumeContinue has interrupted sessions go on at a start.
+// ResumeContinue lets interrupted sessions continue at a start.
 const ResumeContinue = report.ResumeContinue
 
 // CutShort is a session that a recovery has closed, whose agent was at work.
@@ -30,7 +30,7 @@ func (w *World) CutShort(t *testing.T, name, closed string) session.Record {
 	return w.Record(t, r.ID)
 }
 
-// sayInterruptions tells of interrupted work wherever that is told, and has it go on.
+// sayInterruptions causes each report of interrupted work, and continues the work.
 func (w *World) sayInterruptions(t *testing.T) {
 	t.Helper()
 	for _, what := range []string{ResumeContinue, ResumeAsk} {

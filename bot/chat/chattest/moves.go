@@ -15,7 +15,7 @@ import (
 	"ccbot/internal/session"
 )
 
-const Grown = int64(-1001234567890) // what the group becomes
+const Grown = int64(-1001234567890) // the group's new number
 
 var (
 	InTopic = session.Conversation{ChatID: Alice, ThreadID: 9}
@@ -42,7 +42,7 @@ func (w *World) SettledIn(t *testing.T, to session.Conversation) (r session.Reco
 	return r, held, q
 }
 
-// IsIn requires that all of it is shown in a chat by now, of which a place is the name.
+// IsIn requires that all of it is shown in the chat whose place has this name.
 func (w *World) IsIn(t *testing.T, seen, place session.Conversation, r session.Record, held inbox.Entry, q Asked) {
 	t.Helper()
 	assert.Equal(t, place, w.Record(t, r.ID).Conversation)
@@ -57,7 +57,7 @@ func (w *World) IsIn(t *testing.T, seen, place session.Conversation, r session.R
 	assert.Equal(t, ask.StageOpen, c.Stage)
 	var anew []int
 	for i, m := range w.Telegram.Sent[2:] {
-		if !slices.Contains(Words(m), w.Word(i18n.ButtonNewTopic)) { // a question about a topic stands before them
+		if !slices.Contains(Words(m), w.Word(i18n.ButtonNewTopic)) { // a question about a topic precedes them
 			anew = append(anew, i+3)
 			assert.Equal(t, seen, m.To)
 		}
@@ -79,7 +79,7 @@ func (w *World) ShownAs(t *testing.T, q Asked) int {
 	return id
 }
 
-// Migrates has a group become another chat, of which an update tells.
+// Migrates turns a group into another chat, as an update reports it.
 func (w *World) Migrates(t *testing.T, from, to int64) {
 	t.Helper()
 	_, err := w.Bot.Moves.Note(from, to)
@@ -106,7 +106,7 @@ func (w *World) SaysIn(t *testing.T, group int64, m models.Message) inbox.Entry 
 	return e
 }
 
-// TapOnShown taps the button with a word under a message as the chat shows it by now.
+// TapOnShown taps the button with a word under a message, in the message's current form.
 func (w *World) TapOnShown(t *testing.T, from int64, id int, word i18n.Key) error {
 	t.Helper()
 	return w.pressOn(t, from, id, w.Telegram.Now(id), w.Word(word))

@@ -34,7 +34,7 @@ func (w *World) HearSent(t *testing.T, text string, at time.Time) string {
 	return key
 }
 
-// EntryState is how far an entry is; empty when it is finished.
+// EntryState returns the state of an entry; empty when it is finished.
 func (w *World) EntryState(key string) inbox.State {
 	e, err := w.Inbox.Load(key)
 	if err != nil {

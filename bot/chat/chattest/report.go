@@ -30,8 +30,8 @@ import (
 // SecondWriter is the news of other writers where the session runs.
 const SecondWriter = "OtherWriters of a running session"
 
-// NewsNames are all news there are, read from their source: a new type must be told too. The news why
-// a prompt waits have a name for each reason.
+// NewsNames returns all types of news, read from their source: a new type needs a report. The news
+// of a waiting prompt have a name for each reason.
 func NewsNames(t *testing.T) []string {
 	t.Helper()
 	names := []string{SecondWriter}
@@ -56,14 +56,14 @@ func NewsNames(t *testing.T) []string {
 	return names
 }
 
-// Sample is what the news of a test are about.
+// Sample holds the subjects of a test's news.
 type Sample struct {
 	Prompt        talk.Prompt
 	Screen, Draft string
 	Writer        evidence.Writer
 }
 
-// News are the news of a name. Those of a running session come with no running one.
+// News returns the news of a name. News of a running session come with no running one.
 func (s Sample) News(t *testing.T, name string) news.News {
 	t.Helper()
 	now := talk.Activity{Phase: talk.PhaseAPIError, What: "529 Overloaded.", Until: Started}
@@ -84,7 +84,7 @@ func (s Sample) News(t *testing.T, name string) news.News {
 	return all[name]
 }
 
-// TellsAll tells all news of a session; those of one that is over of another.
+// TellsAll reports all news of r; news of an ended session are old's.
 func (w *World) TellsAll(t *testing.T, r, old session.Record, s Sample) {
 	t.Helper()
 	for _, name := range NewsNames(t) {
@@ -113,7 +113,7 @@ func (w *World) News(t *testing.T, name string) (session.Record, news.News) {
 	return r, Sample{Prompt: talk.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n", Draft: "a draft", Writer: AtDesk(4123)}.News(t, name)
 }
 
-// Lost is a session that a recovery has closed and that nobody was told of.
+// Lost makes a session that a recovery has closed, without a report.
 func (w *World) Lost(t *testing.T, name, closed string) session.Record {
 	t.Helper()
 	r := w.Session(t, name, session.Lost)
@@ -121,7 +121,7 @@ func (w *World) Lost(t *testing.T, name, closed string) session.Record {
 	return w.Record(t, r.ID)
 }
 
-// ReportOf is what a recovery did with sessions: nothing failed.
+// ReportOf is the report of a recovery's action on sessions: nothing failed.
 func ReportOf(do lifecycle.Do, all ...session.Record) (rep recovery.Report) {
 	for _, r := range all {
 		rep.Results = append(rep.Results, recovery.Result{Action: recovery.Action{Do: do, Record: r.ID}})
@@ -129,14 +129,14 @@ func ReportOf(do lifecycle.Do, all ...session.Record) (rep recovery.Report) {
 	return rep
 }
 
-// RecoveredMessage is what is told after a recovery that found nothing by itself.
+// RecoveredMessage returns the message after a recovery that found nothing by itself.
 func (w *World) RecoveredMessage(t *testing.T) outbox.Message {
 	t.Helper()
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	return w.Telegram.Last(t)
 }
 
-// Unreported are the sessions that nobody was told of.
+// Unreported returns the sessions without a report.
 func (w *World) Unreported() (names []string) {
 	for _, r := range w.Records.List() {
 		if r.Unreported {
@@ -146,7 +146,7 @@ func (w *World) Unreported() (names []string) {
 	return names
 }
 
-// Restored are the resumes that were asked for, sorted.
+// Restored returns the requested resumes, sorted.
 func (w *World) Restored() []string {
 	all := slices.DeleteFunc(w.Lifecycle.Done(), func(line string) bool { return !strings.HasPrefix(line, "restore ") })
 	slices.Sort(all)
@@ -179,7 +179,7 @@ func WentDownWorld(t *testing.T) (w *World, offered []session.Record, m outbox.M
 	return w, offered, w.Telegram.Posted[i]
 }
 
-// UndoShown is the receipt of a session that was archived so long ago.
+// UndoShown returns the receipt of a session whose archive is ago old.
 func (w *World) UndoShown(t *testing.T, r session.Record, ago time.Duration) outbox.Message {
 	t.Helper()
 	r.EndedAt = w.Now().Add(-ago)

@@ -43,7 +43,7 @@ func (w *World) AsksFor(t *testing.T, r session.Record, tool, input string) Aske
 	return q
 }
 
-// Request is a request whose hook waits, before it is told.
+// Request makes a request whose hook waits, before the bot has it.
 func (w *World) Request(t *testing.T, r session.Record, tool, input string) Asked {
 	t.Helper()
 	id := uuid.New()
@@ -71,15 +71,15 @@ func (w *World) Dials(q Asked) {
 // HangsUp ends the hook's connection.
 func (w *World) HangsUp(q Asked) { w.Relay.end(q.ID) }
 
-// Result is the line that says what became of the request: by a hook's decision, or by somebody at
-// the desk. The next round reads it.
+// Result writes the line with the outcome of the request: by a hook's decision, or in the terminal.
+// The next round reads it.
 func (w *World) Result(t *testing.T, q Asked, byHook string, text string, denied bool) {
 	t.Helper()
 	w.Writes(t, q, byHook, text, denied)
 	w.Later(Round)
 }
 
-// Writes is result that nobody has read yet.
+// Writes is Result without the next round.
 func (w *World) Writes(t *testing.T, q Asked, byHook string, text string, denied bool) {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(q.ID)
@@ -108,7 +108,7 @@ func (w *World) shownBy(t *testing.T, q Asked, kind string) (all []cardFile) {
 	for _, name := range FilesIn(t, w.Dir, "cards") {
 		data, err := os.ReadFile(name)
 		if err != nil {
-			continue // a test stands in its way
+			continue // a test has put an obstacle there
 		}
 		var c cardFile
 		require.NoError(t, json.Unmarshal(data, &c))
@@ -124,7 +124,7 @@ func (w *World) shownBy(t *testing.T, q Asked, kind string) (all []cardFile) {
 	return all
 }
 
-// cardFile is what is on disk of a message that is kept.
+// cardFile is the file of a kept message.
 type cardFile struct {
 	Kind    string
 	Key     string
@@ -147,12 +147,12 @@ func (w *World) newest(t *testing.T, q Asked, kind string) (c cardFile) {
 	return c
 }
 
-// Verdict is what a card says that was decided, and where.
+// Verdict returns a card's text about a decision and its place.
 func (w *World) Verdict(what, where i18n.Key) string {
 	return w.Word(what, i18n.Args{"Where": w.Word(where)})
 }
 
-// AllowedText is what a card says while the permission is on its way.
+// AllowedText returns a card's text while the permission is on its way.
 func (w *World) AllowedText(key i18n.Key) string {
 	return w.Word(key, i18n.Args{"What": w.Verdict(i18n.AskAllowed, i18n.AskInChat)})
 }
@@ -181,8 +181,8 @@ func OfCard(data, other string) string {
 const Questions = `{"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]},
 {"question":"Which size?","header":"Size","multiSelect":true,"options":[{"label":"S"},{"label":"M"},{"label":"L"}]}]}`
 
-// HeldBehind is a prompt that waits behind the dialog of a request, with the id of the message that
-// says so.
+// HeldBehind makes a prompt that waits for the dialog of a request, and returns the id of the
+// message that reports it.
 func (w *World) HeldBehind(t *testing.T, r session.Record) (e inbox.Entry, notice int) {
 	t.Helper()
 	e = w.Prompt(t, r, "use make", inbox.Held)
@@ -229,7 +229,7 @@ func (w *World) HeldUp(t *testing.T) (goOn func()) {
 	}
 }
 
-// Refused is what an Esc and a "No" write: the refusal of the tool, then the interrupt.
+// Refused writes the lines of an Esc and a "No": the refusal of the tool, then the interrupt.
 func (w *World) Refused(t *testing.T, q Asked, interrupt bool) {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(q.ID)

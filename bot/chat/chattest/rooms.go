@@ -12,7 +12,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// Asked and the others here are those of rooms of the bot.
+// Asked and the other methods here call features of the bot.
 func (w *World) Asked(ctx context.Context, q talk.Request) error {
 	return w.Requests.Asked(ctx, q)
 }
@@ -27,7 +27,7 @@ func (w *World) IdleIn(at session.Conversation, id uuid.UUID) time.Duration {
 	return w.Idle.After(w.IdleAfter, at, id)
 }
 
-// Silent requires that nothing at all was said or shown.
+// Silent requires that there is no message and no call.
 func (w *World) Silent(t *testing.T) {
 	t.Helper()
 	require.Empty(t, w.Telegram.Done(), "strangers get silence")

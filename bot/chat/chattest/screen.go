@@ -9,7 +9,7 @@ import (
 	"ccbot/port"
 )
 
-// screens are what terminals show, and what a key on one of them does.
+// screens holds the content of terminals, and the effect of a key on one of them.
 type screens struct {
 	OnScreen  port.Screen
 	OnPressOn func(mark string) (port.Screen, error)

@@ -91,7 +91,7 @@ func (f *FakeSender) deliverPost(ctx context.Context, post outbox.Message) {
 	}
 }
 
-// edited is what became of an edit or a post.
+// edited is the result of an edit or a post.
 type edited struct {
 	name string
 	to   session.Conversation
@@ -100,17 +100,17 @@ type edited struct {
 	err  error
 }
 
-// tell has the owner of a name hear what became of it.
+// tell reports a result to the owner of a name.
 func (f *FakeSender) tell(ctx context.Context, e edited) {
 	switch {
 	case e.err == nil:
-		_ = f.named.Sent(ctx, e.name, e.to, e.id, e.m) // the next run tells of it
+		_ = f.named.Sent(ctx, e.name, e.to, e.id, e.m) // the next run reports it
 	case chat.IsRefused(e.err), e.id == 0 && errors.Is(e.err, outbox.ErrBlocked):
 		f.named.Refused(ctx, e.name, e.to, e.id, e.err)
 	}
 }
 
-// tellEdits has the owner of names hear of the edits so far.
+// tellEdits reports the results of the edits so far to their owners.
 func (f *FakeSender) tellEdits(ctx context.Context) {
 	f.Mu.Lock()
 	edits := f.edits
@@ -132,16 +132,16 @@ type FakeSender struct {
 	OnTyping func()
 
 	OnEditNow func(m outbox.Message) error
-	OnTopic   func() error // what comes of opening or changing a topic
+	OnTopic   func() error // the result of opening or changing a topic
 	OnIcons   func() error // and of asking for the icons
 	OnPin     func() error // and of pinning a message
 	topics    int          // how many were opened
 
-	aliases func() *alias.Table // what is kept is as people see it: in the newest chat
+	aliases func() *alias.Table // messages are kept as people see them: in the newest chat
 	named   outbox.Owner
 	Waiting []outbox.Message // named posts whose turn has not come
 	busy    map[int64]bool   // chats to which a named post is being sent
-	edits   []edited         // of which the owner of their names has not heard
+	edits   []edited         // whose owners have no result yet
 	cards   string           // the folder of the cards
 	asPosts map[int]bool     // ids of messages in sent that count as posted
 
@@ -274,7 +274,7 @@ func (f *FakeSender) Edit(_ context.Context, to session.Conversation, id int, m 
 		f.Mu.Unlock()
 	}
 	if err != nil {
-		return nil // who edits does not wait
+		return nil // an edit does not wait
 	}
 	if m.To, m.ReplyTo, err = f.outward(to, id); err != nil {
 		return err
@@ -331,7 +331,7 @@ func (f *FakeSender) Typing(_ context.Context, to session.Conversation) {
 	f.Add("typing in %d", to.ChatID)
 }
 
-// Parked says which chats take nothing.
+// Parked reports whether a chat takes nothing.
 func (f *FakeSender) Parked(chat int64) bool {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -355,7 +355,7 @@ func (f *FakeSender) Answer(_ context.Context, _ session.Conversation, query, te
 	f.Add("answer %s: %s", query, text)
 }
 
-// Reaction is the one that a message has; "none yet" where none was ever put there.
+// Reaction returns the reaction of a message; "none yet" if it never had one.
 func (f *FakeSender) Reaction(message int) string {
 	all := f.Reactions(message)
 	if len(all) == 0 {

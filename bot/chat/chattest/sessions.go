@@ -32,14 +32,14 @@ type fakeSessions struct {
 	entries        *fakeEntries
 	events         chan string
 	deliver        func(ctx context.Context)
-	Starts         []lifecycle.StartRequest // all that were asked for
+	Starts         []lifecycle.StartRequest // all requests
 	OnStart        func(q lifecycle.StartRequest) (session.Record, error)
 	OnRestore      func(id uuid.UUID) (session.Record, error)
 	ByWindow       bool            // Attach names the window, as the real one does
 	Leftovers      []ending.Ending // that a restore ends first
 	OnArchive      func(id uuid.UUID) error
 	OnArchiveQuiet func(id uuid.UUID, q lifecycle.Silence) error
-	Doing          map[uuid.UUID]lifecycle.Look // what a session does; of others it is OnLook
+	Doing          map[uuid.UUID]lifecycle.Look // the activity of a session; of others it is OnLook
 	OnForget       func(id uuid.UUID) error
 	OnWriters      func(id uuid.UUID) ([]evidence.Writer, error)
 	Ends           func(who []process.Identity) ([]ending.Ending, error)
@@ -54,14 +54,14 @@ type fakeSessions struct {
 	OnRename       func(id uuid.UUID, name string) error
 	OnInterrupt    func(id uuid.UUID) (told bool, err error)
 	OnLook         lifecycle.Look
-	Rounds         int   // how often somebody looked, at one session or at several
-	Looked         int   // how many sessions were looked at
+	Rounds         int   // calls of a check, of one session or of several
+	Looked         int   // checked sessions
 	Processes      []int // of each agent
 	OnAdvance      func(id uuid.UUID, c transcript.Cursor) error
 	Busy           bool // with an end: Advance waits as long as it may
 	OnWithdraw     func(id uuid.UUID, key string) error
 	OnSendNow      func(id uuid.UUID, key string) (told bool, err error)
-	OnDialog       lifecycle.Dialog // what the terminal shows
+	OnDialog       lifecycle.Dialog // the terminal's content
 	DialogErr      error            // why it cannot be seen
 	OnPress        func(mark string) (lifecycle.Dialog, error)
 	screens
@@ -70,7 +70,7 @@ type fakeSessions struct {
 	ModesErr error // of Switch
 }
 
-// gate is the way to the agents' machine, which a test shuts. What is known of sessions is this side
+// gate is the way to the agents' machine, which a test shuts. Facts about sessions are on this side
 // of it: package views waits for nothing.
 type gate struct {
 	mu     sync.Mutex

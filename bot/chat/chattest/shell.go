@@ -29,9 +29,9 @@ type BashWorld struct {
 	Stop func()
 
 	Mu     sync.Mutex
-	Screen lifecycle.Output // what the terminal shows
+	Screen lifecycle.Output // the terminal's content
 
-	looks int // how often it was looked at
+	looks int // number of checks
 }
 
 // InShell runs a test with a session whose transcript begins with these lines.
@@ -96,7 +96,7 @@ const (
 	ShownCommand = 120
 )
 
-// Prints is what a transcript has of a command once it has ended.
+// Prints returns the transcript's lines of an ended command.
 func Prints(command, out string) string {
 	return PromptLine("<bash-input>"+command+"</bash-input>") + PromptLine("<bash-stdout>"+out+"</bash-stdout><bash-stderr></bash-stderr>")
 }
@@ -113,7 +113,7 @@ func (s *BashWorld) Ends(lines ...string) {
 	<-s.ReaderOf(s.R)
 }
 
-// Forgotten requires that no command is followed any more.
+// Forgotten requires that no command is followed.
 func (s *BashWorld) Forgotten() {
 	s.t.Helper()
 	before := s.Looked()
@@ -126,10 +126,10 @@ func (s *BashWorld) Rows(rows ...string) lifecycle.Output {
 	return lifecycle.Output{Runs: true, Lines: rows}
 }
 
-// DamsCards lets no card into the chat, as behind a retry_after.
+// DamsCards lets no card into the chat, as during a retry_after.
 func (s *BashWorld) DamsCards(why error) {
 	s.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
-		if !strings.HasPrefix(m.Text.Text, "$ ") { // no card, whatever it shows by now
+		if !strings.HasPrefix(m.Text.Text, "$ ") { // not a card, in any of its forms
 			return nil
 		}
 		return why

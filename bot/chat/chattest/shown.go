@@ -54,7 +54,7 @@ func (w *World) TapShown(t *testing.T, from int64, m outbox.Message, word i18n.K
 	return w.TapSpot(t, from, w.Spot(t, m, word))
 }
 
-// TapSpot taps a button where it was shown.
+// TapSpot taps a button in its message.
 func (w *World) TapSpot(t *testing.T, from int64, s Spot) error {
 	t.Helper()
 	return w.Handle(t.Context(), "1", TapOn(from, w.AsTelegram(s.On), s.Button.Data))
@@ -84,7 +84,7 @@ func (w *World) AsTelegram(m outbox.Message) *models.Message {
 	return on
 }
 
-// Now is a message that was sent, as the chat shows it by now.
+// Now returns the current form of a sent message.
 func (f *FakeSender) Now(message int) outbox.Message {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -124,8 +124,8 @@ func Faces(rows [][]outbox.Button) (all [][]outbox.Button) {
 	return all
 }
 
-// Shown tells news and gives the message that the chat has of it, of which the sender's log says
-// nothing.
+// Shown reports news and returns the chat's message about it, which is left out of the sender's
+// log.
 func (w *World) Shown(t *testing.T, r session.Record, n news.News) outbox.Message {
 	t.Helper()
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
@@ -145,8 +145,8 @@ func (w *World) ReceiptShown(t *testing.T, r session.Record) outbox.Message {
 	return w.Shown(t, r, ending.Receipt{})
 }
 
-// HeardShown is the message that answers a text of Alice's, of which the logs of the sender and of
-// the sessions say nothing.
+// HeardShown returns the reply to a text of Alice's, which is left out of the logs of the sender
+// and of the sessions.
 func (w *World) HeardShown(t *testing.T, text string) outbox.Message {
 	t.Helper()
 	w.MustHear(t, text)
@@ -167,13 +167,13 @@ func (w *World) Listed(t *testing.T, r session.Record) Spot {
 		})
 		return i >= 0
 	}
-	if !found() { // another message to this chat is under way, and the list comes behind it
+	if !found() { // another message to this chat is under way, and the list follows it
 		require.Eventually(t, found, Patience, time.Millisecond, "%s in %v", r.Name, Words(m))
 	}
 	return Spots(m)[i]
 }
 
-// Quietly is the newest message posted, of which the sender's log says nothing.
+// Quietly returns the newest posted message, which is left out of the sender's log.
 func (w *World) Quietly(t *testing.T) outbox.Message {
 	t.Helper()
 	m := w.Telegram.Last(t)
@@ -201,7 +201,7 @@ func (w *World) NewTranscript(t *testing.T, r session.Record) {
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Transcript{}))
 }
 
-// ReadNow runs the bot until the reader of a session that is over has left.
+// ReadNow runs the bot until the reader of an ended session has left.
 func (w *World) ReadNow(t *testing.T, r session.Record) {
 	t.Helper()
 	w.NewTranscript(t, r)
@@ -211,11 +211,11 @@ func (w *World) ReadNow(t *testing.T, r session.Record) {
 	require.NoError(t, stop())
 }
 
-// ReaderOf is closed when the reader of a session leaves; it is closed where there is none.
+// ReaderOf is closed when the reader of a session leaves, or if there is none.
 func (w *World) ReaderOf(r session.Record) <-chan struct{} { return w.Answers.Left(r.ID) }
 
 // ReadAll runs the bot until a reader has read all that the transcript of a session has now, and
-// starts the bot anew.
+// starts the bot again.
 func (w *World) ReadAll(t *testing.T) {
 	t.Helper()
 	waits := w.Talk.untilOneWaits()

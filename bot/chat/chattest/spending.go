@@ -12,7 +12,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// FakeSpending is what agents have used, as a test says.
+// FakeSpending is the agents' usage, set by a test.
 type FakeSpending struct {
 	*gate
 	OnSpent func(ctx context.Context) (talk.Report, error)
@@ -30,7 +30,7 @@ func newSpending(g *gate) *FakeSpending {
 	}}
 }
 
-// Tells says what status lines say of the limits from now on.
+// Tells sets the limits that status lines report.
 func (f *FakeSpending) Tells(all ...talk.Limit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +72,7 @@ func (f *FakeSpending) LimitsChange(ctx context.Context) error {
 	}
 }
 
-// ShowsLimits warns of a limit, and offers a session to go on after one.
+// ShowsLimits warns of a limit, and offers to continue a session after one.
 func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

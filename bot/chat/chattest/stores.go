@@ -18,7 +18,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// OpenChats opens the chats of a folder; what cannot be read there goes to the folder beside it.
+// OpenChats opens the chats of a folder; unreadable files go to the folder next to it.
 func OpenChats(dir string) (*conversation.Store, error) {
 	return conversation.Open(dir, filepath.Join(filepath.Dir(dir), "quarantine"), slog.New(slog.DiscardHandler))
 }
@@ -76,7 +76,7 @@ func (f *fakeRecords) List() []session.Record {
 	return list
 }
 
-// log is what was asked of a fake, a line each.
+// log has the calls of a fake, a line each.
 type log struct {
 	Mu    sync.Mutex
 	lines []string

@@ -104,7 +104,7 @@ func (w *World) command(name string) chat.Command {
 	panic("no command " + name)
 }
 
-// CardKinds are those of all buttons that somebody answers.
+// CardKinds returns the kinds of all cards with buttons.
 func (w *World) CardKinds() map[string]bool {
 	all := make(map[string]bool)
 	for _, f := range w.Rooms {
@@ -213,7 +213,7 @@ func (w *World) news64(t *testing.T, r, old, stuck session.Record) {
 	}
 }
 
-// recovery64 tells what a start found: sessions that went down, and a window.
+// recovery64 reports the results of a start: sessions that went down, and a window.
 func (w *World) recovery64(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"one", "two"} {
@@ -225,7 +225,8 @@ func (w *World) recovery64(t *testing.T) {
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonArchive))
 }
 
-// Asks64 tells what asks: a request, a prompt behind it, a dialog with many options.
+// Asks64 makes all kinds of questions: a request, a prompt that waits for it, a dialog with many
+// options.
 func (w *World) Asks64(t *testing.T, r session.Record) {
 	t.Helper()
 	stray := w.AsksFor(t, r, "Bash", Bash)
@@ -253,7 +254,7 @@ func (w *World) Asks64(t *testing.T, r session.Record) {
 	w.Work(t)
 }
 
-// commands64 sends all commands that answer with buttons; /resume with a path of its own and with
+// commands64 sends all commands that answer with buttons; /resume with a separate path and with
 // each refusal that has some.
 func (w *World) commands64(t *testing.T, old session.Record) {
 	t.Helper()
@@ -366,7 +367,7 @@ func FilesIn(t *testing.T, dir, folder string) []string {
 	return names
 }
 
-// NewButton is a button of a new card of a kind, and OldButton one whose card has another look by now.
+// NewButton returns a button of a new card of a kind, and OldButton one whose card has changed.
 func (w *World) NewButton(t *testing.T, kind string) string {
 	t.Helper()
 	data, _ := w.button(t, kind)

@@ -15,7 +15,7 @@ import (
 // FirstTopic is the number of the first topic that the bot opens.
 const FirstTopic = 501
 
-// InForum is where a session is shown in the topic that the bot has opened as the nth one, from 0.
+// InForum is the place of a session in the topic that the bot has opened as the nth one, from 0.
 func InForum(n int) session.Conversation {
 	return session.Conversation{ChatID: Ours, ThreadID: FirstTopic + n}
 }
@@ -94,7 +94,7 @@ func (w *World) SaysInForum(t *testing.T, thread int, m models.Message) error {
 	return w.HandleText(t, key, u)
 }
 
-// MustSayInForum is SaysInForum for a text that is heard.
+// MustSayInForum is SaysInForum for an accepted text.
 func (w *World) MustSayInForum(t *testing.T, thread int, text string) {
 	t.Helper()
 	require.NoError(t, w.SaysInForum(t, thread, models.Message{Text: text}))

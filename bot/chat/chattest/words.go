@@ -114,7 +114,7 @@ func (w *World) SayWriters(t *testing.T, k Conflict) {
 	w.Lifecycle.OnRestore = nil
 }
 
-// SayRecovery tells of a start everything that it can have found.
+// SayRecovery reports everything that a start can have found.
 func (w *World) SayRecovery(t *testing.T) {
 	t.Helper()
 	rep := recovery.Report{Booted: Started, Results: []recovery.Result{{Err: ErrDisk}},
@@ -145,7 +145,7 @@ func (w *World) SayRecovery(t *testing.T) {
 	require.NoError(t, w.SessionNews(t.Context(), w.Adopted(t, "api"), news.Transferred{}))
 }
 
-// SayWindows shows windows of nobody and taps on all that they offer, and tells histories.
+// SayWindows shows unbound windows, taps all their buttons, and shows histories.
 func (w *World) SayWindows(t *testing.T) {
 	t.Helper()
 	dead := ShellWindow(t, "@22")

@@ -77,14 +77,14 @@ type World struct {
 	AgentsHome string
 	Home       string             // as the chat knows it
 	Roots      []string           // that sessions may be opened in; none: anywhere
-	Gone       map[string]bool    // folders that do not exist any more
-	Written    map[uuid.UUID]bool // conversations that somebody writes
+	Gone       map[string]bool    // folders that no longer exist
+	Written    map[uuid.UUID]bool // conversations with a writer
 	WrittenErr error              // why that cannot be seen
 	Updates    int64
 	Order      chan string // "send …" and "advance …", in the order in which they were done
 	inBubble   bool        // its bot runs, or has run, in a bubble
 	Stop       func()      // tells the bot that runs to end
-	ended      chan error  // what its Run returns; nil where none runs
+	ended      chan error  // the result of its Run; nil if none runs
 }
 
 // sentences are read once for all worlds: nothing changes them.
@@ -147,7 +147,7 @@ func (p project) Answerers(context.Context, uuid.UUID) []talk.Answerer {
 	return p.sessions.Answerers
 }
 
-// Connect makes the features anew, with what a test has put in place.
+// Connect makes the features again, with a test's changes.
 func (w *World) Connect(*fakeSessions, *fakeWindows) {
 	w.Install(w.Features())
 	w.NewGroups.List = w.Allowed
@@ -156,7 +156,7 @@ func (w *World) Connect(*fakeSessions, *fakeWindows) {
 // Again is the same world after a restart of the program.
 func (w *World) Again() {
 	if w.inBubble {
-		synctest.Wait() // what still runs has read the world as it was
+		synctest.Wait() // the running goroutines have read the old world
 	}
 	w.openCards()
 	was := w.Chat
@@ -188,7 +188,7 @@ func (w *World) open(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Session puts a record there, the newest of all, and makes it nobody's current.
+// Session adds a record, the newest of all, that is not current anywhere.
 func (w *World) Session(t *testing.T, name string, state session.State, cursors ...transcript.Cursor) session.Record {
 	t.Helper()
 	n := len(w.Records.List())
@@ -209,7 +209,7 @@ func (w *World) NewCurrentSession(t *testing.T, name string, state session.State
 	return r
 }
 
-// Handle and the other doors are those of the bot; named posts are sent then.
+// Handle and the methods below call the bot; named posts are sent then.
 func (w *World) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
 	defer w.Telegram.Deliver(context.WithoutCancel(ctx))
 	if u == nil || u.CallbackQuery == nil {
@@ -243,7 +243,7 @@ func (w *World) Recovered(ctx context.Context, rep recovery.Report) error {
 	start := host.StartOf(rep)
 	for _, n := range rep.Notices {
 		if n.Kind == recovery.Unreadable {
-			start.Unreadable++ // of which the real one finds a file in quarantine
+			start.Unreadable++ // the real program finds a file in quarantine for each
 		}
 	}
 	err := w.Reports.Tell(ctx, start)
@@ -291,14 +291,14 @@ func (w *World) AcceptText(t *testing.T, text string) (key string, u *models.Upd
 	return w.Accept(t, &models.Message{From: &models.User{ID: Alice}, Chat: PrivateChat(Alice), Text: text})
 }
 
-// Hear handles a text of Alice's in her own chat and returns its inbox key.
+// Hear handles a text of Alice's in her private chat and returns its inbox key.
 func (w *World) Hear(t *testing.T, text string) (key string, err error) {
 	t.Helper()
 	key, u := w.AcceptText(t, text)
 	return key, w.HandleText(t, key, u)
 }
 
-// HandleText is Handle as the inbox does it: what has to wait is tried again.
+// HandleText is Handle as the inbox does it: a delayed text is tried again.
 func (w *World) HandleText(t *testing.T, key string, u *models.Update) error {
 	t.Helper()
 	err := w.Handle(t.Context(), key, u)
@@ -348,15 +348,14 @@ func (w *World) Word(key i18n.Key, args ...i18n.Args) string { return w.In(AtAli
 // Named is the sentence with a session's name.
 func (w *World) Named(key i18n.Key, name string) string { return w.Word(key, i18n.Args{"Name": name}) }
 
-// ToldOfError requires that a person was told in the chat that a tap failed: the tap itself had its
-// answer before.
+// ToldOfError requires that the chat reports a failed tap: the tap itself had its answer before.
 func (w *World) ToldOfError(t *testing.T, err error) {
 	t.Helper()
 	require.NoError(t, err)
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
 }
 
-// Dies ends what is done at a failpoint, as a kill of the program does there: nothing of it goes on.
+// Dies ends an action at a failpoint, as a kill of the program does there.
 func (w *World) Dies(t *testing.T, at string, do func() error) {
 	t.Helper()
 	died := false

@@ -28,7 +28,7 @@ import (
 // Theirs is the conversation that a window's agent writes.
 var Theirs = uuid.MustParse("11111111-0000-4000-8000-000000000001")
 
-// ShellWindow is a window in which nobody writes a conversation.
+// ShellWindow is a window without a writer of a conversation.
 func ShellWindow(t *testing.T, id string) evidence.Window {
 	t.Helper()
 	window, err := tmux.ParseWindowID(id)
@@ -47,7 +47,7 @@ func AgentWindow(t *testing.T, id string, pid int) evidence.Window {
 	return w
 }
 
-// Unbound makes these the windows of nobody, and gives the list that shows them.
+// Unbound sets the unbound windows, and returns the list that shows them.
 func (w *World) Unbound(t *testing.T, all ...evidence.Window) outbox.Message {
 	t.Helper()
 	w.Windows.All = all
@@ -55,7 +55,7 @@ func (w *World) Unbound(t *testing.T, all ...evidence.Window) outbox.Message {
 	return w.Telegram.Last(t)
 }
 
-// AtDesk is a writer that somebody has started at the desk: proven, and nothing protects it.
+// AtDesk is a writer that a person has started in a terminal: proven and unprotected.
 func AtDesk(pid int) evidence.Writer {
 	p := Claude(pid)
 	p.TTY, p.Cwd = 136<<8|3, "/home/alice/proj" // pts/3
@@ -101,7 +101,7 @@ func (w *World) Refuse(all ...evidence.Writer) {
 	}
 }
 
-// Told posts the message of a scene and gives it.
+// Told posts the message of a scene and returns it.
 func (w *World) Told(t *testing.T, k Conflict, all ...evidence.Writer) (session.Record, outbox.Message) {
 	t.Helper()
 	state := map[Conflict]session.State{ResumeRefused: session.Archived, OtherWriter: session.Running, WriterAfterEnd: session.Archived}[k]
@@ -115,7 +115,7 @@ func (w *World) Told(t *testing.T, k Conflict, all ...evidence.Writer) (session.
 	return r, w.Telegram.Last(t)
 }
 
-// GhostShown is the message that these write the conversation of a session that is over.
+// GhostShown returns the message about writers of an ended session's conversation.
 func (w *World) GhostShown(t *testing.T, r session.Record, all ...evidence.Writer) outbox.Message {
 	t.Helper()
 	return w.Shown(t, r, lifecycle.OtherWriters(all))
@@ -123,12 +123,12 @@ func (w *World) GhostShown(t *testing.T, r session.Record, all ...evidence.Write
 
 var ErrTable = errors.New("the process table cannot be read")
 
-// Doing is what was asked of sessions apart from the first refused resume.
+// Doing returns the calls about sessions except the first refused resume.
 func (w *World) Doing(r session.Record) []string {
 	return slices.DeleteFunc(w.Lifecycle.Done(), func(line string) bool { return line == "restore "+r.ID.String() })
 }
 
-// TakeOver taps [Take over] or [End it] and gives the question.
+// TakeOver taps [Take over] or [End it] and returns the question.
 func (w *World) TakeOver(t *testing.T, m outbox.Message, word i18n.Key) outbox.Message {
 	t.Helper()
 	require.NoError(t, w.TapShown(t, Alice, m, word))
@@ -195,13 +195,13 @@ func (w *World) ListText(t *testing.T, to session.Conversation) (render.Text, []
 	return m.Text, m.Buttons
 }
 
-// Conflict is what a message about writers is about.
+// Conflict is the subject of a message about writers.
 type Conflict string
 
 const (
-	ResumeRefused  Conflict = "r" // a session that is over is not resumed: somebody else writes
-	OtherWriter    Conflict = "s" // somebody else writes a session that is open
-	WriterAfterEnd Conflict = "g" // somebody writes a session that is over
+	ResumeRefused  Conflict = "r" // an ended session is not resumed because of other writers
+	OtherWriter    Conflict = "s" // an open session has other writers
+	WriterAfterEnd Conflict = "g" // an ended session has writers
 )
 
 // SetResumeOnStart starts the program with another setting.
