@@ -11,6 +11,6 @@
 //   - Name and icon of a topic follow its session, also after a restart. Topics made by people keep
 //     theirs.
 //
-// It does not decide where a message goes: package outbox detects that a topic is deleted or
-// closed, and package moves carries away what a deleted topic has shown.
+// It does not decide the place of a message: package outbox detects a deleted or closed topic, and
+// package moves carries away what a deleted topic has shown.
 package topics

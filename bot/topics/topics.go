@@ -85,7 +85,7 @@ func (t *Topics) Note(place int64, m *models.Message) {
 	t.forums[place] = m.Chat.IsForum || private && (t.Threaded() || m.IsTopicMessage || t.forums[place])
 }
 
-// where is the kind of place that shows a session.
+// where names the kind of place that shows a session.
 type where int
 
 const (
