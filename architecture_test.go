@@ -453,8 +453,8 @@ type Q interface{}`, 0)
 // the roof, which run it under their guard.
 var kernel = []string{"bot/chat", "bot/conversation", "bot/card"}
 
-// TestTheKernelStartsNoGoroutine: neither itself, nor by a timer or a group.
-func TestTheKernelStartsNoGoroutine(t *testing.T) {
+// TestKernelStartsNoGoroutine: neither itself, nor by a timer or a group.
+func TestKernelStartsNoGoroutine(t *testing.T) {
 	for _, s := range sources(t) {
 		if s.test || !slices.Contains(kernel, s.pkg) {
 			continue
@@ -574,11 +574,11 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestP2_OnePlaceClosesPanes finds the commands of tmux that end what may be a
+// TestP2_SingleFunctionClosesPanes finds the commands of tmux that end what may be a
 // person's. kill-pane stands in one function, which takes a proven pane;
 // kill-window takes split panes along and is nowhere; kill-server is for the
 // private server of a trial.
-func TestP2_OnePlaceClosesPanes(t *testing.T) {
+func TestP2_SingleFunctionClosesPanes(t *testing.T) {
 	found := make(map[string][]string)
 	for _, s := range sources(t) {
 		if s.test || isSupport(s.pkg) {

@@ -51,8 +51,8 @@ esac`, 0, "loading modules: 1 of 2\ncompiling: 1 of 8\ncompiling: 2 of 8\ncompil
 	}
 }
 
-// TestABuildWithoutGitHasAVersion: the program looks for it in its own bytes, and finds no empty one.
-func TestABuildWithoutGitHasAVersion(t *testing.T) {
+// TestBuildWithoutGitHasVersion: the program looks for it in its own bytes, and finds no empty one.
+func TestBuildWithoutGitHasVersion(t *testing.T) {
 	dir := t.TempDir()
 	script, err := os.ReadFile("tools/build")
 	require.NoError(t, err)

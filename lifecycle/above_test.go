@@ -13,7 +13,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-func TestP9_TheAgentAboveIsTheNearestOne(t *testing.T) {
+func TestP9_AgentAboveIsNearest(t *testing.T) {
 	at := func(pid int, start uint64) process.Process {
 		return process.Process{Identity: process.Identity{PID: pid, Start: start, Boot: boot}}
 	}

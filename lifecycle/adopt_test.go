@@ -89,7 +89,7 @@ func TestP1_AdoptTakesThePanesOwnProcess(t *testing.T) {
 	})
 }
 
-func TestP2_WhatCannotBeAdopted(t *testing.T) {
+func TestP2_UnadoptableProcesses(t *testing.T) {
 	tests := []struct {
 		name  string
 		spoil func(w *world, r session.Record, h hand)
@@ -190,7 +190,7 @@ func TestP1_OnlyWhatIsOverIsAdopted(t *testing.T) {
 
 // ---- typing
 
-func TestP7_APromptIsTypedIntoAnAdoptedPane(t *testing.T) {
+func TestP7_PromptIsTypedIntoAdoptedPane(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
 		w.held(r, "k", said)
@@ -245,7 +245,7 @@ func TestP7_NothingIsTypedIntoAShell(t *testing.T) {
 
 // It was in front at the look, and another claude is when the keys come: tmux
 // cannot tell the two.
-func TestP7_TheKernelIsAskedRightBeforeEachKey(t *testing.T) {
+func TestP7_KernelIsReadBeforeEachKey(t *testing.T) {
 	for _, point := range []string{"typing-marked", "pasted"} {
 		t.Run(point, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -268,7 +268,7 @@ func TestP7_TheKernelIsAskedRightBeforeEachKey(t *testing.T) {
 }
 
 // What a shell shows is no screen of the agent: no dialog, no box.
-func TestP7_AShellsScreenIsNotTheAgents(t *testing.T) {
+func TestP7_ShellScreenIsNotAgents(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
 		h.set(func(a *agent) { a.silent = true }) // the screen alone would say what it does
@@ -283,7 +283,7 @@ func TestP7_AShellsScreenIsNotTheAgents(t *testing.T) {
 
 // ---- its end
 
-func TestP2_TheEndOfAnAdoptedAgentLeavesTheShell(t *testing.T) {
+func TestP2_AdoptedAgentsEndLeavesShell(t *testing.T) {
 	tests := []struct {
 		name string
 		end  func(w *world, h hand)
@@ -323,7 +323,7 @@ func TestP2_TheEndOfAnAdoptedAgentLeavesTheShell(t *testing.T) {
 	}
 }
 
-func TestP2_AnArchiveOfWhatWasAdoptedEndsOnlyTheAgent(t *testing.T) {
+func TestP2_ArchiveEndsOnlyAdoptedAgent(t *testing.T) {
 	for _, how := range []process.How{process.HowTerm, process.HowKill} {
 		t.Run(string(how), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -350,7 +350,7 @@ func TestP2_AnArchiveOfWhatWasAdoptedEndsOnlyTheAgent(t *testing.T) {
 
 // A pane that was split off the session's own window carries its tag: it is the
 // person's all the same.
-func TestP2_AnAdoptedPaneWithTheSessionsTagStays(t *testing.T) {
+func TestP2_AdoptedPaneWithTagStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		split := w.tmux.Split(a.pane)
@@ -370,7 +370,7 @@ func TestP2_AnAdoptedPaneWithTheSessionsTagStays(t *testing.T) {
 }
 
 // The kernel proves the end of the agent: tmux is not needed for it.
-func TestP3_AnAdoptedAgentEndsThoughTmuxIsSilent(t *testing.T) {
+func TestP3_AdoptedAgentEndsWithoutTmux(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
 		for range 10 {

@@ -249,8 +249,8 @@ func (a *agent) modelList() *menu {
 	return m
 }
 
-// TestTheAgentLooksReal holds the stand-in to what the reader of screens sees.
-func TestTheAgentLooksReal(t *testing.T) {
+// TestFakeAgentLooksReal holds the stand-in to what the reader of screens sees.
+func TestFakeAgentLooksReal(t *testing.T) {
 	a := &agent{status: presence.Idle}
 	assert.True(t, claudeui.Read(a.screen()).ReadyToType())
 	a.input("one\ntwo")

@@ -139,7 +139,7 @@ func TestDialogClosed(t *testing.T) {
 }
 
 // The chat has the question as a request: its dialog is not told a second time.
-func TestARequestIsNotToldAsADialog(t *testing.T) {
+func TestRequestIsNotReportedAsDialog(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.asks(askBash("touch x"))
@@ -164,7 +164,7 @@ func TestARequestIsNotToldAsADialog(t *testing.T) {
 }
 
 // Answered in the terminal, which kills no hook.
-func TestARequestWhoseDialogIsGoneIsToldOnce(t *testing.T) {
+func TestClosedRequestIsReportedOnce(t *testing.T) {
 	for _, answered := range []time.Duration{time.Second / 2, time.Minute} {
 		t.Run(answered.String(), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -193,7 +193,7 @@ func TestARequestWhoseDialogIsGoneIsToldOnce(t *testing.T) {
 
 // The end of a dialog that was told must not pass for that of a request which
 // has just come.
-func TestADialogThatIsGoneSaysNothingOfANewRequest(t *testing.T) {
+func TestClosedDialogProvesNoNewRequest(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.asked(askBash("touch x"))
 		a.set(func(a *agent) { a.close(); a.since = time.Now() })
@@ -207,7 +207,7 @@ func TestADialogThatIsGoneSaysNothingOfANewRequest(t *testing.T) {
 }
 
 // A request of an earlier launch, whose hook has outlived it, hides nothing.
-func TestARequestOfAnotherAgentDoesNotCount(t *testing.T) {
+func TestOtherAgentsRequestDoesNotCount(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.relays.add(hooks.Request{Session: r.ID, Agent: process.Identity{PID: 9, Start: 9, Boot: boot}.Text(), Asked: time.Now()})
@@ -228,7 +228,7 @@ func TestARequestOfAnotherAgentDoesNotCount(t *testing.T) {
 	})
 }
 
-func TestADialogThatWasToldIsToldToBeGone(t *testing.T) {
+func TestReportedDialogIsReportedClosed(t *testing.T) {
 	tests := []struct {
 		name  string
 		end   func(w *world, r session.Record, a *agent)
@@ -268,7 +268,7 @@ func TestADialogThatWasToldIsToldToBeGone(t *testing.T) {
 }
 
 // What cannot be told now is told later, and nothing else waits for it.
-func TestADialogThatIsGoneIsToldUntilItIsKept(t *testing.T) {
+func TestClosedDialogIsReportedUntilSaved(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.asked(askBash("touch x"))
 		full := errors.New("disk full")
@@ -292,7 +292,7 @@ func TestADialogThatIsGoneIsToldUntilItIsKept(t *testing.T) {
 
 // A screen that takes keys before anything is known of the agent goes along with
 // the news that it is not ready.
-func TestAnAgentThatIsNotReadyShowsWhatTakesKeys(t *testing.T) {
+func TestUnreadyAgentShowsScreen(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := &menu{plain: true, head: []string{"Select login method:"}, options: []string{"Account", "Console"}}
 		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.menu, a.silent = m, true }
@@ -313,7 +313,7 @@ func TestAnAgentThatIsNotReadyShowsWhatTakesKeys(t *testing.T) {
 
 // A dialog may stand before the transcript shows the prompt that led to it: that
 // one is proven all the same, and the next one is told that it waits.
-func TestP4_APromptIsProvenBehindItsDialog(t *testing.T) {
+func TestP4_PromptIsProvenDuringDialog(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
 		h.set(func(a *agent) { a.onEnter = func(a *agent) { a.dialog, a.status = true, presence.Waiting } })

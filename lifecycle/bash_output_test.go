@@ -19,7 +19,7 @@ func runsIt(a *agent) {
 
 // The transcript has nothing of a command of bash mode before its end: that it
 // runs is the proof, however long it takes.
-func TestP4_ACommandThatRunsLongIsProven(t *testing.T) {
+func TestP4_LongCommandIsProven(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = runsIt })
@@ -36,7 +36,7 @@ func TestP4_ACommandThatRunsLongIsProven(t *testing.T) {
 
 // After a restart the command that still runs is proven by that, too: no question is asked whether
 // to run it a second time.
-func TestP4_ACommandThatRunsIsProvenAfterARestart(t *testing.T) {
+func TestP4_RunningCommandIsProvenAfterRestart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = runsIt })
@@ -73,7 +73,7 @@ func TestP4_AnotherCommandThatRunsProvesNothing(t *testing.T) {
 
 // What Esc interrupts comes back into the box, where an Enter would run it again:
 // it is taken out there, and what comes next is typed.
-func TestP4_AnInterruptedCommandIsNotRunAgain(t *testing.T) {
+func TestP4_InterruptedCommandIsNotRepeated(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = runsIt })
@@ -94,7 +94,7 @@ func TestP4_AnInterruptedCommandIsNotRunAgain(t *testing.T) {
 }
 
 // A command that a person has typed in the terminal is theirs: it stays in the box.
-func TestACommandOfTheDeskStaysInTheBox(t *testing.T) {
+func TestTerminalCommandStaysInBox(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.running, a.status = "make mine", presence.Busy })

@@ -18,7 +18,7 @@ import (
 
 // Who comes to a session whose own agent is gone may be the session itself: that
 // is asked before a word is said, and not while its worker is held.
-func TestP1_WhoCameMayBeTheSessionItself(t *testing.T) {
+func TestP1_NewWriterIsSameSession(t *testing.T) {
 	for _, state := range []session.State{session.Running, session.Lost, session.Failed, session.Abandoned} {
 		t.Run(string(state), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -48,7 +48,7 @@ func TestP1_WhoCameMayBeTheSessionItself(t *testing.T) {
 	}
 }
 
-func TestP1_WhoIsNotAskedAbout(t *testing.T) {
+func TestP1_WritersWithoutCameCall(t *testing.T) {
 	state := func(s session.State) func(w *world, r session.Record, h hand) {
 		return func(w *world, r session.Record, _ hand) { w.edit(r.ID, func(r *session.Record) { r.State = s }) }
 	}
@@ -86,7 +86,7 @@ func TestP1_WhoIsNotAskedAbout(t *testing.T) {
 }
 
 // What is not handled is told, once.
-func TestP1_WhoCameAndDoesNotMoveIsTold(t *testing.T) {
+func TestP1_UnmovedNewWriterIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		asked := 0
@@ -102,7 +102,7 @@ func TestP1_WhoCameAndDoesNotMoveIsTold(t *testing.T) {
 
 // ---- sessions that have nothing to tell any more
 
-func TestP1_AClosedSessionTellsOfNobody(t *testing.T) {
+func TestP1_ClosedSessionReportsNoWriter(t *testing.T) {
 	tests := []struct {
 		closed string
 		told   int
@@ -124,7 +124,7 @@ func TestP1_AClosedSessionTellsOfNobody(t *testing.T) {
 
 // The presence file of an agent changes with each turn: no look at all processes
 // for the session that it has come from.
-func TestAnAdoptedAgentsPresenceFileCostsNoLook(t *testing.T) {
+func TestAdoptedAgentsPresenceTriggersNoScan(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		_, err := w.transfer(r, h.id)
@@ -141,7 +141,7 @@ func TestAnAdoptedAgentsPresenceFileCostsNoLook(t *testing.T) {
 }
 
 // Of two sessions with one conversation the open one tells.
-func TestP1_AnArchivedTwinOfAnOpenSessionTellsOfNobody(t *testing.T) {
+func TestP1_ArchivedTwinReportsNoWriter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		twin := w.archived()
 		r, _ := w.started()
@@ -166,7 +166,7 @@ func TestP1_AnArchivedTwinOfAnOpenSessionTellsOfNobody(t *testing.T) {
 // ---- where its window is
 
 // A person may move a pane to another window; an event tells when to look.
-func TestP1_ASessionFollowsItsPaneToAnotherWindow(t *testing.T) {
+func TestP1_SessionFollowsPaneToOtherWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		other := w.tmux.Fake.AddWindow("work", "theirs")

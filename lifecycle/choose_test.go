@@ -112,7 +112,7 @@ func TestP7_ChooseEndsWithoutEnterWhenThePersonGoesOn(t *testing.T) {
 	})
 }
 
-func TestP7_ADialogThatTakesNoKeyGetsNoEnter(t *testing.T) {
+func TestP7_DialogIgnoringKeysGetsNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
 		m.ignores = 1000
@@ -126,7 +126,7 @@ func TestP7_ADialogThatTakesNoKeyGetsNoEnter(t *testing.T) {
 }
 
 // An arrow that is taken late must not lead the Enter behind it elsewhere.
-func TestP7_AnArrowThatIsTakenLateLeadsNoEnterAstray(t *testing.T) {
+func TestP7_LateArrowMisleadsNoEnter(t *testing.T) {
 	tests := []struct {
 		name string
 		slow map[int]time.Duration // of the first, the second … key
@@ -150,7 +150,7 @@ func TestP7_AnArrowThatIsTakenLateLeadsNoEnterAstray(t *testing.T) {
 }
 
 // A person who moves the cursor right after it has come to the option.
-func TestP7_ThePersonMovesTheCursorBeforeTheEnter(t *testing.T) {
+func TestP7_PersonMovesCursorBeforeEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
 		r, a, d := w.asked(m)
@@ -168,7 +168,7 @@ func TestP7_ThePersonMovesTheCursorBeforeTheEnter(t *testing.T) {
 }
 
 // A question of the start is drawn again after the cursor has moved.
-func TestP7_AStartThatIsDrawnAnewTakesTheCursorBack(t *testing.T) {
+func TestP7_RedrawnStartResetsCursor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := &menu{head: []string{" Accessing workspace:"}, options: []string{"No, exit", "Yes, I trust this folder"}, foot: " Enter to confirm · Esc to cancel"}
 		m.onTaken = func(a *agent) { a.silent = false }
@@ -191,7 +191,7 @@ func TestP7_AStartThatIsDrawnAnewTakesTheCursorBack(t *testing.T) {
 }
 
 // What comes between the arrows and the Enter gets no Enter.
-func TestP7_WhatComesInBetweenGetsNoEnter(t *testing.T) {
+func TestP7_InterveningScreenGetsNoEnter(t *testing.T) {
 	tests := []struct {
 		name string
 		then func(w *world, r session.Record, a *agent)
@@ -283,7 +283,7 @@ func TestP7_NoKeyGoesElsewhereThanToTheDialogOfTheButton(t *testing.T) {
 	}
 }
 
-func TestP7_AButtonOfAnEarlierLaunchIsStale(t *testing.T) {
+func TestP7_EarlierLaunchsButtonIsStale(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _, d := w.asked(askBash("touch x"))
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
@@ -352,7 +352,7 @@ func TestP7_WhileARequestWaitsEnterIsRefused(t *testing.T) {
 }
 
 // The trust question comes before the first presence file and SessionStart.
-func TestP7_AQuestionBeforeTheStartIsAnswered(t *testing.T) {
+func TestP7_StartQuestionIsAnswered(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := &menu{head: []string{" Accessing workspace:"}, options: []string{"No, exit", "Yes, I trust this folder"}, foot: " Enter to confirm · Esc to cancel"}
 		m.onTaken = func(a *agent) { a.silent = false }
@@ -375,7 +375,7 @@ func TestP7_AQuestionBeforeTheStartIsAnswered(t *testing.T) {
 }
 
 // A key that ends the agent has done what was asked for.
-func TestAnAnswerThatEndsTheAgentIsNoError(t *testing.T) {
+func TestAnswerEndingAgentIsNotError(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
 		r, _, d := w.asked(m)
@@ -387,7 +387,7 @@ func TestAnAnswerThatEndsTheAgentIsNoError(t *testing.T) {
 }
 
 // A page that is only closed has nothing to choose.
-func TestAPageIsClosedByEsc(t *testing.T) {
+func TestEscClosesPage(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := &menu{head: []string{"  Settings  Status   Config"}, foot: "  Esc to cancel", page: true}
 		r, a, d := w.asked(m)
@@ -404,7 +404,7 @@ func TestAPageIsClosedByEsc(t *testing.T) {
 }
 
 // Presence says that the agent waits, the screen is not understood.
-func TestADialogThatIsNotRecognisedTakesKeys(t *testing.T) {
+func TestUnrecognisedDialogTakesKeys(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := &menu{plain: true, head: []string{"Something new", "is asked"}}
 		r, a, d := w.asked(m)
@@ -522,7 +522,7 @@ func TestP7_EnterNeedsAnOpenDialog(t *testing.T) {
 	})
 }
 
-func TestTheMarkIsOfTheDialogAlone(t *testing.T) {
+func TestMarkDependsOnDialogAlone(t *testing.T) {
 	shown := func(change func(m *menu)) claudeui.Screen {
 		m := askBash("touch x")
 		change(m)
@@ -560,7 +560,7 @@ func TestTheMarkIsOfTheDialogAlone(t *testing.T) {
 	assert.NotEqual(t, markOf(r, unknown("what?"), true), markOf(r, unknown("what!"), true))
 }
 
-func TestAKeyThatTmuxCannotSendIsToldSo(t *testing.T) {
+func TestUnsendableKeyIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, d := w.asked(askBash("touch x"))
 		why := errors.New("no tmux")
@@ -573,7 +573,7 @@ func TestAKeyThatTmuxCannotSendIsToldSo(t *testing.T) {
 
 // A screen on which no dialog is recognised may hold the lower half of one: a question that is longer than the
 // terminal, with what it asks about out of sight.
-func TestP7_WhatIsNotRecognisedIsWholeOnlyIfNothingOfItIsHidden(t *testing.T) {
+func TestP7_UnrecognisedDialogIsWholeIfVisible(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		screen   string
@@ -596,8 +596,8 @@ func TestP7_WhatIsNotRecognisedIsWholeOnlyIfNothingOfItIsHidden(t *testing.T) {
 	}
 }
 
-// TestP7_WhatIsNotSeenWholeTakesNoEnter: what stood on the screen may leave it between the message and the tap.
-func TestP7_WhatIsNotSeenWholeTakesNoEnter(t *testing.T) {
+// TestP7_PartialDialogTakesNoEnter: what stood on the screen may leave it between the message and the tap.
+func TestP7_PartialDialogTakesNoEnter(t *testing.T) {
 	v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Screen: claudeui.Read("Press any key"),
 		State: AgentState{Known: StateWritten, Phase: PhaseWaitingPermission}}
 	r := session.Record{State: session.Running}

@@ -17,7 +17,7 @@ import (
 )
 
 // Recovery has an end dealt with also where nobody steps the sessions.
-func TestP8_AnEndIsConcludedWithoutAStep(t *testing.T) {
+func TestP8_EndIsConcludedWithoutStep(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.restart() // it does not run
@@ -35,7 +35,7 @@ func TestP8_AnEndIsConcludedWithoutAStep(t *testing.T) {
 }
 
 // tmux may cease to answer while ccbot waits for the status: the end is concluded when it can be read again.
-func TestP6_AnEndThatCannotBeReadAnyMoreIsConcludedLater(t *testing.T) {
+func TestP6_UnreadableEndIsConcludedLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.restart() // it does not run
@@ -60,7 +60,7 @@ func TestP6_AnEndThatCannotBeReadAnyMoreIsConcludedLater(t *testing.T) {
 }
 
 // In the meantime its pane may have gone as well: then it is lost, as the report of the start says.
-func TestP8_AnEndWhoseStatusNobodySawIsALoss(t *testing.T) {
+func TestP8_EndWithoutStatusIsLoss(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.crashed()
 		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
@@ -100,7 +100,7 @@ func TestP6_NothingIsConcludedThatIsNotProvenOver(t *testing.T) {
 }
 
 // A stop that is under way has its own end.
-func TestP3_AStopIsNotConcluded(t *testing.T) {
+func TestP3_StopIsNotConcluded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.restart()
@@ -134,7 +134,7 @@ func TestTimestamps_ABindingIsAsNewAsItsAgentTells(t *testing.T) {
 }
 
 // An exit that was not forgotten says nothing of an agent that lives.
-func TestP3_AnOldExitDoesNotReplaceAStop(t *testing.T) {
+func TestP3_OldExitDoesNotReplaceStop(t *testing.T) {
 	for name, state := range map[string]session.State{"running": session.Running, "stopping": session.Stopping} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -157,7 +157,7 @@ func TestP3_AnOldExitDoesNotReplaceAStop(t *testing.T) {
 }
 
 // A file that was edited may name any state as what a stop ends in.
-func TestP3_AStopEndsInAStateThatThereIs(t *testing.T) {
+func TestP3_StopEndsInKnownState(t *testing.T) {
 	for _, final := range append(session.States(), "", "unheard of") {
 		t.Run(string(final), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {

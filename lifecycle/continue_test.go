@@ -21,7 +21,7 @@ func (w *world) foreign() uuid.UUID {
 	return id
 }
 
-func TestAStartContinuesAConversationThatNoSessionHas(t *testing.T) {
+func TestStartContinuesFreeConversation(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		q := w.request()
 		q.Continues = w.foreign()
@@ -44,7 +44,7 @@ func TestAStartContinuesAConversationThatNoSessionHas(t *testing.T) {
 	})
 }
 
-func TestP1_AStartContinuesNoConversationThatSomebodyWrites(t *testing.T) {
+func TestP1_StartContinuesNoWrittenConversation(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		q := w.request()
 		q.Continues = w.foreign()
@@ -59,7 +59,7 @@ func TestP1_AStartContinuesNoConversationThatSomebodyWrites(t *testing.T) {
 
 // A person may be quicker in the terminal, while ccbot still prepares the window: whoever comes
 // then is no leftover of a session that has never had an agent.
-func TestP2_WhoComesBeforeTheAgentOfANewSessionIsNotEnded(t *testing.T) {
+func TestP2_EarlierWriterSurvivesNewSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		q := w.request()
 		q.Continues = w.foreign()
@@ -77,7 +77,7 @@ func TestP2_WhoComesBeforeTheAgentOfANewSessionIsNotEnded(t *testing.T) {
 	})
 }
 
-func TestAStartContinuesNothing(t *testing.T) {
+func TestStartContinuesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		q := w.request()
 		q.Continues = uuid.New()
@@ -87,7 +87,7 @@ func TestAStartContinuesNothing(t *testing.T) {
 	})
 }
 
-func TestAStartWithAModelAndAMode(t *testing.T) {
+func TestStartWithModelAndMode(t *testing.T) {
 	tests := []struct {
 		name      string
 		with      port.ModeChange

@@ -14,7 +14,7 @@ import (
 )
 
 // A person waits for the agent while a conversation is resumed that the record tells nothing of, as after an import.
-func TestAResumeReadsTheEndOfALongConversation(t *testing.T) {
+func TestResumeReadsOnlyConversationEnd(t *testing.T) {
 	const hole, most = 200 << 20, 12 << 20
 	tests := []struct {
 		name   string

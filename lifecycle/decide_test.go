@@ -309,7 +309,7 @@ func TestP6_UnknownChangesNothing(t *testing.T) {
 	assert.Equal(t, decision{}, decide(in(session.Running), View{}, nil), "the zero view decides nothing")
 }
 
-func TestP6_AnEndNeedsTheKernelAndTmux(t *testing.T) {
+func TestP6_EndNeedsKernelAndTmux(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, v, head := anyRecord(t), anyView(t), anyHead(t)
 		d := decide(r, v, head)
@@ -324,7 +324,7 @@ func TestP6_AnEndNeedsTheKernelAndTmux(t *testing.T) {
 	})
 }
 
-func TestP4_WhatIsBeingTypedIsNotTypedAgain(t *testing.T) {
+func TestP4_PromptBeingTypedIsNotRepeated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, v := anyRecord(t), anyView(t)
 		p := anyHead(t)
@@ -339,7 +339,7 @@ func TestP4_WhatIsBeingTypedIsNotTypedAgain(t *testing.T) {
 }
 
 // "Taken" needs a look at the box of the living agent, without the command in it.
-func TestP4_ACommandIsProvenOnlyByABoxWithoutIt(t *testing.T) {
+func TestP4_ClearedBoxProvesCommand(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, v, p := anyRecord(t), anyView(t), typing(time.Second, command)
 		if d := decide(r, v, p); d.Act != actProven {
@@ -356,7 +356,7 @@ func TestP4_ACommandIsProvenOnlyByABoxWithoutIt(t *testing.T) {
 }
 
 // What waits is checked again, unless news comes for certain.
-func TestP4_APromptIsNeverForgotten(t *testing.T) {
+func TestP4_PromptIsNeverForgotten(t *testing.T) {
 	check := func(t fataler, v View, p *Prompt) {
 		if p == nil || v.ended() {
 			return
@@ -372,7 +372,7 @@ func TestP4_APromptIsNeverForgotten(t *testing.T) {
 }
 
 // A person may scroll, or leave the box in bash mode, for hours.
-func TestAPromptBehindAPersonDoesNotSpin(t *testing.T) {
+func TestPromptAwaitingPersonDoesNotSpin(t *testing.T) {
 	for name, v := range map[string]View{
 		"scrolled":  free(scrolled),
 		"bash mode": free(func(v *View) { v.Screen.Box.Bash = true }),
@@ -386,7 +386,7 @@ func TestAPromptBehindAPersonDoesNotSpin(t *testing.T) {
 }
 
 // A mark that is missing, as in a file that was edited, must not end the bot.
-func TestP8_ATypingPromptWithoutAMarkIsSurvived(t *testing.T) {
+func TestP8_TypingPromptWithoutMarkIsTolerated(t *testing.T) {
 	p := typing(0)
 	p.Mark = nil
 	assert.NotPanics(t, func() { decide(in(session.Running), free(), p) })

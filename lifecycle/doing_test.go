@@ -134,7 +134,7 @@ func TestRequestsThatFailAreToldOnceInATurn(t *testing.T) {
 }
 
 // The end of the pause differs by milliseconds from look to look: that is nothing to save.
-func TestALookWhileARequestIsMadeAgainIsNoSave(t *testing.T) {
+func TestCheckDuringRetrySavesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		w.becomes(a, presence.Busy)
@@ -158,7 +158,7 @@ func TestALookWhileARequestIsMadeAgainIsNoSave(t *testing.T) {
 }
 
 // What kept an agent from working is the agent's: the next one may be logged in.
-func TestAFailureEndsWithItsLaunch(t *testing.T) {
+func TestFailureEndsWithLaunch(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		w.becomes(a, presence.Busy)
@@ -177,7 +177,7 @@ func TestAFailureEndsWithItsLaunch(t *testing.T) {
 	})
 }
 
-func TestAFailureIsNotedAndALimitEnds(t *testing.T) {
+func TestFailureIsNotedAndLimitEnds(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		turn := func(line string) session.Record {
@@ -214,7 +214,7 @@ func TestAFailureIsNotedAndALimitEnds(t *testing.T) {
 }
 
 // A machine that sleeps stops timers, and not the clock: the end of a limit is seen soon after it wakes.
-func TestALimitEndsAlsoWhileTheMachineSleeps(t *testing.T) {
+func TestLimitEndsDuringSleep(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.stop()
@@ -235,7 +235,7 @@ func TestALimitEndsAlsoWhileTheMachineSleeps(t *testing.T) {
 }
 
 // An agent whose requests fail is at work: its end has cut a turn short.
-func TestATurnWhoseRequestsFailIsCutShort(t *testing.T) {
+func TestFailingTurnIsInterrupted(t *testing.T) {
 	open := transcript.Progress{Open: &transcript.Turn{At: noon.Add(-time.Hour)}}
 	r := in(session.Running, func(r *session.Record) {
 		r.StartedAt, r.Progress = noon.Add(-2*time.Hour), open

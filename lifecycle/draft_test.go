@@ -182,7 +182,7 @@ func TestSendAnywayIsForTheFirstPromptOnly(t *testing.T) {
 }
 
 // What cannot be told is not cleared.
-func TestP7_ADraftThatCannotBeToldStays(t *testing.T) {
+func TestP7_UnreportedDraftStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
 		w.news.set(func(n *heardNews) { n.fail = func(news.News) error { return errors.New("disk full") } })
@@ -194,7 +194,7 @@ func TestP7_ADraftThatCannotBeToldStays(t *testing.T) {
 
 // The person in the terminal types on while the draft is told: what was told is not what would be
 // cleared.
-func TestP7_ADraftThatChangedWhileItWasToldStays(t *testing.T) {
+func TestP7_DraftChangedDuringReportStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
 		w.news.set(func(n *heardNews) {
@@ -212,7 +212,7 @@ func TestP7_ADraftThatChangedWhileItWasToldStays(t *testing.T) {
 }
 
 // The box is proven empty before anything is typed.
-func TestP7_ABoxThatDoesNotEmptyGetsNothing(t *testing.T) {
+func TestP7_FullBoxGetsNoText(t *testing.T) {
 	tests := []struct {
 		name  string
 		spoil func(w *world, a *agent)

@@ -47,7 +47,7 @@ func (w *world) tailOf(r session.Record) int64 {
 const testRule session.Rule = "recovery.end_leftovers"
 
 // A stop of ccbot while leftovers are being ended is no failure either: nothing puts the next try off.
-func TestP8_AStopInTheMidstOfLeftoversPutsNothingOff(t *testing.T) {
+func TestP8_InterruptedLeftoversAreNotPostponed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, left := w.haunt()
 		w.processes.yieldsTo(left.PID, process.HowKill)
@@ -166,7 +166,7 @@ func TestP6_WithoutEvidenceNothingIsEnded(t *testing.T) {
 
 // It is noted with the record, with the time of the next try, which comes later
 // each time. The record stays what it is.
-func TestP3_ALeftoverThatStaysIsNoted(t *testing.T) {
+func TestP3_SurvivingLeftoverIsNoted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, left := w.haunt()
 		w.processes.yieldsTo(left.PID, never)
@@ -196,7 +196,7 @@ func TestP3_ALeftoverThatStaysIsNoted(t *testing.T) {
 
 // A session that came back is ended as any other: what was noted before its new
 // life is of the old one.
-func TestP3_WhatWasNotedIsForgottenByARestore(t *testing.T) {
+func TestP3_RestoreForgetsNotedLeftovers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, left := w.haunt()
 		w.processes.yieldsTo(left.PID, never)
@@ -234,7 +234,7 @@ func TestP2_LeftoversOfWhatIsNotOverAreNotEnded(t *testing.T) {
 	})
 }
 
-func TestP8_ACrashAfterLeftoversWereEnded(t *testing.T) {
+func TestP8_CrashAfterEndingLeftovers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, left := w.haunt()
 		w.crash("leftovers-ended", func() {

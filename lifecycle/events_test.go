@@ -118,7 +118,7 @@ func TestP1_AfterClearTheNewIdCounts(t *testing.T) {
 }
 
 // What was said before a resume is history, what comes after is shown.
-func TestP5_AResumedTranscriptBeginsAtItsEnd(t *testing.T) {
+func TestP5_ResumedTranscriptStartsAtEnd(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		other := session.Record{ClaudeSessionID: uuid.New()}
@@ -137,7 +137,7 @@ func TestP5_AResumedTranscriptBeginsAtItsEnd(t *testing.T) {
 
 // After a resume in another folder SessionStart names a file there that is never
 // made, and the first prompt the true one: what was said before is history.
-func TestP5_AResumeInAnotherFolderRepeatsNothing(t *testing.T) {
+func TestP5_ResumeInOtherFolderRepeatsNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		other := session.Record{ClaudeSessionID: uuid.New()}
@@ -163,7 +163,7 @@ func TestP5_AResumeInAnotherFolderRepeatsNothing(t *testing.T) {
 
 // Where no SessionStart was heard, a prompt names the transcript: what was said
 // before it is history.
-func TestP5_ATranscriptThatAPromptNamesBeginsThere(t *testing.T) {
+func TestP5_PromptsTranscriptStartsThere(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		there := filepath.Join(w.base, "projects", "-elsewhere", r.ClaudeSessionID.String()+".jsonl")
@@ -177,7 +177,7 @@ func TestP5_ATranscriptThatAPromptNamesBeginsThere(t *testing.T) {
 }
 
 // A restore continues where the chat was: what was written in between is shown.
-func TestP5_ARestoreKeepsItsCursor(t *testing.T) {
+func TestP5_RestoreKeepsCursor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()
 		require.NoError(t, w.Advance(w.ctx, old.ID, transcript.Cursor{Path: w.transcript(old.ClaudeSessionID), Offset: 7}))
@@ -191,7 +191,7 @@ func TestP5_ARestoreKeepsItsCursor(t *testing.T) {
 }
 
 // An event that could not be kept is given again.
-func TestP8_AnEventThatCouldNotBeKeptIsAnError(t *testing.T) {
+func TestP8_UnsavedEventIsError(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.held(r, "k", said)
@@ -213,7 +213,7 @@ func TestP8_AnEventThatCouldNotBeKeptIsAnError(t *testing.T) {
 	})
 }
 
-func TestAnEventOfAnUnknownRecordIsDropped(t *testing.T) {
+func TestUnknownRecordsEventIsDropped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		e := w.event(r, hookwire.Stop, func(e *hookwire.Event) { e.Launch = uuid.NewString() })

@@ -17,7 +17,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-func TestTheEndOfAnAgentIsNoticedAndTold(t *testing.T) {
+func TestAgentEndIsNoticedAndReported(t *testing.T) {
 	tests := []struct {
 		name    string
 		exit    tmuxtest.Exit
@@ -55,7 +55,7 @@ func TestTheEndOfAnAgentIsNoticedAndTold(t *testing.T) {
 }
 
 // tmux learns of a signal a little after the death.
-func TestAnEndWithoutAStatusIsLookedAtTwice(t *testing.T) {
+func TestEndWithoutStatusIsCheckedTwice(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
 		r, a := w.starting()
@@ -118,7 +118,7 @@ func TestP6_UnknownIsNotLost(t *testing.T) {
 }
 
 // The agent's end decides about a prompt that was being typed.
-func TestP4_AnEndSettlesWhatWasBeingTyped(t *testing.T) {
+func TestP4_EndSettlesPromptBeingTyped(t *testing.T) {
 	for name, has := range map[string]bool{"received": true, "not received": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -145,7 +145,7 @@ func TestP4_AnEndSettlesWhatWasBeingTyped(t *testing.T) {
 
 // ---- after a crash
 
-func TestP4_ACrashAfterEnterIsSettledAndNeverTypedAgain(t *testing.T) {
+func TestP4_CrashAfterEnterRepeatsNothing(t *testing.T) {
 	tests := []struct {
 		name  string
 		line  string
@@ -401,7 +401,7 @@ func TestP8_NewsThatCannotBeKeptKeepsTheOldState(t *testing.T) {
 }
 
 // A quiet session costs nothing: no timer, no look.
-func TestAnIdleSessionIsNotPolled(t *testing.T) {
+func TestIdleSessionIsNotPolled(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.started()
 		w.pass(time.Minute)
@@ -412,7 +412,7 @@ func TestAnIdleSessionIsNotPolled(t *testing.T) {
 }
 
 // An error of one step is tried again, slowly.
-func TestAStepThatFailsIsTriedAgain(t *testing.T) {
+func TestFailedStepIsRetried(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.news.fail = func(n news.News) error {
 			if _, is := n.(news.Ready); is {

@@ -27,7 +27,7 @@ func (w *world) fill() (free func()) {
 // The disk is full from some step of a text on. Before the mark nothing is typed, behind it no
 // Enter is pressed; once there is room the text continues. A person is asked only about one that
 // has was in the box for more than 10 minutes.
-func TestP4_WhatAFullDiskStopsGoesOn(t *testing.T) {
+func TestP4_FullDiskOnlyDelays(t *testing.T) {
 	tests := []struct {
 		at    string // the step; "": before the mark
 		full  time.Duration
@@ -85,7 +85,7 @@ func TestP4_WhatAFullDiskStopsGoesOn(t *testing.T) {
 }
 
 // An event that cannot be written down is given again.
-func TestP4_AProofThatTheDiskRefusesIsGivenAgain(t *testing.T) {
+func TestP4_UnsavedProofComesAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = works })

@@ -30,7 +30,7 @@ func interrupted(w *world, r session.Record) error {
 func mutes(a *agent) { a.status, a.mute = presence.Busy, true }
 
 // What Esc puts back before the first token is taken out of the box, and asked about: what comes next is typed.
-func TestP4_AnInterruptedPromptIsTakenBackAndAskedAbout(t *testing.T) {
+func TestP4_InterruptedPromptIsRemovedAndOffered(t *testing.T) {
 	for name, folded := range map[string]bool{"its text": false, "a placeholder": true} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -100,7 +100,7 @@ func TestP4_TextThatIsClearedLateDoesNotHoldUpTheNext(t *testing.T) {
 }
 
 // A placeholder may be a person's paste of as many lines, and another text is a person's for certain.
-func TestP4_WhatIsNotOwnStaysInTheBoxAfterAnInterrupt(t *testing.T) {
+func TestP4_InterruptKeepsForeignTextInBox(t *testing.T) {
 	for name, desk := range map[string]func(w *world, a *agent){
 		"another text": func(_ *world, a *agent) {
 			a.set(func(a *agent) { a.said[len(a.said)-1] = "a person's" })
@@ -170,7 +170,7 @@ func TestP7_EscIsPressedOnlyWhereATurnRuns(t *testing.T) {
 }
 
 // After a limit the agent continues by itself while it is idle: a stop calls that off.
-func TestAStopCallsOffWhatFollowsALimit(t *testing.T) {
+func TestStopCancelsWaitForLimit(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.continues, a.deaf = true, true })
@@ -233,7 +233,7 @@ func TestP7_EscIsNotPressedOnADialogThatHasJustOpened(t *testing.T) {
 }
 
 // A prompt is an interrupted one only where Esc has reached the pane, or may have.
-func TestP4_AnEscThatWasNotPressedIsNotHeldAgainstThePrompt(t *testing.T) {
+func TestP4_UnpressedEscDoesNotCount(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fail  error
 		noted bool
@@ -264,7 +264,7 @@ func TestP4_AnEscThatWasNotPressedIsNotHeldAgainstThePrompt(t *testing.T) {
 }
 
 // The chat has words for a turn whose interrupt is in the transcript.
-func TestAnInterruptThatTheTranscriptTellsIsTold(t *testing.T) {
+func TestTranscriptInterruptIsReported(t *testing.T) {
 	for _, line := range []bool{true, false} {
 		inWorld(t, func(t *testing.T, w *world) {
 			r, a := w.started()
@@ -337,7 +337,7 @@ func TestStopOfACommandIsQuick(t *testing.T) {
 }
 
 // An agent that only waits for agents in the background takes a text at once.
-func TestATextIsTypedWhileAgentsWorkInTheBackground(t *testing.T) {
+func TestTextIsTypedDuringBackgroundAgents(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.status, a.background = presence.Busy, true })
@@ -354,7 +354,7 @@ func TestATextIsTypedWhileAgentsWorkInTheBackground(t *testing.T) {
 
 // A turn beside agents in the background ends with Esc, whatever the presence file says of it: what comes next
 // does not wait for those.
-func TestATurnBesideAgentsInTheBackgroundIsInterrupted(t *testing.T) {
+func TestTurnWithBackgroundAgentsIsInterrupted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.status, a.background, a.beside = presence.Busy, true, true })
@@ -370,7 +370,7 @@ func TestATurnBesideAgentsInTheBackgroundIsInterrupted(t *testing.T) {
 
 // What waits when the agent is stopped is not typed by itself: the person is asked about each text. The next one is
 // typed at once.
-func TestP4_WhatWaitsAtAStopIsAskedAbout(t *testing.T) {
+func TestP4_StopOffersWaitingPrompts(t *testing.T) {
 	tests := []struct {
 		name    string
 		agent   func(a *agent) // while the texts wait
@@ -441,7 +441,7 @@ func TestStopNamesWork(t *testing.T) {
 }
 
 // What is to be taken out of the box first, and typed again, is not typed after a stop either.
-func TestP4_WhatIsToBeTypedAnewAtAStopIsAskedAbout(t *testing.T) {
+func TestP4_StopOffersPromptToRepeat(t *testing.T) {
 	again := func(w *world, r session.Record) {
 		w.prompts.put(Prompt{Key: "k", Session: r.ID, Text: said, State: Unproven})
 		w.edit(r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, "k") })
@@ -513,7 +513,7 @@ func asked(w *world) (keys []string) {
 }
 
 // A queue that cannot be asked about is told, whatever runs.
-func TestP4_AQueueThatCannotBeAskedAboutIsToldAlsoWhereNothingRuns(t *testing.T) {
+func TestP4_UnaskedQueueIsReportedWithoutTurn(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.box = "a draft" })
@@ -536,7 +536,7 @@ func TestP4_AQueueThatCannotBeAskedAboutIsToldAlsoWhereNothingRuns(t *testing.T)
 }
 
 // They are taken out of the queue before Esc is pressed: a kill right behind it types none of them.
-func TestP4_AKillAtAStopTypesNothing(t *testing.T) {
+func TestP4_KillDuringStopTypesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(works)
@@ -550,7 +550,7 @@ func TestP4_AKillAtAStopTypesNothing(t *testing.T) {
 }
 
 // A question that cannot be asked now keeps its text in the queue, and Esc is pressed all the same.
-func TestP4_AStopIsMadeAlsoWhereNothingCanBeAsked(t *testing.T) {
+func TestP4_StopWorksWithoutQuestions(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(works)
@@ -572,7 +572,7 @@ func TestP4_AStopIsMadeAlsoWhereNothingCanBeAsked(t *testing.T) {
 }
 
 // What shows late, or whose Enter was lost, needs no end of the agents in the background.
-func TestP4_ATypedTextIsSettledWhileAgentsWorkInTheBackground(t *testing.T) {
+func TestP4_BackgroundAgentsDelayNoProof(t *testing.T) {
 	tests := []struct {
 		name          string
 		before, after func(a *agent)
@@ -603,7 +603,7 @@ func TestP4_ATypedTextIsSettledWhileAgentsWorkInTheBackground(t *testing.T) {
 }
 
 // While the agent works tmux is not asked about the desk, however often a prompt is looked for.
-func TestTheDeskIsNotLookedAtWhileTheAgentWorks(t *testing.T) {
+func TestWorkingAgentsTerminalIsNotRead(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = works })
@@ -617,7 +617,7 @@ func TestTheDeskIsNotLookedAtWhileTheAgentWorks(t *testing.T) {
 }
 
 // A text that ends Claude Code is taken when it has ended, and the end says who asked for it.
-func TestP4_AWordThatEndsTheAgentIsTheReasonOfItsEnd(t *testing.T) {
+func TestP4_ExitWordIsReasonOfEnd(t *testing.T) {
 	for _, text := range []string{"exit", "quit", " :wq ", "/exit", "said"} {
 		t.Run(text, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {

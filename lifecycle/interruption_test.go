@@ -129,7 +129,7 @@ func TestContinuesAlone(t *testing.T) {
 
 // An agent that is killed at work leaves an interruption, which the news tells; the next prompt that
 // it takes ends it.
-func TestP8_AnInterruptedTurnIsKeptUntilAPromptFollows(t *testing.T) {
+func TestP8_InterruptionIsKeptUntilNextPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		w.becomes(a, presence.Busy)
@@ -159,7 +159,7 @@ func TestP8_AnInterruptedTurnIsKeptUntilAPromptFollows(t *testing.T) {
 	})
 }
 
-func TestP8_AStopThatWasAskedForInterruptsNothing(t *testing.T) {
+func TestP8_RequestedStopIsNotInterruption(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		w.becomes(a, presence.Busy)
@@ -168,7 +168,7 @@ func TestP8_AStopThatWasAskedForInterruptsNothing(t *testing.T) {
 	})
 }
 
-func TestP8_ALossAtWorkIsAnInterruption(t *testing.T) {
+func TestP8_LossDuringWorkIsInterruption(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		w.becomes(a, presence.Waiting)

@@ -9,7 +9,7 @@ import (
 )
 
 // A prompt for a session that has ended is typed once the session is back, in a later run, too.
-func TestP4_AKeptPromptIsTypedOnceItsSessionIsBack(t *testing.T) {
+func TestP4_KeptPromptIsTypedAfterRestore(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.write(r, userLine("hello"))

@@ -14,7 +14,7 @@ import (
 
 // What was said in the terminal before is history, unless the chat has not yet shown what came
 // before the session's end.
-func TestP5_AnAdoptedConversationGoesOnWhereTheChatIs(t *testing.T) {
+func TestP5_AdoptedConversationContinuesAtCursor(t *testing.T) {
 	for name, shown := range map[string]bool{"all of it was shown": true, "an answer was not shown yet": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -46,7 +46,7 @@ func TestP5_AnAdoptedConversationGoesOnWhereTheChatIs(t *testing.T) {
 }
 
 // Its hooks do not report: the presence file says which conversation it is in.
-func TestP1_AnAdoptedAgentIsFollowedThroughClear(t *testing.T) {
+func TestP1_AdoptedAgentIsFollowedThroughClear(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
 		cleared := session.Record{ClaudeSessionID: uuid.New()}

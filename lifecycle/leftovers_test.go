@@ -40,7 +40,7 @@ func (w *world) leftover(pid int, r session.Record, change ...func(*process.Proc
 
 // A stop that ccbot did not finish was over when it was asked for. Whoever started later is in the
 // terminal, for this stop and for all that follows.
-func TestP2_ADeskResumeDuringARestartIsNeverALeftover(t *testing.T) {
+func TestP2_ResumeDuringRestartIsNotLeftover(t *testing.T) {
 	for _, point := range []string{"stop-recorded", "ended", "receipt-told"} {
 		t.Run(point, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -69,7 +69,7 @@ func TestP2_ADeskResumeDuringARestartIsNeverALeftover(t *testing.T) {
 
 // The receipt cannot be kept, so the stop is taken up again and again; in between a person sees the
 // window closed and continues in the terminal.
-func TestP2_ADeskResumeDuringAStopThatIsTakenUpAgainIsNoLeftover(t *testing.T) {
+func TestP2_RepeatedStopSparesResume(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.write(r, userLine("hello"))
@@ -101,7 +101,7 @@ func TestP2_ADeskResumeDuringAStopThatIsTakenUpAgainIsNoLeftover(t *testing.T) {
 
 // The agent ended while ccbot was away; nobody knows when. A person has gone on in the terminal
 // before ccbot came back.
-func TestP2_ADeskResumeAfterAnEndThatNobodySawIsNoLeftover(t *testing.T) {
+func TestP2_UnseenEndSparesResume(t *testing.T) {
 	tests := []struct {
 		name string
 		end  func(w *world, a *agent)
@@ -133,7 +133,7 @@ func TestP2_ADeskResumeAfterAnEndThatNobodySawIsNoLeftover(t *testing.T) {
 
 // A restore that made no window ended nothing: the session has ended since it was archived, and not
 // since now.
-func TestP2_AFailedRestoreMakesNobodyALeftover(t *testing.T) {
+func TestP2_FailedRestoreMakesNoLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.pass(time.Minute)
@@ -160,7 +160,7 @@ func TestP2_AFailedRestoreMakesNobodyALeftover(t *testing.T) {
 
 // A process that ended before it could be identified names nobody. It must not
 // keep the session from ever being cleaned up.
-func TestP3_AnAgentThatWasNeverIdentifiedIsNotWaitedFor(t *testing.T) {
+func TestP3_UnidentifiedAgentIsNotAwaited(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.tmux.onLaunch = func(a *agent, p *tmuxtest.Process) {
 			p.Exit = &tmuxtest.Exit{Status: 1}
@@ -189,7 +189,7 @@ func (w *world) left() (r session.Record, earlier process.Identity) {
 	return w.get(r.ID), earlier
 }
 
-func TestP1_ARestoreEndsWhatTheRecordBoundFirst(t *testing.T) {
+func TestP1_RestoreEndsBoundAgentFirst(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, earlier := w.left()
 		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID})
@@ -206,7 +206,7 @@ func TestP1_ARestoreEndsWhatTheRecordBoundFirst(t *testing.T) {
 
 // Who was spared and ended by itself before the window was made is not among
 // those that the restore has ended.
-func TestP1_ARestoreTellsOnlyWhatItHasEnded(t *testing.T) {
+func TestP1_RestoreReportsOnlyEndedProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.goneOn()
 		w.stop()
@@ -221,7 +221,7 @@ func TestP1_ARestoreTellsOnlyWhatItHasEnded(t *testing.T) {
 }
 
 // Unknown never starts a second writer.
-func TestP6_ARestoreRefusesWhileAnEarlierAgentMayLive(t *testing.T) {
+func TestP6_RestoreRefusesPossibleEarlierAgent(t *testing.T) {
 	tests := []struct {
 		name  string
 		spoil func(w *world, earlier process.Identity)
@@ -250,7 +250,7 @@ func TestP6_ARestoreRefusesWhileAnEarlierAgentMayLive(t *testing.T) {
 }
 
 // A leftover that another session has bound in between is that session's.
-func TestP2_ABoundAgentOfAnotherSessionIsNoLeftover(t *testing.T) {
+func TestP2_OtherSessionsAgentIsNotLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, earlier := w.left()
 		other, _ := w.started()
@@ -263,7 +263,7 @@ func TestP2_ABoundAgentOfAnotherSessionIsNoLeftover(t *testing.T) {
 
 // What changed its conversation between the look and the signal is spared, and
 // keeps no archive from being over.
-func TestP2_WhatMovedOnBeforeTheSignalIsSpared(t *testing.T) {
+func TestP2_MovedProcessIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		left := w.tmux.byHand(resume(r.ClaudeSessionID)...)
@@ -278,7 +278,7 @@ func TestP2_WhatMovedOnBeforeTheSignalIsSpared(t *testing.T) {
 }
 
 // What could not be looked at right before the signal has not moved on.
-func TestP6_WhatCouldNotBeProvenBeforeTheSignalIsTriedAgain(t *testing.T) {
+func TestP6_UnprovenProcessIsRetried(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		left := w.leftover(777, r)
@@ -299,7 +299,7 @@ func TestP6_WhatCouldNotBeProvenBeforeTheSignalIsTriedAgain(t *testing.T) {
 }
 
 // A panic while one of several processes is ended is that process's failure.
-func TestP3_APanicWhileALeftoverEndsIsItsFailure(t *testing.T) {
+func TestP3_PanicDuringEndIsFailure(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		left := w.leftover(777, r)
@@ -324,7 +324,7 @@ func TestP3_APanicWhileALeftoverEndsIsItsFailure(t *testing.T) {
 
 // What a launcher has started is the agent: it ends with the session, whatever
 // stands between the two.
-func TestP3_WhatALauncherHasStartedEndsWithIt(t *testing.T) {
+func TestP3_LaunchersChildEndsWithIt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		line := []string{"claude", "--session-id", r.ClaudeSessionID.String()}
@@ -355,7 +355,7 @@ func TestP2_BelowAnotherSessionsAgentNothingIsALeftover(t *testing.T) {
 }
 
 // A session that comes to a conversation a person has open already does not end that a person.
-func TestP2_WhoWasThereBeforeIsNoLeftover(t *testing.T) {
+func TestP2_EarlierProcessIsNotLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		id := uuid.New()

@@ -403,7 +403,7 @@ func TestProgressFollowsTheConversation(t *testing.T) {
 
 // ---- git
 
-func TestAStartWaitsForGitOnce(t *testing.T) {
+func TestStartWaitsForGitOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.git.set(func(r *repository) { r.state = &git.State{Root: "/src", Branch: "main"} })
 		r, _ := w.starting()
@@ -414,7 +414,7 @@ func TestAStartWaitsForGitOnce(t *testing.T) {
 	})
 }
 
-func TestAStartWithoutAnswerOfGit(t *testing.T) {
+func TestStartWithoutGitAnswer(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.git.set(func(r *repository) { r.err = errors.New("late") })
 		r, _ := w.started()
@@ -461,7 +461,7 @@ func TestGitLooksAreOneByOne(t *testing.T) {
 	})
 }
 
-func TestARepositoryThatIsGone(t *testing.T) {
+func TestMissingRepository(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.git.set(func(r *repository) { r.state = &git.State{Root: "/src"} })
 		r, a := w.settled()

@@ -86,7 +86,7 @@ func TestQueueTakesAKeyOnce(t *testing.T) {
 
 // A guard that stays false (another program in the foreground) must not cost two
 // writes to disk every 150 ms.
-func TestAGuardThatStaysFalseDoesNotSpin(t *testing.T) {
+func TestFalseGuardDoesNotSpin(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "bash" })
@@ -98,7 +98,7 @@ func TestAGuardThatStaysFalseDoesNotSpin(t *testing.T) {
 
 // The mark says where in the transcript proof counts: what was said before the
 // launch is none, also when no hook has told the path yet.
-func TestP4_TheMarkIsBehindWhatWasSaidBefore(t *testing.T) {
+func TestP4_MarkFollowsEarlierText(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()
 		w.write(old, userLine(said))
@@ -190,7 +190,7 @@ func TestP4_RewordReachesAPromptOfASessionThatIsOver(t *testing.T) {
 
 // A person is asked about a prompt that lies outside the queue: it is not typed,
 // and what comes behind it is.
-func TestP4_WhatIsAskedAboutLeavesTheQueue(t *testing.T) {
+func TestP4_OfferedPromptLeavesQueue(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.status, a.onEnter = presence.Busy, works })
@@ -222,7 +222,7 @@ func TestP4_WhatIsAskedAboutLeavesTheQueue(t *testing.T) {
 
 // A crash, or a full disk, between the record and the prompt leaves a key in the queue whose
 // prompt nobody holds: it is not typed before it is queued again, and then once.
-func TestP4_APromptThatIsNotHeldIsNotTyped(t *testing.T) {
+func TestP4_UnheldPromptIsNotTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
@@ -247,7 +247,7 @@ func TestP4_APromptThatIsNotHeldIsNotTyped(t *testing.T) {
 }
 
 // What was not held by one session may be meant for another one when it is tried again.
-func TestP4_APromptIsTypedByOneSessionOnly(t *testing.T) {
+func TestP4_PromptIsTypedByOneSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		one, a := w.started()
 		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
@@ -264,7 +264,7 @@ func TestP4_APromptIsTypedByOneSessionOnly(t *testing.T) {
 
 // Between the update and the keys a prompt for an idle agent costs two writes, the record, and the
 // prompt with its mark, and one look. Up to Enter that is one write and two looks more.
-func TestP4_APromptForAnIdleAgentIsTypedAtOnce(t *testing.T) {
+func TestP4_IdleAgentGetsPromptImmediately(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.restart() // nothing steps
@@ -282,7 +282,7 @@ func TestP4_APromptForAnIdleAgentIsTypedAtOnce(t *testing.T) {
 	})
 }
 
-func TestP4_APromptThatIsNotTypedAtOnceIsHeld(t *testing.T) {
+func TestP4_DelayedPromptIsHeld(t *testing.T) {
 	tests := []struct {
 		name string
 		when func(w *world, r session.Record, a *agent)
@@ -312,7 +312,7 @@ func TestP4_APromptThatIsNotTypedAtOnceIsHeld(t *testing.T) {
 }
 
 // Whatever becomes of the paste, it is the prompt's mark that says so, and nobody queues it again.
-func TestP4_APasteOfUnknownFateKeepsItsMark(t *testing.T) {
+func TestP4_UnknownPasteKeepsMark(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.restart()
@@ -326,7 +326,7 @@ func TestP4_APasteOfUnknownFateKeepsItsMark(t *testing.T) {
 }
 
 // What a step cannot see because ccbot is being stopped says nothing, and nothing is reported that.
-func TestP6_AStepThatAStopCutsShortDecidesNothing(t *testing.T) {
+func TestP6_InterruptedStepDecidesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.restart() // nothing steps
@@ -341,7 +341,7 @@ func TestP6_AStepThatAStopCutsShortDecidesNothing(t *testing.T) {
 }
 
 // A prompt that cannot be read holds up no proof of another one.
-func TestP4_AnUnreadablePromptHidesNoProof(t *testing.T) {
+func TestP4_UnreadablePromptHidesNoProof(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.prompts.put(Prompt{Key: "bad", Text: "bad", State: Held})

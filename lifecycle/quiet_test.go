@@ -17,7 +17,7 @@ import (
 
 // What recovery does with a session is told later, once and for all of them: until
 // then the record knows that it was not.
-func TestP8_WhatRecoveryEndsIsUnreportedUntilItIsTold(t *testing.T) {
+func TestP8_RecoveryMarksSessionsUnreported(t *testing.T) {
 	tests := []struct {
 		name string
 		end  func(w *world, id uuid.UUID) error
@@ -65,7 +65,7 @@ func TestP8_WhatRecoveryEndsIsUnreportedUntilItIsTold(t *testing.T) {
 }
 
 // A bot that runs tells at once.
-func TestP8_ALossThatTheBotSeesIsToldAtOnce(t *testing.T) {
+func TestP8_SeenLossIsReportedImmediately(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.ClosePaneByHand(a.pane)
@@ -126,7 +126,7 @@ func TestP6_NothingIsLostThatIsNotProvenGone(t *testing.T) {
 
 // Nobody knew whether its agent lives; it does. Nothing of it is ended unasked,
 // and no second one is started beside it.
-func TestP6_TheAgentOfAnAbandonedSessionIsSpared(t *testing.T) {
+func TestP6_AbandonedSessionsAgentIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.write(r, userLine("hello"))
@@ -181,7 +181,7 @@ func TestAbandonAndClose(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeGivenUp(t *testing.T) {
+func TestUnabandonableSessions(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.crashed()
 		wrong := (*StateError)(nil)
@@ -213,7 +213,7 @@ func TestWhatCannotBeGivenUp(t *testing.T) {
 // Pid, start and boot stay when a process executes another program: then nobody
 // knows what has become of the agent, and it is given up as one of whom nothing
 // can be known.
-func TestP6_AnAgentThatBecameAnotherProgramIsGivenUpAndSpared(t *testing.T) {
+func TestP6_ReplacedAgentIsAbandonedAndSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.stop()

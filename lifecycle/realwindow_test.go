@@ -53,7 +53,7 @@ func (w *terminalWorld) orphan(id string) (found evidence.Window) {
 
 // Windows of real processes: one whose shell stays, and one that an earlier life
 // of this ccbot has left.
-func TestP2_ARealOrphanWindowIsAdoptedAndArchived(t *testing.T) {
+func TestP2_RealOrphanWindowIsAdopted(t *testing.T) {
 	base := t.TempDir()
 	command, err := demoagent.Link(base)
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ import (
 
 const seenLine = `{"type":"assistant","requestedModel":"claude-x[1m]","message":{"id":"m","model":"claude-x","content":[],"usage":{"output_tokens":1}}}`
 
-func TestALaunchIsNoted(t *testing.T) {
+func TestLaunchIsNoted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.Flags, w.PermissionMode = []string{"--verbose"}, "ask"
 		r, _ := w.starting()
@@ -28,7 +28,7 @@ func TestALaunchIsNoted(t *testing.T) {
 }
 
 // The intent to start says how, so that a crash in between forgets nothing.
-func TestP8_ALaunchIsNotedBeforeItsWindow(t *testing.T) {
+func TestP8_LaunchIsNotedBeforeWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.Flags, w.PermissionMode = []string{"--verbose"}, "ask"
 		var onDisk []session.Record
@@ -42,7 +42,7 @@ func TestP8_ALaunchIsNotedBeforeItsWindow(t *testing.T) {
 
 // A restore starts the agent as it was: its flags, and the model and the mode that a person has
 // switched it to, also in the terminal after the end.
-func TestARestoreStartsTheAgentAsItWas(t *testing.T) {
+func TestRestoreRepeatsLaunch(t *testing.T) {
 	tests := []struct {
 		name string
 		life func(w *world, r session.Record) // before the restore
@@ -89,7 +89,7 @@ func TestARestoreStartsTheAgentAsItWas(t *testing.T) {
 }
 
 // A restore that is refused notes nothing.
-func TestARefusedRestoreKeepsItsLaunch(t *testing.T) {
+func TestRefusedRestoreKeepsLaunch(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.write(r, planModeLine)
@@ -102,7 +102,7 @@ func TestARefusedRestoreKeepsItsLaunch(t *testing.T) {
 }
 
 // The command of before may be one that asks nobody, and that was replaced for it.
-func TestARestoreTakesTheConfiguredCommand(t *testing.T) {
+func TestRestoreUsesConfiguredCommand(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.Command = filepath.Join(w.base, "other")
@@ -121,7 +121,7 @@ func TestARestoreTakesTheConfiguredCommand(t *testing.T) {
 
 // Claude Code begins a copy in the mode of its original, which may be one that
 // asks nobody.
-func TestAForkIsNoLooserThanANewSession(t *testing.T) {
+func TestForkIsAsStrictAsStart(t *testing.T) {
 	for seen, want := range map[string]string{"auto": "default", "plan": "plan"} {
 		t.Run(seen, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -138,7 +138,7 @@ func TestAForkIsNoLooserThanANewSession(t *testing.T) {
 	}
 }
 
-func TestARestoreBeginsANewPhase(t *testing.T) {
+func TestRestoreStartsNewPhase(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()
 		require.Equal(t, string(PhaseIdle), old.Phase)
@@ -155,7 +155,7 @@ func TestARestoreBeginsANewPhase(t *testing.T) {
 }
 
 // Right after its window was made the process may still be tmux's own, or env.
-func TestABindingSaysWhatTheAgentRuns(t *testing.T) {
+func TestBindingHasAgentsProgram(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.starting()
 		first, err := w.processes.Inspect(a.id.PID)

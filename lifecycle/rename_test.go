@@ -43,8 +43,8 @@ func TestRenameReachesTheWindow(t *testing.T) {
 	})
 }
 
-// TestP8_ARenameIsFinishedAfterACrash: the name is on disk first, and the window gets it after the start.
-func TestP8_ARenameIsFinishedAfterACrash(t *testing.T) {
+// TestP8_RenameIsFinishedAfterCrash: the name is on disk first, and the window gets it after the start.
+func TestP8_RenameIsFinishedAfterCrash(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		dies func(w *world, id uuid.UUID)
@@ -74,7 +74,7 @@ func TestP8_ARenameIsFinishedAfterACrash(t *testing.T) {
 	}
 }
 
-func TestAWindowThatCannotBeRenamedHoldsUpNothing(t *testing.T) {
+func TestFailedWindowRenameBlocksNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Fail("Rename", errors.New("refused"))
@@ -87,8 +87,8 @@ func TestAWindowThatCannotBeRenamedHoldsUpNothing(t *testing.T) {
 	})
 }
 
-// TestP2_TheWindowOfAPersonKeepsItsName: an adopted one, and one into which a person has moved the pane.
-func TestP2_TheWindowOfAPersonKeepsItsName(t *testing.T) {
+// TestP2_PersonsWindowKeepsName: an adopted one, and one into which a person has moved the pane.
+func TestP2_PersonsWindowKeepsName(t *testing.T) {
 	for name, change := range map[string]func(w *world, r session.Record){
 		"adopted": func(w *world, r session.Record) {
 			w.edit(r.ID, func(r *session.Record) { r.Binding.Adopted = true })
@@ -108,7 +108,7 @@ func TestP2_TheWindowOfAPersonKeepsItsName(t *testing.T) {
 	}
 }
 
-func TestANameIsMadeOfTheFirstPrompt(t *testing.T) {
+func TestFirstPromptMakesName(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		asked   string // /new NAME
@@ -146,7 +146,7 @@ func TestANameIsMadeOfTheFirstPrompt(t *testing.T) {
 	}
 }
 
-func TestATakenNameGetsANumber(t *testing.T) {
+func TestUsedNameGetsNumber(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		other, err := w.Service.Start(w.ctx, w.request())
@@ -184,7 +184,7 @@ func TestNoNameIsGivenTwiceAtTheSameMoment(t *testing.T) {
 	})
 }
 
-func TestANewNameIsNews(t *testing.T) {
+func TestNewNameIsNews(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		require.NoError(t, w.Service.Rename(w.ctx, r.ID, "web"))

@@ -37,7 +37,7 @@ func (w *world) writeRaw(r session.Record, data string) {
 
 // ---- the directory
 
-func TestARestoreElsewhere(t *testing.T) {
+func TestRestoreElsewhere(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		other := filepath.Join(w.base, "other")
@@ -53,7 +53,7 @@ func TestARestoreElsewhere(t *testing.T) {
 }
 
 // A refusal changes nothing, the directory neither.
-func TestARestoreThatIsRefusedKeepsItsDirectory(t *testing.T) {
+func TestRefusedRestoreKeepsDirectory(t *testing.T) {
 	tests := []struct {
 		name  string
 		dir   string // below the base
@@ -103,7 +103,7 @@ func TestARestoreThatIsRefusedKeepsItsDirectory(t *testing.T) {
 }
 
 // The first directory is gone: it is said so, and another one may be named.
-func TestARestoreSaysThatItsDirectoryIsGone(t *testing.T) {
+func TestRestoreReportsMissingDirectory(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		require.NoError(t, os.Remove(r.Dir))
@@ -133,7 +133,7 @@ var damages = map[string]struct {
 	}, transcript.FaultDuplicate},
 }
 
-func TestADamagedTranscriptIsAskedAboutFirst(t *testing.T) {
+func TestDamagedTranscriptNeedsDecision(t *testing.T) {
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -151,7 +151,7 @@ func TestADamagedTranscriptIsAskedAboutFirst(t *testing.T) {
 	}
 }
 
-func TestADamagedTranscriptIsResumedAsItIs(t *testing.T) {
+func TestDamagedTranscriptIsResumedUnchanged(t *testing.T) {
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -173,7 +173,7 @@ func TestADamagedTranscriptIsResumedAsItIs(t *testing.T) {
 
 // A repaired copy is another conversation: it has an id of its own, and the
 // original stays.
-func TestARepairedCopyIsResumed(t *testing.T) {
+func TestRepairedCopyIsResumed(t *testing.T) {
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -206,7 +206,7 @@ func TestARepairedCopyIsResumed(t *testing.T) {
 	}
 }
 
-func TestAHealthyTranscriptIsNotCopied(t *testing.T) {
+func TestHealthyTranscriptIsNotCopied(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: port.UseCopy})
@@ -216,7 +216,7 @@ func TestAHealthyTranscriptIsNotCopied(t *testing.T) {
 }
 
 // Claude Code neither resumes such an id nor begins a conversation with it.
-func TestATranscriptWithNothingInIt(t *testing.T) {
+func TestEmptyTranscript(t *testing.T) {
 	tests := []struct {
 		name    string
 		content string
@@ -264,7 +264,7 @@ func TestATranscriptWithNothingInIt(t *testing.T) {
 }
 
 // What was said and is not there any more is not silently begun again.
-func TestALostTranscriptIsAskedAbout(t *testing.T) {
+func TestLostTranscriptNeedsDecision(t *testing.T) {
 	for _, left := range []string{"nothing", "an empty file"} {
 		t.Run(left, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -287,7 +287,7 @@ func TestALostTranscriptIsAskedAbout(t *testing.T) {
 	}
 }
 
-func TestATranscriptThatCannotBeReadRefuses(t *testing.T) {
+func TestUnreadableTranscriptRefuses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		path := w.transcript(r.ClaudeSessionID)
@@ -302,7 +302,7 @@ func TestATranscriptThatCannotBeReadRefuses(t *testing.T) {
 
 // ---- forks
 
-func TestAForkBeginsWithACopy(t *testing.T) {
+func TestForkStartsWithCopy(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		original := w.archived()
 		w.processes.startNow(777, resume(original.ClaudeSessionID)) // the reason to fork
@@ -342,7 +342,7 @@ func TestP8_BindFindsTheWindowOfAFork(t *testing.T) {
 	})
 }
 
-func TestAForkOfNothingBeginsAnew(t *testing.T) {
+func TestForkOfNothingStartsNew(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		q := w.request()
 		q.ForkOf = uuid.New()
@@ -352,7 +352,7 @@ func TestAForkOfNothingBeginsAnew(t *testing.T) {
 	})
 }
 
-func TestARestoreOfAFork(t *testing.T) {
+func TestRestoreOfFork(t *testing.T) {
 	tests := []struct {
 		name string
 		life func(w *world, r session.Record)
@@ -399,7 +399,7 @@ func TestARestoreOfAFork(t *testing.T) {
 // A restore that was cut short before its window continues when it is asked for again: in the
 // window if that came after all, else in a new one. Nobody who came to the conversation in between
 // is ended.
-func TestP1_ARestoreThatWasCutShortGoesOn(t *testing.T) {
+func TestP1_InterruptedRestoreContinues(t *testing.T) {
 	cut := func(w *world, point string) session.Record {
 		r := w.archived()
 		w.pass(time.Second)
@@ -447,7 +447,7 @@ func TestP1_ARestoreThatWasCutShortGoesOn(t *testing.T) {
 
 // Whoever resumes a session that is just being ended need not try again: its end comes first, then it
 // comes back.
-func TestP1_AResumeOfWhatIsBeingEndedWaitsForTheEnd(t *testing.T) {
+func TestP1_ResumeWaitsForRunningEnd(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.edit(r.ID, func(r *session.Record) { r.State, r.Final = session.Stopping, session.Archived })

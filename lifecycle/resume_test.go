@@ -139,7 +139,7 @@ func TestP1_RestoreRefusesWhenTheEvidenceCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestP1_WhatDoesNotWriteDoesNotRefuse(t *testing.T) {
+func TestP1_NonWriterDoesNotRefuse(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		id := r.ClaudeSessionID.String()
@@ -180,7 +180,7 @@ func TestP1_TwoRestoresMakeOneWindow(t *testing.T) {
 	})
 }
 
-func TestAFailedRestoreKeepsWhatItRestoredFrom(t *testing.T) {
+func TestFailedRestoreKeepsOrigin(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.tmux.Fail("NewWindow", errors.New("broken"))

@@ -42,7 +42,7 @@ func (w *world) tries(a *agent) int {
 	return len(slices.DeleteFunc(w.order.all(), func(s string) bool { return s != kill }))
 }
 
-func TestP3_AFailedCleanupIsTriedAgainSlowly(t *testing.T) {
+func TestP3_FailedCleanupIsRetriedSlowly(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		require.NotNil(t, r.Cleanup)
@@ -72,7 +72,7 @@ func TestP3_AFailedCleanupIsTriedAgainSlowly(t *testing.T) {
 	})
 }
 
-func TestP8_AFailedCleanupIsTriedAgainAfterARestart(t *testing.T) {
+func TestP8_FailedCleanupIsRetriedAfterRestart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		w.restart()
@@ -92,7 +92,7 @@ func TestP8_AFailedCleanupIsTriedAgainAfterARestart(t *testing.T) {
 }
 
 // Another reason is news, and so is the answer to a person's tap.
-func TestP3_WhatIsToldOfAnotherTry(t *testing.T) {
+func TestP3_ReportOfRetry(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		w.pass(2 * time.Minute)
@@ -116,7 +116,7 @@ func TestP3_WhatIsToldOfAnotherTry(t *testing.T) {
 }
 
 // The person taps [Retry] and it works: no later try comes.
-func TestP3_APersonsRetryEndsIt(t *testing.T) {
+func TestP3_PersonsRetryEndsCleanup(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		w.processes.yieldsTo(a.id.PID, process.HowTerm)
@@ -133,7 +133,7 @@ func TestP3_APersonsRetryEndsIt(t *testing.T) {
 
 // Whoever continues in the terminal after the first try did it knowing: no try ends them, nor the
 // restore after all of them.
-func TestP2_ADeskResumeAfterTheFirstTrySurvivesThemAll(t *testing.T) {
+func TestP2_LaterResumeSurvivesAllRetries(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		w.write(r, userLine("hello"))
@@ -166,7 +166,7 @@ func TestP2_ADeskResumeAfterTheFirstTrySurvivesThemAll(t *testing.T) {
 }
 
 // A file that a person has edited.
-func TestP8_AFailedCleanupWithoutItsReasonIsTriedAtOnce(t *testing.T) {
+func TestP8_CleanupWithoutReasonIsRetriedImmediately(t *testing.T) {
 	for name, cleanup := range map[string]*session.CleanupError{"none": nil, "nonsense": {Attempts: -100}} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -187,7 +187,7 @@ func TestP8_AFailedCleanupWithoutItsReasonIsTriedAtOnce(t *testing.T) {
 
 // ---- bad input: unknown is neither dead nor killed
 
-func TestP6_WhatCannotBeKnownIsTriedAgain(t *testing.T) {
+func TestP6_UnknownFactIsRetried(t *testing.T) {
 	tests := []struct {
 		name   string
 		spoil  func(w *world, a *agent)
@@ -240,7 +240,7 @@ func TestP6_WhatCannotBeKnownIsTriedAgain(t *testing.T) {
 }
 
 // The pids are kept also of what cannot be read.
-func TestP3_AFailedCleanupNamesWhatItCannotRead(t *testing.T) {
+func TestP3_FailedCleanupNamesUnreadableProcess(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = errors.New("permission denied") })

@@ -54,7 +54,7 @@ func TestKeysGoToTheScreenThatIsShown(t *testing.T) {
 	})
 }
 
-func TestAKeyGoesIntoThePromptBoxThatIsShown(t *testing.T) {
+func TestKeyGoesIntoShownPromptBox(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.seen(nil)
 		a.set(func(a *agent) { a.box = "a draft" })
@@ -119,7 +119,7 @@ func TestP7_NoKeyGoesToAnotherScreenThanThatOfThePicture(t *testing.T) {
 
 // A permission request that the chat has is not answered in the terminal.
 // Shift+Tab in the question about an edit allows all edits of the session.
-func TestP7_AScreenWithARequestThatTheChatHasTakesNoEnter(t *testing.T) {
+func TestP7_RelayedRequestsScreenTakesNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.seen(askBash("touch x"))
 		w.relays.ask(r)

@@ -31,7 +31,7 @@ func (w *world) look() {
 	require.NoError(w.t, w.noticeWriters(w.ctx))
 }
 
-func TestP1_ASecondWriterIsToldOnce(t *testing.T) {
+func TestP1_RunningSecondWriterIsReportedOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
@@ -65,7 +65,7 @@ func TestP1_ASecondWriterIsToldOnce(t *testing.T) {
 
 // A process that has ended is forgotten; another one with its pid is another
 // one.
-func TestP1_AReusedPidIsToldAnew(t *testing.T) {
+func TestP1_ReusedPidIsReportedAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.processes.startNow(777, resume(r.ClaudeSessionID))
@@ -80,7 +80,7 @@ func TestP1_AReusedPidIsToldAnew(t *testing.T) {
 }
 
 // News that could not be kept is told again.
-func TestP1_ASecondWriterThatCouldNotBeToldIsToldLater(t *testing.T) {
+func TestP1_UnreportedSecondWriterIsReportedLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.news.set(func(n *heardNews) { n.fail = func(news.News) error { return errors.New("disk full") } })
@@ -95,7 +95,7 @@ func TestP1_ASecondWriterThatCouldNotBeToldIsToldLater(t *testing.T) {
 
 // Neither at any point of its launch nor of its end, nor when it has moved to
 // another conversation, is a session's own agent a second writer.
-func TestP1_TheSessionsOwnAgentIsNeverTold(t *testing.T) {
+func TestP1_OwnAgentIsNeverReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		points := map[string]bool{}
 		w.order.onPoint(func(name string) {
@@ -146,7 +146,7 @@ func (w *world) ids() (ids []uuid.UUID) {
 
 // A launcher script that waits for the agent it has started is the bound process;
 // its child is the session's own.
-func TestP1_TheChildOfALauncherIsTheSessionsOwn(t *testing.T) {
+func TestP1_LaunchersChildIsOwnAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		line := []string{"sh", w.Command, "--session-id", r.ClaudeSessionID.String()}
@@ -167,7 +167,7 @@ func TestP1_TheChildOfALauncherIsTheSessionsOwn(t *testing.T) {
 }
 
 // One that an agent has started on its own conversation is a second writer.
-func TestP1_ANestedWriterIsTold(t *testing.T) {
+func TestP1_NestedWriterIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.startNow(777, resume(r.ClaudeSessionID), below(a.id.PID))
@@ -178,7 +178,7 @@ func TestP1_ANestedWriterIsTold(t *testing.T) {
 
 // ---- ghosts
 
-func TestP1_ADeskResumeOfWhatIsArchivedIsToldOnce(t *testing.T) {
+func TestP1_ArchivedSessionsResumeIsReportedOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.pass(time.Minute)
@@ -203,7 +203,7 @@ func TestP1_ADeskResumeOfWhatIsArchivedIsToldOnce(t *testing.T) {
 }
 
 // Nobody is seen who could write, and still the conversation continues.
-func TestP1_AGhostThatNobodySeesIsToldByItsGrowth(t *testing.T) {
+func TestP1_UnseenWriterIsReportedByGrowth(t *testing.T) {
 	tests := []struct {
 		name  string
 		line  string
@@ -253,7 +253,7 @@ func TestP1_AGhostThatNobodySeesIsToldByItsGrowth(t *testing.T) {
 
 // Who was told while the session ran, and was spared by its archive, needs no second message when
 // it continues writing.
-func TestP1_WhoWasToldExplainsTheGrowth(t *testing.T) {
+func TestP1_ReportedWriterExplainsGrowth(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.write(r, userLine("hello"))
@@ -273,7 +273,7 @@ func TestP1_WhoWasToldExplainsTheGrowth(t *testing.T) {
 
 // What an end could not prove dead writes on: that was told, and it stays the session's own however
 // often its conversation is checked.
-func TestP3_ASurvivorIsNoGhostAndStaysALeftover(t *testing.T) {
+func TestP3_SurvivorStaysLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.write(r, userLine("hello"))
@@ -295,7 +295,7 @@ func TestP3_ASurvivorIsNoGhostAndStaysALeftover(t *testing.T) {
 }
 
 // The agent itself survived: what it writes was not told by anybody else.
-func TestP3_AnAgentThatSurvivesIsNoGhost(t *testing.T) {
+func TestP3_SurvivingAgentIsNotSecondWriter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.survived()
 		w.write(r, assistantLine)
@@ -307,7 +307,7 @@ func TestP3_AnAgentThatSurvivesIsNoGhost(t *testing.T) {
 }
 
 // A crash between the news and the record tells it once more, and no more.
-func TestP8_ASecondWriterIsToldTwiceAtMost(t *testing.T) {
+func TestP8_SecondWriterReportedAtMostTwice(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.stop()
@@ -334,7 +334,7 @@ func TestP1_WithoutAKnownEndGrowthSaysNothing(t *testing.T) {
 
 // ---- what asks for a look
 
-func TestP1_APresenceFileTellsOfASecondWriter(t *testing.T) {
+func TestP1_PresenceFileRevealsSecondWriter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		running, _ := w.started()
 		over := w.archived()
@@ -357,7 +357,7 @@ func TestP1_APresenceFileTellsOfASecondWriter(t *testing.T) {
 }
 
 // A claude of a person's own that works changes its file all the time.
-func TestAStrangersPresenceFileCostsNoLook(t *testing.T) {
+func TestStrangersPresenceTriggersNoScan(t *testing.T) {
 	tests := []struct {
 		name string
 		pid  int
@@ -425,7 +425,7 @@ func TestP6_WithoutEvidenceNobodyIsTold(t *testing.T) {
 	}
 }
 
-func TestP6_WhoMayWriteIsNotTold(t *testing.T) {
+func TestP6_PossibleWriterIsNotReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.processes.startNow(777, []string{"claude"})

@@ -76,7 +76,7 @@ func TestP4_SendNowTypesThisOneAndTheOthersAfterItInTheirOrder(t *testing.T) {
 }
 
 // The order is on disk before Esc.
-func TestP4_TheOrderIsOnDiskBeforeEsc(t *testing.T) {
+func TestP4_OrderIsOnDiskBeforeEsc(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := waiting(w, "one", "two")
 		w.order.onPoint(func(name string) {
@@ -91,7 +91,7 @@ func TestP4_TheOrderIsOnDiskBeforeEsc(t *testing.T) {
 }
 
 // The text that Esc puts back is asked about, and the other one is typed alone.
-func TestP4_TheStoppedPromptIsAskedAboutAndTheOtherTypedAlone(t *testing.T) {
+func TestP4_StoppedPromptIsOfferedOtherTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = mutes })
@@ -110,7 +110,7 @@ func TestP4_TheStoppedPromptIsAskedAboutAndTheOtherTypedAlone(t *testing.T) {
 }
 
 // A prompt whose Enter was pressed and that is not proven is the one that is stopped.
-func TestP4_WhatIsBeingTypedIsStoppedAndAskedAbout(t *testing.T) {
+func TestP4_PromptBeingTypedIsOffered(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = mutes })
@@ -129,7 +129,7 @@ func TestP4_WhatIsBeingTypedIsStoppedAndAskedAbout(t *testing.T) {
 }
 
 // A text that a turn came upon before its Enter is not sent, and goes behind the other one.
-func TestP4_WhatATurnCameUponInTheBoxIsTypedAfterIt(t *testing.T) {
+func TestP4_OvertakenPromptIsTypedAfterwards(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onPaste, a.onEnter = works, works })
@@ -172,7 +172,7 @@ func TestP7_SendNowPressesNoEscWhereNoTurnRuns(t *testing.T) {
 }
 
 // The turn ends between the look and the key.
-func TestP7_ATurnThatHasJustEndedGetsNoEsc(t *testing.T) {
+func TestP7_EndedTurnGetsNoEsc(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := waiting(w, "one", "two")
 		w.order.onPoint(func(name string) {
@@ -326,7 +326,7 @@ func TestP4_ToFrontPutsAPromptBehindTheOneThatIsBeingTyped(t *testing.T) {
 }
 
 // A kill between two steps loses nothing, and repeats nothing.
-func TestP4_AKillInTheMidstOfSendNowLosesAndRepeatsNothing(t *testing.T) {
+func TestP4_KillDuringSendNowRepeatsNothing(t *testing.T) {
 	for _, point := range []string{"queue-ordered", "turn-interrupted", "typing-marked", "pasted", "entered"} {
 		t.Run(point, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -350,7 +350,7 @@ func TestP4_AKillInTheMidstOfSendNowLosesAndRepeatsNothing(t *testing.T) {
 }
 
 // A queue that cannot be told of is changed all the same.
-func TestAQueueThatCannotBeToldOfIsChanged(t *testing.T) {
+func TestUnreportedQueueIsChanged(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := waiting(w, "one", "two")
 		w.news.set(func(n *heardNews) {

@@ -18,7 +18,7 @@ import (
 
 // An agent that ended before it could be identified has no start time. Its pane holds a person's shell by
 // now, or the record names no valid pane. A later start knows no more, so each start would try again.
-func TestP8_AnAgentThatWasNeverIdentifiedIsGone(t *testing.T) {
+func TestP8_UnidentifiedAgentIsGone(t *testing.T) {
 	tests := map[string]func(w *world, r session.Record, a *agent){
 		"its pane was respawned": func(w *world, _ session.Record, a *agent) {
 			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Dead, p.PID, p.Command = false, 4242, "bash" })
@@ -45,7 +45,7 @@ func TestP8_AnAgentThatWasNeverIdentifiedIsGone(t *testing.T) {
 }
 
 // A stop whose window is not known is finished by what the processes show.
-func TestP3_AStopWithoutAWindowNeedsNoTmux(t *testing.T) {
+func TestP3_StopWithoutWindowNeedsNoTmux(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
 		r, a := w.starting()
@@ -68,7 +68,7 @@ func (w *world) interrupted() session.Record {
 	return w.get(r.ID)
 }
 
-func TestP8_AnInterruptedRestoreIsContinued(t *testing.T) {
+func TestP8_InterruptedRestoreContinues(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.interrupted()
 		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
@@ -80,7 +80,7 @@ func TestP8_AnInterruptedRestoreIsContinued(t *testing.T) {
 }
 
 // A restore that cannot be continued is reported, if need be by a step.
-func TestP8_AnInterruptedRestoreThatFailsIsReported(t *testing.T) {
+func TestP8_FailedInterruptedRestoreIsReported(t *testing.T) {
 	for name, full := range map[string]bool{"at once": false, "when the disk has room again": true} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {

@@ -50,7 +50,7 @@ func TestStart(t *testing.T) {
 
 // The intent is on disk before the window is made, the window before its pane
 // is bound: a crash between any two is found by recovery.
-func TestP8_TheIntentIsOnDiskBeforeTheWindow(t *testing.T) {
+func TestP8_IntentIsOnDiskBeforeWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		var onDisk []session.Record
 		w.tmux.onLaunch = func(*agent, *tmuxtest.Process) {
@@ -110,7 +110,7 @@ func TestP1_StartErrorLeavesNoRecord(t *testing.T) {
 
 // tmux opens a window in the home directory when it does not like the one asked
 // for.
-func TestAnAgentInAnotherDirectoryIsNeverReadyAndTold(t *testing.T) {
+func TestAgentInWrongDirectoryIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.starting()
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Path = "/root" })
@@ -125,7 +125,7 @@ func TestAnAgentInAnotherDirectoryIsNeverReadyAndTold(t *testing.T) {
 
 // A window that may be there keeps its record: without it nobody would know
 // whose agent runs in it.
-func TestP8_AWindowThatMayLiveKeepsItsRecord(t *testing.T) {
+func TestP8_PossiblyLiveWindowKeepsRecord(t *testing.T) {
 	tests := []struct {
 		name  string
 		spoil func(w *world)
@@ -157,7 +157,7 @@ func (l lostAnswer) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, erro
 	return tmux.Pane{}, tmux.ErrLost
 }
 
-func TestAReplayedStartFindsItsSession(t *testing.T) {
+func TestReplayedStartFindsSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		q := w.request()
 		q.Origin = "update-7"
@@ -191,7 +191,7 @@ func TestReadyWithoutSessionStart(t *testing.T) {
 	})
 }
 
-func TestASilentStartIsToldOnce(t *testing.T) {
+func TestSilentStartIsReportedOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.hidden, a.silent = true, true }
 		r, a := w.starting()
@@ -207,7 +207,7 @@ func TestASilentStartIsToldOnce(t *testing.T) {
 	})
 }
 
-func TestADialogAtStartIsToldOnceAndNeverAnswered(t *testing.T) {
+func TestStartDialogIsReportedNeverAnswered(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.dialog, a.silent = true, true }
 		r, a := w.starting()
@@ -226,7 +226,7 @@ func TestADialogAtStartIsToldOnceAndNeverAnswered(t *testing.T) {
 
 // Presence says that a dialog is open, the screen is not understood: the person
 // must hear of it all the same.
-func TestADialogThatIsNotRecognisedIsTold(t *testing.T) {
+func TestUnrecognisedDialogIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.hidden, a.status = true, presence.Waiting })
@@ -236,7 +236,7 @@ func TestADialogThatIsNotRecognisedIsTold(t *testing.T) {
 	})
 }
 
-func TestAStartThatEndsHasFailed(t *testing.T) {
+func TestEndedStartHasFailed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.starting()
 		w.tmux.die(a, tmuxtest.Exit{Status: 3})
@@ -252,7 +252,7 @@ func TestAStartThatEndsHasFailed(t *testing.T) {
 	})
 }
 
-func TestAStartThatEndsBeforeItIsBoundHasFailed(t *testing.T) {
+func TestUnboundEndedStartHasFailed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.tmux.onLaunch = func(a *agent, p *tmuxtest.Process) {
 			p.Exit = &tmuxtest.Exit{Status: 1}

@@ -103,7 +103,7 @@ func TestLookAtWhatRunsInTheBackground(t *testing.T) {
 	}
 }
 
-func TestOneLookAtTheProcessesServesAllSessions(t *testing.T) {
+func TestSingleScanServesAllSessions(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		var all []session.Record
 		for range 3 {
@@ -147,7 +147,7 @@ func TestLookAtWhatIsOver(t *testing.T) {
 
 // ---- ArchiveQuiet
 
-func TestP3_WhatIsQuietIsArchivedAndSaysSo(t *testing.T) {
+func TestP3_QuietSessionIsArchivedWithReason(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		seen := w.Observer.Looks(w.ctx)(r).Active
@@ -160,7 +160,7 @@ func TestP3_WhatIsQuietIsArchivedAndSaysSo(t *testing.T) {
 	})
 }
 
-func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
+func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 	tests := []struct {
 		name  string
 		life  bool // it is a sign of life
@@ -245,7 +245,7 @@ func TestP3_OnlyWhatRunsIsArchivedAsQuiet(t *testing.T) {
 
 // Its terminal is the person's: that no person looks at it says nothing. What ccbot has made, and
 // an adopted agent was left in, is its own to close.
-func TestP2_AQuietAgentOfAPersonStays(t *testing.T) {
+func TestP2_PersonsQuietAgentStays(t *testing.T) {
 	for name, left := range map[string]bool{"in a person's window": false, "in a window that ccbot has made": true} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -282,7 +282,7 @@ func TestLookAtAnAdoptedAgentBehindItsShell(t *testing.T) {
 }
 
 // A program can make its pane as large as tmux allows, and fill it.
-func TestP6_AScreenWithoutEndIsNotSeen(t *testing.T) {
+func TestP6_EndlessScreenIsUnseen(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		assert.True(t, w.Observer.View(w.ctx, r).Captured)

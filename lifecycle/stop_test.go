@@ -81,7 +81,7 @@ func TestP3_ArchiveEndsTheAgentAndSaysSo(t *testing.T) {
 	})
 }
 
-func TestP3_TheIntentIsOnDiskBeforeTheEnd(t *testing.T) {
+func TestP3_IntentIsOnDiskBeforeEnd(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		var seen session.Record
@@ -99,7 +99,7 @@ func TestP3_TheIntentIsOnDiskBeforeTheEnd(t *testing.T) {
 	})
 }
 
-func TestP3_WhatSurvivesIsNotArchived(t *testing.T) {
+func TestP3_SurvivorPreventsArchive(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, never)
@@ -128,7 +128,7 @@ func TestP3_WhatSurvivesIsNotArchived(t *testing.T) {
 }
 
 // What cannot be known is never called archived, and is not ended either.
-func TestP6_TheUnknownIsNeitherArchivedNorEnded(t *testing.T) {
+func TestP6_UnknownIsNeitherArchivedNorEnded(t *testing.T) {
 	unknown := func(process.Identity) process.Liveness { return process.Unknown }
 	tests := []struct {
 		name  string
@@ -154,7 +154,7 @@ func TestP6_TheUnknownIsNeitherArchivedNorEnded(t *testing.T) {
 	}
 }
 
-func TestP3_AnUnreadableProcessTableIsNotArchived(t *testing.T) {
+func TestP3_UnreadableProcessTablePreventsArchive(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
@@ -165,7 +165,7 @@ func TestP3_AnUnreadableProcessTableIsNotArchived(t *testing.T) {
 
 // A presence file says what the agent does, not whether it lives: the kernel
 // does that.
-func TestP3_AnUnreadablePresenceFileDoesNotStopAnArchive(t *testing.T) {
+func TestP3_UnreadablePresenceFileAllowsArchive(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
@@ -208,7 +208,7 @@ func TestArchiveOfWhatHasEnded(t *testing.T) {
 
 // After the agent's end a person may take its pane for a shell
 // (respawn-pane). That shell is theirs.
-func TestP2_ARespawnedPaneIsNotClosed(t *testing.T) {
+func TestP2_RespawnedPaneIsNotClosed(t *testing.T) {
 	tests := []struct {
 		name  string
 		after func(w *world, r session.Record)
@@ -247,7 +247,7 @@ func TestP2_SplitPanesStay(t *testing.T) {
 	})
 }
 
-func TestP3_AProvenLeftoverIsEnded(t *testing.T) {
+func TestP3_ProvenLeftoverIsEnded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		left := w.leftover(777, r)
@@ -261,7 +261,7 @@ func TestP3_AProvenLeftoverIsEnded(t *testing.T) {
 
 // What is spared is told; a leftover among it keeps the archive from saying that
 // nothing lives.
-func TestP2_WhatIsNotProvenIsSpared(t *testing.T) {
+func TestP2_UnprovenProcessIsSpared(t *testing.T) {
 	claims := func(w *world, who process.Identity, r session.Record) {
 		w.presences.claim(presence.File{PID: who.PID, ProcStart: who.Start, SessionID: r.ClaudeSessionID})
 	}
@@ -417,7 +417,7 @@ func TestArchiveOfWhatIsOver(t *testing.T) {
 	})
 }
 
-func TestP8_AnInterruptedArchiveIsFinishedByAStep(t *testing.T) {
+func TestP8_StepFinishesInterruptedArchive(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		require.NoError(t, w.Store.Do(w.ctx, r.ID, func(r *session.Record, save func() error) error {
@@ -435,7 +435,7 @@ func TestP8_AnInterruptedArchiveIsFinishedByAStep(t *testing.T) {
 
 // A stop of ccbot may cut an archive short at any of its waits. That is no failed cleanup: nothing
 // is reported anything, and the next start finishes the archive.
-func TestP8_AnArchiveThatAStopCutsShortIsFinishedByTheNextStart(t *testing.T) {
+func TestP8_NextStartFinishesStoppedArchive(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, process.HowKill)
@@ -457,7 +457,7 @@ func TestP8_AnArchiveThatAStopCutsShortIsFinishedByTheNextStart(t *testing.T) {
 
 // A receipt that could not be kept is told again; the session does not look
 // archived to a chat that was never told.
-func TestP3_AReceiptThatCannotBeToldIsToldLater(t *testing.T) {
+func TestP3_UnreportedReceiptIsReportedLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.news.fail = func(n news.News) error {
@@ -505,7 +505,7 @@ func TestP4_ArchiveSettlesWhatWasBeingTyped(t *testing.T) {
 }
 
 // A launch whose outcome was lost has a window that no binding names.
-func TestP3_AWindowThatWasNeverBoundIsClosed(t *testing.T) {
+func TestP3_UnboundWindowIsClosed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		split := w.tmux.Split(a.pane)

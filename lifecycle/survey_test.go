@@ -31,7 +31,7 @@ func (w *world) survey() evidence.Survey {
 }
 
 // It sees what a look at one session after the other sees.
-func TestP1_ASurveySeesAllWriters(t *testing.T) {
+func TestP1_SurveySeesAllWriters(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		running, a := w.started()
 		over, ended := w.started()
@@ -92,7 +92,7 @@ func TestP1_ASurveySeesAllWriters(t *testing.T) {
 	})
 }
 
-func TestP6_ASurveyWithoutEvidenceStillSeesWhoLives(t *testing.T) {
+func TestP6_SurveyWithoutEvidenceSeesAgents(t *testing.T) {
 	tests := []struct {
 		name  string
 		spoil func(w *world)
@@ -123,7 +123,7 @@ func TestP6_ASurveyWithoutEvidenceStillSeesWhoLives(t *testing.T) {
 }
 
 // Pid, start and boot stay when a process executes another program.
-func TestP6_ABoundAgentThatRunsAnotherProgramIsUnknown(t *testing.T) {
+func TestP6_ReplacedBoundAgentIsUnknown(t *testing.T) {
 	const exe = "/opt/claude/bin"
 	argv := []string{"agent", "--session-id", uuid.NewString()}
 	tests := []struct {
@@ -227,7 +227,7 @@ func crowd(t testing.TB, store *session.Store, ps *processes, files *presences, 
 	files.claim(all...)
 }
 
-func TestASurveyOfManyLooksOnce(t *testing.T) {
+func TestSurveyScansOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.stop()
 		crowd(t, w.Store, w.processes, w.presences, 300, 60)

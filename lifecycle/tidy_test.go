@@ -49,7 +49,7 @@ func TestP2_BelowASecondWriterThatSurvivesNothingIsEnded(t *testing.T) {
 }
 
 // Two that were killed at once had the same tool below them, and one survived.
-func TestP2_AToolOfTwoLivesWhileOneOfThemDoes(t *testing.T) {
+func TestP2_SharedToolLivesWithEitherAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		inner := w.processes.startNow(777, []string{"claude"})
@@ -141,7 +141,7 @@ func TestP2_ToolsOfALeftoverThatEndedBeforeItsKillAreSpared(t *testing.T) {
 }
 
 // A second writer is ended by a person's tap only, wherever it runs.
-func TestP2_ASecondWriterBelowAKilledAgentIsNoTool(t *testing.T) {
+func TestP2_SecondWriterIsNotTool(t *testing.T) {
 	for _, noted := range []bool{false, true} {
 		t.Run(map[bool]string{false: "told before", true: "noted before it was told"}[noted], func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -175,7 +175,7 @@ func TestP2_ASecondWriterBelowAKilledAgentIsNoTool(t *testing.T) {
 }
 
 // The session's agent is no tool of another writer that it runs below.
-func TestP2_TheAgentBelowAKilledWriterIsNoTool(t *testing.T) {
+func TestP2_AgentBelowWriterIsNotTool(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		second, tool := w.stubborn(r)
@@ -191,7 +191,7 @@ func TestP2_TheAgentBelowAKilledWriterIsNoTool(t *testing.T) {
 
 // ---- what another try tells
 
-func TestP3_WhatASilentRetryEndsIsTold(t *testing.T) {
+func TestP3_SilentRetryReportsEndedProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		left := w.leftover(777, r)
@@ -234,7 +234,7 @@ func TestP3_OtherWordsAreNoNews(t *testing.T) {
 }
 
 // By the time of the record the pid may be another person's.
-func TestP3_AFailedCleanupNamesNoStranger(t *testing.T) {
+func TestP3_FailedCleanupNamesNoStranger(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		require.Len(t, r.Cleanup.Failures, 1)

@@ -14,7 +14,7 @@ import (
 
 // A crash between the record and the KILL, or after it: what ran below is on
 // disk, and the next stop ends it.
-func TestP8_WhatRanBelowAKilledAgentEndsAfterACrash(t *testing.T) {
+func TestP8_KilledAgentsToolsEndAfterCrash(t *testing.T) {
 	for _, point := range []string{"below-recorded", "ended", "receipt-told"} {
 		t.Run(point, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -47,7 +47,7 @@ func (w *world) startOf(pid int) uint64 {
 
 // Killed from outside right after ccbot had put on disk what runs below: the
 // record alone knows whose it was.
-func TestP8_WhatRanBelowEndsThoughTheAgentIsGone(t *testing.T) {
+func TestP8_GoneAgentsToolsEnd(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, process.HowKill)
@@ -126,7 +126,7 @@ func TestP2_BelowAKilledAgentAnotherSessionsAgentIsSpared(t *testing.T) {
 }
 
 // A pid that was recorded and belongs to another process by now.
-func TestP2_AReusedPidOfADescendantIsSpared(t *testing.T) {
+func TestP2_DescendantsReusedPidIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, process.HowKill)
@@ -140,7 +140,7 @@ func TestP2_AReusedPidOfADescendantIsSpared(t *testing.T) {
 	})
 }
 
-func TestP3_ADescendantThatSurvivesIsTriedAgain(t *testing.T) {
+func TestP3_SurvivingDescendantIsRetried(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, process.HowKill)
@@ -158,7 +158,7 @@ func TestP3_ADescendantThatSurvivesIsTriedAgain(t *testing.T) {
 }
 
 // It ended after TERM, at the last moment: it has cleaned up itself.
-func TestP2_WhatEndedRightBeforeItsKillHasCleanedUp(t *testing.T) {
+func TestP2_EndBeforeKillNeedsNoCleanup(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, process.HowKill)

@@ -120,7 +120,7 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 
 // After a crash before the save the session is found as it was, and adopted again: no prompt is lost or
 // typed twice, and the news come twice at most.
-func TestP8_ACrashInAnAdoptionLosesAndDoublesNothing(t *testing.T) {
+func TestP8_AdoptionCrashLosesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		w.wait(r, "k1", "k2")
@@ -142,7 +142,7 @@ func TestP8_ACrashInAnAdoptionLosesAndDoublesNothing(t *testing.T) {
 }
 
 // What cannot be told or saved is not done.
-func TestP8_AFailedAdoptionChangesNothing(t *testing.T) {
+func TestP8_FailedAdoptionChangesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		full := errors.New("disk full")
@@ -159,7 +159,7 @@ func TestP8_AFailedAdoptionChangesNothing(t *testing.T) {
 }
 
 // A session that moves again and again keeps its record.
-func TestATransferredSessionMovesOn(t *testing.T) {
+func TestTransferredSessionMovesOn(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		for range 3 {
@@ -175,7 +175,7 @@ func TestATransferredSessionMovesOn(t *testing.T) {
 }
 
 // Its window holds nothing but the end of its agent. It stays until the new binding is on disk.
-func TestATransferClosesTheDeadPaneOfItsSource(t *testing.T) {
+func TestTransferClosesSourcesDeadPane(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.restart()
@@ -194,7 +194,7 @@ func TestATransferClosesTheDeadPaneOfItsSource(t *testing.T) {
 }
 
 // A record of an earlier version whose conversation another record has is not brought back.
-func TestP1_ARecordThatWasHandedOverIsNotBroughtBack(t *testing.T) {
+func TestP1_TransferredRecordIsNotRestored(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		w.edit(r.ID, func(r *session.Record) {
@@ -230,7 +230,7 @@ func TestP4_HeldPromptsMoveWithTheirSession(t *testing.T) {
 
 // What was being typed when the agent ended is settled before: nothing that the
 // next agent shows proves it.
-func TestP4_WhatWasBeingTypedIsSettledBeforeATransfer(t *testing.T) {
+func TestP4_TransferSettlesPromptFirst(t *testing.T) {
 	for name, has := range map[string]bool{"received": true, "not received": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -257,7 +257,7 @@ func TestP4_WhatWasBeingTypedIsSettledBeforeATransfer(t *testing.T) {
 }
 
 // An answer that the chat did not show yet is shown; what was shown is not shown again.
-func TestP5_ATransferGoesOnWhereTheChatIs(t *testing.T) {
+func TestP5_TransferContinuesAtCursor(t *testing.T) {
 	for name, shown := range map[string]bool{"all of it was shown": true, "an answer was not shown yet": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -281,7 +281,7 @@ func TestP5_ATransferGoesOnWhereTheChatIs(t *testing.T) {
 	}
 }
 
-func TestP1_WhoCanBeTransferred(t *testing.T) {
+func TestP1_TransferableSessions(t *testing.T) {
 	gone := func(*world, session.Record) {}
 	tests := []struct {
 		name         string
@@ -336,7 +336,7 @@ func TestP1_WhoCanBeTransferred(t *testing.T) {
 }
 
 // Without a tap only what is proven now, and what was never told, moves.
-func TestP1_WhatDoesNotMoveUnasked(t *testing.T) {
+func TestP1_TransfersNeedingDecision(t *testing.T) {
 	told := (*WriterError)(nil)
 	tests := []struct {
 		name  string
@@ -429,7 +429,7 @@ func TestP1_OfManyTransfersAtOnceOneWins(t *testing.T) {
 	})
 }
 
-func TestP1_ATransferAndARestoreAtOnceMakeOneWriter(t *testing.T) {
+func TestP1_TransferAndRestoreMakeOneWriter(t *testing.T) {
 	for range 8 {
 		inWorld(t, func(t *testing.T, w *world) {
 			r, h := w.wentOn()
@@ -449,7 +449,7 @@ func TestP1_ATransferAndARestoreAtOnceMakeOneWriter(t *testing.T) {
 	}
 }
 
-func TestP8_AWorkerThatIsBusyIsNotWaitedForLonger(t *testing.T) {
+func TestP8_WaitForBusyWorkerHasTimeout(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		q := transferOf(r, h.id)

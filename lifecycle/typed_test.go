@@ -14,7 +14,7 @@ import (
 	"ccbot/tmux"
 )
 
-func TestP4_TheEnterIsToldEachTime(t *testing.T) {
+func TestP4_EachEnterIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
@@ -32,7 +32,7 @@ func TestP4_TheEnterIsToldEachTime(t *testing.T) {
 	})
 }
 
-func TestP4_AnEnterThatTheGuardRefusesIsNotTold(t *testing.T) {
+func TestP4_RefusedEnterIsNotReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Fail("Enter", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
@@ -47,7 +47,7 @@ func TestP4_AnEnterThatTheGuardRefusesIsNotTold(t *testing.T) {
 
 // A crash between mark and Enter asks nothing: what is in the box is submitted, and where nothing
 // does it is pasted again.
-func TestP4_ACrashBeforeEnterAsksNothing(t *testing.T) {
+func TestP4_CrashBeforeEnterAsksNothing(t *testing.T) {
 	for _, point := range []string{"typing-marked", "pasted"} {
 		t.Run(point, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -66,7 +66,7 @@ func TestP4_ACrashBeforeEnterAsksNothing(t *testing.T) {
 }
 
 // A terminal on a busy machine may draw a paste long after tmux has taken it: it is not pasted again.
-func TestP4_APasteThatIsDrawnLateIsNotPastedAgain(t *testing.T) {
+func TestP4_LatePasteIsNotRepeated(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
@@ -79,7 +79,7 @@ func TestP4_APasteThatIsDrawnLateIsNotPastedAgain(t *testing.T) {
 }
 
 // A second crash before the second paste's Enter is one too many.
-func TestP4_ASecondLostPasteIsAskedAbout(t *testing.T) {
+func TestP4_SecondLostPasteNeedsDecision(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.crash("typing-marked", func() { w.typeHere(r, "k", said) })
@@ -107,7 +107,7 @@ func (w *world) tells(r session.Record, a *agent) {
 
 // Where something speaks against it, the person is asked where the text stands, nothing is typed upon
 // it, and whatever they decide it is submitted once at most.
-func TestP4_ADoubtfulTextInTheBoxIsAskedAboutAndNeverDoubled(t *testing.T) {
+func TestP4_DoubtfulTextNeedsDecision(t *testing.T) {
 	for name, decide := range map[string]func(w *world, r session.Record) error{
 		"send again": func(w *world, r session.Record) error { return w.SendAgain(w.ctx, r.ID, "k") },
 		"drop":       func(w *world, r session.Record) error { return w.Drop(w.ctx, r.ID, "k") },
@@ -136,7 +136,7 @@ func TestP4_ADoubtfulTextInTheBoxIsAskedAboutAndNeverDoubled(t *testing.T) {
 }
 
 // A crash may leave a prompt's own text in the box, with no mark: the prompt does not wait behind itself.
-func TestP4_APromptDoesNotWaitBehindItsOwnText(t *testing.T) {
+func TestP4_PromptIgnoresOwnTextInBox(t *testing.T) {
 	for name, tc := range map[string]struct {
 		box    string
 		folded bool

@@ -22,7 +22,7 @@ import (
 
 func works(a *agent) { a.status = presence.Busy }
 
-func TestP4_APromptIsTypedOnceAndFinishedByProof(t *testing.T) {
+func TestP4_PromptIsTypedOnceUntilProof(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = works })
@@ -43,7 +43,7 @@ func TestP4_APromptIsTypedOnceAndFinishedByProof(t *testing.T) {
 
 // Mark on disk, then paste; the Enter counted on disk, then pressed; told and
 // finished only after the proof.
-func TestP4_TheMarkIsOnDiskBeforeThePaste(t *testing.T) {
+func TestP4_MarkIsOnDiskBeforePaste(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = works })
@@ -61,7 +61,7 @@ func TestP4_TheMarkIsOnDiskBeforeThePaste(t *testing.T) {
 	})
 }
 
-func TestP4_AMarkThatCannotBeSavedTypesNothing(t *testing.T) {
+func TestP4_UnsavedMarkTypesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.prompts.fail = errors.New("disk full")
@@ -97,7 +97,7 @@ func TestPromptsAreTypedInOrderOneAtATime(t *testing.T) {
 	})
 }
 
-func TestASlashCommandIsProvenByTheEmptyBox(t *testing.T) {
+func TestEmptyBoxProvesSlashCommand(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.held(r, "k", "/status")
@@ -125,7 +125,7 @@ func TestP4_BashModeIsProvenByTheTranscript(t *testing.T) {
 
 // A hook event may be lost (the disk was full, the hook was killed): before the
 // person is asked, the transcript is.
-func TestP4_TheTranscriptIsAskedBeforeThePerson(t *testing.T) {
+func TestP4_TranscriptIsReadBeforeQuestion(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) {
@@ -150,7 +150,7 @@ func TestP4_WithoutProofThePersonDecides(t *testing.T) {
 	})
 }
 
-func TestP4_ALateProofFinishesAnUnprovenPrompt(t *testing.T) {
+func TestP4_LateProofFinishesUnprovenPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.held(r, "k", said)
@@ -163,7 +163,7 @@ func TestP4_ALateProofFinishesAnUnprovenPrompt(t *testing.T) {
 
 // The proof belongs to what is being typed now, not to an older prompt of the
 // same words that a person is asked about.
-func TestP4_AProofIsForThePromptBeingTyped(t *testing.T) {
+func TestP4_ProofIsForPromptBeingTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.held(r, "old", "continue")
@@ -191,7 +191,7 @@ func TestP4_ProofMustBeLaterThanTheMarkAndHaveTheText(t *testing.T) {
 	})
 }
 
-func TestP7_TheGuardRefusesThePaste(t *testing.T) {
+func TestP7_GuardRefusesPaste(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Fail("Paste", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
@@ -208,7 +208,7 @@ func TestP7_TheGuardRefusesThePaste(t *testing.T) {
 }
 
 // Nothing tells when a guard would be true again: the session must look.
-func TestP4_ARefusedPasteIsTriedAgain(t *testing.T) {
+func TestP4_RefusedPasteIsRetried(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Fail("Paste", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
@@ -220,7 +220,7 @@ func TestP4_ARefusedPasteIsTriedAgain(t *testing.T) {
 
 // Whether a paste happened is not known. The empty box of an agent that rests says that it did not:
 // it is pasted again, and if that has gone, too, the person is asked.
-func TestP4_APasteOfUnknownOutcomeIsRepeatedOnceAtMost(t *testing.T) {
+func TestP4_UnknownPasteRepeatsAtMostOnce(t *testing.T) {
 	for _, fails := range []int{1, 2} {
 		inWorld(t, func(t *testing.T, w *world) {
 			r, a := w.started()
@@ -245,7 +245,7 @@ func TestP4_APasteOfUnknownOutcomeIsRepeatedOnceAtMost(t *testing.T) {
 }
 
 // A paste that was certainly not sent needs no person.
-func TestP4_APasteThatWasNotSentStaysHeld(t *testing.T) {
+func TestP4_UnsentPasteStaysHeld(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Fail("Paste", tmux.ErrNotSent)
@@ -256,7 +256,7 @@ func TestP4_APasteThatWasNotSentStaysHeld(t *testing.T) {
 }
 
 // A person who begins to scroll right before the paste is told to stop that, and of nothing else.
-func TestAPasteThatTheScrolledWindowRefusesSaysSo(t *testing.T) {
+func TestScrolledWindowRefusesPaste(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.order.onPoint(func(name string) {
@@ -272,7 +272,7 @@ func TestAPasteThatTheScrolledWindowRefusesSaysSo(t *testing.T) {
 	})
 }
 
-func TestP7_ADialogBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
+func TestP7_DialogBeforeEnterGetsNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) {
@@ -297,7 +297,7 @@ func TestP7_ADialogBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
 	})
 }
 
-func TestP7_ATurnBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
+func TestP7_TurnBeforeEnterGetsNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onPaste = func(a *agent) { a.status, a.onPaste = presence.Busy, nil } })
@@ -452,7 +452,7 @@ func TestP7_NothingIsTypedIntoWhatIsNotTheAgent(t *testing.T) {
 	}
 }
 
-func TestALostEnterIsPressedAgain(t *testing.T) {
+func TestLostEnterIsPressedAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.deaf = true })
@@ -478,7 +478,7 @@ func TestP4_EnterIsPressedThreeTimesAtMost(t *testing.T) {
 }
 
 // The text shows only after a while.
-func TestASlowTerminalIsWaitedFor(t *testing.T) {
+func TestSlowTerminalIsAwaited(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
@@ -492,7 +492,7 @@ func TestASlowTerminalIsWaitedFor(t *testing.T) {
 }
 
 // A terminal that draws nothing for long has the text all the same.
-func TestP4_AVerySlowTerminalGetsTheTextOnce(t *testing.T) {
+func TestP4_VerySlowTerminalGetsTextOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
@@ -509,7 +509,7 @@ func TestP4_AVerySlowTerminalGetsTheTextOnce(t *testing.T) {
 }
 
 // Versions and setups without presence files.
-func TestP4_APromptIsTypedWithoutPresenceFiles(t *testing.T) {
+func TestP4_PromptNeedsNoPresenceFile(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.silent = true }
 		r, a := w.starting()

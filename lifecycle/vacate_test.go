@@ -13,7 +13,7 @@ import (
 )
 
 // A folder goes, or a session comes back: never a session in a folder that is gone.
-func TestARestoreWaitsForAFolderThatMayGo(t *testing.T) {
+func TestRestoreWaitsForFolderRemoval(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		over, err := w.Store.Folders.Vacate(r.Dir)
@@ -43,7 +43,7 @@ func TestARestoreWaitsForAFolderThatMayGo(t *testing.T) {
 	})
 }
 
-func TestASessionDoesNotStartInAFolderThatGoes(t *testing.T) {
+func TestSessionStartsInNoRemovedFolder(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		dir := filepath.Join(w.base, "src")
 		over, err := w.Store.Folders.Vacate(dir)

@@ -75,7 +75,7 @@ func TestWindowsAreDescribed(t *testing.T) {
 	})
 }
 
-func TestP2_AWindowsAgentIsTheOneProvenWriterInFront(t *testing.T) {
+func TestP2_WindowsAgentIsForegroundWriter(t *testing.T) {
 	id := uuid.New()
 	silent := func(a *agent) { a.silent = true }
 	tests := []struct {
@@ -122,7 +122,7 @@ func TestP2_AWindowsAgentIsTheOneProvenWriterInFront(t *testing.T) {
 }
 
 // The pid of a process that has ended may be anybody's by now.
-func TestP2_ADeadPaneHoldsNobody(t *testing.T) {
+func TestP2_DeadPaneHoldsNoProcess(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		h := w.tmux.byHand("true")
 		w.tmux.quit(h)
@@ -155,7 +155,7 @@ func orphanOf(one evidence.Writer) AdoptRequest {
 		Conversation: session.Conversation{ChatID: -9, ThreadID: 2}, Rule: "chat.adopt"}
 }
 
-func TestP1_AnOrphanWindowBecomesASession(t *testing.T) {
+func TestP1_OrphanWindowBecomesSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		id := uuid.New()
 		w.write(session.Record{ClaudeSessionID: id}, assistantLine)
@@ -187,7 +187,7 @@ func TestP1_AnOrphanWindowBecomesASession(t *testing.T) {
 }
 
 // tmux bounds no name of a window.
-func TestAnOrphanWindowsNameIsNoLongerThanASessionsMayBe(t *testing.T) {
+func TestOrphanWindowsNameIsShortened(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		id := uuid.New()
 		w.write(session.Record{ClaudeSessionID: id}, assistantLine)
@@ -198,7 +198,7 @@ func TestAnOrphanWindowsNameIsNoLongerThanASessionsMayBe(t *testing.T) {
 	})
 }
 
-func TestP1_WhatIsNotProvenIsNoSession(t *testing.T) {
+func TestP1_UnprovenWindowIsNotSession(t *testing.T) {
 	tests := []struct {
 		name  string
 		spoil func(w *world, h hand, q *AdoptRequest)
@@ -226,7 +226,7 @@ func TestP1_WhatIsNotProvenIsNoSession(t *testing.T) {
 }
 
 // A running session has the conversation: that one is meant, or nobody.
-func TestP1_AnOrphanOfAnOpenSessionIsNotAdoptedBesideIt(t *testing.T) {
+func TestP1_OpenSessionsOrphanIsNotAdopted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		_, h := w.wentOn()
 		_, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(h.pane)[0].Agent))
@@ -237,7 +237,7 @@ func TestP1_AnOrphanOfAnOpenSessionIsNotAdoptedBesideIt(t *testing.T) {
 }
 
 // [Archive] of an orphan: adopt, then archive.
-func TestP2_AnArchivedOrphanTakesOnlyItsOwnPaneAlong(t *testing.T) {
+func TestP2_ArchivedOrphanClosesOnlyItsPane(t *testing.T) {
 	own, others := "4f0c/"+uuid.NewString(), "other/"+uuid.NewString()
 	tests := []struct {
 		name   string
@@ -291,7 +291,7 @@ func TestP2_AnArchivedOrphanTakesOnlyItsOwnPaneAlong(t *testing.T) {
 
 // The session that had the conversation keeps what waits for it: the agent in the
 // window is only to end.
-func TestP4_AnArchivedOrphanHearsNothing(t *testing.T) {
+func TestP4_ArchivedOrphanGetsNoText(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old, h := w.goneOn()
 		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Held})

@@ -248,8 +248,8 @@ func TestSwitchChoosesAModelOnceAndReadsItBack(t *testing.T) {
 	})
 }
 
-// TestP7_AModeThatIsNotOfferedLeavesTheModeAsItWas: never one that asks nobody, wherever the keys pass.
-func TestP7_AModeThatIsNotOfferedLeavesTheModeAsItWas(t *testing.T) {
+// TestP7_UnofferedModeKeepsMode: never one that asks nobody, wherever the keys pass.
+func TestP7_UnofferedModeKeepsMode(t *testing.T) {
 	circle := []string{allModes[0], allModes[1], allModes[3]} // without plan mode
 	for from := range circle {
 		for _, dies := range []bool{false, true} {
@@ -275,9 +275,9 @@ func TestP7_AModeThatIsNotOfferedLeavesTheModeAsItWas(t *testing.T) {
 	}
 }
 
-// TestP7_TheListOfModelsOfAPersonIsLeftAlone also where ccbot has opened one before, which is gone, or where
+// TestP7_PersonsModelListStays also where ccbot has opened one before, which is gone, or where
 // what is wanted was wanted of an earlier agent.
-func TestP7_TheListOfModelsOfAPersonIsLeftAlone(t *testing.T) {
+func TestP7_PersonsModelListStays(t *testing.T) {
 	for name, opens := range map[string]func(w *world, r session.Record, a *agent) *menu{
 		"after ccbot's own": func(w *world, r session.Record, a *agent) *menu {
 			pressed := 0
@@ -320,7 +320,7 @@ func TestP7_TheListOfModelsOfAPersonIsLeftAlone(t *testing.T) {
 }
 
 // A list that a person has opened in the terminal is left alone.
-func TestAPersonsOwnListOfModelsIsLeftAlone(t *testing.T) {
+func TestPersonsModelListIsNotClosed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
 		a.set(func(a *agent) { a.menu = a.modelList() })
@@ -369,7 +369,7 @@ func TestSwitchIsCarriedOutOverCrashes(t *testing.T) {
 	}
 }
 
-func TestAWishIsForOneAgent(t *testing.T) {
+func TestModeRequestIsForOneAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
 		w.edit(r.ID, func(r *session.Record) {
@@ -386,7 +386,7 @@ func TestAWishIsForOneAgent(t *testing.T) {
 	})
 }
 
-func TestNobodySwitchesASessionThatIsOver(t *testing.T) {
+func TestEndedSessionCannotSwitch(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "it was asked for"}))

@@ -114,7 +114,7 @@ func endOne(t *testing.T, out process.Outcome, err error) (receipt ending.Receip
 	return ending.Receipt{Others: all, Failures: failures}, who, counted
 }
 
-func TestP3_WhatIsNotProvenGoneIsAFailure(t *testing.T) {
+func TestP3_UnprovenEndIsFailure(t *testing.T) {
 	tests := []struct {
 		name   string
 		out    process.Outcome
@@ -154,7 +154,7 @@ func TestCleanupNamesProcess(t *testing.T) {
 }
 
 // A history names some of the processes that were ended, and says how many more there were.
-func TestAHistorySaysHowManyWereEnded(t *testing.T) {
+func TestHistoryCountsEndedProcesses(t *testing.T) {
 	var r ending.Receipt
 	for pid, how := range []process.How{process.HowAlreadyGone, process.HowAlreadyGone, process.HowAlreadyGone, process.HowAlreadyGone,
 		process.HowAlreadyGone, process.HowAlreadyGone, process.HowKill} {

@@ -59,7 +59,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestAWishIsNotedAndFulfilledPartByPart(t *testing.T) {
+func TestRequestIsGrantedPartByPart(t *testing.T) {
 	w := Add(session.Wish{}, port.ModeChange{Mode: port.ModePlan, Model: "Opus"})
 	assert.Equal(t, tmux.KeyBackTab, Note(&w, Mode, "default"))
 	assert.Equal(t, tmux.KeyBackTab, Note(&w, Mode, "default"), "after a crash")
