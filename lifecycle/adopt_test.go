@@ -206,8 +206,7 @@ func TestP7_PromptIsTypedIntoAdoptedPane(t *testing.T) {
 	})
 }
 
-// The shell's pid is the pane's: only the kernel tells whether keys would reach
-// the agent.
+// The shell's pid is the pane's: only the kernel knows whether keys would reach the agent.
 func TestP7_NothingIsTypedIntoAShell(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -243,8 +242,8 @@ func TestP7_NothingIsTypedIntoAShell(t *testing.T) {
 	}
 }
 
-// It was in front at the look, and another claude is when the keys come: tmux
-// cannot tell the two.
+// The agent was in front at the check, and another claude is when the keys come: tmux cannot
+// distinguish them.
 func TestP7_KernelIsReadBeforeEachKey(t *testing.T) {
 	for _, point := range []string{"typing-marked", "pasted"} {
 		t.Run(point, func(t *testing.T) {
@@ -267,11 +266,11 @@ func TestP7_KernelIsReadBeforeEachKey(t *testing.T) {
 	}
 }
 
-// What a shell shows is no screen of the agent: no dialog, no box.
+// A shell's screen is not the agent's: no dialog, no box.
 func TestP7_ShellScreenIsNotAgents(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
-		h.set(func(a *agent) { a.silent = true }) // the screen alone would say what it does
+		h.set(func(a *agent) { a.silent = true }) // the screen alone would show its activity
 		w.tmux.SetScreen(h.pane, (&agent{dialog: true}).screen())
 		w.tmux.suspend(h)
 		w.Wake(r.ID)
@@ -383,8 +382,8 @@ func TestP3_AdoptedAgentEndsWithoutTmux(t *testing.T) {
 	})
 }
 
-// The rows of the status line that the earlier agent of the session has left say nothing about an agent
-// that a person started.
+// The status line of the session's earlier agent proves nothing about an agent that a person
+// started.
 func TestP7_StatusLineOfEarlierLaunchDoesNotCount(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.adopted()

@@ -24,9 +24,9 @@ type agent struct {
 	mu         sync.Mutex
 	id         process.Identity
 	pane       tmux.PaneID
-	session    uuid.UUID // its presence file says so
+	session    uuid.UUID // the one in its presence file
 	box        string
-	shell      bool   // bash mode: "!" stands where the prompt sign stood
+	shell      bool   // bash mode: "!" is shown in place of the prompt sign
 	running    string // the command of bash mode that runs
 	status     presence.Status
 	waitingFor string
@@ -38,9 +38,9 @@ type agent struct {
 	strange    bool  // its presence file is of an earlier process with its pid
 	unreadable error
 	deaf       bool     // it does not take Enter, nor Esc
-	mute       bool     // it has said nothing yet: Esc puts the text back
-	background bool     // agents of its own work in the background
-	beside     bool     // with background: a turn runs beside them
+	mute       bool     // it has written nothing yet: Esc puts the text back
+	background bool     // its subagents work in the background
+	beside     bool     // with background: a turn runs also
 	ended      bool     // that turn was interrupted
 	retry      string   // says that a request has failed, and when it is made again
 	continues  bool     // after a limit it continues by itself, until Esc
@@ -55,7 +55,7 @@ type agent struct {
 	onEnter    func(a *agent)
 	onClear    func(a *agent)
 
-	said    []string // what was submitted
+	said    []string // submitted texts
 	inputs  int      // how often something was typed
 	chosen  int      // how often Enter went into a dialog
 	strayed string   // text that went into a dialog
@@ -156,8 +156,8 @@ func (a *agent) input(data string) {
 	}
 }
 
-// interrupted is what C-c does: it ends a turn, otherwise it empties the box in every mode of vim. The
-// second one at an empty box ends Claude Code.
+// interrupted handles C-c: it ends a turn, otherwise it empties the box in every mode of vim. A
+// second C-c at an empty box ends Claude Code.
 func (a *agent) interrupted() {
 	switch {
 	case a.status == presence.Busy && a.mute:

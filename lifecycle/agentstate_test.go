@@ -14,7 +14,8 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// A view in which the presence file was not looked at proves nothing, even if the screen shows a free box.
+// A view without a reading of the presence file proves nothing, even if the screen shows a free
+// box.
 func TestP6_ZeroStateIsUnknown(t *testing.T) {
 	v := View{Now: noon, Agent: process.Alive, Fate: PaneOurs, Captured: true,
 		Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
@@ -53,7 +54,7 @@ func TestP6_UnreadableStateMayAskChat(t *testing.T) {
 	})
 }
 
-// A process whose presence file cannot be read may be a launcher: the agents that it has started are bound, too.
+// A process with an unreadable presence file may be a launcher: its agents are also bound.
 func TestP6_UnreadableFileMayBeOfLauncher(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -138,7 +138,7 @@ func TestDialogClosed(t *testing.T) {
 	}
 }
 
-// The chat has the question as a request: its dialog is not told a second time.
+// The chat has the question as a request: its dialog is not reported again.
 func TestRequestIsNotReportedAsDialog(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -191,8 +191,7 @@ func TestClosedRequestIsReportedOnce(t *testing.T) {
 	}
 }
 
-// The end of a dialog that was told must not pass for that of a request which
-// has just come.
+// The end of a reported dialog must not count as the end of a new request.
 func TestClosedDialogProvesNoNewRequest(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.asked(askBash("touch x"))
@@ -233,7 +232,7 @@ func TestReportedDialogIsReportedClosed(t *testing.T) {
 		name  string
 		end   func(w *world, r session.Record, a *agent)
 		gone  int
-		tells func(*heardNews) int // counts what is told behind it
+		tells func(*heardNews) int // counts the later reports
 	}{
 		{"answered at the desk", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.close() }) }, 1, nil},
 		{"the agent ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, 1, toldOf[news.Ended]},
@@ -267,7 +266,7 @@ func TestReportedDialogIsReportedClosed(t *testing.T) {
 	}
 }
 
-// What cannot be told now is told later, and nothing else waits for it.
+// A report that fails comes later, and nothing else waits for it.
 func TestClosedDialogIsReportedUntilSaved(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.asked(askBash("touch x"))
@@ -311,8 +310,8 @@ func TestUnreadyAgentShowsScreen(t *testing.T) {
 	})
 }
 
-// A dialog may stand before the transcript shows the prompt that led to it: that
-// one is proven all the same, and the next one is told that it waits.
+// A dialog may open before the transcript has its prompt: that prompt is still proven, and the wait
+// of the next one is reported.
 func TestP4_PromptIsProvenDuringDialog(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()

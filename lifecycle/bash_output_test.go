@@ -17,8 +17,8 @@ func runsIt(a *agent) {
 	a.running, a.status = a.said[len(a.said)-1], presence.Busy
 }
 
-// The transcript has nothing of a command of bash mode before its end: that it
-// runs is the proof, however long it takes.
+// The transcript has nothing of a bash mode command before its end: that it runs is the proof,
+// however long it takes.
 func TestP4_LongCommandIsProven(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -34,8 +34,8 @@ func TestP4_LongCommandIsProven(t *testing.T) {
 	})
 }
 
-// After a restart the command that still runs is proven by that, too: no question is asked whether
-// to run it a second time.
+// After a restart the running command is also the proof: the person is not asked whether to repeat
+// it.
 func TestP4_RunningCommandIsProvenAfterRestart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -71,8 +71,8 @@ func TestP4_AnotherCommandThatRunsProvesNothing(t *testing.T) {
 	})
 }
 
-// What Esc interrupts comes back into the box, where an Enter would run it again:
-// it is taken out there, and what comes next is typed.
+// An interrupted text comes back into the box, where an Enter would run it again: it is removed
+// there, and the next prompt is typed.
 func TestP4_InterruptedCommandIsNotRepeated(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

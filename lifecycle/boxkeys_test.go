@@ -250,7 +250,7 @@ func TestP4_TextThatIsNeverClearedIsReported(t *testing.T) {
 func TestRefusedPromptLeavesBox(t *testing.T) {
 	for name, tt := range map[string]struct {
 		box   string
-		after func(w *world, r session.Record, a *agent) // what the box does after the refusal
+		after func(w *world, r session.Record, a *agent) // changes of the box after the refusal
 		heard []string
 	}{
 		"its text": {said, nil, []string{"another"}},

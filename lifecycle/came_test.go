@@ -16,8 +16,8 @@ import (
 	"ccbot/tmux"
 )
 
-// Who comes to a session whose own agent is gone may be the session itself: that
-// is asked before a word is said, and not while its worker is held.
+// A new writer of a session whose own agent is gone may be the session itself: Came is called
+// before any report, and not while the session's worker is held.
 func TestP1_NewWriterIsSameSession(t *testing.T) {
 	for _, state := range []session.State{session.Running, session.Lost, session.Failed, session.Abandoned} {
 		t.Run(string(state), func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestP1_WritersWithoutCameCall(t *testing.T) {
 	}
 }
 
-// What is not handled is told, once.
+// An unhandled writer is reported once.
 func TestP1_UnmovedNewWriterIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
@@ -100,7 +100,7 @@ func TestP1_UnmovedNewWriterIsReported(t *testing.T) {
 	})
 }
 
-// ---- sessions that have nothing to tell any more
+// ---- sessions without further reports
 
 func TestP1_ClosedSessionReportsNoWriter(t *testing.T) {
 	tests := []struct {
@@ -122,8 +122,8 @@ func TestP1_ClosedSessionReportsNoWriter(t *testing.T) {
 	}
 }
 
-// The presence file of an agent changes with each turn: no look at all processes
-// for the session that it has come from.
+// The presence file of an agent changes with each turn: that triggers no scan of all processes for
+// the session that the agent has left.
 func TestAdoptedAgentsPresenceTriggersNoScan(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
@@ -165,7 +165,7 @@ func TestP1_ArchivedTwinReportsNoWriter(t *testing.T) {
 
 // ---- where its window is
 
-// A person may move a pane to another window; an event tells when to look.
+// A person may move a pane to another window; an event triggers the check.
 func TestP1_SessionFollowsPaneToOtherWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -178,7 +178,7 @@ func TestP1_SessionFollowsPaneToOtherWindow(t *testing.T) {
 		assert.Equal(t, a.pane.String(), w.get(r.ID).Binding.Pane)
 
 		before := w.get(r.ID).Binding
-		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { // a nested one, in a window of its own
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { // a nested one, in a separate window
 			e.ClaudePID, e.SessionID = 999, uuid.NewString()
 		})
 		assert.Equal(t, before, w.get(r.ID).Binding)

@@ -125,7 +125,7 @@ func TestP7_DialogIgnoringKeysGetsNoEnter(t *testing.T) {
 	})
 }
 
-// An arrow that is taken late must not lead the Enter behind it elsewhere.
+// A late arrow must not lead the following Enter to another option.
 func TestP7_LateArrowMisleadsNoEnter(t *testing.T) {
 	tests := []struct {
 		name string
@@ -190,7 +190,7 @@ func TestP7_RedrawnStartResetsCursor(t *testing.T) {
 	})
 }
 
-// What comes between the arrows and the Enter gets no Enter.
+// A screen that comes between the arrows and the Enter gets no Enter.
 func TestP7_InterveningScreenGetsNoEnter(t *testing.T) {
 	tests := []struct {
 		name string
@@ -270,7 +270,7 @@ func TestP7_NoKeyGoesElsewhereThanToTheDialogOfTheButton(t *testing.T) {
 				w.stop()
 				tc.then(w, r, a)
 				for key := range dialogKeys {
-					if !errors.Is(tc.want, ErrUnseen) { // the failures of tmux are told once
+					if !errors.Is(tc.want, ErrUnseen) { // tmux's failures are reported once
 						_, err := w.Press(w.ctx, r.ID, d.Mark, key)
 						require.ErrorIs(t, err, tc.want, key)
 					}
@@ -326,8 +326,8 @@ func TestPressPressesTheKey(t *testing.T) {
 	})
 }
 
-// While the chat has the question nothing is chosen in the terminal; Esc is the
-// way out, and the cursor harms nobody.
+// While the chat has the question nothing is chosen in the terminal; Esc works, and moving the
+// cursor is harmless.
 func TestP7_WhileARequestWaitsEnterIsRefused(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
@@ -374,7 +374,7 @@ func TestP7_StartQuestionIsAnswered(t *testing.T) {
 	})
 }
 
-// A key that ends the agent has done what was asked for.
+// A key that ends the agent has had its effect.
 func TestAnswerEndingAgentIsNotError(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
@@ -596,7 +596,7 @@ func TestP7_UnrecognisedDialogIsWholeIfVisible(t *testing.T) {
 	}
 }
 
-// TestP7_PartialDialogTakesNoEnter: what stood on the screen may leave it between the message and the tap.
+// TestP7_PartialDialogTakesNoEnter: rows may leave the screen between the message and the tap.
 func TestP7_PartialDialogTakesNoEnter(t *testing.T) {
 	v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Screen: claudeui.Read("Press any key"),
 		State: AgentState{Known: StateWritten, Phase: PhaseWaitingPermission}}

@@ -16,7 +16,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// Recovery has an end dealt with also where nobody steps the sessions.
+// Recovery concludes an end even without steps.
 func TestP8_EndIsConcludedWithoutStep(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -42,7 +42,7 @@ func TestP6_UnreadableEndIsConcludedLater(t *testing.T) {
 		w.tmux.die(a, tmuxtest.Exit{Status: 7})
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.DeadStatus = -1 })
 		looks := 0
-		w.kit.Observer.Now = func() time.Time { // a look begins with it
+		w.kit.Observer.Now = func() time.Time { // each check begins with it
 			if looks++; looks == 2 {
 				w.tmux.Fail("Server", tmux.ErrLost)
 			}
@@ -133,7 +133,7 @@ func TestTimestamps_ABindingIsAsNewAsItsAgentTells(t *testing.T) {
 	})
 }
 
-// An exit that was not forgotten says nothing of an agent that lives.
+// An exit still in the record proves nothing about a living agent.
 func TestP3_OldExitDoesNotReplaceStop(t *testing.T) {
 	for name, state := range map[string]session.State{"running": session.Running, "stopping": session.Stopping} {
 		t.Run(name, func(t *testing.T) {

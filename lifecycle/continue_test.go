@@ -57,8 +57,8 @@ func TestP1_StartContinuesNoWrittenConversation(t *testing.T) {
 	})
 }
 
-// A person may be quicker in the terminal, while ccbot still prepares the window: whoever comes
-// then is no leftover of a session that has never had an agent.
+// A person may start an agent while ccbot still prepares the window: that process is not a leftover
+// of a session that never had an agent.
 func TestP2_EarlierWriterSurvivesNewSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		q := w.request()
@@ -92,7 +92,7 @@ func TestStartWithModelAndMode(t *testing.T) {
 		name      string
 		with      port.ModeChange
 		continues bool
-		want      []string // behind the conversation
+		want      []string // after the conversation
 		refused   bool
 	}{
 		{"nothing", port.ModeChange{}, false, nil, false},

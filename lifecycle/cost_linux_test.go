@@ -13,7 +13,7 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// A person waits for the agent while a conversation is resumed that the record tells nothing of, as after an import.
+// A person waits during the resume of a conversation unknown to the record, as after an import.
 func TestResumeReadsOnlyConversationEnd(t *testing.T) {
 	const hole, most = 200 << 20, 12 << 20
 	tests := []struct {

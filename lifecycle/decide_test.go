@@ -178,8 +178,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// anyView draws a view that differs from a free one in a few things: what is
-// to be tested happens near it.
+// anyView draws a view that differs from a free one in a few ways, because the interesting cases
+// are near it.
 func anyView(t *rapid.T) View {
 	v := free()
 	for range rapid.IntRange(0, 4).Draw(t, "changes") {
@@ -188,7 +188,7 @@ func anyView(t *rapid.T) View {
 	return asSeen(v)
 }
 
-// asSeen takes away what View would not have looked at.
+// asSeen removes fields that View would not have read.
 func asSeen(v View) View {
 	if v.Agent != process.Alive {
 		v.State = AgentState{} // View does not read it then
@@ -292,7 +292,7 @@ func TestP6_UnknownChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, v, head := anyRecord(t), anyView(t), anyHead(t)
 		if r.State == session.Stopping {
-			return // was decided before; what it does with the unknown is Archive's test
+			return // decided before; Archive's test covers the unknown
 		}
 		if rapid.Bool().Draw(t, "what") {
 			v.Agent = process.Unknown
@@ -331,14 +331,14 @@ func TestP4_PromptBeingTypedIsNotRepeated(t *testing.T) {
 		if p == nil || p.State != Typing {
 			return
 		}
-		retreats := p.Mark != nil && p.Mark.Retreat // it is to be taken back, and waits for that
+		retreats := p.Mark != nil && p.Mark.Retreat // it must be taken back, and waits for that
 		if d := decide(r, v, p); d.Act == actType || d.Act == actHold && !retreats {
 			t.Fatalf("act %s of a prompt that is being typed", d.Act)
 		}
 	})
 }
 
-// "Taken" needs a look at the box of the living agent, without the command in it.
+// "Taken" needs a reading of the living agent's box without the command.
 func TestP4_ClearedBoxProvesCommand(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, v, p := anyRecord(t), anyView(t), typing(time.Second, command)
@@ -347,7 +347,7 @@ func TestP4_ClearedBoxProvesCommand(t *testing.T) {
 		}
 		b := v.Screen.Box
 		if v.Agent == process.Alive && v.Fate == PaneOurs && v.Screen.Dialog != nil {
-			return // it opened a page, which stands where the box was
+			return // it opened a page in place of the box
 		}
 		if v.Agent != process.Alive || v.Fate != PaneOurs || !v.Captured || !b.Present || p.shows(b) {
 			t.Fatalf("proven by %+v", v)
@@ -355,7 +355,7 @@ func TestP4_ClearedBoxProvesCommand(t *testing.T) {
 	})
 }
 
-// What waits is checked again, unless news comes for certain.
+// A waiting prompt is checked again, unless news is certain to come.
 func TestP4_PromptIsNeverForgotten(t *testing.T) {
 	check := func(t fataler, v View, p *Prompt) {
 		if p == nil || v.ended() {

@@ -68,23 +68,23 @@ func (d *fakeDesk) StopServer() {
 	d.Fake.StopServer()
 }
 
-// inTerminal puts a process into a terminal with a group of its own in front.
+// inTerminal puts a process into a terminal with a separate foreground group.
 func inTerminal(tty, sid int) func(*process.Process) {
 	return func(p *process.Process) { p.TTY, p.SID, p.PGID, p.Foreground = tty, sid, p.PID, p.PID }
 }
 
-// hand is a claude that a person runs in a shell in a window of their own.
+// hand is a claude that a person runs in a shell in a separate window.
 type hand struct {
 	*agent
 	shell process.Identity
 }
 
-// byHand has a person open a window with a shell and run a command there.
+// byHand opens a person's window with a shell and runs a command there.
 func (d *fakeDesk) byHand(argv ...string) hand {
 	return d.inShell(d.Fake.AddWindow("work", "mine").ID, argv...)
 }
 
-// inShell has a person run a command in the shell of a pane.
+// inShell runs a person's command in the shell of a pane.
 func (d *fakeDesk) inShell(pane tmux.PaneID, argv ...string) hand {
 	d.nextPID++
 	pid, tty := d.nextPID, d.Fake.Process(pane).PID
@@ -100,7 +100,7 @@ func (d *fakeDesk) inShell(pane tmux.PaneID, argv ...string) hand {
 	return hand{agent: a, shell: shell}
 }
 
-// inOwnWindow has a person open a window whose only process is a command.
+// inOwnWindow opens a person's window with a command as its only process.
 func (d *fakeDesk) inOwnWindow(argv ...string) *agent {
 	window := d.Fake.AddWindow("work", "mine")
 	a := &agent{pane: window.ID, status: presence.Idle}
@@ -253,7 +253,7 @@ type presences struct {
 	err  error           // of the folder
 }
 
-// claim says what files there are beside those of the agents in panes.
+// claim sets the presence files in addition to those of the agents in panes.
 func (p *presences) claim(more ...presence.File) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -329,7 +329,7 @@ func (a *agent) file() (presence.File, error) {
 	return presence.File{PID: a.id.PID, ProcStart: start, SessionID: a.session, Status: a.status, WaitingFor: a.waitingFor, UpdatedAt: a.since}, nil
 }
 
-// bindings is what hooks recorded.
+// bindings are the records of hooks.
 type bindings struct {
 	mu     sync.Mutex
 	all    []hookwire.Binding
@@ -337,7 +337,7 @@ type bindings struct {
 	onRead func()
 }
 
-// claim says what the hooks of a process have recorded.
+// claim sets the records of a process's hooks.
 func (b *bindings) claim(who process.Identity, id uuid.UUID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -359,7 +359,7 @@ func (b *bindings) read() ([]hookwire.Binding, []error) {
 	return slices.Clone(b.all), slices.Clone(b.errs)
 }
 
-// Viewers counts how often the desk is checked.
+// Viewers counts the readings of attached terminals.
 func (d *fakeDesk) Viewers(ctx context.Context) ([]tmux.Viewer, error) {
 	d.mu.Lock()
 	d.viewed++

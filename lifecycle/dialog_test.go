@@ -40,7 +40,7 @@ func TestP7_DialogIsPostedOnceItRests(t *testing.T) {
 		name    string
 		draws   []time.Duration // when the terminal adds a row
 		before  time.Duration   // nothing is posted until then
-		after   time.Duration   // the dialog is posted by then
+		after   time.Duration   // the dialog is posted at that time
 		changes int             // how many of the rows the first post shows
 	}{
 		{"drawn at once", nil, rest - 1, rest, 0},

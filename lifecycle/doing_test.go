@@ -63,8 +63,8 @@ func TestDoing(t *testing.T) {
 	}
 }
 
-// A subagent's request leaves presence busy. Every prompt behind it is reported, in what order they
-// came.
+// A subagent's request leaves presence busy. Every prompt that waits for it is reported, in any
+// order of arrival.
 func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -157,7 +157,7 @@ func TestCheckDuringRetrySavesNothing(t *testing.T) {
 	})
 }
 
-// What kept an agent from working is the agent's: the next one may be logged in.
+// The obstacle belongs to the agent: the next one may be logged in.
 func TestFailureEndsWithLaunch(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()

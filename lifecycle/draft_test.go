@@ -18,8 +18,7 @@ import (
 	"ccbot/tmux"
 )
 
-// behindDraft is a session with a person's draft in its box, and a prompt that
-// waits behind it.
+// behindDraft returns a session with a person's draft in its box, and a waiting prompt.
 func (w *world) behindDraft(text string) (session.Record, *agent) {
 	w.t.Helper()
 	r, a := w.started()
@@ -31,7 +30,7 @@ func (w *world) behindDraft(text string) (session.Record, *agent) {
 	return r, a
 }
 
-// keys are what was done to boxes, and what was told of drafts.
+// keys returns the changes of boxes and the reports of drafts.
 func (o *order) keys() []string {
 	return slices.DeleteFunc(o.all(), func(s string) bool {
 		word, _, _ := strings.Cut(s, " ")
@@ -168,7 +167,7 @@ func TestP7_SendAnywayRefuses(t *testing.T) {
 	}
 }
 
-// The button is of one prompt: not of the one behind it, nor of another day.
+// The button is for one prompt: not for the next one, nor for another day.
 func TestSendAnywayIsForTheFirstPromptOnly(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
@@ -181,7 +180,7 @@ func TestSendAnywayIsForTheFirstPromptOnly(t *testing.T) {
 	})
 }
 
-// What cannot be told is not cleared.
+// An unreported draft is not cleared.
 func TestP7_UnreportedDraftStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
@@ -192,8 +191,7 @@ func TestP7_UnreportedDraftStays(t *testing.T) {
 	})
 }
 
-// The person in the terminal types on while the draft is told: what was told is not what would be
-// cleared.
+// The person types on while the draft is reported, so the box no longer has the reported text.
 func TestP7_DraftChangedDuringReportStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")

@@ -18,8 +18,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// haunt has a session archived, of which something was still left when ccbot died.
-// The Service does not run.
+// haunt archives a session with a leftover from before ccbot's death. The Service does not run.
 func (w *world) haunt() (r session.Record, left process.Identity) {
 	w.t.Helper()
 	r, _ = w.started()
@@ -46,7 +45,7 @@ func (w *world) tailOf(r session.Record) int64 {
 
 const testRule session.Rule = "recovery.end_leftovers"
 
-// A stop of ccbot while leftovers are being ended is no failure either: nothing puts the next try off.
+// A stop of ccbot while leftovers are being ended is not a failure: the next try is not postponed.
 func TestP8_InterruptedLeftoversAreNotPostponed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, left := w.haunt()
@@ -66,7 +65,7 @@ func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
 				r, left := w.haunt()
 				w.processes.yieldsTo(left.PID, how)
 				tool := w.processes.startNow(778, []string{"sleep"}, below(left.PID))
-				w.write(r, assistantLine) // it has gone on
+				w.write(r, assistantLine) // it has continued
 				ended, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 				require.NoError(t, err)
 				require.NotEmpty(t, ended)
@@ -194,8 +193,8 @@ func TestP3_SurvivingLeftoverIsNoted(t *testing.T) {
 	})
 }
 
-// A session that came back is ended as any other: what was noted before its new
-// life is of the old one.
+// A restored session is ended as any other: notes from before its restore belong to the earlier
+// launch.
 func TestP3_RestoreForgetsNotedLeftovers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, left := w.haunt()

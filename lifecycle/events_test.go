@@ -117,7 +117,7 @@ func TestP1_AfterClearTheNewIdCounts(t *testing.T) {
 	})
 }
 
-// What was said before a resume is history, what comes after is shown.
+// Text before a resume is history, later text is shown.
 func TestP5_ResumedTranscriptStartsAtEnd(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -135,8 +135,8 @@ func TestP5_ResumedTranscriptStartsAtEnd(t *testing.T) {
 	})
 }
 
-// After a resume in another folder SessionStart names a file there that is never
-// made, and the first prompt the true one: what was said before is history.
+// After a resume in another folder SessionStart names a file that is never made, and the first
+// prompt names the true one: earlier text is history.
 func TestP5_ResumeInOtherFolderRepeatsNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -161,8 +161,7 @@ func TestP5_ResumeInOtherFolderRepeatsNothing(t *testing.T) {
 	})
 }
 
-// Where no SessionStart was heard, a prompt names the transcript: what was said
-// before it is history.
+// Without a SessionStart, a prompt names the transcript: earlier text is history.
 func TestP5_PromptsTranscriptStartsThere(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -176,7 +175,7 @@ func TestP5_PromptsTranscriptStartsThere(t *testing.T) {
 	})
 }
 
-// A restore continues where the chat was: what was written in between is shown.
+// A restore continues at the chat's position: text written in between is shown.
 func TestP5_RestoreKeepsCursor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()

@@ -400,7 +400,7 @@ func TestP8_NewsThatCannotBeKeptKeepsTheOldState(t *testing.T) {
 	})
 }
 
-// A quiet session costs nothing: no timer, no look.
+// A quiet session costs nothing: no timer, no check.
 func TestIdleSessionIsNotPolled(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.started()

@@ -13,7 +13,7 @@ import (
 	"ccbot/port/news"
 )
 
-// fill makes the disk take no prompt and no news any more, until it has room again.
+// fill makes the disk refuse prompts and news until free is called.
 func (w *world) fill() (free func()) {
 	full := errors.New("no space left on device")
 	set := func(prompts error, hear func(news.News) error) {
@@ -24,9 +24,9 @@ func (w *world) fill() (free func()) {
 	return func() { set(nil, nil) }
 }
 
-// The disk is full from some step of a text on. Before the mark nothing is typed, behind it no
-// Enter is pressed; once there is room the text continues. A person is asked only about one that
-// has was in the box for more than 10 minutes.
+// The disk is full from some step of a text on. Before the mark nothing is typed, after it no Enter
+// is pressed; once there is space the text continues. A person is asked only about a text that was
+// in the box for more than 10 minutes.
 func TestP4_FullDiskOnlyDelays(t *testing.T) {
 	tests := []struct {
 		at    string // the step; "": before the mark

@@ -26,10 +26,11 @@ func interrupted(w *world, r session.Record) error {
 	return err
 }
 
-// mutes is an agent that takes a text, works on it and says nothing.
+// mutes makes an agent take a text and work without output.
 func mutes(a *agent) { a.status, a.mute = presence.Busy, true }
 
-// What Esc puts back before the first token is taken out of the box, and asked about: what comes next is typed.
+// A prompt that Esc returns before the first token is removed from the box and offered; the next is
+// typed.
 func TestP4_InterruptedPromptIsRemovedAndOffered(t *testing.T) {
 	for name, folded := range map[string]bool{"its text": false, "a placeholder": true} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +193,7 @@ func TestStopCancelsWaitForLimit(t *testing.T) {
 // asks is an agent that opens a dialog.
 func asks(a *agent) { a.status, a.dialog = presence.Waiting, true }
 
-// What is written and told before Esc takes its time: a dialog that opens in between is not denied.
+// The work before Esc takes time: a dialog that opens in between is not denied.
 func TestP7_EscIsNotPressedOnADialogThatHasJustOpened(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -287,7 +288,7 @@ func TestTranscriptInterruptIsReported(t *testing.T) {
 
 const interruptLine = `{"type":"user","uuid":"1","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`
 
-// A custom slash command runs a turn: its text may come back late, and is asked about.
+// A custom slash command runs a turn: its text may come back late, and is offered.
 func TestP4_StoppedCustomCommandIsAskedAbout(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -352,8 +353,8 @@ func TestTextIsTypedDuringBackgroundAgents(t *testing.T) {
 	})
 }
 
-// A turn beside agents in the background ends with Esc, whatever the presence file says of it: what comes next
-// does not wait for those.
+// A turn during background agents ends with Esc, for any state in the presence file: the next
+// prompt does not wait for those agents.
 func TestTurnWithBackgroundAgentsIsInterrupted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -368,8 +369,8 @@ func TestTurnWithBackgroundAgentsIsInterrupted(t *testing.T) {
 	})
 }
 
-// What waits when the agent is stopped is not typed by itself: the person is asked about each text. The next one is
-// typed at once.
+// Prompts that wait at a stop are not typed by themselves: the person is asked about each. The next
+// prompt is typed immediately.
 func TestP4_StopOffersWaitingPrompts(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -409,7 +410,7 @@ func TestP4_StopOffersWaitingPrompts(t *testing.T) {
 	}
 }
 
-// TestStopNamesWork asks about a text that waits behind a turn, which may have begun before ccbot's start.
+// TestStopNamesWork offers a text that waits for a turn, which may have begun before ccbot's start.
 func TestStopNamesWork(t *testing.T) {
 	for name, restarts := range map[string]bool{"the same ccbot": false, "after a restart": true} {
 		t.Run(name, func(t *testing.T) {
@@ -440,7 +441,8 @@ func TestStopNamesWork(t *testing.T) {
 	}
 }
 
-// What is to be taken out of the box first, and typed again, is not typed after a stop either.
+// A text that must first be removed from the box, and typed again, is not typed after a stop
+// either.
 func TestP4_StopOffersPromptToRepeat(t *testing.T) {
 	again := func(w *world, r session.Record) {
 		w.prompts.put(Prompt{Key: "k", Session: r.ID, Text: said, State: Unproven})
@@ -487,7 +489,7 @@ func TestP4_StopOffersPromptToRepeat(t *testing.T) {
 				w.pass(time.Second)
 				require.NoError(t, interrupted(w, r))
 				assert.Equal(t, 1, a.escapes)
-				if slices.Contains(w.get(r.ID).Prompts, "first") { // a prompt that is not proven is none of this test's
+				if slices.Contains(w.get(r.ID).Prompts, "first") { // an unproven prompt is not part of this test
 					w.hook(r, hookwire.UserPromptSubmit, prompted("first"))
 				}
 				w.pass(time.Minute)
@@ -502,7 +504,7 @@ func TestP4_StopOffersPromptToRepeat(t *testing.T) {
 	}
 }
 
-// asked is which prompts the person was asked about at a stop.
+// asked returns the prompts of the questions at a stop.
 func asked(w *world) (keys []string) {
 	for _, h := range w.news.all() {
 		if n, is := h.news.(news.TakenBack); is {
@@ -512,7 +514,7 @@ func asked(w *world) (keys []string) {
 	return keys
 }
 
-// A queue that cannot be asked about is told, whatever runs.
+// A queue that cannot be offered is reported, also without a turn.
 func TestP4_UnaskedQueueIsReportedWithoutTurn(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -535,7 +537,7 @@ func TestP4_UnaskedQueueIsReportedWithoutTurn(t *testing.T) {
 	})
 }
 
-// They are taken out of the queue before Esc is pressed: a kill right behind it types none of them.
+// The prompts leave the queue before Esc is pressed: a kill right afterwards types none.
 func TestP4_KillDuringStopTypesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -549,7 +551,7 @@ func TestP4_KillDuringStopTypesNothing(t *testing.T) {
 	})
 }
 
-// A question that cannot be asked now keeps its text in the queue, and Esc is pressed all the same.
+// A failed question keeps its text in the queue, and Esc is still pressed.
 func TestP4_StopWorksWithoutQuestions(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -571,7 +573,7 @@ func TestP4_StopWorksWithoutQuestions(t *testing.T) {
 	})
 }
 
-// What shows late, or whose Enter was lost, needs no end of the agents in the background.
+// A late text, or a lost Enter, needs no end of the background agents.
 func TestP4_BackgroundAgentsDelayNoProof(t *testing.T) {
 	tests := []struct {
 		name          string
@@ -602,7 +604,7 @@ func TestP4_BackgroundAgentsDelayNoProof(t *testing.T) {
 	}
 }
 
-// While the agent works tmux is not asked about the desk, however often a prompt is looked for.
+// While the agent works tmux is not asked for terminals, even if prompts are searched often.
 func TestWorkingAgentsTerminalIsNotRead(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -616,7 +618,7 @@ func TestWorkingAgentsTerminalIsNotRead(t *testing.T) {
 	})
 }
 
-// A text that ends Claude Code is taken when it has ended, and the end says who asked for it.
+// A text that ends Claude Code is delivered when it has ended, and the end names the person.
 func TestP4_ExitWordIsReasonOfEnd(t *testing.T) {
 	for _, text := range []string{"exit", "quit", " :wq ", "/exit", "said"} {
 		t.Run(text, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// What counts as an interruption, case by case. Minutes are counted from the launch.
+// The cases of an interruption. Minutes are counted from the launch.
 func TestInterruption(t *testing.T) {
 	launch := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	at := func(minute int) time.Time { return launch.Add(time.Duration(minute) * time.Minute) }

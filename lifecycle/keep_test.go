@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A prompt for a session that has ended is typed once the session is back, in a later run, too.
+// A prompt for an ended session is typed after its restore, also in a later run.
 func TestP4_KeptPromptIsTypedAfterRestore(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()

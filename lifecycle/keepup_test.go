@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// What was said in the terminal before is history, unless the chat has not yet shown what came
-// before the session's end.
+// Earlier text in the terminal is history, unless the chat lacks text from before the session's
+// end.
 func TestP5_AdoptedConversationContinuesAtCursor(t *testing.T) {
 	for name, shown := range map[string]bool{"all of it was shown": true, "an answer was not shown yet": false} {
 		t.Run(name, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestP5_AdoptedConversationContinuesAtCursor(t *testing.T) {
 				path := w.transcript(r.ClaudeSessionID)
 				shownUpTo, err := transcript.End(path)
 				require.NoError(t, err)
-				w.write(r, costLine) // what the chat does not show
+				w.write(r, costLine) // text that the chat does not show
 				if shown {
 					require.NoError(t, w.Advance(w.ctx, r.ID, shownUpTo))
 				}
@@ -45,7 +45,7 @@ func TestP5_AdoptedConversationContinuesAtCursor(t *testing.T) {
 	}
 }
 
-// Its hooks do not report: the presence file says which conversation it is in.
+// Its hooks do not report: the presence file has its conversation.
 func TestP1_AdoptedAgentIsFollowedThroughClear(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()

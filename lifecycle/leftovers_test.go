@@ -19,7 +19,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// reasons are why processes were spared, by pid.
+// reasons returns why processes were spared, by pid.
 func reasons(endings []ending.Ending) map[int]string {
 	found := map[int]string{}
 	for _, e := range endings {
@@ -38,8 +38,8 @@ func (w *world) leftover(pid int, r session.Record, change ...func(*process.Proc
 	return id
 }
 
-// A stop that ccbot did not finish was over when it was asked for. Whoever started later is in the
-// terminal, for this stop and for all that follows.
+// An unfinished stop counts from its request. A process started later is a person's, for this stop
+// and all later ones.
 func TestP2_ResumeDuringRestartIsNotLeftover(t *testing.T) {
 	for _, point := range []string{"stop-recorded", "ended", "receipt-told"} {
 		t.Run(point, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestP2_ResumeDuringRestartIsNotLeftover(t *testing.T) {
 				assert.False(t, w.processes.alive(a.id))
 				assert.Equal(t, map[int]string{desk.id.PID: ending.ReasonSecond}, reasons(lastOf[ending.Receipt](w.news).Others))
 
-				w.restart() // nobody has looked for second writers since
+				w.restart() // no scan for second writers since
 				w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
 				_, err := w.restoreIt(r.ID)
 				var refused *WriterError
@@ -99,7 +99,7 @@ func TestP2_RepeatedStopSparesResume(t *testing.T) {
 	})
 }
 
-// The agent ended while ccbot was away; nobody knows when. A person has gone on in the terminal
+// The agent ended at an unknown time while ccbot was away. A person continued in the terminal
 // before ccbot came back.
 func TestP2_UnseenEndSparesResume(t *testing.T) {
 	tests := []struct {
@@ -158,8 +158,8 @@ func TestP2_FailedRestoreMakesNoLeftover(t *testing.T) {
 
 // ---- what the record bound
 
-// A process that ended before it could be identified names nobody. It must not
-// keep the session from ever being cleaned up.
+// A process that ended before it was identified has no identity. It must not prevent a cleanup for
+// ever.
 func TestP3_UnidentifiedAgentIsNotAwaited(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.tmux.onLaunch = func(a *agent, p *tmuxtest.Process) {
@@ -184,7 +184,7 @@ func TestP3_UnidentifiedAgentIsNotAwaited(t *testing.T) {
 func (w *world) left() (r session.Record, earlier process.Identity) {
 	w.t.Helper()
 	r = w.archived()
-	earlier = w.processes.start(777, []string{"claude"}) // its command line says nothing
+	earlier = w.processes.start(777, []string{"claude"}) // its command line proves nothing
 	w.edit(r.ID, func(r *session.Record) { r.Bound = []process.Identity{earlier} })
 	return w.get(r.ID), earlier
 }
@@ -204,14 +204,14 @@ func TestP1_RestoreEndsBoundAgentFirst(t *testing.T) {
 	})
 }
 
-// Who was spared and ended by itself before the window was made is not among
-// those that the restore has ended.
+// A process that was spared and exited before the window was made is not among those ended by the
+// restore.
 func TestP1_RestoreReportsOnlyEndedProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.goneOn()
 		w.stop()
 		w.bindings.set(func(b *bindings) {
-			b.onRead = func() { w.processes.exit(h.id.PID) } // right after the first look at all processes
+			b.onRead = func() { w.processes.exit(h.id.PID) } // right after the first scan of all processes
 		})
 		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID})
 		require.NoError(t, err)
@@ -261,13 +261,13 @@ func TestP2_OtherSessionsAgentIsNotLeftover(t *testing.T) {
 	})
 }
 
-// What changed its conversation between the look and the signal is spared, and
-// keeps no archive from being over.
+// A process that changed its conversation between the check and the signal is spared, and does not
+// keep the archive from ending.
 func TestP2_MovedProcessIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		left := w.tmux.byHand(resume(r.ClaudeSessionID)...)
-		w.bindings.set(func(b *bindings) { // hooks are asked after the presence files
+		w.bindings.set(func(b *bindings) { // hooks are read after the presence files
 			b.onRead = func() { left.set(func(a *agent) { a.session = uuid.New() }) }
 		})
 		receipt := w.archive(r)
@@ -277,13 +277,13 @@ func TestP2_MovedProcessIsSpared(t *testing.T) {
 	})
 }
 
-// What could not be looked at right before the signal has not moved on.
+// A process that was unreadable right before the signal has not moved on.
 func TestP6_UnprovenProcessIsRetried(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		left := w.leftover(777, r)
 		w.bindings.set(func(b *bindings) {
-			b.onRead = func() { w.presences.fail(errors.New("permission denied")) } // after the first look
+			b.onRead = func() { w.presences.fail(errors.New("permission denied")) } // after the first scan
 		})
 		receipt := w.archive(r)
 		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
@@ -322,8 +322,8 @@ func TestP3_PanicDuringEndIsFailure(t *testing.T) {
 	})
 }
 
-// What a launcher has started is the agent: it ends with the session, whatever
-// stands between the two.
+// A launcher's descendant is the agent: it ends with the session, with any processes between the
+// two.
 func TestP3_LaunchersChildEndsWithIt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

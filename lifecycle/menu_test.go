@@ -23,14 +23,14 @@ type menu struct {
 	options  []string
 	selected int
 	foot     string // below the options
-	above    string // what moves above the dialog
+	above    string // changing rows above the dialog
 	plain    bool   // nothing that tells a dialog is shown
 	ignores  int    // it takes no key this many times
 	page     bool   // Enter does not close it
 	flat     bool   // screen reader mode: the number of an option is typed, and then Enter
 	typed    string // in screen reader mode
 
-	permission bool // presence says so; otherwise that it is a question
+	permission bool // in the presence file; otherwise a question
 
 	pressed []string // the keys that it took, or ignored
 	chosen  []string // the options that Enter went to
@@ -110,7 +110,7 @@ func (a *agent) close() {
 	a.menu, a.status, a.waitingFor = nil, presence.Idle, ""
 }
 
-// asks opens a menu on the agent, and presence says so.
+// asks opens a menu on the agent, with the matching presence file.
 func (a *agent) asks(m *menu) {
 	a.set(func(a *agent) {
 		a.menu, a.status, a.waitingFor, a.since = m, presence.Waiting, "input needed", time.Now()
@@ -144,7 +144,7 @@ func (m *menu) screen() string {
 	return strings.Join(append(rows, "", m.foot), "\n") + "\n"
 }
 
-// took is what the agent's menu got; the menu may be closed.
+// took returns the keys and choices of the agent's menu; the menu may be closed.
 func (a *agent) took(m *menu) (pressed, chosen []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -186,7 +186,7 @@ func (q *relays) leave() {
 	q.all = nil
 }
 
-// statuses is what the last status line told.
+// statuses holds the last status line.
 type statuses struct {
 	mu   sync.Mutex
 	last *hookwire.Status

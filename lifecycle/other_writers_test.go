@@ -17,7 +17,7 @@ import (
 	"ccbot/tmux"
 )
 
-// writersOf are who else writes a session's conversation, by pid.
+// writersOf returns the other writers of a session's conversation, by pid.
 func (w *world) writersOf(r session.Record) map[int]evidence.Writer {
 	w.t.Helper()
 	all, err := w.Writers(w.ctx, r.ID)
@@ -83,7 +83,7 @@ func TestP6_WritersThatCannotBeReadAreAnError(t *testing.T) {
 	})
 }
 
-// Without a clock, without panes: what is not known is not told, the rest is.
+// Without a clock or panes, unknown facts are left out and the rest is reported.
 func TestWritersAreDescribedAsFarAsTheyAreKnown(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -123,7 +123,7 @@ func TestP2_EndWritersEndsWhoThePersonSaw(t *testing.T) {
 	})
 }
 
-// [Take over] and then the restore; what was said in the terminal is no ghost's.
+// [Take over] and then the restore; text from the terminal is not a second writer's.
 func TestP1_AfterEndWritersARestoreWorks(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.goneOn()

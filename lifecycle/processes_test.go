@@ -30,7 +30,7 @@ const never process.How = "never"
 // one, with their guards and at their times.
 type processes struct {
 	order *order
-	begun time.Time // when the clock stood at clockStart
+	begun time.Time // the time at clockStart
 
 	mu       sync.Mutex
 	self     process.Identity
@@ -42,9 +42,9 @@ type processes struct {
 	hidden   map[int]error                              // of Inspect
 	stopped  error                                      // of Moment
 	onAct    func(id process.Identity, how process.How) // right before a step
-	skew     uint64                                     // ticks that have passed beside the clock
+	skew     uint64                                     // additional ticks of the clock
 	scans    int                                        // of Snapshot
-	acted    []process.Identity                         // who was hung up or signalled
+	acted    []process.Identity                         // processes hung up or signalled
 }
 
 func newProcesses(o *order) *processes {
@@ -71,7 +71,7 @@ func (ps *processes) start(pid int, argv []string, change ...func(*process.Proce
 func (ps *processes) startNow(pid int, argv []string, change ...func(*process.Process)) process.Identity {
 	now, _ := ps.Moment()
 	id := ps.startAt(now.Tick, pid, argv, change...)
-	ps.set(func(ps *processes) { ps.skew++ }) // what is asked for next is asked for later
+	ps.set(func(ps *processes) { ps.skew++ }) // each reading is later than the previous one
 	return id
 }
 
@@ -134,7 +134,7 @@ func (ps *processes) set(change func(ps *processes)) {
 	change(ps)
 }
 
-// yieldsTo says which step ends a process.
+// yieldsTo sets the step that ends a process.
 func (ps *processes) yieldsTo(pid int, how process.How) {
 	ps.set(func(ps *processes) { ps.yields[pid] = how })
 }
@@ -152,7 +152,7 @@ func (ps *processes) signalled() []process.Identity {
 	return slices.Clone(ps.acted)
 }
 
-// scanned is how often all processes were looked at.
+// scanned returns the number of scans of all processes.
 func (ps *processes) scanned() int {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()

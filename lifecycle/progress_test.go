@@ -22,13 +22,13 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// repository is what git says of every directory.
+// repository is git's answer for every directory.
 type repository struct {
 	mu    sync.Mutex
 	state *git.State
 	err   error
 	slow  time.Duration
-	dirs  []string // that were looked at
+	dirs  []string // directories that were read
 	wide  int      // most looks at a time
 	now   int
 }
@@ -96,7 +96,7 @@ const (
 	planModeLine = `{"type":"permission-mode","permissionMode":"plan"}`
 )
 
-// becomes has the agent do something else; its presence file tells.
+// becomes changes the agent's activity and its presence file.
 func (w *world) becomes(a *agent, s presence.Status) {
 	a.set(func(a *agent) { a.status, a.since = s, time.Now() })
 	w.WakeAgent(a.id.PID)
@@ -188,7 +188,7 @@ func TestStateOfATurnTooShortToBeSeen(t *testing.T) {
 	})
 }
 
-// Where the next prompt follows at once, nobody sees the agent idle for long.
+// If the next prompt follows immediately, the agent is never seen idle for long.
 func TestStateOfATurnThatTheNextOneFollows(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
@@ -301,7 +301,7 @@ func TestStateIsNotKeptWithinAPhase(t *testing.T) {
 	})
 }
 
-// What ended while ccbot was away is found when it comes back.
+// An end during ccbot's absence is found when it returns.
 func TestP8_StateIsFoundAfterARestart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
@@ -444,7 +444,7 @@ func TestGitHoldsUpNoPrompt(t *testing.T) {
 	})
 }
 
-// After a restart all sessions want a look, and git is run once at a time.
+// After a restart all sessions need a check, and git runs one at a time.
 func TestGitLooksAreOneByOne(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.git.set(func(r *repository) { r.slow = time.Second })

@@ -10,9 +10,9 @@ import (
 	"ccbot/internal/presence"
 )
 
-// TestTurnAsksTmuxLittle counts what one turn asks of tmux with a person's default settings, from the
-// text in the queue to a quarter of an hour after the answer. A look is a server, a pane and a capture, in
-// one line of tmux commands. If a change needs fewer, lower the figures.
+// TestTurnAsksTmuxLittle counts the tmux calls of one turn with a person's default settings, from
+// the queued text to a quarter of an hour after the answer. A reading is a server, a pane and a
+// capture, in one line of tmux commands. If a change needs fewer, lower the figures.
 func TestTurnAsksTmuxLittle(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -35,8 +35,8 @@ func TestTurnAsksTmuxLittle(t *testing.T) {
 	})
 }
 
-// atMost asserts that each method was called at most as often as its limit; others were not called. Two
-// wakes that come together are one look, so a run may need fewer: 9 and 13 are usual.
+// atMost asserts that each method was called no more often than its limit, and others never. Two
+// wakes at the same time are one reading, so a run may need fewer: 9 and 13 are usual.
 func atMost(t *testing.T, limits map[string]int, calls []string) {
 	t.Helper()
 	n := map[string]int{}

@@ -49,7 +49,7 @@ func TestSendAgainAndDrop(t *testing.T) {
 	})
 }
 
-// What is decided at the end of a session must not fall back to an older line.
+// A decision at the end of a session must not use an older line.
 func TestP4_SendAgainIsNotProvenByTheFirstSending(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -96,8 +96,8 @@ func TestFalseGuardDoesNotSpin(t *testing.T) {
 	})
 }
 
-// The mark says where in the transcript proof counts: what was said before the
-// launch is none, also when no hook has told the path yet.
+// The mark has the position in the transcript from which proof counts: text before the launch is
+// not proof, even if no hook has reported the path yet.
 func TestP4_MarkFollowsEarlierText(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()
@@ -188,8 +188,7 @@ func TestP4_RewordReachesAPromptOfASessionThatIsOver(t *testing.T) {
 	})
 }
 
-// A person is asked about a prompt that lies outside the queue: it is not typed,
-// and what comes behind it is.
+// A prompt outside the queue, offered to a person, is not typed, and the following one is.
 func TestP4_OfferedPromptLeavesQueue(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -200,7 +199,7 @@ func TestP4_OfferedPromptLeavesQueue(t *testing.T) {
 		w.restart()
 		asked, err := w.prompts.Prompt("old")
 		require.NoError(t, err)
-		require.NoError(t, w.prompts.FinishPrompt("old")) // as a prompt that is asked about looks from here
+		require.NoError(t, w.prompts.FinishPrompt("old")) // the state of an offered prompt
 		require.NoError(t, w.Reattach(r.ID))
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"one", "two"}))
 		assert.Equal(t, []string{"one", "two"}, w.get(r.ID).Prompts)
@@ -220,8 +219,8 @@ func TestP4_OfferedPromptLeavesQueue(t *testing.T) {
 	})
 }
 
-// A crash, or a full disk, between the record and the prompt leaves a key in the queue whose
-// prompt nobody holds: it is not typed before it is queued again, and then once.
+// A crash, or a full disk, between record and prompt leaves a key in the queue for a prompt that is
+// not held: it is not typed before it is queued again, and then once.
 func TestP4_UnheldPromptIsNotTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -246,7 +245,7 @@ func TestP4_UnheldPromptIsNotTyped(t *testing.T) {
 	})
 }
 
-// What was not held by one session may be meant for another one when it is tried again.
+// A prompt that one session failed to hold may go to another session at the next try.
 func TestP4_PromptIsTypedByOneSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		one, a := w.started()
@@ -262,8 +261,8 @@ func TestP4_PromptIsTypedByOneSession(t *testing.T) {
 	})
 }
 
-// Between the update and the keys a prompt for an idle agent costs two writes, the record, and the
-// prompt with its mark, and one look. Up to Enter that is one write and two looks more.
+// A prompt for an idle agent costs two writes between the update and the keys, the record and the
+// prompt with its mark, and one reading; one more write and two more readings up to Enter.
 func TestP4_IdleAgentGetsPromptImmediately(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -311,7 +310,7 @@ func TestP4_DelayedPromptIsHeld(t *testing.T) {
 	}
 }
 
-// Whatever becomes of the paste, it is the prompt's mark that says so, and nobody queues it again.
+// For any outcome of the paste the prompt's mark has the state, and the prompt is not queued again.
 func TestP4_UnknownPasteKeepsMark(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -325,7 +324,7 @@ func TestP4_UnknownPasteKeepsMark(t *testing.T) {
 	})
 }
 
-// What a step cannot see because ccbot is being stopped says nothing, and nothing is reported that.
+// A reading that fails because ccbot is being stopped proves nothing, and is not reported.
 func TestP6_InterruptedStepDecidesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -333,7 +332,7 @@ func TestP6_InterruptedStepDecidesNothing(t *testing.T) {
 		w.held(r, "k", said)
 		ctx, stop := context.WithCancel(w.ctx)
 		w.tmux.Fail("Server", tmux.ErrLost)
-		w.kit.Observer.Now = func() time.Time { stop(); return time.Now() } // a look begins with it
+		w.kit.Observer.Now = func() time.Time { stop(); return time.Now() } // each check begins with it
 		_, err := w.step(ctx, r.ID)
 		assert.Zero(t, w.news.held(news.HeldUnknown))
 		assert.ErrorIs(t, err, context.Canceled)

@@ -15,8 +15,8 @@ import (
 	"ccbot/port/news"
 )
 
-// What recovery does with a session is told later, once and for all of them: until
-// then the record knows that it was not.
+// Recovery's changes are reported later in one message: until then the record notes that they were
+// not.
 func TestP8_RecoveryMarksSessionsUnreported(t *testing.T) {
 	tests := []struct {
 		name string
@@ -124,8 +124,8 @@ func TestP6_NothingIsLostThatIsNotProvenGone(t *testing.T) {
 	}
 }
 
-// Nobody knew whether its agent lives; it does. Nothing of it is ended unasked,
-// and no second one is started beside it.
+// It was unknown whether its agent lives; it does. It is not ended without a decision, and no
+// second agent is started.
 func TestP6_AbandonedSessionsAgentIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -210,9 +210,8 @@ func TestUnabandonableSessions(t *testing.T) {
 	})
 }
 
-// Pid, start and boot stay when a process executes another program: then nobody
-// knows what has become of the agent, and it is given up as one of whom nothing
-// can be known.
+// Pid, start and boot stay when a process executes another program: then the agent's state is
+// unknown, and it is abandoned as unknown.
 func TestP6_ReplacedAgentIsAbandonedAndSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -19,8 +19,8 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// sort is what a process is to the conversation of the session under test. What
-// is true of it is written here, apart from the code that finds it out.
+// sort is the relation of a process to the conversation under test, written here independently of
+// the code that finds it out.
 type sort struct {
 	name   string
 	argv   func(id uuid.UUID) []string
@@ -28,7 +28,7 @@ type sort struct {
 	change func(p *process.Process)
 
 	writes  bool // it writes the conversation
-	unclear bool // nobody can tell
+	unclear bool // cannot be found out
 	named   bool // its command line names the conversation
 	guarded bool // it may not be ended, whoever asks
 }
@@ -76,7 +76,7 @@ type guest struct {
 
 	id     process.Identity
 	came   bool
-	late   bool // came when the session had ended, or was asked to be
+	late   bool // came after the session's end or its request
 	parent process.Identity
 }
 
@@ -86,7 +86,7 @@ var acts = []string{"archive", "archive, killed", "restore", "take over", "wait"
 type plan struct {
 	guests []*guest
 	acts   []string
-	points []string // where ccbot dies, by act
+	points []string // failpoints of ccbot's deaths, by act
 	yields process.How
 }
 
@@ -105,7 +105,7 @@ func anyPlan(t *rapid.T) (p plan) {
 		case 0:
 			g.told = !g.tool
 		case 1:
-			g.bound = g.before == 0 && !g.tool && g.name != "no agent" // what it bound is an agent by that
+			g.bound = g.before == 0 && !g.tool && g.name != "no agent" // a process that it bound counts as an agent
 		}
 		p.guests = append(p.guests, g)
 	}
@@ -126,16 +126,15 @@ type trial struct {
 	plan
 	r      session.Record
 	other  *agent // of a second session
-	over   bool   // the session's end was asked for, or came
+	over   bool   // the session's end was requested, or happened
 	who    []process.Identity
 	judged sync.Mutex // several processes are ended at the same time
 	killed []process.Identity
 	wrong  []string
 }
 
-// Whatever runs beside a session, and whatever is done: nothing outside the
-// proven set is signalled, what is called archived is dead, and what came back
-// writes alone.
+// For any processes and acts: no process outside the proven set is signalled, an archived session
+// is dead, and a restored session is the only writer.
 func TestP2_RandomWorlds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := anyPlan(rt)
@@ -177,7 +176,7 @@ func (x *trial) run() []string {
 	return nil
 }
 
-// come has the guests of one act come.
+// come starts the guests of one act.
 func (x *trial) come(i int) {
 	for n, g := range x.guests {
 		if g.before != i {
@@ -278,7 +277,7 @@ func (x *trial) takeOver() {
 	}
 	for _, one := range all {
 		for _, g := range x.guests {
-			g.told = g.told || g.came && g.id == one.Identity // who is shown is told
+			g.told = g.told || g.came && g.id == one.Identity // a shown process is reported
 		}
 		if one.Endable() {
 			x.who = append(x.who, one.Identity)
@@ -293,7 +292,7 @@ func (x *trial) takeOver() {
 	x.who = nil
 }
 
-// judgeAct is asked right before each hang-up and signal.
+// judgeAct is called right before each hang-up and signal.
 func (x *trial) judgeAct(id process.Identity, how process.How) {
 	x.judged.Lock()
 	defer x.judged.Unlock()
@@ -333,7 +332,7 @@ func (x *trial) wasTold(g *guest) bool {
 	})
 }
 
-// check is what must hold after each act.
+// check asserts the invariants after each act.
 func (x *trial) check(was session.State) {
 	if !x.processes.alive(x.other.id) {
 		x.complain("the agent of another session is dead")

@@ -51,8 +51,7 @@ func (w *terminalWorld) orphan(id string) (found evidence.Window) {
 	return found
 }
 
-// Windows of real processes: one whose shell stays, and one that an earlier life
-// of this ccbot has left.
+// Windows of real processes: one whose shell stays, and one left by an earlier run of this ccbot.
 func TestP2_RealOrphanWindowIsAdopted(t *testing.T) {
 	base := t.TempDir()
 	command, err := demoagent.Link(base)

@@ -27,7 +27,7 @@ func TestLaunchIsNoted(t *testing.T) {
 	})
 }
 
-// The intent to start says how, so that a crash in between forgets nothing.
+// The intent to start has the way of launching, so that a crash in between loses nothing.
 func TestP8_LaunchIsNotedBeforeWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.Flags, w.PermissionMode = []string{"--verbose"}, "ask"
@@ -101,7 +101,7 @@ func TestRefusedRestoreKeepsLaunch(t *testing.T) {
 	})
 }
 
-// The command of before may be one that asks nobody, and that was replaced for it.
+// The earlier command may be one that never asks, and was replaced for that reason.
 func TestRestoreUsesConfiguredCommand(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
@@ -119,8 +119,7 @@ func TestRestoreUsesConfiguredCommand(t *testing.T) {
 	})
 }
 
-// Claude Code begins a copy in the mode of its original, which may be one that
-// asks nobody.
+// Claude Code starts a copy in the mode of its original, which may be one that never asks.
 func TestForkIsAsStrictAsStart(t *testing.T) {
 	for seen, want := range map[string]string{"auto": "default", "plan": "plan"} {
 		t.Run(seen, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"ccbot/tmux"
 )
 
-// windowName is what the window of an agent is called.
+// windowName returns the name of an agent's window.
 func (w *world) windowName(a *agent) string {
 	w.t.Helper()
 	p, err := w.tmux.Fake.Pane(w.ctx, a.pane)
@@ -43,7 +43,8 @@ func TestRenameReachesTheWindow(t *testing.T) {
 	})
 }
 
-// TestP8_RenameIsFinishedAfterCrash: the name is on disk first, and the window gets it after the start.
+// TestP8_RenameIsFinishedAfterCrash: the name is on disk first, and the window gets it at the
+// start.
 func TestP8_RenameIsFinishedAfterCrash(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -18,7 +18,7 @@ import (
 	"ccbot/port"
 )
 
-// argvOf are the arguments of a session's launch behind its settings.
+// argvOf returns the arguments of a session's launch after its settings.
 func (w *world) argvOf(r session.Record) []string {
 	w.t.Helper()
 	require.NotNil(w.t, r.Binding)
@@ -102,7 +102,7 @@ func TestRefusedRestoreKeepsDirectory(t *testing.T) {
 	}
 }
 
-// The first directory is gone: it is said so, and another one may be named.
+// The first directory is missing: that is reported, and another one may be named.
 func TestRestoreReportsMissingDirectory(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
@@ -119,7 +119,7 @@ func TestRestoreReportsMissingDirectory(t *testing.T) {
 
 // ---- the transcript
 
-// damages are what a crash of the machine does to a transcript.
+// damages are the effects of a crash of the machine on a transcript.
 var damages = map[string]struct {
 	do    func(w *world, r session.Record)
 	fault transcript.Fault
@@ -171,8 +171,7 @@ func TestDamagedTranscriptIsResumedUnchanged(t *testing.T) {
 	}
 }
 
-// A repaired copy is another conversation: it has an id of its own, and the
-// original stays.
+// A repaired copy is another conversation with a new id, and the original stays.
 func TestRepairedCopyIsResumed(t *testing.T) {
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +221,7 @@ func TestEmptyTranscript(t *testing.T) {
 		content string
 		damaged port.Damaged
 		asks    bool // refused with a TranscriptError
-		anew    bool // else resumed as it is
+		anew    bool // otherwise resumed unchanged
 	}{
 		{"bookkeeping only", titleLine + "\n" + costLine + "\n", askFirst, false, true},
 		{"empty", "", askFirst, false, true},
@@ -263,7 +262,7 @@ func TestEmptyTranscript(t *testing.T) {
 	}
 }
 
-// What was said and is not there any more is not silently begun again.
+// A conversation that has lost its messages is not silently started again.
 func TestLostTranscriptNeedsDecision(t *testing.T) {
 	for _, left := range []string{"nothing", "an empty file"} {
 		t.Run(left, func(t *testing.T) {
@@ -396,9 +395,8 @@ func TestRestoreOfFork(t *testing.T) {
 	}
 }
 
-// A restore that was cut short before its window continues when it is asked for again: in the
-// window if that came after all, else in a new one. Nobody who came to the conversation in between
-// is ended.
+// A restore interrupted before its window continues when it is requested again: in the window if it
+// exists, otherwise in a new one. No process that came to the conversation in between is ended.
 func TestP1_InterruptedRestoreContinues(t *testing.T) {
 	cut := func(w *world, point string) session.Record {
 		r := w.archived()
@@ -445,8 +443,8 @@ func TestP1_InterruptedRestoreContinues(t *testing.T) {
 	})
 }
 
-// Whoever resumes a session that is just being ended need not try again: its end comes first, then it
-// comes back.
+// A person who resumes a session during its end need not try again: the end comes first, then the
+// restore.
 func TestP1_ResumeWaitsForRunningEnd(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -36,7 +36,7 @@ func (w *world) survived() (session.Record, *agent) {
 	return w.get(r.ID), a
 }
 
-// tries are how often a process got its KILL.
+// tries returns the number of KILLs of a process.
 func (w *world) tries(a *agent) int {
 	kill := "kill " + a.pidText()
 	return len(slices.DeleteFunc(w.order.all(), func(s string) bool { return s != kill }))
@@ -131,8 +131,8 @@ func TestP3_PersonsRetryEndsCleanup(t *testing.T) {
 	})
 }
 
-// Whoever continues in the terminal after the first try did it knowing: no try ends them, nor the
-// restore after all of them.
+// A person who continues in the terminal after the first try did it knowingly: no try ends that
+// process, nor does the restore after all tries.
 func TestP2_LaterResumeSurvivesAllRetries(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
@@ -250,7 +250,7 @@ func TestP3_FailedCleanupNamesUnreadableProcess(t *testing.T) {
 	})
 }
 
-// Without a clock nobody is a leftover but what the record bound.
+// Without a clock only processes bound by the record are leftovers.
 func TestP2_WithoutAClockNobodyIsALeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -16,7 +16,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// seen starts a session, and gives what its terminal shows after a while.
+// seen starts a session, and returns its terminal's content after a while.
 func (w *world) seen(m *menu) (session.Record, *agent, port.Screen) {
 	w.t.Helper()
 	r, a := w.started()
@@ -107,7 +107,7 @@ func TestP7_NoKeyGoesToAnotherScreenThanThatOfThePicture(t *testing.T) {
 				for key := range screenKeys {
 					_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Mark: now.Mark})
 					require.ErrorIs(t, err, tc.want, key)
-					if errors.Is(tc.want, ErrUnseen) { // the failures of tmux are told once
+					if errors.Is(tc.want, ErrUnseen) { // tmux's failures are reported once
 						break
 					}
 				}

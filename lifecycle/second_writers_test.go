@@ -25,7 +25,7 @@ const (
 	costLine      = `{"type":"cost-state","totalCostUSD":1}`
 )
 
-// look is one look for second writers.
+// look is one scan for second writers.
 func (w *world) look() {
 	w.t.Helper()
 	require.NoError(w.t, w.noticeWriters(w.ctx))
@@ -79,7 +79,7 @@ func TestP1_ReusedPidIsReportedAgain(t *testing.T) {
 	})
 }
 
-// News that could not be kept is told again.
+// News that could not be saved are sent again.
 func TestP1_UnreportedSecondWriterIsReportedLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -99,7 +99,7 @@ func TestP1_OwnAgentIsNeverReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		points := map[string]bool{}
 		w.order.onPoint(func(name string) {
-			if name != "second-told" { // on the worker: a look would wait for itself
+			if name != "second-told" { // on the worker: a scan would wait for itself
 				points[name] = true
 				found, err := w.Evidence.Read(w.ctx, w.ids()...)
 				require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestP1_LaunchersChildIsOwnAgent(t *testing.T) {
 	})
 }
 
-// One that an agent has started on its own conversation is a second writer.
+// A process that an agent has started on its own conversation is a second writer.
 func TestP1_NestedWriterIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -176,7 +176,7 @@ func TestP1_NestedWriterIsReported(t *testing.T) {
 	})
 }
 
-// ---- ghosts
+// ---- writers of ended sessions
 
 func TestP1_ArchivedSessionsResumeIsReportedOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
@@ -202,7 +202,7 @@ func TestP1_ArchivedSessionsResumeIsReportedOnce(t *testing.T) {
 	})
 }
 
-// Nobody is seen who could write, and still the conversation continues.
+// No process is seen that could write, and the conversation still continues.
 func TestP1_UnseenWriterIsReportedByGrowth(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -251,8 +251,8 @@ func TestP1_UnseenWriterIsReportedByGrowth(t *testing.T) {
 	}
 }
 
-// Who was told while the session ran, and was spared by its archive, needs no second message when
-// it continues writing.
+// A writer that was reported while the session ran, and spared by its archive, needs no second
+// message when it continues.
 func TestP1_ReportedWriterExplainsGrowth(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -271,8 +271,8 @@ func TestP1_ReportedWriterExplainsGrowth(t *testing.T) {
 	})
 }
 
-// What an end could not prove dead writes on: that was told, and it stays the session's own however
-// often its conversation is checked.
+// A process that an end could not prove dead continues to write: that was reported, and the process
+// stays the session's own at every later check.
 func TestP3_SurvivorStaysLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -294,7 +294,7 @@ func TestP3_SurvivorStaysLeftover(t *testing.T) {
 	})
 }
 
-// The agent itself survived: what it writes was not told by anybody else.
+// The agent itself survived: its output was not reported as another writer's.
 func TestP3_SurvivingAgentIsNotSecondWriter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.survived()
@@ -332,7 +332,7 @@ func TestP1_WithoutAKnownEndGrowthSaysNothing(t *testing.T) {
 	})
 }
 
-// ---- what asks for a look
+// ---- triggers of a scan
 
 func TestP1_PresenceFileRevealsSecondWriter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
@@ -356,7 +356,7 @@ func TestP1_PresenceFileRevealsSecondWriter(t *testing.T) {
 	})
 }
 
-// A claude of a person's own that works changes its file all the time.
+// A person's own working claude changes its file all the time.
 func TestStrangersPresenceTriggersNoScan(t *testing.T) {
 	tests := []struct {
 		name string

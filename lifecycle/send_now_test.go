@@ -90,7 +90,7 @@ func TestP4_OrderIsOnDiskBeforeEsc(t *testing.T) {
 	})
 }
 
-// The text that Esc puts back is asked about, and the other one is typed alone.
+// The text that Esc returns is offered, and the other one is typed alone.
 func TestP4_StoppedPromptIsOfferedOtherTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -128,7 +128,7 @@ func TestP4_PromptBeingTypedIsOffered(t *testing.T) {
 	})
 }
 
-// A text that a turn came upon before its Enter is not sent, and goes behind the other one.
+// A text that was overtaken by a turn before its Enter is not sent, and follows the other one.
 func TestP4_OvertakenPromptIsTypedAfterwards(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -149,7 +149,7 @@ func TestP4_OvertakenPromptIsTypedAfterwards(t *testing.T) {
 	})
 }
 
-// Where nothing runs no key is pressed: the next prompt is typed at once.
+// If no turn runs no key is pressed: the next prompt is typed immediately.
 func TestP7_SendNowPressesNoEscWhereNoTurnRuns(t *testing.T) {
 	for name, idle := range map[string]func(a *agent){
 		"idle":                     func(a *agent) { a.status = presence.Idle },
@@ -171,7 +171,7 @@ func TestP7_SendNowPressesNoEscWhereNoTurnRuns(t *testing.T) {
 	}
 }
 
-// The turn ends between the look and the key.
+// The turn ends between the check and the key.
 func TestP7_EndedTurnGetsNoEsc(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := waiting(w, "one", "two")
@@ -201,7 +201,7 @@ func TestSendNowEndsARetry(t *testing.T) {
 	})
 }
 
-// What Esc would answer, or what the prompt could not be typed into, leaves everything as it is.
+// If Esc would answer a dialog, or the prompt could not be typed, nothing changes.
 func TestP7_SendNowIsRefusedAndChangesNothing(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -349,7 +349,7 @@ func TestP4_KillDuringSendNowRepeatsNothing(t *testing.T) {
 	}
 }
 
-// A queue that cannot be told of is changed all the same.
+// A queue without a working report is still changed.
 func TestUnreportedQueueIsChanged(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := waiting(w, "one", "two")

@@ -16,8 +16,9 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// An agent that ended before it could be identified has no start time. Its pane holds a person's shell by
-// now, or the record names no valid pane. A later start knows no more, so each start would try again.
+// An agent that ended before it was identified has no start time. Its pane may hold a person's
+// shell, or the record names no valid pane. A later start knows no more, so each start would try
+// again.
 func TestP8_UnidentifiedAgentIsGone(t *testing.T) {
 	tests := map[string]func(w *world, r session.Record, a *agent){
 		"its pane was respawned": func(w *world, _ session.Record, a *agent) {
@@ -57,7 +58,7 @@ func TestP3_StopWithoutWindowNeedsNoTmux(t *testing.T) {
 	})
 }
 
-// interrupted is a restore that was asked for a moment ago, and made no window.
+// interrupted returns a restore that was just requested and made no window.
 func (w *world) interrupted() session.Record {
 	w.t.Helper()
 	r := w.archived()

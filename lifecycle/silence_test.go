@@ -230,7 +230,8 @@ func TestP6_SilenceIsNotNotedOnPrompts(t *testing.T) {
 	})
 }
 
-// One answer that came too late is not reported as a change: on a busy machine the next look must come by itself.
+// One late answer is not reported as a change: on a busy machine the next check must come by
+// itself.
 func TestP4_LateAnswerHoldsPromptShortly(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

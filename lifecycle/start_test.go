@@ -123,8 +123,7 @@ func TestAgentInWrongDirectoryIsReported(t *testing.T) {
 	})
 }
 
-// A window that may be there keeps its record: without it nobody would know
-// whose agent runs in it.
+// A window that may exist keeps its record: otherwise the owner of its agent would be unknown.
 func TestP8_PossiblyLiveWindowKeepsRecord(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -224,8 +223,8 @@ func TestStartDialogIsReportedNeverAnswered(t *testing.T) {
 	})
 }
 
-// Presence says that a dialog is open, the screen is not understood: the person
-// must hear of it all the same.
+// Presence reports an open dialog that the screen reader does not know: the person must still be
+// notified.
 func TestUnrecognisedDialogIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -18,8 +18,8 @@ import (
 	"ccbot/tmux"
 )
 
-// attach shows a session's window in a terminal, in which the last key was
-// pressed so long ago; negative: none was.
+// attach shows a session's window in a terminal whose last key was pressed before ago; negative:
+// never.
 func (w *world) attach(a *agent, ago time.Duration, readOnly bool) {
 	w.t.Helper()
 	p, err := w.tmux.Fake.Pane(w.ctx, a.pane)
@@ -243,8 +243,8 @@ func TestP3_OnlyWhatRunsIsArchivedAsQuiet(t *testing.T) {
 	})
 }
 
-// Its terminal is the person's: that no person looks at it says nothing. What ccbot has made, and
-// an adopted agent was left in, is its own to close.
+// Its terminal is the person's: an unwatched one proves nothing. A pane that ccbot made, with an
+// adopted agent left in it, is ccbot's to close.
 func TestP2_PersonsQuietAgentStays(t *testing.T) {
 	for name, left := range map[string]bool{"in a person's window": false, "in a window that ccbot has made": true} {
 		t.Run(name, func(t *testing.T) {
@@ -269,8 +269,8 @@ func TestP2_PersonsQuietAgentStays(t *testing.T) {
 	}
 }
 
-// Nobody has attached to an adopted pane's window when its agent was put behind
-// the shell: what cannot be seen is not idle.
+// No terminal was attached to an adopted pane's window when its agent was suspended: an unseen
+// agent is not idle.
 func TestLookAtAnAdoptedAgentBehindItsShell(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()

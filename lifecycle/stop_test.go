@@ -127,7 +127,7 @@ func TestP3_SurvivorPreventsArchive(t *testing.T) {
 	})
 }
 
-// What cannot be known is never called archived, and is not ended either.
+// An unknown process is never called archived, and is not ended either.
 func TestP6_UnknownIsNeitherArchivedNorEnded(t *testing.T) {
 	unknown := func(process.Identity) process.Liveness { return process.Unknown }
 	tests := []struct {
@@ -163,8 +163,7 @@ func TestP3_UnreadableProcessTablePreventsArchive(t *testing.T) {
 	})
 }
 
-// A presence file says what the agent does, not whether it lives: the kernel
-// does that.
+// A presence file has the agent's activity, not its liveness: that comes from the kernel.
 func TestP3_UnreadablePresenceFileAllowsArchive(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -259,8 +258,7 @@ func TestP3_ProvenLeftoverIsEnded(t *testing.T) {
 	})
 }
 
-// What is spared is told; a leftover among it keeps the archive from saying that
-// nothing lives.
+// Spared processes are reported; a leftover among them prevents the archive.
 func TestP2_UnprovenProcessIsSpared(t *testing.T) {
 	claims := func(w *world, who process.Identity, r session.Record) {
 		w.presences.claim(presence.File{PID: who.PID, ProcStart: who.Start, SessionID: r.ClaudeSessionID})
@@ -433,8 +431,8 @@ func TestP8_StepFinishesInterruptedArchive(t *testing.T) {
 	})
 }
 
-// A stop of ccbot may cut an archive short at any of its waits. That is no failed cleanup: nothing
-// is reported anything, and the next start finishes the archive.
+// A stop of ccbot may interrupt an archive at any wait. That is not a failed cleanup: nothing is
+// reported, and the next start finishes the archive.
 func TestP8_NextStartFinishesStoppedArchive(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -455,8 +453,8 @@ func TestP8_NextStartFinishesStoppedArchive(t *testing.T) {
 	})
 }
 
-// A receipt that could not be kept is told again; the session does not look
-// archived to a chat that was never told.
+// A receipt that could not be saved is sent again; until then the chat does not show the session as
+// archived.
 func TestP3_UnreportedReceiptIsReportedLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -477,7 +475,7 @@ func TestP3_UnreportedReceiptIsReportedLater(t *testing.T) {
 	})
 }
 
-// A prompt that was being typed when the person archived: proof, or told.
+// A prompt was being typed at the archive: it is proven, or reported.
 func TestP4_ArchiveSettlesWhatWasBeingTyped(t *testing.T) {
 	for _, has := range []bool{true, false} {
 		t.Run(map[bool]string{true: "received", false: "not received"}[has], func(t *testing.T) {

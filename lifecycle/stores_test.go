@@ -168,7 +168,7 @@ type heardNews struct {
 	fail  func(news.News) error
 }
 
-// heard is one piece of news, with the session as it was told.
+// heard is one piece of news, with the session as it was then.
 type heard struct {
 	session session.Record
 	news    news.News
@@ -187,7 +187,7 @@ func (n *heardNews) SessionNews(_ context.Context, r session.Record, told news.N
 	return nil
 }
 
-// count counts what was told.
+// count returns the number of news.
 func (n *heardNews) count(is func(h heard) bool) (count int) {
 	for _, h := range n.all() {
 		if is(h) {
@@ -197,12 +197,12 @@ func (n *heardNews) count(is func(h heard) bool) (count int) {
 	return count
 }
 
-// held counts how often prompts were said to wait for a reason.
+// held returns the number of prompts reported as waiting for a reason.
 func (n *heardNews) held(why news.Wait) int {
 	return n.count(func(h heard) bool { told, is := h.news.(news.Held); return is && told.Why == why })
 }
 
-// seconds and ghosts count the news of other writers: of sessions that run, and of those that are over.
+// seconds and ghosts count news of other writers: of running sessions, and of ended ones.
 func (n *heardNews) seconds() int {
 	return n.count(func(h heard) bool { _, is := h.news.(OtherWriters); return is && h.session.State.Live() })
 }

@@ -18,7 +18,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// survey takes a look that must change nothing.
+// survey takes a reading that must change nothing.
 func (w *world) survey() evidence.Survey {
 	w.t.Helper()
 	before, told := w.Store.List(), len(w.news.all())
@@ -30,7 +30,7 @@ func (w *world) survey() evidence.Survey {
 	return v
 }
 
-// It sees what a look at one session after the other sees.
+// It finds the same as separate readings of each session.
 func TestP1_SurveySeesAllWriters(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		running, a := w.started()

@@ -34,8 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// terminalWorld is a Service over a tmux server of its own, with an agent that is a
-// process.
+// terminalWorld is a Service with a separate tmux server, and an agent that is a real process.
 type terminalWorld struct {
 	*Service
 	Queues
@@ -194,7 +193,7 @@ func (w *terminalWorld) answerDialogs() {
 	assert.False(t, after.Open, "%+v", after)
 }
 
-// typed has a prompt typed.
+// typed types a prompt.
 func (w *terminalWorld) typed(r session.Record, key, text string) {
 	w.t.Helper()
 	typed, class, ok := talk.Normalise(text)

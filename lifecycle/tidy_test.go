@@ -27,8 +27,8 @@ func (w *world) endSecond(r session.Record, second process.Identity) {
 	require.NoError(w.t, err)
 }
 
-// [End it] and not even KILL helped: it still has its tools. Once it is gone
-// they end, whatever the session does.
+// [End it] and even KILL failed: the process still has its tools. Once it is gone they end, in any
+// state of the session.
 func TestP2_BelowASecondWriterThatSurvivesNothingIsEnded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -67,8 +67,8 @@ func TestP2_SharedToolLivesWithEitherAgent(t *testing.T) {
 	})
 }
 
-// A crash right before the KILL of a process beside a session that has ended: no stop comes that
-// would look after its tools.
+// A crash right before the KILL of a process next to an ended session: no later stop would end its
+// tools.
 func TestP8_ToolsNotedOfASessionThatIsOver(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -121,7 +121,7 @@ func TestP3_NotedToolsOutliveTheSessionsEnd(t *testing.T) {
 	}
 }
 
-// What ended by TERM has cleaned up, also beside one that was killed.
+// A process that ended by TERM has cleaned up, also next to a killed one.
 func TestP2_ToolsOfALeftoverThatEndedBeforeItsKillAreSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -174,7 +174,7 @@ func TestP2_SecondWriterIsNotTool(t *testing.T) {
 	}
 }
 
-// The session's agent is no tool of another writer that it runs below.
+// The session's agent is not a tool of another writer that it runs below.
 func TestP2_AgentBelowWriterIsNotTool(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -60,8 +60,7 @@ func TestP8_GoneAgentsToolsEnd(t *testing.T) {
 	})
 }
 
-// A descendant is no writer: one that may not be ended is spared and told, and the archive has
-// ended.
+// A descendant is not a writer: a protected one is spared and reported, and the archive has ended.
 func TestP2_BelowAKilledAgentTheGuardsHold(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -95,8 +94,7 @@ func TestP2_BelowAKilledAgentTheGuardsHold(t *testing.T) {
 	}
 }
 
-// What runs in the panes of a tmux server that an agent has started is not the
-// agent's any more.
+// Programs in the panes of a tmux server that an agent started no longer belong to the agent.
 func TestP2_BelowATmuxServerNothingIsEnded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -125,7 +123,7 @@ func TestP2_BelowAKilledAgentAnotherSessionsAgentIsSpared(t *testing.T) {
 	})
 }
 
-// A pid that was recorded and belongs to another process by now.
+// A recorded pid may belong to another process now.
 func TestP2_DescendantsReusedPidIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -193,7 +191,7 @@ func TestP2_BelowAnAgentThatLivesNothingIsEnded(t *testing.T) {
 	})
 }
 
-// A leftover that has to be killed leaves its tools behind as well.
+// A killed leftover also leaves its tools.
 func TestP3_ToolsOfAKilledLeftoverEnd(t *testing.T) {
 	tests := []struct {
 		name string
@@ -205,7 +203,7 @@ func TestP3_ToolsOfAKilledLeftoverEnd(t *testing.T) {
 			require.NoError(t, err)
 		}},
 		{"by a restore", func(t *testing.T, w *world, r session.Record, left process.Identity) {
-			w.restart() // nobody notices it in between
+			w.restart() // no scan notices it in between
 			w.processes.yieldsTo(left.PID, never)
 			require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
 			w.edit(r.ID, func(r *session.Record) { r.State, r.Cleanup, r.Binding, r.Below = session.Archived, nil, nil, nil })

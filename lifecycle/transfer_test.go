@@ -55,7 +55,7 @@ func transferOf(r session.Record, who process.Identity) AdoptRequest {
 	return AdoptRequest{Agent: who, Claude: r.ClaudeSessionID, From: r.ID, Rule: "resume.test", Why: "it came back"}
 }
 
-// transfer is what recovery asks for.
+// transfer is a transfer as recovery requests it.
 func (w *world) transfer(r session.Record, who process.Identity) (session.Record, error) {
 	return w.Adopt(w.ctx, transferOf(r, who))
 }
@@ -141,7 +141,7 @@ func TestP8_AdoptionCrashLosesNothing(t *testing.T) {
 	})
 }
 
-// What cannot be told or saved is not done.
+// A change that cannot be reported or saved is not made.
 func TestP8_FailedAdoptionChangesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
@@ -228,8 +228,8 @@ func TestP4_HeldPromptsMoveWithTheirSession(t *testing.T) {
 	})
 }
 
-// What was being typed when the agent ended is settled before: nothing that the
-// next agent shows proves it.
+// A prompt being typed at the agent's end is settled first: the next agent's screen proves nothing
+// for it.
 func TestP4_TransferSettlesPromptFirst(t *testing.T) {
 	for name, has := range map[string]bool{"received": true, "not received": false} {
 		t.Run(name, func(t *testing.T) {
@@ -256,7 +256,7 @@ func TestP4_TransferSettlesPromptFirst(t *testing.T) {
 	}
 }
 
-// An answer that the chat did not show yet is shown; what was shown is not shown again.
+// An answer that the chat has not shown is shown; a shown one is not repeated.
 func TestP5_TransferContinuesAtCursor(t *testing.T) {
 	for name, shown := range map[string]bool{"all of it was shown": true, "an answer was not shown yet": false} {
 		t.Run(name, func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestP1_TransferableSessions(t *testing.T) {
 		name         string
 		state        session.State
 		spoil        func(w *world, r session.Record)
-		asked, alone bool // it works when a person has asked, and when nobody has
+		asked, alone bool // whether it works with and without a person's decision
 	}{
 		{"running, its agent is gone", session.Running, gone, true, true},
 		{"running, bound to nothing", session.Running, func(w *world, r session.Record) {
@@ -335,7 +335,7 @@ func TestP1_TransferableSessions(t *testing.T) {
 	}
 }
 
-// Without a tap only what is proven now, and what was never told, moves.
+// Without a tap only proven and unreported writers are moved.
 func TestP1_TransfersNeedingDecision(t *testing.T) {
 	told := (*WriterError)(nil)
 	tests := []struct {

@@ -45,8 +45,8 @@ func TestP4_RefusedEnterIsNotReported(t *testing.T) {
 	})
 }
 
-// A crash between mark and Enter asks nothing: what is in the box is submitted, and where nothing
-// does it is pasted again.
+// A crash between mark and Enter asks nothing: a text in the box is submitted, otherwise it is
+// pasted again.
 func TestP4_CrashBeforeEnterAsksNothing(t *testing.T) {
 	for _, point := range []string{"typing-marked", "pasted"} {
 		t.Run(point, func(t *testing.T) {
@@ -100,13 +100,13 @@ func TestP4_SecondLostPasteNeedsDecision(t *testing.T) {
 	})
 }
 
-// tells has an agent write each prompt into its transcript.
+// tells makes an agent write each prompt into its transcript.
 func (w *world) tells(r session.Record, a *agent) {
 	a.set(func(a *agent) { a.onEnter = func(a *agent) { w.write(r, userLine(a.said[len(a.said)-1])) } })
 }
 
-// Where something speaks against it, the person is asked where the text stands, nothing is typed upon
-// it, and whatever they decide it is submitted once at most.
+// If there is a reason against it, the person is asked while the text is in the box, nothing is
+// typed onto it, and any decision submits it at most once.
 func TestP4_DoubtfulTextNeedsDecision(t *testing.T) {
 	for name, decide := range map[string]func(w *world, r session.Record) error{
 		"send again": func(w *world, r session.Record) error { return w.SendAgain(w.ctx, r.ID, "k") },
@@ -135,7 +135,8 @@ func TestP4_DoubtfulTextNeedsDecision(t *testing.T) {
 	}
 }
 
-// A crash may leave a prompt's own text in the box, with no mark: the prompt does not wait behind itself.
+// A crash may leave a prompt's own text in the box without a mark: the prompt does not wait for
+// itself.
 func TestP4_PromptIgnoresOwnTextInBox(t *testing.T) {
 	for name, tc := range map[string]struct {
 		box    string
@@ -165,8 +166,8 @@ func TestP4_PromptIgnoresOwnTextInBox(t *testing.T) {
 	}
 }
 
-// After a key in the terminal a placeholder may be a person's paste of as many lines: whatever is
-// decided in the chat, it stays until a person has cleared it, and the prompt follows.
+// After a key in the terminal a placeholder may be a person's paste of as many lines: after any
+// decision in the chat it stays until a person has cleared it, and the prompt follows.
 func TestP7_SendAgainLeavesAPlaceholderThatMayBeAPersons(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -207,7 +208,7 @@ func TestP4_NoEnterFollowsAnEscFromTheChat(t *testing.T) {
 	})
 }
 
-// However often it is looked, Enter is not pressed again before the terminal could draw.
+// Even after many checks Enter is not pressed again before the terminal could draw.
 func TestP7_NoEnterRightAfterAnother(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

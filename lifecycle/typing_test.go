@@ -41,8 +41,8 @@ func TestP4_PromptIsTypedOnceUntilProof(t *testing.T) {
 	})
 }
 
-// Mark on disk, then paste; the Enter counted on disk, then pressed; told and
-// finished only after the proof.
+// The mark is on disk before the paste; the Enter is counted on disk before it is pressed; the
+// prompt is reported and finished only after the proof.
 func TestP4_MarkIsOnDiskBeforePaste(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -123,8 +123,8 @@ func TestP4_BashModeIsProvenByTheTranscript(t *testing.T) {
 	})
 }
 
-// A hook event may be lost (the disk was full, the hook was killed): before the
-// person is asked, the transcript is.
+// A hook event may be lost (the disk was full, the hook was killed): the transcript is read before
+// the person is asked.
 func TestP4_TranscriptIsReadBeforeQuestion(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -161,8 +161,8 @@ func TestP4_LateProofFinishesUnprovenPrompt(t *testing.T) {
 	})
 }
 
-// The proof belongs to what is being typed now, not to an older prompt of the
-// same words that a person is asked about.
+// The proof belongs to the prompt being typed, not to an older prompt with the same words that
+// waits for a decision.
 func TestP4_ProofIsForPromptBeingTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
@@ -207,7 +207,7 @@ func TestP7_GuardRefusesPaste(t *testing.T) {
 	})
 }
 
-// Nothing tells when a guard would be true again: the session must look.
+// No event reports that a guard would succeed again: the session must poll.
 func TestP4_RefusedPasteIsRetried(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -218,8 +218,8 @@ func TestP4_RefusedPasteIsRetried(t *testing.T) {
 	})
 }
 
-// Whether a paste happened is not known. The empty box of an agent that rests says that it did not:
-// it is pasted again, and if that has gone, too, the person is asked.
+// It is unknown whether a paste happened. The empty box of an idle agent shows that it did not: it
+// is pasted again, and if that also vanishes, the person is asked.
 func TestP4_UnknownPasteRepeatsAtMostOnce(t *testing.T) {
 	for _, fails := range []int{1, 2} {
 		inWorld(t, func(t *testing.T, w *world) {
@@ -255,7 +255,7 @@ func TestP4_UnsentPasteStaysHeld(t *testing.T) {
 	})
 }
 
-// A person who begins to scroll right before the paste is told to stop that, and of nothing else.
+// A person who scrolls right before the paste is asked to stop that, and for nothing else.
 func TestScrolledWindowRefusesPaste(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -332,7 +332,7 @@ func TestP4_AnotherTurnWhileAPasteIsTakenBackAsksNothing(t *testing.T) {
 	})
 }
 
-// The person in the terminal was faster: what is in the box is not ours.
+// The person in the terminal was faster: the text in the box is theirs.
 func TestP7_EnterIsNotPressedOnAForeignDraft(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -343,7 +343,8 @@ func TestP7_EnterIsNotPressedOnAForeignDraft(t *testing.T) {
 	})
 }
 
-// A prompt that a dialog has overtaken waits for it, like those behind; one that was entered has led to it.
+// A prompt overtaken by a dialog waits for it, like the following ones; an entered one has caused
+// it.
 func TestEveryPromptBehindADialogIsToldWhateverTheFirstOneWaitsFor(t *testing.T) {
 	asks := func(a *agent) { a.dialog, a.status = true, presence.Waiting }
 	below := func(a *agent) { a.status = presence.Busy }
@@ -410,7 +411,7 @@ func TestP7_NothingIsTypedBehindADraft(t *testing.T) {
 	})
 }
 
-// What the pane must not be, seen by tmux or by the kernel.
+// Forbidden states of the pane, seen by tmux or by the kernel.
 func TestP7_NothingIsTypedIntoWhatIsNotTheAgent(t *testing.T) {
 	tests := []struct {
 		name  string

@@ -40,8 +40,7 @@ func TestUsageIsKeptAtIdleWhenItChanges(t *testing.T) {
 	})
 }
 
-// The status line tells of a turn a little after its end, and nothing wakes the
-// session then.
+// The status line comes a little after the end of a turn, and nothing wakes the session then.
 func TestUsageOfATurnIsKeptWhenItComesLate(t *testing.T) {
 	turns := map[string]func(w *world, r session.Record, a *agent){
 		"seen": func(w *world, r session.Record, a *agent) {

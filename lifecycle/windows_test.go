@@ -121,7 +121,7 @@ func TestP2_WindowsAgentIsForegroundWriter(t *testing.T) {
 	}
 }
 
-// The pid of a process that has ended may be anybody's by now.
+// The pid of an ended process may be reused.
 func TestP2_DeadPaneHoldsNoProcess(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		h := w.tmux.byHand("true")
@@ -225,7 +225,7 @@ func TestP1_UnprovenWindowIsNotSession(t *testing.T) {
 	}
 }
 
-// A running session has the conversation: that one is meant, or nobody.
+// A running session has the conversation: only that one is meant.
 func TestP1_OpenSessionsOrphanIsNotAdopted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		_, h := w.wentOn()

@@ -36,7 +36,7 @@ func (w *world) wants(r session.Record, want port.ModeChange) {
 	w.pass(10 * time.Second)
 }
 
-// switched is what was told of wishes.
+// switched returns the news of mode requests.
 func (w *world) switched() (all []news.Switched) {
 	for _, h := range w.news.all() {
 		if n, is := h.news.(news.Switched); is {
@@ -156,7 +156,8 @@ func TestSwitchWaitsForTheTurnAndComesBeforeThePrompt(t *testing.T) {
 	})
 }
 
-// TestP7_NoModeKeyGoesIntoADialog that opens between the look and the key: Shift+Tab would allow there.
+// TestP7_NoModeKeyGoesIntoADialog that opens between the check and the key: Shift+Tab would allow
+// there.
 func TestP7_NoModeKeyGoesIntoADialog(t *testing.T) {
 	for _, want := range []port.ModeChange{{Mode: port.ModePlan}, {Model: "Haiku"}} {
 		inWorld(t, func(t *testing.T, w *world) {
@@ -248,7 +249,7 @@ func TestSwitchChoosesAModelOnceAndReadsItBack(t *testing.T) {
 	})
 }
 
-// TestP7_UnofferedModeKeepsMode: never one that asks nobody, wherever the keys pass.
+// TestP7_UnofferedModeKeepsMode, and never sets one that does not ask, wherever the keys pass.
 func TestP7_UnofferedModeKeepsMode(t *testing.T) {
 	circle := []string{allModes[0], allModes[1], allModes[3]} // without plan mode
 	for from := range circle {

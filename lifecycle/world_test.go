@@ -53,7 +53,7 @@ type world struct {
 	stop      func()                     // ends the Service that runs
 }
 
-// order is what happened, across all parts, one word each.
+// order holds the events of all parts, one word each.
 type order struct {
 	mu    sync.Mutex
 	what  []string
@@ -344,7 +344,7 @@ func (w *world) write(r session.Record, line string) {
 	require.NoError(w.t, errors.Join(err, f.Close()))
 }
 
-// userLine is a line of a prompt that is submitted later than whatever a test does.
+// userLine returns the line of a prompt that is submitted after everything in a test.
 func userLine(text string) string {
 	return datedLine(time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), text)
 }

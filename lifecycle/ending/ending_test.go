@@ -142,7 +142,8 @@ func TestP3_UnprovenEndIsFailure(t *testing.T) {
 	assert.True(t, receipt.HasEnded())
 }
 
-// The record's description of a cleanup names the process that was to be ended, and not the process that has the pid now.
+// The record's description of a cleanup names the process to end, not a process that reuses its
+// pid.
 func TestCleanupNamesProcess(t *testing.T) {
 	receipt, who, _ := endOne(t, process.Outcome{}, process.ErrSurvived)
 	c := receipt.Cleanup(nil)
@@ -153,7 +154,7 @@ func TestCleanupNamesProcess(t *testing.T) {
 	assert.Equal(t, 2, receipt.Cleanup(c).Attempts)
 }
 
-// A history names some of the processes that were ended, and says how many more there were.
+// A history names some ended processes and counts the others.
 func TestHistoryCountsEndedProcesses(t *testing.T) {
 	var r ending.Receipt
 	for pid, how := range []process.How{process.HowAlreadyGone, process.HowAlreadyGone, process.HowAlreadyGone, process.HowAlreadyGone,
@@ -195,7 +196,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Several leftovers end at the same time: one is proven while the record is saved before the KILL of another.
+// Several leftovers end at the same time: one is proven while the record is saved before another's
+// KILL.
 func TestLeftoverIsProvenDuringSave(t *testing.T) {
 	m, r := &machine{}, ended()
 	one := m.add(777, 1, "claude", "--resume", r.ClaudeSessionID.String())

@@ -138,9 +138,8 @@ func someIdentities(t *rapid.T, label string) []process.Identity {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) process.Identity { return anyIdentity(t, label) }), 0, 3).Draw(t, label)
 }
 
-// Whatever the record and the process: nobody's leftover is who was told, came
-// later or through /resume, unless the record bound it; what is not proven is
-// not ended at all.
+// For any record and process: a process that was reported, came later or came through /resume is
+// not a leftover, unless the record bound it; an unproven process is not ended.
 func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 	id, other := uuid.New(), uuid.New()
 	rapid.Check(t, func(t *rapid.T) {

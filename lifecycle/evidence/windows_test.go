@@ -9,8 +9,8 @@ import (
 	"ccbot/tmux"
 )
 
-// A process that lost its parent still is in the pane's terminal. A container has terminals of its
-// own, whose device numbers are those of this machine's terminals.
+// A process that lost its parent is still in the pane's terminal. A container has separate
+// terminals with the device numbers of this machine's.
 func TestP2_WindowHasNoProcessOfContainer(t *testing.T) {
 	const tty = 136<<8 | 3
 	at := func(pid, ppid, sid int) process.Process {
