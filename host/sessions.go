@@ -69,7 +69,8 @@ type Orphans interface {
 	Told(ctx context.Context, all []evidence.Window) error
 }
 
-// Desk implements what a person at this machine can see and do. It implements the chat's port desk.
+// Desk implements what a person at this machine can see and do. It implements the ports of terminals
+// and windows.
 type Desk struct {
 	Lifecycle
 	port.Panes
@@ -78,8 +79,8 @@ type Desk struct {
 	Records  AllRecords
 }
 
-// Sessions are the sessions and windows of this machine. It implements the chat's ports control,
-// desk, diffs and prompts.
+// Sessions are the sessions and windows of this machine. It implements the ports of
+// package port about sessions, and those about prompts and changed files.
 type Sessions struct {
 	Desk
 	Queues

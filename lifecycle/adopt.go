@@ -60,7 +60,7 @@ type AdoptRequest struct {
 // Errors: ErrChanged means that the agent is no longer the proven writer; ErrNoTerminal that it
 // runs where ccbot cannot type; ErrBusy that another change of From took too long; a WriterError
 // that another process writes the conversation too, or that the agent was reported as a second
-// writer and no person has decided; a StateError that From is not over.
+// writer and no person has decided; a StateError that From may not continue elsewhere.
 func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Record, err error) {
 	if err := s.kit.answers(ctx); err != nil { // otherwise the agent would seem to run outside of tmux
 		return session.Record{}, err

@@ -23,7 +23,8 @@ const (
 	maxEnters     = 3
 )
 
-// These are the acts of a step besides those that Decide returns.
+// These are the acts besides those that Decide returns. Enter, repeat and take_back come only from
+// decideTyped, and settleTyped carries them out; a step has the others.
 const (
 	actNothing   Do = ""
 	actReady     Do = "ready"      // starting or restoring → running

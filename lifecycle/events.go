@@ -22,7 +22,7 @@ import (
 func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	id, err := uuid.Parse(e.Launch)
 	if err != nil {
-		return nil // the event is of a session that ccbot did not launch
+		return nil // ccbot-hook writes no event without a launch
 	}
 	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
 		// Such an event only triggers a check: a late one is about the previous conversation.

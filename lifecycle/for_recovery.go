@@ -53,9 +53,24 @@ func (s *Service) Settle(ctx context.Context, id uuid.UUID, rule session.Rule) e
 	})
 	switch {
 	case err == nil && d.Do == Discard:
-		return s.kit.Store.Remove(id)
+		return s.kit.discard(ctx, id)
 	case err == nil && d.Do == FinishRestore:
 		return s.finishRestore(ctx, id)
+	}
+	return err
+}
+
+// discard removes a start that made no window. The settings of its launch go first, because without
+// the record nothing would lead to them. ErrChanged means that the start went on meanwhile.
+func (k *kit) discard(ctx context.Context, id uuid.UUID) error {
+	gone, err := k.Store.Purge(ctx, id, func(r session.Record) (bool, error) {
+		if r.State != session.Starting || r.Binding != nil {
+			return false, nil
+		}
+		return true, k.deps.Launches.Remove(id)
+	})
+	if err == nil && !gone {
+		err = fmt.Errorf("discard session %s: %w", id, ErrChanged)
 	}
 	return err
 }

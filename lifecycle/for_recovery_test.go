@@ -3,7 +3,9 @@ package lifecycle
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -375,9 +377,47 @@ func TestSettleLostAndFailed(t *testing.T) {
 		assert.Equal(t, 1, toldOf[news.Failed](w.news))
 
 		w.edit(interrupted.ID, func(r *session.Record) { r.State = session.Starting })
+		settings := filepath.Join(w.base, interrupted.ID.String()+".settings")
+		require.FileExists(t, settings)
 		require.NoError(t, w.Settle(w.ctx, interrupted.ID, testRule))
 		_, ok := w.Store.Get(interrupted.ID)
 		assert.False(t, ok, "its command comes again")
+		assert.NoFileExists(t, settings)
+	})
+}
+
+// While the bot runs, a start that looks as if it came to nothing may be under way.
+func TestP8_ARecoveryBesideAStartRemovesNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.restart()
+		r, _ := w.starting()
+		binding := w.get(r.ID).Binding
+		w.edit(r.ID, func(r *session.Record) { r.Binding = nil })
+		settings := filepath.Join(w.base, r.ID.String()+".settings")
+		underWay, bound, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		go func() { // the start holds the record's worker until its window is made
+			done <- w.Store.Do(w.ctx, r.ID, func(r *session.Record, save func() error) error {
+				close(underWay)
+				<-bound
+				r.Binding = binding
+				return save()
+			})
+		}()
+		<-underWay
+		removed := make(chan error, 1)
+		go func() { removed <- w.kit.discard(w.ctx, r.ID) }()
+		synctest.Wait()
+		close(bound)
+		require.NoError(t, <-done)
+		require.ErrorIs(t, <-removed, ErrChanged)
+		assert.FileExists(t, settings)
+		w.edit(r.ID, func(r *session.Record) { r.State, r.Binding = session.Running, nil })
+		require.ErrorIs(t, w.kit.discard(w.ctx, r.ID), ErrChanged, "it is ready")
+		w.edit(r.ID, func(r *session.Record) { r.State = session.Starting })
+		require.NoError(t, w.kit.discard(w.ctx, r.ID))
+		assert.NoFileExists(t, settings)
+		_, ok := w.Store.Get(r.ID)
+		assert.False(t, ok)
 	})
 }
 

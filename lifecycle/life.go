@@ -64,7 +64,7 @@ type Decision struct {
 //	it is stopping                                            FinishStop
 //	it is bound to no pane: a pane holds its launch           Bind
 //	    it was running                                        MarkLost
-//	    it is being launched                                  Fail, after OrphanGrace
+//	    it is being launched, in a step                       Fail, after OrphanGrace
 //	    it is being launched, at a start: starting            Discard
 //	        restoring, young or old                           FinishRestore, Fail
 //	its agent lives, or that is unknown                       Reattach if its pane is there

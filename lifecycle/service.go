@@ -16,7 +16,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// Config configures launches and the timeouts of an archive.
+// Config configures launches, and for how long they are protected.
 type Config struct {
 	Host     string   // name of this machine
 	StateDir string   // $CCBOT_DIR

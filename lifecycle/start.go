@@ -44,8 +44,9 @@ type opening struct {
 type StartRequest = port.Start
 
 // Start opens a window with a new conversation. When it returns, the window exists and the session
-// is starting; readiness is reported as news. After an error no window and no record remain. An
-// existing conversation is continued only if no process writes it and no record has it.
+// is starting; readiness is reported as news. After an error no window and no record remain, unless
+// the window may exist: then a step or the next start looks for it. An existing conversation is
+// continued only if no process writes it and no record has it.
 func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, error) {
 	began := func(r session.Record) bool {
 		return q.Origin != "" && r.Origin == q.Origin && r.State != session.Failed
@@ -97,7 +98,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 		w.opening.want = q.With
 		return w.opening.start(ctx)
 	}); err != nil {
-		if !errors.Is(err, errWindowMayLive) { // else the next recovery looks for the window by its tag
+		if !errors.Is(err, errWindowMayLive) { // else a step or the next start looks for the window by its tag
 			err = errors.Join(err, s.kit.Store.Remove(id), s.kit.deps.Launches.Remove(id))
 		}
 		return session.Record{}, err

@@ -33,7 +33,7 @@ type Event struct {
 	Version  int       `json:"version"`
 	Name     string    `json:"name"`             // hook_event_name
 	Received time.Time `json:"received"`         // UTC, when the hook read its payload
-	Launch   string    `json:"launch,omitempty"` // CCBOT_LAUNCH: the record id of the launch
+	Launch   string    `json:"launch,omitempty"` // record id of the launch: --launch, or CCBOT_LAUNCH
 
 	// The Claude Code process that ran the hook; 0 and "" when it could not be proven.
 	ClaudePID int `json:"claude_pid,omitempty"`

@@ -130,7 +130,7 @@ type Run struct {
 	PhaseUntil time.Time `json:"phase_until,omitzero"`
 }
 
-// Closing concerns only an ended session. A restore empties it.
+// Closing concerns only an ended session. A restore and an adoption empty it.
 type Closing struct {
 	Cleanup *CleanupError `json:"cleanup,omitempty"`
 	// Closed is one of the Closed… reasons, or empty.
@@ -139,7 +139,7 @@ type Closing struct {
 	Unreported bool `json:"unreported,omitempty"`
 }
 
-// LastEnd is the last end of the session. It stays until the next one.
+// LastEnd is the last end of the session. It stays until the next one, or until an adoption.
 type LastEnd struct {
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	// Asked and Ended are the moments of the request for the end and of the end, on the kernel's
@@ -165,7 +165,7 @@ type Record struct {
 	FormerNames []string `json:"former_names,omitempty"`
 	NameDue     bool     `json:"name_due,omitempty"`
 
-	Dir              string       `json:"dir"` // directory of birth, absolute
+	Dir              string       `json:"dir"` // directory of the last start or resume, absolute
 	Host             string       `json:"host"`
 	State            State        `json:"state"`
 	ClaudeSessionID  uuid.UUID    `json:"claude_session_id"`

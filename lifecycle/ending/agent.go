@@ -13,7 +13,7 @@ import (
 	"ccbot/tmux"
 )
 
-// termAfter is the time from the hang-up to TERM.
+// termAfter is the time from the hang-up to TERM. Without a hang-up TERM is sent at once.
 const termAfter = 2 * time.Second
 
 // bindOwn records the processes that a bound launcher has started as bound too, while they are

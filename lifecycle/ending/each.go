@@ -32,8 +32,8 @@ func (s *Session) endEach(ctx context.Context, who []process.Identity, prove fun
 	return endings, errs
 }
 
-// endOne ends one of several processes. A panic becomes the error of that process: the recover in
-// do cannot catch a panic of another goroutine.
+// endOne ends one of several processes. A panic becomes the error of that process: the recover of
+// lifecycle cannot catch a panic of another goroutine.
 func (s *Session) endOne(ctx context.Context, id process.Identity, prove func(process.Process) error,
 	grace process.Grace) (out process.Outcome, err error) {
 	defer func() {

@@ -31,7 +31,7 @@ type Ender struct {
 	Processes Processes
 	Panes     Panes
 	Evidence  *evidence.Sources
-	KillGrace time.Duration // from the hang-up to KILL
+	KillGrace time.Duration // from the hang-up, or without one from TERM, to KILL
 	// Outcome is called for each process to end, with the outcome: hup, term, kill, failed or
 	// spared. It must be quick, and may be nil.
 	Outcome func(what string)

@@ -48,7 +48,7 @@ type Config struct {
 	ClaudeDir      string        `env:"CLAUDE_CONFIG_DIR" envDefault:"~/.claude" doc:"Claude Code's own configuration folder"`
 	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks before it acts; bypass: it does not (refused as root)"`
 	Roots          string        `env:"CCBOT_ROOTS" doc:"colon list of folders that sessions may be opened in; empty: all"`
-	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from hang-up to KILL when a session is ended"`
+	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from the hang-up, or without one from TERM, to KILL of a process"`
 	RemindAfter    time.Duration `env:"QUESTION_REMIND_AFTER" envDefault:"15m" doc:"an unanswered question comes again with a sound after this time, up to three times; 0: never"`
 	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"24h" doc:"a session that is idle for this long is archived; 0: never"`
 	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"a session that ended this long ago is forgotten, never its transcript; 0: never"`

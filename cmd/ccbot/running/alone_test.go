@@ -203,52 +203,6 @@ func TestP9_WithoutABotAnAgentMayNotEither(t *testing.T) {
 	require.EqualError(t, err, "an agent may not do this")
 }
 
-// TestP8_ARecoveryBesideAStartRemovesNothing: while the bot runs, a start that looks
-// as if it came to nothing may only be under way.
-func TestP8_ARecoveryBesideAStartRemovesNothing(t *testing.T) {
-	f := newForgetful(t)
-	starting := func(r *session.Record) { r.State = session.Starting }
-	made, unmadeOne, ready := one(1, "made", starting), one(2, "unmade", starting), one(3, "ready", starting)
-	for _, r := range []session.Record{made, unmadeOne, ready} {
-		require.NoError(t, f.store.Create(r))
-	}
-	none := unmade{f.store, f.launches}
-	for _, r := range f.store.List() {
-		_, err := f.launches.Write(r.ID, f.Dir, nil)
-		require.NoError(t, err)
-	}
-	underWay, bound := make(chan struct{}), make(chan struct{})
-	var g errgroup.Group
-	g.Go(func() error { // the start holds the record's worker until its window is made
-		return f.store.Do(t.Context(), made.ID, func(r *session.Record, save func() error) error {
-			close(underWay)
-			<-bound
-			r.Binding = &session.Binding{Window: "@1", Pane: "%1"}
-			return save()
-		})
-	})
-	<-underWay
-	removed := make(chan error, 1)
-	g.Go(func() error { removed <- none.Remove(made.ID); return nil })
-	close(bound)
-	require.Error(t, <-removed)
-	require.NoError(t, g.Wait())
-	require.NoError(t, f.store.Do(t.Context(), ready.ID, func(r *session.Record, save func() error) error {
-		r.State = session.Running
-		return save()
-	}))
-	require.Error(t, none.Remove(ready.ID))
-	require.NoError(t, none.Remove(unmadeOne.ID))
-	var left []string
-	for _, r := range f.store.List() {
-		left = append(left, r.Name)
-	}
-	assert.Equal(t, []string{"made", "ready"}, left)
-	settings, err := filepath.Glob(filepath.Join(f.Dir, "launch", "*"))
-	require.NoError(t, err)
-	assert.Len(t, settings, 2, "with the record go the settings of its launch")
-}
-
 // TestP8_AForgettingOutlivesWhoAskedForIt, and a second call for a removed record succeeds.
 func TestP8_AForgettingOutlivesWhoAskedForIt(t *testing.T) {
 	r := one(1, "api")

@@ -20,7 +20,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	port "ccbot/bot/machine"
+	ports "ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/hooks"
@@ -56,7 +56,7 @@ func newForgetful(t *testing.T) forgetful {
 	require.NoError(t, err)
 	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), log)
 	require.NoError(t, err)
-	m := &port.Machine{Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{}}
+	m := &ports.Machine{Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{}}
 	s.bot = bot.New(bot.Config{Lists: conversation.Lists{People: map[int64]bool{1: true}}},
 		bot.Deps{Machine: m, Chat: chat.New(m, speaks, chats, s.cards, words, time.Now, log), Sender: speaks, Entries: s.inbox, Asks: s.asks})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}

@@ -164,7 +164,7 @@ func (s *system) tellUnread(ctx context.Context) {
 }
 
 // settle finds out the fate of the prompts that were being delivered. It reads only now to which
-// session each belongs, because a recovery may have moved a prompt together with its conversation.
+// session each belongs, because finishTransfers may have changed that.
 // Prompts of a record that could not be read wait where no open session can get them: a newer ccbot
 // may read the record, or a person may bring it back out of a backup.
 func (s *system) settle(ctx context.Context) error {

@@ -24,7 +24,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	port "ccbot/bot/machine"
+	ports "ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/turn"
 	"ccbot/cmd/ccbot/config"
@@ -253,7 +253,7 @@ func (s *system) wireChat(environ []string) error {
 		s.log.Warn("exports_not_tidied", logkey.Error, err)
 	}
 	s.owner.Store(s.AllowedUsers[0])
-	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
+	m := &ports.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
 		Decisions: host.Decisions{RequestWaiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
 		Fonts: systemfont.System()}
 	number := func(at session.Conversation, message int) int {
@@ -314,13 +314,13 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	return nil
 }
 
-// wireRecovery makes the recovery, which runs at a start, and when a conversation comes back in
-// another record.
+// wireRecovery makes the recovery, which runs at a start and when a session's conversation turns up in
+// another window, and the delivery of hook events, which a start drains.
 func (s *system) wireRecovery(instance string, environ []string) {
 	backups := desk.Backups(s.Dir)
 	backups.Failpoint = Failpoint(environ)
 	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Dir: s.Dir, Limits: s.Limits(),
-		Store: unmade{s.store, hooks.Launch{Dir: s.Dir}}, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Lifecycle: s.lifecycle, Backup: backups.Make,
+		Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Lifecycle: s.lifecycle, Backup: backups.Make,
 		Unread: s.observer.IsUnread, Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
 	s.events = hooks.NewEvents(s.Dir, s.lifecycle, s.watch, s.log)
 	s.recovery.Events = s.events.Drain
@@ -330,29 +330,6 @@ func (s *system) wireRecovery(instance string, environ []string) {
 func (s *system) presenceChanged(pid int) {
 	s.lifecycle.WakeAgent(pid)
 	s.events.PresenceChanged(pid)
-}
-
-// unmade are the records for recovery. Recovery removes starts that came to nothing; while the bot
-// runs, a start that looks like that may still be under way.
-type unmade struct {
-	*session.Store
-	launches hooks.Launch
-}
-
-// Remove waits until no worker uses the record, and removes it only if it is still a start that
-// came to nothing. It removes the launch settings first, because without the record nothing would
-// lead to them.
-func (u unmade) Remove(id uuid.UUID) error {
-	removed, err := u.Purge(context.Background(), id, func(r session.Record) (bool, error) {
-		if r.State != session.Starting || r.Binding != nil {
-			return false, nil
-		}
-		return true, u.launches.Remove(id)
-	})
-	if err == nil && !removed {
-		err = fmt.Errorf("session %s is under way", id)
-	}
-	return err
 }
 
 // wireSocket connects the parts that need all other parts.
