@@ -168,8 +168,8 @@ func TestP4_UnsavedEditIsRetried(t *testing.T) {
 	require.ErrorIs(t, w.Edit(t, 79, "fix that"), chattest.ErrDisk)
 }
 
-// Telegram reports an edit again where only the looks of the message change later, with the time of
-// the edit or none.
+// Telegram reports an edit again if only the message's look changes later, with the time of the
+// edit or none.
 func TestRefusedEditIsReportedOnce(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
@@ -192,7 +192,7 @@ func TestRefusedEditIsReportedOnce(t *testing.T) {
 	assert.Len(t, w.Telegram.Texts(), 3, "the text was another one meanwhile")
 }
 
-// What a file has brought along stays, however often its caption is edited.
+// The file stays after any number of edits of its caption.
 func TestP4_CaptionEditKeepsFile(t *testing.T) {
 	for _, tt := range []struct{ name, caption, brought string }{
 		{"a file", "look", "Attached file: .ccbot-inbox/a.png"},

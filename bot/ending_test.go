@@ -80,8 +80,8 @@ func TestEndableStates(t *testing.T) {
 	}
 }
 
-// The receipt is told where the session is shown, so it moves to who ends it; what is current there
-// stays.
+// The receipt is sent to the session's chat, so the session moves to the person who ends it; the
+// current session there stays.
 func TestEndingAnotherSessionKeepsTheCurrentOne(t *testing.T) {
 	w := chattest.NewWorld(t)
 	current := w.NewCurrentSession(t, "web", session.Running)

@@ -32,7 +32,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// tellers are the features that tell people of news, which hear these last.
+// tellers are the features that notify people of news; they handle these last.
 var tellers = map[string][]string{
 	"sessions": {"Ready", "Retrying", "Ended", "Failed", "Lost", "Stopped"},
 	"prompt":   {"Held", "Unproven", "Typed", "Delivered", "TakenBack", "DraftCleared", "Requeued"},
@@ -40,10 +40,11 @@ var tellers = map[string][]string{
 	"writers":  {"OtherWriters", "Transferred"},
 	"answers":  {"Transcript"},
 	"modes":    {"Switched"},
-	"":         {"DialogGone", "Doing", "Renamed"}, // nobody is told
+	"":         {"DialogGone", "Doing", "Renamed"}, // no notice is sent
 }
 
-// Each feature hears each piece of news once, in the order of the features; only the one that tells it hears it last.
+// Each feature handles each piece of news once, in the order of the features; only the notifying
+// feature handles it last.
 func TestFeatures_NewsIsHeardInOrder(t *testing.T) {
 	w := chattest.NewWorld(t)
 	rooms := w.Features()
@@ -79,8 +80,8 @@ func TestFeatures_NewsIsHeardInOrder(t *testing.T) {
 	}
 }
 
-// A text is offered to the features that may take one in an order which is not that of the features. A message without text
-// is offered to none.
+// A text is offered to features in an order different from theirs. A message without text is
+// offered to none.
 func TestFeatures_TextsAreOfferedInOrder(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
@@ -103,7 +104,7 @@ func TestFeatures_TextsAreOfferedInOrder(t *testing.T) {
 	assert.Len(t, all, len(offered), "each feature that may take a text is asked")
 }
 
-// Who hears an event calls no port: sessions tell their news while they work.
+// A handler of an event calls no port, because sessions send news while they work.
 func TestFeatures_WhoHearsAnEventCallsNoPort(t *testing.T) {
 	w := chattest.ShowsAllButtons(t)
 	crashes := new(strings.Builder)
@@ -164,8 +165,8 @@ func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
 	}
 }
 
-// TestP7_TapIsAnsweredDuringHang: the person sees at once that the tap has come, however
-// long the agent's machine takes.
+// TestP7_TapIsAnsweredDuringHang: the person gets an immediate answer, even if the agent's machine
+// is slow.
 func TestP7_TapIsAnsweredDuringHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,8 +180,7 @@ func TestP7_TapIsAnsweredDuringHang(t *testing.T) {
 	})
 }
 
-// What a session that is forgotten has shown leaves no file, and no file names it; what is still to
-// be sent stays.
+// The messages of a forgotten session leave no file, and no file names it; unsent messages stay.
 func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.ShowsEveryButton(t)
@@ -231,7 +231,7 @@ func TestP7_ForgottenSessionsMessageNamesNoOther(t *testing.T) {
 	assert.Equal(t, other.ID, w.CurrentID(chattest.AtAlice))
 }
 
-// crashes has a feature crash in each of its doors.
+// crashes makes each function of a feature panic.
 func crashes(f chat.Feature) chat.Feature {
 	for i := range f.Commands {
 		f.Commands[i].Run = func(context.Context, chat.Incoming, string) error { panic("a mistake of ours") }
@@ -256,7 +256,7 @@ func crashes(f chat.Feature) chat.Feature {
 	return f
 }
 
-// TestP8_CrashingFeatureEndsNothingElse: in each door, again and again, and after a restart.
+// TestP8_CrashingFeatureEndsNothingElse, in each function, repeatedly, and after a restart.
 func TestP8_CrashingFeatureEndsNothingElse(t *testing.T) {
 	t.Parallel()
 	for i, broken := range chattest.NewWorld(t).Features() {
@@ -378,8 +378,7 @@ func TestP8_ResumeCrashEndsNoOther(t *testing.T) {
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
 }
 
-// TestP8_CardCrashEndsNothingElse: neither where cards are taken up, nor where a feature hears
-// that Telegram takes none.
+// TestP8_CardCrashEndsNothingElse, neither when cards are loaded, nor when Telegram refuses one.
 func TestP8_CardCrashEndsNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
@@ -411,7 +410,7 @@ func TestP8_CardCrashEndsNothingElse(t *testing.T) {
 	})
 }
 
-// The log of a crash names the feature, at a tap and at news, too.
+// The log of a crash names the feature, also at a tap and at news.
 func TestFeatures_TheLogOfACrashNamesTheFeature(t *testing.T) {
 	for i, broken := range chattest.NewWorld(t).Features() {
 		t.Run(broken.Name, func(t *testing.T) {

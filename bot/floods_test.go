@@ -30,8 +30,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// strictAPI is the stand-in of the Bot API with the limits of Telegram, reached without a network, so that the clock
-// may be that of a bubble. It keeps what the chat was shown.
+// strictAPI is the stand-in of the Bot API with Telegram's limits, called without a network, so
+// that a bubble's clock works. It records the messages of the chat.
 type strictAPI struct {
 	*tgbot.Bot
 	srv    *botapi.Server
@@ -444,9 +444,8 @@ func TestP5_TextsAreNotJoinedOverAPrompt(t *testing.T) {
 	})
 }
 
-// TestP5_JoinedTextsUnderAnyAnswer: whatever the Bot API answers, and however often the program ends,
-// each text comes in order, and at most the message under way is repeated. One with several texts is
-// repeated as it was.
+// TestP5_JoinedTextsUnderAnyAnswer: for any answers of the Bot API and any number of restarts, each
+// text comes in order, and at most the message in progress is repeated, unchanged.
 func TestP5_JoinedTextsUnderAnyAnswer(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
@@ -495,7 +494,7 @@ func TestP5_JoinedTextsUnderAnyAnswer(t *testing.T) {
 						files++
 					}
 					full := texts
-					if len(texts) >= len(before) && slices.Equal(texts[:len(before)], before) { // its answer was lost, and more was said until the next try
+					if len(texts) >= len(before) && slices.Equal(texts[:len(before)], before) { // its answer was lost, and more text came before the next try
 						texts = texts[len(before):]
 					}
 					require.Equal(t, want[next:min(next+len(texts), len(want))], texts)

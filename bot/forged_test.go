@@ -60,7 +60,7 @@ func TestP2_ForgedOptionOrRevisionDoesNothing(t *testing.T) {
 	}
 }
 
-// What could not be done about a window when it was shown cannot be done by a tap.
+// An action that the window's message did not offer cannot be done by a tap.
 func TestForgedWindowButtonDoesNothing(t *testing.T) {
 	protected := chattest.AgentWindow(t, "@21", 4123)
 	protected.Agent.Spared = process.GuardAncestor

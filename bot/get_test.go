@@ -47,7 +47,7 @@ func TestNamesInAnswersToGetAreBold(t *testing.T) {
 	}
 }
 
-// gets lets Alice ask for a file of the current session, and gives what the chat has then.
+// gets makes Alice ask for a file of the current session, and returns the chat's messages.
 func gets(t *testing.T, d *chattest.FileWorld, name string) (said []string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

@@ -24,7 +24,7 @@ import (
 	"ccbot/recovery"
 )
 
-// promptOf is the entry that has an interrupted session go on.
+// promptOf returns the entry that continues an interrupted session.
 func promptOf(t *testing.T, w *chattest.World, r session.Record) inbox.Entry {
 	t.Helper()
 	e, err := w.Inbox.Load(inbox.PromptKey(r.ContinueID()))
@@ -89,7 +89,8 @@ func TestResumeAllKeepsContinue(t *testing.T) {
 	assert.Empty(t, w.Telegram.Now(1).Buttons)
 }
 
-// [Resume all] is one message with a line for each session, which names what is kept for it, and says when it is ready.
+// [Resume all] sends one message with a line for each session, with its kept prompts and its
+// readiness.
 func TestResumeAllIsOneMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	api, web, docs := w.Lost(t, "api", session.ClosedReboot), w.Lost(t, "web", session.ClosedReboot), w.Lost(t, "docs", session.ClosedReboot)
@@ -112,7 +113,7 @@ func TestResumeAllIsOneMessage(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "3 sessions come back:\n• api: on its way — kept for it: “fix the test”\n• web: on its way\n• docs: not back", w.Shows(t, id).Text.Text)
-	for _, r := range []session.Record{web, api, api} { // news may be told twice
+	for _, r := range []session.Record{web, api, api} { // news may come twice
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ready{}))
 		w.Work(t)
 	}
@@ -197,7 +198,7 @@ func TestReportKeepsItsHintWithoutButtons(t *testing.T) {
 	assert.NotContains(t, w.Telegram.Now(1).Text.Text, "/resume")
 }
 
-// A prompt is typed once, however often [Continue] is tapped and wherever a crash comes in between.
+// A prompt is typed once, after any number of taps on [Continue] and a crash at any point.
 func TestP4_ContinueIsOnePrompt(t *testing.T) {
 	for _, point := range []string{"continue-held", "kept", "restored"} {
 		t.Run(point, func(t *testing.T) {
@@ -251,8 +252,8 @@ func TestP4_ContinueConfirmsAPromptTypedAtOnce(t *testing.T) {
 	assert.Equal(t, r.ID, w.Chats.Current(chattest.AtAlice))
 }
 
-// The news of a crash, and of a session that is back, offer to go on; nothing does where no work was
-// cut short, or where something waits that the agent gets anyway.
+// The news of a crash, and of a restored session, offer to continue; not if no work was
+// interrupted, or if a waiting prompt will follow anyway.
 func TestNewsOfWorkThatWasCutShort(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.CutShort(t, "api", "")
@@ -285,8 +286,8 @@ func TestWhySaysThatItCrashed(t *testing.T) {
 	assert.Equal(t, []string{"Resume"}, chattest.Words(w.Telegram.Last(t)))
 }
 
-// With CCBOT_RESUME_ON_START=continue those that were seen at work go on, two at a time; all others
-// that a reboot has ended only come back.
+// With CCBOT_RESUME_ON_START=continue the sessions last seen at work continue, two at a time; the
+// others ended by a reboot are only restored.
 func TestContinueOnStart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.SetResumeOnStart(chattest.ResumeContinue)

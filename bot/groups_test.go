@@ -43,7 +43,8 @@ func allows(t *testing.T, w *chattest.World, m outbox.Message, answer i18n.Key) 
 	require.NoError(t, w.TapShown(t, chattest.Alice, second, answer))
 }
 
-// The person who adds the bot to a group is asked in the private chat; the answer to the second question allows the group.
+// The person who adds the bot to a group is asked in the private chat; the second answer allows the
+// group.
 func TestP9_GroupIsAllowedByATap(t *testing.T) {
 	w := chattest.NewWorld(t)
 	m := askedAboutGroup(t, w)
@@ -90,8 +91,8 @@ func TestGroupIsLeftByATap(t *testing.T) {
 	}
 }
 
-// TestP9_MembershipIsNotHeard: no question comes from a stranger, an anonymous administrator, a channel, a
-// private chat, an allowed group, or a change that is no arrival.
+// TestP9_MembershipIsNotHeard: no question is sent for a stranger, an anonymous administrator, a
+// channel, a private chat, an allowed group, or a change other than an arrival.
 func TestP9_MembershipIsNotHeard(t *testing.T) {
 	member, left := models.ChatMemberTypeMember, models.ChatMemberTypeLeft
 	for _, tt := range []struct {

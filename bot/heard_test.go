@@ -160,7 +160,7 @@ func TestServiceMessagesAreNotAnswered(t *testing.T) {
 	}
 }
 
-// A tap on a message that Telegram does not show to the bot any more.
+// Telegram no longer shows the tapped message to the bot.
 func TestTapOnOldMessageIsAnswered(t *testing.T) {
 	var q models.CallbackQuery
 	require.NoError(t, json.Unmarshal([]byte(`{"id":"query","from":{"id":7},"data":"res:x",

@@ -51,8 +51,8 @@ func slyWorld(t *testing.T, lang string) (d *chattest.FileWorld, r, old session.
 	return d, w.Record(t, r.ID), w.Record(t, old.ID)
 }
 
-// TestP9_NoNameHidesAnything: of sessions, folders, windows, programs and files, through the doors
-// at which people meet them, and in every language.
+// TestP9_NoNameHidesAnything: names of sessions, folders, windows, programs and files, in every
+// place that shows them, and in every language.
 func TestP9_NoNameHidesAnything(t *testing.T) {
 	for _, lang := range i18n.Languages() {
 		t.Run(lang, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestP9_NoNameHidesAnything(t *testing.T) {
 				require.NoError(t, w.Recovered(t.Context(), recovery.Report{Notices: []recovery.Notice{{Kind: recovery.Newer}}}))
 				for _, m := range slices.Concat(w.Telegram.Posted, w.Telegram.Sent) {
 					for _, one := range chattest.Data(m) {
-						_ = w.TapButton(t, chattest.Alice, one) // an error is a sentence, too
+						_ = w.TapButton(t, chattest.Alice, one) // an error is also a sentence
 					}
 				}
 				d.ShowsAll(t)

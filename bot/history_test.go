@@ -28,7 +28,7 @@ func calls(n int, tool string) string {
 		chattest.Started.Add(time.Duration(n)*time.Minute).Format(time.RFC3339), tool)
 }
 
-// said is a world with a session whose conversation has so many turns.
+// said returns a world with a session whose conversation has this number of turns.
 func said(t *testing.T, turns int) (*chattest.World, session.Record) {
 	t.Helper()
 	w := chattest.NewWorld(t)
@@ -121,7 +121,7 @@ func TestHistoryShowsOnlyPersonsWords(t *testing.T) {
 	}
 }
 
-// Where an answer is read, a reply is one to the answer.
+// A reply to a page with an answer is a reply to the answer.
 func TestReplyToHistoryEntryIsPrompt(t *testing.T) {
 	w, r := said(t, 2)
 	w.MustHear(t, "/history")
@@ -188,7 +188,7 @@ func TestHistoryAsAFile(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrClosed, "nothing of it is left")
 }
 
-// A conversation that is gone, or is another, is said to be so.
+// A missing or replaced conversation is reported.
 func TestHistoryOfAFileThatIsGoneOrAnother(t *testing.T) {
 	w, r := said(t, 4)
 	w.MustHear(t, "/history")
@@ -257,7 +257,7 @@ func TestHistoryOfAnOlderFileThatIsGone(t *testing.T) {
 	assert.True(t, strings.HasPrefix(m.Text.Text, w.Word(i18n.HistoryReplaced)+"\n\napi: the conversation\n\n1. Prompt"), m.Text.Text)
 }
 
-// Whatever was said fits one message, and is shown as a whole page by page.
+// Any entry fits one message, and is shown completely page by page.
 func TestHistoryOfLongEntries(t *testing.T) {
 	w, r := said(t, 0)
 	long := strings.Repeat("😀 /kill @eve word\n", 600)

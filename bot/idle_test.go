@@ -19,10 +19,10 @@ import (
 	"ccbot/lifecycle/ending"
 )
 
-// quiet is an idle agent that nobody would miss.
+// quiet is an idle agent that may be ended.
 var quiet = lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway}
 
-// asksIdle lets Alice ask to end the idle ones of these sessions, and gives the question.
+// asksIdle makes Alice ask to end the idle ones of these sessions, and returns the question.
 func asksIdle(t *testing.T, w *chattest.World) (question string, id int) {
 	t.Helper()
 	w.MustHear(t, "/list")
@@ -96,7 +96,7 @@ func TestP3_IdleSessionsEndWithOneReceipt(t *testing.T) {
 	hard := chattest.Ended(9, process.HowKill, time.Hour)
 	w.Lifecycle.OnArchiveQuiet = func(id uuid.UUID, q lifecycle.Silence) error {
 		switch id {
-		case db.ID: // somebody has begun to work there
+		case db.ID: // a person has begun to work there
 			w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{id: {Phase: lifecycle.PhaseWorking}}
 			return lifecycle.ErrChanged
 		case web.ID:
@@ -155,7 +155,7 @@ func TestP3_FailedEndIsNotReportedArchived(t *testing.T) {
 	assert.Contains(t, w.Shows(t, id).Text.Text, "1 session is archived: api.")
 }
 
-// What one message cannot name is counted, and stays open.
+// Sessions beyond the limit of one message are counted, and stay open.
 func TestFurtherIdleSessionsAreCounted(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnLook = quiet

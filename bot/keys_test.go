@@ -44,8 +44,8 @@ func TestDialogHasOptionAndKeyButtons(t *testing.T) {
 	assert.Equal(t, pressed, w.Lifecycle.Done())
 }
 
-// TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat: what an answer would allow may stand
-// where nobody sees it.
+// TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat: the hidden part may contain what an
+// answer would allow.
 func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
 	var command []string
 	for i := range 60 {
@@ -297,8 +297,8 @@ func TestAnotherDialogHasAMessageOfItsOwn(t *testing.T) {
 	assert.NotEmpty(t, w.Lifecycle.Done())
 }
 
-// TestP7_MessageNeverApprovesOtherContent taps a dialog of which the terminal shows something else after the tap: the
-// message loses its buttons, whatever the tap has done, and the next dialog has a message of its own.
+// TestP7_MessageNeverApprovesOtherContent taps a dialog whose terminal has other content after the
+// tap: the message loses its buttons in any case, and the next dialog has a separate message.
 func TestP7_MessageNeverApprovesOtherContent(t *testing.T) {
 	next := lifecycle.Dialog{Open: true, Lines: []string{"rm -rf /", "❯ 1. Yes", "  2. No"}, Options: []string{"Yes", "No"}, Whole: true,
 		Mark: "mark-six-012"}
@@ -384,7 +384,7 @@ func TestDialogVanishesBeforeMessage(t *testing.T) {
 	assert.Empty(t, w.Telegram.Now(1).Buttons)
 }
 
-// A person may tap before Telegram's answer says which message it is.
+// A person may tap before Telegram's answer has the message's id.
 func TestTapBeforeSendReplyCounts(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
@@ -420,7 +420,7 @@ func TestDialogRefusedByTelegram(t *testing.T) {
 	}
 }
 
-// Another dialog opens while Telegram is asked to take the first one's message.
+// Another dialog opens while the first one's message is being sent.
 func TestRefusedDialogSparesNextOne(t *testing.T) {
 	for _, refuses := range []bool{true, false} {
 		w := chattest.NewWorld(t)

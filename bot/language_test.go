@@ -46,8 +46,8 @@ func TestAnswerUsesTelegramLanguage(t *testing.T) {
 	assert.Equal(t, said("zh"), help(private, ""))
 }
 
-// The list of commands stands in the language of each person's Telegram, and of a person who has chosen
-// another one in that.
+// The list of commands uses the language of each person's Telegram, or the language that the person
+// chose.
 func TestCommandListUsesReadersLanguage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lang = "ru"

@@ -191,7 +191,7 @@ func last(words []string) string {
 	return words[len(words)-1]
 }
 
-// What cannot be rendered does not end the bot when a person opens the session.
+// A text that cannot be rendered does not end the bot when a person opens the session.
 func TestP5_OpeningShowsWhatCannotBeRenderedAsItIs(t *testing.T) {
 	for times, want := range [][]string{{"api\none"}, {"api\n**one**"}, nil} {
 		w := chattest.NewWorld(t)

@@ -60,7 +60,7 @@ func TestP4_UnsavedPromptWaits(t *testing.T) {
 	}
 }
 
-// What could not be kept is told where it cannot be typed any more when it is tried again.
+// A prompt that could not be saved is reported if it cannot be typed at the next try.
 func TestP4_UnsavedPromptIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -119,7 +119,7 @@ func (w *limited) writes(line string) {
 
 const goesOn = "The usage limit is over."
 
-// card is the message that offers to go on.
+// card returns the message that offers to continue.
 func (w *limited) card() outbox.Message {
 	w.t.Helper()
 	all := saying(w.t, w.World, "api")
@@ -245,7 +245,7 @@ func TestP4_NothingGoesOnWhereSomethingElseHasHappened(t *testing.T) {
 	}
 }
 
-// However often the program is killed on the way, the prompt is typed once.
+// With kills at any step, the prompt is typed once.
 func TestP4_LimitPromptIsTypedOnce(t *testing.T) {
 	for _, point := range []string{"nowhere", "continue-held", "before the queue", "queued", "typed"} {
 		t.Run(point, func(t *testing.T) {
@@ -299,7 +299,8 @@ func TestP4_LimitPromptIsTypedOnce(t *testing.T) {
 	}
 }
 
-// A kill between what a transcript says and the offer takes nothing away, and neither does a session that goes on.
+// A kill between the transcript's line and the offer loses nothing, nor does a session that
+// continues.
 func TestKilledOfferIsMadeAtStart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.Talk.Told = true
@@ -327,7 +328,7 @@ func TestKilledOfferIsMadeAtStart(t *testing.T) {
 	})
 }
 
-// What is planned keeps its session, until its time or until it is taken back.
+// A planned prompt keeps its session, until its time or until it is taken back.
 func TestPlannedPromptKeepsSession(t *testing.T) {
 	atALimit(t, func(t *testing.T, w *limited) {
 		w.Lifecycle.OnLook = quiet
@@ -358,7 +359,7 @@ func TestPlannedPromptKeepsSession(t *testing.T) {
 	})
 }
 
-// A machine that sleeps stops timers, and the clock goes on.
+// A sleeping machine stops timers, but not the clock.
 func TestSleepIsNoticedWithinMinute(t *testing.T) {
 	atALimit(t, func(t *testing.T, w *limited) {
 		w.taps(w.word())

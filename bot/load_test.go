@@ -243,8 +243,8 @@ func (s *strictAPI) stops(from time.Time) (cards int, most time.Duration) {
 	return cards, most
 }
 
-// TestEachReplyIsAnsweredInFull: six replies to a session that works, whichever session is the current one, and
-// whatever the chat wants to know of others.
+// TestEachReplyIsAnsweredInFull: six replies to a working session, for any current session and any
+// settings for others.
 func TestEachReplyIsAnsweredInFull(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -36,7 +36,7 @@ func longWorld(t *testing.T, most int64, lines ...string) (w *chattest.World, r 
 
 func tooLong() string { return chattest.Long(int(transcript.Budget() / 30)) }
 
-// TestP5_LongTextIsSentWhole: what was left out comes with a tap, and the cursor is behind the mark.
+// TestP5_LongTextIsSentWhole: a tap shows the omitted part, and the cursor is after the mark.
 func TestP5_LongTextIsSentWhole(t *testing.T) {
 	text := tooLong()
 	first := chattest.Says(text)

@@ -60,7 +60,7 @@ func TestReportShowsAllRestored(t *testing.T) {
 	}
 }
 
-// A later reboot has a message of its own: an old button means what it stands under.
+// A later reboot has a separate message: an old button is only for its own message.
 func TestOldButtonRestoresNoLaterLoss(t *testing.T) {
 	w, offered, m := chattest.WentDownWorld(t)
 	later := w.Lost(t, "later", session.ClosedReboot)
@@ -75,8 +75,7 @@ func TestOldButtonRestoresNoLaterLoss(t *testing.T) {
 	assert.Equal(t, chattest.Restores(append(offered, later)...), w.Restored())
 }
 
-// What a tap on another button, or at the desk, has brought back meanwhile is for its worker to
-// refuse.
+// If another button or the terminal has restored a session in between, its worker refuses.
 func TestP1_TwoTapsAtOnceResumeNothingTwice(t *testing.T) {
 	w, _, m := chattest.WentDownWorld(t)
 	var mu sync.Mutex
@@ -221,7 +220,7 @@ func TestAllComesBackByItself(t *testing.T) {
 	})
 }
 
-// What belongs to no conversation is told in every home, and comes back in one.
+// Sessions without a conversation are reported in every home, and restored in one.
 func TestAutomaticRestoreIsNotOffered(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.SetResumeOnStart(chattest.ResumeAll)

@@ -60,7 +60,7 @@ func TestFileIsPromptWithItsName(t *testing.T) {
 				assert.Equal(t, "bytes of "+id, string(data))
 				assert.Equal(t, []string{"queue " + e.Key + " for " + d.R.ID.String()}, d.Lifecycle.Done())
 				assert.Contains(t, d.Telegram.Done(), "react 👀 to 1001 in 7")
-				if tt.m.Voice == nil { // a recording that no program writes down has a line of its own
+				if tt.m.Voice == nil { // a recording without transcription has a separate line
 					assert.Empty(t, d.Telegram.Texts())
 				}
 			})
@@ -178,7 +178,7 @@ func TestP4_RepeatedUpdateFetchesFileOnce(t *testing.T) {
 	assert.Equal(t, []string{"a.txt"}, e.Files)
 }
 
-// A file for a session that is over waits like a text does.
+// A file for an ended session waits as a text does.
 func TestFileForEndedSessionWaits(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.Archived })

@@ -40,7 +40,7 @@ func rows(m outbox.Message) (all [][]string) {
 	return all
 }
 
-// switched reports an outcome. From then on the terminal shows it, and nothing is to come of that request.
+// switched reports an outcome. From then on the terminal shows it, and the request has ended.
 func switched(t *testing.T, w *chattest.World, r session.Record, n news.Switched) {
 	t.Helper()
 	now := &w.Lifecycle.OnModes
@@ -70,7 +70,7 @@ func TestModesAreSwitchedAndSaidWhenTheyWereReadBack(t *testing.T) {
 		assert.Equal(t, modesText+"\n\nSwitching to Plan…", w.Shows(t, 1).Text.Text)
 		assert.Equal(t, [][]string{{"✓ Manual", "Accept edits"}, {"… Plan"}}, rows(w.Shows(t, 1))[:2])
 
-		for range 2 { // it may be told twice
+		for range 2 { // news may come twice
 			switched(t, w, r, news.Switched{ModeChange: port.ModeChange{Mode: port.ModePlan}, Seen: port.ModePlan})
 			assert.Equal(t, "api\nPermission mode: Plan\nModel: Opus 5.5\nThe model changes for this session only.", w.Shows(t, 1).Text.Text)
 			assert.Equal(t, [][]string{{"Manual", "Accept edits"}, {"✓ Plan"}}, rows(w.Shows(t, 1))[:2])
@@ -164,7 +164,7 @@ func TestModesOfAnAgentThatIsGone(t *testing.T) {
 	})
 }
 
-// A restart between the request and its end changes nothing: the card goes on.
+// A restart between the request and its end changes nothing: the card continues.
 func TestModeCardSurvivesRestart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := modesCard(t, w)

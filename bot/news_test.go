@@ -16,7 +16,7 @@ import (
 	"ccbot/port/news"
 )
 
-// told is what one kind of news says: its words, where, and its buttons.
+// told is the notice of one kind of news: its text, its place, and its buttons.
 type told struct {
 	says    func(w *chattest.World) []string
 	buttons []i18n.Key
@@ -70,9 +70,9 @@ func tellings() map[string]told {
 		}},
 		"Typed":       {}, // a reaction
 		"Delivered":   {}, // a reaction
-		"Transcript":  {}, // what the transcript says
-		"Renamed":     {}, // who has renamed it is answered
-		"Requeued":    {}, // what is shown of the queue
+		"Transcript":  {}, // shown by the transcript
+		"Renamed":     {}, // the person who renamed it gets a reply
+		"Requeued":    {}, // shown by the queue
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 	}
 }
@@ -254,7 +254,7 @@ func TestNewsOfAFinishedPromptIsNotTold(t *testing.T) {
 	assert.Empty(t, w.Telegram.Done())
 }
 
-// A draft is taken out of the box right after it is told, so all of it is told.
+// A draft is removed from the box right after its report, so the report has all of it.
 func TestP4_DraftIsReportedInFull(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r, told := w.News(t, "DraftCleared")

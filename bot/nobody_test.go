@@ -60,7 +60,8 @@ func TestP4_TextWithoutSessionStartsOne(t *testing.T) {
 	assert.Empty(t, w.Shows(t, id).Buttons)
 }
 
-// TestTextStartsInChosenFolder offers the folder that a chat has chosen for new sessions after those of the last sessions.
+// TestTextStartsInChosenFolder offers the chat's folder for new sessions after those of the last
+// sessions.
 func TestTextStartsInChosenFolder(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Dir = "/home/alice/demo" }))
@@ -82,8 +83,8 @@ func TestP4_DiscardedTextsAreGone(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-// TestP4_CrashBetweenSharedTextsLosesNone ends the program after the first of two texts was queued: the second one is
-// asked about.
+// TestP4_CrashBetweenSharedTextsLosesNone ends the program after the first of two texts was queued:
+// the second one is confirmed.
 func TestP4_CrashBetweenSharedTextsLosesNone(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Session(t, "old", session.Failed)
@@ -137,7 +138,8 @@ func TestP4_FailedSharedTextIsAskedAgain(t *testing.T) {
 	assert.Equal(t, []string{second}, queuedFor(w, w.Record(t, r.ID)))
 }
 
-// TestP4_TextDuringTapIsAskedAbout hears a text after the tap on the card of another one, before that card is closed.
+// TestP4_TextDuringTapIsAskedAbout sends a text after the tap on another text's card, before that
+// card is closed.
 func TestP4_TextDuringTapIsAskedAbout(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Session(t, "old", session.Failed)
@@ -208,7 +210,7 @@ func sayInTopic(t *testing.T, w *chattest.World, text string, reply int) (key st
 	return key
 }
 
-// TestTopicHasOneCardForItsTexts asks once in a topic without a session; what a person chooses stays.
+// TestTopicHasOneCardForItsTexts asks once in a topic without a session; the person's choice stays.
 func TestTopicHasOneCardForItsTexts(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
@@ -261,8 +263,8 @@ func TestTopicKeepsItsCard(t *testing.T) {
 	}
 }
 
-// TestP4_StartFromTopicConfirmsOrStays starts a session in a topic for two texts. Their card says what became of the first one;
-// if that one cannot be sent, the other one is not sent without it.
+// TestP4_StartFromTopicConfirmsOrStays starts a session in a topic for two texts. Their card shows
+// the outcome of the first one; if it cannot be sent, the other one is not sent without it.
 func TestP4_StartFromTopicConfirmsOrStays(t *testing.T) {
 	for name, fails := range map[string]bool{"it is sent": false, "it cannot be sent": true} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestOutageIsToldOncePerChat: silently, in chats with an open session, however many sessions and topics they have.
+// TestOutageIsToldOncePerChat: silently, in chats with an open session, for any number of sessions
+// and topics.
 func TestOutageIsToldOncePerChat(t *testing.T) {
 	w := chattest.NewWorld(t)
 	now := w.Now()

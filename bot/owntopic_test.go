@@ -14,8 +14,8 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// TestP5_TopicKeepsSessionDespiteOtherText: that other session is shown in a topic of its own, or
-// in the main lane.
+// TestP5_TopicKeepsSessionDespiteOtherText: the other session is shown in its topic, or in the main
+// lane.
 func TestP5_TopicKeepsSessionDespiteOtherText(t *testing.T) {
 	for name, at := range map[string]session.Conversation{"its own topic": chattest.InForum(1), "the main lane": chattest.InGroup} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 
 // slowAPI is a Bot API whose calls take their time, and which may refuse one.
 type slowAPI struct {
-	outbox.API // of which only the methods below are called
+	outbox.API // only the methods below are called
 	refuse     func(n int, p *tgbot.SendMessageParams) error
 
 	mu    sync.Mutex
@@ -90,7 +90,7 @@ func through(t *testing.T, w *chattest.World, api outbox.API) (o *outbox.Outbox,
 	return o, stop
 }
 
-// answers are what an agent says, line by line.
+// answers returns an agent's texts, line by line.
 func answers(from, to int) (all []string) {
 	for i := from; i < to; i++ {
 		all = append(all, fmt.Sprint("answer ", i))
@@ -98,7 +98,7 @@ func answers(from, to int) (all []string) {
 	return all
 }
 
-// TestP5_AnswersThatWaitAreJoined: what an agent says while the chat must wait goes in one message,
+// TestP5_AnswersThatWaitAreJoined: an agent's texts during a wait of the chat go in one message,
 // once, in order, and soon.
 func TestP5_AnswersThatWaitAreJoined(t *testing.T) {
 	tooMany := &tgbot.TooManyRequestsError{Message: "Too Many Requests", RetryAfter: 3}
@@ -144,8 +144,8 @@ func TestP5_AnswersThatWaitAreJoined(t *testing.T) {
 	}
 }
 
-// TestP5_BusySessionDelaysNoMessages: while a session is being ended, its answers go in messages of
-// their own, and the chat waits for none of them.
+// TestP5_BusySessionDelaysNoMessages: while a session is being ended, its answers go in separate
+// messages, and the chat waits for none of them.
 func TestP5_BusySessionDelaysNoMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)

@@ -17,7 +17,7 @@ import (
 	"ccbot/port/refusal"
 )
 
-// shelf is a feature with two pages: one counts what is done at it, and notes what is typed.
+// shelf is a feature with two pages: one counts its uses, and records typed texts.
 func shelf(done *[]string) chat.Feature {
 	option := func(text, value string) []card.Option { return []card.Option{{Text: text, Value: value}} }
 	return chat.Feature{Name: "shelf", Pages: map[string]chat.Page{
@@ -39,8 +39,8 @@ func shelf(done *[]string) chat.Feature {
 		}}}
 }
 
-// Two addresses show the same list where one led to what is gone: a button counts on both. What a button
-// does depends on the address.
+// Two addresses show the same list if one of them is outdated: a button counts on both. The effect
+// of a button depends on the address.
 func TestButtonsOfOneScreenStay(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Restart(t)

@@ -81,7 +81,7 @@ func TestChats(t *testing.T) {
 	id := c.Current(chattest.InGroup)
 	assert.Zero(t, id, "the person picks again")
 	require.NoError(t, os.RemoveAll(dir))
-	require.NoError(t, os.WriteFile(dir, nil, 0o600)) // nothing can be written there any more
+	require.NoError(t, os.WriteFile(dir, nil, 0o600)) // the folder can no longer be written
 	assert.Error(t, c.SetCurrent(chattest.InGroup, one.ID))
 	_, err = chattest.OpenChats(filepath.Join(dir, "\x00"))
 	assert.Error(t, err)

@@ -66,7 +66,7 @@ func TestOtherBotsCommandIsNotTyped(t *testing.T) {
 	w.Silent(t)
 }
 
-// What looks like a command for another bot may be a path.
+// A text that looks like a command for another bot may be a path.
 func TestP4_TextWithAtSignIsPrompt(t *testing.T) {
 	for text, chat := range map[string]models.Chat{
 		"/deploy@prod now":              chattest.PrivateChat(chattest.Alice),

@@ -89,7 +89,7 @@ func TestReplyBringsQuestionOfItsSession(t *testing.T) {
 	})
 }
 
-// What is decided is decided where all of it was shown: from elsewhere there is a link only.
+// A decision is made in the chat that shows all of it: elsewhere there is only a link.
 func TestQuestionOfAnotherConversationIsALink(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.Session(t, "api", session.Running)
@@ -106,7 +106,7 @@ func TestQuestionOfAnotherConversationIsALink(t *testing.T) {
 	})
 }
 
-// A request of which a part is cut cannot be allowed below before all of it was shown.
+// A truncated request cannot be allowed below before all of it was shown.
 func TestP7_QuestionBelowIsAllowedAfterAllOfIt(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.NewCurrentSession(t, "web", session.Running)
@@ -310,7 +310,7 @@ func stopping(t *testing.T, w *chattest.World, r session.Record) (offer int) {
 	return offer
 }
 
-// pressed are the keys and halts that lifecycle was asked for.
+// pressed returns the keys and halts requested from lifecycle.
 func pressed(w *chattest.World) (all []string) {
 	for _, line := range w.Lifecycle.Done() {
 		if strings.HasPrefix(line, "press") || strings.HasPrefix(line, "halt") {
@@ -320,7 +320,8 @@ func pressed(w *chattest.World) (all []string) {
 	return all
 }
 
-// No Esc is pressed for a request with a hook: the denial ends the turn. What waits in the queue is asked about first.
+// No Esc is pressed for a request with a hook: the denial ends the turn. Queued prompts are offered
+// first.
 func TestP7_StopDeniesOpenRequest(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := asks(t, w, "api", "make")

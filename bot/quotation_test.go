@@ -55,7 +55,7 @@ var ofOthers = []struct {
 	}},
 }
 
-// hostile are texts that act, or would if they stood where a person's own words do.
+// hostile are texts that act, or would act as a person's own words.
 var hostile = []string{"!touch x", "/exit", "/kill", "/new x /tmp", "//clear", "@~/.ssh/id_rsa", "see @~/.ssh/id_rsa", "#note", "exit", "/help@cc_bot",
 	"hello\n!touch x\r\n/exit\r!touch y\u2028!touch z", "\n\n/exit", " /exit", "\u200b!touch x", "/tmp/secret.png", "x\\"}
 
@@ -105,7 +105,7 @@ func TestP7_ForwardedFileNamesItsSource(t *testing.T) {
 	assert.Len(t, strings.Split(e.Text, "\n"), 2)
 }
 
-// TestP7_ForeignTextIsNotAnswer: a person who is asked why writes that themselves.
+// TestP7_ForeignTextIsNotAnswer: the person must write the reason themselves.
 func TestP7_ForeignTextIsNotAnswer(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
@@ -156,7 +156,7 @@ func TestP7_EditMakesNoCommand(t *testing.T) {
 	}
 }
 
-// TestP7_OtherBotsEditIsIgnored: who may edit a message that was sent through a bot is that bot.
+// TestP7_OtherBotsEditIsIgnored: only that bot may edit a message sent through it.
 func TestP7_OtherBotsEditIsIgnored(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
@@ -191,7 +191,7 @@ func TestP7_AlbumPartIsNotCommand(t *testing.T) {
 	first := parts[0]
 	first.Caption, first.EditDate, first.From, first.Chat = "/exit", 5, &models.User{ID: chattest.Alice}, chattest.PrivateChat(chattest.Alice)
 	require.NoError(t, d.EditAs(t, &first))
-	first.ForwardOrigin = nil // an edit that does not say what the message said
+	first.ForwardOrigin = nil // an edit without the message's origin
 	require.NoError(t, d.EditAs(t, &first))
 	entries, err := d.Inbox.List()
 	require.NoError(t, err)

@@ -203,8 +203,8 @@ func TestFinishedRetryIsStale(t *testing.T) {
 	assert.Equal(t, []string{w.Word(i18n.InternalError)}, w.Telegram.Texts())
 }
 
-// A session that came back and is not cleaned up again has another launch, of which people have seen
-// nothing under the older buttons.
+// A restored session that needs another cleanup has a new launch, which the older buttons do not
+// show.
 func TestP2_RetryIsForShownLaunch(t *testing.T) {
 	for name, show := range map[string]func(t *testing.T, w *chattest.World, r session.Record) outbox.Message{
 		"receipt": func(t *testing.T, w *chattest.World, r session.Record) outbox.Message { return w.NotCleanShown(t, r) },

@@ -83,8 +83,7 @@ func TestSuccessSendsNoMessage(t *testing.T) {
 	assert.Empty(t, w.Telegram.Done())
 }
 
-// A session that somebody has brought back before it was told, or that goes on as another one,
-// needs no word any more.
+// A session restored before the report, or continued as another one, needs no report.
 func TestP8_RestoredSessionIsNotReportedLost(t *testing.T) {
 	w := chattest.NewWorld(t)
 	back, moved := w.Lost(t, "back", session.ClosedReboot), w.Lost(t, "moved", "")
@@ -166,7 +165,7 @@ func TestP8_UnreachableConversationDelaysNoReport(t *testing.T) {
 	assert.NotContains(t, w.Telegram.Posted[1].Text.Text, "api", "each conversation hears of its own sessions")
 }
 
-// What belongs to no conversation goes to the private chats of allowed people.
+// Reports without a conversation go to the private chats of allowed people.
 func TestP9_HomesGetReportsWithoutConversation(t *testing.T) {
 	w := chattest.NewWorld(t)
 	nobodys, banned := w.Lost(t, "nobodys", session.ClosedReboot), w.Lost(t, "banned", "")

@@ -58,8 +58,8 @@ func TestP5_SupergroupKeepsGroupState(t *testing.T) {
 	})
 }
 
-// TestP4_NewChatsMessageIsDistinct: the new chat numbers its messages anew, and
-// a reply to a message there does not mean the session whose message had that number before.
+// TestP4_NewChatsMessageIsDistinct: the new chat numbers its messages again, and a reply there does
+// not mean the session whose message had that number before.
 func TestP4_NewChatsMessageIsDistinct(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
@@ -131,7 +131,7 @@ func TestP4_SupergroupStaysAllowed(t *testing.T) {
 		assert.True(t, w.MayShow(chattest.InGroup))
 		assert.True(t, w.MayShow(inGrown))
 
-		// What was written in the old chat, and waited, is answered in the new one.
+		// A message written in the old chat that waited is answered in the new one.
 		e := w.SaysIn(t, chattest.Ours, models.Message{ID: 900, Text: "more"})
 		assert.Equal(t, chattest.InGroup, e.Conversation)
 		assert.Equal(t, r.ID, e.Session)
@@ -184,7 +184,7 @@ func TestGroupsThatMove(t *testing.T) {
 	}
 }
 
-// TestP5_TwiceMigratedGroupIsOneChat: in whatever order, and however often, that is told.
+// TestP5_TwiceMigratedGroupIsOneChat, if the migrations are reported in any order and number.
 func TestP5_TwiceMigratedGroupIsOneChat(t *testing.T) {
 	const last = int64(-1009999999999)
 	first, second := [2]int64{chattest.Ours, chattest.Grown}, [2]int64{chattest.Grown, last}
@@ -196,7 +196,7 @@ func TestP5_TwiceMigratedGroupIsOneChat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := chattest.NewWorld(t)
-				w.Groups[chattest.Grown] = true // else the later news would be none of ours
+				w.Groups[chattest.Grown] = true // otherwise the later news would be foreign
 				r, held, q := w.SettledIn(t, chattest.InGroup)
 				for _, one := range news {
 					w.Migrates(t, one[0], one[1])
@@ -214,7 +214,7 @@ func TestP5_TwiceMigratedGroupIsOneChat(t *testing.T) {
 	}
 }
 
-// What was kept under the new number, because nobody knew of the old one, is of the one place then.
+// State stored under the new number, before the old one was known, then belongs to the one chat.
 func TestGroupWithBothNumbersIsMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
@@ -277,7 +277,7 @@ func TestP8_NewsOfAMoveAreNotFinishedBeforeTheyAreKept(t *testing.T) {
 	assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
 }
 
-// TestP5_DeletedTopicLeadsToChat: what is shown there is shown in the chat.
+// TestP5_DeletedTopicLeadsToChat: its messages are shown in the chat.
 func TestP5_DeletedTopicLeadsToChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
@@ -303,7 +303,7 @@ func TestP5_DeletedTopicLeadsToChat(t *testing.T) {
 	})
 }
 
-// What a person has called up in a topic goes with the topic.
+// Messages that a person requested in a topic are removed with the topic.
 func TestOnlyWhatIsAskedOutlivesADeletedTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
@@ -347,7 +347,7 @@ func TestP8_InterruptedMoveIsFinished(t *testing.T) {
 				w.Settled(t)
 				w.Telegram.OnPost, w.Telegram.OnSend = nil, nil
 
-				// Nothing tells of it again: the next start goes on by what was kept.
+				// There is no further report: the next start continues from the stored state.
 				w.StartsAnew(t)
 				w.Settled(t)
 				w.IsIn(t, inGrown, chattest.InGroup, r, held, q)
@@ -361,7 +361,7 @@ func TestP8_InterruptedMoveIsFinished(t *testing.T) {
 	}
 }
 
-// TestP8_CrashRepeatsMoveNoticeOnce: when it was told and that is not noted.
+// TestP8_CrashRepeatsMoveNoticeOnce, if the notice was sent but not noted.
 func TestP8_CrashRepeatsMoveNoticeOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
@@ -405,7 +405,7 @@ func TestFailedMoveIsRetried(t *testing.T) {
 	})
 }
 
-// TestP8_StartFinishesEarlierMove: without being told again, and as often as it takes.
+// TestP8_StartFinishesEarlierMove, without another report, and with retries.
 func TestP8_StartFinishesEarlierMove(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Aliases.Note(chattest.Ours, chattest.Grown))

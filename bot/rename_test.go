@@ -60,7 +60,8 @@ func TestRenameAsksForTheName(t *testing.T) {
 	}
 }
 
-// What begins like a path is one wherever a name may stand: /new and /resume would not find a session that is called so.
+// A text that starts like a path is a path wherever a name is allowed: /new and /resume would not
+// find such a session.
 func TestPathIsNotName(t *testing.T) {
 	for _, name := range []string{".", "/tmp/x", "~", "\".config\""} {
 		w := chattest.NewWorld(t)

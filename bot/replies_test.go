@@ -50,7 +50,7 @@ func TestP4_ReplyGoesToMessagesSession(t *testing.T) {
 	}
 }
 
-// What was meant for a session that is forgotten goes to no other one unasked.
+// A message for a forgotten session goes to no other one without a question.
 func TestP4_ReplyToForgottenSessionIsReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "now", session.Running)
@@ -61,8 +61,8 @@ func TestP4_ReplyToForgottenSessionIsReported(t *testing.T) {
 	assert.Equal(t, inbox.Asked, w.EntryState(key))
 }
 
-// Of which session a message was that the ring does not know, nobody knows: where another session may
-// be meant, nothing is typed unasked.
+// The session of a message outside the ring is unknown: if another session may be meant, nothing is
+// typed without a question.
 func TestP4_ReplyToUnknownMessageIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
@@ -83,7 +83,7 @@ func TestP4_ReplyToUnknownMessageIsReported(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.Session(t, "other", tt.other)
 			now := w.NewCurrentSession(t, "now", tt.current)
-			require.NoError(t, w.Sent(chattest.AtAlice, 57, uuid.Nil)) // what /help says
+			require.NoError(t, w.Sent(chattest.AtAlice, 57, uuid.Nil)) // the message of /help
 			w.Reopened(t)
 			key := w.AnswerOurs(t, tt.message, tt.username, "and more")
 			if tt.asked != nil {
@@ -134,7 +134,7 @@ func TestRepliedCommandMeansMessagesSession(t *testing.T) {
 	assert.Equal(t, "interrupt "+now.ID.String(), w.Lifecycle.Done()[1])
 }
 
-// What is said under a message is the session's of that message.
+// A reply to a message belongs to the message's session.
 func TestReplyToPromptGoesToSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
@@ -210,7 +210,7 @@ func TestUndeliveredPromptStartsNoTurn(t *testing.T) {
 	}
 }
 
-// The turn that goes on is shown to its end, whatever becomes of the next prompt.
+// The running turn is shown to its end, for any outcome of the next prompt.
 func TestFullTurnOutlivesNextPrompt(t *testing.T) {
 	at := func(seconds int) time.Time { return chattest.Started.Add(time.Duration(seconds) * time.Second) }
 	w := chattest.NewWorld(t)
@@ -331,7 +331,7 @@ func TestP4_EndedSessionsPromptCanBeDropped(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-// The current session stays the current one where it is open.
+// An open current session stays current.
 func TestReplyResumesSessionWithoutSwitching(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -354,7 +354,7 @@ func TestReplyResumesSessionWithoutSwitching(t *testing.T) {
 	}
 }
 
-// Whatever a resume asks first, the prompt waits in the session's queue.
+// If a resume needs a decision first, the prompt waits in the session's queue.
 func TestP4_RefusedResumeKeepsPrompt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Archived)
@@ -383,7 +383,7 @@ func TestP4_UnqueuedPromptKeepsQuestion(t *testing.T) {
 	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))
 }
 
-// A session that came back meanwhile takes the prompt at once.
+// A session restored in between takes the prompt immediately.
 func TestResumeAndSendToASessionThatIsBack(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Archived)
@@ -393,8 +393,7 @@ func TestResumeAndSendToASessionThatIsBack(t *testing.T) {
 	assert.Equal(t, []string{"keep " + key + " for " + r.ID.String()}, w.Lifecycle.Done())
 }
 
-// An old prompt of a session that is over is asked about with the button that brings the session
-// back.
+// The question about an old prompt of an ended session has the button that restores the session.
 func TestP4_EndedSessionsOldPromptOffersBoth(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Lost)

@@ -25,7 +25,7 @@ var (
 	after  = port.Screen{Text: "two\n❯ 2. No", Mark: "mark-two", Whole: true}
 )
 
-// shot sends /screenshot, and gives the message.
+// shot sends /screenshot, and returns the message.
 func shot(t *testing.T, w *chattest.World) outbox.Message {
 	t.Helper()
 	w.MustHear(t, "/screenshot")
@@ -107,7 +107,7 @@ func TestRefreshLooksAndPressesNothing(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-// TestP7_HiddenPartAllowsNoChoice: one can look around, and leave.
+// TestP7_HiddenPartAllowsNoChoice: keys for moving and leaving remain.
 func TestP7_HiddenPartAllowsNoChoice(t *testing.T) {
 	hidden, large, unasked := before, before, before
 	hidden.Whole, unasked.Unasked = false, true
@@ -163,7 +163,7 @@ func TestScreenshotNamesFontPackage(t *testing.T) {
 	})
 }
 
-// Where the agent is gone the picture loses its keys, and what cannot be done is said.
+// If the agent is gone, the picture loses its keys, and failures are reported.
 func TestUnavailableScreen(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)

@@ -50,7 +50,7 @@ func TestSendFile(t *testing.T) {
 	})
 }
 
-// A file that grows meanwhile is sent as long as it was.
+// A file that grows during the call is sent with its first size.
 func TestGrowingFileKeepsFirstSize(t *testing.T) {
 	d := chattest.NewFileWorld(t)
 	path := d.Inside(t, "a.log", "good")
@@ -128,7 +128,7 @@ func TestSendFileIsLimitedPerSession(t *testing.T) {
 	})
 }
 
-// TestAgentFilesLetRepliesPass: what a person asks for goes before the files that wait.
+// TestAgentFilesLetRepliesPass: requested messages are sent before waiting files.
 func TestAgentFilesLetRepliesPass(t *testing.T) {
 	d := chattest.NewFileWorld(t)
 	require.NoError(t, d.SendFile(t.Context(), d.R.ID, d.Inside(t, "a.txt", "hello"), ""))

@@ -19,7 +19,7 @@ import (
 	"ccbot/port"
 )
 
-// opensSettings opens /settings in a chat, and gives the message.
+// opensSettings opens /settings in a chat, and returns the message.
 func opensSettings(t *testing.T, w *chattest.World, at models.Chat, by int64) int {
 	t.Helper()
 	key, u := w.Accept(t, &models.Message{From: &models.User{ID: by}, Chat: at, Text: "/settings"})
@@ -87,7 +87,7 @@ func TestFormerChoiceOfStepsIsNone(t *testing.T) {
 	assert.Contains(t, w.Shows(t, id).Text.Text, "Steps: nowhere (default)")
 }
 
-// /new without a folder begins in the folder that was chosen, and says so where that is gone.
+// /new without a folder uses the chosen folder, and reports it if it is missing.
 func TestNewBeginsInTheFolderThatWasChosen(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Dir = "/home/alice/shop" }))

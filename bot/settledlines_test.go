@@ -69,7 +69,7 @@ func TestSettledPermissionShowsItsReason(t *testing.T) {
 	})
 }
 
-// TestInterruptionIsTheSameLine: whoever reads that a session died while it worked reads the same line.
+// TestInterruptionIsTheSameLine: each message about a session that died at work has the same line.
 func TestInterruptionIsTheSameLine(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Completed)

@@ -153,8 +153,8 @@ func TestOnlyLastTurnOfBurstSounds(t *testing.T) {
 	}
 }
 
-// What a person has just asked for, what ccbot has done and how things go makes no sound; what waits for a
-// person does, whichever session it is of.
+// Requested replies, ccbot's own work and progress make no sound; questions to a person do, for any
+// session.
 func TestOtherSounds(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
@@ -239,7 +239,7 @@ func TestStoppedWordsAreSilent(t *testing.T) {
 			w.NewCurrentSession(t, "api", session.Running, c)
 			w.ReadAll(t)
 			w.MustHear(t, "/stop")
-			w.Telegram.Sent, w.Telegram.Posted = nil, nil // what /stop says may sound
+			w.Telegram.Sent, w.Telegram.Posted = nil, nil // the reply to /stop may make a sound
 			chattest.Grow(t, c, at(chattest.Says("I beg"), 0))
 			if refused != nil {
 				chattest.Grow(t, c, chattest.TurnEnd)

@@ -28,7 +28,7 @@ import (
 	"ccbot/port/folders"
 )
 
-// known is a session of which everything is known.
+// known returns a session whose facts are all known.
 func known(t *testing.T, w *chattest.World) session.Record {
 	t.Helper()
 	r := w.NewCurrentSession(t, "api", session.Running)
@@ -65,7 +65,8 @@ func known(t *testing.T, w *chattest.World) session.Record {
 
 func at(d time.Duration) string { return chattest.Started.Add(d).Local().Format("15:04") }
 
-// The memory of an agent's processes is read where it is shown: /list and what is said of a session do without.
+// The memory of an agent's processes is read only to show it: /list and messages about a session
+// omit it.
 func TestMemoryIsReadWhereItIsShown(t *testing.T) {
 	w := chattest.NewWorld(t)
 	known(t, w)
@@ -143,7 +144,7 @@ func TestStatusCountsAsChanges(t *testing.T) {
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "2 files, +127 −34")
 }
 
-// What is not known is called unknown, and what there is none of is left out.
+// An unknown value is called unknown, and a missing one is omitted.
 func TestStatusClaimsNothing(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustHear(t, "/status")
@@ -189,7 +190,8 @@ func TestStatusClaimsNothing(t *testing.T) {
 	}
 }
 
-// A permission mode has the name that /mode gives it. Before the first prompt only a session that asks nobody has one.
+// A permission mode has the name that /mode uses. Before the first prompt only a session that never
+// asks has one.
 func TestStatusNamesThePermissionModeAsModeDoes(t *testing.T) {
 	for _, tt := range []struct{ name, launched, noted, want string }{
 		{"noted", "ask", "default", "Permission mode: Manual\n"},
@@ -237,7 +239,7 @@ func TestStatusFitsOneMessage(t *testing.T) {
 	}
 }
 
-// The receipt of a new session says who is in its folder already.
+// The receipt of a new session names the sessions in its folder.
 func TestTwoAgentsInOneFolderAreTold(t *testing.T) {
 	w := chattest.NewWorld(t)
 	said := func(name string) string {
@@ -249,7 +251,7 @@ func TestTwoAgentsInOneFolderAreTold(t *testing.T) {
 	assert.Contains(t, said("gamma"), " work in this folder, too.")
 }
 
-// asksToForget is the question behind [Delete record].
+// asksToForget returns the question after [Delete record].
 func asksToForget(t *testing.T, w *chattest.World, r session.Record) outbox.Message {
 	t.Helper()
 	w.MustHear(t, "/status "+r.Name)

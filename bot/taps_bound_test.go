@@ -20,16 +20,15 @@ import (
 	"ccbot/i18n"
 )
 
-// Who may tap a button.
+// The people who may tap a button.
 const (
 	anyone = "any allowed person"
 	asker  = "a question, or its [Cancel]: the person who was asked; anything else: any allowed person"
 	opener = "a page that is its opener's own: that person; any other page: any allowed person"
 )
 
-// whoMayTap has a line for every kind of card, so that nobody adds one without asking who
-// may tap it. A tap that ends, kills or archives something in its second step is for who tapped the
-// first.
+// whoMayTap has a line for every kind of card, so that a new card needs a decision about its taps.
+// A second tap that ends, kills or archives is for the person of the first tap.
 var whoMayTap = map[string]string{
 	"end":         asker,
 	"group-added": asker,
@@ -238,8 +237,7 @@ func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 	}
 }
 
-// TestP9_TapWithoutMessageIsIgnored: from an inline message, which is in a chat that nobody
-// knows.
+// TestP9_TapWithoutMessageIsIgnored: the tap is on an inline message, in an unknown chat.
 func TestP9_TapWithoutMessageIsIgnored(t *testing.T) {
 	w, all := buttonsOfAll(t)
 	before := w.State(t)

@@ -60,7 +60,7 @@ func TestTapCurrentSwitches(t *testing.T) {
 	w.ToldOfError(t, w.TapSpot(t, chattest.Alice, w.Listed(t, web)))
 }
 
-// A text that follows the tap goes to the session, however long its move takes.
+// A text after the tap goes to the session, even if its move is slow.
 func TestTapCurrentSwitchesBeforeItIsAnswered(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
@@ -75,8 +75,8 @@ func TestTapCurrentSwitchesBeforeItIsAnswered(t *testing.T) {
 	assert.Len(t, w.Lifecycle.Done(), 1)
 }
 
-// What the agent's machine is asked for after a tap holds up no text: the session that was tapped
-// is the current one as soon as the tap is decided.
+// Calls to the agent's machine after a tap delay no text: the tapped session is current as soon as
+// the tap is decided.
 func TestP7_TextAfterTapGoesToSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
@@ -169,7 +169,7 @@ func TestP4_FailedDecisionKeepsButtons(t *testing.T) {
 	}
 }
 
-// A question closes when the prompt needs no answer any more, also in a later run.
+// A question closes when the prompt no longer needs an answer, also in a later run.
 func TestQuestionClosesWithPrompt(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -224,7 +224,7 @@ func TestP4_QuestionStaysUntilDecision(t *testing.T) {
 	assert.Equal(t, []string{"drop " + e.Key + " for " + r.ID.String()}, w.Lifecycle.Done())
 }
 
-// There is one question about a prompt: another reason has a message of its own.
+// A prompt has one question: another reason sends a new message.
 func TestNewReasonReplacesQuestion(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
@@ -253,8 +253,8 @@ func cancelled() context.Context {
 	return ctx
 }
 
-// Telegram refuses a button whose data has more than 64 bytes. Every button of every message is
-// looked at, with the largest ids.
+// Telegram refuses a button with more than 64 bytes of data. The test checks every button of every
+// message, with the largest ids.
 func TestCallbackDataFits(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.ShowsEveryButton(t)
@@ -279,7 +279,7 @@ func TestP9_EveryVerbIsForAllowedPeople(t *testing.T) {
 	assert.Len(t, w.Telegram.Done(), said)
 }
 
-// A button that somebody cut, or wrote by hand, does nothing.
+// A truncated or forged button does nothing.
 func FuzzTapData(f *testing.F) {
 	for _, seed := range []string{"res:x", "try:AAAAAAAAAAAAAAAAAAAAAA", "open:AAAAAAAAAAAAAAAAAAAAAA:5", ":::",
 		"AAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAA:0", "AAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAA:-1"} {
@@ -355,8 +355,8 @@ func TestAlertsFit(t *testing.T) {
 	assert.Contains(t, w.Telegram.Done(), "answer query: "+long[:chattest.AlertLimit])
 }
 
-// A prompt that was stopped before it was carried out is asked about, though the agent had it: it is
-// queued anew, or it ends.
+// A prompt that was stopped before it was carried out is offered, though the agent had it: it is
+// queued again, or it ends.
 func TestP4_StoppedPromptIsOffered(t *testing.T) {
 	for _, finished := range []bool{true, false} {
 		for _, word := range []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop} {
@@ -411,8 +411,8 @@ func TestP4_StopOffersWaitingPrompts(t *testing.T) {
 	}
 }
 
-// A prompt of which nothing is left in the inbox has no buttons: its text is told all the same, because
-// the agent's box is about to be emptied of it.
+// A prompt without an entry in the inbox has no buttons: its text is still reported, because it is
+// about to be removed from the agent's box.
 func TestP4_StoppedPromptWithoutEntryIsReported(t *testing.T) {
 	for name, spoil := range map[string]func(marker string) error{
 		"the marker is gone":  os.Remove,

@@ -29,7 +29,7 @@ func queuedDone(w *chattest.World) (keys []string) {
 	return keys
 }
 
-// hears sends texts while an agent asks, and reports that each waits, as lifecycle does.
+// hears sends texts during a question of an agent, and reports that each waits, as lifecycle does.
 func hears(t *testing.T, w *chattest.World, r session.Record, texts ...string) (keys []string) {
 	t.Helper()
 	for _, text := range texts {
@@ -233,8 +233,8 @@ func TestStopIsOneMessage(t *testing.T) {
 	}
 }
 
-// TestSecondStopIsNotTheFirst stops an agent twice within seconds. What the second stop brings about is no part of the list of the
-// first one, unless that stop takes texts back, too.
+// TestSecondStopIsNotTheFirst stops an agent twice within seconds. The effects of the second stop
+// are not in the first one's list, unless that stop also takes texts back.
 func TestSecondStopIsNotTheFirst(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -283,7 +283,8 @@ func TestSecondStopIsNotTheFirst(t *testing.T) {
 	}
 }
 
-// TestListTakesOneInterrupt: the line of another turn that is interrupted in the terminal after a stop is a message of its own.
+// TestListTakesOneInterrupt: the interrupt of another turn in the terminal after a stop is a
+// separate message.
 func TestListTakesOneInterrupt(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, c := stoppable(t, w)
@@ -312,7 +313,8 @@ func TestP4_StoppedTextsResumeTheirSession(t *testing.T) {
 	})
 }
 
-// TestP4_NextStopListsAllTexts: texts of an earlier stop that nobody has decided about come below with those of the next one.
+// TestP4_NextStopListsAllTexts: undecided texts of an earlier stop come below with those of the
+// next one.
 func TestP4_NextStopListsAllTexts(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
@@ -411,7 +413,7 @@ func TestListClosesWithTruth(t *testing.T) {
 	}
 }
 
-// TestListReplacesInterruptAndSend: nothing is to be interrupted while the agent asks.
+// TestListReplacesInterruptAndSend: nothing can be interrupted while the agent asks.
 func TestListReplacesInterruptAndSend(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)

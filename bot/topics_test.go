@@ -92,7 +92,7 @@ func TestPlainChatHasNoTopics(t *testing.T) {
 	}
 }
 
-// TestP4_RepeatedNewGetsSameTopic: whatever was done before the kill.
+// TestP4_RepeatedNewGetsSameTopic after a kill at any step.
 func TestP4_RepeatedNewGetsSameTopic(t *testing.T) {
 	for _, tt := range []struct {
 		at     string
@@ -111,7 +111,7 @@ func TestP4_RepeatedNewGetsSameTopic(t *testing.T) {
 	}
 }
 
-// TestP5_SessionStartsWithoutTopic: what Telegram does not allow is said once.
+// TestP5_SessionStartsWithoutTopic: a refusal of Telegram is reported once.
 func TestP5_SessionStartsWithoutTopic(t *testing.T) {
 	refused, unsure := &outbox.Refused{Err: errors.New("not enough rights")}, errors.New("connection reset")
 	for name, tt := range map[string]struct {
@@ -187,7 +187,7 @@ func TestSessionStaysInTopic(t *testing.T) {
 	assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(0)))
 }
 
-// inStep is a world with a session in a topic of its own, in which the features run.
+// inStep runs the features in a world with a session in a separate topic.
 func inStep(t *testing.T, do func(t *testing.T, w *chattest.World, api session.Record)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestTopicIconFollowsArchiveAndResume(t *testing.T) {
 	})
 }
 
-// A topic is opened without an icon where Telegram does not say which there are; it gets one when that is known.
+// A topic is opened without an icon while Telegram's icons are unknown; it gets one later.
 func TestUnknownIconIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
@@ -348,7 +348,7 @@ func TestClosingATopicAsksToArchive(t *testing.T) {
 	assert.Len(t, w.Telegram.Texts(), posted+1, "of a session that is over nothing is asked")
 }
 
-// A topic that is open again asks nothing; what is asked about another session stays.
+// A reopened topic removes its question; questions about other sessions stay.
 func TestOpeningATopicAgainTakesItsQuestionBack(t *testing.T) {
 	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
 		w.MustSayInForum(t, 0, "/new docs /")
@@ -367,7 +367,8 @@ func TestOpeningATopicAgainTakesItsQuestionBack(t *testing.T) {
 	})
 }
 
-// An admin who is anonymous, or no person of ours, says nothing to the bot, and the topic is open all the same.
+// An anonymous admin, or a person not allowed, sends nothing to the bot, and the topic is still
+// open.
 func TestReopenedTopicTakesMessages(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Telegram.OnParked = map[int64]bool{chattest.Ours: true}
@@ -427,7 +428,7 @@ func TestDeletedTopicIsCheckedOnce(t *testing.T) {
 	}
 }
 
-// What was said in a topic that is gone is not said again.
+// The messages of a deleted topic are not repeated.
 func TestP5_MissingTopicDoesNotRepeatStart(t *testing.T) {
 	inStep(t, func(t *testing.T, w *chattest.World, _ session.Record) {
 		w.MustSayInForum(t, 0, "/new web /")

@@ -57,7 +57,7 @@ func (w *turnWorld) tells(n news.News) {
 	w.Work(w.t)
 }
 
-// phase is what the agent is noted to do from now on.
+// phase sets the agent's noted phase.
 func (w *turnWorld) phase(name string) {
 	w.t.Helper()
 	time.Sleep(time.Millisecond)
@@ -65,7 +65,7 @@ func (w *turnWorld) phase(name string) {
 	w.tells(news.Doing{})
 }
 
-// types lets a prompt be typed, and the agent begin with it. It gives the news of the prompt.
+// types types a prompt, and the agent starts on it. It returns the news of the prompt.
 func (w *turnWorld) types(text string) news.Typed {
 	w.t.Helper()
 	n := w.newPrompt(text)
@@ -264,8 +264,8 @@ func TestHowATurnEnds(t *testing.T) {
 	}
 }
 
-// TestPromptIsTurnOnceAgentWorks presses an Enter that submits nothing, however long that lasts: no card
-// claims that the agent works. The card comes when the agent works after all.
+// TestPromptIsTurnOnceAgentWorks presses an Enter that submits nothing for a while: no card shows a
+// working agent. The card comes when the agent works.
 func TestPromptIsTurnOnceAgentWorks(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		n := w.newPrompt("go")
@@ -294,7 +294,7 @@ func TestLostPromptHasNoTurn(t *testing.T) {
 	})
 }
 
-// card2 is the first card, where questions stand in the chat, too.
+// card2 returns the first card in a chat that also has questions.
 func (w *turnWorld) card2() string {
 	w.t.Helper()
 	return w.Shows(w.t, w.cards()[0]).Text.Text
@@ -379,8 +379,8 @@ func TestContextCanBeCompactedFromACard(t *testing.T) {
 	})
 }
 
-// What a turn of many steps costs in calls of the Bot API: the outbox leaves out what the pace has no room
-// for, so these are the most.
+// The Bot API calls of a turn with many steps: the outbox omits calls beyond the pace, so this is
+// the maximum.
 func TestCallsOfATurnOfManySteps(t *testing.T) {
 	calls := make(map[turn.Steps]map[string]int)
 	for _, steps := range []turn.Steps{turn.OnCard, turn.Nowhere} {

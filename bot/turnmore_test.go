@@ -246,7 +246,7 @@ func TestCardLinksToOtherSessions(t *testing.T) {
 	})
 }
 
-// The end of what runs in the background begins a turn that nobody has asked for: it has a card only with a step.
+// The end of background work starts a turn without a prompt: it has a card only with a step.
 func TestAgentsOwnTurnCardNeedsStep(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")

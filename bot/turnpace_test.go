@@ -17,7 +17,7 @@ import (
 	"ccbot/port"
 )
 
-// A chat takes one edit of a card in three seconds: more looks than that are made for nobody.
+// A chat takes one edit of a card in three seconds: more updates would be wasted.
 func TestCardUpdatesFollowEditPace(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")

@@ -24,7 +24,7 @@ import (
 
 // simulated is one turn as the agent has written it.
 type simulated struct {
-	key           string // of its prompt; empty: typed at the desk
+	key           string // of its prompt; empty: typed in the terminal
 	steps, failed int
 	open          []string // calls without a result
 	ended         bool
@@ -38,7 +38,7 @@ type simulation struct {
 	deleted int // messages
 	other   uuid.UUID
 	calls   int
-	starts  int // each may repeat an edit of which nobody had heard yet
+	starts  int // each may repeat an edit whose result was unknown
 }
 
 func (s *simulation) now() *simulated {
@@ -200,7 +200,7 @@ type keptTurn struct {
 	Count, Failed int
 }
 
-// wrong says what does not hold.
+// wrong returns the violated invariants.
 func (s *simulation) wrong() string {
 	if n := len(s.cards()); n > len(s.turns)+s.deleted {
 		return fmt.Sprintf("%d cards of %d turns, of which %d were deleted", n, len(s.turns), s.deleted)
@@ -214,7 +214,7 @@ func (s *simulation) wrong() string {
 	}
 	for _, id := range s.cards() {
 		if s.deleted > 0 {
-			break // an edit that was refused is asked for again
+			break // a refused edit is repeated
 		}
 		last, again := "", 0
 		for _, m := range s.versionsOf(id) {
@@ -241,7 +241,7 @@ func (s *simulation) versionsOf(id int) (all []outbox.Message) {
 	return all
 }
 
-// untrue says where the cards are not what the transcript says once all turns are over.
+// untrue returns the differences of cards and transcript after the end of all turns.
 func (s *simulation) untrue() string {
 	for _, k := range s.kept() {
 		if k.End == "" {
@@ -256,8 +256,8 @@ func (s *simulation) untrue() string {
 	return ""
 }
 
-// Whatever happens in whatever order: one card per turn, none before its prompt, no edit without a change,
-// and in the end each says what the transcript says.
+// For any events in any order: one card per turn, none before its prompt, no edit without a change,
+// and at the end each card matches the transcript.
 func TestTurnsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	moves := []string{"type", "type, and the transcript is quicker", "desk", "tell again", "items again", "call", "call", "call", "result",
@@ -272,12 +272,13 @@ func TestTurnsInAnyOrder(t *testing.T) {
 	})
 }
 
-// A prompt that is told of again, after its turn ended while nothing ran, is not that of the turn at the desk behind it.
+// Repeated news of a prompt, after its turn ended while nothing ran, do not belong to the following
+// turn from the terminal.
 func TestRepeatedNewsTakesNoLaterTurn(t *testing.T) {
 	require.Empty(t, wrongIn(t, []string{"beside", "type", "restart in the middle of an end", "desk", "call", "tell again"}))
 }
 
-// wrongIn says what does not hold after each of some moves, or in the end.
+// wrongIn returns the violations after each of some moves, or at the end.
 func wrongIn(t *testing.T, script []string) (wrong string) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		s := &simulation{turnWorld: w, other: w.Session(t, "other", session.Running).ID}

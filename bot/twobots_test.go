@@ -39,7 +39,7 @@ type member struct {
 	end   func()
 }
 
-// join starts a bot that was told that there are others in the forum.
+// join starts a bot that knows of other bots in the forum.
 func join(t *testing.T, options botapi.Options) *member {
 	t.Helper()
 	m := &member{World: chattest.NewWorld(t), api: botapitest.Start(t, options), acted: make(map[string]int)}
@@ -57,7 +57,7 @@ func (m *member) gives(t *testing.T, thread int) {
 	require.NoError(t, m.Chats.SetCurrent(session.Conversation{ChatID: shared, ThreadID: thread}, r.ID))
 }
 
-// run polls until stopped is called. What was accepted is handled by then.
+// run polls until stopped is called. Accepted updates are handled first.
 func (m *member) run(t *testing.T) {
 	t.Helper()
 	intake := inbox.NewIntake(inbox.Config{Client: http.DefaultClient, API: m.api.URL(), Token: m.api.Token(), Store: m.Inbox.Store,
@@ -122,7 +122,7 @@ func (m *member) opens(t *testing.T) (thread int) {
 	return thread
 }
 
-// day is what a person writes in the forum, with the bot that each message and each edit is for.
+// day is a person's writing in the forum, with the addressed bot of each message and each edit.
 type day struct {
 	t      *testing.T
 	bots   [2]*member

@@ -18,8 +18,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// Who is taken off the list while prompts wait gets none of them typed, in a group neither. Nobody
-// is told, and the log has one line.
+// Waiting prompts of a person removed from the allow list are not typed, in groups either. The log
+// has one line; the chat has none.
 func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
 	t.Run("at a start", func(t *testing.T) {
 		takenOff(t, func(w *chattest.World) error { return w.Review(t.Context(), 0) })

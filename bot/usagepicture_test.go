@@ -13,8 +13,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// A picture of the costs that does not get through is given up: later taps on the page, and what the chat is to
-// get, do not wait for ever.
+// A picture of the costs that cannot be sent is given up: later taps on the page, and later
+// messages to the chat, do not wait for ever.
 func TestUnsentPictureIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)

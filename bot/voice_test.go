@@ -17,7 +17,7 @@ import (
 
 const recordingFile = "\nAttached file: .ccbot-inbox/voice-1001.png"
 
-// spokenWorld is a world with VOICE_CONFIRM=on, in which somebody says something.
+// spokenWorld returns a world with VOICE_CONFIRM=on and a recording of this text.
 func spokenWorld(t *testing.T, says string) *chattest.MediaWorld {
 	d := chattest.NewMediaWorld(t)
 	d.Voice, d.VoiceConfirm = &chattest.FakeVoice{Says: says}, true
@@ -25,7 +25,7 @@ func spokenWorld(t *testing.T, says string) *chattest.MediaWorld {
 	return d
 }
 
-// typed is how often prompts were queued.
+// typed returns the number of queued prompts.
 func typed(d *chattest.MediaWorld) int {
 	return strings.Count(strings.Join(d.Lifecycle.Done(), "\n"), "queue ")
 }
@@ -86,7 +86,7 @@ func TestDiscardedVoiceMessageIsNotTyped(t *testing.T) {
 	assert.Zero(t, typed(d))
 }
 
-// What a program has written down is a quotation, and only a person's own plain words take its place.
+// A transcription is a quotation, and only a person's own plain text replaces it.
 func TestP7_VoiceCorrectionMakesNoCommand(t *testing.T) {
 	d := spokenWorld(t, "/clear")
 	e := d.MustGet(t, models.Message{Caption: "now", Voice: &models.Voice{FileID: "v"}})
@@ -111,7 +111,7 @@ func TestP7_VoiceCorrectionMakesNoCommand(t *testing.T) {
 	assert.Equal(t, "now\nclear it"+recordingFile, e.Text)
 }
 
-// For a recording of which it is unknown whose it is, a person chooses the session first, and sees it then.
+// For a recording without a session, a person chooses the session first, and then sees the text.
 func TestChosenSessionsVoiceMessageIsShown(t *testing.T) {
 	d := spokenWorld(t, "fix the bug")
 	d.Session(t, "web", session.Running)
@@ -156,8 +156,8 @@ func TestP4_ResumedRecordingKeepsItsWords(t *testing.T) {
 	assert.NotContains(t, text, d.Named(i18n.ResumeAndSend, "api"))
 }
 
-// TestP4_ResumeAsksAboutRecordings resumes a session to which recordings were sent after its end: what was written down of
-// them is shown before it is typed, whichever message resumes the session.
+// TestP4_ResumeAsksAboutRecordings resumes a session with recordings sent after its end: their
+// texts are shown before they are typed, for any message that resumes the session.
 func TestP4_ResumeAsksAboutRecordings(t *testing.T) {
 	for name, resume := range map[string]func(d *chattest.MediaWorld, id int){
 		"by a command":   func(d *chattest.MediaWorld, _ int) { d.MustHear(t, "/resume api") },

@@ -70,7 +70,7 @@ func (q *queue) leaves(at int) {
 	})
 }
 
-// done is what lifecycle was asked to do with prompts.
+// done returns lifecycle's calls about prompts.
 func (q *queue) done() (all []string) {
 	for _, line := range q.Lifecycle.Done() {
 		if strings.HasPrefix(line, "send now") || strings.HasPrefix(line, "to front") || strings.HasPrefix(line, "withdraw") {
@@ -97,7 +97,7 @@ func TestQueueShowsWhatWaitsInOrder(t *testing.T) {
 	}, "fix the test", "and then\nthis", "!make")
 }
 
-// Who has sent a prompt is said, and nothing in a name is hidden.
+// The sender of a prompt is named, and no part of the name is hidden.
 func TestQueueSaysWhoHasSentAPrompt(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		raw, err := json.Marshal(models.Update{Message: &models.Message{From: &models.User{ID: chattest.Bob, FirstName: "B\u202eob"}}})
@@ -134,7 +134,7 @@ func TestP4_InterruptAndSendIsAskedForOnce(t *testing.T) {
 	}
 }
 
-// What the machine refuses is said, and the prompt waits on.
+// A refusal of the machine is reported, and the prompt still waits.
 func TestP7_InterruptAndSendSaysWhyItCannotBe(t *testing.T) {
 	for err, word := range map[error]i18n.Key{lifecycle.ErrAsks: i18n.StopAsks, lifecycle.ErrBoxBusy: i18n.BoxBusy,
 		lifecycle.ErrStillWorks: i18n.StopStillWorks, lifecycle.ErrNoAgent: i18n.AlreadyEnded} {
@@ -179,7 +179,7 @@ func TestSendNextMovesAPromptToTheFront(t *testing.T) {
 	}, "one", "two", "three")
 }
 
-// What is discarded is not sent, and its own message says so.
+// A discarded prompt is not sent, and its own message shows that.
 func TestP4_DiscardTakesAPromptOutOfTheQueue(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		e := q.all[0]
@@ -228,7 +228,7 @@ func TestP4_ChangedQueueIsRedrawn(t *testing.T) {
 	}, "one", "two")
 }
 
-// A tap that comes before the message is drawn anew does nothing to what is being sent, or has left.
+// A tap before the message is redrawn does nothing to a prompt that is being sent, or has left.
 func TestP4_PromptBeingTypedIsNotMoved(t *testing.T) {
 	for state, word := range map[inbox.State]i18n.Key{inbox.Typing: i18n.QueueTyping, inbox.Unproven: i18n.QueueTyping,
 		inbox.Asked: i18n.QueueLeft, "": i18n.QueueLeft} {
@@ -249,7 +249,7 @@ func TestP4_PromptBeingTypedIsNotMoved(t *testing.T) {
 	}
 }
 
-// Of two people one is quicker on the machine, too: nobody is told of a failure.
+// Two people tap, and the second tap reports no failure.
 func TestP4_LateTapShowsPresentQueue(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		q.Lifecycle.OnSendNow = func(_ uuid.UUID, key string) (bool, error) {
@@ -304,7 +304,8 @@ func TestQueueIsOneMessage(t *testing.T) {
 	}, "one")
 }
 
-// What waits for a session that is over is sent when that comes back, and is seen, moved and discarded before.
+// Prompts that wait for an ended session are sent after its restore, and can be seen, moved and
+// discarded before.
 func TestQueueOfEndedSession(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		q.Records.Change(q.r.ID, func(r *session.Record) { r.State = session.Archived })
@@ -315,7 +316,7 @@ func TestQueueOfEndedSession(t *testing.T) {
 	}, "one", "two")
 }
 
-// What is in the way of an idle agent is said.
+// The obstacle of an idle agent is shown.
 func TestQueueShowsReasonOfWait(t *testing.T) {
 	for why, word := range map[news.Wait]i18n.Key{news.HeldDraft: i18n.QueueDraft, news.HeldBash: i18n.QueueBash,
 		news.HeldUnknown: i18n.QueueUnknown, news.HeldScroll: i18n.QueueScroll, news.HeldKeys: i18n.QueueKeys,
@@ -396,7 +397,7 @@ func TestQueueOfForgottenSession(t *testing.T) {
 	}, "one")
 }
 
-// Where Esc would answer a question, the question itself is brought below.
+// If Esc would answer a question, the question itself is shown again below.
 func TestP7_BlockingQuestionIsShownAgain(t *testing.T) {
 	for name, asks := range map[string]func(t *testing.T, q *queue) outbox.Message{
 		"a dialog": func(t *testing.T, q *queue) outbox.Message { return q.Dialog(t, q.r, chattest.Trust) },

@@ -46,7 +46,7 @@ func TestNamePrefixIsEnough(t *testing.T) {
 	}
 }
 
-// What is named in full is over: a session whose name only begins so is not meant.
+// The session with the full name has ended: a session whose name only starts so is not meant.
 func TestFullNameIsNotPrefix(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Session(t, "alpha", session.Archived)
@@ -58,7 +58,8 @@ func TestFullNameIsNotPrefix(t *testing.T) {
 	}
 }
 
-// Where several sessions may be meant, a button for each asks which. Only who sent the command may choose.
+// If several sessions match, buttons ask which one. Only the person who sent the command may
+// choose.
 func TestOfSeveralSessionsThePersonChooses(t *testing.T) {
 	for command, want := range map[string]string{"/stop al": "interrupt %s", "/kill al": "archive %s as archived"} {
 		w := chattest.NewWorld(t)
@@ -83,7 +84,7 @@ func TestOfSeveralSessionsThePersonChooses(t *testing.T) {
 	}
 }
 
-// The session may be over, or forgotten, by the time it is chosen.
+// The session may have ended, or be forgotten, when it is chosen.
 func TestChosenSessionIsCheckedAgain(t *testing.T) {
 	w := chattest.NewWorld(t)
 	over, gone := w.Session(t, "alpha", session.Running), w.Session(t, "alpine", session.Running)
@@ -100,7 +101,7 @@ func TestChosenSessionIsCheckedAgain(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-// /why and /status say of a session that is over since when it is, and offer the way back.
+// /why and /status of an ended session show since when, and offer to restore it.
 func TestWhyAndStatusOfWhatIsOver(t *testing.T) {
 	for command, words := range map[string][]string{"/why": {"Resume"}, "/status": {"Resume", "Rename", "Delete record"}} {
 		w := chattest.NewWorld(t)
@@ -115,7 +116,7 @@ func TestWhyAndStatusOfWhatIsOver(t *testing.T) {
 	}
 }
 
-// A command without a name means the current session, also where that is over.
+// A command without a name means the current session, even if it has ended.
 func TestNamelessCommandReportsEndedSession(t *testing.T) {
 	for _, command := range []string{"/stop", "/kill", "/done"} {
 		w := chattest.NewWorld(t)
@@ -164,7 +165,7 @@ func TestResumeTurnsPages(t *testing.T) {
 	assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
 }
 
-// A word of /new that has a slash in it may be a folder, or belong to the name: it is asked which.
+// An argument of /new with a slash may be a folder or part of the name: a question asks which.
 func TestNewAsksWhatAPathWithoutADotIs(t *testing.T) {
 	for _, tt := range []struct{ args, question, folder, name, asFolder, asName string }{
 		{"rel proj/api", "proj/api", "~/proj/api", "rel-proj/api", `"rel" in /home/alice/proj/api`, `"rel-proj/api" in /home/alice`},

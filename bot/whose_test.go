@@ -87,7 +87,7 @@ func TestP4_TextWithoutCurrentSessionIsKept(t *testing.T) {
 	}
 }
 
-// An idle agent has the prompt before the tap is told what became of it.
+// An idle agent has the prompt before the tap gets its result.
 func TestP4_QuestionOfTypedPromptEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -131,7 +131,7 @@ func TestP4_QuestionOfTypedPromptEnds(t *testing.T) {
 	}
 }
 
-// Who says whose the answered message is does not leave the current session.
+// A person who chooses the session of the answered message keeps the current session.
 func TestP4_ReplyGoesToChosenSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	beta, now := w.Session(t, "beta", session.Running), w.NewCurrentSession(t, "now", session.Running)
@@ -142,8 +142,8 @@ func TestP4_ReplyGoesToChosenSession(t *testing.T) {
 	assert.Equal(t, now.ID, w.CurrentID(chattest.AtAlice))
 }
 
-// The buttons are those of the sessions that are open; one that has ended since takes nothing, and none
-// is current because of it.
+// The buttons are for the open sessions; one that has ended since takes nothing, and does not
+// become current.
 func TestP4_EndedChosenSessionGetsNothing(t *testing.T) {
 	w := chattest.NewWorld(t)
 	beta := w.Session(t, "beta", session.Running)
@@ -162,8 +162,8 @@ func TestP4_EndedChosenSessionGetsNothing(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-// A file is fetched when it is known whose it is: it belongs into the folder of that session. One that
-// lies in the folder of a session that is over is fetched once more.
+// A file is fetched when its session is known: it belongs into that session's folder. A file in the
+// folder of an ended session is fetched once more.
 func TestP4_FilesGoToTheChosenSession(t *testing.T) {
 	for _, current := range []session.State{"", session.Archived} {
 		t.Run(string(current), func(t *testing.T) {
@@ -202,8 +202,8 @@ func TestP4_AlbumGoesToChosenSession(t *testing.T) {
 	assert.NotEmpty(t, d.Received(t))
 }
 
-// A damaged file of a chat is told once. No session becomes the current one by itself: what a person
-// sends next is kept and asked about, and so is an answer to an older message.
+// A damaged file of a chat is reported once. No session becomes current by itself: the person's
+// next message is kept and confirmed, and so is a reply to an older message.
 func TestP4_DamagedChatReportsOnceAndAsks(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.ResumeOnStart = chattest.ResumeAll
@@ -216,7 +216,7 @@ func TestP4_DamagedChatReportsOnceAndAsks(t *testing.T) {
 	w.Telegram.OnPost = chattest.Refuse
 	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk)
 	w.Telegram.OnPost = nil
-	w.Reopened(t) // what was not told is told by the next start
+	w.Reopened(t) // the next start sends the missed report
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	sentence := w.Word(i18n.RecoveredChat, i18n.Args{"Dir": "~/.ccbot/quarantine"})
 	told := func() (n int) {

@@ -67,7 +67,7 @@ func moment(n int) string {
 	return at(time.Duration(n) * time.Hour)
 }
 
-// Who asked for an end is told by who reads it.
+// The reply names the person who asked for an end.
 func TestWhyTellsWhoEndedIt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for _, tt := range []struct {
@@ -96,7 +96,7 @@ func TestWhyTellsWhoEndedIt(t *testing.T) {
 		moment(4) + " Its agent went on to another conversation.", moment(5) + " Its conversation went on in another window, so it moved there."}, strings.Split(w.Telegram.Last(t).Text.Text, "\n")[1:])
 }
 
-// The change is on disk in two steps, and told in one sentence.
+// The change is on disk in two steps, and shown in one sentence.
 func TestWhyTellsHowTheAgentEnded(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for want, change := range map[string]session.Change{
@@ -142,7 +142,7 @@ func TestWhyFitsOneMessage(t *testing.T) {
 	}
 }
 
-// What was noted is foreign text: it makes no line, no link and no entity of its own.
+// A note is foreign text: it makes no line, no link and no entity.
 func TestP9_EvidenceIsData(t *testing.T) {
 	w := chattest.NewWorld(t)
 	evil := "\u202e<b>x</b> *y* /kill @eve https://example.com\n2026-01-01 running → archived"

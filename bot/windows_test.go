@@ -109,13 +109,13 @@ func TestAdoptAWindow(t *testing.T) {
 	assert.Contains(t, text.Text, "✓ mine")
 }
 
-// The window's conversation was a session's before: that goes on.
+// The window's conversation was a session's before: that session continues.
 func TestWindowsConversationHasOwner(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		states []session.State // of sessions that have the conversation, oldest first
 		closed string          // of the first
-		from   int             // which of them is asked for; -1: none
+		from   int             // the session to continue; -1: none
 		says   i18n.Key        // the state of the session that has it
 	}{
 		{"one that is over", []session.State{session.Archived}, "", 0, ""},
@@ -208,7 +208,7 @@ func TestP2_ArchiveAWindowShowsFirstWhatEnds(t *testing.T) {
 	}
 }
 
-// Nothing that waits for the session which had the conversation is for an agent that is to end.
+// No prompt that waits for the conversation's session goes to an agent that will end.
 func TestP4_ArchivedWindowTakesNoSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
@@ -226,8 +226,8 @@ func TestP4_ArchivedWindowTakesNoSession(t *testing.T) {
 	assert.Equal(t, w.Word(i18n.NoEvidence), w.Telegram.Last(t).Text.Text)
 }
 
-// What a window shows is what a tap is about: another process in it, another conversation, another
-// pane, and nothing is done.
+// A tap is about the shown window: if its process, conversation or pane has changed, nothing is
+// done.
 func TestP2_ChangedWindowIsRedrawn(t *testing.T) {
 	other, fresh, pane := chattest.AgentWindow(t, "@21", 5000), chattest.AgentWindow(t, "@21", 4123), chattest.AgentWindow(t, "@21", 4123)
 	fresh.Agent.ClaudeSessionID = uuid.New()

@@ -20,18 +20,18 @@ import (
 	"ccbot/internal/session"
 )
 
-// scripts are the letters that nobody reads where another language is spoken.
+// scripts are the letters that must not appear in another language.
 var scripts = map[string]*regexp.Regexp{"ru": regexp.MustCompile(`\p{Cyrillic}`), "zh": regexp.MustCompile(`\p{Han}`)}
 
-// foreignSigns are signs of another script beside Chinese.
+// foreignSigns are signs of another script next to Chinese.
 var foreignSigns = regexp.MustCompile(`\p{Han} ?[,;:(]|[，。；：、] `)
 
-// ownNames takes away what languages call themselves: that stands in every chat.
+// ownNames removes the languages' own names, which appear in every chat.
 var ownNames = strings.NewReplacer("Русский", "", "中文", "")
 
-// TestEverySentenceIsSaidInEveryLanguage says what this package can say, in a chat whose language is
-// not the bot's, and beside another person's chat in a third one. It looks for a field that was not
-// filled, for a key that says itself, and for a sentence in a language of somebody else.
+// TestEverySentenceIsSaidInEveryLanguage sends all texts of this package in a chat whose language
+// is not the bot's, while another person's chat has a third one. It looks for an unfilled field,
+// for a key shown as text, and for a sentence in another language.
 func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../i18n/locales/en.json")
@@ -124,8 +124,8 @@ func pieces(w *chattest.World, keys []string) (all []string) {
 	return all
 }
 
-// saysBob has another person, whose Telegram has another language, ask for what there is, and tells
-// everybody something.
+// saysBob makes another person, whose Telegram has another language, use each feature, and sends
+// everyone a message.
 func saysBob(t *testing.T, w *chattest.World, lang string) {
 	t.Helper()
 	r := w.Session(t, "bobs", session.Running)

@@ -51,7 +51,7 @@ func TestP8_WorktreeStartsOneSessionAfterCrash(t *testing.T) {
 	assert.Equal(t, w.say(i18n.NewBegun, i18n.Args{"Dir": "~/api-2"}), w.text(), "the page names the folder of the session")
 }
 
-// The session has begun, and what is told then fails: the tap comes again.
+// The session has started, and a later report fails: the tap comes again.
 func TestP8_RepeatedTapMakesOneWorktree(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
@@ -82,7 +82,7 @@ func TestWorktreeWithoutCommitIsSentence(t *testing.T) {
 	assert.Equal(t, w.say(i18n.WorktreeNoCommit, i18n.Args{"Dir": "~/api"}), w.Telegram.Last(t).Text.Text)
 }
 
-// Git only fails: nobody is told that the work tree is gone.
+// Git only fails: the work tree is not reported missing.
 func TestUnknownWorktreeIsNotGone(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
@@ -144,7 +144,7 @@ func (w *browsing) over(dir string) (r session.Record) {
 	return r
 }
 
-// left has the chat ask about the work tree that a session has left.
+// left makes the chat ask about the work tree of an ended session.
 func (w *browsing) left(r session.Record) {
 	w.t.Helper()
 	b := browse.New(browse.Deps{Chat: w.Chat, Places: w.Places})
@@ -202,7 +202,7 @@ func TestUsedWorktreeIsNotMentioned(t *testing.T) {
 	assert.Equal(t, sent, w.Telegram.LastID())
 }
 
-// What a session with a failed clean-up has left may still write there.
+// Leftovers of a session with a failed cleanup may still write there.
 func TestCleanUpPrecedesWorktreeRemoval(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")

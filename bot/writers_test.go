@@ -172,7 +172,7 @@ func TestManyWritersFitOneMessage(t *testing.T) {
 	assert.Equal(t, chattest.Faces(m.Buttons), chattest.Faces(shown.Buttons))
 }
 
-// What a name holds must not become a template, an entity or another button.
+// A name must not become a template, an entity or another button.
 func TestNamesWithFormatCharacters(t *testing.T) {
 	for _, name := range []string{"{{.Name}}", "%s%d%!", "*_`[x](y)`", "<b>&", "a\u202eb", "a:b.c", "имя", "👩‍💻", strings.Repeat("long", 60)} {
 		w := chattest.NewWorld(t)
@@ -216,7 +216,7 @@ func TestP6_StartWithUnseenWritersIsExplained(t *testing.T) {
 func TestP1_WindowNameHidesNoWriter(t *testing.T) {
 	w := chattest.NewWorld(t)
 	first := chattest.InWindow(t, 1)
-	first.Pane.WindowName = strings.Repeat("x", 2500) // the command that attaches to it has it, too, in this world
+	first.Pane.WindowName = strings.Repeat("x", 2500) // the command that attaches to it also has it in this world
 	_, m := w.Told(t, chattest.OtherWriter, first, chattest.AtDesk(4123))
 	w.Write(first, chattest.AtDesk(4123))
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonShow))
