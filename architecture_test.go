@@ -18,9 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// floors is the house from the roof down. A package may import what stands on a
-// lower floor, however far down, and nothing beside or above it. The packages
-// of a folder stand on its floor unless they have one of their own here.
+// floors lists the packages from top to bottom. A package may import only packages of lower layers.
+// The packages of a folder are in its layer unless they are listed here.
 var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook", "cmd/ccbot-try"},
@@ -51,8 +50,8 @@ var floors = [][]string{
 	{"internal/address", "internal/claudeflags", "internal/clip", "internal/disk", "internal/lazyregexp", "internal/logkey", "internal/membudget", "internal/ownfile", "internal/pause", "internal/procstat", "internal/sysfault", "internal/wording"},
 }
 
-// sideways are the imports between packages of one floor. Each has a reason;
-// one that is not needed any more fails the test.
+// sideways are the imports between packages of one layer, each with its reason; an unused one fails
+// the test.
 var sideways = map[[2]string]string{
 	{"bot/card", "bot/outbox"}:                   "a card is sent as a named post, and edited",
 	{"bot/card", "bot/render"}:                   "a card's text is a rendered one",
@@ -69,7 +68,7 @@ var sideways = map[[2]string]string{
 	{"internal/session", "internal/transcript"}:  "a record holds transcript cursors",
 }
 
-// only are packages that may import nothing of ours but this.
+// only lists packages that may import no other package of ours.
 var only = map[string][]string{
 	"cmd/ccbot-hook":    {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
 	"i18n":              nil,
@@ -96,7 +95,7 @@ var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmu
 	"ccbot/lifecycle/evidence", "ccbot/archive", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
 	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile", "ccbot/internal/systemfont"}
 
-// diskRooms are the rooms of the chat that keep files of its own, and name their folder.
+// diskRooms are the packages of the chat that keep files, and name their folder.
 var diskRooms = []string{"bot/inbox", "bot/outbox"}
 
 // Limits of size. A function or file beyond them is two things.
@@ -146,8 +145,8 @@ var parsed = sync.OnceValues(func() (all []source, err error) {
 	return all, err
 })
 
-// skipped are the folders that are not of the module: hidden ones, test data,
-// what was built, and the tools, which are a module of their own.
+// skipped reports whether a folder is not part of the module: hidden folders, test data, build
+// output, and the tools, which are a separate module.
 func skipped(name, base string) bool {
 	return strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules" || name == "bin" || name == "tools"
 }
@@ -171,7 +170,7 @@ func parse(fset *token.FileSet, name string) (source, error) {
 	return s, nil
 }
 
-// floorOf is the floor that a package stands on, -1 if nobody gave it one.
+// floorOf returns the layer of a package, -1 if it has none.
 func floorOf(pkg string) int {
 	for room := pkg; room != "."; room = path.Dir(room) {
 		if i := slices.IndexFunc(floors, func(rooms []string) bool { return slices.Contains(rooms, room) }); i >= 0 {
@@ -181,8 +180,8 @@ func floorOf(pkg string) int {
 	return -1
 }
 
-// isSupport says whether a package is made for tests of the package above it,
-// as tmux/tmuxtest is.
+// isSupport reports whether a package is made for tests of the package above it, such as
+// tmux/tmuxtest.
 func isSupport(pkg string) bool {
 	return strings.HasSuffix(pkg, "test") && strings.Contains(pkg, "/")
 }
@@ -190,8 +189,8 @@ func isSupport(pkg string) bool {
 // isPort reports whether a package is a port. Ports use each other's types.
 func isPort(pkg string) bool { return pkg == "port" || strings.HasPrefix(pkg, "port/") }
 
-// objection says what is wrong with an import, "" if nothing is. Tests and what
-// is made for tests may import what stands beside them too.
+// objection returns the fault of an import, "" if there is none. Tests and their support may also
+// import their own layer.
 func objection(from, to string, test bool) string {
 	allowed, limited := only[from]
 	may, kept := users[to]
@@ -199,7 +198,7 @@ func objection(from, to string, test bool) string {
 	switch {
 	case down < 0:
 		return "has no floor in this file"
-	case test && isSupport(to): // from outside of its own package
+	case test && isSupport(to): // from outside its own package
 		return ""
 	case test || isSupport(from):
 		if down < up {
@@ -220,8 +219,7 @@ func objection(from, to string, test bool) string {
 	return ""
 }
 
-// TestArchitecture reads every import of the tree and compares it with the
-// house.
+// TestArchitecture compares every import of the tree with the layers.
 func TestArchitecture(t *testing.T) {
 	used := make(map[[2]string]bool)
 	for _, s := range sources(t) {
@@ -351,8 +349,8 @@ func TestSoundsComeFromOneTable(t *testing.T) {
 	assert.Greater(t, n, 12)
 }
 
-// TestPortsCarryPlainValues: what a port takes and gives could go over a wire. A body is a stream of
-// bytes, and an open file is one as well.
+// TestPortsCarryPlainValues: the arguments and results of a port could be sent over a network. A
+// body is a stream of bytes, and an open file is one as well.
 func TestPortsCarryPlainValues(t *testing.T) {
 	var ports []source
 	ways := make(map[string]bool) // interfaces of the ports, as other packages write them
@@ -401,7 +399,7 @@ func interfaces(f *ast.File) map[string]*ast.InterfaceType {
 func carried(of ast.Node, pkg string) (all []string) {
 	depth := 0
 	if _, ok := of.(*ast.InterfaceType); ok {
-		depth = 1 // its methods are no values
+		depth = 1 // its methods are not values
 	}
 	var look func(n ast.Node, inside int)
 	look = func(n ast.Node, inside int) {
@@ -449,8 +447,8 @@ type Q interface{}`, 0)
 	assert.Equal(t, []string{"context.Context", "func", "x.Q", "x.error", "chan", "x.int", "x.Q", "io.Reader", "interface", "x.R"}, all)
 }
 
-// kernel are the rooms that every feature uses. What runs beside an update belongs to a feature, or to
-// the roof, which run it under their guard.
+// kernel are the packages used by every feature. A goroutine next to an update belongs to a
+// feature, or to the top layer, which run it under their guard.
 var kernel = []string{"bot/chat", "bot/conversation", "bot/card"}
 
 // TestKernelStartsNoGoroutine: neither itself, nor by a timer or a group.
@@ -468,7 +466,7 @@ func TestKernelStartsNoGoroutine(t *testing.T) {
 	}
 }
 
-// started says what a piece of a program starts.
+// started returns the goroutines that a piece of a program starts.
 func started(n ast.Node) (what []string) {
 	switch n := n.(type) {
 	case *ast.GoStmt:
@@ -574,10 +572,9 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestP2_SingleFunctionClosesPanes finds the commands of tmux that end what may be a
-// person's. kill-pane stands in one function, which takes a proven pane;
-// kill-window takes split panes along and is nowhere; kill-server is for the
-// private server of a trial.
+// TestP2_SingleFunctionClosesPanes finds the tmux commands that could end a person's programs.
+// kill-pane is in one function, which takes a proven pane; kill-window, which also ends split
+// panes, is nowhere; kill-server is for the private server of a trial.
 func TestP2_SingleFunctionClosesPanes(t *testing.T) {
 	found := make(map[string][]string)
 	for _, s := range sources(t) {

@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBuildTellsItsProgress runs tools/build with a Go that only prints: without a terminal a build says a few plain
-// lines and nothing where nothing is to do; an error of the compiler stands in its own words, with its exit code.
+// TestBuildTellsItsProgress runs tools/build with a Go that only prints: without a terminal a build
+// prints a few plain lines, and nothing if it is up to date; a compiler error is printed unchanged,
+// with its exit code.
 func TestBuildTellsItsProgress(t *testing.T) {
 	const list = `if [ "$1" = list ]; then seq 8; exit; fi; `
 	for _, tt := range []struct {

@@ -102,7 +102,7 @@ func TestFiguresOfTheReadme(t *testing.T) {
 	assert.Contains(t, all["README.md"], "| The last run, commit "+run[1]+" | |\n")
 }
 
-// TestDocumentsHaveEachExitCode compares the exit codes that the pages list with those of the program.
+// TestDocumentsHaveEachExitCode compares the exit codes in the documents with the program's.
 func TestDocumentsHaveEachExitCode(t *testing.T) {
 	all := pages(t)
 	for _, code := range exit.Meanings {

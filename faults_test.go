@@ -10,8 +10,9 @@ import (
 	"ccbot/internal/sysfault"
 )
 
-// TestInternalErrorIsForProgramErrors counts the places that say "Something went wrong": the last resort for an error
-// that has no sentence, and two that follow a panic. Other faults have sentences of their own.
+// TestInternalErrorIsForProgramErrors counts the uses of "Something went wrong": the last resort
+// for an error without a sentence, and two that follow a panic. Other faults have separate
+// sentences.
 func TestInternalErrorIsForProgramErrors(t *testing.T) {
 	uses := make(map[string]int)
 	for _, s := range product(t) {

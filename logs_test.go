@@ -20,7 +20,7 @@ import (
 	"ccbot/internal/loglimit"
 )
 
-// logged gives each message of the log that is a constant with the positions and levels at which it is written.
+// logged maps each constant message of the log to its positions and levels.
 func logged(t *testing.T) map[string][]line {
 	t.Helper()
 	at := map[string]int{"Debug": 0, "Info": 0, "Warn": 0, "Error": 0, "DebugContext": 1, "InfoContext": 1, "WarnContext": 1, "ErrorContext": 1,
@@ -52,15 +52,15 @@ func logged(t *testing.T) map[string][]line {
 	return all
 }
 
-// line is where the log is written.
+// line is a position that writes to the log.
 type line struct {
 	level string
 	at    token.Position
 }
 
-// TestLogMessagesAreEvents wants the name of an event in snake_case as the message of every line of the
-// log: a sentence can be searched for by nobody who does not know it. The one exception is an event that other programs
-// have always searched for.
+// TestLogMessagesAreEvents requires a snake_case event name as the message of every log line,
+// because an unknown sentence cannot be searched for. The one exception is an event that other
+// programs search for.
 func TestLogMessagesAreEvents(t *testing.T) {
 	event := regexp.MustCompile(`^([a-z0-9]+(_[a-z0-9]+)*|Dropping stale window_state)$`)
 	for message, lines := range logged(t) {
@@ -95,8 +95,8 @@ func TestP9_LogTakesErrorsNotTheirTexts(t *testing.T) {
 	assert.Greater(t, seen, 100)
 }
 
-// TestOperationsPageHasEachEvent compares the tables of docs/operations.md with the log: each event above debug stands
-// there once, and no other.
+// TestOperationsPageHasEachEvent compares the tables of docs/operations.md with the log: each event
+// above debug is there once, and no other.
 func TestOperationsPageHasEachEvent(t *testing.T) {
 	all := logged(t)
 	var want, got []string

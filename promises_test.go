@@ -32,8 +32,7 @@ func listed(t *testing.T) string {
 	return string(data)
 }
 
-// wanted is what the file must have: a line for each test of the tree that is named after a
-// promise.
+// wanted returns the required content of the file: a line for each test named after a promise.
 func wanted(t *testing.T) string {
 	t.Helper()
 	var lines []string
@@ -50,7 +49,7 @@ func wanted(t *testing.T) string {
 }
 
 // TestPromisesNameTheirTests compares docs/promises-tests.txt with the tree, so that no test of a
-// promise disappears unnoticed. With -write, as go generate gives it, it writes the file anew.
+// promise disappears unnoticed. With -write, as in go generate, it rewrites the file.
 func TestPromisesNameTheirTests(t *testing.T) {
 	want := wanted(t)
 	if *write {

@@ -22,7 +22,7 @@ const (
 	maxRoom         = 1485
 )
 
-// roomLines are the rooms of the chat with a limit of their own: those that may be larger, and the roof.
+// roomLines has the packages of the chat with special limits: larger ones, and the top layer.
 var roomLines = map[string]int{"bot": 590, "bot/answer": 1640, "bot/ask": 2860, "bot/card": 1540, "bot/chat": 1830, "bot/inbox": 2310, "bot/outbox": 2690, "bot/prompt": 2020, "bot/render": 3254, "bot/sessions": 1545}
 
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
@@ -72,7 +72,7 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// checked is one package with its types. What comes from other modules is not known in it.
+// checked is one type-checked package. Declarations of other modules are unknown in it.
 type checked struct {
 	files []source
 	lines int
@@ -80,7 +80,7 @@ type checked struct {
 	info  *types.Info
 }
 
-// house is the tree while it is checked; it is the importer of its packages.
+// house is the tree during the check; it is the importer of its packages.
 type house map[string]*checked
 
 // checkedHouse type-checks the product, without what is made for tests.
@@ -101,7 +101,7 @@ func checkedHouse(t *testing.T) house {
 	return h
 }
 
-// product gives the sources of what people run: without tests, what is made for them, and stand-ins.
+// product returns the sources of the program: without tests, their support and stand-ins.
 func product(t *testing.T) (all []source) {
 	t.Helper()
 	for _, s := range sources(t) {
@@ -117,7 +117,7 @@ func isStandIn(pkg string) bool {
 	return pkg == "e2e" || strings.HasPrefix(pkg, "e2e/") || strings.HasPrefix(pkg, "try/") || pkg == "cmd/ccbot-try"
 }
 
-// Import gives a package of the tree with its types, and an empty one for any other.
+// Import returns a type-checked package of the tree, and an empty one for any other.
 func (h house) Import(path string) (*types.Package, error) {
 	if ours, ok := strings.CutPrefix(path, module); ok && h[ours] != nil {
 		return h.check(ours), nil
@@ -184,8 +184,8 @@ func isType(o types.Object) bool {
 	return ok
 }
 
-// dependencies are what each constructor takes that does something: its parameters, and the fields of
-// a parameter that is a struct. Plain values are settings.
+// dependencies returns the arguments of each constructor that do something: its parameters, and the
+// fields of a struct parameter. Plain values are settings.
 func (c *checked) dependencies() map[string]int {
 	all := make(map[string]int)
 	for _, name := range c.pkg.Scope().Names() {
@@ -202,7 +202,7 @@ func (c *checked) dependencies() map[string]int {
 	return all
 }
 
-// weight is how many dependencies one parameter is.
+// weight returns the number of dependencies of one parameter.
 func weight(param types.Type) (n int) {
 	switch under := param.Underlying().(type) {
 	case *types.Interface, *types.Signature, *types.Pointer, *types.Chan:
