@@ -29,25 +29,27 @@ const (
 	planOption     = "plan"
 	dropOption     = "drop"
 
-	// prompt is what the agent is sent.
+	// prompt is the text that is sent to the agent.
 	prompt = "The usage limit is over. Continue where you stopped."
-	// after is how long after the end of a limit the prompt comes: until then Claude Code may go on by itself.
+	// after is the delay between the end of a limit and the prompt: until then Claude Code may
+	// continue by itself.
 	after = 3 * time.Minute
-	// nap is how often the clock is looked at while a prompt has its time: a machine that slept stops timers, not the clock.
+	// nap is the longest sleep while a prompt is planned: timers stop while the machine sleeps, the
+	// clock does not.
 	nap = time.Minute
 	// faultInterval is the pause after a fault of the machine.
 	faultInterval = 5 * time.Second
 )
 
-// Entries are the inbox.
+// Entries is the inbox.
 type Entries interface {
-	// Add puts a prompt into the inbox, durably.
+	// Add stores a prompt in the inbox, durably.
 	Add(e inbox.Entry) (fresh bool, err error)
 	Load(key string) (inbox.Entry, error)
 	Finish(key string) error
 }
 
-// Continuing offers sessions to go on.
+// Continuing offers to continue sessions after their limit.
 type Continuing struct {
 	chat    *chat.Chat
 	entries Entries
@@ -56,16 +58,16 @@ type Continuing struct {
 	cards   chat.Cards[plan]
 	wake    chan struct{}
 
-	reached []plan // limits that nobody was told of yet; guarded by listing
+	reached []plan // limits that no card shows yet; guarded by listing
 	listing sync.Mutex
 }
 
-// plan is what a card offers, or has been told.
+// plan is the payload of a card.
 type plan struct {
 	Session uuid.UUID `json:"session"`
 	Until   time.Time `json:"until"`             // the end of the limit
-	Prompt  string    `json:"prompt,omitempty"`  // its key in the inbox, where it is when its time comes; empty: nobody has asked for it
-	Refused bool      `json:"refused,omitempty"` // nothing is sent: the card says why, and the inbox is to forget the prompt
+	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt in the inbox; empty if no prompt is planned
+	Refused bool      `json:"refused,omitempty"` // nothing is sent: the card shows why, and the prompt must leave the inbox
 }
 
 func (p plan) due() time.Time { return p.Until.Add(after) }
@@ -74,29 +76,29 @@ func (p plan) planned() bool { return p.Prompt != "" && !p.Refused }
 
 func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Unix()) }
 
-// New gives the offers of a chat. work is what is known of a session's work without asking git.
+// New returns the Continuing of a chat. work returns a session's known work without running git.
 func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Context, id uuid.UUID) port.Work) *Continuing {
 	return &Continuing{chat: c, entries: e, queue: q, work: work, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }
 
-// Feature is what the roof knows of the offers.
+// Feature describes the feature to the dispatcher.
 func (l *Continuing) Feature() chat.Feature {
 	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap)}, Item: l.item, Run: l.run}
 }
 
-// Planned reports whether a session is to be sent the prompt later: until then it is not idle.
+// Planned reports whether a prompt is planned for a session, which therefore is not idle.
 func (l *Continuing) Planned(session uuid.UUID) bool {
 	return slices.ContainsFunc(l.cards.List(), func(c card.Card[plan]) bool {
 		return c.Payload.Session == session && c.Payload.planned()
 	})
 }
 
-// Has reports whether a prompt of the inbox is one that a session is to be sent later.
+// Has reports whether a prompt in the inbox is a planned one.
 func (l *Continuing) Has(prompt string) bool {
 	return slices.ContainsFunc(l.cards.List(), func(c card.Card[plan]) bool { return c.Payload.Prompt == prompt })
 }
 
-// item hears what a transcript has.
+// item handles an item of a transcript.
 func (l *Continuing) item(session uuid.UUID, item talk.Item) {
 	f := item.Failed
 	if item.Sidechain || item.Meta || f.Phase != talk.PhaseLimited || !f.Until.After(l.chat.Now()) {
@@ -112,7 +114,7 @@ func (l *Continuing) reach(p ...plan) {
 	l.reached = append(l.reached, p...)
 }
 
-// missed lists the limits that an earlier run has heard of and may not have told.
+// missed adds the limits that an earlier run may not have shown.
 func (l *Continuing) missed(ctx context.Context) {
 	for _, r := range l.chat.Book.Records.List() {
 		if !r.Live {
@@ -151,7 +153,7 @@ func (l *Continuing) run(ctx context.Context) error {
 	return nil
 }
 
-// offer shows a card for each limit that was reached. One that cannot be shown is shown later.
+// offer shows a card for each new limit. It keeps a limit whose card fails for the next call.
 func (l *Continuing) offer(ctx context.Context) (all error) {
 	l.listing.Lock()
 	reached := l.reached
@@ -169,11 +171,11 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 	return all
 }
 
-// card is what a plan looks like.
+// card returns the card.Look of a plan.
 func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.Look {
 	w := l.chat.In(to)
 	at := i18n.Args{"Name": r.Name, "Time": w.Moment(p.due())}
-	look := card.Look{To: to, Session: r.ID, Until: p.due()} // nobody wants it any more then
+	look := card.Look{To: to, Session: r.ID, Until: p.due()} // the offer expires
 	said := w.Text(i18n.LimitOffer, i18n.Args{"Name": r.Name, "Time": w.Moment(p.Until)})
 	option := card.Option{Text: w.Say(i18n.ButtonContinueAt, at), Value: planOption}
 	if p.Prompt != "" {
@@ -183,7 +185,7 @@ func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.L
 	return look
 }
 
-// tap plans the prompt, or takes it back. Until its time the prompt is only in the card.
+// tap plans the prompt, or cancels it. Until it is due the prompt is only in the card.
 func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer, error) {
 	defer l.cards.Hold()()
 	c, open := l.cards.Get(t.Card.Key)
@@ -203,14 +205,14 @@ func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer
 	return chat.Answer{}, l.cards.Redraw(ctx, t.Card.Key, l.card(r, c.Look.To, p), p)
 }
 
-// carryOut sends the prompt of a plan whose time has come, or says why nothing is sent. It is called again after a
-// kill: where the prompt is in a queue, or was in one, it does not come again.
+// carryOut sends the prompt of a due plan, or shows why nothing is sent. It is called again after a
+// kill: a prompt that a queue has, or had, is not queued again.
 func (l *Continuing) carryOut(ctx context.Context, key string) error {
 	defer l.cards.Hold()()
 	c, open := l.cards.Get(key)
 	p := c.Payload
 	if !open || p.Prompt == "" {
-		return nil // somebody has just taken it back
+		return nil // a person has just canceled it
 	}
 	if !p.Refused {
 		r, _ := l.chat.Book.Records.Get(p.Session)
@@ -234,8 +236,8 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 	return l.cards.Close(ctx, key, c.Look.Text)
 }
 
-// send puts the prompt into the inbox and into the session's queue, unless it was there before; why says that nothing
-// is sent. The inbox keeps it in a state in which nothing else types it.
+// send puts the prompt into the inbox and the session's queue, unless it was there before. why is
+// the reason if nothing is sent. The entry's state keeps other code from typing it.
 func (l *Continuing) send(ctx context.Context, w chat.Phrases, r port.Session, p plan) (why render.Text, err error) {
 	typed, class, _ := talk.Normalise(prompt)
 	if _, err := l.entries.Add(inbox.Entry{Key: p.Prompt, State: inbox.Asked, Session: p.Session, Conversation: r.Conversation,
@@ -254,13 +256,13 @@ func (l *Continuing) send(ctx context.Context, w chat.Phrases, r port.Session, p
 		return why, nil
 	}
 	err = l.queue.Queue(ctx, r.ID, p.Prompt)
-	if refusal.Is(err, refusal.NoAgent, refusal.WrongState) { // it has ended since the look
+	if refusal.Is(err, refusal.NoAgent, refusal.WrongState) { // the session has ended since the check
 		return w.Text(i18n.LimitOver, i18n.Args{"Name": r.Name}), nil
 	}
 	return why, err
 }
 
-// objection says why nothing is sent; blank: nothing has happened since the limit.
+// objection returns why nothing is sent. It is blank if nothing has happened since the limit.
 func objection(w chat.Phrases, r port.Session, work port.Work, p plan) render.Text {
 	not := func(why string) render.Text {
 		return w.Text(i18n.LimitNotSent, i18n.Args{"Name": r.Name, "Reason": why})

@@ -1,11 +1,13 @@
-// Package limit has a session go on when a limit that has stopped it ends.
+// Package limit offers to continue a session after the end of the limit that stopped it.
 //
-// It promises that a session which a limit has stopped offers to be sent a prompt when that ends, which a
-// tap takes back; and that the prompt is typed once, whatever is killed, and only where nothing has happened
-// since the limit: where the session has ended, works again, or has got anything else, the message says that
-// nothing was sent. Time that nobody was there for, because the machine slept or ccbot was down, makes
-// it later, not wrong.
+// It guarantees:
+//   - A session stopped by a limit gets one card, whose button plans a prompt for the end of the
+//     limit or cancels it.
+//   - The prompt is typed once, even after a kill.
+//   - The prompt is typed only if nothing has happened since the limit. If the session has ended,
+//     works again or got another prompt, the card reports that nothing was sent.
+//   - Sleep of the machine, or a stop of ccbot, delays the prompt but loses nothing.
 //
-// Claude Code goes on by itself up to two minutes after the end of a limit, unless it was told not to:
-// the prompt comes after that.
+// Claude Code itself continues up to two minutes after the end of a limit, unless that is turned
+// off. The prompt comes later.
 package limit
