@@ -26,7 +26,7 @@ import (
 	"ccbot/port/refusal"
 )
 
-// Attachments bring the files of messages to the agents' machine.
+// Attachments stores the files of messages on the agents' machine.
 type Attachments struct {
 	Chat       *chat.Chat
 	Files      folders.Received
@@ -34,35 +34,35 @@ type Attachments struct {
 	Voice      Transcriber // nil: recordings are only files
 }
 
-// Downloader fetches files that people send from the Bot API server.
+// Downloader downloads files that people send from the Bot API server.
 type Downloader interface {
-	// Open begins to fetch a file, whose name on the server has the given ending, such as ".jpg".
-	// The error of Open, or of reading, is ErrFileTooBig, which is for good, or one that may pass.
+	// Open starts a download. ending is the extension of the file's name on the server, such as
+	// ".jpg". An error of Open, or of reading, may be temporary unless it is ErrFileTooBig.
 	Open(ctx context.Context, fileID string) (body io.ReadCloser, ending string, err error)
 }
 
-// ErrFileTooBig says that the Bot API server does not give a file, for its size.
+// ErrFileTooBig is returned if the file is too big for the Bot API server.
 var ErrFileTooBig = errors.New("the file is too big for the Bot API server")
 
-// Transcriber writes down what is said in a recording; name is that of its file.
+// Transcriber transcribes a recording; name is its file name.
 type Transcriber interface {
 	Text(ctx context.Context, name string, recording []byte) (string, error)
 }
 
-// Refused is why a file is not passed on: a sentence for who sent it.
+// Refused is the reason why a file is not passed on: a sentence for its sender.
 type Refused string
 
 func (e Refused) Error() string { return string(e) }
 
-// MaxRecording is the longest recording that is written down, in bytes: many hours. A longer one is
-// only a file.
+// MaxRecording is the size of the longest recording that is transcribed: many hours. A longer
+// recording is only a file.
 const MaxRecording = 20 << 20
 
-// Bring brings a message's file to a session's folder, and gives what is said in a recording. What
-// fails is tried again, three times in all, unless that is for good. The error is a Refused where that is told to who
-// sent it; after any other the message is to be handled again.
+// Bring stores a message's file in a session's folder, and returns the words of a recording. It
+// tries three times unless the error is permanent. The error is a Refused if the sender must read
+// it; after any other error the message must be handled again.
 func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r port.Session, m *models.Message) (name, said string, err error) {
-	f, p := of(m), a.Chat.In(in.To)
+	f, p := fileOf(m), a.Chat.In(in.To)
 	if f.id == "" {
 		return "", "", Refused(p.Say(i18n.MediaUnknown))
 	}
@@ -91,8 +91,8 @@ func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r port.Sessio
 	}
 }
 
-// bring puts a file into a session's folder, once for each message however often it is handled. What is said in a
-// recording is written down from what Telegram gave, before the agent's machine has the file.
+// bring stores a file in a session's folder, once per message. A recording is transcribed from
+// Telegram's data, before the agent's machine has the file.
 func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r port.Session, f file, spoken bool) (
 	name, said string, err error) {
 	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
@@ -107,7 +107,7 @@ func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r port.Sessio
 	defer body.Close()
 	content := io.Reader(body)
 	if spoken {
-		recording, err := io.ReadAll(io.LimitReader(body, MaxRecording+1)) // it may be longer than the server has said
+		recording, err := io.ReadAll(io.LimitReader(body, MaxRecording+1)) // the server's FileSize may be wrong
 		if err != nil {
 			return "", "", err
 		}
@@ -122,13 +122,13 @@ func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r port.Sessio
 	return name, said, err
 }
 
-// unsaid is what kept the person from hearing that a recording could not be written down.
+// unsaid is an error of the message that a recording could not be transcribed.
 type unsaid struct{ error }
 
 func (e unsaid) Unwrap() error { return e.error }
 
-// saidIn is what is said in a recording, as a program has written that down. Where the program
-// fails, the agent gets the file alone, and the person is told.
+// saidIn returns the transcription of a recording. If it fails, the agent gets only the file, and
+// the person is warned.
 func (a *Attachments) saidIn(ctx context.Context, in chat.Incoming, name string, recording []byte) (string, error) {
 	said, err := a.Voice.Text(ctx, name, recording)
 	said = strings.TrimSpace(said)
@@ -145,18 +145,18 @@ func (a *Attachments) saidIn(ctx context.Context, in chat.Incoming, name string,
 // file is the file of a message.
 type file struct {
 	id   string // Telegram's
-	name string // as its sender calls it, else as we do
-	kind string // with the ending of a name that has none where the server knows none either
+	name string // chosen by the sender, otherwise made from kind and message id
+	kind string // default name; its extension is used if neither name nor server has one
 }
 
-// of finds the file of a message; there is none without an id. A file without a name is
-// called by its kind and message, so that none is like an earlier one.
-func of(m *models.Message) (f file) {
+// fileOf returns the file of a message, without an id if there is none. A file without a name is
+// named after its kind and message id, so names do not repeat.
+func fileOf(m *models.Message) (f file) {
 	switch {
 	case len(m.Photo) > 0:
 		p := slices.MaxFunc(m.Photo, func(a, b models.PhotoSize) int { return a.Width - b.Width })
 		f = file{p.FileID, "", "photo.jpg"}
-	case m.Animation != nil: // it comes as a document, too
+	case m.Animation != nil: // it is also sent as a document
 		f = file{m.Animation.FileID, m.Animation.FileName, "animation.mp4"}
 	case m.Video != nil:
 		f = file{m.Video.FileID, m.Video.FileName, "video.mp4"}
@@ -175,7 +175,7 @@ func of(m *models.Message) (f file) {
 	return f
 }
 
-// called is the file's name with an ending.
+// called returns the file's name with an extension.
 func (f file) called(ending string) string {
 	if path.Ext(f.name) != "" {
 		return f.name
@@ -183,9 +183,9 @@ func (f file) called(ending string) string {
 	return f.name + cmp.Or(ending, path.Ext(f.kind))
 }
 
-// Name is the name of a message's file; empty: there is none.
+// Name returns the name of a message's file, or "".
 func Name(m *models.Message) string {
-	f := of(m)
+	f := fileOf(m)
 	if f.id == "" {
 		return ""
 	}

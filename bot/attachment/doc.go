@@ -1,5 +1,8 @@
-// Package attachment brings the files that people send to the folder of a session.
+// Package attachment stores the files that people send in the folder of a session.
 //
-// It promises that a message's file is there once, however often the message is handled, and that who sent it
-// is told why a file did not come. What is said in a recording is written down by a program, if there is one.
+// It guarantees:
+//   - A message's file is stored once, even if the message is handled again.
+//   - The sender reads why a file was not stored.
+//
+// Recordings are transcribed if a transcriber is configured.
 package attachment
