@@ -19,16 +19,16 @@ import (
 	"ccbot/port/news"
 )
 
-// report is what one conversation is told of a start.
+// report is the start report of one conversation.
 type report struct {
 	to      outbox.Conversation
-	names   map[i18n.Key][]string // of sessions, by the sentence that tells of them
-	closed  []closed              // by the start, and not told yet
-	booted  time.Time             // when the machine was started that some went down with; zero: not known
-	windows []port.Window         // of which nobody was told yet
+	names   map[i18n.Key][]string // names of sessions, by sentence
+	closed  []closed              // by the start, and not reported yet
+	booted  time.Time             // when the machine booted after a reboot that ended sessions; zero if unknown
+	windows []port.Window         // not reported yet
 }
 
-// closed is a session that a start closed, and what becomes of it without a person's word.
+// closed is a session that a start closed, and its fate without a person's tap.
 type closed struct {
 	port.Session
 	fate fate
@@ -39,10 +39,10 @@ type fate int
 const (
 	stays     fate = iota
 	comesBack      // it is resumed
-	goesOn         // and goes on with its work
+	goesOn         // it is resumed and continues its work
 )
 
-// ids are those of the closed sessions that fit.
+// ids returns the ids of the closed sessions for which fits returns true.
 func (one *report) ids(fits func(c closed) bool) (ids []uuid.UUID) {
 	for _, c := range one.closed {
 		if fits(c) {
@@ -52,22 +52,22 @@ func (one *report) ids(fits func(c closed) bool) (ids []uuid.UUID) {
 	return ids
 }
 
-// sentences are what is told, in this order. After them comes what went well, which is not worth a
-// message of its own.
+// sentences are the parts of a report, in order. Successful repairs follow them, and are not worth
+// a message alone.
 var sentences = []i18n.Key{i18n.RecoveredReboot, i18n.RecoveredTmux, i18n.RecoveredLost,
 	i18n.RecoveredAbandoned, i18n.RecoveredFailed, i18n.RecoveredTrouble, i18n.RecoveredUnclear,
 	i18n.RecoveredNewer, i18n.RecoveredUnreadable, i18n.RecoveredMessages, i18n.RecoveredChat}
 
-// collector sorts what a start found and did by who is told of it.
+// collector groups the results of a start by conversation.
 type collector struct {
-	of      *Reports
+	reports *Reports
 	private []outbox.Conversation
 	booted  time.Time
 	all     []*report
 }
 
-// at is the report of a conversation.
-func (c *collector) at(to outbox.Conversation) *report {
+// reportOf returns the report of a conversation.
+func (c *collector) reportOf(to outbox.Conversation) *report {
 	i := slices.IndexFunc(c.all, func(one *report) bool { return one.to == to })
 	if i < 0 {
 		i = len(c.all)
@@ -76,15 +76,15 @@ func (c *collector) at(to outbox.Conversation) *report {
 	return c.all[i]
 }
 
-// add tells of a session in its conversation; where no allowed person sees that, in every private
-// chat.
+// add reports a session in its conversation, or in every private chat if no allowed person can see
+// that conversation.
 func (c *collector) add(r port.Session, word i18n.Key) (in []*report) {
 	places := c.private
-	if c.of.Chat.Book.MayShow(r.Conversation) {
+	if c.reports.Chat.Book.MayShow(r.Conversation) {
 		places = []outbox.Conversation{r.Conversation}
 	}
 	for _, to := range places {
-		one, name := c.at(to), chat.ShownName(r.Name)
+		one, name := c.reportOf(to), chat.ShownName(r.Name)
 		if !slices.Contains(one.names[word], name) {
 			one.names[word] = append(one.names[word], name)
 		}
@@ -93,18 +93,18 @@ func (c *collector) add(r port.Session, word i18n.Key) (in []*report) {
 	return in
 }
 
-// addClosed adds the sessions that the start closed. A session that is open again, or goes on as
-// another, needs no word any more.
+// addClosed adds the sessions that the start closed. A session that is open again, or continues as
+// another session, is only marked as reported.
 func (c *collector) addClosed(ctx context.Context) error {
 	var errs []error
-	for _, r := range c.of.Chat.Book.Records.List() {
+	for _, r := range c.reports.Chat.Book.Records.List() {
 		if r.Unreported && !r.Resumable {
-			errs = append(errs, c.of.Reported(ctx, r.ID))
+			errs = append(errs, c.reports.Reported(ctx, r.ID))
 		}
 		if !r.Unreported || !r.Resumable {
 			continue
 		}
-		becomes, on := stays, c.of.ResumeOnStart
+		becomes, on := stays, c.reports.ResumeOnStart
 		switch {
 		case on != ResumeAll && on != ResumeContinue || r.Closed != port.ClosedReboot || !wentDown(r):
 		case on == ResumeContinue && r.Interruption != nil && r.Interruption.Alone:
@@ -119,7 +119,7 @@ func (c *collector) addClosed(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// causeOf says how a session was closed.
+// causeOf returns the sentence for how a session was closed.
 func causeOf(r port.Session) i18n.Key {
 	switch {
 	case r.State == port.StateAbandoned:
@@ -140,12 +140,12 @@ func wentDown(r port.Session) bool {
 	return down && (r.State == port.StateLost || r.State == port.StateFailed)
 }
 
-// wasCut reports whether the work of a session was cut short, and does not continue.
+// wasCut reports whether the work of a session was interrupted, and does not continue.
 func wasCut(c closed) bool { return c.fate != goesOn && c.Interruption != nil }
 
-// addRepairs adds what was done about sessions, and what nothing could be done about.
+// addRepairs adds the repairs of sessions, and the sessions that are unclear.
 func (c *collector) addRepairs(rep news.Start) {
-	book := c.of.Chat.Book
+	book := c.reports.Chat.Book
 	for _, done := range rep.Repaired {
 		r, known := book.Records.Get(done.Session)
 		if !known {
@@ -165,7 +165,8 @@ func (c *collector) addRepairs(rep news.Start) {
 	}
 }
 
-// look is the report of a conversation with what can be done; blank where nothing matters.
+// look returns the card.Look of a report and its payload. The text is blank if there is nothing to
+// report.
 func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	words := p.Chat.In(one.to)
 	newer := render.Code(p.Chat.Short(path.Join(p.StateDir, "sessions")))
@@ -214,7 +215,7 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	return look, shown
 }
 
-// hint returns what is to be done about the sessions that stay closed, as long as they do.
+// hint returns the next step for the sessions that stay closed.
 func (p *Reports) hint(words chat.Phrases, shown offered) render.Text {
 	var lines []render.Text
 	waiting := 0
@@ -228,8 +229,8 @@ func (p *Reports) hint(words chat.Phrases, shown offered) render.Text {
 	return chat.Lines(append(lines, words.Text(i18n.RecoveredFoot))...)
 }
 
-// options resume what went down with the machine or with tmux, and have those go on whose work was
-// cut short.
+// options returns the buttons that resume sessions lost with the machine or with tmux, and that
+// continue interrupted work.
 func options(words chat.Phrases, shown offered) (row []card.Option) {
 	switch len(shown.Lost) {
 	case 0:
@@ -245,7 +246,7 @@ func options(words chat.Phrases, shown offered) (row []card.Option) {
 	return row
 }
 
-// occasion returns why the report may make a sound; empty: it makes none.
+// occasion returns why the report may make a sound, or "" if it is silent.
 func (one *report) occasion() chat.Occasion {
 	switch {
 	case slices.ContainsFunc(one.closed, wasCut):
@@ -256,7 +257,7 @@ func (one *report) occasion() chat.Occasion {
 	return ""
 }
 
-// interruptions say whose work was cut short, and who goes on without a person's word.
+// interruptions lists the interrupted sessions, and those that continue by themselves.
 func (p *Reports) interruptions(words chat.Phrases, one *report) render.Text {
 	var lines []render.Text
 	var alone []string

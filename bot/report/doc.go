@@ -1,11 +1,13 @@
-// Package report tells what a start of ccbot found and did.
+// Package report posts the start report to each conversation.
 //
-// It promises one message for each conversation, and one for the windows that nobody was told of, and
-// only where there is something that matters to people; that it sounds only where a turn was cut
-// short that does not go on by itself; that a session, and a damaged file of the conversation, is told once, and is noted as told
-// only when the message is on disk; and
-// that the buttons mean the same after a restart: of the sessions that the message names they
-// resume those that are still lost, or have those go on whose work was cut short.
+// It guarantees:
+//   - At most one message per conversation, plus one about new orphan windows, and none if there is
+//     nothing to act on.
+//   - The message makes a sound only if tmux ended or an interrupted turn does not continue by
+//     itself.
+//   - A session or a damaged file is marked as reported only when the message is on disk.
+//   - After a restart the buttons act on the sessions of the message: they resume those still lost,
+//     or continue those interrupted.
 //
-// It resumes no session itself, and decides nothing about a window: other features do.
+// It does not resume sessions or decide about windows; other features do.
 package report

@@ -27,20 +27,20 @@ import (
 // Resumer resumes sessions.
 type Resumer interface {
 	Resume(ctx context.Context, q chat.Resume) (back bool, err error)
-	// Again is Resume, which makes a session that is open the current one.
+	// Again is Resume, but makes an open session the current one.
 	Again(ctx context.Context, q chat.Resume) (back bool, err error)
-	// Continue is Resume for a session whose work was cut short: its agent is asked to go on, once.
+	// Continue is Resume for an interrupted session; it also asks the agent to continue, once.
 	Continue(ctx context.Context, q chat.Resume) (back bool, err error)
 }
 
-// Windows are those that belong to no session.
+// Windows are the windows without a session.
 type Windows interface {
 	All(ctx context.Context) []port.Window
-	// Post shows some of them, unless there are none.
+	// Post shows windows, if there are any.
 	Post(ctx context.Context, to address.Conversation, all []port.Window) error
 }
 
-// Deps are what Reports work with.
+// Deps holds the dependencies of Reports.
 type Deps struct {
 	Chat          *chat.Chat
 	Reported      func(ctx context.Context, id uuid.UUID) error // see port.Keeper
@@ -49,24 +49,24 @@ type Deps struct {
 	Notices       port.Notices
 	StateDir      string // ccbot's own files
 	ResumeOnStart string // ResumeAll, ResumeContinue, ResumeNever, or anything else to ask
-	// Together shows in one message that sessions come back, with what is kept for each, and when each is ready. done notes
-	// which of them do not.
+	// Together shows in one message that sessions are being resumed, with their held prompts, and
+	// updates it when each is ready. done marks the failed ones.
 	Together func(ctx context.Context, to address.Conversation, list []port.Session) (done func(failed []uuid.UUID) error, err error)
 }
 
-// What becomes of sessions that were lost with the machine.
+// Values of ResumeOnStart: the treatment of sessions that a reboot ended.
 const (
 	ResumeAsk      = "ask"
 	ResumeAll      = "all"
-	ResumeContinue = "continue" // as ResumeAll, and those that may go on with their work do
+	ResumeContinue = "continue" // as ResumeAll; sessions that may continue by themselves also continue
 	ResumeNever    = "never"
 )
 
-// Reports tell what a start found and did.
+// Reports posts the reports of a start.
 type Reports struct {
 	Deps
 	cards chat.Cards[offered]
-	pick  func(ctx context.Context, to address.Conversation, a chat.Among) error // of a report, by the key of its card
+	pick  func(ctx context.Context, to address.Conversation, a chat.Among) error // among the lost sessions of a report, by its card's key
 }
 
 const kind = "report" // of the cards
@@ -76,9 +76,9 @@ func New(d Deps) *Reports {
 	return &Reports{Deps: d, cards: chat.NewCards[offered](d.Chat, kind).Asking()}
 }
 
-// Feature is what the roof knows of Reports.
+// Feature describes the feature to the dispatcher.
 func (p *Reports) Feature() chat.Feature {
-	f := chat.Feature{Name: "report", Heard: p.hear, Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
+	f := chat.Feature{Name: "report", Heard: p.onNews, Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
 	p.pick = p.Chat.AddChoice(&f, chat.Choice{Name: "lost", Question: i18n.ResumePick,
 		Among: func(_ address.Conversation, a chat.Among) []port.Session {
 			c, _ := p.cards.Get(a.Word)
@@ -90,10 +90,9 @@ func (p *Reports) Feature() chat.Feature {
 	return f
 }
 
-// Tell tells each conversation what a start found and did, in one message and only if that matters
-// to people. What was told is noted after the message is on disk, so that a crash in between
-// repeats a message and loses none. Where ResumeOnStart says so, sessions that went down with the
-// machine come back before Tell returns.
+// Tell posts the report of a start to each conversation that needs one. It marks contents as
+// reported after the message is on disk: a crash in between repeats a message and loses none. If
+// ResumeOnStart asks for it, the sessions that a reboot ended are resumed before Tell returns.
 func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 	private := p.Chat.Book.PrivateChats()
 	windows := p.Windows.All(ctx)
@@ -103,18 +102,18 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 			p.Chat.Log.Warn("windows_unknown", logkey.Error, err)
 		}
 	}
-	c := &collector{of: p, private: private, booted: rep.Booted}
+	c := &collector{reports: p, private: private, booted: rep.Booted}
 	errs := []error{c.addClosed(ctx)}
 	c.addRepairs(rep)
 	for _, to := range private {
-		one := c.at(to)
+		one := c.reportOf(to)
 		one.windows = windows
 		one.names[i18n.RecoveredNewer] = make([]string, rep.Newer) // only counted
 		one.names[i18n.RecoveredUnreadable] = make([]string, rep.Unreadable)
 		one.names[i18n.RecoveredMessages] = make([]string, rep.Messages)
 	}
 	for _, to := range p.Chat.Book.Damaged() {
-		c.at(to).names[i18n.RecoveredChat] = make([]string, 1)
+		c.reportOf(to).names[i18n.RecoveredChat] = make([]string, 1)
 	}
 
 	var told []*report
@@ -139,8 +138,8 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 	return errors.Join(errs...)
 }
 
-// tellOne gives one conversation its report, and resumes what comes back by itself. The windows are a
-// message of their own.
+// tellOne posts one report, and resumes the sessions that return by themselves. The windows have a
+// separate message.
 func (p *Reports) tellOne(ctx context.Context, one *report) error {
 	if look, shown := p.look(one); !look.Text.Blank() {
 		if err := p.cards.Post(ctx, look, shown); err != nil {
@@ -159,14 +158,14 @@ func (p *Reports) tellOne(ctx context.Context, one *report) error {
 	return p.bringBack(ctx, one.to, 0, others, sideBySide, p.Resumer.Resume)
 }
 
-// sideBySide is how many sessions come back at once, goingOn how many of those that go on with their
-// work.
+// sideBySide is the number of sessions resumed at once, goingOn that of sessions that also continue
+// their work.
 const (
 	sideBySide = 4
 	goingOn    = 2
 )
 
-// offered is what the options of a report are about.
+// offered is the payload of a report's card.
 type offered struct {
 	Lost  []uuid.UUID `json:"lost,omitempty"`
 	Cut   []uuid.UUID `json:"interrupted,omitempty"`
@@ -180,24 +179,26 @@ func (o offered) Without(session uuid.UUID) offered {
 		Stays: slices.DeleteFunc(slices.Clone(o.Stays), is)}
 }
 
-// What the options of a report do.
+// Options of a report.
 const (
 	allOption      = "all"      // resume what is still lost
 	pickOption     = "pick"     // show what is still lost, to choose from
-	continueOption = "continue" // have those go on whose work was cut short
+	continueOption = "continue" // continue interrupted work
 )
 
-// recentLoss is the time in which a session that went down is offered with the others. Older ones are offered by name only.
+// recentLoss is the time in which a lost session is offered with the others. Older ones are offered
+// by name only.
 const recentLoss = 3 * 24 * time.Hour
 
-// Lost returns the sessions that have lately gone down with the machine or with tmux and are not back, oldest first.
+// Lost returns the sessions that were recently lost with the machine or tmux and are not back,
+// oldest first.
 func (p *Reports) Lost() []port.Session {
 	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r port.Session) bool {
 		return !wentDown(r) || p.Chat.Now().Sub(r.EndedAt) > recentLoss
 	})
 }
 
-// ResumeAll resumes them where a person has tapped.
+// ResumeAll resumes the sessions of Lost after a person's tap.
 func (p *Reports) ResumeAll(ctx context.Context, to address.Conversation, from int64) error {
 	list := p.Lost()
 	if len(list) == 0 {
@@ -209,16 +210,16 @@ func (p *Reports) ResumeAll(ctx context.Context, to address.Conversation, from i
 	return p.bringBack(ctx, to, from, list, sideBySide, p.Resumer.Resume)
 }
 
-// stillLost returns the sessions of a report that can be resumed now, oldest first. A session whose resume has failed is one
-// of them.
+// stillLost returns the sessions of a report that can be resumed now, oldest first. They include
+// sessions whose resume has failed.
 func (p *Reports) stillLost(lost []uuid.UUID) []port.Session {
 	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r port.Session) bool {
 		return !r.Resumable || r.State != port.StateLost && r.State != port.StateFailed || !slices.Contains(lost, r.ID)
 	})
 }
 
-// tap resumes the sessions that the report names, or shows them to choose from. The options stay
-// while any of the sessions is lost.
+// tap resumes the sessions of the report, or offers a choice. The options stay while a session is
+// lost.
 func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer, error) {
 	list, most, bring := p.stillLost(was.Lost), sideBySide, p.Resumer.Resume
 	if t.Card.Option == continueOption {
@@ -236,8 +237,8 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer
 	}}, nil
 }
 
-// tidy draws a report with what can be done now. The report closes when it can do nothing more for any of its sessions; a
-// session that is on its way back may fail to come.
+// tidy redraws a report with its current options. It closes a report without options for any of its
+// sessions; a session that is being restored may still fail.
 func (p *Reports) tidy(ctx context.Context, key string) error {
 	defer p.cards.Hold()()
 	c, ok := p.cards.Get(key)
@@ -268,9 +269,9 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 	return p.cards.Show(ctx, c.Key, c.Look, left)
 }
 
-// hear tidies the reports that name a session: it is back, in whichever way, its resume has failed, or what waits for it has
-// changed.
-func (p *Reports) hear(ctx context.Context, r port.Session, n news.News) error {
+// onNews updates the reports of a session that is back, has ended, whose resume has failed, or
+// whose held prompts have changed.
+func (p *Reports) onNews(ctx context.Context, r port.Session, n news.News) error {
 	switch n.(type) {
 	case news.Ready, news.Failed, news.Stopped, news.Requeued:
 	default:
@@ -293,9 +294,8 @@ func (p *Reports) stillCut(cut []uuid.UUID) []port.Session {
 	})
 }
 
-// bringBack brings sessions back, a few side by side. One message has a line for each of several; why one is not back is a
-// message of its own. Without a person the questions that come of
-// it are for the session's owner.
+// bringBack resumes sessions, most at once. One message has a line for each of several; a failure
+// has a separate message. Without a person, questions go to the session's owner.
 func (p *Reports) bringBack(ctx context.Context, to address.Conversation, from int64, list []port.Session,
 	most int, bring func(context.Context, chat.Resume) (bool, error)) error {
 	if len(list) == 0 {
