@@ -10,19 +10,19 @@ import (
 	"ccbot/port/talk"
 )
 
-// Attention is what a session asks of people.
+// Attention describes what a session needs from people.
 type Attention struct {
-	Question  bool // its agent has an open question: a permission, a question, a plan, a dialog
-	Undecided int  // messages of people about which nothing is decided
+	Question  bool // open: a permission, a question, a plan, a dialog
+	Undecided int  // messages of people without a decision
 }
 
-// Of returns what a session asks of people. now is what its agent does, the zero value if the session does not run;
-// shown counts its cards.
+// Of returns the Attention of a session. now is its agent's activity, zero if the session does not
+// run; shown counts its cards.
 func Of(now talk.Activity, shown card.Needs) Attention {
 	return Attention{Question: now.Phase.Waiting() || shown.Answers > 0, Undecided: shown.Decisions}
 }
 
-// In returns what a session of a chat asks of people while its agent does this.
+// In returns the Attention of a session in a chat, given its agent's activity.
 func In(c *chat.Chat, r port.Session, now talk.Activity) Attention {
 	if r.State != port.StateRunning {
 		now = talk.Activity{}
@@ -30,7 +30,7 @@ func In(c *chat.Chat, r port.Session, now talk.Activity) Attention {
 	return Of(now, c.Cards.Needs(r.ID))
 }
 
-// Sign is the mark of undecided messages, with their number; empty: there are none.
+// Sign returns the mark of undecided messages with their number, or "".
 func (a Attention) Sign() string {
 	if a.Undecided == 0 {
 		return ""
@@ -38,7 +38,7 @@ func (a Attention) Sign() string {
 	return fmt.Sprintf("✉%d", a.Undecided)
 }
 
-// Undecided is a sentence about undecided messages; empty: there are none.
+// Undecided returns a sentence about undecided messages, or "".
 func Undecided(p chat.Phrases, a Attention) string {
 	if a.Undecided == 0 {
 		return ""

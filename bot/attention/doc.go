@@ -1,3 +1,4 @@
-// Package attention decides what a session asks of people: whether its agent has an open question, and how many messages
-// are undecided. The list, the buttons, the menu, the queue and the pinned line all ask here.
+// Package attention decides what a session needs from people: whether its agent waits for an
+// answer, and how many messages are undecided. The list, buttons, menu, queue and pinned line share
+// this rule.
 package attention
