@@ -1,10 +1,12 @@
-// Package alias is the border between the chat numbers of Telegram and the names of places.
+// Package alias maps Telegram's chat numbers to the names of places, and back.
 //
 // A group that becomes a supergroup is another chat to Telegram, and the new chat numbers its
-// messages anew. Inside ccbot the place keeps its name: the number that the group had first. A
-// message of a later chat gets a number inside that no message of an earlier chat has, so whatever
-// is known of the earlier messages can never be taken for one of the new chat.
+// messages from 1. Inside ccbot the place keeps its name: the group's first number. A message of a
+// later chat gets a number that no message of an earlier chat has, so they cannot be confused.
 //
-// The package promises that what Note takes is on disk when Note returns, and that the same news in
-// any order, however often, makes the same table. It sends nothing and tells nobody.
+// It guarantees:
+//   - The news of Note is on disk when Note returns.
+//   - The same news in any order, however repeated, make the same table.
+//
+// It sends no messages.
 package alias

@@ -9,14 +9,14 @@ import (
 	"ccbot/internal/spool"
 )
 
-// fileName is the file of a table. News that are not in it are heard again when something is sent
-// to the earlier chat.
+// fileName is the file of a table. Missing news arrive again with the next message to the earlier
+// chat.
 const fileName = "moved.json"
 
-// perChat is how many message numbers a chat has inside. A message id of Telegram's has 31 bits.
+// perChat is the number of inside message numbers per chat. A Telegram message id has 31 bits.
 const perChat = 1 << 32
 
-// Table knows which groups have become which chats. The zero value knows none, and has no disk.
+// Table maps groups to their later chats. The zero value is empty and has no disk.
 type Table struct {
 	folder spool.Folder
 
@@ -27,11 +27,11 @@ type Table struct {
 // file is a table on disk.
 type file struct {
 	Version int       `json:"version"`
-	Groups  [][]int64 `json:"groups"` // the numbers that each group has had, the first one first
-	Told    []int64   `json:"told"`   // chats whose people know of it
+	Groups  [][]int64 `json:"groups"` // the numbers of each group, the first one first
+	Told    []int64   `json:"told"`   // chats whose people were notified
 }
 
-// Open reads the table of a folder. A file that cannot be understood counts as none, and is set aside.
+// Open reads the table of a folder. An invalid file counts as missing, and is set aside.
 func Open(folder spool.Folder, aside spool.Loader) (*Table, error) {
 	t := &Table{folder: folder}
 	_, err := aside.LoadOne(folder, fileName, func(data []byte) error {
@@ -53,8 +53,7 @@ func Open(folder spool.Folder, aside spool.Loader) (*Table, error) {
 	return t, nil
 }
 
-// Note keeps that a group has become another chat. News that contradict what is known change
-// nothing.
+// Note stores that a group has become another chat. It ignores news that contradict the table.
 func (t *Table) Note(from, to int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -65,7 +64,7 @@ func (t *Table) Note(from, to int64) error {
 	return t.putLocked(next)
 }
 
-// NoteTold keeps that the people of a chat know that their group has become this chat.
+// NoteTold stores that a chat's people were notified of the move.
 func (t *Table) NoteTold(chat int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -96,23 +95,23 @@ func (t *Table) putLocked(next file) error {
 	return nil
 }
 
-// Numbers gives the numbers of a chat's place, the first one first. The first is the name of the
-// place, the last is where messages go.
+// Numbers returns the numbers of a chat's place, oldest first. The first is the name of the place;
+// messages are sent to the last.
 func (t *Table) Numbers(chat int64) []int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.known.numbers(chat)
 }
 
-// Moved gives the Numbers of each group that has become another chat.
+// Moved returns the Numbers of each group that has become another chat.
 func (t *Table) Moved() [][]int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.known.Groups // which is never changed in place
+	return t.known.Groups // never changed in place
 }
 
-// In gives the name of a chat's place, and the number inside of a message of the chat. What has its
-// name and number already keeps them.
+// In returns the name of a chat's place, and the inside number of a message. Names and inside
+// numbers stay unchanged.
 func (t *Table) In(chat int64, message int) (place int64, inside int) {
 	numbers := t.Numbers(chat)
 	return numbers[0], numberIn(numbers, chat, message)
@@ -125,8 +124,8 @@ func numberIn(numbers []int64, chat int64, message int) int {
 	return message + slices.Index(numbers, chat)*perChat
 }
 
-// Out is the way back: the chat that a place is now, and the id that the message has there. The id
-// is 0 for a message of an earlier chat, which the chat does not have.
+// Out is the reverse of In: it returns the place's current chat, and the message's id there, or 0
+// for a message of an earlier chat.
 func (t *Table) Out(place int64, inside int) (chat int64, message int) {
 	numbers := t.Numbers(place)
 	last := len(numbers) - 1
@@ -139,15 +138,15 @@ func (t *Table) Out(place int64, inside int) (chat int64, message int) {
 	return numbers[last], inside % perChat
 }
 
-// Lost reports whether a message was left behind in an earlier chat of its place.
+// Lost reports whether a message remained in an earlier chat of its place.
 func (t *Table) Lost(place int64, inside int) bool {
 	_, message := t.Out(place, inside)
 	return inside > 0 && message == 0
 }
 
-// with is f with one more piece of news; fresh reports whether that is new and contradicts nothing:
-// a group becomes one chat, that chat was one group, and nothing goes round. Both are groups: an absurd
-// answer would otherwise move a private chat for good.
+// with returns f with a move added; fresh reports whether the move is new and consistent: a group
+// becomes one chat, that chat was one group, and there is no cycle. Both must be groups: a wrong
+// response would otherwise move a private chat for good.
 func (f file) with(from, to int64) (next file, fresh bool) {
 	before, after := f.numbers(from), f.numbers(to)
 	if from >= 0 || to >= 0 || before[len(before)-1] != from || after[0] != to || before[0] == to {

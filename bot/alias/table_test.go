@@ -20,7 +20,7 @@ func open(t *testing.T, dir string) *Table {
 	return table
 }
 
-func TestTheSameNewsInAnyOrderMakeTheSameTable(t *testing.T) {
+func TestTableIgnoresOrderOfNews(t *testing.T) {
 	type news [2]int64
 	const a, b, c = int64(-1), int64(-100), int64(-200)
 	tests := []struct {
@@ -56,7 +56,7 @@ func TestTheSameNewsInAnyOrderMakeTheSameTable(t *testing.T) {
 	}
 }
 
-func TestNumbersOfMessagesAreNeverTakenForThoseOfAnotherChat(t *testing.T) {
+func TestMessageNumbersOfChatsDiffer(t *testing.T) {
 	var table Table
 	require.NoError(t, table.Note(-1, -100))
 	require.NoError(t, table.Note(-100, -200))
@@ -91,7 +91,7 @@ func TestNumbersOfMessagesAreNeverTakenForThoseOfAnotherChat(t *testing.T) {
 	assert.False(t, table.Lost(5, 77))
 }
 
-func TestWhoWasToldIsKept(t *testing.T) {
+func TestToldSurvivesRestart(t *testing.T) {
 	dir := t.TempDir()
 	table := open(t, dir)
 	require.NoError(t, table.Note(-1, -100))
@@ -101,7 +101,7 @@ func TestWhoWasToldIsKept(t *testing.T) {
 	assert.False(t, open(t, dir).Told(-1))
 }
 
-func TestADamagedTableEndsNothing(t *testing.T) {
+func TestDamagedTableIsReplaced(t *testing.T) {
 	for name, data := range map[string]string{
 		"no JSON":     "{",
 		"a circle":    `{"version":1,"groups":[[-1,-2,-1],[],[-3]]}`,
@@ -117,7 +117,7 @@ func TestADamagedTableEndsNothing(t *testing.T) {
 	}
 }
 
-func TestWhatTheDiskDoesNotTakeIsNotKnown(t *testing.T) {
+func TestNoteFailsWithoutDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "chats")
 	table := open(t, dir)
 	require.NoError(t, os.WriteFile(dir, nil, 0o600), "a file is in the way")
