@@ -29,14 +29,14 @@ type Idle struct {
 	plans func(session uuid.UUID) bool
 
 	cards  chat.Cards[together]
-	before []card.Card[together] // that an earlier run has not brought to an end
+	before []card.Card[together] // confirmed in an earlier run, and unfinished
 }
 
-// together are the sessions that one message asks about, and later tells of.
+// together is the payload of a card: the sessions of one question, and their results.
 type together struct {
 	All    []one    `json:"sessions"`
-	Spared []spared `json:"left_out,omitempty"` // sessions that are not meant
-	More   int      `json:"more,omitempty"`     // idle sessions for which there is no room
+	Spared []spared `json:"left_out,omitempty"` // sessions that stay
+	More   int      `json:"more,omitempty"`     // idle sessions beyond the limit
 	Ending bool     `json:"ending,omitempty"`   // a person has confirmed it
 }
 
@@ -51,23 +51,23 @@ func (q together) Without(session uuid.UUID) together {
 	return q
 }
 
-// spared is a session that is not ended, and why.
+// spared is a session that stays, and why.
 type spared struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
 }
 
-// one is a session, and what has become of it.
+// one holds a session and its result.
 type one struct {
 	ID     uuid.UUID `json:"id"`
-	Active time.Time `json:"active"` // when something last happened: later it is not what the person saw
+	Active time.Time `json:"active"` // the last activity; later activity is unknown to the person
 	Ended  bool      `json:"ended,omitempty"`
 	Left   string    `json:"left,omitempty"` // why it was not ended
 }
 
 func (o one) waits() bool { return !o.Ended && o.Left == "" }
 
-// waiting is the place of a session of which nothing is known yet.
+// waiting returns the index of a session without a result.
 func (q together) waiting(id uuid.UUID) int {
 	return slices.IndexFunc(q.All, func(o one) bool { return o.ID == id && o.waits() })
 }
@@ -87,13 +87,13 @@ func New(c *chat.Chat, e port.Archiver, looks func(ctx context.Context, ids ...u
 	return i
 }
 
-// Feature is what the roof knows of Idle.
+// Feature describes the feature to the dispatcher.
 func (i *Idle) Feature() chat.Feature {
-	return chat.Feature{Name: "idle", Cards: map[string]chat.OnTap{kind: i.cards.OnTap(i.confirmed)}, Heard: i.heard, Run: i.run}
+	return chat.Feature{Name: "idle", Cards: map[string]chat.OnTap{kind: i.cards.OnTap(i.confirmed)}, Heard: i.onNews, Run: i.run}
 }
 
-// After is how long a session of a place is idle before it is archived; 0: it never is, or not while a prompt is
-// planned for it. What its chat has chosen counts before what is configured.
+// After returns how long a session may be idle before it is archived. It returns 0 for never, or
+// while a prompt is planned. The chat's choice overrides configured.
 func (i *Idle) After(configured time.Duration, at address.Conversation, session uuid.UUID) time.Duration {
 	if i.plans(session) {
 		return 0
@@ -104,7 +104,7 @@ func (i *Idle) After(configured time.Duration, at address.Conversation, session 
 	return configured
 }
 
-// Spared says why a session is not ended with the idle ones; empty: it may be.
+// Spared returns why a session is not ended with the idle ones, or "" if it may be.
 func (i *Idle) Spared(p chat.Phrases, r port.Session, l port.Look) string {
 	switch at := p.AtWindow(l); {
 	case r.State != port.StateRunning:
@@ -131,8 +131,7 @@ func (i *Idle) Spared(p chat.Phrases, r port.Session, l port.Look) string {
 	return ""
 }
 
-// Offer asks whether to end the sessions that are idle, where a person has tapped: only this person
-// may say yes.
+// Offer asks the person who tapped whether to end the idle sessions; only this person can confirm.
 func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	var q together
 	p := i.chat.In(t.To)
@@ -156,14 +155,14 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	return i.cards.Post(ctx, look, q)
 }
 
-// text is the question, and after it what has become of each session.
+// text returns the question; after the confirmation, the results.
 func (i *Idle) text(p chat.Phrases, q together) render.Text {
 	var asked, ended, waits []render.Text
 	var left []spared
 	for _, o := range q.All {
 		r, ok := i.chat.Book.Records.Get(o.ID)
 		if !ok {
-			continue // it is forgotten meanwhile
+			continue // it was forgotten in the meantime
 		}
 		name := render.Bold(chat.ShownName(r.Name))
 		who := name
@@ -201,7 +200,7 @@ func (i *Idle) text(p chat.Phrases, q together) render.Text {
 	return chat.Paragraphs(chat.Lines(said...), more, sparedText(p, left))
 }
 
-// sparedText says which sessions are not ended, and why.
+// sparedText lists the sessions that stay, and why.
 func sparedText(p chat.Phrases, all []spared) render.Text {
 	if len(all) == 0 {
 		return render.Text{}
@@ -228,7 +227,7 @@ func (i *Idle) confirmed(_ context.Context, t chat.Tap, _ together) (chat.Answer
 	})
 }
 
-// begin notes that the sessions are being ended; there are none where that was noted already.
+// begin notes that the sessions are being ended. It returns none if that was already noted.
 func (i *Idle) begin(ctx context.Context, key string) ([]one, error) {
 	defer i.cards.Hold()()
 	c, ok := i.cards.Get(key)
@@ -239,14 +238,14 @@ func (i *Idle) begin(ctx context.Context, key string) ([]one, error) {
 	return c.Payload.All, i.drawLocked(ctx, c)
 }
 
-// end ends one session, unless it is not as it was.
+// end ends one session if it is unchanged.
 func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	r, _ := i.chat.Book.Records.Get(o.ID)
 	if i.plans(o.ID) { // since the question
 		return i.settle(ctx, t.Card.Key, o.ID, i.chat.In(t.To).Say(i18n.SparedPlanned))
 	}
 	q := port.Silence{Since: o.Active, Cause: port.AskedBy(t.From, "with the idle ones, asked for"),
-		Together: r.Conversation == t.To} // else its own place has to be told
+		Together: r.Conversation == t.To} // otherwise its conversation needs a notice
 	err := i.ender.ArchiveQuiet(ctx, o.ID, q)
 	if err == nil {
 		return i.settle(ctx, t.Card.Key, o.ID, "")
@@ -260,7 +259,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	left := i.Spared(p, r, i.looks(ctx, o.ID)[o.ID])
 	switch {
 	case !changed && r.State == port.StateStopping:
-		return nil // it tells its end itself
+		return nil // news of its end will come
 	case !changed:
 		left = p.Say(i18n.SparedFailed)
 	case left == "":
@@ -269,7 +268,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	return i.settle(ctx, t.Card.Key, o.ID, left)
 }
 
-// settle notes what has become of a session, once; left empty: it has ended.
+// settle stores the result of a session, once. An empty left means that it has ended.
 func (i *Idle) settle(ctx context.Context, key string, id uuid.UUID, left string) error {
 	defer i.cards.Hold()()
 	c, ok := i.cards.Get(key)
@@ -281,7 +280,7 @@ func (i *Idle) settle(ctx context.Context, key string, id uuid.UUID, left string
 	return i.drawLocked(ctx, c)
 }
 
-// drawLocked shows how far the ends are. With the last one the message is complete.
+// drawLocked shows the progress. After the last result the card closes.
 func (i *Idle) drawLocked(ctx context.Context, c card.Card[together]) error {
 	c.Look.Text, c.Look.Options = i.text(i.chat.In(c.Look.To), c.Payload), nil
 	if slices.ContainsFunc(c.Payload.All, one.waits) {
@@ -290,15 +289,16 @@ func (i *Idle) drawLocked(ctx context.Context, c card.Card[together]) error {
 	return i.cards.Close(ctx, c.Key, c.Look.Text)
 }
 
-// heard notes an end before its receipt counts as told: after a crash nobody else would say it.
-func (i *Idle) heard(ctx context.Context, r port.Session, n news.News) error {
+// onNews stores an end before its receipt counts as sent: after a crash it would not be reported
+// again.
+func (i *Idle) onNews(ctx context.Context, r port.Session, n news.News) error {
 	if _, ended := n.(news.Stopped); !ended {
 		return nil
 	}
 	for _, c := range i.cards.List() {
 		if c.Payload.Ending && c.Payload.waiting(r.ID) >= 0 {
 			left := ""
-			if !r.Over { // what could not be proven stands in the receipt
+			if !r.Over { // the receipt has the unproven part
 				left = i.chat.In(c.Look.To).StateText(r)
 			}
 			return i.settle(ctx, c.Key, r.ID, left)
@@ -307,7 +307,8 @@ func (i *Idle) heard(ctx context.Context, r port.Session, n news.News) error {
 	return nil
 }
 
-// run brings the messages of earlier runs to an end. A session that is still ending tells it itself.
+// run finishes the messages of earlier runs. The news of its end settles a session that is still
+// ending.
 func (i *Idle) run(ctx context.Context) error {
 	for _, c := range i.before {
 		for _, o := range c.Payload.All {
