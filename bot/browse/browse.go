@@ -28,22 +28,25 @@ import (
 	"ccbot/port/talk"
 )
 
-// First are the prompts that people have sent for the session that they are about to start.
+// First is the store of first prompts: those that people have sent for the session that they are
+// about to start.
 type First interface {
-	// Firsts are those that wait, oldest first, and when the first of them was sent.
+	// Firsts returns the waiting texts, oldest first, and when the first of them was sent.
 	Firsts(to address.Conversation, by int64) (texts []string, since time.Time)
-	// SettleFirsts sends them to a session; with the zero session they go nowhere.
+	// SettleFirsts sends them to a session, or discards them if r is the zero session.
 	SettleFirsts(ctx context.Context, to address.Conversation, by int64, r port.Session) error
 }
 
-// Deps are what Browser works with.
+// Deps holds the dependencies of Browser.
 type Deps struct {
 	Chat   *chat.Chat
 	Places machine.Places
 	First  First
-	// Start starts a session where a person has asked for it; false: it was refused, which was told.
+	// Start starts a session for a person. began is false if it was refused, which the person has
+	// read.
 	Start func(ctx context.Context, to address.Conversation, q port.Start) (r port.Session, began bool, err error)
-	// Resume resumes one, or opens one that is open; false: it was refused, which was told.
+	// Resume resumes a session, or opens an open one. back is false if it was refused, which the
+	// person has read.
 	Resume func(ctx context.Context, q chat.Resume) (back bool, err error)
 }
 
@@ -51,8 +54,8 @@ type Deps struct {
 type Browser struct {
 	Deps
 	chat *chat.Chat
-	crew guard.Crew // what takes longer than a message may
-	left sync.Mutex // held by the one that looks at what a session has left: many may end together
+	crew guard.Crew // tasks too long for the handling of a message
+	left sync.Mutex // serializes Left: many sessions may end together
 }
 
 // New returns the page of a chat.
@@ -60,28 +63,29 @@ func New(d Deps) *Browser {
 	return &Browser{Deps: d, chat: d.Chat}
 }
 
-// Feature is what the roof knows of it.
+// Feature describes the feature to the dispatcher.
 func (b *Browser) Feature() chat.Feature {
-	return chat.Feature{Name: "browse", Text: b.text, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
+	return chat.Feature{Name: "browse", Text: b.text, Heard: b.onNews, Current: b.turned, Run: func(ctx context.Context) error {
 		return b.crew.Run(ctx, func(p *guard.Panic) {
 			b.chat.Log.Error("page_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 		})
 	}, Pages: map[string]chat.Page{Name: {Draw: b.draw, Do: b.do, Typed: b.typed, Own: true}, worktree: {Draw: b.removing, Do: b.remove}}}
 }
 
-// patience is how long after a person has last used a page a message beside it is meant for it.
+// patience is the time after a person's last use of a page in which their messages count as first
+// prompts.
 const patience = 15 * time.Minute
 
-// IsFirst reports whether a message becomes a first prompt: its sender has a page of new sessions open. One that
-// answers a message of a session's is for that session.
+// IsFirst reports whether a message becomes a first prompt, because its sender has a page of new
+// sessions open. A reply to a session's message is for that session.
 func (b *Browser) IsFirst(in chat.Incoming) bool {
 	_, answers, _ := b.chat.Book.Answered(in.Message)
 	_, used, open := b.chat.Pages.Mine(in.To, in.From, Name)
 	return open && !answers && b.chat.Now().Sub(used) <= patience
 }
 
-// text chooses the folder that a text names. It leaves a command for an agent to the current session: the command means the
-// conversation that there is.
+// text chooses the folder that a text names. A command of the current session's agent stays with
+// that session.
 func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
 	if !in.First || in.Quoted {
 		return false, nil
@@ -111,9 +115,9 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 	return false, nil
 }
 
-// named returns the folder that a text of one line names; empty: the text is no path. The error is about a path that names no
-// folder where sessions may work. The first word of a path has a second slash, which that of an agent's command has not. A line
-// with blanks that names no folder is a sentence, unless it may be the misspelled name of one, see mayName.
+// named returns the folder that a text of one line names, or "" if the text is not a path. The
+// error is about a path without a folder where sessions may work. A path has a second slash in its
+// first word, unlike an agent's command. A line with blanks that names no folder is a sentence.
 func (b *Browser) named(ctx context.Context, text string) (dir string, err error) {
 	text = strings.TrimSpace(text)
 	if strings.ContainsAny(text, "\n\r\x00") || !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/") {
@@ -136,7 +140,7 @@ func (b *Browser) reach(ctx context.Context, path string) (dir string, err error
 	return dir, err
 }
 
-// choose shows a folder on the page. That comes before the text is kept as the path of the folder: after a crash the text
+// choose shows a folder on the page before the text is stored as its path: after a crash the text
 // is handled again.
 func (b *Browser) choose(ctx context.Context, in *chat.Incoming, dir string) error {
 	key, _, open := b.chat.Pages.Mine(in.To, in.From, Name)
@@ -152,8 +156,8 @@ func (b *Browser) choose(ctx context.Context, in *chat.Incoming, dir string) err
 	return err
 }
 
-// turned hears that people turn to a session: what they write next is for that one. In a group it may be another person
-// who does.
+// turned leaves the page when a session becomes the current one: the next text is for that session.
+// In a group another person may have switched.
 func (b *Browser) turned(ctx context.Context, to address.Conversation, _ uuid.UUID) error {
 	if b.chat.Book.InGroup(to.ChatID) {
 		return nil
@@ -181,7 +185,7 @@ func (b *Browser) typed(ctx context.Context, v chat.Visit, text string) (string,
 	return a.String(), nil
 }
 
-// makeFolder makes the folder that was named, and shows it.
+// makeFolder makes the named folder, and shows it.
 func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name string) (string, error) {
 	p := b.chat.In(v.To)
 	if name == "" || strings.ContainsAny(name, "/\x00\n") || name == "." || name == ".." {
@@ -201,7 +205,7 @@ func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name strin
 	return "", b.chat.Explain(ctx, v.To, f)
 }
 
-// What the options do; some go on with a colon and Claude's id of a conversation.
+// Option values; some continue with a colon and Claude's id of a conversation.
 const (
 	start    = "start"
 	fork     = "fork"
@@ -209,10 +213,10 @@ const (
 	beside   = "beside"
 	star     = "star"
 	takeBack = "back"
-	leave    = "leave" // for the menu: no session is started
+	leave    = "leave" // to the menu: no session is started
 )
 
-// do does what an option says.
+// do carries out an option.
 func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
 	a := parse(v.Rest)
 	verb, of, _ := strings.Cut(what, ":")
@@ -221,7 +225,7 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	then.Key = a.Key
 	to := func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
 	if a.Key == "" && slices.Contains([]string{start, fork, goOn, beside}, verb) {
-		verb = "" // the page says no more where a session would begin, see parse
+		verb = "" // the page no longer shows where a session would begin, see parse
 	}
 	switch verb {
 	case start:
@@ -231,7 +235,7 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 			return b.begin(ctx, v, a, port.Start{Dir: a.Dir, ForkOf: a.Claude})
 		}), then.String(), nil
 	case goOn:
-		return to(func(ctx context.Context) error { return b.goOn(ctx, v, a, claude) }), then.String(), nil
+		return to(func(ctx context.Context) error { return b.continueTalk(ctx, v, a, claude) }), then.String(), nil
 	case beside:
 		return to(func(ctx context.Context) error { return b.beginBeside(ctx, v, a) }), then.String(), nil
 	case takeBack:
@@ -253,11 +257,11 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 // mostFavourites bounds the favourite folders of a chat.
 const mostFavourites = 50
 
-// begin starts a session, which gets the texts that were written meanwhile.
+// begin starts a session, and sends it the waiting first prompts.
 func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q port.Start) error {
 	dir, err := b.Places.Resolve(ctx, "/", q.Dir)
 	if err != nil {
-		return chat.ErrStay // the page says why
+		return chat.ErrStay // the page shows why
 	}
 	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.Key, port.ModeChange{Mode: a.With.Mode, Model: port.ModelFlag(a.With.Model)}
 	r, began, err := b.Start(ctx, v.To, q)
@@ -270,13 +274,13 @@ func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q port.Start) e
 	return b.settle(ctx, v, r)
 }
 
-// settle gives a session the texts that were written for it. Who has begun it has left the other pages.
+// settle sends a session its first prompts, and closes the person's other pages.
 func (b *Browser) settle(ctx context.Context, v chat.Visit, r port.Session) error {
 	return errors.Join(b.chat.Pages.Leave(ctx, v.To, v.By, Name), b.First.SettleFirsts(ctx, v.To, v.By, r))
 }
 
-// goOn goes on with a conversation: in the session that has it, else in a new one.
-func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID) error {
+// continueTalk continues a conversation in the session that has it, otherwise in a new session.
+func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, claude uuid.UUID) error {
 	all := b.chat.Book.Records.List()
 	i := slices.IndexFunc(all, func(r port.Session) bool { return r.ClaudeSessionID == claude && r.Owns })
 	if i < 0 {
@@ -290,13 +294,14 @@ func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID
 		return err
 	}
 	now, known := b.chat.Book.Records.Get(all[i].ID)
-	if !known { // the texts wait for another one
+	if !known { // the texts remain waiting
 		return errors.Join(b.chat.Say(ctx, v.To, b.chat.In(v.To).Say(i18n.SessionGone)), chat.ErrStay)
 	}
 	return b.settle(ctx, v, now)
 }
 
-// beginBeside starts a session in a new work tree. Who dies between the two finds the same work tree again.
+// beginBeside starts a session in a new work tree. After a crash between the two steps the same
+// work tree is found again.
 func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
 	defer b.Places.Done(a.Key)
 	dir, err := b.Places.Add(ctx, a.Dir, a.Key)
@@ -307,65 +312,65 @@ func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
 	return b.begin(ctx, v, a, port.Start{Dir: dir})
 }
 
-// The names of the pages: new sessions, and whether to remove a work tree, with its folder behind the name.
+// Page names. The address of a work tree has its folder after the name.
 const (
 	Name     = "new"
 	worktree = "worktree"
 )
 
-// The views of the page.
+// Views of the page.
 const (
-	places   = ""      // favourite folders, and those that were used
+	places   = ""      // favorite and used folders
 	children = "in"    // the folders in a folder
 	naming   = "name"  // asks for the name of a new folder
 	folder   = "use"   // how a session may begin in a folder
-	busy     = "busy"  // a conversation that somebody writes
+	busy     = "busy"  // a conversation that another process writes
 	begun    = "begun" // a session has begun
 )
 
-// at is what the page shows: what a person has chosen so far.
+// at is the view of the page, with a person's choices so far.
 type at struct {
 	View   string          `json:"v,omitempty"`
 	Dir    string          `json:"dir,omitempty"`
 	Page   int             `json:"page,omitempty"`
 	Hidden bool            `json:"hidden,omitempty"`
 	Filter string          `json:"q,omitempty"`
-	With   port.ModeChange `json:"with,omitzero"`    // as far as it is not as the settings say
+	With   port.ModeChange `json:"with,omitzero"`    // only where it differs from the settings
 	Key    string          `json:"key,omitempty"`    // of the start: two taps on one button start one session
 	Claude uuid.UUID       `json:"of,omitzero"`      // the conversation
-	Unseen bool            `json:"unseen,omitempty"` // it cannot be seen who writes it
+	Unseen bool            `json:"unseen,omitempty"` // it is unknown whether another process writes it
 }
 
-// String is the address.
+// String returns the address.
 func (a at) String() string {
-	a.Dir = url.PathEscape(a.Dir) // which may be no text
+	a.Dir = url.PathEscape(a.Dir) // it may be invalid UTF-8
 	return chat.Address(Name, a)
 }
 
-// parse reads an address, behind the name of the page.
+// parse reads the part of an address after the name of the page.
 func parse(rest string) at {
 	a := chat.ViewAt[at](rest)
 	a.Dir, _ = url.PathUnescape(a.Dir)
 	return a
 }
 
-// in is a view of a folder, with all else as it is.
+// in returns a view of a folder, with the other choices unchanged.
 func (a at) in(view, dir string) at {
 	return at{View: view, Dir: dir, Hidden: a.Hidden, With: a.With}
 }
 
-// to is an option that leads to an address.
+// to returns an option that leads to an address.
 func (a at) to(text string) card.Option {
 	return card.Option{Text: text, Value: chat.ToPage(a.String())}
 }
 
-// page is an option that leads to a page of the list that is shown.
+// page returns an option that leads to a page of the list.
 func (a at) page(n int) card.Option {
 	a.Page = n
 	return a.to("")
 }
 
-// next is the choice behind one of several; behind the last comes none, which is as the settings say.
+// next returns the choice after now. After the last it returns "", which means the settings.
 func next[S ~string](all []S, now S) S {
 	if now == "" {
 		return all[0]

@@ -20,12 +20,12 @@ import (
 	"ccbot/port/folders"
 )
 
-// How much a page shows.
+// Limits of a page.
 const (
 	shownPlaces   = 6
 	shownChildren = 10
 	shownTalks    = 4
-	shownPath     = 34 // letters of a folder on a button: a long one has a row of its own
+	shownPath     = 34 // letters of a folder on a button: a long one has a separate row
 	shownBranch   = 24
 	shownSaid     = 100
 	menu          = "menu"
@@ -37,7 +37,7 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 	if a.View != places && a.View != begun {
 		dir, err := b.Places.Resolve(ctx, "/", a.Dir)
 		if err != nil {
-			return b.wrong(p, a, err), nil
+			return b.errorScreen(p, a, err), nil
 		}
 		a.Dir = dir
 	}
@@ -51,7 +51,8 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 	case busy:
 		s = b.busy(p, a)
 	case begun:
-		// In a work tree beside the folder that was chosen, perhaps; the last one: an earlier start may have failed.
+		// A work tree next to the chosen folder, perhaps. The last record counts: an earlier start
+		// may have failed.
 		for _, r := range b.chat.Book.Records.List() {
 			if a.Key != "" && r.Origin == a.Key {
 				a.Dir = r.Dir
@@ -67,13 +68,13 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 	return s, nil
 }
 
-// wrong says why a folder cannot be used. Nothing of it is offered.
-func (b *Browser) wrong(p chat.Phrases, a at, err error) chat.Screen {
+// errorScreen reports why a folder cannot be used, without options.
+func (b *Browser) errorScreen(p chat.Phrases, a at, err error) chat.Screen {
 	up := at{With: a.With}
 	return chat.Screen{Text: p.Failure(port.Session{}, err).Text, Back: up.String()}
 }
 
-// withFirst adds the texts that wait for the session.
+// withFirst adds the waiting first prompts.
 func (b *Browser) withFirst(p chat.Phrases, v chat.Visit, s chat.Screen) chat.Screen {
 	texts, since := b.First.Firsts(v.To, v.By)
 	if len(texts) == 0 {
@@ -84,8 +85,8 @@ func (b *Browser) withFirst(p chat.Phrases, v chat.Visit, s chat.Screen) chat.Sc
 	return s
 }
 
-// places are the default folder, the favourites, then the folders of sessions, last used first, then the roots. A search
-// adds folders that were never used.
+// places lists the default folder, the favorites, the folders of sessions, last used first, then
+// the roots. A search adds unused folders.
 func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	set := b.chat.Book.Settings(v.To.ChatID)
 	all := known(append([]string{set.Dir}, set.Favourites...), b.Places.Bounds().Roots, b.chat.Book.Records.List())
@@ -121,7 +122,7 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	return s
 }
 
-// mostSearched bounds a search, and searchTimeout the time that it may take: a person waits for it.
+// mostSearched bounds a search, and searchTimeout its time: a person waits for it.
 var mostSearched = folders.Extent{Folders: 5000, Depth: 8, Found: 100}
 
 const searchTimeout = 3 * time.Second
@@ -132,7 +133,7 @@ func (b *Browser) search(ctx context.Context, part string) folders.Found {
 	return b.Places.Search(ctx, part, mostSearched)
 }
 
-// extent says where a search has looked.
+// extent describes the extent of a search.
 func extent(p chat.Phrases, found folders.Found) (text render.Text) {
 	below := p.Some(each.As(found.Below, p.Short), p.Say(i18n.JoinNames))
 	says := i18n.NewSearched
@@ -146,7 +147,7 @@ func extent(p chat.Phrases, found folders.Found) (text render.Text) {
 	return text
 }
 
-// known are folders without repeats: the chosen ones, then those of sessions, last used first, then others.
+// known returns folders without repeats: chosen, those of sessions, last used first, then others.
 func known(chosen, others []string, sessions []port.Session) (all []string) {
 	used := func(r port.Session) time.Time {
 		return slices.MaxFunc([]time.Time{r.CreatedAt, r.StartedAt, r.EndedAt, r.NowSince}, time.Time.Compare)
@@ -164,24 +165,24 @@ func known(chosen, others []string, sessions []port.Session) (all []string) {
 	})
 }
 
-// below reports whether a folder is another one, or lies below it. Both are without links.
+// below reports whether dir is root or below it. Both are without links.
 func below(root, dir string) bool {
 	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
 }
 
-// use leads to a folder. Whatever starts there has a key of its own: two taps start one session.
+// use leads to a folder. It gets a new key, so two taps start one session.
 func (b *Browser) use(a at, dir, text string) card.Option {
 	to := a.in(folder, dir)
 	to.Key = card.NewKey()
 	return to.to(text)
 }
 
-// matches reports whether a folder has a part in its name, whatever the case of the letters.
+// matches reports whether a folder's name contains part, ignoring case.
 func matches(dir, part string) bool {
 	return strings.Contains(strings.ToLower(dir), strings.ToLower(part))
 }
 
-// choices are the model and the mode of the new session; a tap shows the next one.
+// choices returns the buttons of the new session's model and mode; a tap shows the next value.
 func choices(p chat.Phrases, a at) []card.Option {
 	mode, model := a, a
 	mode.With.Mode, model.With.Model = next(port.Modes, a.With.Mode), next(port.Models, a.With.Model)
@@ -195,7 +196,7 @@ func choices(p chat.Phrases, a at) []card.Option {
 	return []card.Option{model.to(p.Say(i18n.ButtonNewModel, i18n.Args{"Model": name})), mode.to(p.Say(i18n.ButtonNewMode, i18n.Args{"Mode": modeName}))}
 }
 
-// children are the folders in a folder.
+// children lists the folders in a folder.
 func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	names, err := b.Places.Children(ctx, a.Dir, a.Hidden)
 	s := chat.Screen{Text: render.Code(p.Short(a.Dir)), Back: at{With: a.With}.String()}
@@ -231,7 +232,7 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 	return s
 }
 
-// up leads to the folder above, where sessions may work there.
+// up leads to the folder above, if sessions may work there.
 func (b *Browser) up(p chat.Phrases, a at) []card.Option {
 	above, roots := path.Dir(a.Dir), b.Places.Bounds().Roots
 	if above == a.Dir || len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return below(root, above) }) {
@@ -240,7 +241,7 @@ func (b *Browser) up(p chat.Phrases, a at) []card.Option {
 	return []card.Option{a.in(children, above).to(p.Say(i18n.ButtonUp))}
 }
 
-// star makes a folder a favourite, or none.
+// star adds a folder to the favorites, or removes it.
 func (b *Browser) star(p chat.Phrases, v chat.Visit, dir string) card.Option {
 	word := i18n.ButtonStar
 	if slices.Contains(b.chat.Book.Settings(v.To.ChatID).Favourites, dir) {
@@ -249,12 +250,12 @@ func (b *Browser) star(p chat.Phrases, v chat.Visit, dir string) card.Option {
 	return p.Option(word, star, "")
 }
 
-// folder is how a session may begin in a folder: anew, with an earlier conversation, in a work tree.
+// folder shows the ways to begin in a folder: a new conversation, an earlier one, a work tree.
 func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	s := chat.Screen{Text: p.Text(i18n.NewIn, i18n.Args{"Dir": render.Code(p.Short(a.Dir))}), Back: at{With: a.With}.String()}
 	talks, more, err := b.Places.Conversations(ctx, a.Dir, a.Page*shownTalks, shownTalks)
 	if err != nil {
-		return b.wrong(p, a, err)
+		return b.errorScreen(p, a, err)
 	}
 	works := b.chat.SharedText(v.To, port.Session{Dir: a.Dir})
 	s.Text = chat.Lines(s.Text, works)
@@ -285,7 +286,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 // mostCheckouts bounds the work trees that a page offers.
 const mostCheckouts = 12
 
-// checkouts are the other work trees of the repository of a folder, by the branch, and the branch in this one.
+// checkouts returns this folder's branch, and the repository's other work trees by branch.
 func (b *Browser) checkouts(ctx context.Context, p chat.Phrases, a at) (here render.Text, rows [][]card.Option) {
 	for _, c := range b.Places.Checkouts(ctx, a.Dir) {
 		name := chat.Head(glyph.Name(c.Branch), shownBranch)
@@ -302,7 +303,7 @@ func (b *Browser) checkouts(ctx context.Context, p chat.Phrases, a at) (here ren
 	return here, rows
 }
 
-// talk is an earlier conversation in two lines.
+// talk describes an earlier conversation in two lines.
 func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Text {
 	about := []string{p.Say(i18n.NewAgo, i18n.Args{"Age": p.Age(p.Now().Sub(c.At))}), bytesize.Text(c.Size)}
 	r, known := b.chat.Book.Records.Get(c.Session)
@@ -321,8 +322,8 @@ func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Tex
 		render.Plain(strings.Join(about, p.Say(i18n.JoinParts))))
 }
 
-// number goes on with a conversation. One that somebody writes leads to what can be done about that, unless an open
-// session has it.
+// number continues a conversation. If another process writes it, the button leads to busy, unless
+// an open session has it.
 func (b *Browser) number(a at, n int, c folders.Conversation) card.Option {
 	r, _ := b.chat.Book.Records.Get(c.Session)
 	if c.Written && !r.Live {
@@ -333,7 +334,7 @@ func (b *Browser) number(a at, n int, c folders.Conversation) card.Option {
 	return card.Option{Text: strconv.Itoa(n), Value: goOn + ":" + c.Claude.String()}
 }
 
-// busy says that a conversation is open elsewhere, or may be, and offers a copy: two never write one (P1).
+// busy reports that a conversation is, or may be, open elsewhere, and offers a copy (P1).
 func (b *Browser) busy(p chat.Phrases, a at) chat.Screen {
 	back, says := a.in(folder, a.Dir), i18n.NewBusy
 	if back.Key = a.Key; a.Unseen {

@@ -20,9 +20,9 @@ import (
 	"ccbot/port/refusal"
 )
 
-// hear asks about the work tree that a session leaves, outside of the session's worker: git may take seconds.
-// Of a session that was lost nothing is asked: mostly it comes back.
-func (b *Browser) hear(_ context.Context, r port.Session, n news.News) error {
+// onNews asks about the work tree of an ended session, outside of the session's worker, because git
+// may take seconds. It ignores a lost session, which usually returns.
+func (b *Browser) onNews(_ context.Context, r port.Session, n news.News) error {
 	switch n.(type) {
 	case news.Stopped, news.Ended, news.Failed:
 		b.crew.Add(func(ctx context.Context) {
@@ -36,7 +36,7 @@ func (b *Browser) hear(_ context.Context, r port.Session, n news.News) error {
 	return nil
 }
 
-// Left asks whether to remove the work tree that a session has left, or says that it stays.
+// Left asks whether to remove the work tree of an ended session, or reports that it stays.
 func (b *Browser) Left(ctx context.Context, r port.Session) error {
 	w, found, err := b.Places.Find(ctx, r.Dir)
 	if err != nil || !found || r.State == port.StateCleanupFailed || b.works(w.Dir, r.ID) != nil {
@@ -49,7 +49,7 @@ func (b *Browser) Left(ctx context.Context, r port.Session) error {
 	return b.chat.Pages.Open(ctx, in, worktree+"/"+w.Dir)
 }
 
-// works are the names of the sessions that may write in a folder or below it, but for one.
+// works returns the names of the sessions that may write in a folder or below it, except one.
 func (b *Browser) works(dir string, but uuid.UUID) (names []string) {
 	for _, r := range b.chat.Book.Records.List() {
 		if !r.Over && r.ID != but && (r.Dir == dir || strings.HasPrefix(r.Dir, dir+"/")) {
@@ -59,14 +59,14 @@ func (b *Browser) works(dir string, but uuid.UUID) (names []string) {
 	return names
 }
 
-// removing asks whether to remove a work tree; only who was asked may say yes.
+// removing asks whether to remove a work tree; only the asked person can confirm.
 func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	p, dir := b.chat.In(v.To), v.Rest
 	w, found, err := b.Places.Find(ctx, dir)
 	args := i18n.Args{"Dir": render.Code(p.Short(dir)), "Branch": render.Code(w.Branch)}
 	back := at{View: folder, Dir: dir, Key: card.NewKey()}.String()
 	switch {
-	case err != nil && !refusal.Is(err, refusal.DirMissing): // it is not known whether it is there
+	case err != nil && !refusal.Is(err, refusal.DirMissing): // unknown whether it exists
 		again := card.Option{Text: p.Say(i18n.ButtonRefresh), Value: chat.ToPage(worktree + "/" + dir)}
 		return chat.Screen{Text: p.Failure(port.Session{}, err).Text, Options: [][]card.Option{{again}}, Back: back}, nil
 	case err != nil || !found:
@@ -84,7 +84,7 @@ func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, erro
 	return chat.Screen{Text: p.Text(i18n.WorktreeAsk, args), Options: [][]card.Option{{yes}}, Back: back}, nil
 }
 
-// remove takes a work tree away. Where that is refused for its work, or for who works in it, the page says so.
+// remove removes a work tree. If it has work or a session in it, the page reports that.
 func (b *Browser) remove(_ context.Context, v chat.Visit, _ string) (chat.Answer, string, error) {
 	return chat.Answer{Then: func(ctx context.Context) error {
 		err := b.Places.Remove(ctx, v.Rest)
@@ -95,7 +95,7 @@ func (b *Browser) remove(_ context.Context, v chat.Visit, _ string) (chat.Answer
 	}}, "", nil
 }
 
-// stays says that a work tree stays, and for which work.
+// stays reports that a work tree stays, and its unfinished work.
 func (b *Browser) stays(p chat.Phrases, w folders.Worktree) render.Text {
 	work := map[folders.Work]i18n.Key{folders.Uncommitted: i18n.WorktreeUncommitted, folders.Unmerged: i18n.WorktreeUnmerged,
 		folders.Unfinished: i18n.WorktreeUnfinished, folders.Stashed: i18n.WorktreeStashed}[w.Work]
