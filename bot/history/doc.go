@@ -1,9 +1,11 @@
-// Package history shows what was said in a session: the newest first, from a day on, what has a word, one entry as a
-// whole, and all of it as a file.
+// Package history shows the conversation of a session: the newest entries, the entries since a day
+// or with a word, one whole entry, or all as a file.
 //
-// It promises that each page is drawn from a place in the agent's own file, so that it shows the same after a restart and
-// while the conversation goes on; that looking takes a moment however long the conversation is; and that a place which is
-// not there any more is said to be gone.
+// It guarantees:
+//   - Each page starts at a place in the agent's file, so it is the same after a restart and while
+//     the conversation continues.
+//   - A page takes a moment to draw, even in a long conversation.
+//   - If a place no longer exists, the page reports that.
 //
-// It reads no disk: the conversation is the agents' machine's. What a terminal shows is no part of it.
+// The file is read on the agents' machine. The screen of a terminal is not part of the history.
 package history

@@ -23,13 +23,13 @@ const (
 	shownTools = 4    // of an entry
 	shownTool  = 24   // letters of a tool's name
 	shownWord  = 60   // letters of what was searched for
-	partRoom   = 3500 // of an entry that is shown as a whole, in UTF-16 units
+	partRoom   = 3500 // of a whole entry, in UTF-16 units
 )
 
-// whose are the words for who has said an entry.
+// whose holds the names of the authors of entries.
 var whose = map[talk.EntryKind]i18n.Key{talk.EntryPrompt: i18n.HistoryPrompt, talk.EntryAnswer: i18n.HistoryAnswer, talk.EntryCompacted: i18n.HistoryCompacted}
 
-// head is the line above an entry: its number, whose it is, when it was said, and the tools folded.
+// head returns the line above an entry: number, author, time, and a summary of the tools.
 func (d drawing) head(number string, e talk.Entry) render.Text {
 	if number != "" {
 		number += ". "
@@ -61,7 +61,7 @@ func (d drawing) head(number string, e talk.Entry) render.Text {
 	return render.Join(head, render.Plain(" · "+strings.Join(more, " · ")))
 }
 
-// short is an entry in a list: of a prompt its beginning, of an answer that of its last words.
+// short returns an entry of a list: the beginning of a prompt, or of an answer's last text.
 func (d drawing) short(number string, e talk.Entry) render.Text {
 	text := ""
 	if len(e.Texts) > 0 && e.Kind == talk.EntryPrompt {
@@ -76,17 +76,17 @@ func (d drawing) short(number string, e talk.Entry) render.Text {
 	return chat.Lines(d.head(number, e), body)
 }
 
-// markup are the signs of Markdown that only disturb in a piece of a text.
+// markup removes Markdown signs that disturb in an excerpt.
 var markup = strings.NewReplacer("**", "", "`", "")
 
-// around is what stands beside a hit, in one line. A blank between the two stays.
-func around(text string) string {
-	const edge = "x" // is no blank
+// excerpt returns the text next to a hit in one line, with the blank that separates them.
+func excerpt(text string) string {
+	const edge = "x" // not a blank
 	text = chat.OneLine(edge + markup.Replace(text) + edge)
 	return text[len(edge) : len(text)-len(edge)]
 }
 
-// read shows an entry as a whole, a part at a time, with the way to those beside it.
+// read shows a whole entry in parts, with links to its neighbors.
 func (d drawing) read(ctx context.Context, v view) (s chat.Screen, err error) {
 	entries, err := d.said.Read(ctx, d.session.ID, v.At, talk.Newer, 2)
 	if err != nil {
@@ -124,7 +124,7 @@ func (d drawing) read(ctx context.Context, v view) (s chat.Screen, err error) {
 	return s, nil
 }
 
-// whole is all that an entry says.
+// whole returns the whole text of an entry.
 func (d drawing) whole(e talk.Entry) render.Text {
 	text := strings.Join(e.Texts, "\n\n")
 	body := render.Markdown(text)
@@ -138,12 +138,12 @@ func (d drawing) whole(e talk.Entry) render.Text {
 }
 
 const (
-	// maxFile bounds a conversation as a file, in bytes: that much a phone can open.
+	// maxFile bounds the file of a conversation, in bytes: a phone can open that much.
 	maxFile = 20 << 20
 	sendFor = 2 * time.Minute
 )
 
-// inFile makes the name of a session that of a file on any system.
+// inFile makes a session's name valid as a file name on any system.
 var inFile = strings.NewReplacer("/", "-", `\`, "-", ":", "-", "*", "-", "?", "-", `"`, "-", "<", "-", ">", "-", "|", "-")
 
 // do sends the conversation as a file.
@@ -163,7 +163,7 @@ func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answe
 			Picture: say(i18n.HistoryPicture), Cut: say(i18n.HistoryFileCut)})
 		switch {
 		case refusal.Is(err, refusal.Unsaid, refusal.Replaced):
-			return nil // the page says so
+			return nil // the page reports it
 		case err != nil:
 			return err
 		}

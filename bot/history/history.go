@@ -28,13 +28,12 @@ type History struct {
 const (
 	page = "history"
 	top  = "menu"
-	// file is what [As a file] does.
+	// file is the value of [As a file].
 	file = "file"
 
 	pageEntries = 5
 	pageDays    = 12
-	// patience is how long a word or days are searched for; what was found by then is shown. Nothing runs on when
-	// somebody leaves the page.
+	// patience is the timeout of a search; the page shows the hits so far.
 	patience = 2 * time.Second
 )
 
@@ -43,14 +42,14 @@ func New(c *chat.Chat, said talk.Conversations, exports talk.Exports) *History {
 	return &History{chat: c, said: said, exports: exports}
 }
 
-// Feature is what the roof knows of this package.
+// Feature describes the feature to the dispatcher.
 func (h *History) Feature() chat.Feature {
 	f := chat.Feature{Name: "history",
 		Pages: map[string]chat.Page{page: {Draw: h.draw, Do: h.do, Typed: h.typed}}}
 	h.chat.PageByName(&f, page, chat.AnySession)
 	byName := f.Commands[0].Run
 	f.Commands[0].Run = func(ctx context.Context, in chat.Incoming, args string) error {
-		r, word := h.meant(in, args)
+		r, word := h.parseArgs(in, args)
 		if word == "" {
 			return byName(ctx, in, args)
 		}
@@ -59,10 +58,10 @@ func (h *History) Feature() chat.Feature {
 	return f
 }
 
-// meant gives the session and the word of "/history [name] [word]". The words that name a session are its name, as many
-// as can be; without any the session is the one that the message is about. The word is empty where all is a name, or where
-// no session is meant.
-func (h *History) meant(in chat.Incoming, args string) (r port.Session, word string) {
+// parseArgs returns the session and the word of "/history [name] [word]". It takes as many words as
+// possible for the name; without a name it is the message's session. The word is empty if
+// there is only a name, or no session.
+func (h *History) parseArgs(in chat.Incoming, args string) (r port.Session, word string) {
 	words := strings.Fields(args)
 	for n := len(words); n >= 0; n-- {
 		found := h.chat.Book.FindFor(in.Message, strings.Join(words[:n], " "), chat.AnySession)
@@ -73,16 +72,16 @@ func (h *History) meant(in chat.Incoming, args string) (r port.Session, word str
 	return r, ""
 }
 
-// view is what a page shows of a session.
+// view is the part of a session that a page shows.
 type view struct {
 	What string     `json:"what,omitempty"` // list, newer, read, days or find
 	At   talk.Place `json:"at,omitempty"`
 	Part int        `json:"part,omitempty"` // of an entry
 	Word string     `json:"word,omitempty"` // of find
-	Back string     `json:"back,omitempty"` // of read: the address that it was opened from
+	Back string     `json:"back,omitempty"` // of read: the address of the page before
 }
 
-// The views. A list is of the entries before a place; newer begins with the entry at a place.
+// Views. A list has the entries before a place; newer begins with the entry at a place.
 const (
 	list  = ""
 	newer = "newer"
@@ -91,16 +90,16 @@ const (
 	find  = "find"
 )
 
-// viewOf is a view of a session, as an address has it.
+// viewOf is the view of a session in an address.
 type viewOf struct {
 	Session uuid.UUID `json:"session"`
 	view
 }
 
-// address is where a view of a session is shown.
+// address returns the address of a view.
 func address(session uuid.UUID, v view) string { return chat.Address(page, viewOf{session, v}) }
 
-// session is the one that a page is about; without one in the address it is the current one.
+// session returns the session and view of a page; without an address, the current session.
 func (h *History) session(v chat.Visit) (r port.Session, at view, ok bool) {
 	of := chat.ViewAt[viewOf](v.Rest)
 	if v.Rest == "" {
@@ -117,7 +116,7 @@ type drawing struct {
 	session port.Session
 }
 
-// to is an option that leads to a view of the session.
+// to returns an option that leads to a view of the session.
 func (d drawing) to(text string, v view) card.Option {
 	return card.Option{Text: text, Value: chat.ToPage(address(d.session.ID, v))}
 }
@@ -154,7 +153,7 @@ func (d drawing) view(ctx context.Context, v view) (chat.Screen, error) {
 	return d.list(ctx, v)
 }
 
-// list is a part of the conversation, the newest first.
+// list draws a part of the conversation, newest first.
 func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 	var entries []talk.Entry
 	older, later := false, v.At != ""
@@ -162,7 +161,7 @@ func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 		if entries, err = d.said.Read(ctx, d.session.ID, v.At, talk.Newer, pageEntries+1); err != nil {
 			return s, err
 		}
-		if len(entries) <= pageEntries { // all of them stand among the newest
+		if len(entries) <= pageEntries { // all of them are among the newest
 			v = view{}
 			later = false
 		} else {
@@ -210,7 +209,7 @@ func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 	return s, nil
 }
 
-// find shows where a word stands.
+// find shows the hits of a word.
 func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -232,7 +231,7 @@ func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 	var numbers []card.Option
 	for i, hit := range found.Hits {
 		number := strconv.Itoa(i + 1)
-		line := render.Join(render.Plain(around(hit.Before)), render.Bold(chat.OneLine(hit.Word)), render.Plain(around(hit.After)))
+		line := render.Join(render.Plain(excerpt(hit.Before)), render.Bold(chat.OneLine(hit.Word)), render.Plain(excerpt(hit.After)))
 		text = append(text, chat.Lines(d.head(number, talk.Entry{Kind: hit.Kind, Time: hit.Time}), line))
 		numbers = append(numbers, d.to(number, view{What: read, At: hit.At, Back: address(d.session.ID, v)}))
 	}
@@ -244,7 +243,7 @@ func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 	return s, nil
 }
 
-// days offers the days that have something.
+// days lists the days with entries.
 func (d drawing) days(ctx context.Context, v view) (s chat.Screen, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -268,8 +267,8 @@ func (d drawing) days(ctx context.Context, v view) (s chat.Screen, err error) {
 	return s, nil
 }
 
-// typed searches for what somebody sends as a reply to the list, or to a page of a search. Where an answer is read a
-// reply is one to the answer.
+// typed searches for the text of a reply to a list or a search. A reply to an entry or to the days
+// is not taken.
 func (h *History) typed(_ context.Context, v chat.Visit, text string) (next string, err error) {
 	r, at, ok := h.session(v)
 	if at.What == read || at.What == days {
