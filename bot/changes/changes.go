@@ -29,19 +29,19 @@ type Changes struct {
 
 const page = "changes"
 
-// view is what a page shows: the list of files, or the hunks of one of them.
+// view is a page: the list of files, or the hunks of a file.
 type view struct {
 	Session uuid.UUID     `json:"session"`
-	Turn    folders.Since `json:"turn,omitempty"` // that the message was opened for; empty: the page is about the session
+	Turn    folders.Since `json:"turn,omitempty"` // of the message that opened the page; empty if it is about the session
 	Since   folders.Since `json:"since,omitempty"`
 	Page    int           `json:"page,omitempty"` // of the list
-	File    string        `json:"file,omitempty"` // whose hunks are shown; empty: the list is
+	File    string        `json:"file,omitempty"` // whose hunks are shown; empty for the list
 	Part    int           `json:"part,omitempty"` // of the hunks
 }
 
-// address is where a view is shown.
+// address returns the address of a view.
 func (v view) address() string {
-	v.File = url.PathEscape(v.File) // which may be no text
+	v.File = url.PathEscape(v.File) // it may be invalid UTF-8
 	return chat.Address(page, v)
 }
 
@@ -52,35 +52,35 @@ func viewAt(rest string) view {
 	return v
 }
 
-// list is a page of the list.
+// list returns the view of page n of the list.
 func (v view) list(n int) view {
 	return view{Session: v.Session, Turn: v.Turn, Since: v.Since, Page: n}
 }
 
-// part is a part of the hunks of a file.
+// part returns the view of part n of a file's hunks.
 func (v view) part(file string, n int) view {
 	return view{Session: v.Session, Turn: v.Turn, Since: v.Since, File: file, Part: n}
 }
 
-// save sends the hunks of a file as a file.
+// save is the value of the button that sends a file's hunks as a file.
 const save = "save"
 
 // New returns the feature of a chat.
 func New(c *chat.Chat, d folders.Diffs) *Changes { return &Changes{chat: c, diffs: d} }
 
-// Feature is what the dispatcher knows of this package.
+// Feature describes the feature to the dispatcher.
 func (c *Changes) Feature() chat.Feature {
 	f := chat.Feature{Name: page, Pages: map[string]chat.Page{page: {Draw: c.draw, Do: c.do}}}
 	c.chat.PageByName(&f, page, chat.AnySession)
 	return f
 }
 
-// Show shows what has changed in a session's folder since a moment. Two taps are one message.
+// Show shows the changes in a session's folder since a moment. A second tap shows the same message.
 func (c *Changes) Show(ctx context.Context, in chat.Incoming, r port.Session) error {
 	return c.chat.Pages.Show(ctx, in, view{Session: r.ID, Turn: in.Since, Since: in.Since}.address())
 }
 
-// draw shows a view. A file that is as it was has left the list.
+// draw shows a view. An unchanged file is no longer in the list.
 func (c *Changes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	at, w := viewAt(v.Rest), words{c.chat.In(v.To)}
 	r, ok := c.chat.Book.Records.Get(at.Session)
@@ -110,7 +110,7 @@ func (c *Changes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	return s, nil
 }
 
-// sendFor bounds a file's way into the chat.
+// sendFor bounds the upload of a file.
 const sendFor = 2 * time.Minute
 
 // do sends all hunks of a file as one.
@@ -123,7 +123,7 @@ func (c *Changes) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 
 func (c *Changes) send(ctx context.Context, v chat.Visit, at view) error {
 	p, err := c.diffs.Patch(ctx, at.Session, at.Since, at.File)
-	if refusal.Is(err, refusal.Unchanged) { // which the page shows
+	if refusal.Is(err, refusal.Unchanged) { // the page shows it
 		return nil
 	}
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *Changes) send(ctx context.Context, v chat.Visit, at view) error {
 	return err
 }
 
-// option is a button with a word that leads to a view.
+// option returns a button that leads to a view.
 func (w words) option(word i18n.Key, v view) card.Option { return to(w.Say(word), v) }
 
 func to(text string, v view) card.Option {

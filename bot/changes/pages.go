@@ -21,10 +21,10 @@ const (
 	shownButton = 13 // letters of a file's name on its button
 )
 
-// titles say since when.
+// titles holds the title for each start of the comparison.
 var titles = map[folders.Since]i18n.Key{folders.SessionStart: i18n.ChangesSinceStart, folders.LastCommit: i18n.ChangesSinceCommit}
 
-// words say what a view shows.
+// words writes the texts of the views.
 type words struct{ chat.Phrases }
 
 // list is a page of the files.
@@ -38,7 +38,7 @@ func (w words) list(r port.Session, v view, all folders.Changes) (render.Text, [
 	if all.Main != "" {
 		head[0] = render.Join(head[0], render.Plain(w.Say(i18n.JoinParts)), w.Text(i18n.ChangesWorktree, i18n.Args{"Dir": render.Code(w.Short(all.Main))}))
 	}
-	if all.Of != v.Since { // it is compared with an earlier moment than was asked for
+	if all.Of != v.Since { // the comparison starts at an earlier moment than requested
 		why := i18n.ChangesStartUnknown
 		if v.Since != folders.SessionStart {
 			why = i18n.ChangesTurnForgotten
@@ -51,17 +51,17 @@ func (w words) list(r port.Session, v view, all folders.Changes) (render.Text, [
 	for i, f := range all.Files[part.First:part.Last] {
 		number := strconv.Itoa(part.First + i + 1)
 		line := []render.Text{render.Plain(number + ". "), render.Code(shortPath(f.Path))}
-		if said := w.what(f); said != "" {
+		if said := w.describe(f); said != "" {
 			line = append(line, render.Plain(" "+said))
 		}
 		lines = append(lines, render.Join(line...))
 		files = append(files, to(number+" "+chat.Tail(glyph.Name(path.Base(f.Path)), shownButton), v.part(f.Path, 0)))
 	}
 	text := chat.Paragraphs(chat.Lines(append(head, w.sum(all))...), chat.Lines(lines...), w.foot(part, all))
-	return text, append(chat.Rows(2, files...), w.around(v, part)...)
+	return text, append(chat.Rows(2, files...), w.pageButtons(v, part)...)
 }
 
-// sum says how much has changed, and where.
+// sum returns the numbers of changed files and lines, and the branch.
 func (w words) sum(all folders.Changes) render.Text {
 	files, added, deleted := all.Sum()
 	text := w.Say(i18n.ChangesNone)
@@ -87,8 +87,8 @@ func (w words) foot(part card.Part, all folders.Changes) render.Text {
 	return chat.Lines(render.Plain(w.Place(part)), render.Plain(more), render.Plain(outside))
 }
 
-// around are the buttons that turn the page, that ask anew, and that compare with another moment.
-func (w words) around(v view, part card.Part) [][]card.Option {
+// pageButtons returns the buttons that turn the page, refresh it, and compare with another moment.
+func (w words) pageButtons(v view, part card.Part) [][]card.Option {
 	row := part.Turns(func(page int) card.Option { return to("", v.list(page)) })
 	rows := [][]card.Option{append(row, w.option(i18n.ButtonRefresh, v.list(part.Page)))}
 	other, word := view{Session: v.Session, Turn: v.Turn, Since: v.Turn}, i18n.ButtonThisTurn
@@ -101,8 +101,8 @@ func (w words) around(v view, part card.Part) [][]card.Option {
 	return append(rows, []card.Option{w.option(word, other)})
 }
 
-// what says how a file has changed.
-func (w words) what(f folders.ChangedFile) string {
+// describe describes the change of a file.
+func (w words) describe(f folders.ChangedFile) string {
 	var said []string
 	switch f.Kind {
 	case folders.Added:
@@ -143,7 +143,8 @@ func shortPath(path string) string {
 	return chat.Tail(glyph.Name(strings.ToValidUTF8(path, "\uFFFD")), shownPath)
 }
 
-// hunks is a part of the hunks of a file. The arrows lead through its parts, and on to the files beside it.
+// hunks returns a part of a file's hunks. The arrows lead through its parts, then to the
+// neighboring files.
 func (w words) hunks(v view, p folders.Patch) (render.Text, [][]card.Option) {
 	files, at := p.All.Files, p.At
 	parts := split(p.Text)
@@ -154,7 +155,7 @@ func (w words) hunks(v view, p folders.Patch) (render.Text, [][]card.Option) {
 		place = w.Say(i18n.ChangesPart, args)
 	}
 	head := []string{place}
-	if said := w.what(p.File()); said != "" {
+	if said := w.describe(p.File()); said != "" {
 		head = append(head, said)
 	}
 	text := []render.Text{render.Code(shortPath(p.File().Path)), render.Plain(strings.Join(head, w.Say(i18n.JoinParts)))}
@@ -174,13 +175,13 @@ func (w words) hunks(v view, p folders.Patch) (render.Text, [][]card.Option) {
 	case part > 0:
 		row = append(row, to("←", v.part(v.File, part-1)))
 	case at > 0:
-		row = append(row, to("← "+beside(files[at-1]), v.part(files[at-1].Path, 0)))
+		row = append(row, to("← "+arrowName(files[at-1]), v.part(files[at-1].Path, 0)))
 	}
 	switch {
 	case part < len(parts)-1:
 		row = append(row, to("→", v.part(v.File, part+1)))
 	case at < len(files)-1:
-		row = append(row, to(beside(files[at+1])+" →", v.part(files[at+1].Path, 0)))
+		row = append(row, to(arrowName(files[at+1])+" →", v.part(files[at+1].Path, 0)))
 	}
 	foot := []card.Option{w.option(i18n.ButtonFiles, v.list(at/pageFiles))}
 	if len(parts) > 0 {
@@ -189,22 +190,22 @@ func (w words) hunks(v view, p folders.Patch) (render.Text, [][]card.Option) {
 	return chat.Lines(text...), [][]card.Option{row, foot}
 }
 
-// beside is the name of a file on the arrow that leads to it.
-func beside(f folders.ChangedFile) string {
+// arrowName returns a file's name for the arrow that leads to it.
+func arrowName(f folders.ChangedFile) string {
 	return chat.Tail(glyph.Name(strings.ToValidUTF8(path.Base(f.Path), "\uFFFD")), shownButton)
 }
 
 const (
 	partLength = 2800 // of a part of the hunks, in UTF-16 units
 	partLines  = 60   // together about three screens of a phone
-	lineLength = 400  // letters of a line, of those in one-line files too
+	lineLength = 400  // letters of a line, also in one-line files
 )
 
-// split gives the hunks of a file in parts that are read one after the other, each as it is shown. A part ends before a
-// hunk where one begins in its second half.
+// split splits the hunks of a file into parts, each as it is shown. A part ends before a hunk that
+// begins in its second half.
 func split(patch string) (parts []string) {
 	var part []string
-	length, hunk := 0, 0 // of the part, and which of its lines the last hunk begins with
+	length, hunk := 0, 0 // of the part, and the index of the line with its last hunk
 	take := func(n int) {
 		parts = append(parts, strings.Join(part[:n], "\n"))
 		part = slices.Clone(part[n:])
