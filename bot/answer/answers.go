@@ -19,42 +19,44 @@ import (
 	"ccbot/port/talk"
 )
 
-// Sender sends at once: Send and SendFile return when Telegram took the message or refused it.
+// Sender sends immediately: Send and SendFile return when Telegram has accepted or refused the
+// message.
 type Sender interface {
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
 }
 
-// Limits are what Telegram does not take at this moment.
+// Limits describes what Telegram accepts now.
 type Limits interface {
-	Parked(chat int64) bool // the chat takes nothing until somebody there writes
-	TakesRich() bool        // the server has rich messages, as far as is known
+	Parked(chat int64) bool // the chat accepts nothing until a person writes there
+	TakesRich() bool        // the server is known to support rich messages
 }
 
-// Sessions are the agents behind the transcripts.
+// Sessions is the interface to the agents' sessions.
 type Sessions interface {
 	talk.Shown
 	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
 }
 
-// Outputs are what commands of the terminal print.
+// Outputs shows the outputs of terminal commands.
 type Outputs interface {
-	// Parts are what the chat shows of an output. They leave [HeadingRoom] free.
+	// Parts returns the chat's parts of an output. They leave [HeadingRoom] free.
 	Parts(ctx context.Context, r port.Session, item talk.Item) []render.Part
 	// Finish shows an output in the message that has grown with its command, and returns when the
-	// chat has the output there; false: there is no such message.
+	// chat has it. It returns false if there is no such message.
 	Finish(ctx context.Context, r port.Session, item talk.Item, part render.Part) (bool, error)
 }
 
-// LongTexts are texts that do not fit in memory.
+// LongTexts shows texts that do not fit in memory.
 type LongTexts interface {
-	// Parts are what the chat shows of an item with a rest. They leave [HeadingRoom] free.
+	// Parts returns the chat's parts of an item with a Rest. They leave [HeadingRoom] free.
 	Parts(r port.Session, item talk.Item) []render.Part
-	// Offer posts a part of Parts that has a button; false: it has none, and nothing was posted.
+	// Offer posts a part of Parts that has a button. If the part has none, it posts nothing and
+	// returns false.
 	Offer(ctx context.Context, r port.Session, p render.Part, rank outbox.Rank) (is bool, err error)
 }
 
-// Deps are what Answers work with.
+// Deps holds the dependencies of Answers.
 type Deps struct {
 	Chat   *chat.Chat
 	Sender interface {
@@ -68,11 +70,11 @@ type Deps struct {
 		talk.Transcripts
 		talk.Pictures
 	}
-	// Heard is told of each item before the item is shown. An item may come twice.
+	// Heard is called with each item before the item is shown, possibly twice.
 	Heard    func(session uuid.UUID, item talk.Item)
-	Rich     bool                              // rich messages where the server has them
-	Thinking bool                              // what an agent thinks is shown, too
-	Signs    func(to outbox.Conversation) bool // the chat says "typing" there while the agent works
+	Rich     bool                              // rich messages if the server supports them
+	Thinking bool                              // show the agent's thinking
+	Signs    func(to outbox.Conversation) bool // whether the chat shows "typing" while the agent works
 }
 
 // Answers shows in the chat what agents write: one reader per session.
@@ -82,21 +84,21 @@ type Answers struct {
 
 	mu         sync.Mutex
 	readers    map[uuid.UUID]*transcriptReader
-	waiting    map[uuid.UUID]outbox.Conversation // sessions with an unsaved cursor, where that was reported
-	unreadable map[uuid.UUID]string              // transcripts whose readers wait for the next try to read
+	waiting    map[uuid.UUID]outbox.Conversation // where a session with an unsaved cursor was reported
+	unreadable map[uuid.UUID]string              // transcripts whose readers wait to retry
 }
 
-// New returns Answers; Run shows what there is.
+// New returns Answers; Run starts the readers.
 func New(d Deps) *Answers {
 	return &Answers{Deps: d, readers: make(map[uuid.UUID]*transcriptReader), unreadable: make(map[uuid.UUID]string)}
 }
 
-// Follow makes sure that a session has a reader, and has the reader look at the session again:
-// there is a new transcript, the session has ended, or it is shown elsewhere.
+// Follow starts the reader of a session, or makes it check the session again: there is a new
+// transcript, the session has ended, or it is shown elsewhere.
 func (a *Answers) Follow(r port.Session) { a.Recall(r, outbox.Conversation{}) }
 
-// Recall is Follow, and has the last answer of the session shown in a conversation where a person
-// opens the session. The session's reader does that: the reader knows what it is about to show.
+// Recall is Follow, and also shows the session's last answer in a conversation where a person opens
+// the session. The session's reader shows it, because it knows the items that it is about to show.
 func (a *Answers) Recall(r port.Session, to outbox.Conversation) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -119,7 +121,7 @@ func (a *Answers) Unreadable() []string {
 	return slices.Compact(slices.Sorted(maps.Values(a.unreadable)))
 }
 
-// Left is closed when the reader of a session has left, or where there is none.
+// Left returns a channel that is closed when the session has no reader.
 func (a *Answers) Left(id uuid.UUID) <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -131,7 +133,7 @@ func (a *Answers) Left(id uuid.UUID) <-chan struct{} {
 	return none
 }
 
-// Run reads for every session that may have something unsaid.
+// Run starts a reader for every session with cursors, and waits for ctx.
 func (a *Answers) Run(ctx context.Context) error {
 	for _, r := range a.Chat.Book.Records.List() {
 		if len(r.Cursors) > 0 {
@@ -145,7 +147,7 @@ func (a *Answers) logCrash(id uuid.UUID, p *guard.Panic) {
 	a.Chat.Log.Error("answer_crashed", logkey.SessionID, id.String(), logkey.Panic, p.Error(), logkey.Stack, p.Stack)
 }
 
-// note saves how far the chat has a transcript.
+// note saves the position in a transcript up to which the chat has everything.
 func (a *Answers) note(ctx context.Context, r port.Session, c talk.Cursor) error {
 	err := a.Sessions.Advance(ctx, r.ID, c)
 	if err == nil || refusal.Is(err, refusal.NotFound) {
@@ -154,8 +156,8 @@ func (a *Answers) note(ctx context.Context, r port.Session, c talk.Cursor) error
 	return err
 }
 
-// hear follows a transcript, and notes which prompts begin a turn.
-func (a *Answers) hear(_ context.Context, s port.Session, n news.News) error {
+// onNews follows a transcript, and stores which prompts begin a turn.
+func (a *Answers) onNews(_ context.Context, s port.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.Transcript:
 		a.Follow(s)
@@ -167,12 +169,12 @@ func (a *Answers) hear(_ context.Context, s port.Session, n news.News) error {
 	return nil
 }
 
-// Feature is what the roof knows of Answers.
+// Feature describes the feature to the dispatcher.
 func (a *Answers) Feature() chat.Feature {
 	return chat.Feature{Name: "answers",
-		Heard: a.hear,
+		Heard: a.onNews,
 		Run:   a.Run,
-		Unparked: func(context.Context, int64) { // a chat takes messages again: the readers look again
+		Unparked: func(context.Context, int64) { // a chat accepts messages again: the readers check their sessions
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			for _, t := range a.readers {

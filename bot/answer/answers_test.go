@@ -11,9 +11,9 @@ import (
 	"ccbot/port"
 )
 
-// TestP5_NewsIsNotLostBetweenTwoReaders lets a reader leave while there is news for it: either it
+// TestP5_NewsSurvivesLeavingReader lets a reader leave while there is news for it: either it
 // stays, or the next one starts.
-func TestP5_NewsIsNotLostBetweenTwoReaders(t *testing.T) {
+func TestP5_NewsSurvivesLeavingReader(t *testing.T) {
 	a := New(Deps{})
 	r := port.Session{ID: uuid.New()}
 	for n := range 50_000 {

@@ -18,11 +18,11 @@ import (
 	"ccbot/port"
 )
 
-// HeadingRoom is kept free for the heading, in UTF-16 units: where a text is cut must not depend on
-// whether the text has a heading, because a cursor counts the parts.
+// HeadingRoom is kept free for the heading, in UTF-16 units. A text is split at the same places
+// with and without a heading, because a cursor counts the parts.
 const HeadingRoom = 200
 
-// Heading is the name above what a session shows that is not the current one.
+// Heading returns the name above the words of a session that is not the current one.
 func (a *Answers) Heading(r port.Session) render.Text {
 	if a.Chat.Book.IsInFront(r) {
 		return render.Text{}
@@ -30,7 +30,7 @@ func (a *Answers) Heading(r port.Session) render.Text {
 	return title(r)
 }
 
-// title is a session's name above what the session has said; empty for a blank name.
+// title returns a session's name as a heading; empty for a blank name.
 func title(r port.Session) render.Text {
 	name := render.Bold(glyph.Name(r.Name)).Begin(HeadingRoom - 2)
 	if name.Blank() {
@@ -39,7 +39,7 @@ func title(r port.Session) render.Text {
 	return render.Join(name, render.Plain("\n"))
 }
 
-// headed puts a heading above a part.
+// headed returns p with a heading above it.
 func headed(name render.Text, p render.Part) render.Part {
 	if p.Rich != "" && !name.Blank() {
 		p.Rich = "**" + render.Literal(strings.TrimSpace(name.Text)) + "**\n\n" + p.Rich
@@ -48,7 +48,8 @@ func headed(name render.Text, p render.Part) render.Part {
 	return p
 }
 
-// Elsewhere puts a session's name above what was made for the topic of the session and goes elsewhere.
+// Elsewhere adds a session's name above a message made for the session's topic that is sent
+// elsewhere.
 func (a *Answers) Elsewhere(m outbox.Message) outbox.Message {
 	r, _ := a.Chat.Book.Records.Get(m.Session)
 	p := headed(title(r), render.Part{Text: m.Text, Rich: m.Rich})
@@ -61,17 +62,17 @@ type letter struct {
 	session port.Session
 	part    render.Part
 	rank    outbox.Rank
-	written time.Time                                  // the line in the transcript; zero: no answer
-	ends    chat.Occasion                              // of its sound; empty: it makes none
-	more    func() (p render.Part, ends chat.Occasion) // when set, gives the part as it has become when its turn comes
+	written time.Time                                  // time of the line in the transcript; zero if it is not an answer
+	ends    chat.Occasion                              // occasion of its sound; empty if it is silent
+	more    func() (p render.Part, ends chat.Occasion) // if set, returns the part that is sent when its turn comes
 }
 
-// deliver shows a part in the best way that the Bot API takes: as a rich message, else as text with
-// entities, which may be several messages, else as a file. The outbox itself tries a text once more
-// without formatting, and a picture as a document. A part that is taken in no way is recorded and
-// passed, so that the part holds nothing up.
+// deliver shows a part in the best form that the Bot API accepts: a rich message, otherwise text
+// with entities, possibly several messages, otherwise a file. The outbox itself retries a text
+// without formatting, and a picture as a document. A part that is refused in every form is recorded
+// and skipped, so it does not block the next.
 func (a *Answers) deliver(ctx context.Context, l letter) error {
-	ctx = context.WithoutCancel(ctx) // at a stop a call that is under way finishes
+	ctx = context.WithoutCancel(ctx) // at a stop a running call finishes
 	if is, err := a.Long.Offer(ctx, l.session, l.part, l.rank); is {
 		return err
 	}
@@ -89,7 +90,7 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 		err := send(ctx, &l)
 		switch {
 		case errors.Is(err, outbox.ErrNoRich) && !a.Sender.TakesRich():
-			return errReadAgain // the parts are others now
+			return errReadAgain // the parts have changed
 		case !chat.IsRefused(err):
 			return err
 		}
@@ -105,7 +106,7 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 	return a.postMarker(ctx, l.session)
 }
 
-// deliverAll shows parts as a letter is shown. The first one sounds: people read from there.
+// deliverAll shows parts as l is shown. Only the first part sounds: people read from there.
 func (a *Answers) deliverAll(ctx context.Context, l letter, parts []render.Part) error {
 	for _, p := range parts {
 		l.part = p
@@ -139,7 +140,7 @@ func (a *Answers) sendEntities(ctx context.Context, l *letter) error {
 	return a.deliverAll(ctx, all, visibleParts(render.Entities(l.part.Rich, HeadingRoom)))
 }
 
-// sendFile sends a part as a file: the file of the part, or a file of its text.
+// sendFile sends a part as a file: its own file, or a file of its text.
 func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 	f, caption := render.AsFile(l.part, "answer"), render.Text{}
 	if l.part.File != nil {
@@ -162,7 +163,7 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 	return err
 }
 
-// postMarker stands where a part of an answer is missing, which people have to look for elsewhere.
+// postMarker posts the notice for a missing part, with the command that opens the terminal.
 func (a *Answers) postMarker(ctx context.Context, r port.Session) error {
 	desk := a.Chat.Attach(r.ID)
 	text := a.Chat.In(r.Conversation).Text(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": render.Code(desk)})

@@ -1,17 +1,20 @@
 // Package answer shows in the chat what agents write into their transcripts.
 //
-// It promises that nothing an agent says is lost on the way to the chat (P5): the cursor of a
-// transcript moves only after Telegram took a message or refused the message for good, or after the
-// notice that stands for the answer is on disk. The next part of a session waits until that cursor is
-// on disk, so a crash repeats at most the message that was under way. Texts that were said while the chat had to wait are one message, or one file with a preview
-// where they would be more than three full messages; how many they are is on disk before that is
-// tried, and after a crash it is repeated as it was. They may be of several turns, but not of several
-// prompts. The first answer to a prompt goes before what other sessions say. What Telegram takes in
-// no form is replaced by a sentence that says so. The answers of the current session, and of a
-// topic's, are shown in full; of any other session the chat gets one notice at the end of a turn, and
-// the answers in full when a person opens the session.
+// It guarantees:
+//   - No text of an agent is lost on the way to the chat (P5). A transcript's cursor advances only
+//     after Telegram accepted a message, or refused it for good, or after the notice that replaces
+//     the answer is on disk.
+//   - The next part of a session waits until that cursor is on disk, so a crash repeats at most one
+//     message.
+//   - Texts written while the chat had to wait become one message, or one file with a preview if
+//     they exceed three full messages. Their number is on disk first, so after a crash the same
+//     texts are joined. They may belong to several turns, but not to several prompts.
+//   - The first answer to a prompt is sent before other sessions' texts.
+//   - A text that Telegram refuses in every form is replaced by a sentence that reports it.
+//   - The current session's answers, and a topic's, are shown in full. Any other session gets one
+//     notice at the end of a turn, and its answers in full when a person opens it.
 //
-// There is one reader for each session that may have something unsaid. The package keeps no state
-// on disk: cursors are kept with the sessions, and read marks with the conversation. It does not
-// know what commands print, nor what settles a request: both reach it by [Deps].
+// Each session with unsent text has one reader. The package keeps no state on disk: cursors are
+// stored with the sessions, read marks with the conversation. Outputs of commands and results of
+// requests reach it by [Deps].
 package answer

@@ -15,14 +15,14 @@ import (
 	"ccbot/port/talk"
 )
 
-// errPanic says that there was a panic at an item, which is logged.
+// errPanic is returned after a panic at an item, which has been logged.
 var errPanic = errors.New("panic")
 
-// drawing is what the chat shows of an item.
+// drawing renders an item for the chat.
 type drawing func(r port.Session, item talk.Item) rendition
 
-// attempt calls show, and where that panics calls it again with words that are not rendered, unless
-// it is about something else than words.
+// attempt calls show. If show panics and the item has words, attempt calls it again with the words
+// unrendered.
 func (a *Answers) attempt(ctx context.Context, id uuid.UUID, words bool, show func(draw drawing) error) error {
 	rendered := func(r port.Session, item talk.Item) rendition { return a.rendered(ctx, r, item) }
 	for _, draw := range []drawing{rendered, unrendered} {
@@ -39,12 +39,12 @@ func (a *Answers) attempt(ctx context.Context, id uuid.UUID, words bool, show fu
 	return errPanic
 }
 
-// take does what one item of a transcript asks for. One bad item must not end the bot, nor hold up
-// the items behind it: where its words cannot even be sent as they are, a sentence stands in its
-// place, behind the notice of the batch before it.
+// take handles one item of a transcript. A bad item must not end the bot or block the items after
+// it: if even its unrendered words cannot be sent, a notice replaces it, after the notice of the
+// batch.
 func (t *transcriptReader) take(ctx context.Context, r port.Session, item talk.Item) error {
 	a, from, ahead := t.answers, t.from, t.ahead
-	again := func() { t.from, t.ahead = from, ahead } // it may have taken the items behind this one
+	again := func() { t.from, t.ahead = from, ahead } // show may have taken the items after this one
 	show := func(draw drawing) error {
 		again()
 		return t.show(ctx, r, item, draw)
@@ -63,8 +63,8 @@ func (t *transcriptReader) take(ctx context.Context, r port.Session, item talk.I
 	return t.advance(ctx, r, item.Next)
 }
 
-// show sends an item, or puts it into the batch, or passes it. Whatever else the session says, an
-// output ends in its message.
+// show sends an item, adds it to the batch, or skips it. An output always ends in its message,
+// regardless of the session's other items.
 func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.Item, draw drawing) (err error) {
 	a := t.answers
 	a.Heard(r.ID, item)
@@ -95,7 +95,7 @@ func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.I
 		if err != nil && !errors.Is(err, errUnsaved) {
 			return err
 		}
-		a.endTurn(r, item) // also if only the cursor behind it waits: the item does not come again
+		a.endTurn(r, item) // also if only its cursor waits: the item does not come again
 		if !full || err != nil {
 			return err
 		}
@@ -106,9 +106,9 @@ func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.I
 			a.Chat.Sender.Typing(ctx, r.Conversation)
 		}
 	case len(said.parts) == 0:
-	case !begun && !a.InFull(r): // it waits, or what waits before it would have to go
+	case !begun && !a.InFull(r): // it waits; otherwise the items before it would have to be sent
 		t.batch.add(item)
-	case t.batch.any(): // the session has come to be shown in full
+	case t.batch.any(): // the session is now shown in full
 		return errReadAgain
 	default:
 		return t.send(ctx, r, item, said, finished, draw)
@@ -116,7 +116,7 @@ func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.I
 	return nil
 }
 
-// endedBy returns the occasion of an item that ends a turn, where its message makes a sound; empty: none.
+// endedBy returns the occasion of an item that ends a turn with a sound, or "".
 func endedBy(item talk.Item) chat.Occasion {
 	switch {
 	case item.Failed.Phase != "":
@@ -127,12 +127,12 @@ func endedBy(item talk.Item) chat.Occasion {
 	return ""
 }
 
-// note keeps that a turn runs, and when its prompt came. After a restart nothing is known of what has sounded before the cursor,
-// so an end that comes without any sign of its turn makes no sound.
+// note stores that a turn runs, and the time of its prompt. Sounds before a restart are unknown, so
+// an end without any other item of its turn is silent.
 func (t *transcriptReader) note(r port.Session, item talk.Item) {
 	switch {
 	case isForeign(r, item):
-	case item.Kind == talk.Interrupt: // a person's own doing
+	case item.Kind == talk.Interrupt: // a person interrupted it
 		t.unheard = false
 	case item.Kind == talk.UserPrompt:
 		t.unheard, t.prompted = true, item.Time
@@ -141,11 +141,11 @@ func (t *transcriptReader) note(r port.Session, item talk.Item) {
 	}
 }
 
-// isBash reports whether an item is the output of a command of bash mode: the agent is asked about it,
-// and the turn goes on.
+// isBash reports whether an item is the output of a bash mode command: the agent reads it, and the
+// turn continues.
 func isBash(item talk.Item) bool { return item.Kind == talk.LocalOutput && item.Bash != "" }
 
-// letter is a part for the chat. People wait for the first answer to a prompt.
+// letter returns a part for the chat. People wait for the first answer to a prompt.
 func (t *transcriptReader) letter(r port.Session, p render.Part) letter {
 	l := letter{session: r, part: p, rank: outbox.Talk}
 	if t.asked {
@@ -154,9 +154,9 @@ func (t *transcriptReader) letter(r port.Session, p render.Part) letter {
 	return l
 }
 
-// send sends what an item says, part by part; finished says that the chat has the first one already.
-// The cursor counts the parts that the chat has, unless they are of another form, or more than there
-// are now. The next part waits until the cursor behind the one before it is on disk.
+// send sends an item part by part; finished reports whether the chat has the first part. The cursor
+// counts the sent parts, unless their form has changed, or there are fewer now. The next part waits
+// until the cursor is on disk.
 func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.Item, said rendition,
 	finished bool, draw drawing) error {
 	a, from := t.answers, item.At.Part
@@ -200,7 +200,7 @@ func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.I
 	if !isAnswer(item) {
 		return unsaved
 	}
-	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID, item.At); err != nil { // it comes again when opened
+	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID, item.At); err != nil { // it is shown again when opened
 		a.Chat.Log.Warn("chat_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, err)
 	}
 	return unsaved

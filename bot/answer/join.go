@@ -16,31 +16,30 @@ import (
 	"ccbot/port/talk"
 )
 
-// joined are texts of an agent that follow each other, and go together: those that were said while
-// the first one waited for its turn in the chat. They are one message, or, where they are too long
-// for that, one file.
+// joined holds consecutive texts of an agent that were written while the first one waited for its
+// turn in the chat. They are sent as one message, or as one file if they are too long.
 type joined struct {
 	items []talk.Item
-	parts []render.Part // what the chat shows of each
-	units int           // of the one message, at most
-	rich  int           // bytes of it as Markdown, at most
-	ends  chat.Occasion // a turn ends among them, or with the last one: they sound
+	parts []render.Part // the chat's part of each item
+	units int           // upper bound of the message's length
+	rich  int           // upper bound of its bytes as Markdown
+	ends  chat.Occasion // a turn ends among them or after the last one: they sound
 }
 
 const (
-	// maxRich is the most bytes of a joined rich message; a message of Telegram's has some more.
+	// maxRich bounds a joined rich message in bytes, below Telegram's limit.
 	maxRich = 16 << 10
-	// maxPile is the most UTF-16 units that go as messages where more waits: three full ones.
+	// maxPile bounds the UTF-16 units sent as messages if more texts wait: three full messages.
 	maxPile = 3 * render.Limit
-	// maxAhead is about how many bytes of items are read for one joined message, or one file.
+	// maxAhead is roughly the bytes of items read for one joined message or file.
 	maxAhead = 4 << 20
 	itemSize = 256
-	// piled is how many texts a file shows of its beginning, and of its end.
+	// piled is the number of texts in a file's preview, at its beginning and at its end.
 	piled = 3
 )
 
-// savedWithin is how long a message that grows waits for its session, which may be busy with an end:
-// the chat waits meanwhile. What is not saved by then goes in messages of its own.
+// savedWithin bounds the wait of a growing message for its session, which may be busy with an end,
+// because the chat waits too. Texts not saved in time become separate messages.
 const savedWithin = 200 * time.Millisecond
 
 func (j joined) with(item talk.Item, p render.Part) joined {
@@ -53,7 +52,7 @@ func (j joined) fits() bool {
 	return len(j.parts) == 1 || j.units <= render.Limit && j.rich <= maxRich
 }
 
-// next is the cursor behind the last text.
+// next returns the cursor after the last text.
 func (j joined) next() talk.Cursor { return j.items[len(j.items)-1].Next }
 
 func (j joined) message() render.Part {
@@ -74,7 +73,7 @@ func asRich(p render.Part) string {
 	return render.Literal(p.Text.Text)
 }
 
-// file is a file with the texts as the agent wrote them, which shows how they begin and end.
+// file returns a file of the unchanged texts, with a preview of the first and last ones.
 func (a *Answers) file(r port.Session, items []talk.Item) render.Part {
 	var words, shown []string
 	for i, item := range items {
@@ -92,10 +91,10 @@ func (a *Answers) file(r port.Session, items []talk.Item) render.Part {
 	return render.Part{Text: caption, File: &render.File{Name: "answers.md", Data: []byte(data)}}
 }
 
-// gather adds the texts that follow in the transcript by now, while they are wanted, and gives how
-// many items that takes. Between two texts there is nothing that the chat shows, and no prompt: the
-// answers to two prompts are two messages. Behind the end of a turn the texts are joined only where
-// what the session says is shown in full in any turn.
+// gather adds the texts that already follow in the transcript while wanted returns true, and
+// returns the number of items that it used. It stops at any other visible item and at a prompt:
+// answers to two prompts are two messages. After the end of a turn it joins only texts of a session
+// that is always shown in full.
 func (t *transcriptReader) gather(ctx context.Context, r port.Session, j joined, draw drawing, wanted func(joined) bool) (joined, int) {
 	items, front, ended := 0, t.answers.Chat.Book.IsInFront(r), false
 	for n, size := 0, 0; size < maxAhead; n++ {
@@ -128,7 +127,7 @@ func (t *transcriptReader) gather(ctx context.Context, r port.Session, j joined,
 	return j, items
 }
 
-// drop takes items off what is read ahead that are shown with the one before them.
+// drop removes items from the read-ahead that were shown with the item before them.
 func (t *transcriptReader) drop(r port.Session, items int) {
 	for _, item := range t.ahead[:items] {
 		t.answers.Heard(r.ID, item)
@@ -140,8 +139,8 @@ func (t *transcriptReader) drop(r port.Session, items int) {
 	t.ahead = t.ahead[items:]
 }
 
-// keep notes how many texts go together. That is on disk before they are tried: after a crash the
-// same ones go together again.
+// keep stores the number of joined texts before they are sent: after a crash the same texts are
+// joined again.
 func (t *transcriptReader) keep(ctx context.Context, r port.Session, j joined, items int) bool {
 	at := j.items[0].At
 	at.Joined = len(j.items)
@@ -154,9 +153,9 @@ func (t *transcriptReader) keep(ctx context.Context, r port.Session, j joined, i
 	return true
 }
 
-// sendJoined sends a text, and with it those that were in one message with it when it was tried
-// before. Else it grows while it waits for its turn; where too much waits already, all of that is a
-// file. The cursor behind what the chat has comes back.
+// sendJoined sends a text with the texts that an earlier try joined to it. Otherwise the message
+// grows while it waits; if too much waits already, all of it becomes a file. It returns the cursor
+// after the sent texts.
 func (t *transcriptReader) sendJoined(ctx context.Context, r port.Session, j joined, draw drawing) (talk.Cursor, error) {
 	before := j.items[0].At.Joined
 	switch {
@@ -192,7 +191,7 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r port.Session, j joi
 	return j.next(), err // it may have grown
 }
 
-// sendFile sends texts as a file. Where the chat takes no files, all of them go as messages.
+// sendFile sends texts as a file. If the chat refuses files, they are sent as messages.
 func (t *transcriptReader) sendFile(ctx context.Context, r port.Session, j joined) (talk.Cursor, error) {
 	l := t.letter(r, headed(t.answers.Heading(r), t.answers.file(r, j.items)))
 	l.written = j.items[0].Time
@@ -212,7 +211,7 @@ func (t *transcriptReader) sendFile(ctx context.Context, r port.Session, j joine
 	return alone, errReadAgain
 }
 
-// grow adds what was said meanwhile, when the turn of a message has come.
+// grow adds the texts written since, when the turn of a message has come.
 func (t *transcriptReader) grow(ctx context.Context, r port.Session, j joined, draw drawing) joined {
 	err := guard.Call(func() error {
 		if !t.answers.InFull(r) {

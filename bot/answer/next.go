@@ -8,12 +8,13 @@ import (
 	"ccbot/port/talk"
 )
 
-// maxNext is how many items after the end of a turn may stand before the next prompt.
+// maxNext bounds the items between the end of a turn and the next prompt.
 const maxNext = 16
 
-// sound returns the occasion of a message that ends a turn with an item. It is empty if the agent has got the
-// next prompt already, or gets it as soon as it is idle: of several turns in a row only the last one sounds. So is it of words
-// that a person has cut short, also if the transcript does not report the interrupt yet.
+// sound returns the occasion of a message that ends a turn with an item. It is empty if the agent
+// already has the next prompt, or gets it as soon as it is idle: of several turns only the last one
+// sounds. It is also empty if a person interrupted the turn, even if the transcript does not report
+// that yet.
 func (t *transcriptReader) sound(ctx context.Context, r port.Session, end talk.Item, ends chat.Occasion) chat.Occasion {
 	if ends == chat.TurnDone && (t.attended(ctx) || t.answers.Chat.IsNext(r, end.At) || t.answers.Chat.HasStopped(r.ID, t.prompted)) {
 		return ""
@@ -21,7 +22,8 @@ func (t *transcriptReader) sound(ctx context.Context, r port.Session, end talk.I
 	return ends
 }
 
-// attended reports whether a prompt of a person follows in the transcript, or the interrupt of the same turn.
+// attended reports whether the transcript continues with a person's prompt, or with the turn's
+// interrupt.
 func (t *transcriptReader) attended(ctx context.Context) bool {
 	ended := false
 	for n := range maxNext {

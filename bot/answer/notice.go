@@ -21,28 +21,28 @@ import (
 )
 
 const (
-	// quietAfter is how long a session that is not the current one has been silent when a reader
-	// looks whether the session's turn is over: earlier versions of Claude Code, and commands of
-	// the terminal, write no end of a turn.
+	// quietAfter is the silence after which a reader checks whether the turn of a session in the
+	// background has ended: earlier versions of Claude Code, and terminal commands, write no end of
+	// a turn.
 	quietAfter = 5 * time.Second
-	// quietAgain is the time between two of these looks while the agent works.
+	// quietAgain is the time between two checks while the agent works.
 	quietAgain = 30 * time.Second
 )
 
-// errQuiet says that nothing was written for a while.
+// errQuiet is returned after a silence.
 var errQuiet = errors.New("nothing more for a while")
 
 // noticeRoom bounds the words of an answer in a notice, in letters.
 const noticeRoom = 60
 
-// batch is what a session that is not the current one has said since its cursor. The batch stays
-// unsent, and the cursor where it is, until the end of the turn: then one notice stands for the
-// answer. If the session becomes the current one before that, all of the batch is shown.
+// batch holds the items of a session in the background since its cursor. They stay unsent, and the
+// cursor in place, until the end of the turn: then one notice replaces them. If the session becomes
+// the current one before that, all of them are shown.
 type batch struct {
 	from     talk.Cursor   // the first item
-	next     talk.Cursor   // behind the last item; the zero value: there is none
+	next     talk.Cursor   // after the last item; zero if the batch is empty
 	line     string        // the first one of the last answer
-	patience time.Duration // until the next look whether the turn is over
+	patience time.Duration // until the next check whether the turn has ended
 }
 
 func (b *batch) any() bool { return b.next.Path != "" }
@@ -57,15 +57,15 @@ func (b *batch) add(item talk.Item) {
 	}
 }
 
-// isAnswer reports whether an item is in an agent's words, or its terminal's.
+// isAnswer reports whether an item has the words of an agent or of its terminal.
 func isAnswer(item talk.Item) bool {
 	return item.Kind == talk.Text || item.Kind == talk.LocalOutput
 }
 
-// firstLine is the first line of an answer as a notice shows the line, and the second where the first
-// one only says that something follows.
+// firstLine returns an answer's first line for a notice, with the second if the first only
+// announces it.
 func firstLine(markdown string) string {
-	beginning := render.Markdown(chat.Head(markdown, 8000)).Text // which is enough to have a first line
+	beginning := render.Markdown(chat.Head(markdown, 8000)).Text // enough for a first line
 	line := chat.FirstLine(beginning)
 	if strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：") {
 		_, rest, _ := strings.Cut(beginning, line)
@@ -74,7 +74,7 @@ func firstLine(markdown string) string {
 	return chat.Head(line, 120)
 }
 
-// notify posts the notice that stands for the batch.
+// notify posts the notice that replaces the batch.
 func (t *transcriptReader) notify(ctx context.Context, r port.Session) error {
 	if !t.batch.any() {
 		return nil
@@ -82,9 +82,9 @@ func (t *transcriptReader) notify(ctx context.Context, r port.Session) error {
 	return t.notice(ctx, r, t.batch.next, t.answers.noticeText(r, t.batch.line))
 }
 
-// tellEnd tells that a turn is over. Where the session is not shown in full, that is one line: how the
-// turn failed, or the notice of its answer, or that it is done. Where it is, a turn that ends without
-// an answer is told in a short message that sounds; what has failed is told with the item.
+// tellEnd reports the end of a turn. For a session in the background that is one line: the failure,
+// the notice of the answer, or that it is done. For one shown in full, a turn without an answer
+// gets a short message with a sound; a failure is shown with its item.
 func (t *transcriptReader) tellEnd(ctx context.Context, r port.Session, item talk.Item, said rendition, full bool) error {
 	switch {
 	case full && t.batch.any():
@@ -102,12 +102,12 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r port.Session, item tal
 		if err != nil {
 			return err
 		}
-		t.unheard = false // so a crash before the cursor is on disk repeats nothing
+		t.unheard = false // a crash before the cursor is on disk repeats nothing
 	}
 	return t.advance(ctx, r, item.Next)
 }
 
-// noticeText is the line that stands for an answer; blank where the people of the chat want none.
+// noticeText returns the line that replaces an answer; blank if the chat wants none.
 func (a *Answers) noticeText(r port.Session, line string) render.Text {
 	if a.Chat.Book.Settings(r.Conversation.ChatID).Reports(r.ID) == conversation.Off {
 		return render.Text{}
@@ -123,8 +123,8 @@ func (a *Answers) doneText(r port.Session, line string) render.Text {
 	return p.Text(i18n.AnswerNotice, i18n.Args{"Name": r.Name, "Said": chat.Head(line, noticeRoom)})
 }
 
-// notice posts a line in place of what a session has said since its cursor. A crash before the next
-// cursor is on disk brings the line once more.
+// notice posts a line in place of the items since the cursor. A crash before the next cursor is on
+// disk repeats it.
 func (t *transcriptReader) notice(ctx context.Context, r port.Session, next talk.Cursor, line render.Text) error {
 	a := t.answers
 	switch {
@@ -147,17 +147,16 @@ func (t *transcriptReader) notice(ctx context.Context, r port.Session, next talk
 	return t.advance(ctx, r, next)
 }
 
-// InFull reports whether all that a session says is shown where the session belongs: the session is
-// in a topic, or is the current one, or is in a turn whose prompt came as an answer to one of the
-// session's messages, or the chat wants all that it says.
+// InFull reports whether everything of a session is shown: it is in a topic, is the current one, is
+// in a turn whose prompt replied to one of its messages, or the chat wants everything.
 func (a *Answers) InFull(r port.Session) bool {
 	book := a.Chat.Book
 	turn, ok := book.TurnOf(r.Conversation, r.ID)
 	return book.IsInFront(r) || ok && !turn.Since.IsZero() || book.Settings(r.Conversation.ChatID).Reports(r.ID) == conversation.Full
 }
 
-// beginTurn notes when such a prompt was typed: the first end of a turn after that ends the turn of
-// the prompt. The answer can be there before the proof that the agent has the prompt.
+// beginTurn stores when such a prompt was typed: the first end of a turn after that ends the
+// prompt's turn. The answer can arrive before the proof of the prompt's receipt.
 func (a *Answers) beginTurn(s port.Session, p talk.Prompt) {
 	typed := a.Chat.Now()
 	if p.Mark != nil {
@@ -166,7 +165,7 @@ func (a *Answers) beginTurn(s port.Session, p talk.Prompt) {
 	a.logUnnoted(s.ID, a.Chat.Book.BeginTurn(s.Conversation, s.ID, p.Key, typed))
 }
 
-// endTurn notes the end of a turn, after which InFull may be false.
+// endTurn stores the end of a turn, after which InFull may be false.
 func (a *Answers) endTurn(r port.Session, end talk.Item) {
 	a.logUnnoted(r.ID, a.Chat.Book.EndTurn(r.Conversation, r.ID, end.Time))
 }

@@ -15,26 +15,25 @@ import (
 	"ccbot/port/talk"
 )
 
-// rendition is what the chat shows of an item. form is that of the parts, as a cursor names the
-// form.
+// rendition holds the chat's parts of an item, and their form as in a cursor.
 type rendition struct {
 	form  string
 	parts []render.Part
 }
 
-// The forms of a cursor that counts other messages than plain ones.
+// Forms of a cursor that counts parts other than plain messages.
 const (
 	formRich       = "rich"
-	formUnrendered = "unrendered" // the words of an item as they are
+	formUnrendered = "unrendered" // the unrendered words of an item
 )
 
-// counts reports whether a cursor counts these parts: the server may have got rich messages since,
-// or the program another renderer.
+// counts reports whether a cursor counts these parts: the server may have gained rich messages, or
+// the program a new renderer.
 func (s rendition) counts(c talk.Cursor) bool {
 	return c.Form == s.form && c.Part < len(s.parts)
 }
 
-// rendered are an item's parts in the form that the server takes; most kinds show nothing.
+// rendered returns an item's parts in the form that the server accepts; most kinds have none.
 func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) rendition {
 	name := i18n.Args{"Name": r.Name}
 	if item.Rest != nil && (item.Kind != talk.Thinking || a.Thinking) {
@@ -53,7 +52,7 @@ func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) 
 		}
 		return rendition{parts: a.Outputs.Parts(ctx, r, item)}
 	case talk.LocalCommand:
-		if item.Text == "/clear" && a.InFull(r) { // with it the file of a conversation begins
+		if item.Text == "/clear" && a.InFull(r) { // it begins the file of a conversation
 			return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.ConversationNew, name))}
 		}
 	case talk.APIError:
@@ -61,7 +60,7 @@ func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) 
 	case talk.Interrupt:
 		word := i18n.Interrupted
 		now, _ := a.Chat.Book.Records.Get(r.ID)
-		if len(now.Prompts) > 0 { // a stop leaves none: the turn made room for the next one
+		if len(now.Prompts) > 0 { // a stop leaves none: the turn made way for the next one
 			word = i18n.TurnInterrupted
 		}
 		return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(word, name))}
@@ -71,11 +70,11 @@ func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) 
 	return rendition{}
 }
 
-// failureText says what has failed, in full, with one next step.
+// failureText describes a failure in full, with one next step.
 func (a *Answers) failureText(r port.Session, item talk.Item) render.Text {
 	failed, reason := item.Failed, item.Text
 	if failed.Phase == talk.PhaseBlocked {
-		_, reason, _ = strings.Cut(reason, "\n") // above it Claude Code says that a hook has blocked a prompt
+		_, reason, _ = strings.Cut(reason, "\n") // the first line is Claude Code's: a hook blocked a prompt
 	}
 	p, said := a.Chat.In(r.Conversation), i18n.Args{"Name": r.Name, "Reason": strings.TrimRight(reason, " .\n")}
 	switch {
@@ -93,26 +92,25 @@ func (a *Answers) failureText(r port.Session, item talk.Item) render.Text {
 	return p.Text(i18n.APIError, said)
 }
 
-// unrendered are an item's words as they are, where rendering them panics.
+// unrendered returns an item's plain words, for items whose rendering panics.
 func unrendered(_ port.Session, item talk.Item) rendition {
 	return rendition{form: formUnrendered, parts: asTheyAre(render.Plain(item.Text))}
 }
 
-// asTheyAre are words that look the same on every server.
+// asTheyAre returns parts that look the same on every server.
 func asTheyAre(text render.Text) []render.Part {
 	part := func(t render.Text) render.Part { return render.Part{Text: t} }
 	return visibleParts(each.As(text.Split(render.Limit-HeadingRoom), part))
 }
 
-// isForeign reports whether an item is not of the conversation that the chat shows: the item is a
-// subagent's, or was injected, or is of the conversation that this one began as a copy of: the file
-// of a copy is made at the first prompt, with all of the original in it.
+// isForeign reports whether an item does not belong to the shown conversation: it is a subagent's,
+// was injected, or was copied from the original, whose items are all in the file of a copy.
 func isForeign(r port.Session, item talk.Item) bool {
 	history := r.ForkOf != uuid.Nil && !item.Time.IsZero() && item.Time.Before(r.CreatedAt)
 	return item.Sidechain || item.Meta || history
 }
 
-// markdown is what an agent says or, folded until somebody opens it, has thought.
+// markdown returns an agent's text, or its thinking, folded.
 func (a *Answers) markdown(r port.Session, item talk.Item) rendition {
 	form, as := "", render.Entities
 	if a.Rich && a.Sender.TakesRich() {
@@ -125,7 +123,7 @@ func (a *Answers) markdown(r port.Session, item talk.Item) rendition {
 	return rendition{form, visibleParts(parts)}
 }
 
-// visibleParts leaves out parts of which nothing is seen.
+// visibleParts removes parts without visible content.
 func visibleParts(all []render.Part) (parts []render.Part) {
 	for _, p := range all {
 		if p.File != nil || !p.Text.Blank() || !render.Plain(p.Rich).Blank() {
@@ -135,14 +133,14 @@ func visibleParts(all []render.Part) (parts []render.Part) {
 	return parts
 }
 
-// maxPhotos is how many pictures of one result are shown as photos.
+// maxPhotos is the number of pictures of one result that are shown as photos.
 const maxPhotos = 3
 
-// photos are the endings of the names of pictures that Telegram shows as photos.
+// photos holds the file extensions of the images that Telegram shows as photos.
 var photos = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
 
-// pictures returns the images of a tool's result as files. An image that is no photo is a document.
+// pictures returns the images of a tool's result as files: photos or documents.
 func (a *Answers) pictures(item talk.Item) (parts []render.Part) {
 	for i, image := range item.Images {
 		size := image.Length / 4 * 3 // of the decoded image

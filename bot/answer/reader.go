@@ -28,40 +28,40 @@ type transcriptReader struct {
 	id      uuid.UUID
 	left    chan struct{} // closed when the reader leaves
 
-	// Of these answers.mu is held.
-	look   func()              // ends the pass under way, but never a send
-	opened outbox.Conversation // where people want to see the session's last answer; zero: nowhere
+	// The next two fields are guarded by answers.mu.
+	look   func()              // ends the current pass, but never a send
+	opened outbox.Conversation // where a person wants the session's last answer; zero if nowhere
 
 	stuck    stuck
 	batch    batch
-	asked    bool        // the session has said nothing since a prompt
+	asked    bool        // no answer yet since the last prompt
 	noFiles  bool        // the chat has refused a file of texts
-	prompted time.Time   // when the last prompt came
-	unheard  bool        // a turn is seen to run, and nothing has sounded since
-	unsaved  talk.Cursor // the chat has what is before it, the disk does not have it; zero: there is none
+	prompted time.Time   // time of the last prompt
+	unheard  bool        // a turn runs, and has not made a sound yet
+	unsaved  talk.Cursor // the chat has everything before it, the disk does not have it; zero if none
 
-	from  talk.Cursor // behind what is read
+	from  talk.Cursor // after the last item read
 	ahead []talk.Item // read and not shown yet
 }
 
-// stuck is the cursor at which a reader has begun in vain.
+// stuck is the cursor at which a reader failed.
 type stuck struct {
 	at     talk.Cursor
 	pauses pause.Backoff
 	logged bool
 }
 
-// run shows what a session says, until the session is over and all of it is shown.
+// run shows the items of a session until it has ended and all of them are shown.
 func (t *transcriptReader) run(ctx context.Context) {
 	for ctx.Err() == nil && !t.pass(ctx) {
 	}
 }
 
-// pass reads the first of the record's transcripts, and waits at its end for news of the session
-// while the session lives and no newer transcript is known. left says that the reader is no more.
+// pass reads the first of the record's transcripts, and waits at its end for news while the session
+// lives and no newer transcript is known. left reports whether the reader has left.
 func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	a := t.answers
-	news, look := context.WithCancel(ctx) // news ends when there is news
+	news, look := context.WithCancel(ctx) // news is done when there is news
 	defer look()
 	a.mu.Lock()
 	opened := t.opened
@@ -99,7 +99,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	return len(r.Cursors) == 1 && !r.Live && t.leave(news)
 }
 
-// leave ends a reader unless there is news that the reader has not looked at.
+// leave ends the reader unless there is unread news.
 func (t *transcriptReader) leave(news context.Context) bool {
 	t.answers.mu.Lock()
 	defer t.answers.mu.Unlock()
@@ -112,15 +112,15 @@ func (t *transcriptReader) leave(news context.Context) bool {
 	return true
 }
 
-// errReadAgain has a reader begin again at its cursor: an item that the reader has passed is to be
-// shown after all, or in another form.
+// errReadAgain makes a reader start again at its cursor: a passed item must be shown after all, or
+// in another form.
 var errReadAgain = errors.New("to be read again")
 
-// errUnreadable is in the error of a read of the transcript.
+// errUnreadable marks the errors of reading a transcript.
 var errUnreadable = errors.New("the transcript cannot be read")
 
-// waitToRetry waits before the reader begins at a cursor again: not at the first time, and longer
-// each time. News may have removed the reason.
+// waitToRetry waits before the reader starts again at a cursor: not at the first failure, then
+// longer each time. News may have removed the reason.
 func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why error) {
 	a := t.answers
 	if t.stuck.at != at {
@@ -153,7 +153,8 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 	}
 }
 
-// tryRead reads once without waiting, so that a transcript is unreadable until a read succeeds and no longer.
+// tryRead reads once without waiting, so that a transcript counts as unreadable only until a read
+// succeeds.
 func (t *transcriptReader) tryRead(ctx context.Context, at talk.Cursor) {
 	now, cancel := context.WithCancel(ctx)
 	cancel()
@@ -164,22 +165,22 @@ func (t *transcriptReader) tryRead(ctx context.Context, at talk.Cursor) {
 	}
 }
 
-// tell reports in the chat what has become of the transcript.
+// tell reports a change of the transcript in the chat.
 func (t *transcriptReader) tell(ctx context.Context, r port.Session, key i18n.Key) error {
 	text := t.answers.Chat.In(r.Conversation).Text(key, i18n.Args{"Name": r.Name})
 	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
 }
 
-// readAhead is how many items a reader asks for at once. An item may hold large pictures.
+// readAhead is the number of items a reader requests at once. An item may have large pictures.
 const readAhead = 16
 
-// readFirst shows the first of the record's transcripts from its cursor on, and goes on to the next
-// where there is one. News ends it between two items.
+// readFirst shows the first of the record's transcripts from its cursor, and continues with the
+// next. News stops it between two items.
 func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) error {
 	t.batch, t.from, t.ahead = batch{patience: quietAfter}, r.Cursors[0], nil
 	for ctx.Err() == nil {
 		item, err := t.next(news)
-		if now, ok := t.answers.Chat.Book.Records.Get(t.id); ok { // renamed meanwhile: another session may have the old name
+		if now, ok := t.answers.Chat.Book.Records.Get(t.id); ok { // the session was renamed: another session may have the old name
 			r.Name = now.Name
 		}
 		switch {
@@ -208,8 +209,8 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) 
 	return nil
 }
 
-// next is the next item of a transcript: io.EOF where there is none now, and none is waited for, and
-// errQuiet after a silence while there is a batch.
+// next returns the next item of a transcript. It returns io.EOF at the end of an old transcript,
+// and errQuiet after a silence while there is a batch.
 func (t *transcriptReader) next(news context.Context) (item talk.Item, err error) {
 	if len(t.ahead) == 0 {
 		ctx := news
@@ -231,7 +232,7 @@ func (t *transcriptReader) next(news context.Context) (item talk.Item, err error
 	return item, nil
 }
 
-// read reads on behind what is read. Without an error and with nothing more, the transcript has ended.
+// read appends the next items to ahead. If it adds none and returns nil, the transcript has ended.
 func (t *transcriptReader) read(ctx context.Context) error {
 	items, err := t.answers.Transcripts.Next(ctx, t.id, t.from, readAhead)
 	if len(items) > 0 {
@@ -240,11 +241,11 @@ func (t *transcriptReader) read(ctx context.Context) error {
 	return err
 }
 
-// peek is the item that comes after n others, where that is in the transcript by now. What keeps it
-// from being read is found again by next.
+// peek returns the item after n others if the transcript already has it. next returns a read error
+// again.
 func (t *transcriptReader) peek(ctx context.Context, n int) (item talk.Item, ok bool) {
 	now, cancel := context.WithCancel(ctx)
-	cancel() // nothing is waited for
+	cancel() // do not wait
 	for n >= len(t.ahead) {
 		had := len(t.ahead)
 		if err := t.read(now); err != nil || len(t.ahead) == had {
@@ -254,8 +255,8 @@ func (t *transcriptReader) peek(ctx context.Context, n int) (item talk.Item, ok 
 	return t.ahead[n], true
 }
 
-// skipToEnd goes on at the end of a transcript that is not the one that was read so far: from its
-// beginning everything would be said again.
+// skipToEnd continues at the end of a transcript that was replaced: from its beginning everything
+// would be repeated.
 func (t *transcriptReader) skipToEnd(ctx context.Context, r port.Session) error {
 	if err := t.notify(ctx, r); err != nil {
 		return err
@@ -270,8 +271,8 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r port.Session) error 
 	return t.advance(ctx, r, end)
 }
 
-// showLast shows in a conversation where a person has opened the session what was only noticed
-// there. It is shown once, and no cursor moves: after a crash the person opens the session again.
+// showLast shows the answers that had only a notice in a conversation where a person has opened the
+// session. It moves no cursor: after a crash the person opens the session again.
 func (a *Answers) showLast(ctx context.Context, r port.Session, to outbox.Conversation) {
 	if to == (outbox.Conversation{}) || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(to) {
 		return
@@ -293,7 +294,7 @@ func (a *Answers) showLast(ctx context.Context, r port.Session, to outbox.Conver
 	}
 }
 
-// maxAgain is how many messages are shown again before all of them are a file.
+// maxAgain is the number of messages above which answers are shown again as a file.
 const maxAgain = 40
 
 // showAgain shows items, under the session's name.
@@ -315,9 +316,9 @@ func (a *Answers) showAgain(ctx context.Context, r port.Session, items []talk.It
 	return a.Chat.Book.NoteOpened(r.Conversation, r.ID)
 }
 
-// unread is what was said before the cursor and is not in the conversation in full, or the last
-// answer where nothing is known of that. Texts that follow each other are one: between its calls
-// an agent says a line at a time. The prompts between them keep the answers to two prompts apart.
+// unread returns the items before the cursor that the conversation does not have in full, or the
+// last answer if that is unknown. It joins consecutive texts, because an agent writes a line at a
+// time between its calls. Prompts separate the answers.
 func (a *Answers) unread(ctx context.Context, r port.Session) (all []talk.Item, err error) {
 	mark, known := a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
 	if known && mark.Since == nil {

@@ -13,7 +13,7 @@ import (
 	"ccbot/port/talk"
 )
 
-func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
+func TestP5_RereadingOnePlaceIsSlow(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		moves bool

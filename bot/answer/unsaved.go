@@ -16,15 +16,15 @@ import (
 	"ccbot/port/talk"
 )
 
-// errUnsaved is returned while a cursor is not on disk. The chat has everything before the cursor, so the session's next
-// part would be one too many to repeat after a crash.
+// errUnsaved is returned while a cursor is not on disk. The chat has everything before the cursor:
+// one more part would make a crash repeat two.
 var errUnsaved = errors.New("the cursor is not on disk")
 
 // unsavedPause is the longest pause between two tries to save a cursor.
 const unsavedPause = 5 * time.Second
 
-// advance saves that the chat has everything before c. After an error nothing more is sent for the session until
-// saveUnsaved returns nil.
+// advance saves that the chat has everything before c. After an error the session sends nothing
+// until saveUnsaved returns nil.
 func (t *transcriptReader) advance(ctx context.Context, r port.Session, c talk.Cursor) error {
 	t.unsaved = c
 	return t.saveUnsaved(ctx, r)
@@ -46,8 +46,8 @@ func (t *transcriptReader) saveUnsaved(ctx context.Context, r port.Session) erro
 	return nil
 }
 
-// tellUnsaved reports in the session's conversation that its next words wait: once for all sessions of the
-// conversation that wait. The message goes past the disk.
+// tellUnsaved reports in the session's conversation that its next words wait, once for all waiting
+// sessions of the conversation. The message is not stored first.
 func (a *Answers) tellUnsaved(ctx context.Context, r port.Session, why error) {
 	if !a.isFirstUnsaved(r) {
 		return
@@ -61,7 +61,8 @@ func (a *Answers) tellUnsaved(ctx context.Context, r port.Session, why error) {
 	}
 }
 
-// isFirstUnsaved notes that a session waits, and reports whether no session of its conversation did.
+// isFirstUnsaved notes that a session waits, and reports whether it is the first one of its
+// conversation.
 func (a *Answers) isFirstUnsaved(r port.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
