@@ -12,16 +12,16 @@ import (
 	"ccbot/port/talk"
 )
 
-// Why nothing is done with what a person tapped or wrote; the request is then as it was.
+// Errors of a tap or text that changes nothing.
 var (
 	errOver   = errors.New("the request is over")
 	errNotNow = errors.New("not possible as the request stands")
 )
 
-// wrote stands between what happened and the person's own words.
+// wrote separates the denial from the person's words.
 const wrote = " They wrote: "
 
-// undecided is nil while a person may decide.
+// undecided returns nil if a person may decide.
 func (s State) undecided() error {
 	switch s.Stage {
 	case StageOver:
@@ -32,7 +32,7 @@ func (s State) undecided() error {
 	return errNotNow
 }
 
-// Tap is a person's tap on an option.
+// Tap applies a person's tap on an option.
 func Tap(s State, by int64, option string, now time.Time) (State, error) {
 	if err := s.undecided(); err != nil {
 		return s, err
@@ -41,7 +41,7 @@ func Tap(s State, by int64, option string, now time.Time) (State, error) {
 	if more {
 		return answerTap(s, by, verb, strings.Split(rest, ":"), now)
 	}
-	for _, a := range doable(s, judge(s)) {
+	for _, a := range possibleActions(s, judge(s)) {
 		if a.verb == option {
 			return a.do(s, by, now), nil
 		}
@@ -49,7 +49,7 @@ func Tap(s State, by int64, option string, now time.Time) (State, error) {
 	return s, errNotNow
 }
 
-// answerTap is a tap on a page of a question. Its first argument is the question it was drawn for.
+// answerTap applies a tap on a question's page. Its first argument is the index of that question.
 func answerTap(s State, by int64, verb string, args []string, now time.Time) (State, error) {
 	list, _ := questionsOf(s.Request)
 	at := len(s.Progress.Answers)
@@ -89,7 +89,7 @@ func toggled(chosen []int, i int) []int {
 	return slices.Sorted(slices.Values(append(without, i)))
 }
 
-// answered notes the answer of the present question; the last one sends them all.
+// answered stores the current question's answer; the last answer sends all.
 func answered(s State, by int64, list []question, answer string, now time.Time) (State, error) {
 	next := s
 	next.Progress = Progress{Answers: append(slices.Clone(s.Progress.Answers), answer)}
@@ -119,7 +119,7 @@ func (s State) denied(by int64, words string, now time.Time) State {
 	return s.decided(by, talk.Deny(denial(s.Request)+wrote+words), now)
 }
 
-// denial is what Claude reads when a person says no, in the language that its own messages have.
+// denial returns the English text that Claude reads after a denial, like its own messages.
 func denial(q Request) string {
 	switch {
 	case q.IsPlan():
@@ -135,16 +135,16 @@ func (s State) Awaits(by int64, now time.Time) bool {
 	return s.Stage == StageOpen && s.Why != nil && s.Why.By == by && !s.Overdue(now)
 }
 
-// Overdue says that a text was waited for too long.
+// Overdue reports whether the wait for a text has timed out.
 func (s State) Overdue(now time.Time) bool { return s.Why != nil && now.Sub(s.Why.At) >= maxWhy }
 
-// giveUp ends the wait for a text: the person has gone on to something else.
+// giveUp ends the wait for a text: the person has turned to something else.
 func giveUp(s State) State {
 	s.Why = nil
 	return s
 }
 
-// unwait ends the wait for a text. Unless it is the writer who ends it, they may be writing still.
+// unwait ends the wait for a text. If another person ends it, the writer may still be writing.
 func (s State) unwait(by int64, now time.Time) State {
 	if s.Why != nil && s.Why.By != by {
 		s.Missed = &Writer{By: s.Why.By, At: slices.MaxFunc([]time.Time{now, s.Why.At.Add(maxWhy - maxMissed)}, time.Time.Compare).UTC()}
@@ -160,7 +160,7 @@ func (s State) Misses(by int64, now time.Time) bool {
 	return s.Missed != nil && s.Missed.By == by && now.Sub(s.Missed.At) < maxMissed
 }
 
-// give notes that a hook has taken the decision.
+// give notes that a hook has accepted the decision.
 func give(s State, now time.Time) State {
 	if s.Stage == StageSent {
 		s.Given = now.UTC()
@@ -168,8 +168,8 @@ func give(s State, now time.Time) State {
 	return s
 }
 
-// say is a text of the person that Why waits for: the reason of a denial, word for word, or a free
-// answer. errNotNow: the text is not for this request, or is blank.
+// say applies the text of the person in Why: the reason of a denial, word for word, or a free
+// answer. It returns errNotNow if the text is not for this request, or is blank.
 func say(s State, by int64, text string, now time.Time) (State, error) {
 	switch {
 	case !s.Awaits(by, now) || strings.TrimSpace(text) == "":
@@ -186,8 +186,7 @@ func say(s State, by int64, text string, now time.Time) (State, error) {
 	return answered(s, by, list, strings.Join(parts, ", "), now)
 }
 
-// denyWith denies with a text that the person had already sent: [Deny with this text]. prompt is the key
-// of that text in the inbox.
+// denyWith denies with an earlier text: [Deny with this text]. prompt is its key in the inbox.
 func denyWith(s State, by int64, reason, prompt string, now time.Time) (State, error) {
 	if err := s.undecided(); err != nil {
 		return s, err
@@ -196,7 +195,7 @@ func denyWith(s State, by int64, reason, prompt string, now time.Time) (State, e
 	return s.denied(by, reason, now), nil
 }
 
-// OneLeft says that a text can answer all that is left: one question, with one option to choose.
+// OneLeft reports whether a text can complete the answers: one single-choice question is left.
 func (s State) OneLeft() bool {
 	list, ok := questionsOf(s.Request)
 	at := len(s.Progress.Answers)
@@ -216,17 +215,15 @@ func answerWith(s State, by int64, text, prompt string, now time.Time) (State, e
 	return next, err
 }
 
-// patience is how long a request may stay unsettled since it was asked, or decided. What the
-// transcript does not say an hour after a hook's longest wait, a day, it will not say.
+// patience is the time that a request may stay unsettled after it was asked or decided: a hook's
+// longest wait, a day, and an hour.
 const patience = 25 * time.Hour
 
-// awayPatience is how long a request that nobody decided here may stay away: the dialog was answered
-// or is left to the desk.
+// awayPatience is that time for an undecided request that is away: its dialog may be answered.
 const awayPatience = 30 * time.Minute
 
-// settle takes in what the transcript says became of the request, which is over when that is
-// known. gone: the session's agent has ended, or the session is over, so that nothing more is to
-// come. found says whether the transcript has the call.
+// settle applies the transcript's outcome, which ends the request. gone reports that the agent or
+// the session has ended, so nothing more will come; found, whether the transcript has the call.
 func settle(s State, o talk.RequestOutcome, found bool, gone bool, now time.Time) State {
 	limit := patience
 	if s.Stage == StageAway {
@@ -236,30 +233,30 @@ func settle(s State, o talk.RequestOutcome, found bool, gone bool, now time.Time
 	case s.IsOver():
 		return s
 	case found && (o.Done || o.Interrupted || o.ByHook != ""): // the result may come hours later
-		return s.over(settled(s, o), now)
+		return s.end(outcomeOf(s, o), now)
 	case gone && s.Decision == nil:
-		return s.over(Outcome{What: Ended}, now)
+		return s.end(Outcome{What: Ended}, now)
 	case gone || now.Sub(s.Since) >= limit:
 		return GiveWay(s, now)
 	}
 	return s
 }
 
-// isHalf says whether the next line of the transcript may say that somebody interrupted the agent.
+// isHalf reports whether the transcript's next line may report an interrupt.
 func isHalf(o talk.RequestOutcome) bool {
 	return o.Denial == "user-rejected" && !o.Interrupted && o.ByHook == ""
 }
 
-// GiveWay is for a request of which nothing more is to be known: it is in the way, or crashed.
-func GiveWay(s State, now time.Time) State { return s.over(Outcome{What: Unknown}, now) }
+// GiveWay ends a request with an unknown outcome: it is in the way, or crashed.
+func GiveWay(s State, now time.Time) State { return s.end(Outcome{What: Unknown}, now) }
 
-func (s State) over(outcome Outcome, now time.Time) State {
+func (s State) end(outcome Outcome, now time.Time) State {
 	s = s.unwait(0, now)
 	s.Stage, s.Since, s.Outcome = StageOver, now.UTC(), outcome
 	return s
 }
 
-func settled(s State, o talk.RequestOutcome) Outcome {
+func outcomeOf(s State, o talk.RequestOutcome) Outcome {
 	chat := took(s, o)
 	out := Outcome{What: Allowed, Chat: chat}
 	if !chat {
@@ -279,7 +276,7 @@ func settled(s State, o talk.RequestOutcome) Outcome {
 	return out
 }
 
-// took reports whether Claude Code took this request's own decision.
+// took reports whether Claude Code used this request's own decision.
 func took(s State, o talk.RequestOutcome) bool {
 	d := s.Decision
 	switch {
@@ -291,8 +288,8 @@ func took(s State, o talk.RequestOutcome) bool {
 	return !d.Allows() && d.Message != "" && strings.Contains(o.Text, d.Message)
 }
 
-// leave is for an open request whose hook does not wait any more; desk: it is not to wait here again.
-// A decision that is on its way stays so: the transcript says whether it arrived.
+// leave moves an open request to away because its hook no longer waits; desk makes that permanent.
+// A sent decision stays sent: the transcript shows whether it arrived.
 func leave(s State, desk bool, now time.Time) State {
 	if s.Stage == StageOpen {
 		s = s.unwait(0, now)
@@ -301,7 +298,7 @@ func leave(s State, desk bool, now time.Time) State {
 	return s
 }
 
-// undeliver is for a decision that no hook has taken and that is not to be given any more.
+// undeliver withdraws a decision that no hook has accepted.
 func undeliver(s State, now time.Time) State {
 	if s.Stage == StageSent && s.Given.IsZero() {
 		s.Stage, s.Since, s.Desk = StageAway, now.UTC(), true
@@ -312,7 +309,7 @@ func undeliver(s State, now time.Time) State {
 // isUndelivered reports whether the request's decision never reached a hook.
 func (s State) isUndelivered() bool { return s.Stage == StageAway && s.Decision != nil }
 
-// Return is for a request whose hook waits again.
+// Return reopens a request whose hook waits again.
 func Return(s State) State {
 	if s.Stage == StageAway {
 		s.Stage, s.Since = StageOpen, s.Request.Asked

@@ -78,7 +78,7 @@ func TestTap_Refuses(t *testing.T) {
 	}
 }
 
-func TestP4_AReasonIsTakenOnceAndWordForWord(t *testing.T) {
+func TestP4_ReasonIsTakenOnceVerbatim(t *testing.T) {
 	s := stateOf("Bash", `{"command":"ls"}`)
 	says := func(s State, by int64, text string) error {
 		after, err := say(s, by, text, noon)
@@ -107,7 +107,7 @@ func TestP4_AReasonIsTakenOnceAndWordForWord(t *testing.T) {
 	require.ErrorIs(t, says(leave(s, false, noon), person, reason), errNotNow, "the dialog is gone: the text is not swallowed")
 }
 
-func TestP4_AReasonIsNotWaitedForForEver(t *testing.T) {
+func TestP4_WaitForReasonTimesOut(t *testing.T) {
 	s, err := Tap(stateOf("Bash", `{"command":"ls"}`), person, "why", noon)
 	require.NoError(t, err)
 	late := noon.Add(10 * time.Minute)

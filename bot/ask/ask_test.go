@@ -41,17 +41,17 @@ func viewer(t testing.TB, lang string) Viewer {
 	return Viewer{Words: i18n.Load(glyph.Name).For(lang), Home: "/home/u"}
 }
 
-// written is a card as it is on disk.
+// written returns a card as it is on disk.
 func written(t require.TestingT, s State) string {
 	data, err := json.Marshal(s)
 	require.NoError(t, err)
 	return string(data)
 }
 
-// whole says that the message shows all of its request.
+// whole reports whether the message shows the whole request.
 func whole(s State) bool { return judge(s).whole }
 
-// screen is a view as plain text, its buttons below.
+// screen returns a view as plain text, with its buttons below.
 func screen(v View) string {
 	var b strings.Builder
 	b.WriteString(v.Text.Text)

@@ -12,8 +12,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// TestP9_WhatIsCutIsNotWhole: an input of megabytes is not laid out to be drawn or tapped.
-func TestP9_WhatIsCutIsNotWhole(t *testing.T) {
+// TestP9_HugeInputCannotBeAllowed: an input of megabytes is not laid out to be drawn or tapped.
+func TestP9_HugeInputCannotBeAllowed(t *testing.T) {
 	huge := strings.Repeat("0123456789\n", 600_000)
 	for name, st := range map[string]State{
 		"a file":      stateOf("Write", object("file_path", "/a", "content", huge)),
@@ -35,7 +35,7 @@ func TestP9_WhatIsCutIsNotWhole(t *testing.T) {
 	}
 }
 
-func TestP8_ACardThatIsOverKeepsLittle(t *testing.T) {
+func TestP8_EndedRequestIsStoredShort(t *testing.T) {
 	st, _ := open(t, t.TempDir())
 	s := numbered("a", noon)
 	s.Prompt = "u-1"

@@ -10,7 +10,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// action is what a tap does. Its button is there exactly while it can be done.
+// action is the action of a button, which is shown exactly while the action is possible.
 type action struct {
 	row   int
 	word  i18n.Key
@@ -20,10 +20,10 @@ type action struct {
 	do    func(c State, by int64, now time.Time) State
 }
 
-// verbShow brings the message below that replaces an answer which was not delivered.
+// verbShow shows the message that replaces an undelivered answer again, below.
 const verbShow = "show"
 
-// verbAll has everything sent that a request says; the state says so when all of it was delivered.
+// verbAll sends the whole request; AllShown is set when all of it was delivered.
 const verbAll = "all"
 
 var (
@@ -42,12 +42,12 @@ var (
 		{2, i18n.AskDesk, "", "desk", func(s State, _ shown) bool { return s.Request.SubagentID != "" },
 			func(s State, _ int64, now time.Time) State { return leave(s, true, now) }},
 	}
-	// whileWriting are those of a request that waits for a person's words.
+	// whileWriting holds the actions while a request waits for a person's words.
 	whileWriting = []action{deny, {1, i18n.AskCancel, "", "c", nil, State.unwait}}
 )
 
-// doable are the actions that can be done with an open request.
-func doable(s State, j shown) (all []action) {
+// possibleActions returns the possible actions of an open request.
+func possibleActions(s State, j shown) (all []action) {
 	list := actions
 	if s.Why != nil {
 		list = whileWriting
@@ -66,7 +66,7 @@ func permits(s State, j shown) bool {
 
 func approves(s State, j shown) bool { return j.allowable(s) && s.Request.IsPlan() }
 
-// decides decides as Claude Code is told by a decision.
+// decides returns an action that decides with the result of with.
 func decides(with func(q Request) decision) func(s State, by int64, now time.Time) State {
 	return func(s State, by int64, now time.Time) State { return s.decided(by, with(s.Request), now) }
 }
@@ -87,7 +87,7 @@ func askWhy(s State, by int64, now time.Time) State {
 	return s
 }
 
-// The verbs about a question; the number of the question follows, and that of an option.
+// Verbs of a question; its index follows, then an option's.
 const (
 	verbOption = "o"
 	verbDone   = "d"
@@ -95,10 +95,10 @@ const (
 	verbBack   = "b"
 )
 
-// maxLabel is about what a phone shows of a button.
+// maxLabel is about the length of a button on a phone.
 const maxLabel = 40
 
-// options are those that do something as the request stands; none once its decision is on its way.
+// options returns the buttons of a request; none once its decision is sent.
 func (v Viewer) options(s State, j shown) (rows [][]card.Option) {
 	if s.isUndelivered() {
 		return [][]card.Option{{v.option(i18n.ButtonShow, "", verbShow)}}
@@ -110,7 +110,7 @@ func (v Viewer) options(s State, j shown) (rows [][]card.Option) {
 		rows = v.answers(s, list)
 	}
 	row := -1
-	for _, a := range doable(s, j) {
+	for _, a := range possibleActions(s, j) {
 		if a.row != row {
 			row, rows = a.row, append(rows, nil)
 		}
@@ -119,7 +119,7 @@ func (v Viewer) options(s State, j shown) (rows [][]card.Option) {
 	return rows
 }
 
-// answers are the options of the question that is to be answered, one a row.
+// answers returns the options of the current question, one per row.
 func (v Viewer) answers(s State, list []question) (rows [][]card.Option) {
 	at := len(s.Progress.Answers)
 	if at >= len(list) {
@@ -129,7 +129,7 @@ func (v Viewer) answers(s State, list []question) (rows [][]card.Option) {
 	for i, o := range q.options {
 		text, cut := inUnits(oneLined(o.label), maxLabel)
 		if cut {
-			text = fmt.Sprintf("%d. %s", i+1, text) // two that begin alike stay apart
+			text = fmt.Sprintf("%d. %s", i+1, text) // so that equal beginnings stay distinct
 		}
 		text = q.box(s.Progress.Chosen, i) + text
 		rows = append(rows, []card.Option{{Text: text, Value: value(verbOption, at, i)}})
@@ -148,7 +148,7 @@ func (v Viewer) option(key i18n.Key, style outbox.Style, verb string, args ...an
 	return card.Option{Text: v.Words.Say(key), Value: value(verb, args...), Style: style}
 }
 
-// value is what an option gives to Tap: the verb and its arguments.
+// value returns the argument of Tap for an option: the verb and its arguments.
 func value(verb string, args ...any) string {
 	for _, arg := range args {
 		verb += fmt.Sprintf(":%v", arg)

@@ -1,17 +1,19 @@
-// Package ask shows the permission requests, questions and plans of agents in the chat, and gives
-// what people decide to the hooks that wait.
+// Package ask shows the permission requests, questions and plans of agents in the chat, and sends
+// people's decisions to the waiting hooks.
 //
-// It promises that a decision carries only what was shown (P7): as long as something of the
-// request is cut, or cannot be seen because it is invisible, there is no button that allows it. A
-// request is decided at most once, by an allowed person on the message that shows it; the decision
-// is on disk before the hook hears of it, and given again when the hook redials. A request that is
-// over never changes, and the input of a tool stays inside its own formatting. What one session may
-// ask is bounded.
+// It guarantees:
+//   - A decision carries only what was shown (P7): while a part of the request is cut or invisible,
+//     no button allows it.
+//   - A request is decided at most once, by an allowed person, on the message that shows it.
+//   - The decision is on disk before the hook receives it, and is sent again when the hook redials.
+//   - A request that has ended never changes.
+//   - The input of a tool stays inside its own formatting.
+//   - The number of a session's requests is bounded.
 //
-// A request is a State, a plain value: Tap, say, settle, leave and Return give the next State, and
-// Viewer draws it; actions is the table of what a tap may do. The Store keeps all of it on disk, a
-// week beyond its end, because a hook may redial late and a text may come again after a crash; the
-// message is a card of package card, which has only what the message looks like. Requests brings
-// both together: each request has a lock, under which it changes, and a goroutine, which does all
-// that waits. What became of a request comes from the transcript, not from a tap.
+// A request is a State, a plain value. Tap, say, settle, leave and Return return its next State,
+// and Viewer draws it; actions is the table of taps. Store keeps States on disk for a week after
+// their end, because a hook may redial late and a text may come again after a crash. The message is
+// a card of package card. Requests combines them: each request has a lock for its changes, and a
+// goroutine for everything that waits. The outcome of a request comes from the transcript, not from
+// a tap.
 package ask

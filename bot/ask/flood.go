@@ -13,21 +13,21 @@ import (
 	"ccbot/i18n"
 )
 
-// An agent may ask for a lot; a chat is read by people.
+// Limits of one session: an agent may ask for a lot, and people read the chat.
 const (
-	maxUnsettled = 32               // requests of one session that are not over
-	burst        = 60               // messages about requests of one session at once, and
-	refill       = 10 * time.Second // how long it takes until one more may be sent
-	floodSpan    = 10 * time.Minute // how long a session that had a request refused counts as flooding
+	maxUnsettled = 32               // requests of one session that have not ended
+	burst        = 60               // messages about a session's requests at once
+	refill       = 10 * time.Second // time until one more message may be sent
+	floodSpan    = 10 * time.Minute // time in which a session with a refused request counts as flooding
 )
 
 var errFlood = errors.New("its session asks too often")
 
-// volume is what a session has asked of late.
+// volume measures a session's recent requests.
 type volume struct {
-	messages *rate.Limiter // also of requests whose hook was killed since: a flood pays for all of it
+	messages *rate.Limiter // also counts requests whose hook was killed
 	refused  time.Time     // when a request was last refused
-	told     time.Time     // when the chat was told that it is too much
+	told     time.Time     // when the chat was last warned
 }
 
 func (a *Requests) volumeLocked(id uuid.UUID) *volume {
@@ -37,8 +37,8 @@ func (a *Requests) volumeLocked(id uuid.UUID) *volume {
 	return a.recent[id]
 }
 
-// roomLocked says whether a session may have one more request, and which one gives way for it: the
-// oldest that nobody can decide any more.
+// roomLocked reports whether a session may have one more request, and returns the request that
+// gives way: the oldest that can no longer be decided.
 func (a *Requests) roomLocked(id uuid.UUID) (away *request, ok bool) {
 	count := 0
 	for _, r := range a.open {
@@ -56,9 +56,8 @@ func (a *Requests) roomLocked(id uuid.UUID) (away *request, ok bool) {
 	return away, away != nil
 }
 
-// admit makes room for one more request of a session. The oldest one whose hook has left gives way.
-// Where every hook still waits, the request is left to the terminal, from where nothing is chosen
-// by the chat then: whoever floods must not be asked in a weaker way for it.
+// admit adds a request. The oldest request without a hook gives way. If every hook still waits, the
+// new request is left to the terminal, whose dialogs the chat then cannot answer.
 func (a *Requests) admit(ctx context.Context, r *request) error {
 	a.mu.Lock()
 	away, ok := a.roomLocked(r.session)
@@ -82,8 +81,8 @@ func (a *Requests) admit(ctx context.Context, r *request) error {
 	return err
 }
 
-// takesTurn says whether the message of a request may be sent now. Until it may, the request waits
-// with its hook, and asks again at each round. The oldest goes first.
+// takesTurn reports whether the request's message may be sent now, oldest first. Otherwise the
+// request waits with its hook, and tries again at each round.
 func (r *request) takesTurn() bool {
 	a := r.of
 	a.mu.Lock()
@@ -97,7 +96,7 @@ func (r *request) takesTurn() bool {
 	return turn
 }
 
-// tellFlood says once in a while that a session asks too often.
+// tellFlood warns that a session asks too often, at most once per floodSpan.
 func (a *Requests) tellFlood(ctx context.Context, id uuid.UUID) error {
 	a.mu.Lock()
 	late, now := a.volumeLocked(id), a.Chat.Now()
@@ -113,7 +112,7 @@ func (a *Requests) tellFlood(ctx context.Context, id uuid.UUID) error {
 	return a.Chat.Post(ctx, card.Look{To: s.Conversation, Text: a.Chat.In(s.Conversation).Text(i18n.AskFlood, i18n.Args{"Name": s.Name})})
 }
 
-// Floods says whether a request of a session was refused of late, or would be now.
+// Floods reports whether a request of a session was refused recently, or would be now.
 func (a *Requests) Floods(id uuid.UUID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

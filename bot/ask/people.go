@@ -15,8 +15,8 @@ import (
 	"ccbot/internal/pause"
 )
 
-// tap is a tap on the card of a request. It counts whoever of the allowed people taps. What it
-// decides is on disk when it is answered; the request's goroutine gives it to the hook.
+// tap handles a tap on a request's card, by any allowed person. The decision is on disk when tap
+// returns; the request's goroutine sends it to the hook.
 func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	r, open := a.find(t.Card.Key)
 	if !open {
@@ -42,7 +42,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	case err != nil:
 		return chat.Answer{}, err
 	case next.Why != nil:
-		err = a.giveUp(ctx, func(s State) bool { // the next text belongs to one request alone
+		err = a.giveUp(ctx, func(s State) bool { // the next text belongs to one request only
 			return s.Why.By == t.From && s.Conversation == next.Conversation && s.Request.ID != next.Request.ID
 		})
 	case t.Card.Option == verbAll:
@@ -57,7 +57,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	}}, err
 }
 
-// showDialog brings what the terminal asks below all other messages.
+// showDialog shows the terminal's dialog again below all other messages.
 func (r *request) showDialog(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	shown, err := r.of.dialogs.Again(ctx, r.session)
 	if err != nil || shown {
@@ -66,22 +66,21 @@ func (r *request) showDialog(ctx context.Context, t chat.Tap) (chat.Answer, erro
 	return chat.Answer{Text: r.of.Chat.In(t.To).Say(i18n.DialogClosed)}, nil
 }
 
-// late says to a person whose tap changes nothing what was decided, or is to be done first.
+// late returns the reply to a tap that changes nothing: the decision, or the missing step.
 func (a *Requests) late(t chat.Tap) string {
 	s, ok := a.Store.Get(t.Card.Key)
 	if !ok {
 		return a.Chat.In(t.To).Say(i18n.StaleButton)
 	}
 	if s.Stage == StageSent {
-		s.Given = a.Chat.Now() // a decision of a moment ago is on its way: the card says it where no hook takes it
+		s.Given = a.Chat.Now() // a recent decision is on its way: the card shows if no hook accepts it
 	}
 	return cmp.Or(a.viewer(t.To).status(s, judge(s)).Text, a.Chat.In(t.To).Say(i18n.AskChanged))
 }
 
-// DecideWith answers a request with a text that waits behind it, or denies the request with the text
-// as the reason: the decision is on disk, then the text leaves its queue, then the hook hears of it.
-// chat.IsGone of the error: the request is over, or the text has left its queue, and nothing is
-// decided with it.
+// DecideWith answers or denies a request with a text that waits for the session. The decision is on
+// disk first, then the text leaves its queue, then the hook gets the decision. If chat.IsGone is
+// true of the error, the request has ended or the text has left its queue, and nothing is decided.
 func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, by int64, answer bool) error {
 	turn := denyWith
 	if answer {
@@ -107,7 +106,7 @@ func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, 
 	a.Chat.At("ask-denied-with")
 	defer given()
 	if err := r.withdraw(ctx, s); err != nil {
-		return errors.Join(err, r.turn(ctx, func(now State) State { // as it was
+		return errors.Join(err, r.turn(ctx, func(now State) State { // undone
 			undone := before
 			undone.AllShown, undone.Conversation = now.AllShown, now.Conversation
 			return undone
@@ -116,10 +115,9 @@ func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, 
 	return nil
 }
 
-// text takes a text that a request waits for: the reason of a denial, or an answer in the person's
-// own words. Commands go where they always go, and the words of others answer nothing. The request
-// notes the key of the text, because after a crash the text comes again. A text that was written for
-// a request which something else has ended is marked as such.
+// text handles a text that a request waits for: the reason of a denial, or a free answer. Commands
+// and quoted texts of others are not taken. The request stores the text's key, because after a
+// crash the text comes again. A text written for a request that has ended in another way is marked.
 func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
 	if in.Quoted {
 		return false, nil
@@ -137,8 +135,8 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 	session, answers, _ := a.Chat.Book.Answered(in.Message)
 	switch {
 	case answers && s.Request.Session != session.ID:
-		return false, nil // it says itself whose it is
-	case !open: // none waits for it, or not any more
+		return false, nil // it is a reply to another session
+	case !open: // no request waits for it, or no longer
 		return false, a.catch(ctx, in)
 	case !answers && !a.isMeant(s):
 		return false, r.turn(ctx, giveUp)
@@ -156,11 +154,11 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 	}
 	a.Chat.At("ask-heard")
 	a.Chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionStored)
-	pause.Poke(r.wake) // which gives the decision to the hook
+	pause.Poke(r.wake) // the goroutine sends the decision to the hook
 	return true, nil
 }
 
-// awaits finds the request that waits for a person's text, if one does.
+// awaits returns the request that waits for a person's text, if any.
 func (a *Requests) awaits(in chat.Incoming) State {
 	for _, s := range a.Store.Unsettled() {
 		if s.Conversation == in.To && s.Awaits(in.From, a.Chat.Now()) {
@@ -170,8 +168,8 @@ func (a *Requests) awaits(in chat.Incoming) State {
 	return State{}
 }
 
-// catch marks a text that a person was writing for a request when that ended. The request notes the
-// key of the text: the next text is a prompt, and this one is marked again when it comes again.
+// catch marks a text that a person was writing for a request when the wait ended. The request
+// stores the text's key: the next text is a prompt, and this one is marked again if it comes again.
 func (a *Requests) catch(ctx context.Context, in *chat.Incoming) error {
 	for _, s := range a.Store.List() {
 		again := s.Caught == in.Key
@@ -194,8 +192,8 @@ func (a *Requests) catch(ctx context.Context, in *chat.Incoming) error {
 	return nil
 }
 
-// isMeant reports whether the next text in a request's conversation may be meant for the request: since the wait
-// began no other session has become the current one there, or only the request's session is shown there.
+// isMeant reports whether the next text in a request's conversation may be meant for the request:
+// the current session has not changed since, or only the request's session is shown there.
 func (a *Requests) isMeant(s State) bool {
 	session, ok := a.Chat.Book.Records.Get(s.Request.Session)
 	alone := s.Conversation.ThreadID != 0 && session.Conversation == s.Conversation
@@ -203,7 +201,7 @@ func (a *Requests) isMeant(s State) bool {
 	return ok && (alone || same || a.Chat.Book.IsCurrent(s.Conversation, session))
 }
 
-// heed ends the wait for a text that came too late, or is not meant for the request any more.
+// heed ends the wait for a text if it has timed out, or if the text is for another session.
 func (r *request) heed(s State) State {
 	a := r.of
 	switch {
@@ -217,13 +215,12 @@ func (r *request) heed(s State) State {
 	return s
 }
 
-// switched hears that another session is the current one of a conversation: what people write there
-// is meant for that one.
+// switched ends the waits of other sessions: the next text is meant for the new current session.
 func (a *Requests) switched(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
 	return a.giveUp(ctx, func(s State) bool { return s.Conversation == to && s.Request.Session != id && s.Why.Current != id })
 }
 
-// giveUp ends the wait for a text of some of the requests that wait for one.
+// giveUp ends the wait for a text of the requests for which which returns true.
 func (a *Requests) giveUp(ctx context.Context, which func(State) bool) error {
 	gives := func(s State) State {
 		if s.Why != nil && which(s) {

@@ -19,7 +19,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// faults says what Telegram would refuse, or drop the formatting of.
+// faults checks for text that Telegram would refuse or unformat.
 func faults(t testing.TB, text render.Text) {
 	t.Helper()
 	require.LessOrEqual(t, text.Length(), render.Limit)
@@ -33,7 +33,7 @@ func faults(t testing.TB, text render.Text) {
 	}
 }
 
-// checkView holds for every card there can be.
+// checkView checks the rules for every view.
 func checkView(t testing.TB, v Viewer, s State) {
 	t.Helper()
 	seen := v.View(s, "work")
@@ -128,8 +128,8 @@ func FuzzTap(f *testing.F) {
 	})
 }
 
-// TestP9_OneDecisionOfWhatWasShown drives a card through everything that can happen to it.
-func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
+// TestP9_DecisionCarriesOnlyShownInput drives a card through everything that can happen to it.
+func TestP9_DecisionCarriesOnlyShownInput(t *testing.T) {
 	v := viewer(t, "en")
 	start := []State{
 		stateOf("Bash", `{"command":"ls"}`, npmRule), stateOf("Bash", object("command", strings.Repeat("ls\n", 90)), npmRule),
@@ -227,7 +227,8 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 var similar = []string{"", " ", "  ", "\t", "    ", "\n", "\n\n", " \n", "\r", "\u00a0", "\u2007", "\u3000", "\u200b", "\u200d", "\ufe0f", "\u2800", "\u3164",
 	"\u115f", "\u034f", "\u0301", "\u0378", "\ue000", "\U000E0041", "\u202e", ";", "\u037e", "é", "e\u0301", "⟨U+00A0⟩", "⟨2×␠⟩", "⟨1×⏎⟩", "⇥   ", "⏎", `"`, `\`, `""`, `"\n"`, "null"}
 
-// TestP9_TwoCommandsAreShownDifferently puts each two pieces into a command: no two commands may have the same message.
+// TestP9_TwoCommandsAreShownDifferently checks each pair of similar pieces in a command: no two
+// commands may have the same message.
 func TestP9_TwoCommandsAreShownDifferently(t *testing.T) {
 	v := viewer(t, "en")
 	for _, kind := range [][2]string{{"Bash", "command"}, {"Read", "file_path"}, {"WebFetch", "url"}, {"mcp__a__b", "x"}} {
@@ -248,7 +249,8 @@ func TestP9_TwoCommandsAreShownDifferently(t *testing.T) {
 	}
 }
 
-// TestP9_CardKeepsWordOrder shows commands that an app would draw alike without marks: "deploy א 1" and "deploy 1 א".
+// TestP9_CardKeepsWordOrder shows commands that an app would draw alike without marks: "deploy א 1"
+// and "deploy 1 א".
 func TestP9_CardKeepsWordOrder(t *testing.T) {
 	v, marked := viewer(t, "en"), "\u200eא\u200e 1"
 	for _, s := range []State{

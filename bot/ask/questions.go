@@ -17,7 +17,7 @@ import (
 	"ccbot/internal/lazyregexp"
 )
 
-// maxChoices is for how many questions, and options of each, pages are made; Claude Code allows 4.
+// maxChoices bounds the questions, and the options of each, that get pages; Claude Code allows 4.
 const maxChoices = 10
 
 // question is one page of AskUserQuestion.
@@ -25,7 +25,7 @@ type question struct {
 	text, header string
 	several      bool // several options may be chosen
 	options      []option
-	more         []exactjson.Member // what else it says
+	more         []exactjson.Member // its other fields
 }
 
 type option struct {
@@ -33,8 +33,8 @@ type option struct {
 	more               []exactjson.Member
 }
 
-// questionsOf reads the questions of a request. It is false where taps could not answer them
-// without doubt: then only the desk can.
+// questionsOf parses the questions of a request. It returns false if taps could not answer them
+// unambiguously: then only the terminal can.
 func questionsOf(q Request) (all []question, ok bool) {
 	if !q.IsQuestion() || len(q.Input) > maxInput {
 		return nil, false
@@ -43,7 +43,7 @@ func questionsOf(q Request) (all []question, ok bool) {
 	list, _ := exactjson.Elements(input["questions"])
 	for _, raw := range list {
 		one, ok := questionOf(raw)
-		same := func(other question) bool { return other.text == one.text } // answers go by the text
+		same := func(other question) bool { return other.text == one.text } // answers are keyed by the text
 		if !ok || slices.ContainsFunc(all, same) || len(all) == maxChoices {
 			return nil, false
 		}
@@ -82,7 +82,7 @@ func optionsOf(raw json.RawMessage) (all []option, ok bool) {
 	return all, len(all) > 0
 }
 
-// labels are those of the marked options, as Claude Code joins them.
+// labels returns the labels of the marked options, as Claude Code joins them.
 func (q question) labels(chosen []int) (list []string) {
 	for i, o := range q.options {
 		if slices.Contains(chosen, i) {
@@ -92,8 +92,7 @@ func (q question) labels(chosen []int) (list []string) {
 	return list
 }
 
-// questionSheet shows the page of the question that is to be answered now, or all answers once they
-// are given.
+// questionSheet shows the page of the current question, or all answers once they are complete.
 func questionSheet(s State, list []question) sheet {
 	at := len(s.Progress.Answers)
 	if s.Stage != StageOpen || at >= len(list) {
@@ -120,7 +119,7 @@ func (q question) page(chosen []int) []render.Text {
 	return blocks
 }
 
-// box says whether an option is marked, where several may be.
+// box returns the check box of an option, or "" for a single choice.
 func (q question) box(chosen []int, i int) string {
 	switch {
 	case !q.several:
@@ -131,7 +130,7 @@ func (q question) box(chosen []int, i int) string {
 	return "☐ "
 }
 
-// answerSheet lists each question with its answer; one that was answered elsewhere has none here.
+// answerSheet lists the questions with their answers; questions answered elsewhere have none here.
 func answerSheet(s State, list []question) render.Text {
 	var blocks []render.Text
 	for i, q := range list {
@@ -143,10 +142,10 @@ func answerSheet(s State, list []question) render.Text {
 	return chat.Lines(blocks...)
 }
 
-// maxDepth is how deep a tool's input is read; what lies deeper is shown only by [Show all].
+// maxDepth bounds the depth of a tool's input; deeper values are shown only by [Show all].
 const maxDepth = 32
 
-// take gives the field to use and leaves it out if use took it.
+// take calls use with the field, and removes the field if use returns true.
 func take(list []exactjson.Member, key string, use func(json.RawMessage) bool) []exactjson.Member {
 	for i, f := range list {
 		if f.Key == key && use(f.Value) {
@@ -156,7 +155,7 @@ func take(list []exactjson.Member, key string, use func(json.RawMessage) bool) [
 	return list
 }
 
-// textTo takes a text.
+// textTo returns a function that stores a text in to.
 func textTo(to *string) func(json.RawMessage) bool {
 	return func(raw json.RawMessage) bool {
 		s, ok := exactjson.Text(raw)
@@ -169,8 +168,8 @@ func textTo(to *string) func(json.RawMessage) bool {
 
 func isFalse(raw json.RawMessage) bool { return string(raw) == "false" }
 
-// odd says that something in the JSON cannot be seen when it is drawn: an invisible character, a
-// key that is there twice, or what lies too deep.
+// odd reports whether a part of the JSON is invisible when drawn: an invisible character, a
+// duplicate key, or a value that is too deep.
 func odd(raw json.RawMessage, depth int) bool {
 	if depth > maxDepth {
 		return true
@@ -195,10 +194,10 @@ func odd(raw json.RawMessage, depth int) bool {
 	return false // a number, true, false, null
 }
 
-// escapes are those of JSON texts.
+// escapes matches the escapes of JSON texts.
 var escapes = lazyregexp.New(`\\(u00(3c|3e|26)|.)`)
 
-// compact is JSON in one line, without the escapes that only web pages need.
+// compact returns JSON in one line, without the escapes that only web pages need.
 func compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -212,20 +211,20 @@ func compact(raw json.RawMessage) string {
 	})
 }
 
-// quoted is a text as JSON writes it, for a person.
+// quoted returns a text as JSON, for a person.
 func quoted(s string) string {
 	data, _ := json.Marshal(s) // a string always encodes
 	return compact(data)
 }
 
-// What is left of an input that is too big: of its first fields the first bytes.
+// Bounds of the stored beginning of an input that is too big.
 const (
 	maxFields = 64
 	keptText  = 2 << 10
 )
 
-// beginnings is an object with the beginnings of its first fields. What is no text and longer
-// becomes one.
+// beginnings shortens the first fields of an object. A shortened value of another type becomes a
+// text.
 func beginnings(object json.RawMessage) json.RawMessage {
 	list, _ := exactjson.Members(object)
 	var b strings.Builder

@@ -24,14 +24,15 @@ import (
 )
 
 const (
-	// pace is how often a request is looked at, and how long a hook has to dial again after a start.
+	// pace is the interval of a request's checks, and a hook's time to redial after a start.
 	pace = 30 * time.Second
-	// faultInterval is the pause after a fault of the machine has stopped something.
+	// faultInterval is the pause after a fault of the machine.
 	faultInterval = 5 * time.Second
-	// confirmInterval is the first pause before a look at the transcript after a hook has taken the decision. It doubles
-	// up to pace: the reader of the transcript reports a result after the texts before it, which is late in a busy group.
+	// confirmInterval is the first pause before a check of the transcript after a hook accepted the
+	// decision. It doubles up to pace: the transcript's reader reports a result after earlier
+	// texts, which is late in a busy group.
 	confirmInterval = time.Second
-	// halfTime is how long the second line of a refusal in a transcript may take.
+	// halfTime is the wait for the second line of a refusal in a transcript.
 	halfTime = time.Second
 )
 
@@ -43,19 +44,18 @@ type request struct {
 
 	wake    chan struct{} // there is news for its goroutine:
 	left    atomic.Bool   // its hook has gone
-	loose   atomic.Bool   // its hook is to go
+	loose   atomic.Bool   // its hook must leave
 	ended   atomic.Bool   // its agent has ended
 	giving  atomic.Bool   // a text that decides it leaves its queue
-	reading atomic.Bool   // everything that it says is being shown
+	reading atomic.Bool   // the whole request is being shown
 	queued  atomic.Bool   // its message waits for its turn
 	failed  atomic.Bool   // a fault of the machine has stopped something
 
-	mu  sync.Mutex // held while it changes, its card included; not over a wait for the chat
-	due bool       // its card may not be as it should be
+	mu  sync.Mutex // held during a change, its card included; not during a wait for the chat
+	due bool       // its card may be outdated
 }
 
-// startLocked has do run beside everything else while Run runs. A panic in it ends the request
-// here, and leaves it to the terminal.
+// startLocked runs do in a goroutine while Run runs. A panic leaves the request to the terminal.
 func (r *request) startLocked(do func(ctx context.Context)) {
 	if r.of.crew == nil {
 		return
@@ -75,7 +75,7 @@ func (r *request) crashed(ctx context.Context, p *guard.Panic) {
 		text := chat.Warning + a.Chat.In(s.Conversation).Say(i18n.InternalError)
 		r.note(a.Chat.Post(ctx, card.Look{To: s.Conversation, Session: r.session, Text: render.Plain(text)}))
 	}
-	now := a.Chat.Now() // whether a hook has its decision is not known
+	now := a.Chat.Now() // it is unknown whether a hook has its decision
 	r.note(r.turn(ctx, func(s State) State { return GiveWay(give(s, now), now) }))
 }
 
@@ -86,7 +86,7 @@ func (r *request) note(err error) {
 	r.of.note(r.id, err)
 }
 
-// get is the request as it is; false: it is over, or forgotten.
+// get returns the request's state; false if it has ended or is forgotten.
 func (r *request) get() (State, bool) {
 	if now, open := r.of.find(r.id); !open || now != r {
 		return State{}, false
@@ -105,8 +105,8 @@ func (r *request) turn(ctx context.Context, change func(State) State) error {
 	return err
 }
 
-// change gives a request its next state: on disk, then in the chat. A decision is shown when it is
-// known whether a hook takes it. errOver: the request is over.
+// change saves a request's next state, then shows it. A decision is shown once it is known whether
+// a hook accepts it. It returns errOver if the request has ended.
 func (r *request) change(ctx context.Context, turn func(State) (State, error)) (old, next State, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +115,7 @@ func (r *request) change(ctx context.Context, turn func(State) (State, error)) (
 		return old, old, errOver
 	}
 	if next, err = turn(old); err != nil {
-		r.showLocked(ctx, old) // as it is by now
+		r.showLocked(ctx, old) // as it is now
 		return old, old, err
 	}
 	if next.IsOver() {
@@ -142,8 +142,7 @@ func (r *request) change(ctx context.Context, turn func(State) (State, error)) (
 	return old, next, nil
 }
 
-// free lets the hook go of a request that nobody decides here any more. The dialog of the terminal,
-// if it still stands, is looked at.
+// free releases the hook of a request that is no longer decided here, and wakes its session.
 func (r *request) free(ctx context.Context, old, next State) {
 	if old.Stage != next.Stage && (next.Stage == StageAway || next.IsOver()) {
 		r.letGo(ctx)
@@ -155,8 +154,8 @@ func (r *request) letGo(ctx context.Context) {
 	r.of.Queues.Wake(r.session)
 }
 
-// tellUnread says that a text which was given as a reason was not taken, or that it is unknown
-// whether it was: it has left the queue, so nothing else says so.
+// tellUnread reports that a text given as a reason was not used, or possibly not: it has left the
+// queue, so no other message reports it.
 func (r *request) tellUnread(ctx context.Context, s State) error {
 	if s.Prompt == "" || s.Decision == nil || s.Outcome.Chat {
 		return nil
@@ -170,9 +169,9 @@ func (r *request) tellUnread(ctx context.Context, s State) error {
 	return r.of.Chat.Fail(ctx, s.Conversation, s.Text, text, nil)
 }
 
-// follow looks what becomes of a request until it is over, or ctx ends.
+// follow watches a request until it has ended, or ctx ends.
 func (r *request) follow(ctx context.Context) {
-	r.note(r.turn(ctx, r.housed))
+	r.note(r.turn(ctx, r.relocated))
 	rounds := time.NewTicker(pace)
 	defer rounds.Stop()
 	var again, confirm <-chan time.Time
@@ -204,15 +203,14 @@ func (r *request) follow(ctx context.Context) {
 	}
 }
 
-// round takes in what nothing wakes the request for.
+// round checks for changes that do not wake the request.
 func (r *request) round(ctx context.Context) {
 	r.note(r.turn(ctx, r.heed))
 	r.note(r.leave(ctx))
 	r.note(r.endDelivery(ctx))
 }
 
-// endDelivery ends a decision that no hook takes, once the terminal's own dialog is in the chat: the
-// decision is not given later, because a person may have answered there.
+// endDelivery withdraws an undelivered decision once the chat shows the terminal's dialog.
 func (r *request) endDelivery(ctx context.Context) error {
 	if !r.of.dialogs.IsShown(r.session) || r.waits(ctx) {
 		return nil
@@ -220,8 +218,7 @@ func (r *request) endDelivery(ctx context.Context) error {
 	return r.turn(ctx, func(s State) State { return undeliver(s, r.of.Chat.Now()) })
 }
 
-// leave takes in that the request's hook has left, unless the hook waits. A request that nobody has
-// seen leaves nothing behind.
+// leave notes that the request's hook has left, unless it waits. An unseen request is dropped.
 func (r *request) leave(ctx context.Context) error {
 	if r.waits(ctx) {
 		return nil
@@ -233,7 +230,7 @@ func (r *request) leave(ctx context.Context) error {
 	return r.turn(ctx, func(s State) State { return leave(s, false, r.of.Chat.Now()) })
 }
 
-// drop forgets a request of which nobody has seen anything.
+// drop forgets a request that no person has seen.
 func (r *request) drop() (gone bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -255,8 +252,7 @@ func (r *request) waits(ctx context.Context) bool {
 	return slices.ContainsFunc(r.of.Hooks.Waiting(ctx, r.session), same)
 }
 
-// settle gives a decision to the hook that waits for it, and takes in what the transcript says by
-// now. It says whether there is more to come.
+// settle delivers the decision, and applies the outcome. It returns false when no more will come.
 func (r *request) settle(ctx context.Context) (open bool) {
 	s, open := r.get()
 	if !open || ctx.Err() != nil {
@@ -283,9 +279,8 @@ func (r *request) settle(ctx context.Context) (open bool) {
 	return true
 }
 
-// deliver gives a decision, which is on disk, to the hook. A prompt that became its reason leaves
-// the queue before that, so that it is not typed as well. Without a hook the decision stays until
-// the hook redials.
+// deliver sends a stored decision to the hook. A prompt that became its reason first leaves the
+// queue, so that it is not also typed. Without a hook the decision waits until the hook redials.
 func (r *request) deliver(ctx context.Context, s State) error {
 	if r.giving.Load() {
 		return nil
@@ -306,7 +301,7 @@ func (r *request) deliver(ctx context.Context, s State) error {
 	return r.turn(ctx, func(s State) State { return give(s, r.of.Chat.Now()) })
 }
 
-// withdraw takes the prompt that became a reason out of the queue. chat.IsGone: it has left.
+// withdraw removes the prompt that became a reason from the queue, if it is still there.
 func (r *request) withdraw(ctx context.Context, s State) error {
 	if s.Prompt == "" {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What an agent writes must not bring the bot down, again at each start.
-func TestP8_ACardThatCannotBeDrawnIsLeftToTheDesk(t *testing.T) {
+// An agent's text must not end the bot at each start.
+func TestP8_UndrawableRequestIsLeftToTerminal(t *testing.T) {
 	v := viewer(t, "en")
-	seen, err := v.drawn("api", func(Viewer, string) View { panic("no") })
+	seen, err := v.drawSafely("api", func(Viewer, string) View { panic("no") })
 	require.ErrorContains(t, err, "panic: no")
 	assert.Contains(t, seen.Text.Text, v.Words.Say(i18n.AskAtDesk))
 	require.Len(t, seen.Text.Entities, 1, "the name is bold")

@@ -23,60 +23,60 @@ import (
 	"ccbot/port/talk"
 )
 
-// keep is how long a request is kept after its end: a late redial and a text that comes again are
-// known by it. That is looked at once a day.
+// keep is the time that a request is stored after its end, to recognize a late redial and a
+// repeated text. It is checked once a day.
 const keep = 7 * 24 * time.Hour
 
-// Queues are the prompts that wait for a session; see package prompts.
+// Queues manages the prompts that wait for a session; see package prompts.
 type Queues interface {
 	Withdraw(ctx context.Context, session uuid.UUID, key string) error
-	// Wake has a session look at its terminal. It does not wait.
+	// Wake makes a session check its terminal. It does not wait.
 	Wake(session uuid.UUID)
 }
 
-// Dialogs are the messages about what terminals ask; see package dialog.
+// Dialogs shows the dialogs of terminals; see package dialog.
 type Dialogs interface {
 	// IsShown reports whether a session has one with buttons.
 	IsShown(session uuid.UUID) bool
-	// Again brings it below all other messages. False: there is none.
+	// Again shows it below all other messages. It returns false if there is none.
 	Again(ctx context.Context, session uuid.UUID) (shown bool, err error)
 }
 
-// Deps are what Requests work with.
+// Deps holds the dependencies of Requests.
 type Deps struct {
 	Chat    *chat.Chat
 	Store   *Store
 	Hooks   talk.RequestWaiters
 	Records talk.DecisionRecords
-	Entry   func(key string) (inbox.Entry, error) // a text of somebody's
+	Entry   func(key string) (inbox.Entry, error) // a person's text
 	Queues  Queues
-	// Send brings a message into the chat, and waits until Telegram has taken or refused it.
+	// Send sends a message, and waits until Telegram has accepted or refused it.
 	Send func(ctx context.Context, m outbox.Message) (int, error)
-	// Over hears of a request that has come to be over, when that is on disk.
+	// Over is called when a request has ended, and that is on disk.
 	Over func(ctx context.Context)
 }
 
-// Requests are the permission requests, questions and plans of all sessions. Each of them is a
-// card, and has a goroutine that follows what becomes of it until it is over. What a person or a
-// hook does changes it at once, under its own lock: nobody waits for that goroutine.
+// Requests manages the permission requests, questions and plans of all sessions. Each has a card,
+// and a goroutine that follows it until it has ended. People and hooks change it immediately, under
+// its lock, without waiting for that goroutine.
 type Requests struct {
 	Deps
 	cards   card.Kind[struct{}] // by the id of the request
 	dialogs Dialogs
 
-	mu     sync.Mutex  // held for a moment: no port is called under it. The Store is read.
-	open   []*request  // those that are not over, oldest first
+	mu     sync.Mutex  // held briefly: no port is called under it. The Store is read.
+	open   []*request  // not ended, oldest first
 	crew   *guard.Crew // their goroutines; nil before Run
 	recent map[uuid.UUID]*volume
 }
 
-// Connect sets the messages about what terminals ask. It is called once, before Run.
+// Connect sets the dialogs of terminals. It is called once, before Run.
 func (a *Requests) Connect(d Dialogs) { a.dialogs = d }
 
-// CardKind is that of the cards.
+// CardKind is the kind of the cards.
 const CardKind = "ask"
 
-// NewRequests gives the requests of the store.
+// NewRequests returns the requests of the store.
 func NewRequests(d Deps) *Requests {
 	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume)}
 	a.cards = card.NewKind(d.Chat.Cards, CardKind, a.refused).Asking()
@@ -92,13 +92,13 @@ func (a *Requests) newRequest(q Request) *request {
 	return &request{of: a, id: q.ID, session: q.Session, wake: make(chan struct{}, 1)}
 }
 
-// Feature is what the roof knows of requests.
+// Feature describes the feature to the dispatcher.
 func (a *Requests) Feature() chat.Feature {
 	return chat.Feature{
 		Name:    "ask",
 		Cards:   map[string]chat.OnTap{CardKind: a.tap},
 		Late:    map[string]func(chat.Tap) string{CardKind: a.late},
-		Heard:   a.heard,
+		Heard:   a.onNews,
 		Text:    a.text,
 		Run:     a.Run,
 		Forget:  a.forget,
@@ -108,7 +108,8 @@ func (a *Requests) Feature() chat.Feature {
 	}
 }
 
-// Run follows the requests until ctx ends, and closes the cards of requests that are over or unknown.
+// Run follows the requests until ctx ends, and closes the cards of requests that have ended or are
+// unknown.
 func (a *Requests) Run(ctx context.Context) error {
 	crew := new(guard.Crew)
 	crew.Add(a.prune)
@@ -135,7 +136,7 @@ func (a *Requests) prune(ctx context.Context) {
 	}
 }
 
-// note logs what could not be done now for a request; the next look does it.
+// note logs an error of a request; the next check tries again.
 func (a *Requests) note(id string, err error) {
 	if err != nil {
 		a.Chat.Log.Error("ask_not_settled", logkey.Request, id, logkey.Error, err)
@@ -146,7 +147,7 @@ func (a *Requests) logCrash(id string, p *guard.Panic) {
 	a.Chat.Log.Error("ask_crashed", logkey.Request, id, logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 }
 
-// remove forgets a request that is over; its goroutine ends.
+// remove forgets a request that has ended; its goroutine ends.
 func (r *request) remove() {
 	r.of.mu.Lock()
 	defer r.of.mu.Unlock()
@@ -162,7 +163,7 @@ func (a *Requests) find(id string) (*request, bool) {
 	return all[0], true
 }
 
-// requestsOf are the requests of a session that are not over, oldest first.
+// requestsOf returns a session's requests that have not ended, oldest first.
 func (a *Requests) requestsOf(id uuid.UUID) []*request {
 	return a.requests(func(r *request) bool { return r.session == id })
 }
@@ -178,8 +179,8 @@ func (a *Requests) requests(which func(r *request) bool) (all []*request) {
 	return all
 }
 
-// Asked takes a request that waits, or that waits again after its hook has redialled. It is on disk
-// when Asked returns. Asked does not wait for Telegram.
+// Asked accepts a request of a waiting hook, also after a redial. It is on disk when Asked returns.
+// Asked does not wait for Telegram.
 func (a *Requests) Asked(ctx context.Context, q Request) error {
 	s, known := a.Store.Get(q.ID)
 	if !known {
@@ -187,7 +188,7 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 	}
 	r, open := a.find(q.ID)
 	switch {
-	case !open, s.IsOver(), s.Desk: // nobody could answer it, or nobody would
+	case !open, s.IsOver(), s.Desk: // it could not be answered here, or would not be
 		a.Hooks.Leave(ctx, q.ID)
 		return nil
 	case !s.Same(q):
@@ -195,18 +196,18 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 	}
 	err := r.turn(ctx, func(s State) State {
 		r.due = r.due || s.Stage == StageOpen // its card may have been withdrawn
-		return r.housed(Return(s))
+		return r.relocated(Return(s))
 	})
 	if err != nil {
 		return err
 	}
 	r.left.Store(false)
-	pause.Poke(r.wake) // what was decided meanwhile is delivered
+	pause.Poke(r.wake) // a decision made in the meantime is delivered
 	a.note(q.ID, a.Chat.Opened(ctx, s.Conversation, q.Session))
 	return nil
 }
 
-// fresh takes a request that was not known.
+// fresh accepts a new request.
 func (a *Requests) fresh(ctx context.Context, q Request) error {
 	session, ok := a.Chat.Book.Records.Get(q.Session)
 	if !ok || !a.Chat.Book.MayShow(session.Conversation) {
@@ -215,7 +216,7 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 	s := New(q, session.Conversation)
 	s.Project = a.Records.Answerers(ctx, q.Session)
 	r := a.newRequest(q)
-	r.mu.Lock() // whoever finds it waits until it is on disk
+	r.mu.Lock() // others wait until it is on disk
 	defer r.mu.Unlock()
 	if err := a.admit(ctx, r); err != nil {
 		return fmt.Errorf("request %s: %w", q.ID, err)
@@ -230,8 +231,8 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 	return nil
 }
 
-// Left hears that a request's hook is gone without an answer. When the program stops, this is told
-// of every request, although the hooks will redial; so it is only looked at while Run runs.
+// Left notes that a request's hook has gone without an answer. At a stop of the program that holds
+// for every request, although the hooks will redial; so only a running Run reads it.
 func (a *Requests) Left(_ context.Context, q Request) {
 	if r, ok := a.find(q.ID); ok {
 		r.left.Store(true)
@@ -239,7 +240,7 @@ func (a *Requests) Left(_ context.Context, q Request) {
 	}
 }
 
-// Look has it looked at what became of the requests of a session, whose agent may have ended.
+// Look makes a session's requests check their outcome. ended reports that the agent has ended.
 func (a *Requests) Look(id uuid.UUID, ended bool) {
 	for _, r := range a.requestsOf(id) {
 		if ended {
@@ -249,7 +250,7 @@ func (a *Requests) Look(id uuid.UUID, ended bool) {
 	}
 }
 
-// item looks at the requests of a session whose transcript may say what became of them.
+// item checks a session's requests after an item that may show their outcome.
 func (a *Requests) item(session uuid.UUID, item talk.Item) {
 	switch item.Kind {
 	case talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd:
@@ -257,8 +258,8 @@ func (a *Requests) item(session uuid.UUID, item talk.Item) {
 	}
 }
 
-// heard ends what waits for an answer of a session that is over.
-func (a *Requests) heard(ctx context.Context, s port.Session, n news.News) error {
+// onNews checks the requests of a session that has ended, or whose dialog is gone.
+func (a *Requests) onNews(ctx context.Context, s port.Session, n news.News) error {
 	switch n.(type) {
 	case news.DialogGone:
 		return a.dialogGone(ctx, s.ID)
@@ -268,11 +269,10 @@ func (a *Requests) heard(ctx context.Context, s port.Session, n news.News) error
 	return nil
 }
 
-const dialogDrawn = time.Second // how much later than its request a dialog is drawn at most
+const dialogDrawn = time.Second // longest delay between a request and its dialog
 
-// dialogGone ends the wait for what the terminal does not ask any more: the request's own goroutine
-// lets the hook go. A request that came since
-// that was seen has a dialog of its own, and a subagent's is not drawn before its hook has ended.
+// dialogGone ends the wait for requests that the terminal no longer shows; their goroutines release
+// the hooks. It skips newer requests, and a subagent's, which is not drawn while its hook waits.
 func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 	for _, r := range a.requestsOf(id) {
 		old, next, err := r.change(ctx, func(s State) (State, error) {
@@ -293,9 +293,9 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// Behind is the newest request of a session that a person may decide in a conversation, if there is
-// one, and its tool; answers reports whether a text may answer the request. A text is offered to
-// none of a subagent's, which the person may not have in mind.
+// Behind returns the newest request of a session that a person may decide in a conversation, if
+// any, and its tool; answers reports whether a text may answer it. It ignores subagents' requests,
+// which the person may not have in mind.
 func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (request, tool string, answers bool) {
 	for _, s := range slices.Backward(a.Store.Unsettled()) {
 		if s.Request.Session == id && s.Request.SubagentID == "" && s.Stage == StageOpen && s.Conversation == to {
@@ -311,10 +311,10 @@ func (a *Requests) IsOpen(request string) bool {
 	return ok && s.Stage == StageOpen
 }
 
-// forget takes away what is kept of a session's requests.
+// forget removes the stored requests of a session.
 func (a *Requests) forget(_ context.Context, id uuid.UUID) error {
 	for _, r := range a.requestsOf(id) {
-		r.mu.Lock() // whoever changes it ends that first
+		r.mu.Lock() // a running change ends first
 		r.remove()
 		r.mu.Unlock()
 	}
@@ -324,7 +324,7 @@ func (a *Requests) forget(_ context.Context, id uuid.UUID) error {
 	return a.Store.Forget(id)
 }
 
-// NameOf is the name of a request's session.
+// NameOf returns the name of a request's session.
 func (a *Requests) NameOf(s State) string {
 	session, _ := a.Chat.Book.Records.Get(s.Request.Session)
 	return glyph.Name(session.Name)

@@ -19,15 +19,15 @@ import (
 	"ccbot/port/talk"
 )
 
-// sheet is what a message says of a request's input. The body shows all of it, and is the same in
-// every language: whether it fits is a question of the request alone.
+// sheet is a message's view of a request's input. The body shows all of it, and is the same in
+// every language, so whether it fits depends on the request alone.
 type sheet struct {
 	title i18n.Key
 	args  i18n.Args
 	body  render.Text
 }
 
-// look is how the fields of a tool are shown; those that it does not name follow as "key: value".
+// look lists how a tool's fields are shown; other fields follow as "key: value".
 type look struct {
 	title  i18n.Key
 	fields []field
@@ -38,7 +38,7 @@ type field struct {
 	show way
 }
 
-// way shows a text. It is false for one that it cannot show so that all of it is seen.
+// way shows a text. It returns false if a part of it would be invisible.
 type way func(v Viewer, s string) (render.Text, bool)
 
 var looks = map[string]look{
@@ -62,14 +62,14 @@ func asQuote(_ Viewer, s string) (render.Text, bool) {
 	return render.Quote(glyph.Signs(s)), strings.TrimSpace(s) != ""
 }
 
-// asPre shows a block; end is what each such text may end with, as a file does with a line end.
+// asPre shows a block; end is cut from its end, as a file ends with a newline.
 func asPre(lang, end string) way {
 	return func(_ Viewer, s string) (render.Text, bool) {
 		return pre(strings.TrimSuffix(s, end), lang), strings.TrimSpace(s) != ""
 	}
 }
 
-// asPlan is formatted where that loses nothing, such as where a link leads.
+// asPlan formats a plan if that loses nothing, such as the target of a link.
 func asPlan(v Viewer, s string) (render.Text, bool) {
 	signed := glyph.Signs(s)
 	if shown := render.Markdown(signed); !shown.Blank() && letters(signed) == letters(shown.Text) {
@@ -78,8 +78,8 @@ func asPlan(v Viewer, s string) (render.Text, bool) {
 	return asPre("", "\n")(v, s)
 }
 
-// markup is what formatting may take out of a text without anything being lost: the name behind a
-// fence, which Telegram shows above the block, numbers of lists and the marks of tasks.
+// markup matches signs that formatting may remove without loss: a fence's language, which Telegram
+// shows above the block, numbers of lists and task marks.
 var markup = lazyregexp.New("(?m)^[ \t>]*(?:```|~~~)[ \t]*[A-Za-z0-9_+#.-]{0,16}[ \t]*$|" +
 	"^[ \t>]*\\d+[.)][ \t]|^[ \t>]*[-*+][ \t]+\\[[ xX]\\][ \t]")
 
@@ -92,7 +92,7 @@ func letters(s string) string {
 	}, markup.ReplaceAllString(s, ""))
 }
 
-// sheetOf is what a message says of a request; of questions, the page that is to be answered.
+// sheetOf returns the sheet of a request; for questions, the current page.
 func (v Viewer) sheetOf(s State) sheet {
 	q := s.Request
 	if list, ok := questionsOf(q); ok {
@@ -120,7 +120,7 @@ func (v Viewer) sheetOf(s State) sheet {
 	return sheet{title: cmp.Or(l.title, i18n.AskTool), args: args, body: chat.Lines(blocks...)}
 }
 
-// fieldLine is a field that has no look of its own.
+// fieldLine shows a field without an entry in looks.
 func fieldLine(f exactjson.Member) render.Text {
 	key := render.Plain(oneLined(f.Key) + ": ")
 	s, isText := exactjson.Text(f.Value)
@@ -128,7 +128,7 @@ func fieldLine(f exactjson.Member) render.Text {
 	case !isText:
 		s = compact(f.Value)
 	case strings.TrimSpace(s) == "", strings.TrimSpace(s) != s && !strings.Contains(s, "\n"), strings.HasPrefix(s, `"`):
-		s = quoted(s) // and a text that looks quoted, too
+		s = quoted(s) // also a text that looks quoted
 	}
 	if oneLine(s) {
 		return render.Join(key, code(s))
@@ -136,26 +136,26 @@ func fieldLine(f exactjson.Member) render.Text {
 	return render.Join(key, render.Plain("\n"), pre(s, ""))
 }
 
-// longLine is how long code inside a line may be.
+// longLine bounds code inside a line.
 const longLine = 200
 
-// oneLine says that s can stand as code inside a line, without a blank at an end, which is unseen.
+// oneLine reports whether s can be code inside a line. A blank at an end would be invisible.
 func oneLine(s string) bool {
 	return s != "" && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "\r\n") &&
 		utf8.RuneCountInString(s) <= longLine
 }
 
-// code is foreign text in its own formatting, which it cannot leave; what is invisible has signs.
+// code shows foreign text in formatting that it cannot leave, with signs for invisible characters.
 func code(s string) render.Text { return render.Code(glyph.LeftToRight(glyph.Signs(s))) }
 
 func pre(s, lang string) render.Text { return render.Pre(glyph.LeftToRight(glyph.Block(s)), lang) }
 
-// oneLined keeps a name in its line; what is invisible in it has signs.
+// oneLined keeps a name in its line; invisible characters become signs.
 func oneLined(s string) string {
 	return glyph.LeftToRight(strings.ReplaceAll(glyph.Signs(s), "\n", "⏎"))
 }
 
-// inUnits shortens s to limit UTF-16 units, and says whether it did.
+// inUnits shortens s to limit UTF-16 units, and reports whether it did.
 func inUnits(s string, limit int) (string, bool) {
 	t := render.Plain(s)
 	if t.Length() <= limit {
@@ -167,14 +167,14 @@ func inUnits(s string, limit int) (string, bool) {
 	return t.Text + "…", true
 }
 
-// granted is one thing that "for this session" would allow.
+// granted is one permission that "for this session" would allow.
 type granted struct {
 	what string
-	note i18n.Key // what it means, where that is not said by itself
+	note i18n.Key // its meaning, if that is not obvious
 }
 
-// grantedBy are those of a request. A rule that allows exactly the command of the request, which
-// the message shows anyway, is not written again.
+// grantedBy returns the permissions of a request. It omits the text of a rule that equals the
+// request's command, which the message shows anyway.
 func grantedBy(q Request) (all []granted) {
 	if q.IsQuestion() || q.IsPlan() {
 		return nil
@@ -200,7 +200,7 @@ func grantedBy(q Request) (all []granted) {
 	return all
 }
 
-// rules lists what "for this session" would allow: at most so many things, each at most so long.
+// rules lists the permissions of "for this session": the first most, each cut to length units.
 func (v Viewer) rules(q Request, most, length int) (list []render.Text) {
 	for i, g := range grantedBy(q) {
 		if i == 0 {
@@ -221,13 +221,13 @@ func (v Viewer) rules(q Request, most, length int) (list []render.Text) {
 	return list
 }
 
-// maxDiff is the most text a diff is looked for in, in bytes; more does not fit a message anyway.
+// maxDiff bounds the text of a diff, in bytes; more does not fit in a message.
 const maxDiff = 64 << 10
 
 const contextLines = 3
 
-// diffOf shows old_string and new_string of an edit, with their signs, as one diff. rest are the fields that the diff
-// does not show. It is false where they are not of the types that Edit has, or say the same.
+// diffOf returns the diff of an edit's old_string and new_string, with signs, and the fields that
+// it does not show. It returns false if they are not the types of Edit, or are equal.
 func diffOf(list []exactjson.Member) (diff string, rest []exactjson.Member, ok bool) {
 	var before, after string
 	rest = take(take(list, "old_string", textTo(&before)), "new_string", textTo(&after))
@@ -237,7 +237,7 @@ func diffOf(list []exactjson.Member) (diff string, rest []exactjson.Member, ok b
 	return unified(ended(glyph.Signs(before)), ended(glyph.Signs(after))), take(rest, "replace_all", isFalse), true
 }
 
-// ended is a text with a line end more, so that nothing is remarked on its end.
+// ended appends a newline, so that the diff has no remark about the end.
 func ended(s string) string {
 	if s == "" {
 		return ""
@@ -245,8 +245,8 @@ func ended(s string) string {
 	return s + "\n"
 }
 
-// unified is the diff of two texts without names and line numbers: those are of the piece that is
-// replaced, not of the file. Each line of text has a sign before it: none is taken for a heading.
+// unified returns the diff of two texts without names and line numbers, which are not the file's.
+// Each line has a sign before it, so none is taken for a heading.
 func unified(before, after string) string {
 	if len(before)+len(after) > maxDiff {
 		return signed("-", before) + signed("+", after)

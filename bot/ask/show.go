@@ -16,8 +16,8 @@ import (
 
 var errTurn = errors.New("the message waits for its turn")
 
-// housed is a request that its conversation may not show any more: it goes to where its session is, or to the desk.
-func (r *request) housed(s State) State {
+// relocated moves a request that must leave its conversation to its session, or to the terminal.
+func (r *request) relocated(s State) State {
 	book := r.of.Chat.Book
 	if s.Stage != StageOpen && s.Stage != StageSent || book.MayShow(s.Conversation) {
 		return s
@@ -29,13 +29,13 @@ func (r *request) housed(s State) State {
 	return inPlace(s, session.Conversation)
 }
 
-// inPlace is a request that is to be shown in another place, where nobody has seen anything of it.
+// inPlace moves a request to another place, where none of it was shown yet.
 func inPlace(s State, to outbox.Conversation) State {
 	s.Conversation, s.AllShown, s.Why, s.Text = to, false, nil, 0
 	return s
 }
 
-// moved shows the requests of places that have become others. It comes before the cards are moved.
+// moved shows the requests of places that have become others. It runs before the cards are moved.
 func (a *Requests) moved(ctx context.Context, where chat.Where) (err error) {
 	for _, s := range a.Store.Unsettled() {
 		r, open := a.find(s.Request.ID)
@@ -43,7 +43,7 @@ func (a *Requests) moved(ctx context.Context, where chat.Where) (err error) {
 		if !open || !moves {
 			continue
 		}
-		if s.Stage == StageAway { // what was to be said about it was said
+		if s.Stage == StageAway { // its last message was sent
 			err = errors.Join(err, a.cards.Close(ctx, r.id, render.Text{}))
 		} else {
 			err = errors.Join(err, r.turn(ctx, func(s State) State { return inPlace(s, to) }))
@@ -52,7 +52,7 @@ func (a *Requests) moved(ctx context.Context, where chat.Where) (err error) {
 	return err
 }
 
-// showLocked brings the card up to date. What cannot be done now is done at the next round.
+// showLocked updates the card. After an error the next round tries again.
 func (r *request) showLocked(ctx context.Context, s State) {
 	err := r.show(ctx, s)
 	r.due = err != nil
@@ -61,7 +61,7 @@ func (r *request) showLocked(ctx context.Context, s State) {
 	}
 }
 
-// show keeps a card while somebody may decide, and while it says what became of what was seen.
+// show keeps a card while the request may be decided, or has an outcome for people who saw it.
 func (r *request) show(ctx context.Context, s State) error {
 	_, ok := r.of.cards.Get(r.id)
 	switch {
@@ -81,8 +81,8 @@ func (r *request) show(ctx context.Context, s State) error {
 	return r.of.cards.Show(ctx, r.id, r.of.look(s), struct{}{})
 }
 
-// closeCard closes the card of a request that is over, as soon as the disk takes it. The card of a
-// request that is unknown keeps its text.
+// closeCard closes the card of a request that has ended, as soon as the disk accepts it. An unknown
+// request's card keeps its text.
 func (a *Requests) closeCard(ctx context.Context, id string) {
 	for ctx.Err() == nil {
 		var last render.Text
@@ -97,10 +97,10 @@ func (a *Requests) closeCard(ctx context.Context, id string) {
 	}
 }
 
-// look is the card of a request.
+// look returns the card of a request.
 func (a *Requests) look(s State) card.Look {
 	draw := func(v Viewer, name string) View { return v.View(s, name) }
-	v, err := a.viewer(s.Conversation).drawn(a.NameOf(s), draw)
+	v, err := a.viewer(s.Conversation).drawSafely(a.NameOf(s), draw)
 	if err != nil {
 		a.Chat.Log.Error("ask_not_drawn", logkey.Request, s.Request.ID, logkey.Error, err)
 	}
@@ -117,27 +117,27 @@ func (a *Requests) viewer(to outbox.Conversation) Viewer {
 	return Viewer{Words: a.Chat.In(to).Words, Home: a.Chat.Places.Bounds().Home}
 }
 
-// refused leaves a request to the terminal whose message Telegram will never take.
+// refused leaves a request to the terminal if Telegram refuses its message for good.
 func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
 	a.Chat.Log.Warn("ask_not_sent", logkey.Request, shown.Key, logkey.Error, why)
 	if r, ok := a.find(shown.Key); ok {
 		r.note(r.turn(ctx, func(s State) State {
-			r.due = r.due || s.Stage == StageOpen // if the disk does not take it, the message is sent and refused again
+			r.due = r.due || s.Stage == StageOpen // if it is not saved, the message is sent and refused again
 			return leave(s, true, a.Chat.Now())
 		}))
-		pause.Poke(r.wake) // which tries again after a fault
+		pause.Poke(r.wake) // the goroutine tries again after a fault
 	}
 }
 
-// showAll sends everything that a request says while it is open. Only when Telegram has taken all of it can the request be
-// allowed; then its message comes again below, so that the buttons are where the reading ends.
+// showAll sends a whole open request. Only when Telegram has accepted all of it can the request be
+// allowed; then its message comes again below, so that the buttons are at the end of the text.
 func (r *request) showAll(ctx context.Context, t chat.Tap) {
 	if !r.reading.CompareAndSwap(false, true) {
 		return
 	}
 	defer r.reading.Store(false)
 	s, open := r.get()
-	if !open || s.AllShown { // by an earlier tap, which was over before this one began
+	if !open || s.AllShown { // by an earlier tap that has finished
 		return
 	}
 	for _, part := range r.of.viewer(t.To).All(s) {
@@ -160,10 +160,10 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 		}
 	}
 	r.note(r.shownAll(ctx, t.To))
-	pause.Poke(r.wake) // which tries again after a fault
+	pause.Poke(r.wake) // the goroutine tries again after a fault
 }
 
-// shownAll sends the message again below what was shown; the message above leads there.
+// shownAll sends the message again below the shown parts; the message above links to it.
 func (r *request) shownAll(ctx context.Context, to outbox.Conversation) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

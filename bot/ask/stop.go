@@ -9,13 +9,13 @@ import (
 	"ccbot/port/talk"
 )
 
-// Stops stops agents that have an open request.
+// Stops stops agents with an open request.
 type Stops struct{ *Requests }
 
-// Mark names what a request asks, while a person may decide it.
+// Mark identifies an open request.
 func (a Stops) Mark(key string) (mark string, open bool) { return key, a.IsOpen(key) }
 
-// Stop denies a request and ends the turn of its agent. refusal.Changed: nobody can decide it any longer.
+// Stop denies a request and ends its agent's turn. The error is refusal.Changed if it was decided.
 func (a Stops) Stop(ctx context.Context, key, _ string, by int64) error {
 	r, open := a.find(key)
 	if !open {
@@ -34,6 +34,6 @@ func (a Stops) Stop(ctx context.Context, key, _ string, by int64) error {
 		return err
 	}
 	r.free(ctx, old, next)
-	pause.Poke(r.wake) // which gives the decision to the hook
+	pause.Poke(r.wake) // the goroutine sends the decision to the hook
 	return nil
 }

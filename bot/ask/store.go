@@ -18,9 +18,9 @@ import (
 
 const (
 	suffix = ".json"
-	// maxFile is far above a call on the control socket (8 MiB), escaped as badly as JSON can.
+	// maxFile is far above a call on the control socket (8 MiB) with the worst JSON escapes.
 	maxFile = 128 << 20
-	// maxKept is the size from which on the input of a request that is over is cut for good.
+	// maxKept is the size above which the input of a request that has ended is cut.
 	maxKept = 16 << 10
 )
 
@@ -32,9 +32,9 @@ type Store struct {
 	states map[string]State // by the request's id
 }
 
-// Open loads the requests of dir ($CCBOT_DIR/asks) and makes it if it is missing. A file that cannot
-// be understood is moved to the quarantine folder and logged; a newer program's is left where it
-// is. The error is about the folder.
+// Open loads the requests of dir ($CCBOT_DIR/asks), and creates dir if necessary. An invalid file
+// is moved to the quarantine folder and logged; a newer program's file stays. The error is about
+// the folder.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	st := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}, states: make(map[string]State)}
 	err := st.folder.Make()
@@ -59,11 +59,10 @@ func (st *Store) take(name string, data []byte) error {
 	return nil
 }
 
-// Save puts a state on disk; readers see it from then on. Of the input of a request that is over only
-// the beginnings are kept.
+// Save stores a state; readers then see it. An ended request keeps only the input's beginning.
 func (st *Store) Save(s State) error {
 	s.Version = version
-	if s.IsOver() { // nothing but its message is asked of it
+	if s.IsOver() { // only its message is still needed
 		s.Request.Suggestions = nil
 		if len(s.Request.Input) > maxKept {
 			s.Request.Input = beginnings(s.Request.Input)
@@ -98,7 +97,7 @@ func (st *Store) Get(id string) (State, bool) {
 // List returns all states, the oldest request first.
 func (st *Store) List() []State { return st.list(func(State) bool { return true }) }
 
-// Unsettled returns the states of requests that are not over, the oldest first.
+// Unsettled returns the states of requests that have not ended, the oldest first.
 func (st *Store) Unsettled() []State { return st.list(func(s State) bool { return !s.IsOver() }) }
 
 func (st *Store) list(which func(State) bool) (list []State) {
@@ -115,7 +114,7 @@ func (st *Store) list(which func(State) bool) (list []State) {
 	return list
 }
 
-// ByPrompt returns the state of the request that the text with an inbox key decided.
+// ByPrompt returns the request that was decided by the text with an inbox key.
 func (st *Store) ByPrompt(key string) (State, bool) {
 	all := st.list(func(s State) bool { return s.Prompt == key })
 	if len(all) == 0 {
@@ -124,7 +123,7 @@ func (st *Store) ByPrompt(key string) (State, bool) {
 	return all[0], true
 }
 
-// Prune removes the requests that were over before a time. Those that are not over stay, however old.
+// Prune removes the requests that ended before a time. Open ones stay, regardless of age.
 func (st *Store) Prune(before time.Time) error {
 	return st.remove(func(s State) bool { return s.IsOver() && s.Since.Before(before) })
 }

@@ -128,7 +128,7 @@ func TestStore_ForgetsASession(t *testing.T) {
 	assert.Equal(t, stays.Request.ID, st.List()[0].Request.ID)
 }
 
-func TestP8_StoreSetsAsideWhatItCannotRead(t *testing.T) {
+func TestP8_StoreSetsAsideInvalidFiles(t *testing.T) {
 	dir := t.TempDir()
 	st, _ := open(t, dir)
 	good := numbered("a", noon)

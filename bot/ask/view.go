@@ -15,15 +15,15 @@ import (
 	"ccbot/port/talk"
 )
 
-// Bounds of one message, in UTF-16 units where nothing else is said. The body may take what the
-// lines around it leave of Telegram's 4096; one that is longer is cut to a glance.
+// Bounds of one message, in UTF-16 units unless noted. The body may use what the lines around it
+// leave of Telegram's 4096; a longer body is cut to a glance.
 const (
 	maxBody     = 2500
 	maxLines    = 80
-	maxEntities = 60 // of 100; the lines around the body have some too
+	maxEntities = 60 // of 100; the lines around the body also have some
 	glance      = 1200
 	glanceLines = 25
-	overGlance  = 300 // of a request that is over
+	overGlance  = 300 // for a request that has ended
 	overLines   = 6
 
 	maxName  = 64
@@ -34,7 +34,7 @@ const (
 	maxSaid  = 300
 )
 
-// View is one message: Text fits it, and Options stand under it in rows.
+// View is one message: Text fits in it, with rows of Options.
 type View struct {
 	Text    render.Text
 	Options [][]card.Option
@@ -43,10 +43,10 @@ type View struct {
 // Viewer draws requests in one language.
 type Viewer struct {
 	Words i18n.Words
-	Home  string // shown as ~; empty: as it is
+	Home  string // shown as ~; empty: not replaced
 }
 
-// short is a path with ~ in the place of the home directory.
+// short replaces the home directory in a path by ~.
 func (v Viewer) short(path string) string {
 	rest, ok := strings.CutPrefix(path, v.Home)
 	if len(v.Home) < 2 || !ok || rest != "" && rest[0] != '/' {
@@ -55,13 +55,13 @@ func (v Viewer) short(path string) string {
 	return "~" + rest
 }
 
-// shown is how much of a request its message shows.
+// shown describes how much of a request its message shows.
 type shown struct {
 	whole  bool // all of it
 	tooBig bool // more than [Show all] sends
 }
 
-// judge looks at what the message shows without the home, as it is at a tap.
+// judge returns what the message shows. It ignores the home, as a tap does.
 func judge(s State) shown {
 	if len(s.Request.Input) > maxInput {
 		return shown{tooBig: true}
@@ -71,7 +71,7 @@ func judge(s State) shown {
 	return shown{whole, !whole && Viewer{}.everything(s.Request).Length() > maxAll}
 }
 
-// hides says that something around the body is clipped, or cannot be seen.
+// hides reports whether a part around the body is clipped or invisible.
 func hides(q Request) bool {
 	unseen := func(s string, limit int) bool {
 		_, cut := inUnits(oneLined(s), limit)
@@ -88,20 +88,20 @@ func hides(q Request) bool {
 
 func (j shown) allowable(s State) bool { return j.whole || s.AllShown && !j.tooBig }
 
-// allowable says that a person may allow the request: the message, or [Show all], showed all of it.
+// allowable reports whether a person may allow the request, because all of it was shown.
 func allowable(s State) bool { return judge(s).allowable(s) }
 
-// View is the message of a request; name is the session's.
+// View returns the message of a request; name is the session's.
 func (v Viewer) View(s State, name string) View {
 	j := judge(s)
-	if len(s.Request.Input) > maxInput { // nobody waits until megabytes are laid out
+	if len(s.Request.Input) > maxInput { // laying out megabytes takes too long
 		s.Request.Input = beginnings(s.Request.Input)
 	}
 	page := v.sheetOf(s)
 	name, _ = inUnits(oneLined(name), maxName)
 	title := render.Bold(v.Words.Say(page.title, page.args, i18n.Args{"Name": name}))
 	blocks := []render.Text{title}
-	if s.IsOver() { // the chat stays calm
+	if s.IsOver() { // the chat stays short
 		body, cut := first(page.body, overGlance, overLines)
 		if cut {
 			body = render.Join(body, render.Plain("…"))
@@ -114,9 +114,9 @@ func (v Viewer) View(s State, name string) View {
 	return View{Text: text, Options: v.options(s, j)}
 }
 
-// drawn is what draw gives. It draws what an agent has written, so a mistake in it must not end the
-// bot, at each start again: then the message says where the request can be decided.
-func (v Viewer) drawn(name string, draw func(v Viewer, name string) View) (seen View, err error) {
+// drawSafely returns the result of draw. A panic at an agent's text must not end the bot at each
+// start: then the message names the terminal as the place to decide.
+func (v Viewer) drawSafely(name string, draw func(v Viewer, name string) View) (seen View, err error) {
 	err = guard.Call(func() error { seen = draw(v, name); return nil })
 	if err != nil {
 		args := i18n.Args{"What": render.Bold(glyph.Name(name)), "Said": v.Words.Say(i18n.AskAtDesk)}
@@ -125,7 +125,7 @@ func (v Viewer) drawn(name string, draw func(v Viewer, name string) View) (seen 
 	return seen, err
 }
 
-// cut shortens a body that does not fit to a glance and says how much more there is.
+// cut shortens a body that does not fit to a glance, with the length of the rest.
 func (v Viewer) cut(body render.Text) render.Text {
 	if _, cut := first(body, maxBody, maxLines); !cut {
 		return body
@@ -135,7 +135,7 @@ func (v Viewer) cut(body render.Text) render.Text {
 	return chat.Lines(seen, render.Italic(v.Words.Say(i18n.AskMoreCharacters, more)))
 }
 
-// first is the part of a body within a number of units and lines, and says whether that is not all.
+// first returns the part of a body within limit units and n lines, and reports whether it is cut.
 func first(body render.Text, limit, n int) (part render.Text, cut bool) {
 	if body.Length() <= limit && strings.Count(body.Text, "\n") < n &&
 		len(body.Entities) <= maxEntities {
@@ -150,7 +150,7 @@ func first(body render.Text, limit, n int) (part render.Text, cut bool) {
 	return body.Begin(limit), true
 }
 
-// foot says where and for whom, and what "for this session" would allow.
+// foot returns the folder, the subagent, and the permissions of "for this session".
 func (v Viewer) foot(s State) (list []render.Text) {
 	q := s.Request
 	if _, ok := questionsOf(q); !ok && q.IsQuestion() {
@@ -169,7 +169,7 @@ func (v Viewer) foot(s State) (list []render.Text) {
 	if s.Stage == StageOpen {
 		list = append(list, v.rules(q, maxRules, maxRule)...)
 	}
-	// A rule that allows has nothing asked, so it says nothing of what is asked.
+	// A rule that allows a call prevents the request, so it is not listed.
 	isRule := func(a talk.Answerer) bool { return a == talk.AnswersByRule }
 	if others := slices.DeleteFunc(slices.Clone(s.Project), isRule); len(others) > 0 {
 		list = append(list, render.Plain(chat.ProjectAnswers(v.Words, others)))
@@ -177,8 +177,7 @@ func (v Viewer) foot(s State) (list []render.Text) {
 	return list
 }
 
-// status is the last line of a request's message: what a person may do now, or what became of the
-// request. It is blank where the buttons say it.
+// status returns the last line of a message: the next step, or the outcome, unless buttons show it.
 func (v Viewer) status(s State, j shown) render.Text {
 	say := func(key i18n.Key, args ...i18n.Args) render.Text {
 		return render.Italic(v.Words.Say(key, args...))
@@ -196,7 +195,7 @@ func (v Viewer) status(s State, j shown) render.Text {
 		return say(i18n.AskUndelivered, i18n.Args{"What": v.verdict(s, s.Decision.Allows(), i18n.AskInChat)})
 	case s.Stage == StageAway:
 		return say(i18n.AskAway)
-	case s.Stage == StageSent: // "sent" only once a hook has taken it
+	case s.Stage == StageSent: // "sent" only after a hook accepted it
 		key, what := i18n.AskNoted, v.verdict(s, s.Decision.Allows(), i18n.AskInChat)
 		if !s.Given.IsZero() {
 			key = i18n.AskSent
@@ -214,7 +213,7 @@ func (v Viewer) status(s State, j shown) render.Text {
 	return chat.Lines(said...)
 }
 
-// outcome says what became of a request, and by whom.
+// outcome describes the outcome of a request, and its origin.
 func (v Viewer) outcome(s State) string {
 	where := i18n.AskAtTerminal
 	switch {
@@ -236,7 +235,7 @@ func (v Viewer) outcome(s State) string {
 	return v.Words.Say(i18n.AskUnknown)
 }
 
-// verdict is a yes or a no in the words of what was asked.
+// verdict returns a yes or a no in the words of the request.
 func (v Viewer) verdict(s State, yes bool, where i18n.Key) string {
 	key := i18n.AskAllowed
 	switch q := s.Request; {
@@ -253,15 +252,14 @@ func (v Viewer) verdict(s State, yes bool, where i18n.Key) string {
 }
 
 const (
-	// maxAll is the most that [Show all] sends, in UTF-16 units: nobody reads more to allow one thing.
+	// maxAll bounds [Show all], in UTF-16 units: longer requests are not read to allow one call.
 	maxAll = 20 * render.Limit
-	// maxInput is from where on an input is too big without being laid out.
+	// maxInput is the size above which an input is too big without being laid out.
 	maxInput = 128 << 10
 )
 
-// All is everything a request says, as it came and not as it looks best: every field in full, with
-// signs in the place of what cannot be seen (⟨U+202E⟩, ⟨200×␠⟩), and what "for this session"
-// would send. Each part fits a message.
+// All returns the whole request in raw form, in parts that fit in a message: every field, with
+// signs for invisible characters (⟨U+202E⟩, ⟨200×␠⟩), and the permissions of "for this session".
 func (v Viewer) All(s State) []render.Text { return v.everything(s.Request).Split(render.Limit) }
 
 func (v Viewer) everything(q Request) render.Text {
@@ -287,9 +285,9 @@ func (v Viewer) everything(q Request) render.Text {
 	return chat.Lines(append(blocks, Viewer{Words: v.Words}.rules(q, math.MaxInt, math.MaxInt)...)...)
 }
 
-// named is one field: its name, then its value as a block.
+// named returns a field: its name, then its value as a block.
 func named(key, value string) render.Text {
-	if strings.Trim(value, "\"\\") == "" { // and a text that looks quoted, too
+	if strings.Trim(value, "\"\\") == "" { // also a text that looks quoted
 		value = quoted(value)
 	}
 	return render.Join(render.Bold(oneLined(key)), render.Plain("\n"), pre(value, ""))

@@ -141,7 +141,7 @@ func TestView_Questions(t *testing.T) {
 	assert.Equal(t, &want, s.Decision)
 }
 
-func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
+func TestP9_HiddenInputCannotBeAllowed(t *testing.T) {
 	long := strings.Repeat("echo hello\n", 500)
 	wide := strings.Repeat("x", 3000)
 	manyRules := `{"type":"addRules","rules":[{"toolName":"A"},{"toolName":"B"},{"toolName":"C"},{"toolName":"D"},{"toolName":"E"}],"behavior":"allow"}`
@@ -246,7 +246,7 @@ func TestP9_AllShowsAll(t *testing.T) {
 	}
 }
 
-func TestP9_WhatIsTooBigIsForTheDesk(t *testing.T) {
+func TestP9_TooBigRequestIsLeftToTerminal(t *testing.T) {
 	v := viewer(t, "en")
 	for name, s := range map[string]State{
 		"long":                  stateOf("Write", object("file_path", "/a", "content", strings.Repeat("0123456789\n", 11_000))),
@@ -325,7 +325,7 @@ func TestView_States(t *testing.T) {
 	}
 }
 
-// TestView_EveryLanguageFits: the longest lines around the longest body leave room in every language.
+// TestView_EveryLanguageFits: the longest lines around the longest body fit in every language.
 func TestView_EveryLanguageFits(t *testing.T) {
 	s := stateOf("Bash", object("command", strings.Repeat("x", maxBody-100), "description", strings.Repeat("d", 80)), npmRule,
 		`{"type":"addDirectories","directories":["`+strings.Repeat("/dir", 25)+`","`+strings.Repeat("/bir", 25)+`","`+strings.Repeat("/mir", 25)+`"]}`)
