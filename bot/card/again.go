@@ -16,19 +16,19 @@ import (
 type Question struct {
 	Kind, Key string
 	Session   uuid.UUID
-	At        outbox.Conversation // where its message is, or is to be
-	Message   int                 // 0: it is not in the chat yet, or its id is not known
+	At        outbox.Conversation // the place of its message
+	Message   int                 // 0: not sent yet, or its id is unknown
 	Asked     time.Time
-	Brought   time.Time // when people last got it in a message of its own
-	Reminded  int       // how often it has come again with a sound
+	Brought   time.Time // when people last got it in a new message
+	Reminded  int       // number of new messages with a sound
 	Steps     bool      // it has options of Bring.Below
 }
 
-// Bring is how a card comes to people again.
+// Bring describes how a card is sent again.
 type Bring struct {
 	Note   render.Text // added to the earlier message, as a link to the new one if there are links
-	Alone  bool        // the earlier message shows the note only
-	Below  []Option    // below the options of the feature until the card closes; empty: those that it has stay
+	Alone  bool        // the earlier message shows only the note
+	Below  []Option    // below the feature's options until the card closes; empty keeps the present ones
 	Sounds bool        // the new message
 	Remind bool        // it counts as a reminder
 	Stay   bool        // in its present message, if it has one
@@ -48,9 +48,9 @@ func (b *Board) Questions() (all []Question) {
 	return all
 }
 
-// Again sends an open card in a new message, below all others: people have lost sight of it. The earlier message keeps its
-// buttons until the new one is in the chat, then it leads there. So at any time one of the two can be tapped. False:
-// there is no such card. A card that waits for its post is not sent twice.
+// Again sends an open card in a new message, below all others. The earlier message keeps its
+// buttons until the new one is in the chat, then it links there: at any time one of the two works.
+// It returns false if there is no such card. A card that waits for its post is not sent twice.
 func (b *Board) Again(ctx context.Context, kind, key string, how Bring) (shown bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,7 +85,7 @@ func (b *Board) Again(ctx context.Context, kind, key string, how Bring) (shown b
 	return true, b.postLocked(ctx, c)
 }
 
-// noteNeed notes since when a card needs an answer, or a decision.
+// noteNeed stores since when a card needs an answer or a decision.
 func (c *record) noteNeed(now time.Time) {
 	switch now = now.UTC().Round(0); {
 	case c.Look.Needs == Decision:
@@ -100,7 +100,7 @@ func (c *record) noteNeed(now time.Time) {
 	}
 }
 
-// stepLocked takes the options of Bring.Below off a question that is answered.
+// stepLocked removes the options of Bring.Below from an answered question.
 func (b *Board) stepLocked(c *record) {
 	if len(c.Below) > 0 && b.Stepped != nil {
 		b.Stepped(c.place())
@@ -108,7 +108,7 @@ func (b *Board) stepLocked(c *record) {
 	c.Below = nil
 }
 
-// DropBelow takes the options of Bring.Below off an open card.
+// DropBelow removes the options of Bring.Below from an open card.
 func (b *Board) DropBelow(ctx context.Context, kind, key string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -127,7 +127,7 @@ func (c record) isFormer(at outbox.Conversation, message int) bool {
 	return c.Former != nil && c.Former.At == at && c.Former.Message == message
 }
 
-// comeBack gives a card the message that it had before it was sent again. False: it has one, or had none.
+// comeBack restores the message before Again. It returns false if the card has one, or had none.
 func (c *record) comeBack() bool {
 	if c.Message != 0 || c.Former == nil {
 		return false
@@ -136,7 +136,7 @@ func (c *record) comeBack() bool {
 	return true
 }
 
-// leadLocked makes the earlier message of a card lead to the card's message. It is forgotten when Telegram has the edit.
+// leadLocked makes the earlier message link to the new one; Sent then forgets it.
 func (b *Board) leadLocked(ctx context.Context, c record) {
 	m := c.message()
 	m.Buttons, m.Text = nil, c.Look.Text

@@ -13,7 +13,7 @@ import (
 	"ccbot/bot/render"
 )
 
-// asking is a card that needs an answer.
+// asking returns a card that needs an answer.
 func asking(text string) Look {
 	l := question(text)
 	l.Needs = Answer
@@ -55,8 +55,9 @@ func TestAgainInItsPresentMessage(t *testing.T) {
 	})
 }
 
-// A kill between the new message and the end of the earlier one leaves one that can be tapped; the next run takes the
-// buttons off the other. The earlier message keeps its buttons until the card knows the new one, which comes with its own.
+// A kill between the new message and the end of the earlier one leaves one with working buttons;
+// the next run removes the buttons of the other. The earlier message keeps its buttons until the
+// card knows the new one.
 func TestP8_KillDuringAgainLeavesOneUsable(t *testing.T) {
 	usable := func(w *world) (n int) {
 		for _, m := range w.chat.seen() {
@@ -70,7 +71,7 @@ func TestP8_KillDuringAgainLeavesOneUsable(t *testing.T) {
 		return n
 	}
 	for name, kill := range map[string]struct {
-		buttons int // messages that have some then
+		buttons int // messages with buttons
 		die     func(w *world)
 	}{
 		"before the post": {1, func(w *world) {
@@ -104,7 +105,7 @@ func TestP8_KillDuringAgainLeavesOneUsable(t *testing.T) {
 				kill.die(w)
 				shown := slices.DeleteFunc(w.chat.seen(), func(m shownMessage) bool { return len(m.buttons) == 0 })
 				assert.Len(t, shown, kill.buttons)
-				successor := w.reopened(w.T, w.chat, anywhere) // nothing of it runs yet
+				successor := w.reopened(w.T, w.chat, anywhere) // not running yet
 				w.process = successor
 				assert.Positive(t, usable(w), "before anything is repaired")
 				w.start(w.T)
@@ -118,7 +119,7 @@ func TestP8_KillDuringAgainLeavesOneUsable(t *testing.T) {
 	}
 }
 
-func TestAgainThatTelegramRefusesKeepsEarlierMessage(t *testing.T) {
+func TestRefusedAgainKeepsEarlierMessage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", asking("one"))
 		w.chat.do(func() { w.chat.refuse = true })

@@ -25,31 +25,31 @@ import (
 )
 
 const (
-	diskAgain  = 5 * time.Second // a disk that was full may have room by then
-	keepClosed = time.Hour       // people may tap what a closed card has shown
+	diskAgain  = 5 * time.Second // a full disk may have room again
+	keepClosed = time.Hour       // people may tap the buttons of a closed card
 )
 
 var errBlank = errors.New("the card has no text")
 
-// Sender brings messages into the chat; *outbox.Outbox is one. Post and Edit do not wait.
+// Sender sends messages; *outbox.Outbox implements it. Post and Edit do not wait.
 type Sender interface {
 	Post(ctx context.Context, m outbox.Message) error
 	Edit(ctx context.Context, to outbox.Conversation, messageID int, m outbox.Message) error
 	EditNow(ctx context.Context, to outbox.Conversation, messageID int, m outbox.Message) error
 }
 
-// Board has all cards, and is the Owner of their posts. Its methods may be called from anywhere,
+// Board holds all cards, and is the Owner of their posts. Its methods are safe for concurrent use,
 // also before Run.
 type Board struct {
-	// Failpoint is called with "card-sent" where Telegram has a card's message and the disk does
-	// not know that yet. It is nil but in programs built to die there.
+	// Failpoint is called with "card-sent" when Telegram has a card's message and the disk does not
+	// know that yet. It is nil except in programs built to crash there.
 	Failpoint func(name string)
-	// Changed is called when an open question has come, gone or changed, and when a card has got its message. It must
-	// not block, and calls no method of the board. It may be nil.
+	// Changed is called when an open question appears, ends or changes, and when a card gets its
+	// message. It must not block or call the board. It may be nil.
 	Changed func()
-	// Stepped is called like Changed when a question is answered that had options of Bring.Below; at is its conversation.
+	// Stepped is called like Changed when a question with Bring.Below is answered, with its place.
 	Stepped func(at outbox.Conversation)
-	// Link returns the address of a message; empty: it has none, as in private chats. It may be nil.
+	// Link returns the address of a message, or "" in private chats. It may be nil.
 	Link func(at outbox.Conversation, message int) string
 
 	folder  spool.Folder
@@ -58,17 +58,17 @@ type Board struct {
 	log     *slog.Logger
 	wake    chan struct{}
 
-	mu      sync.Mutex // held over disk writes, Post and Edit; never over a call that waits
+	mu      sync.Mutex // held during disk writes, Post and Edit; never during a call that waits
 	cards   map[string]record
-	open    map[string]map[string]bool                                // the ids of the cards that are not closed, by kind
-	due     time.Time                                                 // when Run looks at all cards again
+	open    map[string]map[string]bool                                // the ids of the open cards, by kind
+	due     time.Time                                                 // when Run checks all cards again
 	refused map[string]func(ctx context.Context, c record, why error) // by kind
 	asks    map[string]bool                                           // the kinds that are questions
 	without map[string]func(payload json.RawMessage, session uuid.UUID) (json.RawMessage, error)
 }
 
-// Open reads the cards of dir. mayShow says whether a place may see cards: where it may not,
-// nothing is sent or edited. It must be quick and call no method of the board.
+// Open reads the cards of dir. mayShow reports whether a place may see cards: otherwise nothing is
+// sent or edited there. It must be quick and not call the board.
 func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversation) bool, log *slog.Logger) (*Board, error) {
 	b := &Board{
 		folder: spool.Folder{Path: dir, MaxSize: maxSize, Fsync: true},
@@ -79,7 +79,7 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 	_, err := spool.Loader{Quarantine: quarantine, Log: log}.Load(b.folder, suffix, func(name string, data []byte) error {
 		c, err := read(name, data)
 		if err == nil {
-			c.forget = time.Now() // of a closed one: when the chat has its last edit
+			c.forget = time.Now() // for a closed one: when the chat has its last edit
 			b.setLocked(c)
 		}
 		return err
@@ -90,7 +90,7 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 	return b, nil
 }
 
-// Undrawn is how many cards the chat is not known to have as they should look.
+// Undrawn returns the number of cards that the chat may show in an older state.
 func (b *Board) Undrawn() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +102,7 @@ func (b *Board) Undrawn() (n int) {
 	return n
 }
 
-// openLocked is the card of a name that is not closed.
+// openLocked returns the open card of a key.
 func (b *Board) openLocked(kind, key string) (record, bool) {
 	for id := range b.open[kind] {
 		if c := b.cards[id]; c.Key == key {
@@ -112,7 +112,7 @@ func (b *Board) openLocked(kind, key string) (record, bool) {
 	return record{}, false
 }
 
-// openOfLocked returns copies of the cards of a kind that are not closed, in a fixed order.
+// openOfLocked returns copies of the open cards of a kind, in a fixed order.
 func (b *Board) openOfLocked(kind string) (all []record) {
 	for _, id := range slices.Sorted(maps.Keys(b.open[kind])) {
 		all = append(all, b.cards[id])
@@ -120,8 +120,7 @@ func (b *Board) openOfLocked(kind string) (all []record) {
 	return all
 }
 
-// listLocked gives copies of the cards in a fixed order, with the open ones first: people wait for
-// those.
+// listLocked returns copies of all cards in a fixed order, the open ones first.
 func (b *Board) listLocked() []record {
 	all := make([]record, 0, len(b.cards))
 	for _, c := range b.cards {
@@ -132,8 +131,8 @@ func (b *Board) listLocked() []record {
 	return all
 }
 
-// saveLocked keeps what a card should look like, and posts a card that has no message. Below all others, and in a place
-// that is not the one asked for until now, the card needs a message of its own; the old message loses its buttons.
+// saveLocked stores a card, and posts it if it has no message. The card needs a new message below
+// all others, or in a new place; the old message then loses its buttons.
 func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payload any, below bool) (c record, changed bool, err error) {
 	data, err := json.Marshal(payload)
 	if err != nil {
@@ -174,8 +173,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 	return c, changed, err
 }
 
-// postLocked has the card sent. The outbox asks for it when its turn comes; a post that waits
-// already is not doubled.
+// postLocked queues the card's post, once. The outbox asks for the message when its turn comes.
 func (b *Board) postLocked(ctx context.Context, c record) error {
 	if !b.mayShow(c.Look.To) {
 		b.log.Info("card_not_shown", logkey.Kind, c.Kind, logkey.ChatID, c.Look.To.ChatID, logkey.Why, "nobody there is allowed any more")
@@ -190,8 +188,7 @@ func (b *Board) postLocked(ctx context.Context, c record) error {
 	return err
 }
 
-// drawLocked brings a card into the chat as it should look. Nothing more can be done for a closed one
-// that has no message to edit.
+// drawLocked updates a card's message. It removes a closed card without a message.
 func (b *Board) drawLocked(ctx context.Context, c record) error {
 	switch shown := c.Message > 0 && b.mayShow(c.At); {
 	case shown:
@@ -206,9 +203,9 @@ func (b *Board) drawLocked(ctx context.Context, c record) error {
 	return nil
 }
 
-// stripLocked takes the buttons off a message that is not the card's, or not any more.
+// stripLocked removes the buttons of a message that is not, or no longer, the card's.
 func (b *Board) stripLocked(ctx context.Context, to outbox.Conversation, message int, m outbox.Message) {
-	m.Buttons, m.Name = nil, "" // the card does not hear of it
+	m.Buttons, m.Name = nil, "" // the card gets no callback
 	if message <= 0 || !b.mayShow(to) {
 		return
 	}
@@ -217,7 +214,7 @@ func (b *Board) stripLocked(ctx context.Context, to outbox.Conversation, message
 	}
 }
 
-// resendLocked sends a card in a message of its own, whatever there was.
+// resendLocked sends a card in a new message.
 func (b *Board) resendLocked(ctx context.Context, c record) error {
 	c.leave()
 	if err := b.putLocked(c); err != nil {
@@ -232,15 +229,15 @@ func (b *Board) logUnsaved(c record, err error) {
 	}
 }
 
-// closeLocked takes the buttons off; a message that has none, and gets no last text, is not edited. A
-// card that was never sent is removed, and the outbox, when it asks for the message, has nothing to send.
+// closeLocked removes the buttons. It edits no message that has none and gets no last text. It
+// removes a card that was never sent; the outbox then has nothing to send.
 func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) error {
 	if c.Message == 0 && c.offered == "" && !c.comeBack() {
 		return b.removeLocked(c)
 	}
 	b.stepLocked(&c)
 	shown := c.Drawn && last.Blank() && len(c.Look.Options) == 0
-	c.Closed, c.Drawn, c.forget = true, shown, time.Now().Truncate(time.Minute).Add(keepClosed) // those of a minute go together
+	c.Closed, c.Drawn, c.forget = true, shown, time.Now().Truncate(time.Minute).Add(keepClosed) // cards of one minute are forgotten together
 	if !last.Blank() {
 		c.Look.Text = last.Begin(c.Look.limit())
 	}
@@ -250,8 +247,8 @@ func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) err
 	return b.drawLocked(ctx, c)
 }
 
-// Forget removes the cards of a session; their messages lose their buttons. Other cards that name it, as a list does, stay: the
-// payload loses it (see Forgetter), and its options have the value Forgotten.
+// Forget removes the cards of a session, and the buttons of their messages. In other cards the
+// payload loses the session (see Forgetter), and options about it get the value Forgotten.
 func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -277,11 +274,10 @@ func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	return errors.Join(errs...)
 }
 
-// Moved shows the open cards of places that have become others, each in a new message unless its message
-// is there already, and forgets the closed ones. Of a topic that was deleted it shows in the chat only
-// questions, what comes back when people delete it, and what was never sent: the rest went with the topic.
-// where gives what the place of a message has become, and whether the message is there; it must be quick.
-// Calling Moved again changes nothing.
+// Moved shows the open cards of moved places, in a new message unless their message is there
+// already, and forgets the closed ones. Of a deleted topic it shows in the chat only questions,
+// cards with Renew or RenewOnce, and cards that were never sent. where returns the new place of a
+// message, and whether the message is there; it must be quick. Calling Moved again changes nothing.
 func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, message int) (to outbox.Conversation, there bool)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -315,10 +311,10 @@ func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation
 	return b.resendLocked(ctx, c)
 }
 
-// idle is how long Run sleeps when no card has an end.
+// idle is the time that Run sleeps if no card has an end.
 const idle = 24 * time.Hour
 
-// Run takes up what an earlier run left, and closes cards whose time is over, until ctx ends.
+// Run completes the work of an earlier run, and closes cards at their end, until ctx ends.
 func (b *Board) Run(ctx context.Context) error {
 	b.takeUp(ctx, func(record) bool { return true })
 	for ctx.Err() == nil {
@@ -327,7 +323,7 @@ func (b *Board) Run(ctx context.Context) error {
 	return nil
 }
 
-// takeUp draws the cards of which the chat may not have the last state.
+// takeUp draws the cards that the chat may show in an older state.
 func (b *Board) takeUp(ctx context.Context, which func(record) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -341,14 +337,14 @@ func (b *Board) takeUp(ctx context.Context, which func(record) bool) {
 	}
 }
 
-// Reachable has the cards of a chat drawn again that takes messages after it took none: their edits
-// were dropped meanwhile, their posts were not.
+// Reachable redraws the cards of a chat that accepts messages again: their edits were dropped,
+// their posts were not.
 func (b *Board) Reachable(ctx context.Context, chat int64) {
 	b.takeUp(ctx, func(c record) bool { return c.At.ChatID == chat })
 }
 
-// tend closes the cards whose time is over, posts those that the disk did not take and forgets closed
-// ones, and gives the time until more is to be done.
+// tend closes the cards whose time has passed, posts those that the disk refused and forgets closed
+// ones. It returns the time until its next call.
 func (b *Board) tend(ctx context.Context) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

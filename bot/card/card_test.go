@@ -28,7 +28,7 @@ var (
 	session = uuid.MustParse("01890000-0000-7000-8000-000000000001")
 )
 
-// question is a card with two options.
+// question returns a card with two options.
 func question(text string) Look {
 	return Look{To: here, Session: session, Text: render.Plain(text), Options: [][]Option{
 		{{Text: "Yes", Value: "yes", Style: outbox.Success, For: 7}, {Text: "No", Value: "no"}},
@@ -75,7 +75,7 @@ func (w *world) tap(m shownMessage, option int) (Tapped, bool) {
 	return w.board.Tap(w.Context(), m.at, m.id, m.buttons[option].CallbackData)
 }
 
-// looks are the texts that people see, with the words of the buttons.
+// looks returns the texts that people see, with the labels of the buttons.
 func (w *world) looks() []string {
 	var all []string
 	for _, m := range w.chat.seen() {
@@ -88,7 +88,7 @@ func (w *world) looks() []string {
 	return all
 }
 
-func TestACardFromShowToClose(t *testing.T) {
+func TestCardFromShowToClose(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		require.Equal(t, []string{"one [Yes] [No]"}, w.looks())
@@ -125,7 +125,7 @@ func TestACardFromShowToClose(t *testing.T) {
 }
 
 // A start edits only the messages that do not show their cards yet.
-func TestAStartEditsOnlyWhatHasChanged(t *testing.T) {
+func TestStartEditsOnlyChangedCards(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for _, key := range []string{"a", "b", "c"} {
 			w.shown(key, question(key))
@@ -136,7 +136,7 @@ func TestAStartEditsOnlyWhatHasChanged(t *testing.T) {
 		w.shown("late", question("late"))
 		require.NoError(t, w.kind.Close(w.Context(), "late", render.Plain("late is decided")))
 		before := w.chat.edits
-		w.restart() // before the last edit is under way
+		w.restart() // before the last edit is sent
 		w.pass(time.Minute)
 		assert.Equal(t, 1, w.chat.edits-before)
 		assert.Equal(t, []string{"a is decided", "b is decided", "c is decided", "still open [Yes] [No]",
@@ -148,7 +148,7 @@ func TestAStartEditsOnlyWhatHasChanged(t *testing.T) {
 	})
 }
 
-func TestACardThatChangesWhileItWaitsComesOnce(t *testing.T) {
+func TestChangeOfWaitingCardIsSentOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.chat.do(func() { w.chat.blocked[5] = true })
 		w.shown("k", question("one"))
@@ -164,7 +164,7 @@ func TestACardThatChangesWhileItWaitsComesOnce(t *testing.T) {
 	})
 }
 
-func TestACardThatClosesWhileItIsSentSaysSo(t *testing.T) {
+func TestCloseDuringSendEditsTheMessage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.show("k", question("one"))
 		w.pass(callTakes / 2)
@@ -174,8 +174,8 @@ func TestACardThatClosesWhileItIsSentSaysSo(t *testing.T) {
 	})
 }
 
-// A tap may be quicker than the note of the message's id, and than a restarted outbox.
-func TestATapTeachesTheMessage(t *testing.T) {
+// A tap may arrive before the message's id is stored, and before a restarted outbox.
+func TestTapRevealsTheMessageID(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.killAt.Store(beforeNote)
 		w.shown("k", question("one"))
@@ -189,8 +189,8 @@ func TestATapTeachesTheMessage(t *testing.T) {
 	})
 }
 
-// Where it is said what options mean, only that decides: a text and words on buttons change under a thumb.
-func TestATapCountsWhileTheWordsChange(t *testing.T) {
+// If Means is set, only it decides: text and labels may change under a thumb.
+func TestTapCountsWhileLabelsChange(t *testing.T) {
 	look := func(text, word, value string) Look {
 		l := question(text)
 		l.Means, l.Options[0][1].Text, l.Options[0][1].Value = "the same", word, value
@@ -212,7 +212,7 @@ func TestATapCountsWhileTheWordsChange(t *testing.T) {
 	})
 }
 
-func TestACardIsShownAgainBelow(t *testing.T) {
+func TestCardIsShownAgainBelow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		w.shown("l", question("other"))
@@ -233,7 +233,7 @@ func TestACardIsShownAgainBelow(t *testing.T) {
 	})
 }
 
-func TestACardComesDownWithANewLook(t *testing.T) {
+func TestBelowShowsTheNewLook(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		w.shown("l", question("other"))
@@ -250,8 +250,8 @@ func TestACardComesDownWithANewLook(t *testing.T) {
 	})
 }
 
-// The outbox may report an edit of the old message when the card has come down already.
-func TestACardComesDownWhileItsMessageIsEdited(t *testing.T) {
+// The outbox may report an edit of the old message after the card has moved down.
+func TestBelowDuringAnEdit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		old := w.board.listLocked()[0]
@@ -262,7 +262,7 @@ func TestACardComesDownWhileItsMessageIsEdited(t *testing.T) {
 	})
 }
 
-func TestAnOlderCopyLosesItsButtonsAtATap(t *testing.T) {
+func TestTapOnOlderCopyRemovesItsButtons(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.killAt.Store(beforeNote)
 		w.shown("k", question("one"))
@@ -303,7 +303,7 @@ func TestStaleTaps(t *testing.T) {
 	})
 }
 
-func TestACardExpiresAlsoOverARestart(t *testing.T) {
+func TestCardExpiresAfterRestart(t *testing.T) {
 	inWorld(t, func(w *world) {
 		l := question("one")
 		l.Until = time.Now().Add(time.Minute)
@@ -322,8 +322,8 @@ func TestACardExpiresAlsoOverARestart(t *testing.T) {
 	})
 }
 
-// A message that people delete comes again where the card says so.
-func TestADeletedMessage(t *testing.T) {
+// A deleted message is sent again if the card has Renew or RenewOnce.
+func TestDeletedMessage(t *testing.T) {
 	for _, renew := range []bool{true, false} {
 		inWorld(t, func(w *world) {
 			erase := func() {
@@ -345,7 +345,7 @@ func TestADeletedMessage(t *testing.T) {
 	}
 }
 
-// becomes is what Moved is given of one place that has become another.
+// becomes returns the argument of Moved for one moved place.
 func becomes(from, to outbox.Conversation) func(outbox.Conversation, int) (outbox.Conversation, bool) {
 	return func(at outbox.Conversation, _ int) (outbox.Conversation, bool) {
 		if at == from {
@@ -355,7 +355,7 @@ func becomes(from, to outbox.Conversation) func(outbox.Conversation, int) (outbo
 	}
 }
 
-func TestMovedCardsComeAnewAndClosedOnesAreForgotten(t *testing.T) {
+func TestMovedResendsOpenCards(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		w.shown("over", question("x"))
@@ -369,8 +369,8 @@ func TestMovedCardsComeAnewAndClosedOnesAreForgotten(t *testing.T) {
 	})
 }
 
-// A card that people may see stays: its feature still has to say what became of it.
-func TestOnlyWhatNobodySawIsWithdrawn(t *testing.T) {
+// A card that people may see stays: its feature must still report the result.
+func TestWithdrawRemovesOnlyUnseenCards(t *testing.T) {
 	inWorld(t, func(w *world) {
 		withdrawn := func() bool {
 			gone, err := w.kind.Withdraw("k")
@@ -393,7 +393,7 @@ func TestOnlyWhatNobodySawIsWithdrawn(t *testing.T) {
 	})
 }
 
-func TestForgetLeavesNoFileOfTheSession(t *testing.T) {
+func TestForgetLeavesNoSessionFile(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		other := question("other")
@@ -428,7 +428,7 @@ func TestShowNowWaitsForTheEdit(t *testing.T) {
 		require.NoError(t, w.kind.ShowNow(w.Context(), "k", question("two"), payload{1}), "it is so already")
 
 		go func() {
-			time.Sleep(callTakes / 2) // while the edit is under way
+			time.Sleep(callTakes / 2) // while the edit is running
 			assert.NoError(t, w.kind.Close(w.Context(), "k", render.Plain("over")))
 		}()
 		require.NoError(t, w.kind.ShowNow(w.Context(), "k", question("three"), payload{1}))
@@ -437,7 +437,7 @@ func TestShowNowWaitsForTheEdit(t *testing.T) {
 	})
 }
 
-func TestARefusedCardIsForgottenAndItsKindHears(t *testing.T) {
+func TestRefusedCardIsForgottenAndReported(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.chat.do(func() { w.chat.refuse = true })
 		w.shown("k", question("one"))
@@ -447,14 +447,14 @@ func TestARefusedCardIsForgottenAndItsKindHears(t *testing.T) {
 		w.chat.do(func() { w.chat.refuse = true })
 		w.show("k", question("one"))
 		w.pass(callTakes / 2)
-		w.show("k", question("two")) // what is refused is the old look
+		w.show("k", question("two")) // the old look is refused
 		w.pass(time.Minute)
 		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
 		assert.Len(t, w.refused, 1)
 	})
 }
 
-func TestWhatMayNotBeShownIsNeitherSentNorEdited(t *testing.T) {
+func TestForbiddenCardIsNotSentOrEdited(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		chat, allowed := newTelegram(), true
@@ -471,7 +471,7 @@ func TestWhatMayNotBeShownIsNeitherSentNorEdited(t *testing.T) {
 	})
 }
 
-func TestAnEditThatIsRefusedIsNoLostMessage(t *testing.T) {
+func TestRefusedEditKeepsTheCard(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		w.chat.do(func() { w.chat.noEdit = true })
@@ -481,7 +481,7 @@ func TestAnEditThatIsRefusedIsNoLostMessage(t *testing.T) {
 	})
 }
 
-func TestP8_ACardIsSentWhenTheDiskHasRoomAgain(t *testing.T) {
+func TestP8_CardIsSentAfterFullDisk(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("first", question("first"))
 		posts := w.dir + "/outbox"
@@ -497,7 +497,7 @@ func TestP8_ACardIsSentWhenTheDiskHasRoomAgain(t *testing.T) {
 	})
 }
 
-func TestADiskThatFails(t *testing.T) {
+func TestDiskFault(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		cards := w.dir + "/cards"
@@ -546,7 +546,7 @@ func TestForeignFiles(t *testing.T) {
 	})
 }
 
-// silent is a Sender that takes everything.
+// silent is a Sender that accepts everything.
 type silent struct{}
 
 func (silent) Post(context.Context, outbox.Message) error { return nil }
@@ -557,8 +557,8 @@ func (silent) EditNow(context.Context, outbox.Conversation, int, outbox.Message)
 	return errors.New("not called")
 }
 
-// Whatever a card says and means, its buttons have 1 to 64 bytes, lead back to their options, and
-// its text fits one message.
+// For any look and payload, buttons have 1 to 64 bytes and lead back to their options, and the text
+// fits in one message.
 func TestEveryButtonFits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		option := rapid.Custom(func(r *rapid.T) Option {
@@ -580,7 +580,7 @@ func TestEveryButtonFits(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeShown(t *testing.T) {
+func TestShowRefusesInvalidCards(t *testing.T) {
 	b, err := Open(filepath.Join(t.TempDir(), "cards"), "", silent{}, anywhere, nil)
 	require.NoError(t, err)
 	require.ErrorIs(t, NewKind[payload](b, "k", nil).Show(t.Context(), "k", Look{To: here}, payload{}), errBlank)
@@ -588,7 +588,7 @@ func TestWhatCannotBeShown(t *testing.T) {
 	assert.Empty(t, b.cards)
 }
 
-func TestOfCardsThatArePostedTheNewestStayOpen(t *testing.T) {
+func TestNewestPostsStayOpen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		post := func(text string, to outbox.Conversation) {
 			l := question(text)
@@ -613,8 +613,8 @@ func TestOfCardsThatArePostedTheNewestStayOpen(t *testing.T) {
 	})
 }
 
-// TestP5_APostIsSentHoweverManyNewerOnesWait: what waits for its pace is not tidied away.
-func TestP5_APostIsSentHoweverManyNewerOnesWait(t *testing.T) {
+// TestP5_PostIsSentBehindNewerOnes: a post that waits for its rate is not closed by Tidy.
+func TestP5_PostIsSentBehindNewerOnes(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for n := range 3 * keepOpen {
 			require.NoError(w, w.kind.Post(w.Context(), question(fmt.Sprint(n)), payload{1}))
@@ -629,12 +629,12 @@ func TestP5_APostIsSentHoweverManyNewerOnesWait(t *testing.T) {
 	})
 }
 
-// fullDisk takes no posts.
+// fullDisk refuses posts.
 type fullDisk struct{ Sender }
 
 func (fullDisk) Post(context.Context, outbox.Message) error { return errors.New("the disk is full") }
 
-func TestAPostThatFailsIsNotSentLater(t *testing.T) {
+func TestFailedPostIsNotSentLater(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.board.sender = fullDisk{w.board.sender}
 		require.Error(t, w.kind.Post(w.Context(), question("one"), payload{1}))
@@ -642,7 +642,7 @@ func TestAPostThatFailsIsNotSentLater(t *testing.T) {
 	})
 }
 
-// A sound is no reason.
+// A sound does not count.
 func TestOpenCardsAreCountedByNeed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		asking := NewKind[payload](w.board, "asking", nil).Asking()
@@ -668,7 +668,7 @@ func TestOpenCardsAreCountedByNeed(t *testing.T) {
 	})
 }
 
-func TestHintIsShownUntilTheCardIsClosed(t *testing.T) {
+func TestHintIsShownUntilClose(t *testing.T) {
 	inWorld(t, func(w *world) {
 		look := question(strings.Repeat("a", render.Limit))
 		look.Hint = render.Plain("tap one")
@@ -698,7 +698,7 @@ func TestRedrawChangesOnlyWhatIsOpen(t *testing.T) {
 	})
 }
 
-// TestClosedCardsCostNothing: what a card costs does not depend on how many closed ones are kept.
+// TestClosedCardsCostNothing: the cost of a card does not depend on the number of closed ones.
 func TestClosedCardsCostNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		cost := func() uint64 {

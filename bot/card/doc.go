@@ -1,27 +1,27 @@
-// Package card keeps messages as they should look: a card is a message with a name and a payload on
-// disk, whose buttons stand for values that are on disk too.
+// Package card keeps messages up to date. A card is a message with a key, a payload and buttons,
+// all on disk.
 //
-// It promises: what Show and Close were given is on disk when they return, and reaches the chat in
-// one message, which shows the last state, over restarts, chats that take nothing for a while, groups
-// that become other chats and messages that people delete. A button carries the card, the revision
-// (a digest of exactly what was drawn: text, options and payload, or of what Look.Means says and the
-// options) and the option. A tap counts only on the message that the card knows, with the revision that
-// is on disk; any other tap is stale: the card is drawn again, and another copy of the message loses its
-// buttons. A kill after Telegram has taken a message and before its id is on disk may leave one older
-// copy; else nothing comes twice.
-//
-// Where a topic was deleted, a question goes on in the chat, and so does what was not sent or comes back
-// when people delete it; any other card is forgotten. A group that becomes another chat keeps all cards.
+// It guarantees:
+//   - The arguments of Show and Close are on disk when they return.
+//   - They reach the chat in one message, which shows the last state, despite restarts, chats that
+//     refuse messages for a while, moved groups and deleted messages.
+//   - A tap counts only on the card's current message, with the revision on disk. A button carries
+//     card, revision and option; the revision is a digest of text, options and payload, or of
+//     Look.Means and the options.
+//   - After any other tap the card is redrawn, and another copy of the message loses its buttons.
+//   - A kill between Telegram's acceptance and the write of the message id may leave one older
+//     copy; otherwise no message is sent twice.
+//   - After the deletion of a topic, its questions continue in the chat, and so do unsent cards and
+//     those with Renew or RenewOnce; other cards are forgotten. A moved group keeps all cards.
 //
 // A closed card has no buttons. It is forgotten an hour later, when the chat has its last edit. A
-// start, and a chat that takes messages again, draw only the cards of which the chat is not known to
-// have the last state. Where a card has got a new message, the buttons of the old one may stay when a
-// kill, or a chat that takes nothing, loses the edit; they are stale.
+// start, and a chat that accepts messages again, redraw only the cards that the chat may show in an
+// older state. A lost edit may leave stale buttons in an old message.
 //
-// A card lives until its feature closes it, until the end of its time, or, where Post has shown it,
-// until ten newer ones of its kind stand in its place, and not before it was sent (see Kind.Tidy). A
-// message that people have deleted comes back, or comes back once, where its look says so.
+// A card lives until its feature closes it or its time ends. A card of Post also ends when ten
+// newer cards of its kind are in its place, but not before it was sent (see Kind.Tidy). With Renew
+// or RenewOnce a deleted message is sent again.
 //
-// It does not know what options and payloads mean, who taps, or what a place is for. A deleted
-// message is noticed by an edit, not before.
+// The package does not interpret options and payloads, and notices a deleted message only at an
+// edit.
 package card

@@ -17,18 +17,17 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Kind is the cards of one feature, each with a payload of type P, which goes over the disk as JSON
-// and comes back with a tap.
+// Kind holds the cards of one feature. Their payloads of type P are stored as JSON.
 type Kind[P any] struct{ kind }
 
-// kind is what does not depend on the payload's type: compiled once, not for each of them.
+// kind is the part of Kind that does not depend on the payload's type, so it is compiled once.
 type kind struct {
 	board    *Board
 	name     string
 	changing *sync.Mutex // see Hold
 }
 
-// Asking says that the cards of the kind are questions, which outlive their place (see Moved).
+// Asking marks the cards of the kind as questions, which outlive their place (see Moved).
 func (k Kind[P]) Asking() Kind[P] {
 	k.board.mu.Lock()
 	defer k.board.mu.Unlock()
@@ -36,14 +35,14 @@ func (k Kind[P]) Asking() Kind[P] {
 	return k
 }
 
-// Hold has everybody else who holds the same Kind wait until release is called: from a feature's look at
-// a card to its change of the card. The board itself goes on.
+// Hold locks the Kind against other holders until release is called, between a feature's read of a
+// card and its change. It does not lock the board.
 func (k kind) Hold() (release func()) {
 	k.changing.Lock()
 	return k.changing.Unlock
 }
 
-// Card is a card that is not closed.
+// Card is an open card.
 type Card[P any] struct {
 	Key     string
 	Look    Look
@@ -52,7 +51,7 @@ type Card[P any] struct {
 	Message int  // its id, if it is known
 }
 
-// Forgetter is a payload that names sessions besides the card's own.
+// Forgetter is a payload that names sessions other than the card's.
 type Forgetter[P any] interface {
 	// Without returns the payload after a session is forgotten.
 	Without(session uuid.UUID) P
@@ -66,8 +65,8 @@ func without[P any](data json.RawMessage, session uuid.UUID) (json.RawMessage, e
 	return json.Marshal(any(p).(Forgetter[P]).Without(session))
 }
 
-// NewKind gives the cards of a kind, before Run. refused, when set, hears of a card that Telegram
-// will never take; the card is forgotten then.
+// NewKind returns the cards of a kind, before Run. If set, refused is called with a card that
+// Telegram refuses for good, and which is then forgotten.
 func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c Card[P], why error)) Kind[P] {
 	k := Kind[P]{kind{board: b, name: name, changing: new(sync.Mutex)}}
 	b.mu.Lock()
@@ -86,9 +85,8 @@ func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c C
 	return k
 }
 
-// Show keeps what the card of a key looks like and means, and brings it into the chat: in a new
-// message, or as an edit of the card's message. Showing what is shown already does nothing. It is
-// on disk when Show returns nil, and does not wait for the chat.
+// Show stores the look and payload of the card with a key, and sends it, or edits its message if it
+// has changed. It is on disk when Show returns nil. Show does not wait for the chat.
 func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error {
 	return k.show(ctx, key, l, payload)
 }
@@ -104,7 +102,7 @@ func (k kind) show(ctx context.Context, key string, l Look, payload any) error {
 	return err
 }
 
-// Post is Show under a key of its own, for a message that nobody shows again, and Tidy.
+// Post shows a card that is never updated, under a new key, and then calls Tidy.
 func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
 	return k.post(ctx, l, payload)
 }
@@ -112,14 +110,14 @@ func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
 func (k kind) post(ctx context.Context, l Look, payload any) error {
 	key := NewKey()
 	if err := k.show(ctx, key, l, payload); err != nil {
-		return errors.Join(err, k.Close(ctx, key, render.Text{})) // who repeats the post has another key
+		return errors.Join(err, k.Close(ctx, key, render.Text{})) // a retry has another key
 	}
 	k.tidy(ctx, l.To, func(record) bool { return true })
 	return nil
 }
 
-// Withdraw removes a card that nobody can have seen. False: its message is in the chat, or may be, because a call to send
-// it was begun and is not known to have failed.
+// Withdraw removes an unseen card. It returns false if its message is in the chat, or may be,
+// because a call to send it may have succeeded.
 func (k kind) Withdraw(key string) (gone bool, err error) {
 	k.board.mu.Lock()
 	defer k.board.mu.Unlock()
@@ -133,15 +131,14 @@ func (k kind) Withdraw(key string) (gone bool, err error) {
 	return err == nil, err
 }
 
-// NewKey is a key of its own. Keys sort by time.
+// NewKey returns a unique key. Keys sort by time.
 func NewKey() string { return uuid.Must(uuid.NewV7()).String() }
 
-// keepOpen is how many cards stay open that nobody shows again, of one kind in one place.
+// keepOpen is the number of Post cards per kind and place that stay open.
 const keepOpen = 10
 
-// Tidy keeps the newest ten cards of the kind in a place open, of those that are over; older ones lose
-// their buttons. A card that is not in the chat yet stays: to close it would be to lose its message. The
-// cards have keys of NewKey.
+// Tidy closes the finished cards of a place except the newest ten; their keys must be of NewKey. A
+// card that is not sent yet stays open, because closing it would drop its message.
 func (k Kind[P]) Tidy(ctx context.Context, to outbox.Conversation, over func(P) bool) {
 	k.tidy(ctx, to, func(r record) bool {
 		c, err := k.card(r)
@@ -159,15 +156,15 @@ func (k kind) tidy(ctx context.Context, to outbox.Conversation, over func(record
 		if c.Message == 0 {
 			continue
 		}
-		c.Look.Rank = outbox.Card // nobody waits for it
+		c.Look.Rank = outbox.Card // it is not urgent
 		if err := b.closeLocked(ctx, c, render.Text{}); err != nil {
 			b.log.Error("card_not_closed", logkey.Kind, k.name, logkey.Error, err)
 		}
 	}
 }
 
-// DropNeeds makes the open cards of the kind about a session ask nothing of people, if they were not asked after a time, except
-// the card of a key. Their messages and buttons stay.
+// DropNeeds clears Needs in the kind's open cards about a session that were not asked after before,
+// except the card with the key except. Their messages and buttons stay.
 func (k kind) DropNeeds(session uuid.UUID, except string, before time.Time) (err error) {
 	b := k.board
 	b.mu.Lock()
@@ -181,8 +178,7 @@ func (k kind) DropNeeds(session uuid.UUID, except string, before time.Time) (err
 	return err
 }
 
-// Redraw shows in an open card what is true now. A look without options closes the card; a card
-// that is not open any more stays as it is.
+// Redraw updates an open card. A look without options closes it; a closed card stays.
 func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) error {
 	if len(Filled(l.Options)) == 0 {
 		return k.Close(ctx, key, l.Text)
@@ -193,7 +189,7 @@ func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) erro
 	return k.show(ctx, key, l, payload)
 }
 
-// Below is Redraw in a new message, below all others: that is where people look after they have written. The old message
+// Below is Redraw in a new message, below all others, where people who write look. The old message
 // keeps its text and loses its buttons.
 func (k Kind[P]) Below(ctx context.Context, key string, l Look, payload P) error {
 	b := k.board
@@ -206,8 +202,9 @@ func (k Kind[P]) Below(ctx context.Context, key string, l Look, payload P) error
 	return err
 }
 
-// ShowNow is Show that waits until Telegram has the edit. ErrUnsent: there is no message to edit; the card
-// is kept and sent as by Show. Other errors are those of Outbox.EditNow, and the card is kept, too.
+// ShowNow is Show, but waits until Telegram has the edit. It returns ErrUnsent if there is no
+// message to edit, and then sends the card as Show does. It also returns the errors of
+// Outbox.EditNow; the card is stored in each case.
 func (k Kind[P]) ShowNow(ctx context.Context, key string, l Look, payload P) error {
 	b := k.board
 	b.mu.Lock()
@@ -222,16 +219,16 @@ func (k Kind[P]) ShowNow(ctx context.Context, key string, l Look, payload P) err
 	return b.sender.EditNow(ctx, c.At, c.Message, c.message())
 }
 
-// Again brings an open card to people again: see [Board.Again].
+// Again sends an open card again: see [Board.Again].
 func (k kind) Again(ctx context.Context, key string, how Bring) (shown bool, err error) {
 	return k.board.Again(ctx, k.name, key, how)
 }
 
-// ErrUnsent is why ShowNow did not wait: the card has no message in the chat, or may not be shown there.
+// ErrUnsent is returned if ShowNow did not wait, because no message of the card may be edited.
 var ErrUnsent = errors.New("the card is not in the chat")
 
-// Close takes the buttons off a card and, unless last is blank, gives it a last text. A card that
-// was never sent is removed. Closing what is not open does nothing.
+// Close removes the buttons of a card and, unless last is blank, sets its last text. A card that
+// was never sent is removed. Closing a card that is not open does nothing.
 func (k kind) Close(ctx context.Context, key string, last render.Text) error {
 	b := k.board
 	b.mu.Lock()
@@ -246,7 +243,7 @@ func (k kind) Close(ctx context.Context, key string, last render.Text) error {
 	return b.closeLocked(ctx, c, last)
 }
 
-// List gives the open cards.
+// List returns the open cards.
 func (k Kind[P]) List() []Card[P] {
 	var all []Card[P]
 	for _, r := range k.open() {
@@ -263,7 +260,7 @@ func (k kind) open() []record {
 	return k.board.openOfLocked(k.name)
 }
 
-// Get gives the open card of a key.
+// Get returns the open card of a key.
 func (k Kind[P]) Get(key string) (Card[P], bool) { return k.found(k.get(key)) }
 
 func (k kind) get(key string) (record, bool) {
@@ -280,7 +277,7 @@ func (k Kind[P]) found(r record, open bool) (Card[P], bool) {
 	return c, err == nil
 }
 
-// Find gives the open card that a message of a place shows.
+// Find returns the open card of a message.
 func (k Kind[P]) Find(at outbox.Conversation, message int) (Card[P], bool) {
 	open := k.open()
 	i := slices.IndexFunc(open, func(r record) bool { return r.Message > 0 && r.Message == message && r.At == at })
@@ -290,10 +287,10 @@ func (k Kind[P]) Find(at outbox.Conversation, message int) (Card[P], bool) {
 	return k.found(open[i], true)
 }
 
-// Payload is what a tapped card meant when it was drawn.
+// Payload returns a tapped card's payload when it was drawn.
 func (k Kind[P]) Payload(t Tapped) (P, error) { return decode[P](t.payload) }
 
-// card is a record as the feature knows it. An error is logged: the payload is not of this program.
+// card converts a record for the feature. It logs an error: the payload is not of this program.
 func (k Kind[P]) card(r record) (Card[P], error) {
 	p, err := decode[P](r.Payload)
 	if err != nil {

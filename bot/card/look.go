@@ -15,61 +15,61 @@ import (
 	"ccbot/bot/render"
 )
 
-// Need is what a message asks of people; empty: nothing.
+// Need is what a message needs from people; empty for nothing.
 type Need string
 
-// What a message may ask for.
+// Needs of a message.
 const (
-	Answer   Need = "answer"   // an agent has an open question
+	Answer   Need = "answer"   // an agent waits for an answer
 	Decision Need = "decision" // a message of a person is undecided
 )
 
-// Needs counts what the open cards about a session ask of people.
+// Needs counts the needs of the open cards about a session.
 type Needs struct{ Answers, Decisions int }
 
-// Look is what a message should look like. A text that does not fit one message is cut.
+// Look is the desired state of a message. A text that does not fit is cut.
 type Look struct {
 	To      outbox.Conversation `json:"to"`
 	Text    render.Text         `json:"text"`
-	Options [][]Option          `json:"options,omitempty"` // rows of buttons; an empty row is none
-	// Hint is shown below the text until the card is closed, because it is about the options.
+	Options [][]Option          `json:"options,omitempty"` // rows of buttons; empty rows are removed
+	// Hint is shown below the text while the card is open, because it is about the options.
 	Hint render.Text `json:"hint,omitzero"`
-	// Picture stands above the text. A card that has one has one until its end.
+	// Picture is above the text. A card with a picture keeps one until its end.
 	Picture *outbox.Picture `json:"picture,omitempty"`
-	Session uuid.UUID       `json:"session,omitzero"` // whose message it is
+	Session uuid.UUID       `json:"session,omitzero"` // the session it belongs to
 	ReplyTo int             `json:"reply_to,omitempty"`
 	Sounds  bool            `json:"sounds,omitempty"` // its first message, never an edit
-	Needs   Need            `json:"needs,omitempty"`  // what the message asks of people
-	// Undecided is how many messages a Decision is about, if there are several.
+	Needs   Need            `json:"needs,omitempty"`  // from people
+	// Undecided is the number of messages of a Decision, if there are several.
 	Undecided int         `json:"undecided,omitempty"`
-	Asked     time.Time   `json:"asked,omitzero"` // since when it needs an answer; zero: since the card is there
+	Asked     time.Time   `json:"asked,omitzero"` // since when it needs an answer; zero: since the card exists
 	Rank      outbox.Rank `json:"rank,omitempty"`
-	// Until, when set, is when the card closes by itself.
+	// Until, if set, is the time at which the card closes.
 	Until time.Time `json:"until,omitzero"`
-	// Renew sends the message anew when people have deleted it, and RenewOnce the first time. Otherwise the
-	// card is forgotten then.
+	// Renew sends the message again after people delete it, RenewOnce only the first time.
+	// Otherwise the card is then forgotten.
 	Renew     bool `json:"renew,omitempty"`
 	RenewOnce bool `json:"renew_once,omitempty"`
-	// Means, when set, says all that the options mean: taps count on any look that means the same, whatever
-	// its text, its payload and the words on its buttons. A card that is drawn again and again would else be
-	// stale whenever it is tapped.
+	// Means, if set, identifies the meaning of the options: taps count on any look with the same
+	// meaning, despite another text, payload or label, so that frequent redraws do not make taps
+	// stale.
 	Means string `json:"means,omitempty"`
 }
 
-// Option is a button: its words, and the value that a tap on it gives to the feature.
+// Option is a button: its label, and the value that the feature gets from a tap.
 type Option struct {
 	Text  string       `json:"text"`
 	Value string       `json:"value"`
 	Style outbox.Style `json:"style,omitempty"`
-	For   int64        `json:"for,omitempty"` // the only person whose taps count; 0: anybody's
-	// Session is the one that the option is about, if the card is about no session or about another one (see Board.Forget).
+	For   int64        `json:"for,omitempty"` // the only person whose taps count; 0: any
+	// Session is the option's session, if it is not the card's (see Board.Forget).
 	Session uuid.UUID `json:"session,omitzero"`
 }
 
-// Forgotten is the value of an option that was about a session that is forgotten.
+// Forgotten is the value of an option whose session is forgotten.
 const Forgotten = "forgotten"
 
-// without returns the look after a session is forgotten, and whether an option was about the session.
+// without returns the look after a session is forgotten, and whether an option was about it.
 func (l Look) without(session uuid.UUID) (next Look, named bool) {
 	rows := make([][]Option, len(l.Options))
 	for i, row := range l.Options {
@@ -84,23 +84,22 @@ func (l Look) without(session uuid.UUID) (next Look, named bool) {
 	return l, named
 }
 
-// Part is the part of a list that one message shows: the entries from First to before Last, of Count in all.
+// Part is a part of a list: the entries from First to before Last, of Count in total.
 type Part struct{ Page, First, Last, Count int }
 
-// PartOf is a page of a list with count entries, size of them on a page. Where the list has no such page
-// any more, it is the last page.
+// PartOf returns a page of a list with count entries, size per page. After the end it is the last.
 func PartOf(count, size, page int) Part {
 	page = min(max(page, 0), max(count-1, 0)/size)
 	return Part{Page: page, First: page * size, Last: min((page+1)*size, count), Count: count}
 }
 
-// Turns are the arrows to the pages before and after the part; to is as in [Turns].
+// Turns returns the arrows to the neighboring pages; to is as in [Turns].
 func (part Part) Turns(to func(page int) Option) []Option {
 	return Turns(part.Page, part.Last < part.Count, to)
 }
 
-// Turns are the arrows that turn the pages of a list: back where there is a page before this one, and on
-// where there is more. to is the option that leads to a page, without its words.
+// Turns returns the arrows of a list's page: back if there is a page before it, forward if there
+// are more. to returns the option that leads to a page, without its label.
 func Turns(page int, more bool, to func(page int) Option) (arrows []Option) {
 	if page > 0 {
 		arrows = append(arrows, to(page-1))
@@ -113,7 +112,8 @@ func Turns(page int, more bool, to func(page int) Option) (arrows []Option) {
 	return arrows
 }
 
-// fitting is the look as it is kept: cut to one message, without empty rows, and the same when it is read from the disk.
+// fitting returns the look as it is stored: cut to one message, without empty rows, and with times
+// as they are read from disk.
 func (l Look) fitting() Look {
 	room := l.limit()
 	if !l.Hint.Blank() {
@@ -125,7 +125,7 @@ func (l Look) fitting() Look {
 	return l
 }
 
-// Filled are the rows that have an option: a row without one is none.
+// Filled returns the rows that are not empty.
 func Filled(rows [][]Option) [][]Option {
 	return slices.DeleteFunc(slices.Clone(rows), func(row []Option) bool { return len(row) == 0 })
 }
@@ -138,8 +138,8 @@ func (l Look) limit() int {
 	return render.Limit
 }
 
-// revisionOf names exactly what is drawn and what the options of it mean, or only the latter where that
-// is said: then the words on the buttons may change, too.
+// revisionOf identifies what is drawn and what its options mean, or only the latter if Means is
+// set: then labels may also change.
 func revisionOf(l Look, payload json.RawMessage) string {
 	if l.Means != "" {
 		var options []Option
@@ -168,17 +168,17 @@ func digest(v any) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// Lengths of what a button carries; with an option of three digits it has 41 of the 64 bytes.
+// Lengths of a button's parts; with an option of three digits it has 41 of the 64 bytes.
 const (
 	idLength       = 13
 	revisionLength = 22
 )
 
-// button is what a button carries.
+// button is the data of a button.
 type button struct {
 	card     string
 	revision string
-	option   int // its place in the rows, from 0
+	option   int // its index in the rows
 }
 
 func (b button) data() string { return b.card + ":" + b.revision + ":" + strconv.Itoa(b.option) }

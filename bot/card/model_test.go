@@ -18,23 +18,23 @@ var places = []outbox.Conversation{{ChatID: 5}, {ChatID: 5, ThreadID: 3}, {ChatI
 
 const grown = int64(-600) // the chat that the group becomes
 
-// wanted is what a card should look like.
+// wanted is the expected state of a card.
 type wanted struct {
 	open    bool
 	look    Look
 	n       int
-	deleted bool // people have deleted its message, and it is not one to be renewed
+	deleted bool // people have deleted its message, and it has no Renew
 }
 
-// model is a random life of a board: what was asked for, and what people see.
+// model is a random life of a board: the requested cards, and what people see.
 type model struct {
 	t      *testing.T
-	draws  []int // what chance has drawn for the step
+	draws  []int // random numbers of the step
 	chat   *telegram
 	now    *process
 	cards  map[string]*wanted
-	sends  int // how many messages there may be at most
-	copies int // how many messages a kill or a parked chat may have left behind
+	sends  int // maximum number of messages
+	copies int // number of messages that a kill or a parked chat may have left
 	fault  string
 }
 
@@ -44,7 +44,7 @@ func (m *model) failf(format string, args ...any) {
 	}
 }
 
-// pick is the next choice that chance has made, below n.
+// pick returns the next random choice below n.
 func (m *model) pick(n int) int {
 	c := m.draws[0] % n
 	m.draws = m.draws[1:]
@@ -53,7 +53,7 @@ func (m *model) pick(n int) int {
 
 func (m *model) place() outbox.Conversation { return places[m.pick(len(places))] }
 
-// wordsOf are the words of a button: all that a tap on it may mean.
+// wordsOf returns the label of a button: all that a tap on it may mean.
 func wordsOf(key string, n int, value string) string { return fmt.Sprintf("%s/%d/%s", key, n, value) }
 
 func (m *model) show() {
@@ -97,7 +97,7 @@ func (m *model) tap() {
 	m.tapOn(seen[m.pick(len(seen))], data[m.pick(len(data))])
 }
 
-// tapOn taps one button. A tap that counts is on what its words say, which is what is wanted now.
+// tapOn taps one button. A tap that counts does what its label shows, which is the wanted state.
 func (m *model) tapOn(on shownMessage, data string) bool {
 	words := ""
 	m.chat.do(func() { words = m.chat.drawn[data] })
@@ -141,20 +141,20 @@ func (m *model) delete() {
 	})
 }
 
-// isOf says whether a message is the one that a card knows.
+// isOf reports whether a message is the one that a card knows.
 func (m *model) isOf(one shownMessage, c record) bool {
 	at, id := m.now.inside(one)
 	return c.Message == id && c.At == at
 }
 
-// known is the card as the board knows it.
+// known returns the card that the board knows.
 func (m *model) known(key string) (record, bool) {
 	m.now.board.mu.Lock()
 	defer m.now.board.mu.Unlock()
 	return m.now.board.openLocked("test", key)
 }
 
-// move moves a place, or has the group become another chat.
+// move moves a place, or turns the group into another chat.
 func (m *model) move() {
 	from, to := m.place(), m.place()
 	if m.pick(3) > 0 {
@@ -163,7 +163,7 @@ func (m *model) move() {
 	}
 	m.leave()
 	m.chat.do(func() { m.chat.became[places[2].ChatID] = grown })
-	if m.pick(2) > 0 { // else the outbox finds out
+	if m.pick(2) > 0 { // otherwise the outbox finds out
 		if err := m.now.Aliases.Note(places[2].ChatID, grown); err != nil {
 			m.failf("note: %v", err)
 		}
@@ -171,7 +171,7 @@ func (m *model) move() {
 	}
 }
 
-// renumber has the cards whose messages are in an earlier chat posted again.
+// renumber posts the cards again whose messages are in an earlier chat.
 func (m *model) renumber() {
 	m.sends += len(m.cards)
 	lost := map[string]bool{}
@@ -198,12 +198,12 @@ func (m *model) moveTo(from, to outbox.Conversation) {
 	for key, w := range m.cards {
 		if w.look.To == from {
 			_, ok := m.known(key)
-			w.look.To, w.deleted = to, w.deleted && !ok // what is forgotten does not come anew
+			w.look.To, w.deleted = to, w.deleted && !ok // a forgotten card does not return
 		}
 	}
 }
 
-// draws is how much chance a step needs at most.
+// draws is the maximum number of random numbers per step.
 const draws = 7
 
 func (m *model) step() {
@@ -233,7 +233,7 @@ func (m *model) step() {
 	m.pass([]time.Duration{0, callTakes / 2, time.Second, 35 * time.Second}[m.pick(4)])
 }
 
-// reach has the chats take messages again.
+// reach makes the chats accept messages again.
 func (m *model) reach() {
 	m.chat.do(func() { clear(m.chat.blocked) })
 	for _, chat := range []int64{5, -6} {
@@ -262,8 +262,8 @@ func (b *Board) get(id string) record {
 	return b.cards[id]
 }
 
-// leave takes in that edits may be lost: each message that is or comes into the chat now may keep
-// its buttons, and each card may have a message that it does not know.
+// leave allows for lost edits: each message in the chat now may keep its buttons, and each card may
+// have an unknown message.
 func (m *model) leave() {
 	m.copies += len(m.cards)
 	for _, one := range m.chat.seen() {
@@ -273,7 +273,7 @@ func (m *model) leave() {
 	}
 }
 
-// pass lets time pass; what the process was told and what became of it is taken in.
+// pass lets time pass, then applies what the process has found out.
 func (m *model) pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -283,8 +283,8 @@ func (m *model) pass(d time.Duration) {
 	m.take(m.now)
 }
 
-// take takes in what a process has found out. What was refused while the process was killed may be
-// known to the next one.
+// take applies what a process has found out. The next process may learn of a refusal during the
+// kill.
 func (m *model) take(p *process) {
 	p.mu.Lock()
 	refused, moves := p.refused, p.moves
@@ -300,7 +300,7 @@ func (m *model) take(p *process) {
 	}
 }
 
-// check lets all come to rest and compares what people see with what is wanted.
+// check waits until nothing changes and compares what people see with the wanted state.
 func (m *model) check() {
 	m.now.killAt.Store(notKilled)
 	m.chat.do(func() { m.chat.refuse = false })
@@ -317,7 +317,7 @@ func (m *model) check() {
 	known := map[string]bool{}
 	for key, w := range m.cards {
 		c, ok := m.known(key)
-		if w.deleted && !w.look.Renew { // forgotten once an edit finds out, and new when it is shown then
+		if w.deleted && !w.look.Renew { // forgotten once an edit finds out, and new when it is shown later
 			known[fmt.Sprint(c.At, c.Message)] = ok
 			continue
 		}
@@ -349,7 +349,7 @@ func (m *model) check() {
 	}
 }
 
-// checkCard looks at the one message of an open card.
+// checkCard checks the message of an open card.
 func (m *model) checkCard(key string, w *wanted, c record) {
 	var at *shownMessage
 	for _, one := range m.chat.seen() {
@@ -373,10 +373,10 @@ func (m *model) checkCard(key string, w *wanted, c record) {
 	}
 }
 
-// TestP8_CardsAreKeptAsTheyShouldLook: whatever is shown, closed, tapped, deleted, moved, refused
-// and killed in whatever order, no tap acts on anything but what its revision drew, and of the
-// message that a card knows there is exactly one, which shows the last state.
-func TestP8_CardsAreKeptAsTheyShouldLook(t *testing.T) {
+// TestP8_CardsShowTheirLastState shows, closes, taps, deletes, moves, refuses and kills in random
+// order: a tap does only what its revision shows, and each card has exactly one known message,
+// which shows the last state.
+func TestP8_CardsShowTheirLastState(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		home, err := os.MkdirTemp(t.TempDir(), "life")
 		if err != nil {

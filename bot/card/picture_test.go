@@ -11,9 +11,9 @@ import (
 	"ccbot/bot/render"
 )
 
-// A picture is a part of what is drawn: another one is another revision. The look is the same after
-// a way over the disk, and no longer than a caption.
-func TestAPictureIsAPartOfTheLook(t *testing.T) {
+// A picture is part of the revision. The look is the same after a round trip over the disk, and no
+// longer than a caption.
+func TestPictureIsPartOfTheLook(t *testing.T) {
 	bare := question("text")
 	one, two := bare, bare
 	one.Picture, two.Picture = &outbox.Picture{PNG: []byte("one")}, &outbox.Picture{PNG: []byte("two")}

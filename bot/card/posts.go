@@ -17,14 +17,14 @@ import (
 
 var _ outbox.Owner = (*Board)(nil)
 
-// postedLocked is the card that a post brings into the chat.
+// postedLocked returns the card of a post.
 func (b *Board) postedLocked(post string) (record, bool) {
 	id, _, _ := strings.Cut(post, "@")
 	c, ok := b.cards[id]
 	return c, ok
 }
 
-// Needs counts what the open cards about a session ask of people.
+// Needs counts the needs of the open cards about a session.
 func (b *Board) Needs(session uuid.UUID) (n Needs) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,8 +42,8 @@ func (b *Board) Needs(session uuid.UUID) (n Needs) {
 	return n
 }
 
-// Current gives a card that waits for its post as it looks now. When the outbox asks, nothing of the
-// post is under way any more.
+// Current returns the current message of a card that waits for its post. When the outbox asks, no
+// earlier send of the post is running.
 func (b *Board) Current(post string, to outbox.Conversation) (outbox.Message, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,8 +63,8 @@ func (b *Board) Current(post string, to outbox.Conversation) (outbox.Message, bo
 	return c.message(), wanted
 }
 
-// Sent notes the id of a card's message, and that the message shows the card. A message that the card
-// does not know, because the card was closed, moved or found in another copy meanwhile, loses its buttons.
+// Sent stores the id of a card's message, and that the message shows the card. A message that the
+// card does not know, because it was closed, moved or found in another copy, loses its buttons.
 func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, messageID int, m outbox.Message) error {
 	if messageID == 0 {
 		messageID = unknownID
@@ -72,7 +72,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.postedLocked(post)
-	if ok && c.isFormer(to, messageID) && c.Message != 0 { // it leads to the card's message now
+	if ok && c.isFormer(to, messageID) && c.Message != 0 { // it now links to the card's message
 		c.Former = nil
 		return b.putLocked(c)
 	}
@@ -86,7 +86,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	}
 	c.Message, c.At, c.Drawn, c.offered = messageID, to, c.isShownBy(m), ""
 	err := b.putLocked(c)
-	b.noteLocked(c) // also when the disk did not take it: this run must not send it again
+	b.noteLocked(c) // also if the disk refused it: this run must not send it again
 	if c.Former != nil {
 		b.leadLocked(ctx, c)
 	}
@@ -96,8 +96,9 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	return err
 }
 
-// Refused hears that Telegram will never take a card's message, or an edit of it, or that the message waits until the chat
-// takes messages again. A card that never gets a message is forgotten, and its kind told: a panic there ends nothing else.
+// Refused handles a message or edit that Telegram refuses for good, or that waits until the chat
+// accepts messages again. A card that never gets a message is forgotten, and its kind's refused is
+// called; a panic there ends nothing else.
 func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation, messageID int, why error) {
 	b.mu.Lock()
 	c, ok := b.postedLocked(post)
@@ -111,7 +112,7 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 	case messageID != 0:
 		err = b.editRefusedLocked(ctx, c, why)
 	case errors.Is(why, outbox.ErrBlocked):
-		c.offered = "" // nobody can see it
+		c.offered = "" // it is not visible
 		if b.setLocked(c); c.Closed {
 			err = b.removeLocked(c)
 		}
@@ -135,9 +136,8 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 	}
 }
 
-// editRefusedLocked hears that an edit was refused. Where people have deleted the message the card
-// is sent anew, or forgotten; an edit that was refused for another reason is tried again when the
-// card changes.
+// editRefusedLocked handles a refused edit. If people have deleted the message, the card is sent
+// again or forgotten. After another refusal the card's next change tries again.
 func (b *Board) editRefusedLocked(ctx context.Context, c record, why error) error {
 	b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, why)
 	gone := errors.Is(why, outbox.ErrGone)
@@ -157,15 +157,14 @@ type Tapped struct {
 	Key     string
 	Session uuid.UUID
 	Option  string // its value
-	For     int64  // the only person who may tap it; 0: anybody
+	For     int64  // the only person who may tap it; 0: any
 	payload json.RawMessage
 }
 
-// Tap gives what a tap on a message means. False: the tap is stale, and nothing may follow from it.
-// Then the card is drawn again in its message, and another copy of the message loses its buttons. A
-// tap may come before the id of its message: then the tap says which message it is. A stale tap on
-// the message of the card gives the card as it is now, without an option; the zero Tapped is of no
-// card that is kept, so nothing draws its message any more.
+// Tap returns the meaning of a tap on a message. It returns false if the tap is stale and must have
+// no effect: the card is redrawn in its message, and another copy loses its buttons. A tap may come
+// before the id of its message, and then identifies it. For a stale tap on the card's message, Tap
+// returns the card without an option. The zero Tapped belongs to no stored card.
 func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, data string) (Tapped, bool) {
 	tapped, ok := parse(data)
 	if !ok {
@@ -199,8 +198,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	return now, true
 }
 
-// showsAnotherLocked says whether a message is that of another card: an app can send data for a message that
-// never had it.
+// showsAnotherLocked reports whether a message is another card's: an app can send foreign data.
 func (b *Board) showsAnotherLocked(c record, at outbox.Conversation, message int) bool {
 	for _, o := range b.cards {
 		if o.ID != c.ID && o.Message == message && o.At == at {

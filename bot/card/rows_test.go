@@ -9,7 +9,7 @@ import (
 	"ccbot/bot/outbox"
 )
 
-func TestARowIsBrokenWhereItsButtonsWouldBeCut(t *testing.T) {
+func TestRowIsWrappedToAvoidCutLabels(t *testing.T) {
 	for _, tt := range []struct{ name, row, want string }{
 		{"one, however long", strings.Repeat("x", 60), strings.Repeat("x", 60)},
 		{"two that fit", "Разрешить|На всю сессию", "Разрешить|На всю сессию"},
@@ -38,8 +38,8 @@ func TestARowIsBrokenWhereItsButtonsWouldBeCut(t *testing.T) {
 	}
 }
 
-// Telegram refuses a message of which a button has only blanks, such as one for a folder that is called so.
-func TestAButtonHasWords(t *testing.T) {
+// Telegram refuses a message with a blank button, such as a folder with a blank name.
+func TestButtonIsNeverBlank(t *testing.T) {
 	c := record{Look: Look{Options: [][]Option{{{Text: " ", Value: "x"}, {Text: "a ", Value: "y"}}}}}
 	assert.Equal(t, "·", c.message().Buttons[0][0].Text)
 	assert.Equal(t, "a ", c.message().Buttons[0][1].Text)

@@ -20,10 +20,10 @@ import (
 const (
 	version = 1
 	suffix  = ".json"
-	maxSize = 4 << 20 // bytes of a file; most is for a picture, a text and a payload have a fraction of it
+	maxSize = 4 << 20 // bytes of a file; mostly for a picture, text and payload need a fraction
 )
 
-// unknownID is the id of a message that is in the chat under an id that Telegram did not say.
+// unknownID is the id of a message that is in the chat with an id that Telegram did not return.
 const unknownID = -1
 
 // record is one card, and its file.
@@ -36,28 +36,28 @@ type record struct {
 	Payload  json.RawMessage     `json:"payload,omitempty"`
 	Revision string              `json:"revision"`
 	Message  int                 `json:"message,omitempty"` // id of the message; 0: it is not in the chat yet
-	At       outbox.Conversation `json:"at,omitzero"`       // where the message is
+	At       outbox.Conversation `json:"at,omitzero"`       // the place of the message
 	Drawn    bool                `json:"drawn,omitempty"`   // the message is known to show the revision
 	Closed   bool                `json:"closed,omitempty"`
 	Renewed  bool                `json:"renewed,omitempty"` // people have deleted its message once
 	Asked    time.Time           `json:"asked,omitzero"`    // since when it needs an answer
-	Brought  time.Time           `json:"brought,omitzero"`  // when people last got it in a message of its own
+	Brought  time.Time           `json:"brought,omitzero"`  // when people last got it in a new message
 	Reminded int                 `json:"reminded,omitempty"`
-	Below    []Option            `json:"below,omitempty"`  // options of each look, below those of the feature (see Again)
-	Former   *former             `json:"former,omitempty"` // the message that the card had before it came again
+	Below    []Option            `json:"below,omitempty"`  // options of each look, below the feature's (see Again)
+	Former   *former             `json:"former,omitempty"` // the message that the card had before Again
 
 	unknown  keepjson.Unknown // fields of a later program; they survive a rewrite
-	left     message          // the message that the card had before: an edit of it may be under way
-	offered  string           // the appearance that the outbox may be sending; empty: it is sending nothing
-	unposted bool             // the disk did not take the post
+	left     message          // the previous message: an edit of it may be running
+	offered  string           // the appearance that the outbox may be sending; empty if it sends none
+	unposted bool             // the disk refused the post
 	forget   time.Time        // when to forget a closed card, if the chat is known to show it closed
 }
 
-// former is a message that the card comes again below. It keeps its buttons until the new message is in the chat.
+// former is the message before Again. It keeps its buttons until the new message is in the chat.
 type former struct {
 	At      outbox.Conversation `json:"at"`
 	Message int                 `json:"message"`
-	Note    render.Text         `json:"note,omitzero"` // leads from it to the new message
+	Note    render.Text         `json:"note,omitzero"` // links to the new message
 	Alone   bool                `json:"alone,omitempty"`
 	Sounds  bool                `json:"sounds,omitempty"`
 }
@@ -69,21 +69,21 @@ type message struct {
 
 type plainRecord record
 
-// MarshalJSON writes the file, with the fields that this program does not know.
+// MarshalJSON writes the file, with the unknown fields.
 func (c record) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plainRecord(c), c.unknown) }
 
-// UnmarshalJSON reads one; keepjson.ErrNewer: a newer program wrote it.
+// UnmarshalJSON returns keepjson.ErrNewer if a newer program wrote the record.
 func (c *record) UnmarshalJSON(data []byte) (err error) {
 	c.unknown, err = keepjson.Unmarshal(data, version, (*plainRecord)(c))
 	return err
 }
 
-// postName is the name of the post that brings the card into its place.
+// postName returns the name of the card's post in its place.
 func (c record) postName() string {
 	return c.ID + "@" + strconv.FormatInt(c.Look.To.ChatID, 10) + "." + strconv.Itoa(c.Look.To.ThreadID)
 }
 
-// place is where the message is, or is to be.
+// place returns the place of the message, or its destination.
 func (c record) place() outbox.Conversation {
 	if c.Message == 0 {
 		return c.Look.To
@@ -91,7 +91,7 @@ func (c record) place() outbox.Conversation {
 	return c.At
 }
 
-// leave parts the card from its message: it needs a new one.
+// leave separates the card from its message: it needs a new one.
 func (c *record) leave() {
 	if c.Message != 0 {
 		c.left = message{c.At, c.Message}
@@ -99,12 +99,12 @@ func (c *record) leave() {
 	c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
 }
 
-// alive says whether taps count.
+// alive reports whether taps count.
 func (c record) alive(now time.Time) bool {
 	return !c.Closed && (c.Look.Until.IsZero() || now.Before(c.Look.Until))
 }
 
-// message is the card as it should look; a closed one has no buttons.
+// message returns the desired message; a closed card has no buttons.
 func (c record) message() outbox.Message {
 	l := c.Look
 	m := outbox.Message{Name: c.postName(), To: l.To, Text: l.Text, Picture: l.Picture, Session: l.Session, ReplyTo: l.ReplyTo, Sounds: l.Sounds, Rank: l.Rank}
@@ -132,7 +132,7 @@ func (c record) message() outbox.Message {
 	return m
 }
 
-// rows are the rows of options, those of the feature first.
+// rows returns the rows of options, the feature's first.
 func (c record) rows() [][]Option {
 	if len(c.Below) == 0 {
 		return c.Look.Options
@@ -140,11 +140,10 @@ func (c record) rows() [][]Option {
 	return append(slices.Clip(c.Look.Options), c.Below)
 }
 
-// rowWidth is how much the buttons of a row hold together on a phone, in letters; what is too long for its button is cut
-// there.
+// rowWidth is the width of a row's buttons on a phone, in letters; a longer label is cut.
 const rowWidth = 36
 
-// wrapped are the buttons of a row in as many rows as show them whole.
+// wrapped splits the buttons of a row into as many rows as they need to be uncut.
 func wrapped(row []outbox.Button) [][]outbox.Button {
 	widest := 0
 	for _, b := range row {
@@ -157,13 +156,13 @@ func wrapped(row []outbox.Button) [][]outbox.Button {
 	return slices.Collect(slices.Chunk(row, max(columns, 1)))
 }
 
-// appearance names all that people see of the card, and what its options mean.
+// appearance identifies everything that people see of the card, and the meaning of its options.
 func (c record) appearance() string {
 	return c.Revision + digest([]any{c.Look.Text, c.Look.Hint, c.rows()})
 }
 
-// isShownBy says whether a message looks as the card should now: of two posts that are under way each
-// has the look that the card had when the outbox asked.
+// isShownBy reports whether a message shows the card's current state: each running post has the
+// look of the time when the outbox asked.
 func (c record) isShownBy(m outbox.Message) bool {
 	now := c.message()
 	return digest(now.Text) == digest(m.Text) && digest(now.Buttons) == digest(m.Buttons) && digest(now.Picture) == digest(m.Picture)
@@ -191,7 +190,7 @@ func read(name string, data []byte) (c record, err error) {
 	return c, nil
 }
 
-// putLocked keeps a card, on disk first.
+// putLocked stores a card, on disk first.
 func (b *Board) putLocked(c record) error {
 	data, err := json.Marshal(c)
 	if err == nil {
@@ -204,7 +203,7 @@ func (b *Board) putLocked(c record) error {
 	return nil
 }
 
-// noteLocked keeps a card in memory, and wakes Run if the card ends before Run looks at all cards again.
+// noteLocked stores a card in memory, and wakes Run if the card ends before Run's next check.
 func (b *Board) noteLocked(c record) {
 	b.setLocked(c)
 	if end := c.end(); !end.IsZero() && end.Before(b.due) {
@@ -233,7 +232,7 @@ func (b *Board) unlistLocked(c record) {
 	}
 }
 
-// end is when Run closes the card, or forgets a closed one; zero: never.
+// end returns when Run closes the card, or forgets a closed one; zero for never.
 func (c record) end() time.Time {
 	if c.Closed {
 		return c.forget

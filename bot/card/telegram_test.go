@@ -24,7 +24,7 @@ import (
 	"ccbot/internal/spool"
 )
 
-// callTakes is how long Telegram takes to answer here.
+// callTakes is the duration of each call.
 const callTakes = 50 * time.Millisecond
 
 var (
@@ -44,14 +44,14 @@ type shownMessage struct {
 	deleted bool
 }
 
-// telegram is what people see: it outlives the processes of the bot.
+// telegram is what people see; it outlives the bot's processes.
 type telegram struct {
 	mu       sync.Mutex
 	messages []*shownMessage
-	drawn    map[string]string // the words under which each button's data was ever shown
+	drawn    map[string]string // all labels that each button's data was shown with
 	order    []string          // the data in the order of showing
 	blocked  map[int64]bool
-	became   map[int64]int64 // groups that are other chats by now
+	became   map[int64]int64 // groups that have become other chats
 	refuse   bool            // the next new message
 	noEdit   bool            // the next edit is refused
 	sends    int
@@ -63,9 +63,9 @@ func newTelegram() *telegram {
 	return &telegram{drawn: map[string]string{}, blocked: map[int64]bool{}, became: map[int64]int64{}, ids: map[int64]int{}}
 }
 
-// connection is the Bot API as one process sees it; what it asks for after its end does nothing.
+// connection is one process's Bot API; calls after its end do nothing.
 type connection struct {
-	outbox.API // of which only the methods below are called
+	outbox.API // only the methods below are called
 	*telegram
 	dead *atomic.Bool
 }
@@ -149,7 +149,7 @@ func (t *telegram) draw(m *shownMessage, text string, markup models.ReplyMarkup)
 	}
 }
 
-// seen gives copies of the messages that people see.
+// seen returns copies of the messages that people see.
 func (t *telegram) seen() []shownMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -168,16 +168,16 @@ func (t *telegram) do(change func()) {
 	change()
 }
 
-// payload is what a card of these tests means.
+// payload is the payload of these tests' cards.
 type payload struct {
 	N int `json:"n"`
 }
 
-// Moments at which a process can be killed while a message's id is noted.
+// Moments at which a process can be killed while a message's id is stored.
 const (
 	notKilled  = int32(iota)
-	beforeNote // Telegram has said yes
-	afterNote  // the id is on disk, the post's file is, too
+	beforeNote // Telegram has accepted it
+	afterNote  // the id is on disk, and so is the post's file
 )
 
 // process is one life of the bot: a real outbox and a board on one folder.
@@ -188,7 +188,7 @@ type process struct {
 	dir    string
 	dead   atomic.Bool
 	killAt atomic.Int32
-	rescue string // where the folder was copied to at the kill
+	rescue string // the copy of the folder at the kill
 	stop   func()
 
 	mu      sync.Mutex
@@ -218,7 +218,7 @@ func (p *process) Refused(ctx context.Context, name string, to outbox.Conversati
 	p.board.Refused(ctx, name, to, id, why)
 }
 
-// kill keeps the folder as it is, and nothing that the process does from now on counts.
+// kill keeps a copy of the folder; later actions of the process have no effect.
 func (p *process) kill() {
 	if p.dead.Swap(true) {
 		return
@@ -228,7 +228,7 @@ func (p *process) kill() {
 		to := filepath.Join(p.rescue, part)
 		for os.CopyFS(to, os.DirFS(filepath.Join(p.dir, part))) != nil {
 			_ = os.MkdirAll(filepath.Join(p.dir, part), 0o700)
-			_ = os.RemoveAll(to) // a file went meanwhile
+			_ = os.RemoveAll(to) // a file was removed in the meantime
 		}
 	}
 }
@@ -241,7 +241,7 @@ func startProcess(t *testing.T, dir string, chat *telegram, mayShow func(outbox.
 	return p
 }
 
-// openProcess opens the files of a process that sends nothing before it is started.
+// openProcess opens the files of a process that sends nothing before start.
 func openProcess(t *testing.T, dir string, chat *telegram, mayShow func(outbox.Conversation) bool) *process {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -276,7 +276,7 @@ func (p *process) start(t *testing.T) {
 	t.Cleanup(p.stop)
 }
 
-// reopened kills a process, unless it is dead, and opens what it has left in another one.
+// reopened kills a process, unless it is dead, and opens its files in another one.
 func (p *process) reopened(t *testing.T, chat *telegram, mayShow func(outbox.Conversation) bool) *process {
 	t.Helper()
 	p.kill()
@@ -284,7 +284,7 @@ func (p *process) reopened(t *testing.T, chat *telegram, mayShow func(outbox.Con
 	return openProcess(t, p.rescue, chat, mayShow)
 }
 
-// restarted kills a process, unless it is dead, and starts another one on what the first has left.
+// restarted kills a process, unless it is dead, and starts another one with its files.
 func (p *process) restarted(t *testing.T, chat *telegram, mayShow func(outbox.Conversation) bool) *process {
 	t.Helper()
 	successor := p.reopened(t, chat, mayShow)
@@ -292,21 +292,21 @@ func (p *process) restarted(t *testing.T, chat *telegram, mayShow func(outbox.Co
 	return successor
 }
 
-// inside is a message by the names inside.
+// inside returns a message's place and number inside ccbot.
 func (p *process) inside(m shownMessage) (at outbox.Conversation, id int) {
 	at = m.at
 	at.ChatID, id = p.Aliases.In(m.at.ChatID, m.id)
 	return at, id
 }
 
-// renumbered says where messages are when groups have become other chats.
+// renumbered returns where messages are after groups have become other chats.
 func (p *process) renumbered(at outbox.Conversation, message int) (to outbox.Conversation, there bool) {
 	return at, !p.Aliases.Lost(at.ChatID, message)
 }
 
 func anywhere(outbox.Conversation) bool { return true }
 
-// filesIn are the names of the files in a folder.
+// filesIn returns the names of the files in a folder.
 func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
