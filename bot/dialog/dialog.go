@@ -20,24 +20,25 @@ import (
 	"ccbot/port/refusal"
 )
 
-// Dialogs are the dialogs of all sessions.
+// Dialogs manages the dialogs of all sessions.
 type Dialogs struct {
 	chat   *chat.Chat
 	keys   port.Keys
 	floods func(session uuid.UUID) bool
-	cards  chat.Cards[string] // by session, with the mark of what the terminal showed
+	cards  chat.Cards[string] // by session, with the mark of the terminal's dialog
 }
 
-// CardKind is that of the cards.
+// CardKind is the kind of the cards.
 const CardKind = "dialog"
 
-// New gives the dialogs of a chat. floods says whether a session has asked so much of late that nothing
-// may be chosen from the chat.
+// New returns the dialogs of a chat. floods reports whether a session has recently asked so often
+// that its dialogs cannot be answered in the chat.
 func New(c *chat.Chat, keys port.Keys, floods func(session uuid.UUID) bool) *Dialogs {
 	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, CardKind).Asking()}
 }
 
-// Again brings the dialog of a session below all other messages. False: none is shown.
+// Again shows the dialog of a session again below all other messages. It returns false if none is
+// shown.
 func (d *Dialogs) Again(ctx context.Context, session uuid.UUID) (shown bool, err error) {
 	defer d.cards.Hold()()
 	return d.cards.Again(ctx, session.String(), card.Bring{})
@@ -50,18 +51,18 @@ func (d *Dialogs) IsShown(session uuid.UUID) bool {
 	return open
 }
 
-// Feature is what the roof knows of dialogs.
+// Feature describes the feature to the dispatcher.
 func (d *Dialogs) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "dialog",
 		Cards: map[string]chat.OnTap{CardKind: d.cards.OnTap(d.tap)},
-		Heard: d.hear,
+		Heard: d.onNews,
 		Run:   d.run,
 	}
 }
 
-// open shows a dialog. A dialog that is shown already stays in its message; another one has a
-// message of its own. Where nothing takes keys only the screen is told.
+// open shows a dialog. A dialog that is already shown stays in its message; another one gets a new
+// message. If nothing accepts keys, only the screen is sent.
 func (d *Dialogs) open(ctx context.Context, r port.Session, head render.Text, n news.Terminal) error {
 	if n.Dialog == nil {
 		p := d.chat.In(r.Conversation)
@@ -82,9 +83,9 @@ func (d *Dialogs) show(ctx context.Context, r port.Session, look card.Look, mark
 	return d.cards.Show(ctx, r.ID.String(), look, mark)
 }
 
-// hear shows a dialog, and what an agent that is not ready asks: it may be nothing that is recognised. It closes a dialog
-// that is gone, and that of a session that is ready or over.
-func (d *Dialogs) hear(ctx context.Context, r port.Session, n news.News) error {
+// onNews shows a dialog, or the screen of an agent that is not ready: its dialog may be an unknown
+// one. It closes a dialog that is gone, and the dialog of a session that is ready or has ended.
+func (d *Dialogs) onNews(ctx context.Context, r port.Session, n news.News) error {
 	p := d.chat.In(r.Conversation)
 	switch n := n.(type) {
 	case news.Dialog:
@@ -98,7 +99,7 @@ func (d *Dialogs) hear(ctx context.Context, r port.Session, n news.News) error {
 	return nil
 }
 
-// run closes the dialogs that went while no ccbot was there. Where the terminal cannot be seen, the
+// run closes the dialogs that closed while ccbot was down. If the terminal cannot be read, the
 // dialog stays.
 func (d *Dialogs) run(ctx context.Context) error {
 	for _, c := range d.cards.List() {
@@ -113,11 +114,10 @@ func (d *Dialogs) run(ctx context.Context) error {
 	return nil
 }
 
-// isGone reports whether an error says that there is no agent that could ask.
+// isGone reports whether an error means that there is no agent that could ask.
 func isGone(err error) bool { return refusal.Is(err, refusal.NoAgent, refusal.NotFound) }
 
-// tap presses the key or chooses the option of a button, and draws the message as the terminal is
-// then.
+// tap presses the key or chooses the option of a button, and redraws the message from the terminal.
 func (d *Dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
 		var now port.Dialog
@@ -145,14 +145,14 @@ func (d *Dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, 
 	})
 }
 
-// Mark names what the dialog of a session asks, while it is shown.
+// Mark identifies the shown dialog of a session.
 func (d *Dialogs) Mark(key string) (mark string, open bool) {
 	c, open := d.cards.Get(key)
 	return c.Payload, open
 }
 
-// Stop presses Esc in the dialog that has a mark, once. refusal.Changed: the terminal shows something else, and no key is
-// pressed.
+// Stop presses Esc in the dialog with a mark, once. It returns refusal.Changed, without pressing a
+// key, if the terminal shows something else.
 func (d *Dialogs) Stop(ctx context.Context, key, mark string, _ int64) error {
 	session, err := uuid.Parse(key)
 	if err != nil {
@@ -165,10 +165,10 @@ func (d *Dialogs) Stop(ctx context.Context, key, mark string, _ int64) error {
 	return errors.Join(err, d.redraw(ctx, key, mark, now))
 }
 
-// redraw draws the card that was drawn for a mark as its terminal is now. Only a dialog that still
-// asks the same is drawn in its message; it may permit less than before. Any other one loses its buttons, because a second tap would
-// approve what the person has not read; lifecycle reports what is asked now. If the card was drawn
-// for another mark since, it stays.
+// redraw updates the card drawn for a mark from its terminal. A dialog that asks the same stays in
+// its message; it may permit less than before. Any other dialog loses its buttons, because a second
+// tap would approve something unread; lifecycle reports the new dialog. A card that now has another
+// mark stays.
 func (d *Dialogs) redraw(ctx context.Context, key, mark string, now port.Dialog) error {
 	defer d.cards.Hold()()
 	c, ok := d.cards.Get(key)
@@ -181,12 +181,12 @@ func (d *Dialogs) redraw(ctx context.Context, key, mark string, now port.Dialog)
 		return d.closeLocked(ctx, c, i18n.DialogChanged)
 	}
 	r, _ := d.chat.Book.Records.Get(c.Look.Session)
-	r.Conversation = c.Look.To // where the message stands
+	r.Conversation = c.Look.To // the place of the message
 	head := d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name})
 	return d.cards.Show(ctx, key, d.look(r, now, head, d.chat.Attach(r.ID)), now.Mark)
 }
 
-// close says that the dialog of a session is gone, if one is shown.
+// close reports that the dialog of a session is gone, if one is shown.
 func (d *Dialogs) close(ctx context.Context, id uuid.UUID) error {
 	defer d.cards.Hold()()
 	if c, ok := d.cards.Get(id.String()); ok {
@@ -195,13 +195,13 @@ func (d *Dialogs) close(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// closeLocked takes the buttons off a card, and adds the reason to its text.
+// closeLocked removes the buttons of a card, and appends the reason to its text.
 func (d *Dialogs) closeLocked(ctx context.Context, c card.Card[string], why i18n.Key) error {
 	last := render.Join(c.Look.Text, render.Plain("\n\n"+d.chat.In(c.Look.To).Say(why)))
 	return d.cards.Close(ctx, c.Key, last)
 }
 
-// keyRows are the keys under a dialog: what a button says and what it presses.
+// keyRows are the keys below a dialog: labels and values.
 var keyRows = [][]card.Option{
 	{key("↑", "up"), key("↓", "down"), key("←", "left"), key("→", "right")},
 	{key("Space", "space"), key("Tab", "tab"), escape, key("Enter", "enter")},
@@ -216,10 +216,10 @@ const (
 	spareRoom    = 600 // is kept free below a screen, for a warning and the sentence of the end
 )
 
-// look is what the chat shows of a dialog: the terminal's own words, a button per option that the
-// terminal shows, and keys. Where something of what an answer would allow may be out of sight, or
-// the session floods the chat, nothing can be chosen: one can look around, and leave the dialog. A
-// permission without its request has a warning, and no keys that reach its other options.
+// look returns the card of a dialog: the terminal's words, a button per option, and keys. If a part
+// of what an answer would allow may be invisible, or the session floods the chat, no option can be
+// chosen: the keys only move or leave the dialog. A permission without its request has a warning,
+// and no keys that reach other options.
 func (d *Dialogs) look(r port.Session, now port.Dialog, head render.Text, attach string) card.Look {
 	p := d.chat.In(r.Conversation)
 	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))
@@ -227,7 +227,7 @@ func (d *Dialogs) look(r port.Session, now port.Dialog, head render.Text, attach
 	text := []render.Text{head}
 	parts := render.Pre(glyph.LeftToRight(glyph.Signs(screen)), "").Split(render.Limit - spareRoom - text[0].Length() - foot.Length())
 	if len(parts) > 0 {
-		text = append(text, render.Plain("\n"), parts[len(parts)-1]) // the options stand at the end
+		text = append(text, render.Plain("\n"), parts[len(parts)-1]) // the options are at the end
 	}
 	var warning render.Text
 	switch {
@@ -251,7 +251,7 @@ func (d *Dialogs) look(r port.Session, now port.Dialog, head render.Text, attach
 	return look
 }
 
-// choices are a button per option that may be chosen.
+// choices returns a button per option that may be chosen.
 func choices(d port.Dialog) (all [][]card.Option) {
 	for i, label := range d.Options[:min(len(d.Options), shownOptions)] {
 		if !d.CanChoose(i) {
