@@ -1,7 +1,9 @@
-// Package files brings files of a session's folder into the chat: when an agent sends one, and when a
-// person asks for one with /get.
+// Package files sends files of a session's folder to the chat, for an agent or for a person's /get.
 //
-// It promises that only what the agent's machine gives out of the session's own folder is sent, to
-// where the session is shown, and that a file is sent when the call returns nil (P9, P5). An agent
-// gets a refusal as a code, a person as a sentence.
+// It guarantees:
+//   - Only files that the agents' machine returns from the session's folder are sent, and only to
+//     the conversation of the session (P9).
+//   - A file is sent when the call returns nil (P5).
+//
+// An agent gets a refusal as a code, a person as a sentence.
 package files

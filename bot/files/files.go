@@ -26,33 +26,33 @@ import (
 	"ccbot/port/refusal"
 )
 
-// Files brings files of sessions into the chat.
+// Files sends files of sessions to the chat.
 type Files struct {
 	chat    *chat.Chat
 	disk    folders.Files
 	heading func(r port.Session) render.Text
 	quota   quota
-	crew    guard.Crew // what /get sends: what a person writes meanwhile does not wait for that
+	crew    guard.Crew // uploads of /get, so that a person's next messages do not wait
 }
 
-// New returns the Files of a chat. heading is a session's name above what it shows where another session is
-// the current one.
+// New returns the Files of a chat. heading returns the name above a session's file if another
+// session is the current one.
 func New(c *chat.Chat, disk folders.Files, heading func(r port.Session) render.Text) *Files {
 	return &Files{chat: c, disk: disk, heading: heading}
 }
 
-// Feature is what the roof knows of Files.
+// Feature describes the feature to the dispatcher.
 func (s *Files) Feature() chat.Feature {
 	return chat.Feature{Name: "files", Commands: []chat.Command{{Name: "get", Run: s.get}}, Run: func(ctx context.Context) error {
 		return s.crew.Run(ctx, func(p *guard.Panic) { s.chat.Log.Error("get_crashed", logkey.Panic, p.Error(), logkey.Stack, p.Stack) })
 	}}
 }
 
-// uploadFor bounds a file's way into the chat: what comes after it waits.
+// uploadFor bounds an upload: later messages wait for it.
 const uploadFor = 10 * time.Minute
 
-// SendFile sends a file of a session's folder into its chat and returns when Telegram took the file.
-// Errors: *refusal.Error, or what the outbox fails with.
+// SendFile sends a file of a session's folder to its conversation and returns when Telegram has it.
+// It returns a *refusal.Error or an error of the outbox.
 func (s *Files) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
 	r, ok := s.chat.Book.Records.Get(id)
 	text := render.Plain(caption)
@@ -79,7 +79,8 @@ func (s *Files) SendFile(ctx context.Context, id uuid.UUID, path, caption string
 	return s.put(ctx, f, outbox.File{To: r.Conversation, Session: r.ID, Caption: text, Rank: outbox.Later})
 }
 
-// put sends an open file, to where as says, and returns when Telegram took it. Its errors are those of SendFile.
+// put sends an open file, to the place in as, and returns when Telegram has it. Its errors are
+// those of SendFile.
 func (s *Files) put(ctx context.Context, f folders.File, as outbox.File) error {
 	if f.Size > outbox.MaxFile {
 		return &refusal.Error{Code: refusal.FileTooBig}
@@ -98,8 +99,7 @@ func (s *Files) put(ctx context.Context, f folders.File, as outbox.File) error {
 	return err
 }
 
-// get sends a file, or says what is in a folder. A restart in the middle of a long file sends nothing
-// more of it.
+// get sends a file, or lists a folder. A restart during an upload sends no more of it.
 func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 	all := s.chat.Book.FindFor(in.Message, "", nil)
 	if len(all) == 0 {
@@ -140,7 +140,8 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 	return nil
 }
 
-// Below is the path that a person means by a name: seen from a session's folder, unless it is absolute.
+// Below returns the path of a name that a person wrote, relative to a session's folder unless it is
+// absolute.
 func Below(dir, home, name string) string {
 	name = strings.TrimSpace(name)
 	for _, quotes := range []string{`""`, "''", "“”", "„“", "«»", "‘’"} {
@@ -163,7 +164,7 @@ func (s *Files) answer(ctx context.Context, in chat.Incoming, r port.Session, te
 	return s.chat.Post(ctx, card.Look{To: in.To, Text: text, Session: r.ID, ReplyTo: in.MessageID})
 }
 
-// listing shows what is in a folder. As code nothing in a name can be tapped.
+// listing shows a folder's entries as code, so that no name becomes a link.
 func listing(p chat.Phrases, at string, l folders.Listing) render.Text {
 	var lines []string
 	for _, e := range l.Entries {
@@ -185,7 +186,7 @@ func listing(p chat.Phrases, at string, l folders.Listing) render.Text {
 	return render.Join(render.Code(dir), render.Plain("\n"), render.Pre(strings.Join(lines, "\n"), ""))
 }
 
-// refusals are the sentences for why a file is not sent.
+// refusals holds the sentences of the reasons why a file is not sent.
 var refusals = map[refusal.Code]i18n.Key{
 	refusal.FileMissing: i18n.GetMissing, refusal.FileOutside: i18n.GetOutside, refusal.FileLinked: i18n.GetLinked,
 	refusal.FileOwn: i18n.GetOwn, refusal.FileIrregular: i18n.GetIrregular, refusal.FileNamed: i18n.GetNamed,
@@ -195,7 +196,7 @@ var refusals = map[refusal.Code]i18n.Key{
 
 func (s *Files) refuse(ctx context.Context, in chat.Incoming, r port.Session, at string, size int64, err error) error {
 	p := s.chat.In(in.To)
-	if at == r.Dir && refusal.Is(err, refusal.FileMissing) { // what can be done about that is another sentence
+	if at == r.Dir && refusal.Is(err, refusal.FileMissing) { // its next step is in another sentence
 		err = &refusal.Error{Code: refusal.DirMissing, Dir: at, Err: err}
 	}
 	word, ok := refusals[refusal.In(err).Code]

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxSends is how many files the agent of one session may send within quotaInterval: each one delays what
-// people wait for in the same chat.
+// maxSends bounds the files that one session's agent may send within quotaInterval: each delays
+// messages in the same chat.
 const (
 	maxSends      = 10
 	quotaInterval = time.Minute
@@ -20,7 +20,7 @@ type quota struct {
 	sent map[uuid.UUID][]time.Time // at most maxSends each, oldest first
 }
 
-// take counts a file of a session. If the session has none left, it returns how long to wait.
+// take counts a file of a session. If the session has none left, it returns the time to wait.
 func (q *quota) take(session uuid.UUID, now time.Time) (wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
