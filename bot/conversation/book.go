@@ -17,31 +17,32 @@ import (
 	"ccbot/port"
 )
 
-// Book finds the session that a person means in what is known of conversations.
+// Book finds the session that a person means.
 type Book struct {
 	*Store
 	Access
 	Records port.Views
-	// Move has a session shown in another conversation.
+	// Move shows a session in another conversation.
 	Move func(ctx context.Context, session uuid.UUID, to address.Conversation) error
-	// OnCurrent is told which session is the current one of a conversation now, and OnShown of a session that is shown
-	// in another conversation now. Both may be told twice, and call no session: sessions tell their news while they work.
+	// OnCurrent is called when a session becomes the current one of a conversation, and OnShown
+	// when a session has moved to another conversation. Both may be called twice, and must not call
+	// a session, which sends news while it works.
 	OnCurrent func(ctx context.Context, to address.Conversation, id uuid.UUID) error
 	OnShown   func(r port.Session) error
-	// Place gives where a session is shown that a person starts or resumes in a place: there, or in a topic
-	// of the session's own. asked names what asks for it: asked again for that, the place is the same. A
-	// session that is about to start has no id yet.
+	// Place returns where a session is shown that a person starts or resumes in to: there, or in a
+	// topic for the session. For the same asked it returns the same place. A session that has not
+	// started has no id yet.
 	Place func(ctx context.Context, to address.Conversation, r port.Session, asked string) (address.Conversation, error)
 }
 
-// CurrentSession is the session that a text in a conversation goes to; false: there is none.
+// CurrentSession returns the session that gets the texts of a conversation; false if there is none.
 func (b *Book) CurrentSession(to address.Conversation) (port.Session, bool) {
 	return b.Records.Get(b.Current(to))
 }
 
-// CurrentID is the id of the current session; uuid.Nil where there is none.
+// CurrentID returns the id of the current session, or uuid.Nil.
 func (b *Book) CurrentID(to address.Conversation) uuid.UUID {
-	now, _ := b.CurrentSession(to) // the zero session where there is none
+	now, _ := b.CurrentSession(to) // zero if there is none
 	return now.ID
 }
 
@@ -50,15 +51,15 @@ func (b *Book) IsCurrent(to address.Conversation, r port.Session) bool {
 	return r.ID != uuid.Nil && b.CurrentID(to) == r.ID
 }
 
-// IsInFront reports whether a session is the one that people read in its conversation: the current
-// session, or that of a topic.
+// IsInFront reports whether people read the session in its conversation: it is the current one, or
+// has a topic.
 func (b *Book) IsInFront(r port.Session) bool {
 	return r.Conversation.ThreadID != 0 || b.IsCurrent(r.Conversation, r)
 }
 
-// Find gives the sessions that a person calls so, see package naming, the newest first; without an
-// argument it is the current one. Of several the person has to choose, and one may fit or not; but what is
-// over gives way to an open session of its name.
+// Find returns the sessions with a name, newest first, see package naming; without an argument, the
+// current one. The person must choose one of several. An ended session is omitted if an open one
+// has its name.
 func (b *Book) Find(to address.Conversation, arg string, fits func(port.Session) bool) (found []port.Session) {
 	if arg == "" {
 		if r, ok := b.CurrentSession(to); ok {
@@ -80,22 +81,22 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(port.Session)
 	})
 }
 
-// Message is a person's message as far as it says which session the person means.
+// Message identifies the session that a person's message is for.
 type Message struct {
 	To      address.Conversation
-	ReplyTo int  // the message that it answers; 0: none
-	OfBot   bool // that message is one of ours
+	ReplyTo int  // the message it replies to; 0 for none
+	OfBot   bool // that message is this bot's
 }
 
-// Inside gives the place of a message, and the number that the message has there.
+// Inside returns the place of a message, and its number there.
 func (b *Book) Inside(m *models.Message) (to address.Conversation, message int) {
 	to = inbox.ConversationOf(m)
 	to.ChatID, message = b.Aliases.In(m.Chat.ID, m.ID)
 	return to, message
 }
 
-// Read gives where a message is and what it answers, and its number there. What opens a topic is
-// "answered" by all messages of the topic.
+// Read returns the place of a message, the message it replies to, and its number. All messages of a
+// topic reply to the message that opened it, which therefore does not count as the bot's.
 func (b *Book) Read(m *models.Message, username string) (q Message, message int) {
 	q.To, message = b.Inside(m)
 	if to := m.ReplyToMessage; to != nil {
@@ -105,8 +106,8 @@ func (b *Book) Read(m *models.Message, username string) (q Message, message int)
 	return q, message
 }
 
-// Sent notes which message a place has, of a session or of none. One that has waited since before its
-// session was forgotten names the session no more.
+// Sent stores that a message belongs to a session, or to none. A forgotten session is replaced by
+// uuid.Max.
 func (b *Book) Sent(to address.Conversation, message int, session uuid.UUID) error {
 	if _, known := b.Records.Get(session); !known && session != uuid.Nil {
 		session = uuid.Max
@@ -114,9 +115,9 @@ func (b *Book) Sent(to address.Conversation, message int, session uuid.UUID) err
 	return b.NoteMessage(to, message, session)
 }
 
-// Target is the session that a message goes to: the session whose message it answers, else the
-// current one. There is none where that session is forgotten, or where it is unknown which session
-// is meant: the text was not meant for another.
+// Target returns the session that a message goes to: the session of the message it replies to,
+// otherwise the current one. It returns false if that session is forgotten or unknown, because the
+// text was not meant for another one.
 func (b *Book) Target(q Message) (port.Session, bool) {
 	if r, answered, known := b.Answered(q); answered {
 		return r, known
@@ -128,11 +129,10 @@ func (b *Book) Target(q Message) (port.Session, bool) {
 	return now, true
 }
 
-// Unsure reports whether a message answers one of the bot's messages of which it is unknown which
-// session it belongs to: that message is older than the thousand that are kept, or a crash lost its
-// number. It may belong to any session that is open, so the current session is meant for sure only
-// where it is open and no other session is. Messages of no session are kept, too, and an answer to
-// one of them means the current session as any text does.
+// Unsure reports whether a message replies to one of the bot's messages whose session is unknown:
+// it is older than the stored thousand, or a crash lost its number. Any open session may own it, so
+// the current one is certain only if no other session is open. Messages of no session are also
+// stored; a reply to one is for the current session.
 func (b *Book) Unsure(q Message, now port.Session) bool {
 	if _, known := b.ownerOf(q.To, q.ReplyTo); known || q.ReplyTo == 0 || !q.OfBot {
 		return false
@@ -141,8 +141,8 @@ func (b *Book) Unsure(q Message, now port.Session) bool {
 	return !now.Live || slices.ContainsFunc(b.Records.List(), others)
 }
 
-// Answered is the session whose message a person answers; known reports whether there still is a
-// record of it. Commands without a name mean that session, too.
+// Answered returns the session of the message that a person replies to; known reports whether its
+// record exists. Commands without a name also mean that session.
 func (b *Book) Answered(q Message) (r port.Session, answered, known bool) {
 	id, ok := b.SessionOf(q.To, q.ReplyTo)
 	if !ok {
@@ -152,7 +152,7 @@ func (b *Book) Answered(q Message) (r port.Session, answered, known bool) {
 	return r, true, known
 }
 
-// FindFor is Find for a command that may answer a session's message.
+// FindFor is Find for a command that may reply to a session's message.
 func (b *Book) FindFor(q Message, arg string, fits func(port.Session) bool) []port.Session {
 	if arg == "" {
 		switch r, answered, known := b.Answered(q); {
@@ -173,7 +173,7 @@ func (b *Book) MakeCurrent(ctx context.Context, to address.Conversation, id uuid
 	return b.OnCurrent(ctx, to, id)
 }
 
-// MoveTo shows a session in a conversation from now on, or in the session's own topic there.
+// MoveTo moves a session to a conversation, or to the session's topic there.
 func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r port.Session) error {
 	if to = b.Home(to, r); r.Conversation == to {
 		return nil
@@ -184,8 +184,8 @@ func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r port.Sessi
 	return b.OnShown(r)
 }
 
-// Use makes a session the current one of a conversation, and shows it there from now on: a session
-// is shown in one place, where it was last used, or in its own topic there.
+// Use makes a session the current one of a conversation, and moves it there: a session is shown in
+// one place, where it was last used, or in its topic there.
 func (b *Book) Use(ctx context.Context, to address.Conversation, r port.Session) error {
 	to = b.Home(to, r)
 	if err := b.MoveTo(ctx, to, r); err != nil {
@@ -194,9 +194,9 @@ func (b *Book) Use(ctx context.Context, to address.Conversation, r port.Session)
 	return b.MakeCurrent(ctx, to, r.ID)
 }
 
-// SettleCurrent makes one of the sessions that came back the current one, the last one first, where
-// no open session is the current one. In a conversation whose damaged file was set aside at this start
-// a person chooses: which session was the current one is unknown.
+// SettleCurrent makes the last of the resumed sessions the current one, unless an open session is.
+// If the conversation's damaged file was set aside at this start, a person chooses: the previous
+// current session is unknown.
 func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, back []port.Session) error {
 	if now, _ := b.CurrentSession(to); now.Live || slices.Contains(b.Damaged(), to) {
 		return nil
@@ -209,16 +209,16 @@ func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, back 
 	return nil
 }
 
-// Access says who may speak.
+// Access holds the lists of allowed people and groups.
 type Access struct{ lists atomic.Pointer[Lists] }
 
-// Lists are those who may speak.
+// Lists are the allowed people and groups.
 type Lists struct {
 	People map[int64]bool
-	Groups map[int64]bool // groups in which those people may speak; private chats need none
+	Groups map[int64]bool // groups in which those people may speak; private chats need no entry
 }
 
-// Admit makes these the lists, also while the program runs: whoever is not on them is heard no more.
+// Admit replaces the lists, also at run time: messages of others are then ignored.
 func (a *Access) Admit(l Lists) { a.lists.Store(&l) }
 
 // IsAllowed reports whether a person is on the list.
@@ -227,18 +227,18 @@ func (a *Access) IsAllowed(person int64) bool { return a.lists.Load().People[per
 // Several reports whether more than one person may speak.
 func (a *Access) Several() bool { return len(a.lists.Load().People) > 1 }
 
-// ListsGroup reports whether a group is on the list by this very number.
+// ListsGroup reports whether a group is on the list with this number.
 func (a *Access) ListsGroup(chat int64) bool { return a.lists.Load().Groups[chat] }
 
 // Hears reports whether a person may speak in a chat: an allowed person, in a private chat or in an
-// allowed group. Anybody else gets nothing at all: no answer, no reaction, not even the end of a
-// tap's waiting.
+// allowed group. Others get no response at all: no answer, no reaction, not even the end of a tap's
+// spinner.
 func (b *Book) Hears(person int64, chat models.Chat) bool {
 	return b.IsAllowed(person) && (chat.Type == models.ChatTypePrivate || b.InGroup(chat.ID))
 }
 
-// MayShow reports whether a conversation still belongs to people who are allowed. People who were
-// taken off the list get nothing more.
+// MayShow reports whether a conversation belongs to allowed people. People removed from the list
+// get nothing more.
 func (b *Book) MayShow(to address.Conversation) bool {
 	return b.IsAllowed(to.ChatID) || b.InGroup(to.ChatID)
 }
@@ -248,7 +248,7 @@ func (b *Book) InGroup(chat int64) bool {
 	return slices.ContainsFunc(b.Aliases.Numbers(chat), b.ListsGroup)
 }
 
-// PrivateChats are the private chats that are known of allowed people, in a fixed order.
+// PrivateChats returns the known private chats of allowed people, in a fixed order.
 func (b *Book) PrivateChats() (all []address.Conversation) {
 	shown := each.As(b.Records.List(), func(r port.Session) address.Conversation { return r.Conversation })
 	for _, to := range append(b.All(), shown...) {
@@ -266,19 +266,19 @@ func compare(a, b address.Conversation) int {
 	return cmp.Or(cmp.Compare(a.ChatID, b.ChatID), cmp.Compare(a.ThreadID, b.ThreadID))
 }
 
-// Topic is what is kept of a topic that the bot has opened for a session.
+// Topic describes a topic that the bot has opened for a session.
 type Topic struct {
-	For  string `json:"for"`            // what asked for it: the key of a message, or the id of a session
-	Name string `json:"name"`           // of the session, when topic and session were last called the same
-	Over bool   `json:"over,omitempty"` // its icon says that its session is over
+	For  string `json:"for"`            // what it was opened for: the key of a message, or the id of a session
+	Name string `json:"name"`           // of the session, when topic and session last had the same name
+	Over bool   `json:"over,omitempty"` // its icon shows that its session has ended
 }
 
-// NoteTopic keeps what is known of a topic of the bot's.
+// NoteTopic stores a topic of the bot.
 func (c *Store) NoteTopic(at address.Conversation, t Topic) error {
 	return c.change(at, func(f *file) { f.Topic = &t })
 }
 
-// Topic is what is kept of a topic; false: the bot has not opened it.
+// Topic returns a stored topic; false if the bot has not opened it.
 func (c *Store) Topic(at address.Conversation) (Topic, bool) {
 	if t := c.read(at).Topic; t != nil {
 		return *t, true
@@ -286,7 +286,7 @@ func (c *Store) Topic(at address.Conversation) (Topic, bool) {
 	return Topic{}, false
 }
 
-// NoteTopicsRefused keeps whether a chat was told that the bot may open no topics there.
+// NoteTopicsRefused stores whether a chat was notified that the bot may not open topics there.
 func (c *Store) NoteTopicsRefused(chat int64, told bool) error {
 	at := address.Conversation{ChatID: chat}
 	if c.TopicsRefused(chat) == told {
@@ -295,12 +295,12 @@ func (c *Store) NoteTopicsRefused(chat int64, told bool) error {
 	return c.change(at, func(f *file) { f.NoTopics = told })
 }
 
-// TopicsRefused reports whether a chat was told that the bot may open no topics there.
+// TopicsRefused reports whether a chat was notified that the bot may not open topics there.
 func (c *Store) TopicsRefused(chat int64) bool {
 	return c.read(address.Conversation{ChatID: chat}).NoTopics
 }
 
-// OpenedFor is the topic of a chat that was opened for what asked for it.
+// OpenedFor returns the topic of a chat with Topic.For equal to asked.
 func (c *Store) OpenedFor(chat int64, asked string) (at address.Conversation, known bool) {
 	for _, at := range c.All() {
 		if t, ours := c.Topic(at); ours && at.ChatID == chat && t.For == asked {
@@ -310,8 +310,7 @@ func (c *Store) OpenedFor(chat int64, asked string) (at address.Conversation, kn
 	return at, false
 }
 
-// TopicOf is the topic of a chat that belongs to a session: the one that shows it, or one where it is the
-// current session.
+// TopicOf returns the topic of a chat in which a session is the current one.
 func (b *Book) TopicOf(chat int64, r port.Session) (at address.Conversation, known bool) {
 	for _, at := range b.All() {
 		if at.ChatID == chat && at.ThreadID != 0 && b.IsCurrent(at, r) {
@@ -321,8 +320,8 @@ func (b *Book) TopicOf(chat int64, r port.Session) (at address.Conversation, kno
 	return at, false
 }
 
-// Home is where a session is shown that a person uses in a place: in the session's own topic, if it has
-// one in that chat. A topic that was opened for another session stays that session's alone.
+// Home returns where a session is shown that a person uses in a place: in the session's topic, if
+// it has one in that chat. A topic of another session stays that session's.
 func (b *Book) Home(to address.Conversation, r port.Session) address.Conversation {
 	if r.Conversation == to {
 		return to

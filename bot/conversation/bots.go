@@ -7,10 +7,11 @@ import (
 	"ccbot/internal/address"
 )
 
-// Bots is what is kept of the bots of a group in one of its places. Messages are named by their numbers inside.
+// Bots holds what is known of the bots of a group, for one of its places. It uses the message
+// numbers inside ccbot.
 type Bots struct {
-	// Others is the first message at which another bot was known to be in the group; 0: none is known. It is kept for
-	// the whole group, outside of topics.
+	// Others is the first message at which another bot was known in the group; 0 if none is known.
+	// It is stored for the whole group, outside of topics.
 	Others int    `json:"others,omitempty"`
 	Picks  []Pick `json:"picks,omitempty"` // in the order of their messages
 }
@@ -21,13 +22,13 @@ type Pick struct {
 	Mine    bool `json:"mine"` // this bot was picked
 }
 
-// maxPicks is the number of picks that are kept of a place.
+// maxPicks bounds the picks of a place.
 const maxPicks = 100
 
 // OthersBefore reports whether another bot was known when a message was written.
 func (b Bots) OthersBefore(message int) bool { return b.Others != 0 && b.Others <= message }
 
-// PickBefore returns the pick that counts for a message; false: there is none.
+// PickBefore returns the pick that applies to a message; false if there is none.
 func (b Bots) PickBefore(message int) (p Pick, known bool) {
 	for _, one := range b.Picks {
 		if one.Message <= message {
@@ -45,7 +46,7 @@ func (b Bots) with(p Pick) Bots {
 	return b
 }
 
-// inNewChat returns b for a chat whose messages are numbered anew.
+// inNewChat returns b for a chat with new message numbers.
 func (b Bots) inNewChat() (now Bots) {
 	now.Others = min(b.Others, 1)
 	if n := len(b.Picks); n > 0 {
@@ -54,15 +55,16 @@ func (b Bots) inNewChat() (now Bots) {
 	return now
 }
 
-// Bots returns what is kept of the bots of a place.
+// Bots returns the bots of a place.
 func (c *Store) Bots(at address.Conversation) Bots { return c.read(at).Bots }
 
-// NoteOthers keeps that another bot is known in a group since a message.
+// NoteOthers stores that another bot is known in a group since a message.
 func (c *Store) NoteOthers(chat int64, message int) error {
 	return c.change(address.Conversation{ChatID: chat}, func(f *file) { f.Bots.Others = message })
 }
 
-// ResetBots forgets all picks of a group, which the bot may have missed some of, and keeps whether there are other bots.
+// ResetBots forgets all picks of a group, because the bot may have missed some, and stores whether
+// there are other bots.
 func (c *Store) ResetBots(chat int64, others bool) error {
 	for _, at := range c.All() {
 		if at.ChatID == chat && len(c.Bots(at).Picks) > 0 {
@@ -78,7 +80,8 @@ func (c *Store) ResetBots(chat int64, others bool) error {
 	return c.NoteOthers(chat, first)
 }
 
-// NotePick keeps which bot a person has picked for a place. A pick that changes nothing is not kept.
+// NotePick stores the bot that a person has picked for a place. It ignores a pick that changes
+// nothing.
 func (c *Store) NotePick(at address.Conversation, p Pick) error {
 	if was, known := c.Bots(at).PickBefore(p.Message); known && was.Mine == p.Mine {
 		return nil

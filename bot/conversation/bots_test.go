@@ -9,8 +9,8 @@ import (
 	"ccbot/internal/address"
 )
 
-// TestP8_PicksOutliveARestart: a pick counts from its message on, in whatever order picks come.
-func TestP8_PicksOutliveARestart(t *testing.T) {
+// TestP8_PicksSurviveRestart: a pick applies from its message on, regardless of the order of picks.
+func TestP8_PicksSurviveRestart(t *testing.T) {
 	dir := t.TempDir()
 	group, topic := address.Conversation{ChatID: -7}, address.Conversation{ChatID: -7, ThreadID: 3}
 	c := openIn(t, dir)
@@ -37,7 +37,7 @@ func TestP8_PicksOutliveARestart(t *testing.T) {
 	assert.Zero(t, c.Bots(topic))
 }
 
-func TestPicksGoAlongWithTheirGroup(t *testing.T) {
+func TestPicksMoveWithTheirGroup(t *testing.T) {
 	c := openIn(t, t.TempDir())
 	group, grown := address.Conversation{ChatID: -7}, address.Conversation{ChatID: -1007}
 	require.NoError(t, c.NoteOthers(-7, 500))

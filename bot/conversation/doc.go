@@ -1,10 +1,12 @@
-// Package conversation is what is known of one place in Telegram: a chat, or a topic of a chat.
+// Package conversation stores the state of one place in Telegram: a chat, or a topic of a chat.
 //
-// It promises that what it notes is on disk when the call returns: which session is current, whose
-// the last thousand messages are, and how much of what a session said the place has. It finds the
-// session that a person means, by name, by id or by the message that the person answers, and says
-// who may speak and read in a place. A damaged file is set aside, and its people are to be told:
-// that costs a person one tap more, and never a message.
+// It guarantees:
+//   - A change is on disk when its call returns: the current session, the sessions of the last
+//     thousand messages, and the read marks.
+//   - A damaged file is set aside and reported: it costs a person one more tap, but never a
+//     message.
 //
-// It sends nothing and starts no goroutine. Of a session it changes only where it is shown.
+// It finds the session that a person means, by name, by id or by the message that the person
+// replies to, and decides who may speak and read in a place. It sends no messages and starts no
+// goroutine.
 package conversation

@@ -19,8 +19,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// Of all messages that were noted the thousand newest are known, also on their way through a file.
-func TestTheNewestThousandMessagesAreKnown(t *testing.T) {
+// The thousand newest messages are known, also after a round trip through a file.
+func TestNewestThousandMessagesAreKnown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := make([]uuid.UUID, rapid.IntRange(1, 30).Draw(t, "sessions"))
 		for i := range ids {
@@ -31,7 +31,7 @@ func TestTheNewestThousandMessagesAreKnown(t *testing.T) {
 		for n := range rapid.IntRange(0, 2*maxMessages).Draw(t, "messages") {
 			message, id := 1+n, ids[random.IntN(len(ids))]
 			if random.IntN(4) == 0 {
-				message = 1 + random.IntN(message) // one of before is another session's by now
+				message = 1 + random.IntN(message) // an earlier message gets another session
 			}
 			if message > n-maxMessages/2 {
 				known.note(message, id)
@@ -69,7 +69,7 @@ func openIn(t *testing.T, dir string) *Store {
 	return c
 }
 
-func TestChatsKeepWhoseAMessageIs(t *testing.T) {
+func TestStoreKeepsTheSessionOfMessages(t *testing.T) {
 	dir := t.TempDir()
 	c := openIn(t, dir)
 	one, two, topic := uuid.New(), uuid.New(), session.Conversation{ChatID: -100, ThreadID: 5}
@@ -94,13 +94,13 @@ func TestChatsKeepWhoseAMessageIs(t *testing.T) {
 		c = openIn(t, dir) // a restart
 	}
 	require.NoError(t, os.RemoveAll(dir))
-	require.NoError(t, os.WriteFile(dir, nil, 0o600)) // nothing can be written there any more
+	require.NoError(t, os.WriteFile(dir, nil, 0o600)) // the folder is no longer writable
 	require.Error(t, c.NoteMessage(atAlice, 8, one))
 	_, ok := c.SessionOf(atAlice, 8)
 	assert.False(t, ok, "what is not on disk is not known")
 }
 
-func TestWhatWasShownInFullBehindANotice(t *testing.T) {
+func TestReadMarkAfterNotice(t *testing.T) {
 	dir, id := t.TempDir(), uuid.New()
 	c := openIn(t, dir)
 	at := func(offset int64) talk.Cursor { return talk.Cursor{Path: "t", Offset: offset} }
@@ -124,7 +124,7 @@ func TestWhatWasShownInFullBehindANotice(t *testing.T) {
 	noticed(40) // a crash came between that and the notice
 	noticed(50)
 	assert.Equal(t, []int64{20, 30}, has(10, 20, 30, 40, 50))
-	shown(50) // the notice did not come any more
+	shown(50) // the notice did not come
 	assert.Equal(t, []int64{20, 30, 50, 60}, has(10, 20, 30, 40, 50, 60))
 	noticed(15) // in another transcript of the same name
 	assert.Equal(t, []int64{20, 30}, has(10, 15, 20, 30, 40, 50))
@@ -138,7 +138,7 @@ func TestWhatWasShownInFullBehindANotice(t *testing.T) {
 	assert.Empty(t, mark.Shown, "of the next transcript nothing was shown")
 }
 
-func TestWhatIsUnreadMovesWithItsPlace(t *testing.T) {
+func TestReadMarksMoveWithTheirPlace(t *testing.T) {
 	c := openIn(t, t.TempDir())
 	unread, both, shown, topic := uuid.New(), uuid.New(), uuid.New(), session.Conversation{ChatID: 7, ThreadID: 5}
 	require.NoError(t, c.NoteNoticed(topic, unread, talk.Cursor{Path: "t", Offset: 1}))

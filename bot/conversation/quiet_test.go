@@ -53,8 +53,8 @@ func TestQuietHours(t *testing.T) {
 	}
 }
 
-// What was asked is a session's own, and it stays known when its place becomes another one.
-func TestTheLastOfWhatWasAskedCounts(t *testing.T) {
+// The time of a prompt belongs to its session, and survives the move of its place.
+func TestLatestPromptEndsQuiet(t *testing.T) {
 	c, err := Open(t.TempDir(), t.TempDir(), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	topic, chat := address.Conversation{ChatID: 7, ThreadID: 3}, address.Conversation{ChatID: 7}

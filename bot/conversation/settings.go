@@ -13,8 +13,8 @@ import (
 	"ccbot/internal/spool"
 )
 
-// Settings are what a chat has chosen; what is zero was not chosen, and the bot's configuration
-// decides. A private chat is one person's. A group has a language, quiet hours and favourites.
+// Settings are the choices of a chat; the bot's configuration replaces zero values. A private chat
+// belongs to one person. A group has a language, quiet hours and favorites.
 type Settings struct {
 	Language   string         `json:"language,omitempty"`   // one of i18n.Languages
 	Telegram   string         `json:"telegram,omitempty"`   // the language of the person's Telegram, as an IETF tag
@@ -22,29 +22,30 @@ type Settings struct {
 	Model      string         `json:"model,omitempty"`      // of new sessions
 	Dir        string         `json:"dir,omitempty"`        // the folder of new sessions
 	IdleAfter  *time.Duration `json:"idle_after,omitempty"` // after which a session of this chat is archived; 0: never
-	Steps      string         `json:"steps,omitempty"`      // what is shown of a turn: card, off
-	Background string         `json:"background,omitempty"` // what sessions that are not the current one report at the end of a turn
-	Quiet      *Hours         `json:"quiet,omitempty"`      // in which nothing sounds but what cannot wait
+	Steps      string         `json:"steps,omitempty"`      // how a turn's steps are shown: card, off
+	Background string         `json:"background,omitempty"` // the report of a session in the background at the end of a turn
+	Quiet      *Hours         `json:"quiet,omitempty"`      // in which only urgent messages sound
 	QuietFor   *Span          `json:"quiet_for,omitempty"`  // the same, once
-	Favourites []string       `json:"favourites,omitempty"` // folders that /new shows first; a group has them, too
+	Favourites []string       `json:"favourites,omitempty"` // folders that /new shows first, also in a group
 
 	Sessions map[uuid.UUID]string `json:"sessions,omitempty"` // Background of single sessions
 }
 
-// What a session that is not the current one reports at the end of a turn.
+// Reports of a session in the background at the end of a turn.
 const (
-	Off   = "off"   // nothing; of another setting: it is switched off
+	Off   = "off"   // nothing; in other settings: switched off
 	Line  = "line"  // a line without a sound
 	Sound = "sound" // a line with a sound, outside quiet hours
 	Full  = "full"  // its answers, as the current one's
 )
 
-// Reports returns what a session reports while it is not the current one.
+// Reports returns a session's choice while it is not the current one.
 func (s Settings) Reports(session uuid.UUID) string {
 	return cmp.Or(s.Sessions[session], s.Background, Line)
 }
 
-// Hours are a part of a day, in minutes since midnight by the machine's clock; it may pass midnight. 1440 is the end of a day.
+// Hours are a part of a day, in minutes since midnight by the machine's clock, possibly across
+// midnight. 1440 is the end of a day.
 type Hours struct {
 	From  int   `json:"from"`
 	Until int   `json:"until"`
@@ -79,8 +80,8 @@ func (s *Span) Quiet(now, asked time.Time) bool {
 	return s.Lasts(now) && !now.Before(s.From) && asked.Before(s.From)
 }
 
-// Quiet reports whether what is answered now to what was asked then arrives without a sound: these are the
-// hours, and it was asked before they began.
+// Quiet reports whether an answer at now to a prompt sent at asked makes no sound: now is in the
+// hours, and asked before them.
 func (h *Hours) Quiet(now, asked time.Time) bool {
 	if h == nil {
 		return false
@@ -89,7 +90,7 @@ func (h *Hours) Quiet(now, asked time.Time) bool {
 	switch {
 	case h.From <= h.Until && (minute < h.From || minute >= h.Until):
 		return false
-	case h.From > h.Until && minute < h.Until: // they have begun the day before
+	case h.From > h.Until && minute < h.Until: // they began the day before
 		day--
 	case h.From > h.Until && minute < h.From:
 		return false
@@ -98,7 +99,7 @@ func (h *Hours) Quiet(now, asked time.Time) bool {
 	return h.On(began.Weekday()) && asked.Before(began)
 }
 
-// Settings are those of a chat, in all its topics.
+// Settings returns the settings of a chat, for all its topics.
 func (c *Store) Settings(chat int64) Settings {
 	s := c.read(address.Conversation{ChatID: chat}).Settings
 	if s.Steps == "messages" { // a former choice
@@ -107,7 +108,8 @@ func (c *Store) Settings(chat int64) Settings {
 	return s
 }
 
-// ReadSettings reads the settings of all chats of a folder, which it does not change. A file that cannot be understood has none.
+// ReadSettings reads the settings of all chats of a folder, without changing it. It skips invalid
+// files.
 func ReadSettings(dir string) (all []Settings, err error) {
 	from := spool.Loader{Log: slog.New(slog.DiscardHandler)}
 	_, err = from.Load(spool.Folder{Path: dir, MaxSize: maxFile}, suffix, func(name string, data []byte) error {
@@ -136,7 +138,7 @@ func (c *Store) Set(chat int64, change func(s *Settings)) error {
 	return err
 }
 
-// NoteLanguage notes the language in which a person has Telegram, in the person's own chat.
+// NoteLanguage stores the language of a person's Telegram, for the person's private chat.
 func (c *Store) NoteLanguage(chat models.Chat, language string) error {
 	if language == "" || chat.Type != models.ChatTypePrivate || language == c.Settings(chat.ID).Telegram {
 		return nil

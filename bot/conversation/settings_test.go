@@ -9,7 +9,7 @@ import (
 	"ccbot/internal/address"
 )
 
-func TestSettingsOutliveARestartAndGoAlongWithTheirGroup(t *testing.T) {
+func TestSettingsSurviveRestartAndMove(t *testing.T) {
 	dir := t.TempDir()
 	c := openIn(t, dir)
 	require.NoError(t, c.Set(-7, func(s *Settings) { s.Language = "ru" }))

@@ -12,25 +12,26 @@ import (
 	"ccbot/port/talk"
 )
 
-// Turn is what is shown in full of a session, whichever session is the current one: the turns whose
-// prompts came as answers to the session's messages.
+// Turn describes the turns of a session that are shown in full in the background: their prompts
+// replied to the session's messages.
 type Turn struct {
 	Session uuid.UUID `json:"session"`
-	// Since is when the last of these prompts was typed; zero: its turn has ended, or none was typed.
+	// Since is when the last of these prompts was typed; zero if its turn has ended, or none was
+	// typed.
 	Since time.Time `json:"since,omitzero"`
-	// Prompts are the keys of prompts that are not typed yet, the oldest first. The turn of each begins
+	// Prompts are the keys of prompts that are not typed yet, oldest first. The turn of each begins
 	// when it is typed: until then it may wait for long, or be dropped.
 	Prompts []string `json:"prompts,omitempty"`
 }
 
-// maxReplies bounds Turn.Prompts. The oldest of more were dropped, or wait behind all others.
+// maxReplies bounds Turn.Prompts. The oldest excess ones were dropped, or wait after all others.
 const maxReplies = 100
 
-// NotePrompt keeps that a person's message is a prompt of a session, and when it was sent. With a key, the
-// turn of that prompt is shown in full, too.
+// NotePrompt stores that a person's message is a prompt of a session, and when it was sent. With a
+// key, the turn of that prompt is shown in full.
 func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID, sent time.Time) error {
 	return c.change(to, func(f *file) {
-		f.ask(id, sent)
+		f.notePrompt(id, sent)
 		if message > 0 {
 			f.Messages.note(message, id)
 		}
@@ -42,7 +43,8 @@ func (c *Store) NotePrompt(to address.Conversation, message int, key string, id 
 	})
 }
 
-// BeginTurn keeps that a prompt of a session was typed, if the turn of that prompt is shown in full.
+// BeginTurn stores that a prompt of a session was typed, if the turn of that prompt is shown in
+// full.
 func (c *Store) BeginTurn(to address.Conversation, id uuid.UUID, key string, typed time.Time) error {
 	if t, _ := c.TurnOf(to, id); !slices.Contains(t.Prompts, key) {
 		return nil
@@ -56,8 +58,8 @@ func (c *Store) BeginTurn(to address.Conversation, id uuid.UUID, key string, typ
 	})
 }
 
-// EndTurn keeps that a turn of a session has ended. An end from before the last prompt was typed is
-// the end of an earlier turn.
+// EndTurn stores that a turn of a session has ended. An end before the last prompt was typed
+// belongs to an earlier turn.
 func (c *Store) EndTurn(to address.Conversation, id uuid.UUID, ended time.Time) error {
 	isOver := func(t Turn) bool { return !t.Since.IsZero() && ended.After(t.Since) }
 	if t, _ := c.TurnOf(to, id); !isOver(t) {
@@ -71,16 +73,16 @@ func (c *Store) EndTurn(to address.Conversation, id uuid.UUID, ended time.Time) 
 	})
 }
 
-// ask keeps when a session was last sent a prompt. Quiet hours are shorter than a day, and ask for no earlier one.
-func (f *file) ask(id uuid.UUID, sent time.Time) {
+// notePrompt stores when a session last got a prompt. Quiet hours are shorter than a day, and need
+// no older ones.
+func (f *file) notePrompt(id uuid.UUID, sent time.Time) {
 	maps.DeleteFunc(f.Asked, func(_ uuid.UUID, at time.Time) bool { return sent.Sub(at) > 24*time.Hour })
 	if sent.After(f.Asked[id]) {
 		f.Asked[id] = sent
 	}
 }
 
-// setTurn replaces what is known of a session's turns. A turn without a beginning and without
-// prompts is none.
+// setTurn replaces a session's Turn. It removes one without a beginning and prompts.
 func (f *file) setTurn(t Turn) {
 	f.Turns[t.Session] = t
 	if t.Since.IsZero() && len(t.Prompts) == 0 {
@@ -88,31 +90,31 @@ func (f *file) setTurn(t Turn) {
 	}
 }
 
-// Quiet reports whether what a session says in a place makes no sound now: these are the chat's quiet hours, and
-// nobody has sent the session a prompt there since they began.
+// Quiet reports whether a session makes no sound in a place now: these are the chat's quiet hours,
+// and the session got no prompt there since they began.
 func (c *Store) Quiet(to address.Conversation, session uuid.UUID, now time.Time) bool {
 	set, asked := c.Settings(to.ChatID), c.read(to).Asked[session]
 	return set.Quiet.Quiet(now.Local(), asked) || set.QuietFor.Quiet(now, asked)
 }
 
-// TurnOf returns what is shown in full of a session; false: nothing.
+// TurnOf returns the Turn of a session; false if nothing is shown in full.
 func (c *Store) TurnOf(to address.Conversation, id uuid.UUID) (Turn, bool) {
 	f := c.read(to)
 	t, ok := f.Turns[id]
 	return t, ok
 }
 
-// ReadMark is how much of what a session has said is in a conversation.
+// ReadMark describes how much of a session's output a conversation has.
 type ReadMark struct {
 	Session uuid.UUID `json:"session"`
-	// Since is the first place of which the conversation has only a notice; nil: everything was
+	// Since is the first place that the conversation has only as a notice; nil if everything was
 	// shown in full.
 	Since *talk.Cursor `json:"since,omitempty"`
-	// Shown are the places behind Since where what was shown in full begins and ends, by turns.
+	// Shown alternates the begin and end of what was shown in full after Since.
 	Shown []talk.Cursor `json:"shown,omitempty"`
 }
 
-// Has reports whether what stands at a place behind Since was shown in full.
+// Has reports whether an item at a place after Since was shown in full.
 func (m ReadMark) Has(at talk.Cursor) bool {
 	for part := range slices.Chunk(m.Shown, 2) {
 		if !at.Precedes(part[0]) && (len(part) == 1 || at.Precedes(part[1])) {
@@ -122,14 +124,14 @@ func (m ReadMark) Has(at talk.Cursor) bool {
 	return false
 }
 
-// maxMarks bounds file.Unread. Of a session without a mark the last answer is shown.
+// maxMarks bounds file.Unread. A session without a mark gets its last answer shown.
 const maxMarks = 200
 
-// maxShown bounds ReadMark.Shown. What is shown in full after that is shown again.
+// maxShown bounds ReadMark.Shown. Later items are shown again.
 const maxShown = 40
 
-// NoteShown keeps that a conversation has in full what a session said last, from a place on. An
-// earlier place of which it has only a notice stays noted.
+// NoteShown stores that a conversation has a session's last output in full, from a place on. An
+// earlier place with only a notice stays noted.
 func (c *Store) NoteShown(to address.Conversation, id uuid.UUID, at talk.Cursor) error {
 	m, known := c.ReadMarkOf(to, id)
 	switch {
@@ -142,12 +144,12 @@ func (c *Store) NoteShown(to address.Conversation, id uuid.UUID, at talk.Cursor)
 	return c.change(to, func(f *file) { f.setMark(m) })
 }
 
-// NoteOpened keeps that everything was shown in full.
+// NoteOpened stores that everything was shown in full.
 func (c *Store) NoteOpened(to address.Conversation, id uuid.UUID) error {
 	return c.change(to, func(f *file) { f.setMark(ReadMark{Session: id}) })
 }
 
-// NoteNoticed keeps that a conversation has only a notice of what a session said from a place on.
+// NoteNoticed stores that a conversation has only a notice of a session's output from a place on.
 func (c *Store) NoteNoticed(to address.Conversation, id uuid.UUID, since talk.Cursor) error {
 	m, known := c.ReadMarkOf(to, id)
 	switch {
@@ -161,13 +163,13 @@ func (c *Store) NoteNoticed(to address.Conversation, id uuid.UUID, since talk.Cu
 	return c.change(to, func(f *file) { f.setMark(m) })
 }
 
-// ReadMarkOf is the mark of a session; false: there is none.
+// ReadMarkOf returns the mark of a session; false if there is none.
 func (c *Store) ReadMarkOf(to address.Conversation, id uuid.UUID) (ReadMark, bool) {
 	f := c.read(to)
-	return f.mark(id)
+	return f.markOf(id)
 }
 
-func (f *file) mark(id uuid.UUID) (ReadMark, bool) {
+func (f *file) markOf(id uuid.UUID) (ReadMark, bool) {
 	i := slices.IndexFunc(f.Unread, func(h ReadMark) bool { return h.Session == id })
 	if i < 0 {
 		return ReadMark{}, false
@@ -181,14 +183,15 @@ func (f *file) setMark(one ReadMark) {
 	f.Unread = f.Unread[max(0, len(f.Unread)-maxMarks):]
 }
 
-// maxMessages is how many messages of a conversation are known: whose an older one is, is unknown.
+// maxMessages bounds the known messages of a conversation: the session of an older message is
+// unknown.
 const maxMessages = 1000
 
-// messages are the newest messages of a conversation, by the session that they belong to; those of
-// uuid.Nil are the bot's own.
+// messages holds the newest messages of a conversation, by session; those of uuid.Nil belong to the
+// bot.
 type messages map[uuid.UUID][]int
 
-// note keeps whose a message is, and forgets the oldest message of too many.
+// note stores the session of a message, and forgets the oldest message if there are too many.
 func (m messages) note(message int, id uuid.UUID) {
 	for owner, all := range m {
 		m[owner] = slices.DeleteFunc(all, func(one int) bool { return one == message })
@@ -207,8 +210,8 @@ func (m messages) note(message int, id uuid.UUID) {
 	}
 }
 
-// NoteMessage keeps which session a message belongs to: a message of the bot, or a person's prompt.
-// With uuid.Nil it belongs to none.
+// NoteMessage stores the session of a message: a message of the bot, or a person's prompt. uuid.Nil
+// stands for no session.
 func (c *Store) NoteMessage(to address.Conversation, message int, id uuid.UUID) error {
 	if message <= 0 {
 		return nil
@@ -216,7 +219,7 @@ func (c *Store) NoteMessage(to address.Conversation, message int, id uuid.UUID) 
 	return c.change(to, func(f *file) { f.Messages.note(message, id) })
 }
 
-// Newest is the newest message of a conversation that is known: of the bot, or a person's prompt.
+// Newest returns the newest known message of a conversation: of the bot, or a person's prompt.
 func (c *Store) Newest(to address.Conversation) (message int) {
 	f := c.read(to)
 	for _, all := range f.Messages {
@@ -225,13 +228,13 @@ func (c *Store) Newest(to address.Conversation) (message int) {
 	return message
 }
 
-// SessionOf is the session that a message belongs to; false: it belongs to none, or that is unknown.
+// SessionOf returns the session of a message; false if it has none, or that is unknown.
 func (c *Store) SessionOf(to address.Conversation, message int) (uuid.UUID, bool) {
 	id, known := c.ownerOf(to, message)
 	return id, known && id != uuid.Nil
 }
 
-// ownerOf is the session that a message belongs to, or uuid.Nil for none; false: that is unknown.
+// ownerOf returns the session of a message, or uuid.Nil for no session; false if that is unknown.
 func (c *Store) ownerOf(to address.Conversation, message int) (uuid.UUID, bool) {
 	f := c.read(to)
 	for id, all := range f.Messages {

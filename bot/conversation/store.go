@@ -21,15 +21,15 @@ import (
 
 // Store keeps one small file for each conversation.
 type Store struct {
-	Aliases *alias.Table            // which groups have become which chats
+	Aliases *alias.Table            // maps groups to their later chats
 	Changed func(was, now Settings) // is called after the settings of a chat have changed; may be nil
 
-	mu     sync.Mutex // held over the disk
+	mu     sync.Mutex // held during disk access
 	folder spool.Folder
 	kept   map[address.Conversation]file // as they are on disk; never changed in place
 }
 
-// file is what is kept of one conversation.
+// file is the stored state of one conversation.
 type file struct {
 	Version  int                `json:"version"`
 	Current  uuid.UUID          `json:"current"`
@@ -38,19 +38,19 @@ type file struct {
 	Unread   []ReadMark         `json:"had,omitempty"`   // how much is shown
 	Damaged  bool               `json:"damaged,omitempty"`
 	Topic    *Topic             `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
-	NoTopics bool               `json:"no_topics,omitempty"` // the chat was told that the bot may open none
+	NoTopics bool               `json:"no_topics,omitempty"` // the chat was notified that the bot may not open topics
 	Settings Settings           `json:"settings,omitzero"`
 	Bots     Bots               `json:"bots,omitzero"` // of a group
-	// Asked is when a person last sent each session a prompt, in the last day.
+	// Asked is when a person last sent each session a prompt, within the last day.
 	Asked map[uuid.UUID]time.Time `json:"asked_of,omitempty"`
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.
 const maxFile = 4 << 20
 
-// Open reads the folder, making it if needed. A file that cannot be understood is set aside in
-// quarantine and logged, and its conversation is Damaged. The error is about the folder, or about a
-// file that cannot be read now.
+// Open reads the folder, and creates it if necessary. An invalid file is moved to quarantine and
+// logged, and its conversation is Damaged. The error is about the folder, or about a file that
+// cannot be read now.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	c := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true},
 		kept: make(map[address.Conversation]file)}
@@ -90,7 +90,7 @@ func (c *Store) load(from spool.Loader) (aside []spool.Aside, err error) {
 	})
 }
 
-// Damaged are the conversations whose file was set aside, until their people were told.
+// Damaged returns the conversations whose file was set aside, until that is reported to them.
 func (c *Store) Damaged() []address.Conversation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +104,7 @@ func (c *Store) Damaged() []address.Conversation {
 	return all
 }
 
-// NoteDamageTold keeps that the people of a conversation know that its file was set aside.
+// NoteDamageTold stores that the damaged file was reported to a conversation.
 func (c *Store) NoteDamageTold(to address.Conversation) error {
 	return c.change(to, func(f *file) { f.Damaged = false })
 }
@@ -115,13 +115,13 @@ func nameOf(to address.Conversation) string {
 	return fmt.Sprintf("%d-%d", to.ChatID, to.ThreadID) + suffix
 }
 
-// placeOf is the conversation that a file is of; false: of none.
+// placeOf returns the conversation of a file; false for other files.
 func placeOf(name string) (to address.Conversation, ok bool) {
 	n, err := fmt.Sscanf(name, "%d-%d", &to.ChatID, &to.ThreadID)
 	return to, err == nil && n == 2 && nameOf(to) == name
 }
 
-// Current is the current session of a conversation, uuid.Nil if there is none.
+// Current returns the current session of a conversation, or uuid.Nil.
 func (c *Store) Current(to address.Conversation) uuid.UUID { return c.read(to).Current }
 
 // SetCurrent makes a session the current one of a conversation.
@@ -129,15 +129,15 @@ func (c *Store) SetCurrent(to address.Conversation, id uuid.UUID) error {
 	return c.change(to, func(f *file) { f.Current = id })
 }
 
-// All are the conversations of which something is kept, in a fixed order.
+// All returns the stored conversations, in a fixed order.
 func (c *Store) All() []address.Conversation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.SortedFunc(maps.Keys(c.kept), compare)
 }
 
-// Forget takes a session out of all conversations. Its messages are known as those of uuid.Max, which
-// no session has: who answers one means no other session.
+// Forget removes a session from all conversations. Its messages are stored as those of uuid.Max,
+// which no session has: a reply to one is not for another session.
 func (c *Store) Forget(id uuid.UUID) error {
 	var errs []error
 	for _, to := range c.All() {
@@ -163,8 +163,8 @@ func (f *file) forget(id uuid.UUID) {
 	f.Unread = slices.DeleteFunc(f.Unread, func(m ReadMark) bool { return m.Session == id })
 }
 
-// Rehome makes what is known of one conversation known of another. What is known of the other
-// already counts; messages of another chat are void, because the new chat numbers anew.
+// Rehome moves the state of one conversation to another. Existing state there has precedence; the
+// message numbers of another chat are void, because the new chat numbers its messages from 1.
 func (c *Store) Rehome(from, to address.Conversation) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +188,7 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 			}
 		}
 		for id, sent := range old.Asked {
-			f.ask(id, sent)
+			f.notePrompt(id, sent)
 		}
 		for id, all := range old.Messages {
 			for _, message := range all {
@@ -197,8 +197,8 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 				}
 			}
 		}
-		for _, mark := range old.Unread { // what was shown in full may be gone, and is shown once more
-			if _, known := f.mark(mark.Session); !known && mark.Since != nil {
+		for _, mark := range old.Unread { // messages shown in full may be gone, and are shown again
+			if _, known := f.markOf(mark.Session); !known && mark.Since != nil {
 				f.setMark(ReadMark{Session: mark.Session, Since: mark.Since})
 			}
 		}
@@ -213,7 +213,7 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 	return nil
 }
 
-// read is a conversation's file.
+// read returns a conversation's file.
 func (c *Store) read(to address.Conversation) file {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -240,7 +240,7 @@ func (c *Store) changeLocked(to address.Conversation, change func(*file)) error 
 	return nil
 }
 
-// clone shares nothing with f.
+// clone returns a copy that shares nothing with f.
 func (f file) clone() file {
 	f.Version = 1
 	was := f.Messages
