@@ -26,7 +26,8 @@ type Leaver interface {
 type List interface {
 	// AllowGroup adds a group to the setting, durably, and makes it count at once.
 	AllowGroup(ctx context.Context, group int64) error
-	// GroupLine returns the line with which a person allows a group where ccbot cannot; empty: it can.
+	// GroupLine returns the line with which a person allows a group if ccbot cannot; empty if it
+	// can.
 	GroupLine(group int64) string
 	// GroupLeft notes that the bot is no longer in a group.
 	GroupLeft(group int64)
@@ -35,7 +36,7 @@ type List interface {
 // Groups asks about the groups to which the bot was added.
 type Groups struct {
 	List   List                             // the setting; it is set before anything else is called
-	Rules  func(p chat.Phrases) render.Text // what the bot acts on if there are others
+	Rules  func(p chat.Phrases) render.Text // the rules of the bot if there are others
 	chat   *chat.Chat
 	leaver Leaver
 	cards  chat.Cards[added]
@@ -45,8 +46,8 @@ type Groups struct {
 type added struct {
 	Group int64  `json:"group"`
 	Title string `json:"title"`
-	// Allowed reports whether the person has tapped [Allow this group]. Then the question is whether there are other
-	// bots; only the answer to it allows the group.
+	// Allowed reports whether the person has tapped [Allow this group]. Then the question is
+	// whether there are other bots; only its answer allows the group.
 	Allowed bool `json:"allowed,omitempty"`
 }
 
@@ -64,20 +65,20 @@ func New(c *chat.Chat, l Leaver, rules func(p chat.Phrases) render.Text) *Groups
 	return &Groups{Rules: rules, chat: c, leaver: l, cards: chat.NewCards[added](c, kind)}
 }
 
-// Feature returns the part of Groups that the dispatcher uses.
+// Feature describes the feature to the dispatcher.
 func (g *Groups) Feature() chat.Feature {
 	return chat.Feature{Name: "groups", Cards: map[string]chat.OnTap{kind: g.cards.OnTap(g.tap)}, Run: g.run}
 }
 
-// Changed takes the news that an allowed person has added the bot to a chat, or has removed it from one.
-// key is the update's: the same news, handled again after a crash, makes no second question.
+// Changed handles the news that an allowed person has added the bot to a chat or removed it. key is
+// the update's: the same news after a crash makes no second question.
 func (g *Groups) Changed(ctx context.Context, key string, u *models.ChatMemberUpdated) error {
 	was, is := isIn(u.OldChatMember), isIn(u.NewChatMember)
 	if isGroup := u.Chat.Type == models.ChatTypeGroup || u.Chat.Type == models.ChatTypeSupergroup; !isGroup || was == is {
 		return nil
 	}
 	a := added{Group: u.Chat.ID, Title: chat.Head(chat.OneLine(u.Chat.Title), shownTitle)}
-	word := i18n.Key("") // an earlier question about the group has nothing left to ask
+	word := i18n.Key("") // an earlier question about the group is obsolete
 	if !is {
 		word = i18n.GroupLeft
 		g.List.GroupLeft(a.Group)
@@ -90,7 +91,7 @@ func (g *Groups) Changed(ctx context.Context, key string, u *models.ChatMemberUp
 	return g.cards.Show(ctx, key, g.look(u.From.ID, a), a)
 }
 
-// isIn reports whether a member of a chat is in the chat. An unknown state is none.
+// isIn reports whether a member of a chat is in the chat. It returns false for an unknown state.
 func isIn(m models.ChatMember) bool {
 	switch m.Type {
 	case models.ChatMemberTypeMember, models.ChatMemberTypeAdministrator, models.ChatMemberTypeOwner:
@@ -101,7 +102,8 @@ func isIn(m models.ChatMember) bool {
 	return false
 }
 
-// look is the question about a group. If the process environment sets the list, it has the line to write there.
+// look returns the question about a group. If the process environment sets the list, it has the
+// line to write there.
 func (g *Groups) look(person int64, a added) card.Look {
 	to := address.Conversation{ChatID: person}
 	p := g.chat.In(to)
@@ -155,8 +157,8 @@ func (g *Groups) tap(_ context.Context, t chat.Tap, _ added) (chat.Answer, error
 	})
 }
 
-// allow allows the group of a question. Allowing it twice is allowing it once: a crash may come before the
-// message reports it. Whether there are other bots is on disk before the group is heard.
+// allow allows the group of a question. It may be called twice: a crash may come before the message
+// reports it. Whether there are other bots is on disk before the bot reads the group.
 func (g *Groups) allow(ctx context.Context, t chat.Tap, a added) error {
 	if !g.chat.Book.InGroup(a.Group) {
 		if err := g.chat.Book.ResetBots(g.place(a.Group).ChatID, t.Card.Option == otherBots); err != nil {
@@ -176,7 +178,7 @@ func (g *Groups) allow(ctx context.Context, t chat.Tap, a added) error {
 	return g.settle(ctx, a.Group, "", i18n.GroupAllowed)
 }
 
-// leave leaves the group of a question, unless it was allowed meanwhile.
+// leave leaves the group of a question, unless it was allowed in the meantime.
 func (g *Groups) leave(ctx context.Context, a added) error {
 	if g.chat.Book.InGroup(a.Group) {
 		return g.settle(ctx, a.Group, "", i18n.GroupAllowed)
@@ -189,7 +191,8 @@ func (g *Groups) leave(ctx context.Context, a added) error {
 	return g.settle(ctx, a.Group, "", i18n.GroupLeft)
 }
 
-// settle closes the questions about a group except the one of a key, with a last text if word is not empty.
+// settle closes the questions about a group except the one of a key, with a last text unless word
+// is empty.
 func (g *Groups) settle(ctx context.Context, group int64, except string, word i18n.Key) error {
 	var errs []error
 	for _, c := range g.cards.List() {
@@ -208,14 +211,14 @@ func (g *Groups) settle(ctx context.Context, group int64, except string, word i1
 	return errors.Join(errs...)
 }
 
-// place returns where what is kept of a group is.
+// place returns the conversation with the state of a group.
 func (g *Groups) place(group int64) address.Conversation {
 	place, _ := g.chat.Book.Aliases.In(group, 0)
 	return address.Conversation{ChatID: place}
 }
 
-// run closes the questions that an earlier run has left and that are settled: it was killed, or a person has
-// changed the setting by hand.
+// run closes the settled questions of an earlier run: it was killed, or a person has changed the
+// setting by hand.
 func (g *Groups) run(ctx context.Context) error {
 	defer g.cards.Hold()()
 	for _, c := range g.cards.List() {
