@@ -1,6 +1,6 @@
-// Package health shows how ccbot does: first what is wrong, then the figures.
+// Package health shows the state of ccbot: first the warnings, then the figures.
 //
-// It promises to measure nothing itself, and to show what it was given: the judgement is that of
-// internal/health. It also tells each private chat that the disk is full, almost full, or has room again:
-// that it is full goes straight to Telegram, for nothing can be kept.
+// It measures nothing itself; internal/health computes the figures and warnings. It also reports to
+// each private chat that the disk is full, almost full, or has room again. The report of a full
+// disk is sent directly, because nothing can be stored.
 package health

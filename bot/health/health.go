@@ -23,12 +23,12 @@ import (
 
 const (
 	address = "health"
-	asked   = "asked" // behind the address: by a message
+	asked   = "asked" // after the address: opened by a message
 
 	shownReason = 120 // letters of an error
 )
 
-// New is /health and its page, and the page of a file that is left unread.
+// New returns the feature of /health and its page, and of the page of an unread file.
 func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, computer *Computer) chat.Feature {
 	dir := computer.dir
 	draw := func(ctx context.Context, v chat.Visit) (chat.Screen, error) {
@@ -48,7 +48,7 @@ func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, compute
 		Pages: map[string]chat.Page{address: {Draw: draw}, unread: computer.unreadPage(figures)}}
 }
 
-// text is what is wrong, and below it the figures.
+// text returns the warnings, and below them the figures.
 func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 	wrong := each.As(health.Warnings(f), func(w health.Warning) render.Text { return render.Plain(chat.Warning + Sentence(p, w, dir)) })
 	if len(wrong) == 0 {
@@ -82,7 +82,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 	return chat.Paragraphs(chat.Lines(wrong...), chat.Lines(all...))
 }
 
-// Sentence says what is wrong, wherever it is shown.
+// Sentence returns a warning as a sentence.
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
 	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir), "Chats": chats(w.Chats), "Version": number(w.Version), "Needed": w.Needed})
 }
@@ -114,7 +114,7 @@ func programs(f health.Figures) (all []string) {
 	return all
 }
 
-// states are all states of a session in the order in which they are counted: first what is open.
+// states holds all states of a session in the order of their counts: first the open ones.
 var states = []string{"running", "starting", "restoring", "stopping", "cleanup_failed", "archived", "completed", "lost", "failed", "abandoned"}
 
 func sessions(p chat.Phrases, in map[string]int) string {
@@ -138,15 +138,15 @@ func age(p chat.Phrases, d time.Duration) string {
 	return p.Age(d)
 }
 
-// Computer tells each private chat what is wrong with the computer: the disk of ccbot's folder has no room, or the clock
-// is wrong. One goroutine calls it about the disk.
+// Computer reports faults of the computer to each private chat: a full disk or a wrong clock. One
+// goroutine calls it about the disk.
 type Computer struct {
-	ReadAgain func(path string) // reads a file of an agent that is left unread
+	ReadAgain func(path string) // reads a skipped file of an agent again
 
 	chat *chat.Chat
-	send func(ctx context.Context, m outbox.Message) (int, error) // at once, without the disk
+	send func(ctx context.Context, m outbox.Message) (int, error) // immediately, without the disk
 	dir  string
-	told []outbox.Conversation // the chats that DiskRoom has told, while others are not
+	told []outbox.Conversation // the chats that have the report of DiskRoom, while others do not
 }
 
 // NewComputer returns the news of the computer; dir is ccbot's own folder.
@@ -154,12 +154,11 @@ func NewComputer(c *chat.Chat, send func(ctx context.Context, m outbox.Message) 
 	return &Computer{chat: c, send: send, dir: dir}
 }
 
-// fullWithin is how long the chats have to take the news of a full disk; what they do not take is said
-// again a little later.
+// fullWithin is the timeout of the report of a full disk; the report is repeated a little later.
 const fullWithin = time.Minute
 
-// DiskFull says that nothing can be kept. That is not kept, either: it is said when DiskFull returns
-// nil, in one chat at least that takes messages.
+// DiskFull reports that nothing can be stored. The report is not stored either: DiskFull returns
+// nil when at least one chat has it.
 func (d *Computer) DiskFull(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fullWithin)
 	defer cancel()
@@ -176,8 +175,8 @@ func (d *Computer) DiskFull(ctx context.Context) error {
 	return all
 }
 
-// DiskRoom says that the disk has room again. Called again after an error, it says that in the chats
-// that do not have it yet.
+// DiskRoom reports that the disk has room again. A call after an error reports it to the remaining
+// chats.
 func (d *Computer) DiskRoom(ctx context.Context) (err error) {
 	for _, to := range d.chat.Book.PrivateChats() {
 		if slices.Contains(d.told, to) {
@@ -195,7 +194,7 @@ func (d *Computer) DiskRoom(ctx context.Context) (err error) {
 	return err
 }
 
-// TellTmux says in each private chat that tmux does not answer, or that it answers again.
+// TellTmux reports to each private chat that tmux does not answer, or that it answers again.
 func TellTmux(ctx context.Context, c *chat.Chat, silent bool) (err error) {
 	if silent {
 		return c.WarnAll(ctx, i18n.TmuxSilence, nil)
@@ -206,8 +205,8 @@ func TellTmux(ctx context.Context, c *chat.Chat, silent bool) (err error) {
 	return err
 }
 
-// TellOldClaude says in each private chat that Claude Code is older than the oldest version that works with ccbot. told is false if
-// there is no chat yet.
+// TellOldClaude reports to each private chat that Claude Code is older than the oldest version that
+// works with ccbot. told is false if there is no chat yet.
 func TellOldClaude(ctx context.Context, c *chat.Chat, version, needed string) (told bool, err error) {
 	if len(c.Book.PrivateChats()) == 0 {
 		return false, nil
@@ -216,7 +215,8 @@ func TellOldClaude(ctx context.Context, c *chat.Chat, version, needed string) (t
 	return err == nil, err
 }
 
-// ClockDiffers says that the computer's clock is ahead of Telegram's or behind it. told is false if there is no chat yet.
+// ClockDiffers reports that the computer's clock is ahead of Telegram's, or slow. It returns false
+// if there is no chat yet.
 func (d *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (told bool, err error) {
 	word := i18n.ClockAhead
 	if ahead < 0 {
@@ -230,7 +230,8 @@ func (d *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (told 
 	return len(places) > 0 && err == nil, err
 }
 
-// OutageOver says in each chat with an open session since when and until when Telegram was out of reach. It has no sound.
+// OutageOver reports to each chat with an open session when Telegram was unreachable, without a
+// sound.
 func (d *Computer) OutageOver(ctx context.Context, since, now time.Time) (err error) {
 	var told []int64
 	for _, r := range d.chat.Book.Records.List() {
@@ -245,7 +246,7 @@ func (d *Computer) OutageOver(ctx context.Context, since, now time.Time) (err er
 	return err
 }
 
-// DiskLow says that the disk is almost full.
+// DiskLow reports that the disk is almost full.
 func (d *Computer) DiskLow(ctx context.Context, free string) error {
 	return d.chat.WarnAll(ctx, i18n.DiskLow, i18n.Args{"Dir": d.chat.Short(d.dir), "Free": free})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	unread = "unread" // the page of a file that is left unread
+	unread = "unread" // the page of a skipped file
 	again  = "again"
 )
 
@@ -24,7 +24,7 @@ type file struct {
 	Path string `json:"path"`
 }
 
-// unreadPage shows that a file of an agent is left unread, and reads it again.
+// unreadPage shows that a file of an agent is skipped, and reads it again.
 func (d *Computer) unreadPage(figures func(ctx context.Context) health.Figures) chat.Page {
 	draw := func(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		p, at := d.chat.In(v.To), chat.ViewAt[file](v.Rest)
@@ -44,11 +44,11 @@ func (d *Computer) unreadPage(figures func(ctx context.Context) health.Figures) 
 	return chat.Page{Draw: draw, Do: do}
 }
 
-// errNoChat is returned if there is no chat to tell.
+// errNoChat is returned if no chat can get the report.
 var errNoChat = errors.New("no chat is known")
 
-// FileUnread reports that a file of an agent is left unread, in the conversations of its sessions, once in each. If none of
-// them may be shown, it reports it in the private chats.
+// FileUnread reports once in each conversation of its sessions that a file of an agent is skipped.
+// If none of them may be shown, it reports it to the private chats.
 func (d *Computer) FileUnread(ctx context.Context, path string, of []outbox.Conversation) (err error) {
 	var places []outbox.Conversation
 	for _, to := range of {
