@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestP4_UpdateForAnotherBotLeavesNoTrace: it is not on disk and not handled, and Telegram may forget it. A tap is for the bot
-// that gets it.
-func TestP4_UpdateForAnotherBotLeavesNoTrace(t *testing.T) {
+// TestP4_OtherBotsUpdateLeavesNoTrace: the update is not stored or handled, and is confirmed. A
+// tap is for the bot that gets it.
+func TestP4_OtherBotsUpdateLeavesNoTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "inbox")
 		tg, j := newTelegram(), &journal{}
@@ -35,7 +35,7 @@ func TestP4_UpdateForAnotherBotLeavesNoTrace(t *testing.T) {
 	})
 }
 
-// TestP4_UndecidedUpdateComesAgain: what a pick has changed is on disk before Telegram may forget the pick.
+// TestP4_UndecidedUpdateComesAgain: a pick is on disk before Telegram may forget it.
 func TestP4_UndecidedUpdateComesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}

@@ -11,12 +11,13 @@ import (
 	"ccbot/internal/cuttext"
 )
 
-// albumQuiet is how long no further message of an album must have come before the album counts as
-// whole: Telegram sends each file of an album as a message, and never says how many there are. The
-// rest of a text that Telegram has cut is waited for as long.
+// albumQuiet is the silence after which an album counts as whole: Telegram sends each file as a
+// message, without the number of files. The rest of a text that Telegram has cut is awaited for as
+// long.
 const albumQuiet = 1500 * time.Millisecond
 
-// jobOf is the job of an accepted entry. What cannot be decoded is of no album: it fails alone.
+// jobOf returns the job of an accepted entry. An update that cannot be decoded belongs to no album:
+// it fails alone.
 func jobOf(key string, raw json.RawMessage) job {
 	var u models.Update
 	g := glance(raw)
@@ -26,10 +27,10 @@ func jobOf(key string, raw json.RawMessage) job {
 	return job{key: key, came: time.Now(), from: g.from, album: g.album, text: cuttext.Of(u.Message)}
 }
 
-// firstOf returns the first job of a lane and the jobs behind it. The job of an album has all
-// messages of the album that are in the lane; the job of a text that Telegram has cut has all parts.
-// pause is how long further messages may still come: until albumQuiet after the last one, or 0 once the
-// sender has written something else.
+// firstOf returns the first job of a lane and the jobs behind it. The job of an album has all its
+// messages in the lane; the job of a cut text, all its parts. pause is the time in which further
+// messages may still come: until albumQuiet after the last one, or 0 if the sender has written
+// another message.
 func firstOf(jobs []job, now time.Time) (first job, behind []job, pause time.Duration) {
 	first, last, over := jobs[0], jobs[0], false
 	for _, j := range jobs[1:] {
@@ -45,17 +46,19 @@ func firstOf(jobs []job, now time.Time) (first job, behind []job, pause time.Dur
 	return first, behind, pause
 }
 
-// continues reports whether a message belongs to the same album or the same text as the message before it.
+// continues reports whether a message belongs to the same album or the same text as the message
+// before it.
 func (j job) continues(last job) bool {
 	sameAlbum := j.album != "" && j.album == last.album
 	return j.from == last.from && (sameAlbum || j.text.Continues(last.text))
 }
 
-// join puts the updates of the accepted entries of an album, or of a cut text, into the first of these
-// entries, and then finishes the others; ErrNoEntry when none is accepted. An entry that can never be
-// read goes to quarantine; if one cannot be read now, nothing is joined. The album is handled only when all of that
-// is on disk, so the first entry alone says what became of the album. After a crash in between, the
-// other entries come again: an entry whose update the first entry has already is only finished.
+// join moves the updates of an album's, or a cut text's, accepted entries into the first of these
+// entries, then finishes the others. It returns ErrNoEntry if none is accepted. An entry that can
+// never be read goes to quarantine; if an entry cannot be read now, nothing is joined. All of that
+// is on disk before the album is handled, so only the first entry decides about it. After a crash
+// in between the other entries come again, and are only finished if the first one has their
+// updates.
 func (s *Store) join(keys []string, late bool) (first Entry, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

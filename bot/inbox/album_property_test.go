@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// albumWorld is a ccbot that dies and comes back while albums come. A handler makes a prompt: it
-// saves the entry as held. Dying is a copy of the folder, as in world.
+// albumWorld is a ccbot that crashes and restarts while albums arrive. A handler saves the entry as
+// a held prompt. A crash is a copy of the folder, as in world.
 type albumWorld struct {
 	t     *testing.T
 	root  string
@@ -31,8 +31,8 @@ type albumWorld struct {
 
 	mu   sync.Mutex
 	dead bool
-	plan []string           // what happens at the next calls
-	jobs map[int64][]string // of which a prompt was made, by chat
+	plan []string           // results of the next calls
+	jobs map[int64][]string // that became a prompt, by chat
 }
 
 func (w *albumWorld) dir(life int) string { return filepath.Join(w.root, fmt.Sprint(life), "inbox") }
@@ -77,7 +77,7 @@ func (w *albumWorld) Handle(_ context.Context, key string, u *models.Update, res
 	return nil
 }
 
-// dieLocked keeps the disk as it is; what is left of this life works on a folder that nobody reads.
+// dieLocked copies the disk; the rest of this life works on a discarded folder.
 func (w *albumWorld) dieLocked() {
 	if w.dead {
 		return
@@ -88,7 +88,7 @@ func (w *albumWorld) dieLocked() {
 	require.NoError(w.t, os.CopyFS(w.dir(w.lives+1), os.DirFS(w.dir(w.lives))))
 }
 
-// lifeline is a life's connection to Telegram: who is dead confirms nothing.
+// lifeline is a life's connection to Telegram: a dead one confirms nothing.
 type lifeline struct {
 	w    *albumWorld
 	life int
@@ -105,7 +105,7 @@ func (l *lifeline) RoundTrip(r *http.Request) (*http.Response, error) {
 	return l.w.tg.RoundTrip(r)
 }
 
-// reborn brings a dead ccbot back, at once.
+// reborn restarts a dead ccbot at once.
 func (w *albumWorld) reborn() {
 	synctest.Wait()
 	w.mu.Lock()
@@ -120,7 +120,7 @@ func (w *albumWorld) reborn() {
 	}
 }
 
-// sent is what one person sends into one chat at once.
+// sent is a group of messages that one person sends into one chat at once.
 type sent struct {
 	Kind string // message, edit, tap or album
 	Size int    // of an album
@@ -131,7 +131,7 @@ func drawSent(rt *rapid.T) sent {
 	return sent{Kind: rapid.SampledFrom(kinds).Draw(rt, "kind"), Size: rapid.IntRange(2, 4).Draw(rt, "size")}
 }
 
-// updatesOf mixes what people send. What one person sends into one chat keeps its order.
+// updatesOf mixes the messages of people. Messages of one person in one chat keep their order.
 func updatesOf(rt *rapid.T) (updates []string, want map[int64][]string) {
 	type arrival func(id int64)
 	var streams [][]arrival
@@ -185,8 +185,8 @@ func updatesOf(rt *rapid.T) (updates []string, want map[int64][]string) {
 	return updates, want
 }
 
-// TestP4_EachAlbumIsOneJob: whatever comes between the messages of an album, and wherever ccbot fails
-// or dies, each album is one prompt and each message is in one, in the order of a conversation.
+// TestP4_EachAlbumIsOneJob mixes an album with other messages, failures and crashes: each album is
+// one prompt and each message is in one, in the order of a conversation.
 func TestP4_EachAlbumIsOneJob(t *testing.T) {
 	root, run := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {

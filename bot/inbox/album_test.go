@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// albumRig is a rig with a journal, for one test with a clock of its own.
+// albumRig returns a rig with a journal, for one test with a fake clock.
 func albumRig(t *testing.T) (*rig, *journal) {
 	t.Helper()
 	j := &journal{}
@@ -52,7 +52,7 @@ func TestFirstOf(t *testing.T) {
 	}
 }
 
-func TestAnAlbumIsWholeWhenNothingMoreComes(t *testing.T) {
+func TestAlbumIsWholeAfterSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := albumRig(t)
 		stop := r.start(t)
@@ -70,8 +70,8 @@ func TestAnAlbumIsWholeWhenNothingMoreComes(t *testing.T) {
 	})
 }
 
-// What its sender writes next does not wait for more of an album, and does not overtake it.
-func TestAnAlbumKeepsItsPlace(t *testing.T) {
+// The sender's next message ends the wait for more of an album, and does not overtake it.
+func TestAlbumKeepsItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := albumRig(t)
 		stop := r.start(t)
@@ -83,7 +83,7 @@ func TestAnAlbumKeepsItsPlace(t *testing.T) {
 	})
 }
 
-// Neither taps of its conversation wait for an album, nor other conversations.
+// Taps of its conversation, and other conversations, do not wait for an album.
 func TestNothingElseWaitsForAnAlbum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := albumRig(t)
@@ -102,9 +102,9 @@ func TestNothingElseWaitsForAnAlbum(t *testing.T) {
 	})
 }
 
-// A message that comes after its album was handed on is an entry of its own that says so, also
-// after a restart while the prompt of the album waits.
-func TestALateMessageOfAnAlbumIsMarked(t *testing.T) {
+// A message that comes after its album was handed on is a separate entry with Late set, also after
+// a restart while the album's prompt waits.
+func TestLateAlbumMessageIsMarked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := map[string]bool{}
 		var r *rig
@@ -130,8 +130,8 @@ func TestALateMessageOfAnAlbumIsMarked(t *testing.T) {
 	})
 }
 
-// A message of an album that cannot be decoded fails alone, and splits nothing.
-func TestP4_AnUnreadableMessageOfAnAlbumFailsAlone(t *testing.T) {
+// A message of an album that cannot be decoded fails alone, and does not split the album.
+func TestP4_UnreadableAlbumMessageFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := albumRig(t)
 		stop := r.start(t)
@@ -149,8 +149,8 @@ func TestP4_AnUnreadableMessageOfAnAlbumFailsAlone(t *testing.T) {
 	})
 }
 
-// TestP4_AnAlbumThatFailsIsToldOnce, and all of its updates are kept.
-func TestP4_AnAlbumThatFailsIsToldOnce(t *testing.T) {
+// TestP4_FailedAlbumIsReportedOnce, and all of its updates are kept.
+func TestP4_FailedAlbumIsReportedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := handlerFunc(func(context.Context, string, *models.Update) error { return os.ErrInvalid })
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), fails)
@@ -167,8 +167,8 @@ func TestP4_AnAlbumThatFailsIsToldOnce(t *testing.T) {
 	})
 }
 
-// TestP4_AnAlbumSurvivesARestart: a crash is a copy of the folder as it is at that moment.
-func TestP4_AnAlbumSurvivesARestart(t *testing.T) {
+// TestP4_AlbumSurvivesRestart: a crash is a copy of the folder at that moment.
+func TestP4_AlbumSurvivesRestart(t *testing.T) {
 	whole := []string{"1+2+3"}
 	for _, tt := range []struct {
 		name  string
@@ -218,9 +218,9 @@ func TestP4_AnAlbumSurvivesARestart(t *testing.T) {
 	}
 }
 
-// TestP4_AnAlbumThatTheDiskRefusesIsTriedAgain: nothing of it is handled before it is one entry on
-// disk, and nothing of its conversation overtakes it.
-func TestP4_AnAlbumThatTheDiskRefusesIsTriedAgain(t *testing.T) {
+// TestP4_AlbumIsRetriedAfterDiskFault: it is handled only when it is one entry on disk, and its
+// conversation does not overtake it.
+func TestP4_AlbumIsRetriedAfterDiskFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := albumRig(t)
 		inTheWay := filepath.Join(r.dir, "2"+doneSuffix)

@@ -16,7 +16,7 @@ import (
 // longLine is a text that may be the beginning of a longer one.
 var longLine = strings.Repeat("x", 3500)
 
-// sentText is an update with a message of a person, as change leaves it.
+// sentText returns an update with a message of a person, modified by change.
 func sentText(t *testing.T, id int64, message int, text string, change func(*models.Message)) string {
 	t.Helper()
 	m := &models.Message{ID: message, Date: 100, Text: text, From: &models.User{ID: 77, FirstName: "A"},

@@ -9,24 +9,23 @@ import (
 	"ccbot/internal/pause"
 )
 
-// mostTries is how many starts may find an update that was not handled. An update that more starts
-// find is taken for the one that ends the program.
+// mostTries is the number of starts that may find an unhandled update. After more, the update
+// counts as the one that ends the program.
 const mostTries = 3
 
-// innocence is how long an update that may have ended the program waits before it is handled again.
-// Each further time the wait is twice as long.
+// innocence is the pause before an update that may have ended the program is handled again. It
+// doubles each time.
 const innocence = time.Second
 
 var errDeadly = errors.New("ccbot ended each time it handled this update")
 
-// doLeft handles an entry that an earlier run has left behind. The try is noted on disk when the
-// entry's turn comes, not before, because entries that only wait behind a deadly update are not
-// deadly themselves. From the second try on, such entries are handled one at a time, even in
-// different conversations, so that it shows which of them is deadly.
+// doLeft handles an entry of an earlier run. The try is stored when the entry's turn comes, because
+// entries that wait after a deadly update are not deadly. From the second try on such entries run
+// one at a time, across conversations, to find the deadly one.
 func (i *Intake) doLeft(ctx context.Context, e Entry, j *job) (again time.Duration) {
 	if e.Tries > 0 {
-		// Something else may end a program soon after its start. The pause gives it time to do that
-		// first: then this entry is not to blame.
+		// Other code may end a program soon after its start. The pause lets that happen first, so
+		// that it is not blamed on the entry.
 		if pause.For(ctx, innocence<<(e.Tries-1)) != nil {
 			return 0
 		}
@@ -44,7 +43,7 @@ func (i *Intake) doLeft(ctx context.Context, e Entry, j *job) (again time.Durati
 		return i.settle(ctx, f, j)
 	}
 	err := i.cfg.Store.Change(e.Key, func(now *Entry) error { now.Tries = e.Tries; return nil })
-	if err != nil { // a full disk holds up nobody
+	if err != nil { // a full disk must not block the entry
 		i.cfg.Log.Error("inbox_write_failed", logkey.Key, e.Key, logkey.Error, err)
 	}
 	j.left = false

@@ -20,8 +20,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// mortal is a ccbot that dies at certain updates. Dying is a copy of the folder as it is at that
-// moment, on which the next life goes on.
+// mortal is a ccbot that crashes at certain updates. A crash is a copy of the folder, on which the
+// next life continues.
 type mortal struct {
 	t      *testing.T
 	root   string
@@ -29,14 +29,14 @@ type mortal struct {
 
 	mu      sync.Mutex
 	lives   int
-	handled []string // with an end, over all lives
+	handled []string // finished, over all lives
 	told    []Failure
 }
 
 func (m *mortal) dir() string { return filepath.Join(m.root, strconv.Itoa(m.lives), "inbox") }
 
-// live is one life, and says whether it was ended by an update. A handler takes a second, so that
-// there is an order.
+// live runs one life, and reports whether an update ended it. A handler takes a second, to make the
+// order visible.
 func (m *mortal) live(tg *telegram) (died bool) {
 	end := make(chan struct{})
 	var once sync.Once
@@ -77,9 +77,9 @@ func (m *mortal) live(tg *telegram) (died bool) {
 	return died
 }
 
-// TestP4_AnUpdateThatEndsTheProgramIsSetAside: it is told, and what came with it is handled, in
-// order, also what came behind it and what was beside it each time.
-func TestP4_AnUpdateThatEndsTheProgramIsSetAside(t *testing.T) {
+// TestP4_DeadlyUpdateIsSetAside: it is reported, and the updates after it and in other
+// conversations are handled in order.
+func TestP4_DeadlyUpdateIsSetAside(t *testing.T) {
 	for name, deadly := range map[string]map[string]bool{
 		"one":                      {"2": true},
 		"the first":                {"1": true},
@@ -113,7 +113,7 @@ func TestP4_AnUpdateThatEndsTheProgramIsSetAside(t *testing.T) {
 					}
 				}
 				assert.Equal(t, want, got, "each once, in order")
-				slices.Sort(m.handled) // one beside a deadly one may be handled, and its end not be on disk yet
+				slices.Sort(m.handled) // the end of a handled one may not be on disk yet
 				assert.Len(t, slices.Compact(m.handled), 6-len(deadly))
 				assert.Empty(t, unfinished(t, m.dir()))
 			})
@@ -121,7 +121,7 @@ func TestP4_AnUpdateThatEndsTheProgramIsSetAside(t *testing.T) {
 	}
 }
 
-func TestP4_AStopIsNoDeath(t *testing.T) {
+func TestP4_StopDoesNotCountAsCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, tg := filepath.Join(t.TempDir(), "inbox"), newTelegram()
 		tg.deliver(message(1, 5, "a"))
@@ -144,9 +144,9 @@ func TestP4_AStopIsNoDeath(t *testing.T) {
 	})
 }
 
-// TestP4_TheOrderOfAnAnswerIsThatOfTheIDs, and what was confirmed and comes once more all the same
-// is handled once, also after a restart.
-func TestP4_TheOrderOfAnAnswerIsThatOfTheIDs(t *testing.T) {
+// TestP4_AnswerIsSortedByID, and a confirmed update that comes again is handled once, also after a
+// restart.
+func TestP4_AnswerIsSortedByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, tg, j := filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{}
 		tg.shuffle = rand.New(rand.NewPCG(1, 2))

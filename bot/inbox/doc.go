@@ -1,29 +1,33 @@
-// Package inbox takes updates from Telegram and keeps each on disk until its handler has said what
-// became of it.
+// Package inbox receives updates from Telegram and keeps each on disk until its handler has
+// finished it.
 //
-// It promises four things:
+// It guarantees:
 //   - An update is on disk, fsynced, before Telegram may forget it. A finished update is never
-//     handled again, and an unfinished one is handled at least once, whatever crashes in between.
-//   - Updates of one conversation are handled one after another in the order of their ids.
-//     Conversations run beside each other, taps never wait behind a message, and a message waits
-//     until the taps before it are decided.
-//   - An update that cannot be read or handled, or that ends the program again and again, is set
-//     aside with the reason, is reported, and does not hold up the others. An update that its
-//     handler cannot keep yet is reported once and tried until it is handled: later updates of its
-//     conversation wait.
-//   - No error and no log line carries the bot's token or a URL.
+//     handled again, an unfinished one at least once, despite crashes.
+//   - Updates of one conversation are handled in the order of their ids. Conversations run in
+//     parallel, taps never wait for a message, and a message waits until the taps before it are
+//     decided.
+//   - An update that cannot be read or handled, or that repeatedly ends the program, is set aside
+//     with the reason, is reported, and does not block others.
+//   - An update that its handler cannot store yet is reported once and retried until it is handled;
+//     later updates of its conversation wait.
+//   - No error or log line has the bot's token or a URL.
 //
-// An album is one entry when it is handled. It waits in its conversation until no further message
-// of it has come for 1.5 s (after a start, too), or its sender has written something else. A
-// message of the album that comes later is an entry of its own, marked as late. A text that Telegram has
-// cut waits for its rest in the same way, and is one entry. Taps (callback
-// queries) are the exception to the first promise: they are handled at once and never written, so a
-// crash loses them, and a crash right after a tap may bring it a second time. Taps have no date:
-// when Telegram has not answered for two minutes, the taps that waited there are reported and not
-// handled. Updates from a person who may not speak, and those for another bot, leave no trace. A
-// message that the disk refuses comes again until the disk takes it, unless it can be handled
-// without the disk. A poll ends at its deadline. A poll that does not end is abandoned, and the next poll has connections of its
-// own. A 401 or 404 ends nothing by itself: only after ten minutes in which getMe answered nothing
-// else the token counts as revoked. A stop lets what is in hand be finished. Pulse reports whether the polls go on. The package does not decide who may speak,
-// understands nothing of a message except which album it belongs to, and sends nothing.
+// Albums and texts that Telegram has cut are one entry when they are handled. They wait until no
+// further message has come for 1.5 s, also after a start, or their sender has written another
+// message. A later message of an album is a separate entry, marked as late.
+//
+// Taps (callback queries) are the exception to the first promise: they are handled at once and
+// never stored, so a crash loses them, and a crash right after a tap may repeat it. They have no
+// date: after two minutes without an answer from Telegram, the waiting taps are reported and not
+// handled.
+//
+// Updates from people who may not speak, or for another bot, leave no trace. A message that the
+// disk refuses comes again, unless it can be handled without the disk. A poll that exceeds its
+// deadline is abandoned, and the next one uses new connections. The token counts as revoked only
+// after ten minutes in which getMe returned nothing but 401 or 404. A stop lets running handlers
+// finish. Pulse reports whether the polls continue.
+//
+// The package does not decide who may speak, interprets only the parts of a message that albums and
+// cut texts need, and sends no messages.
 package inbox

@@ -17,27 +17,26 @@ import (
 	"ccbot/port/talk"
 )
 
-// Version is the schema version of an entry that this program writes.
+// Version is the schema version of the entries that this program writes.
 const Version = 1
 
-// State says how far an entry has come. A finished entry has no state: Load and List do not give
-// it.
+// State is the progress of an entry. A finished entry has no state; Load and List omit it.
 type State string
 
-// The states of an entry. The intake hands on accepted entries only; an entry in another state
-// belongs to the code that saved it, until Finish.
+// States of an entry. The intake hands on only accepted entries; an entry in another state belongs
+// to the code that saved it, until Finish.
 const (
 	Accepted State = "accepted" // on disk, not handled
 	Held     State = "held"     // a prompt that waits to be typed
 	Typing   State = "typing"   // a prompt being typed, see talk.Mark
-	Unproven State = "unproven" // typed, and no proof that it arrived: never typed again unasked
-	Asked    State = "asked"    // a prompt that is not typed before a person has said so; in no queue
+	Unproven State = "unproven" // typed without proof of receipt: never typed again without a tap
+	Asked    State = "asked"    // a prompt that needs a person's confirmation; in no queue
 )
 
-// Waits reports whether an entry may still be typed and nothing of it was typed yet.
+// Waits reports whether an entry may still be typed and no part of it was typed yet.
 func (s State) Waits() bool { return s == Held || s == Asked }
 
-// Entry is one update, or one prompt that came another way, and how far it has come.
+// Entry is one update, or a prompt from another source, with its progress.
 type Entry struct {
 	Version              int             `json:"version"`
 	Key                  string          `json:"key"`              // update id in decimal, or p-<uuid>
@@ -47,46 +46,46 @@ type Entry struct {
 	Session              uuid.UUID       `json:"session,omitzero"` // id of the port.Session it is for
 	address.Conversation `json:"conversation"`
 	MessageID            int              `json:"message_id,omitempty"`
-	Text                 string           `json:"text,omitempty"`  // the normalised prompt
+	Text                 string           `json:"text,omitempty"`  // the normalized prompt
 	Class                talk.PromptClass `json:"class,omitempty"` // how its receipt is proven
 	Typing               *talk.Mark       `json:"typing,omitempty"`
-	Repeated             bool             `json:"repeated,omitempty"` // pasted a second time, because nothing of it was there
+	Repeated             bool             `json:"repeated,omitempty"` // pasted a second time, because the first paste was missing
 
-	Aged bool        `json:"aged,omitempty"` // it waited while ccbot was away for too long; no person was asked yet
-	Told []news.Wait `json:"told,omitempty"` // why it waits, as far as the chat was told
+	Aged bool        `json:"aged,omitempty"` // it waited while ccbot was away for too long, and no person was asked yet
+	Told []news.Wait `json:"told,omitempty"` // the reported reasons of its wait
 
 	Sent     time.Time `json:"sent,omitzero"`     // when the person sent it, by Telegram's clock
-	Answered time.Time `json:"answered,omitzero"` // the date of the answer that brought it, by Telegram's clock
+	Answered time.Time `json:"answered,omitzero"` // date of the answer with it, by Telegram's clock
 	Moment   string    `json:"moment,omitempty"`  // when it was received, by Clock
 
-	Tries  int      `json:"tries,omitempty"`  // starts of ccbot that found it accepted: it may be what ends the program
-	Spoken string   `json:"spoken,omitempty"` // written down of a recording: a person is to see it before it is typed
-	Files  []string `json:"files,omitempty"`  // names below .ccbot-inbox that came with it
+	Tries  int      `json:"tries,omitempty"`  // starts of ccbot that found it accepted: it may end the program
+	Spoken string   `json:"spoken,omitempty"` // transcript of a recording, to be confirmed by a person before it is typed
+	Files  []string `json:"files,omitempty"`  // its files, as names below .ccbot-inbox
 
 	Album string            `json:"album,omitempty"` // Telegram's media_group_id
-	Rest  []json.RawMessage `json:"rest,omitempty"`  // the updates of the other messages of the album, or of the cut text
+	Rest  []json.RawMessage `json:"rest,omitempty"`  // the updates of the other messages of the album or cut text
 	Late  bool              `json:"late,omitempty"`  // came after its album was handed on
-	// ToldEdit names the last edit of the message for which the chat was told that the edit changes
-	// nothing.
+	// ToldEdit identifies the last edit of the message for which the chat was notified that it has
+	// no effect.
 	ToldEdit string `json:"told_edit,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }
 
-// plain has Entry's fields without its methods, so that the standard encoding does the work.
+// plain has Entry's fields without its methods, for the standard encoding.
 type plain Entry
 
-// MarshalJSON writes the entry together with the fields it did not know when it was read.
+// MarshalJSON writes the entry with the unknown fields.
 func (e Entry) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(e), e.unknown) }
 
-// UnmarshalJSON reads an entry and keeps the fields it does not know.
+// UnmarshalJSON reads an entry and keeps the unknown fields.
 func (e *Entry) UnmarshalJSON(data []byte) error {
 	unknown, err := keepjson.Unmarshal(data, Version, (*plain)(e))
 	e.unknown = unknown
 	return cmp.Or(err, e.check())
 }
 
-// check returns the reason why an entry cannot be used.
+// check returns why an entry is unusable.
 func (e *Entry) check() error {
 	switch {
 	case !validKey(e.Key):
@@ -99,16 +98,16 @@ func (e *Entry) check() error {
 	return nil
 }
 
-const promptPrefix = "p-" // of the key of a prompt that was no update
+const promptPrefix = "p-" // of the key of a prompt that is not an update
 
-// PromptKey is the key of the prompt with this id, which was no update.
+// PromptKey returns the key of the prompt with an id, which is not an update.
 func PromptKey(id uuid.UUID) string { return promptPrefix + id.String() }
 
-// UpdateKey is the key of the update with this id.
+// UpdateKey returns the key of the update with an id.
 func UpdateKey(updateID int64) string { return strconv.FormatInt(updateID, 10) }
 
-// updateID reads an update's key. Only the spelling that UpdateKey makes is valid, so a key is also
-// a safe file name.
+// updateID parses an update's key. Only the spelling of UpdateKey is valid, so a key is also a safe
+// file name.
 func updateID(key string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(key, 10, 64)
 	return id, err == nil && id >= 0 && UpdateKey(id) == key
@@ -126,7 +125,7 @@ func validKey(key string) bool {
 	return err == nil && id.String() == text
 }
 
-// inOrder sorts updates by id and puts prompts behind them by time.
+// inOrder sorts updates by id, then prompts by time.
 func inOrder(a, b Entry) int {
 	idA, isA := updateID(a.Key)
 	idB, isB := updateID(b.Key)

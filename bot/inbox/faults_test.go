@@ -20,7 +20,7 @@ import (
 	"ccbot/internal/disk/disktest"
 )
 
-// faultyInbox gets messages, an album, a tap and an update that cannot be decoded.
+// faultyInbox gets messages, an album, a tap and an undecodable update.
 type faultyInbox struct {
 	tg *telegram
 	j  *journal
@@ -42,7 +42,7 @@ func (f *faultyInbox) Act(t *testing.T) {
 }
 
 func (f *faultyInbox) Check(t *testing.T) {
-	keys := strings.Split(strings.Join(f.j.keys(), "+"), "+") // an album may be in pieces: a part of it came late
+	keys := strings.Split(strings.Join(f.j.keys(), "+"), "+") // a late part of an album is separate
 	assert.ElementsMatch(t, []string{"1", "2", "3", "4", "5", "6", "7"}, keys, f.r.log.String())
 	elsewhere := func(key string) bool { return key == "6" || key == "7" }
 	assert.IsIncreasing(t, slices.DeleteFunc(keys, elsewhere), "the order of a conversation")
@@ -54,7 +54,7 @@ func (f *faultyInbox) Check(t *testing.T) {
 	}
 }
 
-// TestP4_LeftMessageOutlivesFaultAtStart: a message that an earlier run has left cannot be read at the start.
+// TestP4_LeftMessageOutlivesFaultAtStart: a message of an earlier run cannot be read at the start.
 func TestP4_LeftMessageOutlivesFaultAtStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "inbox")
@@ -81,7 +81,7 @@ func TestP4_LeftMessageOutlivesFaultAtStart(t *testing.T) {
 	})
 }
 
-// TestP4_HandledMessageIsHandledOnce though its end cannot be written: only the end is tried again.
+// TestP4_HandledMessageIsHandledOnce: if its end cannot be written, only the end is tried again.
 func TestP4_HandledMessageIsHandledOnce(t *testing.T) {
 	for name, failure := range map[string]error{"done": nil, "given up": errors.New("wrong"), "given up for a fault": syscall.ENOSPC} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,8 @@ func TestP4_HandledMessageIsHandledOnce(t *testing.T) {
 	}
 }
 
-// turnsOfStore looks for entries, reopens one, sets an update aside that has no entry, and removes old markers.
+// turnsOfStore finds entries, reopens one, sets an update without an entry aside, and removes old
+// markers.
 func turnsOfStore() *disktest.Turns {
 	var s *Store
 	var dir string
@@ -155,7 +156,7 @@ func turnsOfStore() *disktest.Turns {
 	}
 }
 
-// aside are the updates in quarantine.
+// aside returns the updates in quarantine.
 func aside(dir string) []string {
 	names, _ := filepath.Glob(filepath.Join(dir, "../quarantine/*-tap.json"))
 	return names
@@ -165,7 +166,8 @@ func TestP4_StoreOutlivesFaults(t *testing.T) {
 	disktest.Run(t, func() disktest.Scenario { return turnsOfStore() })
 }
 
-// TestP4_UnreadEntryIsNotAbsent: an entry that cannot be read now is neither missing nor the end of a list.
+// TestP4_UnreadEntryIsNotAbsent: an entry that cannot be read now is neither missing nor the end of
+// a list.
 func TestP4_UnreadEntryIsNotAbsent(t *testing.T) {
 	s, dir := openStore(t)
 	for n := range 2 {

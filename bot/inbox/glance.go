@@ -10,8 +10,8 @@ import (
 	"ccbot/internal/address"
 )
 
-// ConversationOf is where a message stands. In a group without topics a reply carries a thread id
-// too (the id of the message it answers); only the thread id of a topic counts.
+// ConversationOf returns the place of a message. In a group without topics a reply also has a
+// thread id, that of the message it replies to; only the thread id of a topic counts.
 func ConversationOf(m *models.Message) address.Conversation {
 	return conversation(m.Chat.ID, m.MessageThreadID, m.IsTopicMessage)
 }
@@ -23,18 +23,18 @@ func conversation(chat int64, thread int, topic bool) address.Conversation {
 	return address.Conversation{ChatID: chat, ThreadID: thread}
 }
 
-// seen is what can be read of an update without decoding all of it: go-telegram refuses a whole
-// update for one variant of a union that it does not know.
+// seen is the part of an update that can be read without decoding all of it: go-telegram refuses an
+// update with one unknown variant of a union.
 type seen struct {
 	id      int64
 	hasID   bool
-	kind    string // "message", "callback_query", …: the name of the one field beside update_id
+	kind    string // "message", "callback_query", …: the name of the field next to update_id
 	where   address.Conversation
 	message int
 	from    int64
 	album   string          // media_group_id
-	place   models.ChatType // what kind of chat it is
-	was, is int64           // a group that has become another chat; 0: no such news
+	place   models.ChatType // the type of the chat
+	was, is int64           // a group that has become another chat; 0 if there is no such news
 }
 
 type seenMessage struct {
@@ -53,7 +53,7 @@ type idRef struct {
 	Type models.ChatType `json:"type"` // of a chat
 }
 
-// glance reads as much of an update as it can; fields that it cannot read stay zero.
+// glance reads as much of an update as it can; unreadable fields stay zero.
 func glance(raw json.RawMessage) seen {
 	var parts map[string]json.RawMessage
 	if json.Unmarshal(raw, &parts) != nil {
@@ -70,7 +70,7 @@ func glance(raw json.RawMessage) seen {
 	return s
 }
 
-// inside replaces the chat and message ids of an update by their current internal ones.
+// inside replaces the chat and message ids of an update by their internal ones.
 func (s *Store) inside(g seen) seen {
 	if s.Inside != nil {
 		g.where.ChatID, g.message = s.Inside(g.where.ChatID, g.message)
@@ -80,14 +80,14 @@ func (s *Store) inside(g seen) seen {
 
 func (s *seen) tap() bool { return s.kind == models.AllowedUpdateCallbackQuery }
 
-// read takes place and sender from an update's content. All kinds of update that have a chat call
-// the field the same; a tap has it in the tapped message.
+// read reads place and sender from an update's content. All kinds with a chat use the same field; a
+// tap has it in the tapped message.
 func (s *seen) read(content json.RawMessage) {
 	var c struct {
 		seenMessage
 		Tapped seenMessage `json:"message"`
 	}
-	_ = json.Unmarshal(content, &c) // as far as it goes
+	_ = json.Unmarshal(content, &c) // fields that fail stay zero
 	at := c.seenMessage
 	if s.tap() {
 		at = c.Tapped
@@ -97,7 +97,7 @@ func (s *seen) read(content json.RawMessage) {
 	s.message = at.ID
 	s.from = c.From.ID
 	s.album = at.Album
-	if s.kind == models.AllowedUpdateMyChatMember { // answered in the private chat of the person who has done it
+	if s.kind == models.AllowedUpdateMyChatMember { // answered in the private chat of the person who did it
 		s.where, s.place = address.Conversation{ChatID: s.from}, models.ChatTypePrivate
 	}
 	switch {

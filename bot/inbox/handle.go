@@ -17,65 +17,65 @@ import (
 	"ccbot/internal/sysfault"
 )
 
-// mostPause is the longest pause before a failed call on disk is tried again.
+// mostPause is the longest pause before a failed disk access is tried again.
 const mostPause = 5 * time.Second
 
-// attempts is how often an update is handed on before it is given up.
+// attempts is the number of tries before an update is given up.
 const attempts = 3
 
-// ErrLater says that nothing is wrong with an update, but that it cannot be handled yet, for
-// example because a disk is full. The update is handed on until it is handled, and later updates of
-// its conversation wait behind it.
+// ErrLater is returned if an update is valid but cannot be handled yet, for example because a disk
+// is full. The update is retried until it is handled, and later updates of its conversation wait.
 var ErrLater = errors.New("it cannot be handled yet")
 
-// Handler does what an update asks for.
+// Handler handles updates.
 type Handler interface {
-	// Handle is called at least once for an accepted entry, with its key and the decoded update, of
-	// an allowed kind, or nil for a p- key. nil means that the entry is done, or that
-	// Handle saved it in another state. After an error or a panic Handle is called again, three
-	// times in all, unless it moved the entry to another state; after that the update is given up,
-	// unless the error is ErrLater. rest are the other messages of u's album, or the other parts of
-	// its text, in their order; they belong to u's entry. An error after ctx ended is no failure: the
-	// next start hands the entry on again.
+	// Handle is called at least once for an accepted entry, with its key and the decoded update of
+	// an allowed kind, or nil for a p- key. If Handle returns nil, the entry is done, or Handle
+	// saved it in another state. After an error or a panic Handle is called again, three times in
+	// all, unless it moved the entry to another state; then the update is given up, unless the
+	// error is ErrLater. rest holds the other messages of u's album, or the other parts of its
+	// text, in order; they belong to u's entry. An error after ctx ended is not a failure: the next
+	// start hands the entry on again.
 	Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error
-	// Tap decides about a tap, a CallbackQuery, and waits for nothing slower than the disk: later
-	// messages of the conversation wait for the decision, since their meaning may depend on it.
-	// then is the work that is left, nil for none. Tap and then are called once each.
+	// Tap decides about a tap, a CallbackQuery, and must not wait for anything slower than the
+	// disk: later messages of the conversation wait for the decision, because their meaning may
+	// depend on it. then is the remaining work, or nil. Tap and then are called once each.
 	Tap(ctx context.Context, u *models.Update) (then func(ctx context.Context) error, err error)
 }
 
 // Reporter reports updates that were given up or have to wait, and the state of clock and network.
 type Reporter interface {
-	// UpdateFailed informs the person, durably. Until it has returned nil the entry stays accepted,
-	// so that the next start brings it back. The Reporter itself must check whether From may be
+	// UpdateFailed informs the person, durably. Until it returns nil the entry stays accepted, so
+	// that the next start brings it back. The Reporter itself must check whether From may be
 	// answered at all.
 	UpdateFailed(ctx context.Context, f Failure) error
-	// ClockDiffers is called if this machine's clock differs from Telegram's by more than two minutes, positive if it is
-	// ahead, and again when that comes back after it was gone. Until a person was told it is called again.
+	// ClockDiffers is called if this machine's clock differs from Telegram's by more than two
+	// minutes, positive if it is ahead, until a person was notified, and again if the difference
+	// returns after it was gone.
 	ClockDiffers(ctx context.Context, ahead time.Duration) (told bool, err error)
-	// OutageOver is called if Telegram answers after it was out of reach for more than five minutes, before the messages
-	// of that time are handled.
+	// OutageOver is called if Telegram answers after an outage of more than five minutes, before
+	// the messages of that time are handled.
 	OutageOver(ctx context.Context, since, now time.Time) error
 }
 
 // Failure is an update that was given up, or that has to wait.
 type Failure struct {
 	Key          string
-	Update       *models.Update // nil for a p- key, when it could not be decoded, and when it is deadly
+	Update       *models.Update // nil for a p- key, if undecodable, and if deadly
 	Unreadable   bool           // it could not be decoded
 	Deadly       bool           // the program ended each time it was handled
 	Waits        bool           // it was not given up: Err is ErrLater
 	Tap          bool
-	Late         bool // a tap that may be older than two minutes; it was not handed on
+	Late         bool // a tap that may be older than two minutes; it was not handled
 	Conversation address.Conversation
 	MessageID    int   // the message, or the one tapped
-	From         int64 // user id of the sender; 0 when unknown
+	From         int64 // user id of the sender; 0 if unknown
 	Err          error
 	rest         []*models.Update // the other messages of the update's album or text
 }
 
-// do handles one job of a lane. again is the pause after which the job is to be done once more:
-// later jobs of the lane wait behind it, because they must not overtake it.
+// do handles a job of a lane. again is the pause before its next try, or 0: later jobs of the lane
+// wait, because they must not overtake it.
 func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) {
 	switch {
 	case j.unkept != nil:
@@ -100,7 +100,7 @@ func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) 
 	}
 	e, err := i.cfg.Store.join(append([]string{j.key}, j.rest...), j.straggler)
 	switch {
-	case errors.Is(err, ErrNoEntry): // it is finished, or is in a state that is not the intake's
+	case errors.Is(err, ErrNoEntry): // it is finished, or another package's
 		return 0
 	case err != nil: // nothing was handled: a full disk, or no file descriptor for the read
 		i.cfg.Log.Error("inbox_write_failed", logkey.Key, j.key, logkey.Error, err)
@@ -136,8 +136,8 @@ func (i *Intake) doEntry(ctx context.Context, e Entry, j *job) (again time.Durat
 	return i.settle(ctx, f, j)
 }
 
-// settle handles an entry, or reports that it cannot be handled. It asks for another try when even the
-// report fails (a full disk), or when the entry has to wait, which is reported once.
+// settle handles an entry, or reports that it cannot be handled. It requests another try if even
+// the report fails (a full disk), or if the entry has to wait, which is reported once.
 func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Duration) {
 	if f.Unreadable || f.Deadly {
 		f.Update = nil
@@ -145,7 +145,7 @@ func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Dura
 		return 0
 	}
 	if f.Waits = errors.Is(f.Err, ErrLater); f.Waits {
-		_ = i.cfg.Store.Change(f.Key, func(e *Entry) error { e.Tries = 0; return nil }) // it has ended no program
+		_ = i.cfg.Store.Change(f.Key, func(e *Entry) error { e.Tries = 0; return nil }) // it has not ended the program
 		j.told = j.told || i.report(ctx, f)
 		return j.failures.Next()
 	}
@@ -153,11 +153,11 @@ func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Dura
 }
 
 // attempt hands an entry on until the handler succeeds, the entry leaves the accepted state, or ctx
-// ends; in these three cases it returns nil. The error is the last of three, or the only one if it
-// was reported already that the entry waits.
+// ends; then it returns nil. The error is that of the last of three tries, or of the only one if
+// the wait was already reported.
 func (i *Intake) attempt(ctx context.Context, f Failure, j *job) error {
 	key, most := f.Key, attempts
-	if j.told { // an error that comes at each try is not logged three times
+	if j.told { // an error of each try is not logged three times
 		most = 1
 	}
 	pauses := pause.Backoff{Min: 500 * time.Millisecond, Max: mostPause}
@@ -191,7 +191,7 @@ func (i *Intake) logFailure(ctx context.Context, msg, key string, n int, err err
 	i.cfg.Log.LogAttrs(ctx, slog.LevelError, msg, attrs...) //nolint:sloglint // the caller names the event
 }
 
-// finish finishes an entry that was handled: at once, or when the disk takes it.
+// finish finishes a handled entry: at once, or when the disk accepts it.
 func (i *Intake) finish(key string) {
 	i.untilDone(key, func() error {
 		err := i.cfg.Store.FinishIn(key, Accepted)
@@ -203,17 +203,17 @@ func (i *Intake) finish(key string) {
 	})
 }
 
-// untilDone makes a step on disk for an entry that was handled. A step that fails is tried again in a
-// lane of its own, so that neither the handler is called again nor a later message waits.
+// untilDone runs a disk step for a handled entry. A failed step is retried in a separate lane, so
+// that the handler is not called again and later messages do not wait.
 func (i *Intake) untilDone(key string, step func() error) {
 	if step() != nil {
 		i.lanes.add(lane{rest: key}, job{key: key, step: step})
 	}
 }
 
-// giveUp reports, then ends the update: a crash makes the report come twice, never not at all. An update
-// that a fault of the machine has stopped is finished; any other is kept in quarantine. Until the report
-// is made the job comes again, without its handler.
+// giveUp reports, then ends the update: a crash may repeat the report, but never omits it. An
+// update stopped by a fault of the machine is finished; others go to quarantine. If the report
+// fails, the job comes again, without its handler.
 func (i *Intake) giveUp(ctx context.Context, f Failure, j *job) (again time.Duration) {
 	if j.failed = &f; !i.report(ctx, f) {
 		return j.failures.Next()
@@ -256,7 +256,7 @@ func (i *Intake) doTap(ctx context.Context, in lane, j job) {
 	i.report(ctx, f)
 }
 
-// tap has a tap decided, lets the messages behind it go on, and then does the rest.
+// tap decides a tap, releases the waiting messages, and then does the rest.
 func (i *Intake) tap(ctx context.Context, j job) error {
 	then, err := i.cfg.Handler.Tap(ctx, j.tap)
 	j.decided()

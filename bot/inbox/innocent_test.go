@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP4_ASoonEndBlamesNoUpdate: a program that ends again and again soon after its start, for
-// another reason, does not end for the update that waits.
-func TestP4_ASoonEndBlamesNoUpdate(t *testing.T) {
+// TestP4_EarlyExitBlamesNoUpdate: if a program repeatedly ends soon after its start for another
+// reason, the waiting update is not set aside.
+func TestP4_EarlyExitBlamesNoUpdate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var handled atomic.Bool
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), handlerFunc(func(context.Context, string, *models.Update) error {

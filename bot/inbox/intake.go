@@ -20,56 +20,56 @@ import (
 	"ccbot/internal/pause"
 )
 
-// ErrRevoked is returned by Run if Telegram has not known the token for ten minutes, see tokenDoubt.
+// ErrRevoked is returned by Run if Telegram has not known the token for ten minutes, see
+// tokenDoubt.
 var ErrRevoked = errors.New("telegram refuses the bot token: ask @BotFather for the present one")
 
-// quiet is the time without an update after which the offset is dropped: ids may start anew, smaller.
+// quiet is the time without an update after which the offset is dropped: new ids may be smaller.
 const quiet = time.Hour
 
-// longestPause is the longest pause after a poll that Telegram did not answer, so that polls continue within five seconds
-// after the network is back.
+// longestPause is the longest pause after an unanswered poll, so that polls continue within five
+// seconds after an outage.
 const longestPause = 4 * time.Second
 
-// Config is what an Intake needs. Token is the text that stands in the URL: the bot's token, or a
-// stand-in that Client's transport replaces by the token. It is in no error and no log line of this
-// package.
+// Config configures an Intake. Token is the bot's token, or a placeholder in the URL that Client's
+// transport replaces. It is in no error or log line of this package.
 type Config struct {
 	Client   *http.Client
-	Connect  func() *http.Client // a client with connections of its own, after a poll that hung; nil: Client again
+	Connect  func() *http.Client // returns a client with new connections, after a poll that hung; nil: Client again
 	API      string              // https://api.telegram.org
 	Token    string
 	Store    *Store
 	Handler  Handler
 	Reporter Reporter
 	Log      *slog.Logger
-	// Hears reports whether an update of a kind is heard: its person may speak in its chat, and it is for this bot. It is
-	// called for each update in their order, before the update is kept; others leave no trace. After an error the update
-	// comes again, and so do all after it. nil: all are heard.
+	// Hears reports whether an update is accepted: its person may speak in its chat, and it is for
+	// this bot. It is called for each update in order, before the update is stored; refused ones
+	// leave no trace. After an error the update and all later ones come again. nil accepts all.
 	Hears func(kind string, person int64, chat models.Chat, update json.RawMessage) (bool, error)
 	// Moves records that a group has become another chat, if it is one of ours: this news is
-	// accepted whoever has caused it. After an error the news comes again, and so do all updates
-	// behind it. nil: the news is handled like any other message.
+	// accepted from any person. After an error the news and all later updates come again. nil: the
+	// news is handled like any other message.
 	Moves func(from, to int64) (ours bool, err error)
 	// Unkept is called with a message that the disk refuses, each time that the message comes. It
-	// must be quick, and returns nil for a person who may not speak. The function that it returns is called once, and then the message is over; nil
-	// means that nothing can be done without the disk.
+	// must be quick, and returns nil for a person who may not speak, or if the message needs the
+	// disk. The returned function is called once, and the message is then finished.
 	Unkept func(u *models.Update) (do func(ctx context.Context) error)
-	Seen   time.Time // when an earlier run was last alive; zero: not known
-	Pulse  *Pulse    // is told how the polls go; nil: nobody looks
+	Seen   time.Time // when an earlier run was last alive; zero: unknown
+	Pulse  *Pulse    // records the state of the polls; may be nil
 }
 
-// Intake polls Telegram, keeps the updates and hands them on.
+// Intake polls Telegram, stores the updates and hands them on.
 type Intake struct {
 	cfg      Config
-	poller   *poller           // of the loop alone
-	polls    []<-chan struct{} // each is closed when its poll has ended; of the loop alone
+	poller   *poller           // used only by the loop
+	polls    []<-chan struct{} // each is closed when its poll has ended; used only by the loop
 	lanes    lanes
-	parallel int           // conversations at work at once, and tapped messages at once
+	parallel int           // maximum of busy conversations, and of busy tapped messages
 	suspect  chan struct{} // one slot, see doLeft
 	began    time.Time
 }
 
-// NewIntake makes an intake; Run, called once, starts it.
+// NewIntake returns an intake; Run, called once, starts it.
 func NewIntake(cfg Config) *Intake {
 	cfg.API = strings.TrimRight(cfg.API, "/")
 	if cfg.Pulse == nil {
@@ -78,10 +78,10 @@ func NewIntake(cfg Config) *Intake {
 	return &Intake{cfg: cfg, poller: newPoller(cfg), parallel: 16, lanes: newLanes(), suspect: make(chan struct{}, 1), began: time.Now()}
 }
 
-// Run hands on the entries that an earlier run left, then polls until polling or ctx ends (nil) or
-// the token is refused (ErrRevoked). While ctx goes on it then finishes the messages that are being
-// handled and all taps; the other messages are on disk, for the next start. When Run returns no
-// handler runs any more, and no poll except one that hangs.
+// Run hands on the entries of an earlier run, then polls until polling or ctx ends (nil) or the
+// token is refused (ErrRevoked). While ctx lasts it then finishes the running messages and all
+// taps; the other messages are on disk, for the next start. When Run returns no handler is running,
+// and no poll except one that hangs.
 func (i *Intake) Run(ctx, polling context.Context) error {
 	left, unread, err := i.cfg.Store.list()
 	if err != nil {
@@ -89,8 +89,8 @@ func (i *Intake) Run(ctx, polling context.Context) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer i.lanes.close()
-	// A poll that hangs may outlive Run: only the end of the process ends a transport that ignores its context, and
-	// nobody reads the answer.
+	// A poll that hangs may outlive Run: only the end of the process ends a transport that ignores
+	// its context, and its answer is not read.
 	defer func() { await(context.Background(), slack, i.polls) }()
 	defer stop()
 	for _, e := range left {
@@ -110,7 +110,7 @@ func (i *Intake) Run(ctx, polling context.Context) error {
 	return nil
 }
 
-// takeLeft hands on an entry that an earlier run has left.
+// takeLeft hands on an entry of an earlier run.
 func (i *Intake) takeLeft(e Entry) {
 	if e.State == Accepted {
 		j := jobOf(e.Key, e.Update)
@@ -121,8 +121,8 @@ func (i *Intake) takeLeft(e Entry) {
 	i.lanes.pass(e.Album)
 }
 
-// readLeft hands on an entry that could not be read at the start. Later messages of its conversation do
-// not wait for it, because before the read its conversation is unknown.
+// readLeft hands on an entry that could not be read at the start. Its conversation is unknown until
+// then, so later messages do not wait.
 func (i *Intake) readLeft(key string) error {
 	e, err := i.cfg.Store.reread(key)
 	switch {
@@ -134,23 +134,23 @@ func (i *Intake) readLeft(key string) error {
 	return err
 }
 
-// polling is the state of the poll loop. There is no offset at the start: Telegram sends again all
-// updates that were not confirmed, and the store drops those that it has.
+// polling is the state of the poll loop. It starts without an offset: Telegram sends all
+// unconfirmed updates again, and the store drops those that it has.
 type polling struct {
 	offset   int64
-	handed   map[int64]bool             // handed on without the disk, not confirmed: redelivered when a write failed
-	nameless map[[sha256.Size]byte]bool // set aside: nothing confirms them
-	newest   time.Time                  // of the last update
-	answered time.Time                  // when Telegram last answered; zero: not known
-	date     time.Time                  // of Telegram's last answer, by its own clock; zero: not known
+	handed   map[int64]bool             // handed on without the disk, unconfirmed: redelivered after a failed write
+	nameless map[[sha256.Size]byte]bool // set aside: they cannot be confirmed
+	newest   time.Time                  // time of the last update
+	answered time.Time                  // when Telegram last answered; zero: unknown
+	date     time.Time                  // date of Telegram's last answer, by its clock; zero: unknown
 	clocks   clocks
 	contact  contact
 	late     bool // an update may be older than tapLife
 	doubt    tokenDoubt
 	trouble  repeats
 	failing  pause.Backoff
-	away     pause.Backoff // the network or Telegram is: a poll costs little
-	rival    pause.Backoff // slower at first: two pollers that fight get nothing at all
+	away     pause.Backoff // for network and Telegram faults: a poll costs little
+	rival    pause.Backoff // slower at first: two competing pollers get nothing at all
 }
 
 func (i *Intake) pollOn(ctx context.Context) error {
@@ -172,7 +172,7 @@ func (i *Intake) pollOn(ctx context.Context) error {
 		}
 		if err == nil {
 			p.doubt = tokenDoubt{}
-			p.trouble.over()
+			p.trouble.end()
 			p.failing.Reset()
 			p.away.Reset()
 			p.rival.Reset()
@@ -230,7 +230,7 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 	return p.away.Next(), nil
 }
 
-// pollOnce asks once and moves the offset when all updates of the answer are safe.
+// pollOnce polls once and moves the offset when all updates of the answer are safe.
 func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	timeout, begun := i.patience(p), time.Now()
 	answer, err := i.ask(ctx, timeout, func(ctx context.Context, from *poller) (reply, error) {
@@ -243,7 +243,7 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	i.reached(ctx, p)
 	p.answered, p.date = time.Now(), answer.date
 	i.compareClocks(ctx, &p.clocks, answer)
-	defer func() { p.late = p.late && len(batch) >= fullAnswer }() // a full answer may not be all that waits at Telegram
+	defer func() { p.late = p.late && len(batch) >= fullAnswer }() // after a full answer Telegram may have more
 	maps.DeleteFunc(p.handed, func(id int64, _ bool) bool { return id < p.offset })
 	if err := i.cfg.Store.confirmed(p.offset); err != nil { // Telegram has answered, so it has forgotten these
 		i.cfg.Log.Warn("inbox_markers_left", logkey.Error, err)
@@ -252,7 +252,7 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 		if time.Since(p.newest) > quiet {
 			p.offset = 0
 		}
-		if timeout > 0 && time.Since(begun) < time.Second { // the server does not wait as it was asked to
+		if timeout > 0 && time.Since(begun) < time.Second { // the server does not wait as requested
 			return errNothingNew
 		}
 		return nil
@@ -270,14 +270,14 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	return err
 }
 
-// take makes a batch safe and hands it on; next is the offset that confirms the batch. Behind a write
-// that failed no message is written, since it would overtake the one that failed; taps need no disk.
+// take stores a batch and hands it on; next is the offset that confirms it. After a failed write no
+// message is written, because it would overtake the failed one; taps need no disk.
 func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err error) {
 	var failed error
 	for _, u := range byID(batch) {
 		switch {
 		case !u.hasID:
-			if sum := sha256.Sum256(u.raw); !p.nameless[sum] { // once, however often it comes
+			if sum := sha256.Sum256(u.raw); !p.nameless[sum] { // once, even if it comes again
 				p.nameless[sum] = true
 				i.cfg.Store.setAsideRaw(fmt.Sprintf("no-id-%x", sum[:8]), u.raw, errors.New("an update without update_id"))
 			}
@@ -286,7 +286,7 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 			i.takeTap(p, i.cfg.Store.inside(u.seen), u.raw)
 		case p.handed[u.id]:
 		case failed == nil:
-			failed = i.takeEntry(p, i.cfg.Store.inside(u.seen), u.raw) // after the earlier ones: they may tell of a move
+			failed = i.takeEntry(p, i.cfg.Store.inside(u.seen), u.raw) // after the earlier ones: they may report a move
 			fallthrough
 		default:
 			i.takeUnkept(p, i.cfg.Store.inside(u.seen), u.raw, failed)
@@ -304,8 +304,8 @@ type arrival struct {
 	raw json.RawMessage
 }
 
-// byID sorts the updates of an answer, because a proxy, or a server that has a backlog, may have
-// mixed them.
+// byID sorts the updates of an answer, because a proxy, or a server with a backlog, may have mixed
+// them.
 func byID(batch []json.RawMessage) []arrival {
 	var all []arrival
 	for _, raw := range batch {
@@ -320,7 +320,7 @@ func (i *Intake) takeEntry(p *polling, g seen, raw json.RawMessage) error {
 	if g.kind == models.AllowedUpdateMessage && g.was != 0 && i.cfg.Moves != nil {
 		var err error
 		if ours, err = i.cfg.Moves(g.was, g.is); err != nil {
-			return err // the messages in the new chat come right behind, and must be heard
+			return err // messages of the new chat follow, and must be accepted
 		}
 	}
 	if !ours {
@@ -335,8 +335,7 @@ func (i *Intake) takeEntry(p *polling, g seen, raw json.RawMessage) error {
 	return err
 }
 
-// takeUnkept hands on a message that the disk refuses, as far as it can be handled without the
-// disk.
+// takeUnkept hands on a message that the disk refuses, if it can be handled without the disk.
 func (i *Intake) takeUnkept(p *polling, g seen, raw json.RawMessage, failed error) {
 	var u models.Update
 	if failed == nil || i.cfg.Unkept == nil || json.Unmarshal(raw, &u) != nil {
@@ -349,11 +348,11 @@ func (i *Intake) takeUnkept(p *polling, g seen, raw json.RawMessage, failed erro
 }
 
 func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
-	if p.handed[g.id] || g.id < p.offset { // it comes again, though it was confirmed
+	if p.handed[g.id] || g.id < p.offset { // it comes again, although it was confirmed
 		return
 	}
 	p.handed[g.id] = true
-	if heard, _ := i.hearsOf(g, raw); !heard { // of taps there is no error
+	if heard, _ := i.hearsOf(g, raw); !heard { // for taps there is no error
 		return
 	}
 	var u models.Update

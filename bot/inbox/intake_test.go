@@ -23,7 +23,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// journal is a handler that notes what it was given and says nil.
+// journal is a handler that records its calls and returns nil.
 type journal struct {
 	mu  sync.Mutex
 	got []string
@@ -40,7 +40,7 @@ func (j *journal) Tap(ctx context.Context, u *models.Update) (func(context.Conte
 	return nil, j.Handle(ctx, UpdateKey(u.ID), u)
 }
 
-// jobName is the key of an update, or the keys of an album's messages: 1+2+3.
+// jobName returns the key of an update, or the keys of an album's messages: 1+2+3.
 func jobName(key string, rest []*models.Update) string {
 	for _, u := range rest {
 		key += "+" + UpdateKey(u.ID)
@@ -54,7 +54,7 @@ func (j *journal) keys() []string {
 	return append([]string{}, j.got...)
 }
 
-// TestP4_OnDiskBeforeTheOffsetMoves asks the folder at the moment Telegram is allowed to forget.
+// TestP4_OnDiskBeforeTheOffsetMoves reads the folder when Telegram is allowed to forget.
 func TestP4_OnDiskBeforeTheOffsetMoves(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "inbox")
 	tg := newTelegram()
@@ -80,8 +80,7 @@ func TestP4_OnDiskBeforeTheOffsetMoves(t *testing.T) {
 	assert.Empty(t, r.reports.all())
 }
 
-// TestP4_OverHTTP goes the whole way once over a real connection: accepted, handled in order,
-// confirmed, markers gone.
+// TestP4_OverHTTP uses a real connection: accepted, handled in order, confirmed, markers gone.
 func TestP4_OverHTTP(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "inbox")
 	tg := newTelegram()
@@ -102,7 +101,7 @@ func TestP4_OverHTTP(t *testing.T) {
 }
 
 // TestP4_CrashBetweenAcceptAndHandle abandons an intake in the middle of a handler and opens
-// another one on what the disk held at that moment.
+// another one on a copy of the disk.
 func TestP4_CrashBetweenAcceptAndHandle(t *testing.T) {
 	dir, crashed := filepath.Join(t.TempDir(), "inbox"), filepath.Join(t.TempDir(), "inbox")
 	tg := newTelegram()
@@ -156,9 +155,9 @@ func TestP4_FullDiskHoldsTheOffset(t *testing.T) {
 	})
 }
 
-// TestP4_WhatNeedsNoDiskIsDoneWithoutIt: once, however often it comes; the others wait, and hear of
-// it, and nothing is confirmed before them.
-func TestP4_WhatNeedsNoDiskIsDoneWithoutIt(t *testing.T) {
+// TestP4_UnkeptMessageIsHandledOnce: a message that needs no disk is handled once; the others wait,
+// are notified, and are confirmed only in order.
+func TestP4_UnkeptMessageIsHandledOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := t.TempDir()
 		dir, away := filepath.Join(root, "inbox"), filepath.Join(root, "away")
@@ -205,9 +204,9 @@ func TestP4_WhatNeedsNoDiskIsDoneWithoutIt(t *testing.T) {
 	})
 }
 
-// TestP4_NoneOvertakesOneThatWasNotWritten: here the first is too long for the disk and the second
+// TestP4_UnwrittenMessageIsNotOvertaken: here the first is too long for the disk and the second
 // is not.
-func TestP4_NoneOvertakesOneThatWasNotWritten(t *testing.T) {
+func TestP4_UnwrittenMessageIsNotOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
@@ -225,7 +224,7 @@ func TestP4_NoneOvertakesOneThatWasNotWritten(t *testing.T) {
 	})
 }
 
-// TestP4_PoisonIsSetAside: an update that go-telegram cannot decode holds up nothing.
+// TestP4_PoisonIsSetAside: an update that go-telegram cannot decode does not block others.
 func TestP4_PoisonIsSetAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "inbox")
@@ -248,8 +247,8 @@ func TestP4_PoisonIsSetAside(t *testing.T) {
 	})
 }
 
-// TestP4_OutageIsPolledEveryFourSeconds however long it is, so that a message after it is handled
-// soon; a wait that Telegram asks for is waited in full.
+// TestP4_OutageIsPolledEveryFourSeconds regardless of its duration, so that the next message is
+// handled soon; a pause requested by Telegram is kept in full.
 func TestP4_OutageIsPolledEveryFourSeconds(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
@@ -284,7 +283,7 @@ func TestP4_OutageIsPolledEveryFourSeconds(t *testing.T) {
 	}
 }
 
-func TestAnUpdateWithoutAnIDIsKeptOnceAndNotInAHurry(t *testing.T) {
+func TestUpdateWithoutIDIsKeptOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "inbox")
 		tg := newTelegram()
@@ -301,7 +300,7 @@ func TestAnUpdateWithoutAnIDIsKeptOnceAndNotInAHurry(t *testing.T) {
 	})
 }
 
-func TestFailuresAreTriedThreeTimesThenSetAside(t *testing.T) {
+func TestFailedUpdateIsTriedThreeTimes(t *testing.T) {
 	tests := []struct {
 		name  string
 		fail  func() error
@@ -351,7 +350,7 @@ func TestFailuresAreTriedThreeTimesThenSetAside(t *testing.T) {
 	}
 }
 
-func TestP4_AFailureNobodyWasToldOfComesBack(t *testing.T) {
+func TestP4_UnreportedFailureComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "inbox")
 		tg := newTelegram()
@@ -372,9 +371,9 @@ func TestP4_AFailureNobodyWasToldOfComesBack(t *testing.T) {
 	})
 }
 
-// TestWhatTheHandlerTookOverIsItsOwn: an entry in another state is neither finished nor tried
-// again, nor handed on at the next start.
-func TestP4_WhatTheHandlerTookOverIsItsOwn(t *testing.T) {
+// TestP4_HandlersEntryIsLeftAlone: an entry in another state is not finished, retried, or handed on
+// at the next start.
+func TestP4_HandlersEntryIsLeftAlone(t *testing.T) {
 	for _, result := range []error{nil, errors.New("after it was held")} {
 		t.Run(fmt.Sprint(result), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -410,8 +409,8 @@ func TestP4_WhatTheHandlerTookOverIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestTapsDoNotWait: neither behind a message of their conversation nor behind a tap on another
-// message, but a double tap comes one after the other.
+// TestTapsDoNotWait: a tap does not wait for messages or for taps on other messages, but a double
+// tap runs in order.
 func TestTapsDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "inbox")
@@ -436,7 +435,7 @@ func TestTapsDoNotWait(t *testing.T) {
 	})
 }
 
-// tapper decides taps when it is let, and then has something to do that never ends.
+// tapper decides taps when released, and then has work that never ends.
 type tapper struct {
 	journal
 	decide chan struct{}
@@ -450,9 +449,8 @@ func (p *tapper) Tap(ctx context.Context, u *models.Update) (func(context.Contex
 	return func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, p.journal.Handle(ctx, UpdateKey(u.ID), u)
 }
 
-// TestP7_AMessageWaitsUntilTheTapsBeforeItAreDecided: what a person taps and then writes comes in
-// this order, so the text goes to the session that was tapped.
-func TestP7_AMessageWaitsUntilTheTapsBeforeItAreDecided(t *testing.T) {
+// TestP7_MessageWaitsForEarlierTaps: a text after a tap goes to the tapped session.
+func TestP7_MessageWaitsForEarlierTaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, p := newTelegram(), &tapper{decide: make(chan struct{})}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, p)
@@ -469,7 +467,7 @@ func TestP7_AMessageWaitsUntilTheTapsBeforeItAreDecided(t *testing.T) {
 	})
 }
 
-func TestATapIsTriedOnce(t *testing.T) {
+func TestTapIsTriedOnce(t *testing.T) {
 	for name, fail := range map[string]func() error{"error": func() error { return errors.New("no") }, "panic": func() error { panic("boom") }} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -494,7 +492,7 @@ func TestATapIsTriedOnce(t *testing.T) {
 	}
 }
 
-// TestOrderAndBounds: order inside a conversation, no more at once than allowed.
+// TestOrderAndBounds: order within a conversation, and a bound on parallel work.
 func TestOrderAndBounds(t *testing.T) {
 	const conversations, each, parallel = 10, 12, 3
 	dir := filepath.Join(t.TempDir(), "inbox")

@@ -14,45 +14,45 @@ import (
 	"ccbot/internal/pause"
 )
 
-// lane is one sequence of jobs that are handled in order: the messages of one conversation, or the
-// taps on one message, or a step on disk that did not succeed yet. So a tap waits for no message, and [Stop] on one card waits for no tap on
-// another card, while the two halves of a double tap run one after the other. A message waits until
-// the taps before it are decided.
+// lane is one sequence of jobs that are handled in order: the messages of one conversation, the
+// taps on one message, or an unfinished disk step. So taps do not wait for messages, and [Stop] on
+// a card does not wait for another card, while the two halves of a double tap run in order. A
+// message waits until the taps before it are decided.
 type lane struct {
 	where address.Conversation
 	taps  bool
 	on    int    // the message tapped
-	rest  string // the key of an entry of which only a step on disk is left
+	rest  string // the key of an entry with a remaining disk step
 }
 
 type job struct {
 	key       string
 	tap       *models.Update
 	unkept    func(ctx context.Context) error // see Config.Unkept
-	step      func() error                    // what is left to do on disk for an entry that was handled
-	failed    *Failure                        // it was given up, and the report of that is not made
-	left      bool                            // an entry that an earlier run has left behind
-	late      bool                            // a tap that may be too old for the person to still mean it
+	step      func() error                    // the remaining disk step of a handled entry
+	failed    *Failure                        // it was given up, and must be reported
+	left      bool                            // an entry of an earlier run
+	late      bool                            // a tap that may be too old to be still intended
 	came      time.Time
-	from      int64        // the sender of a new message; 0: unknown, or it is something else
+	from      int64        // the sender of a new message; 0: unknown, or another kind
 	album     string       // media_group_id of a new message
 	text      cuttext.Part // that the new message may be a part of
-	rest      []string     // the keys of the other messages of the album, or of the cut text
+	rest      []string     // the keys of the album's or cut text's other messages
 	straggler bool         // the album was handed on before this came
 	failures  pause.Backoff
-	told      bool              // the person was told that the job has to wait
+	told      bool              // the wait was reported to the person
 	decided   func()            // called when a tap is decided
 	after     []<-chan struct{} // the taps before a message, each closed when it is decided
 }
 
 type lanes struct {
 	mu     sync.Mutex
-	work   func(lane) // starts a lane's worker; nil while nothing runs
+	work   func(lane) // starts a lane's worker; nil while not running
 	queue  map[lane][]job
 	taps   map[address.Conversation][]<-chan struct{} // not decided yet, in order
-	more   chan struct{}                              // closed when a job comes
+	more   chan struct{}                              // closed when a job arrives
 	passed map[string]time.Time                       // the albums of the last hour that were handed on
-	ending chan struct{}                              // closed when no further message is begun
+	ending chan struct{}                              // closed when no further message may begin
 	wg     sync.WaitGroup
 }
 
@@ -94,8 +94,8 @@ func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
 	})
 }
 
-// next takes the lane's next job; a job without a key ends the worker. With a pause nothing is
-// taken: the album or the text may become whole until then, or when a new job closes more.
+// next removes the lane's next job; a job without a key ends the worker. If pause is set, no job is
+// removed: the album or text may become whole until then, or when a new job closes more.
 func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,9 +123,8 @@ func (l *lanes) pass(album string) {
 	l.passed[album] = time.Now()
 }
 
-// open lets workers run, each calling do until ctx ends. A job that is to be done again waits out
-// its pause without a slot, so that other conversations go on. limit is how many lanes of messages,
-// and how many lanes of taps, are at work at the same time.
+// open starts workers, each calling do until ctx ends. A job with a pause waits without a slot, so
+// that other conversations continue. limit bounds the running lanes of messages, and those of taps.
 func (l *lanes) open(ctx context.Context, limit int, do func(context.Context, lane, *job) (again time.Duration)) {
 	messages, taps := make(chan struct{}, limit), make(chan struct{}, limit)
 	l.mu.Lock()
@@ -145,7 +144,7 @@ func (l *lanes) open(ctx context.Context, limit int, do func(context.Context, la
 func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func(context.Context, lane, *job) time.Duration) {
 	for ctx.Err() == nil {
 		j, quiet, more := l.next(in)
-		if quiet > 0 { // without a slot: other conversations go on
+		if quiet > 0 { // without a slot: other conversations continue
 			pause.Until(ctx, quiet, more)
 			continue
 		}
@@ -171,18 +170,19 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 	}
 }
 
-// finish waits for the messages at work and all taps, and begins no other message: those are on disk.
+// finish waits for the running messages and all taps, and begins no other message: those are on
+// disk.
 func (l *lanes) finish() {
 	l.mu.Lock()
 	close(l.ending)
-	close(l.more) // wakes who waits for an album
+	close(l.more) // wakes workers that wait for an album
 	l.more = make(chan struct{})
 	l.mu.Unlock()
 	l.wg.Wait()
 }
 
-// tapPatience is how long a message waits at most for the taps before it: a tap may stand behind a
-// tap on the same message that hangs, and /stop must not wait for that.
+// tapPatience is the longest wait of a message for the taps before it: a tap may wait for one that
+// hangs, and /stop must not wait for that.
 const tapPatience = 3 * time.Second
 
 func isClosed(one <-chan struct{}) bool {
@@ -206,7 +206,7 @@ func await(ctx context.Context, d time.Duration, all []<-chan struct{}) {
 	}
 }
 
-// close starts no more workers and waits for those at work, whose context the caller has ended.
+// close starts no more workers and waits for the running ones, whose context the caller has ended.
 func (l *lanes) close() {
 	l.mu.Lock()
 	l.work = nil

@@ -8,22 +8,24 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// maxSkew is the largest difference between this machine's clock and Telegram's without a report. A date of Telegram's that is
-// further before what was sent is not sound.
+// maxSkew is the largest unreported difference between this machine's clock and Telegram's. A date
+// further before the sending of its update is invalid.
 const maxSkew = 2 * time.Minute
 
 // Clock is a clock that no person sets. Now and Since continue while the machine sleeps.
 type Clock interface {
-	// Now returns the present moment as text; empty: it is not known.
+	// Now returns the current time as text, or "" if it is unknown.
 	Now() string
-	// Since returns the time since a moment. It is false if the clock has started again since, as at a boot.
+	// Since returns the time since a moment. It is false if the clock has restarted since, as at a
+	// boot.
 	Since(moment string) (time.Duration, bool)
-	// Uptime returns how long the machine is up, without the time in which it slept.
+	// Uptime returns the time that the machine is up, without sleep.
 	Uptime() time.Duration
 }
 
-// Lateness returns how long after it was sent an entry came: by Telegram's clock alone if the answer that brought it
-// has a sound date, otherwise by this machine's clock. Without a time of sending it is 0.
+// Lateness returns the time between the sending and the receipt of an entry: by Telegram's clock if
+// the answer with it has a valid date, otherwise by this machine's. Without a time of sending it is
+// 0.
 func (e Entry) Lateness() time.Duration {
 	if e.Sent.Unix() <= 0 {
 		return 0
@@ -34,7 +36,7 @@ func (e Entry) Lateness() time.Duration {
 	return e.Received.Sub(e.Sent)
 }
 
-// Age returns how long ago an entry was received.
+// Age returns the time since the receipt of an entry.
 func (s *Store) Age(e Entry) time.Duration {
 	if s.Clock != nil && e.Moment != "" {
 		if age, ok := s.Clock.Since(e.Moment); ok {
@@ -44,13 +46,13 @@ func (s *Store) Age(e Entry) time.Duration {
 	return time.Since(e.Received)
 }
 
-// clocks keeps which reports were made about a clock of this machine that differs from Telegram's.
+// clocks stores which reports were made about a wrong clock.
 type clocks struct {
 	logged, told bool
 	trouble      repeats
 }
 
-// compareClocks reports a clock of this machine that differs from Telegram's, once as long as it does.
+// compareClocks reports a wrong clock of this machine, once while it lasts.
 func (i *Intake) compareClocks(ctx context.Context, c *clocks, r reply) {
 	switch {
 	case r.date.IsZero() || c.told && r.skew.Abs() > maxSkew:

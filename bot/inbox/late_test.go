@@ -48,8 +48,8 @@ func (c sinceStart) Since(moment string) (time.Duration, bool) {
 	return time.Since(c.began) - then, err == nil && !c.booted
 }
 
-// TestP4_EntryHasTheDateOfItsAnswer: the date survives a restart, and so does the moment of receipt.
-func TestP4_EntryHasTheDateOfItsAnswer(t *testing.T) {
+// TestP4_EntryHasItsAnswersDate: the date and the moment of receipt survive a restart.
+func TestP4_EntryHasItsAnswersDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, tg := filepath.Join(t.TempDir(), "inbox"), newTelegram()
 		date := time.Now().Add(-3 * time.Hour).Truncate(time.Second)
@@ -84,7 +84,7 @@ func TestClockThatDiffersIsReportedOnce(t *testing.T) {
 		tg.answer = func(w http.ResponseWriter, n int) bool {
 			switch {
 			case undated:
-			case n == 1: // a date that another machine has noted a moment before
+			case n == 1: // a date that another machine noted shortly before
 				w.Header().Set("Date", time.Now().Add(-maxSkew).UTC().Format(http.TimeFormat))
 			default:
 				w.Header().Set("Date", time.Now().Add(-ahead).UTC().Format(http.TimeFormat))

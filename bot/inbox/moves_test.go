@@ -17,9 +17,9 @@ import (
 	"ccbot/bot/alias"
 )
 
-// TestP4_OurGroupMayMoveWhoeverCausesIt: that it has become another chat is heard from people who
-// may not speak, in the old chat and in the new one. That of another group leaves no trace.
-func TestP4_OurGroupMayMoveWhoeverCausesIt(t *testing.T) {
+// TestP4_AnyPersonMayMoveOurGroup: news of the move is accepted from people who may not
+// speak, in the old chat and in the new one. News of another group leaves no trace.
+func TestP4_AnyPersonMayMoveOurGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
@@ -44,10 +44,9 @@ func TestP4_OurGroupMayMoveWhoeverCausesIt(t *testing.T) {
 	})
 }
 
-// TestP4_WhatIsSaidInTheNewChatIsHeardAfterTheMoveIsKept: while the disk does not take the news
-// that a group has become another chat, nothing behind the news is passed over. Then both chats are
-// one place.
-func TestP4_WhatIsSaidInTheNewChatIsHeardAfterTheMoveIsKept(t *testing.T) {
+// TestP4_NewChatWaitsForItsMove: while the disk refuses the news that a group has become another
+// chat, later updates are not skipped. Then both chats are one place.
+func TestP4_NewChatWaitsForItsMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
@@ -78,7 +77,7 @@ func TestP4_WhatIsSaidInTheNewChatIsHeardAfterTheMoveIsKept(t *testing.T) {
 	})
 }
 
-func TestAnEntryHasTheNamesInside(t *testing.T) {
+func TestEntryHasInsideNumbers(t *testing.T) {
 	store, err := OpenStore(filepath.Join(t.TempDir(), "inbox"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	var table alias.Table

@@ -7,24 +7,24 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// longOutage is how long Telegram must have been out of reach for a report. Time in which the machine slept does not
-// count.
+// longOutage is the shortest outage that is reported. Sleep of the machine does not count.
 const longOutage = 5 * time.Minute
 
-// contact is when Telegram last answered in this run, with an error or without; zero: not yet.
+// contact is the time of Telegram's last answer in this run, including errors; zero: none yet.
 type contact struct {
 	at time.Time
-	up time.Duration // how long the machine was up
+	up time.Duration // uptime of the machine
 }
 
-// note notes that Telegram has answered. It returns when it had answered before if an outage ends with that.
+// note stores an answer of Telegram. If an outage ends with it, it returns the time of the answer
+// before.
 func (c *contact) note(now time.Time, up time.Duration) (since time.Time, outage bool) {
 	was := *c
 	*c = contact{now, up}
 	return was.at, !was.at.IsZero() && up-was.up > longOutage
 }
 
-// reached notes an answer of Telegram's, and reports the outage that it ends.
+// reached notes an answer of Telegram, and reports the outage that it ends.
 func (i *Intake) reached(ctx context.Context, p *polling) {
 	now := time.Now()
 	up := time.Since(i.began)

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestOutageIsReportedOnceItIsOver: once for each outage of more than five minutes, before its messages are handled. An
-// error of Telegram's own is an answer, and the sleep of the machine is no outage.
-func TestOutageIsReportedOnceItIsOver(t *testing.T) {
+// TestOutageIsReportedAtItsEnd: once per outage of more than five minutes, before its messages
+// are handled. An error of Telegram is an answer, and sleep of the machine is not an outage.
+func TestOutageIsReportedAtItsEnd(t *testing.T) {
 	silent := func(w http.ResponseWriter) { w.WriteHeader(http.StatusGatewayTimeout) }
 	gateway := func(w http.ResponseWriter) { fail(w, 502, "Bad Gateway", "") }
 	rival := func(w http.ResponseWriter) { fail(w, 409, "Conflict: terminated by other getUpdates request", "") }

@@ -21,32 +21,32 @@ import (
 )
 
 const (
-	// pollTime is how long Telegram waits for an update; Telegram shortens longer times.
+	// pollTime is the duration of a long poll; Telegram shortens longer times.
 	pollTime = 50 * time.Second
-	// slack is how much longer than the long poll itself an answer may take. After that the
-	// connection counts as dead and is given up.
+	// slack is the time that an answer may take beyond the long poll. Then the connection counts as
+	// dead.
 	slack = 10 * time.Second
 	// maxAnswer bounds one answer: 100 updates of the longest texts are well below it.
 	maxAnswer      = 64 << 20
 	maxDescription = 200
 )
 
-// allowed are the kinds of update that Telegram is asked for; others are finished unseen.
+// allowed lists the requested kinds of update; others are finished unread.
 var allowed = []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery,
 	models.AllowedUpdateMyChatMember}
 
 type cause int
 
 const (
-	failing    cause = iota // network, proxy, or Telegram's own trouble: try again
+	failing    cause = iota // network, proxy, or a fault of Telegram: try again
 	conflict                // another poller uses the token
 	webhook                 // updates go to a webhook instead
-	limited                 // Telegram has asked ccbot to wait
+	limited                 // Telegram has requested a pause
 	revoked                 // Telegram does not know the token
-	nothingNew              // an answer brought nothing new, and the next one may come at once
+	nothingNew              // an answer without news, and the next one may come at once
 )
 
-// pollError is a failed poll. It holds text only, because an error of net/http carries the URL, and
+// pollError is a failed poll. It holds only text, because an error of net/http has the URL, and
 // with it the token.
 type pollError struct {
 	method     string
@@ -59,11 +59,11 @@ func (e *pollError) Error() string { return e.method + ": " + e.text }
 
 var errNothingNew = &pollError{method: getUpdates, cause: nothingNew, text: "an answer with nothing new"}
 
-// poller asks Telegram for updates. It replaces go-telegram's own loop, which confirms an update
+// poller polls Telegram for updates. It replaces go-telegram's loop, which confirms an update
 // before it was handled.
 type poller struct {
 	client  *http.Client
-	connect func() *http.Client // a client with connections of its own; nil: there is none
+	connect func() *http.Client // returns a client with new connections; may be nil
 	url     string              // of all methods
 	token   string
 }
@@ -77,7 +77,7 @@ func newPoller(cfg Config) *poller {
 	}
 }
 
-// forPolls is a client that waits as long as each poll says, and follows no redirect.
+// forPolls returns a client with the timeout of each poll, which follows no redirect.
 func forPolls(c *http.Client) *http.Client {
 	client := *c
 	client.Timeout = 0
@@ -85,8 +85,8 @@ func forPolls(c *http.Client) *http.Client {
 	return &client
 }
 
-// anew is a poller with connections of its own. The old poller, which a poll that hangs may still
-// use, keeps its connections.
+// anew returns a poller with new connections. The old one, which a hanging poll may still use,
+// keeps its connections.
 func (p *poller) anew() *poller {
 	p.client.CloseIdleConnections()
 	next := *p
@@ -96,22 +96,22 @@ func (p *poller) anew() *poller {
 	return &next
 }
 
-// The methods that a poller calls.
+// Methods of the Bot API.
 const (
 	getUpdates = "getUpdates"
 	getMe      = "getMe"
 )
 
-// reply is Telegram's answer to a call that has succeeded.
+// reply is Telegram's response to a successful call.
 type reply struct {
-	list []json.RawMessage // the elements of a result that is a list
-	date time.Time         // by Telegram's clock; zero: it is not known
+	list []json.RawMessage // the elements of a list result
+	date time.Time         // by Telegram's clock; zero: unknown
 	skew time.Duration     // by which this machine's clock is ahead of Telegram's
 }
 
 // poll returns the updates from offset on, each as Telegram sent it, and confirms all updates below
-// offset. Offset 0 confirms nothing. If there is no update Telegram waits for one, for timeout in
-// whole seconds. The error is a *pollError.
+// offset. Offset 0 confirms nothing. If there is no update, Telegram waits for one up to timeout,
+// in whole seconds. The error is a *pollError.
 func (p *poller) poll(ctx context.Context, offset int64, timeout time.Duration) (reply, error) {
 	return p.call(ctx, getUpdates, struct {
 		Offset  int64    `json:"offset,omitempty"`
@@ -120,13 +120,13 @@ func (p *poller) poll(ctx context.Context, offset int64, timeout time.Duration) 
 	}{offset, int(timeout / time.Second), allowed}, timeout)
 }
 
-// me asks who the bot is. The error is a *pollError.
+// me calls getMe. The error is a *pollError.
 func (p *poller) me(ctx context.Context) error {
 	_, err := p.call(ctx, getMe, struct{}{}, 0)
 	return err
 }
 
-// call calls a method whose answer takes timeout and slack at most.
+// call calls a method whose answer takes at most timeout and slack.
 func (p *poller) call(ctx context.Context, method string, params any, timeout time.Duration) (r reply, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout+slack)
 	defer cancel()
@@ -167,7 +167,7 @@ func (p *poller) post(ctx context.Context, method string, params any, r *reply) 
 	return resp.StatusCode, body, err
 }
 
-// read uses Telegram's own error code, because the HTTP status may come from a proxy.
+// read uses Telegram's error code, because the HTTP status may come from a proxy.
 func (p *poller) read(method string, body []byte) (list []json.RawMessage, err error) {
 	answer, err := apianswer.Parse(body)
 	if err != nil {
@@ -202,12 +202,12 @@ func causeOf(a apianswer.Answer) cause {
 	return failing
 }
 
-// clean is an error's text without URL and token, and not too long.
+// clean returns an error's text without URL and token, shortened.
 func (p *poller) clean(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
-	const hole = "[redacted]" // first of all, because a stand-in for the token may be in it
+	const hole = "[redacted]" // replaced first, because a placeholder for the token may be in it
 	token := cmp.Or(p.token, hole)
 	text := strings.NewReplacer(hole, hole, p.url, hole, token, hole, url.QueryEscape(token), hole).Replace(err.Error())
 	return clip.Bytes(text, maxDescription, "…")

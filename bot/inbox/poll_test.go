@@ -91,7 +91,7 @@ func TestRetryAfterIsWaitedInFull(t *testing.T) {
 	})
 }
 
-func TestARivalIsNotFought(t *testing.T) {
+func TestConflictSlowsPolls(t *testing.T) {
 	tests := []struct{ name, description, says string }{
 		{"another poller", "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running", "polls_rival"},
 		{"a webhook", "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first", "webhook_set"},
@@ -122,7 +122,7 @@ func TestARivalIsNotFought(t *testing.T) {
 	}
 }
 
-// deaf takes a request and never answers.
+// deaf accepts a request and never answers.
 type deaf struct{ asked chan struct{} }
 
 func (d deaf) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -131,7 +131,7 @@ func (d deaf) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-func TestADeafConnectionIsGivenUp(t *testing.T) {
+func TestSilentConnectionIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := deaf{make(chan struct{}, 100)}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{})
@@ -146,12 +146,12 @@ func TestADeafConnectionIsGivenUp(t *testing.T) {
 	})
 }
 
-// loud is a transport whose errors carry what they should not.
+// loud is a transport whose errors have the URL.
 type loud struct{ err error }
 
 func (l loud) RoundTrip(*http.Request) (*http.Response, error) { return nil, l.err }
 
-// TestP9_NoTokenInErrors: net/http puts the URL into its errors, and with it the token.
+// TestP9_NoTokenInErrors: net/http's errors have the URL, and with it the token.
 func TestP9_NoTokenInErrors(t *testing.T) {
 	tests := []struct {
 		name string
@@ -195,8 +195,8 @@ func TestP9_NoTokenInRealNetworkErrors(t *testing.T) {
 	}
 }
 
-// TestIDsMayStartAnew: after a week of silence Telegram goes on with a random id, which may be
-// below the offset.
+// TestIDsMayStartAnew: after a week of silence Telegram continues with a random id, possibly below
+// the offset.
 func TestIDsMayStartAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
@@ -213,7 +213,8 @@ func TestIDsMayStartAnew(t *testing.T) {
 	})
 }
 
-// TestHastyServerIsPolledSlowly: a server that answers at once with nothing new does not keep a core busy.
+// TestHastyServerIsPolledSlowly: a server that returns nothing new at once does not keep a core
+// busy.
 func TestHastyServerIsPolledSlowly(t *testing.T) {
 	for name, answer := range map[string]string{"nothing": "", "an update that was confirmed": message(1, 5, "a")} {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +241,8 @@ func TestHastyServerIsPolledSlowly(t *testing.T) {
 	}
 }
 
-// TestP4_AbsurdRetryAfterIsCapped: polls continue after an hour, whatever Telegram or a proxy asks for.
+// TestP4_AbsurdRetryAfterIsCapped: polls continue after an hour, regardless of a longer requested
+// pause.
 func TestP4_AbsurdRetryAfterIsCapped(t *testing.T) {
 	for _, seconds := range []string{"9000000000", "9223372036854775807", "1e30"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -255,7 +257,7 @@ func TestP4_AbsurdRetryAfterIsCapped(t *testing.T) {
 			r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 			stop := r.start(t)
 			time.Sleep(time.Minute)
-			if len(tg.times()) == 1 { // a number that is none is an answer that is not Telegram's
+			if len(tg.times()) == 1 { // an invalid number is an answer from another server
 				assert.Equal(t, 59*time.Minute, r.intake.cfg.Pulse.Wait(time.Now()))
 			}
 			time.Sleep(time.Hour)

@@ -18,9 +18,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is a Telegram that lives on while ccbot dies and comes back. Dying is a copy of the folder
-// as it is at that moment: what the dead one does after it happens to a folder that nobody looks at
-// any more.
+// world is a Telegram that outlives ccbot's crashes. A crash is a copy of the folder: the dead
+// ccbot continues on a discarded folder.
 type world struct {
 	t    *testing.T
 	root string
@@ -31,15 +30,15 @@ type world struct {
 	mu       sync.Mutex
 	crashes  int               // also names the folder in use
 	died     bool              // and not back yet
-	plan     map[string]string // what happens at the next Handle of a key
+	plan     map[string]string // the result of the next Handle of a key
 	calls    map[string]int    // Handle of a key, by any life
-	excuses  map[string]int    // failures and crashes in the middle of it
+	excuses  map[string]int    // failures and crashes during it
 	finished map[string]bool   // known to be finished for good
 }
 
 func (w *world) dirOf(life int) string { return filepath.Join(w.root, strconv.Itoa(life), "inbox") }
 
-// aliveLocked says whether this life still runs.
+// aliveLocked reports whether this life still runs.
 func (w *world) aliveLocked(life int) bool { return life == w.crashes && !w.died }
 
 // cord is a life's connection to Telegram; it is cut when the life ends.
@@ -59,7 +58,7 @@ func (c cord) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.w.tg.RoundTrip(r)
 }
 
-// live starts ccbot on the present folder.
+// live starts ccbot on the current folder.
 func (w *world) live() {
 	life := w.crashes
 	w.rig = newRig(w.t, w.dirOf(life), w.tg, handlerFunc(func(ctx context.Context, key string, _ *models.Update) error {
@@ -94,12 +93,12 @@ func (w *world) handle(ctx context.Context, life int, key string) error {
 	return nil
 }
 
-// called notes a call and says what is to happen in it.
+// called records a call and returns its planned result.
 func (w *world) called(life int, key string) (plan string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.aliveLocked(life) {
-		return "dead" // it gets nothing done
+		return "dead" // it has no effect
 	}
 	w.calls[key]++
 	if w.finished[key] {
@@ -120,7 +119,7 @@ func (w *world) called(life int, key string) (plan string) {
 	return plan
 }
 
-// dieLocked takes the picture of the disk and notes what in it may come again.
+// dieLocked copies the disk and notes which updates may come again.
 func (w *world) dieLocked() {
 	w.died = true
 	to := w.dirOf(w.crashes + 1)
@@ -159,7 +158,7 @@ func (w *world) reborn() {
 	w.live()
 }
 
-// settle lets everything that can happen happen, and brings back a ccbot that died meanwhile.
+// settle waits until nothing more happens, and restarts a ccbot that died.
 func (w *world) settle() {
 	for {
 		time.Sleep(2 * time.Minute)
@@ -176,8 +175,7 @@ func (w *world) settle() {
 	}
 }
 
-// step is what happens to the world next: updates in a chat, the last of which goes as planned, and
-// then perhaps the end.
+// step is one step: updates in a chat, the last with a planned result, and possibly a crash.
 type step struct {
 	Deliver int
 	Chat    int64
@@ -215,9 +213,8 @@ func (w *world) take(s step, lastID int64) int64 {
 	return lastID
 }
 
-// TestP4_NothingIsLostNothingComesTwice: whatever the order of deliveries, failures and crashes,
-// each update is handled, one that was finished never again, and none more often than failures and
-// crashes in the middle of it excuse.
+// TestP4_NothingIsLostNothingComesTwice mixes deliveries, failures and crashes: each update is
+// handled, a finished one never again, and none more often than failures and crashes explain.
 func TestP4_NothingIsLostNothingComesTwice(t *testing.T) {
 	root, run := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {

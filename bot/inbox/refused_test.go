@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestP9_EachUpdateIsAskedAboutOnce: by its kind, sender and chat. The news that the bot was added is its sender's.
+// TestP9_EachUpdateIsAskedAboutOnce: by its kind, sender and chat. News that the bot was added
+// belongs to its sender.
 func TestP9_EachUpdateIsAskedAboutOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}

@@ -8,11 +8,11 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// remind is the time after which a warning that goes on is logged again.
+// remind is the interval of a repeated warning in the log.
 const remind = 10 * time.Minute
 
-// repeats collapses a warning that comes again and again: the first one is logged, then one every
-// ten minutes with the count of all since the first.
+// repeats collapses a repeated warning: the first is logged, then one every ten minutes with the
+// count of all.
 type repeats struct {
 	log   *slog.Logger
 	msg   string
@@ -32,7 +32,7 @@ func (r *repeats) warn(ctx context.Context, level slog.Level, msg string, err er
 	r.log.Log(ctx, level, msg, logkey.Error, err, logkey.Count, r.count) //nolint:sloglint // the caller names the event
 }
 
-func (r *repeats) over() {
+func (r *repeats) end() {
 	if r.msg != "" {
 		r.log.Info("poll_recovered", logkey.After, r.msg, logkey.Count, r.count)
 	}

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// One answer 401 or 404 proves nothing: a proxy, a server that restarts, or Telegram itself may send
-// it for a while. A token counts as revoked after this time with nothing else, and this many answers.
+// One answer 401 or 404 proves nothing: a proxy, a restarting server, or Telegram itself may send
+// it for a while. A token counts as revoked after this time and this many answers without any
+// other.
 const (
 	revokedAfter   = 10 * time.Minute
 	revokedAnswers = 10
 )
 
-// tokenDoubt counts the answers of getMe in a row that do not know the token. Any other answer, no
-// answer, and any other outcome of a poll begin a new one.
+// tokenDoubt counts consecutive answers of getMe that do not know the token. Any other result of a
+// call restarts the count.
 type tokenDoubt struct {
 	since   time.Time // of the first answer
 	answers int
@@ -31,8 +32,8 @@ func (d *tokenDoubt) note(now time.Time) (revoked bool) {
 	return d.answers >= revokedAnswers && now.Sub(d.since) >= revokedAfter
 }
 
-// askWho asks getMe for a second opinion after a poll that Telegram has refused with 401 or 404. It
-// returns what explain returns.
+// askWho calls getMe for a second opinion after a poll that Telegram refused with 401 or 404. It
+// returns the results of explain.
 func (i *Intake) askWho(ctx context.Context, p *polling, failed *pollError) (time.Duration, error) {
 	_, err := i.ask(ctx, 0, func(ctx context.Context, from *poller) (reply, error) { return reply{}, from.me(ctx) })
 	if ctx.Err() != nil {

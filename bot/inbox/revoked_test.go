@@ -18,7 +18,7 @@ func refuses(code int) func(w http.ResponseWriter, n int) bool {
 	return func(w http.ResponseWriter, _ int) bool { fail(w, code, http.StatusText(code), ""); return true }
 }
 
-// TestP4_RefusedPollEndsNothing: one 401 or 404 passes, and the message that waited is handled.
+// TestP4_RefusedPollEndsNothing: after one 401 or 404 the waiting message is handled.
 func TestP4_RefusedPollEndsNothing(t *testing.T) {
 	for _, code := range []int{401, 404} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestP4_RefusedPollEndsNothing(t *testing.T) {
 	}
 }
 
-// TestRevokedTokenEndsRun: the token is revoked after ten minutes in which getMe answered nothing else.
+// TestRevokedTokenEndsRun: the token is revoked after ten minutes of such answers of getMe.
 func TestRevokedTokenEndsRun(t *testing.T) {
 	for _, code := range []int{401, 404} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestRevokedTokenEndsRun(t *testing.T) {
 	}
 }
 
-// TestRevocationNeedsOneOpinion: any other outcome within the ten minutes begins them again.
+// TestRevocationNeedsOneOpinion: any other result restarts the ten minutes.
 func TestRevocationNeedsOneOpinion(t *testing.T) {
 	page := func(w http.ResponseWriter, _ int) bool {
 		w.WriteHeader(401)
@@ -114,7 +114,7 @@ func TestRevocationNeedsOneOpinion(t *testing.T) {
 	}
 }
 
-// TestP4_UnknownPollMethodEndsNothing: getMe knows the token, so getUpdates is tried for as long as it takes.
+// TestP4_UnknownPollMethodEndsNothing: getMe knows the token, so getUpdates is retried.
 func TestP4_UnknownPollMethodEndsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg := newTelegram()
@@ -139,7 +139,7 @@ func TestRevocationNeedsTenAnswers(t *testing.T) {
 	assert.True(t, d.note(now.Add(revokedAnswers*time.Hour)))
 }
 
-// brittle breaks the connection where a handler panics.
+// brittle breaks the connection if a handler panics.
 type brittle struct{ to http.RoundTripper }
 
 func (b brittle) RoundTrip(r *http.Request) (resp *http.Response, err error) {

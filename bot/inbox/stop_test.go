@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP4_AStopFinishesWhatIsInHand: the message at work and the taps are handled to their end, with a
-// context that lives; the message behind it and what Telegram still has are left for the next start.
-func TestP4_AStopFinishesWhatIsInHand(t *testing.T) {
+// TestP4_StopFinishesRunningHandlers: the running message and the taps are finished, with a live
+// context; later messages are left for the next start.
+func TestP4_StopFinishesRunningHandlers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "inbox")
 	tg := newTelegram()
 	begun, hold := make(chan string, 10), make(chan struct{})
@@ -41,8 +41,8 @@ func TestP4_AStopFinishesWhatIsInHand(t *testing.T) {
 	stop()
 }
 
-// TestAStopWaitsForNoSecondTry of an update that cannot be handled: it is on disk.
-func TestAStopWaitsForNoSecondTry(t *testing.T) {
+// TestStopWaitsForNoRetry: an update that cannot be handled is on disk.
+func TestStopWaitsForNoRetry(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "inbox")
 	tg := newTelegram()
 	tried := make(chan struct{}, 10)

@@ -22,56 +22,57 @@ import (
 // ErrNoEntry is returned for a key that was never accepted or is finished.
 var ErrNoEntry = errors.New("there is no such entry in the inbox")
 
-// ErrUnread is returned by List together with the entries that can be read, if others cannot be read now: an
-// entry that is not in the list may exist.
+// ErrUnread is returned by List together with the readable entries, if others cannot be read now:
+// an unlisted entry may exist.
 var ErrUnread = errors.New("an entry of the inbox cannot be read now")
 
-// ErrDraft from the function that Change calls keeps the entry in memory: Load gives it, and the next
-// change writes it. An accepted entry is handed on again after a crash, and needs no more.
+// ErrDraft from the function of Change keeps the entry in memory: Load returns it, and the next
+// change writes it. A crash loses nothing, because an accepted entry is handed on again.
 var ErrDraft = errors.New("it is only a draft")
 
 const (
 	entrySuffix = ".json"
 	doneSuffix  = ".done"
 
-	// maxEntry is far above maxAnswer, so that no size of an update can hold up the offset.
+	// maxEntry is far above maxAnswer, so that no update's size can block the offset.
 	maxEntry = 512 << 20
 
-	// redelivery is how long a done marker can be of use: Telegram forgets an update after 24 h, and
-	// gives the same id to another one after a week of silence, since ids start anew.
+	// redelivery is the useful life of a done marker: Telegram forgets an update after 24 h, and
+	// reuses ids only after a week of silence.
 	redelivery = 48 * time.Hour
 
-	// forgotten is how long a marker stays after Telegram was told to forget the update: a server
-	// that has lost this confirmation sends the update once more.
+	// forgotten is the life of a marker after Telegram got the confirmation: a server that loses it
+	// sends the update once more.
 	forgotten = time.Hour
 )
 
 // Store keeps the entries of one ccbot, one file each. It is safe for concurrent use; no other
 // process may write the folder.
 type Store struct {
-	// Inside, set before anything is accepted, gives the internal ids of a chat and of a message in
-	// it, see package alias. nil: Telegram's own ids are used.
+	// Inside, set before the first update, returns the internal ids of a chat and its message, see
+	// package alias. nil keeps Telegram's ids.
 	Inside func(chat int64, message int) (place int64, inside int)
 
-	// Clock, set before anything is accepted, measures how long an entry has been here. nil: the wall clock does.
+	// Clock, set before the first update, measures the age of entries. nil uses the wall clock.
 	Clock Clock
 
-	// Failpoint is called at each persisted step. It is nil except in programs built to die there.
+	// Failpoint is called at each persisted step. It is nil except in programs built to crash
+	// there.
 	Failpoint func(name string)
 
 	folder spool.Folder
 	aside  spool.Loader
 	log    *slog.Logger
 
-	drafts sync.Map // of an Entry by its key: see ErrDraft
+	drafts sync.Map // Entry by key: see ErrDraft
 
-	mu   sync.Mutex           // held during every change of the folder, so that no save brings back an entry that was finished
-	done map[string]time.Time // finished keys whose marker still stands, and since when
-	torn map[string]bool      // keys whose first write has failed: the file may be there, and was not handed on
+	mu   sync.Mutex           // held during every change of the folder, so that no save restores a finished entry
+	done map[string]time.Time // finished keys with a marker, and since when
+	torn map[string]bool      // keys whose first write failed: the file may exist, and was not handed on
 }
 
-// OpenStore opens dir ($CCBOT_DIR/inbox) and makes it when it is missing. Unreadable entries go to
-// the folder "quarantine" beside dir.
+// OpenStore opens dir ($CCBOT_DIR/inbox), and creates it if necessary. Unreadable entries go to the
+// folder "quarantine" next to dir.
 func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 	s := &Store{
 		folder: spool.Folder{Path: dir, MaxSize: maxEntry, Fsync: true},
@@ -86,7 +87,7 @@ func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// open reads which entries are done and removes writes that a crash cut short.
+// open reads the done markers and removes incomplete writes of a crash.
 func (s *Store) open() error {
 	if err := errors.Join(s.folder.Make(), s.folder.Tidy()); err != nil {
 		return err
@@ -108,20 +109,20 @@ func (s *Store) open() error {
 	return nil
 }
 
-// Accept puts an update on disk in state accepted, with conversation and message id as far as raw
-// contains them. fresh is false when the key is there already or was finished.
+// Accept stores an update in state accepted, with the conversation and message id of raw, if any.
+// fresh is false if the key exists or was finished.
 func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) {
 	return s.accept(key, raw, time.Time{})
 }
 
-// accept is Accept for an update that came in an answer with this date.
+// accept is Accept for an update in an answer with this date.
 func (s *Store) accept(key string, raw json.RawMessage, answered time.Time) (fresh bool, err error) {
 	g := s.inside(glance(raw))
 	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message, Album: g.album, Answered: answered.UTC()})
 }
 
-// Add is Accept for an entry that is made already. A zero Received becomes now, an empty State
-// becomes accepted. fresh is as for Accept: a key that comes twice counts once.
+// Add is Accept for an existing Entry. A zero Received becomes now, an empty State accepted. fresh
+// is false for a repeated key.
 func (s *Store) Add(e Entry) (fresh bool, err error) {
 	e.State = cmp.Or(e.State, Accepted)
 	if e.Received.IsZero() {
@@ -148,8 +149,8 @@ func (s *Store) Add(e Entry) (fresh bool, err error) {
 	return true, nil
 }
 
-// Load reads one entry. It returns ErrNoEntry when the entry is finished or never existed,
-// keepjson.ErrNewer when a newer program wrote it: then the entry is left alone.
+// Load reads one entry. It returns ErrNoEntry if the entry is finished or never existed, and
+// keepjson.ErrNewer if a newer program wrote it, which must be left alone.
 func (s *Store) Load(key string) (Entry, error) {
 	if !validKey(key) {
 		return Entry{}, fmt.Errorf("load %q: %w", key, ErrNoEntry)
@@ -164,7 +165,7 @@ func (s *Store) Load(key string) (Entry, error) {
 	return e, nil
 }
 
-// presentLocked is readLocked that prefers a draft.
+// presentLocked is readLocked, but prefers a draft.
 func (s *Store) presentLocked(key string) (Entry, error) {
 	if e, drafted := s.drafts.Load(key); drafted {
 		return e.(Entry), nil
@@ -172,8 +173,8 @@ func (s *Store) presentLocked(key string) (Entry, error) {
 	return s.readLocked(key)
 }
 
-// readLocked reads one entry from disk; the zero Entry if there is none, or none that can ever be read:
-// such a file goes to quarantine, as spool.Unreported. An error may pass.
+// readLocked reads one entry from disk. It returns the zero Entry if there is none, or if its file
+// can never be read, which then goes to quarantine, as spool.Unreported. An error may be temporary.
 func (s *Store) readLocked(key string) (e Entry, err error) {
 	name := key + entrySuffix
 	why, err := s.aside.LoadOne(s.folder, name, func(data []byte) (err error) {
@@ -193,13 +194,14 @@ func (s *Store) reread(key string) (Entry, error) {
 	return s.readLocked(key)
 }
 
-// Save is Change to e. A Save that comes too late does not bring back an entry that was finished.
+// Save replaces an entry by e with Change. A late Save does not restore a finished entry.
 func (s *Store) Save(e Entry) error {
 	return s.Change(e.Key, func(now *Entry) error { *now = e; return nil })
 }
 
-// Change writes an entry as change leaves it: with no other change in between, and on disk when Change
-// returns. After an error of change nothing is written. ErrNoEntry: it is finished, or never existed.
+// Change applies change to an entry, atomically; the result is on disk when Change returns. After
+// an error of change nothing is written. It returns ErrNoEntry if the entry is finished, or never
+// existed.
 func (s *Store) Change(key string, change func(e *Entry) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,8 +219,8 @@ func (s *Store) Change(key string, change func(e *Entry) error) error {
 	return s.writeLocked(e)
 }
 
-// Find returns the unfinished entry that was made from a message or from a text of which the message is
-// a part, or ErrNoEntry. Accepted entries do not count: the edit of a message is one of them.
+// Find returns the unfinished entry of a message, or of a text that the message is a part of, or
+// ErrNoEntry. It ignores accepted entries, which may be edits of the message.
 func (s *Store) Find(to address.Conversation, message int) (Entry, error) {
 	entries, err := s.List()
 	for _, e := range entries {
@@ -229,23 +231,24 @@ func (s *Store) Find(to address.Conversation, message int) (Entry, error) {
 	return Entry{}, cmp.Or(err, fmt.Errorf("message %d of chat %d: %w", message, to.ChatID, ErrNoEntry))
 }
 
-// isPart reports whether an entry is a text that Telegram has cut, and a message is one of its later parts.
+// isPart reports whether an entry is a text that Telegram has cut, and a message is one of its
+// later parts.
 func (s *Store) isPart(e Entry, message int) bool {
 	return e.Album == "" && slices.ContainsFunc(e.Rest, func(raw json.RawMessage) bool {
 		return s.inside(glance(raw)).message == message
 	})
 }
 
-// Finish says that nothing more is to be done for key: it is never handed on again. It is no error
-// to finish a key twice, or a key that never existed.
+// Finish marks an entry as finished: it is never handed on again. Finishing a key twice, or an
+// unknown one, is not an error.
 func (s *Store) Finish(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.finishLocked(key)
 }
 
-// FinishIn is Finish for an entry that must be in a given state. No change can come between check
-// and finish. ErrNoEntry: the entry is in another state, or finished.
+// FinishIn is Finish for an entry in a given state, atomically. It returns ErrNoEntry if the entry
+// is in another state, or finished.
 func (s *Store) FinishIn(key string, state State) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,7 +278,7 @@ func (s *Store) finishLocked(key string) error {
 	return s.folder.Sync()
 }
 
-// Reopen brings a finished entry back; its marker stays. ErrNoEntry: the marker is gone.
+// Reopen restores a finished entry; its marker stays. It returns ErrNoEntry if the marker is gone.
 func (s *Store) Reopen(key string, state State) (Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,9 +290,9 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 	return e, s.writeLocked(e)
 }
 
-// List returns all unfinished entries: updates by id, then prompts by the time they were received. An
-// unreadable one goes into quarantine, as spool.Unreported, one of a newer program is left alone. One that
-// cannot be read now is logged, and the error is ErrUnread.
+// List returns all unfinished entries: updates by id, then prompts by receipt. An unreadable file
+// goes to quarantine, as spool.Unreported; a newer program's stays. If a file cannot be read now,
+// that is logged, and the error is ErrUnread.
 func (s *Store) List() ([]Entry, error) {
 	entries, unread, err := s.list()
 	if len(unread) > 0 {
@@ -317,7 +320,7 @@ func (s *Store) list() (entries []Entry, left []unread, err error) {
 		}
 		key := strings.TrimSuffix(name, entrySuffix)
 		switch e, err := s.readLocked(key); {
-		case err != nil: // neither this nor a quarantine that fails holds up the entries that can be read
+		case err != nil: // neither this nor a failed quarantine blocks the readable entries
 			s.log.Error("inbox_entry_not_read", logkey.File, name, logkey.Error, err)
 			left = append(left, unread{key, err})
 		case e.Key != "":
@@ -343,7 +346,7 @@ func (s *Store) setAside(key, reason string) error {
 	return nil
 }
 
-// setAsideRaw keeps in quarantine an update that has no entry: a tap, or an update without an id.
+// setAsideRaw quarantines an update without an entry: a tap, or an update without an id.
 func (s *Store) setAsideRaw(update string, raw json.RawMessage, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -357,8 +360,8 @@ func (s *Store) setAsideRaw(update string, raw json.RawMessage, reason error) {
 	}
 }
 
-// confirmed removes the markers of updates below offset, which Telegram was told to forget some time
-// ago, and those too old to be of use. One that a power cut brings back does no harm: no sync.
+// confirmed removes the markers of updates below offset that Telegram got the confirmation of some
+// time ago, and obsolete ones. A marker that a power cut restores does no harm: no sync.
 func (s *Store) confirmed(offset int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

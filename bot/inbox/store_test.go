@@ -210,7 +210,7 @@ func TestUnreadableEntriesGoToQuarantine(t *testing.T) {
 	}
 }
 
-func TestALinkIsNotFollowed(t *testing.T) {
+func TestLinkIsNotFollowed(t *testing.T) {
 	s, dir := openStore(t)
 	outside := filepath.Join(t.TempDir(), "8.json")
 	require.NoError(t, os.WriteFile(outside, []byte(`{"version":1,"key":"8","received":"2026-01-02T03:04:05Z","state":"accepted"}`), 0o600))
@@ -221,7 +221,7 @@ func TestALinkIsNotFollowed(t *testing.T) {
 	assert.FileExists(t, outside)
 }
 
-func TestANewerProgramsEntryIsLeftAlone(t *testing.T) {
+func TestNewerEntryIsLeftAlone(t *testing.T) {
 	s, dir := openStore(t)
 	content := `{"version":2,"key":"8","state":{"new":"shape"}}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "8.json"), []byte(content), 0o600))
@@ -298,8 +298,8 @@ func TestChangeLetsNobodyInBetween(t *testing.T) {
 	assert.ErrorIs(t, s.Change("7", func(*Entry) error { return nil }), ErrNoEntry)
 }
 
-// The edit of a message has its conversation and its id, too, and is not meant.
-func TestFindKnowsAPromptByItsMessage(t *testing.T) {
+// The edit of a message has the same conversation and id, and is ignored.
+func TestFindReturnsThePromptOfMessage(t *testing.T) {
 	s, _ := openStore(t)
 	chat := session.Conversation{ChatID: 5}
 	for _, e := range []Entry{
@@ -339,9 +339,9 @@ func TestFindKnowsAPromptByItsMessage(t *testing.T) {
 	}
 }
 
-// TestP4_OneAcceptWins: of several at once exactly one is fresh, and what one finishes no other
-// brings back.
-func TestP4_OneAcceptWins(t *testing.T) {
+// TestP4_ConcurrentAcceptIsFreshOnce: exactly one of several is fresh, and a finished entry is not
+// restored.
+func TestP4_ConcurrentAcceptIsFreshOnce(t *testing.T) {
 	s, dir := openStore(t)
 	var fresh atomic.Int32
 	var wg sync.WaitGroup
@@ -435,8 +435,8 @@ func TestGlance(t *testing.T) {
 	}
 }
 
-// What was finished comes back as it was, and its update still counts as handled.
-func TestAFinishedEntryIsReopened(t *testing.T) {
+// A finished entry is restored unchanged, and its update still counts as handled.
+func TestFinishedEntryIsReopened(t *testing.T) {
 	s, dir := openStore(t)
 	e := Entry{Key: "7", State: Typing, Text: "hello", MessageID: 5, Typing: &talk.Mark{At: time.Now()}}
 	_, err := s.Add(e)
@@ -469,9 +469,9 @@ func TestAFinishedEntryIsReopened(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoEntry)
 }
 
-// A draft is what everybody reads, and costs no write: the next change writes it. After a crash the
-// entry is as it was accepted, and is handed on again.
-func TestP4_ADraftIsWrittenByTheNextChange(t *testing.T) {
+// A draft is visible to all readers without a write; the next change writes it. After a crash the
+// entry is accepted, and is handed on again.
+func TestP4_NextChangeWritesTheDraft(t *testing.T) {
 	s, dir := openStore(t)
 	_, err := s.Accept("7", json.RawMessage(`{"update_id":7}`))
 	require.NoError(t, err)

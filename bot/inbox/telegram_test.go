@@ -24,13 +24,13 @@ import (
 const testToken = "12345:SECRET-token"
 
 // telegram behaves as the Bot API does: an update stays until a getUpdates with a higher offset, a
-// poll waits for one, and without an offset all that is not confirmed comes again. It serves over
-// HTTP and, as a RoundTripper, in memory.
+// poll waits for an update, and without an offset all unconfirmed updates come again. It serves
+// over HTTP and, as a RoundTripper, in memory.
 type telegram struct {
 	mu      sync.Mutex
 	pending map[int64]string
-	again   []string                                     // comes with the next answer, though it was confirmed
-	shuffle *rand.Rand                                   // mixes every answer
+	again   []string                                     // comes with the next answer, although confirmed
+	shuffle *rand.Rand                                   // shuffles every answer
 	news    chan struct{}                                // closed when pending grows
 	offsets []int64                                      // of every poll
 	asked   []time.Time                                  // when
@@ -54,7 +54,7 @@ func (g *telegram) deliver(updates ...string) {
 	g.news = make(chan struct{})
 }
 
-// redeliver is what a server does that has lost a confirmation.
+// redeliver simulates a server that has lost a confirmation.
 func (g *telegram) redeliver(updates ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -186,25 +186,25 @@ func (g *telegram) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// message is an update with a text message in a private chat.
+// message returns an update with a text message in a private chat.
 func message(id, chat int64, text string) string {
 	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%d,"date":1,"chat":{"id":%d,"type":"private"},`+
 		`"from":{"id":77,"is_bot":false,"first_name":"A"},"text":%q}}`, id, id*10, chat, text)
 }
 
-// part is a message of an album in a private chat.
+// part returns a message of an album in a private chat.
 func part(id, chat, from int64, album string) string {
 	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%d,"date":1,"chat":{"id":%d,"type":"private"},`+
 		`"from":{"id":%d,"is_bot":false,"first_name":"A"},"media_group_id":%q,"caption":"x"}}`, id, id*10, chat, from, album)
 }
 
-// tap is a callback query on message on.
+// tap returns a callback query on message on.
 func tap(id, chat int64, on int, data string) string {
 	return fmt.Sprintf(`{"update_id":%d,"callback_query":{"id":"q%d","from":{"id":77,"is_bot":false,"first_name":"A"},"chat_instance":"c",`+
 		`"data":%q,"message":{"message_id":%d,"date":1,"chat":{"id":%d,"type":"private"}}}}`, id, id, data, on, chat)
 }
 
-// poison cannot be decoded by go-telegram: the forward's origin is of a kind it does not know.
+// poison cannot be decoded by go-telegram: the kind of the forward's origin is unknown.
 func poison(id, chat int64) string {
 	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%d,"date":1,"chat":{"id":%d,"type":"private"},`+
 		`"from":{"id":77,"is_bot":false,"first_name":"A"},"forward_origin":{"type":"from_the_future"},"text":"x"}}`, id, id*10, chat)
@@ -222,7 +222,7 @@ func (f handlerFunc) Tap(_ context.Context, u *models.Update) (func(context.Cont
 	return func(ctx context.Context) error { return f(ctx, UpdateKey(u.ID), u) }, nil
 }
 
-// reports is a Reporter that remembers.
+// reports is a Reporter that records its calls.
 type reports struct {
 	mu   sync.Mutex
 	got  []Failure
@@ -234,7 +234,7 @@ type reports struct {
 }
 
 func (r *reports) OutageOver(_ context.Context, since, now time.Time) error {
-	r.outages = append(r.outages, now.Sub(since).Round(5*time.Minute)) // the poll under way had an answer
+	r.outages = append(r.outages, now.Sub(since).Round(5*time.Minute)) // the running poll had an answer
 	return nil
 }
 
@@ -257,7 +257,7 @@ func (r *reports) all() []Failure {
 	return slices.Clone(r.got)
 }
 
-// logBuffer keeps what was logged.
+// logBuffer keeps the log.
 type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -291,7 +291,7 @@ type rig struct {
 	endPolls func()
 }
 
-// newRig makes an intake on folder dir that talks to tg in memory.
+// newRig returns an intake on folder dir with tg in memory.
 func newRig(t testing.TB, dir string, tg *telegram, h Handler) *rig {
 	t.Helper()
 	r := &rig{dir: dir, tg: tg, reports: &reports{}, log: &logBuffer{}, result: make(chan error, 1)}
@@ -322,13 +322,13 @@ func (r *rig) start(t testing.TB) (stop func()) {
 	return stop
 }
 
-// unfinished are the entries of a folder that wait for something.
+// unfinished returns the unfinished entries of a folder.
 func unfinished(t testing.TB, dir string) []string {
 	t.Helper()
 	return slices.DeleteFunc(files(t, dir), func(name string) bool { return strings.HasSuffix(name, doneSuffix) })
 }
 
-// files lists a folder; one that is not there is empty.
+// files lists a folder; a missing one is empty.
 func files(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

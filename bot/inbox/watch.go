@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// lookEvery is how often a poll under way is looked at.
+	// lookEvery is the interval of the checks of a running poll.
 	lookEvery = 30 * time.Second
-	// tapLife is how old a tap may be. When Telegram has not answered for a longer time, the taps
-	// that come then are older, or may be: a callback query has no date.
+	// tapLife is the largest age of a tap. After a longer silence of Telegram the waiting taps may
+	// be older: a callback query has no date.
 	tapLife = 2 * time.Minute
 )
 
@@ -23,21 +23,21 @@ var errHung = errors.New("the poll did not end by itself")
 
 var errLate = errors.New("the tap may be too old to be meant")
 
-// apart is the longer of two measurements of the time between two moments: one by the clock that
-// runs on while the machine sleeps, one by the clock that nobody can set.
-func apart(begun, now time.Time) time.Duration {
+// elapsed returns the longer of two measurements of an interval: by the wall clock, which continues
+// while the machine sleeps, and by the monotonic clock.
+func elapsed(begun, now time.Time) time.Duration {
 	return max(now.Sub(begun), now.Round(0).Sub(begun.Round(0)))
 }
 
-// hung reports that a poll has far outlived its own deadline: its transport ignores the deadline,
-// or the machine slept and the connection is gone.
+// hung reports whether a poll has far outlived its deadline: its transport ignores it, or the
+// machine slept and the connection is gone.
 func hung(begun, now time.Time, timeout time.Duration) bool {
-	return apart(begun, now) > timeout+2*slack
+	return elapsed(begun, now) > timeout+2*slack
 }
 
-// ask makes one call, which is to take timeout and slack at most. A call that hangs is abandoned, and
-// the next call has connections of its own. Updates that the abandoned call may still bring come
-// again, because nothing confirms them. Handlers notice nothing.
+// ask makes one call, which should take at most timeout and slack. It abandons a call that hangs,
+// and the next call uses new connections. Updates that the abandoned call may still bring come
+// again, because they are not confirmed. Handlers are not affected.
 func (i *Intake) ask(ctx context.Context, timeout time.Duration,
 	call func(ctx context.Context, p *poller) (reply, error)) (reply, error) {
 	type answer struct {
@@ -71,10 +71,10 @@ func (i *Intake) ask(ctx context.Context, timeout time.Duration,
 	}
 }
 
-// patience is how long Telegram may wait for an update. After a long silence it is 0: the updates
-// that Telegram already has are too old for a tap, and they must be fetched first.
+// patience returns how long Telegram may wait for an update. After a long silence it is 0: updates
+// that Telegram already has are too old for a tap, and must be fetched first.
 func (i *Intake) patience(p *polling) time.Duration {
-	if !p.answered.IsZero() && apart(p.answered, time.Now()) > tapLife {
+	if !p.answered.IsZero() && elapsed(p.answered, time.Now()) > tapLife {
 		p.late = true
 	}
 	if p.late {
@@ -83,11 +83,10 @@ func (i *Intake) patience(p *polling) time.Duration {
 	return pollTime
 }
 
-// fullAnswer is how many updates Telegram gives at most in one answer. After a full answer there
-// may be more.
+// fullAnswer is the maximum number of updates in an answer. After a full answer there may be more.
 const fullAnswer = 100
 
-// hearsOf is Config.Hears of an update.
+// hearsOf calls Config.Hears for an update.
 func (i *Intake) hearsOf(s seen, raw json.RawMessage) (bool, error) {
 	if i.cfg.Hears == nil {
 		return true, nil
@@ -95,18 +94,18 @@ func (i *Intake) hearsOf(s seen, raw json.RawMessage) (bool, error) {
 	return i.cfg.Hears(s.kind, s.from, models.Chat{ID: s.where.ChatID, Type: s.place}, raw)
 }
 
-// Silence is how long a loop that polls may be silent before it counts as stuck: the time of two
-// polls in a row that had to be given up.
+// Silence is the time without a completed poll after which the loop counts as stuck: two
+// consecutive abandoned polls.
 const Silence = 2 * (pollTime + 2*slack + lookEvery)
 
-// Pulse shows other goroutines whether a loop that polls goes on. A server that does not answer
-// does not make the loop stuck: a poll that fails has ended, and a rest is on purpose. The zero
-// value knows nothing.
+// Pulse reports to other goroutines whether the poll loop continues. A silent server does not make
+// the loop stuck: a failed poll has ended, and a rest is intentional. The zero value has no
+// information.
 type Pulse struct {
 	mu    sync.Mutex
 	beat  time.Time // when the last try ended, well or badly
-	until time.Time // the end of a rest; a time before beat means that there is none
-	why   cause     // of the last try's failure, if it is one that Failed noted
+	until time.Time // the end of a rest; before beat if there is none
+	why   cause     // of the last try's failure, if set by Failed
 }
 
 // Beat notes that a try has ended, well or badly.
@@ -123,15 +122,14 @@ func (p *Pulse) Failed(why cause) {
 	p.why = why
 }
 
-// Rival reports whether another program takes the bot's messages, as far as the last try shows.
+// Rival reports whether another program received the bot's messages at the last try.
 func (p *Pulse) Rival() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.why == conflict
 }
 
-// UnknownToken reports whether Telegram answers that it does not know the token, as far as the last
-// try shows.
+// UnknownToken reports whether Telegram did not know the token at the last try.
 func (p *Pulse) UnknownToken() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +153,8 @@ func (p *Pulse) Rest(now time.Time, d time.Duration) {
 	p.until = now.Add(d)
 }
 
-// State reports since when the last try is over, whether the loop goes on, and whether that try was a failure.
+// State returns the time since the last try ended, and reports whether the loop continues and
+// whether that try failed.
 func (p *Pulse) State(now time.Time) (ago time.Duration, goesOn, failing bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 
 func TestHung(t *testing.T) {
 	begun := time.Now()
-	slept := func(d time.Duration) time.Time { // the wall's clock alone goes on
+	slept := func(d time.Duration) time.Time { // only the wall clock continues
 		return begun.Round(0).Add(d)
 	}
 	const timeout = 50 * time.Second
@@ -42,7 +42,7 @@ func TestHung(t *testing.T) {
 	}
 }
 
-// wedged is a transport that does not heed the context, until it is let go.
+// wedged is a transport that ignores the context until it is released.
 type wedged struct {
 	asked atomic.Int32
 	free  chan struct{}
@@ -54,10 +54,9 @@ func (w *wedged) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("too late")
 }
 
-// TestP4_AWedgedPollIsLeftAlone: a transport that never comes back stops nothing. The next poll has
-// connections of its own, the handler at work notices nothing, and what the old poll still brings
-// counts for nothing.
-func TestP4_AWedgedPollIsLeftAlone(t *testing.T) {
+// TestP4_HungPollIsAbandoned: a transport that never returns stops nothing. The next poll uses new
+// connections, the running handler is not affected, and the old poll's updates are ignored.
+func TestP4_HungPollIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, stuck := newTelegram(), &wedged{free: make(chan struct{})}
 		working, end := make(chan struct{}), make(chan struct{})
@@ -100,7 +99,7 @@ func TestP4_AWedgedPollIsLeftAlone(t *testing.T) {
 	})
 }
 
-func TestAWedgedPollDoesNotHoldUpAStop(t *testing.T) {
+func TestHungPollDoesNotBlockStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := &wedged{free: make(chan struct{})}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{})
@@ -112,7 +111,7 @@ func TestAWedgedPollDoesNotHoldUpAStop(t *testing.T) {
 	})
 }
 
-// leisurely is a transport that heeds the context, in its own time.
+// leisurely is a transport that obeys the context, slowly.
 type leisurely struct{ ended atomic.Int32 }
 
 func (l *leisurely) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -122,7 +121,7 @@ func (l *leisurely) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-func TestAPollIsAwaitedAtAStop(t *testing.T) {
+func TestStopAwaitsThePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &leisurely{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{})
@@ -134,7 +133,7 @@ func TestAPollIsAwaitedAtAStop(t *testing.T) {
 	})
 }
 
-// TestPulse: nobody who cannot answer makes a loop stuck; a loop that does nothing is.
+// TestPulse: a silent server does not make a loop stuck; an idle loop is stuck.
 func TestPulse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg := newTelegram()
@@ -173,14 +172,14 @@ func TestPulse(t *testing.T) {
 	})
 }
 
-// TestPulseOfPollsThatHang: one that is given up is no end of a poll. If all of them hang, whatever
-// connections they have, the loop is stuck.
+// TestPulseOfPollsThatHang: an abandoned poll has not ended. If all polls hang on any connection,
+// the loop is stuck.
 func TestPulseOfPollsThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := &wedged{free: make(chan struct{})}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{})
 		r.intake.poller.client.Transport = stuck
-		r.intake.cfg.Pulse.Beat(time.Now()) // of the call that asked who the bot is
+		r.intake.cfg.Pulse.Beat(time.Now()) // of the getMe call
 		stop := r.start(t)
 		time.Sleep(Silence - time.Second)
 		_, goesOn, _ := r.intake.cfg.Pulse.State(time.Now())
@@ -210,12 +209,12 @@ func TestPulseRestsOnPurpose(t *testing.T) {
 	assert.False(t, failing)
 }
 
-// TestP9_TapsOfLongAgoAreNotDone: a callback query has no date, so after a silence what waits at
-// Telegram is only told. What is tapped from then on counts.
-func TestP9_TapsOfLongAgoAreNotDone(t *testing.T) {
+// TestP9_OldTapsAreNotHandled: a callback query has no date, so after a silence the waiting taps
+// are only reported. Later taps count.
+func TestP9_OldTapsAreNotHandled(t *testing.T) {
 	tests := []struct {
 		name   string
-		seen   time.Duration // before the start; 0: not known
+		seen   time.Duration // before the start; 0: unknown
 		silent time.Duration // of Telegram, while it runs
 		late   bool
 	}{
@@ -248,7 +247,7 @@ func TestP9_TapsOfLongAgoAreNotDone(t *testing.T) {
 				synctest.Wait()
 				if tt.silent > 0 {
 					down.Store(true)
-					time.Sleep(time.Minute) // the poll under way ends
+					time.Sleep(time.Minute) // the running poll ends
 					old()
 					time.Sleep(tt.silent)
 					down.Store(false)
@@ -273,8 +272,8 @@ func TestP9_TapsOfLongAgoAreNotDone(t *testing.T) {
 	}
 }
 
-// TestP9_StrangersLeaveNoTrace: no file, no marker, no handler, no report, no line in the log, also
-// of what cannot be decoded; their updates are confirmed.
+// TestP9_StrangersLeaveNoTrace: no file, marker, handler call, report or log line, also for
+// undecodable updates; their updates are confirmed.
 func TestP9_StrangersLeaveNoTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
@@ -310,8 +309,8 @@ func TestP9_StrangersLeaveNoTrace(t *testing.T) {
 	})
 }
 
-// TestTheRivalGoes: 409 is waited for, for at most 10 s at a time, and passes by itself.
-func TestTheRivalGoes(t *testing.T) {
+// TestRivalPasses: after 409 the polls pause for at most 10 s at a time, until it passes.
+func TestRivalPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		var rival atomic.Bool

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestP4_WhatCannotBeKeptYetWaits: it is told once, nothing of its conversation overtakes it, and
+// TestP4_UnstorableMessageWaits: it is reported once, its conversation does not overtake it, and
 // other conversations and taps do not wait.
-func TestP4_WhatCannotBeKeptYetWaits(t *testing.T) {
+func TestP4_UnstorableMessageWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		failures int
@@ -48,8 +48,8 @@ func TestP4_WhatCannotBeKeptYetWaits(t *testing.T) {
 	}
 }
 
-// TestP4_WhatWaitsIsNeverGivenUp: however often ccbot is killed meanwhile.
-func TestP4_WhatWaitsIsNeverGivenUp(t *testing.T) {
+// TestP4_WaitingMessageIsNeverGivenUp, regardless of kills.
+func TestP4_WaitingMessageIsNeverGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "inbox")
 		tg := newTelegram()
@@ -73,9 +73,9 @@ func TestP4_WhatWaitsIsNeverGivenUp(t *testing.T) {
 	})
 }
 
-// TestP4_WhatCannotBeKeptYetHoldsUpNobodyElse: neither conversations beside it, however many wait, nor
-// those that a crash has left behind.
-func TestP4_WhatCannotBeKeptYetHoldsUpNobodyElse(t *testing.T) {
+// TestP4_WaitingMessagesBlockNoOthers: other conversations continue, and so do those left by a
+// crash.
+func TestP4_WaitingMessagesBlockNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, handlerFunc(func(ctx context.Context, key string, u *models.Update) error {
@@ -95,8 +95,8 @@ func TestP4_WhatCannotBeKeptYetHoldsUpNobodyElse(t *testing.T) {
 	})
 }
 
-// A tap that hangs holds up the tap behind it on its message, and no message for long.
-func TestAMessageDoesNotWaitForATapThatHangs(t *testing.T) {
+// A tap that hangs blocks the next tap on its message, and messages only briefly.
+func TestMessageSkipsHangingTap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, p := newTelegram(), &tapper{decide: make(chan struct{})}
 		close(p.decide)
