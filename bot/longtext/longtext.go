@@ -44,7 +44,7 @@ func New(c *chat.Chat, t Transcripts) *Texts {
 	return &Texts{chat: c, transcripts: t, cards: chat.NewCards[rest](c, kind)}
 }
 
-// Feature returns the feature of Texts.
+// Feature describes the feature to the dispatcher.
 func (x *Texts) Feature() chat.Feature {
 	return chat.Feature{Name: "longtext", Cards: map[string]chat.OnTap{kind: x.cards.OnTap(x.tap)}, Run: func(ctx context.Context) error {
 		return x.crew.Run(ctx, func(p *guard.Panic) { x.chat.Log.Error("rest_crashed", logkey.Panic, p.Error(), logkey.Stack, p.Stack) })
@@ -63,8 +63,9 @@ type rest struct {
 var names = map[talk.Kind]string{talk.Text: "answer.md", talk.Thinking: "thoughts.md", talk.LocalOutput: "output.txt",
 	talk.TooLong: "line.jsonl"}
 
-// Parts returns what the chat shows of an item with a rest: the beginning of its text as a file, and, if there is more than
-// is sent unasked, a mark. They leave room for a heading. Other kinds of items than texts show nothing.
+// Parts returns the chat's parts of an item with a Rest: the beginning of its text as a file and,
+// if there is more, a mark. They leave room for a heading. Other kinds of items than texts have no
+// parts.
 func (x *Texts) Parts(r port.Session, item talk.Item) (parts []render.Part) {
 	left := rest{r.ID, item.At, *item.Rest, names[item.Kind]}
 	if left.Name == "" {
@@ -93,7 +94,7 @@ func (x *Texts) Parts(r port.Session, item talk.Item) (parts []render.Part) {
 	return parts
 }
 
-// Offer posts a part that is a mark: it is on disk when Offer returns. For any other part it returns false.
+// Offer posts a mark, which is on disk when Offer returns. For any other part it returns false.
 func (x *Texts) Offer(ctx context.Context, r port.Session, p render.Part, rank outbox.Rank) (is bool, err error) {
 	left, is := p.More.(rest)
 	if !is {
@@ -129,7 +130,7 @@ func (x *Texts) send(ctx context.Context, t chat.Tap, left rest) error {
 	}
 	defer content.Body.Close()
 	switch {
-	case content.Size == 0: // the text is longer as it is written in the transcript
+	case content.Size == 0: // the text in the transcript is longer
 		return fail(i18n.RestNone, 0)
 	case content.Size > outbox.MaxFile:
 		return fail(i18n.RestTooBig, content.Size)
