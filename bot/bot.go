@@ -72,24 +72,24 @@ type Entries interface {
 	limit.Entries
 }
 
-// Config is who may speak, and how they are spoken to.
+// Config has the allow lists, the names and the settings of a bot.
 type Config struct {
 	conversation.Lists
 	Username      string // of the bot, without @
 	MachineName   string // of the machine that the bot runs on, for groups with several bots
 	Threaded      bool   // the bot has threaded mode: its private chats have topics
-	StateDir      string // ccbot's own files, of which none is ever sent
+	StateDir      string // ccbot's own files, which are never sent
 	ResumeOnStart string // of report.Deps
-	ContinueText  string // of the prompt after which an interrupted session goes on
+	ContinueText  string // of the prompt that continues an interrupted session
 	Rich          bool   // rich messages where the server has them
-	Thinking      bool   // what an agent thinks is shown, too
-	VoiceConfirm  bool   // what is said in a recording is shown before it is typed
+	Thinking      bool   // an agent's thoughts are also shown
+	VoiceConfirm  bool   // the words of a recording are shown before they are typed
 	Steps         turn.Steps
 	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 	RemindAfter   time.Duration // after which an unanswered question comes again; 0: never
 }
 
-// Deps are what a Bot works with.
+// Deps holds the dependencies of a Bot.
 type Deps struct {
 	*machine.Machine // of the agents
 	*chat.Chat
@@ -101,7 +101,7 @@ type Deps struct {
 	Health     func(ctx context.Context) measured.Figures // measures how ccbot does
 }
 
-// Bot answers people. The rooms among its fields are called by the program itself, too.
+// Bot handles updates. Its exported features are also called by cmd/ccbot.
 type Bot struct {
 	Config
 	Deps
@@ -160,12 +160,11 @@ func (b *Bot) Install(rooms []chat.Feature) {
 	}
 }
 
-// Features are all that the bot can do, in the order in which they hear of events. What one
-// is given of another is one of its methods; where two need each other, the one that is made later
-// is looked up when it is called.
+// Features returns all features, in the order in which they receive events. A feature gets methods
+// of another one; a mutual need is looked up at the call.
 func (b *Bot) Features() []chat.Feature { return append(b.lives(), b.talks()...) }
 
-// lives are the features about how sessions begin, go on and end, and what their agents write.
+// lives returns the features about the life of sessions, and about agents' texts.
 func (b *Bot) lives() []chat.Feature {
 	c, s := b.Chat, b.Sessions
 	outputs := shell.New(c, s.Output, b.Entries.Load, b.Machine.Files)
@@ -198,7 +197,7 @@ func (b *Bot) lives() []chat.Feature {
 			Crash: sessions.Crash})}
 }
 
-// talks are the features about what people and agents say and ask, and about what there is to see.
+// talks returns the features about messages and requests of people and agents, and about views.
 func (b *Bot) talks() []chat.Feature {
 	c, s := b.Chat, b.Sessions
 	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions,
@@ -239,5 +238,5 @@ func (b *Bot) talks() []chat.Feature {
 			b.Browser.Feature(), texts.Feature(), b.Prompts.Feature()})
 }
 
-// Menus are the lists of commands that Telegram is to show.
+// Menus returns the lists of commands for Telegram.
 func (b *Bot) Menus() []menu.List { return menu.Lists(b.Chat, b.commands) }

@@ -74,8 +74,8 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	return command.Run(ctx, in, args)
 }
 
-// later returns an error about what is done for as long as a fault of the machine prevents it: texts, files
-// and edits wait. A command is asked for now: its failure is told, and it is not carried out later.
+// later returns an error that makes the inbox retry a text, a file or an edit while a fault of the
+// machine lasts. A failed command is reported and not retried, because it is meant for now.
 func later(err error) error {
 	if sysfault.Of(err) == "" || errors.Is(err, inbox.ErrLater) {
 		return err
@@ -83,8 +83,8 @@ func later(err error) error {
 	return fmt.Errorf("%w: %w", inbox.ErrLater, err)
 }
 
-// heardFrom hears that an allowed person has written or tapped: the chat takes messages again, and
-// gets what it missed. In the person's own chat the bot speaks the language of the Telegram there.
+// heardFrom records activity of an allowed person: the chat takes messages again, and gets what it
+// missed. In the person's private chat the bot speaks the language of the Telegram there.
 func (b *Bot) heardFrom(ctx context.Context, who *models.User, m *models.Message, place int64) {
 	b.unpark(ctx, place)
 	b.Topics.Note(place, m)
@@ -93,7 +93,7 @@ func (b *Bot) heardFrom(ctx context.Context, who *models.User, m *models.Message
 	}
 }
 
-// unpark hears that a chat takes messages again.
+// unpark is called when a chat takes messages again.
 func (b *Bot) unpark(ctx context.Context, chatID int64) {
 	parked := b.Sender.Parked(chatID)
 	if b.Sender.Unpark(chatID); parked {
@@ -101,9 +101,9 @@ func (b *Bot) unpark(ctx context.Context, chatID int64) {
 	}
 }
 
-// read reads a message: where it is, who has written it and what it answers; and what it says: a
-// command of ours, without Run where there is none, or something for another bot, or a text. A text may begin with a
-// command that misspells one of ours by a letter.
+// read reads a message: its place, sender and answered message; and its content: a ccbot command,
+// without Run if there is none, something for another bot, or a text. A text may begin with a
+// command that misspells a ccbot command by one letter.
 func (b *Bot) read(key string, m *models.Message) (in chat.Incoming, c chat.Command, args, text string, foreign bool) {
 	in = chat.Incoming{Key: key, From: m.From.ID, Sent: quotation.SentAt(m), Quoted: quotation.Source(m) != ""}
 	in.Message, in.MessageID = b.Book.Read(m, b.Username)
@@ -126,11 +126,11 @@ func (b *Bot) run(ctx context.Context, e inbox.Entry, by int64, command string) 
 	return b.commands[command].Run(ctx, in, args)
 }
 
-// takers name the features that may take a text, in the order in which it is offered to them: a reply to a page, the name
-// that a session is to have, an answer to a request, the folder of a new session. All other texts are prompts.
+// takers name the features that may take a text, in order: a reply to a page, the new name of a
+// session, an answer to a request, the folder of a new session. All other texts are prompts.
 var takers = [...]string{"pages", "rename", "ask", "browse", "prompt"}
 
-// offer gives a text to the first feature that takes it, and files to the prompts.
+// offer offers a text to each feature until one takes it, and files to the prompts.
 func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string, us []*models.Update) error {
 	in.First = b.Browser.IsFirst(in)
 	if us[0].Message.Text == "" {
@@ -146,8 +146,8 @@ func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string, us []*mo
 	return nil
 }
 
-// Unkept gives what can be done about a message that the disk does not take: a command that has an
-// answer without the disk is answered, once. nil: nothing.
+// Unkept returns the answer to a message that the disk does not take: a command with an answer that
+// needs no disk is answered, once. nil: no answer.
 func (b *Bot) Unkept(u *models.Update) func(ctx context.Context) error {
 	m := u.Message
 	if m == nil || m.From == nil || !b.Hears(m.From.ID, m.Chat) || !b.Several.IsFor(m) {
@@ -167,7 +167,7 @@ func (b *Bot) Unkept(u *models.Update) func(ctx context.Context) error {
 	}
 }
 
-// UpdateFailed tells a person that a message of theirs was set aside, or has to wait.
+// UpdateFailed reports to a person that their message was set aside, or has to wait.
 func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	to, word, tell := f.Conversation, i18n.UpdateFailed, b.Fail
 	switch {
@@ -197,11 +197,11 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 // maxAnswer is Telegram's limit of the answer to a tap.
 const maxAnswer = 200
 
-// Tap answers a tap, and gives what the tap asks for then. No feature answers a tap itself.
+// Tap answers a tap, and returns its action. No feature answers a tap itself.
 func (b *Bot) Tap(ctx context.Context, u *models.Update) (func(context.Context) error, error) {
 	q := u.CallbackQuery
 	m, old := q.Message.Message, q.Message.InaccessibleMessage
-	if old != nil { // Telegram does not say any more in which topic it stands, so nothing is done
+	if old != nil { // Telegram no longer has its topic, so nothing is done
 		m = &models.Message{Chat: old.Chat}
 	}
 	if m == nil || !b.Hears(q.From.ID, m.Chat) {
@@ -214,21 +214,21 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (func(context.Context) 
 		b.heardFrom(ctx, &q.From, m, t.To.ChatID)
 		var err error
 		if a, err = b.decide(ctx, t, m.ReplyMarkup, q.Data); err != nil {
-			return nil, err // which is told as the answer
+			return nil, err // the answer reports it
 		}
 	}
 	b.Sender.Answer(ctx, t.To, q.ID, render.Plain(a.Text).Begin(maxAnswer).Text, a.Alert)
 	return a.Then, nil
 }
 
-// decide has the owner of the tapped card decide what the option says. A tap on what is not drawn
-// any more does nothing: the card was drawn again, and what is of no card loses its buttons.
+// decide lets the owner of the tapped card carry out the option. A tap on an earlier form of a card
+// does nothing: the card was drawn again. A message without a card loses its buttons.
 func (b *Bot) decide(ctx context.Context, t chat.Tap, shown *models.InlineKeyboardMarkup, data string) (a chat.Answer, err error) {
 	a.Text = b.In(t.To).Say(i18n.StaleButton)
 	// An app may send any data for any message of the bot's: the buttons that Telegram has count.
 	sent := func(one models.InlineKeyboardButton) bool { return one.CallbackData == data }
 	if shown == nil || !slices.ContainsFunc(slices.Concat(shown.InlineKeyboard...), sent) {
-		return a, nil // a message that has other buttons by now keeps them
+		return a, nil // a message that has other buttons now keeps them
 	}
 	tapped, drawn := b.Cards.Tap(ctx, t.To, t.Message, data)
 	t.Card = tapped
@@ -265,8 +265,8 @@ func (b *Bot) decide(ctx context.Context, t chat.Tap, shown *models.InlineKeyboa
 	return a, err
 }
 
-// Run shows what agents answer and ask until ctx ends. A feature that crashes is told once, and
-// runs again after a while; the others run on.
+// Run shows answers and requests of agents until ctx ends. A feature that crashes is reported once,
+// and runs again after a while; the others run on.
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, f := range b.Rooms {
@@ -290,7 +290,7 @@ func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
 		b.each("forget", func(f chat.Feature) bool { return f.Forget != nil }, func(f chat.Feature) error { return f.Forget(ctx, id) }))
 }
 
-// each tells all features that listen, whatever becomes of one.
+// each calls all features that listen, even if one fails.
 func (b *Bot) each(where string, listens func(f chat.Feature) bool, tell func(f chat.Feature) error) (err error) {
 	for _, f := range b.Rooms {
 		if listens(f) {
@@ -310,8 +310,8 @@ func (b *Bot) call(feature, where string, do func() error) error {
 	return err
 }
 
-// SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.
-// News that a feature crashes at are told as an error of ours: told again, the feature would crash
+// SessionNews reports news of a session to the chat. A report is on disk when it returns. News that
+// a feature crashes at are reported as an internal error: repeated, they would crash the feature
 // again, and the session would wait for it.
 func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) error {
 	last, err := chat.Teller(n)
