@@ -49,7 +49,7 @@ func (k Cards[P]) Post(ctx context.Context, l card.Look, payload P) error {
 	return k.Kind.Post(ctx, l, payload)
 }
 
-// OnTap does what an option of a card says, with what the message showed. A tap on [Cancel] ends the card.
+// OnTap carries out an option of a card with the card's payload. [Cancel] ends the card.
 func (k Cards[P]) OnTap(do func(ctx context.Context, t Tap, was P) (Answer, error)) OnTap {
 	return func(ctx context.Context, t Tap) (Answer, error) {
 		if t.Card.Option == cancelOption {
@@ -103,8 +103,7 @@ const (
 	GoOnLink   = "go"     // continue after an interruption, in the launch that the message was about
 )
 
-// The kinds of the cards whose options are links. Notices of answers are many: they take the options
-// of no other message away.
+// The kinds of cards with links. Notices of answers are many: other messages keep their options.
 const (
 	LinkKind   = "link"
 	NoticeKind = "notice"
@@ -167,7 +166,7 @@ func (c *Chat) Accepted(o port.Restore, t Tap) (Resume, bool) {
 	return Resume{Session: r, Dir: o.Dir, Damaged: o.Damaged, To: t.To, From: t.From}, ok
 }
 
-// Choice is a page that asks which of several sessions a person means: a button each, a part of them at a time.
+// Choice is a page that asks which session a person means: a button each, in parts.
 type Choice struct {
 	Name     string // of the page
 	Question i18n.Key
@@ -306,7 +305,7 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool,
 // AnySession reports true: the command of a ByName may be about any session.
 func AnySession(port.Session) bool { return true }
 
-// PageByName adds to a feature a command that opens its page of the same name about a session, see About.
+// PageByName adds a command that opens the feature's page of that name about a session, see About.
 func (c *Chat) PageByName(f *Feature, page string, fits func(port.Session) bool) {
 	c.ByName(f, Command{Name: page}, fits, func(ctx context.Context, in Incoming, r port.Session) error {
 		return c.Pages.Open(ctx, in, About(page, r.ID))

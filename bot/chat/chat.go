@@ -34,7 +34,7 @@ type Sender interface {
 
 // Questions handles agents' questions; see package questions.
 type Questions interface {
-	// Chosen brings the open question of a session that was chosen in a conversation, if it has one.
+	// Chosen brings the open question, if any, of a session that was chosen in a conversation.
 	Chosen(ctx context.Context, from outbox.Conversation, session uuid.UUID) error
 	// Step shows the oldest open question of all.
 	Step(ctx context.Context, from outbox.Conversation) error
@@ -71,14 +71,14 @@ type Chat struct {
 	Planned   func(prompt string) bool                                                                                // the limit feature asks about it
 	// Stopping asks how to stop an agent with an open question; false: no question is shown.
 	Stopping func(ctx context.Context, in Incoming, r port.Session) (asked bool, err error)
-	// StopBegins is called before a person's stop of a session; see Stopped. ends is called with why nothing was stopped.
+	// StopBegins is called before a person's stop of a session; see Stopped. ends gets the error of
+	// a stop that did nothing.
 	StopBegins func(session uuid.UUID) (ends func(refused error))
 	// HasStopped reports whether a person has stopped a session after a time, and lately.
 	HasStopped func(session uuid.UUID, after time.Time) bool
-	// Stopped shows in a conversation what a stop brought about in the list of the texts that the stop took back; false: there
-	// is no such list.
+	// Stopped shows the effect of a stop in the list of texts that it took back; false: no list.
 	Stopped func(ctx context.Context, r port.Session, to outbox.Conversation, s Stop) (shown bool, err error)
-	// Opened is called after the message about a question of a session's agent is on its way to a conversation.
+	// Opened is called after the message about an agent's question is on its way.
 	Opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	// Kept returns the first lines of the prompts that wait for a session, in order.
 	Kept func(r port.Session) []string
@@ -106,7 +106,7 @@ func New(m *machine.Machine, s Sender, chats *conversation.Store, cards *card.Bo
 	return c
 }
 
-// Machine returns the name of the machine in a group with several bots; empty: the place has no other bot.
+// Machine returns the machine's name in a group with several bots; empty: there is only one.
 func (c *Chat) Machine(at outbox.Conversation) string {
 	if c.Book.Bots(outbox.Conversation{ChatID: at.ChatID}).Others == 0 {
 		return ""
@@ -124,7 +124,8 @@ func (c *Chat) In(to outbox.Conversation) Phrases {
 	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: c.Facts}
 }
 
-// LinkTo returns the address of a message, or with message 0 of a topic; empty: it has none. Only supergroups have some.
+// LinkTo returns the address of a message in a supergroup, or of a topic if message is 0; otherwise
+// it is empty.
 func (c *Chat) LinkTo(at outbox.Conversation, message int) string {
 	const supergroups = -1_000_000_000_000 // their numbers are below it
 	id, message := c.Book.Aliases.Out(at.ChatID, message)
@@ -193,7 +194,7 @@ func (c *Chat) NoSessionText(to outbox.Conversation) string {
 	return c.In(to).Say(i18n.NoSession)
 }
 
-// SharedText says in a place which other open sessions work in the folder of a session; empty: none.
+// SharedText names the other open sessions that work in the folder of a session; empty: none.
 func (c *Chat) SharedText(to outbox.Conversation, r port.Session) render.Text {
 	var names []string
 	for _, other := range c.Book.Records.List() {
@@ -228,7 +229,7 @@ func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, te
 	return nil
 }
 
-// Warn says under a message that something is wrong with the message, also while the disk takes nothing.
+// Warn reports a problem of a message under it, also while the disk takes nothing.
 func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
 	return c.Report(ctx, card.Look{To: to, Text: render.Join(render.Plain(Warning), text), ReplyTo: message, Options: links,
 		Sounds: c.Sounds(Fault, port.Session{Conversation: to})})

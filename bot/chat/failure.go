@@ -31,8 +31,8 @@ type Failure struct {
 	Session  uuid.UUID // whose failure it is
 }
 
-// Internal is the failure of ccbot or of its machine. A fault of the machine has its own sentence, which
-// names the folder that the error is about; only an error of the program has none.
+// Internal is the failure of ccbot or of its machine. A fault of the machine has a separate
+// sentence, which names the folder of the error.
 func (p Phrases) Internal(err error) Failure {
 	word := i18n.InternalError
 	if kind := sysfault.Of(err); kind != "" {
@@ -136,8 +136,8 @@ func (c *Chat) Explain(ctx context.Context, to outbox.Conversation, f Failure) e
 	return c.Report(ctx, card.Look{To: to, Session: f.Session, Text: f.Text, Options: f.Links})
 }
 
-// Report posts a message about something that has failed. If a fault of the machine keeps the message off
-// the disk, it is sent at once instead, without its options, and Report returns when Telegram has it.
+// Report posts a message about a failure. If a fault of the machine keeps it off the disk, it is
+// sent at once instead, without its options, and Report returns when Telegram has it.
 func (c *Chat) Report(ctx context.Context, l card.Look) error {
 	err := c.Post(ctx, l)
 	if sysfault.Of(err) == "" || !c.Book.MayShow(l.To) {
@@ -151,7 +151,7 @@ func (c *Chat) Report(ctx context.Context, l card.Look) error {
 	return nil
 }
 
-// LogRefused logs why a request was refused. It is an error if it is internal, and otherwise a refusal
+// LogRefused logs why a request was refused: as an error if it is internal, otherwise as a refusal
 // that the person understands.
 func (c *Chat) LogRefused(err error, internal bool) {
 	if internal {

@@ -29,16 +29,17 @@ import (
 // separate message.
 type Page struct {
 	Draw func(ctx context.Context, v Visit) (Screen, error)
-	// Do does what the value of an option says, and returns the address that is shown after the answer's Then; empty: the
-	// same page again. If Then is refused, the refusal is explained, and the page stays.
+	// Do carries out the value of an option, and returns the address that is shown after the
+	// answer's Then; empty: the same page. If Then is refused, the refusal is explained, and the
+	// page stays.
 	Do func(ctx context.Context, v Visit, what string) (a Answer, next string, err error)
 	// Typed takes a reply to the page, and returns the address that is shown next. Without it, or
 	// if it returns ErrNotTaken, such a text is like any other.
 	Typed func(ctx context.Context, v Visit, text string) (next string, err error)
 	// Own restricts the page to the person who opened it; taps and replies of others are ignored.
 	Own bool
-	// Live reports whether news of the page's session change the page, which is drawn again then. Of the messages that show
-	// the page of a session in a conversation only the newest keeps its buttons.
+	// Live reports whether news of the page's session change the page, which is then redrawn. Of a
+	// session's messages with the page in a conversation only the newest keeps its buttons.
 	Live func(n news.News) bool
 }
 
@@ -74,7 +75,7 @@ const (
 	does     = "do:"
 )
 
-// Address is the address at which a page shows a view, a struct of plain values; the zero view is the first one.
+// Address is the address of a page's view, a struct of plain values; the zero view is the first.
 func Address(page string, view any) string {
 	data, _ := json.Marshal(view) // plain values always encode
 	if string(data) == "{}" {
@@ -83,7 +84,7 @@ func Address(page string, view any) string {
 	return page + "/" + string(data)
 }
 
-// About is the address at which a page shows its first view of a session. Its views have the session's id as "session".
+// About is the address of a page's first view of a session. Its views have the id as "session".
 func About(page string, session uuid.UUID) string {
 	return Address(page, map[string]uuid.UUID{"session": session})
 }

@@ -38,7 +38,8 @@ func (m *Modes) Feature() chat.Feature {
 	return f
 }
 
-// Show shows a session's modes in a message whose buttons are for the person who asked. Two taps are one message.
+// Show shows a session's modes in a message whose buttons are for the person who asked. Two taps
+// are one message.
 func (m *Modes) Show(ctx context.Context, in chat.Incoming, r port.Session) error {
 	return m.chat.Pages.Show(ctx, in, chat.About(page, r.ID))
 }
@@ -152,8 +153,8 @@ func runs(now port.ModeState, model string) bool {
 	return now.Model == model || strings.HasPrefix(now.Model, model+" ")
 }
 
-// sign returns the sign of a choice. A choice that is in force counts as such although its request is
-// still noted: the news of a switch comes before the record is saved.
+// sign returns the sign of a choice. A choice that is in force counts as such although its request
+// is still noted: the news of a switch comes before the record is saved.
 func sign(is, coming bool) string {
 	switch {
 	case is:

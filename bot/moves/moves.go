@@ -23,8 +23,8 @@ import (
 )
 
 // Moves show elsewhere what is shown in a topic that was deleted, and post the cards again that a
-// group has left behind in the chat that it was. Doing it twice is doing it once, so each start does
-// it.
+// group has left behind in the chat that it was. Doing it twice is doing it once, so each start
+// does it.
 type Moves struct {
 	chat *chat.Chat
 	book *conversation.Book

@@ -18,8 +18,8 @@ import (
 	"ccbot/try/botapi/botapitest"
 )
 
-// againstStandIn runs an outbox against the stand-in of the Bot API, which is as strict as Telegram; a person has a chat
-// with the bot.
+// againstStandIn runs an outbox against the stand-in of the Bot API, which is as strict as
+// Telegram; a person has a chat with the bot.
 func againstStandIn(t *testing.T, opt botapi.Options) (*bench, *botapi.Server, *botapi.Person) {
 	t.Helper()
 	srv := botapitest.Start(t, opt)

@@ -109,12 +109,12 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 	}
 }
 
-// errStrayed says that a message for a topic was taken, and stands elsewhere: in a private chat Telegram
-// sends what is for a deleted topic to the plain chat.
+// errStrayed says that a message for a topic was taken, and stands elsewhere: in a private chat
+// Telegram sends what is for a deleted topic to the plain chat.
 var errStrayed = errors.New("the message is not in its topic")
 
-// errNoID is an answer {"ok":true} without the id that each message of Telegram has: something between
-// ccbot and Telegram wrote it, and the message is not known to be sent.
+// errNoID is an answer {"ok":true} without the id that each message of Telegram has: something
+// between ccbot and Telegram wrote it, and the message is not known to be sent.
 var errNoID = errors.New("the answer names no message")
 
 // impossible returns the reason why no call is made for a job.

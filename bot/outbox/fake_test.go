@@ -33,7 +33,8 @@ type call struct {
 	taken    bool
 }
 
-// fake is a Bot API in memory. reply, when set, may refuse or delay a call; n counts the calls from 1.
+// fake is a Bot API in memory. reply, when set, may refuse or delay a call; n counts the calls from
+// 1.
 type fake struct {
 	reply func(ctx context.Context, n int, c call) error
 	start time.Time

@@ -107,7 +107,8 @@ func TestP5_PostsOutliveFaults(t *testing.T) {
 	disktest.Run(t, func() disktest.Scenario { return &faultyOutbox{} })
 }
 
-// TestP5_LeftPostOutlivesFaultAtStart: a post of an earlier run cannot be read when the outbox begins.
+// TestP5_LeftPostOutlivesFaultAtStart: a post of an earlier run cannot be read when the outbox
+// begins.
 func TestP5_LeftPostOutlivesFaultAtStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "state")
@@ -126,8 +127,8 @@ func TestP5_LeftPostOutlivesFaultAtStart(t *testing.T) {
 	})
 }
 
-// TestP5_RefusedPostIsNotLeft: the disk has refused a post after its file was written. The file is removed as soon as the disk
-// allows it, because the caller posts the message again.
+// TestP5_RefusedPostIsNotLeft: the disk has refused a post after its file was written. The file is
+// removed as soon as the disk allows it, because the caller posts the message again.
 func TestP5_RefusedPostIsNotLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, filepath.Join(t.TempDir(), "state"), nil)

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHoldCountsBeforeDisk: a slow disk must not let calls through that Telegram has just forbidden.
+// TestHoldCountsBeforeDisk: a slow disk must not let calls through that Telegram has just
+// forbidden.
 func TestHoldCountsBeforeDisk(t *testing.T) {
 	tests := []struct {
 		name string

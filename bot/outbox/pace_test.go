@@ -104,8 +104,8 @@ func TestQuestionPrecedesChatter(t *testing.T) {
 	})
 }
 
-// TestUnmadeCallCostsNothing: with many posts at once whose owners answer slowly, half of them nothing, each call
-// has a token, and each token a call.
+// TestUnmadeCallCostsNothing: with many posts at once whose owners answer slowly, half of them
+// nothing, each call has a token, and each token a call.
 func TestUnmadeCallCostsNothing(t *testing.T) {
 	const chats, posts = 16, 6
 	o := &owner{texts: map[string]string{}}

@@ -196,7 +196,8 @@ func TestHold(t *testing.T) {
 	assert.Equal(t, time.Minute, h.left(at.Add(-24*time.Hour)), "the clock was set back")
 }
 
-// TestP5_AbsurdRetryAfterIsCapped: a value of years must not mute the chat, neither in this run nor after a restart.
+// TestP5_AbsurdRetryAfterIsCapped: a value of years must not mute the chat, neither in this run nor
+// after a restart.
 func TestP5_AbsurdRetryAfterIsCapped(t *testing.T) {
 	for _, seconds := range []int{9_000_000_000, math.MaxInt} {
 		dir := t.TempDir()

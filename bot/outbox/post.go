@@ -33,9 +33,11 @@ type Owner interface {
 	// returned no id), or edited. Sent returns nil once that is on disk. After an error the post's
 	// file stays for the next run; in this run the message is not sent again.
 	Sent(ctx context.Context, name string, to address.Conversation, messageID int, m Message) error
-	// Refused reports that Telegram will never take a post (id 0), which is then over, or an edit. For a
-	// post that the chat does not take now, why contains ErrBlocked: it waits until the chat takes it. For
-	// an edit that is not made because too many edits of cards wait, why is ErrDropped. An edit that is lost, because the chat accepts nothing or the program ends, is not reported.
+	// Refused reports that Telegram will never take a post (id 0), which is then over, or an edit.
+	// For a post that the chat does not take now, why contains ErrBlocked: it waits until the chat
+	// takes it. For an edit that is not made because too many edits of cards wait, why is
+	// ErrDropped. An edit that is lost, because the chat accepts nothing or the program ends, is
+	// not reported.
 	Refused(ctx context.Context, name string, to address.Conversation, messageID int, why error)
 }
 

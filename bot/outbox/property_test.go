@@ -89,7 +89,8 @@ func play(t *testing.T, b *bench, steps []step) (p played, err error) {
 func TestOutboxProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		steps := steps(5, 6, -7).Draw(r, "steps")
-		// A broken connection and a 500 have not done anything here, so each message arrives exactly once.
+		// A broken connection and a 500 have not done anything here, so each message arrives
+		// exactly once.
 		failures := rapid.SliceOfN(rapid.SampledFrom([]error{nil, errServer, errBroken, tooMany(3), tooMany(40)}), 0, 40).Draw(r, "failures")
 		var fault string
 		synctest.Test(t, func(t *testing.T) {

@@ -83,8 +83,8 @@ func (q *queues) add(j *job) {
 // a place that has the newest ten cards of its turns, and one that runs.
 const maxDrawings = 22
 
-// dropOldest drops the edit of rank Card that has waited longest, if there are too many. An edit for
-// which a caller waits stays.
+// dropOldest drops the edit of rank Card that has waited longest, if there are too many. An edit
+// for which a caller waits stays.
 func (q *queues) dropOldest(l *lane) {
 	drawings := l.queue.rank(Card)
 	if drawings.Len() <= maxDrawings {
@@ -263,8 +263,8 @@ func (q *queues) unpark(chat int64) {
 	}
 }
 
-// loseTopic records why a topic takes nothing: jobs that wait for the topic go to its chat. gone: it does
-// not exist, and this was not known before.
+// loseTopic records why a topic takes nothing: jobs that wait for the topic go to its chat. gone:
+// it does not exist, and this was not known before.
 func (q *queues) loseTopic(l *lane, lost address.Conversation, why answer) (gone bool) {
 	gone = why == topicGone && q.lost[lost] != topicGone
 	q.lost[lost] = why
@@ -333,8 +333,8 @@ type fact struct {
 	rank  Rank // the rank of the send, or of a later edit
 }
 
-// rank is the rank of an edit of a message: the edit of a card stays a card, and says itself whether it
-// is at a turning point.
+// rank is the rank of an edit of a message: the edit of a card stays a card, and says itself
+// whether it is at a turning point.
 func (m *memory) rank(at ref, asked Rank) Rank {
 	if asked == Turning || asked == Closing {
 		return asked

@@ -190,8 +190,9 @@ func TestReactionIsTriedAgain(t *testing.T) {
 	})
 }
 
-// TestP4_ReactionsSurviveAnOutage: each message that was accepted before it has its reaction soon after it, and so has a
-// chat its answers. In a half-open connection a call has no answer at all, also not when the network is back.
+// TestP4_ReactionsSurviveAnOutage: each message that was accepted before it has its reaction soon
+// after it, and so has a chat its answers. In a half-open connection a call has no answer at all,
+// also not when the network is back.
 func TestP4_ReactionsSurviveAnOutage(t *testing.T) {
 	for name, away := range map[string]func(ctx context.Context) error{
 		"broken": func(context.Context) error { <-time.After(callTakes); return errBroken },
@@ -314,8 +315,9 @@ func TestP4_MessageEndsAPIBackoff(t *testing.T) {
 	})
 }
 
-// TestQuestionNeverWaitsForCards: the card of a group reports that its agent waits, and the question comes a moment later.
-// The edit of the card takes nothing that the question needs, also if answers have used up the budget.
+// TestQuestionNeverWaitsForCards: the card of a group reports that its agent waits, and the
+// question comes a moment later. The edit of the card takes nothing that the question needs, also
+// if answers have used up the budget.
 func TestQuestionNeverWaitsForCards(t *testing.T) {
 	for name, answers := range map[string]int{"a free budget": 0, "a used one": groupBurst} {
 		t.Run(name, func(t *testing.T) {

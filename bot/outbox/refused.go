@@ -13,8 +13,8 @@ import (
 // diskInterval is the pause before work that the disk has refused is tried again.
 const diskInterval = 5 * time.Second
 
-// leftWork is work on the files of posts that the disk has refused: without it the next start would send a
-// message again, or only then send it. Each work begins from the files as they are then.
+// leftWork is work on the files of posts that the disk has refused: without it the next start would
+// send a message again, or only then send it. Each work begins from the files as they are then.
 type leftWork struct {
 	log  *slog.Logger
 	wake chan struct{}

@@ -46,8 +46,8 @@ func (v verdict) final() bool {
 	return v.answer == taken || v.answer == vanished || v.answer == refused
 }
 
-// clientError matches the library's text for codes it has no type for, and for the page of a proxy that takes
-// no file so large. Asking again does not help after a 4xx.
+// clientError matches the library's text for codes it has no type for, and for the page of a proxy
+// that takes no file so large. Asking again does not help after a 4xx.
 var clientError = lazyregexp.New(`(?s)^error response from telegram for method \w+, 4\d\d |` +
 	`^error decode response body for method \w+, .*\b413\b.*Too Large`)
 

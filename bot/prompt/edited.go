@@ -117,7 +117,7 @@ func (p *Prompts) tellIgnored(ctx context.Context, in chat.Incoming, e inbox.Ent
 	return err
 }
 
-// partOf returns which part of a cut text a message of a number is; 0: the first, or the text was not cut.
+// partOf returns the part of a cut text that a message is; 0: the first, or there is one part.
 func partOf(b *conversation.Book, e inbox.Entry, number int) int {
 	parts, err := quotation.Parts(e.Update, e.Rest)
 	if err != nil || e.Album != "" {

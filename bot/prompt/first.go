@@ -105,7 +105,7 @@ func settlePaths(ctx context.Context, p *Prompts, to address.Conversation, by in
 	return errors.Join(errs...)
 }
 
-// becomeFirst makes a first prompt of a text that was taken as the path of a folder: it has other words now.
+// becomeFirst makes a first prompt of a text that was taken as a folder's path.
 func becomeFirst(ctx context.Context, p *Prompts, c card.Card[asked]) error {
 	e, err := p.Entries.Load(c.Key)
 	if err != nil || e.State != inbox.Asked {

@@ -70,8 +70,8 @@ func tellMark(ctx context.Context, p *Prompts, about talk.Prompt, r port.Session
 	})
 }
 
-// dropNeeds is called when the agent has a prompt. If a person has sent the prompt, earlier questions about messages of its
-// session no longer count as open. A script or a button does not decide that.
+// dropNeeds is called when the agent has a prompt. If a person has sent it, earlier questions about
+// messages of its session no longer count as open; a script or a button does not decide that.
 func dropNeeds(p *Prompts, key string, r port.Session) error {
 	e, err := p.Entries.Load(key)
 	if err != nil || len(e.Update) == 0 {
@@ -108,7 +108,7 @@ func (p *Prompts) Asked(ctx context.Context, to address.Conversation, session uu
 	return list(ctx, p, to, session, talk.Activity{})
 }
 
-// list lists the texts that wait for an answer. No turn can be interrupted for them until the answer.
+// list lists the texts that wait for an answer. No turn can be interrupted until then.
 func list(ctx context.Context, p *Prompts, to address.Conversation, session uuid.UUID, now talk.Activity) error {
 	var errs []error
 	for _, c := range p.cards.List() {

@@ -244,7 +244,7 @@ func withoutSession(e inbox.Entry) reason {
 	return homeless
 }
 
-// Offer is Homeless where no session is open; otherwise it asks which open session gets the prompts.
+// Offer is Homeless if no session is open; otherwise it asks which session gets the prompts.
 func Offer(ctx context.Context, p *Prompts, keys []string) error {
 	if len(openIn(p.book.Records)) == 0 {
 		return p.Homeless(ctx, keys)
@@ -329,8 +329,8 @@ type Desk struct {
 	Add func(e inbox.Entry) (fresh bool, err error)
 }
 
-// Send queues a text for a session that is open, as a message of its chat is queued. With a key that was ever
-// used it does nothing. Errors: [ErrBlank], refusal.WrongState.
+// Send queues a text for an open session, like a message of its chat. With a key that was ever used
+// it does nothing. Errors: [ErrBlank], refusal.WrongState.
 func (d Desk) Send(ctx context.Context, key string, r port.Session, text string) error {
 	typed, class, ok := talk.Normalise(text)
 	if !ok {

@@ -218,7 +218,7 @@ type asked struct {
 	Command string `json:"command,omitempty"` // of mistyped: ccbot's, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 	Words   string `json:"words,omitempty"`   // of a recording, which it shows
-	// Of held: why, and of HeldKeys the file with the person's key bindings, and the binding. Of asFolder and noFolder File is the path.
+	// Of held: the reason, the key bindings' file and the binding. Of asFolder, noFolder: the path.
 	Why     news.Wait    `json:"why,omitempty"`
 	File    string       `json:"file,omitempty"`
 	Binding string       `json:"binding,omitempty"`

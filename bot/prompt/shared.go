@@ -25,14 +25,14 @@ const (
 	mostFolders = 3 // lastFolders in which it offers to start one
 )
 
-// isShared reports whether one question stands for all prompts to a session, or to none, that wait in a place for this
-// reason.
+// isShared reports whether one question stands for all waiting prompts of a place to a session, or
+// to none, for this reason.
 func (a asked) isShared(to address.Conversation) bool {
 	return a.Reason == nobody || a.Reason == over || a.Reason == unaddressed && to.ThreadID != 0
 }
 
-// isSame reports whether two cards of a place ask the same, for whichever prompts. Which of the two reasons a question of a
-// topic without a session has may change at any time, also during a tap on it.
+// isSame reports whether two cards of a place ask the same, for any prompts. The reason of a
+// question of a topic without a session may change at any time, also during a tap on it.
 func (a asked) isSame(b asked, to address.Conversation) bool {
 	a.Others, a.Words, b.Others, b.Words = "", "", "", ""
 	return a == b || a.isLacking(to) && b.isLacking(to)
@@ -46,7 +46,7 @@ func lacking(p *Prompts) reason {
 	return unaddressed
 }
 
-// isLacking reports whether a question is about texts of a topic that has no session: it stands for all of them.
+// isLacking reports whether a question is about all texts of a topic without a session.
 func (a asked) isLacking(to address.Conversation) bool {
 	return to.ThreadID != 0 && (a.Reason == nobody || a.Reason == unaddressed)
 }
@@ -79,8 +79,8 @@ func unasked(p *Prompts, to address.Conversation, session uuid.UUID) ([]inbox.En
 	}), err
 }
 
-// askRest asks about the prompts of a place to a session, or to none, for which no question stands, after the question that
-// they shared was closed.
+// askRest asks about the prompts of a place to a session, or to none, that have no question after
+// their shared question was closed.
 func askRest(ctx context.Context, p *Prompts, was asked, to address.Conversation, session uuid.UUID) error {
 	if !was.isShared(to) {
 		return nil
@@ -157,7 +157,7 @@ func choicesFor(p *Prompts, why asked, to address.Conversation) choices {
 // folder is one in which a session may be started.
 type folder struct{ dir, shown string }
 
-// lastFolders returns the folders of the last sessions, newest first, then the chat's folder for new ones, or else the home folder.
+// lastFolders returns the last sessions' folders, newest first, and the chat's; or else the home.
 func lastFolders(p *Prompts, to address.Conversation) (all []folder) {
 	dirs := each.As(p.book.Records.List(), func(r port.Session) string { return r.Dir })
 	slices.Reverse(dirs)
@@ -212,8 +212,8 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer,
 	return errors.Join(errs...)
 }
 
-// decideOther carries a decision out for one of the other prompts that a question shows, unless that was decided about
-// already. A failure is reported under its message.
+// decideOther carries a decision out for another undecided prompt of a question. A failure is
+// reported under its message.
 func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, key string, r port.Session) error {
 	e, err := p.Entries.Load(key)
 	_, own := p.cards.Get(key)
@@ -247,9 +247,9 @@ func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answe
 	return err
 }
 
-// SendWaiting keeps the texts under the cards of a session that has ended in its queue, oldest first, because the session
-// returns. It asks about those that have waited for long. Texts of another chat than the one that resumes the session stay
-// under their cards: who taps there may not know of them.
+// SendWaiting queues the texts under the cards of an ended session, oldest first, because the
+// session returns. It asks about old ones. Texts of another chat than the one that resumes the
+// session stay under their cards: the person who taps may not know of them.
 func (p *Prompts) SendWaiting(ctx context.Context, chatID int64, r port.Session) error {
 	var errs []error
 	for _, c := range p.cards.List() {
@@ -283,7 +283,7 @@ func sendWaiting(ctx context.Context, p *Prompts, was asked, key string, r port.
 	return err
 }
 
-// redrawShared draws the shared questions of a chat again, after a session has become the current one there.
+// redrawShared redraws a chat's shared questions after a change of the current session.
 func redrawShared(ctx context.Context, p *Prompts, to address.Conversation) error {
 	var errs []error
 	for _, c := range p.cards.List() {

@@ -52,8 +52,8 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 }
 
 // Review handles the prompts that were not typed when ccbot stopped. It ends the prompts of people
-// who are no longer allowed, and only the log has that; prompts without a sender stay. It asks about
-// the others if ccbot was away for longer than MaxAge; about an accepted entry when its turn comes. It
+// who are no longer allowed, and only the log has that; prompts without a sender stay. It asks
+// about the others if ccbot was away for longer than MaxAge; about accepted ones at their turn. It
 // repeats missing questions. It must precede the hand-over of prompts to their sessions.
 func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	if err := EndUnheard(ctx, p); err != nil && !errors.Is(err, inbox.ErrUnread) {
@@ -71,8 +71,8 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	return nil
 }
 
-// askLeft asks about a prompt that awaits an answer for which no message asks: a kill came after the prompt
-// was saved and before its question was, or the file of the question is damaged.
+// askLeft asks about a prompt without its question: a kill came between the two writes, or the file
+// of the question is damaged.
 func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	r, known := p.book.Records.Get(e.Session)
 	why := reasonLeft(e, r, known)
@@ -93,8 +93,8 @@ func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	return p.ask(ctx, asked{Reason: why}, e, r)
 }
 
-// reasonLeft returns the reason to ask about a prompt without a question; empty if the prompt awaits no answer,
-// or its session's queue is settled later.
+// reasonLeft returns the reason to ask about a prompt without a question; empty if it awaits no
+// answer, or its session's queue is settled later.
 func reasonLeft(e inbox.Entry, r port.Session, known bool) reason {
 	switch {
 	case e.State == inbox.Unproven && known:

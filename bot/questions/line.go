@@ -23,7 +23,8 @@ type line struct {
 // shownNames is the number of sessions that a line names.
 const shownNames = 6
 
-// wanted reports whether a chat has a line: it comes with the second session that waits, and goes with the last one.
+// wanted reports whether a chat has a line: it comes with the second session that waits, and goes
+// with the last one.
 func wanted(waits int, has bool) bool { return waits >= 2 || has && waits > 0 }
 
 // drawLines brings the lines of all chats up to date.
@@ -95,7 +96,8 @@ func (q *Questions) isRefused(chat int64) bool {
 	return q.refused[chat]
 }
 
-// Unpinned is the number of chats in which the bot may not pin the line, as far as it has tried since its start.
+// Unpinned is the number of chats in which the bot may not pin the line, as far as it has tried
+// since its start.
 func (q *Questions) Unpinned() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -110,8 +110,8 @@ func (q *Questions) Waits() []port.Session {
 	return all
 }
 
-// Chosen brings the oldest open question of a session that a person has chosen in a conversation. A question that is the
-// last message already stays there.
+// Chosen brings the oldest open question of a session that a person has chosen in a conversation. A
+// question that is the last message already stays there.
 func (q *Questions) Chosen(ctx context.Context, from outbox.Conversation, session uuid.UUID) error {
 	for _, one := range q.open() {
 		if one.Session == session {
@@ -132,7 +132,8 @@ func (q *Questions) Again(ctx context.Context, session uuid.UUID) (shown bool, e
 	return false, nil
 }
 
-// Step shows in a conversation the oldest open question. Its answer, or a button, leads to the next one.
+// Step shows in a conversation the oldest open question. Its answer, or a button, leads to the next
+// one.
 func (q *Questions) Step(ctx context.Context, from outbox.Conversation) error {
 	all := q.open()
 	if len(all) > 0 {
@@ -189,7 +190,8 @@ func (q *Questions) again(ctx context.Context, one card.Question, below []card.O
 	return q.Chat.Cards.Again(ctx, one.Kind, one.Key, card.Bring{Note: note, Below: below, Stay: last})
 }
 
-// run keeps the pinned lines up to date, brings the next question after an answer, and reminds of unanswered ones.
+// run keeps the pinned lines up to date, brings the next question after an answer, and reminds of
+// unanswered ones.
 func (q *Questions) run(ctx context.Context) error {
 	wait := time.Duration(0)
 	for pause.Until(ctx, wait, q.wake) || ctx.Err() == nil {
@@ -209,7 +211,8 @@ func (q *Questions) run(ctx context.Context) error {
 	return nil
 }
 
-// dropSteps takes the button that leads to the next question off all messages from which no other question is left.
+// dropSteps takes the button that leads to the next question off all messages from which no other
+// question is left.
 func (q *Questions) dropSteps(ctx context.Context) {
 	all := q.open()
 	other := func(name asked) bool {
@@ -238,7 +241,8 @@ const (
 	quietPace    = time.Minute // between checks for the end of quiet hours
 )
 
-// remind brings the questions that are due once more with a sound, and returns the time until the next one is due.
+// remind brings the questions that are due once more with a sound, and returns the time until the
+// next one is due.
 func (q *Questions) remind(ctx context.Context) (wait time.Duration) {
 	wait = pause.Forever
 	if q.RemindAfter <= 0 {

@@ -19,8 +19,8 @@ import (
 type Kind interface {
 	// Mark names what the question of a key asks now; false: it is not open.
 	Mark(key string) (mark string, open bool)
-	// Stop denies what has this mark and ends the turn of its agent, because a person wants that. refusal.Changed: the
-	// agent asks something else, and nothing is done.
+	// Stop denies what has this mark and ends the turn of its agent, because a person wants that.
+	// refusal.Changed: the agent asks something else, and nothing is done.
 	Stop(ctx context.Context, key, mark string, by int64) error
 }
 
@@ -36,8 +36,8 @@ const (
 	showOption = "show"
 )
 
-// Connect sets the kinds of questions by the kinds of their cards, and halt, which takes the queue of a session apart. It is
-// called once, before anything runs.
+// Connect sets the kinds of questions by the kinds of their cards, and halt, which takes the queue
+// of a session apart. It is called once, before anything runs.
 func (q *Questions) Connect(halt func(ctx context.Context, session uuid.UUID) error, kinds map[string]Kind) {
 	q.halt, q.kinds = halt, kinds
 }
@@ -72,7 +72,8 @@ func (q *Questions) toStop(r port.Session) (one card.Question, what stop, open b
 	return one, what, false
 }
 
-// tapStop denies the question and stops the agent, or shows the question. A second tap finds no card.
+// tapStop denies the question and stops the agent, or shows the question. A second tap finds no
+// card.
 func (q *Questions) tapStop(ctx context.Context, t chat.Tap, was stop) (chat.Answer, error) {
 	i := slices.IndexFunc(q.open(), func(one card.Question) bool { return nameOf(one) == was.asked })
 	if t.Card.Option == showOption && i >= 0 {

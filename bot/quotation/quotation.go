@@ -207,7 +207,8 @@ func Read(m *models.Message, username string) (command, args, text string, forei
 	return "", "", text, m.Chat.ID != m.From.ID && addressed.MatchString(name+"@"+to)
 }
 
-// Addressed returns the command of a text in a group and the bot that the command names, without @; empty: it names none.
+// Addressed returns the command of a text in a group and the bot that the command names, without @;
+// empty: it names none.
 func Addressed(text string) (command, bot string) {
 	command, bot, _ = split(text)
 	if bot != "" && !addressed.MatchString(command+"@"+bot) {
@@ -234,8 +235,8 @@ func split(text string) (name, to, rest string) {
 	return name, to, rest
 }
 
-// SentAt returns the date of a message. A date that JSON cannot hold is unknown, as 0 is: it would keep the message, and all
-// that name it, from the disk.
+// SentAt returns the date of a message. A date that JSON cannot hold is unknown, as 0 is: it would
+// keep the message, and all that name it, from the disk.
 func SentAt(m *models.Message) time.Time {
 	if at := time.Unix(int64(m.Date), 0); at.UTC().Year() >= 1970 && at.UTC().Year() <= 9999 {
 		return at

@@ -12,7 +12,8 @@ import (
 	"ccbot/try/botapi/botapitest"
 )
 
-// The strict stand-in of the Bot API takes every part as it is: nothing is refused, trimmed or repaired.
+// The strict stand-in of the Bot API takes every part as it is: nothing is refused, trimmed or
+// repaired.
 func TestBotAPIAcceptsEveryPart(t *testing.T) {
 	const alice = 7
 	srv := botapitest.Start(t, botapi.Options{})

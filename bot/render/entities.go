@@ -22,7 +22,8 @@ const (
 	quoteX = models.MessageEntityTypeExpandableBlockquote
 )
 
-// rank decides who stays when two kinds may not meet; the soft styles (bold, italic, …) are all last.
+// rank decides who stays when two kinds may not meet; the soft styles (bold, italic, …) are all
+// last.
 func rank(t models.MessageEntityType) int {
 	switch t {
 	case pre:
@@ -105,8 +106,8 @@ func allowed(list []entity, active []int) (out []int) {
 	return out
 }
 
-// trimmed takes white space off the ends of the entities, as Telegram does, and sorts them. Code in pre keeps its
-// indentation.
+// trimmed takes white space off the ends of the entities, as Telegram does, and sorts them. Code in
+// pre keeps its indentation.
 func trimmed(text []uint16, list []entity) []entity {
 	var out []entity
 	for _, e := range list {

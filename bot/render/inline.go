@@ -84,8 +84,8 @@ func (m *markdown) spanBody(n ast.Node) string {
 	return strings.ReplaceAll(b.String(), "\n", " ") // CommonMark: a line end in a code span is a space
 }
 
-// codeText keeps its backticks inside a quotation: code may not be part of a quote, and without any mark a name
-// would drown in the sentence.
+// codeText keeps its backticks inside a quotation: code may not be part of a quote, and without any
+// mark a name would drown in the sentence.
 func (m *markdown) codeText(body, lang string) {
 	if m.quotes > 0 {
 		m.write("`" + body + "`")
@@ -127,7 +127,8 @@ func (m *markdown) link(target string, label func()) {
 	}
 }
 
-// opens says that a tap on the target is safe and does something. tg: is not: it mentions people and leads into bots.
+// opens says that a tap on the target is safe and does something. tg: is not: it mentions people
+// and leads into bots.
 func opens(target string) bool {
 	u, err := url.Parse(target)
 	if err != nil || strings.ContainsAny(target, " \n\t") {

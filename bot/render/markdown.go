@@ -77,7 +77,8 @@ func (f formatter) piece(p piece) (out Text) {
 		}
 		return Plain(p.text)
 	}
-	// goldmark is foreign code over foreign bytes; an answer without formatting is better than no answer.
+	// goldmark is foreign code over foreign bytes; an answer without formatting is better than no
+	// answer.
 	files := len(f.answer.list)
 	defer func() {
 		if recover() != nil {
@@ -102,8 +103,8 @@ func newParser() parser.Parser {
 		parser.WithInlineParsers(util.Prioritized(formulas{}, beforeEscapes)))).Parser()
 }
 
-// maxGrowth is how long a source of n bytes may become, with its links. A few bytes may name a long address, or the head of a
-// column, again and again.
+// maxGrowth is how long a source of n bytes may become, with its links. A few bytes may name a long
+// address, or the head of a column, again and again.
 func maxGrowth(n int) int { return 8*n + 4<<10 }
 
 type markdown struct {
@@ -182,7 +183,8 @@ func fenceInfo(n *ast.FencedCodeBlock, source []byte) (lang, rest string) {
 	return lang, unescape(strings.TrimSpace(rest))
 }
 
-// code writes a block of code, or has it become a file. It begins at the margin even inside a list: a block is one entity.
+// code writes a block of code, or has it become a file. It begins at the margin even inside a list:
+// a block is one entity.
 func (m *markdown) code(body, lang, name string, gap int) {
 	body = strings.TrimRight(body, "\n")
 	if body == "" {
@@ -214,7 +216,8 @@ func htmlBody(n *ast.HTMLBlock, source []byte) string {
 	return strings.TrimRight(body, "\n")
 }
 
-// definition shows "[x]: address" as written: it may be meant as text, and nothing of an answer may vanish.
+// definition shows "[x]: address" as written: it may be meant as text, and nothing of an answer may
+// vanish.
 func (m *markdown) definition(n ast.Node, gap int) {
 	if _, follows := n.PreviousSibling().(*ast.LinkReferenceDefinition); follows {
 		gap = 1
@@ -223,8 +226,8 @@ func (m *markdown) definition(n ast.Node, gap int) {
 	m.write(strings.TrimRight(string(n.Lines().Value(m.source)), "\n"))
 }
 
-// quotation: quotes cannot be nested in Telegram, an inner one gets a mark in front of its lines. A long one is folded in
-// an answer.
+// quotation: quotes cannot be nested in Telegram, an inner one gets a mark in front of its lines. A
+// long one is folded in an answer.
 func (m *markdown) quotation(n ast.Node, gap, depth int) {
 	m.ownLine(gap)
 	indent := m.indent
@@ -292,8 +295,8 @@ func (m *markdown) startLine() {
 	m.newlines, m.marker = 0, true
 }
 
-// writer builds the text. It knows where lines begin, so that nested blocks are indented and blocks are apart by the
-// right number of line ends.
+// writer builds the text. It knows where lines begin, so that nested blocks are indented and blocks
+// are apart by the right number of line ends.
 type writer struct {
 	text     strings.Builder
 	units    int    // length so far in UTF-16 units
@@ -331,8 +334,8 @@ func (w *writer) raw(s string) {
 	}
 }
 
-// apart makes sure that n line ends separate what was written from what comes; nothing at the very beginning and
-// nothing between a list marker and its item.
+// apart makes sure that n line ends separate what was written from what comes; nothing at the very
+// beginning and nothing between a list marker and its item.
 func (w *writer) apart(n int) {
 	if !w.marker {
 		w.lineEnds(n)

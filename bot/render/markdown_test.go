@@ -91,7 +91,8 @@ func TestMarkdownGrowsLinearly(t *testing.T) {
 	}
 }
 
-// A table that would be filled up is shown as it is written, one that only misses some cells is a table.
+// A table that would be filled up is shown as it is written, one that only misses some cells is a
+// table.
 func TestTinyTable(t *testing.T) {
 	src := strings.Repeat("|a", 300) + "|\n" + strings.Repeat("|-", 300) + "|\n" + strings.Repeat("|x\n", 300)
 	assert.Equal(t, show(Pre(strings.TrimSpace(src), "")), show(Markdown(src)))
@@ -215,7 +216,8 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// A long answer with code arrives whole: every block of code can be put together again from the parts.
+// A long answer with code arrives whole: every block of code can be put together again from the
+// parts.
 func TestLongMarkdownRoundTrip(t *testing.T) {
 	var src strings.Builder
 	blocks := map[string]string{}

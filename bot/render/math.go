@@ -46,8 +46,9 @@ func (n *formulaBlock) Text(_ []byte) []byte       { return []byte(n.source()) }
 func (n *formulaBlock) Dump(source []byte, at int) { ast.DumpHelper(n, source, at, nil, nil) }
 func (n *formulaBlock) source() string             { return strings.Trim(strings.Join(n.body, "\n"), "\n") }
 
-// formulas reads formulas in a line. A dollar is a sign of money far more often: a formula begins and ends without
-// blanks, stands apart from words and numbers, and has something in it that prose has not.
+// formulas reads formulas in a line. A dollar is a sign of money far more often: a formula begins
+// and ends without blanks, stands apart from words and numbers, and has something in it that prose
+// has not.
 type formulas struct{}
 
 func (formulas) Trigger() []byte { return []byte{'$', '\\'} }

@@ -20,8 +20,8 @@ const (
 	richColumns = 20
 )
 
-// frame is something that is open while others are written: an item of a list, a quotation, a block of code,
-// a table. When a page ends, it is closed, and it is opened again on the next one.
+// frame is something that is open while others are written: an item of a list, a quotation, a block
+// of code, a table. When a page ends, it is closed, and it is opened again on the next one.
 type frame struct {
 	first, rest string // before its first line, and before the others
 	again       string // before its first line on a later page, if that is something else

@@ -22,7 +22,8 @@ type Part struct {
 	More any   // the data of a button under the part, or nil. Only the part's maker and sender know it.
 }
 
-// File is a file that a renderer makes: a table that fits no phone, code that is too long to read in a chat.
+// File is a file that a renderer makes: a table that fits no phone, code that is too long to read
+// in a chat.
 type File struct {
 	Name  string
 	Data  []byte
@@ -79,8 +80,8 @@ func longAnswer(src string, room int) Part {
 	return filePart("answer.md", src, Text{}, Markdown(begin), min(someText, max(maxCaption-room, 0)))
 }
 
-// AsFile is a part as a file, for a chat that takes it in no other way. A part that is one stays it. The name is data, no
-// path, and needs no ending.
+// AsFile is a part as a file, for a chat that takes it in no other way. A part that is one stays
+// it. The name is data, no path, and needs no ending.
 func AsFile(p Part, name string) File {
 	if p.File != nil {
 		return File{Name: p.File.Name, Data: p.File.Data, Open: p.File.Open}
@@ -91,7 +92,8 @@ func AsFile(p Part, name string) File {
 	return File{Name: safeName(name) + ".txt", Data: []byte(targets(p.Text) + "\n")}
 }
 
-// safeName is a file's name without its ending and without what some system takes for more than a letter.
+// safeName is a file's name without its ending and without what some system takes for more than a
+// letter.
 func safeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if invisible(r) || strings.ContainsRune(`/\:*?"<>|`, r) {
@@ -134,7 +136,8 @@ const (
 	// maxFiles is the number of an answer's contents that become files: each is a separate message.
 	// Later ones are shown in the text, even if they are long.
 	maxFiles = 10
-	// maxCaption is the longest caption (core.telegram.org/bots/api#senddocument); captions here stay well below.
+	// maxCaption is the longest caption (core.telegram.org/bots/api#senddocument); captions here
+	// stay well below.
 	maxCaption = 1024
 	someText   = 700 // units of a caption that show the beginning of a file
 
@@ -143,8 +146,8 @@ const (
 	someLines = 15   // lines of code that show what it is
 )
 
-// attachments are the things of an answer that are shown as files, with their places in its text. The zero value takes
-// none: what asks a person for something must show all of it at once.
+// attachments are the things of an answer that are shown as files, with their places in its text.
+// The zero value takes none: what asks a person for something must show all of it at once.
 type attachments struct {
 	most int // how many it takes
 	list []attachment
@@ -192,7 +195,8 @@ func codeFile(body, lang, name string, caption int) (Part, bool) {
 	return filePart(codeName(lang, name), body+"\n", label, Pre(begin, lang), caption), true
 }
 
-// filePart is a file of text. Its caption is a label and the beginning of what is in it, as much as fits.
+// filePart is a file of text. Its caption is a label and the beginning of what is in it, as much as
+// fits.
 func filePart(name, data string, label, begin Text, caption int) Part {
 	if !label.Blank() {
 		begin = Join(label, Plain("\n"), begin)

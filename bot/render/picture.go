@@ -58,7 +58,8 @@ func picture(g grid) ([]byte, bool) {
 	return data, err == nil // otherwise it is a file
 }
 
-// wrapped has a row for each line of a table whose columns share the width of a phone. rowOf is where each comes from.
+// wrapped has a row for each line of a table whose columns share the width of a phone. rowOf is
+// where each comes from.
 func (g grid) wrapped() (wrapped grid, rowOf []int) {
 	least := make([]int, len(g.widths))
 	for _, row := range g.rows {
@@ -92,8 +93,8 @@ func (g grid) wrapped() (wrapped grid, rowOf []int) {
 // unmarked removes characters that only control the breaks of their neighbours.
 var unmarked = strings.NewReplacer("\u200B", "", "\u2060", "", "\uFEFF", "", "\u00AD", "", "\u2011", "-")
 
-// fit shares the width among the columns: each has what its longest word needs, and those with more to say have more of
-// what is left.
+// fit shares the width among the columns: each has what its longest word needs, and those with more
+// to say have more of what is left.
 func fit(natural, least []int, width int) []int {
 	whole, needed := 0, 0
 	for i := range natural {

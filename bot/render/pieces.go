@@ -50,8 +50,8 @@ func (p piece) parsed(size int) bool {
 	return (len(p.text) <= size || fenceAt(p.text).length > 0 || isParsedTable(p.text)) && !tooDeep(p.text)
 }
 
-// unitsOf are the smallest stretches that may become a piece: blocks, and the lines of a block that is too long. They
-// are all of src.
+// unitsOf are the smallest stretches that may become a piece: blocks, and the lines of a block that
+// is too long. They are all of src.
 func unitsOf(src string, size int) []piece {
 	var all []piece
 	for _, block := range blocksOf(src) {

@@ -93,8 +93,8 @@ func wrong(parts []Part, room int) []string {
 	return out
 }
 
-// wrongRich lists what Telegram would not take of a rich message, or take for more than text. It asks a parser that
-// knows nothing of this package's.
+// wrongRich lists what Telegram would not take of a rich message, or take for more than text. It
+// asks a parser that knows nothing of this package's.
 func wrongRich(src string, room int) []string {
 	var out []string
 	if n := utf8.RuneCountInString(src); n > richLimit-room {

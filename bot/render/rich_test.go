@@ -121,7 +121,8 @@ func unescaped(parts []Part) []Part {
 	return parts
 }
 
-// An answer that a plain message shows as well is one: it is read everywhere, and keeps the size of its letters.
+// An answer that a plain message shows as well is one: it is read everywhere, and keeps the size of
+// its letters.
 func TestPlainAnswersAreNotRich(t *testing.T) {
 	short := "Done. See https://x.org for 5 * 3 and snake_case.\n\nNothing else."
 	parts := Rich(short, 200)

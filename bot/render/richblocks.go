@@ -108,7 +108,8 @@ func (r *rich) paragraph(n ast.Node, depth int) {
 	r.lines(broken(lines), n, depth)
 }
 
-// broken has the sign of a break at the end of each line but the last: without it Telegram makes one line of them.
+// broken has the sign of a break at the end of each line but the last: without it Telegram makes
+// one line of them.
 func broken(lines []string) []string {
 	out := make([]string, 0, len(lines))
 	for _, l := range lines {
@@ -264,11 +265,12 @@ func itemBox(n ast.Node) *east.TaskCheckBox {
 	return box
 }
 
-// Rich is Entities for a server that has rich messages (Bot API 10.1): tables, headings, lists of tasks, code and formulas
-// as Telegram draws them. An answer without any formatting stays a plain text.
-//
-// Nothing that an agent quotes becomes active: pictures are links, HTML is text, links that act in Telegram (tg:) are
+// Rich is Entities for a server that has rich messages (Bot API 10.1): tables, headings, lists of
+// tasks, code and formulas as Telegram draws them. An answer without any formatting stays a plain
 // text.
+//
+// Nothing that an agent quotes becomes active: pictures are links, HTML is text, links that act in
+// Telegram (tg:) are text.
 func Rich(src string, room int) (parts []Part) {
 	// goldmark is foreign code over foreign bytes.
 	defer func() {
@@ -320,7 +322,8 @@ func (r *rich) piece(p piece) (plain bool) {
 	return plain
 }
 
-// isPlain says that there are only paragraphs of text, with addresses at most, which Telegram finds by itself.
+// isPlain says that there are only paragraphs of text, with addresses at most, which Telegram finds
+// by itself.
 func isPlain(doc ast.Node) bool {
 	for block := doc.FirstChild(); block != nil; block = block.NextSibling() {
 		if block.Kind() != ast.KindParagraph {

@@ -127,7 +127,8 @@ type inlineMarkdown struct {
 	last  rune
 }
 
-// spelled is a text as plain gives it. Its line ends stay, though Markdown would make blanks of them.
+// spelled is a text as plain gives it. Its line ends stay, though Markdown would make blanks of
+// them.
 func spelled(t Text, s spelling, table bool) string {
 	m := inlineMarkdown{rest: t.Text, spelling: s, table: table, on: map[string]bool{}}
 	list := slices.Clone(t.Entities)

@@ -52,8 +52,9 @@ func TestSplitByEntities(t *testing.T) {
 	}
 }
 
-// checkSplit: parts are within the limit, visible and valid; they are pieces of the text in order, with nothing but
-// invisible characters between them; and every visible character keeps its formatting.
+// checkSplit: parts are within the limit, visible and valid; they are pieces of the text in order,
+// with nothing but invisible characters between them; and every visible character keeps its
+// formatting.
 func checkSplit(t *rapid.T, whole Text, limit int) {
 	rest := whole.Text
 	var seen []styled

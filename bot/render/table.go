@@ -15,7 +15,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// maxTable is the widest table, in columns, that is drawn as one; a phone scrolls or wraps what is wider.
+// maxTable is the widest table, in columns, that is drawn as one; a phone scrolls or wraps what is
+// wider.
 const maxTable = 60
 
 // table draws a small table in monospace. A wide table becomes a picture or a file in an answer,
@@ -189,7 +190,8 @@ func (g grid) width() int {
 	return total
 }
 
-// linked finds a cell with a link: there are no links inside code and in pictures, and its target would be lost.
+// linked finds a cell with a link: there are no links inside code and in pictures, and its target
+// would be lost.
 func (g grid) linked() bool {
 	return slices.ContainsFunc(slices.Concat(g.rows...), func(c Text) bool {
 		return slices.ContainsFunc(c.Entities, func(e entity) bool { return e.Type == link && !strings.Contains(c.Text, e.URL) })
@@ -227,7 +229,8 @@ func (g grid) listed(enough int) Text {
 	return m.result()
 }
 
-// csv has all cells as text. A cell that a spreadsheet would take for a formula gets a quote, as people do it by hand.
+// csv has all cells as text. A cell that a spreadsheet would take for a formula gets a quote, as
+// people do it by hand.
 func (g grid) csv() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
@@ -318,7 +321,8 @@ func columnWidths(rows [][]Text) []int {
 // row repeats them.
 const maxHeads = 64 << 10
 
-// beforeTables is the place of hugeTables among goldmark's own: link references have 100, tables 200.
+// beforeTables is the place of hugeTables among goldmark's own: link references have 100, tables
+// 200.
 const beforeTables = 150
 
 // hugeTables keeps goldmark from absurd tables: a row is filled up to the width of the head, so

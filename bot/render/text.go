@@ -10,15 +10,16 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// Text is a message text with its formatting as Telegram takes it: entities whose offsets and lengths count
-// UTF-16 code units (core.telegram.org/bots/api#messageentity), never a parse_mode string. The zero value is empty.
+// Text is a message text with its formatting as Telegram takes it: entities whose offsets and
+// lengths count UTF-16 code units (core.telegram.org/bots/api#messageentity), never a parse_mode
+// string. The zero value is empty.
 type Text struct {
 	Text     string                 `json:"text"`
 	Entities []models.MessageEntity `json:"entities,omitempty"`
 }
 
-// Plain is s without formatting; terminal escapes are removed, tabs become four spaces, and bytes that are not UTF-8 are
-// replaced.
+// Plain is s without formatting; terminal escapes are removed, tabs become four spaces, and bytes
+// that are not UTF-8 are replaced.
 func Plain(s string) Text { return Text{Text: spread(clean(s))} }
 
 // Bold is s in bold.
@@ -83,19 +84,21 @@ func units(s string) int {
 }
 
 const (
-	// Limit is the longest text of one message: "1-4096 characters after entities parsing" (Bot API, sendMessage).
-	// Characters are counted in UTF-16 units here, which is never more than Telegram allows.
+	// Limit is the longest text of one message: "1-4096 characters after entities parsing" (Bot
+	// API, sendMessage). Characters are counted in UTF-16 units here, which is never more than
+	// Telegram allows.
 	Limit = 4096
 	// maxEntities is the number of entities that Telegram keeps in a message; it drops the
 	// formatting of the rest.
 	maxEntities = 100
 )
 
-// Split cuts t into parts of at most limit UTF-16 units (a limit below 2 counts as 2) and at most 100 entities, each
-// with something visible in it; a blank text has no parts. It cuts after a paragraph, else outside code after a line, else
-// after a line, a word, a character as people see it; never inside a surrogate pair. An entity that crosses a cut is
-// closed and opened again. Every part is a piece of the text, in order; what lies between two parts, before the first
-// and after the last is invisible (spaces and line ends, mostly).
+// Split cuts t into parts of at most limit UTF-16 units (a limit below 2 counts as 2) and at most
+// 100 entities, each with something visible in it; a blank text has no parts. It cuts after a
+// paragraph, else outside code after a line, else after a line, a word, a character as people see
+// it; never inside a surrogate pair. An entity that crosses a cut is closed and opened again. Every
+// part is a piece of the text, in order; what lies between two parts, before the first and after
+// the last is invisible (spaces and line ends, mostly).
 func (t Text) Split(limit int) []Text {
 	s := splitter{limit: max(limit, 2), text: utf16.Encode([]rune(t.Text))}
 	s.list = normalise(s.text, t.Entities)
@@ -218,8 +221,8 @@ func (s *splitter) hardCut(window int) int {
 	return window
 }
 
-// part is the text from from to to without white space at its end and without blank lines at its start; the
-// indentation of code stays.
+// part is the text from from to to without white space at its end and without blank lines at its
+// start; the indentation of code stays.
 func (s *splitter) part(from, to int) Text {
 	for from < to && space(s.text[to-1]) {
 		to--

@@ -107,7 +107,8 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 	})
 }
 
-// sendText sends what the terminal shows as text that can be copied; of a screen that is too large the lower part.
+// sendText sends what the terminal shows as text that can be copied; of a screen that is too large
+// the lower part.
 func (s *screenshots) sendText(ctx context.Context, t chat.Tap) error {
 	r, _ := s.chat.Book.Records.Get(t.Card.Session)
 	now, err := s.panes.Screen(ctx, r.ID, port.KeyOn{})
@@ -142,7 +143,8 @@ func keys(names ...string) []card.Option {
 	return each.As(names, func(name string) card.Option { return card.Option{Text: words[name], Value: name} })
 }
 
-// look returns a card that shows a screen, and what it shows then. said is the result of a tap on the card that showed was.
+// look returns a card that shows a screen, and what it shows then. said is the result of a tap on
+// the card that showed was.
 func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Screen, said string, was shown) (card.Look, shown, error) {
 	p := s.chat.In(to)
 	shot, err := picture(now.Text, s.fonts)
@@ -174,8 +176,8 @@ func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Scre
 	return card.Look{To: to, Session: r.ID, Text: chat.Lines(text...), Picture: shot.picture, Options: rows}, next, nil
 }
 
-// advise returns the packages that a message names: each is named in one message of a chat in a run of ccbot. That message
-// named before; it keeps the name as long as its picture lacks a character.
+// advise returns the packages that a message names: each is named in one message of a chat in a run
+// of ccbot. That message named before; it keeps the name as long as its picture lacks a character.
 func (s *screenshots) advise(to outbox.Conversation, missing, before []string) []string {
 	return slices.DeleteFunc(missing, func(name string) bool {
 		_, named := s.named.Load(advice{to.ChatID, name})
@@ -183,7 +185,8 @@ func (s *screenshots) advise(to outbox.Conversation, missing, before []string) [
 	})
 }
 
-// name remembers the packages that a message names, unless the message was not kept: err is the result of that.
+// name remembers the packages that a message names, unless the message was not kept: err is the
+// result of that.
 func (s *screenshots) name(to outbox.Conversation, by shown, err error) error {
 	if err == nil {
 		for _, name := range by.Packages {
@@ -262,8 +265,8 @@ func blank(row []cellpicture.Cell) bool {
 	return true
 }
 
-// gridFor is the largest grid with which a picture is a photo that Telegram leaves as it is. A cell is
-// twice as high as wide.
+// gridFor is the largest grid with which a picture is a photo that Telegram leaves as it is. A cell
+// is twice as high as wide.
 func gridFor(columns, rows int) (g cellpicture.Grid, photo bool) {
 	for width := widest; width >= narrowest; width-- {
 		g = cellpicture.Grid{Width: width, Height: 2 * width, Margin: margin}

@@ -48,8 +48,9 @@ func (e End) session(records port.Views) (r port.Session, ok bool) {
 	return r, ok && e.Launch.Equal(r.StartedAt) && Endable(r)
 }
 
-// tapEnd archives a session that a person confirmed. The question loses its buttons when the end is on
-// disk, and the receipt comes as news: an answer to the tap would come before the end is certain.
+// tapEnd archives a session that a person confirmed. The question loses its buttons when the end is
+// on disk, and the receipt comes as news: an answer to the tap would come before the end is
+// certain.
 func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked End) (chat.Answer, error) {
 	r, ok := asked.session(s.chat.Book.Records)
 	if !ok {

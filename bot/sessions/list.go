@@ -35,8 +35,8 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 // idleOption is a button under the list that asks whether to end the idle sessions.
 const idleOption = "idle"
 
-// screen returns the list as it is now: first what waits for a person, then what works, what has said something, and the rest;
-// of these the oldest first. The buttons have the same order.
+// screen returns the list as it is now: first what waits for a person, then what works, what has
+// said something, and the rest; of these the oldest first. The buttons have the same order.
 func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Screen {
 	p := s.chat.In(to)
 	var entries []entry

@@ -128,7 +128,8 @@ type tmuxEnds struct {
 	at map[int64]time.Time
 }
 
-// isFirst reports whether no agent of a chat has just ended with tmux: one sound is enough for all of them.
+// isFirst reports whether no agent of a chat has just ended with tmux: one sound is enough for all
+// of them.
 func (e *tmuxEnds) isFirst(chat int64, now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -198,8 +199,8 @@ func (s *Sessions) ReceiptText(p chat.Phrases, r port.Session, receipt news.Stop
 	return chat.Lines(append(text, queuedText(s.chat, p, r))...)
 }
 
-// isOrdinary reports whether an archive ended one process, which needed no force, and met no other: /why
-// names it.
+// isOrdinary reports whether an archive ended one process, which needed no force, and met no other:
+// /why names it.
 func isOrdinary(r news.Stopped) bool {
 	if len(r.Endings) != 1 || r.Stays {
 		return false

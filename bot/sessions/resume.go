@@ -80,7 +80,8 @@ func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (
 	return book.Find(to, name, comesBack), path
 }
 
-// toResume returns the sessions that a word means, or without a word those that can be resumed, the latest end first.
+// toResume returns the sessions that a word means, or without a word those that can be resumed, the
+// latest end first.
 func (s *Sessions) toResume(to outbox.Conversation, a chat.Among) []port.Session {
 	if a.Word != "" {
 		found, _ := findToResume(s.chat.Book, to, a.Word)

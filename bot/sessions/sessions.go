@@ -252,9 +252,9 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 // beginOfPath matches the text before a path, and its first letter.
 var beginOfPath = lazyregexp.New(`(^|[\s\p{Z}])[` + chat.Quotes + `]?[/~.]`)
 
-// NameAndPath separates the name of a new session from the path, which is what begins with /, ~ or . and goes
-// on to the end. Quotes around either go: people type them around blanks, and a path needs none
-// here.
+// NameAndPath separates the name of a new session from the path, which is what begins with /, ~ or
+// . and goes on to the end. Quotes around either go: people type them around blanks, and a path
+// needs none here.
 func NameAndPath(args string) (name, path string) {
 	name = args
 	if found := beginOfPath.FindStringIndex(args); found != nil {

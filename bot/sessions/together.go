@@ -53,8 +53,8 @@ func newTogether(c *chat.Chat) *Together {
 	return &Together{chat: c, cards: card.NewKind[comingBack](c.Cards, togetherKind, nil)}
 }
 
-// Show shows in one message that sessions come back, with the prompts that wait for each, and from then on when each is
-// ready. done notes which of them do not come back.
+// Show shows in one message that sessions come back, with the prompts that wait for each, and from
+// then on when each is ready. done notes which of them do not come back.
 func (t *Together) Show(ctx context.Context, to address.Conversation, list []port.Session) (
 	done func(failed []uuid.UUID) error, err error) {
 	key := card.NewKey()

@@ -37,7 +37,8 @@ func quietHours(v view) []choice {
 	return list
 }
 
-// quietExtra are a button that makes the chat quiet once, and one for each day on which the hours begin.
+// quietExtra are a button that makes the chat quiet once, and one for each day on which the hours
+// begin.
 func quietExtra(v view) [][]card.Option {
 	once := card.Option{Text: v.Say(i18n.QuietOnce, i18n.Args{"Age": v.Age(quietOnce)}), Value: quietOnce.String()}
 	if v.set.QuietFor.Lasts(v.now) {
@@ -87,8 +88,8 @@ func quietSaid(v view) string {
 	return strings.Join(said, v.Say(i18n.JoinNames))
 }
 
-// chooseQuiet chooses hours, adds or removes a day, or makes the chat quiet once, or ends that. Any other value ends both.
-// Removing the last day removes the hours.
+// chooseQuiet chooses hours, adds or removes a day, or makes the chat quiet once, or ends that. Any
+// other value ends both. Removing the last day removes the hours.
 func chooseQuiet(s *conversation.Settings, value string, now time.Time) {
 	day, isDay := strings.CutPrefix(value, dayValue)
 	if isDay {

@@ -33,8 +33,8 @@ type Decision struct {
 	Picked Who  // the bot that the message picks for a place
 }
 
-// Decide decides about a message of a group. A pick of this bot shows no other bot, because Telegram's apps may add the bot's
-// name to a command from the menu.
+// Decide decides about a message of a group. A pick of this bot shows no other bot, because
+// Telegram's apps may add the bot's name to a command from the menu.
 func Decide(f Facts, s State) Decision {
 	other := f.To == Other || f.Answers == Other || f.Opened == Other || f.Joined
 	d := Decision{Sees: s.Alone && other}

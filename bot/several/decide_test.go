@@ -45,7 +45,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDecideAgrees: two bots that know the same picks never both act, and one acts on all that names or finds one of them.
+// TestDecideAgrees: two bots that know the same picks never both act, and one acts on all that
+// names or finds one of them.
 func TestDecideAgrees(t *testing.T) {
 	swap := func(w Who) Who { return [...]Who{Nobody, Other, Me}[w] }
 	for n := range 3 * 3 * 3 * 3 * 2 {

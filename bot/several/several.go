@@ -44,7 +44,8 @@ func (b *Bots) Feature() chat.Feature {
 	}}
 }
 
-// tell answers a command that has picked this bot for a topic; thread 0: for what is outside of topics.
+// tell answers a command that has picked this bot for a topic; thread 0: for what is outside of
+// topics.
 func (b *Bots) tell(ctx context.Context, in chat.Incoming, thread int) error {
 	word := i18n.SeveralDefault
 	switch {
@@ -63,7 +64,8 @@ func (b *Bots) args() i18n.Args {
 // Rules returns the sentences about what this bot acts on in a group with several bots.
 func (b *Bots) Rules(p chat.Phrases) render.Text { return p.Text(i18n.SeveralRules, b.args()) }
 
-// message is as much of a message as the decision needs. It is also read from a message with a part that no library knows.
+// message is as much of a message as the decision needs. It is also read from a message with a part
+// that no library knows.
 type message struct {
 	ID      int         `json:"message_id"`
 	Thread  int         `json:"message_thread_id"`
@@ -81,8 +83,9 @@ type message struct {
 	Business  json.RawMessage `json:"sender_business_bot"`
 }
 
-// Acts reports whether an update from an allowed person is for this bot, and notes the picks that it makes. Any other
-// update than a message is for this bot. After an error the update has to come again.
+// Acts reports whether an update from an allowed person is for this bot, and notes the picks that
+// it makes. Any other update than a message is for this bot. After an error the update has to come
+// again.
 func (b *Bots) Acts(ctx context.Context, update json.RawMessage) (bool, error) {
 	var u struct {
 		Message *message `json:"message"`
@@ -177,8 +180,9 @@ func (b *Bots) state(at address.Conversation, message int) State {
 	return s
 }
 
-// note keeps what a message has changed. If the bot acts on less from now on and no other bot is picked for what is outside
-// of topics, the group gets a sentence first: a crash repeats the sentence, and never omits it.
+// note keeps what a message has changed. If the bot acts on less from now on and no other bot is
+// picked for what is outside of topics, the group gets a sentence first: a crash repeats the
+// sentence, and never omits it.
 func (b *Bots) note(ctx context.Context, r reading) error {
 	group := address.Conversation{ChatID: r.at.ChatID}
 	to := r.at

@@ -108,7 +108,8 @@ func (n *renames) isName(in chat.Incoming, q question, text string) bool {
 		name != "" && !isPath(name) && utf8.RuneCountInString(text) <= chat.MaxName
 }
 
-// isPath reports whether a name would be taken for a path: /new and /resume would not find the session by it.
+// isPath reports whether a name would be taken for a path: /new and /resume would not find the
+// session by it.
 func isPath(name string) bool { return strings.ContainsAny(name[:1], "/~.") }
 
 // rename renames a session and returns the result as text.

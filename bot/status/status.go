@@ -293,7 +293,8 @@ func (w words) agent(launched string, n now) render.Text {
 // taskMarks are the marks of the to-do items that are not done.
 var taskMarks = map[string]string{"completed": "✓", "in_progress": "▸"}
 
-// tasks are the agent's own to-do items: first what is not done. As code nothing in them can be tapped.
+// tasks are the agent's own to-do items: first what is not done. As code nothing in them can be
+// tapped.
 func (w words) tasks(all []port.Task) render.Text {
 	if len(all) == 0 {
 		return render.Text{}
@@ -360,7 +361,8 @@ func (w words) events(r port.Session, told []string) render.Text {
 	return render.Plain(w.Say(i18n.StatusEvents, i18n.Args{"Name": r.Name}) + "\n" + strings.Join(last, "\n"))
 }
 
-// staying is a sentence about a record that is deleted, and where the conversation's own file stays.
+// staying is a sentence about a record that is deleted, and where the conversation's own file
+// stays.
 func (w words) staying(key i18n.Key, r port.Session) render.Text {
 	text := w.Text(key, i18n.Args{"Name": r.Name})
 	if c, ok := r.Cursor(); ok && c.Path != "" {

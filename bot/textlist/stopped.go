@@ -44,8 +44,9 @@ type text struct {
 	Interrupted bool   `json:"interrupted,omitempty"` // the agent had it
 }
 
-// Stop lists a text that a stop took back, and takes it out of its queue. work is the prompt that the agent works on, if it
-// is known. The text that the agent had is the first one. The list of an earlier stop comes again below all messages.
+// Stop lists a text that a stop took back, and takes it out of its queue. work is the prompt that
+// the agent works on, if it is known. The text that the agent had is the first one. The list of an
+// earlier stop comes again below all messages.
 func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work string) error {
 	defer l.stopped.Hold()()
 	c, open := of(l.stopped, r.ID, e.Conversation)
@@ -88,8 +89,8 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 	return l.Changes.Change(was.Key, func(now *inbox.Entry) error { *now = e; return nil })
 }
 
-// StopBegins notes that a person stops a session: the result of the stop is for no list but of texts that this stop takes back.
-// ends forgets it again if nothing was stopped.
+// StopBegins notes that a person stops a session: the result of the stop is for no list but of
+// texts that this stop takes back. ends forgets it again if nothing was stopped.
 func (l *Lists) StopBegins(session uuid.UUID) (ends func(refused error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +107,8 @@ func (l *Lists) StopBegins(session uuid.UUID) (ends func(refused error)) {
 	}
 }
 
-// HasStopped reports whether a person has stopped a session after a time, and so lately that the stopped turn may still end.
+// HasStopped reports whether a person has stopped a session after a time, and so lately that the
+// stopped turn may still end.
 func (l *Lists) HasStopped(session uuid.UUID, after time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,15 +116,16 @@ func (l *Lists) HasStopped(session uuid.UUID, after time.Time) bool {
 	return at.After(after) && l.Chat.Now().Sub(at) <= stopTTL
 }
 
-// isOfLastStop reports whether the last stop of a session has taken a text of its list back, at a time.
+// isOfLastStop reports whether the last stop of a session has taken a text of its list back, at a
+// time.
 func (l *Lists) isOfLastStop(session uuid.UUID, at time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !at.Before(l.stops[session])
 }
 
-// Stopped shows in the list of the texts that a stop took back what else the stop brought about; false: no list of
-// that stop is open, or a person has sent a prompt since.
+// Stopped shows in the list of the texts that a stop took back what else the stop brought about;
+// false: no list of that stop is open, or a person has sent a prompt since.
 func (l *Lists) Stopped(ctx context.Context, r port.Session, to address.Conversation, s chat.Stop) (shown bool, err error) {
 	defer l.stopped.Hold()()
 	c, open := of(l.stopped, r.ID, to)
@@ -151,13 +154,14 @@ func (l *Lists) Asks(key string) bool {
 	})
 }
 
-// DropNeeds makes the lists of a session that were not shown after a time ask nothing of people. Their buttons stay.
+// DropNeeds makes the lists of a session that were not shown after a time ask nothing of people.
+// Their buttons stay.
 func (l *Lists) DropNeeds(session uuid.UUID, before time.Time) error {
 	return l.stopped.DropNeeds(session, "", before)
 }
 
-// undecided are the texts of a list about which nothing is decided. now is one of them as it is about to be saved. queued
-// is how many of the others are on their way to the agent.
+// undecided are the texts of a list about which nothing is decided. now is one of them as it is
+// about to be saved. queued is how many of the others are on their way to the agent.
 func (l *Lists) undecided(s stopped, now inbox.Entry) (all []inbox.Entry, queued int, err error) {
 	for _, t := range s.Texts {
 		e, unread := now, error(nil)
@@ -176,8 +180,8 @@ func (l *Lists) undecided(s stopped, now inbox.Entry) (all []inbox.Entry, queued
 	return all, queued, err
 }
 
-// drawStopped draws the open list of a key again, after texts were sent and discarded. Without a text that is undecided it
-// ends.
+// drawStopped draws the open list of a key again, after texts were sent and discarded. Without a
+// text that is undecided it ends.
 func (l *Lists) drawStopped(ctx context.Context, key string, sent, dropped int) error {
 	defer l.stopped.Hold()()
 	c, open := l.stopped.Get(key)
@@ -256,8 +260,8 @@ func (s *stopped) write(l *card.Look, p chat.Phrases, r port.Session, texts []in
 	}
 }
 
-// tapStopped decides about a text, or about all that the list shows. Any allowed person of the chat may. A session that has
-// ended is resumed for what is sent.
+// tapStopped decides about a text, or about all that the list shows. Any allowed person of the chat
+// may. A session that has ended is resumed for what is sent.
 func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Answer, error) {
 	word, key, _ := strings.Cut(t.Card.Option, ":")
 	keys := []string{key}
@@ -298,7 +302,8 @@ func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Ans
 	})
 }
 
-// decide queues a text again, or discards it. If the session has ended, the text waits until the session returns.
+// decide queues a text again, or discards it. If the session has ended, the text waits until the
+// session returns.
 func (l *Lists) decide(ctx context.Context, e inbox.Entry, r port.Session, drop bool) error {
 	if drop {
 		l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)

@@ -41,8 +41,8 @@ type Requests interface {
 	// Behind returns the open request, if there is one, for which the prompts of a session wait in
 	// a conversation, and its tool; answers reports whether a text may answer it.
 	Behind(session uuid.UUID, to address.Conversation) (request, tool string, answers bool)
-	// DecideWith answers a request with a prompt, or denies it with the prompt as the reason. The prompt leaves its queue
-	// before the agent gets it. chat.IsGone: it is too late for that.
+	// DecideWith answers a request with a prompt, or denies it with the prompt as the reason. The
+	// prompt leaves its queue before the agent gets it. chat.IsGone: it is too late for that.
 	DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error
 }
 
@@ -202,7 +202,8 @@ func option(p chat.Phrases, number string, word i18n.Key, key string, style outb
 	return card.Option{Text: number + p.Words.Say(word), Value: string(word) + ":" + key, Style: style}
 }
 
-// became is the plain line of a list whose texts are settled: how many go to their session, and how many were discarded.
+// became is the plain line of a list whose texts are settled: how many go to their session, and how
+// many were discarded.
 func became(p chat.Phrases, r port.Session, sent, dropped int) render.Text {
 	var said []render.Text
 	if sent > 0 {

@@ -29,7 +29,8 @@ type waiting struct {
 	Keys    []string `json:"keys"`              // of the texts that the message counts
 }
 
-// Queued lists a text that was queued, if a request is open before it: its session has not reported yet that it waits.
+// Queued lists a text that was queued, if a request is open before it: its session has not reported
+// yet that it waits.
 func (l *Lists) Queued(ctx context.Context, e inbox.Entry, r port.Session) error {
 	if request, _, _ := l.Requests.Behind(r.ID, e.Conversation); request == "" {
 		return nil
@@ -37,8 +38,8 @@ func (l *Lists) Queued(ctx context.Context, e inbox.Entry, r port.Session) error
 	return l.Held(ctx, e.Conversation, r.ID, talk.Activity{})
 }
 
-// Held lists the texts of a conversation that wait because the agent of a session asks something; now is what the agent
-// does, if that is known.
+// Held lists the texts of a conversation that wait because the agent of a session asks something;
+// now is what the agent does, if that is known.
 func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.UUID, now talk.Activity) error {
 	defer l.waiting.Hold()()
 	c, open := of(l.waiting, session, to)
@@ -93,12 +94,14 @@ func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting], texts []i
 	return l.waiting.Show(ctx, c.Key, c.Look, c.Payload)
 }
 
-// Left ends the list of a text that waits no longer, or for something else: its terminal asks nothing now.
+// Left ends the list of a text that waits no longer, or for something else: its terminal asks
+// nothing now.
 func (l *Lists) Left(ctx context.Context, key string) error {
 	return l.endWaiting(ctx, func(c card.Card[waiting]) bool { return slices.Contains(c.Payload.Keys, key) })
 }
 
-// endWaiting ends lists of texts that wait for an answer in a terminal. A list of a request ends with the request.
+// endWaiting ends lists of texts that wait for an answer in a terminal. A list of a request ends
+// with the request.
 func (l *Lists) endWaiting(ctx context.Context, ends func(c card.Card[waiting]) bool) error {
 	defer l.waiting.Hold()()
 	var errs []error

@@ -184,7 +184,8 @@ func (t *Topics) turn(chat int64) (done func()) {
 	return one.Unlock
 }
 
-// title is a session's name as the title of a topic, with the machine if the group has several bots.
+// title is a session's name as the title of a topic, with the machine if the group has several
+// bots.
 func (t *Topics) title(at outbox.Conversation, name string) string {
 	return chat.ShownName(name) + t.machine(at)
 }
@@ -261,7 +262,8 @@ func (t *Topics) AskLost(ctx context.Context, to outbox.Conversation, of []port.
 	return t.lost.Post(ctx, look, struct{}{})
 }
 
-// tapLost opens a new topic for a session whose topic was deleted, or asks whether to archive the session.
+// tapLost opens a new topic for a session whose topic was deleted, or asks whether to archive the
+// session.
 func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, _ struct{}) (chat.Answer, error) {
 	r, known := t.book.Records.Get(tap.Card.Session)
 	if !known || !r.Open {

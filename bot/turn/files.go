@@ -31,7 +31,8 @@ func (o *tracker) ask(look func(ctx context.Context, git folders.Diffs) (take fu
 	})
 }
 
-// mark remembers the work tree before the first step of the turn: a moment in the middle of it would be false.
+// mark remembers the work tree before the first step of the turn: a moment in the middle of it
+// would be false.
 func (o *tracker) mark() {
 	s := o.now
 	if s.Count > 0 {

@@ -165,7 +165,8 @@ func TestRank(t *testing.T) {
 	assert.Equal(t, outbox.Closing, (&state{Now: works.Now, End: talk.EndedTurn}).rank(true, shown), "the turn is over")
 }
 
-// A card that is not in the chat when its turn ends is sent only if no other message reports the end.
+// A card that is not in the chat when its turn ends is sent only if no other message reports the
+// end.
 func TestReportedEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -35,7 +35,8 @@ type Deps struct {
 
 // Others are the other sessions.
 type Others interface {
-	// Row are the buttons that lead to those that one can switch to in a place. It waits for nothing.
+	// Row are the buttons that lead to those that one can switch to in a place. It waits for
+	// nothing.
 	Row(to outbox.Conversation) []card.Option
 	// Follow carries out such a button and calls draw for its message.
 	Follow(ctx context.Context, t chat.Tap, draw func(ctx context.Context) error) (chat.Answer, error)

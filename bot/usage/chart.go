@@ -35,7 +35,8 @@ var (
 	today = color.RGBA{0x1d, 0x5f, 0xb8, 0xff}
 )
 
-// chart draws the cost of each day; the last one is that of now. It has no words, so that it is the same in every language.
+// chart draws the cost of each day; the last one is that of now. It has no words, so that it is the
+// same in every language.
 func chart(days []float64, now time.Time) ([]byte, error) {
 	var sum, most float64
 	for _, d := range days {
@@ -98,7 +99,8 @@ func dayOf(now time.Time, back int) time.Time {
 	return time.Date(now.Year(), now.Month(), now.Day()-back, 12, 0, 0, 0, now.Location())
 }
 
-// ceiling is the least of 1, 2, 4, 6, 8, 10, 20 … that is no less than an amount, in dollars or cents.
+// ceiling is the least of 1, 2, 4, 6, 8, 10, 20 … that is no less than an amount, in dollars or
+// cents.
 func ceiling(amount float64) float64 {
 	for unit := 0.01; ; unit *= 10 {
 		for _, n := range []float64{1, 2, 4, 6, 8} {

@@ -235,7 +235,8 @@ func money(d float64) string {
 	return fmt.Sprintf("$%.2f", d)
 }
 
-// levels are the percents at which people are warned, the highest first; occasions decide whether a warning sounds.
+// levels are the percents at which people are warned, the highest first; occasions decide whether a
+// warning sounds.
 var (
 	levels    = []int{95, 80}
 	occasions = []chat.Occasion{chat.LimitUrgent, chat.LimitNear}

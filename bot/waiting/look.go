@@ -80,8 +80,8 @@ func held(entry func(key string) (inbox.Entry, error), r port.Session) (all []in
 	return all
 }
 
-// Lines are the first lines of the prompts that wait for a session, in order. They are shown in the session's chat, which
-// does not get the texts of other chats.
+// Lines are the first lines of the prompts that wait for a session, in order. They are shown in the
+// session's chat, which does not get the texts of other chats.
 func Lines(entry func(key string) (inbox.Entry, error), r port.Session) []string {
 	shown := slices.DeleteFunc(held(entry, r), func(e inbox.Entry) bool { return e.Conversation.ChatID != r.Conversation.ChatID })
 	return each.As(shown, func(e inbox.Entry) string { return firstLine(e.Text) })

@@ -9,8 +9,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// IsNext reports whether a prompt of a session waits only for the agent to be idle, or has been typed since the
-// item at a place of the transcript was written.
+// IsNext reports whether a prompt of a session waits only for the agent to be idle, or has been
+// typed since the item at a place of the transcript was written.
 func (w *Waiting) IsNext(r port.Session, end talk.Cursor) bool {
 	r, _ = w.chat.Book.Records.Get(r.ID)
 	return slices.ContainsFunc(r.Prompts, func(key string) bool {

@@ -66,7 +66,8 @@ const (
 	discardOption = "discard"
 )
 
-// tap does something with the prompt that is shown, and leads back to the list. Any allowed person may.
+// tap does something with the prompt that is shown, and leads back to the list. Any allowed person
+// may.
 func (w *Waiting) tap(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
 	at, p := chat.ViewAt[view](v.Rest), w.chat.In(v.To)
 	list := view{Session: at.Session, Page: at.Page}.address()

@@ -41,8 +41,8 @@ func New(d Deps) chat.Feature {
 const (
 	page = "why"
 
-	// shownChanges bounds the lines of a history, shownEvidence one line's evidence: together they fit
-	// one message.
+	// shownChanges bounds the lines of a history, shownEvidence one line's evidence: together they
+	// fit one message.
 	shownChanges  = 10
 	shownEvidence = 200
 )
@@ -181,7 +181,8 @@ func said(words i18n.Words, c port.Change, reader int64) string {
 	return ""
 }
 
-// howEnded returns the end of the rule of a sentence: who or what has ended a session. It is empty if that is unknown.
+// howEnded returns the end of the rule of a sentence: who or what has ended a session. It is empty
+// if that is unknown.
 func howEnded(c port.Change, reader int64) string {
 	switch {
 	case c.By != 0 && c.By == reader:
@@ -196,7 +197,8 @@ func howEnded(c port.Change, reader int64) string {
 	return ""
 }
 
-// noted is a page of the whole history with its rules and evidence: page 0 is the newest, its last line too.
+// noted is a page of the whole history with its rules and evidence: page 0 is the newest, its last
+// line too.
 func noted(p chat.Phrases, r port.Session, history []port.Change, page int) chat.Screen {
 	page = min(max(page, 0), max(len(history)-1, 0)/shownChanges)
 	last := len(history) - page*shownChanges

@@ -100,7 +100,8 @@ func windowOptions(p chat.Phrases, one port.Window, named bool) (row []card.Opti
 }
 
 // tapWindow does what an option about a window says, if the window is as the person saw it: the tap
-// looks at the window again. Then a list shows the windows that there are, and a question is closed.
+// looks at the window again. Then a list shows the windows that there are, and a question is
+// closed.
 func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []port.ID) (chat.Answer, error) {
 	word, window, _ := strings.Cut(t.Card.Option, ":")
 	redraw := func(ctx context.Context) error {

@@ -130,7 +130,8 @@ func (w *World) Answer(t *testing.T, message int, text string) string {
 	return key
 }
 
-// SendTo are the words of the buttons that choose one of the sessions for a prompt, and of [Discard].
+// SendTo are the words of the buttons that choose one of the sessions for a prompt, and of
+// [Discard].
 func (w *World) SendTo(names ...string) (all []string) {
 	for _, name := range names {
 		all = append(all, w.Named(i18n.ButtonSendTo, name))

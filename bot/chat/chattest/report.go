@@ -96,8 +96,8 @@ func (w *World) TellsAll(t *testing.T, r, old session.Record, s Sample) {
 	}
 }
 
-// News are the news of a name, with the session that they are of. The session is shown in the group,
-// the prompt came from Alice's chat.
+// News are the news of a name, with the session that they are of. The session is shown in the
+// group, the prompt came from Alice's chat.
 func (w *World) News(t *testing.T, name string) (session.Record, news.News) {
 	t.Helper()
 	r := w.Session(t, "api", session.Archived)

@@ -22,8 +22,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// fakeSessions does what a test gives it. Without that it says yes; Move, Rename and Advance change the
-// record as lifecycle does.
+// fakeSessions does what a test gives it. Without that it says yes; Move, Rename and Advance change
+// the record as lifecycle does.
 type fakeSessions struct {
 	*gate
 	Answerers []talk.Answerer

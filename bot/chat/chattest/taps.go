@@ -302,8 +302,8 @@ func (w *World) taps64(t *testing.T) {
 	}
 }
 
-// AlertLimit is the most letters of an answer to a tap: Telegram refuses more, and the person sees nothing at
-// all.
+// AlertLimit is the most letters of an answer to a tap: Telegram refuses more, and the person sees
+// nothing at all.
 const AlertLimit = 200
 
 // Unchanged requires that nothing that a tap could change is another than it was.
