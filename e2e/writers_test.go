@@ -114,7 +114,7 @@ func TestP2_ConfirmationIsForShownProcess(t *testing.T) {
 	first := desk.agent("--resume", w.claudeID())
 	refused := w.offered(w.say("/resume work"), "Continue in a copy")
 	w.tap(refused, "Take over")
-	asked := w.hear(refused.ID, "End claude, "+pid(first))
+	asked := w.hear(refused.ID, "End claude ("+pid(first))
 	desk.tmux("kill-session", "-t", desk.last())
 	w.until("it has ended by itself", func() bool { return w.table.Liveness(first) == process.Gone })
 	second := desk.agent("--resume", w.claudeID())
