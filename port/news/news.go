@@ -7,7 +7,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// News is one piece of news about a session: a value of one of the types below, which says what it is.
+// News is news about a session: a value of another type of this file.
 type News interface{ IsNews() }
 
 // Piece makes a type that embeds it one of the News.
@@ -19,7 +19,7 @@ func (Piece) IsNews() {}
 // Ready reports that the agent waits for the first prompt.
 type Ready struct {
 	Piece
-	Answerers []talk.Answerer // what in the project may answer requests before a person
+	Answerers []talk.Answerer // settings of the project that may answer requests before a person
 }
 
 // NotReporting reports that the agent is not ready after a while.
@@ -29,7 +29,7 @@ type NotReporting struct {
 	Terminal
 }
 
-// Dialog says that the terminal asks something.
+// Dialog reports that the terminal shows a dialog.
 type Dialog struct {
 	Piece
 	Terminal
@@ -38,17 +38,17 @@ type Dialog struct {
 // Ended reports that the agent exited by itself; the session's Exit describes how.
 type Ended struct {
 	Piece
-	Screen string // what the terminal showed at last
-	Asked  bool   // a person has decided it
+	Screen string // the terminal's last content
+	Asked  bool   // a person decided it
 }
 
 // Stopped is the receipt of an archive. Unproven facts are in the session's Failures.
 type Stopped struct {
 	Piece
-	Endings []port.Ending // the agent first; what ended, and what was spared
-	Stays   bool          // what is not ccbot's in its window stays open
-	Quiet   time.Duration // it was archived because nothing happened for this long; 0: a person asked
-	// Together says that who has asked for the end of several sessions tells an ordinary one.
+	Endings []port.Ending // the agent first; ended and spared processes
+	Stays   bool          // programs in its window that are not ccbot's stay open
+	Quiet   time.Duration // it was archived after this time without activity; 0: a person asked
+	// Together reports that the caller reports an ordinary end, together with other sessions.
 	Together bool
 }
 
@@ -72,10 +72,10 @@ type Unproven struct {
 // Transferred reports that the session continues in a window that a person opened.
 type Transferred struct {
 	Piece
-	Asked bool // a person has decided it
+	Asked bool // a person decided it
 }
 
-// Renamed says that the session has another name than before.
+// Renamed reports that the session has a new name.
 type Renamed struct{ Piece }
 
 // Switched reports the outcome of a request for a mode or a model: one of the two is set.
@@ -88,51 +88,50 @@ type Switched struct {
 }
 
 type (
-	// Failed says that the agent ended before it was ever ready.
+	// Failed reports that the agent ended before it was ready.
 	Failed struct {
 		Piece
 		Screen string
 	}
-	// Lost says that the pane is proven gone.
+	// Lost reports that the pane is proven gone.
 	Lost struct{ Piece }
-	// DialogGone says that what was asked, in the terminal or through a request, is not open any more.
+	// DialogGone reports that a dialog of the terminal or a request has closed.
 	DialogGone struct{ Piece }
-	// Typed says that Enter was pressed after a prompt. It is told each time, if one Enter is lost.
+	// Typed reports that Enter was pressed after a prompt. It is sent again if Enter is repeated.
 	Typed struct {
 		Piece
 		talk.Prompt
 	}
-	// Delivered says that there is proof that the agent has a prompt.
+	// Delivered reports proof that the agent has a prompt.
 	Delivered struct {
 		Piece
 		talk.Prompt
 	}
-	// Doing says that the agent does something else than before. It may be lost in a crash: the record
-	// has it.
+	// Doing reports a new activity of the agent. A crash may lose it; the record has the activity.
 	Doing struct{ Piece }
-	// TakenBack says that a stop is about to take a prompt out of the box, or out of the queue. Work is the text of the
-	// prompt that the agent works on then; empty: it works on none, or the prompt is unknown.
+	// TakenBack reports that a stop is about to remove a prompt from the box or the queue. Work is
+	// the text of the prompt that the agent then works on; empty: none, or unknown.
 	TakenBack struct {
 		Piece
 		talk.Prompt
 		Work string
 	}
-	// Requeued says that a session's queue has become another one: prompts were put into it, taken out or
-	// moved, or have another text. It comes when that is on disk.
+	// Requeued reports that prompts of a session's queue were added, removed, moved or changed. It
+	// is sent after the change is on disk.
 	Requeued struct{ Piece }
-	// DraftCleared says that what a person had typed is about to be taken out of the box.
+	// DraftCleared reports that a person's draft is about to be removed from the box.
 	DraftCleared struct {
 		Piece
 		Draft string
 	}
-	// Retrying says that requests of the agent fail and are made again, which takes a while.
+	// Retrying reports that requests of the agent fail and are repeated, which takes a while.
 	Retrying struct {
 		Piece
 		Now talk.Activity
 	}
-	// OtherWriters says who else writes the session's conversation. None: that is not known.
+	// OtherWriters lists the other writers of the session's conversation. None: unknown.
 	OtherWriters []port.Writer
-	// Transcript says that there is a transcript to follow.
+	// Transcript reports that a transcript exists.
 	Transcript struct{ Piece }
 )
 
