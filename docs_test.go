@@ -81,8 +81,8 @@ func TestLinksOfDocuments(t *testing.T) {
 	}
 }
 
-// TestP9_NoPageShowsTheTokenInAnAddress: a browser and a shell's history keep the address that they are given.
-func TestP9_NoPageShowsTheTokenInAnAddress(t *testing.T) {
+// A browser and a shell's history keep each address.
+func TestP9_PagesShowNoTokenInAddress(t *testing.T) {
 	for name, text := range pages(t) {
 		assert.NotRegexp(t, `(?i)/bot<|/bot\$|/bot[0-9]+:|/bot[A-Z_]*TOKEN`, text, name)
 	}

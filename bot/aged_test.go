@@ -68,7 +68,7 @@ func TestP4_StartMarksWaitingMessages(t *testing.T) {
 	assert.Empty(t, w.Telegram.AnswersSent())
 }
 
-func TestMomentsOfAnotherDayHaveTheirDate(t *testing.T) {
+func TestOtherDaysMomentsHaveDate(t *testing.T) {
 	w := chattest.NewWorld(t)
 	today := w.Now().Local()
 	assert.Equal(t, today.Format("15:04"), w.Moment(today))

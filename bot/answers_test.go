@@ -46,7 +46,7 @@ func TestP5_CursorFollowsConfirmedSend(t *testing.T) {
 		fmt.Sprintf("advance t.jsonl %d/0/0", all+len(chattest.TurnEnd))}, w.Happened())
 }
 
-// TestAnswerHasTimeOfItsLine to the outbox, whole and in parts.
+// The outbox gets the time with the whole text and with each part.
 func TestAnswerHasTimeOfItsLine(t *testing.T) {
 	at := func(said string) string {
 		return strings.Replace(said, `{`, `{"timestamp":"2026-05-04T10:00:00Z",`, 1)
@@ -469,7 +469,7 @@ func TestP5_PartialLineReportsReplacementOnce(t *testing.T) {
 	assert.Equal(t, []string{"the rest of it", "new"}, w.Telegram.AnswersSent())
 }
 
-func TestReadersAreOnlyForWhatIsAllowed(t *testing.T) {
+func TestReadersNeedAllowedChats(t *testing.T) {
 	w := chattest.NewWorld(t)
 	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("secret"))
 	r := w.Session(t, "api", session.Running, c)

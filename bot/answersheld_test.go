@@ -22,7 +22,7 @@ import (
 	"ccbot/port/talk"
 )
 
-func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
+func TestP5_OtherSessionsTurnSendsOneNotice(t *testing.T) {
 	w := chattest.NewWorld(t)
 	lines := []string{chattest.Says("Let me look."), chattest.ToolUse, chattest.Says("# Done\n\nAll **tests** pass."), chattest.TurnEnd}
 	r := w.Beside(t, session.Running, lines[:3]...)

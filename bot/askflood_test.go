@@ -24,10 +24,10 @@ const (
 	flooding   = 10 * time.Minute
 )
 
-// TestP7_KilledRequestsDoNotCloseTheWay: a program below an agent may start ccbot-hook and kill it
+// TestP7_KilledRequestsBlockNoOther: a program below an agent may start ccbot-hook and kill it
 // repeatedly. Claude Code's own requests still come to the chat, and not from the terminal's
 // screen.
-func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
+func TestP7_KilledRequestsBlockNoOther(t *testing.T) {
 	t.Parallel()
 	for _, seen := range []bool{true, false} {
 		chattest.Runs(t, func(t *testing.T, w *chattest.World) {
@@ -114,8 +114,8 @@ func TestP7_NewerRequestWaitsItsTurn(t *testing.T) {
 	})
 }
 
-// TestManyRequestsThatArePermittedAreAllShown: a person who answers quickly meets no bound.
-func TestManyRequestsThatArePermittedAreAllShown(t *testing.T) {
+// TestManyPermittedRequestsAreShown: a person who answers quickly meets no bound.
+func TestManyPermittedRequestsAreShown(t *testing.T) {
 	t.Parallel()
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)

@@ -385,7 +385,7 @@ func TestP9_RequestIsHiddenFromRemovedPerson(t *testing.T) {
 	})
 }
 
-func TestAnotherRequestUnderAKnownIDIsRefused(t *testing.T) {
+func TestReusedRequestIdIsRefused(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		q.Input = json.RawMessage(`{"command":"rm -rf /"}`)
@@ -421,7 +421,7 @@ func TestSeveralRequestsStandSideBySide(t *testing.T) {
 	})
 }
 
-func TestShowAllAllowsOnlyWhatWasDelivered(t *testing.T) {
+func TestShowAllAllowsOnlyDeliveredParts(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.AsksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
@@ -483,7 +483,7 @@ func TestP4_NextTextIsReason(t *testing.T) {
 	})
 }
 
-func TestOnlyTheNextTextOfThatPersonIsTheReason(t *testing.T) {
+func TestPersonsNextTextIsReason(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
@@ -552,7 +552,7 @@ func TestPlanIsApproved(t *testing.T) {
 	})
 }
 
-func TestP4_DenyWithThisTakesThePromptOutOfTheQueueFirst(t *testing.T) {
+func TestP4_DenyWithThisUnqueuesPromptFirst(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		e, notice := w.HeldBehind(t, r)
@@ -655,7 +655,7 @@ func TestCrashedNoticeComesAtStart(t *testing.T) {
 	})
 }
 
-func TestP4_AnswerWithThisAnswersTheLastQuestion(t *testing.T) {
+func TestP4_AnswerWithThisAnswersLastQuestion(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.AsksFor(t, r, "AskUserQuestion", `{"questions":[{"question":"Which colour?","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]}]}`)
@@ -670,7 +670,7 @@ func TestP4_AnswerWithThisAnswersTheLastQuestion(t *testing.T) {
 	})
 }
 
-func TestP9_DenyWithThisCountsInItsChatOnly(t *testing.T) {
+func TestP9_DenyWithThisNeedsItsChat(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		_, notice := w.HeldBehind(t, r)

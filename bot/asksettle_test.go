@@ -22,9 +22,9 @@ import (
 	"ccbot/port/talk"
 )
 
-// TestP8_NewsOfOtherSessionsHoldsNothingUp: there is news every second, and a hook that did not
+// TestP8_OtherSessionsNewsBlocksNothing: there is news every second, and a hook that did not
 // come back is found all the same.
-func TestP8_NewsOfOtherSessionsHoldsNothingUp(t *testing.T) {
+func TestP8_OtherSessionsNewsBlocksNothing(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		other := w.AsksFor(t, w.Session(t, "web", session.Running), "Bash", chattest.Bash)
@@ -37,8 +37,8 @@ func TestP8_NewsOfOtherSessionsHoldsNothingUp(t *testing.T) {
 	})
 }
 
-// TestP8_HalfOfAnOutcomeIsNotWaitedForForEver, although there is news all the time.
-func TestP8_HalfOfAnOutcomeIsNotWaitedForForEver(t *testing.T) {
+// TestP8_PartialOutcomeHasTimeout, even if news comes all the time.
+func TestP8_PartialOutcomeHasTimeout(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		other := w.AsksFor(t, w.Session(t, "web", session.Running), "Bash", chattest.Bash)
@@ -66,7 +66,7 @@ func TestP8_DeliveredDecisionIsKnownAfterRestart(t *testing.T) {
 	})
 }
 
-func TestOldCardsAreForgottenWhileItRuns(t *testing.T) {
+func TestRunningBotForgetsOldCards(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.Restart(t)
@@ -104,7 +104,7 @@ func TestOutcomeOfLeftRequest(t *testing.T) {
 	}
 }
 
-func TestDenyWithThisThatComesTooLateDoesNothing(t *testing.T) {
+func TestLateDenyWithThisDoesNothing(t *testing.T) {
 	for name, n := range map[string]news.News{"the dialog is gone": news.DialogGone{}, "it is over": news.Ended{}} {
 		chattest.RunsAs(t, name, func(t *testing.T, w *chattest.World) {
 			r, _ := w.Asking(t)
@@ -136,7 +136,7 @@ func TestSubagentRequestDelaysNoPrompt(t *testing.T) {
 }
 
 // The prompts that wait for one dialog have one reply, as those that wait for a turn do.
-func TestPromptsBehindADialogHaveOneReply(t *testing.T) {
+func TestPromptsAwaitingDialogHaveOneReply(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	for range 3 {
@@ -168,7 +168,7 @@ func TestPromptIsOfferedForEachRequest(t *testing.T) {
 	})
 }
 
-func TestEverythingIsShownOnceAtATime(t *testing.T) {
+func TestShowAllRunsOnce(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		input, err := json.Marshal(map[string]string{"command": strings.Repeat("echo hello\n", 500)})
@@ -189,7 +189,7 @@ func TestEverythingIsShownOnceAtATime(t *testing.T) {
 	})
 }
 
-// TestP8_RefusedTapLeavesOther to give its decision to the hook.
+// A refused tap must not prevent another tap's decision from reaching the hook.
 func TestP8_RefusedTapLeavesOther(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
@@ -283,7 +283,7 @@ func TestP8_CrashingRequestAffectsNoOther(t *testing.T) {
 }
 
 // In a busy group the reader of the transcript waits with an earlier text, so it does not report the result of the tool.
-func TestConfirmationIsShownBeforeTheNextRound(t *testing.T) {
+func TestConfirmationPrecedesNextRound(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)

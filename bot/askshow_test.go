@@ -169,7 +169,7 @@ func TestUndecidedRequestExpires(t *testing.T) {
 }
 
 // At a start people wait for what is open, not for what was.
-func TestOpenRequestsComeFirstAtAStart(t *testing.T) {
+func TestStartHandlesOpenRequestsFirst(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, old := w.Asking(t)
 		w.Result(t, old, "", "ok", false)
@@ -223,7 +223,7 @@ func TestSecondTapClosesNothing(t *testing.T) {
 }
 
 // The message comes again below, without a sound, and its session waits as before.
-func TestRequestAwaitsItsAnswerAfterShowAll(t *testing.T) {
+func TestRequestAwaitsAnswerAfterShowAll(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.AsksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)

@@ -79,7 +79,7 @@ func TestP7_ReasonGoesToItsRequest(t *testing.T) {
 	})
 }
 
-// TestP4_TextForOtherSessionIsPrompt, also before anything else has noticed.
+// The text comes before any other sign of the change.
 func TestP4_TextForOtherSessionIsPrompt(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
@@ -116,8 +116,8 @@ func TestP4_DeliveredReasonMayBeRead(t *testing.T) {
 	}
 }
 
-// TestP4_WordsForAQuestionThatIsOverAreNotTyped: the question ended while the person was writing.
-func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
+// TestP4_EndedQuestionsAnswerIsNotTyped: the question ended while the person was writing.
+func TestP4_EndedQuestionsAnswerIsNotTyped(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		then func(t *testing.T, w *chattest.World, q chattest.Asked)
@@ -155,7 +155,7 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 	}
 }
 
-// TestP4_LateReasonIsAskedAbout, eight minutes after the end of the request, and for the session of the request.
+// The reason comes eight minutes after the end of the request, for the request's session.
 func TestP4_LateReasonIsAskedAbout(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
@@ -174,9 +174,9 @@ func TestP4_LateReasonIsAskedAbout(t *testing.T) {
 	})
 }
 
-// TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped: it ends between the lookup and the
+// TestP4_EndingQuestionsAnswerIsNotTyped: it ends between the lookup and the
 // decision.
-func TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped(t *testing.T) {
+func TestP4_EndingQuestionsAnswerIsNotTyped(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		ends func(t *testing.T, w *chattest.World, q chattest.Asked)
@@ -206,7 +206,7 @@ func TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped(t *testing.T) {
 	}
 }
 
-func TestWordsForAQuestionThatIsOverAreDropped(t *testing.T) {
+func TestEndedQuestionsAnswerCanBeDropped(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
@@ -221,7 +221,7 @@ func TestWordsForAQuestionThatIsOverAreDropped(t *testing.T) {
 	})
 }
 
-func TestWordsThatCannotBeQueuedAreAskedAboutStill(t *testing.T) {
+func TestUnqueuedAnswerKeepsQuestion(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)

@@ -63,8 +63,8 @@ func TestUndoLeavesTheCurrentSession(t *testing.T) {
 	}
 }
 
-// TestUndoWorksForAsLongAsTheSessionCanComeBack: a receipt may be read an hour later.
-func TestUndoWorksForAsLongAsTheSessionCanComeBack(t *testing.T) {
+// TestUndoWorksWhileSessionIsResumable: a receipt may be read an hour later.
+func TestUndoWorksWhileSessionIsResumable(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.UndoShown(t, r, time.Hour), i18n.ButtonUndo))
@@ -139,7 +139,7 @@ func TestResumeOfOpenSessionMakesCurrent(t *testing.T) {
 	w.CurrentIs(t, r.ID)
 }
 
-func TestP1_LeftoversThatAResumeEndedAreTold(t *testing.T) {
+func TestP1_ResumeReportsEndedLeftovers(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	w.Lifecycle.Leftovers = []ending.Ending{chattest.Ended(9, process.HowKill, time.Minute)}
@@ -155,7 +155,7 @@ func TestP1_LeftoversThatAResumeEndedAreTold(t *testing.T) {
 		w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}))}, w.Telegram.Texts())
 }
 
-func TestResumeOfWhatIsNotCleanedUpIsExplained(t *testing.T) {
+func TestResumeDuringCleanupIsExplained(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.CleanupFailed)
 	w.Records.Change(r.ID, func(r *session.Record) {
@@ -383,7 +383,7 @@ func TestFailedDirectoryIsReported(t *testing.T) {
 	}
 }
 
-func TestEveryFaultOfADirectoryIsTold(t *testing.T) {
+func TestEachDirectoryFaultIsReported(t *testing.T) {
 	for why, want := range map[lifecycle.DirFault]i18n.Key{lifecycle.DirMissing: i18n.DirGone, lifecycle.DirNotADir: i18n.DirNotADir,
 		lifecycle.DirNoAccess: i18n.DirNoAccess, "of a later day": i18n.DirNoAccess} {
 		w, r := dirGone(t)

@@ -87,7 +87,7 @@ func (w *browsing) reply(text string) {
 
 func (w *browsing) say(key i18n.Key, args ...i18n.Args) string { return w.Word(key, args...) }
 
-func TestNewShowsFavouritesThenFoldersByLastUse(t *testing.T) {
+func TestNewShowsFavouritesThenRecentFolders(t *testing.T) {
 	w := inFolders(t, "api", "web", "old", "fav")
 	for _, name := range []string{"old", "web", "api", "web"} { // the newest last
 		w.Session(t, name, session.Archived)
@@ -170,7 +170,7 @@ func TestPageWithoutFolderStartsNothing(t *testing.T) {
 	}
 }
 
-func TestSettingsAreTheDefaultsOfNewSessions(t *testing.T) {
+func TestSettingsAreDefaultsOfNewSessions(t *testing.T) {
 	w := inFolders(t, "api")
 	require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.Mode, s.Model = "plan", "opus" }))
 	w.MustHear(t, "/new one ~/api")

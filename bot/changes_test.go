@@ -56,7 +56,7 @@ func tapped(t *testing.T, w *chattest.World, m outbox.Message, word string) outb
 	return w.Telegram.LastEdit(t)
 }
 
-func TestChangesNameTheRepositoryOfAWorktree(t *testing.T) {
+func TestChangesNameWorktreesRepository(t *testing.T) {
 	w, _ := changed(t)
 	all := w.Git.Since[folders.SessionStart]
 	all.Main = "/home/alice/api"
@@ -137,7 +137,7 @@ func TestChangesOfATurn(t *testing.T) {
 }
 
 // Two taps on the button of a turn are one; a command is answered below it.
-func TestChangesOfATurnAreOneMessage(t *testing.T) {
+func TestTurnsChangesAreOneMessage(t *testing.T) {
 	w, r := changed(t)
 	show := func(since folders.Since) int {
 		require.NoError(t, w.Changes.Show(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, Since: since}, host.View(r)))
@@ -306,7 +306,7 @@ func TestLongPatch(t *testing.T) {
 }
 
 // A tap on the card of a forgotten session reports that.
-func TestChangesOfASessionThatIsForgotten(t *testing.T) {
+func TestChangesOfForgottenSession(t *testing.T) {
 	w, r := changed(t)
 	w.MustHear(t, "/changes")
 	m := w.Telegram.Last(t)

@@ -48,7 +48,7 @@ func TestNewSession(t *testing.T) {
 	assert.Equal(t, "api-2", r.Name)
 }
 
-func TestNewSessionWithoutANameSaysOnlyWhere(t *testing.T) {
+func TestNamelessNewSessionShowsFolder(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
 		return session.Record{ID: uuid.New(), Name: "alice", Dir: q.Dir}, nil
@@ -57,7 +57,7 @@ func TestNewSessionWithoutANameSaysOnlyWhere(t *testing.T) {
 	assert.Equal(t, []string{w.Word(i18n.Started, i18n.Args{"Name": "alice", "Dir": "~"})}, w.Telegram.Texts())
 }
 
-func TestNewSessionOutsideTheRootsStartsNothing(t *testing.T) {
+func TestNewSessionOutsideRootsStartsNothing(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Roots = []string{"/srv", "/opt"}
 	w.MustHear(t, "/new api /etc/x")
@@ -539,7 +539,7 @@ func TestPathBelowFileIsExplained(t *testing.T) {
 	assert.NotEqual(t, w.Word(i18n.InternalError), w.StartFailure(err).Text.Text)
 }
 
-func TestOfManyWhoMayWriteTheRestIsCounted(t *testing.T) {
+func TestFurtherPossibleWritersAreCounted(t *testing.T) {
 	w := chattest.NewWorld(t)
 	many := make([]port.Writer, chat.MaxListed+3)
 	text := w.In(chattest.AtAlice).Failure(port.Session{}, &refusal.Error{Code: refusal.Writers, Writers: many}).Text.Text

@@ -28,7 +28,7 @@ func writersEnd(r session.Record, who ...evidence.Writer) string {
 	return fmt.Sprintf("end %v of %s", chattest.Identities(who), r.ID)
 }
 
-func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
+func TestP2_TakeOverAwaitsAnswer(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -49,7 +49,7 @@ func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
 }
 
 // Only the first writers are named, so of more of them none can be ended from the chat.
-func TestP2_WritersThatNoMessageNamesAreNotEnded(t *testing.T) {
+func TestP2_UnnamedWritersAreNotEnded(t *testing.T) {
 	var named []evidence.Writer
 	for pid := range chat.MaxListed {
 		named = append(named, chattest.AtDesk(pid+1))
@@ -72,7 +72,7 @@ func TestP2_WritersThatNoMessageNamesAreNotEnded(t *testing.T) {
 	}
 }
 
-func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
+func TestP1_TakeOverEndsWritersAndContinues(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -268,7 +268,7 @@ func TestP6_UnknownWriterChangesNothing(t *testing.T) {
 	}
 }
 
-func TestWritersOfASessionThatWasPurged(t *testing.T) {
+func TestWritersOfPurgedSession(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		w := chattest.NewWorld(t)
 		r, m := w.Told(t, k, chattest.InWindow(t, 4123))
@@ -283,7 +283,7 @@ func TestWritersOfASessionThatWasPurged(t *testing.T) {
 	}
 }
 
-func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
+func TestP1_ForkLeavesOriginalToWriter(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter} {
 		t.Run(string(k), func(t *testing.T) {
 			w := chattest.NewWorld(t)

@@ -27,7 +27,7 @@ func TestP4_CutTextIsOnePrompt(t *testing.T) {
 	}
 }
 
-func TestP4_EditOfCutTextKeepsOtherParts(t *testing.T) {
+func TestP4_CutTextsEditKeepsOtherParts(t *testing.T) {
 	line := strings.Repeat("x", 3600)
 	d := chattest.NewMediaWorld(t)
 	key, handle := d.AlbumOf(t, models.Message{Text: line}, models.Message{Text: "end"})

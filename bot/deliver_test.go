@@ -291,7 +291,7 @@ func TestP5_ServerWithoutRichMessages(t *testing.T) {
 	assert.Empty(t, w.Cursors(r)[0].Form)
 }
 
-func TestP5_RichMessagesWhereTheServerHasThem(t *testing.T) {
+func TestP5_RichMessagesIfSupported(t *testing.T) {
 	table := "| a | b |\n|---|---|\n| 1 | 2 |"
 	for _, tt := range []struct {
 		name           string

@@ -146,9 +146,9 @@ func TestLateTextsSoundOnce(t *testing.T) {
 	})
 }
 
-// TestResumeAllLeavesSessionsOfMonthsAgo offers the sessions that went down with the machine now, and none that went down
-// long ago.
-func TestResumeAllLeavesSessionsOfMonthsAgo(t *testing.T) {
+// TestResumeAllOmitsOldSessions offers the sessions that went down with the machine now, and no
+// older ones.
+func TestResumeAllOmitsOldSessions(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for _, name := range []string{"ancient", "api", "web"} {
 		w.Lost(t, name, session.ClosedReboot)

@@ -82,7 +82,7 @@ func TestEndableStates(t *testing.T) {
 
 // The receipt is sent to the session's chat, so the session moves to the person who ends it; the
 // current session there stays.
-func TestEndingAnotherSessionKeepsTheCurrentOne(t *testing.T) {
+func TestEndingOtherSessionKeepsCurrentOne(t *testing.T) {
 	w := chattest.NewWorld(t)
 	current := w.NewCurrentSession(t, "web", session.Running)
 	r := w.Session(t, "api", session.Running)

@@ -105,7 +105,7 @@ func TestFeatures_TextsAreOfferedInOrder(t *testing.T) {
 }
 
 // A handler of an event calls no port, because sessions send news while they work.
-func TestFeatures_WhoHearsAnEventCallsNoPort(t *testing.T) {
+func TestFeatures_EventHandlersCallNoPort(t *testing.T) {
 	w := chattest.ShowsAllButtons(t)
 	crashes := new(strings.Builder)
 	w.Log = slog.New(slog.NewTextHandler(crashes, nil))
@@ -181,7 +181,7 @@ func TestP7_TapIsAnsweredDuringHang(t *testing.T) {
 }
 
 // The messages of a forgotten session leave no file, and no file names it; unsent messages stay.
-func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
+func TestFeatures_ForgottenSessionLeavesNoFile(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.ShowsEveryButton(t)
 		folders := []string{"asks", "cards", "chats"}
@@ -411,7 +411,7 @@ func TestP8_CardCrashEndsNothingElse(t *testing.T) {
 }
 
 // The log of a crash names the feature, also at a tap and at news.
-func TestFeatures_TheLogOfACrashNamesTheFeature(t *testing.T) {
+func TestFeatures_CrashLogNamesFeature(t *testing.T) {
 	for i, broken := range chattest.NewWorld(t).Features() {
 		t.Run(broken.Name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

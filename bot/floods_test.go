@@ -425,8 +425,9 @@ func TestP5_FilePanicLosesNothing(t *testing.T) {
 	}
 }
 
-// TestP5_TextsAreNotJoinedOverAPrompt, nor over the end of a turn where the next turn is only noticed.
-func TestP5_TextsAreNotJoinedOverAPrompt(t *testing.T) {
+// Texts are not joined across a prompt, nor across the end of a turn if the next turn only has a
+// notice.
+func TestP5_PromptSeparatesJoinedTexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, api, o := flooded(t)
 		r, says := current(t, w)

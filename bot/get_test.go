@@ -38,8 +38,8 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// TestNamesInAnswersToGetAreBold: the file stands out as code.
-func TestNamesInAnswersToGetAreBold(t *testing.T) {
+// TestGetShowsNamesInBold: the file stands out as code.
+func TestGetShowsNamesInBold(t *testing.T) {
 	d := chattest.NewFileWorld(t)
 	for _, typed := range []string{"", "none.txt", "/etc/passwd"} {
 		gets(t, d, typed)

@@ -239,7 +239,7 @@ func TestP4_ContinueIsOnePrompt(t *testing.T) {
 }
 
 // The agent of a session that is back takes the prompt at once, so that the prompt is in no queue a moment later.
-func TestP4_ContinueConfirmsAPromptTypedAtOnce(t *testing.T) {
+func TestP4_ContinueConfirmsImmediatelyTypedPrompt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.CutShort(t, "api", "")
 	w.MustHear(t, "/why api")
@@ -254,7 +254,7 @@ func TestP4_ContinueConfirmsAPromptTypedAtOnce(t *testing.T) {
 
 // The news of a crash, and of a restored session, offer to continue; not if no work was
 // interrupted, or if a waiting prompt will follow anyway.
-func TestNewsOfWorkThatWasCutShort(t *testing.T) {
+func TestNewsOfInterruptedWork(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.CutShort(t, "api", "")
 	r.Exit = &session.Exit{Known: true, Status: 143}

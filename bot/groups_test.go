@@ -203,7 +203,7 @@ func TestMovedGroupWaitsForTap(t *testing.T) {
 	assert.Empty(t, chattest.Data(last))
 }
 
-func TestGroupNeedsALineIfEnvironmentDecides(t *testing.T) {
+func TestGroupFromEnvironmentShowsLine(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Allowed.Line = "ALLOWED_CHATS=-100,-200"
 	m := askedAboutGroup(t, w)
@@ -213,7 +213,7 @@ func TestGroupNeedsALineIfEnvironmentDecides(t *testing.T) {
 	assert.Contains(t, w.Telegram.Done(), "leave -200")
 }
 
-func TestGroupThatIsNotSavedIsAskedAgain(t *testing.T) {
+func TestUnsavedGroupIsAskedAgain(t *testing.T) {
 	w := chattest.NewWorld(t)
 	m := askedAboutGroup(t, w)
 	w.Allowed.Err = errors.New("ccbot.env is wrong")

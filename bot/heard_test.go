@@ -68,7 +68,7 @@ func TestP9_UpdateWithoutPersonIsIgnored(t *testing.T) {
 	w.Silent(t)
 }
 
-func TestP9_OnlyAllowedPeopleAreToldOfFailures(t *testing.T) {
+func TestP9_OnlyAllowedPeopleGetFailures(t *testing.T) {
 	for _, tt := range chattest.WhoAndWhere {
 		t.Run(tt.Name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

@@ -155,7 +155,7 @@ func TestHistoryHasDays(t *testing.T) {
 	assert.Contains(t, m.Text.Text, "2. Prompt · "+day(29))
 }
 
-func TestDaysThatTakeTooLongGoOn(t *testing.T) {
+func TestSlowDaysSearchContinues(t *testing.T) {
 	w, _ := said(t, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -189,7 +189,7 @@ func TestHistoryAsAFile(t *testing.T) {
 }
 
 // A missing or replaced conversation is reported.
-func TestHistoryOfAFileThatIsGoneOrAnother(t *testing.T) {
+func TestHistoryOfMissingOrReplacedFile(t *testing.T) {
 	w, r := said(t, 4)
 	w.MustHear(t, "/history")
 	m := w.Telegram.Last(t)
@@ -236,7 +236,7 @@ func TestHistoryOfSeveralTranscripts(t *testing.T) {
 }
 
 // The page at the end of the newest file is drawn where the file before is gone.
-func TestHistoryOfAnOlderFileThatIsGone(t *testing.T) {
+func TestHistoryOfMissingOlderFile(t *testing.T) {
 	w, r := said(t, 0)
 	first := uuid.New()
 	w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = first })

@@ -44,7 +44,7 @@ func ordinary() ending.Receipt {
 	return ending.Receipt{Agent: &agent}
 }
 
-func TestOnlyIdleSessionsAreOfferedForTheirEnd(t *testing.T) {
+func TestOnlyIdleSessionsAreOffered(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{}
 	add := func(name string, change func(l *lifecycle.Look, r *session.Record)) {

@@ -44,9 +44,9 @@ func TestDialogHasOptionAndKeyButtons(t *testing.T) {
 	assert.Equal(t, pressed, w.Lifecycle.Done())
 }
 
-// TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat: the hidden part may contain what an
+// TestP7_ChatAnswersOnlyWholeDialogs: the hidden part may contain what an
 // answer would allow.
-func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
+func TestP7_ChatAnswersOnlyWholeDialogs(t *testing.T) {
 	var command []string
 	for i := range 60 {
 		command = append(command, fmt.Sprintf("   line %d of the command", i))
@@ -216,7 +216,7 @@ func TestUnpressedKeyIsReported(t *testing.T) {
 	w.ToldOfError(t, nil)
 }
 
-func TestP9_KeysCountFromAllowedPeopleUnderTheirMessageOnly(t *testing.T) {
+func TestP9_KeysNeedAllowedPersonAndMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.ShowsDialog(t)
 	m := w.Telegram.Now(1)
@@ -281,7 +281,7 @@ func TestStartClosesEndedSessionsDialog(t *testing.T) {
 	}
 }
 
-func TestAnotherDialogHasAMessageOfItsOwn(t *testing.T) {
+func TestNextDialogHasSeparateMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.ShowsDialog(t)
 	other := chattest.Trust

@@ -51,7 +51,7 @@ func TestP5_NoticedAnswerIsShownWhenOpened(t *testing.T) {
 	}
 }
 
-func TestP5_OpeningShowsOnlyWhatTheChatLacks(t *testing.T) {
+func TestP5_OpeningShowsOnlyMissingTexts(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		open func(t *testing.T, w *chattest.World, r session.Record) error
@@ -88,7 +88,7 @@ func TestP5_OpeningShowsOnlyWhatTheChatLacks(t *testing.T) {
 
 // Of several answers that had only their notice the first [Open] shows all, and no other one
 // anything again, also after a restart.
-func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
+func TestP5_OpeningShowsNoticedAnswers(t *testing.T) {
 	w := chattest.NewWorld(t)
 	c := chattest.TranscriptOf(t, "t.jsonl", chattest.PromptLine("first"), chattest.Says("one"), chattest.TurnEnd, chattest.PromptLine("second"), chattest.Says("two"), chattest.TurnEnd)
 	front := w.NewCurrentSession(t, "front", session.Running)
@@ -115,7 +115,7 @@ func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
 
 // A turn that is shown in full, because its prompt replied to a message of the session, is not shown again by [Open],
 // also after a restart; what had only a notice before and after it is.
-func TestP5_OpeningRepeatsNothingThatWasShownInFullBetweenTwoNotices(t *testing.T) {
+func TestP5_OpeningSkipsFullyShownAnswers(t *testing.T) {
 	w := chattest.NewWorld(t)
 	turn := func(prompt string) []string {
 		return []string{chattest.PromptLine(prompt), chattest.Says("to " + prompt), chattest.TurnEnd}
@@ -140,7 +140,7 @@ func TestP5_OpeningRepeatsNothingThatWasShownInFullBetweenTwoNotices(t *testing.
 	assert.Equal(t, append(full, "api\nto first", "to fourth"), w.Telegram.AnswersSent())
 }
 
-func TestP5_OpeningShowsMoreMessagesThanAnybodyReadsAsAFile(t *testing.T) {
+func TestP5_OpeningSendsManyMessagesAsFile(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var lines []string
 	for n := range 41 {
@@ -192,7 +192,7 @@ func last(words []string) string {
 }
 
 // A text that cannot be rendered does not end the bot when a person opens the session.
-func TestP5_OpeningShowsWhatCannotBeRenderedAsItIs(t *testing.T) {
+func TestP5_OpeningShowsUnrenderableTextUnchanged(t *testing.T) {
 	for times, want := range [][]string{{"api\none"}, {"api\n**one**"}, nil} {
 		w := chattest.NewWorld(t)
 		r := w.Beside(t, session.Completed, chattest.Says("**one**"), chattest.TurnEnd)

@@ -37,7 +37,7 @@ func saying(t *testing.T, w *chattest.World, text string) (all []outbox.Message)
 	return all
 }
 
-func TestEachChatIsWarnedOnceOfEachLevelOfAWindow(t *testing.T) {
+func TestEachLimitLevelIsWarnedOnce(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		require.NoError(t, w.Chats.Set(chattest.Bob, func(s *conversation.Settings) { s.Telegram = "en" }))
 		w.Session(t, "api", session.Running)
@@ -188,7 +188,7 @@ func TestUnusedOfferExpires(t *testing.T) {
 }
 
 // Nothing is typed where the limit is not the last that happened.
-func TestP4_NothingGoesOnWhereSomethingElseHasHappened(t *testing.T) {
+func TestP4_OtherEventCancelsPlannedPrompt(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		do   func(w *limited)

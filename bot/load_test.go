@@ -90,8 +90,8 @@ func (l *loaded) turn(key, text string, takes time.Duration, lines ...string) {
 	l.phase("idle")
 }
 
-// TestManyTextsAtOnceAreAnsweredSoon: the answers use the whole budget of the chat, and a command goes before them.
-func TestManyTextsAtOnceAreAnsweredSoon(t *testing.T) {
+// The answers use the whole budget of the chat, and a command goes before them.
+func TestManyConcurrentTextsAreAnsweredSoon(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name          string

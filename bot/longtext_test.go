@@ -65,7 +65,7 @@ func TestP5_LongTextIsSentWhole(t *testing.T) {
 	assert.True(t, text == (*uploads)[0]+(*uploads)[1], "nothing is missing, nothing comes twice")
 }
 
-func TestGetItReportsWhatIsNotSent(t *testing.T) {
+func TestGetItReportsUnsentFile(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		cut  func(t *testing.T, r session.Record)

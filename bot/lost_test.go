@@ -76,7 +76,7 @@ func TestOldButtonRestoresNoLaterLoss(t *testing.T) {
 }
 
 // If another button or the terminal has restored a session in between, its worker refuses.
-func TestP1_TwoTapsAtOnceResumeNothingTwice(t *testing.T) {
+func TestP1_ConcurrentTapsResumeOnce(t *testing.T) {
 	w, _, m := chattest.WentDownWorld(t)
 	var mu sync.Mutex
 	back := make(map[uuid.UUID]int)

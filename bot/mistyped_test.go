@@ -47,8 +47,8 @@ func TestP7_MistypedCommandIsAskedAbout(t *testing.T) {
 	}
 }
 
-// TestP7_MistypedCommandWithoutAgentIsAskedAbout types such a command while no session can take it.
-func TestP7_MistypedCommandWithoutAgentIsAskedAbout(t *testing.T) {
+// TestP7_AgentlessMistypedCommandIsConfirmed types such a command while no session can take it.
+func TestP7_AgentlessMistypedCommandIsConfirmed(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		state session.State
@@ -68,7 +68,7 @@ func TestP7_MistypedCommandWithoutAgentIsAskedAbout(t *testing.T) {
 	}
 }
 
-func TestCommandOfTheAgentIsNotAskedAbout(t *testing.T) {
+func TestAgentCommandNeedsNoConfirmation(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	commands := filepath.Join(w.Dir, "commands")

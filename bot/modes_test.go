@@ -58,7 +58,7 @@ func switched(t *testing.T, w *chattest.World, r session.Record, n news.Switched
 	w.Work(t)
 }
 
-func TestModesAreSwitchedAndSaidWhenTheyWereReadBack(t *testing.T) {
+func TestModeSwitchIsReportedAfterReadback(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := modesCard(t, w)
 		assert.Equal(t, [][]string{{"✓ Manual", "Accept edits"}, {"Plan"}, {"✓ Opus", "Sonnet"}, {"Haiku", "Fable"}}, rows(w.Shows(t, 1)))
@@ -121,7 +121,7 @@ func TestRefusedModeReportsPresentMode(t *testing.T) {
 	})
 }
 
-func TestModesSayWhatIsNotKnownAndWhatAsksNobody(t *testing.T) {
+func TestModeCardShowsUnknownAndBypass(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := modesCard(t, w)
 		for outcome, said := range map[port.SwitchOutcome]string{port.SwitchUnread: "does not show", port.SwitchNotTaken: "did not react", port.SwitchNewAgent: "restarted"} {
@@ -142,7 +142,7 @@ func TestModesSayWhatIsNotKnownAndWhatAsksNobody(t *testing.T) {
 	})
 }
 
-func TestModesOfAnAgentThatIsGone(t *testing.T) {
+func TestModesOfGoneAgent(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := modesCard(t, w)
 		w.Lifecycle.ModesErr = chattest.Deep(lifecycle.ErrUnseen)

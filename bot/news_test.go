@@ -114,7 +114,7 @@ func TestUnknownNewsIsAnError(t *testing.T) {
 	assert.Empty(t, w.Telegram.Done())
 }
 
-func TestNewsThatCannotBeKeptIsAnError(t *testing.T) {
+func TestUnsavedNewsIsError(t *testing.T) {
 	for kind, want := range tellings() {
 		if want.says == nil {
 			continue
@@ -245,7 +245,7 @@ func TestP4_UnprovenPromptInBoxIsReported(t *testing.T) {
 	}
 }
 
-func TestNewsOfAFinishedPromptIsNotTold(t *testing.T) {
+func TestFinishedPromptsNewsIsNotReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r, told := w.News(t, "queued")
 	n := told.(news.Held)

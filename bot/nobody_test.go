@@ -180,8 +180,8 @@ func TestP4_TapLeavesTextsNotShown(t *testing.T) {
 	assert.Empty(t, w.EntryState(hidden))
 }
 
-// TestP4_TextWithEndedCardIsAskedAbout ends the first text while the second one is put under its card.
-func TestP4_TextWithEndedCardIsAskedAbout(t *testing.T) {
+// TestP4_EndedCardsTextIsConfirmed ends the first text while the second one is put under its card.
+func TestP4_EndedCardsTextIsConfirmed(t *testing.T) {
 	w := chattest.NewWorld(t)
 	first := w.MustHear(t, "one")
 	second, u := w.AcceptText(t, "two")
@@ -210,8 +210,8 @@ func sayInTopic(t *testing.T, w *chattest.World, text string, reply int) (key st
 	return key
 }
 
-// TestTopicHasOneCardForItsTexts asks once in a topic without a session; the person's choice stays.
-func TestTopicHasOneCardForItsTexts(t *testing.T) {
+// TestTopicsTextsShareOneCard asks once in a topic without a session; the person's choice stays.
+func TestTopicsTextsShareOneCard(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	say := func(text string) string { return sayInTopic(t, w, text, 0) }

@@ -42,7 +42,7 @@ func TestLongNoticeIsOnePost(t *testing.T) {
 }
 
 // The words of an option decide nothing about the card that has it.
-func TestFeatureChoosesTheKindOfItsCard(t *testing.T) {
+func TestFeatureChoosesCardKind(t *testing.T) {
 	w := chattest.NewWorld(t)
 	links, notices := chat.NewCards[struct{}](w.Deps.Chat, chat.LinkKind), chat.NewCards[struct{}](w.Deps.Chat, chat.NoticeKind)
 	look := card.Look{To: chattest.AtAlice, Text: render.Plain("x"), Options: [][]card.Option{{{Text: "y", Value: "opened:x"}}}}

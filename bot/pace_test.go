@@ -202,8 +202,8 @@ func TestP5_KillRepeatsJoinedMessageUnchanged(t *testing.T) {
 	})
 }
 
-// TestP5_AnswersOfAClosedTopicSayWhoseTheyAre: they come in the chat, where nothing else tells.
-func TestP5_AnswersOfAClosedTopicSayWhoseTheyAre(t *testing.T) {
+// TestP5_ClosedTopicsAnswersNameSession: they come in the chat, where nothing else tells.
+func TestP5_ClosedTopicsAnswersNameSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		api := &slowAPI{refuse: func(_ int, m *tgbot.SendMessageParams) error {

@@ -90,7 +90,7 @@ func TestReplyBringsQuestionOfItsSession(t *testing.T) {
 }
 
 // A decision is made in the chat that shows all of it: elsewhere there is only a link.
-func TestQuestionOfAnotherConversationIsALink(t *testing.T) {
+func TestOtherConversationsQuestionIsLink(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.Session(t, "api", session.Running)
 		w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
@@ -107,7 +107,7 @@ func TestQuestionOfAnotherConversationIsALink(t *testing.T) {
 }
 
 // A truncated request cannot be allowed below before all of it was shown.
-func TestP7_QuestionBelowIsAllowedAfterAllOfIt(t *testing.T) {
+func TestP7_TruncatedQuestionNeedsShowAll(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.NewCurrentSession(t, "web", session.Running)
 		_, q := asks(t, w, "api", `echo a\u202eb`)
@@ -173,7 +173,7 @@ func lines(w *chattest.World) (shown []string, done []string) {
 }
 
 // A link to a question in another conversation leads to the next one as long as there is one.
-func TestNextQuestionGoesWithTheLastOne(t *testing.T) {
+func TestNextQuestionFollowsLastOne(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		asks(t, w, "api", "one")
 		_, two := asks(t, w, "web", "two")
@@ -247,7 +247,7 @@ func TestPinnedLineGoesWithLastQuestion(t *testing.T) {
 }
 
 // Without the right to pin there is no line, and /health reports that.
-func TestWithoutRightToPinThereIsNoLine(t *testing.T) {
+func TestNoLineWithoutPinRight(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.Telegram.OnPin = func() error { return &outbox.Refused{Err: chattest.ErrDisk} }
 		asks(t, w, "api", "one")

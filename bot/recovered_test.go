@@ -200,7 +200,7 @@ func TestP9_HomesGetReportsWithoutConversation(t *testing.T) {
 	assert.Equal(t, session.Conversation{ChatID: chattest.Bob}, w.Record(t, nobodys.ID).Conversation)
 }
 
-func TestP8_WithoutAHomeNothingCountsAsTold(t *testing.T) {
+func TestP8_WithoutHomeNothingIsReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Lost(t, "api", session.ClosedReboot)
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Eve} })
@@ -233,7 +233,7 @@ func TestWindowsAreToldOncePerLife(t *testing.T) {
 	assert.Empty(t, w.Telegram.Done())
 }
 
-func TestNamesInAReportAreBoundedData(t *testing.T) {
+func TestReportNamesAreBoundedData(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for n := range 50 {
 		w.Lost(t, fmt.Sprintf("%02d-%s\n\u202e*x*", n, strings.Repeat("long", 30)), session.ClosedReboot)
@@ -262,7 +262,7 @@ func TestChatsKnowTheirConversations(t *testing.T) {
 	assert.ElementsMatch(t, want, got)
 }
 
-func TestHistoryIsNotNeededForALostTime(t *testing.T) {
+func TestLostTimeNeedsNoHistory(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Lost(t, "api", session.ClosedReboot)
 	w.Records.Change(r.ID, func(r *session.Record) { r.EndedAt = time.Time{} })
@@ -272,7 +272,7 @@ func TestHistoryIsNotNeededForALostTime(t *testing.T) {
 	assert.Equal(t, chattest.Restores(r), w.Restored())
 }
 
-func TestSessionsAndWindowsAreToldInAMessageEach(t *testing.T) {
+func TestSessionsAndWindowsHaveSeparateMessages(t *testing.T) {
 	head := "All sessions are checked. What has changed:"
 	foot := "Resume one: /resume and its name. What happened: /why and its name."
 	for _, tt := range []struct {

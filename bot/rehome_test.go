@@ -262,8 +262,8 @@ func TestP9_StrangersGroupStaysForeign(t *testing.T) {
 	}
 }
 
-// TestP8_NewsOfAMoveAreNotFinishedBeforeTheyAreKept: the inbox hands them on again.
-func TestP8_NewsOfAMoveAreNotFinishedBeforeTheyAreKept(t *testing.T) {
+// TestP8_MoveIsSavedBeforeUpdateEnds: the inbox hands them on again.
+func TestP8_MoveIsSavedBeforeUpdateEnds(t *testing.T) {
 	w := chattest.NewWorld(t)
 	chats := filepath.Join(w.Dir, "chats")
 	require.NoError(t, os.Rename(chats, chats+"-away"))
@@ -304,7 +304,7 @@ func TestP5_DeletedTopicLeadsToChat(t *testing.T) {
 }
 
 // Messages that a person requested in a topic are removed with the topic.
-func TestOnlyWhatIsAskedOutlivesADeletedTopic(t *testing.T) {
+func TestOnlyQuestionsOutliveDeletedTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.SettledIn(t, chattest.InForum(0))

@@ -75,7 +75,7 @@ func TestPathIsNotName(t *testing.T) {
 }
 
 // The agent has no such command: it is meant for the question.
-func TestCancelEndsARenameAndGoesNowhereElse(t *testing.T) {
+func TestCancelOnlyEndsRename(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.MustHear(t, "/rename")

@@ -264,7 +264,7 @@ func TestP4_EndedSessionsPromptNeedsDecision(t *testing.T) {
 }
 
 // The message about a prompt whose session is resumed for it ends as what became true.
-func TestP4_ResumeAndSendSaysWhatBecameOfThePrompt(t *testing.T) {
+func TestP4_ResumeAndSendReportsOutcome(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		told func(p talk.Prompt) []news.News
@@ -299,7 +299,7 @@ func TestP4_ResumeAndSendSaysWhatBecameOfThePrompt(t *testing.T) {
 }
 
 // The session may be open again when the button is tapped, and quick.
-func TestP4_ResumeAndSendToAnOpenSessionEndsAsSent(t *testing.T) {
+func TestP4_ResumeAndSendToOpenSession(t *testing.T) {
 	for _, quick := range []bool{false, true} {
 		w := chattest.NewWorld(t)
 		r := w.NewCurrentSession(t, "api", session.Archived)
@@ -384,7 +384,7 @@ func TestP4_UnqueuedPromptKeepsQuestion(t *testing.T) {
 }
 
 // A session restored in between takes the prompt immediately.
-func TestResumeAndSendToASessionThatIsBack(t *testing.T) {
+func TestResumeAndSendToRestoredSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Archived)
 	key := w.MustHear(t, "hi")

@@ -29,7 +29,7 @@ func opensSettings(t *testing.T, w *chattest.World, at models.Chat, by int64) in
 }
 
 // Every setting has a page, whose choice holds over a restart and is taken back by its first button.
-func TestEachSettingIsChosenOnItsPage(t *testing.T) {
+func TestEachSettingHasItsPage(t *testing.T) {
 	hour := time.Hour
 	for _, tt := range []struct {
 		title  i18n.Key
@@ -88,7 +88,7 @@ func TestFormerChoiceOfStepsIsNone(t *testing.T) {
 }
 
 // /new without a folder uses the chosen folder, and reports it if it is missing.
-func TestNewBeginsInTheFolderThatWasChosen(t *testing.T) {
+func TestNewUsesChosenFolder(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Dir = "/home/alice/shop" }))
 	w.NewCurrentSession(t, "api", session.Running)
@@ -154,7 +154,7 @@ func inQuietHours(t *testing.T, lines ...string) (*chattest.World, session.Recor
 	return w, r
 }
 
-func TestInQuietHoursOnlyWhatCannotWaitSounds(t *testing.T) {
+func TestQuietHoursAllowOnlyUrgentSounds(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		lines []string
@@ -344,7 +344,7 @@ func TestGroupHasQuietHours(t *testing.T) {
 	assert.False(t, w.Chats.Quiet(chattest.AtAlice, uuid.New(), w.Now()))
 }
 
-func TestNoticesOfOtherSessionsAreSwitchedOff(t *testing.T) {
+func TestOtherSessionsNoticesCanBeDisabled(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		off   bool
@@ -372,7 +372,7 @@ func TestNoticesOfOtherSessionsAreSwitchedOff(t *testing.T) {
 	}
 }
 
-func TestNewSessionsBeginAsTheirChatHasChosen(t *testing.T) {
+func TestNewSessionsUseChatSettings(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var asked []lifecycle.StartRequest
 	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {

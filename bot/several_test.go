@@ -172,8 +172,8 @@ func TestP4_UnreadableMessageIsJudged(t *testing.T) {
 	assert.False(t, acts)
 }
 
-// TestP4_AnotherBotsCommandIsNotDoneWithoutDisk: a full disk makes no bot answer what is for another.
-func TestP4_AnotherBotsCommandIsNotDoneWithoutDisk(t *testing.T) {
+// TestP4_FullDiskIgnoresOtherBotsCommand: a full disk makes no bot answer what is for another.
+func TestP4_FullDiskIgnoresOtherBotsCommand(t *testing.T) {
 	g := newGroup(t, true)
 	for text, acts := range map[string]bool{"/list": false, "/list@other_bot": false, "/list@cc_bot": true} {
 		m := models.Message{ID: 1, Chat: chattest.Forum(), From: &models.User{ID: chattest.Alice}, Text: text}

@@ -67,7 +67,7 @@ func at(d time.Duration) string { return chattest.Started.Add(d).Local().Format(
 
 // The memory of an agent's processes is read only to show it: /list and messages about a session
 // omit it.
-func TestMemoryIsReadWhereItIsShown(t *testing.T) {
+func TestMemoryIsReadOnlyForDisplay(t *testing.T) {
 	w := chattest.NewWorld(t)
 	known(t, w)
 	reads := 0
@@ -192,7 +192,7 @@ func TestStatusClaimsNothing(t *testing.T) {
 
 // A permission mode has the name that /mode uses. Before the first prompt only a session that never
 // asks has one.
-func TestStatusNamesThePermissionModeAsModeDoes(t *testing.T) {
+func TestStatusNamesPermissionModeLikeMode(t *testing.T) {
 	for _, tt := range []struct{ name, launched, noted, want string }{
 		{"noted", "ask", "default", "Permission mode: Manual\n"},
 		{"asks nobody", "bypass", "", "Permission mode: Bypass\n"},
@@ -240,7 +240,7 @@ func TestStatusFitsOneMessage(t *testing.T) {
 }
 
 // The receipt of a new session names the sessions in its folder.
-func TestTwoAgentsInOneFolderAreTold(t *testing.T) {
+func TestSharedFolderIsReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	said := func(name string) string {
 		w.MustHear(t, "/new "+name+" ~/src")
@@ -259,7 +259,7 @@ func asksToForget(t *testing.T, w *chattest.World, r session.Record) outbox.Mess
 	return w.Telegram.Last(t)
 }
 
-// TestP9_RecordIsDeletedByConfirmingPerson only, and the reply names the remaining files.
+// Only the person who asked can confirm, and the reply names the remaining files.
 func TestP9_RecordIsDeletedByConfirmingPerson(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived, transcript.Cursor{Path: "/home/alice/.claude/projects/x/y.jsonl"})

@@ -61,7 +61,7 @@ func TestTapCurrentSwitches(t *testing.T) {
 }
 
 // A text after the tap goes to the session, even if its move is slow.
-func TestTapCurrentSwitchesBeforeItIsAnswered(t *testing.T) {
+func TestTapCurrentSwitchesBeforeAnswer(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	web := w.Session(t, "web", session.Running)
@@ -91,14 +91,14 @@ func TestP7_TextAfterTapGoesToSession(t *testing.T) {
 	assert.NoError(t, then(t.Context()))
 }
 
-func TestTapCurrentOnAListThatIsGone(t *testing.T) {
+func TestTapCurrentOnMissingList(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	w.Telegram.OnEdit = func(outbox.Message) error { return &outbox.Refused{Err: errors.New("gone")} }
 	assert.NoError(t, w.TapSpot(t, chattest.Alice, w.Listed(t, r)))
 }
 
-func TestTapCurrentOnALongListStaysWithinTheLimit(t *testing.T) {
+func TestTapCurrentKeepsListInLimit(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var first session.Record
 	for n := range 100 {

@@ -349,7 +349,7 @@ func TestClosingATopicAsksToArchive(t *testing.T) {
 }
 
 // A reopened topic removes its question; questions about other sessions stay.
-func TestOpeningATopicAgainTakesItsQuestionBack(t *testing.T) {
+func TestReopeningTopicRemovesQuestion(t *testing.T) {
 	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
 		w.MustSayInForum(t, 0, "/new docs /")
 		for _, topic := range []int{0, 1} {

@@ -208,7 +208,7 @@ func TestCardContinuesAfterRestart(t *testing.T) {
 	}
 }
 
-func TestOnlyASessionInFrontHasACard(t *testing.T) {
+func TestOnlyCurrentSessionHasCard(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		other := w.Session(t, "other", session.Running)
 		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, other.ID))
@@ -363,7 +363,7 @@ func TestDetailsAreAllSteps(t *testing.T) {
 	})
 }
 
-func TestContextCanBeCompactedFromACard(t *testing.T) {
+func TestCardCanCompactContext(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.Lifecycle.OnLook = lifecycle.Look{Usage: &port.Usage{Context: 79.9}}
 		w.types("go")
@@ -381,7 +381,7 @@ func TestContextCanBeCompactedFromACard(t *testing.T) {
 
 // The Bot API calls of a turn with many steps: the outbox omits calls beyond the pace, so this is
 // the maximum.
-func TestCallsOfATurnOfManySteps(t *testing.T) {
+func TestCallsOfLongTurn(t *testing.T) {
 	calls := make(map[turn.Steps]map[string]int)
 	for _, steps := range []turn.Steps{turn.OnCard, turn.Nowhere} {
 		inTurns(t, steps, func(t *testing.T, w *turnWorld) {

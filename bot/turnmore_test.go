@@ -55,7 +55,7 @@ func TestTurnEndIgnoresSlowGit(t *testing.T) {
 	})
 }
 
-func TestFilesAreNotCountedWhereTheyMayBeOfAnotherTurn(t *testing.T) {
+func TestOtherTurnsFilesAreNotCounted(t *testing.T) {
 	t.Run("a step came before git had looked", func(t *testing.T) {
 		inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 			gitHangs(w)()
@@ -266,7 +266,7 @@ func TestAgentsOwnTurnCardNeedsStep(t *testing.T) {
 }
 
 // The details of one turn may take long to read: other cards do not wait for them.
-func TestOtherCardsDoNotWaitForTheDetailsOfOne(t *testing.T) {
+func TestSlowDetailsDelayNoOtherCard(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")
 		w.aTurn()
@@ -292,7 +292,7 @@ func TestOtherCardsDoNotWaitForTheDetailsOfOne(t *testing.T) {
 }
 
 // A double tap is one message.
-func TestTwoTapsOnAButtonOfACardAreOneMessage(t *testing.T) {
+func TestDoubleTapSendsOneMessage(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.types("go")
 		w.phase("working")

@@ -12,7 +12,7 @@ import (
 )
 
 // Of two sessions of one name that are over the person chooses, in the chat as in a terminal.
-func TestOfTwoSessionsOfOneNameThePersonChooses(t *testing.T) {
+func TestPersonChoosesSessionWithSameName(t *testing.T) {
 	w := chattest.NewWorld(t)
 	older := w.Session(t, "twin", session.Archived)
 	w.Session(t, "twin", session.Archived)

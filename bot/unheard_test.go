@@ -20,7 +20,7 @@ import (
 
 // Waiting prompts of a person removed from the allow list are not typed, in groups either. The log
 // has one line; the chat has none.
-func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
+func TestP9_RemovedPersonsPromptsAreNotTyped(t *testing.T) {
 	t.Run("at a start", func(t *testing.T) {
 		takenOff(t, func(w *chattest.World) error { return w.Review(t.Context(), 0) })
 	})
@@ -79,7 +79,7 @@ func takenOff(t *testing.T, ends func(w *chattest.World) error) {
 }
 
 // Prompts of a group that has become another chat stay, whichever number is listed.
-func TestP4_PromptsOfAGroupThatHasMovedAreStillHeard(t *testing.T) {
+func TestP4_MigratedGroupsPromptsStay(t *testing.T) {
 	for _, listed := range []int64{chattest.Ours, chattest.Grown} {
 		for _, stands := range []int64{chattest.Ours, chattest.Grown} {
 			w := chattest.NewWorld(t)

@@ -98,7 +98,7 @@ func TestQueueShowsWhatWaitsInOrder(t *testing.T) {
 }
 
 // The sender of a prompt is named, and no part of the name is hidden.
-func TestQueueSaysWhoHasSentAPrompt(t *testing.T) {
+func TestQueueNamesPromptSender(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		raw, err := json.Marshal(models.Update{Message: &models.Message{From: &models.User{ID: chattest.Bob, FirstName: "B\u202eob"}}})
 		require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestQueueSaysWhoHasSentAPrompt(t *testing.T) {
 	}, "one")
 }
 
-func TestP4_InterruptAndSendIsAskedForOnce(t *testing.T) {
+func TestP4_InterruptAndSendRunsOnce(t *testing.T) {
 	for _, told := range []bool{true, false} {
 		inQueue(t, func(t *testing.T, q *queue) {
 			q.Lifecycle.OnSendNow = func(_ uuid.UUID, key string) (bool, error) {
@@ -135,7 +135,7 @@ func TestP4_InterruptAndSendIsAskedForOnce(t *testing.T) {
 }
 
 // A refusal of the machine is reported, and the prompt still waits.
-func TestP7_InterruptAndSendSaysWhyItCannotBe(t *testing.T) {
+func TestP7_InterruptAndSendReportsRefusal(t *testing.T) {
 	for err, word := range map[error]i18n.Key{lifecycle.ErrAsks: i18n.StopAsks, lifecycle.ErrBoxBusy: i18n.BoxBusy,
 		lifecycle.ErrStillWorks: i18n.StopStillWorks, lifecycle.ErrNoAgent: i18n.AlreadyEnded} {
 		inQueue(t, func(t *testing.T, q *queue) {
@@ -149,7 +149,7 @@ func TestP7_InterruptAndSendSaysWhyItCannotBe(t *testing.T) {
 }
 
 // Esc would answer a question, and an idle agent has something else in the way.
-func TestP7_InterruptAndSendIsOfferedWhereATurnRuns(t *testing.T) {
+func TestP7_InterruptAndSendNeedsRunningTurn(t *testing.T) {
 	for name, look := range map[string]lifecycle.Look{
 		"it asks":                {Phase: talk.PhaseWaitingPermission, Now: talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
 		"it is idle":             {Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}},
@@ -169,7 +169,7 @@ func TestP7_InterruptAndSendIsOfferedWhereATurnRuns(t *testing.T) {
 	}
 }
 
-func TestSendNextMovesAPromptToTheFront(t *testing.T) {
+func TestSendNextMovesPromptToFront(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		q.Press(t, chattest.Bob, q.id, "3")
 		q.Press(t, chattest.Bob, q.id, "Send next")
@@ -180,7 +180,7 @@ func TestSendNextMovesAPromptToTheFront(t *testing.T) {
 }
 
 // A discarded prompt is not sent, and its own message shows that.
-func TestP4_DiscardTakesAPromptOutOfTheQueue(t *testing.T) {
+func TestP4_DiscardRemovesPromptFromQueue(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		e := q.all[0]
 		require.NoError(t, q.SessionNews(t.Context(), q.r, news.Held{Why: news.Queued, Prompt: talk.Prompt{Key: e.Key}}))

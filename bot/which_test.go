@@ -102,7 +102,7 @@ func TestChosenSessionIsCheckedAgain(t *testing.T) {
 }
 
 // /why and /status of an ended session show since when, and offer to restore it.
-func TestWhyAndStatusOfWhatIsOver(t *testing.T) {
+func TestWhyAndStatusOfEndedSession(t *testing.T) {
 	for command, words := range map[string][]string{"/why": {"Resume"}, "/status": {"Resume", "Rename", "Delete record"}} {
 		w := chattest.NewWorld(t)
 		r := w.Session(t, "alpha", session.Archived)
@@ -166,7 +166,7 @@ func TestResumeTurnsPages(t *testing.T) {
 }
 
 // An argument of /new with a slash may be a folder or part of the name: a question asks which.
-func TestNewAsksWhatAPathWithoutADotIs(t *testing.T) {
+func TestNewAsksAboutPathWithoutDot(t *testing.T) {
 	for _, tt := range []struct{ args, question, folder, name, asFolder, asName string }{
 		{"rel proj/api", "proj/api", "~/proj/api", "rel-proj/api", `"rel" in /home/alice/proj/api`, `"rel-proj/api" in /home/alice`},
 		{"feature/x", "feature/x", "~/feature/x", "feature/x", `"" in /home/alice/feature/x`, `"feature/x" in /home/alice`},

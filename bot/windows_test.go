@@ -19,7 +19,7 @@ import (
 	"ccbot/recovery"
 )
 
-func TestP2_OnlyWhatIsProvenCanBeArchived(t *testing.T) {
+func TestP2_OnlyProvenWindowIsArchived(t *testing.T) {
 	protected, background := chattest.AgentWindow(t, "@21", 4123), chattest.AgentWindow(t, "@21", 4123)
 	protected.Agent.Spared = process.GuardAncestor
 	background.Agent.InTmux = false
@@ -67,7 +67,7 @@ func TestP2_OnlyWhatIsProvenCanBeArchived(t *testing.T) {
 	}
 }
 
-func TestSeveralWindowsHaveNamesOnTheirButtons(t *testing.T) {
+func TestSeveralWindowsHaveNamedButtons(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var all []evidence.Window
 	for n := range 7 {
@@ -168,7 +168,7 @@ func TestWindowOutsideRootsIsNotAdopted(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 }
 
-func TestP2_ArchiveAWindowShowsFirstWhatEnds(t *testing.T) {
+func TestP2_ArchiveShowsWindowsProcessesFirst(t *testing.T) {
 	ours, split := chattest.AgentWindow(t, "@21", 4123), chattest.AgentWindow(t, "@21", 4123)
 	ours.Ours, ours.Agent.Pane.PID, ours.Others = true, 4123, nil
 	split.Ours, split.Agent.Pane.PID = true, 4123

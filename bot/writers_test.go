@@ -20,7 +20,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
+func TestP1_WritersAreReportedWithOptions(t *testing.T) {
 	odd := chattest.AtDesk(7)
 	odd.Args, odd.Cwd, odd.Age = nil, "/srv/a\u202eb\nc", 0
 	tmuxed := chattest.AtDesk(8)

@@ -216,8 +216,7 @@ func TestP9_AgentCannotUseVerbs(t *testing.T) {
 	w.stop()
 }
 
-// TestAttachShowsTheWindow of the session: from another tmux server it attaches, and inside ccbot's
-// it switches.
+// TestAttachShowsTheWindow: it attaches from another tmux server, and switches inside ccbot's.
 func TestAttachShowsTheWindow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -69,8 +69,8 @@ func (w *world) answerAtDesk(name, key string) {
 	})
 }
 
-// TestP4_ChatAllowsPermission is the plain case: one message, one
-// tap, the outcome in the same message.
+// TestP4_ChatAllowsPermission is the plain case: one message, one tap, the outcome in the same
+// message.
 func TestP4_ChatAllowsPermission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -145,8 +145,7 @@ func (w *world) lastAlive(ago time.Duration) {
 
 const isOld = "is late"
 
-// TestP4_OldPromptsAreConfirmedAfterAbsence, each once, and what comes later
-// does not wait for the answer.
+// Each old prompt is confirmed once, and later texts do not wait for the answer.
 func TestP4_OldPromptsAreConfirmedAfterAbsence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, noHooks)
@@ -199,7 +198,7 @@ func TestP4_OldPromptsAreConfirmedAfterAbsence(t *testing.T) {
 	w.stop()
 }
 
-// TestP4_OldMessagesAreAskedAbout and not acted on unasked.
+// TestP4_OldMessagesAreAskedAbout: they are not acted on without an answer.
 func TestP4_OldMessagesAreAskedAbout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -234,8 +233,7 @@ func (w *world) injectAt(text string, at time.Time) {
 	require.NoError(w.t, err)
 }
 
-// TestP4_FatalMessageIsSetAside, and the next one of its
-// conversation is typed.
+// TestP4_FatalMessageIsSetAside: the next message of its conversation is typed.
 func TestP4_FatalMessageIsSetAside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -224,7 +224,7 @@ func TestDiffsRefuse(t *testing.T) {
 }
 
 // A file that git could not merge is shown as it is on disk, with git's marks.
-func TestDiffsInTheMiddleOfAMerge(t *testing.T) {
+func TestDiffsDuringMerge(t *testing.T) {
 	w := newWork(t)
 	w.git("checkout", "-q", "-b", "side")
 	w.file("below/a", "side\n")

@@ -111,7 +111,7 @@ func beside(t *testing.T) (m *Machine, dir string, run func(args ...string)) {
 	return &Machine{GitEnv: env, Records: listed{}, Folders: new(session.Gate)}, dir, run
 }
 
-func TestTwoStartsAtOnceGetTwoWorktrees(t *testing.T) {
+func TestConcurrentStartsGetTwoWorktrees(t *testing.T) {
 	m, dir, _ := beside(t)
 	add := func(key string) string {
 		made, err := m.Add(t.Context(), dir, key)

@@ -46,7 +46,7 @@ func TestWorkIsAsOfNow(t *testing.T) {
 	assert.Empty(t, w.Tasks, "that was another conversation")
 }
 
-// TestWorkReadsGit, and what it does not.
+// The table has git's answers and its failures.
 func TestWorkReadsGit(t *testing.T) {
 	r := worked(t)
 	for _, tt := range []struct {

@@ -44,7 +44,7 @@ func (w *world) adopted() (session.Record, hand) {
 	return r, h
 }
 
-func TestP1_AdoptTakesTheAgentInItsShell(t *testing.T) {
+func TestP1_AdoptTakesAgentInShell(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old, h := w.goneOn()
 		told := toldOf[news.Transcript](w.news)
@@ -384,7 +384,7 @@ func TestP3_AdoptedAgentEndsWithoutTmux(t *testing.T) {
 
 // The status line of the session's earlier agent proves nothing about an agent that a person
 // started.
-func TestP7_StatusLineOfEarlierLaunchDoesNotCount(t *testing.T) {
+func TestP7_EarlierStatusLineDoesNotCount(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.adopted()
 		w.Observer.Rows = func(uuid.UUID) []string { t.Error("its status line is read"); return nil }

@@ -26,7 +26,7 @@ func TestP6_ZeroStateIsUnknown(t *testing.T) {
 }
 
 // The presence file of another process with the same pid does not date the agent's state.
-func TestP6_FileOfOtherProcessIsNotTheAgents(t *testing.T) {
+func TestP6_OtherProcesssFileIsNotAgents(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		a.set(func(a *agent) { a.silent = true })

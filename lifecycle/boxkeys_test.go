@@ -78,7 +78,7 @@ func TestTypingLeavesVisualMode(t *testing.T) {
 	})
 }
 
-func TestDraftIsRemovedInVimNormalMode(t *testing.T) {
+func TestVimNormalModeDraftIsRemoved(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("a draft")
 		w.userSets(usesVim)
@@ -137,7 +137,7 @@ func TestP4_UnsubmittablePromptIsHeld(t *testing.T) {
 }
 
 // Without Esc a visual mode cannot be left, and no key submits a text there.
-func TestP4_PromptInVisualModeWithoutEscIsHeld(t *testing.T) {
+func TestP4_VisualModePromptIsHeld(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.userSets(binds(`"escape":null`))
@@ -227,7 +227,7 @@ func TestP7_ReboundDialogKeyIsNotPressed(t *testing.T) {
 }
 
 // A text that cannot be removed holds up the next prompt, which is reported.
-func TestP4_TextThatIsNeverClearedIsReported(t *testing.T) {
+func TestP4_UnclearedTextIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = mutes })

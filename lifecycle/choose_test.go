@@ -81,7 +81,7 @@ func TestChooseShowsTheNextPage(t *testing.T) {
 }
 
 // A person in the terminal moves the cursor while we do.
-func TestChooseFollowsAPersonWhoMovesTheCursor(t *testing.T) {
+func TestChooseFollowsPersonsCursor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
 		moves := 0
@@ -98,7 +98,7 @@ func TestChooseFollowsAPersonWhoMovesTheCursor(t *testing.T) {
 	})
 }
 
-func TestP7_ChooseEndsWithoutEnterWhenThePersonGoesOn(t *testing.T) {
+func TestP7_ChooseYieldsToPerson(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
 		m.onKey = func(m *menu, _ string) { m.selected = 3 - m.selected } // never where it should be
@@ -233,7 +233,7 @@ func TestP7_InterveningScreenGetsNoEnter(t *testing.T) {
 }
 
 // Nothing is pressed unless the dialog is the one that the button was drawn for.
-func TestP7_NoKeyGoesElsewhereThanToTheDialogOfTheButton(t *testing.T) {
+func TestP7_KeyGoesOnlyToButtonsDialog(t *testing.T) {
 	gone := func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.close() }) }
 	tests := []struct {
 		name string
@@ -328,7 +328,7 @@ func TestPressPressesTheKey(t *testing.T) {
 
 // While the chat has the question nothing is chosen in the terminal; Esc works, and moving the
 // cursor is harmless.
-func TestP7_WhileARequestWaitsEnterIsRefused(t *testing.T) {
+func TestP7_WaitingRequestRefusesEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
 		r, a, d := w.asked(m)
@@ -422,7 +422,7 @@ func TestUnrecognisedDialogTakesKeys(t *testing.T) {
 
 // An agent that says that it waits and shows its prompt box: an Enter might go
 // into the box.
-func TestP7_NoEnterIntoABoxWhateverPresenceSays(t *testing.T) {
+func TestP7_NoEnterIntoBox(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.status, a.box = presence.Waiting, "mine" })
@@ -441,7 +441,7 @@ func TestP7_NoEnterIntoABoxWhateverPresenceSays(t *testing.T) {
 }
 
 // In a shell's pane the agent must be in front.
-func TestP7_NoKeyForAShellInFrontOfAnAdoptedAgent(t *testing.T) {
+func TestP7_AdoptedAgentsShellGetsNoKey(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
 		m := askBash("touch x")
@@ -462,7 +462,7 @@ func TestP7_NoKeyForAShellInFrontOfAnAdoptedAgent(t *testing.T) {
 	})
 }
 
-func TestDialogOfASessionThatIsNotThere(t *testing.T) {
+func TestDialogOfMissingSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		_, err := w.Dialog(w.ctx, uuid.New())
 		require.ErrorIs(t, err, session.ErrNotFound)

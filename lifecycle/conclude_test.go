@@ -69,7 +69,7 @@ func TestP8_EndWithoutStatusIsLoss(t *testing.T) {
 	})
 }
 
-func TestP6_NothingIsConcludedThatIsNotProvenOver(t *testing.T) {
+func TestP6_UnprovenEndIsNotConcluded(t *testing.T) {
 	tests := map[string]func(w *world, r session.Record, a *agent){
 		"its agent lives": func(*world, session.Record, *agent) {},
 		"nobody knows of its agent": func(w *world, _ session.Record, a *agent) {
@@ -114,7 +114,7 @@ func TestP3_StopIsNotConcluded(t *testing.T) {
 }
 
 // Whenever its agent begins, the binding gets the time of it.
-func TestTimestamps_ABindingIsAsNewAsItsAgentTells(t *testing.T) {
+func TestTimestamps_BindingHasAgentsTime(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.pass(time.Hour)

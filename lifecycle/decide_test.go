@@ -253,7 +253,7 @@ func anyHead(t *rapid.T) *Prompt {
 	return p
 }
 
-func TestP7_NothingIsTypedUnlessTheBoxIsProvenFree(t *testing.T) {
+func TestP7_UnprovenBoxGetsNoText(t *testing.T) {
 	check := func(t fataler, r session.Record, v View, head *Prompt) Do {
 		d := decide(r, v, head)
 		if !slices.Contains([]Do{actType, actClear}, d.Act) {

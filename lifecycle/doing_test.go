@@ -65,7 +65,7 @@ func TestDoing(t *testing.T) {
 
 // A subagent's request leaves presence busy. Every prompt that waits for it is reported, in any
 // order of arrival.
-func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
+func TestPromptsAwaitingSubagentRequestAreReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.status = presence.Busy })
@@ -102,7 +102,7 @@ func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
 }
 
 // Nothing tells that a request of the agent fails but its screen.
-func TestRequestsThatFailAreToldOnceInATurn(t *testing.T) {
+func TestFailingRequestsReportedOncePerTurn(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.status = presence.Busy })

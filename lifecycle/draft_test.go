@@ -38,7 +38,7 @@ func (o *order) keys() []string {
 	})
 }
 
-func TestP7_SendAnywayTellsTheDraftAndClearsItFirst(t *testing.T) {
+func TestP7_SendAnywayReportsThenClearsDraft(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
 		require.NoError(t, w.SendAnyway(w.ctx, r.ID, "k"))
@@ -53,7 +53,7 @@ func TestP7_SendAnywayTellsTheDraftAndClearsItFirst(t *testing.T) {
 }
 
 // The person has taken the draft out in between.
-func TestSendAnywayWithoutADraftJustTypes(t *testing.T) {
+func TestSendAnywayWithoutDraftTypes(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
 		a.set(func(a *agent) { a.box = "" })
@@ -82,8 +82,8 @@ func TestP7_LeaveViewTypesAfterTheProof(t *testing.T) {
 	})
 }
 
-// TestP7_LeaveViewTypesNothingIntoADialog that has opened while the window was scrolled back, nor into another program.
-func TestP7_LeaveViewTypesNothingIntoADialog(t *testing.T) {
+// The dialog opens while the window is scrolled back; another program gets no key either.
+func TestP7_LeaveViewSparesDialog(t *testing.T) {
 	for name, spoil := range map[string]func(w *world, a *agent) error{
 		"a dialog": func(_ *world, a *agent) error {
 			a.set(func(a *agent) { a.dialog, a.status = true, presence.Waiting })
@@ -168,7 +168,7 @@ func TestP7_SendAnywayRefuses(t *testing.T) {
 }
 
 // The button is for one prompt: not for the next one, nor for another day.
-func TestSendAnywayIsForTheFirstPromptOnly(t *testing.T) {
+func TestSendAnywayNeedsFirstPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
 		w.held(r, "second", "another")

@@ -58,7 +58,7 @@ func TestP8_InterruptedLeftoversAreNotPostponed(t *testing.T) {
 	})
 }
 
-func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
+func TestP3_EndedSessionsLeftoversAreEnded(t *testing.T) {
 	for _, how := range []process.How{process.HowTerm, process.HowKill} {
 		t.Run(string(how), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -218,7 +218,7 @@ func TestP3_RestoreForgetsNotedLeftovers(t *testing.T) {
 	})
 }
 
-func TestP2_LeftoversOfWhatIsNotOverAreNotEnded(t *testing.T) {
+func TestP2_OpenSessionHasNoLeftovers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.haunt()
 		for _, state := range []session.State{session.Running, session.Starting, session.Restoring, session.Stopping, session.CleanupFailed} {

@@ -192,7 +192,7 @@ func TestP4_CrashAfterEnterRepeatsNothing(t *testing.T) {
 
 // Claude Code writes a line some time after what it records: under load, the line of an earlier prompt
 // comes after the next text was pasted.
-func TestP4_LateLineOfEarlierPromptCountsNot(t *testing.T) {
+func TestP4_EarlierPromptsLateLineIsIgnored(t *testing.T) {
 	for name, earlier := range map[string]string{"another text": "hello", "the same text": said} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -216,7 +216,7 @@ func TestP4_LateLineOfEarlierPromptCountsNot(t *testing.T) {
 	}
 }
 
-func TestP8_SettleTakesUpWhatTheRecordDidNotKnow(t *testing.T) {
+func TestP8_SettleQueuesUnrecordedPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Held}) // the crash came before Queue
@@ -263,7 +263,7 @@ func (w *world) unbound() (session.Record, *agent, tmux.Pane) {
 	return w.get(r.ID), a, p
 }
 
-func TestP8_BindFindsTheWindowThatTheCrashLeft(t *testing.T) {
+func TestP8_BindFindsWindowAfterCrash(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
 		r, a, _ := w.unbound()
@@ -307,7 +307,7 @@ func TestP1_StepBindsNoUnseenLaunch(t *testing.T) {
 
 // The tag is the window's. After the agent's pane was closed, a person's split
 // pane still has it.
-func TestP2_BindRefusesWhatIsNotTheLaunch(t *testing.T) {
+func TestP2_BindRefusesOtherProcess(t *testing.T) {
 	retag := func(tag func(string) string) func(*world, *agent) {
 		return func(w *world, a *agent) {
 			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Tag = tag(p.Tag) })
@@ -387,7 +387,7 @@ func TestSettleLostAndFailed(t *testing.T) {
 }
 
 // While the bot runs, a start that looks as if it came to nothing may be under way.
-func TestP8_ARecoveryBesideAStartRemovesNothing(t *testing.T) {
+func TestP8_RecoveryDuringStartRemovesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
 		r, _ := w.starting()
@@ -423,7 +423,7 @@ func TestP8_ARecoveryBesideAStartRemovesNothing(t *testing.T) {
 
 // News is kept before the change is on disk, so a crash between the two tells
 // twice and never not at all.
-func TestP8_NewsThatCannotBeKeptKeepsTheOldState(t *testing.T) {
+func TestP8_UnsavedNewsKeepsOldState(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
 		r, a := w.starting()

@@ -63,7 +63,7 @@ func TestP4_InterruptedPromptIsRemovedAndOffered(t *testing.T) {
 
 // On a busy machine Claude Code is idle seconds before it draws the text that it puts back. Only a line of
 // the transcript proves that no text will come.
-func TestP4_TextThatComesBackLateIsTakenOut(t *testing.T) {
+func TestP4_LateReturnedTextIsRemoved(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = mutes })
@@ -81,7 +81,7 @@ func TestP4_TextThatComesBackLateIsTakenOut(t *testing.T) {
 }
 
 // A busy machine may draw the effect of the clearing key late, or not take the key at all.
-func TestP4_TextThatIsClearedLateDoesNotHoldUpTheNext(t *testing.T) {
+func TestP4_LateClearedTextDelaysNoNext(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = mutes })
@@ -131,7 +131,7 @@ func TestP4_InterruptKeepsForeignTextInBox(t *testing.T) {
 }
 
 // After a restart the mark says that the Esc was ccbot's own.
-func TestP4_AfterARestartAnInterruptedPromptIsTakenBack(t *testing.T) {
+func TestP4_RestartRemovesInterruptedPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.crash("pasted", func() { w.typeHere(r, "k", said) })
@@ -149,7 +149,7 @@ func TestP4_AfterARestartAnInterruptedPromptIsTakenBack(t *testing.T) {
 }
 
 // Esc answers a dialog, opens a menu at an empty box, and opens it where two come together.
-func TestP7_EscIsPressedOnlyWhereATurnRuns(t *testing.T) {
+func TestP7_EscNeedsRunningTurn(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		require.ErrorIs(t, interrupted(w, r), ErrIdle)
@@ -194,7 +194,7 @@ func TestStopCancelsWaitForLimit(t *testing.T) {
 func asks(a *agent) { a.status, a.dialog = presence.Waiting, true }
 
 // The work before Esc takes time: a dialog that opens in between is not denied.
-func TestP7_EscIsNotPressedOnADialogThatHasJustOpened(t *testing.T) {
+func TestP7_NewDialogGetsNoEsc(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.deaf = true })

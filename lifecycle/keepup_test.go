@@ -82,7 +82,7 @@ func TestP1_AdoptedAgentIsFollowedThroughClear(t *testing.T) {
 
 // Of an agent that we have launched the hooks tell: a torn or late presence file
 // changes nothing.
-func TestP1_OnlyAnAdoptedAgentIsFollowedByItsPresence(t *testing.T) {
+func TestP1_PresenceFollowsOnlyAdoptedAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.session = uuid.New() })

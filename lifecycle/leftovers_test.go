@@ -342,7 +342,7 @@ func TestP3_LaunchersChildEndsWithIt(t *testing.T) {
 }
 
 // The agent of another session may be below that one's launcher.
-func TestP2_BelowAnotherSessionsAgentNothingIsALeftover(t *testing.T) {
+func TestP2_OtherAgentsDescendantIsNotLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		_, b := w.started()
 		r, a := w.started()
@@ -371,7 +371,7 @@ func TestP2_EarlierProcessIsNotLeftover(t *testing.T) {
 }
 
 // Two records may have one conversation; it gets one writer all the same.
-func TestP1_TwoRecordsOfOneConversationMakeOneWriter(t *testing.T) {
+func TestP1_SharedConversationHasOneWriter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		one, two := w.archived(), w.archived()
 		w.edit(two.ID, func(r *session.Record) { r.ClaudeSessionID = one.ClaudeSessionID })

@@ -74,7 +74,7 @@ func TestP1_WritersAreDescribed(t *testing.T) {
 	})
 }
 
-func TestP6_WritersThatCannotBeReadAreAnError(t *testing.T) {
+func TestP6_UnreadableWritersAreError(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
@@ -84,7 +84,7 @@ func TestP6_WritersThatCannotBeReadAreAnError(t *testing.T) {
 }
 
 // Without a clock or panes, unknown facts are left out and the rest is reported.
-func TestWritersAreDescribedAsFarAsTheyAreKnown(t *testing.T) {
+func TestWritersHaveOnlyKnownFacts(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
@@ -103,7 +103,7 @@ func TestWritersAreDescribedAsFarAsTheyAreKnown(t *testing.T) {
 
 // ---- EndWriters
 
-func TestP2_EndWritersEndsWhoThePersonSaw(t *testing.T) {
+func TestP2_EndWritersEndsShownProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		first := w.processes.startNow(771, resume(r.ClaudeSessionID))
@@ -212,7 +212,7 @@ func TestP2_EndWritersSpares(t *testing.T) {
 	}
 }
 
-func TestP2_EndWritersNeverEndsTheSessionsOwn(t *testing.T) {
+func TestP2_EndWritersSparesOwnAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{a.id})
@@ -223,7 +223,7 @@ func TestP2_EndWritersNeverEndsTheSessionsOwn(t *testing.T) {
 }
 
 // The pid was reused between the message and the tap.
-func TestP2_EndWritersDoesNotTakeAReusedPid(t *testing.T) {
+func TestP2_EndWritersSparesReusedPid(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.goneOn()
 		w.tmux.quit(h)
@@ -245,7 +245,7 @@ func TestEndWritersOfNoSession(t *testing.T) {
 // ---- all at once
 
 // Thirty taps on one session at once end in one state with one writer at most.
-func TestP1_ThirtyTapsAtOnceEndInOneState(t *testing.T) {
+func TestP1_ConcurrentTapsEndInOneState(t *testing.T) {
 	for name, prepare := range map[string]func(w *world) session.Record{
 		"running":                    func(w *world) session.Record { r, _ := w.started(); w.write(r, userLine("hello")); return r },
 		"archived":                   func(w *world) session.Record { return w.archived() },

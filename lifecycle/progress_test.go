@@ -111,7 +111,7 @@ func (w *world) settled() (session.Record, *agent) {
 	return w.get(r.ID), a
 }
 
-func TestStateIsKeptAtEachChangeOfPhase(t *testing.T) {
+func TestPhaseChangeSavesState(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		require.Equal(t, string(PhaseIdle), r.Phase)
@@ -144,7 +144,7 @@ func TestStateIsKeptAtEachChangeOfPhase(t *testing.T) {
 
 // The end of a turn is one save, with all that it leaves: the transcript's last
 // lines and the status line come a little after the agent is idle.
-func TestStateOfATurnIsOneSave(t *testing.T) {
+func TestTurnStateIsOneSave(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.git.set(func(r *repository) { r.state = &git.State{Root: "/src", Branch: "main", Head: "1"} })
 		r, a := w.settled()
@@ -175,7 +175,7 @@ func TestStateOfATurnIsOneSave(t *testing.T) {
 }
 
 // A turn that no person saw has left a new presence file.
-func TestStateOfATurnTooShortToBeSeen(t *testing.T) {
+func TestStateOfVeryShortTurn(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		w.write(r, turnEndLine)
@@ -189,7 +189,7 @@ func TestStateOfATurnTooShortToBeSeen(t *testing.T) {
 }
 
 // If the next prompt follows immediately, the agent is never seen idle for long.
-func TestStateOfATurnThatTheNextOneFollows(t *testing.T) {
+func TestStateOfFollowedTurn(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		w.becomes(a, presence.Busy)
@@ -209,7 +209,7 @@ func TestStateOfATurnThatTheNextOneFollows(t *testing.T) {
 	})
 }
 
-func TestStateThatDoesNotChangeIsNotSaved(t *testing.T) {
+func TestUnchangedStateIsNotSaved(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(w *world, r session.Record, a *agent)
@@ -282,7 +282,7 @@ func TestStateThatDoesNotChangeIsNotSaved(t *testing.T) {
 }
 
 // In the middle of a turn only its phases are noted.
-func TestStateIsNotKeptWithinAPhase(t *testing.T) {
+func TestStateIsNotSavedWithinPhase(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		w.becomes(a, presence.Busy)
@@ -325,7 +325,7 @@ func TestP8_StateIsFoundAfterARestart(t *testing.T) {
 }
 
 // A note that could not be saved is saved later.
-func TestStateThatCouldNotBeSavedIsSavedLater(t *testing.T) {
+func TestUnsavedStateIsSavedLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
 		dir := filepath.Join(w.base, "state", "sessions")

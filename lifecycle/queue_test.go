@@ -50,7 +50,7 @@ func TestSendAgainAndDrop(t *testing.T) {
 }
 
 // A decision at the end of a session must not use an older line.
-func TestP4_SendAgainIsNotProvenByTheFirstSending(t *testing.T) {
+func TestP4_FirstSendingProvesNoSendAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.write(r, userLine(said))              // the person said it long ago
@@ -172,7 +172,7 @@ func TestP4_RewordChangesAHeldPromptOnly(t *testing.T) {
 }
 
 // A prompt that waits for a session to come back can be changed in between.
-func TestP4_RewordReachesAPromptOfASessionThatIsOver(t *testing.T) {
+func TestP4_RewordReachesEndedSessionsPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.write(r, userLine("hello"))

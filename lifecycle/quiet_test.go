@@ -78,7 +78,7 @@ func TestP8_SeenLossIsReportedImmediately(t *testing.T) {
 	})
 }
 
-func TestP6_NothingIsLostThatIsNotProvenGone(t *testing.T) {
+func TestP6_UnprovenSessionIsNotLost(t *testing.T) {
 	tests := []struct {
 		name          string
 		spoil         func(w *world, r session.Record)

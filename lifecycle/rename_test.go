@@ -159,7 +159,7 @@ func TestUsedNameGetsNumber(t *testing.T) {
 }
 
 // Two people who begin or rename a session at the same moment get two names.
-func TestNoNameIsGivenTwiceAtTheSameMoment(t *testing.T) {
+func TestConcurrentSessionsGetDifferentNames(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		one, _ := w.started()
 		two, err := w.Service.Start(w.ctx, w.request())

@@ -327,7 +327,7 @@ func TestForkStartsWithCopy(t *testing.T) {
 }
 
 // A crash between the window of a fork and its record.
-func TestP8_BindFindsTheWindowOfAFork(t *testing.T) {
+func TestP8_BindFindsForksWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		original := w.archived()
 		q := w.request()

@@ -46,7 +46,7 @@ func TestRestore(t *testing.T) {
 }
 
 // Without a transcript there is nothing to resume: Claude Code would refuse.
-func TestRestoreBeforeTheFirstPromptBeginsAnew(t *testing.T) {
+func TestRestoreBeforeFirstPromptStartsNew(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
@@ -57,7 +57,7 @@ func TestRestoreBeforeTheFirstPromptBeginsAnew(t *testing.T) {
 	})
 }
 
-func TestP1_RestoreRefusesWhileAWriterLivesOrMay(t *testing.T) {
+func TestP1_RestoreRefusesPossibleWriter(t *testing.T) {
 	byHand := func(argv ...string) func(w *world, r session.Record) {
 		return func(w *world, r session.Record) {
 			w.processes.startNow(777, append(argv, r.ClaudeSessionID.String()))
@@ -107,7 +107,7 @@ func TestP1_RestoreRefusesWhileAWriterLivesOrMay(t *testing.T) {
 	}
 }
 
-func TestP1_RestoreRefusesWhenTheProcessesCannotBeRead(t *testing.T) {
+func TestP1_RestoreRefusesUnreadableProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
@@ -120,7 +120,7 @@ func TestP1_RestoreRefusesWhenTheProcessesCannotBeRead(t *testing.T) {
 
 // Without the presence files a process that has moved to this conversation
 // (/clear, /resume, --continue) cannot be seen.
-func TestP1_RestoreRefusesWhenTheEvidenceCannotBeRead(t *testing.T) {
+func TestP1_RestoreRefusesUnreadableEvidence(t *testing.T) {
 	for _, which := range []string{"presence files", "hook bindings"} {
 		t.Run(which, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {

@@ -251,7 +251,7 @@ func TestP3_FailedCleanupNamesUnreadableProcess(t *testing.T) {
 }
 
 // Without a clock only processes bound by the record are leftovers.
-func TestP2_WithoutAClockNobodyIsALeftover(t *testing.T) {
+func TestP2_WithoutClockNoLeftovers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.write(r, userLine("hello"))
@@ -269,7 +269,7 @@ func TestP2_WithoutAClockNobodyIsALeftover(t *testing.T) {
 }
 
 // The wall clock was ahead when the next try was noted: the try is due, and not years off.
-func TestP3_RetryNotedByWrongClockIsDue(t *testing.T) {
+func TestP3_WrongClocksRetryIsDue(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		w.restart()

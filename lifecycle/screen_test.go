@@ -30,7 +30,7 @@ func (w *world) seen(m *menu) (session.Record, *agent, port.Screen) {
 	return r, a, now
 }
 
-func TestKeysGoToTheScreenThatIsShown(t *testing.T) {
+func TestKeysGoToShownScreen(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
 		m.page = true
@@ -68,7 +68,7 @@ func TestKeyGoesIntoShownPromptBox(t *testing.T) {
 }
 
 // Nothing is pressed unless the screen is the one of the picture.
-func TestP7_NoKeyGoesToAnotherScreenThanThatOfThePicture(t *testing.T) {
+func TestP7_KeyGoesOnlyToPicturesScreen(t *testing.T) {
 	tests := []struct {
 		name string
 		then func(w *world, r session.Record, a *agent)

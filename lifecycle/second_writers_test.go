@@ -323,7 +323,7 @@ func TestP8_SecondWriterReportedAtMostTwice(t *testing.T) {
 }
 
 // A record of a program that did not note where the transcript ended.
-func TestP1_WithoutAKnownEndGrowthSaysNothing(t *testing.T) {
+func TestP1_UnknownEndIgnoresGrowth(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.edit(r.ID, func(r *session.Record) { r.Tail, r.Ended = 0, process.Moment{} })

@@ -47,7 +47,7 @@ func sendNow(w *world, r session.Record, key string) error {
 	return err
 }
 
-func TestP4_SendNowTypesThisOneAndTheOthersAfterItInTheirOrder(t *testing.T) {
+func TestP4_SendNowKeepsOrderOfOthers(t *testing.T) {
 	for _, key := range []string{"one", "two", "three"} {
 		t.Run(key, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -150,7 +150,7 @@ func TestP4_OvertakenPromptIsTypedAfterwards(t *testing.T) {
 }
 
 // If no turn runs no key is pressed: the next prompt is typed immediately.
-func TestP7_SendNowPressesNoEscWhereNoTurnRuns(t *testing.T) {
+func TestP7_IdleSendNowPressesNoEsc(t *testing.T) {
 	for name, idle := range map[string]func(a *agent){
 		"idle":                     func(a *agent) { a.status = presence.Idle },
 		"agents in the background": func(a *agent) { a.background = true },
@@ -202,7 +202,7 @@ func TestSendNowEndsARetry(t *testing.T) {
 }
 
 // If Esc would answer a dialog, or the prompt could not be typed, nothing changes.
-func TestP7_SendNowIsRefusedAndChangesNothing(t *testing.T) {
+func TestP7_RefusedSendNowChangesNothing(t *testing.T) {
 	tests := []struct {
 		name  string
 		agent func(w *world, r session.Record, a *agent)
@@ -240,7 +240,7 @@ func TestP7_SendNowIsRefusedAndChangesNothing(t *testing.T) {
 }
 
 // A dialog that opens while the order is written is not answered by Esc. The prompt is the next one then.
-func TestP7_SendNowAnswersNoDialogThatHasJustOpened(t *testing.T) {
+func TestP7_SendNowSparesNewDialog(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := waiting(w, "one", "two")
 		w.order.onPoint(func(name string) {
@@ -256,7 +256,7 @@ func TestP7_SendNowAnswersNoDialogThatHasJustOpened(t *testing.T) {
 	})
 }
 
-func TestSendNowSaysThatTheAgentWorksOn(t *testing.T) {
+func TestSendNowReportsWorkingAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := waiting(w, "one", "two")
 		a.set(func(a *agent) { a.deaf = true })
@@ -269,7 +269,7 @@ func TestSendNowSaysThatTheAgentWorksOn(t *testing.T) {
 }
 
 // Two people tap at once: one Esc, and the text once.
-func TestP4_SendNowTwiceAtOnceSendsOnce(t *testing.T) {
+func TestP4_ConcurrentSendNowSendsOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := waiting(w, "one", "two")
 		var both sync.WaitGroup
@@ -291,7 +291,7 @@ func TestP4_SendNowTwiceAtOnceSendsOnce(t *testing.T) {
 	})
 }
 
-func TestSendNowAndToFrontOfWhatDoesNotWait(t *testing.T) {
+func TestReorderingNeedsWaitingPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := waiting(w, "one")
 		w.prompts.put(Prompt{Key: "other", Text: said, State: Held})
@@ -305,7 +305,7 @@ func TestSendNowAndToFrontOfWhatDoesNotWait(t *testing.T) {
 	})
 }
 
-func TestP4_ToFrontPutsAPromptBehindTheOneThatIsBeingTyped(t *testing.T) {
+func TestP4_ToFrontFollowsPromptBeingTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = works })

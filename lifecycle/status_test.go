@@ -68,7 +68,7 @@ func TestLookAtTheDesk(t *testing.T) {
 	}
 }
 
-func TestLookAtWhatRunsInTheBackground(t *testing.T) {
+func TestLookHasBackgroundWork(t *testing.T) {
 	tests := []struct {
 		name string
 		run  func(w *world, a *agent)
@@ -123,7 +123,7 @@ func TestSingleScanServesAllSessions(t *testing.T) {
 }
 
 // The latest sign of life, from either side.
-func TestLookTellsTheLastSignOfLife(t *testing.T) {
+func TestLookHasLastActivity(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		assert.Equal(t, r.ActiveAt, w.Observer.Looks(w.ctx)(r).Active)
@@ -232,7 +232,7 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 	}
 }
 
-func TestP3_OnlyWhatRunsIsArchivedAsQuiet(t *testing.T) {
+func TestP3_OnlyRunningSessionIsArchivedQuiet(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now(), Quiet: time.Hour, Cause: Cause{Why: "nothing has happened"}})
@@ -271,7 +271,7 @@ func TestP2_PersonsQuietAgentStays(t *testing.T) {
 
 // No terminal was attached to an adopted pane's window when its agent was suspended: an unseen
 // agent is not idle.
-func TestLookAtAnAdoptedAgentBehindItsShell(t *testing.T) {
+func TestLookAtSuspendedAdoptedAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
 		w.tmux.suspend(h)

@@ -33,7 +33,7 @@ func (w *world) archive(r session.Record) ending.Receipt {
 }
 
 // The record keeps who asked, next to the evidence in words.
-func TestHistoryKeepsWhoAskedForAnEnd(t *testing.T) {
+func TestHistoryKeepsRequesterOfEnd(t *testing.T) {
 	for name, tt := range map[string]struct {
 		quiet time.Duration
 		cause Cause
@@ -62,7 +62,7 @@ func TestHistoryKeepsWhoAskedForAnEnd(t *testing.T) {
 	}
 }
 
-func TestP3_ArchiveEndsTheAgentAndSaysSo(t *testing.T) {
+func TestP3_ArchiveEndsAgentAndReports(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		receipt := w.archive(r)
@@ -175,7 +175,7 @@ func TestP3_UnreadablePresenceFileAllowsArchive(t *testing.T) {
 }
 
 // A ccbot that runs for years remembers nothing of the sessions that have ended since.
-func TestNothingIsRememberedOfWhatIsOver(t *testing.T) {
+func TestEndedSessionLeavesNoMemory(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		archived, _ := w.started()
 		ended, a := w.started()

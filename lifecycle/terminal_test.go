@@ -141,7 +141,7 @@ func (w *terminalWorld) atDesk(r session.Record, keys ...tmux.Key) {
 	}
 }
 
-func TestP7_DialogsOfARunningProcessAreAnswered(t *testing.T) {
+func TestP7_RunningProcesssDialogsAreAnswered(t *testing.T) {
 	base := t.TempDir()
 	command, err := demoagent.Link(base)
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ func (w *world) endSecond(r session.Record, second process.Identity) {
 
 // [End it] and even KILL failed: the process still has its tools. Once it is gone they end, in any
 // state of the session.
-func TestP2_BelowASecondWriterThatSurvivesNothingIsEnded(t *testing.T) {
+func TestP2_SurvivingWritersToolsAreSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		second, tool := w.stubborn(r)
@@ -69,7 +69,7 @@ func TestP2_SharedToolLivesWithEitherAgent(t *testing.T) {
 
 // A crash right before the KILL of a process next to an ended session: no later stop would end its
 // tools.
-func TestP8_ToolsNotedOfASessionThatIsOver(t *testing.T) {
+func TestP8_EndedSessionsNotedTools(t *testing.T) {
 	tests := []struct {
 		name   string
 		killed bool
@@ -122,7 +122,7 @@ func TestP3_NotedToolsOutliveTheSessionsEnd(t *testing.T) {
 }
 
 // A process that ended by TERM has cleaned up, also next to a killed one.
-func TestP2_ToolsOfALeftoverThatEndedBeforeItsKillAreSpared(t *testing.T) {
+func TestP2_CleanLeftoversToolsAreSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		left, tool := w.stubborn(r)

@@ -61,7 +61,7 @@ func TestP8_GoneAgentsToolsEnd(t *testing.T) {
 }
 
 // A descendant is not a writer: a protected one is spared and reported, and the archive has ended.
-func TestP2_BelowAKilledAgentTheGuardsHold(t *testing.T) {
+func TestP2_GuardsHoldBelowKilledAgent(t *testing.T) {
 	tests := []struct {
 		name   string
 		argv   []string
@@ -95,7 +95,7 @@ func TestP2_BelowAKilledAgentTheGuardsHold(t *testing.T) {
 }
 
 // Programs in the panes of a tmux server that an agent started no longer belong to the agent.
-func TestP2_BelowATmuxServerNothingIsEnded(t *testing.T) {
+func TestP2_TmuxServersProcessesAreSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, process.HowKill)
@@ -108,7 +108,7 @@ func TestP2_BelowATmuxServerNothingIsEnded(t *testing.T) {
 	})
 }
 
-func TestP2_BelowAKilledAgentAnotherSessionsAgentIsSpared(t *testing.T) {
+func TestP2_NestedAgentOfOtherSessionIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		other, b := w.started()
@@ -175,7 +175,7 @@ func TestP2_EndBeforeKillNeedsNoCleanup(t *testing.T) {
 }
 
 // An agent that survives KILL still has its tools.
-func TestP2_BelowAnAgentThatLivesNothingIsEnded(t *testing.T) {
+func TestP2_LivingAgentsToolsAreSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, never)

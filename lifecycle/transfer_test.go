@@ -402,7 +402,7 @@ func TestP1_TransfersNeedingDecision(t *testing.T) {
 
 // ---- at once
 
-func TestP1_OfManyTransfersAtOnceOneWins(t *testing.T) {
+func TestP1_ConcurrentTransfersHaveOneWinner(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		w.wait(r, "k")

@@ -168,7 +168,7 @@ func TestP4_PromptIgnoresOwnTextInBox(t *testing.T) {
 
 // After a key in the terminal a placeholder may be a person's paste of as many lines: after any
 // decision in the chat it stays until a person has cleared it, and the prompt follows.
-func TestP7_SendAgainLeavesAPlaceholderThatMayBeAPersons(t *testing.T) {
+func TestP7_SendAgainSparesPossiblePersonsPaste(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tells(r, a)
@@ -192,7 +192,7 @@ func TestP7_SendAgainLeavesAPlaceholderThatMayBeAPersons(t *testing.T) {
 }
 
 // Esc from the chat puts what was not taken yet back into the box: no Enter follows it.
-func TestP4_NoEnterFollowsAnEscFromTheChat(t *testing.T) {
+func TestP4_NoEnterFollowsChatsEsc(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.deaf = true }) // a slow hook holds the prompt

@@ -76,7 +76,7 @@ func TestP4_UnsavedMarkTypesNothing(t *testing.T) {
 	})
 }
 
-func TestPromptsAreTypedInOrderOneAtATime(t *testing.T) {
+func TestPromptsAreTypedInOrder(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = works })
@@ -109,7 +109,7 @@ func TestEmptyBoxProvesSlashCommand(t *testing.T) {
 }
 
 // Bash mode fires no hook; its line in the transcript is the proof.
-func TestP4_BashModeIsProvenByTheTranscript(t *testing.T) {
+func TestP4_TranscriptProvesBashMode(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) {
@@ -177,7 +177,7 @@ func TestP4_ProofIsForPromptBeingTyped(t *testing.T) {
 	})
 }
 
-func TestP4_ProofMustBeLaterThanTheMarkAndHaveTheText(t *testing.T) {
+func TestP4_ProofIsLaterAndHasText(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.held(r, "k", said)
@@ -313,7 +313,7 @@ func TestP7_TurnBeforeEnterGetsNoEnter(t *testing.T) {
 
 // A paste that a turn has overtaken is taken back in the next pause, also when that has ended too
 // soon.
-func TestP4_AnotherTurnWhileAPasteIsTakenBackAsksNothing(t *testing.T) {
+func TestP4_TurnDuringTakeBackAsksNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) {
@@ -333,7 +333,7 @@ func TestP4_AnotherTurnWhileAPasteIsTakenBackAsksNothing(t *testing.T) {
 }
 
 // The person in the terminal was faster: the text in the box is theirs.
-func TestP7_EnterIsNotPressedOnAForeignDraft(t *testing.T) {
+func TestP7_ForeignDraftGetsNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onPaste = func(a *agent) { a.box = "rm everything? let me think" } })
@@ -345,7 +345,7 @@ func TestP7_EnterIsNotPressedOnAForeignDraft(t *testing.T) {
 
 // A prompt overtaken by a dialog waits for it, like the following ones; an entered one has caused
 // it.
-func TestEveryPromptBehindADialogIsToldWhateverTheFirstOneWaitsFor(t *testing.T) {
+func TestPromptsAwaitingDialogAreReported(t *testing.T) {
 	asks := func(a *agent) { a.dialog, a.status = true, presence.Waiting }
 	below := func(a *agent) { a.status = presence.Busy }
 	tests := []struct {
@@ -412,7 +412,7 @@ func TestP7_NothingIsTypedBehindADraft(t *testing.T) {
 }
 
 // Forbidden states of the pane, seen by tmux or by the kernel.
-func TestP7_NothingIsTypedIntoWhatIsNotTheAgent(t *testing.T) {
+func TestP7_OnlyAgentGetsText(t *testing.T) {
 	tests := []struct {
 		name  string
 		spoil func(w *world, a *agent)
@@ -465,7 +465,7 @@ func TestLostEnterIsPressedAgain(t *testing.T) {
 	})
 }
 
-func TestP4_EnterIsPressedThreeTimesAtMost(t *testing.T) {
+func TestP4_EnterIsPressedAtMostThrice(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.deaf = true })

@@ -14,7 +14,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-func TestUsageIsKeptAtIdleWhenItChanges(t *testing.T) {
+func TestChangedUsageIsSavedAtIdle(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		require.Nil(t, w.get(r.ID).Usage)
@@ -41,7 +41,7 @@ func TestUsageIsKeptAtIdleWhenItChanges(t *testing.T) {
 }
 
 // The status line comes a little after the end of a turn, and nothing wakes the session then.
-func TestUsageOfATurnIsKeptWhenItComesLate(t *testing.T) {
+func TestLateTurnUsageIsSaved(t *testing.T) {
 	turns := map[string]func(w *world, r session.Record, a *agent){
 		"seen": func(w *world, r session.Record, a *agent) {
 			a.set(works)

@@ -136,7 +136,7 @@ func TestP2_DeadPaneHoldsNoProcess(t *testing.T) {
 	})
 }
 
-func TestP6_WindowsThatCannotBeLookedIntoAreAnError(t *testing.T) {
+func TestP6_UnreadableWindowsAreError(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		h := w.tmux.byHand(resume(uuid.New())...)
 		panes, err := w.tmux.Fake.Panes(w.ctx)

@@ -93,7 +93,7 @@ func TestDecideWishOrdersTheQueue(t *testing.T) {
 	}
 }
 
-func TestSwitchPressesUntilTheModeIsThere(t *testing.T) {
+func TestSwitchPressesUntilModeIsSet(t *testing.T) {
 	for _, tc := range []struct {
 		from int
 		to   port.Mode
@@ -130,7 +130,7 @@ func TestSwitchRefusesWhatAsksNobody(t *testing.T) {
 	})
 }
 
-func TestSwitchWaitsForTheTurnAndComesBeforeThePrompt(t *testing.T) {
+func TestSwitchRunsBetweenTurnAndPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
 		a.set(works)
@@ -156,9 +156,8 @@ func TestSwitchWaitsForTheTurnAndComesBeforeThePrompt(t *testing.T) {
 	})
 }
 
-// TestP7_NoModeKeyGoesIntoADialog that opens between the check and the key: Shift+Tab would allow
-// there.
-func TestP7_NoModeKeyGoesIntoADialog(t *testing.T) {
+// The dialog opens between the check and the key: Shift+Tab would allow there.
+func TestP7_DialogGetsNoModeKey(t *testing.T) {
 	for _, want := range []port.ModeChange{{Mode: port.ModePlan}, {Model: "Haiku"}} {
 		inWorld(t, func(t *testing.T, w *world) {
 			r, a := w.switching()
@@ -233,7 +232,7 @@ func TestSwitchSaysWhatCannotBeDone(t *testing.T) {
 }
 
 // The model that the list marks already is not chosen, and a model counts for the session only.
-func TestSwitchChoosesAModelOnceAndReadsItBack(t *testing.T) {
+func TestSwitchChoosesModelOnceAndVerifies(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
 		opened := 0
@@ -276,8 +275,8 @@ func TestP7_UnofferedModeKeepsMode(t *testing.T) {
 	}
 }
 
-// TestP7_PersonsModelListStays also where ccbot has opened one before, which is gone, or where
-// what is wanted was wanted of an earlier agent.
+// The list stays even if ccbot opened one before that is gone, or if the request was for an earlier
+// agent.
 func TestP7_PersonsModelListStays(t *testing.T) {
 	for name, opens := range map[string]func(w *world, r session.Record, a *agent) *menu{
 		"after ccbot's own": func(w *world, r session.Record, a *agent) *menu {
@@ -412,7 +411,7 @@ func TestSwitchIsGuardedByTmux(t *testing.T) {
 	})
 }
 
-// TestP6_ModeOfStartingSession is unknown: nothing proves that a session without a ready agent has ended.
+// The mode is unknown: nothing proves that a session without a ready agent has ended.
 func TestP6_ModeOfStartingSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.starting()

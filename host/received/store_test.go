@@ -397,8 +397,8 @@ func TestSweepRemovesOnlyRecordedFiles(t *testing.T) {
 // never is a directory without a record of a session.
 func never(string) (at time.Time, open bool) { return time.Time{}, false }
 
-// TestAgeOfFileBeginsWithEndOfSession: a session that is open keeps the files that it was sent.
-func TestAgeOfFileBeginsWithEndOfSession(t *testing.T) {
+// TestFileAgeStartsAtSessionEnd: a session that is open keeps the files that it was sent.
+func TestFileAgeStartsAtSessionEnd(t *testing.T) {
 	w := newWorld(t)
 	w.put(t, "1", "a.txt", "one")
 	came := w.at
