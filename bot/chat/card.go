@@ -29,7 +29,7 @@ func NewCards[P any](c *Chat, kind string) Cards[P] {
 	return Cards[P]{card.NewKind[P](c.Cards, kind, nil), c}
 }
 
-// Asking says that the cards are questions: see card.Kind.Asking.
+// Asking marks the cards as questions: see card.Kind.Asking.
 func (k Cards[P]) Asking() Cards[P] { k.Kind.Asking(); return k }
 
 // Post posts a text with options as a separate card; the options are under the last part of a long
@@ -254,7 +254,7 @@ func LatestEnd(list []port.Session) []port.Session {
 	return list
 }
 
-// label tells a session from others: its name, its folder, and how long ago it ended.
+// label distinguishes a session: its name, its folder, and how long ago it ended.
 func (p Phrases) label(r port.Session) string {
 	parts := []string{glyph.Name(r.Name), Tail(p.Short(r.Dir), 24)}
 	if !r.Live && !r.EndedAt.IsZero() {

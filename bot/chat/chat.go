@@ -147,7 +147,7 @@ func (c *Chat) At(point string) {
 	}
 }
 
-// Say posts one plain sentence that is about no session.
+// Say posts one plain sentence without a session.
 func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) error {
 	return c.Post(ctx, card.Look{To: to, Text: render.Plain(text)})
 }
@@ -186,7 +186,7 @@ func (c *Chat) post(ctx context.Context, l card.Look) error {
 	return nil
 }
 
-// NoSessionText says in a place that no session is the current one, and what to do.
+// NoSessionText reports that a place has no current session, with the next steps.
 func (c *Chat) NoSessionText(to outbox.Conversation) string {
 	if slices.ContainsFunc(c.Book.Records.List(), func(r port.Session) bool { return r.Live }) {
 		return c.In(to).Say(i18n.NoCurrent)
@@ -235,7 +235,7 @@ func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, te
 		Sounds: c.Sounds(Fault, port.Session{Conversation: to})})
 }
 
-// WarnAll says in each private chat that something is wrong.
+// WarnAll reports a problem in each private chat.
 func (c *Chat) WarnAll(ctx context.Context, word i18n.Key, said i18n.Args) (err error) {
 	for _, to := range c.Book.PrivateChats() {
 		err = errors.Join(err, c.Warn(ctx, to, 0, render.Plain(c.In(to).Say(word, said)), nil))

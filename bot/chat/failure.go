@@ -27,7 +27,7 @@ type Failure struct {
 	Text     render.Text
 	Links    [][]card.Option // the next steps
 	Err      error
-	Internal bool      // only the log can say more
+	Internal bool      // only the log has more
 	Session  uuid.UUID // whose failure it is
 }
 
@@ -130,7 +130,7 @@ func IsGone(err error) bool {
 	return errors.Is(err, inbox.ErrNoEntry) || refusal.Is(err, refusal.NotFound)
 }
 
-// Explain tells a failure. The update is handled with that.
+// Explain reports a failure. The update is handled with that.
 func (c *Chat) Explain(ctx context.Context, to outbox.Conversation, f Failure) error {
 	c.LogRefused(f.Err, f.Internal)
 	return c.Report(ctx, card.Look{To: to, Session: f.Session, Text: f.Text, Options: f.Links})

@@ -76,7 +76,7 @@ type Incoming struct {
 	From      int64
 	MessageID int
 	Sent      time.Time
-	// Quoted says that the words are not the sender's own: they are typed as a quotation, and run
+	// Quoted means that the words are not the sender's own: they are typed as a quotation, and run
 	// nothing.
 	Quoted bool
 	Since  folders.Since // of a button of a turn: the work tree before the turn

@@ -43,7 +43,7 @@ func ShownName(name string) string { return Head(glyph.Name(name), MaxName) }
 // Quotes are the marks that keyboards write around a text; phones curve them.
 const Quotes = "\"'“”„«»‘’"
 
-// NameOf is the name that a session gets of what was typed.
+// NameOf returns a session's name from typed text.
 func NameOf(typed string) string {
 	name := Visible(strings.Trim(typed, Quotes+" \t\n"))
 	return clip.Runes(strings.Join(strings.Fields(name), "-"), MaxName)
@@ -206,7 +206,7 @@ func (p Phrases) WriterText(w port.Writer) render.Text {
 	return text
 }
 
-// NotCleanText says that the end of a session is not proven, and why.
+// NotCleanText reports that the end of a session is not proven, and why.
 func (p Phrases) NotCleanText(r port.Session) render.Text {
 	return p.Text(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))})
 }

@@ -14,7 +14,7 @@ type Occasion string
 const (
 	AgentAsks       Occasion = "agent asks"       // a permission, a question, a plan, a dialog
 	Reminder        Occasion = "reminder"         // an unanswered question comes again
-	PromptUndecided Occasion = "prompt undecided" // a person decides what is done with a text
+	PromptUndecided Occasion = "prompt undecided" // a person must decide about a text
 	SecondWriter    Occasion = "second writer"    // another process writes a conversation
 	WorkInterrupted Occasion = "work interrupted" // a restart has cut work short
 	AgentFailed     Occasion = "agent failed"     // a turn ended with an error

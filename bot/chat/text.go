@@ -123,7 +123,7 @@ func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 // OneLine is a foreign text in one line.
 func OneLine(text string) string { return strings.Join(strings.Fields(Visible(text)), " ") }
 
-// Age says a duration in its largest unit.
+// Age returns a duration in its largest unit.
 func (p Phrases) Age(d time.Duration) string {
 	unit, n := i18n.AgeDays, int(d/(24*time.Hour))
 	switch {

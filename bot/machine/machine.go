@@ -57,7 +57,7 @@ type Places interface {
 	folders.Lookups
 }
 
-// Decisions are the ports about what agents ask for.
+// Decisions are the ports about agents' requests.
 type Decisions interface {
 	talk.RequestWaiters
 	talk.DecisionRecords

@@ -1,6 +1,7 @@
-// Package menu shows what there is: the menu, whose buttons lead to the pages of the features, and
-// the help by topic.
+// Package menu shows the menu, whose buttons lead to the pages of the features, and the help by
+// topic. It also makes Telegram's lists of commands.
 //
-// It promises buttons only for pages that a feature has, and that /help and the page of the help
-// have the same sentences. It also makes the lists of commands that Telegram shows.
+// It guarantees:
+//   - Each button leads to an existing page.
+//   - /help and the page of the help have the same sentences.
 package menu

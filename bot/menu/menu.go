@@ -96,7 +96,7 @@ func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	return chat.Screen{Text: p.Text(i18n.MenuAsk), Options: rows}, nil
 }
 
-// start shows in three lines what the bot is for, with the ways to begin.
+// start shows the purpose of the bot in three lines, with the ways to begin.
 func (m menu) start(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	p := m.chat.In(v.To)
 	buttons := each.As([]entry{{"new", i18n.PageNew}, {listPage, i18n.PageSessions}, {helpPage, i18n.PageHelp}},
@@ -106,7 +106,7 @@ func (m menu) start(_ context.Context, v chat.Visit) (chat.Screen, error) {
 
 func hidden(c chat.Command) chat.Command { c.Hidden = true; return c }
 
-// help shows one topic, or what there is.
+// help shows one topic, or the list of topics.
 func (m menu) help(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	p := m.chat.In(v.To)
 	var buttons []card.Option

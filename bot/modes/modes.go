@@ -44,7 +44,7 @@ func (m *Modes) Show(ctx context.Context, in chat.Incoming, r port.Session) erro
 	return m.chat.Pages.Show(ctx, in, chat.About(page, r.ID))
 }
 
-// changes reports whether news change what an agent runs with.
+// changes reports whether news change an agent's mode or model.
 func changes(n news.News) bool {
 	switch n.(type) {
 	case news.Switched, news.Ended, news.Lost, news.Stopped, news.Failed:
@@ -53,7 +53,7 @@ func changes(n news.News) bool {
 	return false
 }
 
-// do requests what the option says.
+// do requests the option's mode or model.
 func (m *Modes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
 	want := port.ModeChange{Mode: port.Mode(what)}
 	if model, ok := strings.CutPrefix(what, modelPrefix); ok {
@@ -83,7 +83,7 @@ func (m *Modes) hear(ctx context.Context, r port.Session, told news.News) error 
 
 const modelPrefix = "model " // of the options that are a model; the others are a mode
 
-// draw shows what the agent runs with, what is still to come, and a button for each choice.
+// draw shows the agent's mode and model, the requested ones, and a button for each choice.
 func (m *Modes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	p := m.chat.In(v.To)
 	r, ok := m.chat.Book.Records.Get(chat.ViewAt[view](v.Rest).Session)

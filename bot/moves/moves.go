@@ -22,9 +22,8 @@ import (
 	"ccbot/port/refusal"
 )
 
-// Moves show elsewhere what is shown in a topic that was deleted, and post the cards again that a
-// group has left behind in the chat that it was. Doing it twice is doing it once, so each start
-// does it.
+// Moves shows the content of a deleted topic elsewhere, and posts again the cards of a group that
+// has become another chat. Doing it twice is doing it once, so each start does it.
 type Moves struct {
 	chat *chat.Chat
 	book *conversation.Book
@@ -79,7 +78,7 @@ func (m *Moves) Take(message *models.Message) (taken bool, err error) {
 	return true, err
 }
 
-// retryAfter is the pause after what failed.
+// retryAfter is the pause after a failure.
 const retryAfter = 5 * time.Second
 
 // Migrated is called when a group has become another chat.
@@ -95,7 +94,7 @@ func (m *Moves) TopicGone(gone address.Conversation) {
 	pause.Poke(m.wake)
 }
 
-// Run does what earlier runs have left, then what comes, until ctx ends.
+// Run completes the moves of earlier runs, then handles new ones, until ctx ends.
 func (m *Moves) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait := pause.Forever
@@ -190,7 +189,7 @@ func (m *Moves) tellGroups(ctx context.Context) error {
 	return nil
 }
 
-// carry moves what is known of places, and the sessions that are shown there.
+// carry moves the state of places, and the sessions that are shown there.
 func (m *Moves) carry(ctx context.Context, place chat.Where) error {
 	var errs []error
 	for _, c := range m.book.All() {

@@ -63,7 +63,7 @@ func TestBecomeKeepsTurningPoint(t *testing.T) {
 }
 
 // Sessions of one chat that all work, with a step a second each: their cards share the pace, take
-// turns, and hold up no answer; what comes to a turning point does not wait for the others' turns.
+// turns, and hold up no answer; a card at a turning point does not wait for the others' turns.
 func TestManySessionsAnswerAtOnce(t *testing.T) {
 	const sessions, seconds = 20, 120
 	for name, chat := range map[string]int64{"a private chat": 5, "a group": -5} {

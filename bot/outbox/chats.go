@@ -36,8 +36,9 @@ func (o *Outbox) TakesRich() bool {
 	return !known || f.Has || age < 0 || age >= richAgain
 }
 
-// unknownMethod finds out what a 404 for a rich message means. The server does not know the method
-// if two tries in a row got a 404 and getMe was answered after each; otherwise the 404 may pass.
+// unknownMethod finds out the meaning of a 404 for a rich message. The server does not know the
+// method if two tries in a row got a 404 and getMe was answered after each; otherwise the 404 may
+// pass.
 func (o *Outbox) unknownMethod(ctx context.Context, j *job, missing error) verdict {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -22,7 +22,7 @@ import (
 
 const testToken = "42:secret-of-the-test"
 
-// botAPI answers the first call of each chat as the chat's name says and takes all others.
+// botAPI answers the first call of each chat according to the chat's name and takes all others.
 type botAPI struct {
 	mu    sync.Mutex
 	calls map[string][]string // chat → method and form of its calls

@@ -109,8 +109,8 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 	}
 }
 
-// errStrayed says that a message for a topic was taken, and stands elsewhere: in a private chat
-// Telegram sends what is for a deleted topic to the plain chat.
+// errStrayed is returned if a message for a topic was taken, and is elsewhere: in a private chat
+// Telegram sends messages for a deleted topic to the plain chat.
 var errStrayed = errors.New("the message is not in its topic")
 
 // errNoID is an answer {"ok":true} without the id that each message of Telegram has: something
@@ -219,7 +219,7 @@ func (o *Outbox) send(ctx context.Context, j job, m Message) (*models.Message, e
 	})
 }
 
-// report logs what did not go well: once per streak of failures, not once per attempt.
+// report logs failures: once per streak, not once per attempt.
 func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err error) {
 	if v.answer == taken || calls.Err() != nil {
 		return

@@ -13,19 +13,19 @@ var (
 	ErrGone = errors.New("the message to edit is gone")
 	// ErrDropped is returned if the edit of a card was not made because too many wait for the chat.
 	ErrDropped = errors.New("too many edits of cards wait")
-	// ErrNoRich says that the server has no rich messages; the outbox remembers that, see
+	// ErrNoRich is returned if the server has no rich messages; the outbox remembers that, see
 	// TakesRich.
 	ErrNoRich = errors.New("the server has no rich messages")
 	// ErrNoTopic is inside a Refused when the topic that a call is about does not exist.
 	ErrNoTopic = errors.New("the topic does not exist")
-	// ErrClosed says that Run has ended.
+	// ErrClosed is returned after the end of Run.
 	ErrClosed = errors.New("the outbox is closed")
 	// ErrUnsure is joined to a context error when a request was under way: it is unknown whether
 	// the message is in the chat.
 	ErrUnsure = errors.New("it is not known whether the message was sent")
 )
 
-// Refused says that Telegram will never take this message; match it with errors.As on *Refused.
+// Refused reports that Telegram will never take this message; match it with errors.As on *Refused.
 type Refused struct {
 	Err error // why, with Telegram's description
 }

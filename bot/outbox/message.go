@@ -78,8 +78,8 @@ type Picture struct {
 // Rank orders a chat's messages. Messages of one rank keep their order.
 type Rank int
 
-// The ranks, the first one first. A session's question still goes after what the session has said
-// before it, which is of rank Answer or Talk. The number of a rank is in the file of a post.
+// The ranks, the first one first. A session's question still goes after the session's earlier
+// messages of rank Answer or Talk. The number of a rank is in the file of a post.
 const (
 	Question Rank = iota - 1 // open questions: an agent waits for the answer
 	Now                      // replies to commands, receipts, failures

@@ -98,7 +98,7 @@ const quarantineFolder = "quarantine"
 // have carried out a call that is cut off, and then the next run sends its message a second time.
 const shutdownGrace = time.Second
 
-// Run sends until ctx ends (nil). It begins with what an earlier run left on disk. When Run returns
+// Run sends until ctx ends (nil). It begins with the posts of an earlier run. When Run returns
 // nothing is under way, callers that wait have an error, and edits not yet sent are lost.
 func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.Load(); err != nil {

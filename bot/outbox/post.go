@@ -78,9 +78,9 @@ func Parts(m Message) []Message {
 	return parts
 }
 
-// Load queues, once, what earlier runs left on disk, and puts files that cannot be read into
-// quarantine, as spool.Unreported. It runs before anything else is queued, so that old messages go
-// before new ones.
+// Load queues, once, the posts of earlier runs, and puts unreadable files into quarantine, as
+// spool.Unreported. It runs before anything else is queued, so that old messages go before new
+// ones.
 func (o *Outbox) Load() error { return o.posts.load() }
 
 func (o *Outbox) queuePosts(files []string, m Message) {

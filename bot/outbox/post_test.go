@@ -95,7 +95,7 @@ func TestPostOfLongText(t *testing.T) {
 	})
 }
 
-// TestFailedPostLeavesNoPart: who posts it again must not repeat the first part.
+// A second call must not repeat the first part.
 func TestFailedPostLeavesNoPart(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

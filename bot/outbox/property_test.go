@@ -158,7 +158,7 @@ func allArrived(b *bench, p played) string {
 	return ""
 }
 
-// inOrder says that nothing was tried for a chat while something of a lesser rank waited there.
+// inOrder reports whether no call was tried for a chat while one of a lesser rank waited there.
 func inOrder(b *bench, p played) string {
 	calls := b.seen("send", false)
 	arrived := map[string]time.Duration{}
@@ -177,7 +177,7 @@ func inOrder(b *bench, p played) string {
 	return ""
 }
 
-// holdsKept says that no call to a chat began within what Telegram had asked to wait.
+// holdsKept reports whether no call to a chat began within a wait that Telegram had demanded.
 func holdsKept(b *bench, failures []error) string {
 	calls := b.seen("", false)
 	for i, c := range calls {

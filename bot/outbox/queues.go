@@ -13,8 +13,8 @@ import (
 	"ccbot/internal/address"
 )
 
-// queues hold the jobs that wait for the chats, and what is known about the chats. Their methods
-// only decide: they make no calls and wait for nothing. The caller holds the lock of the outbox.
+// queues hold the jobs that wait for the chats, and the state of the chats. Their methods only
+// decide: they make no calls and wait for nothing. The caller holds the lock of the outbox.
 type queues struct {
 	open    func(chat int64) *lane // makes the lane of a chat that has none
 	lanes   map[int64]*lane
@@ -333,7 +333,7 @@ type fact struct {
 	rank  Rank // the rank of the send, or of a later edit
 }
 
-// rank is the rank of an edit of a message: the edit of a card stays a card, and says itself
+// rank is the rank of an edit of a message: the edit of a card stays a card, and decides itself
 // whether it is at a turning point.
 func (m *memory) rank(at ref, asked Rank) Rank {
 	if asked == Turning || asked == Closing {
@@ -377,7 +377,7 @@ type job struct {
 	message   Message       // of an upload: its caption
 	messageID int           // edit
 	file      string        // post: the name of its file
-	name      string        // post: what its owner calls the message; empty: the file has the message
+	name      string        // post: the owner's name of the message; empty: the file has the message
 	body      *File         // upload
 	since     time.Time     // send: the time of the call
 	yielded   time.Duration // of its chat when it was queued

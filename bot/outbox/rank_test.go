@@ -101,7 +101,7 @@ func TestFileHasRank(t *testing.T) {
 	})
 }
 
-// A card that is drawn all the time must not use up what the answer needs.
+// A card that is drawn all the time must not use up the answer's budget.
 func TestAnswerNeverWaitsForCard(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		chat := int64(-5) // a group: 17 a minute

@@ -58,7 +58,7 @@ const reactPatience = 2 * time.Second
 
 type lane struct {
 	chat     int64
-	queue    queue           // of jobs; the ranks decide with it what goes next
+	queue    queue           // of jobs; with the ranks it decides the order
 	asides   []*aside        // reactions, typing, answers to taps: best effort, outside the queue
 	flying   bool            // one job of the queue is under way
 	beside   bool            // an aside is under way
@@ -124,10 +124,10 @@ type turn struct {
 // never is the wait when only news can bring a turn.
 const never = time.Duration(math.MaxInt64)
 
-// next decides what is done next. It changes nothing: the caller that carries the turn out takes
-// the cost from the budgets. booked is the number of jobs under way that may still take a token of
-// all chats. Among the chats that may send, the lowest class goes first; within a
-// class the chat that has waited longest for its turn goes first.
+// next decides the next action. It changes nothing: the caller that carries the turn out takes the
+// cost from the budgets. booked is the number of jobs under way that may still take a token of all
+// chats. Among the chats that may send, the lowest class goes first; within a class the chat that
+// has waited longest for its turn goes first.
 func next(now time.Time, lanes []*lane, all *rate.Limiter, flying, booked int) turn {
 	if flying >= maxFlying || booked >= allBurst {
 		return turn{}

@@ -122,8 +122,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestRepliesPassFilesOfTheirSession: the files and notices of a session do not hold up what a
-// person waits for from it.
+// The files and notices of a session do not hold up its replies to a person.
 func TestRepliesPassFilesOfTheirSession(t *testing.T) {
 	s, now := uuid.New(), time.Unix(1_000_000, 0)
 	file, notice := job{kind: upload, rank: Later, session: s}, job{kind: post, rank: Later, session: s}

@@ -135,7 +135,7 @@ func (bytesOf) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
-// The real client: a server that says no before it has read the file, and takes it then.
+// The real client with a server that refuses a file before it has read it, and then takes it.
 func TestClientSendsFile(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32

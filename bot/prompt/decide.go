@@ -34,7 +34,7 @@ var (
 	dropIt        = answer{i18n.ButtonDrop, "", i18n.Dropped}
 )
 
-// decide does with a prompt what a person has decided.
+// decide carries out a person's decision about a prompt.
 func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Session, was asked, by int64) error {
 	switch a {
 	case leaveView:

@@ -41,7 +41,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 		}
 		return p.tellIgnored(ctx, in, e, m)
 	}
-	// The edit may not say itself that the words are another's.
+	// The edit may lack the sign that the words are another's.
 	first := messageOf(e)
 	quoted := in.Quoted || first != nil && quotation.Source(first) != ""
 	typed, class, some := talk.Normalise(reworded(e, partOf(p.book, e, in.MessageID), m, text))

@@ -19,7 +19,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// heldTexts are the sentences about what a prompt waits for.
+// heldTexts are the sentences about the wait of a prompt.
 var heldTexts = map[news.Wait]i18n.Key{
 	news.Queued: i18n.Queued, news.HeldBash: i18n.HeldBash,
 	news.HeldUnknown: i18n.HeldUnknown, news.HeldScroll: i18n.HeldScroll, news.HeldKeys: i18n.HeldKeys,
@@ -52,7 +52,7 @@ func (p *Prompts) hear(ctx context.Context, r port.Session, n news.News) error {
 	return nil
 }
 
-// tellUnder tells, under a prompt, how far the prompt is. A prompt that has left needs no news.
+// tellUnder reports, under a prompt, its progress. A prompt that has left needs no news.
 func tellUnder(ctx context.Context, p *Prompts, about talk.Prompt, r port.Session, tell func(e inbox.Entry) error) error {
 	e, err := p.Entries.Load(about.Key)
 	if err == nil {
@@ -63,7 +63,7 @@ func tellUnder(ctx context.Context, p *Prompts, about talk.Prompt, r port.Sessio
 	return errors.Join(err, p.recount(ctx, r.ID))
 }
 
-// tellMark tells with a reaction how far a prompt is.
+// tellMark shows the progress of a prompt with a reaction.
 func tellMark(ctx context.Context, p *Prompts, about talk.Prompt, r port.Session, reaction string) error {
 	return tellUnder(ctx, p, about, r, func(e inbox.Entry) error {
 		return errors.Join(p.Texts.Left(ctx, e.Key), p.mark(ctx, e, reaction, r))

@@ -210,7 +210,7 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (port.Session, b
 	return port.Session{}, true, nil // a person chooses its folder
 }
 
-// notDelivered says that a message went nowhere, and what to do.
+// notDelivered reports an undelivered message, with the next steps.
 func (p *Prompts) notDelivered(ctx context.Context, in chat.Incoming, why render.Text,
 	links [][]card.Option) error {
 	text := chat.Lines(why, p.Chat.In(in.To).Text(i18n.NotDelivered))
@@ -319,7 +319,7 @@ func (p *Prompts) noteTarget(e inbox.Entry, r port.Session, reply bool) {
 	}
 }
 
-// ErrBlank says that nothing of a text can be typed.
+// ErrBlank is returned if nothing of a text can be typed.
 var ErrBlank = errors.New("the text is blank")
 
 // Desk takes the prompts that people write in a terminal.

@@ -49,7 +49,7 @@ const (
 	asFolder    reason = "folder"    // it is the path of the folder that was chosen for such a session
 	noFolder    reason = "no folder" // it is a path, and no session may start there
 	mistyped    reason = "mistyped"  // it may be meant as a ccbot command
-	held        reason = "held"      // it waits for what a person does in the terminal
+	held        reason = "held"      // it waits for a person in the terminal
 )
 
 // question describes the question for one reason.
@@ -214,7 +214,7 @@ const cardKind = "question"
 // asked holds the facts for which a card's buttons were drawn.
 type asked struct {
 	Reason  reason `json:"reason"`
-	By      int64  `json:"by,omitempty"`      // of first, asFolder and noFolder: who starts the session
+	By      int64  `json:"by,omitempty"`      // of first, asFolder and noFolder: the person who starts the session
 	Command string `json:"command,omitempty"` // of mistyped: ccbot's, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 	Words   string `json:"words,omitempty"`   // of a recording, which it shows

@@ -36,7 +36,7 @@ func sentOf(e inbox.Entry) time.Time {
 	return e.Sent
 }
 
-// TooLate says under a command that means the turn that runs that it is too old for that.
+// TooLate rejects an expired command that targets the running turn.
 func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string) (bool, error) {
 	e, err := p.Entries.Load(in.Key)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"ccbot/port/news"
 )
 
-// Pins changes what is pinned in a chat. Errors: see package outbox.
+// Pins changes the pinned messages of a chat. Errors: see package outbox.
 type Pins interface {
 	Pin(ctx context.Context, at outbox.Conversation, message int) error
 	Delete(ctx context.Context, at outbox.Conversation, message int) error

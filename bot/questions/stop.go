@@ -17,9 +17,9 @@ import (
 
 // Kind decides about the questions of one kind of cards.
 type Kind interface {
-	// Mark names what the question of a key asks now; false: it is not open.
+	// Mark names the current content of a question by its key; false: it is not open.
 	Mark(key string) (mark string, open bool)
-	// Stop denies what has this mark and ends the turn of its agent, because a person wants that.
+	// Stop denies the request with this mark and ends the turn of its agent, as a person wants.
 	// refusal.Changed: the agent asks something else, and nothing is done.
 	Stop(ctx context.Context, key, mark string, by int64) error
 }

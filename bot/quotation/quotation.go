@@ -127,13 +127,13 @@ func inert(line string) string {
 	return strings.NewReplacer("@", "@ ", "/", "/ ").Replace(line) // of signs by the thousand each would need a pass
 }
 
-// mostPasses is more than any text needs that says something.
+// mostPasses is more than any meaningful text needs.
 const mostPasses = 16
 
 const joiners = "\u200c\u200d\ufe0f"
 
-// joined finds what joins nothing: joiners at the start of a line, and those on a character that is
-// neither a letter of a script that joins nor an emoji.
+// joined finds joiners without effect: at the start of a line, and on a character that is neither a
+// letter of a joining script nor an emoji.
 var joined = lazyregexp.New(`(^|[\x00-\x7f\p{Z}\p{P}])[` + joiners + `]+`)
 
 // effort finds the words that make Claude Code think longer, or load more.

@@ -37,7 +37,7 @@ func TestBotAPIAcceptsEveryPart(t *testing.T) {
 	})
 }
 
-// So it does with what the renderers make of an answer, as rich messages and without.
+// It also accepts the renderers' forms of an answer, as rich messages and without.
 func TestBotAPIAcceptsEveryAnswer(t *testing.T) {
 	const alice = 7
 	srv := botapitest.Start(t, botapi.Options{Rich: true})
@@ -65,7 +65,7 @@ func TestBotAPIAcceptsEveryAnswer(t *testing.T) {
 	})
 }
 
-// ours leaves out what Telegram finds by itself (addresses, commands).
+// ours leaves out the entities that Telegram adds (addresses, commands).
 func ours(list []models.MessageEntity) []models.MessageEntity {
 	var out []models.MessageEntity
 	for _, e := range list {

@@ -4,8 +4,8 @@ import "strings"
 
 const ticks = "```"
 
-// renderCase is an answer, what it looks like as text with entities (see show), and the Markdown of
-// a rich message; none if it has no formatting.
+// renderCase is an answer, its form as text with entities (see show), and the Markdown of a rich
+// message, empty if it has no formatting.
 type renderCase struct{ name, in, entities, rich string }
 
 // renderCases are for both renderers. It has no case of a file.

@@ -8,10 +8,10 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// low says that a unit is the second half of a surrogate pair.
+// low reports whether a unit is the second half of a surrogate pair.
 func low(u uint16) bool { return u >= 0xDC00 && u < 0xE000 }
 
-// faults lists what Telegram would refuse, repair or show wrongly in t.
+// faults lists the parts of t that Telegram would refuse, repair or show wrongly.
 func faults(t Text) []string {
 	var out []string
 	text := utf16.Encode([]rune(t.Text))

@@ -22,8 +22,8 @@ const (
 	quoteX = models.MessageEntityTypeExpandableBlockquote
 )
 
-// rank decides who stays when two kinds may not meet; the soft styles (bold, italic, …) are all
-// last.
+// rank decides which of two kinds stays if they may not meet; the soft styles (bold, italic, …) are
+// all last.
 func rank(t models.MessageEntityType) int {
 	switch t {
 	case pre:

@@ -13,8 +13,8 @@ import (
 // escape writes text for a rich message so that nothing in it is markup. It uses character
 // references, which are text for every parser: Telegram reads HTML before it looks at backslashes,
 // so that \< would not stop a tag, and it pairs || over a backslash. It knows few names, but all
-// numbers (core.telegram.org/bots/api#rich-html-style). start says that a line begins here, last is
-// the character before.
+// numbers (core.telegram.org/bots/api#rich-html-style). start means that a line begins here, last
+// is the character before.
 func escape(b *strings.Builder, s string, start bool, last rune) {
 	digits := start
 	for i, r := range s {
@@ -157,9 +157,9 @@ func foreign(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t
 // spread replaces tabs. Telegram shows one as a single blank, and code would lose its shape.
 func spread(s string) string { return strings.ReplaceAll(s, "\t", "    ") }
 
-// invisible says that r alone does not make a message: Telegram answers "message text is empty" to
-// white space and to characters without a glyph. Counting one too many is safe, it only moves a
-// cut.
+// invisible reports whether r alone does not make a message: Telegram answers "message text is
+// empty" to white space and to characters without a glyph. Counting one too many is safe, it only
+// moves a cut.
 func invisible(r rune) bool {
 	switch r {
 	case '\u115F', '\u1160', '\u2800', '\u3164', '\uFFA0': // blank letters

@@ -68,7 +68,7 @@ func (m *markdown) textNode(n *ast.Text) {
 	}
 }
 
-// isBreak says that a tag only breaks a line; any other is shown as it is written.
+// isBreak reports whether a tag only breaks a line; any other is shown as written.
 func isBreak(tag string) bool {
 	return len(tag) <= len("<br />") && strings.EqualFold(strings.NewReplacer(" ", "", "/", "").Replace(tag), "<br>")
 }
@@ -127,8 +127,8 @@ func (m *markdown) link(target string, label func()) {
 	}
 }
 
-// opens says that a tap on the target is safe and does something. tg: is not: it mentions people
-// and leads into bots.
+// opens reports whether a tap on the target is safe and has an effect. tg: is not: it mentions
+// people and leads into bots.
 func opens(target string) bool {
 	u, err := url.Parse(target)
 	if err != nil || strings.ContainsAny(target, " \n\t") {

@@ -169,7 +169,7 @@ func (m *markdown) fenced(n *ast.FencedCodeBlock, gap int) {
 	m.code(string(n.Lines().Value(m.source)), lang, rest, gap)
 }
 
-// fenceInfo reads an info string: a language, and what else there is.
+// fenceInfo reads an info string: a language, and the rest.
 func fenceInfo(n *ast.FencedCodeBlock, source []byte) (lang, rest string) {
 	var info string
 	if n.Info != nil {
@@ -334,8 +334,8 @@ func (w *writer) raw(s string) {
 	}
 }
 
-// apart makes sure that n line ends separate what was written from what comes; nothing at the very
-// beginning and nothing between a list marker and its item.
+// apart makes sure that n line ends separate the written text from the next; none at the very
+// beginning and none between a list marker and its item.
 func (w *writer) apart(n int) {
 	if !w.marker {
 		w.lineEnds(n)
@@ -356,7 +356,7 @@ func (w *writer) lineEnds(n int) {
 	}
 }
 
-// as writes what body writes and marks it with e.
+// as calls body and marks its text with e.
 func (w *writer) as(e entity, body func()) {
 	w.room -= len(e.URL)
 	from := w.units

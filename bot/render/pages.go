@@ -10,9 +10,9 @@ import (
 // Markdown, which is never shorter than the text, and to every block that may count as one.
 const (
 	richLimit  = 32768
-	richMargin = 512 // for what the count may have missed
+	richMargin = 512 // for a count that is too low
 	richBlocks = 500
-	// richBlocksUsed leaves some for a heading, and for what Telegram may count besides.
+	// richBlocksUsed leaves some for a heading, and for other blocks that Telegram may count.
 	richBlocksUsed = 440
 	// richDepth is the maximum depth of nested blocks, out of 16 levels that also include
 	// formatting.
@@ -26,7 +26,7 @@ type frame struct {
 	first, rest string // before its first line, and before the others
 	again       string // before its first line on a later page, if that is something else
 	open, shut  string // lines around the content
-	gap         int    // line ends between those and what is in it
+	gap         int    // line ends between those and the content
 	blocks      int    // the number of blocks it counts for
 	depth       int
 	opened      bool
@@ -49,7 +49,7 @@ func newPages(room int) *pages {
 	return &pages{limit: max(richLimit-richMargin-room, richLimit/2)}
 }
 
-// push opens a frame, or says that it would be too deep.
+// push opens a frame, or returns false if it would be too deep.
 func (p *pages) push(f frame) bool {
 	depth := f.depth
 	for _, o := range p.stack {
@@ -140,7 +140,7 @@ func (p *pages) makeRoom(chars, blocks int) {
 	}
 }
 
-// enter writes what the frames have before their content.
+// enter writes the beginnings of the frames.
 func (p *pages) enter() {
 	for i, f := range p.stack {
 		if f.opened {

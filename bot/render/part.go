@@ -92,8 +92,8 @@ func AsFile(p Part, name string) File {
 	return File{Name: safeName(name) + ".txt", Data: []byte(targets(p.Text) + "\n")}
 }
 
-// safeName is a file's name without its ending and without what some system takes for more than a
-// letter.
+// safeName is a file's name without its ending and without characters that are special in some
+// system.
 func safeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if invisible(r) || strings.ContainsRune(`/\:*?"<>|`, r) {
@@ -143,11 +143,11 @@ const (
 
 	longCode  = 3500 // units of code that are too long to read in a chat
 	longLines = 60   // the same in lines
-	someLines = 15   // lines of code that show what it is
+	someLines = 15   // lines of code that show its kind
 )
 
 // attachments are the things of an answer that are shown as files, with their places in its text.
-// The zero value takes none: what asks a person for something must show all of it at once.
+// The zero value takes none: a request to a person must show all of it at once.
 type attachments struct {
 	most int // how many it takes
 	list []attachment
@@ -195,7 +195,7 @@ func codeFile(body, lang, name string, caption int) (Part, bool) {
 	return filePart(codeName(lang, name), body+"\n", label, Pre(begin, lang), caption), true
 }
 
-// filePart is a file of text. Its caption is a label and the beginning of what is in it, as much as
+// filePart is a file of text. Its caption is a label and the beginning of its content, as much as
 // fits.
 func filePart(name, data string, label, begin Text, caption int) Part {
 	if !label.Blank() {

@@ -93,8 +93,8 @@ func (g grid) wrapped() (wrapped grid, rowOf []int) {
 // unmarked removes characters that only control the breaks of their neighbours.
 var unmarked = strings.NewReplacer("\u200B", "", "\u2060", "", "\uFEFF", "", "\u00AD", "", "\u2011", "-")
 
-// fit shares the width among the columns: each has what its longest word needs, and those with more
-// to say have more of what is left.
+// fit shares the width among the columns: each has the room for its longest word, and columns with
+// more text get more of the rest.
 func fit(natural, least []int, width int) []int {
 	whole, needed := 0, 0
 	for i := range natural {

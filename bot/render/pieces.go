@@ -96,7 +96,7 @@ func tableIn(block string) (from, to int, ok bool) {
 	return from, at, ok
 }
 
-// isWholeTable says that s is a table from its first line to its last.
+// isWholeTable reports whether s is a table from its first line to its last.
 func isWholeTable(s string) bool {
 	s = strings.TrimRight(s, "\n")
 	from, to, ok := tableIn(s)

@@ -50,7 +50,7 @@ func TestRenderers(t *testing.T) {
 	}
 }
 
-// A part for a server without rich messages is what Entities makes of it.
+// A part for a server without rich messages is the result of Entities.
 func TestRichMarkdownMeansTheSame(t *testing.T) {
 	for _, tt := range renderCases() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -61,14 +61,14 @@ func TestRichMarkdownMeansTheSame(t *testing.T) {
 	}
 }
 
-// unlinked has no links whose text is their address: what finds them is not asked in every place.
+// unlinked has no links whose text is their address, because they are not searched in every place.
 func unlinked(t Text) Text {
 	return Text{t.Text, slices.DeleteFunc(slices.Clone(t.Entities), func(e entity) bool {
 		return e.Type == link && t.Text[prefix(t.Text, e.Offset):prefix(t.Text, end(e))] == e.URL
 	})}
 }
 
-// wrong lists what a chat would not take of an answer's parts.
+// wrong lists the faults for which a chat would refuse an answer's parts.
 func wrong(parts []Part, room int) []string {
 	var out []string
 	for i, p := range parts {
@@ -93,8 +93,8 @@ func wrong(parts []Part, room int) []string {
 	return out
 }
 
-// wrongRich lists what Telegram would not take of a rich message, or take for more than text. It
-// asks a parser that knows nothing of this package's.
+// wrongRich lists the content of a rich message that Telegram would refuse, or take for more than
+// text. It asks a parser that knows nothing of this package's.
 func wrongRich(src string, room int) []string {
 	var out []string
 	if n := utf8.RuneCountInString(src); n > richLimit-room {
@@ -339,7 +339,7 @@ func TestP5_RichMarkdownKeepsEveryLetter(t *testing.T) {
 	})
 }
 
-// letters leaves out what cannot be seen, and what belongs to the marks of lists.
+// letters leaves out invisible characters, and the marks of lists.
 func letters(t Text) string {
 	var b strings.Builder
 	for _, s := range looks(t) {

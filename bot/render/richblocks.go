@@ -322,8 +322,8 @@ func (r *rich) piece(p piece) (plain bool) {
 	return plain
 }
 
-// isPlain says that there are only paragraphs of text, with addresses at most, which Telegram finds
-// by itself.
+// isPlain reports whether there are only paragraphs of text, with addresses at most, which Telegram
+// finds by itself.
 func isPlain(doc ast.Node) bool {
 	for block := doc.FirstChild(); block != nil; block = block.NextSibling() {
 		if block.Kind() != ast.KindParagraph {
@@ -338,7 +338,7 @@ func isPlain(doc ast.Node) bool {
 	return true
 }
 
-// forDrawing changes formulas to what Telegram takes.
+// forDrawing changes formulas to Telegram's form.
 func forDrawing(doc ast.Node) {
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if f, ok := n.(*formula); ok && entering {

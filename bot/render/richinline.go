@@ -24,7 +24,7 @@ var spellings = []spelling{
 	{"**", "*", "~~", true}, {"__", "_", "~~", true}, {"**", "_", "~~", true}, {"__", "*", "~~", true}, {"**", "*", "~~", false}, {},
 }
 
-// text is the Markdown of what follows in a block from its node n on.
+// text is the Markdown of a block from its node n on.
 func (r *rich) text(n ast.Node, depth int) string {
 	said, ok := r.plain(n, depth)
 	if !ok {
@@ -158,7 +158,7 @@ func (m *inlineMarkdown) next(to int) (s string) {
 	return s
 }
 
-// marked writes an entity with what is in it. Formulas are written so that Telegram draws them.
+// marked writes an entity with its content. Formulas are written so that Telegram draws them.
 func (m *inlineMarkdown) marked(e entity, list []entity) (behind []entity) {
 	var open, shut string
 	switch e.Type {
@@ -219,7 +219,7 @@ func (m *inlineMarkdown) mark(s string) {
 	m.last = 0
 }
 
-// latex writes a formula without what a parser of HTML would look at.
+// latex writes a formula without characters that are special in HTML.
 func latex(s string) string {
 	return strings.NewReplacer("<", `\lt `, "&", "& ", "&  ", "& ").Replace(s)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// maxTable is the widest table, in columns, that is drawn as one; a phone scrolls or wraps what is
-// wider.
+// maxTable is the widest table, in columns, that is drawn as one; a phone scrolls or wraps a wider
+// one.
 const maxTable = 60
 
 // table draws a small table in monospace. A wide table becomes a picture or a file in an answer,
@@ -178,7 +178,7 @@ func newGrid(rows [][]Text, aligns []east.Alignment) grid {
 	return grid{rows: rows, aligns: aligns, widths: columnWidths(rows), heads: 1}
 }
 
-// fits says that a phone shows the table in monospace as one.
+// fits reports whether a phone shows the table in monospace as one.
 func (g grid) fits() bool { return g.width() <= maxTable && !g.linked() }
 
 // width returns how many columns of a terminal the table takes.
@@ -344,7 +344,7 @@ func (hugeTables) Transform(p *ast.Paragraph, r text.Reader, _ parser.Context) {
 	}
 }
 
-// isDelimiter says that a line may be the one below the head of a table.
+// isDelimiter reports whether a line may be the one below the head of a table.
 func isDelimiter(line []byte) bool {
 	return bytes.IndexByte(line, '-') >= 0 && len(bytes.Trim(line, "|:- \t\n")) == 0
 }

@@ -62,7 +62,7 @@ func Join(parts ...Text) Text {
 // Length is the length in UTF-16 code units, the unit of Telegram's offsets.
 func (t Text) Length() int { return units(t.Text) }
 
-// Blank says that Telegram would refuse the text as empty: nothing in it can be seen.
+// Blank reports whether Telegram would refuse the text as empty: all of it is invisible.
 func (t Text) Blank() bool { return blank(t.Text) }
 
 func spanned(s string, e entity) Text {
@@ -97,8 +97,8 @@ const (
 // 100 entities, each with something visible in it; a blank text has no parts. It cuts after a
 // paragraph, else outside code after a line, else after a line, a word, a character as people see
 // it; never inside a surrogate pair. An entity that crosses a cut is closed and opened again. Every
-// part is a piece of the text, in order; what lies between two parts, before the first and after
-// the last is invisible (spaces and line ends, mostly).
+// part is a piece of the text, in order; text between two parts, before the first and after the
+// last is invisible (spaces and line ends, mostly).
 func (t Text) Split(limit int) []Text {
 	s := splitter{limit: max(limit, 2), text: utf16.Encode([]rune(t.Text))}
 	s.list = normalise(s.text, t.Entities)
@@ -188,7 +188,7 @@ func (s *splitter) whole(to int) int {
 	return to
 }
 
-// inPre says that the unit at i lies inside a block of code.
+// inPre reports whether the unit at i is inside a block of code.
 func (s *splitter) inPre(i int) bool {
 	for _, e := range s.list {
 		if e.Offset > i {

@@ -107,8 +107,8 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 	})
 }
 
-// sendText sends what the terminal shows as text that can be copied; of a screen that is too large
-// the lower part.
+// sendText sends the terminal's screen as text that can be copied; of a large screen the lower
+// part.
 func (s *screenshots) sendText(ctx context.Context, t chat.Tap) error {
 	r, _ := s.chat.Book.Records.Get(t.Card.Session)
 	now, err := s.panes.Screen(ctx, r.ID, port.KeyOn{})
@@ -143,8 +143,8 @@ func keys(names ...string) []card.Option {
 	return each.As(names, func(name string) card.Option { return card.Option{Text: words[name], Value: name} })
 }
 
-// look returns a card that shows a screen, and what it shows then. said is the result of a tap on
-// the card that showed was.
+// look returns a card of a screen, and its payload. said is the result of a tap on the card that
+// showed was.
 func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Screen, said string, was shown) (card.Look, shown, error) {
 	p := s.chat.In(to)
 	shot, err := picture(now.Text, s.fonts)
@@ -214,7 +214,7 @@ type shot struct {
 	packages []string // of Debian, with fonts that have the characters missing here
 }
 
-// picture draws what a terminal shows.
+// picture draws a terminal's screen.
 func picture(screen string, fonts cellpicture.Fonts) (shot, error) {
 	rows, whole := shownRows(screen)
 	for {

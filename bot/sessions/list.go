@@ -35,8 +35,8 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 // idleOption is a button under the list that asks whether to end the idle sessions.
 const idleOption = "idle"
 
-// screen returns the list as it is now: first what waits for a person, then what works, what has
-// said something, and the rest; of these the oldest first. The buttons have the same order.
+// screen returns the list as it is now: sessions that wait for a person, then working ones, ones
+// with unopened messages, and the rest; of each the oldest first. The buttons have the same order.
 func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Screen {
 	p := s.chat.In(to)
 	var entries []entry
@@ -291,7 +291,7 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, 
 	return e
 }
 
-// doing is the sign and the words of what an agent does.
+// doing is the sign and the words of an agent's activity.
 func doing(p chat.Phrases, l port.Look, asks attention.Attention) (n need, sign, state string) {
 	n, sign, state = rests, "💤", p.NowText(l.Now)
 	switch {

@@ -14,9 +14,9 @@ import (
 	"ccbot/port/news"
 )
 
-// begin is the payload of a message that says that a session starts or comes back.
+// begin is the payload of a message about the begin of a session.
 type begin struct {
-	Launch string // that has not been ready yet; empty: the message says that it is
+	Launch string // that has not been ready yet; empty: the message reports that it is
 }
 
 // hear reports begins and ends of sessions, and an agent that makes no progress. An archive has a

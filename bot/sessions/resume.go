@@ -175,7 +175,7 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 	return s.chat.Post(ctx, card.Look{To: q.To, Session: q.Session.ID, Text: chat.Lines(q.Before, text)})
 }
 
-// refuse explains why a session could not come back, and offers what can be done.
+// refuse explains why a session could not come back, and offers the next steps.
 func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	if now, ok := s.chat.Book.Records.Get(q.Session.ID); ok { // it may have changed since q was made
 		q.Session = now

@@ -44,7 +44,7 @@ type Others interface {
 	// without any.
 	All(ctx context.Context) []port.Window
 	Post(ctx context.Context, to address.Conversation, all []port.Window) error
-	// Refused tells that a session is not resumed because others write its conversation.
+	// Refused reports that other writers prevent a resume.
 	Refused(ctx context.Context, q chat.Resume, writers []port.Writer) error
 }
 
@@ -66,8 +66,8 @@ type Sessions struct {
 	chat   *chat.Chat
 	ends   chat.Cards[End]          // ask whether to end a session
 	offers chat.Cards[port.Restore] // offer ways to resume a session
-	begins card.Kind[begin]         // say that a session begins, and then that it is ready
-	wheres chat.Cards[unclear]      // ask what of /new is the folder
+	begins card.Kind[begin]         // report that a session begins, and then that it is ready
+	wheres chat.Cards[unclear]      // ask which part of /new is the folder
 	// pick asks which session to resume, and pickCurrent which one to make current if there are too
 	// many for a button each.
 	pick, pickCurrent func(ctx context.Context, to address.Conversation, a chat.Among) error
@@ -167,7 +167,7 @@ func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q port.St
 	return r, err == nil, err
 }
 
-// begin is Begin, which says itself why the start was refused.
+// begin is Begin without the report of a refusal.
 func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.Start) (r port.Session, refused, err error) {
 	name := cmp.Or(q.Name, q.Dir[strings.LastIndex(q.Dir, "/")+1:])
 	at, err := s.chat.Book.Place(ctx, to, port.Session{Name: name}, q.Origin)
@@ -252,9 +252,9 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 // beginOfPath matches the text before a path, and its first letter.
 var beginOfPath = lazyregexp.New(`(^|[\s\p{Z}])[` + chat.Quotes + `]?[/~.]`)
 
-// NameAndPath separates the name of a new session from the path, which is what begins with /, ~ or
-// . and goes on to the end. Quotes around either go: people type them around blanks, and a path
-// needs none here.
+// NameAndPath separates the name of a new session from the path, which begins with /, ~ or . and
+// extends to the end. Quotes around either go: people type them around blanks, and a path needs
+// none here.
 func NameAndPath(args string) (name, path string) {
 	name = args
 	if found := beginOfPath.FindStringIndex(args); found != nil {

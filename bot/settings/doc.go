@@ -1,7 +1,8 @@
 // Package settings shows and keeps the choices of a chat.
 //
-// It promises that a choice holds from the next message, turn, session or sweep on, that it
-// outlives a restart, and that a group can choose only the language: the rest is one person's.
+// It guarantees:
+//   - A choice holds from the next message, turn, session or sweep on, and outlives a restart.
+//   - A group can choose only the language: the rest is one person's.
 //
 // It does not use the settings: each feature reads its own. The bot's configuration applies
 // otherwise.

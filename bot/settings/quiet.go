@@ -16,7 +16,7 @@ import (
 	"ccbot/internal/timespan"
 )
 
-// quietOnce is how long the button makes a chat quiet, and quietMost what /quiet allows.
+// quietOnce is how long the button makes a chat quiet, and quietMost the maximum of /quiet.
 const (
 	quietOnce = 2 * time.Hour
 	quietMost = 24 * time.Hour

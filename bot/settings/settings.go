@@ -23,7 +23,7 @@ type Configured struct {
 	Steps     string
 }
 
-// Settings are the pages about what a chat has chosen.
+// Settings has the pages about the choices of a chat.
 type Settings struct {
 	chat       *chat.Chat
 	configured Configured
@@ -265,7 +265,7 @@ var all = []one{
 		choose:  chooseQuiet},
 }
 
-// languages are the languages as who speaks them calls them.
+// languages are the languages' own names.
 var languages = map[string]string{"en": "English", "ru": "Русский", "zh": "中文"}
 
 // byDefault is the choice of nothing; said: the value that then applies, if known.

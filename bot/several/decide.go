@@ -1,6 +1,6 @@
 package several
 
-// Who is the bot that something names.
+// Who names a bot of the group.
 type Who int
 
 // The zero value names no bot.

@@ -21,7 +21,7 @@ import (
 // The commands that pick a bot.
 const (
 	hereCommand    = "here"    // for the place of the message
-	defaultCommand = "default" // for what is outside of topics
+	defaultCommand = "default" // for messages outside of topics
 )
 
 // Bots decides which messages of groups are for this bot.
@@ -44,7 +44,7 @@ func (b *Bots) Feature() chat.Feature {
 	}}
 }
 
-// tell answers a command that has picked this bot for a topic; thread 0: for what is outside of
+// tell answers a command that has picked this bot for a topic; thread 0: for messages outside of
 // topics.
 func (b *Bots) tell(ctx context.Context, in chat.Incoming, thread int) error {
 	word := i18n.SeveralDefault
@@ -61,7 +61,7 @@ func (b *Bots) args() i18n.Args {
 	return i18n.Args{"Bot": "@" + b.Username(), "Machine": b.Machine}
 }
 
-// Rules returns the sentences about what this bot acts on in a group with several bots.
+// Rules returns the sentences about this bot's messages in a group with several bots.
 func (b *Bots) Rules(p chat.Phrases) render.Text { return p.Text(i18n.SeveralRules, b.args()) }
 
 // message is as much of a message as the decision needs. It is also read from a message with a part
@@ -164,7 +164,7 @@ func (b *Bots) who(username string) Who {
 	return Other
 }
 
-// state returns what counted in a place when a message was written there.
+// state returns the picks of a place at the time of a message.
 func (b *Bots) state(at address.Conversation, message int) State {
 	group := b.chat.Book.Bots(address.Conversation{ChatID: at.ChatID})
 	s := State{Alone: !group.OthersBefore(message)}
@@ -180,8 +180,8 @@ func (b *Bots) state(at address.Conversation, message int) State {
 	return s
 }
 
-// note keeps what a message has changed. If the bot acts on less from now on and no other bot is
-// picked for what is outside of topics, the group gets a sentence first: a crash repeats the
+// note keeps the changes of a message. If the bot acts on less from now on and no other bot is
+// picked for messages outside of topics, the group gets a sentence first: a crash repeats the
 // sentence, and never omits it.
 func (b *Bots) note(ctx context.Context, r reading) error {
 	group := address.Conversation{ChatID: r.at.ChatID}

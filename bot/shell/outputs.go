@@ -294,8 +294,8 @@ func title(c command) render.Text {
 const outputGap = "…"
 
 const (
-	// outputHead and outputLines are how many lines of the beginning and of the end of an output
-	// are read in a chat, outputUnits is what fits; all of it is a file.
+	// outputHead and outputLines are the numbers of shown lines at the beginning and at the end of
+	// an output, outputUnits is the room; a file has all of it.
 	outputHead  = 10
 	outputLines = 30
 	outputUnits = 2400

@@ -33,7 +33,7 @@ type Agents interface {
 	Work(ctx context.Context, id uuid.UUID) port.Work
 }
 
-// status tells all of one session.
+// status shows one session.
 type status struct {
 	chat    *chat.Chat
 	agents  Agents
@@ -91,7 +91,7 @@ func (s *status) askForget(ctx context.Context, to outbox.Conversation, asked in
 	return s.cards.Post(ctx, question, over{r.ID, r.StartedAt})
 }
 
-// draw shows all of a session, and offers what can be done.
+// draw shows a session and its actions.
 func (s *status) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	at, p := chat.ViewAt[about](v.Rest), s.chat.In(v.To)
 	r, ok := s.chat.Book.Records.Get(at.Session)
@@ -192,7 +192,7 @@ func (s *status) look(ctx context.Context, r port.Session) (n now) {
 	return n
 }
 
-// Bounds of what is shown: together it fits one message, which a phone shows on two screens.
+// Bounds of the page: it fits one message, which a phone shows on two screens.
 const (
 	shownTasks  = 12
 	shownQueued = 3
@@ -200,7 +200,7 @@ const (
 	shownText   = 80 // letters of a task or a message
 )
 
-// text tells all of a session, a paragraph for each thing.
+// text describes a session, a paragraph for each subject.
 func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64, r port.Session) render.Text {
 	n, w := s.look(ctx, r), words{s.chat.In(to)}
 	history, _ := s.chat.Book.Records.History(r.ID) // without it the rest is still worth telling
@@ -247,7 +247,7 @@ func (w words) head(r port.Session, n now, shared render.Text) render.Text {
 	return text
 }
 
-// agent says with what the agent works, and how much it has done.
+// agent describes the agent's tools and the amount of its work.
 func (w words) agent(launched string, n now) render.Text {
 	model, did := n.Model, []string{w.Say(i18n.StatusTurns, i18n.Args{"Count": n.Turns})}
 	if u := n.Work.Usage; u != nil {
@@ -293,8 +293,7 @@ func (w words) agent(launched string, n now) render.Text {
 // taskMarks are the marks of the to-do items that are not done.
 var taskMarks = map[string]string{"completed": "✓", "in_progress": "▸"}
 
-// tasks are the agent's own to-do items: first what is not done. As code nothing in them can be
-// tapped.
+// tasks are the agent's to-do items: open ones first. As code nothing in them can be tapped.
 func (w words) tasks(all []port.Task) render.Text {
 	if len(all) == 0 {
 		return render.Text{}
@@ -315,7 +314,7 @@ func (w words) tasks(all []port.Task) render.Text {
 // shownCommit is the number of shown letters of a commit's id.
 const shownCommit = 8
 
-// git says on which branch the folder is, and what has changed there since the session's start.
+// git shows the branch of the folder, and its changes since the session's start.
 func (w words) git(g *port.Git, all *folders.Changes) render.Text {
 	switch {
 	case g == nil:

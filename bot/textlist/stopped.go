@@ -124,8 +124,8 @@ func (l *Lists) isOfLastStop(session uuid.UUID, at time.Time) bool {
 	return !at.Before(l.stops[session])
 }
 
-// Stopped shows in the list of the texts that a stop took back what else the stop brought about;
-// false: no list of that stop is open, or a person has sent a prompt since.
+// Stopped adds a stop's other effects to the list of the texts that it took back; false: no list of
+// that stop is open, or a person has sent a prompt since.
 func (l *Lists) Stopped(ctx context.Context, r port.Session, to address.Conversation, s chat.Stop) (shown bool, err error) {
 	defer l.stopped.Hold()()
 	c, open := of(l.stopped, r.ID, to)
@@ -261,7 +261,7 @@ func (s *stopped) write(l *card.Look, p chat.Phrases, r port.Session, texts []in
 }
 
 // tapStopped decides about a text, or about all that the list shows. Any allowed person of the chat
-// may. A session that has ended is resumed for what is sent.
+// may. An ended session is resumed for a sent text.
 func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Answer, error) {
 	word, key, _ := strings.Cut(t.Card.Option, ":")
 	keys := []string{key}

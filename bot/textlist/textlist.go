@@ -121,7 +121,7 @@ func (l *Lists) update(ctx context.Context, wanted func(session uuid.UUID) bool)
 	return errors.Join(errs...)
 }
 
-// during runs what a tap on a list does. The news that come from that do not draw the list.
+// during runs the action of a tap on a list. The news that come from that do not draw the list.
 func (l *Lists) during(key string, do func() error) error {
 	l.count(key, 1)
 	defer l.count(key, -1)

@@ -39,7 +39,7 @@ func (l *Lists) Queued(ctx context.Context, e inbox.Entry, r port.Session) error
 }
 
 // Held lists the texts of a conversation that wait because the agent of a session asks something;
-// now is what the agent does, if that is known.
+// now is the agent's activity, if known.
 func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.UUID, now talk.Activity) error {
 	defer l.waiting.Hold()()
 	c, open := of(l.waiting, session, to)

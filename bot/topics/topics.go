@@ -38,7 +38,7 @@ type Deps struct {
 	Rename func(ctx context.Context, session uuid.UUID, name string) error
 	// AskEnd asks a person whether to end a session.
 	AskEnd func(final port.State, question, button i18n.Key) chat.OnSession
-	// KeepOpen takes back what AskEnd asks about a session in a place.
+	// KeepOpen withdraws the question of AskEnd about a session in a place.
 	KeepOpen func(ctx context.Context, at outbox.Conversation, session uuid.UUID) error
 }
 
@@ -198,7 +198,7 @@ func (t *Topics) machine(at outbox.Conversation) string {
 	return ""
 }
 
-// Changed takes a message by which Telegram tells that a person has changed a topic.
+// Changed handles Telegram's message that a person has changed a topic.
 func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Message) error {
 	r, known := t.book.CurrentSession(in.To)
 	switch {
@@ -235,7 +235,7 @@ func (t *Topics) renamed(ctx context.Context, in chat.Incoming, r port.Session, 
 	return t.Chat.Explain(ctx, in.To, t.Chat.In(in.To).Failure(r, failed))
 }
 
-// agree notes as what a session and its topic were last called the same.
+// agree notes the last common name of a session and its topic.
 func (t *Topics) agree(at outbox.Conversation, name string) error {
 	note, ours := t.book.Topic(at)
 	if !ours {

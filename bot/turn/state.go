@@ -240,7 +240,7 @@ func (s *state) finish(how talk.Ending, at time.Time) {
 	}
 }
 
-// spend takes in what the agent's status line and its to-do list say.
+// spend updates the state from the agent's status line and to-do list.
 func (s *state) spend(w port.Work, list bool) {
 	s.Model = cmp.Or(w.Model, s.Model)
 	if u := w.Usage; u != nil {

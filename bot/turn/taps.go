@@ -42,7 +42,7 @@ const (
 // fullContext is from how many percent of the context on compacting it is offered.
 const fullContext = 80
 
-// fill puts what is shown of a turn into its look.
+// fill sets the content of a turn's card.
 func (t *Turns) fill(ctx context.Context, look *card.Look, s *state, r port.Session, key string) {
 	w := words{t.Chat.In(look.To)}
 	look.Means, look.Options = key, nil

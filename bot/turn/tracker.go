@@ -178,7 +178,7 @@ func (o *tracker) session() port.Session {
 
 func (o *tracker) catchUp(ctx context.Context) { o.turns.catchUp(ctx, o.now, o.add) }
 
-// end ends the turn that runs, unless the transcript says that it ended in another way.
+// end ends the turn that runs, unless the transcript has another end.
 func (o *tracker) end(ctx context.Context, how talk.Ending, at time.Time) {
 	if o.now != nil {
 		o.catchUp(ctx)

@@ -119,7 +119,7 @@ func (t *Turns) heard(_ context.Context, r port.Session, told news.News) error {
 	return nil
 }
 
-// item takes in what a transcript has.
+// item receives the items of a transcript.
 func (t *Turns) item(session uuid.UUID, item talk.Item) {
 	item.Text, item.Images = "", nil // nothing of it is shown
 	t.hear(session, true, func(ctx context.Context, o *tracker) { o.item(ctx, item) })

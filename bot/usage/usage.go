@@ -35,11 +35,11 @@ const (
 	sendFor  = 2 * time.Minute // of the picture: later messages of the chat wait for it
 )
 
-// usage shows what is used.
+// usage shows the consumption of agents.
 type usage struct {
 	chat     *chat.Chat
 	spending talk.Spending
-	cards    chat.Cards[warning] // each open until its window ends: it says that the chat was warned
+	cards    chat.Cards[warning] // each open until its window ends: it proves that the chat was warned
 }
 
 // New returns the feature.
@@ -93,7 +93,7 @@ func (u *usage) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 	a, err := chat.Do(func(ctx context.Context) error {
 		rep, err := u.report(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil // the page, which is drawn now, says it
+			return nil // the page, which is drawn now, shows it
 		}
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (u *usage) send(ctx context.Context, to outbox.Conversation, rep talk.Repor
 // words are the sentences of the page in one language.
 type words struct{ chat.Phrases }
 
-// page is all that the page says.
+// page is the text of the page.
 func (w words) page(rep talk.Report, limits []talk.Limit, at place, part card.Part) render.Text {
 	span := rep.Spans[at.Span]
 	parts := []render.Text{render.Bold(w.Say(i18n.UsageTitle)), w.limits(limits), w.spans(rep, at)}
@@ -184,7 +184,7 @@ func (w words) sessions(all []talk.Line, part card.Part) render.Text {
 	return chat.Lines(lines...)
 }
 
-// line is one model or session, with what it has used.
+// line is one model or session, with its consumption.
 func (w words) line(name render.Text, s talk.Sum) render.Text {
 	tokens := i18n.Rounded(s.Tokens())
 	said := money(s.Cost) + w.Say(i18n.JoinParts) + tokens

@@ -27,7 +27,7 @@ const (
 	pageSize  = 8
 	perRow    = 4
 	shownLine = 50              // letters of the first line of a prompt
-	shownName = 24              // letters of who has sent it
+	shownName = 24              // letters of its sender
 	patience  = 5 * time.Second // for the state of the agent
 )
 
@@ -90,7 +90,7 @@ func Lines(entry func(key string) (inbox.Entry, error), r port.Session) []string
 // words builds the texts of a page.
 type words struct {
 	chat.Phrases
-	several bool // people, who send prompts
+	several bool // several people send prompts
 }
 
 // list is one page of the queue, with a button for each prompt.
@@ -132,7 +132,7 @@ func (w words) decisions(r port.Session, now port.Look, asks attention.Attention
 	return append(options, row)
 }
 
-// title is the session and what it does.
+// title is the session and its activity.
 func (w words) title(r port.Session, now port.Look) render.Text {
 	does := w.AgedState(r)
 	if r.State == port.StateRunning {

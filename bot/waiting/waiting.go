@@ -53,7 +53,7 @@ func (w *Waiting) Feature() chat.Feature {
 	return f
 }
 
-// Show shows what waits for a session. Two taps are one message.
+// Show shows the queue of a session. Two taps are one message.
 func (w *Waiting) Show(ctx context.Context, in chat.Incoming, r port.Session) error {
 	return w.chat.Pages.Show(ctx, in, chat.About(page, r.ID))
 }
@@ -94,7 +94,7 @@ func (w *Waiting) tap(_ context.Context, v chat.Visit, what string) (chat.Answer
 	return a, list, nil
 }
 
-// do carries out what a person has decided about a prompt.
+// do carries out a person's decision about a prompt.
 func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Entry, r port.Session) error {
 	switch what {
 	case askOption:
@@ -116,7 +116,7 @@ func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Ent
 	return nil
 }
 
-// showAsked shows again what an agent asks, which has to be answered before anything is sent.
+// showAsked shows an agent's question again, which has to be answered before anything is sent.
 func (w *Waiting) showAsked(ctx context.Context, session uuid.UUID) error {
 	if shown, err := w.again(ctx, session); err != nil || shown {
 		return err

@@ -116,7 +116,7 @@ func options(p chat.Phrases, r port.Session, known bool) (rows [][]card.Option) 
 	return chat.Rows(2, acts...)
 }
 
-// do does what a button under the sentences says. They are the links of other messages.
+// do carries out a button under the sentences. They are the links of other messages.
 func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
 	id := chat.ViewAt[view](v.Rest).Session
 	r, ok := w.Chat.Book.Records.Get(id)
@@ -181,8 +181,8 @@ func said(words i18n.Words, c port.Change, reader int64) string {
 	return ""
 }
 
-// howEnded returns the end of the rule of a sentence: who or what has ended a session. It is empty
-// if that is unknown.
+// howEnded returns the end of the rule of a sentence: the person or the cause. It is empty if that
+// is unknown.
 func howEnded(c port.Change, reader int64) string {
 	switch {
 	case c.By != 0 && c.By == reader:

@@ -77,7 +77,7 @@ func (o *Others) tellWriters(ctx context.Context, r port.Session, n news.OtherWr
 	return o.post(ctx, conflict{k, chat.Resume{Session: r, To: r.Conversation}, n}, chat.SecondWriter)
 }
 
-// Refused tells that a session is not resumed because of writers.
+// Refused reports that writers prevent a resume.
 func (o *Others) Refused(ctx context.Context, q chat.Resume, found []port.Writer) error {
 	return o.post(ctx, conflict{resumeRefused, q, found}, "")
 }
@@ -120,7 +120,7 @@ var phrases = map[kind]struct{ head, button, end, fork i18n.Key }{
 // The options of a message. Those about a window are followed by a colon and the window's id.
 const (
 	showOption   = "show"   // show all that is known of the writers
-	askOption    = "ask"    // ask whether to end the writers, or what runs in the window
+	askOption    = "ask"    // ask whether to end the writers, or the window's process
 	endOption    = "end"    // end them, or archive it
 	forkOption   = "fork"   // continue in a copy of the conversation
 	adoptOption  = "adopt"  // continue in the window where the writer runs
@@ -163,7 +163,7 @@ func (c conflict) canEnd() bool {
 		!slices.ContainsFunc(c.writers, func(one port.Writer) bool { return !one.Endable })
 }
 
-// look is the message about writers, with what can be done.
+// look is the message about writers, with the possible actions.
 func (o *Others) look(c conflict, details bool) card.Look {
 	r, say, p := c.resume.Session, phrases[c.kind], o.chat.In(c.resume.To)
 	var can []render.Text

@@ -59,8 +59,8 @@ func (o *Others) list(to outbox.Conversation, all []port.Window) (look card.Look
 	return look, shown
 }
 
-// windowText is one window in one line: its id and name, what runs in it and where, and of a proven
-// agent which conversation the agent writes.
+// windowText describes a window in one line: its id and name, its process and folder, and the
+// conversation of a proven agent.
 func windowText(p chat.Phrases, one port.Window) render.Text {
 	runs, conversation := chat.Tail(glyph.Name(one.Command), 24), render.Text{}
 	switch {
@@ -99,9 +99,8 @@ func windowOptions(p chat.Phrases, one port.Window, named bool) (row []card.Opti
 	return row
 }
 
-// tapWindow does what an option about a window says, if the window is as the person saw it: the tap
-// looks at the window again. Then a list shows the windows that there are, and a question is
-// closed.
+// tapWindow carries out an option about a window, if a new check finds it as the person saw it.
+// Then a list shows the windows that there are, and a question is closed.
 func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []port.ID) (chat.Answer, error) {
 	word, window, _ := strings.Cut(t.Card.Option, ":")
 	redraw := func(ctx context.Context) error {
@@ -130,8 +129,8 @@ func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []port.ID) (chat.A
 	})
 }
 
-// decide does what a person has decided about a window that is as they saw it. Nothing takes over
-// the conversation of a session that is not over.
+// decide carries out a person's decision about an unchanged window. Nothing takes over the
+// conversation of a session that is not over.
 func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one port.Window,
 	redraw func(context.Context) error) error {
 	if word == ignoreOption {

@@ -27,7 +27,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// Says is a transcript line with what an agent says, block by block.
+// Says is a transcript line with an agent's texts, block by block.
 func Says(blocks ...string) string {
 	var content []map[string]string
 	for _, text := range blocks {
@@ -62,13 +62,13 @@ func Grow(t *testing.T, c transcript.Cursor, lines ...string) {
 	Changed(c)
 }
 
-// changes has, for each transcript in which readers wait for Changed, what ends their wait.
+// changes has the channels that end the readers' wait for Changed, by transcript.
 var changes = struct {
 	sync.Mutex
 	of map[string]chan struct{}
 }{of: make(map[string]chan struct{})}
 
-// Changed tells the readers that wait for it that a transcript is not as it was.
+// Changed wakes the readers that wait for a change of a transcript.
 func Changed(c transcript.Cursor) {
 	changes.Lock()
 	defer changes.Unlock()
@@ -102,7 +102,7 @@ func (w *World) Running(t *testing.T) (stop func() error) {
 	return stop
 }
 
-// Patience is for what must come; it only ends a test that fails.
+// Patience is the timeout of events that must come; it only ends a test that fails.
 const Patience = 2 * time.Minute
 
 func Receive[T any](t *testing.T, c <-chan T) T {

@@ -9,7 +9,7 @@ import (
 	"ccbot/port/refusal"
 )
 
-// FakeDiffs are the changes of all sessions, as a test says.
+// FakeDiffs are the changes of all sessions, set by a test.
 type FakeDiffs struct {
 	*gate
 	Since   map[folders.Since]folders.Changes // a missing moment is no longer known

@@ -64,7 +64,7 @@ func (w *World) Stops(t *testing.T) {
 	w.ended = nil
 }
 
-// Restart is the same world after a restart of the program, with what is on disk.
+// Restart is the same world after a restart of the program, with its files.
 func (w *World) Restart(t *testing.T) {
 	t.Helper()
 	if !w.inBubble {
@@ -136,7 +136,7 @@ func (w *World) DialogFiles(t *testing.T) []string {
 	return all
 }
 
-// Dialog lets a session's terminal ask something, and is what the chat shows of that.
+// Dialog lets a session's terminal ask something, and returns the chat's message about it.
 func (w *World) Dialog(t *testing.T, r session.Record, d lifecycle.Dialog) outbox.Message {
 	t.Helper()
 	before := w.Telegram.LastID()
@@ -242,7 +242,7 @@ func (w *World) TapsOn(t *testing.T, from int64, q Asked, word i18n.Key) {
 	w.Press(t, from, w.Message(t, q), w.Word(word))
 }
 
-// TapsLate is tapsOn by a person who sees the message as it was when it had the button.
+// TapsLate is TapsOn by a person who sees the earlier message with the button.
 func (w *World) TapsLate(t *testing.T, from int64, q Asked, word i18n.Key) {
 	t.Helper()
 	w.PressLate(t, from, w.Message(t, q), w.Word(word))

@@ -80,7 +80,7 @@ func (d *MediaWorld) IsOnePrompt(t *testing.T, first, want string) {
 	assert.Contains(t, d.Lifecycle.Done(), "queue "+first+" for "+d.R.ID.String())
 }
 
-// Queued does what a start does with a prompt that is held.
+// Queued does a start's work for a held prompt.
 func (d *MediaWorld) Queued(key string) error {
 	return d.Lifecycle.Queue(context.Background(), d.R.ID, key)
 }
@@ -201,8 +201,8 @@ func Link(offset, length int, url string) models.MessageEntity {
 	return models.MessageEntity{Type: models.MessageEntityTypeTextLink, Offset: offset, Length: length, URL: url}
 }
 
-// fileSender is a sender that notes what is in a file. A function of the test is called before it
-// is read.
+// fileSender is a sender that notes the content of files. A function of the test is called before
+// it is read.
 type fileSender struct {
 	*FakeSender
 	Before func() error

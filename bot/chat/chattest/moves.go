@@ -86,7 +86,7 @@ func (w *World) Migrates(t *testing.T, from, to int64) {
 	require.NoError(t, err)
 }
 
-// StartsAnew is the same world after a restart of the program, with what is known of chats on disk.
+// StartsAnew is the same world after a restart of the program, with the chats on disk.
 func (w *World) StartsAnew(t *testing.T) {
 	t.Helper()
 	chats, err := OpenChats(filepath.Join(w.Dir, "chats"))

@@ -174,14 +174,14 @@ func (w *World) AnswerOurs(t *testing.T, message int, username, text string) str
 	return key
 }
 
-// Typed tells that a prompt was typed for a session then.
+// Typed reports that a prompt was typed for a session then.
 func (w *World) Typed(t *testing.T, r session.Record, key string, at time.Time) {
 	t.Helper()
 	n := news.Typed{Prompt: talk.Prompt{Key: key, Mark: &talk.Mark{At: at}}}
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
 }
 
-// Delivered tells that the agent of a session has a prompt, which was typed then.
+// Delivered reports that the agent of a session has a prompt, which was typed then.
 func (w *World) Delivered(t *testing.T, r session.Record, key string, typed time.Time) {
 	t.Helper()
 	n := news.Delivered{Prompt: talk.Prompt{Key: key, Mark: &talk.Mark{At: typed}}}

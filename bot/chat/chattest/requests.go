@@ -28,7 +28,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// Asked is a request whose hook waits, and what its transcript says.
+// Asked is a request whose hook waits, and its transcript.
 type Asked struct {
 	hooks.Request
 	cursor transcript.Cursor

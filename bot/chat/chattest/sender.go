@@ -20,7 +20,7 @@ import (
 )
 
 // Deliver sends the named posts that wait, as the outbox does when their turn comes: one after the
-// other in each chat, and what fails is tried again later.
+// other in each chat, and failed posts are tried again later.
 func (f *FakeSender) Deliver(ctx context.Context) {
 	f.tellEdits(ctx)
 	defer f.tellEdits(ctx)
@@ -121,7 +121,7 @@ func (f *FakeSender) tellEdits(ctx context.Context) {
 	}
 }
 
-// FakeSender keeps what it is given; a function of the test may refuse it.
+// FakeSender keeps the messages; a function of the test may refuse one.
 type FakeSender struct {
 	log
 	events   chan string
@@ -200,7 +200,7 @@ func (f *FakeSender) posts(name string) bool {
 			"where", "topic", "page"}, strings.Split(c.Kind, "-")[0])
 }
 
-// sendPost sends what counts as posted. It has an id all the same.
+// sendPost sends a message that counts as posted. It has an id all the same.
 func (f *FakeSender) sendPost(ctx context.Context, m outbox.Message) (int, error) {
 	if f.OnSend != nil {
 		if err := f.OnSend(ctx, m); err != nil {

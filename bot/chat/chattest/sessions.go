@@ -22,8 +22,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// fakeSessions does what a test gives it. Without that it says yes; Move, Rename and Advance change
-// the record as lifecycle does.
+// fakeSessions calls the functions of a test. Without one it succeeds; Move, Rename and Advance
+// change the record as lifecycle does.
 type fakeSessions struct {
 	*gate
 	Answerers []talk.Answerer
@@ -330,7 +330,7 @@ func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c transcript.C
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	f.deliver(ctx) // the notice that stands for what the cursor passes is on disk
+	f.deliver(ctx) // the notice in place of the skipped items is on disk
 	if f.OnAdvance != nil {
 		if err := f.OnAdvance(id, c); err != nil {
 			return err

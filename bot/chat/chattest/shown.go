@@ -138,7 +138,8 @@ func (w *World) LostShown(t *testing.T, r session.Record) outbox.Message {
 	return w.Shown(t, r, news.Lost{})
 }
 
-// ReceiptShown is the receipt of a session that was archived when its record says, with [Undo].
+// ReceiptShown is the receipt of a session that was archived at the time in its record, with
+// [Undo].
 func (w *World) ReceiptShown(t *testing.T, r session.Record) outbox.Message {
 	t.Helper()
 	r.State = session.Archived
@@ -195,7 +196,7 @@ func (w *World) Settled(t *testing.T) {
 	require.NoError(t, stop())
 }
 
-// NewTranscript tells that a session has something to read.
+// NewTranscript reports that a session has something to read.
 func (w *World) NewTranscript(t *testing.T, r session.Record) {
 	t.Helper()
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Transcript{}))

@@ -20,7 +20,7 @@ type FakeSpending struct {
 	mu     sync.Mutex
 	limits []talk.Limit
 	told   bool
-	waits  chan struct{} // of who waits now: made in the bubble of the test, if there is one
+	waits  chan struct{} // of the waiting reader: made in the bubble of the test, if there is one
 }
 
 func newSpending(g *gate) *FakeSpending {

@@ -102,7 +102,7 @@ type fakeRelay struct {
 	decide  func() error // comes before a decision is taken; may be nil
 }
 
-// Decides sets what comes before a decision is taken; nil: nothing.
+// Decides sets a function that runs before a decision is taken; nil: none.
 func (f *fakeRelay) Decides(do func() error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()

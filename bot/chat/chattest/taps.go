@@ -51,7 +51,7 @@ func (w *World) StartFailure(err error) chat.Failure {
 var Trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
 	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Whole: true, Mark: "mark-one-012"}
 
-// OpenDialog tells that a session's terminal asks something.
+// OpenDialog is the news that a session's terminal asks something.
 func OpenDialog(d lifecycle.Dialog) news.Dialog {
 	return news.Dialog{Terminal: news.Terminal{Attach: "tmux attach", Dialog: &d}}
 }
@@ -184,7 +184,7 @@ func (w *World) topics64(t *testing.T, r session.Record) {
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Posted[i], i18n.Key(all)))
 }
 
-// news64 tells all news that have buttons.
+// news64 reports all news that have buttons.
 func (w *World) news64(t *testing.T, r, old, stuck session.Record) {
 	t.Helper()
 	for _, key := range []string{inbox.UpdateKey(math.MaxInt64), "p-" + uuid.NewString()} {
@@ -291,7 +291,7 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonForget))
 }
 
-// taps64 taps, as the person with the largest id, what asks once more.
+// taps64 taps the buttons that ask once more, as the person with the largest id.
 func (w *World) taps64(t *testing.T) {
 	t.Helper()
 	once := w.WordsOf(i18n.ButtonTakeOver, i18n.ButtonStopIt, i18n.ButtonUseCopy)

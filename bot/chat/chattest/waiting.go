@@ -27,8 +27,8 @@ func (w *World) Queued(t *testing.T, name string, texts ...string) (session.Reco
 	return w.Record(t, r.ID), all
 }
 
-// ShowsQueue says under a prompt that it is queued, and shows the list of a queue of more than one
-// page, and in another place one of its prompts.
+// ShowsQueue reports under a prompt that it is queued, and shows the list of a queue of more than
+// one page, and in another place one of its prompts.
 func (w *World) ShowsQueue(t *testing.T) {
 	t.Helper()
 	var texts []string

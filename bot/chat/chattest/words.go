@@ -170,7 +170,7 @@ func (w *World) SayWindows(t *testing.T) {
 	w.MustHear(t, "/why api")
 }
 
-// SayAsks lets agents ask, and taps on what that shows.
+// SayAsks lets agents ask, and taps the shown buttons.
 func (w *World) SayAsks(t *testing.T) {
 	t.Helper()
 	r, q := w.Asking(t)
@@ -202,7 +202,7 @@ func (w *World) SayAsks(t *testing.T) {
 	w.MustHear(t, "/list")
 }
 
-// OutsideText says that no session may be opened in a folder.
+// OutsideText is the sentence that no session may be opened in a folder.
 func (w *World) OutsideText(ctx context.Context, dir string) string {
 	_, err := w.Deps.Places.Resolve(ctx, "/", dir)
 	return w.In(AtAlice).Failure(port.Session{}, err).Text.Text

@@ -73,7 +73,7 @@ type World struct {
 	Spent      *FakeSpending
 	Figures    health.Figures // that /health is given
 	Allowed    *AllowedGroups // the setting that names the allowed groups
-	Dir        string         // of what is on disk
+	Dir        string         // of the state on disk
 	AgentsHome string
 	Home       string             // as the chat knows it
 	Roots      []string           // that sessions may be opened in; none: anywhere
@@ -83,7 +83,7 @@ type World struct {
 	Updates    int64
 	Order      chan string // "send …" and "advance …", in the order in which they were done
 	inBubble   bool        // its bot runs, or has run, in a bubble
-	Stop       func()      // tells the bot that runs to end
+	Stop       func()      // ends the running bot
 	ended      chan error  // the result of its Run; nil if none runs
 }
 
@@ -131,7 +131,7 @@ func NewWorld(t *testing.T) *World {
 	return w
 }
 
-// project has in its settings what a test says.
+// project has the settings of a test.
 type project struct {
 	host.Decisions
 	sessions *fakeSessions
@@ -342,7 +342,7 @@ func TapOn(from int64, m *models.Message, data string) *models.Update {
 		Message: models.MaybeInaccessibleMessage{Message: m}}}
 }
 
-// Word is a sentence as the bot says it.
+// Word is a sentence in the bot's language.
 func (w *World) Word(key i18n.Key, args ...i18n.Args) string { return w.In(AtAlice).Say(key, args...) }
 
 // Named is the sentence with a session's name.
@@ -386,5 +386,5 @@ func (w *World) Prompt(t *testing.T, r session.Record, text string, state inbox.
 	return e
 }
 
-// Lines joins what a message says.
+// Lines joins the lines of a message.
 func Lines(text ...string) string { return strings.Join(text, "\n") }

@@ -151,7 +151,7 @@ func TakeWord(k Conflict) i18n.Key {
 	return i18n.ButtonTakeOver
 }
 
-// Names that tests use for what other packages have.
+// Names that tests use for declarations of other packages.
 var (
 	Plain          = render.Plain
 	ResumeAsk      = report.ResumeAsk
@@ -186,7 +186,7 @@ func Identities(all []evidence.Writer) (who []process.Identity) {
 	return who
 }
 
-// ListText is the list that a person gets who asks for it in a conversation.
+// ListText is the text of /list in a conversation.
 func (w *World) ListText(t *testing.T, to session.Conversation) (render.Text, [][]outbox.Button) {
 	t.Helper()
 	require.NoError(t, w.command("list").Run(t.Context(), chat.Incoming{Message: conversation.Message{To: to}}, ""))
