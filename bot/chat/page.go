@@ -131,7 +131,7 @@ type subject struct {
 
 // Feature describes all pages to the dispatcher.
 func (p *Pages) Feature() Feature {
-	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed, Heard: p.heard, Run: p.run}
+	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed, Heard: p.onNews, Run: p.run}
 }
 
 // Command is a slash command that opens a page.
@@ -195,8 +195,8 @@ func (p *Pages) Shows(name string, session uuid.UUID) bool {
 	})
 }
 
-// heard notes the pages that news change.
-func (p *Pages) heard(_ context.Context, r port.Session, n news.News) error {
+// onNews notes the pages that news change.
+func (p *Pages) onNews(_ context.Context, r port.Session, n news.News) error {
 	for name, page := range p.All {
 		if page.Live == nil || !page.Live(n) {
 			continue
@@ -283,8 +283,8 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 
 // typed hands a reply to its page. The page comes down below that text.
 func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken bool, err error) {
-	heard := func(c card.Card[shownPage]) bool { return c.Look.To == in.To && c.Payload.Heard == in.MessageID }
-	if in.ReplyTo != 0 && slices.ContainsFunc(p.cards.List(), heard) {
+	seen := func(c card.Card[shownPage]) bool { return c.Look.To == in.To && c.Payload.Heard == in.MessageID }
+	if in.ReplyTo != 0 && slices.ContainsFunc(p.cards.List(), seen) {
 		return true, nil
 	}
 	c, open := p.cards.Find(in.To, in.ReplyTo)

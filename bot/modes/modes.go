@@ -32,7 +32,7 @@ func New(c *chat.Chat, switches port.ModeSwitcher) *Modes { return &Modes{chat: 
 
 // Feature describes modes to the dispatcher.
 func (m *Modes) Feature() chat.Feature {
-	f := chat.Feature{Name: "modes", Heard: m.hear,
+	f := chat.Feature{Name: "modes", Heard: m.onNews,
 		Pages: map[string]chat.Page{page: {Draw: m.draw, Do: m.do, Own: true, Live: changes}}}
 	m.chat.PageByName(&f, page, func(r port.Session) bool { return r.Open })
 	return f
@@ -65,9 +65,9 @@ func (m *Modes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 	}}, "", nil
 }
 
-// hear reports the outcome of a request, unless the page shows it and the person did not have to
+// onNews reports the outcome of a request, unless the page shows it and the person did not have to
 // wait.
-func (m *Modes) hear(ctx context.Context, r port.Session, told news.News) error {
+func (m *Modes) onNews(ctx context.Context, r port.Session, told news.News) error {
 	n, switched := told.(news.Switched)
 	if !switched || n.Outcome == port.SwitchDone && !n.Waited && m.chat.Pages.Shows(page, r.ID) {
 		return nil

@@ -26,8 +26,8 @@ var heldTexts = map[news.Wait]i18n.Key{
 	news.HeldSync: i18n.HeldSync, news.HeldSmall: i18n.HeldSmall,
 }
 
-// hear reports the outcome of prompts, and a person's draft in the box.
-func (p *Prompts) hear(ctx context.Context, r port.Session, n news.News) error {
+// onNews reports the outcome of prompts, and a person's draft in the box.
+func (p *Prompts) onNews(ctx context.Context, r port.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.Held:
 		return tellUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return tellHeld(ctx, p, e, r, n) })

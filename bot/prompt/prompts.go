@@ -78,7 +78,7 @@ func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "prompt",
 		Cards: map[string]chat.OnTap{cardKind: p.cards.OnTap(p.tap)},
-		Heard: p.hear,
+		Heard: p.onNews,
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
 		},

@@ -118,7 +118,7 @@ func EndUnheard(ctx context.Context, p *Prompts) error {
 	entries, unread := p.Entries.List()
 	errs, ended := []error(nil), 0
 	for _, e := range entries {
-		if !unheard(p, e) {
+		if !isUnauthorized(p, e) {
 			continue
 		}
 		err := end(ctx, p, e)
@@ -147,8 +147,8 @@ func end(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	return err
 }
 
-// unheard reports whether a prompt waits and its sender is unknown or no longer allowed.
-func unheard(p *Prompts, e inbox.Entry) bool {
+// isUnauthorized reports whether a prompt waits and its sender is unknown or no longer allowed.
+func isUnauthorized(p *Prompts, e inbox.Entry) bool {
 	if !e.State.Waits() || len(e.Update) == 0 {
 		return false
 	}

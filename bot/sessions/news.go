@@ -19,9 +19,9 @@ type begin struct {
 	Launch string // that has not been ready yet; empty: the message reports that it is
 }
 
-// hear reports begins and ends of sessions, and an agent that makes no progress. An archive has a
+// onNews reports begins and ends of sessions, and an agent that makes no progress. An archive has a
 // receipt, with the next steps.
-func (s *Sessions) hear(ctx context.Context, r port.Session, n news.News) error {
+func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.Ready:
 		return s.tellReady(ctx, r, n)
@@ -56,7 +56,7 @@ func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r por
 // permission requests from the chat. It edits the message of the session's begin, if there is one,
 // unless people have something to tap.
 func (s *Sessions) tellReady(ctx context.Context, r port.Session, n news.Ready) error {
-	if told, err := s.Together.hear(ctx, r, n); (told || err != nil) && len(n.Answerers) == 0 {
+	if told, err := s.Together.onNews(ctx, r, n); (told || err != nil) && len(n.Answerers) == 0 {
 		return err
 	}
 	p := s.chat.In(r.Conversation)
@@ -84,7 +84,7 @@ func (s *Sessions) tellReady(ctx context.Context, r port.Session, n news.Ready) 
 // tellOver reports how a session ended by itself; if it crashed or never was ready, with the last
 // screen. A failure of the session that people read makes a sound.
 func (s *Sessions) tellOver(ctx context.Context, r port.Session, told news.News) error {
-	if _, err := s.Together.hear(ctx, r, told); err != nil {
+	if _, err := s.Together.onNews(ctx, r, told); err != nil {
 		return err
 	}
 	p := s.chat.In(r.Conversation)

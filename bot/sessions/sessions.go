@@ -108,7 +108,7 @@ func (s *Sessions) Feature() chat.Feature {
 		},
 		Pages: map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}},
 		Late:  map[string]func(chat.Tap) string{chat.LinkKind: s.late},
-		Heard: s.hear,
+		Heard: s.onNews,
 	}
 	s.addChoices(&f)
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)

@@ -85,9 +85,9 @@ func (t *Together) note(ctx context.Context, key string, state backState, sessio
 	return t.cards.Show(ctx, key, t.look(c.Look.To, b), b) // a close would remove it
 }
 
-// hear notes that a session is ready, or has ended, and reports whether a message has a line for
+// onNews notes that a session is ready, or has ended, and reports whether a message has a line for
 // it.
-func (t *Together) hear(ctx context.Context, r port.Session, n news.News) (told bool, err error) {
+func (t *Together) onNews(ctx context.Context, r port.Session, n news.News) (told bool, err error) {
 	state := backFailed
 	if _, ready := n.(news.Ready); ready {
 		state = backReady

@@ -78,16 +78,16 @@ func New(c *chat.Chat, t Terminal, prompt func(key string) (inbox.Entry, error),
 
 // Feature describes this package to the dispatcher.
 func (o *Outputs) Feature() chat.Feature {
-	return chat.Feature{Name: "shell", Heard: o.heard, Run: func(ctx context.Context) error {
+	return chat.Feature{Name: "shell", Heard: o.onNews, Run: func(ctx context.Context) error {
 		return o.crew.Run(ctx, func(p *guard.Panic) {
 			o.chat.Log.Error("output_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 		})
 	}}
 }
 
-// heard follows a command that the agent has received. Earlier commands of the session have ended,
+// onNews follows a command that the agent has received. Earlier commands of the session have ended,
 // because a command is typed when the agent is idle.
-func (o *Outputs) heard(ctx context.Context, s port.Session, told news.News) error {
+func (o *Outputs) onNews(ctx context.Context, s port.Session, told news.News) error {
 	n, ok := told.(news.Delivered)
 	if !ok || n.Prompt.Class != talk.ClassBash {
 		return nil

@@ -80,7 +80,7 @@ func New(d Deps) *Lists {
 
 // Feature describes the lists to the dispatcher.
 func (l *Lists) Feature() chat.Feature {
-	return chat.Feature{Name: "textlist", Heard: l.hear, Cards: map[string]chat.OnTap{
+	return chat.Feature{Name: "textlist", Heard: l.onNews, Cards: map[string]chat.OnTap{
 		waitingKind: l.waiting.OnTap(l.tapWaiting), stoppedKind: l.stopped.OnTap(l.tapStopped)}}
 }
 

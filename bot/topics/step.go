@@ -34,8 +34,8 @@ func endIn(n news.News) end {
 	return unsaid
 }
 
-// heard wakes the check of the topics after news. It is called by the session's own worker.
-func (t *Topics) heard(_ context.Context, s port.Session, n news.News) error {
+// onNews wakes the check of the topics after news. It is called by the session's own worker.
+func (t *Topics) onNews(_ context.Context, s port.Session, n news.News) error {
 	if said := endIn(n); said != unsaid {
 		t.mu.Lock()
 		t.ends[s.ID] = said

@@ -15,7 +15,7 @@ func TestDecidePlaceOfSession(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		facts
-		want where
+		want placement
 	}{
 		{"a plain chat", facts{}, here},
 		{"the main lane of a forum", facts{forum: true}, fresh},

@@ -66,7 +66,7 @@ func New(d Deps) *Topics {
 
 // Feature describes Topics to the dispatcher.
 func (t *Topics) Feature() chat.Feature {
-	return chat.Feature{Name: "topics", Run: t.Run, Heard: t.heard,
+	return chat.Feature{Name: "topics", Run: t.Run, Heard: t.onNews,
 		Cards:    map[string]chat.OnTap{lostKind: t.lost.OnTap(t.tapLost)},
 		Unparked: func(context.Context, int64) { pause.Poke(t.wake) }, Forget: func(_ context.Context, session uuid.UUID) error {
 			t.mu.Lock()
@@ -85,13 +85,13 @@ func (t *Topics) Note(place int64, m *models.Message) {
 	t.forums[place] = m.Chat.IsForum || private && (t.Threaded() || m.IsTopicMessage || t.forums[place])
 }
 
-// where names the kind of place that shows a session.
-type where int
+// placement names the kind of place that shows a session.
+type placement int
 
 const (
-	here  where = iota // the person's place
-	own                // in the topic that the session has
-	fresh              // in a new topic
+	here  placement = iota // the person's place
+	own                    // in the topic that the session has
+	fresh                  // in a new topic
 )
 
 // facts are the inputs of decide.
@@ -101,7 +101,7 @@ type facts struct {
 	free  bool // the person is in a topic that belongs to no other session
 }
 
-func (f facts) decide() where {
+func (f facts) decide() placement {
 	switch {
 	case f.has:
 		return own

@@ -27,7 +27,7 @@ func (o *tracker) ask(look func(ctx context.Context, git folders.Diffs) (take fu
 			t.Chat.Log.Debug("turn_files_unknown", logkey.SessionID, o.id.String(), logkey.Error, err)
 			return
 		}
-		o.hear(func(ctx context.Context, _ *tracker) { take(ctx) })
+		o.notify(func(ctx context.Context, _ *tracker) { take(ctx) })
 	})
 }
 

@@ -119,7 +119,7 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 	if !known {
 		before := t.Chat.Book.CurrentID(tap.To)
 		return t.Others.Follow(ctx, tap, func(ctx context.Context) error {
-			t.hear(s.Session, false, func(_ context.Context, o *tracker) { o.drawn, o.looked = card.Look{}, time.Time{} })
+			t.notify(s.Session, false, func(_ context.Context, o *tracker) { o.drawn, o.looked = card.Look{}, time.Time{} })
 			now, some := t.Chat.Book.CurrentSession(tap.To)
 			if !some || now.ID == before {
 				return nil

@@ -43,7 +43,7 @@ type tracker struct {
 	others []card.Option
 }
 
-func (o *tracker) hear(h hint) {
+func (o *tracker) notify(h hint) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.hints = append(o.hints, h)
@@ -63,7 +63,7 @@ func (o *tracker) resume(c card.Card[state]) {
 		return
 	}
 	o.now, o.key, o.back, o.stale, o.listed = &s, c.Key, true, true, s.Todo != nil
-	o.hear(nil)
+	o.notify(nil)
 }
 
 // run takes hints until there are none. A burst is drawn once.

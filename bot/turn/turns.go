@@ -78,24 +78,24 @@ func New(d Deps) *Turns {
 // Feature describes turns to the dispatcher.
 func (t *Turns) Feature() chat.Feature {
 	return chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
-		Heard: t.heard, Item: t.item, Run: t.run, Forget: func(_ context.Context, id uuid.UUID) error {
+		Heard: t.onNews, Item: t.item, Run: t.run, Forget: func(_ context.Context, id uuid.UUID) error {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			delete(t.all, id)
 			return nil
 		},
 		Current: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {
-			t.hear(id, false, nil)
+			t.notify(id, false, nil)
 			return nil
 		},
-		Shown: func(r port.Session) { t.hear(r.ID, false, nil) }}
+		Shown: func(r port.Session) { t.notify(r.ID, false, nil) }}
 }
 
 // hint is news of a session for its tracker. nil means that something about it may have changed.
 type hint func(ctx context.Context, o *tracker)
 
-// heard receives news from the working session, so it looks up nothing.
-func (t *Turns) heard(_ context.Context, r port.Session, told news.News) error {
+// onNews receives news from the working session, so it looks up nothing.
+func (t *Turns) onNews(_ context.Context, r port.Session, told news.News) error {
 	takenBack := func(key string) hint { // a prompt no longer counts as typed
 		return func(ctx context.Context, o *tracker) {
 			if o.now != nil && key != "" && key == o.now.Prompt {
@@ -106,15 +106,15 @@ func (t *Turns) heard(_ context.Context, r port.Session, told news.News) error {
 	over := func(ctx context.Context, o *tracker) { o.end(ctx, cut, t.Chat.Now()) }
 	switch n := told.(type) {
 	case news.Typed:
-		t.hear(r.ID, true, func(ctx context.Context, o *tracker) { o.typed(ctx, n.Prompt) })
+		t.notify(r.ID, true, func(ctx context.Context, o *tracker) { o.typed(ctx, n.Prompt) })
 	case news.Unproven:
-		t.hear(r.ID, false, takenBack(n.Prompt.Key))
+		t.notify(r.ID, false, takenBack(n.Prompt.Key))
 	case news.TakenBack:
-		t.hear(r.ID, false, takenBack(n.Prompt.Key))
+		t.notify(r.ID, false, takenBack(n.Prompt.Key))
 	case news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
-		t.hear(r.ID, false, over)
+		t.notify(r.ID, false, over)
 	default:
-		t.hear(r.ID, false, nil)
+		t.notify(r.ID, false, nil)
 	}
 	return nil
 }
@@ -122,16 +122,16 @@ func (t *Turns) heard(_ context.Context, r port.Session, told news.News) error {
 // item receives the items of a transcript.
 func (t *Turns) item(session uuid.UUID, item talk.Item) {
 	item.Text, item.Images = "", nil // nothing of it is shown
-	t.hear(session, true, func(ctx context.Context, o *tracker) { o.item(ctx, item) })
+	t.notify(session, true, func(ctx context.Context, o *tracker) { o.item(ctx, item) })
 }
 
-// hear hands a hint to the session's tracker, which exists from the first turn on: begins reports
+// notify hands a hint to the session's tracker, which exists from the first turn on: begins reports
 // whether the hint may be of that turn.
-func (t *Turns) hear(id uuid.UUID, begins bool, h hint) {
+func (t *Turns) notify(id uuid.UUID, begins bool, h hint) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.all[id] != nil || begins {
-		t.trackerLocked(id).hear(h)
+		t.trackerLocked(id).notify(h)
 	}
 }
 

@@ -46,13 +46,13 @@ func (o *Others) Feature() chat.Feature {
 		Name: "writers",
 		Cards: map[string]chat.OnTap{
 			conflictKind: o.conflicts.OnTap(o.tap), windowKind: o.lists.OnTap(o.tapWindow)},
-		Heard: o.hear,
+		Heard: o.onNews,
 	}
 }
 
-// hear reports other writers of a session's conversation, and that a session continues in another
+// onNews reports other writers of a session's conversation, and that a session continues in another
 // window, unless a person has asked for it.
-func (o *Others) hear(ctx context.Context, r port.Session, n news.News) error {
+func (o *Others) onNews(ctx context.Context, r port.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.OtherWriters:
 		return o.tellWriters(ctx, r, n)
