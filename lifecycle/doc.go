@@ -7,7 +7,7 @@
 // models, reporter reports the agent's activity and questions, writers finds other writers, and
 // adoption binds a session to an agent that a person started. Each has the turn (the record, its
 // save, eyes, news, the agenda, the memory) and only the effects that it needs. Package ending ends
-// processes and knows nothing else of this package.
+// processes; it has only its arguments from this package.
 //
 // The central function is a step: read the state (View), decide, act. The decision is pure. Decide,
 // its first part, is about the life of the session; recovery also uses it for each session at a

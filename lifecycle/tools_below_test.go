@@ -108,7 +108,7 @@ func TestP2_TmuxServersProcessesAreSpared(t *testing.T) {
 	})
 }
 
-func TestP2_NestedAgentOfOtherSessionIsSpared(t *testing.T) {
+func TestP2_ForeignNestedAgentIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		other, b := w.started()
