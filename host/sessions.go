@@ -69,8 +69,8 @@ type Orphans interface {
 	Told(ctx context.Context, all []evidence.Window) error
 }
 
-// Desk implements what a person at this machine can see and do. It implements the ports of terminals
-// and windows.
+// Desk implements what a person at this machine can see and do. It implements the ports of
+// port/terminal.go.
 type Desk struct {
 	Lifecycle
 	port.Panes

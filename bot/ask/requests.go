@@ -27,7 +27,7 @@ import (
 // repeated text. It is checked once a day.
 const keep = 7 * 24 * time.Hour
 
-// Queues manages the prompts that wait for a session; see package prompts.
+// Queues manages the prompts that wait for a session; see talk.PromptEdits and talk.PromptQueue.
 type Queues interface {
 	Withdraw(ctx context.Context, session uuid.UUID, key string) error
 	// Wake makes a session check its terminal. It does not wait.

@@ -92,7 +92,8 @@ func letters(s string) string {
 	}, markup.ReplaceAllString(s, ""))
 }
 
-// sheetOf returns the sheet of a request; for questions, the current page.
+// sheetOf returns the sheet of a request; for questions, the current page. The sheet
+// decides what may be allowed: without all of it there is no button that allows.
 func (v Viewer) sheetOf(s State) sheet {
 	q := s.Request
 	if list, ok := questionsOf(q); ok {

@@ -32,11 +32,11 @@ const (
 type sounding int
 
 const (
-	always  sounding = iota + 1
-	inFront          // if people read the session in its conversation
-	outsideQuietHours
-	byDay    // outside quiet hours, also if a person has sent something since they began
-	asChosen // outside quiet hours, if the chat wants a sound
+	always            sounding = iota + 1
+	inFront                    // if people read the session in its conversation
+	outsideQuietHours          // or in them, if a person has sent the session a prompt since they began
+	byDay                      // never in quiet hours
+	asChosen                   // outside quiet hours, if the chat wants a sound
 )
 
 var soundings = map[Occasion]sounding{

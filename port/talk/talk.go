@@ -13,7 +13,8 @@ type Transcripts interface {
 	// Next returns up to most items of a session's transcript, oldest first, starting at from. If
 	// there are none, it blocks until one is written or ctx is done. For an earlier transcript or
 	// an ended session it does not block; no items then means the end, and items after the
-	// session's end are omitted. Continuing from the last item's Next cursor repeats no item.
+	// session's end are omitted. With a ctx that is done it does not block: it returns what is
+	// there, otherwise ctx's error. Continuing from the last item's Next cursor repeats no item.
 	// Errors: refusal.Replaced, refusal.FileIrregular, ctx's error, or an error for the log.
 	Next(ctx context.Context, session uuid.UUID, from Cursor, most int) ([]Item, error)
 	// Said returns the answers and questions between two cursors of one transcript, oldest first.

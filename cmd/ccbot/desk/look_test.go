@@ -16,7 +16,7 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 	c, seen, table := config.Config{Dir: t.TempDir()}, Picture{}, new(process.Table)
 	sources, observer := Sources(c, "", nil, table, seen.Panes, nil), Observer(c, seen, table, nil)
 	assert.Nil(t, observer.Screens, "no screen is looked at")
-	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting"}
+	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting", "Wait"}
 	fields := func(of any) (all []reflect.Type) {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
 			all = append(all, field.Type)
