@@ -62,7 +62,7 @@ type Chat struct {
 	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                     // Telegram took or refused it
 	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                              // reports the result
 	Begin     func(ctx context.Context, to outbox.Conversation, q port.Start) (r port.Session, began bool, err error) // see sessions.Begin
-	Lost      func() []port.Session                                                                                   // those that went down with the machine or with tmux, and are not back
+	Lost      func() []port.Session                                                                                   // sessions that went down with the machine or with tmux, and are not back
 	ResumeAll func(ctx context.Context, to outbox.Conversation, from int64) error                                     // resumes all that are lost
 	Run       func(ctx context.Context, e inbox.Entry, by int64, command string) error                                // runs a ccbot command with the text after the first word of an entry's message
 	LeaveView func(ctx context.Context, session uuid.UUID, prompt string) error                                       // leaves the view that a person has scrolled back

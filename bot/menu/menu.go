@@ -160,7 +160,7 @@ func Lists(c *chat.Chat, commands map[string]chat.Command) (all []List) {
 	return all
 }
 
-// firstCommands are those that a list begins with.
+// firstCommands are the first commands of a list.
 var firstCommands = []string{"new", "list", "stop", "kill", "done", "resume"}
 
 // lines are the commands of a list, with their sentences in a language.

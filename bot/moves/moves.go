@@ -32,7 +32,7 @@ type Moves struct {
 	wake chan struct{}
 
 	mu   sync.Mutex
-	gone []*topic // those that a crash forgets are found out again by the outbox
+	gone []*topic // the outbox detects again any that a crash forgets
 }
 
 // topic is a topic that was deleted.

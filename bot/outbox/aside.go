@@ -50,7 +50,7 @@ func (a *aside) class(now time.Time) class {
 	return urgent
 }
 
-// put adds an aside. When there are too many, the oldest of those that matter least goes.
+// put adds an aside. If there are too many, the oldest of the least important kind is dropped.
 func (l *lane) put(a *aside) {
 	least := a
 	for i, old := range l.asides {

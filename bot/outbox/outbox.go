@@ -43,8 +43,7 @@ type Outbox struct {
 	Aliases *alias.Table
 
 	// OnSent, when set before Run, is called with the id of each message that has reached the chat,
-	// before the sender gets that id. m.To is the place where the message stands. OnSent must be
-	// quick.
+	// before the sender gets that id. m.To is the message's place. OnSent must be quick.
 	OnSent func(m Message, messageID int)
 
 	// Named, set before Run, knows the messages that have a name.

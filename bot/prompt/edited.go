@@ -158,7 +158,7 @@ func messageOf(e inbox.Entry) *models.Message {
 
 // correct takes a text that answers the question about a recording: it becomes the words of the
 // recording, and the question shows it. The text itself does not become a prompt. It makes no
-// command of the recording: a command for the agent goes its own way.
+// command of the recording: a command for the agent is a separate prompt.
 func correct(ctx context.Context, p *Prompts, in chat.Incoming, text string) (corrects bool, err error) {
 	c, asks := p.cards.Find(in.To, in.ReplyTo)
 	_, own, some := talk.Normalise(text)

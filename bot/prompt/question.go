@@ -166,7 +166,7 @@ type choices struct {
 	away       bool // no session takes the prompt now
 }
 
-// options are the buttons of a question, among them those for the newest open sessions.
+// options are the buttons of a question, with the newest open sessions.
 func (q question) options(p chat.Phrases, c choices) [][]card.Option {
 	var all []card.Option
 	for _, a := range q.answers {

@@ -23,8 +23,8 @@ type line struct {
 // shownNames is the number of sessions that a line names.
 const shownNames = 6
 
-// wanted reports whether a chat has a line: it comes with the second session that waits, and goes
-// with the last one.
+// wanted reports whether a chat has a line: it appears with the second session that waits, and
+// disappears with the last one.
 func wanted(waits int, has bool) bool { return waits >= 2 || has && waits > 0 }
 
 // drawLines brings the lines of all chats up to date.
@@ -33,7 +33,7 @@ func (q *Questions) drawLines(ctx context.Context) {
 	for _, r := range q.Waits() {
 		waits[r.Conversation.ChatID] = append(waits[r.Conversation.ChatID], r)
 	}
-	for _, c := range q.lines.List() { // also those of chats in which no session waits
+	for _, c := range q.lines.List() { // also in chats in which no session waits
 		waits[c.Look.To.ChatID] = slices.Clip(waits[c.Look.To.ChatID])
 	}
 	for id, all := range waits {

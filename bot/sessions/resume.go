@@ -21,8 +21,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// resume resumes a session, or shows those that can be resumed: /resume [name|id] [path]. A path
-// resumes the session in another folder.
+// resume resumes a session, or shows the resumable ones: /resume [name|id] [path]. A path resumes
+// the session in another folder.
 func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) error {
 	if arg == "" {
 		if len(s.toResume(in.To, chat.Among{})) == 0 {
@@ -80,8 +80,8 @@ func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (
 	return book.Find(to, name, comesBack), path
 }
 
-// toResume returns the sessions that a word means, or without a word those that can be resumed, the
-// latest end first.
+// toResume returns the sessions that a word means, or without a word all resumable ones, the latest
+// end first.
 func (s *Sessions) toResume(to outbox.Conversation, a chat.Among) []port.Session {
 	if a.Word != "" {
 		found, _ := findToResume(s.chat.Book, to, a.Word)

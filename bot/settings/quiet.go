@@ -22,7 +22,7 @@ const (
 	quietMost = 24 * time.Hour
 )
 
-// quietHours are the usual hours, and those that are chosen.
+// quietHours are the usual hours, and the chosen ones.
 func quietHours(v view) []choice {
 	list := []choice{{"", v.Say(i18n.QuietNone)}}
 	for from := 21; from <= 24; from++ {

@@ -283,7 +283,7 @@ func (v view) limit(after time.Duration) string {
 	return v.Age(after)
 }
 
-// folders are the one that is chosen, the favourites, and those of sessions.
+// folders are the chosen one, the favourites, and the sessions' folders.
 func folders(v view) []choice {
 	list := []choice{v.byDefault(v.Say(i18n.SettingFolderCurrent))}
 	dirs := slices.Clone(v.set.Favourites)

@@ -62,7 +62,7 @@ const recentFor = 3 * 24 * time.Hour
 
 func (v view) address() string { return chat.Address(page, v) }
 
-// takes reports whether a filter lets a session through.
+// takes reports whether a filter accepts a session.
 func (f filter) takes(r port.Session, now time.Time) bool {
 	switch f {
 	case recent:

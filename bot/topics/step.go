@@ -132,7 +132,7 @@ const (
 	overIcon = "📁"
 )
 
-// icon is the icon of a topic; empty: Telegram has none of that look.
+// icon is the icon of a topic; empty: Telegram has no such icon.
 func (t *Topics) icon(ctx context.Context, over bool) (string, error) {
 	t.mu.Lock()
 	icons := t.icons

@@ -35,8 +35,7 @@ type Deps struct {
 
 // Others are the other sessions.
 type Others interface {
-	// Row are the buttons that lead to those that one can switch to in a place. It waits for
-	// nothing.
+	// Row returns the buttons that lead to a conversation's other sessions. It waits for nothing.
 	Row(to outbox.Conversation) []card.Option
 	// Follow carries out such a button and calls draw for its message.
 	Follow(ctx context.Context, t chat.Tap, draw func(ctx context.Context) error) (chat.Answer, error)

@@ -117,7 +117,7 @@ var phrases = map[kind]struct{ head, button, end, fork i18n.Key }{
 	writerAfterEnd: {i18n.WritersGhost, i18n.ButtonStopIt, i18n.FootStop, ""},
 }
 
-// The options of a message. Those about a window are followed by a colon and the window's id.
+// The options of a message. An option about a window is followed by a colon and the window's id.
 const (
 	showOption   = "show"   // show all that is known of the writers
 	askOption    = "ask"    // ask whether to end the writers, or the window's process

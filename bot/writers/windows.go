@@ -37,7 +37,7 @@ func (o *Others) Post(ctx context.Context, to outbox.Conversation, all []port.Wi
 	return o.lists.Post(ctx, look, shown)
 }
 
-// list is a message about windows. Those that are not named have no options.
+// list is a message about windows. A window that is not named has no options.
 func (o *Others) list(to outbox.Conversation, all []port.Window) (look card.Look, shown []port.ID) {
 	p := o.chat.In(to)
 	var lines []render.Text

@@ -364,7 +364,7 @@ func (f *FakeSender) Reaction(message int) string {
 	return all[len(all)-1]
 }
 
-// Reactions are those that a message had, one after the other.
+// Reactions returns the reactions that a message had, in order.
 func (f *FakeSender) Reactions(message int) (all []string) {
 	for _, line := range f.Done() {
 		rest, ok := strings.CutPrefix(line, "react ")
