@@ -40,7 +40,7 @@ func TestEditsCollapse(t *testing.T) {
 	})
 }
 
-func TestEditThatChangesNothingIsNotSent(t *testing.T) {
+func TestUnchangedEditIsNotSent(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		id, err := b.Send(t.Context(), say(5, "a"))
 		require.NoError(t, err)

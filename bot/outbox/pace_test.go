@@ -147,7 +147,7 @@ func TestUnmadeCallCostsNothing(t *testing.T) {
 }
 
 // A person who sends many commands delays an answer by ten seconds at most.
-func TestAnswersYieldToCommandsForTenSeconds(t *testing.T) {
+func TestAnswersYieldForTenSeconds(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		since := time.Now()
 		for i := range 20 {
@@ -169,7 +169,7 @@ func TestAnswersYieldToCommandsForTenSeconds(t *testing.T) {
 }
 
 // Messages of other sessions, and receipts, leave room for an answer right after them.
-func TestAnswerIsNotDelayedByLesserRanks(t *testing.T) {
+func TestLesserRanksNeverDelayAnswer(t *testing.T) {
 	for _, chat := range []int64{5, -5} {
 		inBubble(t, nil, func(t *testing.T, b *bench) {
 			ctx := t.Context()

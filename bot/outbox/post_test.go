@@ -67,7 +67,7 @@ func TestP8_PostsSurviveAKill(t *testing.T) {
 	})
 }
 
-func TestPostIsPrivateAndWholeOnDisk(t *testing.T) {
+func TestPostFileIsPrivateAndWhole(t *testing.T) {
 	b := newBench(t, t.TempDir(), nil)
 	m := Message{To: to(5), Text: render.Bold("receipt"), Buttons: [][]Button{{{Text: "Undo", Data: "u", Style: Danger}}}, ReplyTo: 3, Sounds: true}
 	m.To.ThreadID = 9

@@ -128,7 +128,7 @@ func TestStrayMessageReportsTopicGone(t *testing.T) {
 	})
 }
 
-func TestCallIsRepeatedOnlyIfNotExecuted(t *testing.T) {
+func TestOnlyUnexecutedCallIsRepeated(t *testing.T) {
 	broken := errors.New("connection reset")
 	notFound := fmt.Errorf("%w, Bad Request: message thread not found", tgbot.ErrorBadRequest)
 	rights := fmt.Errorf("%w, Bad Request: not enough rights to create a topic", tgbot.ErrorBadRequest)

@@ -38,7 +38,7 @@ func TestSplitNameAndPath(t *testing.T) {
 	}
 }
 
-func TestSplitNameAndPathAtAnyBlank(t *testing.T) {
+func TestSplitNamePathAtBlank(t *testing.T) {
 	for _, blank := range []string{"\n", "\t", "\u00a0"} {
 		name, path := NameAndPath("api" + blank + "/srv")
 		assert.Equal(t, []string{"api", "/srv"}, []string{name, path}, "%q", blank)
