@@ -3,8 +3,8 @@
 //
 // It promises that every key has a sentence in every language, with the
 // same blanks to fill in and the plural forms that the language needs, and that
-// saying one never fails. The sentences are plain text: what is filled in is not
-// escaped, and whoever sends one decides how it looks. A sentence that names a button
+// saying one never fails. The sentences are plain text: values are not escaped,
+// and the sender decides on the formatting. A sentence that names a button
 // has the button's own word: {{.Word.button_retry}}.
 //
 // It does not know who speaks which language and imports nothing of ccbot's.

@@ -27,17 +27,17 @@ var (
 )
 
 // Args fills the blanks of a sentence by name. "Count" must be a whole number
-// of Go's; it also picks the plural form. What is in names is shown as Load was told.
+// of Go's; it also picks the plural form. The blanks of names are formatted by the function that Load was given.
 type Args map[string]any
 
-// names are the blanks for what somebody else has named: sessions, folders, files,
+// names are the blanks for names that people or programs chose: of sessions, folders, files,
 // windows, people, tools. All others are ccbot's own words, or must stay exact.
 var names = []string{"Binding", "Branch", "Current", "Dir", "From", "Mode", "Model", "Name", "Names", "Path", "Person", "Roots", "Server", "Sought", "Step", "Tool", "Type", "Wanted", "Window"}
 
 // Languages are the codes a person can choose from; the first is the default.
 func Languages() []string { return []string{"en", "ru", "zh"} }
 
-// Catalog holds the sentences of all languages. A language is read when it is asked for: most people speak one.
+// Catalog holds the sentences of all languages. A language is read at its first use.
 type Catalog struct {
 	words map[string]func() Words
 }
@@ -80,10 +80,10 @@ type counted struct{ one, few, many string }
 
 // For returns the words of the first of some languages that ccbot speaks; of none
 // of them, English. A language is an IETF tag as Telegram sends it (language_code:
-// "ru", "zh-hans", "pt-br"); one that makes no sense is none.
+// "ru", "zh-hans", "pt-br"); an invalid tag is ignored.
 func (c *Catalog) For(languages ...string) Words {
 	for _, lang := range languages {
-		tag, _ := language.Parse(lang) // what it could read of a bad tag is good enough
+		tag, _ := language.Parse(lang) // the readable part of a bad tag is enough
 		base, confidence := tag.Base()
 		if words, ok := c.words[base.String()]; ok && confidence == language.Exact {
 			return words()
@@ -98,19 +98,19 @@ type Words struct {
 	lang string
 	tag  language.Tag
 	all  []sentence               // by key
-	show func(name string) string // of a name that somebody else has chosen
+	show func(name string) string // formats a name that ccbot did not choose
 }
 
 // Lang is the language's code, one of Languages.
 func (w Words) Lang() string { return w.lang }
 
-// Piece is a part of a sentence: words of its own, or what fills a blank.
+// Piece is a part of a sentence: its words, or the value of a blank.
 type Piece struct {
 	Blank string // empty: words of the sentence
-	Value any    // a name is as it is shown
+	Value any    // a name is formatted
 }
 
-// Pieces is Say for a sentence in which what fills the blanks looks different from the words around it.
+// Pieces is Say for a sentence whose blanks are formatted unlike the words around them.
 func (w Words) Pieces(key Key, args ...Args) (all []Piece) {
 	var own strings.Builder
 	finish := func() {
@@ -142,7 +142,7 @@ func (w Words) Pieces(key Key, args ...Args) (all []Piece) {
 	return all
 }
 
-// fill is what fills a blank; a name is as it is shown.
+// fill returns the value of a blank, formatted if it is a name.
 func (w Words) fill(blank string, args []Args) any {
 	for _, a := range slices.Backward(args) {
 		value, ok := a[blank]
@@ -166,8 +166,8 @@ func (w Words) find(key Key) (sentence, bool) {
 	return w.all[i], true
 }
 
-// form is the sentence in the plural form of its Count; one that says nothing in this form, or whose
-// Count is no number, has that of many.
+// form returns the sentence in the plural form of its Count. A sentence without that form, or whose
+// Count is not a number, gets the form for many.
 func (w Words) form(key Key, args []Args) string {
 	s, ok := w.find(key)
 	if !ok { // a test rules it out

@@ -8,13 +8,13 @@ import "strings"
 // keys_gen.go, with the names of its blanks behind it. The keys of the others are made of codes.
 type Key string
 
-// Codes is how the keys begin that are made of one kind of codes.
+// Codes is the prefix of the keys for one kind of codes.
 type Codes string
 
 // The kinds of codes, each with an example.
 const (
-	SaidKey     Codes = "said_"       // what a rule has changed: recovery.mark_lost
-	StepsKey    Codes = "steps_"      // where the steps of a turn are shown: card
+	SaidKey     Codes = "said_"       // the change by a rule: recovery.mark_lost
+	StepsKey    Codes = "steps_"      // the place of a turn's steps: card
 	WeekdayKey  Codes = "weekday_"    // a day of the week, 0 is Sunday
 	MenuKey     Codes = "menu_"       // a command's line in the menu: new
 	StateKey    Codes = "state_"      // a session's state: running
@@ -23,14 +23,14 @@ const (
 	LimitKey    Codes = "limit_"      // the time over which a limit counts: week
 	HowKey      Codes = "how_"        // that a process has ended, and how: term
 	ReasonKey   Codes = "reason_"     // why a process was left alone: tmux
-	FailureKey  Codes = "failure_"    // what an end could not prove: survived
-	SourceKey   Codes = "source_"     // what a writer was recognised by: hook
-	FaultKey    Codes = "fault_"      // what is wrong with a transcript: nul
+	FailureKey  Codes = "failure_"    // the missing proof of an end: survived
+	SourceKey   Codes = "source_"     // the source that recognized a writer: hook
+	FaultKey    Codes = "fault_"      // a fault of a transcript: nul
 	SystemKey   Codes = "system_"     // a fault of the machine: disk_full
-	AnswererKey Codes = "answers_by_" // what else answers permission requests: rules
+	AnswererKey Codes = "answers_by_" // another answerer of permission requests: rules
 	ModeKey     Codes = "mode_"       // a permission mode: plan
-	HealthKey   Codes = "health_"     // what is wrong with ccbot: see internal/health
-	SwitchedKey Codes = "switched_"   // what came of a wish for a mode or a model that was not done: unread
+	HealthKey   Codes = "health_"     // a fault of ccbot: see internal/health
+	SwitchedKey Codes = "switched_"   // the reason why a mode or model was not changed: unread
 )
 
 // Of is the key of a code.

@@ -61,7 +61,7 @@ func (s *Service) Settle(ctx context.Context, id uuid.UUID, rule session.Rule) e
 }
 
 // discard removes a start that made no window. The settings of its launch go first, because without
-// the record nothing would lead to them. ErrChanged means that the start went on meanwhile.
+// the record nothing would lead to them. ErrChanged means that the start has continued.
 func (k *kit) discard(ctx context.Context, id uuid.UUID) error {
 	gone, err := k.Store.Purge(ctx, id, func(r session.Record) (bool, error) {
 		if r.State != session.Starting || r.Binding != nil {

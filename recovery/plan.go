@@ -178,8 +178,7 @@ func (p plan) leftovers(r session.Record) (left []evidence.Writer) {
 	return left
 }
 
-// unclear leaves a session alone of which it is unknown whether its agent lives, or what became of
-// its pane.
+// unclear leaves a session alone if the fate of its agent or of its pane is unknown.
 func (p plan) unclear(r session.Record) (*Action, *Notice) {
 	switch b := r.Binding; {
 	case b == nil:
