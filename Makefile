@@ -48,14 +48,14 @@ tour: ## pictures of a day in the chat, in each language, on a phone and a deskt
 	@dir='$(DIR)'; dir=$${dir:-$$(mktemp -d)}; mkdir -p "$$dir"; \
 	CCBOT_SHOTS="$$dir" $(GO) test -count=1 -timeout 15m -run '^TestTour(OfThePast|OfTheMenu|OfAttention)?$$/^(en|ru|zh)$$' ./e2e/ && echo "the pictures are in $$dir"
 
-crash: ## kill ccbot at every persisted step, see that nothing is lost, and write docs/CRASH-MATRIX.md
-	@CCBOT_CRASH_MATRIX='$(CURDIR)/docs/CRASH-MATRIX.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
+crash: ## kill ccbot at every persisted step, see that nothing is lost, and write docs/dev/crash-matrix.md
+	@CCBOT_CRASH_MATRIX='$(CURDIR)/docs/dev/crash-matrix.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
 
-chaos: ## let all go wrong at random while people write, see that nothing is lost, and write docs/RELIABILITY.md
-	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/docs/RELIABILITY.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosLosesNothing$$' ./e2e/
-	@sed -n '/^| /p' docs/RELIABILITY.md
+chaos: ## let all go wrong at random while people write, see that nothing is lost, and write docs/dev/reliability.md
+	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/docs/dev/reliability.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosLosesNothing$$' ./e2e/
+	@sed -n '/^| /p' docs/dev/reliability.md
 
-faults: needs-test ## run the trials of faults of the machine (tools/faults/trials.txt), and write their outcomes into docs/RELIABILITY.md
+faults: needs-test ## run the trials of faults of the machine (tools/faults/trials.txt), and write their outcomes into docs/dev/reliability.md
 	@TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} $(GO) run -C tools ./faults '$(CURDIR)'
 
 e2e: ## the tests with the real Claude Code CLI, which is installed into a cache folder first
@@ -78,16 +78,16 @@ settings: ## run the real Claude Code CLI with the settings that people have, on
 	@CCBOT_REQUIRE=all CCBOT_SETTINGS_REPORT='$(CURDIR)/bin/settings.md' $(GOTEST) -timeout 40m -run '^TestRealP7_SettingsOfPeople$$' ./e2e/; \
 		status=$$?; sort bin/settings.md; exit $$status
 
-bench: ## measure the whole program and write docs/PERFORMANCE.md (BASE=commit: beside that one; ONLY=expression: some figures)
+bench: ## measure the whole program and write docs/dev/performance.md (BASE=commit: beside that one; ONLY=expression: some figures)
 	@mkdir -p bin/bench
-	@$(call measure,CCBOT_BENCH_REPORT='$(CURDIR)/docs/PERFORMANCE.md' CCBOT_BENCH_CURVES='$(CURDIR)/docs/pictures')
+	@$(call measure,CCBOT_BENCH_REPORT='$(CURDIR)/docs/dev/performance.md' CCBOT_BENCH_CURVES='$(CURDIR)/docs/dev/pictures')
 
 bench-quick: ## the same in two minutes, smaller and less sure, into bin/bench/quick.md
 	@mkdir -p bin/bench
 	@$(call measure,CCBOT_BENCH_QUICK=1 CCBOT_BENCH_REPORT='$(CURDIR)/bin/bench/quick.md')
 
-soak: build ## an hour of turns: how ccbot, tmux and the state folder grow, into docs/RELIABILITY.md (FOR=20m: shorter)
-	@CCBOT_E2E_BINARIES='$(CURDIR)/bin' CCBOT_SOAK='$(or $(FOR),1h)' CCBOT_SOAK_REPORT='$(CURDIR)/docs/RELIABILITY.md' \
+soak: build ## an hour of turns: how ccbot, tmux and the state folder grow, into docs/dev/reliability.md (FOR=20m: shorter)
+	@CCBOT_E2E_BINARIES='$(CURDIR)/bin' CCBOT_SOAK='$(or $(FOR),1h)' CCBOT_SOAK_REPORT='$(CURDIR)/docs/dev/reliability.md' \
 	$(GO) test -tags bench -count=1 -v -timeout 24h -run '^TestSoak$$' ./e2e/
 
 benchmarks: ## the benchmarks of the packages into bin/bench.txt, compared with those of the last run
@@ -117,7 +117,7 @@ dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS=
 	@$(call dist,$(CURDIR),$(CURDIR)/bin/dist,$(PLATFORMS))
 
 # In another folder, with files of other times and modes, and with other settings of Go. The limits show when a library links
-# what nothing needs; docs/PERFORMANCE.md has the history of the sizes.
+# what nothing needs; docs/dev/performance.md has the history of the sizes.
 SIZES := ccbot:27000000 ccbot-hook:3100000
 dist-check: ## pack a release of one platform twice; both must be the same bytes, and the programs within their size limits
 	@$(GO) test -C tools ./...

@@ -95,9 +95,9 @@ func TestFiguresOfTheReadme(t *testing.T) {
 	figures := figure.FindAllString(all["README.md"], -1)
 	require.Greater(t, len(figures), 5)
 	for _, row := range figures {
-		assert.Contains(t, all["docs/RELIABILITY.md"], row+"\n")
+		assert.Contains(t, all["docs/dev/reliability.md"], row+"\n")
 	}
-	run := regexp.MustCompile(`(?m)^Commit ([0-9a-f]{12} of \d{4}-\d{2}-\d{2}), seed`).FindStringSubmatch(all["docs/RELIABILITY.md"])
+	run := regexp.MustCompile(`(?m)^Commit ([0-9a-f]{12} of \d{4}-\d{2}-\d{2}), seed`).FindStringSubmatch(all["docs/dev/reliability.md"])
 	require.NotNil(t, run, "`make chaos` writes the commit")
 	assert.Contains(t, all["README.md"], "| The last run, commit "+run[1]+" | |\n")
 }
@@ -151,14 +151,14 @@ func TestArchitecturePageNamesWhatIsThere(t *testing.T) {
 		})
 	}
 	code := func(of string) [][]string {
-		return regexp.MustCompile("`("+of+")`").FindAllStringSubmatch(pages(t)["docs/architecture.md"], -1)
+		return regexp.MustCompile("`("+of+")`").FindAllStringSubmatch(pages(t)["docs/dev/architecture.md"], -1)
 	}
 	require.Greater(t, len(code("[a-z0-9_./]+")), 20)
 	for _, m := range code(`[a-z0-9]+(?:/[a-z0-9_]+)*(?:\.go)?`) {
 		_, err := os.Stat(m[1])
-		assert.NoError(t, err, "docs/architecture.md names it")
+		assert.NoError(t, err, "docs/dev/architecture.md names it")
 	}
 	for _, m := range code(`([a-z0-9]+\.)(?:[A-Z]\w*\.)?([A-Z]\w*)`) {
-		assert.True(t, declared[m[2]+m[3]], "docs/architecture.md names %s", m[1])
+		assert.True(t, declared[m[2]+m[3]], "docs/dev/architecture.md names %s", m[1])
 	}
 }

@@ -105,9 +105,10 @@ func TestOperationsPageHasEachEvent(t *testing.T) {
 			want = append(want, message)
 		}
 	}
-	_, tables, _ := strings.Cut(pages(t)["docs/operations.md"], "| Event |")
-	for row := range strings.Lines(tables) {
-		if first, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|"); strings.HasPrefix(row, "| `") {
+	events := false // the row is of a table of events
+	for row := range strings.Lines(pages(t)["docs/operations.md"]) {
+		events = strings.HasPrefix(row, "| Event |") || events && strings.HasPrefix(row, "|")
+		if first, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|"); events && strings.HasPrefix(row, "| `") {
 			for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(first, -1) {
 				got = append(got, m[1])
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 // TestTrialsOfFaultsNameTests compares the trials of `make faults` with the tests of the tree and with the table in
-// docs/RELIABILITY.md, which `make faults` writes with the outcomes.
+// docs/dev/reliability.md, which `make faults` writes with the outcomes.
 func TestTrialsOfFaultsNameTests(t *testing.T) {
 	data, err := os.ReadFile("tools/faults/trials.txt")
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestTrialsOfFaultsNameTests(t *testing.T) {
 			want = append(want, row+"`"+test[strings.LastIndexByte(test, '.')+1:]+"` | ")
 		}
 	}
-	data, err = os.ReadFile("docs/RELIABILITY.md")
+	data, err = os.ReadFile("docs/dev/reliability.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(data), "\n## Faults of the machine\n")
 	require.True(t, found, "`make faults` writes it")

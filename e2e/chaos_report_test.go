@@ -115,7 +115,7 @@ func writeSection(t *testing.T, path, title, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(whole), 0o644)) // readable by all
 }
 
-const reliabilityFile = "../docs/RELIABILITY.md"
+const reliabilityFile = "../docs/dev/reliability.md"
 
 const reliabilityPreface = `# Reliability
 
@@ -155,7 +155,7 @@ reactions have 4 s, so that each accepted message has one within 10 s; another t
 
 The other tables are of kills at chosen moments, where the milliseconds after the step stand behind a "+", and of what
 comes upon a text on its way.
-` + "`CCBOT_CHAOS_REPORT=$PWD/docs/RELIABILITY.md CCBOT_KILL_ROUNDS=20 go test -timeout 60m -run 'Kill|ComesUpon' ./e2e`" + ` writes them.
+` + "`CCBOT_CHAOS_REPORT=$PWD/docs/dev/reliability.md CCBOT_KILL_ROUNDS=20 go test -timeout 60m -run 'Kill|ComesUpon' ./e2e`" + ` writes them.
 `
 
 // TestReliabilityDocument fails if the document is from another test, or if its run lost something.

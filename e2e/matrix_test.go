@@ -169,7 +169,7 @@ func failpointOf(n ast.Node) (name string, ok bool) {
 }
 
 // matrixFile is the document of the matrix.
-const matrixFile = "../docs/CRASH-MATRIX.md"
+const matrixFile = "../docs/dev/crash-matrix.md"
 
 // matrixPreface returns the hand-written text above the tables.
 func matrixPreface(t *testing.T) string {

@@ -148,14 +148,15 @@ func (r release) build(dir string, env ...string) (map[string]file, error) {
 //go:embed archive.txt
 var archiveReadme []byte
 
-// documents are the pages with what they show, and all that they lead to.
+// documents returns the pages for people. The folders of docs, such as docs/dev, are for developers.
 func (r release) documents() (map[string]file, error) {
 	files, err := read(filepath.Join(r.root, "docs"), "docs", 0o644)
 	if err != nil {
 		return nil, err
 	}
+	maps.DeleteFunc(files, func(name string, _ file) bool { return path.Dir(name) != "docs" })
 	files["README.md"] = file{archiveReadme, 0o644}
-	for _, name := range []string{"CHANGELOG.md", "CONTRIBUTING.md", "CLAUDE.md", "LICENSE"} {
+	for _, name := range []string{"CHANGELOG.md", "LICENSE"} {
 		data, err := os.ReadFile(filepath.Join(r.root, name))
 		if err == nil {
 			files[name] = file{data, 0o644}

@@ -38,14 +38,20 @@ func TestBuildIgnoresBuildersSettings(t *testing.T) {
 	}
 }
 
-// A user of the archive does not have the sources.
+// A user of the archive does not have the sources, and no pages for developers.
 func TestArchiveLinksLeadToFiles(t *testing.T) {
 	files, err := release{root: filepath.Join("..", "..")}.documents()
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, there := files["docs/manual.md"]; !there {
+		t.Error("no manual")
+	}
 	link := regexp.MustCompile(`(?:\]\(|<img src=")([^:#)"]+)[#)"]`)
 	for name, page := range files {
+		if strings.HasPrefix(name, "docs/dev/") || name == "CONTRIBUTING.md" {
+			t.Errorf("%s is for developers", name)
+		}
 		if path.Ext(name) != ".md" {
 			continue
 		}

@@ -1,5 +1,5 @@
 // Faults runs the trials of faults of the machine, prints their outcomes, and writes them into
-// docs/RELIABILITY.md:
+// docs/dev/reliability.md:
 //
 //	go run -C tools ./faults ROOT
 //
@@ -59,7 +59,7 @@ func run(root string) error {
 	}
 	text := table(trials, outcomes)
 	fmt.Print(text)
-	if err := write(filepath.Join(root, "docs/RELIABILITY.md"), text); err != nil {
+	if err := write(filepath.Join(root, "docs/dev/reliability.md"), text); err != nil {
 		return err
 	}
 	for test, o := range outcomes {

@@ -28,7 +28,7 @@ import (
 )
 
 // kept are the files of a ccbot's folder that a start reads, by kind, each with the treatment of a
-// damaged one. The table in docs/state.md says the same.
+// damaged one. The table in docs/operations.md says the same.
 var kept = []struct {
 	file  string
 	aside string // its name in quarantine; empty: it stays in place
