@@ -534,9 +534,9 @@ func TestArchitectureObjects(t *testing.T) {
 	}
 }
 
-// TestEveryPackageSaysWhatItPromises wants a package comment, in doc.go where a
+// TestPackagesStatePromises wants a package comment, in doc.go where a
 // package has more than one file.
-func TestEveryPackageSaysWhatItPromises(t *testing.T) {
+func TestPackagesStatePromises(t *testing.T) {
 	files, documented := make(map[string]int), make(map[string]bool)
 	for _, s := range sources(t) {
 		if s.test {

@@ -26,8 +26,8 @@ func TestInternalErrorIsForProgramErrors(t *testing.T) {
 	assert.Equal(t, map[string]int{"bot/chat": 1, "bot": 1, "bot/ask": 1}, uses)
 }
 
-// TestEachSystemFaultHasSentence compares the table of faults with the sentences of each language.
-func TestEachSystemFaultHasSentence(t *testing.T) {
+// TestSystemFaultsHaveSentences compares the table of faults with the sentences of each language.
+func TestSystemFaultsHaveSentences(t *testing.T) {
 	words := i18n.Load(func(string) string { return "" })
 	for _, kind := range sysfault.Kinds() {
 		for _, lang := range i18n.Languages() {

@@ -117,8 +117,8 @@ func TestOperationsPageHasEachEvent(t *testing.T) {
 	assert.ElementsMatch(t, want, got)
 }
 
-// TestP9_NoEventFloodsLog repeats each event of the program. A line that is left out is counted.
-func TestP9_NoEventFloodsLog(t *testing.T) {
+// TestP9_EventsDoNotFloodLog repeats each event of the program. A line that is left out is counted.
+func TestP9_EventsDoNotFloodLog(t *testing.T) {
 	levels := map[string]slog.Level{"Info": slog.LevelInfo, "Error": slog.LevelError}
 	all := logged(t)
 	synctest.Test(t, func(t *testing.T) {

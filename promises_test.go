@@ -70,8 +70,8 @@ func TestPromisesNameTheirTests(t *testing.T) {
 	}
 }
 
-// TestEveryPromiseHasATest wants P1 to P10 in docs/PROMISES.md, each held by a test at least.
-func TestEveryPromiseHasATest(t *testing.T) {
+// TestPromisesHaveTests wants P1 to P10 in docs/PROMISES.md, each held by a test at least.
+func TestPromisesHaveTests(t *testing.T) {
 	text, err := os.ReadFile("docs/PROMISES.md")
 	require.NoError(t, err)
 	var promises []string
@@ -82,9 +82,9 @@ func TestEveryPromiseHasATest(t *testing.T) {
 	assert.Equal(t, []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10"}, promises)
 }
 
-// TestNoBugIsSkipped refuses a test that is skipped because the code is wrong:
+// TestBugsAreNotSkipped rejects a test that is skipped because the code is wrong:
 // it would hold nothing.
-func TestNoBugIsSkipped(t *testing.T) {
+func TestBugsAreNotSkipped(t *testing.T) {
 	for _, s := range sources(t) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			if l, ok := n.(*ast.BasicLit); ok && s.test && strings.HasPrefix(l.Value, "\"BUG") {

@@ -167,7 +167,7 @@ func TestP5_HeldAnswerNeedsNoFurtherLine(t *testing.T) {
 }
 
 // The next line comes before the reader knows that its session is current.
-func TestP5_NothingOvertakesWhatIsHeld(t *testing.T) {
+func TestP5_HeldAnswersKeepOrder(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		next talk.Kind

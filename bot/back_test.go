@@ -383,7 +383,7 @@ func TestFailedDirectoryIsReported(t *testing.T) {
 	}
 }
 
-func TestEachDirectoryFaultIsReported(t *testing.T) {
+func TestDirectoryFaultsAreReported(t *testing.T) {
 	for why, want := range map[lifecycle.DirFault]i18n.Key{lifecycle.DirMissing: i18n.DirGone, lifecycle.DirNotADir: i18n.DirNotADir,
 		lifecycle.DirNoAccess: i18n.DirNoAccess, "of a later day": i18n.DirNoAccess} {
 		w, r := dirGone(t)

@@ -82,7 +82,7 @@ func TestP4_UnreportedFailureIsRetried(t *testing.T) {
 	}
 }
 
-func TestEveryStartFailureIsASentence(t *testing.T) {
+func TestStartFailuresHaveSentences(t *testing.T) {
 	dir := func(why lifecycle.DirFault) error { return &lifecycle.DirError{Dir: "/home/alice/x", Why: why} }
 	path := func(w *chattest.World, key i18n.Key, reason string) string {
 		return w.Word(key, i18n.Args{"Path": "~/x", "Reason": reason})
@@ -134,7 +134,7 @@ func TestRestoreOutsideRootsStartsNothing(t *testing.T) {
 	assert.Equal(t, []string{w.Word(i18n.PathNotAllowed, i18n.Args{"Path": "~/old", "Roots": "/srv"})}, w.Telegram.Texts())
 }
 
-func TestEveryRestoreFailureIsASentence(t *testing.T) {
+func TestRestoreFailuresHaveSentences(t *testing.T) {
 	name := func(key i18n.Key) func(w *chattest.World) string {
 		return func(w *chattest.World) string { return w.Word(key, i18n.Args{"Name": "old", "Dir": "~/old"}) }
 	}
@@ -196,7 +196,7 @@ func TestStopNamesRunningSubagents(t *testing.T) {
 	}
 }
 
-func TestEveryAgentFailureIsASentence(t *testing.T) {
+func TestAgentFailuresHaveSentences(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error

@@ -172,7 +172,7 @@ func TestP7_TapIsAnsweredDuringHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.ShowsAllButtons(t)
 		for _, m := range append(append(w.Telegram.Posted, w.Telegram.Sent...), w.Telegram.Edited...) {
-			for _, one := range chattest.Data(m) { // TestP8_EveryOptionSurvivesARestart has all cards
+			for _, one := range chattest.Data(m) { // TestP8_OptionsSurviveRestart has all cards
 				assert.True(t, chattest.IsButton(one), one)
 				w.AnswersWhileItHangs(t, m, one)
 			}
@@ -316,8 +316,8 @@ func TestP8_CrashingFeatureEndsNothingElse(t *testing.T) {
 	}
 }
 
-// TestP8_EveryOptionSurvivesARestart: of every card, whatever shows it.
-func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
+// The options of every card act as before after a restart.
+func TestP8_OptionsSurviveRestart(t *testing.T) {
 	w := chattest.ShowsAllButtons(t)
 	w.Asks64(t, w.NewCurrentSession(t, "still asks", session.Running))
 	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, lifecycle.ErrAsks }

@@ -51,9 +51,9 @@ func slyWorld(t *testing.T, lang string) (d *chattest.FileWorld, r, old session.
 	return d, w.Record(t, r.ID), w.Record(t, old.ID)
 }
 
-// TestP9_NoNameHidesAnything: names of sessions, folders, windows, programs and files, in every
+// TestP9_NamesHideNothing: names of sessions, folders, windows, programs and files, in every
 // place that shows them, and in every language.
-func TestP9_NoNameHidesAnything(t *testing.T) {
+func TestP9_NamesHideNothing(t *testing.T) {
 	for _, lang := range i18n.Languages() {
 		t.Run(lang, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -37,7 +37,7 @@ func saying(t *testing.T, w *chattest.World, text string) (all []outbox.Message)
 	return all
 }
 
-func TestEachLimitLevelIsWarnedOnce(t *testing.T) {
+func TestLimitLevelsWarnOnce(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		require.NoError(t, w.Chats.Set(chattest.Bob, func(s *conversation.Settings) { s.Telegram = "en" }))
 		w.Session(t, "api", session.Running)

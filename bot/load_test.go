@@ -243,9 +243,9 @@ func (s *strictAPI) stops(from time.Time) (cards int, most time.Duration) {
 	return cards, most
 }
 
-// TestEachReplyIsAnsweredInFull: six replies to a working session, for any current session and any
+// TestRepliesAreAnsweredInFull: six replies to a working session, for any current session and any
 // settings for others.
-func TestEachReplyIsAnsweredInFull(t *testing.T) {
+func TestRepliesAreAnsweredInFull(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name       string

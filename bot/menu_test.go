@@ -141,7 +141,7 @@ tmux 3.5a, Claude Code 2.1.328`, w.Shows(t, id).Text.Text)
 }
 
 // Each thing that can be wrong has a sentence in each language.
-func TestEachHealthWarningHasSentence(t *testing.T) {
+func TestHealthWarningsHaveSentences(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for _, lang := range []string{"en", "ru", "zh"} {
 		for _, code := range health.Codes() {

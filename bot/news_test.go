@@ -77,7 +77,7 @@ func tellings() map[string]told {
 	}
 }
 
-func TestEveryKindOfNewsIsTold(t *testing.T) {
+func TestKindsOfNewsAreReported(t *testing.T) {
 	table := tellings()
 	for _, kind := range chattest.NewsNames(t) {
 		t.Run(kind, func(t *testing.T) {

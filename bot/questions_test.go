@@ -247,7 +247,7 @@ func TestPinnedLineGoesWithLastQuestion(t *testing.T) {
 }
 
 // Without the right to pin there is no line, and /health reports that.
-func TestNoLineWithoutPinRight(t *testing.T) {
+func TestQuestionLineNeedsPinRight(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.Telegram.OnPin = func() error { return &outbox.Refused{Err: chattest.ErrDisk} }
 		asks(t, w, "api", "one")

@@ -104,7 +104,7 @@ func TestLongReceiptCountsRest(t *testing.T) {
 }
 
 // Every code that another package may give has a sentence in every language.
-func TestEveryCodeHasASentence(t *testing.T) {
+func TestReceiptCodesHaveSentences(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var keys []i18n.Key
 	for _, code := range append(chattest.Consts(t, "../lifecycle/ending", "Reason"), append(chattest.Consts(t, "../internal/process", "Reason"),

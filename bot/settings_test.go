@@ -29,7 +29,7 @@ func opensSettings(t *testing.T, w *chattest.World, at models.Chat, by int64) in
 }
 
 // Every setting has a page, whose choice holds over a restart and is taken back by its first button.
-func TestEachSettingHasItsPage(t *testing.T) {
+func TestSettingsHavePages(t *testing.T) {
 	hour := time.Hour
 	for _, tt := range []struct {
 		title  i18n.Key

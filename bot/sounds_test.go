@@ -84,7 +84,7 @@ func TestTurnSoundsOnce(t *testing.T) {
 	}
 }
 
-func TestNothingSoundsAgainAfterARestart(t *testing.T) {
+func TestRestartRepeatsNoSounds(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		before []string

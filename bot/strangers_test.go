@@ -15,10 +15,10 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestP9_NothingOfAStrangerIsHeard: all that a person can send, from a stranger, in private, in an
+// TestP9_StrangersAreIgnored: all that a person can send, from a stranger, in private, in an
 // allowed group and elsewhere; and from an allowed person in a group that is not listed. No answer,
 // no reaction, no file asked for, no end of a tap's waiting, nothing on disk.
-func TestP9_NothingOfAStrangerIsHeard(t *testing.T) {
+func TestP9_StrangersAreIgnored(t *testing.T) {
 	for _, tt := range chattest.WhoAndWhere {
 		if tt.Heard {
 			continue

@@ -60,8 +60,8 @@ var whoMayTap = map[string]string{
 	"turn":          anyone,
 }
 
-// TestEveryTapHasItsRule compares whoMayTap with the buttons of all cards.
-func TestEveryTapHasItsRule(t *testing.T) {
+// TestTapsHaveRules compares whoMayTap with the buttons of all cards.
+func TestTapsHaveRules(t *testing.T) {
 	w := chattest.ShowsAllButtons(t)
 	limited := make(map[string]bool) // by kind: a card has a button that only one person may tap
 	files, err := filepath.Glob(filepath.Join(w.Dir, "cards", "*.json"))

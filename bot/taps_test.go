@@ -268,8 +268,8 @@ func TestCallbackDataFits(t *testing.T) {
 	})
 }
 
-// TestP9_EveryVerbIsForAllowedPeople: a new button must not forget to look.
-func TestP9_EveryVerbIsForAllowedPeople(t *testing.T) {
+// A new button must check who tapped.
+func TestP9_VerbsAreForAllowedPeople(t *testing.T) {
 	w, all := buttonsOfAll(t)
 	said := len(w.Telegram.Done())
 	for _, one := range all {

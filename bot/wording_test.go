@@ -17,9 +17,9 @@ import (
 // marker is in everything that a person writes in the tests of the log.
 const marker = "Zq7marker"
 
-// TestP9_NoWordsOfPeopleInLog sends a marker with every command, as a name and as a path and as a
+// TestP9_LogHasNoPeoplesWords sends a marker with every command, as a name and as a path and as a
 // prompt, and looks for it in the log at its lowest level.
-func TestP9_NoWordsOfPeopleInLog(t *testing.T) {
+func TestP9_LogHasNoPeoplesWords(t *testing.T) {
 	arguments := []string{marker, "n " + marker, "n /" + marker, "n ~/" + marker + "/x y", "/" + marker, "./" + marker, "n ../" + marker,
 		"n /dev/null/" + marker, "n machine:/" + marker, "n /srv/" + marker + "\" 'q"}
 	texts := []string{marker, "!" + marker, "//" + marker, "/" + marker, "@" + marker}

@@ -29,10 +29,10 @@ var foreignSigns = regexp.MustCompile(`\p{Han} ?[,;:(]|[，。；：、] `)
 // ownNames removes the languages' own names, which appear in every chat.
 var ownNames = strings.NewReplacer("Русский", "", "中文", "")
 
-// TestEachSentenceExistsInEachLanguage sends all texts of this package in a chat whose language
+// TestSentencesExistInEachLanguage sends all texts of this package in a chat whose language
 // is not the bot's, while another person's chat has a third one. It looks for an unfilled field,
 // for a key shown as text, and for a sentence in another language.
-func TestEachSentenceExistsInEachLanguage(t *testing.T) {
+func TestSentencesExistInEachLanguage(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../i18n/locales/en.json")
 	require.NoError(t, err)

@@ -95,9 +95,9 @@ func TestP2_ShellOutlivesAdoptedAgent(t *testing.T) {
 	w.stop()
 }
 
-// TestP7_NothingIsTypedToSuspendedAgent presses C-z in ccbot's own window, where no shell can
+// TestP7_SuspendedAgentGetsNoText presses C-z in ccbot's own window, where no shell can
 // resume the agent: texts wait until the agent has its screen again.
-func TestP7_NothingIsTypedToSuspendedAgent(t *testing.T) {
+func TestP7_SuspendedAgentGetsNoText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

@@ -138,7 +138,7 @@ func blanks(text string) []string {
 	return slices.Compact(names)
 }
 
-func TestEveryKeyHasASentenceInEveryLanguage(t *testing.T) {
+func TestKeysHaveSentencesInEachLanguage(t *testing.T) {
 	english := sentences(t, "en")
 	require.Greater(t, len(english), 300)
 	for _, lang := range Languages() {
@@ -165,7 +165,7 @@ func TestEveryKeyHasASentenceInEveryLanguage(t *testing.T) {
 	}
 }
 
-func TestPluralsHaveTheFormsOfTheirLanguage(t *testing.T) {
+func TestPluralsHaveLanguagesForms(t *testing.T) {
 	want := map[string][]string{
 		"en": {"one", "other"},
 		"ru": {"few", "many", "one", "other"},
@@ -206,9 +206,9 @@ func TestSayCounts(t *testing.T) {
 	}
 }
 
-// TestEverySentenceRenders says everything in every language, with counts, from
+// TestSentencesRender renders every sentence in every language, with counts, from
 // several goroutines at once, and looks for blanks that stayed empty.
-func TestEverySentenceRenders(t *testing.T) {
+func TestSentencesRender(t *testing.T) {
 	c := Load(dotted)
 	english := sentences(t, "en")
 	var wg sync.WaitGroup
@@ -277,8 +277,8 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// TestP9_NoSentenceHidesANamesCharacters: a new blank is a name, or is known not to be one.
-func TestP9_NoSentenceHidesANamesCharacters(t *testing.T) {
+// TestP9_SentencesShowNamesCharacters: a new blank is a name, or is known not to be one.
+func TestP9_SentencesShowNamesCharacters(t *testing.T) {
 	ours := strings.Fields("Added Age All Bot Cached Cards Chats Command Commit Cost Count Date Details Done End Errors Feature First Free How ID In Inbox Key Last Limit Machine Missing Needed Next Note Out Outbox Own PID Page Pages Percent Process Processes Reason Removed Said Seconds Signal Size Source Span Start State Status Tasks Time To Tokens Took Total Version Waits What Where Work")
 	c := Load(dotted)
 	for _, lang := range Languages() {

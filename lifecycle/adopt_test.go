@@ -207,7 +207,7 @@ func TestP7_PromptIsTypedIntoAdoptedPane(t *testing.T) {
 }
 
 // The shell's pid is the pane's: only the kernel knows whether keys would reach the agent.
-func TestP7_NothingIsTypedIntoAShell(t *testing.T) {
+func TestP7_ShellGetsNoText(t *testing.T) {
 	tests := []struct {
 		name   string
 		behind func(w *world, h hand)

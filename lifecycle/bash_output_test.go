@@ -54,7 +54,7 @@ func TestP4_RunningCommandIsProvenAfterRestart(t *testing.T) {
 	})
 }
 
-func TestP4_AnotherCommandThatRunsProvesNothing(t *testing.T) {
+func TestP4_OtherRunningCommandIsNoProof(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) {

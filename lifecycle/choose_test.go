@@ -422,7 +422,7 @@ func TestUnrecognisedDialogTakesKeys(t *testing.T) {
 
 // An agent that says that it waits and shows its prompt box: an Enter might go
 // into the box.
-func TestP7_NoEnterIntoBox(t *testing.T) {
+func TestP7_FilledBoxGetsNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.status, a.box = presence.Waiting, "mine" })

@@ -74,7 +74,7 @@ var personVerbs = []struct {
 }
 
 // Each verb of a person reports that tmux does not answer, and changes nothing.
-func TestP6_NoVerbConcludesFromSilence(t *testing.T) {
+func TestP6_VerbsDoNotConcludeFromSilence(t *testing.T) {
 	for _, tc := range personVerbs {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -102,7 +102,7 @@ func TestP6_NoVerbConcludesFromSilence(t *testing.T) {
 
 // tmux falls silent at any call of a verb: no end is concluded, no prompt is lost or typed twice, and the
 // verb either reports the silence or is carried out when tmux answers.
-func TestP6_NoVerbConcludesFromLaterSilence(t *testing.T) {
+func TestP6_VerbsIgnoreLaterSilence(t *testing.T) {
 	for _, tc := range personVerbs {
 		t.Run(tc.name, func(t *testing.T) {
 			usual := "" // the error while tmux answers

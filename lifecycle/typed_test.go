@@ -14,7 +14,7 @@ import (
 	"ccbot/tmux"
 )
 
-func TestP4_EachEnterIsReported(t *testing.T) {
+func TestP4_EntersAreReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
@@ -192,7 +192,7 @@ func TestP7_SendAgainSparesPossiblePersonsPaste(t *testing.T) {
 }
 
 // Esc from the chat puts what was not taken yet back into the box: no Enter follows it.
-func TestP4_NoEnterFollowsChatsEsc(t *testing.T) {
+func TestP4_EscFromChatPreventsEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.deaf = true }) // a slow hook holds the prompt
@@ -209,7 +209,7 @@ func TestP4_NoEnterFollowsChatsEsc(t *testing.T) {
 }
 
 // Even after many checks Enter is not pressed again before the terminal could draw.
-func TestP7_NoEnterRightAfterAnother(t *testing.T) {
+func TestP7_EntersAreSpaced(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.crash("pasted", func() { w.typeHere(r, "k", said) })
@@ -300,7 +300,7 @@ func TestP4_DecideTyped(t *testing.T) {
 	}
 }
 
-func TestP4_NothingIsPressedOnDoubt(t *testing.T) {
+func TestP4_DoubtPreventsEnter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, p := anyView(t), anyHead(t)
 		if p == nil || p.State != Typing {

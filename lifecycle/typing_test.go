@@ -384,7 +384,7 @@ func TestPromptsAwaitingDialogAreReported(t *testing.T) {
 	}
 }
 
-func TestP7_NothingIsTypedIntoADialog(t *testing.T) {
+func TestP7_DialogGetsNoText(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.dialog, a.status = true, presence.Waiting })
@@ -397,7 +397,7 @@ func TestP7_NothingIsTypedIntoADialog(t *testing.T) {
 	})
 }
 
-func TestP7_NothingIsTypedBehindADraft(t *testing.T) {
+func TestP7_DraftPreventsTyping(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.box = "mine" })

@@ -181,7 +181,7 @@ func TestP7_DialogGetsNoModeKey(t *testing.T) {
 	}
 }
 
-func TestP7_NoModeKeyWhileSubagentsWork(t *testing.T) {
+func TestP7_WorkingSubagentsPreventModeKey(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
 		a.set(func(a *agent) { a.status, a.background = presence.Busy, true })

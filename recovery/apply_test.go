@@ -77,7 +77,7 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	assert.Empty(t, m.points, "nothing was written")
 }
 
-func TestP2_OneWarningPerOrphanWindow(t *testing.T) {
+func TestP2_OrphanWindowIsWarnedOnce(t *testing.T) {
 	m := newMachine(t)
 	m.start(running)
 	orphan := m.tmux.AddWindow(tmuxtest.Session, "notes")
@@ -101,7 +101,7 @@ func TestP2_OneWarningPerOrphanWindow(t *testing.T) {
 }
 
 // The log names the conversation that is written in an orphan window, if it is proven.
-func TestP1_AnOrphanWindowIsLoggedWithItsConversation(t *testing.T) {
+func TestP1_OrphanLogNamesConversation(t *testing.T) {
 	m, claude := newMachine(t), uuid.New()
 	m.start(running)
 	window := m.tmux.AddWindow(tmuxtest.Session, "notes")
@@ -155,7 +155,7 @@ func TestP2_ReusedIdsAreNotReattached(t *testing.T) {
 	assert.NotEmpty(t, m.lines("orphan_window"))
 }
 
-func TestP6_WithoutAnAnswerOfTmuxNothingChanges(t *testing.T) {
+func TestP6_SilentTmuxChangesNothing(t *testing.T) {
 	for _, op := range []string{"Server", "Panes"} {
 		t.Run(op, func(t *testing.T) {
 			m := newMachine(t)
@@ -206,7 +206,7 @@ func (s silent) Panes(ctx context.Context) ([]tmux.Pane, error) {
 }
 
 // An action that fails leaves its record as it is; the others continue.
-func TestP8_AFailedActionDoesNotStopTheOthers(t *testing.T) {
+func TestP8_FailedActionStopsNoOthers(t *testing.T) {
 	m := newMachine(t)
 	broken := m.start(unbound)
 	other := m.start(unbound)
@@ -228,7 +228,7 @@ func TestP8_AFailedActionDoesNotStopTheOthers(t *testing.T) {
 
 // Each change is in the history before it is made and after, with its evidence; watching leaves no
 // line.
-func TestP8_EachChangeIsNotedBeforeAndAfter(t *testing.T) {
+func TestP8_ChangesAreLoggedTwice(t *testing.T) {
 	m := newMachine(t)
 	lost, alive := m.start(running), m.start(running)
 	m.lose(lost)
@@ -296,7 +296,7 @@ func TestP8_WithoutABackupNothingChanges(t *testing.T) {
 }
 
 // Events that hooks sent while ccbot did not run may change the plan.
-func TestP1_EventsAreHeardBeforeASessionIsCalledOver(t *testing.T) {
+func TestP1_PendingEventsPrecedeEnd(t *testing.T) {
 	m := newMachine(t)
 	lost := m.start(running)
 	m.lose(lost)
@@ -318,7 +318,7 @@ func TestP1_EventsAreHeardBeforeASessionIsCalledOver(t *testing.T) {
 }
 
 // A take-over that the lifecycle refuses leaves no unwatched session.
-func TestP8_ARefusedTakeOverIsLost(t *testing.T) {
+func TestP8_RefusedTakeOverIsLost(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
 	m.lose(r)
@@ -336,7 +336,7 @@ func TestP8_ARefusedTakeOverIsLost(t *testing.T) {
 }
 
 // An interrupted take-over is not a loss: the next plan completes it.
-func TestP8_AHalfDoneTakeOverIsNotLost(t *testing.T) {
+func TestP8_HalfTakeOverIsNotLost(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
 	m.lose(r)
@@ -349,7 +349,7 @@ func TestP8_AHalfDoneTakeOverIsNotLost(t *testing.T) {
 }
 
 // While the bot runs others work on the records too.
-func TestP8_WhatWasOvertakenIsLeftAlone(t *testing.T) {
+func TestP8_OvertakenActionIsSkipped(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(stopping)
 	m.restart()

@@ -63,7 +63,7 @@ func lastLine(r session.Record) session.Change { return r.History[len(r.History)
 
 // A lost session continues in the window in which a person has resumed it: with its place in the
 // chat, and written once.
-func TestP1_ALostSessionGoesOnWhereItsConversationDoes(t *testing.T) {
+func TestP1_LostSessionFollowsConversation(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(9 * day)
 	lost = m.change(lost.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: 5, ThreadID: 6} })
@@ -84,7 +84,7 @@ func TestP1_ALostSessionGoesOnWhereItsConversationDoes(t *testing.T) {
 }
 
 // Cases in which nothing moves, with the facts as the machine shows them.
-func TestP1_NothingMovesInDoubt(t *testing.T) {
+func TestP1_DoubtPreventsMoves(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(m *machine, r session.Record, a *arrival)
@@ -199,7 +199,7 @@ func TestP1_OfSeveralSessionsNoneIsGuessed(t *testing.T) {
 	assert.Equal(t, session.Running, m.get(first.ID).State)
 }
 
-func TestAllThatCouldBeMeantAreStale(t *testing.T) {
+func TestAmbiguousCandidatesAreStale(t *testing.T) {
 	m := newMachine(t)
 	first, second := m.lost(9*day), m.lost(8*day)
 	m.change(second.ID, func(r *session.Record) { r.ClaudeSessionID = first.ClaudeSessionID })
@@ -214,7 +214,7 @@ func TestAllThatCouldBeMeantAreStale(t *testing.T) {
 
 // The lifecycle finds the agent by its presence file alone; a session that moves is not reported as
 // a second writer.
-func TestP1_AnAgentWithoutHooksIsFoundByItsPresence(t *testing.T) {
+func TestP1_PresenceFindsAgentWithoutHooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t)
 		lost, archived := m.lost(time.Hour), m.lost(time.Hour)
@@ -240,7 +240,7 @@ func TestP1_AnAgentWithoutHooksIsFoundByItsPresence(t *testing.T) {
 	})
 }
 
-func TestCameSaysWhatIsLeftToTell(t *testing.T) {
+func TestCameReturnsUnreportedMoves(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(m *machine, r session.Record, agent process.Identity)

@@ -38,10 +38,10 @@ func packedBytes(t *testing.T, records map[string][]byte) []byte {
 	return file.Bytes()
 }
 
-// TestP8_AForeignArchiveIsNoBackup: a member's name and type never lead out of the sessions'
+// TestP8_ForeignArchiveIsNotBackup: a member's name and type never lead out of the sessions'
 // folder, nor make anything but a record there. Of an archive with one such member nothing is
 // taken.
-func TestP8_AForeignArchiveIsNoBackup(t *testing.T) {
+func TestP8_ForeignArchiveIsNotBackup(t *testing.T) {
 	good := tar.Header{Name: "a.json", Mode: 0o600, Size: 3}
 	tests := []struct {
 		name   string
@@ -105,8 +105,8 @@ func TestP8_BackupEndsWithItsRecords(t *testing.T) {
 	assert.Len(t, records, 1, "tar programs fill the last block")
 }
 
-// TestP8_AMemberThatOnlyClaimsToBeLargeTakesNoMemory: a tar header can name any size.
-func TestP8_AMemberThatOnlyClaimsToBeLargeTakesNoMemory(t *testing.T) {
+// TestP8_FalseMemberSizeTakesNoMemory: a tar header can name any size.
+func TestP8_FalseMemberSizeTakesNoMemory(t *testing.T) {
 	var file bytes.Buffer
 	zipped := gzip.NewWriter(&file)
 	require.NoError(t, tar.NewWriter(zipped).WriteHeader(&tar.Header{Name: "a.json", Size: 1 << 40}))
@@ -115,9 +115,9 @@ func TestP8_AMemberThatOnlyClaimsToBeLargeTakesNoMemory(t *testing.T) {
 	require.ErrorContains(t, err, "is no record")
 }
 
-// TestP8_ATornBackupIsKnown: a backup that is cut short or has a wrong byte is not taken for one
+// TestP8_TornBackupIsDetected: a backup that is cut short or has a wrong byte is not taken for one
 // with other records.
-func TestP8_ATornBackupIsKnown(t *testing.T) {
+func TestP8_TornBackupIsDetected(t *testing.T) {
 	records := map[string][]byte{"a.json": []byte("{}"), "b.json": bytes.Repeat([]byte("\x00"), 3000), "empty.json": {},
 		// Each name that a file can have.
 		"no text \xff.json": []byte("1"), strings.Repeat("long", 60) + ".json": []byte("2")}

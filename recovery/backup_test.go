@@ -191,7 +191,7 @@ func TestP8_BackupsHoldTheBytes(t *testing.T) {
 
 // A backup shares nothing with the records, nor with another backup: a write to a record in place
 // changes no backup.
-func TestABackupSharesNothingWithTheRecords(t *testing.T) {
+func TestBackupSharesNothingWithRecords(t *testing.T) {
 	s := newShelf(t.TempDir())
 	s.put(t, files{"a.json": "one", "b.json": "two"})
 	first := s.mustMake(t)
@@ -247,7 +247,7 @@ func TestP8_BackupsDoNotGrowWithoutBound(t *testing.T) {
 }
 
 // A clock that was wrong once must not make the newest backup the first to go.
-func TestP8_BackupsAreBoundedThoughTheClockWentBack(t *testing.T) {
+func TestP8_BackwardClockKeepsBackupsBounded(t *testing.T) {
 	s := newShelf(t.TempDir())
 	for i := range 10 {
 		s.setTime(backupNoon.Add(time.Duration(i) * time.Hour))
@@ -369,7 +369,7 @@ func TestBackupNames(t *testing.T) {
 	}
 }
 
-func TestNoNameIsNoBackupEvenIfThereIsOne(t *testing.T) {
+func TestEmptyNameIsNotBackup(t *testing.T) {
 	s := newShelf(t.TempDir())
 	s.mustMake(t)
 	s.put(t, anyBytes())
@@ -415,7 +415,7 @@ func TestP8_RestoreOfTheOldestBackup(t *testing.T) {
 	assert.Contains(t, s.names(t), oldest)
 }
 
-func TestP8_HalfABackupIsNoneAndGoes(t *testing.T) {
+func TestP8_HalfBackupIsRemoved(t *testing.T) {
 	s := newShelf(t.TempDir())
 	s.put(t, files{recordFile(1): "1"})
 	half := filepath.Join(s.Dir, ".2026-03-04T12-00-00.000Z.tar.gz4711")
@@ -432,7 +432,7 @@ func TestP8_HalfABackupIsNoneAndGoes(t *testing.T) {
 }
 
 // An object at a record's path that is in no backup is not replaced.
-func TestRestoreReplacesNothingThatIsInNoBackup(t *testing.T) {
+func TestRestoreKeepsFilesOutsideBackup(t *testing.T) {
 	s := newShelf(t.TempDir())
 	s.put(t, anyBytes())
 	name := s.mustMake(t)
@@ -517,7 +517,7 @@ func TestBackupsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-func TestP8_ABackupOnAFullDiskLosesNothing(t *testing.T) {
+func TestP8_BackupOnFullDiskLosesNothing(t *testing.T) {
 	disktest.Run(t, 1<<18, func(base string) {
 		s := newShelf(base)
 		old := files{recordFile(1): recordText(1, strings.Repeat("old", 2000)), recordFile(2): recordText(2, "second")}
@@ -649,7 +649,7 @@ func fiveRecords(name string, from int) files {
 	return records
 }
 
-func TestP8_ACrashInABackupLosesNothing(t *testing.T) {
+func TestP8_CrashInBackupLosesNothing(t *testing.T) {
 	if os.Getenv(dieIn) != "" {
 		dieAsChild(t)
 		return
@@ -678,7 +678,7 @@ func TestP8_ACrashInABackupLosesNothing(t *testing.T) {
 	assert.Equal(t, 6, crashes, "five files, and the backup")
 }
 
-func TestP8_ACrashInARestoreIsFinishedByTheNext(t *testing.T) {
+func TestP8_NextRestoreFinishesCrashed(t *testing.T) {
 	if os.Getenv(dieIn) != "" {
 		dieAsChild(t)
 		return

@@ -31,7 +31,7 @@ func (m *machine) hold(id uuid.UUID) (let func()) {
 }
 
 // A session that is locked for long delays no other conversation, and the next scan moves it.
-func TestP8_ABusySessionHoldsUpNobody(t *testing.T) {
+func TestP8_BusySessionBlocksNoOthers(t *testing.T) {
 	tests := []struct {
 		name string
 		busy func(moves, stale session.Record) uuid.UUID
@@ -65,7 +65,7 @@ func TestP8_ABusySessionHoldsUpNobody(t *testing.T) {
 }
 
 // A caller that goes away does not make a session busy.
-func TestAWaitThatIsEndedIsAnError(t *testing.T) {
+func TestCancelledWaitIsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t)
 		moves := m.lost(time.Hour)
@@ -82,7 +82,7 @@ func TestAWaitThatIsEndedIsAnError(t *testing.T) {
 }
 
 // A person who archives or completes a session was there.
-func TestTimestamps_AnEndOnPurposeIsASignOfLife(t *testing.T) {
+func TestDeliberateEndIsSignOfLife(t *testing.T) {
 	for _, state := range session.States() {
 		r := record(state, nil)
 		r.EndedAt = noon.Add(time.Hour)

@@ -19,7 +19,7 @@ import (
 )
 
 // A Look during a start must not take its window for an orphan.
-func TestP2_AWindowThatIsJustMadeIsNoOrphan(t *testing.T) {
+func TestP2_NewWindowIsNotOrphan(t *testing.T) {
 	m := newMachine(t)
 	m.Recovery.Tmux = during{m.tmux, func() { m.start(func(*session.Record) {}) }}
 	assert.Empty(t, m.Look(t.Context()).Orphans())
@@ -37,7 +37,7 @@ func (d during) Panes(ctx context.Context) ([]tmux.Pane, error) {
 }
 
 // The number of records does not change how often the processes and tmux are listed.
-func TestALookAsksOnce(t *testing.T) {
+func TestSnapshotReadsOnce(t *testing.T) {
 	m := newMachine(t)
 	for range 5 {
 		m.start(running)
@@ -91,7 +91,7 @@ func TestLook(t *testing.T) {
 }
 
 // An agent that a tool call of another one has started is not taken over.
-func TestP2_BelowAnotherAgentNothingIsTakenOver(t *testing.T) {
+func TestP2_NestedAgentIsNotTakenOver(t *testing.T) {
 	m := newMachine(t)
 	outer, lost := m.start(running), m.start(running)
 	m.lose(lost)
@@ -105,7 +105,7 @@ func TestP2_BelowAnotherAgentNothingIsTakenOver(t *testing.T) {
 }
 
 // If the processes above an agent are unknown, it stays where it is.
-func TestP6_WhatCannotBeSeenAboveAnAgentCountsAsAnAgent(t *testing.T) {
+func TestP6_UnreadableAncestorCountsAsAgent(t *testing.T) {
 	m := newMachine(t)
 	lost := m.start(running)
 	m.lose(lost)

@@ -73,7 +73,7 @@ func TestP2_OrphansAreOnlyTold(t *testing.T) {
 	}
 }
 
-func TestP2_AnOrphanWindowIsToldOnce(t *testing.T) {
+func TestP2_OrphanWindowIsReportedOnce(t *testing.T) {
 	split := pane(8, func(p *tmux.Pane) { p.Window = windowID(7) })
 	w := world(record(session.Archived, nil), process.Unknown, pane(7), split, pane(9))
 	orphans := w.Orphans()
@@ -93,7 +93,7 @@ func TestP2_UnnamedAgentIsOrphan(t *testing.T) {
 }
 
 // Ids of a server that is gone bind nothing in the next one.
-func TestP2_ABindingOfAnotherServerHidesNoOrphan(t *testing.T) {
+func TestP2_ForeignBindingHidesNoOrphan(t *testing.T) {
 	w := world(record(session.CleanupFailed, binding(7)), process.Unknown, pane(7))
 	assert.Empty(t, w.Orphans())
 	w.Server.Start++

@@ -167,7 +167,7 @@ func checkWorlds(t *testing.T, check func(t *rapid.T, w World)) {
 	})
 }
 
-func TestP6_UnknownTmuxDecidesNothingOfWhatIsOpen(t *testing.T) {
+func TestP6_UnknownTmuxKeepsOpenSessions(t *testing.T) {
 	checkWorlds(t, func(t *rapid.T, w World) {
 		w.Tmux, w.Panes = TmuxUnknown, nil
 		actions, notices := Plan(w)

@@ -49,8 +49,8 @@ func TestP9_CopiesHaveNoPrompt(t *testing.T) {
 	assert.NotContains(t, string(data), "a prompt")
 }
 
-// TestP8_WhatHasLeftComesBack with every field, and its time to leave starts again.
-func TestP8_WhatHasLeftComesBack(t *testing.T) {
+// The session is restored with every field, and its retention time starts again.
+func TestP8_PurgedSessionIsRestored(t *testing.T) {
 	s := newShelf(t.TempDir())
 	id, file := s.left(t, 1)
 	require.NoError(t, s.Keep(id))
@@ -80,8 +80,8 @@ func TestP8_WhatHasLeftComesBack(t *testing.T) {
 	assert.Empty(t, all)
 }
 
-// TestWhatHasLeftIsKeptForAWeek, apart from the ten backups.
-func TestWhatHasLeftIsKeptForAWeek(t *testing.T) {
+// Purged sessions are kept for a week, in addition to the ten backups.
+func TestPurgedSessionsStayInBackupWeek(t *testing.T) {
 	s := newShelf(t.TempDir())
 	first, _ := s.left(t, 1)
 	second, _ := s.left(t, 2)
@@ -113,8 +113,8 @@ func TestWhatHasLeftIsKeptForAWeek(t *testing.T) {
 	assert.True(t, backupNoon.Add(time.Hour).Equal(all[0].Left))
 }
 
-// TestWhatIsErasedIsInNoCopy: and of the other sessions nothing goes.
-func TestWhatIsErasedIsInNoCopy(t *testing.T) {
+// An erased session is removed from every backup; the other sessions stay.
+func TestErasedSessionsLeaveBackups(t *testing.T) {
 	s := newShelf(t.TempDir())
 	require.NoError(t, s.Erase(t.Context(), recordID(1)), "there is no backup yet")
 	gone, _ := s.left(t, 1)

@@ -14,7 +14,7 @@ import (
 )
 
 // If the worker of the session is busy, the next scan tries again.
-func TestP8_ABusySessionMovesAtTheNextLook(t *testing.T) {
+func TestP8_BusySessionMovesNextTime(t *testing.T) {
 	m := newMachine(t)
 	r := m.lost(time.Hour)
 	agent := m.atTheDesk(r.ClaudeSessionID)
@@ -45,7 +45,7 @@ func (r *refusing) Adopt(_ context.Context, q lifecycle.AdoptRequest) (session.R
 }
 
 // The state that the lifecycle sees right before it moves a session counts.
-func TestP1_ARefusalOfTheLifecycleCounts(t *testing.T) {
+func TestP1_LifecycleRefusalCounts(t *testing.T) {
 	refusals := map[string]error{"changed": lifecycle.ErrChanged, "no terminal": lifecycle.ErrNoTerminal,
 		"writers": &lifecycle.WriterError{Writers: []evidence.Writer{writer(3)}}, "state": &lifecycle.StateError{State: session.Restoring}}
 	for name, err := range refusals {

@@ -108,7 +108,7 @@ func TestReconcileResume(t *testing.T) {
 
 // A session that is set aside has the decisive timestamp in its reason, and keeps its state unless
 // it was open.
-func TestWhatIsSetAsideSaysWhy(t *testing.T) {
+func TestSkippedResumeStatesReason(t *testing.T) {
 	d := reconcileResume(back(owner(session.Running, 9*day), owner(session.Lost, 9*day), owner(session.Archived, 9*day),
 		owner(session.Completed, 9*day), owner(session.Failed, 9*day), owner(session.Abandoned, 26*time.Hour)))
 	assert.Equal(t, allStale, d.Outcome)

@@ -46,7 +46,7 @@ func only(t *testing.T, w World) Action {
 
 // A session whose agent is gone continues where its conversation does, if there is no doubt of
 // either.
-func TestP1_TakeOverNeedsOneWriterAndOneSession(t *testing.T) {
+func TestP1_TakeOverNeedsUniqueMatch(t *testing.T) {
 	lost := func() (session.Record, World) {
 		r := record(session.Running, binding(3))
 		return r, world(r, process.Gone, pane(7))
@@ -181,7 +181,7 @@ func TestStaleRunningIsAbandoned(t *testing.T) {
 }
 
 // A session that was ended on purpose leaves nothing that runs; no other process is ended.
-func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
+func TestP3_EndedSessionsLeftoversAreEnded(t *testing.T) {
 	ended := func(ago time.Duration) func(*session.Record) {
 		return func(r *session.Record) { r.EndedAt = noon.Add(-ago) }
 	}
@@ -236,7 +236,7 @@ func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
 
 // ORPHAN_GRACE: a session that was just started may still get its window, one that has just ended
 // may still be ending. Without a grace nothing is waited for.
-func TestGracePeriod_WhatIsJustNowIsLeftAlone(t *testing.T) {
+func TestGracePeriodProtectsRecentSessions(t *testing.T) {
 	tests := []struct {
 		ago, grace time.Duration
 		young      bool
@@ -265,7 +265,7 @@ func TestGracePeriod_WhatIsJustNowIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestP8_RecordsThatCannotBeReadAreTold(t *testing.T) {
+func TestP8_UnreadableRecordsAreReported(t *testing.T) {
 	w := World{Tmux: TmuxAbsent, Aside: []session.Aside{
 		{File: "a.json", ID: uuid.New(), Newer: true, Why: "version 9"}, {File: "b.json", Why: "unexpected end"}}}
 	actions, notices := Plan(w)
@@ -301,7 +301,7 @@ func TestEvidenceIsTold(t *testing.T) {
 
 // A next try that is further off than any try is put off was noted by a clock that
 // was wrong.
-func TestP3_AFarOffTryIsDueNow(t *testing.T) {
+func TestP3_FarOffRetryIsDueNow(t *testing.T) {
 	for off, due := range map[time.Duration]bool{-time.Second: true, time.Minute: false, lifecycle.RetryMost: false, 24 * time.Hour: true} {
 		r := record(session.Archived, nil)
 		r.EndedAt, r.Cleanup = noon.Add(-time.Hour), &session.CleanupError{NotBefore: noon.Add(off)}

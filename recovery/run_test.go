@@ -17,7 +17,7 @@ import (
 )
 
 // A session that ended while the bot did not run has ended when the recovery returns.
-func TestP8_WhatEndedByItselfIsOverWithoutTheBot(t *testing.T) {
+func TestP8_EndedSessionClosesWithoutBot(t *testing.T) {
 	tests := []struct {
 		name  string
 		state session.State
@@ -72,7 +72,7 @@ func backInTheShell(m *machine, r session.Record) {
 
 // `ccbot recover` during a run of the bot: the bot's own launch is not the remains of a crash, at
 // any of its points.
-func TestP8_AStartUnderWayIsLeftAlone(t *testing.T) {
+func TestP8_RunningStartIsLeftAlone(t *testing.T) {
 	for _, state := range []session.State{session.Starting, session.Restoring} {
 		t.Run(string(state), func(t *testing.T) {
 			m := newMachine(t)
@@ -97,7 +97,7 @@ func TestP8_AStartUnderWayIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestP8_WhatIsUnderWay(t *testing.T) {
+func TestP8_RunningActions(t *testing.T) {
 	tests := []struct {
 		name           string
 		since, started time.Time
@@ -122,7 +122,7 @@ func TestP8_WhatIsUnderWay(t *testing.T) {
 
 // The launch has ended and its pane is closed; a shell that a person split off has
 // the tag of the window, and is not bound.
-func TestP8_AShellInTheLaunchsWindowIsNotBoundForEver(t *testing.T) {
+func TestP8_ShellInLaunchWindowIsReleased(t *testing.T) {
 	for state, want := range map[session.State]lifecycle.Do{session.Starting: lifecycle.Discard, session.Restoring: lifecycle.Fail} {
 		t.Run(string(state), func(t *testing.T) {
 			m := newMachine(t)
@@ -144,7 +144,7 @@ func TestP8_AShellInTheLaunchsWindowIsNotBoundForEver(t *testing.T) {
 	}
 }
 
-func TestP2_BindTakesThePaneThatHoldsTheLaunch(t *testing.T) {
+func TestP2_BindTakesLaunchPane(t *testing.T) {
 	r := record(session.Restoring, nil)
 	tag := tagged(tagOf(r))
 	in := func(window int) func(*tmux.Pane) { return func(p *tmux.Pane) { p.Window = windowID(window) } }
@@ -226,7 +226,7 @@ func TestP8_WithoutABackupNoConversationMoves(t *testing.T) {
 }
 
 // Without a Run the records were backed up at the start, and no backup is made again.
-func TestAConversationThatComesBackLaterNeedsNoBackup(t *testing.T) {
+func TestLaterReturnNeedsNoBackup(t *testing.T) {
 	m := newMachine(t)
 	m.recover()
 	lost := m.lost(time.Hour)
@@ -237,7 +237,7 @@ func TestAConversationThatComesBackLaterNeedsNoBackup(t *testing.T) {
 
 // A running session that is set aside while the bot runs is reported then, and not at the next
 // start.
-func TestWhatIsSetAsideLaterIsTold(t *testing.T) {
+func TestLaterQuarantineIsReported(t *testing.T) {
 	for name, broken := range map[string]error{"told": nil, "Telegram's outbox is full": errDisk} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
@@ -270,7 +270,7 @@ func TestWhatIsSetAsideLaterIsTold(t *testing.T) {
 }
 
 // A move alone the lifecycle tells.
-func TestAMoveIsToldOnce(t *testing.T) {
+func TestMoveIsReportedOnce(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
 	m.Tell = func(context.Context, Report) error { t.Error("it is told twice"); return nil }
@@ -279,7 +279,7 @@ func TestAMoveIsToldOnce(t *testing.T) {
 }
 
 // An interrupted recovery also reports what it has done.
-func TestARecoveryThatIsEndedSaysWhatItDid(t *testing.T) {
+func TestCancelledRecoveryReportsActions(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
 	m.lose(r)

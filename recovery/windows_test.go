@@ -36,7 +36,7 @@ func (m *machine) windowsJSON() (list windowList) {
 	return list
 }
 
-func TestP2_OrphansAreShownUntilTheyAreIgnored(t *testing.T) {
+func TestP2_OrphansAreShownUntilIgnored(t *testing.T) {
 	m := newMachine(t)
 	m.start(running)
 	one, two := m.tmux.AddWindow(tmuxtest.Session, "one"), m.tmux.AddWindow(tmuxtest.Session, "two")
@@ -70,7 +70,7 @@ func TestP2_OrphansAreShownUntilTheyAreIgnored(t *testing.T) {
 	assert.Equal(t, calls, m.changes(), "nothing is done to them")
 }
 
-func TestAnOrphanIsToldOnceInItsLife(t *testing.T) {
+func TestOrphanIsReportedOncePerLife(t *testing.T) {
 	m := newMachine(t)
 	one := m.tmux.AddWindow(tmuxtest.Session, "one")
 	fresh := func() []evidence.Window {
@@ -140,7 +140,7 @@ func TestOrphansWithoutTmux(t *testing.T) {
 
 // An unreadable list is set aside and costs a repeated notice; a newer ccbot's list, and fields
 // that this version does not know, stay.
-func TestP8_AListOfWindowsThatCannotBeRead(t *testing.T) {
+func TestP8_UnreadableWindowList(t *testing.T) {
 	tests := []struct {
 		name, data string
 		ignored    bool // can the window be ignored then
@@ -185,7 +185,7 @@ func TestP8_AListOfWindowsThatCannotBeRead(t *testing.T) {
 }
 
 // If nothing can be written, nothing is reported as done.
-func TestP8_AListOfWindowsThatCannotBeWritten(t *testing.T) {
+func TestP8_UnwritableWindowList(t *testing.T) {
 	m := newMachine(t)
 	p := m.tmux.AddWindow(tmuxtest.Session, "one")
 	m.Dir = filepath.Join(m.base, "claude") // a file
@@ -194,7 +194,7 @@ func TestP8_AListOfWindowsThatCannotBeWritten(t *testing.T) {
 }
 
 // Ids are used again, by windows of the next server and by processes.
-func TestP2_AWindowIsKnownByItsLife(t *testing.T) {
+func TestP2_WindowIsIdentifiedByLife(t *testing.T) {
 	known := knownWindow{Server: server.PID, Start: server.Start, Window: "@7", PID: pane(7).PID}
 	assert.True(t, known.same(server, pane(7)))
 	assert.False(t, known.same(server, pane(8, func(p *tmux.Pane) { p.PID = pane(7).PID })))

@@ -69,7 +69,7 @@ func TestP8_CardsSurviveARestart(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o600), info.Mode())
 }
 
-func TestP9_AnotherRequestUnderTheSameID(t *testing.T) {
+func TestP9_RequestReusesID(t *testing.T) {
 	st := numbered("a", noon)
 	for name, change := range map[string]func(*State){
 		"input":   func(st *State) { st.Request.Input = json.RawMessage(`{"command":"rm"}`) },

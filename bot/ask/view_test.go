@@ -246,7 +246,7 @@ func TestP9_AllShowsAll(t *testing.T) {
 	}
 }
 
-func TestP9_TooBigRequestIsLeftToTerminal(t *testing.T) {
+func TestP9_LargeRequestIsLeftToTerminal(t *testing.T) {
 	v := viewer(t, "en")
 	for name, s := range map[string]State{
 		"long":                  stateOf("Write", object("file_path", "/a", "content", strings.Repeat("0123456789\n", 11_000))),

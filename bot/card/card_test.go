@@ -148,7 +148,7 @@ func TestStartEditsOnlyChangedCards(t *testing.T) {
 	})
 }
 
-func TestChangeOfWaitingCardIsSentOnce(t *testing.T) {
+func TestWaitingCardIsSentOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.chat.do(func() { w.chat.blocked[5] = true })
 		w.shown("k", question("one"))
@@ -262,7 +262,7 @@ func TestBelowDuringAnEdit(t *testing.T) {
 	})
 }
 
-func TestTapOnOlderCopyRemovesItsButtons(t *testing.T) {
+func TestTapOnCopyRemovesButtons(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.killAt.Store(beforeNote)
 		w.shown("k", question("one"))
@@ -454,7 +454,7 @@ func TestRefusedCardIsForgottenAndReported(t *testing.T) {
 	})
 }
 
-func TestForbiddenCardIsNotSentOrEdited(t *testing.T) {
+func TestForbiddenCardIsNotSent(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		chat, allowed := newTelegram(), true
@@ -559,7 +559,7 @@ func (silent) EditNow(context.Context, outbox.Conversation, int, outbox.Message)
 
 // For any look and payload, buttons have 1 to 64 bytes and lead back to their options, and the text
 // fits in one message.
-func TestEveryButtonFits(t *testing.T) {
+func TestButtonsFit(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		option := rapid.Custom(func(r *rapid.T) Option {
 			return Option{Text: rapid.String().Draw(r, "words"), Value: rapid.StringN(0, 300, -1).Draw(r, "value")}

@@ -9,7 +9,7 @@ import (
 	"ccbot/bot/outbox"
 )
 
-func TestRowIsWrappedToAvoidCutLabels(t *testing.T) {
+func TestRowsWrapLongLabels(t *testing.T) {
 	for _, tt := range []struct{ name, row, want string }{
 		{"one, however long", strings.Repeat("x", 60), strings.Repeat("x", 60)},
 		{"two that fit", "Разрешить|На всю сессию", "Разрешить|На всю сессию"},

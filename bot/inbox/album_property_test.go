@@ -185,9 +185,9 @@ func updatesOf(rt *rapid.T) (updates []string, want map[int64][]string) {
 	return updates, want
 }
 
-// TestP4_EachAlbumIsOneJob mixes an album with other messages, failures and crashes: each album is
+// TestP4_AlbumIsOneJob mixes an album with other messages, failures and crashes: each album is
 // one prompt and each message is in one, in the order of a conversation.
-func TestP4_EachAlbumIsOneJob(t *testing.T) {
+func TestP4_AlbumIsOneJob(t *testing.T) {
 	root, run := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		updates, want := updatesOf(rt)

@@ -84,7 +84,7 @@ func TestAlbumKeepsItsPlace(t *testing.T) {
 }
 
 // Taps of its conversation, and other conversations, do not wait for an album.
-func TestNothingElseWaitsForAnAlbum(t *testing.T) {
+func TestAlbumDelaysNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := albumRig(t)
 		r.intake.parallel = 1

@@ -17,9 +17,9 @@ import (
 	"ccbot/bot/alias"
 )
 
-// TestP4_AnyPersonMayMoveOurGroup: news of the move is accepted from people who may not
+// TestP4_GroupMoveCountsFromStrangers: news of the move is accepted from people who may not
 // speak, in the old chat and in the new one. News of another group leaves no trace.
-func TestP4_AnyPersonMayMoveOurGroup(t *testing.T) {
+func TestP4_GroupMoveCountsFromStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)

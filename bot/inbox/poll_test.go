@@ -151,8 +151,8 @@ type loud struct{ err error }
 
 func (l loud) RoundTrip(*http.Request) (*http.Response, error) { return nil, l.err }
 
-// TestP9_NoTokenInErrors: net/http's errors have the URL, and with it the token.
-func TestP9_NoTokenInErrors(t *testing.T) {
+// TestP9_ErrorsHideToken: net/http's errors have the URL, and with it the token.
+func TestP9_ErrorsHideToken(t *testing.T) {
 	tests := []struct {
 		name string
 		err  error
@@ -177,7 +177,7 @@ func TestP9_NoTokenInErrors(t *testing.T) {
 	}
 }
 
-func TestP9_NoTokenInRealNetworkErrors(t *testing.T) {
+func TestP9_RealNetworkErrorsHideToken(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {

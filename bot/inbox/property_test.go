@@ -213,9 +213,9 @@ func (w *world) take(s step, lastID int64) int64 {
 	return lastID
 }
 
-// TestP4_NothingIsLostNothingComesTwice mixes deliveries, failures and crashes: each update is
+// TestP4_UpdatesComeExactlyOnce mixes deliveries, failures and crashes: each update is
 // handled, a finished one never again, and none more often than failures and crashes explain.
-func TestP4_NothingIsLostNothingComesTwice(t *testing.T) {
+func TestP4_UpdatesComeExactlyOnce(t *testing.T) {
 	root, run := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.Custom(drawStep), 1, 8).Draw(rt, "steps")

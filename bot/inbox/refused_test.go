@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestP9_EachUpdateIsAskedAboutOnce: by its kind, sender and chat. News that the bot was added
+// TestP9_UpdatesAreCheckedOnce: by its kind, sender and chat. News that the bot was added
 // belongs to its sender.
-func TestP9_EachUpdateIsAskedAboutOnce(t *testing.T) {
+func TestP9_UpdatesAreCheckedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)

@@ -33,7 +33,7 @@ func TestRichMessage(t *testing.T) {
 }
 
 // The sender gets the error in this run and in later ones, and sends the answer in another form.
-func TestP5_NoRichIsDetectedOnce(t *testing.T) {
+func TestP5_MissingRichIsDetectedOnce(t *testing.T) {
 	dir := t.TempDir()
 	old := func(_ context.Context, _ int, c call) error {
 		if c.method == "rich" {

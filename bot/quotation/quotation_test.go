@@ -16,7 +16,7 @@ var hostile = []string{"!touch x", "/exit", "/kill", "/new x /tmp", "//clear", "
 	"hello\n!touch x\r\n/exit\r!touch y\u2028!touch z", "\n\n/exit", " /exit", "\u200b!touch x", "/tmp/secret.png", "x\\"}
 
 // No sign in a quotation is at a place where Claude Code acts on it.
-func TestP7_NoQuotationActs(t *testing.T) {
+func TestP7_QuotationsDoNotAct(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom(append([]string{"@", "!", "/", "#", "\n", "\r", "\u2028", " ", "\t", "\\", "a", "\u00a0", "\u3000", "@\"a b\"", "(@x", "``"}, hostile...)), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "text"), "")

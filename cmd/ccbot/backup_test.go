@@ -309,8 +309,8 @@ func TestRestoreBesideChatsKeepsNoBot(t *testing.T) {
 	assert.NoError(t, statefolder.CheckBot(to.dir, "77"))
 }
 
-// TestBackupOfRestoredFolderNamesItsBot: also before the folder has a token.
-func TestBackupOfRestoredFolderNamesItsBot(t *testing.T) {
+// TestRestoredFoldersBackupNamesBot: also before the folder has a token.
+func TestRestoredFoldersBackupNamesBot(t *testing.T) {
 	from, to := moving(t), homeWith(t, "")
 	path := filepath.Join(t.TempDir(), "b.tar.gz")
 	code, _, errs := ccbot(from.environ, "backup", path)

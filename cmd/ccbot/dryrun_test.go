@@ -162,8 +162,8 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	}
 }
 
-// TestDryRunInFolderOfAnotherBot ends as the recovery would.
-func TestDryRunInFolderOfAnotherBot(t *testing.T) {
+// A dry run in another bot's folder ends as the recovery would.
+func TestDryRunInOtherBotsFolder(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	require.NoError(t, statefolder.KeepBot(dir, "42"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH"),

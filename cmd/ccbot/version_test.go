@@ -16,7 +16,7 @@ func TestVersionNamesCommit(t *testing.T) {
 	assert.Equal(t, "ccbot v1.2.3", withCommit("ccbot v1.2.3", ""))
 }
 
-func TestPublishedReleaseIsReadThroughProxyOfSettings(t *testing.T) {
+func TestReleaseIsReadThroughProxy(t *testing.T) {
 	var asked []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.Method+" "+r.Host)

@@ -126,8 +126,8 @@ func TestOpenDespiteBrokenLinks(t *testing.T) {
 	assert.Equal(t, "hello", text)
 }
 
-// TestP9_NothingLeavesIfOwnUnknown: ccbot's own files cannot be recognised without CCBOT_DIR.
-func TestP9_NothingLeavesIfOwnUnknown(t *testing.T) {
+// TestP9_UnknownOwnFolderSendsNothing: ccbot's own files cannot be recognised without CCBOT_DIR.
+func TestP9_UnknownOwnFolderSendsNothing(t *testing.T) {
 	p := newPlace(t)
 	for _, own := range []Own{{}, {Dir: filepath.Join(p.home, "gone")}, {Dir: p.own.Dir, Settings: filepath.Join(p.dir, "a.txt", "x")}} {
 		p.own = own
@@ -136,9 +136,9 @@ func TestP9_NothingLeavesIfOwnUnknown(t *testing.T) {
 	}
 }
 
-// TestP9_NoNameLeadsIntoCcbotsFolder: a link replaces a folder after the path was resolved, and
+// TestP9_NamesStayOutOfCcbotsFolder: a link replaces a folder after the path was resolved, and
 // CCBOT_DIR is in the session's folder.
-func TestP9_NoNameLeadsIntoCcbotsFolder(t *testing.T) {
+func TestP9_NamesStayOutOfCcbotsFolder(t *testing.T) {
 	p := newPlace(t)
 	p.link("state", "swapped")
 	p.link("state/inbox", "deeper")

@@ -250,7 +250,7 @@ func TestP9_ForeignFolderIsRefused(t *testing.T) {
 	}
 }
 
-func TestP9_OtherUsersFolderIsRefused_AsRoot(t *testing.T) {
+func TestP9_ForeignFolderIsRefused_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	w := newWorld(t)
 	folder := filepath.Join(w.dir, Folder)

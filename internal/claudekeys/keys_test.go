@@ -121,9 +121,9 @@ func TestP7_DialogKeysKeepTheirMeaning(t *testing.T) {
 	assert.Error(t, read(t, chat(`"shift+tab":"chat:submit"`)).Other("BTab", true), "a key that switches the mode")
 }
 
-// FuzzP7_NoLetterIsPressed reads any file: the keys are those that the package names, or control
+// FuzzP7_LettersAreNotPressed reads any file: the keys are those that the package names, or control
 // keys.
-func FuzzP7_NoLetterIsPressed(f *testing.F) {
+func FuzzP7_LettersAreNotPressed(f *testing.F) {
 	f.Add(`{"bindings":[{"context":"Chat","bindings":{"enter":"chat:newline","ctrl+s":"chat:submit","x":"chat:submit"}}]}`)
 	f.Add(`{"bindings":[{"context":"Chat","bindings":{"escape":null,"ctrl+c":null,"a":"chat:cancel"}}]}`)
 	allowed := regexp.MustCompile(`^(Enter|Escape|C-[abcefgklnopqrstuvwxy])$`)

@@ -108,7 +108,7 @@ func lastKeyRow(rows []string) int {
 	return hint
 }
 
-func TestP7_AnyDraftIsSeen(t *testing.T) {
+func TestP7_DraftsAreSeen(t *testing.T) {
 	visible := rapid.StringMatching(`[!-~а-яé世❯─]{1,12}`)
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(visible, 1, 20).Draw(t, "words")

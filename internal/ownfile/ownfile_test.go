@@ -70,7 +70,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestReadOfAnotherUsersFile_AsRoot(t *testing.T) {
+func TestReadRefusesForeignFile_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("foreign"), 0o600))

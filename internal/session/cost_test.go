@@ -40,9 +40,9 @@ func household(tb testing.TB, records int) (dir string) {
 	return dir
 }
 
-// TestEachRecordIsReadOnce also holds for what is done with the records afterwards: memory has
+// TestRecordsAreReadOnce also holds for what is done with the records afterwards: memory has
 // them.
-func TestEachRecordIsReadOnce(t *testing.T) {
+func TestRecordsAreReadOnce(t *testing.T) {
 	dir := household(t, 20)
 	opened := disktest.Opens(t, dir)
 	s, err := Open(dir, t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
@@ -59,9 +59,9 @@ func TestEachRecordIsReadOnce(t *testing.T) {
 	assert.Equal(t, want, opened())
 }
 
-// TestTheHistoryOfWhatIsOverIsReadWhenItIsAskedFor: by Whole, and by each change, which writes it
+// TestEndedSessionsHistoryIsReadLazily: by Whole, and by each change, which writes it
 // again.
-func TestTheHistoryOfWhatIsOverIsReadWhenItIsAskedFor(t *testing.T) {
+func TestEndedSessionsHistoryIsReadLazily(t *testing.T) {
 	f := newFolders(t)
 	f.dir = household(t, 1)
 	s := f.open(t)
@@ -88,9 +88,9 @@ func TestTheHistoryOfWhatIsOverIsReadWhenItIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestAHistoryThatCannotBeReadIsNotOverwritten: the file stays as it is until a start sets it
+// TestUnreadableHistoryIsNotOverwritten: the file stays as it is until a start sets it
 // aside.
-func TestAHistoryThatCannotBeReadIsNotOverwritten(t *testing.T) {
+func TestUnreadableHistoryIsNotOverwritten(t *testing.T) {
 	for _, broken := range []string{`"at": "yesterday",`, `"at": 5,`, `"AT": "yesterday",`, `"why": 7,`, `"rule": {},`} {
 		f := newFolders(t)
 		f.dir = household(t, 1)
@@ -112,8 +112,8 @@ func TestAHistoryThatCannotBeReadIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// TestAHistoryOfAnotherFormIsSetAside, and so is a file that was cut short.
-func TestAHistoryOfAnotherFormIsSetAside(t *testing.T) {
+// A truncated history file is quarantined too.
+func TestMalformedHistoryIsQuarantined(t *testing.T) {
 	for _, broken := range []string{`"history": "none", "was": [`, `"history": {"at": 5}, "was": [`, `"history": [5,`, `"history": ["a",`, `"history": [ }`} {
 		f := newFolders(t)
 		f.dir = household(t, 1)
@@ -126,9 +126,9 @@ func TestAHistoryOfAnotherFormIsSetAside(t *testing.T) {
 	}
 }
 
-// TestAFileThatSomebodyRemovedIsARecordThatIsGone: without its history it must not be written
+// TestRemovedFileRemovesRecord: without its history it must not be written
 // again.
-func TestAFileThatSomebodyRemovedIsARecordThatIsGone(t *testing.T) {
+func TestRemovedFileRemovesRecord(t *testing.T) {
 	f := newFolders(t)
 	f.dir = household(t, 1)
 	s := f.open(t)
@@ -139,8 +139,8 @@ func TestAFileThatSomebodyRemovedIsARecordThatIsGone(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(f.dir, file(r.ID)))
 }
 
-// TestWhatIsOverTakesLittleMemory, also after Shared.
-func TestWhatIsOverTakesLittleMemory(t *testing.T) {
+// TestEndedSessionsTakeLittleMemory, also after Shared.
+func TestEndedSessionsTakeLittleMemory(t *testing.T) {
 	const records = 500
 	dir := household(t, records)
 	before := liveHeap()

@@ -30,7 +30,7 @@ func rename(t *testing.T, s *Store, id uuid.UUID, name string) error {
 	})
 }
 
-func TestP8_AFullDiskLosesNothing(t *testing.T) {
+func TestP8_FullDiskLosesNothing(t *testing.T) {
 	disktest.Run(t, 1<<18, func(base string) {
 		f := foldersIn(base)
 		s := f.open(t)
@@ -65,7 +65,7 @@ func TestP8_AFullDiskLosesNothing(t *testing.T) {
 	})
 }
 
-func TestP8_AReadOnlyFolderIsToldAndLosesNothing(t *testing.T) {
+func TestP8_ReadOnlyFolderIsReported(t *testing.T) {
 	disktest.Run(t, 1<<20, func(base string) {
 		f := foldersIn(base)
 		s := f.open(t)

@@ -11,7 +11,7 @@ import (
 	"ccbot/internal/session"
 )
 
-func TestAFolderDoesNotGoWhileASessionBegins(t *testing.T) {
+func TestStartingSessionKeepsFolder(t *testing.T) {
 	var g session.Gate
 	one, err := g.Begin(t.Context(), "/src/api/deep")
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestAFolderDoesNotGoWhileASessionBegins(t *testing.T) {
 	end()
 }
 
-func TestASessionWaitsWhileAFolderMayGo(t *testing.T) {
+func TestSessionWaitsForFolderRemoval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g session.Gate
 		over, err := g.Vacate("/src/api")

@@ -95,7 +95,7 @@ func TestP8_OpenTellsWhatItSetAside(t *testing.T) {
 	assert.True(t, s.Aside()[0].Newer)
 }
 
-func TestP8_AReadOnlyStoreMovesNothing(t *testing.T) {
+func TestP8_ReadOnlyStoreMovesNothing(t *testing.T) {
 	f := newFolders(t)
 	good := created(t, f.open(t))
 	want := f.putOddities(t)
@@ -110,7 +110,7 @@ func TestP8_AReadOnlyStoreMovesNothing(t *testing.T) {
 	assert.NotContains(t, f.log.String(), "moved_to")
 }
 
-func TestP8_AReadOnlyStoreMakesNoFolder(t *testing.T) {
+func TestP8_ReadOnlyStoreCreatesNoFolder(t *testing.T) {
 	f := newFolders(t)
 	assert.Empty(t, f.openReadOnly(t).List())
 	assert.NoDirExists(t, f.dir)
@@ -118,7 +118,7 @@ func TestP8_AReadOnlyStoreMakesNoFolder(t *testing.T) {
 	assert.Error(t, err, "a folder that cannot be read is not an empty one")
 }
 
-func TestP8_AReadOnlyStoreRefusesChanges(t *testing.T) {
+func TestP8_ReadOnlyStoreRefusesChanges(t *testing.T) {
 	f := newFolders(t)
 	owner := f.open(t)
 	r := created(t, owner)
@@ -156,7 +156,7 @@ func TestP8_AReadOnlyStoreRefusesChanges(t *testing.T) {
 }
 
 // The file of a newer program is never written or deleted, even if its id is known.
-func TestP8_NoChangeReachesANewerRecord(t *testing.T) {
+func TestP8_NewerRecordIsNotChanged(t *testing.T) {
 	f := newFolders(t)
 	r := record()
 	content := fmt.Sprintf(`{"version":%d}`, Version+1)
@@ -173,7 +173,7 @@ func TestP8_NoChangeReachesANewerRecord(t *testing.T) {
 
 // An edited file may contain an ended session with an agent: it counts as an earlier agent, whose
 // end a restore must see.
-func TestP1_WhatIsOverHasNoAgentOfItsOwn(t *testing.T) {
+func TestP1_EndedSessionHasNoAgent(t *testing.T) {
 	agent := process.Identity{PID: 7, Start: 8, Boot: "b"}
 	for _, state := range States() {
 		f := newFolders(t)

@@ -57,7 +57,7 @@ func TestPurgeOfAnUnknownRecord(t *testing.T) {
 	assert.False(t, purged)
 }
 
-func TestPurgeThatCannotDeleteKeepsTheRecord(t *testing.T) {
+func TestFailedPurgeKeepsRecord(t *testing.T) {
 	f := newFolders(t)
 	s := f.open(t)
 	r := created(t, s)
@@ -78,7 +78,7 @@ func TestPurgeThatCannotDeleteKeepsTheRecord(t *testing.T) {
 
 // A change that waits while a purge asks finds no record: it cannot bring it back. The purge sees a
 // change that runs.
-func TestP8_NothingHappensBetweenTheQuestionAndThePurge(t *testing.T) {
+func TestP8_PurgeChecksAtomically(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFolders(t)
 		s := f.open(t)
@@ -116,7 +116,7 @@ func TestP8_NothingHappensBetweenTheQuestionAndThePurge(t *testing.T) {
 	})
 }
 
-func TestWaitingToPurgeEndsWithTheContext(t *testing.T) {
+func TestPurgeWaitEndsWithContext(t *testing.T) {
 	s := newFolders(t).open(t)
 	r := created(t, s)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -130,7 +130,7 @@ func TestSharedFindsAShallowCopy(t *testing.T) {
 
 // Every field reaches the file and comes back: a tag that is missing or doubled
 // shows here.
-func TestP8_EveryFieldSurvivesTheFile(t *testing.T) {
+func TestP8_FieldsSurviveFile(t *testing.T) {
 	r := filled(t)
 	data, err := json.Marshal(r)
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ var life = map[State][]State{
 	Abandoned:     {Restoring, Running},
 }
 
-func TestP8_EveryPairOfStatesIsAllowedOrRefused(t *testing.T) {
+func TestP8_StatePairsAreAllowedOrRefused(t *testing.T) {
 	all := append(States(), "", "bogus")
 	for _, from := range all {
 		for _, to := range all {
@@ -127,7 +127,7 @@ func TestQuestionsAboutAConversation(t *testing.T) {
 }
 
 // A restore is only ever offered of what has no living process.
-func TestP1_WhatMayStillRunIsNotResumable(t *testing.T) {
+func TestP1_PossiblyRunningIsNotResumable(t *testing.T) {
 	for _, s := range append(States(), "") {
 		if s.Live() || s == CleanupFailed {
 			assert.False(t, s.Over(), "%s", s)
@@ -208,7 +208,7 @@ func TestNote(t *testing.T) {
 
 // Another record continues with a conversation that was taken over: to bring the
 // old one back would be a second writer.
-func TestP1_ATransferredSessionIsNotResumable(t *testing.T) {
+func TestP1_TransferredSessionIsNotResumable(t *testing.T) {
 	for _, s := range States() {
 		for closed, want := range map[string]bool{"": s.Over(), ClosedStale: s.Over(), ClosedReboot: s.Over(),
 			ClosedTmux: s.Over(), "a later reason": s.Over(), ClosedTransferred: false} {

@@ -152,7 +152,7 @@ func TestCreateRefusesAnUnusableRecord(t *testing.T) {
 	}
 }
 
-func TestP8_WhatCannotBeReadGoesToQuarantineAndTheOthersLoad(t *testing.T) {
+func TestP8_UnreadableRecordsAreQuarantined(t *testing.T) {
 	id := uuid.New()
 	with := func(change func(m map[string]any)) string {
 		r := record()
@@ -266,7 +266,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	}
 }
 
-func TestTemporaryAndForeignNamesAreLeftAlone(t *testing.T) {
+func TestForeignNamesAreLeftAlone(t *testing.T) {
 	f := newFolders(t)
 	names := []string{".tmp-1234.json", ".hidden", "notes.txt", "README"}
 	for _, name := range names {
@@ -279,7 +279,7 @@ func TestTemporaryAndForeignNamesAreLeftAlone(t *testing.T) {
 	assert.Empty(t, f.quarantined(t))
 }
 
-func TestP8_ANewerRecordIsLeftAlone(t *testing.T) {
+func TestP8_NewerRecordIsLeftAlone(t *testing.T) {
 	f := newFolders(t)
 	id := uuid.NewString()
 	// In a shape that this program could not read either.
@@ -333,7 +333,7 @@ func TestP8_UnknownFieldsSurviveARewrite(t *testing.T) {
 }
 
 // A known name among the unknown ones would write a field twice.
-func TestAnUnknownFieldNeverShadowsAKnownOne(t *testing.T) {
+func TestUnknownFieldsDoNotShadowKnown(t *testing.T) {
 	r := record()
 	r.unknown = map[string]json.RawMessage{"name": json.RawMessage(`"forged"`), "x": json.RawMessage(`1`)}
 	var back map[string]any
@@ -425,7 +425,7 @@ func TestP8_CopiesDoNotReachTheStore(t *testing.T) {
 	}
 }
 
-func TestP8_WhatIsNotSavedIsDropped(t *testing.T) {
+func TestP8_UnsavedChangesAreDropped(t *testing.T) {
 	f := newFolders(t)
 	s := f.open(t)
 	r := created(t, s)
@@ -444,7 +444,7 @@ func TestP8_WhatIsNotSavedIsDropped(t *testing.T) {
 	}
 }
 
-func TestP8_AFailedSaveLeavesTheOldValue(t *testing.T) {
+func TestP8_FailedSaveKeepsOldValue(t *testing.T) {
 	f := newFolders(t)
 	s := f.open(t)
 	r := created(t, s)
@@ -495,7 +495,7 @@ func TestSaveRefusesAnotherID(t *testing.T) {
 	assert.Equal(t, "api", got.Name)
 }
 
-func TestP8_ChangesOfOneRecordRunOneAfterAnother(t *testing.T) {
+func TestP8_RecordChangesAreSerialized(t *testing.T) {
 	s := newFolders(t).open(t)
 	r := created(t, s)
 	var inside atomic.Int32
@@ -526,7 +526,7 @@ func TestOtherRecordsAreNotBlocked(t *testing.T) {
 	}))
 }
 
-func TestWaitingForAWorkerEndsWithTheContext(t *testing.T) {
+func TestWorkerWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFolders(t).open(t)
 		r := created(t, s)
@@ -549,7 +549,7 @@ func TestWaitingForAWorkerEndsWithTheContext(t *testing.T) {
 	})
 }
 
-func TestAPanicFreesTheWorker(t *testing.T) {
+func TestPanicFreesWorker(t *testing.T) {
 	s := newFolders(t).open(t)
 	r := created(t, s)
 	assert.Panics(t, func() {
@@ -601,7 +601,7 @@ func TestP8_RemoveWaitsForTheWorker(t *testing.T) {
 	})
 }
 
-func TestOpenFailsWhereThereCanBeNoFolder(t *testing.T) {
+func TestOpenFailsWithoutFolder(t *testing.T) {
 	base := t.TempDir()
 	file := filepath.Join(base, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))

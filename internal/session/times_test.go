@@ -49,7 +49,7 @@ func TestP8_TimestampsAreRFC3339InUTC(t *testing.T) {
 
 // Every time of the file, however deep, is read strictly. (The standard library
 // takes a comma before a fraction, and so do we.)
-func TestP8_ABadTimestampIsAnError(t *testing.T) {
+func TestP8_BadTimestampIsError(t *testing.T) {
 	r := filled(t)
 	bad := []string{"yesterday", "", "2026-03-04", "2026-03-04 12:00:00Z", "2026-03-04T12:00:00", "2026-03-04T12:00Z", "2026-13-04T12:00:00Z",
 		"2026-02-30T12:00:00Z", "2026-03-04T24:00:00Z", "2026-03-04T12:00:60Z", "20260304T120000Z", "12026-03-04T12:00:00Z",
@@ -70,7 +70,7 @@ func TestP8_ABadTimestampIsAnError(t *testing.T) {
 	}
 }
 
-func TestATimeThatCannotBeWrittenChangesNothing(t *testing.T) {
+func TestUnwritableTimeChangesNothing(t *testing.T) {
 	f := newFolders(t)
 	s := f.open(t)
 	r := created(t, s)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBashCommandIsTheOneBeforeTheOutput(t *testing.T) {
+func TestBashOutputFollowsCommand(t *testing.T) {
 	line := func(content string) string {
 		return `{"type":"user","uuid":"u","message":{"role":"user","content":"` + content + `"}}` + "\n"
 	}

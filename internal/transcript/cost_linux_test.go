@@ -16,9 +16,9 @@ import (
 	"ccbot/internal/session/disktest"
 )
 
-// TestALongTranscriptIsReadFromItsEnd counts the bytes that are read of a transcript of more than
+// TestLongTranscriptIsReadFromEnd counts the bytes that are read of a transcript of more than
 // 200 MB, which is mostly a hole.
-func TestALongTranscriptIsReadFromItsEnd(t *testing.T) {
+func TestLongTranscriptIsReadFromEnd(t *testing.T) {
 	projects, id := t.TempDir(), uuid.New()
 	path := filepath.Join(projects, "-x", id.String()+suffix)
 	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))

@@ -128,7 +128,7 @@ func TestEntriesAcrossChunksAndLongLines(t *testing.T) {
 	assert.Equal(t, 10<<20+1, hits[0].From)
 }
 
-func TestEntriesOfATranscriptThatIsAnother(t *testing.T) {
+func TestEntriesOfReplacedTranscript(t *testing.T) {
 	path := transcriptOf(t, talked...)
 	all := readNewer(t, path, 0)
 	see := func(Entry) bool { return true }
@@ -225,7 +225,7 @@ func TestDays(t *testing.T) {
 }
 
 // The days of some zones begin in the middle of an hour of UTC.
-func TestDaysOfAZoneWithHalfAnHour(t *testing.T) {
+func TestDaysInHalfHourZone(t *testing.T) {
 	line := `{"type":"user","timestamp":"2026-05-01T18:%d:00Z","message":{"content":"x"}}`
 	path := transcriptOf(t, fmt.Sprintf(line, 10), fmt.Sprintf(line, 40))
 	var days []string
@@ -237,7 +237,7 @@ func TestDaysOfAZoneWithHalfAnHour(t *testing.T) {
 	assert.Equal(t, []string{"2026-05-02", "2026-05-01"}, days)
 }
 
-func TestDaysThatTakeTooLongGoOnWhereTheyEnded(t *testing.T) {
+func TestSlowDaysContinueLater(t *testing.T) {
 	path := transcriptOf(t, talked...)
 	end, err := End(path)
 	require.NoError(t, err)

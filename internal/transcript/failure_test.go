@@ -17,7 +17,7 @@ func errs(text, says string) string {
 }
 
 // The lines are those that 2.1.328 writes, without what is not read.
-func TestAFailureStandsUntilSomebodyGoesOn(t *testing.T) {
+func TestFailureRemainsUntilContinued(t *testing.T) {
 	const (
 		asks   = `{"type":"user","permissionMode":"default","origin":{"kind":"human"},"message":{"content":"go"}}` + "\n"
 		login  = `{"type":"user","message":{"content":"<command-name>/login</command-name>\n<command-message>login</command-message>"}}` + "\n"
@@ -58,7 +58,7 @@ func TestAFailureStandsUntilSomebodyGoesOn(t *testing.T) {
 
 // A time that a record cannot hold would keep all of it from being saved, and its session from
 // being ended.
-func TestP3_NoTimeOfATranscriptIsOneThatARecordCannotHold(t *testing.T) {
+func TestP3_TranscriptTimesFitRecord(t *testing.T) {
 	for _, stamp := range []string{"9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00"} {
 		begun := `{"type":"user","timestamp":"` + stamp + `","origin":{"kind":"human"},"message":{"content":"go"}}` + "\n"
 		ended := `{"type":"system","subtype":"turn_duration","timestamp":"` + stamp + `"}` + "\n"

@@ -110,14 +110,14 @@ func TestFollowerWaitsForFoldersAndFile(t *testing.T) {
 	fw.expect(t, "two")
 }
 
-func TestFollowerWaitsForAFileInAFolderThatIsThere(t *testing.T) {
+func TestFollowerWaitsForFileInFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	fw := follow(t, Cursor{Path: path}, quiet())
 	write(t, path, prompt("one"))
 	fw.expect(t, "one")
 }
 
-func TestFollowerOutlivesTheFolderBeforeItsFile(t *testing.T) {
+func TestFollowerSurvivesFolderReplacement(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "projects")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	path := filepath.Join(dir, "s.jsonl")
@@ -227,7 +227,7 @@ func TestFollowerEndsWithItsContext(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-func TestFollowerLogsBrokenLinesButNotTheirText(t *testing.T) {
+func TestFollowerLogsBrokenLinesWithoutText(t *testing.T) {
 	var log bytes.Buffer
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, "secret garbage\n"+prompt("one"))

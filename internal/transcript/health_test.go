@@ -89,7 +89,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestCheckOfNothingLeftTellsTheFaults(t *testing.T) {
+func TestCheckOfEmptyTailReportsFaults(t *testing.T) {
 	id := uuid.New()
 	dir := projects(t, t.TempDir(), id, map[string]string{"a": nuls})
 	h, err := Check(dir, id)
@@ -178,7 +178,7 @@ func TestCheckOfForeignFiles_AsRoot(t *testing.T) {
 	require.ErrorContains(t, err, "not a regular file of this user: it belongs to uid 12345")
 }
 
-func TestAPipeIsNoTranscript(t *testing.T) {
+func TestPipeIsNotTranscript(t *testing.T) {
 	id := uuid.New()
 	path := filepath.Join(t.TempDir(), id.String()+".jsonl")
 	require.NoError(t, unix.Mkfifo(path, 0o600))

@@ -56,7 +56,7 @@ func TestLastAnswerStopsInsideALine(t *testing.T) {
 
 // Pictures of tools are megabytes; the text before them is found all the same, but not at any
 // price.
-func TestLastAnswerReadsOnlyWhatIsNear(t *testing.T) {
+func TestLastAnswerReadsOnlyTail(t *testing.T) {
 	picture := fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"data":%q}}]}]}}`,
 		strings.Repeat("A", 1<<20)) + "\n"
 	for _, tt := range []struct {
@@ -79,7 +79,7 @@ func TestLastAnswerReadsOnlyWhatIsNear(t *testing.T) {
 	}
 }
 
-func TestPartsAndFormComeBackWithTheirItem(t *testing.T) {
+func TestItemsKeepPartsAndForm(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	write(t, path, reply("m", "one", "two"))
 	items := drain(t, Open(Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}))

@@ -14,7 +14,7 @@ import (
 )
 
 // An agent can replace its transcript by a link.
-func TestP9_LinkToOtherTranscriptIsNotRead(t *testing.T) {
+func TestP9_LinkedTranscriptIsNotRead(t *testing.T) {
 	projects, elsewhere := t.TempDir(), t.TempDir()
 	own, moved, other := uuid.New(), uuid.New(), uuid.New()
 	folder := filepath.Join(projects, "-src")

@@ -164,7 +164,7 @@ func TestFindOutcomeComparesByValue(t *testing.T) {
 	}
 }
 
-func TestFindOutcomeReadsOnlyWhatIsNear(t *testing.T) {
+func TestFindOutcomeReadsOnlyNearby(t *testing.T) {
 	filler := `{"type":"user","message":{"content":"` + strings.Repeat("y", 300<<10) + `"}}`
 	steps := []string{"call a m1", filler, filler, filler, filler, "call b m2", "result b r"}
 	path := story(t, steps...)

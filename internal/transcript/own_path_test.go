@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP9_OwnIsATranscriptOfTheSession: a client names no other file of the machine.
-func TestP9_OwnIsATranscriptOfTheSession(t *testing.T) {
+// TestP9_OwnPathIsSessionsTranscript: a client names no other file of the machine.
+func TestP9_OwnPathIsSessionsTranscript(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	id := uuid.MustParse("19700a32-a03e-4de9-a340-67e13a1f5792")

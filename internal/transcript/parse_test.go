@@ -120,7 +120,7 @@ func TestParseLine(t *testing.T) {
 	}
 }
 
-func TestParseLineRefusesWhatIsNoObject(t *testing.T) {
+func TestParseLineRefusesNonObjects(t *testing.T) {
 	for _, text := range []string{"x", "[]", "123", `"a"`, `{"type":"user"`, "\x00\x00\x00", `{"type":"user"}{}`} {
 		items, err := parseLine(line{text: []byte(text)})
 		assert.Error(t, err, text)
@@ -150,7 +150,7 @@ func FuzzParseLine(f *testing.F) {
 }
 
 // A message of endless blocks takes bounded memory: its first blocks are shown.
-func TestP8_AMessageHasNoMoreBlocksThanFitIntoMemory(t *testing.T) {
+func TestP8_MessageBlocksFitIntoMemory(t *testing.T) {
 	text := `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"first"}` + strings.Repeat(",{}", 2*maxBlocks) + `]}}`
 	var e entry
 	require.NoError(t, decode([]byte(text), &e))

@@ -291,7 +291,7 @@ func TestProgressWaitsForAResult(t *testing.T) {
 
 // The mode waits for no result: the process may be gone, and what it was switched to
 // last is all that a restore goes by.
-func TestProgressTakesTheModeBehindACall(t *testing.T) {
+func TestProgressTakesModeAfterCall(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	first := creates("a", "1", "one") + `{"type":"permission-mode","permissionMode":"acceptEdits"}` + "\n"
 	write(t, path, first+calls("b", "TodoWrite", `{"todos":[]}`)+planMode)

@@ -87,7 +87,7 @@ func blocked(why, text string) string {
 		text + `","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook","reason":"` + why + `"},"promptKept":false}}`
 }
 
-func TestP4_ATraceOfSomebodyElse(t *testing.T) {
+func TestP4_TraceOfOtherWriter(t *testing.T) {
 	at := func(stamp, line string) string {
 		return `{"timestamp":"2026-11-20T06:17:` + stamp + `Z",` + line[1:] + "\n"
 	}
@@ -124,7 +124,7 @@ func TestP4_ATraceOfSomebodyElse(t *testing.T) {
 	}
 }
 
-func TestATraceDoesNotReadTheEndOfALine(t *testing.T) {
+func TestTraceSkipsEndOfLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, "torn"+prompt("say one")) // the end of this line is a line by itself
 	got, err := TraceOf(path, int64(len("torn")), time.Time{}, "say one")
@@ -132,7 +132,7 @@ func TestATraceDoesNotReadTheEndOfALine(t *testing.T) {
 	assert.Zero(t, got)
 }
 
-func TestNoTraceWithoutTheFile(t *testing.T) {
+func TestTraceNeedsFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	got, err := TraceOf(path, 0, time.Time{}, "x")
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestFind(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestFindDoesNotTakeUnreadableForAbsent(t *testing.T) {
+func TestFindDistinguishesUnreadableFromAbsent(t *testing.T) {
 	projects, id := t.TempDir(), uuid.New()
 	loop := filepath.Join(projects, "-loop")
 	require.NoError(t, os.Symlink(loop, loop))

@@ -190,7 +190,7 @@ func TestReaderTellsAnotherFile(t *testing.T) {
 	}
 }
 
-func TestReaderOfARemovedFileHasNothingMore(t *testing.T) {
+func TestReaderEndsWithRemovedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, prompt("one"))
 	r := Open(Cursor{Path: path})
@@ -211,7 +211,7 @@ func TestReaderRefusesWhatIsNoFile(t *testing.T) {
 
 // Whatever way the bytes arrive, and wherever a reader is opened again, nothing is lost and nothing
 // comes twice.
-func TestP5_NothingLostNothingTwice(t *testing.T) {
+func TestP5_LinesAreReadExactlyOnce(t *testing.T) {
 	dir := t.TempDir()
 	text := rapid.StringN(1, 20, -1)
 	n := 0

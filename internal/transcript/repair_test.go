@@ -80,7 +80,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-func TestRepairRenamesTheLinesOwnIDOnly(t *testing.T) {
+func TestRepairRenamesOnlyOwnID(t *testing.T) {
 	kept := fmt.Sprintf(`"message":{"content":"the \"sessionId\":\"%[1]s\" [{ \\"},"input":{"sessionId":"%[1]s"},"list":[{"sessionId":"%[1]s"}],"session_id":"%[1]s"`, oldID)
 	line := fmt.Sprintf(`{"type":"user",%s,"sessionId":"%%s","parentSessionId":"%s"}`+"\n", kept, oldID)
 	other := fmt.Sprintf(`{"type":"user","sessionId":"%s"}`+"\n", uuid.New())
@@ -146,7 +146,7 @@ func TestRepairRefuses(t *testing.T) {
 
 // A stretch of NULs longer than the longest line, as a file system leaves one, takes no memory and
 // no lines.
-func TestRepairPassesLongStretchesOfNULs(t *testing.T) {
+func TestRepairSkipsLongNULRuns(t *testing.T) {
 	dir := projects(t, t.TempDir(), oldID, map[string]string{"a": prompt("one")})
 	h := Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}
 	require.NoError(t, os.Truncate(h.Path, Budget()+10<<20))

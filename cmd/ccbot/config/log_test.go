@@ -48,8 +48,8 @@ func TestTimeSpanInLogHasUnit(t *testing.T) {
 	}
 }
 
-// TestNoColour: https://no-color.org.
-func TestNoColour(t *testing.T) {
+// TestColourIsOff: https://no-color.org.
+func TestColourIsOff(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer terminal.Close()

@@ -20,8 +20,8 @@ import (
 	"ccbot/internal/systemfont/fonttest"
 )
 
-// TestTheDocumentHasEachCode as the program has it.
-func TestTheDocumentHasEachCode(t *testing.T) {
+// The document and the program have the same codes.
+func TestDocumentHasEachCode(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/doctor.md")
 	require.NoError(t, err)
 	assert.Contains(t, string(data), "\n"+Table(), "write this table there:\n%s", Table())
@@ -34,8 +34,8 @@ func TestTheDocumentHasEachCode(t *testing.T) {
 	}
 }
 
-// TestEachFaultIsKnown: found names no code that the document lacks.
-func TestEachFaultIsKnown(t *testing.T) {
+// TestFaultsAreKnown: found names no code that the document lacks.
+func TestFaultsAreKnown(t *testing.T) {
 	known := make(map[string]bool)
 	for _, f := range faults {
 		known[string(f.code)] = true
@@ -169,8 +169,8 @@ FAIL  telegram  no [token_refused]
 `, out.String())
 }
 
-// TestNothingIsSaidToBeMended that was not.
-func TestNothingIsSaidToBeMended(t *testing.T) {
+// A finding that was not repaired is not reported as repaired.
+func TestReportClaimsNoRepair(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	// A folder with something in it cannot be removed.

@@ -34,9 +34,9 @@ func aside(t *testing.T, environ []string, fn func(context.Context, *system) err
 	return s.alone(t.Context(), fn)
 }
 
-// TestP8_ARecoveryOutlivesWhoAskedForIt: Ctrl-C in the terminal ends the command. The recovery is
+// TestP8_RecoveryOutlivesItsCaller: Ctrl-C in the terminal ends the command. The recovery is
 // done all the same, the chat gets its report, and the metrics count it.
-func TestP8_ARecoveryOutlivesWhoAskedForIt(t *testing.T) {
+func TestP8_RecoveryOutlivesItsCaller(t *testing.T) {
 	environ := machine(t)
 	err := aside(t, environ, func(ctx context.Context, s *system) error {
 		assert.False(t, s.recovery.Since.IsZero(), "it knows which launches are this ccbot's")
@@ -73,8 +73,8 @@ func TestP8_ARecoveryOutlivesWhoAskedForIt(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestP8_ARecoveryEndsWithTheRun though who asked still waits.
-func TestP8_ARecoveryEndsWithTheRun(t *testing.T) {
+// The recovery ends with the run, even if its caller still waits.
+func TestP8_RecoveryEndsWithRun(t *testing.T) {
 	run, stop := context.WithCancel(t.Context())
 	lasting, done := lastingIn(run)(t.Context())
 	defer done()
@@ -122,9 +122,9 @@ func TestP1_OfTwoResumesOneWins(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestAResumeAtTheDeskTakesItsPlaceInTheChat, unless another session there is open. No message is
-// lost though the bot does not run: the message waits for it.
-func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
+// A session resumed in the terminal becomes the chat's current session unless another one is open.
+// Without a running bot its message waits and is not lost.
+func TestResumeInTerminalBecomesCurrent(t *testing.T) {
 	here := session.Conversation{ChatID: 1}
 	in := func(r *session.Record) { r.Dir, r.Conversation = t.TempDir(), here }
 	before, api, web := one(1, "before", in), one(2, "api", in), one(3, "web", in)
@@ -148,8 +148,8 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestAHangingTmuxIsNamed: a start logs the server and the remedy.
-func TestAHangingTmuxIsNamed(t *testing.T) {
+// TestHangingTmuxIsNamed: a start logs the server and the remedy.
+func TestHangingTmuxIsNamed(t *testing.T) {
 	t.Parallel()
 	environ := machine(t)
 	c, err := config.Load(environ)
@@ -186,8 +186,8 @@ func serverOf(t *testing.T, s *system) (pid int) {
 	return server.PID
 }
 
-// TestP9_WithoutABotAnAgentMayNotEither: this process is one, as far as can be seen.
-func TestP9_WithoutABotAnAgentMayNotEither(t *testing.T) {
+// TestP9_AgentsAreRefusedWithoutBot: this process is one, as far as can be seen.
+func TestP9_AgentsAreRefusedWithoutBot(t *testing.T) {
 	r := one(1, "api")
 	environ := machine(t, r)
 	c, err := config.Load(environ)
@@ -203,8 +203,8 @@ func TestP9_WithoutABotAnAgentMayNotEither(t *testing.T) {
 	require.EqualError(t, err, "an agent may not do this")
 }
 
-// TestP8_AForgettingOutlivesWhoAskedForIt, and a second call for a removed record succeeds.
-func TestP8_AForgettingOutlivesWhoAskedForIt(t *testing.T) {
+// TestP8_ForgettingOutlivesItsCaller, and a second call for a removed record succeeds.
+func TestP8_ForgettingOutlivesItsCaller(t *testing.T) {
 	r := one(1, "api")
 	environ := machine(t, r)
 	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {

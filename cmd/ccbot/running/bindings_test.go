@@ -18,7 +18,7 @@ import (
 )
 
 // A ccbot that runs for long is not slowed down by all the agents that have ended since its start.
-func TestBindingsOfWhatHasEndedGoAlsoAfterTheStart(t *testing.T) {
+func TestBindingsOfEndedAreRemovedLater(t *testing.T) {
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	dir, self := t.TempDir(), table.Self()

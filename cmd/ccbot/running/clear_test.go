@@ -92,10 +92,10 @@ func (f forgetful) status(r session.Record) string {
 	return path
 }
 
-// TestP4_WhatIsForgottenTellsItsPromptsFirst: a prompt that still waits for a
+// TestP4_ForgettingReportsPromptsFirst: a prompt that still waits for a
 // session is in the outbox before it leaves the inbox; then the launch settings,
 // the status and the requests of that session alone go.
-func TestP4_WhatIsForgottenTellsItsPromptsFirst(t *testing.T) {
+func TestP4_ForgettingReportsPromptsFirst(t *testing.T) {
 	f := newForgetful(t)
 	old, key, settings := f.waiting("for the old one")
 	other, otherKey, otherSettings := f.waiting("for another one")
@@ -119,8 +119,8 @@ func TestP4_WhatIsForgottenTellsItsPromptsFirst(t *testing.T) {
 	assert.Equal(t, other.ID, kept[0].Request.Session)
 }
 
-// TestP4_WhatCannotBeToldIsNotForgotten: the prompt and the settings stay.
-func TestP4_WhatCannotBeToldIsNotForgotten(t *testing.T) {
+// TestP4_UnreportedPromptsPreventForgetting: the prompt and the settings stay.
+func TestP4_UnreportedPromptsPreventForgetting(t *testing.T) {
 	f := newForgetful(t)
 	r, key, settings := f.waiting("hello")
 	require.NoError(t, os.WriteFile(f.out, nil, 0o600)) // a file where the folder should be
@@ -151,9 +151,9 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 	return newer, broken, nobodys
 }
 
-// TestP4_PromptsOfARecordThatCannotBeReadWait: the record may come back, with a newer ccbot or out
+// TestP4_PromptsOfUnreadableRecordWait: the record may come back, with a newer ccbot or out
 // of a backup. Prompts of a record that is nowhere are reported.
-func TestP4_PromptsOfARecordThatCannotBeReadWait(t *testing.T) {
+func TestP4_PromptsOfUnreadableRecordWait(t *testing.T) {
 	f := newForgetful(t)
 	newer, broken, nobodys := f.unreadable()
 	for _, key := range []string{newer, broken} {
@@ -166,8 +166,8 @@ func TestP4_PromptsOfARecordThatCannotBeReadWait(t *testing.T) {
 	assert.NotContains(t, folder(t, f.out), "one")
 }
 
-// TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession: the record may not come back.
-func TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession(t *testing.T) {
+// TestP4_PromptsOfUnreadableRecordAreOffered: the record may not come back.
+func TestP4_PromptsOfUnreadableRecordAreOffered(t *testing.T) {
 	f := newForgetful(t)
 	open := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Name: "open", Dir: f.Dir, State: session.Running, CreatedAt: time.Now()}
 	_, typed, _ := f.waiting("for one that may have it")

@@ -115,10 +115,10 @@ var damages = map[string]func(t *testing.T, path string){
 	},
 }
 
-// TestP8_DamagedFilesAreSetAsideAndTold: ccbot starts with any damaged file. An unreadable file
+// TestP8_DamagedFilesAreQuarantined: ccbot starts with any damaged file. An unreadable file
 // goes to quarantine, the log names it, and people are informed of their loss. The next start finds
 // nothing more, and reports nothing again.
-func TestP8_DamagedFilesAreSetAsideAndTold(t *testing.T) {
+func TestP8_DamagedFilesAreQuarantined(t *testing.T) {
 	for damage, spoil := range damages {
 		t.Run(damage, func(t *testing.T) {
 			t.Parallel()
@@ -154,9 +154,9 @@ func TestP8_DamagedFilesAreSetAsideAndTold(t *testing.T) {
 	}
 }
 
-// TestP8_WhatWasSetAsideIsToldByTheNextReport: the next report that reaches the chat names each
+// TestP8_QuarantineIsInNextReport: the next report that reaches the chat names each
 // file that was set aside, once.
-func TestP8_WhatWasSetAsideIsToldByTheNextReport(t *testing.T) {
+func TestP8_QuarantineIsInNextReport(t *testing.T) {
 	session, message, post := kept[0].file, kept[1].file, kept[2].file
 	for _, tt := range []struct {
 		name    string
@@ -201,8 +201,8 @@ func TestP8_WhatWasSetAsideIsToldByTheNextReport(t *testing.T) {
 	}
 }
 
-// TestP9_AnotherUsersFileOfEachKindIsRefused_AsRoot: a person gives it back, or takes it away.
-func TestP9_AnotherUsersFileOfEachKindIsRefused_AsRoot(t *testing.T) {
+// TestP9_ForeignFileKindsAreRefused_AsRoot: a person gives it back, or takes it away.
+func TestP9_ForeignFileKindsAreRefused_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	dir := stateWith(t, one(1, "api"))
 	keepAll(t, dir)
@@ -275,8 +275,8 @@ func TestP8_ForgetNamesADamagedBackup(t *testing.T) {
 	}))
 }
 
-// TestP8_ADamagedInstanceIsNotReplaced: with another id the running windows would have no owner.
-func TestP8_ADamagedInstanceIsNotReplaced(t *testing.T) {
+// TestP8_DamagedInstanceIsNotReplaced: with another id the running windows would have no owner.
+func TestP8_DamagedInstanceIsNotReplaced(t *testing.T) {
 	for damage, spoil := range damages {
 		t.Run(damage, func(t *testing.T) {
 			environ := machine(t)

@@ -52,8 +52,8 @@ func refuses(t *testing.T, dir string, environ []string, why string) {
 	assert.NoFileExists(t, filepath.Join(dir, ".probe"))
 }
 
-// TestP8_AFullDiskLosesNothing: a start that cannot write fails.
-func TestP8_AFullDiskLosesNothing(t *testing.T) {
+// TestP8_FullDiskLosesNothing: a start that cannot write fails.
+func TestP8_FullDiskLosesNothing(t *testing.T) {
 	disktest.Run(t, 1<<20, func(disk string) {
 		dir, environ := used(t, disk)
 		free := disktest.Fill(t, disk)
@@ -66,9 +66,9 @@ func TestP8_AFullDiskLosesNothing(t *testing.T) {
 	})
 }
 
-// TestP8_AFullDiskIsSaidAtTheSocket: a verb reports the same error with a running bot as without
+// TestP8_FullDiskIsReportedOnSocket: a verb reports the same error with a running bot as without
 // one.
-func TestP8_AFullDiskIsSaidAtTheSocket(t *testing.T) {
+func TestP8_FullDiskIsReportedOnSocket(t *testing.T) {
 	disktest.Run(t, 1<<20, func(disk string) {
 		dir, environ := used(t, disk)
 		c, err := config.Load(environ)
@@ -84,8 +84,8 @@ func TestP8_AFullDiskIsSaidAtTheSocket(t *testing.T) {
 	})
 }
 
-// TestP8_AReadOnlyFolderLosesNothing as well.
-func TestP8_AReadOnlyFolderLosesNothing(t *testing.T) {
+// A read-only folder loses nothing either.
+func TestP8_ReadOnlyFolderLosesNothing(t *testing.T) {
 	disktest.Run(t, 1<<20, func(disk string) {
 		dir, environ := used(t, disk)
 		disktest.ReadOnly(t, disk)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestThePagesOfTheProgramAreGivenBack compares how much of the program's file is in memory.
-func TestThePagesOfTheProgramAreGivenBack(t *testing.T) {
+// TestProgramPagesAreReturned compares how much of the program's file is in memory.
+func TestProgramPagesAreReturned(t *testing.T) {
 	ofFiles := func() int {
 		data, err := os.ReadFile("/proc/self/status")
 		require.NoError(t, err)

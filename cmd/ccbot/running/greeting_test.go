@@ -37,8 +37,8 @@ func TestReadyIsFirstLineAtTerminal(t *testing.T) {
 	assert.True(t, strings.HasSuffix(got[2], " ready"), got[2])
 }
 
-// TestLogOfStartThatFailsIsShown: the log that was held back comes without a first line.
-func TestLogOfStartThatFailsIsShown(t *testing.T) {
+// TestFailedStartShowsLog: the log that was held back comes without a first line.
+func TestFailedStartShowsLog(t *testing.T) {
 	person, tty, err := pty.Open()
 	require.NoError(t, err)
 	defer person.Close()

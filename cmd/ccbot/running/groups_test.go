@@ -43,7 +43,7 @@ func TestP9_AllowedGroupIsWrittenAndCounts(t *testing.T) {
 }
 
 // A settings file that is wrong is left as it is, and no group is allowed.
-func TestGroupIsNotAllowedInAWrongFile(t *testing.T) {
+func TestWrongFileRejectsGroup(t *testing.T) {
 	environ := machine(t)
 	c, err := config.LoadForReading(environ)
 	require.NoError(t, err)

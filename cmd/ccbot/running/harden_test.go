@@ -20,9 +20,9 @@ func crash() {
 	panic("a mistake")
 }
 
-// TestP8_ACrashIsNoExitCode: a service manager does not start ccbot again after Go's own exit code
+// TestP8_CrashIsNotExitCode: a service manager does not start ccbot again after Go's own exit code
 // for a crash.
-func TestP8_ACrashIsNoExitCode(t *testing.T) {
+func TestP8_CrashIsNotExitCode(t *testing.T) {
 	me, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command(me)

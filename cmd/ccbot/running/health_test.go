@@ -12,9 +12,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestEveryStateIsCounted, also the states without sessions: a gap in a graph means that the number
-// is unknown.
-func TestEveryStateIsCounted(t *testing.T) {
+// States without sessions are counted too: a gap in a graph means that the number is unknown.
+func TestStatesAreCounted(t *testing.T) {
 	f := newForgetful(t)
 	require.NoError(t, f.store.Create(one(1, "api")))
 	counts := f.states()
@@ -23,8 +22,8 @@ func TestEveryStateIsCounted(t *testing.T) {
 	assert.Zero(t, counts[session.Running])
 }
 
-// TestTheAgentsMemoryIsMeasured, of those that live.
-func TestTheAgentsMemoryIsMeasured(t *testing.T) {
+// Only the memory of running agents is measured.
+func TestAgentMemoryIsMeasured(t *testing.T) {
 	f := newForgetful(t)
 	table, err := process.NewTable()
 	require.NoError(t, err)

@@ -95,7 +95,7 @@ func TestPromptsShowTheInbox(t *testing.T) {
 	assert.Equal(t, q, again, "a mark goes when it is taken off")
 }
 
-func TestP4_APromptIsHeldOnlyBeforeItIsTyped(t *testing.T) {
+func TestP4_PromptIsHeldBeforeTyping(t *testing.T) {
 	for _, tt := range []struct {
 		state inbox.State
 		mark  *talk.Mark
@@ -130,7 +130,7 @@ func TestP4_APromptIsHeldOnlyBeforeItIsTyped(t *testing.T) {
 }
 
 // A person may edit a prompt that waits for an answer while the screen is read.
-func TestP4_APromptThatWasEditedMeanwhileIsNotTypedAsItWas(t *testing.T) {
+func TestP4_EditedPromptIsNotTypedUnedited(t *testing.T) {
 	for _, edit := range []func(*inbox.Entry){
 		func(e *inbox.Entry) { e.Text = "new" }, func(e *inbox.Entry) { e.Class = lifecycle.ClassBash }, func(*inbox.Entry) {},
 	} {
@@ -157,7 +157,7 @@ func TestP4_APromptThatWasEditedMeanwhileIsNotTypedAsItWas(t *testing.T) {
 }
 
 // A prompt that waits for a person waits for no start.
-func TestAStopLogsTheMessagesThatTheNextStartGoesOnWith(t *testing.T) {
+func TestStopLogsMessagesForNextStart(t *testing.T) {
 	w, said := newInbox(t), new(strings.Builder)
 	for _, state := range []inbox.State{inbox.Accepted, inbox.Held, inbox.Typing, inbox.Unproven, inbox.Asked} {
 		w.prompt(t, uuid.New(), "text", state)

@@ -28,8 +28,8 @@ func TestDifferingSettingsAreNamed(t *testing.T) {
 	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS", "ALLOWED_CHATS", "KILL_GRACE", "LOG_LEVEL"}, c.Differing(again, nil))
 }
 
-// TestAReloadSaysToWhomWhatBeginsAtTheDeskBelongs, and also who may speak.
-func TestAReloadSaysToWhomWhatBeginsAtTheDeskBelongs(t *testing.T) {
+// A reload also changes the allowed people.
+func TestReloadChangesOwnerOfTerminalStarts(t *testing.T) {
 	environ := machine(t)
 	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
 		assert.Equal(t, int64(1), s.owner.Load())

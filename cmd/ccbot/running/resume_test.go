@@ -22,8 +22,8 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// TestWhyASessionDoesNotComeBack: in the chat's sentences, and with the chat if there is a choice.
-func TestWhyASessionDoesNotComeBack(t *testing.T) {
+// TestResumeExplainsRefusal: in the chat's sentences, and with the chat if there is a choice.
+func TestResumeExplainsRefusal(t *testing.T) {
 	d, err := desk.Open([]string{"HOME=/", "CCBOT_DIR=" + stateWith(t, one(1, "api"))}, io.Discard)
 	require.NoError(t, err)
 	state := func(s session.State) error { return &lifecycle.StateError{State: s, Want: "resumed"} }
@@ -80,8 +80,8 @@ func TestP9_ChangesComeFromPeople(t *testing.T) {
 	}
 }
 
-// TestAChangeIsMadeByItsVerb: the socket passes on the request and the result.
-func TestAChangeIsMadeByItsVerb(t *testing.T) {
+// TestVerbMakesChange: the socket passes on the request and the result.
+func TestVerbMakesChange(t *testing.T) {
 	for name, want := range map[string]error{"it is made": nil, "it is refused": control.Refuse(control.CodeRefused, "no"), "it fails": errors.New("disk")} {
 		t.Run(name, func(t *testing.T) {
 			one := Change[Resume, Resumed]{Verb: "one", do: func(_ context.Context, _ *system, body Resume) (Resumed, error) {

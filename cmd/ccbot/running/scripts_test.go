@@ -9,9 +9,9 @@ import (
 	"ccbot/port"
 )
 
-// TestP9_ScriptCallIsShownToItsOwner shows a script's call where the people of its session read,
+// TestP9_OwnerSeesScriptCalls shows a script's call where the people of its session read,
 // not to the first person alone.
-func TestP9_ScriptCallIsShownToItsOwner(t *testing.T) {
+func TestP9_OwnerSeesScriptCalls(t *testing.T) {
 	const first, owner = 1001, 1002
 	topic := address.Conversation{ChatID: -5, ThreadID: 7}
 	for _, tt := range []struct {

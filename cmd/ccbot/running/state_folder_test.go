@@ -39,8 +39,8 @@ func begun(t *testing.T, dir string) (string, error) {
 	return log.String(), err
 }
 
-// TestP9_WhatLiesInTheFolderIsLookedAt before anything of it is read or locked.
-func TestP9_WhatLiesInTheFolderIsLookedAt(t *testing.T) {
+// The entries are checked before anything in the folder is read or locked.
+func TestP9_FolderEntriesAreChecked(t *testing.T) {
 	record := "sessions/" + idOf(1).String() + ".json"
 	tests := []struct {
 		name  string
@@ -103,7 +103,7 @@ func spoilt(mode fs.FileMode, names ...string) func(*testing.T, string) {
 	}
 }
 
-func TestP9_AnotherUsersFilesAreRefused_AsRoot(t *testing.T) {
+func TestP9_ForeignFilesAreRefused_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	for name, mend := range map[string]string{
 		".": "sudo chown -R 0 DIR", "sessions": "sudo chown -R 0 DIR/sessions", "sessions/" + idOf(1).String() + ".json": "sudo chown -R 0 DIR/sessions/" + idOf(1).String() + ".json",
@@ -127,8 +127,8 @@ func TestP9_AnotherUsersFilesAreRefused_AsRoot(t *testing.T) {
 	}
 }
 
-// TestAFolderThatOthersMayReadIsClosed: no other user can have written there.
-func TestAFolderThatOthersMayReadIsClosed(t *testing.T) {
+// TestReadableFolderIsClosed: no other user can have written there.
+func TestReadableFolderIsClosed(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "mine"), 0o700))
 	for _, name := range []string{".", "sessions", "mine"} {
@@ -149,9 +149,8 @@ func TestAFolderThatOthersMayReadIsClosed(t *testing.T) {
 	assert.NotContains(t, log, "folder_closed")
 }
 
-// TestP9_WhatCcbotMakesIsItsUsersOnly for every umask, so that no start refuses what another one
-// made.
-func TestP9_WhatCcbotMakesIsItsUsersOnly(t *testing.T) {
+// Files are private under every umask, so that no start refuses a file that another start made.
+func TestP9_CreatedFilesArePrivate(t *testing.T) {
 	for _, umask := range []int{0o000, 0o002, 0o022, 0o077} {
 		t.Run(fmt.Sprintf("%03o", umask), func(t *testing.T) {
 			dir := filepath.Join(socketDir(t), "made", "state")
@@ -182,9 +181,9 @@ func TestP9_WhatCcbotMakesIsItsUsersOnly(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotCcbotsIsLeftAlone_AsRoot: a folder may be a separate volume, and a note in it
+// TestUnknownFilesAreLeftAlone_AsRoot: a folder may be a separate volume, and a note in it
 // another user's.
-func TestWhatIsNotCcbotsIsLeftAlone_AsRoot(t *testing.T) {
+func TestUnknownFilesAreLeftAlone_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	dir := stateWith(t, one(1, "api"))
 	for _, name := range []string{"lost+found", "sessions/lost+found"} {
@@ -199,8 +198,8 @@ func TestWhatIsNotCcbotsIsLeftAlone_AsRoot(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestWhatLiesInTheFolderIsKnown: the next start checks everything that a start makes.
-func TestWhatLiesInTheFolderIsKnown(t *testing.T) {
+// TestFolderEntriesAreKnown: the next start checks everything that a start makes.
+func TestFolderEntriesAreKnown(t *testing.T) {
 	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.State = session.Running }))
 	_, err := begun(t, dir)
 	require.NoError(t, err)

@@ -20,10 +20,10 @@ import (
 	"ccbot/recovery"
 )
 
-// TestP8_TransfersOfAnEarlierVersionAreFinished reads folders as an earlier version left them when
+// TestP8_EarlierVersionsTransfersAreFinished reads folders as an earlier version left them when
 // it ended within a transfer: the second record has all prompts afterwards, and the first one
 // nothing.
-func TestP8_TransfersOfAnEarlierVersionAreFinished(t *testing.T) {
+func TestP8_EarlierVersionsTransfersAreFinished(t *testing.T) {
 	const (
 		running = `{"version":2,"id":%q,"name":"api","dir":"/src","host":"h","state":"running","claude_session_id":"1d7f7a04-6ba1-4a50-a3ae-2c0c2e3e5a11","conversation":{"chat_id":7},"owner":7,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","binding":{"server":{"socket":"s","pid":1,"start":1},"window":"@1","pane":"%%1","agent":{"pid":4194304,"start":1,"boot":"b"},"bound_at":"2026-01-01T00:00:00Z"},"prompts":[%s]%s}`
 		closed  = `{"version":2,"id":%q,"name":"api","dir":"/src","host":"h","state":"lost","claude_session_id":"1d7f7a04-6ba1-4a50-a3ae-2c0c2e3e5a11","conversation":{"chat_id":7},"owner":7,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","closed_reason":"ownership_transferred"}`

@@ -13,9 +13,8 @@ import (
 	"ccbot/cmd/ccbot/config"
 )
 
-// TestTheStartTellsWhatWillBeInTheWay of a file whose settings set nothing, and of missing
-// commands.
-func TestTheStartTellsWhatWillBeInTheWay(t *testing.T) {
+// A start warns of a file whose settings set nothing, and of missing commands.
+func TestStartWarnsOfObstacles(t *testing.T) {
 	home := t.TempDir()
 	text := "TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USER=7\nALLOWED_USERS=7\nPROXY_ADDRESS=x\nAAsecret0secret=1\n" +
 		"VOICE_COMMAND=no-such-voice -x\nCLAUDE_COMMAND=./no-such-claude\n"
@@ -41,8 +40,8 @@ func TestTheStartTellsWhatWillBeInTheWay(t *testing.T) {
 	assert.Equal(t, 6, strings.Count(out.String(), "\n"), out.String())
 }
 
-// TestTheStartLooksAtTheFileThatItRead, also where that file names another folder.
-func TestTheStartLooksAtTheFileThatItRead(t *testing.T) {
+// A start checks the file that it read, even if that file names another folder.
+func TestStartChecksFileItRead(t *testing.T) {
 	home, other := t.TempDir(), t.TempDir()
 	file := filepath.Join(home, ".ccbot", "ccbot.env")
 	require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))

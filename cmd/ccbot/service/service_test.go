@@ -343,7 +343,7 @@ func TestStop(t *testing.T) {
 }
 
 // The other program is also named in a person's file.
-func TestAnotherProgramIsNamed(t *testing.T) {
+func TestOtherProgramIsNamed(t *testing.T) {
 	for goos, odd := range map[string]string{"linux": `"/opt/<other>/ccbot" run`, "darwin": "/opt/<other>/ccbot"} {
 		b := newBench(t, goos)
 		mine := b.Program.Binary

@@ -52,8 +52,8 @@ func TestStateErrorSaysWhatToMend(t *testing.T) {
 	}
 }
 
-// TestALinkToWhatIsNotThereIsNoEmptyFolder, as where a volume is not mounted.
-func TestALinkToWhatIsNotThereIsNoEmptyFolder(t *testing.T) {
+// A link dangles, for example, while its volume is not mounted.
+func TestDanglingLinkIsNotEmptyFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".ccbot")
 	require.NoError(t, os.Symlink("/not/mounted", dir))
 	_, err := RefuseOthers(dir, false)

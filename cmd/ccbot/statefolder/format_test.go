@@ -32,8 +32,8 @@ func everything(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestP8_AFolderOfANewerCcbotIsRefused, and is as it was, down to the time of each file.
-func TestP8_AFolderOfANewerCcbotIsRefused(t *testing.T) {
+// The refused folder stays as it was, down to the time of each file.
+func TestP8_NewerVersionsFolderIsRefused(t *testing.T) {
 	for name, content := range map[string]string{"newer": strconv.Itoa(Format+1) + "\n", "empty": "", "no number": "x\n", "zero": "0\n"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -49,7 +49,7 @@ func TestP8_AFolderOfANewerCcbotIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFolderGetsItsVersion(t *testing.T) {
+func TestFolderGetsVersion(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	for range 2 {
 		_, held, err := Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))

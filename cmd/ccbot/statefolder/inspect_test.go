@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP9_AnExposedEntryIsClosed if others may only read it, but not an entry that has replaced it
-// since the check, or that others may now write.
-func TestP9_AnExposedEntryIsClosed(t *testing.T) {
+// An entry is closed if others may only read it, but not if it was replaced since the check or
+// others may now write it.
+func TestP9_ExposedEntryIsClosed(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	state := filepath.Join(dir, "state")

@@ -13,8 +13,8 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// TestP1_ADeletedLockFileLetsNoSecondBotStart: the folder itself is also locked.
-func TestP1_ADeletedLockFileLetsNoSecondBotStart(t *testing.T) {
+// TestP1_DeletedLockFileAdmitsNoBot: the folder itself is also locked.
+func TestP1_DeletedLockFileAdmitsNoBot(t *testing.T) {
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	require.NoError(t, os.Chmod(dir, 0o700))
 	_, held, err := Take(t.Context(), dir, "run", time.Minute, log)

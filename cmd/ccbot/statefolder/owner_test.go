@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP9_WhatOthersCouldHaveWrittenIsNotUsed is the whole rule.
-func TestP9_WhatOthersCouldHaveWrittenIsNotUsed(t *testing.T) {
+// TestP9_WritableByOthersIsRefused is the whole rule.
+func TestP9_WritableByOthersIsRefused(t *testing.T) {
 	const me, other, nobody = 1000, 1001, 65534
 	const ownFolder = "choose another CCBOT_DIR, or, if all of it is ccbot's, use `sudo chown -R "
 	const elsewhere, asThem, meant = "choose another CCBOT_DIR", "or run ccbot as that user", "if that is meant, set CCBOT_ALLOW_READABLE_ENV=1 in the environment"
@@ -95,8 +95,8 @@ func TestP9_WhatOthersCouldHaveWrittenIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestP9_WhatIsRefusedIsOneSentence: it ends with the remedy.
-func TestP9_WhatIsRefusedIsOneSentence(t *testing.T) {
+// TestP9_RefusalIsOneSentence: it ends with the remedy.
+func TestP9_RefusalIsOneSentence(t *testing.T) {
 	folder := entry{"/home", placeAbove, 0, fs.ModeDir | 0o755}
 	tests := []struct {
 		name string
@@ -122,8 +122,8 @@ func TestP9_WhatIsRefusedIsOneSentence(t *testing.T) {
 	}
 }
 
-// TestWhatHasANameIsKnown: every file that has a name in the code that makes it is checked.
-func TestWhatHasANameIsKnown(t *testing.T) {
+// TestNamedEntriesAreKnown: every file that has a name in the code that makes it is checked.
+func TestNamedEntriesAreKnown(t *testing.T) {
 	name := regexp.MustCompile(`(?m)^(?:const |\t)\w*File\s+= "([^"]+)"`)
 	found := 0
 	for _, folder := range []string{".", "..", "../../../bot/outbox", "../../../recovery"} {
@@ -141,8 +141,8 @@ func TestWhatHasANameIsKnown(t *testing.T) {
 	assert.GreaterOrEqual(t, found, 8)
 }
 
-// TestALookIntoTheFolderIsBounded: there may be very many events.
-func TestALookIntoTheFolderIsBounded(t *testing.T) {
+// TestFolderScanIsBounded: there may be very many events.
+func TestFolderScanIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	for i := range mostLooked + 10 {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, strings.Repeat("x", i%200+1)+string(rune('a'+i/200))), nil, 0o600))

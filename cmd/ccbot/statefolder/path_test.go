@@ -46,7 +46,7 @@ func TestP9_ForeignFoldersOfPATHAreFound(t *testing.T) {
 	assert.Equal(t, "others may write "+program, why)
 }
 
-func TestP9_AFolderOfAnotherUserIsForeign_AsRoot(t *testing.T) {
+func TestP9_OtherUsersFolderIsForeign_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	dir := t.TempDir()
 	require.NoError(t, os.Chown(dir, 65533, 65533))

@@ -74,7 +74,7 @@ func (d *testDisk) DiskRoom(context.Context) error               { return d.hear
 
 // The disk is reported as almost full once, also over restarts, and again only after it clearly was
 // not.
-func TestTheDiskIsToldToBeFullOnce(t *testing.T) {
+func TestFullDiskIsReportedOnce(t *testing.T) {
 	dir := t.TempDir()
 	var told []string
 	for _, free := range []uint64{5000, 1024, 1000, 900, 1100, 1000, 1281, 1200, 800, 1281} {
@@ -93,7 +93,7 @@ func TestTheDiskIsToldToBeFullOnce(t *testing.T) {
 
 // The fall is reported once, and so is its end. A disk at its limit is one fall; a failed report is
 // repeated by the next check, unless the fall has ended.
-func TestAFullDiskIsToldOnceAndSoIsItsEnd(t *testing.T) {
+func TestFullDiskAndEndAreReported(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		free  uint64
@@ -125,7 +125,7 @@ func TestAFullDiskIsToldOnceAndSoIsItsEnd(t *testing.T) {
 
 // Only what says that the disk takes nothing is a full disk at once; anything else is one when it
 // happens twice in a row.
-func TestAWriteThatFailsOnceIsNoFullDisk(t *testing.T) {
+func TestFailedWriteIsNotFullDisk(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		fails []error // of each check; the first one follows a refusal
@@ -151,7 +151,7 @@ func TestAWriteThatFailsOnceIsNoFullDisk(t *testing.T) {
 }
 
 // A disk with room is not written to; a failed write makes Run check it at once.
-func TestTheDiskIsLookedAtWhenItRefuses(t *testing.T) {
+func TestRefusedWriteChecksDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk(t.TempDir(), 10_000)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -28,7 +28,7 @@ func TestProtectedFolderCanBeWrittenAgain(t *testing.T) {
 }
 
 // The disk must be what it says, or the tests on it hold nothing.
-func TestTheDiskIsSmallAndCanBeClosed(t *testing.T) {
+func TestSmallDiskCanBeClosed(t *testing.T) {
 	disktest.Run(t, 1<<16, func(dir string) {
 		file := filepath.Join(dir, "file")
 		free := disktest.Fill(t, dir)
