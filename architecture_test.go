@@ -39,7 +39,7 @@ var floors = [][]string{
 	{"archive", "recovery"},
 	{"host/outgoing", "host/received", "lifecycle"},
 	{"lifecycle/ending"},
-	{"lifecycle/evidence", "lifecycle/wishes"},
+	{"lifecycle/evidence", "lifecycle/outcome", "lifecycle/wishes"},
 	{"hooks", "tmux"},
 	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"internal/ledger", "internal/session", "internal/transcript"}, // a record is kept in the port's types

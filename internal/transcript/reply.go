@@ -11,7 +11,7 @@ type Reply struct {
 	Begun   bool // the text is in the transcript
 	Texts   []string
 	Over    Ending
-	Failure string // of FailedTurn: the error as Claude Code shows it
+	Failure Failure // of FailedTurn
 
 	reader *Reader
 	since  time.Time
@@ -75,7 +75,8 @@ func (a *Reply) take(item Item) {
 		a.Over = item.Ends()
 	}
 	if a.Over == FailedTurn {
-		a.Failure = cmp.Or(item.Failure.Text, item.Text)
+		a.Failure = item.Failure
+		a.Failure.Text = cmp.Or(item.Failure.Text, item.Text)
 	}
 }
 

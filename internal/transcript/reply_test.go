@@ -63,7 +63,7 @@ func TestReplyTo(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, []byte(data), 0o600))
 				require.NoError(t, reply.Read(), "line by line")
 			}
-			assert.Equal(t, []any{tt.begun, tt.over, tt.texts, tt.failure}, []any{reply.Begun, reply.Over, reply.Texts, reply.Failure})
+			assert.Equal(t, []any{tt.begun, tt.over, tt.texts, tt.failure}, []any{reply.Begun, reply.Over, reply.Texts, reply.Failure.Text})
 			require.NoError(t, reply.Close())
 		})
 	}

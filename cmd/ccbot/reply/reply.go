@@ -1,7 +1,6 @@
 package reply
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +24,7 @@ import (
 	"ccbot/internal/spool"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
+	"ccbot/lifecycle/outcome"
 	"ccbot/port/talk"
 )
 
@@ -120,10 +119,9 @@ func (l *looking) readState(ctx context.Context, g *errgroup.Group) (now seen, e
 		return now, err
 	}
 	l.readAgent(ctx, g, &now)
-	if mark := now.entry.Typing; l.answer == nil && mark != nil && now.finished {
-		path := cmp.Or(mark.Path, l.transcriptOf(now.record, mark.Claude))
-		if path != "" {
-			l.answer = transcript.ReplyTo(path, mark.Offset, mark.At, now.entry.Text)
+	if l.answer == nil {
+		var path string
+		if l.answer, path = now.prompt().Answer(filepath.Join(l.Claude, "projects"), now.record); l.answer != nil {
 			l.follow(ctx, g, filepath.Dir(path), filepath.Base(path))
 		}
 	}
@@ -135,15 +133,6 @@ func (l *looking) readState(ctx context.Context, g *errgroup.Group) (now seen, e
 	}
 	return now, nil
 }
-
-const (
-	// settled is how long an agent is idle after a command until the command counts as done: the
-	// effect of a command appears in the presence file and in the transcript a moment later.
-	settled = 2 * time.Second
-	// silent is how long an agent is idle after a prompt until no answer is expected: an Esc before
-	// the first word ends a turn without a trace in the transcript.
-	silent = 10 * time.Second
-)
 
 // readAgent reads the agent's presence file. Without a bot the record's phase is stale, and only
 // the agent itself reports an open dialog.
@@ -186,25 +175,12 @@ func (l *looking) readAgent(ctx context.Context, g *errgroup.Group, now *seen) {
 		l.idle = time.Now()
 	}
 	now.idle = time.Since(l.idle)
-	for _, bound := range []time.Duration{settled, silent} {
+	for _, bound := range []time.Duration{outcome.Settled, outcome.Silence} {
 		if now.idle < bound {
 			time.AfterFunc(bound-now.idle, func() { pause.Poke(l.changed) })
 			return
 		}
 	}
-}
-
-// transcriptOf is the transcript of a conversation that had none when the prompt was typed; empty:
-// it is not there.
-func (l *looking) transcriptOf(r session.Record, claude uuid.UUID) string {
-	for _, c := range slices.Backward(r.Cursors) {
-		if claude == uuid.Nil || filepath.Base(c.Path) == claude.String()+".jsonl" {
-			return c.Path
-		}
-	}
-	// else the record will say
-	path, _ := transcript.Find(filepath.Join(l.Claude, "projects"), cmp.Or(claude, r.ClaudeSessionID))
-	return path
 }
 
 func (l *looking) record() (r session.Record, err error) {
@@ -260,35 +236,45 @@ func (s seen) typed() (over bool, err error) {
 	return over, err
 }
 
-// outcome decides whether a wait has ended. It is pure.
+// prompt is the entry as the outcome of its turn needs it.
+func (s seen) prompt() outcome.Prompt {
+	return outcome.Prompt{Text: s.entry.Text, Class: s.entry.Class, Mark: s.entry.Typing, Finished: s.finished,
+		Unproven: s.entry.State == inbox.Unproven, Asked: s.entry.State == inbox.Asked}
+}
+
+// outcome decides whether a wait has ended, and what a person reads then. It is pure.
 func (s seen) outcome() (text string, over bool, err error) {
 	name := s.record.Name
-	switch {
-	case s.answer.Over == transcript.EndedTurn && len(s.answer.Texts) > 0:
-		return strings.Join(s.answer.Texts, "\n\n"), true, nil
-	case s.answer.Over == transcript.EndedTurn:
-		return "", true, fmt.Errorf("%s has ended the turn without a text", name)
-	case s.answer.Over == transcript.StoppedTurn:
-		return "", true, fmt.Errorf("the turn of %s was stopped", name)
-	case s.answer.Over == transcript.FailedTurn:
-		return "", true, fmt.Errorf("the turn of %s has failed: %s", name, s.answer.Failure)
-	case s.finished && s.entry.Typing == nil:
-		return "", true, errors.New("the prompt was taken out of the queue")
-	case !s.finished && s.entry.State == inbox.Unproven:
-		return "", true, fmt.Errorf("it is not proven that %s has got the prompt: the chat asks what to do", name)
-	case !s.finished && s.entry.State == inbox.Asked:
-		return "", true, errors.New("the prompt waits for an answer in the chat")
-	case !s.record.State.Live():
-		return "", true, fmt.Errorf("%s has ended (%s) without an answer", name, s.record.State)
-	case s.gone:
-		return "", true, fmt.Errorf("the agent of %s has ended, and has not answered", name)
-	case s.asks, talk.Phase(s.record.Phase).Waiting():
-		return "", true, fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`",
+	o := outcome.Seen{State: s.record.State, Phase: talk.Phase(s.record.Phase), Prompt: s.prompt(), Answer: s.answer,
+		Gone: s.gone, Asks: s.asks, Idle: s.idle}.Outcome()
+	switch o.Kind {
+	case outcome.Open:
+		return "", false, nil
+	case outcome.Answered:
+		return o.Text, true, nil
+	case outcome.Textless:
+		err = fmt.Errorf("%s has ended the turn without a text", name)
+	case outcome.Stopped:
+		err = fmt.Errorf("the turn of %s was stopped", name)
+	case outcome.Failed:
+		err = fmt.Errorf("the turn of %s has failed: %s", name, o.Failure.Text)
+	case outcome.Withdrawn:
+		err = errors.New("the prompt was taken out of the queue")
+	case outcome.Unproven:
+		err = fmt.Errorf("it is not proven that %s has got the prompt: the chat asks what to do", name)
+	case outcome.AskedAbout:
+		err = errors.New("the prompt waits for an answer in the chat")
+	case outcome.SessionEnded:
+		err = fmt.Errorf("%s has ended (%s) without an answer", name, s.record.State)
+	case outcome.AgentEnded:
+		err = fmt.Errorf("the agent of %s has ended, and has not answered", name)
+	case outcome.Asks:
+		err = fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`",
 			name, terminal.Words(" (", s.record.PhaseWhat, ")"), terminal.ShellWord(name))
-	case s.idle >= settled && s.entry.Class == talk.ClassCommand:
-		return "", true, fmt.Errorf("%s has done %s, which prints nothing", name, s.entry.Text)
-	case s.idle >= silent:
-		return "", true, fmt.Errorf("%s is idle again, and the end of its answer was not seen: look at its window, `ccbot attach %s`", name, terminal.ShellWord(name))
+	case outcome.CommandDone:
+		err = fmt.Errorf("%s has done %s, which prints nothing", name, s.entry.Text)
+	case outcome.IdleAgain:
+		err = fmt.Errorf("%s is idle again, and the end of its answer was not seen: look at its window, `ccbot attach %s`", name, terminal.ShellWord(name))
 	}
-	return "", false, nil
+	return "", true, err
 }

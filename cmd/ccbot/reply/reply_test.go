@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
+	"ccbot/lifecycle/outcome"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -30,7 +31,7 @@ func TestOutcome(t *testing.T) {
 	typed := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}}
 	command := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}, Text: "/clear", Class: talk.ClassCommand}
 	said := func(over transcript.Ending, texts ...string) transcript.Reply {
-		return transcript.Reply{Begun: true, Over: over, Texts: texts, Failure: "API Error"}
+		return transcript.Reply{Begun: true, Over: over, Texts: texts, Failure: transcript.Failure{Text: "API Error"}}
 	}
 	tests := []struct {
 		name string
@@ -54,10 +55,10 @@ func TestOutcome(t *testing.T) {
 		{"over before it answered", seen{record: over, entry: typed, finished: true, answer: said(transcript.Runs, "a")}, "", "api has ended (lost)"},
 		{"its agent has ended", seen{record: running, entry: typed, finished: true, gone: true}, "", "the agent of api has ended"},
 		{"its agent asks", seen{record: running, entry: typed, finished: true, asks: true}, "", "api asks for something"},
-		{"a command is done", seen{record: running, entry: command, finished: true, idle: settled}, "", "api has done /clear, which prints nothing"},
+		{"a command is done", seen{record: running, entry: command, finished: true, idle: outcome.Settled}, "", "api has done /clear, which prints nothing"},
 		{"a command runs", seen{record: running, entry: command, finished: true}, "", ""},
-		{"an idle agent whose transcript is late", seen{record: running, entry: typed, finished: true, idle: settled}, "", ""},
-		{"an agent that was stopped before its first word", seen{record: running, entry: typed, finished: true, idle: silent}, "", "api is idle again"},
+		{"an idle agent whose transcript is late", seen{record: running, entry: typed, finished: true, idle: outcome.Settled}, "", ""},
+		{"an agent that was stopped before its first word", seen{record: running, entry: typed, finished: true, idle: outcome.Silence}, "", "api is idle again"},
 		{"it asks", seen{record: asking, entry: typed, finished: true, answer: said(transcript.Runs)}, "", "api asks for something (Bash)"},
 	}
 	for _, tt := range tests {
