@@ -237,15 +237,17 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// reach lists the only packages that name a type through which processes are ended, or declare an interface with
-// such a method. An end needs a process.Grace, so nothing else can call process.Table.End.
+// reach lists the only packages that name a type through which processes are ended, or declare an
+// interface with such a method. An end needs a process.Grace, so nothing else can call
+// process.Table.End.
 var reach = map[string][]string{
 	"internal/process.Grace": {"lifecycle/ending", "cmd/ccbot/voice"}, // voice ends a transcriber of an earlier ccbot
 	"lifecycle/ending.Ender": {"lifecycle", "cmd/ccbot/running"},
 	"ClosePane":              {"lifecycle/ending"}, // the hang-up
 }
 
-// TestArchitectureOfEndings fails if a package other than lifecycle/ending reaches the ending of processes.
+// TestArchitectureOfEndings fails if a package other than lifecycle/ending reaches the ending of
+// processes.
 func TestArchitectureOfEndings(t *testing.T) {
 	found := make(map[string][]string)
 	for _, s := range sources(t) {
@@ -263,8 +265,8 @@ func TestArchitectureOfEndings(t *testing.T) {
 	}
 }
 
-// reached returns what a file names of other packages of the module, and the methods of its interfaces. A file that
-// imports a package with a dot may name all of it.
+// reached returns what a file names of other packages of the module, and the methods of its
+// interfaces. A file that imports a package with a dot may name all of it.
 func (s source) reached() (names []string) {
 	of := make(map[string]string) // packages by the names that the file has for them
 	for _, spec := range s.file.Imports {
@@ -301,7 +303,8 @@ func (s source) reached() (names []string) {
 	return names
 }
 
-// TestArchitectureOfTheChat: no room of the chat touches a disk, a process or tmux of the agent's machine.
+// TestArchitectureOfTheChat: no room of the chat touches a disk, a process or tmux of the agent's
+// machine.
 func TestArchitectureOfTheChat(t *testing.T) {
 	for _, s := range sources(t) {
 		if s.test || isSupport(s.pkg) || s.pkg != "bot" && !strings.HasPrefix(s.pkg, "bot/") {
@@ -316,7 +319,8 @@ func TestArchitectureOfTheChat(t *testing.T) {
 	}
 }
 
-// TestSoundsComeFromOneTable fails if a message gets its sound from anything but chat.Sounds, or another message.
+// TestSoundsComeFromOneTable fails if a message gets its sound from anything but chat.Sounds, or
+// another message.
 func TestSoundsComeFromOneTable(t *testing.T) {
 	n := 0
 	check := func(s source, value ast.Expr) {

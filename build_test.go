@@ -69,7 +69,8 @@ func TestBuildWithoutGitHasVersion(t *testing.T) {
 	}
 }
 
-// TestNeedsNamesPackages: a missing program or file is one sentence with the command that installs it.
+// TestNeedsNamesPackages: a missing program or file is one sentence with the command that installs
+// it.
 func TestNeedsNamesPackages(t *testing.T) {
 	script, err := filepath.Abs("tools/needs")
 	require.NoError(t, err)

@@ -22,7 +22,8 @@ import (
 
 const callsPath = "internal/disk/disktest/calls.txt"
 
-// untestedRows counts the rows of the running bot without a test that makes their call fail. It may only fall.
+// untestedRows counts the rows of the running bot without a test that makes their call fail. It may
+// only fall.
 const untestedRows = 0
 
 // systemCalls are the functions of other modules that reach a file by its path.
@@ -43,8 +44,8 @@ var systemCalls = map[string][]string{
 // inMemory are the functions of the layers that reach no file.
 var inMemory = map[string]bool{"facts.Get": true, "disk.Fail": true, "disk.Guard": true, "ownfile.Owner": true, "spool.MayPass": true}
 
-// diskCalls returns the calls of the product that reach files: function, space, what it calls. Calls of the layers
-// themselves, which make calls for others, are left out.
+// diskCalls returns the calls of the product that reach files: function, space, what it calls.
+// Calls of the layers themselves, which make calls for others, are left out.
 func diskCalls(t *testing.T) []string {
 	t.Helper()
 	all := make(map[string]bool)
@@ -68,7 +69,8 @@ func diskCalls(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// reached returns the function that a name is, if it reaches files: a layer's, or one of systemCalls.
+// reached returns the function that a name is, if it reaches files: a layer's, or one of
+// systemCalls.
 func reached(room *checked, imported map[string]string, n ast.Node) string {
 	use, ok := n.(*ast.SelectorExpr)
 	if !ok {
@@ -123,7 +125,8 @@ func importsOf(f *ast.File) map[string]string {
 	return all
 }
 
-// declared is the name of a declaration: a function, a type with its method, or "init" of variables.
+// declared is the name of a declaration: a function, a type with its method, or "init" of
+// variables.
 func declared(d ast.Decl) string {
 	f, ok := d.(*ast.FuncDecl)
 	switch {
@@ -135,8 +138,9 @@ func declared(d ast.Decl) string {
 	return receiver(f.Recv.List[0].Type) + "." + f.Name.Name
 }
 
-// TestDiskCallsAreInTable compares the calls of the product with the table: a new call needs a row, and a row needs a
-// call. With -write, as go generate calls it, it adds and removes rows; a new row has no class, and fails.
+// TestDiskCallsAreInTable compares the calls of the product with the table: a new call needs a row,
+// and a row needs a call. With -write, as go generate calls it, it adds and removes rows; a new row
+// has no class, and fails.
 func TestDiskCallsAreInTable(t *testing.T) {
 	calls, rows := diskCalls(t), disktest.Rows()
 	if *write {
@@ -191,7 +195,8 @@ func testNames(t *testing.T) map[string]bool {
 	return all
 }
 
-// assertOnlyVerbs requires that what the rows of class Verb name is called by verbs only: the running bot does not reach it.
+// assertOnlyVerbs requires that what the rows of class Verb name is called by verbs only: the
+// running bot does not reach it.
 func assertOnlyVerbs(t *testing.T, rows []disktest.Row) {
 	verbs := map[string]bool{"cmd/ccbot": true}
 	for _, r := range rows {

@@ -88,8 +88,8 @@ func TestP9_PagesShowNoTokenInAddress(t *testing.T) {
 	}
 }
 
-// TestFiguresOfTheReadme compares the README's commit and figures of the last chaos run with the page that `make chaos`
-// writes.
+// TestFiguresOfTheReadme compares the README's commit and figures of the last chaos run with the
+// page that `make chaos` writes.
 func TestFiguresOfTheReadme(t *testing.T) {
 	all := pages(t)
 	figures := figure.FindAllString(all["README.md"], -1)

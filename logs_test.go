@@ -68,8 +68,8 @@ func TestLogMessagesAreEvents(t *testing.T) {
 	}
 }
 
-// TestP9_LogTakesErrorsNotTheirTexts: an error is logged as a value, because package wording masks the words of people in it. The
-// text of an error cannot be masked.
+// TestP9_LogTakesErrorsNotTheirTexts: an error is logged as a value, because package wording masks
+// the words of people in it. The text of an error cannot be masked.
 func TestP9_LogTakesErrorsNotTheirTexts(t *testing.T) {
 	seen := 0
 	for _, s := range product(t) {

@@ -20,8 +20,9 @@ import (
 	"ccbot/internal/programtest"
 )
 
-// TestProgramListMatchesTests compares internal/programtest/programs.txt with the programs that tests run. A folder whose
-// tests run a program of the list looks it up with programtest.Require. Benchmarks are not compared: .ci/run runs none.
+// TestProgramListMatchesTests compares internal/programtest/programs.txt with the programs that
+// tests run. A folder whose tests run a program of the list looks it up with programtest.Require.
+// Benchmarks are not compared: .ci/run runs none.
 func TestProgramListMatchesTests(t *testing.T) {
 	run, required := make(map[string][]string), make(map[string][]string) // folders by program
 	note := func(to map[string][]string, program, folder string) {
@@ -77,7 +78,8 @@ func TestProgramListMatchesTests(t *testing.T) {
 	}
 }
 
-// TestRootTestsRequireRoot checks that a test whose name ends in _AsRoot begins with programtest.RequireRoot, and no other.
+// TestRootTestsRequireRoot checks that a test whose name ends in _AsRoot begins with
+// programtest.RequireRoot, and no other.
 func TestRootTestsRequireRoot(t *testing.T) {
 	found := 0
 	for _, s := range sources(t) {
@@ -103,14 +105,16 @@ func TestRootTestsRequireRoot(t *testing.T) {
 // ours reports whether a program is built from this tree, or looked up because it does not exist.
 func ours(name string) bool { return strings.HasPrefix(path.Base(name), "ccbot") }
 
-// programCall is a place in a test that names a program. by is the function that gets the name, or "sh" for a script.
+// programCall is a place in a test that names a program. by is the function that gets the name, or
+// "sh" for a script.
 type programCall struct {
 	program, by string
 	pos         token.Pos
 }
 
-// programCalls returns the programs that a file names: in os/exec, in programtest.Require, and in shell scripts that begin
-// with "#!" or follow "-c". The test does not see other programs, such as the command of a tmux window.
+// programCalls returns the programs that a file names: in os/exec, in programtest.Require, and in
+// shell scripts that begin with "#!" or follow "-c". The test does not see other programs, such as
+// the command of a tmux window.
 func programCalls(f *ast.File) (all []programCall) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestStartCompilesNoExpression finds package variables that hold compiled expressions: every verb would compile them,
-// and a bot would keep all of them in memory.
+// TestStartCompilesNoExpression finds package variables that hold compiled expressions: every verb
+// would compile them, and a bot would keep all of them in memory.
 func TestStartCompilesNoExpression(t *testing.T) {
 	for _, s := range sources(t) {
 		if s.test || isSupport(s.pkg) || strings.HasPrefix(s.pkg, "e2e") || strings.HasPrefix(s.pkg, "try/") || strings.HasPrefix(s.pkg, "tools") {

@@ -246,8 +246,8 @@ func origin(o types.Object) types.Object {
 	return o
 }
 
-// isMember reports whether an object is declared in the package itself, not within a function. Fields
-// belong to the file of their type.
+// isMember reports whether an object is declared in the package itself, not within a function.
+// Fields belong to the file of their type.
 func isMember(o types.Object) bool {
 	switch o := o.(type) {
 	case *types.Var:

@@ -57,7 +57,8 @@ func TestP4_OldMessageNeedsConfirmation(t *testing.T) {
 	}
 }
 
-// TestP4_StartMarksWaitingMessages: ccbot stopped while the network was away, and the reaction was only in memory.
+// TestP4_StartMarksWaitingMessages: ccbot stopped while the network was away, and the reaction was
+// only in memory.
 func TestP4_StartMarksWaitingMessages(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)

@@ -110,7 +110,8 @@ func TestFailingReaderBacksOff(t *testing.T) {
 	}
 }
 
-// TestUnreadableUntilRead: a transcript stays unreadable while it is tried again, and until a try succeeds.
+// TestUnreadableUntilRead: a transcript stays unreadable while it is tried again, and until a try
+// succeeds.
 func TestUnreadableUntilRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)

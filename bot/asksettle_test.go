@@ -282,7 +282,8 @@ func TestP8_CrashingRequestAffectsNoOther(t *testing.T) {
 	})
 }
 
-// In a busy group the reader of the transcript waits with an earlier text, so it does not report the result of the tool.
+// In a busy group the reader of the transcript waits with an earlier text, so it does not report
+// the result of the tool.
 func TestConfirmationPrecedesNextRound(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)

@@ -85,7 +85,8 @@ func TestDoubleTapOnResumeResumesOnce(t *testing.T) {
 	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Named(i18n.AlreadyOpen, "api"))
 }
 
-// The second of two taps on [Undo] says that the session is back, whether the first one is done or not.
+// The second of two taps on [Undo] says that the session is back, whether the first one is done or
+// not.
 func TestDoubleTapOnUndoReportsSession(t *testing.T) {
 	for _, done := range []bool{false, true} {
 		w := chattest.NewWorld(t)

@@ -420,8 +420,8 @@ func firstPromptIsTakenBack(t *testing.T) {
 	assert.NotContains(t, w.text(), "once more")
 }
 
-// TestP4_PageShowsFirstPromptsThatWait forgets those that were decided about under their messages, and shows the words of
-// an edit.
+// TestP4_PageShowsFirstPromptsThatWait forgets those that were decided about under their messages,
+// and shows the words of an edit.
 func TestP4_PageShowsFirstPromptsThatWait(t *testing.T) {
 	running(t, func(t *testing.T) {
 		w := startedIn(t, "api")

@@ -65,8 +65,8 @@ func TestChangesNameWorktreesRepository(t *testing.T) {
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: changes since the session's start, worktree of ~/api\n7 files")
 }
 
-// TestP9_ChangesCountWhatIsNotShown: the files outside of the session's folder are counted, and a file with withheld
-// content is named.
+// TestP9_ChangesCountWhatIsNotShown: the files outside of the session's folder are counted, and a
+// file with withheld content is named.
 func TestP9_ChangesCountWhatIsNotShown(t *testing.T) {
 	w, _ := changed(t)
 	w.Git.Since[folders.SessionStart] = folders.Changes{Outside: 2, Files: []folders.ChangedFile{{Path: "key", Kind: folders.Untracked, Withheld: true}}}

@@ -450,7 +450,8 @@ func TestStartIsThreeLines(t *testing.T) {
 	}
 }
 
-// The lines of the list and its buttons have one order: what asks, what works, what has said something, and the rest.
+// The lines of the list and its buttons have one order: what asks, what works, what has said
+// something, and the rest.
 func TestListLinesAndButtonsShareOrder(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{}

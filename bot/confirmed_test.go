@@ -97,7 +97,8 @@ func TestP4_AllowOnFullDiskDecidesNothing(t *testing.T) {
 	})
 }
 
-// TestP4_TextOutlivesFault: the inbox hands on again what a fault of the machine kept from being done.
+// TestP4_TextOutlivesFault: the inbox hands on again what a fault of the machine kept from being
+// done.
 func TestP4_TextOutlivesFault(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)

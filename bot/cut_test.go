@@ -13,7 +13,8 @@ import (
 	"ccbot/lifecycle"
 )
 
-// TestP4_CutTextIsOnePrompt has the parts of a text become one prompt, whose parts lead to its session.
+// TestP4_CutTextIsOnePrompt has the parts of a text become one prompt, whose parts lead to its
+// session.
 func TestP4_CutTextIsOnePrompt(t *testing.T) {
 	line, full := strings.Repeat("x", 3600), strings.Repeat("y", 4096)
 	d := chattest.NewMediaWorld(t)

@@ -140,8 +140,8 @@ var dayAtMost = map[dayTurn]struct{ each, all traffic }{
 	stoppedTurn:  {traffic{Messages: 2}, traffic{Messages: 6, Edits: 9}},
 }
 
-// A day has 60 prompts to eight agents. 20 of them lead to a question, which is answered, and three are stopped. In every
-// fourth turn the person turns to the next agent before the turn ends.
+// A day has 60 prompts to eight agents. 20 of them lead to a question, which is answered, and three
+// are stopped. In every fourth turn the person turns to the next agent before the turn ends.
 func TestDayHasNoMoreTraffic(t *testing.T) {
 	inDay(t, func(t *testing.T, agents []*turnWorld) {
 		all := make(map[dayTurn]traffic)

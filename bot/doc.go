@@ -1,5 +1,5 @@
-// Package bot dispatches each update and tap to one feature, and news and events to all; the feature
-// that tells people of a piece of news gets it last. It guarantees:
+// Package bot dispatches each update and tap to one feature, and news and events to all; the
+// feature that tells people of a piece of news gets it last. It guarantees:
 //   - Only allowed people get an answer; all others get silence (P9).
 //   - A tap is answered at once, by this package only, and acts only on the content of its message
 //     (P2, P7); its result is posted in the chat.

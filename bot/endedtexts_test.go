@@ -32,8 +32,8 @@ func keptFor(w *chattest.World, r session.Record) (keys []string) {
 	return keys
 }
 
-// TestP4_ResumeSendsTextsInOrder shows the texts to an ended session under one card, and sends all of them, oldest first,
-// whichever button resumes the session.
+// TestP4_ResumeSendsTextsInOrder shows the texts to an ended session under one card, and sends all
+// of them, oldest first, whichever button resumes the session.
 func TestP4_ResumeSendsTextsInOrder(t *testing.T) {
 	for name, resume := range map[string]func(t *testing.T, w *chattest.World, id int){
 		"under the card": func(t *testing.T, w *chattest.World, id int) {
@@ -89,8 +89,8 @@ func TestP4_ResumeSendsTextsInOrder(t *testing.T) {
 	}
 }
 
-// TestP4_ResumeAsksAboutLateTexts asks about a text that has waited for long, if another message than its card resumes its
-// session.
+// TestP4_ResumeAsksAboutLateTexts asks about a text that has waited for long, if another message
+// than its card resumes its session.
 func TestP4_ResumeAsksAboutLateTexts(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Archived)
@@ -109,7 +109,8 @@ func TestP4_ResumeAsksAboutLateTexts(t *testing.T) {
 	})
 }
 
-// TestP4_ResumeSparesTextsOfOtherChats resumes a session in a group while a text waits in a private chat.
+// TestP4_ResumeSparesTextsOfOtherChats resumes a session in a group while a text waits in a private
+// chat.
 func TestP4_ResumeSparesTextsOfOtherChats(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Archived)
@@ -163,7 +164,8 @@ func TestResumeAllOmitsOldSessions(t *testing.T) {
 	assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), ancient.ID.String())
 }
 
-// TestWaitingTextsDelayNoAnswers sends the answer in one topic before the count of the texts that wait in another one.
+// TestWaitingTextsDelayNoAnswers sends the answer in one topic before the count of the texts that
+// wait in another one.
 func TestWaitingTextsDelayNoAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, api, o := flooded(t)

@@ -24,8 +24,9 @@ import (
 	"ccbot/internal/session"
 )
 
-// turnsOfChat: a group with a request becomes another chat, a person allows the request there and makes another session the
-// current one, a topic is deleted, and then the first session is forgotten.
+// turnsOfChat: a group with a request becomes another chat, a person allows the request there and
+// makes another session the current one, a topic is deleted, and then the first session is
+// forgotten.
 func turnsOfChat() *disktest.Turns {
 	var w *chattest.World
 	var r, other session.Record
@@ -150,7 +151,8 @@ func TestP8_RequestShownInFullOutlivesFault(t *testing.T) {
 	})
 }
 
-// The message of a request is withdrawn because its hook has left, the file stays, and the hook redials.
+// The message of a request is withdrawn because its hook has left, the file stays, and the hook
+// redials.
 func TestP8_RequestIsShownAgainAfterFault(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)

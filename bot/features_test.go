@@ -203,8 +203,8 @@ func TestFeatures_ForgottenSessionLeavesNoFile(t *testing.T) {
 	})
 }
 
-// A list that shows a forgotten session stays for the others. An answer to one of its messages, those
-// sent only then included, is never taken for one to another session.
+// A list that shows a forgotten session stays for the others. An answer to one of its messages,
+// those sent only then included, is never taken for one to another session.
 func TestP7_ForgottenSessionsMessageNamesNoOther(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r, other := w.NewCurrentSession(t, "api", session.Archived), w.NewCurrentSession(t, "web", session.Running)

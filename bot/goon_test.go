@@ -121,7 +121,8 @@ func TestResumeAllIsOneMessage(t *testing.T) {
 	assert.LessOrEqual(t, trafficOf(w).minus(before).Messages, 3, "the list, why docs is not back, and news that were told twice")
 }
 
-// TestReportEndsWithItsSessions: a report offers nothing, and reports no queue, after its sessions are back in whichever way.
+// TestReportEndsWithItsSessions: a report offers nothing, and reports no queue, after its sessions
+// are back in whichever way.
 func TestReportEndsWithItsSessions(t *testing.T) {
 	for name, resume := range map[string]func(t *testing.T, w *chattest.World, m outbox.Message){
 		"by the report": func(t *testing.T, w *chattest.World, m outbox.Message) {
@@ -160,8 +161,8 @@ func TestReportEndsWithItsSessions(t *testing.T) {
 	}
 }
 
-// TestReportOffersAFailedResumeAgain: a session that is on its way back when another one is ready is offered again if its resume
-// fails.
+// TestReportOffersAFailedResumeAgain: a session that is on its way back when another one is ready
+// is offered again if its resume fails.
 func TestReportOffersAFailedResumeAgain(t *testing.T) {
 	w := chattest.NewWorld(t)
 	api, web := w.Lost(t, "api", session.ClosedReboot), w.Lost(t, "web", session.ClosedReboot)
@@ -182,7 +183,8 @@ func TestReportOffersAFailedResumeAgain(t *testing.T) {
 	assert.Equal(t, chattest.Restores(web), w.Restored())
 }
 
-// TestReportKeepsItsHintWithoutButtons: the hint is about the sessions that stay closed, not only about those that a button offers.
+// TestReportKeepsItsHintWithoutButtons: the hint is about the sessions that stay closed, not only
+// about those that a button offers.
 func TestReportKeepsItsHintWithoutButtons(t *testing.T) {
 	w := chattest.NewWorld(t)
 	api, docs := w.Lost(t, "api", session.ClosedReboot), w.Lost(t, "docs", "")
@@ -238,7 +240,8 @@ func TestP4_ContinueIsOnePrompt(t *testing.T) {
 	}
 }
 
-// The agent of a session that is back takes the prompt at once, so that the prompt is in no queue a moment later.
+// The agent of a session that is back takes the prompt at once, so that the prompt is in no queue a
+// moment later.
 func TestP4_ContinueConfirmsImmediatelyTypedPrompt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.CutShort(t, "api", "")

@@ -133,8 +133,8 @@ func TestP9_GroupQuestionIsForItsPerson(t *testing.T) {
 	}
 }
 
-// TestP8_KillAfterGroupIsAllowed: a kill between the write and the message leaves a question that the next
-// start closes, and the group is written once.
+// TestP8_KillAfterGroupIsAllowed: a kill between the write and the message leaves a question that
+// the next start closes, and the group is written once.
 func TestP8_KillAfterGroupIsAllowed(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		m := askedAboutGroup(t, w)
@@ -149,7 +149,8 @@ func TestP8_KillAfterGroupIsAllowed(t *testing.T) {
 	})
 }
 
-// TestP8_AddedGroupIsAskedAboutOnce: the same news comes again after a crash; a new arrival asks again.
+// TestP8_AddedGroupIsAskedAboutOnce: the same news comes again after a crash; a new arrival asks
+// again.
 func TestP8_AddedGroupIsAskedAboutOnce(t *testing.T) {
 	w := chattest.NewWorld(t)
 	m := askedAboutGroup(t, w)
@@ -171,7 +172,8 @@ func TestRemovedBotAsksNoLonger(t *testing.T) {
 	assert.Empty(t, chattest.Data(last))
 }
 
-// A group becomes a supergroup as soon as it has topics or an administrator: the question is about the new id.
+// A group becomes a supergroup as soon as it has topics or an administrator: the question is about
+// the new id.
 func TestGroupQuestionFollowsItsGroup(t *testing.T) {
 	w := chattest.NewWorld(t)
 	askedAboutGroup(t, w)

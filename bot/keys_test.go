@@ -324,7 +324,8 @@ func TestP7_MessageNeverApprovesOtherContent(t *testing.T) {
 	}
 }
 
-// TestP7_RefusedOptionLosesItsButton: a dialog that shows the same may permit less than when it was posted.
+// TestP7_RefusedOptionLosesItsButton: a dialog that shows the same may permit less than when it was
+// posted.
 func TestP7_RefusedOptionLosesItsButton(t *testing.T) {
 	w := chattest.NewWorld(t)
 	posted := lifecycle.Dialog{Open: true, Lines: []string{"rm", "❯ 1. Yes", "  2. Yes, always", "  3. No"},

@@ -113,8 +113,8 @@ func TestP5_OpeningShowsNoticedAnswers(t *testing.T) {
 	assert.Equal(t, []string{"api\none", "two", "three"}, w.Seen(t, 3), "nothing again")
 }
 
-// A turn that is shown in full, because its prompt replied to a message of the session, is not shown again by [Open],
-// also after a restart; what had only a notice before and after it is.
+// A turn that is shown in full, because its prompt replied to a message of the session, is not
+// shown again by [Open], also after a restart; what had only a notice before and after it is.
 func TestP5_OpeningSkipsFullyShownAnswers(t *testing.T) {
 	w := chattest.NewWorld(t)
 	turn := func(prompt string) []string {
@@ -207,7 +207,8 @@ func TestP5_OpeningShowsUnrenderableTextUnchanged(t *testing.T) {
 	}
 }
 
-// TestSwitchIsReportedInChat opens another session by the button of its notice, which then states where texts go.
+// TestSwitchIsReportedInChat opens another session by the button of its notice, which then states
+// where texts go.
 func TestSwitchIsReportedInChat(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Beside(t, session.Running, chattest.Says("Done"), chattest.TurnEnd)

@@ -40,7 +40,8 @@ func killedAtCard(t *testing.T, w *chattest.World, do func() error) {
 	require.True(t, killed)
 }
 
-// TestP4_LeftPromptIsAskedAbout: a prompt awaits an answer, and no message asks for it. The next start asks, once.
+// TestP4_LeftPromptIsAskedAbout: a prompt awaits an answer, and no message asks for it. The next
+// start asks, once.
 func TestP4_LeftPromptIsAskedAbout(t *testing.T) {
 	asked := func(state inbox.State, of session.State) func(*testing.T, *chattest.World) inbox.Entry {
 		return func(t *testing.T, w *chattest.World) inbox.Entry {
@@ -116,7 +117,8 @@ func TestP4_LeftPromptIsAskedAbout(t *testing.T) {
 	}
 }
 
-// TestP4_LeftPromptWithoutSessionsIsReported: no open session could get it, so that no question helps.
+// TestP4_LeftPromptWithoutSessionsIsReported: no open session could get it, so that no question
+// helps.
 func TestP4_LeftPromptWithoutSessionsIsReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	e := w.Prompt(t, session.Record{ID: uuid.New()}, "text", inbox.Asked)

@@ -166,7 +166,8 @@ func TestEndOfLimitOffersToContinue(t *testing.T) {
 	})
 }
 
-// TestP4_ContinuationOutlivesFault: the prompt that a person has planned cannot be written when its time comes.
+// TestP4_ContinuationOutlivesFault: the prompt that a person has planned cannot be written when its
+// time comes.
 func TestP4_ContinuationOutlivesFault(t *testing.T) {
 	atALimit(t, func(t *testing.T, w *limited) {
 		w.taps(w.word())

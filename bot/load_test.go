@@ -223,7 +223,8 @@ func TestFinishedTurnsAreShownAsFinished(t *testing.T) {
 	}
 }
 
-// stops counts the messages that had the button [Stop], and returns the longest time that one had it.
+// stops counts the messages that had the button [Stop], and returns the longest time that one had
+// it.
 func (s *strictAPI) stops(from time.Time) (cards int, most time.Duration) {
 	open := map[int64]time.Time{}
 	for _, m := range s.since(from) {

@@ -17,7 +17,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// longWorld has a session that says more than fits in memory, and what was uploaded. Most bytes of it are sent unasked.
+// longWorld has a session that says more than fits in memory, and what was uploaded. Most bytes of
+// it are sent unasked.
 func longWorld(t *testing.T, most int64, lines ...string) (w *chattest.World, r session.Record, uploads *[]string) {
 	t.Helper()
 	w, uploads = chattest.NewWorld(t), new([]string)

@@ -11,7 +11,8 @@ import (
 	"ccbot/bot/chat/chattest"
 )
 
-// TestMachineNamesItsTopicsAndSessions: in a group with several bots a person sees which machine a session is on.
+// TestMachineNamesItsTopicsAndSessions: in a group with several bots a person sees which machine a
+// session is on.
 func TestMachineNamesItsTopicsAndSessions(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

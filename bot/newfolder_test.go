@@ -23,8 +23,8 @@ func (w *browsing) chose(dir string) bool {
 	return strings.HasPrefix(w.text(), w.say(i18n.NewIn, i18n.Args{"Dir": dir}))
 }
 
-// TestP4_PathBecomesFolder takes a path that is sent while the page is open for the folder of the new session. The text is
-// kept until the session has begun.
+// TestP4_PathBecomesFolder takes a path that is sent while the page is open for the folder of the
+// new session. The text is kept until the session has begun.
 func TestP4_PathBecomesFolder(t *testing.T) {
 	running(t, func(t *testing.T) {
 		w := startedIn(t, "api", "web")
@@ -58,8 +58,8 @@ func TestP4_PathBecomesFolder(t *testing.T) {
 	})
 }
 
-// TestP4_PathIsSentAsPrompt makes the first prompt of the session that is started of a path, also of one that begins with a
-// slash: the person writes for that session.
+// TestP4_PathIsSentAsPrompt makes the first prompt of the session that is started of a path, also
+// of one that begins with a slash: the person writes for that session.
 func TestP4_PathIsSentAsPrompt(t *testing.T) {
 	for _, absolute := range []bool{false, true} {
 		running(t, func(t *testing.T) {
@@ -102,8 +102,8 @@ func TestP4_EditedPathIsPrompt(t *testing.T) {
 	})
 }
 
-// TestP4_PathOutlivesCrash loses nothing of a path, whether ccbot dies before the page shows its folder, or the text cannot
-// be kept after that.
+// TestP4_PathOutlivesCrash loses nothing of a path, whether ccbot dies before the page shows its
+// folder, or the text cannot be kept after that.
 func TestP4_PathOutlivesCrash(t *testing.T) {
 	for _, shown := range []bool{false, true} {
 		w := inFolders(t, "api")
@@ -128,8 +128,8 @@ func TestP4_PathOutlivesCrash(t *testing.T) {
 	}
 }
 
-// startedInRoot is a page with the root ~/root, which has the folder in, a file, a link that leads out, and a
-// folder that cannot be opened.
+// startedInRoot is a page with the root ~/root, which has the folder in, a file, a link that leads
+// out, and a folder that cannot be opened.
 func startedInRoot(t *testing.T) *browsing {
 	t.Helper()
 	w := startedIn(t, "root/in", "out")
@@ -237,7 +237,8 @@ func TestOnlyPathsBecomeFolders(t *testing.T) {
 	})
 }
 
-// TestSearchFindsFoldersNeverUsed shows them after those that were used, with the extent of the search.
+// TestSearchFindsFoldersNeverUsed shows them after those that were used, with the extent of the
+// search.
 func TestSearchFindsFoldersNeverUsed(t *testing.T) {
 	w := inFolders(t, "a/my-api/.git", "docs/api", "api", "deep/2/3/4/5/6/7")
 	w.Session(t, "api", session.Archived)
@@ -269,7 +270,8 @@ func (w *browsing) git(dir string, args ...string) {
 	require.NoError(w.t, err, "%s", out)
 }
 
-// TestWorktreesAreOfferedByBranch names the branch of each work tree of a repository, on the page and in the list.
+// TestWorktreesAreOfferedByBranch names the branch of each work tree of a repository, on the page
+// and in the list.
 func TestWorktreesAreOfferedByBranch(t *testing.T) {
 	w := inFolders(t, "api", "elsewhere")
 	w.repository("api")

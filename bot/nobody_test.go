@@ -34,8 +34,8 @@ func queuedFor(w *chattest.World, r session.Record) (keys []string) {
 	return keys
 }
 
-// TestP4_TextWithoutSessionStartsOne keeps the texts that no session can take under one card, and sends them to the
-// session that a person starts there, in their order.
+// TestP4_TextWithoutSessionStartsOne keeps the texts that no session can take under one card, and
+// sends them to the session that a person starts there, in their order.
 func TestP4_TextWithoutSessionStartsOne(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Session(t, "old", session.Failed)
@@ -117,7 +117,8 @@ func failFor(refused string) func(uuid.UUID, string) error {
 	}
 }
 
-// TestP4_FailedSharedTextIsAskedAgain fails to queue the second of three texts: it is reported, and has a card again.
+// TestP4_FailedSharedTextIsAskedAgain fails to queue the second of three texts: it is reported, and
+// has a card again.
 func TestP4_FailedSharedTextIsAskedAgain(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Session(t, "old", session.Failed)
@@ -161,7 +162,8 @@ func TestP4_TextDuringTapIsAskedAbout(t *testing.T) {
 	assert.Equal(t, []string{first, late}, queuedFor(w, w.Record(t, r.ID)))
 }
 
-// TestP4_TapLeavesTextsNotShown discards a text while another one waits that its card does not show yet.
+// TestP4_TapLeavesTextsNotShown discards a text while another one waits that its card does not show
+// yet.
 func TestP4_TapLeavesTextsNotShown(t *testing.T) {
 	w := chattest.NewWorld(t)
 	shown := w.MustHear(t, "one")
@@ -197,7 +199,8 @@ func TestP4_EndedCardsTextIsConfirmed(t *testing.T) {
 	require.Len(t, w.Telegram.Sent, 2, "it has a card of its own")
 }
 
-// sayInTopic sends a text of Alice's in a topic without a session, which answers a message of the bot unless that is 0.
+// sayInTopic sends a text of Alice's in a topic without a session, which answers a message of the
+// bot unless that is 0.
 func sayInTopic(t *testing.T, w *chattest.World, text string, reply int) (key string) {
 	t.Helper()
 	m := &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.GroupChat(chattest.Ours),
@@ -227,8 +230,8 @@ func TestTopicsTextsShareOneCard(t *testing.T) {
 	assert.Len(t, w.Telegram.Sent, 1)
 }
 
-// TestTopicKeepsItsCard sends texts to a topic without a session while the last open session ends, while another one starts,
-// and as replies to the card.
+// TestTopicKeepsItsCard sends texts to a topic without a session while the last open session ends,
+// while another one starts, and as replies to the card.
 func TestTopicKeepsItsCard(t *testing.T) {
 	for name, opened := range map[string]bool{"a session is open first": true, "none is open first": false} {
 		t.Run(name, func(t *testing.T) {

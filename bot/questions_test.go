@@ -297,7 +297,8 @@ func TestUnansweredQuestionSoundsAgain(t *testing.T) {
 	}
 }
 
-// stopping is a session that asks while a person sends /stop, and the message that offers what can be done.
+// stopping is a session that asks while a person sends /stop, and the message that offers what can
+// be done.
 func stopping(t *testing.T, w *chattest.World, r session.Record) (offer int) {
 	t.Helper()
 	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, chattest.Deep(lifecycle.ErrAsks) }

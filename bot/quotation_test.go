@@ -16,7 +16,8 @@ import (
 	"ccbot/lifecycle"
 )
 
-// ofOthers are messages whose words the sender did not write, each with the source that the quotation names.
+// ofOthers are messages whose words the sender did not write, each with the source that the
+// quotation names.
 var ofOthers = []struct {
 	name   string
 	source string
@@ -83,7 +84,8 @@ func withCaption(m models.Message, caption string) models.Message {
 	return m
 }
 
-// assertQuoted checks that the text of an entry is a source, lines of a quotation, and names of files.
+// assertQuoted checks that the text of an entry is a source, lines of a quotation, and names of
+// files.
 func assertQuoted(t require.TestingT, source string, e inbox.Entry) {
 	lines := strings.Split(e.Text, "\n")
 	assert.Equal(t, source, lines[0])

@@ -21,7 +21,8 @@ import (
 	"ccbot/port/news"
 )
 
-// TestReceiptQuotesQueuedTexts: the first words of texts that stay queued are quoted, and those of another chat are not.
+// TestReceiptQuotesQueuedTexts: the first words of texts that stay queued are quoted, and those of
+// another chat are not.
 func TestReceiptQuotesQueuedTexts(t *testing.T) {
 	for _, over := range []news.News{news.Stopped{}, news.Ended{}} {
 		w := chattest.NewWorld(t)

@@ -133,7 +133,8 @@ func TestP7_HiddenPartAllowsNoChoice(t *testing.T) {
 	}
 }
 
-// TestScreenshotNamesFontPackage once in a chat: in the message of the first picture that lacks a character.
+// TestScreenshotNamesFontPackage once in a chat: in the message of the first picture that lacks a
+// character.
 func TestScreenshotNamesFontPackage(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.NewCurrentSession(t, "api", session.Running)
@@ -210,8 +211,8 @@ func TestNewestScreenshotKeepsKeysAcrossRestart(t *testing.T) {
 	})
 }
 
-// TestScreenshotComesAsText sends what the terminal shows as text, and presses nothing. A screen that is too large loses its
-// upper rows.
+// TestScreenshotComesAsText sends what the terminal shows as text, and presses nothing. A screen
+// that is too large loses its upper rows.
 func TestScreenshotComesAsText(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)

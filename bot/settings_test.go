@@ -28,7 +28,8 @@ func opensSettings(t *testing.T, w *chattest.World, at models.Chat, by int64) in
 	return w.Telegram.LastID()
 }
 
-// Every setting has a page, whose choice holds over a restart and is taken back by its first button.
+// Every setting has a page, whose choice holds over a restart and is taken back by its first
+// button.
 func TestSettingsHavePages(t *testing.T) {
 	hour := time.Hour
 	for _, tt := range []struct {
@@ -140,7 +141,8 @@ func TestGroupChoosesLanguage(t *testing.T) {
 	assert.Equal(t, 3, spoken)
 }
 
-// inQuietHours is a world with a current session, in which it is quiet around the time of the clock.
+// inQuietHours is a world with a current session, in which it is quiet around the time of the
+// clock.
 func inQuietHours(t *testing.T, lines ...string) (*chattest.World, session.Record) {
 	t.Helper()
 	w := chattest.NewWorld(t)
@@ -197,7 +199,8 @@ func TestQuietHoursAllowOnlyUrgentSounds(t *testing.T) {
 	})
 }
 
-// TestOtherSessionEndsAsChosen lets a session that is not the current one end a turn. Its own choice counts before the chat's.
+// TestOtherSessionEndsAsChosen lets a session that is not the current one end a turn. Its own
+// choice counts before the chat's.
 func TestOtherSessionEndsAsChosen(t *testing.T) {
 	const line = "web is done: yes"
 	for _, tt := range []struct {
@@ -240,7 +243,8 @@ func TestOtherSessionEndsAsChosen(t *testing.T) {
 	}
 }
 
-// TestNoticesOfOneSessionAreChosen chooses on the page of a session, which the page of the notices leads to.
+// TestNoticesOfOneSessionAreChosen chooses on the page of a session, which the page of the notices
+// leads to.
 func TestNoticesOfOneSessionAreChosen(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "shop", session.Running)
@@ -294,7 +298,8 @@ func TestQuietTimesAreTyped(t *testing.T) {
 	}
 }
 
-// TestQuietHoursHaveDays chooses the days on which the hours begin; the page shows times that were typed.
+// TestQuietHoursHaveDays chooses the days on which the hours begin; the page shows times that were
+// typed.
 func TestQuietHoursHaveDays(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustHear(t, "/quiet 22:30-6:45")
@@ -333,7 +338,8 @@ func TestWholeDayIsQuiet(t *testing.T) {
 	}
 }
 
-// TestGroupHasQuietHours: a group chooses its quiet hours with the same command and page as a person.
+// TestGroupHasQuietHours: a group chooses its quiet hours with the same command and page as a
+// person.
 func TestGroupHasQuietHours(t *testing.T) {
 	w := chattest.NewWorld(t)
 	key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: chattest.GroupChat(chattest.Ours), Text: "/quiet 2h"})

@@ -15,8 +15,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// TestSettledMessageIsOneLine: a message that reads that a text waits or was not sent is a plain line when the agent has the
-// text, or a person has decided about it.
+// TestSettledMessageIsOneLine: a message that reads that a text waits or was not sent is a plain
+// line when the agent has the text, or a person has decided about it.
 func TestSettledMessageIsOneLine(t *testing.T) {
 	for _, why := range []news.Wait{news.Queued, news.HeldDraft, news.HeldBash, news.HeldUnknown, news.HeldScroll, news.HeldKeys,
 		news.HeldSync, news.HeldSmall} {

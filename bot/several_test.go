@@ -138,7 +138,8 @@ func TestP4_OnlyBotWithdrawsFromOthers(t *testing.T) {
 	}
 }
 
-// TestP4_PickCountsFromItsMessage: what Telegram sends again, and an edit, go where the message went.
+// TestP4_PickCountsFromItsMessage: what Telegram sends again, and an edit, go where the message
+// went.
 func TestP4_PickCountsFromItsMessage(t *testing.T) {
 	g := newGroup(t, false)
 	mine := models.Message{ID: 1, Text: "hello"}
@@ -163,7 +164,8 @@ func TestP4_PickCountsFromItsMessage(t *testing.T) {
 	assert.Equal(t, 2, g.w.Chats.Bots(group).Others)
 }
 
-// TestP4_UnreadableMessageIsJudged: the decision needs no part of a message that a library does not know.
+// TestP4_UnreadableMessageIsJudged: the decision needs no part of a message that a library does not
+// know.
 func TestP4_UnreadableMessageIsJudged(t *testing.T) {
 	g := newGroup(t, true)
 	acts, err := g.w.Several.Acts(t.Context(), json.RawMessage(`{"update_id":1,"message":{"message_id":1,"text":"x",
@@ -181,8 +183,8 @@ func TestP4_FullDiskIgnoresOtherBotsCommand(t *testing.T) {
 	}
 }
 
-// TestOwnPickShowsNoOthers: Telegram's apps may add the bot's name to a command that a person chooses from the menu, so a pick of
-// the only bot proves no other one.
+// TestOwnPickShowsNoOthers: Telegram's apps may add the bot's name to a command that a person
+// chooses from the menu, so a pick of the only bot proves no other one.
 func TestOwnPickShowsNoOthers(t *testing.T) {
 	for _, text := range []string{"/here@cc_bot", "/default@cc_bot"} {
 		t.Run(text, func(t *testing.T) {

@@ -107,8 +107,8 @@ func TestRestartRepeatsNoSounds(t *testing.T) {
 	}
 }
 
-// TestOnlyLastTurnOfBurstSounds ends a turn while other prompts wait. Only a prompt that is typed without a person
-// keeps the turn silent.
+// TestOnlyLastTurnOfBurstSounds ends a turn while other prompts wait. Only a prompt that is typed
+// without a person keeps the turn silent.
 func TestOnlyLastTurnOfBurstSounds(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -219,8 +219,9 @@ func TestOccasionDecidesWhatSounds(t *testing.T) {
 	}
 }
 
-// TestStoppedWordsAreSilent: words that are read after a person's stop, and before the line about it, belong to the stopped turn.
-// After a stop that was refused the agent has worked on, and its answer sounds.
+// TestStoppedWordsAreSilent: words that are read after a person's stop, and before the line about
+// it, belong to the stopped turn. After a stop that was refused the agent has worked on, and its
+// answer sounds.
 func TestStoppedWordsAreSilent(t *testing.T) {
 	for name, refused := range map[string]error{
 		"stopped":              nil,
@@ -256,7 +257,8 @@ func TestStoppedWordsAreSilent(t *testing.T) {
 	}
 }
 
-// TestRefusedStopLeavesTheFormerOne: words that were cut short by a stop stay silent, also if a second stop finds nothing to stop.
+// TestRefusedStopLeavesTheFormerOne: words that were cut short by a stop stay silent, also if a
+// second stop finds nothing to stop.
 func TestRefusedStopLeavesTheFormerOne(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)

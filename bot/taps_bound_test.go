@@ -93,8 +93,8 @@ type onButton struct {
 	data    string
 }
 
-// buttonsOfAll returns a world in which all buttons were shown, and a button of each card that still shows it, by the card's
-// id. TestCallbackDataFits compares the buttons with the source.
+// buttonsOfAll returns a world in which all buttons were shown, and a button of each card that
+// still shows it, by the card's id. TestCallbackDataFits compares the buttons with the source.
 func buttonsOfAll(t *testing.T) (*chattest.World, map[string]onButton) {
 	t.Helper()
 	w := chattest.ShowsAllButtons(t)
@@ -217,7 +217,8 @@ func TestP9_ConfirmationIsForAskingPerson(t *testing.T) {
 	assert.GreaterOrEqual(t, questions, 6, "kill, done, three about writers, a window")
 }
 
-// TestP9_GarbageInAButtonDoesNothing sends what no version of ccbot has put into a button, on the message of each card.
+// TestP9_GarbageInAButtonDoesNothing sends what no version of ccbot has put into a button, on the
+// message of each card.
 func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 	t.Parallel()
 	w, all := buttonsOfAll(t)

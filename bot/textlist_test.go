@@ -42,8 +42,8 @@ func hears(t *testing.T, w *chattest.World, r session.Record, texts ...string) (
 	return keys
 }
 
-// TestTextsBehindQuestionAreOneMessage sends three texts while a request is open. One of them becomes the reason of its
-// denial, the others stay in the queue.
+// TestTextsBehindQuestionAreOneMessage sends three texts while a request is open. One of them
+// becomes the reason of its denial, the others stay in the queue.
 func TestTextsBehindQuestionAreOneMessage(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
@@ -82,7 +82,8 @@ func TestListLeadsToItsQuestion(t *testing.T) {
 	})
 }
 
-// TestListBecomesOneLine: texts that waited for an answer read "wait" no longer, however the question was settled.
+// TestListBecomesOneLine: texts that waited for an answer read "wait" no longer, however the
+// question was settled.
 func TestListBecomesOneLine(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -115,7 +116,8 @@ func TestListBecomesOneLine(t *testing.T) {
 	}
 }
 
-// TestListOfTerminalHasNoReasons: no request can be denied with a text, and the list ends when the first text is typed.
+// TestListOfTerminalHasNoReasons: no request can be denied with a text, and the list ends when the
+// first text is typed.
 func TestListOfTerminalHasNoReasons(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
@@ -129,7 +131,8 @@ func TestListOfTerminalHasNoReasons(t *testing.T) {
 	})
 }
 
-// stops lets a stop take texts back, the one that the agent had last, and returns the message that asks about them.
+// stops lets a stop take texts back, the one that the agent had last, and returns the message that
+// asks about them.
 func stops(t *testing.T, w *chattest.World, r session.Record, interrupted string, queued ...string) (list int, keys []string) {
 	t.Helper()
 	for i, text := range append(queued, interrupted) {
@@ -188,7 +191,8 @@ func stoppable(t *testing.T, w *chattest.World) (session.Record, transcript.Curs
 	return r, c
 }
 
-// TestStopIsOneMessage stops a turn while texts wait: the list of the texts has all that there is to report.
+// TestStopIsOneMessage stops a turn while texts wait: the list of the texts has all that there is
+// to report.
 func TestStopIsOneMessage(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -333,7 +337,8 @@ func TestP4_NextStopListsAllTexts(t *testing.T) {
 	})
 }
 
-// TestP4_StoppedTextsOutliveKills kills ccbot between two texts of [Send all], and before the first one is saved.
+// TestP4_StoppedTextsOutliveKills kills ccbot between two texts of [Send all], and before the first
+// one is saved.
 func TestP4_StoppedTextsOutliveKills(t *testing.T) {
 	chattest.RunsAs(t, "between two texts", func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
@@ -363,7 +368,8 @@ func TestP4_StoppedTextsOutliveKills(t *testing.T) {
 	})
 }
 
-// TestListComesBackWithNextQuestion: texts that a first question did not release wait again while the agent asks a second one.
+// TestListComesBackWithNextQuestion: texts that a first question did not release wait again while
+// the agent asks a second one.
 func TestListComesBackWithNextQuestion(t *testing.T) {
 	chattest.RunsAs(t, "a permission", func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
@@ -392,7 +398,8 @@ func TestListComesBackWithNextQuestion(t *testing.T) {
 	})
 }
 
-// TestListClosesWithTruth: a list that ends does not promise that its texts reach an agent that was stopped or has died.
+// TestListClosesWithTruth: a list that ends does not promise that its texts reach an agent that was
+// stopped or has died.
 func TestListClosesWithTruth(t *testing.T) {
 	for name, do := range map[string]func(t *testing.T, w *chattest.World, r session.Record, q chattest.Asked){
 		"stopped": func(t *testing.T, w *chattest.World, _ session.Record, q chattest.Asked) { w.Refused(t, q, true) },
@@ -429,7 +436,8 @@ func TestListReplacesInterruptAndSend(t *testing.T) {
 	})
 }
 
-// TestStopLeadsFromQueuedCard has the card of a queued text lead to the list that asks about the text after a stop.
+// TestStopLeadsFromQueuedCard has the card of a queued text lead to the list that asks about the
+// text after a stop.
 func TestStopLeadsFromQueuedCard(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)

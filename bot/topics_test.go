@@ -173,7 +173,8 @@ func TestResumeInForum(t *testing.T) {
 	assert.Equal(t, chattest.InGroup, shown(t, w, w.Named(i18n.TopicItsOwn, "old")).To)
 }
 
-// A session that is used elsewhere in the chat stays in its topic, and another one takes no place there.
+// A session that is used elsewhere in the chat stays in its topic, and another one takes no place
+// there.
 func TestSessionStaysInTopic(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustSayInForum(t, 0, "/new api /")

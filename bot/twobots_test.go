@@ -30,7 +30,8 @@ import (
 // shared is the forum of both bots.
 const shared = int64(-1_001_000_000_007)
 
-// member is one of the bots of the forum: a whole chat among fakes, with a Telegram and an inbox that are real.
+// member is one of the bots of the forum: a whole chat among fakes, with a Telegram and an inbox
+// that are real.
 type member struct {
 	*chattest.World
 	api   *botapi.Server
@@ -74,7 +75,8 @@ func (m *member) run(t *testing.T) {
 	m.end = func() { stop(); require.NoError(t, <-ended) }
 }
 
-// Handle notes what the bot acts on, and lets the chat do it. The chat among fakes takes one message at a time.
+// Handle notes what the bot acts on, and lets the chat do it. The chat among fakes takes one
+// message at a time.
 func (m *member) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

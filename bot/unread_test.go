@@ -31,7 +31,8 @@ func TestP5_UnreadFileHasMessageWithButton(t *testing.T) {
 	assert.Empty(t, chattest.Words(shown))
 }
 
-// The message reaches the conversations of the file's sessions, also in a bot that is used in groups only.
+// The message reaches the conversations of the file's sessions, also in a bot that is used in
+// groups only.
 func TestP5_UnreadFileReachesItsConversation(t *testing.T) {
 	w := chattest.NewWorld(t)
 	path, again := "/home/alice/.claude/projects/p/x.jsonl", ""

@@ -30,8 +30,8 @@ import (
 	"ccbot/port/news"
 )
 
-// Handle does what one message asks for; rest are the other messages of its album or text. It is called at
-// least once for each: a message may come again after a crash.
+// Handle does what one message asks for; rest are the other messages of its album or text. It is
+// called at least once for each: a message may come again after a crash.
 func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
 	switch {
 	case u == nil:

@@ -139,7 +139,8 @@ func TestVoiceWithoutProgramSaysSo(t *testing.T) {
 	assert.Len(t, d.Telegram.Texts(), 1, "a piece of music has no words to write down")
 }
 
-// TestP4_ResumedRecordingKeepsItsWords sends a recording by resuming its session. The chat has its words nowhere else.
+// TestP4_ResumedRecordingKeepsItsWords sends a recording by resuming its session. The chat has its
+// words nowhere else.
 func TestP4_ResumedRecordingKeepsItsWords(t *testing.T) {
 	d := spokenWorld(t, "delete all")
 	d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.Archived })

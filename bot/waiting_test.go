@@ -32,7 +32,8 @@ type queue struct {
 	id  int // of the message
 }
 
-// inQueue is a test with a session that works while prompts with these texts wait, which the chat shows.
+// inQueue is a test with a session that works while prompts with these texts wait, which the chat
+// shows.
 func inQueue(t *testing.T, test func(t *testing.T, q *queue), texts ...string) {
 	t.Helper()
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
@@ -202,8 +203,8 @@ func TestP4_DiscardRemovesPromptFromQueue(t *testing.T) {
 	}, "one", "two")
 }
 
-// The message never offers what is gone: it is drawn when the queue changes, and a tap that was quicker
-// changes nothing.
+// The message never offers what is gone: it is drawn when the queue changes, and a tap that was
+// quicker changes nothing.
 func TestP4_ChangedQueueIsRedrawn(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		list := q.now()
@@ -345,7 +346,8 @@ func TestP8_StartRedrawsChangedQueue(t *testing.T) {
 	}, "one", "two")
 }
 
-// The message that says that a prompt is queued interrupts the turn for it, and loses the button when the prompt is sent.
+// The message that says that a prompt is queued interrupts the turn for it, and loses the button
+// when the prompt is sent.
 func TestP4_QueuedPromptsButtonInterrupts(t *testing.T) {
 	for _, tapped := range []bool{true, false} {
 		inQueue(t, func(t *testing.T, q *queue) {

@@ -111,8 +111,8 @@ func isIn(t *testing.T, lang, text string, keys, english []string) {
 	}
 }
 
-// pieces are the words of the English sentences between their blanks, as far as they are long enough
-// to be nothing else.
+// pieces are the words of the English sentences between their blanks, as far as they are long
+// enough to be nothing else.
 func pieces(w *chattest.World, keys []string) (all []string) {
 	for _, key := range keys {
 		for piece := range strings.SplitSeq(w.Speech.For("en").Say(i18n.Key(key)), "<no value>") {

@@ -212,7 +212,8 @@ func TestP6_StartWithUnseenWritersIsExplained(t *testing.T) {
 	assert.Contains(t, w.Word(i18n.NoEvidence), "~/.claude/sessions")
 }
 
-// A program calls its window what it likes: that does not push the other writers out of the message.
+// A program calls its window what it likes: that does not push the other writers out of the
+// message.
 func TestP1_WindowNameHidesNoWriter(t *testing.T) {
 	w := chattest.NewWorld(t)
 	first := chattest.InWindow(t, 1)

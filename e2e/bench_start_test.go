@@ -49,7 +49,8 @@ func (b *bench) restart(c *crowd, figure string) {
 // longID is Claude's id of the session with a long transcript.
 var longID = uuid.MustParse("6ba7b810-9dad-41d1-80b4-00c04fd430c8")
 
-// longTranscript resumes, pages and adopts a session with a transcript of 500 MB. The stand-in of Claude does not read it.
+// longTranscript resumes, pages and adopts a session with a transcript of 500 MB. The stand-in of
+// Claude does not read it.
 func (b *bench) longTranscript() {
 	c := b.newCrowd(1, "DEMOAGENT_NO_HISTORY=1")
 	c.past500(b)

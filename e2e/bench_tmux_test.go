@@ -18,8 +18,9 @@ import (
 // scrollback is a history-limit that is full after 50 turns of an agent.
 const scrollback = "set-option -g history-limit 200\n"
 
-// tmuxMemory measures how many KB of a turn stay in the tmux server: the slope of its memory over the last
-// three quarters of the turns, minus the slope with the same agents, which no ccbot supervises.
+// tmuxMemory measures how many KB of a turn stay in the tmux server: the slope of its memory over
+// the last three quarters of the turns, minus the slope with the same agents, which no ccbot
+// supervises.
 func (b *bench) tmuxMemory() {
 	const agents = 10
 	rounds := size(200, 40)
@@ -85,8 +86,8 @@ func (b *bench) turnsByHand(agents int) turns {
 	}
 }
 
-// slope returns the growth of the tmux server's memory in KB a turn, by least squares, without the first
-// quarter of the rounds.
+// slope returns the growth of the tmux server's memory in KB a turn, by least squares, without the
+// first quarter of the rounds.
 func (b *bench) slope(rounds, agents int, turn turns) float64 {
 	var l line
 	for round := range rounds {

@@ -22,8 +22,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// crowd is a world with many sessions: those of several people, in their private chats, so that Telegram's pace of one
-// message a second in a chat is not what is measured.
+// crowd is a world with many sessions: those of several people, in their private chats, so that
+// Telegram's pace of one message a second in a chat is not what is measured.
 type crowd struct {
 	*world
 	people   []*botapi.Person

@@ -71,7 +71,8 @@ func TestP3_MainJobInHostilePlaces(t *testing.T) {
 	}
 }
 
-// TestP3_MainJobAcrossFileSystems is that day with the home and the state on another file system than the project.
+// TestP3_MainJobAcrossFileSystems is that day with the home and the state on another file system
+// than the project.
 func TestP3_MainJobAcrossFileSystems(t *testing.T) {
 	t.Parallel()
 	const memory = "/dev/shm"

@@ -42,7 +42,8 @@ func (w *world) newDesk(env ...string) *desk {
 		_ = exec.Command("tmux", "-L", d.socket, "kill-server").Run()
 		_ = os.Remove(fmt.Sprintf("/tmp/tmux-%d/%s", os.Getuid(), d.socket))
 	})
-	// Otherwise the server exits with its last session, and a new session would meet a server that is about to exit.
+	// Otherwise the server exits with its last session, and a new session would meet a server that is
+	// about to exit.
 	d.tmux("start-server", ";", "set-option", "-s", "exit-empty", "off")
 	return d
 }

@@ -14,9 +14,10 @@ import (
 	"ccbot/internal/session/disktest"
 )
 
-// TestP4_FoldersHealWhileBotRuns: folders of ccbot become read-only, one after the other, and writable again. Work that was
-// accepted is done then. A command that needs the disk is answered with the reason, and works afterwards. A command that
-// needs no disk is answered. The same ccbot runs to the end.
+// TestP4_FoldersHealWhileBotRuns: folders of ccbot become read-only, one after the other, and
+// writable again. Work that was accepted is done then. A command that needs the disk is answered
+// with the reason, and works afterwards. A command that needs no disk is answered. The same ccbot
+// runs to the end.
 func TestP4_FoldersHealWhileBotRuns(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, 16<<20, func(dir string) {

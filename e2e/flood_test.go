@@ -39,8 +39,8 @@ func (w *world) taken() {
 	})
 }
 
-// TestP9_FloodFillsNeitherLogNorQuarantine makes what an agent can make, again and again: hook events
-// that cannot be read, and calls at the socket that are refused.
+// TestP9_FloodFillsNeitherLogNorQuarantine makes what an agent can make, again and again: hook
+// events that cannot be read, and calls at the socket that are refused.
 func TestP9_FloodFillsNeitherLogNorQuarantine(t *testing.T) {
 	t.Parallel()
 	const flood = 2 * loglimit.Burst

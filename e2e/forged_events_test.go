@@ -36,8 +36,9 @@ func (w *world) keeps(before session.Record) {
 	}
 }
 
-// TestP9_ForgedEventMovesNoConversation writes events of one session's agent with the conversation or
-// the transcript of another session: the answers there must not appear in the first session's chat.
+// TestP9_ForgedEventMovesNoConversation writes events of one session's agent with the conversation
+// or the transcript of another session: the answers there must not appear in the first session's
+// chat.
 func TestP9_ForgedEventMovesNoConversation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,7 +103,8 @@ func (w *world) hookCommand(r session.Record, event string) string {
 }
 
 // TestRealP9_HookByHandMovesNoConversation lets the real CLI run ccbot-hook from its own shell with
-// another session's transcript, for events and for a permission request. After that /clear and /resume in the terminal still move the session.
+// another session's transcript, for events and for a permission request. After that /clear and
+// /resume in the terminal still move the session.
 func TestRealP9_HookByHandMovesNoConversation(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)

@@ -27,7 +27,8 @@ func (w *world) joins() botapi.Message {
 	return w.hearIn(w.chat(), "every member will read")
 }
 
-// TestP9_AddedGroupIsHeardOnceAllowed: before the tap the group gets silence, after it answers, also from the next start.
+// TestP9_AddedGroupIsHeardOnceAllowed: before the tap the group gets silence, after it answers,
+// also from the next start.
 func TestP9_AddedGroupIsHeardOnceAllowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -139,7 +139,8 @@ func (b *lockedBuffer) String() string {
 // withCards is the setting that people have: each turn has a card.
 const withCards = "SHOW_STEPS=card"
 
-// endsAtOnce is for programs with the race detector, which else waits for a second at each end with exit code 0.
+// endsAtOnce is for programs with the race detector, which else waits for a second at each end with
+// exit code 0.
 const endsAtOnce = "GORACE=atexit_sleep_ms=0"
 
 // newWorld makes a world with the demo agent. env adds to the bot's
@@ -302,8 +303,9 @@ func (w *world) panes() []process.Identity {
 	return all
 }
 
-// powerOff ends the tmux server, and all that runs in it loses its terminal, as in a power cut. It does not use
-// kill-server: with that tmux 3.3a waits for ever for the control client of a bot that was killed before it had read all.
+// powerOff ends the tmux server, and all that runs in it loses its terminal, as in a power cut. It
+// does not use kill-server: with that tmux 3.3a waits for ever for the control client of a bot that
+// was killed before it had read all.
 func (w *world) powerOff() (gone []process.Identity) {
 	gone = w.panes()
 	if len(gone) > 0 {

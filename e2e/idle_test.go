@@ -62,7 +62,8 @@ func TestIdleCostsNothing(t *testing.T) {
 	w.stop()
 }
 
-// commands counts what others than the test's own have asked of tmux since its server began, by its own list.
+// commands counts what others than the test's own have asked of tmux since its server began, by its
+// own list.
 func (w *world) commands() (n int) {
 	w.t.Helper()
 	for line := range strings.Lines(w.tmux("show-messages")) {

@@ -70,7 +70,8 @@ func sharingCard() life {
 	}}
 }
 
-// withPrefix returns the label of a message's button that begins with a prefix; empty if there is none.
+// withPrefix returns the label of a message's button that begins with a prefix; empty if there is
+// none.
 func withPrefix(m botapi.Message, prefix string) string {
 	for _, label := range labels(m) {
 		if strings.HasPrefix(label, prefix) {

@@ -64,7 +64,8 @@ func (s *stage) quietInbox() bool {
 	return !slices.ContainsFunc(s.records(), func(r session.Record) bool { return len(r.Prompts) > 0 })
 }
 
-// stoppingTexts kills the bot while /stop takes texts out of the queue, and while a person sends them again.
+// stoppingTexts kills the bot while /stop takes texts out of the queue, and while a person sends
+// them again.
 func stoppingTexts() life {
 	wait := func(s *stage, texts ...string) {
 		s.t.Helper()

@@ -113,8 +113,8 @@ func TestCrashMatrixKnowsEveryFailpoint(t *testing.T) {
 	}
 }
 
-// elsewhere are the failpoints that a test without a bot's process tries, because the stand-in of the Bot API adds no bot to a
-// group.
+// elsewhere are the failpoints that a test without a bot's process tries, because the stand-in of
+// the Bot API adds no bot to a group.
 var elsewhere = map[string]string{"group-allowed": "TestP8_KillAfterGroupIsAllowed"}
 
 // failpoints are the names of the program's failpoints and where they stand.

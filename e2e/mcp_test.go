@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mcpEnv names the file of elicitations in the environment of a process of this program that is an MCP server.
+// mcpEnv names the file of elicitations in the environment of a process of this program that is an
+// MCP server.
 const mcpEnv = "CCBOT_TEST_MCP"
 
 type mcpMessage struct {
@@ -23,8 +24,8 @@ type mcpMessage struct {
 	Error   any             `json:"error,omitempty"`
 }
 
-// serveMCP is an MCP server with one tool, "ask". A call of the tool elicits what the file has under its "form",
-// and returns what the client answered.
+// serveMCP is an MCP server with one tool, "ask". A call of the tool elicits what the file has
+// under its "form", and returns what the client answered.
 func serveMCP(in io.Reader, out io.Writer, forms string) error {
 	call := json.RawMessage{}
 	send := func(m mcpMessage) error {

@@ -52,8 +52,8 @@ func (w *world) transcripts() []string {
 	return all
 }
 
-// TestP5_TenLongLinesIn64MB_AsRoot: a process of 64 MB has ten lines of 10 MB to read, at its start and while it runs.
-// Nothing ends it, all lines are shown in full, and every session answers.
+// TestP5_TenLongLinesIn64MB_AsRoot: a process of 64 MB has ten lines of 10 MB to read, at its start
+// and while it runs. Nothing ends it, all lines are shown in full, and every session answers.
 func TestP5_TenLongLinesIn64MB_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	dir, enter := littleMemory(t, 64<<20)

@@ -13,8 +13,9 @@ import (
 	"ccbot/try/botapi"
 )
 
-// TestP4_MovedFolderEndsItsBot moves the state folder of a bot that has a queued text. The bot ends, a second bot starts
-// at the same path, and a third one, which gets the folder back, types the text once.
+// TestP4_MovedFolderEndsItsBot moves the state folder of a bot that has a queued text. The bot
+// ends, a second bot starts at the same path, and a third one, which gets the folder back, types
+// the text once.
 func TestP4_MovedFolderEndsItsBot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -52,8 +52,8 @@ func (w *world) handmade(name string) (id, claudeID string, shell, agent process
 	return id, claudeID, shell, agent
 }
 
-// warnings counts the warnings of the present run about a window, in which a conversation is written or
-// none ("unknown").
+// warnings counts the warnings of the present run about a window, in which a conversation is
+// written or none ("unknown").
 func (w *world) warnings(id, name, claudeID string) int {
 	line := fmt.Sprintf(`level=WARN msg=orphan_window window_id=%s name=%s session_id=%s note="no Session record references it"`, id, name, claudeID)
 	return strings.Count(w.bot.log.String(), line)

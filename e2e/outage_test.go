@@ -12,8 +12,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// TestP4_OutageLeavesNoMessageUnanswered: messages come in, then the network goes away and comes back. After it each has
-// a reaction or an answer, also if ccbot was killed in between.
+// TestP4_OutageLeavesNoMessageUnanswered: messages come in, then the network goes away and comes
+// back. After it each has a reaction or an answer, also if ccbot was killed in between.
 func TestP4_OutageLeavesNoMessageUnanswered(t *testing.T) {
 	t.Parallel()
 	outages := make(map[string]func(t *testing.T))

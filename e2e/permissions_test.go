@@ -260,8 +260,8 @@ func TestP10_WithoutABotTheTerminalAsks(t *testing.T) {
 	w.stop()
 }
 
-// TestP7_RepositoryEnvironmentHidesNoRequest lets a repository set what would take the launch from the
-// hook, or stop it.
+// TestP7_RepositoryEnvironmentHidesNoRequest lets a repository set what would take the launch from
+// the hook, or stop it.
 func TestP7_RepositoryEnvironmentHidesNoRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

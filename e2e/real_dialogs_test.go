@@ -40,8 +40,9 @@ func (w *world) endHooks() {
 	}
 }
 
-// escape taps [Esc] under the newest dialog until the agent no longer waits. A dialog may be posted again, because the
-// CLI adds rows to it, and the terminal may not take a key that comes right after the dialog was drawn.
+// escape taps [Esc] under the newest dialog until the agent no longer waits. A dialog may be posted
+// again, because the CLI adds rows to it, and the terminal may not take a key that comes right
+// after the dialog was drawn.
 func (w *world) escape() {
 	w.t.Helper()
 	tapped, at := 0, time.Time{}
@@ -64,8 +65,8 @@ func (w *world) escape() {
 	})
 }
 
-// TestRealP7_DialogsAreWhatTheyShow opens dialogs of the real CLI that an agent would like to pass off as others: with
-// options in its own answer, and with what it asks for out of sight.
+// TestRealP7_DialogsAreWhatTheyShow opens dialogs of the real CLI that an agent would like to pass
+// off as others: with options in its own answer, and with what it asks for out of sight.
 func TestRealP7_DialogsAreWhatTheyShow(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)

@@ -30,8 +30,8 @@ func (w *world) dialogAfter(id int, text string) (found botapi.Message) {
 	return found
 }
 
-// TestRealP7_FormsForgeNoOptions lets an MCP server ask with words that look like Claude Code's own options: none of them
-// becomes a button, and what a key chooses is what the message shows.
+// TestRealP7_FormsForgeNoOptions lets an MCP server ask with words that look like Claude Code's own
+// options: none of them becomes a button, and what a key chooses is what the message shows.
 func TestRealP7_FormsForgeNoOptions(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)

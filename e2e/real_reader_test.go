@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRealP7_ScreenReaderIsTypedTo runs a session of the real CLI in screen reader mode, from its first
-// text to a resume.
+// TestRealP7_ScreenReaderIsTypedTo runs a session of the real CLI in screen reader mode, from its
+// first text to a resume.
 func TestRealP7_ScreenReaderIsTypedTo(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -57,9 +57,9 @@ func TestRealP7_ScreenReaderKeepsDraft(t *testing.T) {
 	w.stop()
 }
 
-// TestRealP7_ScreenReaderDialogs answers, from the chat, the question that comes before the first prompt
-// and a permission that only the terminal asks for. An agent that repeats such a dialog in its own words
-// gets no answer.
+// TestRealP7_ScreenReaderDialogs answers, from the chat, the question that comes before the first
+// prompt and a permission that only the terminal asks for. An agent that repeats such a dialog in
+// its own words gets no answer.
 func TestRealP7_ScreenReaderDialogs(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)

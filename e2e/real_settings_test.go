@@ -39,9 +39,9 @@ func (w *world) screenOf(name string) claudeui.Screen {
 	return claudeui.Read(w.tmux("capture-pane", "-p", "-e", "-t", "=ccbot:="+name))
 }
 
-// stopsTurn stops a turn before its first word. One /stop ends it, the box is empty then, and the next
-// text is answered. In between a person presses a key in the terminal, after which the footer names
-// the editor mode.
+// stopsTurn stops a turn before its first word. One /stop ends it, the box is empty then, and the
+// next text is answered. In between a person presses a key in the terminal, after which the footer
+// names the editor mode.
 func (w *world) stopsTurn(word, key, editor string) {
 	w.t.Helper()
 	w.say("mute 600")
@@ -88,8 +88,8 @@ func (w *world) fullFlow() {
 	w.drained()
 }
 
-// TestRealVimIsStopped stops the real CLI under vim keys, in each mode in which a person may have left
-// the editor: one /stop is enough, and the box ends empty.
+// TestRealVimIsStopped stops the real CLI under vim keys, in each mode in which a person may have
+// left the editor: one /stop is enough, and the box ends empty.
 func TestRealVimIsStopped(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -105,8 +105,8 @@ func TestRealVimIsStopped(t *testing.T) {
 	w.stop()
 }
 
-// TestRealStatusLineIsNoDialog lets a person's status line look like a dialog, in each way in which the
-// rows below the box were taken for one. Real dialogs are still seen.
+// TestRealStatusLineIsNoDialog lets a person's status line look like a dialog, in each way in which
+// the rows below the box were taken for one. Real dialogs are still seen.
 func TestRealStatusLineIsNoDialog(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -127,8 +127,8 @@ func TestRealStatusLineIsNoDialog(t *testing.T) {
 	w.stop()
 }
 
-// TestRealP7_StatusLineOfARepository lets a repository set, while the agent runs, a status line that
-// repeats the terminal's own dialog: the dialog stays one, and nothing is typed into it.
+// TestRealP7_StatusLineOfARepository lets a repository set, while the agent runs, a status line
+// that repeats the terminal's own dialog: the dialog stays one, and nothing is typed into it.
 func TestRealP7_StatusLineOfARepository(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -150,8 +150,8 @@ func TestRealP7_StatusLineOfARepository(t *testing.T) {
 	w.stop()
 }
 
-// TestRealRefusedPromptLeavesBox lets a person's hook refuse a text: the next one is answered, also after
-// a restart of ccbot.
+// TestRealRefusedPromptLeavesBox lets a person's hook refuse a text: the next one is answered, also
+// after a restart of ccbot.
 func TestRealRefusedPromptLeavesBox(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -171,8 +171,8 @@ func TestRealRefusedPromptLeavesBox(t *testing.T) {
 	w.stop()
 }
 
-// TestRealReboundKeysOperateBox runs the real CLI with the person's own key bindings, which change while
-// it runs.
+// TestRealReboundKeysOperateBox runs the real CLI with the person's own key bindings, which change
+// while it runs.
 func TestRealReboundKeysOperateBox(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -194,8 +194,8 @@ func TestRealReboundKeysOperateBox(t *testing.T) {
 	w.stop()
 }
 
-// TestRealVimOfStateFile chooses vim keys where earlier versions of Claude Code kept the choice, and
-// where it still counts if the settings do not name an editor mode.
+// TestRealVimOfStateFile chooses vim keys where earlier versions of Claude Code kept the choice,
+// and where it still counts if the settings do not name an editor mode.
 func TestRealVimOfStateFile(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -273,8 +273,8 @@ func TestRealVimKeepsDraft(t *testing.T) {
 	w.stop()
 }
 
-// TestRealP7_KeysOfARepository lets a repository write key bindings and an editor mode while the agent
-// runs: texts are submitted and a turn is stopped as before.
+// TestRealP7_KeysOfARepository lets a repository write key bindings and an editor mode while the
+// agent runs: texts are submitted and a turn is stopped as before.
 func TestRealP7_KeysOfARepository(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)

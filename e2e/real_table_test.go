@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// settingsEnv names the file that gets the table of all settings with their outcomes. Without it the test
-// runs only the rows that no other test has.
+// settingsEnv names the file that gets the table of all settings with their outcomes. Without it
+// the test runs only the rows that no other test has.
 const settingsEnv = "CCBOT_SETTINGS_REPORT"
 
 // settingsRow is a Claude Code with settings that people have.
@@ -92,8 +92,8 @@ func (w *world) unboundFlow(binding string) func(w *world) {
 	}
 }
 
-// refusedFlow has a text refused by a hook, and ccbot killed before or after it takes the text out of the
-// box. If the text is still there, the next one waits, and [Send anyway] removes it.
+// refusedFlow has a text refused by a hook, and ccbot killed before or after it takes the text out
+// of the box. If the text is still there, the next one waits, and [Send anyway] removes it.
 func (w *world) refusedFlow() {
 	w.t.Helper()
 	w.hear(w.say("say FORBID one"), "not on a Friday")
@@ -110,8 +110,8 @@ func (w *world) refusedFlow() {
 	assert.Zero(w.t, w.saidTo("say FORBID"))
 }
 
-// permissionKeysFlow has other keys in the terminal's permission dialog: the chat answers by the hook, and
-// presses none of them.
+// permissionKeysFlow has other keys in the terminal's permission dialog: the chat answers by the
+// hook, and presses none of them.
 func (w *world) permissionKeysFlow() {
 	w.t.Helper()
 	w.allowed("first")
@@ -134,8 +134,8 @@ func (w *world) adoptedFlow() {
 	assert.NotContains(w.t, desk.screen(pane), "command not found")
 }
 
-// adoptedBlindFlow connects an agent whose status line looks like a question: nothing is typed until ccbot itself
-// has started the agent.
+// adoptedBlindFlow connects an agent whose status line looks like a question: nothing is typed
+// until ccbot itself has started the agent.
 func (w *world) adoptedBlindFlow() {
 	w.t.Helper()
 	w.adopted()

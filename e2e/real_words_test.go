@@ -16,8 +16,8 @@ import (
 	"ccbot/e2e/messagesapi"
 )
 
-// actingForms are texts that the real CLI acts on where a person types them; docs/claude-code.md has the table. FOLDER is
-// the session's folder.
+// actingForms are texts that the real CLI acts on where a person types them; docs/claude-code.md
+// has the table. FOLDER is the session's folder.
 var actingForms = []struct{ name, text string }{
 	{"mentions everywhere in a line", "@notes.txt see @notes.txt please\n@FOLDER/notes.txt [@notes.txt] \"@notes.txt\" (@notes.txt)\n@\"notes.txt\" a\t@notes.txt " +
 		"b\u00a0@notes.txt c\u3000@notes.txt d\ufeff@notes.txt e\u2028@notes.txt f\u200b@notes.txt @\u2060notes.txt g \u200d@notes.txt 。@notes.txt @@notes.txt \x1b[31m@notes.txt \u202e@notes.txt @FOLDER/ @notes.txt#L1"},

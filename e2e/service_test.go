@@ -163,7 +163,8 @@ func (w *world) contents() map[string]string {
 	return all
 }
 
-// TestVersionCheck reads the program of these tests: it is the same, and one that knows earlier records does not fit.
+// TestVersionCheck reads the program of these tests: it is the same, and one that knows earlier
+// records does not fit.
 func TestVersionCheck(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,8 +17,9 @@ import (
 // soakPace is the time between the starts of two rounds of turns.
 const soakPace = 5 * time.Second
 
-// TestSoak lets ten agents answer for the time of CCBOT_SOAK, such as 1h, and measures by how much the memory of ccbot and of
-// the tmux server and the state folder grow with the turns. CCBOT_SOAK_REPORT is the document whose section it writes.
+// TestSoak lets ten agents answer for the time of CCBOT_SOAK, such as 1h, and measures by how much
+// the memory of ccbot and of the tmux server and the state folder grow with the turns.
+// CCBOT_SOAK_REPORT is the document whose section it writes.
 func TestSoak(t *testing.T) {
 	long, err := time.ParseDuration(os.Getenv("CCBOT_SOAK"))
 	if err != nil {

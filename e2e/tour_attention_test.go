@@ -14,9 +14,10 @@ import (
 	"ccbot/try/botapi/pagetest"
 )
 
-// TestTourOfAttention shows in each language what waits for a person: texts while a question is open, two sessions that ask,
-// the question that comes when its session is chosen, a stop that denies it, and a stop with a queue. With CCBOT_SHOTS it
-// keeps a picture of each screen, as TestTour does.
+// TestTourOfAttention shows in each language what waits for a person: texts while a question is
+// open, two sessions that ask, the question that comes when its session is chosen, a stop that
+// denies it, and a stop with a queue. With CCBOT_SHOTS it keeps a picture of each screen, as
+// TestTour does.
 func TestTourOfAttention(t *testing.T) {
 	t.Parallel()
 	pagetest.Browser(t)

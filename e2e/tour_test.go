@@ -48,7 +48,8 @@ func inEachLanguage(t *testing.T, name string, take func(t *testing.T, tr *walk)
 	atOnce(t, ways)
 }
 
-// atOnce runs the parts of a long test side by side. Parallel subtests would begin when all other tests have begun.
+// atOnce runs the parts of a long test side by side. Parallel subtests would begin when all other
+// tests have begun.
 func atOnce(t *testing.T, parts map[string]func(t *testing.T)) {
 	t.Helper()
 	var all sync.WaitGroup

@@ -21,8 +21,8 @@ type remover struct {
 	runs int
 }
 
-// installedWorld is a world with all that ccbot makes on a machine: a bot with an agent, hooks, a service, a file from the
-// chat, a completion. No service manager answers.
+// installedWorld is a world with all that ccbot makes on a machine: a bot with an agent, hooks, a
+// service, a file from the chat, a completion. No service manager answers.
 func installedWorld(t *testing.T) (*world, *remover) {
 	t.Helper()
 	w := newWorld(t)
@@ -103,7 +103,8 @@ func (r *remover) ended(code int) (said string) {
 	return said
 }
 
-// TestP8_UninstallContinuesAfterKills: each question comes again until it was answered, and none that was answered before.
+// TestP8_UninstallContinuesAfterKills: each question comes again until it was answered, and none
+// that was answered before.
 func TestP8_UninstallContinuesAfterKills(t *testing.T) {
 	t.Parallel()
 	w, r := installedWorld(t)
@@ -158,7 +159,8 @@ func TestP8_UninstallContinuesAfterKills(t *testing.T) {
 	assert.Len(t, left, 1, "a look makes nothing")
 }
 
-// TestP2_UninstallKeepsWhatAgentsNeed: an agent that is not ended keeps its hooks and its record, and the next bot has it.
+// TestP2_UninstallKeepsWhatAgentsNeed: an agent that is not ended keeps its hooks and its record,
+// and the next bot has it.
 func TestP2_UninstallKeepsWhatAgentsNeed(t *testing.T) {
 	t.Parallel()
 	w, r := installedWorld(t)

@@ -20,8 +20,8 @@ func (w *world) notes() []byte {
 	return data
 }
 
-// A transcript ends ccbot each time it is read. The start after the third death leaves it unread and answers; its session
-// is unknown, and [Try again] reads the file once it is healed.
+// A transcript ends ccbot each time it is read. The start after the third death leaves it unread
+// and answers; its session is unknown, and [Try again] reads the file once it is healed.
 func TestP5_DeadlyTranscriptIsLeftUnread(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

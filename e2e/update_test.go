@@ -14,9 +14,10 @@ import (
 	"ccbot/try/demoagent"
 )
 
-// TestP3_AgentOutlivesItsUpdate replaces the agent's program as Claude Code's installer does: a link leads to the folder of a
-// version, and the folder of the version before it is removed. The agent that runs takes prompts, also from a ccbot that has
-// started since; an archive ends it, and a resume starts the new version.
+// TestP3_AgentOutlivesItsUpdate replaces the agent's program as Claude Code's installer does: a
+// link leads to the folder of a version, and the folder of the version before it is removed. The
+// agent that runs takes prompts, also from a ccbot that has started since; an archive ends it, and
+// a resume starts the new version.
 func TestP3_AgentOutlivesItsUpdate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -62,8 +63,8 @@ func TestP3_AgentOutlivesItsUpdate(t *testing.T) {
 	w.stop()
 }
 
-// TestOldClaudeIsToldOnce: the log, the chat, /health and doctor name the version that is there and the oldest one that works. A
-// later start tells the chat nothing more of it.
+// TestOldClaudeIsToldOnce: the log, the chat, /health and doctor name the version that is there and
+// the oldest one that works. A later start tells the chat nothing more of it.
 func TestOldClaudeIsToldOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -12,8 +12,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// TestP7_SynchronizedPanesGetNoText: a window passes its keys on to a person's pane. The prompt waits with
-// the reason and the remedy, and is sent once when the remedy was used.
+// TestP7_SynchronizedPanesGetNoText: a window passes its keys on to a person's pane. The prompt
+// waits with the reason and the remedy, and is sent once when the remedy was used.
 func TestP7_SynchronizedPanesGetNoText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -32,8 +32,8 @@ func TestP7_SynchronizedPanesGetNoText(t *testing.T) {
 	w.stop()
 }
 
-// TestRealP7_SmallWindowHoldsText: the real CLI draws no box in five rows, and only a part of a long draft in
-// ten. Both are named, and the text is sent once when the window is larger.
+// TestRealP7_SmallWindowHoldsText: the real CLI draws no box in five rows, and only a part of a
+// long draft in ten. Both are named, and the text is sent once when the window is larger.
 func TestRealP7_SmallWindowHoldsText(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -56,7 +56,8 @@ func TestRealP7_SmallWindowHoldsText(t *testing.T) {
 	w.stop()
 }
 
-// A session starts, answers and ends under a person's tmux.conf that changes windows, shells and options.
+// A session starts, answers and ends under a person's tmux.conf that changes windows, shells and
+// options.
 func TestP1_SessionsUnderPeoplesConfigurations(t *testing.T) {
 	for name, line := range map[string]string{
 		"rename":        "set-hook -g after-new-window 'rename-window mine'",

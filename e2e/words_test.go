@@ -25,7 +25,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// marked is in everything that the person of these tests writes; markedPrompt is in what is typed into an agent.
+// marked is in everything that the person of these tests writes; markedPrompt is in what is typed
+// into an agent.
 const (
 	marked       = "zq7"
 	markedPrompt = "zq7prompt"
@@ -40,10 +41,11 @@ type writer struct {
 	cli  strings.Builder // standard error of the verbs
 }
 
-// TestP9_WordsOfPeopleStayWhereNamed leads a bot through a day in which all words of the person have a marker: each
-// command of the chat and each verb, names, folders, prompts, captions and files. The marker is in no line of the log
-// and in no metric. In records, backups, names of windows and environments of agents it is only where
-// docs/session-schema.md names the place, and no prompt is in a backup.
+// TestP9_WordsOfPeopleStayWhereNamed leads a bot through a day in which all words of the person
+// have a marker: each command of the chat and each verb, names, folders, prompts, captions and
+// files. The marker is in no line of the log and in no metric. In records, backups, names of
+// windows and environments of agents it is only where docs/session-schema.md names the place, and
+// no prompt is in a backup.
 func TestP9_WordsOfPeopleStayWhereNamed(t *testing.T) {
 	t.Parallel()
 	addr := freePort(t)
@@ -129,8 +131,8 @@ func (p *writer) attachments() {
 	w.hear(w.say("say "+markedPrompt+" after files"), markedPrompt+" after files")
 }
 
-// refusedFolders has a folder that cannot be used: gone, a file, not to be read, with a link in the place of the folder
-// for files.
+// refusedFolders has a folder that cannot be used: gone, a file, not to be read, with a link in the
+// place of the folder for files.
 func (p *writer) refusedFolders() {
 	w := p.w
 	w.t.Helper()
@@ -153,8 +155,8 @@ func (p *writer) refusedFolders() {
 	require.NoError(w.t, os.Rename(p.dir+"-moved", p.dir))
 }
 
-// commands sends each command of the chat with marked arguments of each shape, and then something that shows that all of
-// them were handled.
+// commands sends each command of the chat with marked arguments of each shape, and then something
+// that shows that all of them were handled.
 func (p *writer) commands() {
 	w := p.w
 	w.t.Helper()
@@ -299,7 +301,8 @@ func (p *writer) backups(named map[string]bool) {
 	assert.NotZero(w.t, kept)
 }
 
-// fieldsWithMarker are the fields of a JSON object whose text is marked, by their paths without numbers.
+// fieldsWithMarker are the fields of a JSON object whose text is marked, by their paths without
+// numbers.
 func fieldsWithMarker(t *testing.T, object []byte) map[string]string {
 	t.Helper()
 	found := make(map[string]string)

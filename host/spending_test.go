@@ -47,8 +47,10 @@ func household(t *testing.T, now time.Time, records ...session.Record) *host.Spe
 // The answers of testdata, of the 4th and 5th of May at eight in the morning and later (UTC), have
 // cost:
 //
-//	Opus 5.5   4 May   msg_1 100·4 + 600·5 + 400·8 + 10·0.2 + 20·20 = 7002; msg_2 200·4 + 2000·0.2 + 30·20 = 1800, and 2 searches
-//	           5 May   msg_3 7·4 + 8·20 = 188 (a copy); msg_4 9·4 + 10·20 = 236; msg_1 of another request 1·4 + 1·20 = 24
+//	Opus 5.5   4 May   msg_1 100·4 + 600·5 + 400·8 + 10·0.2 + 20·20 = 7002
+//	                   msg_2 200·4 + 2000·0.2 + 30·20 = 1800, and 2 searches
+//	           5 May   msg_3 7·4 + 8·20 = 188 (a copy); msg_4 9·4 + 10·20 = 236
+//	                   msg_1 of another request 1·4 + 1·20 = 24
 //	Haiku 5.5  4 May   msg_s 5·0.1 + 6·0.5 = 3.5
 //
 // in millionths of a dollar, and a search is a cent.

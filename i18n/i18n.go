@@ -14,7 +14,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// The sentences of each language: a sentence per key, or an object with the plural forms that CLDR names for the language.
+// The sentences of each language: a sentence per key, or an object with the plural forms that CLDR
+// names for the language.
 var (
 	//go:embed locales/en.json
 	english string
@@ -27,7 +28,8 @@ var (
 )
 
 // Args fills the blanks of a sentence by name. "Count" must be a whole number
-// of Go's; it also picks the plural form. The blanks of names are formatted by the function that Load was given.
+// of Go's; it also picks the plural form. The blanks of names are formatted by the function that
+// Load was given.
 type Args map[string]any
 
 // names are the blanks for names that people or programs chose: of sessions, folders, files,
@@ -51,8 +53,8 @@ func Load(show func(name string) string) *Catalog {
 	return c
 }
 
-// read reads the sentences of a language. A text without escapes stays where it is in the program's file: a catalog is in
-// memory for as long as ccbot runs.
+// read reads the sentences of a language. A text without escapes stays where it is in the program's
+// file: a catalog is in memory for as long as ccbot runs.
 func read(lang string, show func(name string) string) Words {
 	w := Words{lang: lang, tag: language.Make(lang), show: show}
 	gjson.Parse(locales[lang]).ForEach(func(key, value gjson.Result) bool {
@@ -68,7 +70,8 @@ func read(lang string, show func(name string) string) Words {
 	return w
 }
 
-// sentence has its blanks as {{.Name}}, and what it quotes of other sentences as {{.Word.button_retry}}.
+// sentence has its blanks as {{.Name}}, and what it quotes of other sentences as
+// {{.Word.button_retry}}.
 type sentence struct {
 	key     Key
 	other   string   // also of a sentence without plural forms

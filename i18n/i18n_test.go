@@ -37,8 +37,8 @@ func TestKeysAreThoseOfTheCatalogue(t *testing.T) {
 	assert.Equal(t, string(want), string(got), "`go generate ./i18n` writes it anew")
 }
 
-// constants is the file of the keys: a constant for each English sentence that the program names, in their
-// order, with its blanks. The key of any other is made of a code, or nobody says it.
+// constants is the file of the keys: a constant for each English sentence that the program names,
+// in their order, with its blanks. The key of any other is made of a code, or nobody says it.
 func constants(t *testing.T) []byte {
 	t.Helper()
 	named, made := named(t)
@@ -64,8 +64,8 @@ func constants(t *testing.T) []byte {
 	return source
 }
 
-// named are the constants that the source of the program and its tests has, and made is what the keys begin
-// with that are made of codes.
+// named are the constants that the source of the program and its tests has, and made is what the
+// keys begin with that are made of codes.
 func named(t *testing.T) (named map[string]bool, made []string) {
 	t.Helper()
 	named = make(map[string]bool)
@@ -351,7 +351,8 @@ func dotted(name string) string {
 	}, name)
 }
 
-// TestReadingCopiesFewSentences counts what a language leaves in memory: its index, plural forms and texts with escapes.
+// TestReadingCopiesFewSentences counts what a language leaves in memory: its index, plural forms
+// and texts with escapes.
 func TestReadingCopiesFewSentences(t *testing.T) {
 	for _, lang := range Languages() {
 		n := len(sentences(t, lang))

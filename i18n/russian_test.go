@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestRussianAgreesWithItsBlanks: a predicate agrees with a noun that the sentence has, and not with a name, whose
-// gender nobody knows; and no preposition stands before a time, which may have a date.
+// TestRussianAgreesWithItsBlanks: a predicate agrees with a noun that the sentence has, and not
+// with a name, whose gender nobody knows; and no preposition stands before a time, which may have a
+// date.
 func TestRussianAgreesWithItsBlanks(t *testing.T) {
 	t.Parallel()
 	begin := `(?:^|[.!?:⚠] ?|пока )\{\{\.(?:Name|Window|Process)\}\}`

@@ -54,8 +54,8 @@ type AdoptRequest struct {
 
 // Adopt makes a session of an agent that a person runs, in the terminal where the agent runs. A
 // session whose conversation it is continues there: its record is bound to that agent, in one save.
-// The pane is the person's and stays theirs. If a session has that agent already, Adopt returns that
-// session unchanged.
+// The pane is the person's and stays theirs. If a session has that agent already, Adopt returns
+// that session unchanged.
 //
 // Errors: ErrChanged means that the agent is no longer the proven writer; ErrNoTerminal that it
 // runs where ccbot cannot type; ErrBusy that another change of From took too long; a WriterError

@@ -202,7 +202,8 @@ type promptMemory struct {
 	headAt time.Time // since when it is that prompt's turn
 	pasted string    // key of the prompt whose paste tmux has taken: it is on its way to the box
 	last   Prompt    // the prompt that the agent took last
-	// unwanted is the prompt whose text Claude Code has put back into the box, and that was not typed again.
+	// unwanted is the prompt whose text Claude Code has put back into the box, and that was not typed
+	// again.
 	unwanted   Prompt
 	unwantedAt time.Time // when that was seen
 	silent     string    // key of the prompt whose wait during a silence of tmux was reported

@@ -11,8 +11,8 @@ import (
 	"ccbot/internal/process"
 )
 
-// AgentState is the state that an agent has written into its presence file. The zero value is unknown: nothing is
-// typed, pressed or concluded because of it.
+// AgentState is the state that an agent has written into its presence file. The zero value is
+// unknown: nothing is typed, pressed or concluded because of it.
 type AgentState struct {
 	Known Knowledge
 	Phase Phase     // empty unless Known is StateWritten; PhaseUnknown if ccbot does not know the agent's word
@@ -40,7 +40,8 @@ const (
 	AsksAnswer
 )
 
-// stateOf returns the state of an agent from the presence file of its pid, or from the error of reading it.
+// stateOf returns the state of an agent from the presence file of its pid, or from the error of
+// reading it.
 func stateOf(agent process.Identity, f presence.File, err error) AgentState {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && f.ProcStart != agent.Start: // of an earlier process with the pid

@@ -40,7 +40,8 @@ func TestP6_OtherProcesssFileIsNotAgents(t *testing.T) {
 	})
 }
 
-// If the presence file cannot be read, the question on the screen may still come to the chat as a request.
+// If the presence file cannot be read, the question on the screen may still come to the chat as a
+// request.
 func TestP6_UnreadableStateMayAskChat(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
@@ -76,7 +77,8 @@ func TestP6_UnreadableFileMayBeOfLauncher(t *testing.T) {
 	})
 }
 
-// An agent whose last state cannot be read may have waited for a person: its session does not continue by itself.
+// An agent whose last state cannot be read may have waited for a person: its session does not
+// continue by itself.
 func TestP6_UnreadableLastStateContinuesNotAlone(t *testing.T) {
 	for _, unreadable := range []bool{false, true} {
 		inWorld(t, func(t *testing.T, w *world) {

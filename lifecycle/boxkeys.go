@@ -40,8 +40,8 @@ func (t *terminal) submit(ctx context.Context) error {
 	return t.send(ctx, tmux.Key(key))
 }
 
-// promptKeys returns the fault of the keys that a prompt needs: the one that submits it and, if the screen
-// shows a visual mode of vim, Esc.
+// promptKeys returns the fault of the keys that a prompt needs: the one that submits it and, if the
+// screen shows a visual mode of vim, Esc.
 func (t *terminal) promptKeys() error {
 	keys := t.claudeKeys()
 	if _, err := keys.Submit(); err != nil || !t.Screen.Visual() {
@@ -58,8 +58,8 @@ func (t *terminal) unsent() (file, binding string) {
 	return "", ""
 }
 
-// leaveVisual leaves vim's visual mode, in which the key that submits does nothing. It reports whether
-// the screen shows another mode.
+// leaveVisual leaves vim's visual mode, in which the key that submits does nothing. It reports
+// whether the screen shows another mode.
 func (t *terminal) leaveVisual(ctx context.Context) bool {
 	if !t.Screen.Visual() {
 		return true
@@ -83,8 +83,8 @@ func (t *terminal) cancelKey() (tmux.Key, error) {
 	return tmux.Key(key), rebound(err)
 }
 
-// clearKey returns the key that clears the prompt box that the screen shows. In screen reader mode C-u
-// leaves the removed rows on the screen.
+// clearKey returns the key that clears the prompt box that the screen shows. In screen reader mode
+// C-u leaves the removed rows on the screen.
 func (t *terminal) clearKey() (tmux.Key, error) {
 	key, err := t.claudeKeys().Clear(t.Screen.Editor != "" || t.Screen.Flat)
 	return tmux.Key(key), rebound(err)
@@ -101,8 +101,8 @@ func (t *terminal) emptyBox(ctx context.Context) bool {
 	return t.emptyByRow(ctx)
 }
 
-// emptyAtOnce presses C-c, which empties the box in every editor mode but the visual ones. It presses the
-// key once: a second C-c would end Claude Code.
+// emptyAtOnce presses C-c, which empties the box in every editor mode but the visual ones. It
+// presses the key once: a second C-c would end Claude Code.
 func (t *terminal) emptyAtOnce(ctx context.Context) bool {
 	if !t.leaveVisual(ctx) {
 		return false

@@ -66,7 +66,8 @@ func TestStopEndsTurnInVim(t *testing.T) {
 	}
 }
 
-// In a visual mode Enter does nothing: Esc leaves it, and only when the screen shows that, Enter follows.
+// In a visual mode Enter does nothing: Esc leaves it, and only when the screen shows that, Enter
+// follows.
 func TestTypingLeavesVisualMode(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -117,8 +118,8 @@ func TestReboundKeysOperateBox(t *testing.T) {
 	}
 }
 
-// A prompt that no key submits is not pasted, and not shown as typed; it is typed when the person has
-// changed the binding.
+// A prompt that no key submits is not pasted, and not shown as typed; it is typed when the person
+// has changed the binding.
 func TestP4_UnsubmittablePromptIsHeld(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -244,9 +245,9 @@ func TestP4_UnclearedTextIsReported(t *testing.T) {
 	})
 }
 
-// Claude Code leaves a text that a hook has refused in the box. It is removed if the transcript proves
-// the refusal, however late the text or the effect of the clearing key is drawn; a text that differs is a
-// person's.
+// Claude Code leaves a text that a hook has refused in the box. It is removed if the transcript
+// proves the refusal, however late the text or the effect of the clearing key is drawn; a text that
+// differs is a person's.
 func TestRefusedPromptLeavesBox(t *testing.T) {
 	for name, tt := range map[string]struct {
 		box   string

@@ -571,8 +571,8 @@ func TestUnsendableKeyIsReported(t *testing.T) {
 	})
 }
 
-// A screen on which no dialog is recognised may hold the lower half of one: a question that is longer than the
-// terminal, with what it asks about out of sight.
+// A screen on which no dialog is recognised may hold the lower half of one: a question that is
+// longer than the terminal, with what it asks about out of sight.
 func TestP7_UnrecognisedDialogIsWholeIfVisible(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

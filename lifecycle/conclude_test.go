@@ -34,7 +34,8 @@ func TestP8_EndIsConcludedWithoutStep(t *testing.T) {
 	})
 }
 
-// tmux may cease to answer while ccbot waits for the status: the end is concluded when it can be read again.
+// tmux may cease to answer while ccbot waits for the status: the end is concluded when it can be
+// read again.
 func TestP6_UnreadableEndIsConcludedLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

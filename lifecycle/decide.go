@@ -151,7 +151,8 @@ func decideDialog(r session.Record, v View, head *Prompt) decision {
 	held := head != nil && head.waits()
 	wait := relayWait(r, v)
 	switch {
-	// The presence file is ahead of the screen, which still shows an answered dialog or not yet the open one.
+	// The presence file is ahead of the screen, which still shows an answered dialog or not yet the
+	// open one.
 	case v.fresh(drawn) && (v.Screen.Dialog == nil || !v.State.Phase.Waiting()):
 		return decision{Again: soon}
 	case !held && opened(v, head):

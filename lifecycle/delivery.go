@@ -17,8 +17,8 @@ import (
 	"ccbot/port/news"
 )
 
-// delivery brings the prompts of a session to its agent: it has the queue, what is typed, and the proof
-// of it. Nothing else types text.
+// delivery brings the prompts of a session to its agent: it has the queue, what is typed, and the
+// proof of it. Nothing else types text.
 type delivery struct {
 	*turn
 	term     *terminal

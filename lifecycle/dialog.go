@@ -54,8 +54,8 @@ func dialogOf(r session.Record, v View) Dialog {
 	return d
 }
 
-// hasRelay reports whether ccbot started the agent with a hook that brings its permission requests to
-// the chat.
+// hasRelay reports whether ccbot started the agent with a hook that brings its permission requests
+// to the chat.
 func hasRelay(r session.Record, v View) bool {
 	return r.Launch != nil && r.Launch.PermissionMode == hooks.ModeAsk && !v.Adopted
 }
@@ -96,8 +96,8 @@ func markOf(r session.Record, s claudeui.Screen, whole bool) string {
 }
 
 // dialogName distinguishes one dialog from the next: by its letters, and exactly by the rows above
-// its options. Ticks, counters and the cursor open no new dialog, but two commands may differ in one
-// digit.
+// its options. Ticks, counters and the cursor open no new dialog, but two commands may differ in
+// one digit.
 func dialogName(d *claudeui.Dialog) string {
 	if d == nil {
 		return "not recognised"

@@ -124,7 +124,8 @@ func TestP7_ChangedDialogIsPostedAgain(t *testing.T) {
 	}
 }
 
-// The chat closes a message when a tap finds that the terminal asks something else. The engine posts what it asks.
+// The chat closes a message when a tap finds that the terminal asks something else. The engine
+// posts what it asks.
 func TestP7_RefusedKeyPostsDialogAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, d := w.asked(askBash("touch x"))
@@ -178,7 +179,8 @@ func TestP7_SameMeansSameQuestion(t *testing.T) {
 	}
 }
 
-// Before the first presence file no dialog is recognised: the next screen is posted after a key has led to it.
+// Before the first presence file no dialog is recognised: the next screen is posted after a key has
+// led to it.
 func TestP7_NextScreenOfStartIsPosted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		first, next := &menu{plain: true, head: []string{"Choose a theme"}}, &menu{plain: true, head: []string{"Log in"}}
@@ -199,7 +201,8 @@ func TestP7_NextScreenOfStartIsPosted(t *testing.T) {
 	})
 }
 
-// TestP7_TicksInsideOptionsAreContent: only the marks at the edges of an option may change under a key.
+// TestP7_TicksInsideOptionsAreContent: only the marks at the edges of an option may change under a
+// key.
 func TestP7_TicksInsideOptionsAreContent(t *testing.T) {
 	asks := func(options ...string) string {
 		return asking(claudeui.Screen{Dialog: &claudeui.Dialog{Options: options}})
@@ -210,7 +213,8 @@ func TestP7_TicksInsideOptionsAreContent(t *testing.T) {
 	assert.NotEqual(t, asks("Yes\nNo"), asks("Yes", "No"))
 }
 
-// TestTicksOpenNoDialog compares two screens of one question of the real CLI: between them a person has ticked two options.
+// TestTicksOpenNoDialog compares two screens of one question of the real CLI: between them a person
+// has ticked two options.
 func TestTicksOpenNoDialog(t *testing.T) {
 	read := func(name string) claudeui.Screen {
 		text, err := os.ReadFile("../internal/claudeui/testdata/" + name + ".ansi")

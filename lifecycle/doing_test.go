@@ -213,7 +213,8 @@ func TestFailureIsNotedAndLimitEnds(t *testing.T) {
 	})
 }
 
-// A machine that sleeps stops timers, and not the clock: the end of a limit is seen soon after it wakes.
+// A machine that sleeps stops timers, and not the clock: the end of a limit is seen soon after it
+// wakes.
 func TestLimitEndsDuringSleep(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()

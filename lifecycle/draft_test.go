@@ -65,7 +65,8 @@ func TestSendAnywayWithoutDraftTypes(t *testing.T) {
 	})
 }
 
-// TestP7_LeaveViewTypesAfterTheProof leaves a scrolled view. No key goes to the mode; the prompt is typed as always.
+// TestP7_LeaveViewTypesAfterTheProof leaves a scrolled view. No key goes to the mode; the prompt is
+// typed as always.
 func TestP7_LeaveViewTypesAfterTheProof(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

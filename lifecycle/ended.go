@@ -138,8 +138,8 @@ func (w *closing) lost(ctx context.Context) error {
 	return w.giveUp(ctx, session.Lost, ruleLost, why, "", news.Lost{})
 }
 
-// lostAway is lost for a session whose pane went away while no ccbot ran: one report has all of them. A
-// session that was never ready has failed.
+// lostAway is lost for a session whose pane went away while no ccbot ran: one report has all of
+// them. A session that was never ready has failed.
 func (w *closing) lostAway(ctx context.Context, rule session.Rule, why string) error {
 	next := session.Lost
 	if w.r.State.Launching() {
@@ -157,8 +157,8 @@ func (w *closing) howLost() string {
 	return HowLost(*b, boot, w.Processes.Liveness(ServerOf(*b, boot)) == process.Gone)
 }
 
-// HowLost returns how the pane of a binding went down if more than the pane did, as a session.Closed…
-// reason: with the machine, or with its tmux server.
+// HowLost returns how the pane of a binding went down if more than the pane did, as a
+// session.Closed… reason: with the machine, or with its tmux server.
 func HowLost(b session.Binding, boot string, serverGone bool) string {
 	switch {
 	case b.Agent.Boot != "" && boot != "" && !process.SameBoot(b.Agent.Boot, boot):

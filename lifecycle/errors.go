@@ -41,7 +41,8 @@ var (
 	// ErrUnseen means that the terminal cannot be seen now, so that it is unknown where a key would
 	// go.
 	ErrUnseen = refusal.New(refusal.Unseen, "the terminal cannot be seen now")
-	// ErrSilent means that tmux does not answer: nothing is known of any terminal, and nothing was done.
+	// ErrSilent means that tmux does not answer: nothing is known of any terminal, and nothing was
+	// done.
 	ErrSilent = tmux.ErrSilent
 	// ErrBusy means that another operation on the session takes longer than the caller is willing
 	// to wait.

@@ -16,9 +16,9 @@ import (
 
 // HookEvent processes one event of Claude Code's hooks. An event counts only if the bound process
 // itself has sent it: a nested `claude -p` in a tool call inherits the launch, but is another
-// process. Another conversation than the session's counts only if the agent's presence file names it:
-// after hooks.ErrNotNamed and hooks.ErrContradicted it is not proven. After any error the event has to
-// be delivered again.
+// process. Another conversation than the session's counts only if the agent's presence file names
+// it: after hooks.ErrNotNamed and hooks.ErrContradicted it is not proven. After any error the event
+// has to be delivered again.
 func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	id, err := uuid.Parse(e.Launch)
 	if err != nil {
@@ -109,9 +109,9 @@ func (w *work) isTranscript(followed, own string, id uuid.UUID) bool {
 }
 
 // transcriptOf returns the transcript of the conversation of an event, and the position from which
-// the chat shows it. own is the path that the event names, "" if that is not the conversation's. After
-// a resume in another folder, SessionStart names a file in that folder that is never made: the
-// conversation continues in its old file.
+// the chat shows it. own is the path that the event names, "" if that is not the conversation's.
+// After a resume in another folder, SessionStart names a file in that folder that is never made:
+// the conversation continues in its old file.
 func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) transcript.Cursor {
 	c := transcript.Cursor{Path: own}
 	if e.Name != hookwire.SessionStart || e.Source == "resume" || e.Source == "fork" {

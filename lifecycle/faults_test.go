@@ -55,8 +55,8 @@ func TestP4_SessionsOutliveFaults(t *testing.T) {
 	disktest.Run(t, func() disktest.Scenario { return &faultySession{} })
 }
 
-// TestP8_StepsOutliveLongFault: a fault that lasted for an hour costs a session at most five seconds more. Only the
-// steps themselves try again: the agent is gone.
+// TestP8_StepsOutliveLongFault: a fault that lasted for an hour costs a session at most five
+// seconds more. Only the steps themselves try again: the agent is gone.
 func TestP8_StepsOutliveLongFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faultySession{}

@@ -75,8 +75,8 @@ func (k *kit) discard(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-// startFacts collects what decides about a live session at a start. launch is the pane that holds its
-// launch.
+// startFacts collects what decides about a live session at a start. launch is the pane that holds
+// its launch.
 func (w *work) startFacts(ctx context.Context) (f Facts, launch tmux.Pane, err error) {
 	if w.r.Binding == nil && w.r.State.Open() {
 		return w.opening.launchFacts(ctx, true)
@@ -145,7 +145,8 @@ func (s *Service) Note(ctx context.Context, id uuid.UUID, rule session.Rule, why
 	})
 }
 
-// Reported notes that the chat has been informed of what recovery did with a session, if that is still there.
+// Reported notes that the chat has been informed of what recovery did with a session, if that is
+// still there.
 func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 	err := s.kit.do(ctx, id, func(w *work) error {
 		if !w.r.Unreported {

@@ -190,8 +190,8 @@ func TestP4_CrashAfterEnterRepeatsNothing(t *testing.T) {
 	}
 }
 
-// Claude Code writes a line some time after what it records: under load, the line of an earlier prompt
-// comes after the next text was pasted.
+// Claude Code writes a line some time after what it records: under load, the line of an earlier
+// prompt comes after the next text was pasted.
 func TestP4_EarlierPromptsLateLineIsIgnored(t *testing.T) {
 	for name, earlier := range map[string]string{"another text": "hello", "the same text": said} {
 		t.Run(name, func(t *testing.T) {
@@ -279,8 +279,8 @@ func TestP8_BindFindsWindowAfterCrash(t *testing.T) {
 	})
 }
 
-// The window of an unbound launch has ended, so that its process cannot be seen. A start reads its exit. A
-// step waits, because the window may be of an earlier launch.
+// The window of an unbound launch has ended, so that its process cannot be seen. A start reads its
+// exit. A step waits, because the window may be of an earlier launch.
 func TestP1_StepBindsNoUnseenLaunch(t *testing.T) {
 	for _, start := range []bool{false, true} {
 		t.Run(fmt.Sprint(start), func(t *testing.T) {

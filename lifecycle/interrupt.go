@@ -100,9 +100,9 @@ func refusesEsc(v View) error {
 	return nil
 }
 
-// pressEsc presses the key that ends a turn, which is Esc by default, if a turn runs or will follow by
-// itself, or if a prompt is being typed. That prompt is marked before the key is pressed, and the mark
-// is removed if the key was not pressed.
+// pressEsc presses the key that ends a turn, which is Esc by default, if a turn runs or will follow
+// by itself, or if a prompt is being typed. That prompt is marked before the key is pressed, and
+// the mark is removed if the key was not pressed.
 func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
 	noted := p.State == Typing && !p.Mark.Esc
 	if noted {

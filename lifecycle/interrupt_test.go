@@ -61,8 +61,8 @@ func TestP4_InterruptedPromptIsRemovedAndOffered(t *testing.T) {
 	}
 }
 
-// On a busy machine Claude Code is idle seconds before it draws the text that it puts back. Only a line of
-// the transcript proves that no text will come.
+// On a busy machine Claude Code is idle seconds before it draws the text that it puts back. Only a
+// line of the transcript proves that no text will come.
 func TestP4_LateReturnedTextIsRemoved(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -100,7 +100,8 @@ func TestP4_LateClearedTextDelaysNoNext(t *testing.T) {
 	})
 }
 
-// A placeholder may be a person's paste of as many lines, and another text is a person's for certain.
+// A placeholder may be a person's paste of as many lines, and another text is a person's for
+// certain.
 func TestP4_InterruptKeepsForeignTextInBox(t *testing.T) {
 	for name, desk := range map[string]func(w *world, a *agent){
 		"another text": func(_ *world, a *agent) {
@@ -307,8 +308,8 @@ func TestP4_StoppedCustomCommandIsAskedAbout(t *testing.T) {
 	})
 }
 
-// A compaction and bash mode leave no line of an interrupt: a stop does not wait for one. A text that comes
-// back later is removed all the same.
+// A compaction and bash mode leave no line of an interrupt: a stop does not wait for one. A text
+// that comes back later is removed all the same.
 func TestStopOfACommandIsQuick(t *testing.T) {
 	for name, text := range map[string]string{"a slash command": "/compact", "bash mode": "!make test"} {
 		t.Run(name, func(t *testing.T) {

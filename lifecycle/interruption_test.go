@@ -127,8 +127,8 @@ func TestContinuesAlone(t *testing.T) {
 	}
 }
 
-// An agent that is killed at work leaves an interruption, which the news tells; the next prompt that
-// it takes ends it.
+// An agent that is killed at work leaves an interruption, which the news tells; the next prompt
+// that it takes ends it.
 func TestP8_InterruptionIsKeptUntilNextPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()

@@ -65,8 +65,8 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 // Choose moves the cursor of the dialog that has the mark to one of its options, presses Enter
 // there, and returns what the terminal shows afterwards. After each key it checks that the question
 // and the options are still the same. If a person moves the cursor at the same time, Choose
-// corrects it a few times. The errors are those of Press. A digit is sent only to a dialog of screen
-// reader mode, which takes no arrows, and in which it chooses nothing before the Enter.
+// corrects it a few times. The errors are those of Press. A digit is sent only to a dialog of
+// screen reader mode, which takes no arrows, and in which it chooses nothing before the Enter.
 func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error) {
 	return s.kit.inDialog(ctx, id, mark, keyEnter, func(t *terminal, d Dialog) (_ Dialog, err error) {
 		if option < 0 || option >= len(d.Options) || !d.CanChoose(option) {
@@ -96,8 +96,8 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 	})
 }
 
-// answer types the text of an option into a dialog of screen reader mode, which has no cursor, and presses
-// Enter once the dialog shows that text and nothing else.
+// answer types the text of an option into a dialog of screen reader mode, which has no cursor, and
+// presses Enter once the dialog shows that text and nothing else.
 func (t *terminal) answer(ctx context.Context, asked *claudeui.Dialog, d Dialog, text string) (_ Dialog, err error) {
 	if asked.Typed != "" { // a person is typing there
 		return d, ErrChanged

@@ -117,8 +117,8 @@ func untilRetry(r session.Record, now time.Time) time.Duration {
 	return max(wait, 0)
 }
 
-// decideUnbound decides about a live session without a binding: ccbot died, or tmux lost the answer,
-// between the intent to launch an agent and the binding.
+// decideUnbound decides about a live session without a binding: ccbot died, or tmux lost the
+// answer, between the intent to launch an agent and the binding.
 func decideUnbound(r session.Record, f Facts) Decision {
 	const never = "its window was never made"
 	age := f.Now.Sub(r.StartedAt)

@@ -62,8 +62,8 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange
 	return now, err
 }
 
-// runsWith looks at what an agent runs with: its mode is on the screen, its model in the status line.
-// The transcript only has the model of the last answer.
+// runsWith looks at what an agent runs with: its mode is on the screen, its model in the status
+// line. The transcript only has the model of the last answer.
 func (t *terminal) runsWith(ctx context.Context) (now port.ModeState, err error) {
 	switch {
 	case t.r.State.Launching():
@@ -218,8 +218,8 @@ func (w *switching) closeModels(ctx context.Context) error {
 	return w.forgetModels()
 }
 
-// forgetModels notes that the list of models that ccbot has opened is closed: the next one that is open is
-// a person's.
+// forgetModels notes that the list of models that ccbot has opened is closed: the next one that is
+// open is a person's.
 func (w *switching) forgetModels() error {
 	w.r.Wish.Listed = false
 	return w.save()

@@ -145,9 +145,9 @@ func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneF
 	return PaneOurs, p, screen, shown, false
 }
 
-// unreached returns the fate of a bound pane if its tmux server does not listen on the socket. The socket's
-// file may have been removed, and another server may have made it again: only the server's process proves
-// that it has ended.
+// unreached returns the fate of a bound pane if its tmux server does not listen on the socket. The
+// socket's file may have been removed, and another server may have made it again: only the server's
+// process proves that it has ended.
 func (o *Observer) unreached(b session.Binding) PaneFate {
 	if o.Processes.Liveness(ServerOf(b, o.Processes.Self().Boot)) == process.Gone {
 		return PaneGone
@@ -193,7 +193,8 @@ func (o *Observer) transcriptPath(r session.Record) string {
 // IsUnread reports whether a transcript of the session is left unread.
 func (o *Observer) IsUnread(r session.Record) bool { return len(o.UnreadOf(r)) > 0 }
 
-// UnreadOf returns the transcripts of a session that are left unread. Nothing is known of such a session.
+// UnreadOf returns the transcripts of a session that are left unread. Nothing is known of such a
+// session.
 func (o *Observer) UnreadOf(r session.Record) (paths []string) {
 	if o.Unread == nil {
 		return nil
@@ -248,8 +249,9 @@ func (o *Observer) lookAtRequests(ctx context.Context, r session.Record, v *View
 	}
 }
 
-// SameServer reports whether a tmux server is the binding's. Every new server starts its ids again. The answer is
-// Maybe if boot, which names the clock of s.Start, is of another clock than the binding.
+// SameServer reports whether a tmux server is the binding's. Every new server starts its ids again.
+// The answer is Maybe if boot, which names the clock of s.Start, is of another clock than the
+// binding.
 func SameServer(s tmux.ServerID, boot string, b session.Binding) process.Answer {
 	switch {
 	case s.PID != b.Server.PID:
@@ -262,8 +264,8 @@ func SameServer(s tmux.ServerID, boot string, b session.Binding) process.Answer 
 	return process.Yes
 }
 
-// ServerOf returns the process of a binding's tmux server. An agent that ended before it was identified
-// has no boot; its binding is then of this one.
+// ServerOf returns the process of a binding's tmux server. An agent that ended before it was
+// identified has no boot; its binding is then of this one.
 func ServerOf(b session.Binding, boot string) process.Identity {
 	return process.Identity{PID: b.Server.PID, Start: b.Server.Start, Boot: cmp.Or(b.Agent.Boot, boot)}
 }

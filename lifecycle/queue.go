@@ -23,10 +23,10 @@ func (s *Service) Queues() Queues { return Queues{s.kit} }
 func (q Queues) Wake(id uuid.UUID) { q.kit.agenda.wake(id) }
 
 // Queue puts a prompt that is on disk at the end of the session's queue, and has it held there, or
-// typed at once if Run runs and nothing is in the way. The record is written first. While the prompt
-// is not held, the queue treats it as absent, so the owner of the prompt may queue it again, also for
-// another session. Calling Queue again does nothing. ErrNoPrompt means that the prompt is typed,
-// or finished.
+// typed at once if Run runs and nothing is in the way. The record is written first. While the
+// prompt is not held, the queue treats it as absent, so the owner of the prompt may queue it again,
+// also for another session. Calling Queue again does nothing. ErrNoPrompt means that the prompt is
+// typed, or finished.
 func (q Queues) Queue(ctx context.Context, id uuid.UUID, key string) error {
 	return q.accept(ctx, id, key, false)
 }
@@ -215,9 +215,10 @@ func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error 
 	})
 }
 
-// LeaveView leaves the view of a window that is scrolled back, because the person in the chat has decided so. No key is
-// sent; the next step types the prompt that waits there, if nothing else is in the way. ErrBoxBusy means that another mode
-// is open, or that the agent is not in front; ErrNoPrompt that the prompt no longer waits there.
+// LeaveView leaves the view of a window that is scrolled back, because the person in the chat has
+// decided so. No key is sent; the next step types the prompt that waits there, if nothing else is
+// in the way. ErrBoxBusy means that another mode is open, or that the agent is not in front;
+// ErrNoPrompt that the prompt no longer waits there.
 func (q Queues) LeaveView(ctx context.Context, id uuid.UUID, key string) error {
 	return q.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
 		w.term.look(ctx)

@@ -28,8 +28,8 @@ func (a *records) createNamed(r session.Record) error {
 	return a.Store.Create(r)
 }
 
-// freeName returns a name, with a number if another session that is open or may come back has it. The caller
-// holds names.
+// freeName returns a name, with a number if another session that is open or may come back has it.
+// The caller holds names.
 func (a *records) freeName(name string, id uuid.UUID) string {
 	taken := make(map[string]bool)
 	for _, r := range a.Store.Shared() {

@@ -52,8 +52,8 @@ func (w *reporter) once(ctx context.Context, told bool, n news.News, note func(*
 }
 
 // noteOpen notes since when this process has seen the open dialog, and whether the dialog still
-// changes. The end of a request restarts the first time, because the dialog closes a little after its
-// request.
+// changes. The end of a request restarts the first time, because the dialog closes a little after
+// its request.
 func (w *reporter) noteOpen() {
 	name := ""
 	if w.view.DialogOpen() {
@@ -80,9 +80,9 @@ func (w *reporter) noteOpen() {
 	})
 }
 
-// noteKey notes what the chat shows after a key that was tapped for the dialog with this mark. If the
-// terminal asks something else now, the message of the tap is closed and the next step reports the
-// dialog again.
+// noteKey notes what the chat shows after a key that was tapped for the dialog with this mark. If
+// the terminal asks something else now, the message of the tap is closed and the next step reports
+// the dialog again.
 func (w *reporter) noteKey(mark string, now Dialog) {
 	w.remember(func(m *memory) {
 		switch {

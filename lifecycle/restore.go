@@ -30,11 +30,11 @@ type Restored struct {
 	Ended  []ending.Ending // leftovers of its earlier life that still ran
 }
 
-// Restore brings a session back in its directory, or in the one that is asked for: the same conversation in a new window. Its
-// leftovers are ended first. While any other process writes the conversation, or may write it,
-// Restore refuses with a WriterError. A stop that was interrupted is finished first; a restore that
-// was interrupted before its window was known is continued. While tmux does not answer, Restore
-// refuses with ErrSilent.
+// Restore brings a session back in its directory, or in the one that is asked for: the same
+// conversation in a new window. Its leftovers are ended first. While any other process writes the
+// conversation, or may write it, Restore refuses with a WriterError. A stop that was interrupted is
+// finished first; a restore that was interrupted before its window was known is continued. While
+// tmux does not answer, Restore refuses with ErrSilent.
 func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored, err error) {
 	if err := s.kit.answers(ctx); err != nil {
 		back.Record, _ = s.kit.Store.Get(q.Session)

@@ -16,7 +16,8 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// writers finds and reports the other writers of a session's conversation, and is the gate before a resume.
+// writers finds and reports the other writers of a session's conversation, and is the gate before a
+// resume.
 type writers struct {
 	*turn
 	ender *ending.Session

@@ -239,7 +239,8 @@ func TestP7_RefusedSendNowChangesNothing(t *testing.T) {
 	}
 }
 
-// A dialog that opens while the order is written is not answered by Esc. The prompt is the next one then.
+// A dialog that opens while the order is written is not answered by Esc. The prompt is the next one
+// then.
 func TestP7_SendNowSparesNewDialog(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := waiting(w, "one", "two")

@@ -143,7 +143,8 @@ func (k *kit) run(ctx context.Context, id uuid.UUID) {
 			m.failures = 0
 			return
 		}
-		// The pause grows, because what a step reports before it fails is reported again by the next step.
+		// The pause grows, because what a step reports before it fails is reported again by the next
+		// step.
 		most := 5 * time.Minute
 		if sysfault.Of(err) != "" { // it passes
 			most = 5 * time.Second

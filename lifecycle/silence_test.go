@@ -100,8 +100,8 @@ func TestP6_VerbsDoNotConcludeFromSilence(t *testing.T) {
 	}
 }
 
-// tmux falls silent at any call of a verb: no end is concluded, no prompt is lost or typed twice, and the
-// verb either reports the silence or is carried out when tmux answers.
+// tmux falls silent at any call of a verb: no end is concluded, no prompt is lost or typed twice,
+// and the verb either reports the silence or is carried out when tmux answers.
 func TestP6_VerbsIgnoreLaterSilence(t *testing.T) {
 	for _, tc := range personVerbs {
 		t.Run(tc.name, func(t *testing.T) {
@@ -150,7 +150,8 @@ func TestP6_VerbsIgnoreLaterSilence(t *testing.T) {
 	}
 }
 
-// tmux falls silent at the key that takes a paste back: whether the box can be emptied stays unknown.
+// tmux falls silent at the key that takes a paste back: whether the box can be emptied stays
+// unknown.
 func TestP6_SilentKeyConcludesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -186,8 +187,8 @@ func TestP6_StopContinuesByProcesses(t *testing.T) {
 	})
 }
 
-// The socket of the tmux server was removed, or another server has made it again: the agents live, and no verb
-// concludes anything else. Each is as it was when the server is found again.
+// The socket of the tmux server was removed, or another server has made it again: the agents live,
+// and no verb concludes anything else. Each is as it was when the server is found again.
 func TestP6_RemovedSocketProvesNoEnd(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		inWorld(t, func(t *testing.T, w *world) {
@@ -212,8 +213,8 @@ func TestP6_RemovedSocketProvesNoEnd(t *testing.T) {
 	}
 }
 
-// A prompt that waits while tmux is silent is reported once, and its file keeps no note: whether the agent
-// shows something in its way was never seen.
+// A prompt that waits while tmux is silent is reported once, and its file keeps no note: whether
+// the agent shows something in its way was never seen.
 func TestP6_SilenceIsNotNotedOnPrompts(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -244,7 +245,8 @@ func TestP4_LateAnswerHoldsPromptShortly(t *testing.T) {
 	})
 }
 
-// A restore whose window was never asked for changes nothing: the session is what it was, and can be resumed.
+// A restore whose window was never asked for changes nothing: the session is what it was, and can
+// be resumed.
 func TestP6_UnsentRestoreChangesNothing(t *testing.T) {
 	for _, before := range []session.State{session.Archived, session.Completed} {
 		inWorld(t, func(t *testing.T, w *world) {
@@ -267,8 +269,8 @@ func TestP6_UnsentRestoreChangesNothing(t *testing.T) {
 	}
 }
 
-// The transcript of a session is left unread, because its read has ended ccbot: nothing is known of the session, so it is
-// not ended, not called lost, not resumed, and nothing is typed.
+// The transcript of a session is left unread, because its read has ended ccbot: nothing is known of
+// the session, so it is not ended, not called lost, not resumed, and nothing is typed.
 func TestP6_UnreadSessionIsUnknown(t *testing.T) {
 	for _, tc := range personVerbs {
 		if slices.Contains([]string{"start", "connect", "dialog", "screen", "mode", "other writers"}, tc.name) { // they are about something else, or only look

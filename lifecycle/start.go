@@ -107,8 +107,8 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	return r, nil
 }
 
-// enter checks that a session can be opened in a directory, which stays until the returned function is
-// called.
+// enter checks that a session can be opened in a directory, which stays until the returned function
+// is called.
 func (k *kit) enter(ctx context.Context, dir string) (leave func(), err error) {
 	leave, err = k.Store.Folders.Begin(ctx, filepath.Clean(dir))
 	if err != nil {
@@ -306,8 +306,8 @@ func CheckDir(dir string) error {
 	return wording.Errorf("directory %q: %w", wording.Path(dir), err)
 }
 
-// takeUp binds a session to a window that was found, and continues the launch from there. A crash may
-// have come before the window got its name.
+// takeUp binds a session to a window that was found, and continues the launch from there. A crash
+// may have come before the window got its name.
 func (w *opening) takeUp(ctx context.Context, pane tmux.Pane) error {
 	w.r.NameDue = true
 	if err := w.bind(ctx, pane); err != nil {
@@ -319,8 +319,8 @@ func (w *opening) takeUp(ctx context.Context, pane tmux.Pane) error {
 }
 
 // launchFacts looks for the launch of a session that is bound to nothing. At a start, a pane whose
-// process cannot be seen may be the launch: it may have ended already. In a step the window may still
-// come.
+// process cannot be seen may be the launch: it may have ended already. In a step the window may
+// still come.
 func (w *opening) launchFacts(ctx context.Context, start bool) (f Facts, launch tmux.Pane, err error) {
 	panes, err := w.windows.Panes(ctx)
 	if err != nil && !errors.Is(err, tmux.ErrNoServer) {

@@ -79,8 +79,8 @@ func (w *work) look(ctx context.Context, head *Prompt) error {
 		return err
 	}
 	if head != nil {
-		// The time before its turn, in which a prompt waited for other prompts or for the session to come back,
-		// is not worth a report.
+		// The time before its turn, in which a prompt waited for other prompts or for the session to come
+		// back, is not worth a report.
 		w.remember(func(m *memory) {
 			if m.prompt.head != head.Key {
 				m.prompt.head, m.prompt.headAt = head.Key, w.Now()

@@ -300,7 +300,8 @@ func TestP2_UnprovenProcessIsSpared(t *testing.T) {
 	}
 }
 
-// TestP1_OtherUsersArgvIsIgnored: any user of the machine can start processes that name a conversation, as many as it likes.
+// TestP1_OtherUsersArgvIsIgnored: any user of the machine can start processes that name a
+// conversation, as many as it likes.
 func TestP1_OtherUsersArgvIsIgnored(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

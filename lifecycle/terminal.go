@@ -52,8 +52,8 @@ func (t *terminal) note(err error) {
 	}
 }
 
-// leaveView leaves the view of a window that is scrolled back. ErrBoxBusy: another mode is open there, or the agent is not in
-// front.
+// leaveView leaves the view of a window that is scrolled back. ErrBoxBusy: another mode is open
+// there, or the agent is not in front.
 func (t *terminal) leaveView(ctx context.Context) error {
 	g, err := t.guard()
 	if err == nil {
@@ -114,9 +114,9 @@ const (
 	drawPace  = 5 * time.Millisecond
 )
 
-// emptyByRow clears the prompt box row by row, and reports whether the box is proven empty. One press
-// may remove only a line break, which the screen does not show. After two presses without a visible
-// change emptyByRow gives up: the cursor is not where a press would help.
+// emptyByRow clears the prompt box row by row, and reports whether the box is proven empty. One
+// press may remove only a line break, which the screen does not show. After two presses without a
+// visible change emptyByRow gives up: the cursor is not where a press would help.
 func (t *terminal) emptyByRow(ctx context.Context) bool {
 	shown := 0
 	presses := 0

@@ -60,8 +60,8 @@ func (w *world) transfer(r session.Record, who process.Identity) (session.Record
 	return w.Adopt(w.ctx, transferOf(r, who))
 }
 
-// The record keeps all that belongs to the session, and loses what belonged to the earlier agent. It is
-// written once.
+// The record keeps all that belongs to the session, and loses what belonged to the earlier agent.
+// It is written once.
 func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
@@ -118,8 +118,8 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 	})
 }
 
-// After a crash before the save the session is found as it was, and adopted again: no prompt is lost or
-// typed twice, and the news come twice at most.
+// After a crash before the save the session is found as it was, and adopted again: no prompt is
+// lost or typed twice, and the news come twice at most.
 func TestP8_AdoptionCrashLosesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()

@@ -65,7 +65,8 @@ func TestP4_CrashBeforeEnterAsksNothing(t *testing.T) {
 	}
 }
 
-// A terminal on a busy machine may draw a paste long after tmux has taken it: it is not pasted again.
+// A terminal on a busy machine may draw a paste long after tmux has taken it: it is not pasted
+// again.
 func TestP4_LatePasteIsNotRepeated(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

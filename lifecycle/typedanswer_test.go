@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP7_TypedAnswerIsSeenBeforeEnter chooses in a dialog of screen reader mode: Enter follows only if the
-// dialog shows the number of the option, and nothing else, below the same question.
+// TestP7_TypedAnswerIsSeenBeforeEnter chooses in a dialog of screen reader mode: Enter follows only
+// if the dialog shows the number of the option, and nothing else, below the same question.
 func TestP7_TypedAnswerIsSeenBeforeEnter(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -44,8 +44,8 @@ func TestP7_TypedAnswerIsSeenBeforeEnter(t *testing.T) {
 	}
 }
 
-// TestP7_TypedAnswerNeedsWholeDialog lets a row leave the window: it may have been the dialog's real
-// beginning.
+// TestP7_TypedAnswerNeedsWholeDialog lets a row leave the window: it may have been the dialog's
+// real beginning.
 func TestP7_TypedAnswerNeedsWholeDialog(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")

@@ -235,8 +235,9 @@ func (w *delivery) cluesOf(ctx context.Context, p Prompt) clues {
 }
 
 // traceOf looks for a typed prompt in the transcripts of the session. In the marked transcript it
-// starts at the position where the typing began. Only lines dated since then count: Claude Code writes
-// a line some time after what it records, so the lines of an earlier prompt may follow that position.
+// starts at the position where the typing began. Only lines dated since then count: Claude Code
+// writes a line some time after what it records, so the lines of an earlier prompt may follow that
+// position.
 func (w *delivery) traceOf(p Prompt) (transcript.Trace, error) {
 	path, since := w.markedPath(*p.Mark), p.Mark.At.Truncate(time.Millisecond) // lines are dated in milliseconds
 	all, err := transcript.TraceOf(path, p.Mark.Offset, since, p.Text)

@@ -91,9 +91,9 @@ func (k *kit) change(ctx context.Context, id uuid.UUID, fn func(w *work) error) 
 	return k.do(ctx, id, fn)
 }
 
-// ask is change for what a person asks for now. If the session's transcript is left unread, or if tmux does not answer,
-// nothing is begun or saved,
-// and the person is not kept waiting for the worker, which may wait for tmux itself.
+// ask is change for what a person asks for now. If the session's transcript is left unread, or if
+// tmux does not answer, nothing is begun or saved, and the person is not kept waiting for the
+// worker, which may wait for tmux itself.
 func (k *kit) ask(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
 	if err := k.answers(ctx); err != nil {
 		return err

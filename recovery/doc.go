@@ -2,9 +2,9 @@
 // session continue when its conversation turns up in another window.
 //
 // Start-up has three steps. Look collects a World: the records, the panes, which agents live and
-// which processes write. Plan asks lifecycle.Decide about each record, and adds what only a start can
-// know; both are pure, so that `ccbot recover --dry-run` shows what a start would do. Apply carries out
-// each action between two lines of its record's history. Read plan.go first.
+// which processes write. Plan asks lifecycle.Decide about each record, and adds what only a start
+// can know; both are pure, so that `ccbot recover --dry-run` shows what a start would do. Apply
+// carries out each action between two lines of its record's history. Read plan.go first.
 //
 // reconcileResume (resume.go) decides in the same way about a session whose conversation turns up
 // in another window; arrivals.go carries it out.

@@ -52,7 +52,8 @@ type Action struct {
 	Pane   tmux.Pane        // of Bind and TakeOver: where the agent runs
 	Agent  process.Identity // of TakeOver: the process that becomes the session's agent
 	Claude uuid.UUID        // of TakeOver: the conversation that this process writes
-	// Of MarkLost, TakeOver and SetAside: how the session was lost or set aside, a session.Closed… reason or empty.
+	// Of MarkLost, TakeOver and SetAside: how the session was lost or set aside, a session.Closed…
+	// reason or empty.
 	Closed string
 
 	Why      string // the rule, in a sentence

@@ -33,7 +33,8 @@ func describeAgent(b session.Binding) string {
 	return "process " + b.Agent.String() + " is gone"
 }
 
-// describeGone returns the evidence that a session's pane and process are gone; closed is how it was lost.
+// describeGone returns the evidence that a session's pane and process are gone; closed is how it
+// was lost.
 func (w World) describeGone(b session.Binding, closed string) string {
 	agent := describeAgent(b)
 	switch {

@@ -13,6 +13,6 @@
 // options ask which.
 //
 // Its only state is the set of pages that news have changed. It starts no goroutine, and knows of
-// the features only the names in [Teller]. Package conversation keeps the facts about a conversation; a message that changes later
-// is a card.
+// the features only the names in [Teller]. Package conversation keeps the facts about a
+// conversation; a message that changes later is a card.
 package chat

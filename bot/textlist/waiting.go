@@ -56,7 +56,8 @@ func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.
 	return l.showWaiting(ctx, c, texts)
 }
 
-// onNews ends the list of texts that wait for an answer in a terminal, if the terminal asks nothing.
+// onNews ends the list of texts that wait for an answer in a terminal, if the terminal asks
+// nothing.
 func (l *Lists) onNews(ctx context.Context, r port.Session, n news.News) error {
 	switch n.(type) {
 	case news.DialogGone, news.Ended, news.Lost, news.Stopped, news.Failed:

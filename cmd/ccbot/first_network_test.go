@@ -24,7 +24,8 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// networkFaults are faults that the network, Telegram or the service manager causes at a first start.
+// networkFaults are faults that the network, Telegram or the service manager causes at a first
+// start.
 var networkFaults = []firstFault{
 	{"the proxy does not answer", func(p *patient) {
 		p.lives()
@@ -92,8 +93,8 @@ var networkFaults = []firstFault{
 	{"the service ends when its user logs out", func(p *patient) { p.lives(); p.unit(); p.script("loginctl", "echo no") }, stays, nil, "unit_ends_at_logout"},
 }
 
-// asks starts a Bot API for the patient, with TLS unless secure is nil. change returns the answer to a method, or "" for the
-// usual answer.
+// asks starts a Bot API for the patient, with TLS unless secure is nil. change returns the answer
+// to a method, or "" for the usual answer.
 func (p *patient) asks(secure *tls.Config, change func(method string, w http.ResponseWriter) (answer string)) (api *httptest.Server) {
 	p.t.Helper()
 	api = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -129,8 +129,8 @@ func lastHuman(r Request) string {
 	return ""
 }
 
-// lastToolResult finds a tool result that is newer than anything a person wrote. After a refused call
-// the CLI puts the result and the next prompt into one message: then the prompt counts.
+// lastToolResult finds a tool result that is newer than anything a person wrote. After a refused
+// call the CLI puts the result and the next prompt into one message: then the prompt counts.
 func lastToolResult(r Request) (Block, bool) {
 	for _, m := range slices.Backward(r.Messages) {
 		if m.Role != "user" {

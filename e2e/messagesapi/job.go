@@ -1,7 +1,7 @@
 package messagesapi
 
-// job is a turn of several tools: a to-do list, a subagent that works for some seconds, an edit that needs a permission,
-// and a command that fails. Each answer is the next step.
+// job is a turn of several tools: a to-do list, a subagent that works for some seconds, an edit
+// that needs a permission, and a command that fails. Each answer is the next step.
 func job(r Request, file string) Reply {
 	steps := []Reply{
 		task("TaskCreate", map[string]any{"subject": "Look at the notes", "description": "Read them and count"}),

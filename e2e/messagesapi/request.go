@@ -24,7 +24,8 @@ type Message struct {
 	Blocks []Block
 }
 
-// Block is one content block: "text", "tool_use", "tool_result" or another type that is kept by name only.
+// Block is one content block: "text", "tool_use", "tool_result" or another type that is kept by
+// name only.
 type Block struct {
 	Type      string
 	Text      string          // text, or a tool result flattened to text

@@ -32,7 +32,8 @@ func Find() (path string, ok bool) {
 	return path, err == nil
 }
 
-// Require returns the path of the CLI. If the CLI is missing, Require skips the test as programtest.Skip does.
+// Require returns the path of the CLI. If the CLI is missing, Require skips the test as
+// programtest.Skip does.
 func Require(t testing.TB) string {
 	t.Helper()
 	path, ok := Find()
@@ -99,8 +100,8 @@ func (d Dirs) LogIn(t testing.TB) {
 		"scopes": []string{"user:inference", "user:profile"}, "subscriptionType": "max"}})
 }
 
-// Env is the whole environment of the CLI: nothing of the caller's goes along but PATH. baseURL is the
-// loopback Messages API; more entries follow at the end and win.
+// Env is the whole environment of the CLI: nothing of the caller's goes along but PATH. baseURL is
+// the loopback Messages API; more entries follow at the end and win.
 func (d Dirs) Env(baseURL string, more ...string) []string {
 	return append([]string{
 		"HOME=" + d.Home, "CLAUDE_CONFIG_DIR=" + d.Config, "PATH=" + os.Getenv("PATH"),

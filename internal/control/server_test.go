@@ -256,7 +256,8 @@ func TestHandlerEndsWithClient(t *testing.T) {
 	})
 }
 
-// At a stop waiting clients lose the connection and may call the next ccbot; a ready answer still arrives; a late client does not hang.
+// At a stop waiting clients lose the connection and may call the next ccbot; a ready answer still
+// arrives; a late client does not hang.
 func TestP10_StopSendsNoAnswer(t *testing.T) {
 	s := newService(t)
 	w := newWaiting()
@@ -386,7 +387,8 @@ func TestEndRemovesOwnSocketOnly(t *testing.T) {
 	assert.FileExists(t, s.path)
 }
 
-// FuzzServerLine writes anything to a server: it answers an error or closes, and a handler sees only what ReadCall takes.
+// FuzzServerLine writes anything to a server: it answers an error or closes, and a handler sees
+// only what ReadCall takes.
 func FuzzServerLine(f *testing.F) {
 	for _, seed := range []string{"", "\n", "{}\n", `{"v":1,"verb":"echo","body":{"a":1}}` + "\n", `{"v":1,"verb":"dance"}` + "\n",
 		`{"v":1,"verb":"echo"}` + "\n\n", `{"v":99,"verb":"echo"}` + "\n", "\x00\xff\n", `{"v":1,"verb":"echo","body":nope}` + "\n"} {
@@ -496,7 +498,8 @@ func TestUnknownSocketIsNotLost(t *testing.T) {
 	assert.True(t, l.isLost())
 }
 
-// TestSocketIsMadeAgainLater: while something else has the name, or the disk fails, that is logged and nothing is removed.
+// TestSocketIsMadeAgainLater: while something else has the name, or the disk fails, that is logged
+// and nothing is removed.
 func TestSocketIsMadeAgainLater(t *testing.T) {
 	s := newService(t)
 	var out lockedBuffer

@@ -216,8 +216,8 @@ func (t *Tree) with(objects string, more ...string) caller {
 	return g
 }
 
-// untracked returns the files that are neither tracked nor ignored, in the tree's folder and outside. A repository among
-// them is a folder with a slash at its end.
+// untracked returns the files that are neither tracked nor ignored, in the tree's folder and
+// outside. A repository among them is a folder with a slash at its end.
 func (t *Tree) untracked(ctx context.Context) (inside, outside []string, cut bool, err error) {
 	said := &sorter{t: t, inside: start{limit: maxList}, outside: start{limit: maxList}}
 	if err := t.git.runWithInput(ctx, "", said, "ls-files", "--others", "--exclude-standard", "-z"); err != nil {
@@ -226,8 +226,8 @@ func (t *Tree) untracked(ctx context.Context) (inside, outside []string, cut boo
 	return said.inside.parts(), said.outside.parts(), said.inside.cut || said.outside.cut, nil
 }
 
-// sorter keeps the first paths in the tree's folder and the first paths outside, separately: many files outside must not
-// displace the files of the folder.
+// sorter keeps the first paths in the tree's folder and the first paths outside, separately: many
+// files outside must not displace the files of the folder.
 type sorter struct {
 	t               *Tree
 	inside, outside start

@@ -74,12 +74,14 @@ func says(id string, at time.Time, output int) string {
 
 // The files of testdata were counted by hand, line by line:
 //
-//	-home-a-shop/1111….jsonl              msg_1 on two lines, msg_2; lines that are broken, and one of Claude Code's own
-//	-home-a-shop/1111…/subagents/…        msg_s of a subagent on two lines
-//	-home-a-shop/2222….jsonl              a copy (--fork-session): all of 1111…, and msg_3; behind it half a line. It is
-//	                                      the file that has not changed for longest
-//	-home-a-other/1111….jsonl             all of 1111… again, resumed elsewhere: msg_4, msg_5 without a request, msg_1 of
-//	                                      another request, one without a time, one with impossible figures
+//	-home-a-shop/1111….jsonl           msg_1 on two lines, msg_2, broken lines, and a line of
+//	                                   Claude Code itself
+//	-home-a-shop/1111…/subagents/…     msg_s of a subagent on two lines
+//	-home-a-shop/2222….jsonl           a copy (--fork-session): all of 1111…, msg_3, and half a line;
+//	                                   the file with the oldest change
+//	-home-a-other/1111….jsonl          all of 1111…, resumed elsewhere: msg_4, msg_5 without a
+//	                                   request, msg_1 of another request, a line without a time and
+//	                                   a line with impossible figures
 func TestAnswerCountsOnce(t *testing.T) {
 	d := newFixture(t)
 	require.NoError(t, os.CopyFS(d.projects, os.DirFS("testdata/projects")))

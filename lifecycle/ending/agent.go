@@ -37,8 +37,8 @@ func (s *Session) bindOwn(ctx context.Context, seen Seen) {
 }
 
 // endAgent ends the session's agent, and closes the session's own pane. An adopted pane stays open.
-// The agent is ended by its proven process, also while tmux does not answer: then another try closes
-// the pane.
+// The agent is ended by its proven process, also while tmux does not answer: then another try
+// closes the pane.
 func (s *Session) endAgent(ctx context.Context, seen Seen, receipt *Receipt) {
 	b := s.r.Binding
 	if b == nil {
@@ -110,8 +110,8 @@ func (s *Session) CloseOwn(ctx context.Context, p tmux.Pane) error {
 	return s.ClosePane(ctx, p)
 }
 
-// HasMadeAdopted reports whether ccbot itself once made the adopted pane p: it has this instance's tag,
-// and the agent is the pane's own process and not in a shell.
+// HasMadeAdopted reports whether ccbot itself once made the adopted pane p: it has this instance's
+// tag, and the agent is the pane's own process and not in a shell.
 func (s *Session) HasMadeAdopted(p tmux.Pane) bool {
 	b := s.r.Binding
 	return b != nil && b.Adopted && b.Shell == 0 && s.ender.Evidence.Ours(p) && p.PID == b.Agent.PID

@@ -38,8 +38,8 @@ type Ender struct {
 	Log     *slog.Logger
 }
 
-// Of returns the use of the Ender for a session. save puts r on disk. onTools is called after the tools
-// below a process are on disk, before the process gets KILL.
+// Of returns the use of the Ender for a session. save puts r on disk. onTools is called after the
+// tools below a process are on disk, before the process gets KILL.
 func (e *Ender) Of(r *session.Record, save func() error, onTools func()) *Session {
 	return &Session{ender: e, r: r, save: save, onTools: onTools}
 }
@@ -50,8 +50,8 @@ type Session struct {
 	r       *session.Record
 	save    func() error
 	onTools func()
-	// noted guards r and save while several processes are being ended at the same time. A check of such a
-	// process has a copy of r, and reads only r.ID, which never changes.
+	// noted guards r and save while several processes are being ended at the same time. A check of
+	// such a process has a copy of r, and reads only r.ID, which never changes.
 	noted sync.Mutex
 }
 
@@ -64,8 +64,8 @@ type Seen struct {
 	Unknown bool      // tmux did not report whether the pane is there
 }
 
-// End ends the session's agent, its leftovers and its tools, and closes its pane. The result is added to
-// the receipt. End may be called again after a crash at any point.
+// End ends the session's agent, its leftovers and its tools, and closes its pane. The result is
+// added to the receipt. End may be called again after a crash at any point.
 func (s *Session) End(ctx context.Context, seen Seen, receipt *Receipt) {
 	receipt.Adopted = s.r.Binding != nil && s.r.Binding.Adopted && !s.HasMadeAdopted(seen.Pane)
 	receipt.Split = !receipt.Adopted && seen.Pane.WindowPanes > 1

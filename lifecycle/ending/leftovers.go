@@ -27,8 +27,9 @@ func (s *Session) EndLeftovers(ctx context.Context) (ended []Ending, failures []
 	return append(ended, more...), slices.Concat(l.unknown, l.unclear, failed), nil
 }
 
-// EndProven ends the leftovers of the session, and then the tools of those that got KILL. In contrast
-// to EndLeftovers, it ignores a process that only may write. found is false if there is no leftover.
+// EndProven ends the leftovers of the session, and then the tools of those that got KILL. In
+// contrast to EndLeftovers, it ignores a process that only may write. found is false if there is no
+// leftover.
 func (s *Session) EndProven(ctx context.Context) (found bool, ended []Ending, failures []Failure, err error) {
 	l, err := s.leftovers(ctx)
 	if err != nil || len(l.left) == 0 && len(l.unknown) == 0 {
@@ -39,9 +40,9 @@ func (s *Session) EndProven(ctx context.Context) (found bool, ended []Ending, fa
 	return true, append(ended, below...), slices.Concat(l.unknown, failures, failed), nil
 }
 
-// EndWriters ends processes that write the conversation without being the session's agent: a person has decided
-// that. A process that no longer writes it is spared. The tools of the processes are ended too; a tool that stays
-// is tried again at the session's end.
+// EndWriters ends processes that write the conversation without being the session's agent: a person
+// has decided that. A process that no longer writes it is spared. The tools of the processes are
+// ended too; a tool that stays is tried again at the session's end.
 func (s *Session) EndWriters(ctx context.Context, who []process.Identity) []Ending {
 	prove := s.proveWriter(ctx, func(r session.Record, found *evidence.Evidence, v process.Verdict) bool { return !found.IsOwn(r, v) })
 	ended, _ := s.endWriting(ctx, who, prove)
@@ -167,9 +168,9 @@ func (s *Session) endWriting(ctx context.Context, who []process.Identity, prove 
 	return endings, receipt.Failures
 }
 
-// movedOn reports whether a process that was spared as unproven is seen to have left the conversation.
-// It is false for a process that the record bound: the evidence may not mention that process at
-// all.
+// movedOn reports whether a process that was spared as unproven is seen to have left the
+// conversation. It is false for a process that the record bound: the evidence may not mention that
+// process at all.
 func (s *Session) movedOn(ctx context.Context, id process.Identity) bool {
 	if slices.Contains(s.r.Bound, id) {
 		return false

@@ -128,8 +128,9 @@ func (r *Receipt) kept() []session.CleanupFailure {
 	})
 }
 
-// HasFailed reports whether an earlier cleanup has the same failures: the kinds and their processes are compared. It
-// ignores the details, because they carry errors whose words change from try to try.
+// HasFailed reports whether an earlier cleanup has the same failures: the kinds and their processes
+// are compared. It ignores the details, because they carry errors whose words change from try to
+// try.
 func (r *Receipt) HasFailed(before *session.CleanupError) bool {
 	set := func(all []session.CleanupFailure) map[session.CleanupFailure]bool {
 		found := make(map[session.CleanupFailure]bool)
@@ -151,8 +152,8 @@ func aged(out process.Outcome, now process.Moment) Ending {
 	return Ending{Outcome: out, Age: age}
 }
 
-// Cleanup describes for the record what is left after another failed try. before is the record's earlier description,
-// nil if there is none.
+// Cleanup describes for the record what is left after another failed try. before is the record's
+// earlier description, nil if there is none.
 func (r *Receipt) Cleanup(before *session.CleanupError) *session.CleanupError {
 	c := &session.CleanupError{Reason: r.Failures[0].String(), Failures: r.kept(), Attempts: 1}
 	if before != nil {

@@ -35,7 +35,8 @@ func (s shifted) Read(ctx context.Context, pid int) (presence.File, error) {
 	return f, err
 }
 
-// TestP9_AgentOfAnotherClockIsUnknown: a caller below a process that may be an agent is served nothing.
+// TestP9_AgentOfAnotherClockIsUnknown: a caller below a process that may be an agent is served
+// nothing.
 func TestP9_AgentOfAnotherClockIsUnknown(t *testing.T) {
 	tree := parents{of: map[int]int{1: 0, 20: 1, 30: 20}}
 	noted := process.Identity{PID: 20, Start: 100_020, Boot: boot + "-3b9aca00"}

@@ -44,8 +44,8 @@ type Sources struct {
 }
 
 // Names reports with nil that the presence file of an agent names a conversation: only this file
-// proves it, because a program below the agent can forge the files and the calls of hooks. The other
-// errors are hooks.ErrContradicted and hooks.ErrNotNamed.
+// proves it, because a program below the agent can forge the files and the calls of hooks. The
+// other errors are hooks.ErrContradicted and hooks.ErrNotNamed.
 func (s *Sources) Names(ctx context.Context, agent process.Identity, claudeID uuid.UUID) error {
 	f, err := s.Presences.Read(ctx, agent.PID)
 	switch {
@@ -57,8 +57,8 @@ func (s *Sources) Names(ctx context.Context, agent process.Identity, claudeID uu
 	return nil
 }
 
-// Named is Names for a call that waits: a contradiction may last as long as Contradiction. Without a
-// readable presence file the conversation of the agent's session is the right one.
+// Named is Names for a call that waits: a contradiction may last as long as Contradiction. Without
+// a readable presence file the conversation of the agent's session is the right one.
 func (s *Sources) Named(ctx context.Context, agent process.Identity, claudeID uuid.UUID) error {
 	const tries = 8
 	for try := 0; ; try++ {

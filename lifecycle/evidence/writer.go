@@ -146,8 +146,8 @@ func paneOf(table process.Snapshot, p process.Process, panes []tmux.Pane) (tmux.
 	return tmux.Pane{}, false
 }
 
-// Written returns which of some conversations processes write at this moment, or may write. The agents of
-// sessions count like any other process.
+// Written returns which of some conversations processes write at this moment, or may write. The
+// agents of sessions count like any other process.
 func (s *Sources) Written(ctx context.Context, claudeIDs ...uuid.UUID) (map[uuid.UUID]bool, error) {
 	e, err := s.Read(ctx, claudeIDs...)
 	if err != nil {

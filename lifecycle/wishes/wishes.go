@@ -62,8 +62,8 @@ func Decide(w session.Wish, l Look) (Act, port.SwitchOutcome) {
 	return Open, port.SwitchDone
 }
 
-// decideMode goes round through the modes once. Of the one at which a key was noted last the key may not
-// have been pressed.
+// decideMode goes round through the modes once. Of the one at which a key was noted last the key
+// may not have been pressed.
 func decideMode(w session.Wish, l Look) (Act, port.SwitchOutcome) {
 	passed := slices.Index(w.Passed, l.Mode)
 	switch {
@@ -79,8 +79,8 @@ func decideMode(w session.Wish, l Look) (Act, port.SwitchOutcome) {
 	return Mode, port.SwitchDone
 }
 
-// decideList reads the list of models. Its mark is the proof: after a choice the list is opened once
-// more.
+// decideList reads the list of models. Its mark is the proof: after a choice the list is opened
+// once more.
 func decideList(w session.Wish, l Look) (Act, port.SwitchOutcome) {
 	wanted := Find(l.List, w.Model)
 	switch {
@@ -101,7 +101,8 @@ func Find(list claudeui.Models, name string) int {
 	return slices.IndexFunc(list.Names, func(one string) bool { return strings.EqualFold(one, name) })
 }
 
-// Note notes a key that is about to be pressed while the terminal shows a mode, and returns the key.
+// Note notes a key that is about to be pressed while the terminal shows a mode, and returns the
+// key.
 func Note(w *session.Wish, act Act, mode string) tmux.Key {
 	switch act {
 	case Mode:

@@ -55,8 +55,8 @@ type Cursor struct {
 	Joined int `json:"joined,omitempty"`
 }
 
-// Precedes reports whether c is before another place of its transcript. A cursor inside an item, after
-// some of its parts, counts as a place before that item.
+// Precedes reports whether c is before another place of its transcript. A cursor inside an item,
+// after some of its parts, counts as a place before that item.
 func (c Cursor) Precedes(other Cursor) bool {
 	return c.Offset < other.Offset || c.Offset == other.Offset && c.Block < other.Block
 }

@@ -148,7 +148,8 @@ func (r release) build(dir string, env ...string) (map[string]file, error) {
 //go:embed archive.txt
 var archiveReadme []byte
 
-// documents returns the pages for people. The folders of docs, such as docs/dev, are for developers.
+// documents returns the pages for people. The folders of docs, such as docs/dev, are for
+// developers.
 func (r release) documents() (map[string]file, error) {
 	files, err := read(filepath.Join(r.root, "docs"), "docs", 0o644)
 	if err != nil {

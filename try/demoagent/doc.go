@@ -12,9 +12,9 @@
 //
 // Options by environment, in addition to HOME and CLAUDE_CONFIG_DIR:
 //
-//	DEMOAGENT_LOG=FILE          appends {"text","pasted","at","session","kind"} for everything submitted
+//	DEMOAGENT_LOG=FILE          appends {"text","pasted","at","session","kind"} for each submission
 //	DEMOAGENT_IGNORE_SIGNALS=1  survives SIGHUP and SIGTERM
-//	DEMOAGENT_NO_HISTORY=1      goes on with a conversation without reading it
+//	DEMOAGENT_NO_HISTORY=1      continues a conversation without reading it
 //	DEMOAGENT_NO_HOOKS=1        runs no hooks
 //	DEMOAGENT_NO_PRESENCE=1     writes no presence file
 //	DEMOAGENT_TRUST=1           asks whether the folder is trusted until that was said once

@@ -79,7 +79,7 @@ const longest = time.Hour
 // Decide returns the steps for a prompt; its first word decides:
 //
 //	say X              X, exactly
-//	bash CMD           asks for permission to run CMD and pretends to run it; "sleep N" in it takes its time
+//	bash CMD           asks for permission to run CMD and pretends to run it; "sleep N" in it waits
 //	edit FILE          asks for permission to change FILE and pretends to
 //	write FILE         asks for permission to write FILE and pretends to
 //	agent CMD          a background subagent that asks for permission to run CMD, also after the turn
@@ -89,13 +89,13 @@ const longest = time.Hour
 //	ask comma          the same with commas in its labels (Parts)
 //	plan               a plan that wants approval
 //	slow N             words for N seconds
-//	work N             N calls of tools without a question, and a to-do list; in a folder with the file
-//	                   .ccbot-demo two of the files really change
+//	work N             N calls of tools without a question, and a to-do list; in a folder with the
+//	                   file .ccbot-demo two of the files really change
 //	code               an answer with code, a table, lists, a quote
 //	long N             an answer of exactly N characters, numbered lines and code fences
 //	error              the API fails
-//	crash              exits with status 3 and leaves its presence file behind
-//	child N            a tool call whose child (a `sleep N`) is real and outlives a SIGKILL of the agent
+//	crash              exits with status 3 and leaves its presence file
+//	child N            a tool call with a real child (`sleep N`) that outlives a SIGKILL of the agent
 //	dialog-on-paste    the next paste opens a permission dialog before its Enter comes
 //	help               what can be tried
 //	anything else      a friendly answer that quotes it

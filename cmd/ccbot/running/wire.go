@@ -314,8 +314,8 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	return nil
 }
 
-// wireRecovery makes the recovery, which runs at a start and when a session's conversation turns up in
-// another window, and the delivery of hook events, which a start drains.
+// wireRecovery makes the recovery, which runs at a start and when a session's conversation turns up
+// in another window, and the delivery of hook events, which a start drains.
 func (s *system) wireRecovery(instance string, environ []string) {
 	backups := desk.Backups(s.Dir)
 	backups.Failpoint = Failpoint(environ)
