@@ -48,8 +48,8 @@ tour: ## pictures of a day in the chat, in each language, on a phone and a deskt
 	@dir='$(DIR)'; dir=$${dir:-$$(mktemp -d)}; mkdir -p "$$dir"; \
 	CCBOT_SHOTS="$$dir" $(GO) test -count=1 -timeout 15m -run '^TestTour(OfThePast|OfTheMenu|OfAttention)?$$/^(en|ru|zh)$$' ./e2e/ && echo "the pictures are in $$dir"
 
-crash: ## kill ccbot at every persisted step, see that nothing is lost, and write docs/dev/crash-matrix.md
-	@CCBOT_CRASH_MATRIX='$(CURDIR)/docs/dev/crash-matrix.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
+crash: ## kill ccbot at every persisted step, see that nothing is lost, and write e2e/testdata/crash-matrix.md
+	@CCBOT_CRASH_MATRIX='$(CURDIR)/e2e/testdata/crash-matrix.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
 
 chaos: ## let all go wrong at random while people write, see that nothing is lost, and write docs/dev/reliability.md
 	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/docs/dev/reliability.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosLosesNothing$$' ./e2e/

@@ -83,10 +83,10 @@ type step struct {
 const (
 	kill        = "kills"
 	outage      = "outages"
-	timeout     = "calls without an answer until ccbot gave up, or was killed"
+	timeout     = "calls without an answer"
 	duplicates  = "updates sent again"
 	unknownKind = "updates of an unknown kind"
-	unreadable  = "updates that no library can decode"
+	unreadable  = "updates that cannot be decoded"
 )
 
 // makePlan spreads the events over the prompts.

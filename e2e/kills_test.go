@@ -88,7 +88,7 @@ func TestP4_KillRightAfterConfirmingUpdate(t *testing.T) {
 	}
 	w.stop()
 	assert.Equal(t, killOutcome{once: rounds}, o)
-	reportKills(t, "Killed right after a text was confirmed", o.row("0–50 ms later"))
+	reportKills(t, "Killed after a text was confirmed", o.row("0–50 ms later"))
 }
 
 // untilFirst runs the bot until its agent has answered once.
@@ -107,12 +107,26 @@ func (o killOutcome) row(moment string) string {
 // reportKills reports the outcomes.
 func reportKills(t *testing.T, title, rows string) {
 	t.Helper()
-	reportTable(t, title, "| killed at | delivered once | asked | twice | lost |\n|---|---:|---:|---:|---:|\n"+rows)
+	reportTable(t, title, "| killed at | delivered once | asked | twice | lost |\n|---|---:|---:|---:|---:|\n", rows)
 }
 
-// reportTable logs a table, and writes it into the document if one is named.
-func reportTable(t *testing.T, title, table string) {
+// reportTable logs a table, and writes it into the document if one is named. Rows with equal
+// figures become one row.
+func reportTable(t *testing.T, title, head, rows string) {
 	t.Helper()
+	var order []string
+	names := make(map[string][]string) // by their figures
+	for row := range strings.Lines(rows) {
+		name, figures, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
+		if names[figures] == nil {
+			order = append(order, figures)
+		}
+		names[figures] = append(names[figures], name)
+	}
+	table := head
+	for _, figures := range order {
+		table += "| " + strings.Join(names[figures], "; ") + " | " + figures
+	}
 	t.Logf("%s\n%s", title, table)
 	if report := os.Getenv(reliabilityEnv); report != "" && !t.Failed() {
 		writeSection(t, report, title, table)

@@ -50,16 +50,16 @@ func asking() []life {
 		}
 	}
 	shown := func(s *stage) bool { return s.waits("permission prompt") && s.noted(s.asked) }
-	const card, shownCard = "the request; no message is known", "the request with its message"
+	const card, shownCard = "the request without a message", "the request with its message"
 	return []life{{name: "permission", setup: working, rows: []crash{
-		{step: "permission", point: "ask-saved", when: "before it is shown", disk: card, fresh: "shows it; the hook dials again",
+		{step: "permission", point: "ask-saved", when: "not shown yet", disk: card, fresh: "shows it; the hook connects again",
 			do: func(s *stage) { s.prompt("bash touch saved") }, dead: unshown("touch saved"), after: allow("touch saved")},
-		{step: "permission", point: "card-sent", when: "shown, not noted", disk: card, fresh: "shows it once more; the newer message decides",
-			also: "two messages at most for one request",
+		{step: "permission", point: "card-sent", when: "shown, not recorded", disk: card, fresh: "shows it again; the newer message decides",
+			also: "at most two messages",
 			do:   func(s *stage) { s.prompt("bash touch sent") }, posts: 1, dead: unshown("touch sent"),
 			after: both(allow("touch sent"), func(s *stage) { assert.LessOrEqual(s.t, s.heard("touch sent\n"), 2) })},
-		{step: "permission", when: "while it waits, answered afterwards", disk: shownCard, fresh: "goes on with the same message",
-			also: "one message for one request",
+		{step: "permission", when: "it waits, and is answered later", disk: shownCard, fresh: "keeps its message",
+			also: "one message",
 			do:   waits("touch later"), until: shown, dead: stands,
 			after: func(s *stage) {
 				s.tap(s.asked, "Allow")
@@ -67,23 +67,23 @@ func asking() []life {
 				s.pretended("touch later")
 				assert.Equal(s.t, 1, s.heard("touch later\n"))
 			}},
-		{step: "permission", when: "while it waits, allowed in the terminal meanwhile", disk: shownCard, fresh: "says in the same message what was decided in the terminal",
-			also: "one message for one request",
+		{step: "permission", when: "it waits, and is allowed in the terminal meanwhile", disk: shownCard, fresh: "shows that decision in its message",
+			also: "one message",
 			do:   waits("touch desk"), until: shown, dead: func(s *stage) { stands(s); s.answerAtDesk("work", "1") },
 			after: func(s *stage) {
 				s.becomes(s.asked, "Allowed in the terminal", true)
 				assert.Equal(s.t, 1, s.heard("touch desk\n"))
 			}},
-		{step: "permission", when: "while it waits, interrupted in the terminal meanwhile", disk: shownCard, fresh: "says in the same message that it was interrupted",
-			also: "one message for one request",
+		{step: "permission", when: "it waits, and is interrupted in the terminal meanwhile", disk: shownCard, fresh: "shows the interrupt in its message",
+			also: "one message",
 			do:   waits("touch never"), until: shown, dead: func(s *stage) { stands(s); s.answerAtDesk("work", "Escape") },
 			after: func(s *stage) {
 				s.becomes(s.asked, "Interrupted", true)
 				assert.Equal(s.t, 1, s.heard("touch never\n"))
 			}},
 	}}, {name: "question comes below", setup: working, rows: []crash{
-		{step: "permission", point: "card-again", when: "its message is to come below, not posted yet", disk: "the request, with the number of its earlier message", fresh: "posts it below; the earlier message loses its buttons",
-			also: "one message can decide",
+		{step: "permission", point: "card-again", when: "its message must move below, not posted yet", disk: "the request with its earlier message", fresh: "posts it below; the earlier one loses its buttons",
+			also: "one message decides",
 			do: func(s *stage) {
 				waits("touch again")(s)
 				s.hear(s.say("/list"), "work")
@@ -100,8 +100,8 @@ func asking() []life {
 				})
 			}, allow("touch again"))},
 	}}, {name: "permission with words", setup: working, rows: []crash{
-		{step: "permission", point: "ask-heard", when: "a reason was written, not given to the hook", disk: "the request with the decision and the reason", fresh: "gives the decision to the hook when it dials again; the text that comes again is known",
-			also: "the reason is not typed; the agent reads it once",
+		{step: "permission", point: "ask-heard", when: "a reason was written, the hook does not have it", disk: "the request with the decision and the reason", fresh: "the hook gets the decision; the text that comes again is recognised",
+			also: "the agent gets the reason once, not typed",
 			do: func(s *stage) {
 				waits("rm heard")(s)
 				s.tap(s.asked, "Deny with reason")
@@ -113,8 +113,8 @@ func asking() []life {
 				s.becomes(s.asked, "Denied in the chat", true)
 				s.hear(s.asked.ID, "They wrote: use the bin for heard")
 			}},
-		{step: "permission", point: "ask-denied-with", when: "a waiting text became the reason, not yet taken from the queue", disk: "the request with the decision; the text still waits to be typed", fresh: "gives the decision to the hook; the text leaves the queue",
-			also: "the text is not typed; the agent reads it once",
+		{step: "permission", point: "ask-denied-with", when: "a waiting text became the reason, still queued", disk: "the request with the decision; the queued text", fresh: "the hook gets the decision; the text leaves the queue",
+			also: "the agent gets the text once, not typed",
 			do: func(s *stage) {
 				waits("make deploy")(s)
 				s.tapAside(s.hear(s.say("not on a Friday"), "work is waiting for your answer: permission for Bash"), "Deny with this text")

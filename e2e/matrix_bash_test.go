@@ -32,15 +32,15 @@ func bashMode() life {
 				s.answered("after " + word)
 			}}
 	}
-	sent := row("card-sent", "the message is there, not noted", "the prompt is done; the card, without its message",
-		"sends the card once more, and ends it", "the message that was sent stays as it was", 2)
+	sent := row("card-sent", "the message is sent, not recorded", "the prompt is done; the card has no message",
+		"sends the card again, and ends it", "the earlier message stays unchanged", 2)
 	sent.posts = 1
 	sent.dead = func(s *stage) {
 		s.t.Helper()
 		assert.Contains(s.t, s.fieldOfFiles("cards", `"kind":"`), "output", "the card whose message is there")
 	}
-	ended := row("output-ended", "the message has the output, the cursor is before it", "the card with its output, and the cursor before the output",
-		"makes the same edit, which changes nothing, and goes on", "one message in the end", 1)
+	ended := row("output-ended", "the message has the output, the cursor does not", "the card with its output; a cursor before it",
+		"makes the same edit, without effect", "one message", 1)
 	runs := ended.do
 	ended.do = func(s *stage) {
 		s.t.Helper()

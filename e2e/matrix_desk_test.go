@@ -13,7 +13,7 @@ func callingVerbs() life {
 	row := func(point, when, disk, line, said string, dead func(*stage), after func(*stage)) crash {
 		var verb called
 		return crash{step: "command line", point: point, when: when, disk: disk, locks: true,
-			fresh: "types the prompt, once; the verb has asked again with the same key, and ended well",
+			fresh: "types the prompt once; the verb repeats its call with the same key, and succeeds",
 			do: func(s *stage) {
 				s.typed, s.answers[said] = append(s.typed, "say "+said), 1
 				verb = term.call(line + " 'say " + said + "'")
@@ -33,12 +33,12 @@ func callingVerbs() life {
 		working(s)
 		term = s.newTerminal()
 	}, rows: []crash{
-		row("desk-prompt-added", "`ccbot send-prompt`, the prompt is in the inbox and in no queue", "the text in the inbox, `held`",
+		row("desk-prompt-added", "`ccbot send-prompt`: the prompt is in no queue", "the text in the inbox, `held`",
 			"ccbot send-prompt work", "sent at the desk", func(s *stage) {
 				s.t.Helper()
 				assert.Equal(s.t, []string{"held"}, s.inboxStates())
 			}, func(*stage) {}),
-		row("desk-begun", "`ccbot new --prompt`, the session has begun and its prompt is nowhere", "the record of a session that has the key of the verb, and its agent",
+		row("desk-begun", "`ccbot new --prompt`: the session runs, its prompt is not stored", "a record with the key of the verb; its agent lives",
 			"ccbot new desk ~ --prompt", "begun at the desk", func(s *stage) {
 				s.t.Helper()
 				assert.Equal(s.t, []string{"held"}, s.inboxStates())

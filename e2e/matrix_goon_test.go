@@ -20,7 +20,7 @@ const goingOnText = "say going on"
 // alone.
 func goingOn() life {
 	row := func(name, point, when, disk, fresh string, dead, after func(*stage)) crash {
-		return crash{step: "continue", point: point, when: when, disk: disk, fresh: fresh, also: "the agent gets one prompt",
+		return crash{step: "continue", point: point, when: when, disk: disk, fresh: fresh, also: "one prompt",
 			do: func(s *stage) {
 				b := s.open1(name).Binding
 				s.typed = append(s.typed, "slow 3600")
@@ -58,22 +58,22 @@ func goingOn() life {
 			assert.Len(s.t, held, 1)
 		}
 	}
-	const again = "keeps the prompt; the next tap brings the session back"
-	const comes = "goes on with the restore and types the prompt"
+	const again = "keeps the prompt; the next tap resumes the session"
+	const comes = "continues the restore and types the prompt"
 	names := []string{"alpha", "bravo", "charlie", "delta", "echo", "foxtrot"}
 	rows := []crash{
-		row("alpha", "continue-held", "the prompt is on disk, in no queue", "a held prompt; a `completed` record with an interruption", again,
+		row("alpha", "continue-held", "the prompt is in no queue", "a held prompt; an interrupted `completed` record", again,
 			waits("alpha", session.Completed, 0), taps),
-		row("bravo", "prompt-saved", "the record has the prompt, and nothing is resumed", "a held prompt; a `completed` record that names it", again,
+		row("bravo", "prompt-saved", "the record has the prompt, nothing is resumed", "a held prompt; a `completed` record that names it", again,
 			waits("bravo", session.Completed, 1), taps),
-		row("charlie", "restore-recorded", "before the window is made, the prompt waits", "a held prompt; a `restoring` record without a window", comes,
+		row("charlie", "restore-recorded", "no window yet, the prompt waits", "a held prompt; a `restoring` record without a window", comes,
 			waits("charlie", session.Restoring, 1), alone),
 		row("delta", "bound", "the agent starts, the prompt waits", "a held prompt; a `restoring` record with pane and process", comes,
 			waits("delta", session.Restoring, 1), alone),
-		row("echo", "pasted", "the prompt stands in the box of the agent that is back", "a prompt that is being typed; a `running` record", "presses Enter",
+		row("echo", "pasted", "the prompt is in the box of the resumed agent", "a `typing` prompt; a `running` record", "presses Enter",
 			waits("echo", session.Running, 1), alone),
-		{step: "continue", point: "continue-held", when: "a start goes on by itself after a reboot", disk: "a held prompt; a `lost` record of which nobody was told",
-			fresh: "tells it once more, brings the session back and types the prompt", also: "the agent gets one prompt; all others only come back",
+		{step: "continue", point: "continue-held", when: "an automatic continuation after a reboot", disk: "a held prompt; an unreported `lost` record",
+			fresh: "reports it again, resumes the session and types the prompt", also: "one prompt; the other sessions only resume",
 			prepare: func(s *stage) {
 				s.edit("foxtrot", func(r recordFile) {
 					r.set("phase", "working")

@@ -28,9 +28,9 @@ func switchingModes() life {
 			}}
 	}
 	return life{name: "mode", setup: working, rows: []crash{
-		row("wish-saved", "before any key", "a wish", "looks, and presses the key until the screen shows the mode", "", "Manual", "Accept edits"),
-		row("wish-marked", "before the key", "a wish, with a key that is noted", "looks, and presses on from the mode that the screen shows", "", "Accept edits", "Plan"),
-		row("wish-pressed", "behind the key", "a wish, with a key that is noted", "reads the mode from the screen, and presses on where it is another one", "", "Plan", "Accept edits"),
-		row("wish-told", "it is told, the wish is not over", "a wish that is fulfilled", "reads the mode, and presses nothing", "told twice at most", "Accept edits", "Manual"),
+		row("wish-saved", "before any key", "the request", "presses the key until the screen shows the mode", "", "Manual", "Accept edits"),
+		row("wish-marked", "before the key", "the request, with a noted key", "continues from the mode on the screen", "", "Accept edits", "Plan"),
+		row("wish-pressed", "after the key", "the request, with a noted key", "continues from the mode on the screen", "", "Plan", "Accept edits"),
+		row("wish-told", "reported, the request has not ended", "the request, carried out", "reads the mode, presses nothing", "reported at most twice", "Accept edits", "Manual"),
 	}}
 }

@@ -28,7 +28,7 @@ func naming() life {
 			}}
 	}
 	return life{name: "name", setup: working, rows: []crash{
-		row("name-saved", "the record has the name", "the name, and that the window lacks it", "gives the window the name", "web"),
-		row("window-named", "the window has the name", "the name, and that the window lacks it", "gives it once more, which changes nothing", "work"),
+		row("name-saved", "the record has the name", "the name, due for the window", "names the window", "web"),
+		row("window-named", "the window has the name", "the name, due for the window", "names it again, without effect", "work"),
 	}}
 }

@@ -12,9 +12,9 @@ import (
 func beginningWithText() life {
 	const said, button = "token without a session", "Start in ~"
 	return life{name: "text without a session", rows: []crash{
-		{step: "text without a session", point: "text-begun", when: "the session is started, the text not queued",
-			disk:  "the text in the inbox, `asked`; a record of the session",
-			fresh: "asks about the text as before", also: "the button starts no second session, and the text arrives once",
+		{step: "text without a session", point: "text-begun", when: "the session runs, the text is not queued",
+			disk:  "the text, `asked`; a record",
+			fresh: "asks about the text as before", also: "no second session; the text arrives once",
 			do: func(s *stage) {
 				s.t.Helper()
 				s.inFlight("say " + said)
@@ -40,9 +40,9 @@ func beginningWithText() life {
 func sharingCard() life {
 	const said, other, button = "token of two", "token that follows", "Start in ~"
 	return life{name: "texts under one card", rows: []crash{
-		{step: "text without a session", point: "text-next", when: "the first of two texts is queued, the other one not",
-			disk:  "the first text in the session's queue, or typed; the other one in the inbox, `asked`",
-			fresh: "goes on with the first text, and asks about the other one", also: "each text arrives once",
+		{step: "text without a session", point: "text-next", when: "one of two texts is queued",
+			disk:  "the first text, queued or typed; the second, `asked`",
+			fresh: "continues with the first, asks about the second", also: "each arrives once",
 			do: func(s *stage) {
 				s.t.Helper()
 				s.inFlight("say " + said)

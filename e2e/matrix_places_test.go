@@ -24,9 +24,9 @@ func moving() life {
 			s.hearIn(group, "work is ready")
 			inGroup(s, group, "hello")
 		},
-		rows: []crash{{step: "group", point: "move-told", when: "told in the new chat, not noted",
-			disk: "that the group has moved, and the sentence", fresh: "tells it once more",
-			also: "the sentence comes twice at most; nothing is sent to the old chat any more",
+		rows: []crash{{step: "group", point: "move-told", when: "reported in the new chat, not recorded",
+			disk: "the move, and the message", fresh: "reports it again",
+			also: "at most twice; the old chat gets nothing",
 			do:   func(s *stage) { require.NoError(s.t, s.person.Migrate(group, supergroup)) },
 			after: func(s *stage) {
 				s.t.Helper()
@@ -40,7 +40,7 @@ func opening() life {
 	const forum = supergroup - 1
 	opens := func(point, name, when, disk, fresh string, topics int) crash {
 		return crash{step: "topic", point: point, when: when, disk: disk, fresh: fresh,
-			also: "one session, which is shown in its topic",
+			also: "one session, shown in its topic",
 			do:   func(s *stage) { s.person.Send(forum, "/new "+name+" "+s.dir) },
 			after: func(s *stage) {
 				s.t.Helper()
@@ -67,9 +67,9 @@ func opening() life {
 	return life{name: "topics", env: []string{"ALLOWED_CHATS=" + strconv.FormatInt(forum, 10)},
 		setup: func(s *stage) { s.t.Helper(); s.api.Group(forum, "team", true) },
 		rows: []crash{
-			opens("topic-made", "one", "the topic is there, not noted", "the message `/new`, in the inbox",
-				"opens another topic and starts the session there; the first one stays empty", 2),
-			opens("topic-noted", "two", "the topic is noted, the session not started", "the message `/new`, in the inbox; the topic and what it is for",
+			opens("topic-made", "one", "the topic exists, not recorded", "the message `/new`",
+				"opens another topic for the session; the first stays empty", 2),
+			opens("topic-noted", "two", "the topic is recorded, the session not started", "the message `/new`; the topic and its purpose",
 				"starts the session in that topic", 1),
 		}}
 }

@@ -16,8 +16,8 @@ import (
 func overtaking() life {
 	row := func(point, when, fresh string, dead func(*stage)) crash {
 		urgent, later := "urgent at "+point, "later at "+point
-		return crash{step: "interrupt and send", point: point, when: when, disk: "both texts in the inbox, `held`; the record has them in the new order",
-			fresh: fresh, also: "both arrive once, in the new order",
+		return crash{step: "interrupt and send", point: point, when: when, disk: "both texts, `held`; their new order",
+			fresh: fresh, also: "each arrives once, in the new order",
 			do: func(s *stage) {
 				s.t.Helper()
 				s.prompt("slow 15")
@@ -54,8 +54,8 @@ func overtaking() life {
 		s.until("the turn is over", s.quietAgents)
 	}
 	return life{name: "interrupt and send", setup: working, rows: []crash{
-		row("queue-ordered", "the order is changed, Esc not pressed", "lets the turn end, and types the two", works),
-		row("turn-interrupted", "Esc is pressed, nothing typed", "types the two", rests),
+		row("queue-ordered", "the order is changed, Esc not pressed", "types both after the turn", works),
+		row("turn-interrupted", "Esc is pressed, nothing typed", "types both", rests),
 	}}
 }
 
@@ -78,9 +78,9 @@ func stoppingTexts() life {
 	}
 	const kept, sent, other = "kept at a stop", "sent at a stop", "other at a stop"
 	return life{name: "texts of a stop", setup: working, rows: []crash{
-		{step: "stop", point: "text-listed", when: "the message asks about a text, which is still in the queue",
-			disk: "the text in the inbox, `held`; the record has it", fresh: "gets /stop again; one message asks about the text, the earlier one or a new one",
-			also: "the text arrives once",
+		{step: "stop", point: "text-listed", when: "the message asks about a text that is still queued",
+			disk: "the text, `held`; the record lists it", fresh: "gets /stop again; one message asks about the text",
+			also: "it arrives once",
 			do: func(s *stage) {
 				wait(s, kept)
 				s.say("/stop")
@@ -102,9 +102,9 @@ func stoppingTexts() life {
 				})
 				s.answered(kept)
 			}},
-		{step: "stop", point: "text-next", when: "[Send all]: the first of two texts is queued, the other one not",
-			disk: "the first text in the queue, or typed; the other one in the inbox, `asked`", fresh: "goes on with the first text; the message asks about the other one",
-			also: "each text arrives once",
+		{step: "stop", point: "text-next", when: "[Send all]: one of two texts is queued",
+			disk: "the first text, queued or typed; the second, `asked`", fresh: "continues with the first; the message asks about the second",
+			also: "each arrives once",
 			do: func(s *stage) {
 				wait(s, sent, other)
 				s.say("/stop")

@@ -52,9 +52,9 @@ func (s *stage) byHand(claudeID string) {
 // prompts.
 func transferring() life {
 	said := []string{"held in order", "held behind it"}
-	back := crash{step: "transfer", point: "adoption-told", when: "it was told, and is not on disk",
-		disk: "the `lost` record as it was, with its prompts", fresh: "binds the record to the agent",
-		also: "the waiting prompts are typed in order, into the new window; it is told twice at most",
+	back := crash{step: "transfer", point: "adoption-told", when: "reported, not recorded",
+		disk: "the `lost` record, with its prompts", fresh: "binds the record to the agent",
+		also: "the prompts are typed in order, in the new window; reported at most twice",
 		do: func(s *stage) {
 			id := s.open1("alpha").ClaudeSessionID.String()
 			s.use("alpha")
@@ -78,8 +78,8 @@ func transferring() life {
 			hears("alpha is connected")(s)
 			assert.True(s.t, s.open1("alpha").Binding.Adopted)
 		}}
-	inRecovery := crash{step: "transfer", point: "adoption-told", when: "by the start itself: the agent went on in a person's window while no bot ran",
-		disk: "the record as it was, still `running`", fresh: "binds the record to the agent",
+	inRecovery := crash{step: "transfer", point: "adoption-told", when: "at a start, as the agent continued in a person's window",
+		disk: "the record, still `running`", fresh: "binds the record to the agent",
 		prepare: func(s *stage) {
 			id := s.open1("delta").ClaudeSessionID.String()
 			s.loses("delta")
@@ -143,16 +143,16 @@ func recovering() life {
 			}), "%v", r.History)
 		}
 	}
-	const lost = "marks it lost and tells the chat in one message"
+	const lost = "marks it lost and reports it in one message"
 	rows := []crash{
-		row("alpha", "backup-file", "in the midst of the backup", "no backup; no record has changed", "makes one, "+lost,
-			"half a backup is never listed", untouched("alpha", 0, 0)),
+		row("alpha", "backup-file", "the backup is half written", "no backup; no record has changed", "makes one, "+lost,
+			"the half is never listed", untouched("alpha", 0, 0)),
 		row("bravo", "backup-made", "the backup is made", "a backup; no record has changed", "makes another backup, "+lost, "", untouched("bravo", 2, 0)),
-		row("charlie", "recovery-noted", "an action is announced in the history", "a `running` record with a last line `begins`", lost, "the history ends with `done`",
+		row("charlie", "recovery-noted", "the history announces an action", "a `running` record with a last line `begins`", lost, "the history ends with `done`",
 			stands("charlie", session.Running, "begins")),
-		row("delta", "recovery-applied", "the action is carried out", "a `lost` record of which nobody was told", "tells the chat", "told once",
+		row("delta", "recovery-applied", "the action was carried out", "an unreported `lost` record", "reports it", "reported once",
 			stands("delta", session.Lost, "begins")),
-		row("echo", "report-posted", "the message is posted, that is not recorded", "a `lost` record of which nobody was told, and the message in the outbox", "tells it once more", "told twice at most",
+		row("echo", "report-posted", "the message is posted, not recorded", "an unreported `lost` record; the message in the outbox", "reports it again", "reported at most twice",
 			stands("echo", session.Lost, "done")),
 		endingLeftovers(),
 		restoringBackup(),
@@ -184,8 +184,8 @@ func (s *stage) backups() (whole, underWay []string) {
 // endingLeftovers makes an ended session with a living process of an earlier launch.
 func endingLeftovers() crash {
 	var leftover process.Identity
-	return crash{step: "recovery", point: "leftovers-ended", when: "a leftover of an archived session is dead, nobody knows",
-		disk: "an `archived` record as it was", fresh: "finds nothing alive", also: "the leftover is dead",
+	return crash{step: "recovery", point: "leftovers-ended", when: "a leftover of an archived session is dead, not recorded",
+		disk: "an unchanged `archived` record", fresh: "finds nothing alive", also: "the leftover is dead",
 		prepare: func(s *stage) {
 			id := s.claudeIDOf("golf")
 			_, leftover = s.newDesk("DEMOAGENT_NO_PRESENCE=1").open(s.agentPath(), "--resume", id)
@@ -213,8 +213,8 @@ func endingLeftovers() crash {
 func restoringBackup() crash {
 	const edited = "restored by hand"
 	return crash{step: "recovery", point: "restore-file", when: "`ccbot recover --restore` has written one record of several",
-		disk: "a backup of what was there; one record is as in the backup", fresh: "the same command finishes it; the bot goes on with those records",
-		also: "what was there before is in a backup",
+		disk: "a backup of the earlier records; one restored record", fresh: "the same command finishes it; the bot uses those records",
+		also: "the earlier records are in a backup",
 		args: []string{"recover", "--restore", "2020"},
 		prepare: func(s *stage) {
 			older := recovery.Backups{Dir: filepath.Join(s.state, "backups"), Sessions: filepath.Join(s.state, "sessions"),
@@ -298,8 +298,8 @@ func rebooting() life {
 			s.prompt("say hello from " + name)
 			s.answered("hello from " + name)
 		}
-	}, rows: []crash{{step: "recovery", point: "restore-recorded", when: "the sessions that a reboot took come back by themselves",
-		disk: "a `restoring` record without a window", fresh: "goes on with the restore",
+	}, rows: []crash{{step: "recovery", point: "restore-recorded", when: "an automatic resume after a reboot",
+		disk: "a `restoring` record without a window", fresh: "continues the restore",
 		prepare: func(s *stage) {
 			s.endTmux()
 			s.otherBoot()

@@ -123,69 +123,69 @@ func tagged(name string, want int) func(*stage) {
 func birthAndEnd() life {
 	const starting, stopping, restoring = session.Starting, session.Stopping, session.Restoring
 	return life{name: "birth and end", env: []string{"ORPHAN_GRACE=5m"}, rows: []crash{
-		{step: "start", point: "start-recorded", when: "before anything is made",
-			disk: "the command in the inbox; a `starting` record without a window", fresh: "drops the record; the command comes again and starts the session",
+		{step: "start", point: "start-recorded", when: "nothing is made",
+			disk: "the command; a `starting` record without a window", fresh: "drops the record; the command starts the session again",
 			do: opens("one"), dead: both(onDisk("one", starting, false), tagged("one", 0)), after: hears("one is ready")},
 		{step: "start", point: "window-reserved", when: "the window is a placeholder without a tag",
-			disk: "the command; a `starting` record without a window; a placeholder that sleeps", fresh: "drops the record; the command comes again and starts the session; the placeholder closes by itself",
+			disk: "the command; a `starting` record without a window; a placeholder", fresh: "drops the record; the command starts the session again; the placeholder closes",
 			do: opens("four"), dead: both(onDisk("four", starting, false), tagged("four", 0)), after: both(hears("four is ready"), placeholdersClose)},
-		{step: "start", point: "window-tagged", when: "the placeholder has the tag, and no agent",
-			disk: "the command; a `starting` record that knows no window; a placeholder with its tag", fresh: "drops the record; the command comes again and starts the session; the placeholder closes by itself",
+		{step: "start", point: "window-tagged", when: "the placeholder has a tag and no agent",
+			disk: "the command; a `starting` record without a window; a tagged placeholder", fresh: "drops the record; the command starts the session again; the placeholder closes",
 			do: opens("five"), dead: both(onDisk("five", starting, false), tagged("five", 1)), after: both(hears("five is ready"), placeholdersClose)},
-		{step: "start", point: "window-begun", when: "the agent runs, its window has no name",
-			disk: "the command; a `starting` record that knows no window; an agent in a window with its tag", fresh: "binds the record to the window by its tag, and names the window; the command that comes again finds the session",
+		{step: "start", point: "window-begun", when: "the agent runs in a window without a name",
+			disk: "the command; a `starting` record without a window; an agent in a tagged window", fresh: "binds the record by the tag, and names the window; the command finds the session",
 			do: opens("six"), dead: both(onDisk("six", starting, false), tagged("six", 1)), after: both(hears("six is ready"), isNamed("six"))},
-		{step: "start", point: "window-made", when: "between the window and its record",
-			disk: "the command; a `starting` record that knows no window, though one carries its tag", fresh: "binds the record to the window by its tag; the command that comes again finds the session",
+		{step: "start", point: "window-made", when: "the window is not recorded",
+			disk: "the command; a `starting` record without a window; a tagged window", fresh: "binds the record by the tag; the command finds the session",
 			do: opens("two"), dead: both(onDisk("two", starting, false), tagged("two", 1)), after: hears("two is ready")},
-		{step: "start", point: "bound", when: "the record knows its window",
-			disk: "the command; a `starting` record with pane and process", fresh: "watches the agent again and says when it is ready",
+		{step: "start", point: "bound", when: "the record has its window",
+			disk: "the command; a `starting` record with pane and process", fresh: "watches the agent, reports when it is ready",
 			do: opens("three"), dead: both(onDisk("three", starting, true), tagged("three", 1)), after: hears("three is ready")},
 
 		{step: "read", point: "read-noted", when: "a part of a transcript is read",
-			disk: "a note with its path in `reads`", fresh: "reads the file alone and after a second, and notes that it passed",
+			disk: "a note with its path in `reads`", fresh: "reads the file alone, a second later, and records the success",
 			after: func(s *stage) {
 				s.until("the read has passed", func() bool { return bytes.Contains(s.notes(), []byte(`"use":"passed"`)) })
 			}},
 
-		{step: "archive", point: "stop-recorded", when: "before anything is ended",
-			disk: "a `stopping` record; its agent lives", fresh: "carries the archive out and tells the receipt",
+		{step: "archive", point: "stop-recorded", when: "nothing has ended",
+			disk: "a `stopping` record; its agent lives", fresh: "archives it and sends the receipt",
 			do: kills("one"), dead: both(onDisk("one", stopping, true), tagged("one", 1)), after: hears("one is archived")},
-		{step: "archive", point: "ended", when: "the agent is dead, nobody knows",
-			disk: "a `stopping` record whose window is gone", fresh: "finds nothing alive and tells the receipt",
+		{step: "archive", point: "ended", when: "the agent is dead, not recorded",
+			disk: "a `stopping` record; no window", fresh: "finds nothing alive, sends the receipt",
 			do: kills("two"), dead: both(onDisk("two", stopping, true), tagged("two", 0)), after: hears("two is archived")},
-		{step: "archive", point: "receipt-told", when: "the receipt is told, its end not recorded",
+		{step: "archive", point: "receipt-told", when: "the receipt is sent, not recorded",
 			disk: "a `stopping` record; the receipt is sent", fresh: "finishes the archive",
-			also: "the receipt comes twice at most",
+			also: "at most two receipts",
 			do:   kills("three"), dead: both(onDisk("three", stopping, true), tagged("three", 0)), after: hears("three is archived")},
 
-		{step: "restore", point: "restore-recorded", when: "before the window is made",
-			disk: "the command; a `restoring` record without a window", fresh: "goes on with the restore",
+		{step: "restore", point: "restore-recorded", when: "no window yet",
+			disk: "the command; a `restoring` record without a window", fresh: "continues the restore",
 			do: resumes("one"), dead: both(onDisk("one", restoring, false), tagged("one", 0)), after: hears("one is ready")},
 		{step: "restore", point: "window-reserved", when: "the window is a placeholder without a tag",
 			prepare: archives("four"),
-			disk:    "the command; a `restoring` record without a window; a placeholder that sleeps", fresh: "goes on with the restore; the placeholder closes by itself",
+			disk:    "the command; a `restoring` record without a window; a placeholder", fresh: "continues the restore; the placeholder closes",
 			do: resumes("four"), dead: both(onDisk("four", restoring, false), tagged("four", 0)), after: both(hears("four is ready"), placeholdersClose)},
-		{step: "restore", point: "window-tagged", when: "the placeholder has the tag, and no agent",
+		{step: "restore", point: "window-tagged", when: "the placeholder has a tag and no agent",
 			prepare: archives("five"),
-			disk:    "the command; a `restoring` record that knows no window; a placeholder with its tag", fresh: "goes on with the restore; the placeholder closes by itself",
+			disk:    "the command; a `restoring` record without a window; a tagged placeholder", fresh: "continues the restore; the placeholder closes",
 			do: resumes("five"), dead: both(onDisk("five", restoring, false), tagged("five", 1)), after: both(hears("five is ready"), placeholdersClose)},
-		{step: "restore", point: "window-begun", when: "the agent runs, its window has no name",
+		{step: "restore", point: "window-begun", when: "the agent runs in a window without a name",
 			prepare: archives("six"),
-			disk:    "the command; a `restoring` record that knows no window; an agent in a window with its tag", fresh: "binds the record to the window by its tag, and names the window",
+			disk:    "the command; a `restoring` record without a window; an agent in a tagged window", fresh: "binds the record by the tag, and names the window",
 			do: resumes("six"), dead: both(onDisk("six", restoring, false), tagged("six", 1)), after: both(hears("six is ready"), isNamed("six"))},
-		{step: "restore", point: "window-made", when: "between the window and its record",
-			disk: "the command; a `restoring` record that knows no window, though one carries its tag", fresh: "binds the record to the window by its tag",
+		{step: "restore", point: "window-made", when: "the window is not recorded",
+			disk: "the command; a `restoring` record without a window; a tagged window", fresh: "binds the record by the tag",
 			do: resumes("two"), dead: both(onDisk("two", restoring, false), tagged("two", 1)), after: hears("two is ready")},
-		{step: "restore", point: "bound", when: "the record knows its window",
-			disk: "the command; a `restoring` record with pane and process", fresh: "watches the agent again and says when it is ready",
+		{step: "restore", point: "bound", when: "the record has its window",
+			disk: "the command; a `restoring` record with pane and process", fresh: "watches the agent, reports when it is ready",
 			do: resumes("three"), dead: both(onDisk("three", restoring, true), tagged("three", 1)), after: hears("three is ready")},
 
-		{step: "end by itself", point: "end-told", when: "the end is told, not recorded",
+		{step: "end by itself", point: "end-told", when: "the end is reported, not recorded",
 			disk: "a `running` record with a dead pane; the news is sent", fresh: "reads the exit from the dead pane and completes the record",
-			also: "the news comes twice at most",
+			also: "reported at most twice",
 			do:   leaves, dead: both(onDisk("three", session.Running, true), deadPane("three")), after: hears("three ended at your request")},
-		{step: "end by itself", point: "end-recorded", when: "the exit is recorded, its pane not closed",
+		{step: "end by itself", point: "end-recorded", when: "the exit is recorded, the pane not closed",
 			disk: "a `stopping` record with the exit status; the dead pane", fresh: "closes the pane and completes the record",
 			prepare: func(s *stage) {
 				s.start()
@@ -236,17 +236,17 @@ func prompting() life {
 		s.t.Helper()
 		assert.Equal(s.t, s.typed, s.received())
 	}
-	const typing = "the text in the inbox, marked `typing`"
-	again := crash{step: "prompt", point: "pasted", when: "between paste and Enter, a quarter of an hour ago",
-		disk: typing + "; it stands in the prompt box", fresh: "asks: [Send again] [Discard]; the box is cleared before it is typed again",
+	const typing = "the text, `typing`"
+	again := crash{step: "prompt", point: "pasted", when: "between paste and Enter, 15 minutes ago",
+		disk: typing + "; it is in the prompt box", fresh: "asks; [Send again] clears the box and types it again",
 		do: func(s *stage) { s.inFlight("say token at pasted, long ago") }, dead: both(inbox("typing"), inBox, typedLongAgo),
 		after: func(s *stage) {
 			s.tap(s.hear(s.mark, "not certain that"), "Send again")
 			s.answered("token at pasted, long ago")
 		}}
-	dropped := crash{step: "prompt", point: "pasted", when: "between paste and Enter, a quarter of an hour ago, then given up",
-		disk: typing + "; it stands in the prompt box", fresh: "asks: [Send again] [Discard]; Discard clears the box",
-		also: "the text never reaches the agent, the next one arrives alone",
+	dropped := crash{step: "prompt", point: "pasted", when: "between paste and Enter, 15 minutes ago, then discarded",
+		disk: typing + "; it is in the prompt box", fresh: "asks; [Discard] clears the box",
+		also: "the agent gets only the next text",
 		do:   func(s *stage) { s.say("line one\nline two\nline three") }, dead: both(inbox("typing"), inBox, typedLongAgo),
 		after: func(s *stage) {
 			s.tap(s.hear(s.mark, "not certain that"), "Discard")
@@ -254,9 +254,9 @@ func prompting() life {
 			s.answered("after the drop")
 		}}
 	long := strings.Repeat("word ", 1000) + "end"
-	cut := crash{step: "cut text", point: "parts-joined", when: "the first part has the others, which are not finished",
-		disk: "all parts in the inbox, `accepted`; the first one has the others", fresh: "finishes the others, and types the text",
-		also: "it is one prompt", do: func(s *stage) { s.prompt(long) },
+	cut := crash{step: "cut text", point: "parts-joined", when: "the first part has the others, not finished",
+		disk: "all parts, `accepted`; the first has the others", fresh: "finishes the others, types the text",
+		also: "one prompt", do: func(s *stage) { s.prompt(long) },
 		dead: func(s *stage) {
 			s.t.Helper()
 			assert.Equal(s.t, []string{"accepted", "accepted"}, s.inboxStates())
@@ -268,14 +268,14 @@ func prompting() life {
 	return life{name: "prompt", setup: working, rows: []crash{
 		cut,
 		row("accepted", "on disk, not handled", "the update in the inbox", "handles the update", inbox("accepted")),
-		row("prompt-saved", "in the session's queue, which does not hold it yet", "the text in the inbox, `accepted`; the record lists its key",
-			"handles the update once more", both(inbox("accepted"), queued)),
-		row("typing-marked", "nothing typed", typing+" with time and place", "sees the empty box of the idle agent, and types it",
+		row("prompt-saved", "in the queue, not held yet", "the text, `accepted`; the record lists its key",
+			"handles the update again", both(inbox("accepted"), queued)),
+		row("typing-marked", "nothing typed", typing+" with time and place", "sees the empty box of the idle agent, types it",
 			inbox("typing")),
-		row("pasted", "between paste and Enter", typing+"; it stands in the prompt box", "sees its text in the box of the idle agent, and presses Enter",
+		row("pasted", "between paste and Enter", typing+"; it is in the prompt box", "sees the text in the box of the idle agent, presses Enter",
 			both(inbox("typing"), inBox)),
-		row("entered", "between Enter and receipt", typing+"; the agent has it", "finds the proof in the hook's event or the transcript", both(inbox("typing"), got)),
-		row("prompt-finished", "proven, still in the record", "the text is done; the record still lists its key", "takes the key out of the record", listed),
+		row("entered", "between Enter and receipt", typing+"; the agent has it", "finds the proof in hook or transcript", both(inbox("typing"), got)),
+		row("prompt-finished", "proven, still in the record", "the text is done; the record lists its key", "removes the key", listed),
 		again, dropped,
 	}}
 }
@@ -328,8 +328,8 @@ func answering() life {
 		var withdraw func()
 		calls := 0
 		said := "the answer of " + string(kind)
-		return crash{step: "answer", when: when, disk: "the transcript's cursor before the answer", fresh: "sends the answer",
-			also: "this answer comes twice at most",
+		return crash{step: "answer", when: when, disk: "a cursor before the answer", fresh: "sends the answer",
+			also: "at most twice",
 			do: func(s *stage) {
 				calls = len(s.api.Calls())
 				withdraw = s.api.Fault(botapi.Fault{Method: "sendMessage", Kind: kind})
@@ -358,8 +358,8 @@ func answering() life {
 			}}
 	}
 	return life{name: "answer", setup: working, rows: []crash{
-		row(botapi.FaultHang, "while the Bot API does not answer"),
-		row(botapi.FaultResetAfter, "when the Bot API took it and the connection broke"),
+		row(botapi.FaultHang, "the Bot API does not answer"),
+		row(botapi.FaultResetAfter, "the Bot API took it, the connection broke"),
 	}}
 }
 
@@ -378,9 +378,9 @@ func secondWriters() life {
 		working(s)
 		s.prompt("say hello")
 		s.answered("hello")
-	}, rows: []crash{{step: "second writer", point: "second-told", when: "told, not recorded",
-		disk: "a `running` record that knows no second writer; the warning is sent", fresh: "tells it once more and notes it",
-		also: "told twice at most; a /kill later spares it and says so",
+	}, rows: []crash{{step: "second writer", point: "second-told", when: "reported, not recorded",
+		disk: "a `running` record without the writer; the warning is sent", fresh: "reports it again and records it",
+		also: "reported at most twice; a later /kill spares it and reports that",
 		do: func(s *stage) {
 			second = s.newDesk().agent("--resume", s.claudeIDOf("work"))
 			s.seconds = append(s.seconds, second)
@@ -402,9 +402,9 @@ func deskResume() life {
 		working(s)
 		s.prompt("say hello")
 		s.answered("hello")
-	}, rows: []crash{{step: "archive", point: "stop-recorded", when: "and the conversation goes on in the terminal meanwhile",
-		disk: "a `stopping` record; its agent lives, and one that was started in the terminal afterwards", fresh: "ends its own agent; the one in the terminal knew of the end and is told: [End it]",
-		also: "the receipt names who was spared",
+	}, rows: []crash{{step: "archive", point: "stop-recorded", when: "the conversation continues in the terminal meanwhile",
+		disk: "a `stopping` record; its agent and a later one in the terminal live", fresh: "ends its own agent; reports the other one: [End it]",
+		also: "the receipt names the spared process",
 		do:   kills("work"),
 		dead: func(s *stage) {
 			onDisk("work", session.Stopping, true)(s)
@@ -421,8 +421,8 @@ func deskResume() life {
 func stubbornTools() life {
 	return life{name: "stubborn", env: stubborn, setup: working, rows: []crash{
 		{step: "archive", point: "below-recorded", when: "before the KILL",
-			disk: "a `stopping` record with the processes below the agent; agent and tool live", fresh: "kills the agent, then its tool",
-			also: "the tool's process is dead",
+			disk: "a `stopping` record with the agent's processes; agent and tool live", fresh: "kills the agent, then its tool",
+			also: "the tool is dead",
 			do: func(s *stage) {
 				s.typed = append(s.typed, "child 3600")
 				s.withChild()

@@ -39,8 +39,8 @@ func besides() life {
 			}
 			working(s)
 		},
-		rows: []crash{{step: "worktree", point: "worktree-made", when: "the work tree is there, its session is not",
-			disk: "a work tree that is marked as ccbot's", fresh: "does nothing; the same button takes that work tree",
+		rows: []crash{{step: "worktree", point: "worktree-made", when: "the work tree exists, its session does not",
+			disk: "a work tree with ccbot's mark", fresh: "nothing; the same button uses that work tree",
 			do: func(s *stage) {
 				page := s.hear(s.say("/new"), "Where should the new session work?")
 				for _, row := range page.Keyboard {

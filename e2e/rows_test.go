@@ -17,7 +17,7 @@ import (
 	"ccbot/try/botapi"
 )
 
-// Outcomes of a text that something comes upon on its way to the agent.
+// Outcomes of a text during whose typing an event occurs.
 const (
 	outOnce  = "delivered once"
 	outAsked = "asked"
@@ -27,7 +27,7 @@ const (
 	outLost  = "lost"
 )
 
-// typedRow is one thing that comes upon a text on its way to the real CLI.
+// typedRow is an event during the typing of a text into the real CLI.
 type typedRow struct {
 	name string
 	text string // the text; WORD is the row's own word
@@ -70,8 +70,8 @@ var typedGroups = []typedGroup{
 		{name: "/stop", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.stop() }, want: []string{outAsked}},
 		{name: "/stop of a long paste", text: "mute 60 WORD\n2\n3\n4\n5\n6", act: func(d *typedDesk) { d.taken(); d.stop() }, want: []string{outAsked}},
 		{name: "/stop, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
-		{name: "Esc at the desk", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
-		{name: "Esc at the desk, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
+		{name: "Esc in the terminal", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
+		{name: "Esc in the terminal, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
 	}},
 	{name: "slow UserPromptSubmit hook", event: "UserPromptSubmit", command: "grep -q word- && sleep 4; true", rows: []typedRow{
 		{name: "no Esc", text: "say WORD", want: []string{outOnce}},
@@ -79,11 +79,11 @@ var typedGroups = []typedGroup{
 		{name: "/stop", text: "say WORD", act: func(d *typedDesk) { d.works(); d.stop() }, want: []string{outAsked}},
 		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
 	}},
-	{name: "slow UserPromptSubmit hook, the desk", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
-		{name: "Esc at the desk", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
+	{name: "slow UserPromptSubmit hook, the terminal", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
+		{name: "Esc in the terminal", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
 	}},
-	{name: "slow UserPromptSubmit hook, the desk and a kill", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
-		{name: "Esc at the desk, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
+	{name: "slow UserPromptSubmit hook, the terminal and a kill", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
+		{name: "Esc in the terminal, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
 	}},
 	{name: "slow SessionStart hook", event: "SessionStart", command: "sleep 5", rows: []typedRow{
 		{name: "no Esc", text: "say WORD", want: []string{outOnce}},
@@ -93,46 +93,46 @@ var typedGroups = []typedGroup{
 		{name: "/stop", text: "say WORD", act: func(d *typedDesk) { d.works(); d.stop() }, want: []string{outAsked}},
 		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked}},
 	}},
-	{name: "slow SessionStart hook, the desk", event: "SessionStart", command: "sleep 20", rows: []typedRow{
-		{name: "Esc at the desk", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outAsked}},
+	{name: "slow SessionStart hook, the terminal", event: "SessionStart", command: "sleep 20", rows: []typedRow{
+		{name: "Esc in the terminal", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outAsked}},
 	}},
-	{name: "slow SessionStart hook, the desk and a kill", event: "SessionStart", command: "sleep 20", rows: []typedRow{
-		{name: "Esc at the desk, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outAsked}},
+	{name: "slow SessionStart hook, the terminal and a kill", event: "SessionStart", command: "sleep 20", rows: []typedRow{
+		{name: "Esc in the terminal, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outAsked}},
 	}},
 	{name: "blocking UserPromptSubmit hook", event: "UserPromptSubmit",
 		command: `grep -q blocked && printf '{"decision":"block","reason":"not on a Friday"}' || true`, rows: []typedRow{
-			{name: "it says no", text: "say blocked WORD", seen: "not on a Friday", want: []string{outOnce}},
-			{name: "it says no, a kill at Enter", kill: "entered+0", text: "say blocked WORD", seen: "not on a Friday", want: []string{outOnce}},
+			{name: "it refuses", text: "say blocked WORD", seen: "not on a Friday", want: []string{outOnce}},
+			{name: "it refuses, a kill at Enter", kill: "entered+0", text: "say blocked WORD", seen: "not on a Friday", want: []string{outOnce}},
 		}},
 	{name: "the conversation changes", rows: []typedRow{
-		{name: "/clear at the desk after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.line("/clear") }, want: []string{outOnce}},
-		{name: "/compact at the desk after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.line("/compact") }, want: []string{outOnce}},
+		{name: "/clear in the terminal after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.line("/clear") }, want: []string{outOnce}},
+		{name: "/compact in the terminal after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.line("/compact") }, want: []string{outOnce}},
 		{name: "/clear before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedDesk) { d.line("/clear") }, want: []string{outAsked}},
 		{name: "/compact before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedDesk) { d.line("/compact") }, want: []string{outAsked}},
-		{name: "/clear at the desk, then a kill", text: "say WORD", act: func(d *typedDesk) { d.said(); d.line("/clear"); d.die() }, want: []string{outOnce}},
-		{name: "/compact at the desk, then a kill", text: "say WORD", act: func(d *typedDesk) { d.said(); d.line("/compact"); d.die() }, want: []string{outOnce}},
-		{name: "behind the desk's /clear, a kill at the mark", text: "say WORD", kill: "typing-marked", before: func(d *typedDesk) { d.line("/clear") }, want: []string{outOnce}},
-		{name: "behind the desk's /clear, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.line("/clear") }, want: []string{outOnce}},
-		{name: "behind the desk's /compact, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.line("/compact") }, want: []string{outOnce}},
-		{name: "behind the chat's /clear, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.say("/clear") }, want: []string{outOnce}},
-		{name: "behind the chat's /compact, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.say("/compact") }, want: []string{outOnce}},
-		{name: "the chat's /clear", text: "/clear", kill: "entered+0", want: []string{outOnce, outAsked}},
-		{name: "the chat's /compact", text: "/compact WORD", kill: "entered+0", want: []string{outOnce, outAsked}},
+		{name: "/clear in the terminal, then a kill", text: "say WORD", act: func(d *typedDesk) { d.said(); d.line("/clear"); d.die() }, want: []string{outOnce}},
+		{name: "/compact in the terminal, then a kill", text: "say WORD", act: func(d *typedDesk) { d.said(); d.line("/compact"); d.die() }, want: []string{outOnce}},
+		{name: "after /clear in the terminal, a kill at the mark", text: "say WORD", kill: "typing-marked", before: func(d *typedDesk) { d.line("/clear") }, want: []string{outOnce}},
+		{name: "after /clear in the terminal, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.line("/clear") }, want: []string{outOnce}},
+		{name: "after /compact in the terminal, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.line("/compact") }, want: []string{outOnce}},
+		{name: "after /clear from the chat, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.say("/clear") }, want: []string{outOnce}},
+		{name: "after /compact from the chat, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.say("/compact") }, want: []string{outOnce}},
+		{name: "/clear from the chat, a kill at its Enter", text: "/clear", kill: "entered+0", want: []string{outOnce, outAsked}},
+		{name: "/compact from the chat, a kill at its Enter", text: "/compact WORD", kill: "entered+0", want: []string{outOnce, outAsked}},
 	}},
-	{name: "the desk clears the box", rows: []typedRow{
+	{name: "a person clears the box", rows: []typedRow{
 		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs("") }, want: []string{outAsked}},
 	}},
-	{name: "the desk presses Up", rows: []typedRow{
+	{name: "a person presses Up", rows: []typedRow{
 		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs(""); d.key("Up") }, want: []string{outAsked}},
 	}},
-	{name: "the desk presses Up behind it", rows: []typedRow{
+	{name: "a person presses Up later", rows: []typedRow{
 		{name: "after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.idle(); d.key("Up"); d.inBox() }, want: []string{outOnce}},
 	}},
 	{name: "the queue", rows: []typedRow{
 		{name: "/stop of the turn before it", text: "say WORD", before: func(d *typedDesk) { d.busy() }, act: func(d *typedDesk) { d.queued(); d.stop() }, want: []string{outAsked}},
 		{name: "/stop of the turn before it, then a kill", text: "say WORD", before: func(d *typedDesk) { d.busy() }, act: func(d *typedDesk) { d.queued(); d.hurriedStop(); d.die() }, want: []string{outAsked}},
 	}},
-	{name: "the desk types the same text", rows: []typedRow{
+	{name: "a person types the same text", rows: []typedRow{
 		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) {
 			d.key("C-u")
 			d.boxIs("")
@@ -140,7 +140,7 @@ var typedGroups = []typedGroup{
 			d.inBox()
 		}, want: []string{outOnce, outAsked}},
 	}},
-	{name: "the desk pastes as many lines", rows: []typedRow{
+	{name: "a person pastes as many lines", rows: []typedRow{
 		{name: "after the paste", text: longText, kill: "pasted", act: func(d *typedDesk) {
 			d.key("C-u")
 			d.boxIs("")
@@ -157,8 +157,8 @@ var typedGroups = []typedGroup{
 		{name: "a kill after the paste", text: "say WORD", kill: "pasted", want: []string{outOnce}},
 		{name: "a kill after Enter", text: "say WORD", kill: "entered+0", want: []string{outOnce}},
 		{name: "/stop before the first token", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.stop() }, want: []string{outAsked}},
-		{name: "Esc at the desk", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
-		{name: "the desk clears the box, after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs("") }, want: []string{outAsked}},
+		{name: "Esc in the terminal", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
+		{name: "a person clears the box after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs("") }, want: []string{outAsked}},
 		{name: "/stop, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
 	}},
 }
@@ -171,15 +171,16 @@ func TestRealP4_TypedPromptSurvivesEvents(t *testing.T) {
 	var mu sync.Mutex
 	counts := make(map[string]map[string]int)
 	t.Cleanup(func() {
-		var table strings.Builder
-		table.WriteString("| | delivered once | asked | in the box | twice | after /stop | lost |\n|---|---:|---:|---:|---:|---:|---:|\n")
+		var rows strings.Builder
 		for _, g := range typedGroups {
 			for _, row := range g.rows {
 				c := counts[g.name+": "+row.name]
-				fmt.Fprintf(&table, "| %s: %s | %d | %d | %d | %d | %d | %d |\n", g.name, row.name, c[outOnce], c[outAsked], c[outKept], c[outTwice], c[outAfter], c[outLost])
+				hook, _, _ := strings.Cut(g.name, ",") // without the part that only separates worlds
+				fmt.Fprintf(&rows, "| %s: %s | %d | %d | %d | %d | %d | %d |\n", hook, row.name, c[outOnce], c[outAsked], c[outKept], c[outTwice], c[outAfter], c[outLost])
 			}
 		}
-		reportTable(t, "What comes upon a typed text, real CLI", table.String())
+		reportTable(t, "Events during the typing, real CLI",
+			"| | delivered once | asked | in the box | twice | after /stop | lost |\n|---|---:|---:|---:|---:|---:|---:|\n", rows.String())
 	})
 	for _, g := range typedGroups {
 		t.Run(g.name, func(t *testing.T) {

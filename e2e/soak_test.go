@@ -61,12 +61,11 @@ func TestSoak(t *testing.T) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d turns of %d agents in %d minutes, measured after the first quarter. `make soak` writes this.\n\n", turns, len(c.people),
 		int(time.Since(began).Minutes()))
-	text.WriteString("| | at the begin, MB | at the end, MB | growth in KB per 1,000 turns |\n|---|---:|---:|---:|\n")
+	text.WriteString("| | begin, MB | end, MB | growth, KB per 1,000 turns |\n|---|---:|---:|---:|\n")
 	for _, f := range figures {
 		fmt.Fprintf(&text, "| %s | %.1f | %.1f | %.0f |\n", f.name, f.first/1024, f.last/1024, 1000*f.slope())
 	}
-	text.WriteString("\nThe state folder keeps each handled message for an hour (`inbox/*.done`), because Telegram may send it once more. It grows by\n" +
-		"these messages until an hour has passed.\n")
+	text.WriteString("\nThe state folder grows for the first hour: it keeps each handled message (`inbox/*.done`), because Telegram may send it again.\n")
 	t.Log(text.String())
 	if path := os.Getenv("CCBOT_SOAK_REPORT"); path != "" {
 		writeSection(t, path, "Soak", text.String())

@@ -136,17 +136,23 @@ func testsOf(root, pkg string, names []string) map[string]outcome {
 	return all
 }
 
-// table is the outcomes as Markdown.
+// table returns the outcomes as Markdown: a row for each fault.
 func table(trials []trial, outcomes map[string]outcome) string {
 	var b strings.Builder
-	b.WriteString("| trial | fault | test | outcome |\n|---|---|---|---|\n")
+	b.WriteString("| trial | fault | tests | outcome |\n|---|---|---|---|\n")
 	for _, t := range trials {
-		if t.without != "" {
-			fmt.Fprintf(&b, "| %s | %s | | not run: %s |\n", t.name, t.fault, t.without)
-		}
+		var names, ends []string
 		for _, test := range t.tests {
-			fmt.Fprintf(&b, "| %s | %s | `%s` | %s |\n", t.name, t.fault, test[strings.LastIndexByte(test, '.')+1:], outcomes[test])
+			names = append(names, "`"+test[strings.LastIndexByte(test, '.')+1:]+"`")
+			ends = append(ends, outcomes[test].String())
 		}
+		if t.without != "" {
+			ends = []string{"not run: " + t.without}
+		}
+		if len(slices.Compact(slices.Clone(ends))) == 1 {
+			ends = ends[:1]
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.name, t.fault, strings.Join(names, " "), strings.Join(ends, ", "))
 	}
 	return b.String()
 }
@@ -163,8 +169,8 @@ func (o outcome) String() string {
 
 const title = "Faults of the machine"
 
-const preface = `Written by ` + "`make faults`" + `. A D is a fault of the disk, the network, tmux or the machine, and a U one of an upgrade, of use or
-of removal, each of which once cost a message or an answer; "held" is one that never did.
+const preface = `Written by ` + "`make faults`" + `. D: a fault of the disk, the network, tmux or the machine; U: of an upgrade, of use or of removal. Each of
+these once cost a message or an answer; "held" never did.
 
 `
 
