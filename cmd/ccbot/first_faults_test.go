@@ -51,31 +51,31 @@ const stays = -1
 var firstFaults = []firstFault{
 	{"no token", func(p *patient) { delete(p.env, "TELEGRAM_BOT_TOKEN") }, exit.Misuse,
 		[]string{"TELEGRAM_BOT_TOKEN is missing", "`ccbot setup` asks for the token"}, "settings_wrong"},
-	{"a token that is none", func(p *patient) { p.set("TELEGRAM_BOT_TOKEN", "123:short") }, exit.Misuse,
+	{"a malformed token", func(p *patient) { p.set("TELEGRAM_BOT_TOKEN", "123:short") }, exit.Misuse,
 		[]string{"TELEGRAM_BOT_TOKEN is not a bot token", "it looks like 123456789:AA…", "set it in the environment or in"}, "settings_wrong"},
-	{"a token that Telegram does not know", func(p *patient) { p.lives(); p.set("TELEGRAM_BOT_TOKEN", goodToken) }, exit.Misuse,
+	{"an unknown token", func(p *patient) { p.lives(); p.set("TELEGRAM_BOT_TOKEN", goodToken) }, exit.Misuse,
 		[]string{"telegram does not know TELEGRAM_BOT_TOKEN", "ask @BotFather"}, "token_refused"},
-	{"nobody may speak to the bot", func(p *patient) { delete(p.env, "ALLOWED_USERS") }, exit.Misuse,
+	{"no allowed people", func(p *patient) { delete(p.env, "ALLOWED_USERS") }, exit.Misuse,
 		[]string{"ALLOWED_USERS is empty", "@userinfobot tells your id"}, "settings_wrong"},
-	{"a line of `ccbot.env` is none", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVEL=info\nwhat is this\n", 0o600) }, exit.Misuse,
+	{"a malformed line in `ccbot.env`", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVEL=info\nwhat is this\n", 0o600) }, exit.Misuse,
 		[]string{"line 2 is not KEY=value", "correct or remove it"}, "settings_wrong"},
-	{"a value is wrong", func(p *patient) { p.write("s/ccbot.env", "IDLE_ARCHIVE_AFTER=soon\n", 0o600) }, exit.Misuse,
+	{"a wrong value", func(p *patient) { p.write("s/ccbot.env", "IDLE_ARCHIVE_AFTER=soon\n", 0o600) }, exit.Misuse,
 		[]string{"IDLE_ARCHIVE_AFTER", "set it in the environment or in"}, "settings_wrong"},
 	{"others can read `ccbot.env`", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVEL=info\n", 0o644) }, exit.Misuse,
 		[]string{"group or others may read", "`chmod 600"}, "folder_refused"},
-	{"a name in `ccbot.env` is no setting", func(p *patient) { p.lives(); p.write("s/ccbot.env", "LOG_LEVELS=info\n", 0o600) }, stays,
+	{"an unknown name in `ccbot.env`", func(p *patient) { p.lives(); p.write("s/ccbot.env", "LOG_LEVELS=info\n", 0o600) }, stays,
 		[]string{"setting_unknown", "nearest="}, "setting_unknown"},
 	{"others can write the state folder", func(p *patient) { p.chmod(p.state, 0o777) }, exit.Misuse,
 		[]string{"others may write", "`chmod go-w"}, "folder_refused"},
 	{"the state folder is a file", func(p *patient) { p.set("CCBOT_DIR", p.write("file", "", 0o600)) }, exit.Misuse,
 		[]string{"is a file or below a file", "set CCBOT_DIR to a folder"}, "settings_wrong"},
-	{"the path of the state folder is too long", func(p *patient) { p.lives(); p.set("CCBOT_DIR", p.root+"/"+strings.Repeat("long", 25)) }, exit.Misuse,
+	{"the state folder's path is too long", func(p *patient) { p.lives(); p.set("CCBOT_DIR", p.root+"/"+strings.Repeat("long", 25)) }, exit.Misuse,
 		[]string{"the path is too long for a socket", "choose a shorter CCBOT_DIR"}, "socket_path_long"},
-	{"a newer ccbot has used the state folder", func(p *patient) { p.write("s/format", "99\n", 0o600) }, exit.Misuse,
+	{"the state folder of a newer ccbot", func(p *patient) { p.write("s/format", "99\n", 0o600) }, exit.Misuse,
 		[]string{"is of a newer ccbot", "use the newer ccbot"}, "folder_newer"},
-	{"the state folder was restored for another bot", func(p *patient) { p.write("s/bot", "42\n", 0o600) }, exit.Misuse,
+	{"the state folder of another bot", func(p *patient) { p.write("s/bot", "42\n", 0o600) }, exit.Misuse,
 		[]string{"is of bot 42", "use the token of bot 42"}, "folder_of_other_bot"},
-	{"another ccbot runs already", func(p *patient) { p.lives(); _, _ = p.starts("msg=ready") }, exit.Running,
+	{"another ccbot runs", func(p *patient) { p.lives(); _, _ = p.starts("msg=ready") }, exit.Running,
 		[]string{"another one is running (pid", "stop it first"}, ""},
 	{"`HOME` is not set", func(p *patient) { delete(p.env, "HOME") }, exit.Misuse,
 		[]string{"HOME is not set", "export HOME="}, ""},
@@ -87,30 +87,30 @@ var firstFaults = []firstFault{
 	}, exit.Misuse, []string{"METRICS_ADDR: 127.0.0.1:", "address already in use", "choose another port"}, "metrics_refused"},
 	{"`METRICS_ADDR` is of another machine", func(p *patient) { p.set("METRICS_ADDR", "192.0.2.1:9095"); p.set("METRICS_ALLOW_REMOTE", "1") }, exit.Misuse,
 		[]string{"METRICS_ADDR", "cannot assign requested address", "choose an address of this machine, as 127.0.0.1:9095"}, "metrics_refused"},
-	{"there is no tmux", func(p *patient) { p.remove("tools/tmux"); p.set("PATH", p.tools) }, exit.Misuse,
+	{"no tmux", func(p *patient) { p.remove("tools/tmux"); p.set("PATH", p.tools) }, exit.Misuse,
 		[]string{"tmux is not installed", "sudo apt-get install tmux"}, "tmux_missing"},
 	{"tmux is too old", func(p *patient) { p.script("tmux", "echo tmux 2.9") }, exit.Misuse,
 		[]string{"tmux is too old: it is 2.9, needed is 3.2", "sudo apt-get install tmux"}, "tmux_too_old"},
-	{"there is no `ccbot-hook`", func(p *patient) { p.remove("bin/ccbot-hook") }, exit.Misuse,
+	{"no `ccbot-hook`", func(p *patient) { p.remove("bin/ccbot-hook") }, exit.Misuse,
 		[]string{"ccbot-hook is not in ccbot's folder", "build or copy both"}, "hook_missing"},
-	{"there is no Claude Code", func(p *patient) { p.lives(); p.set("CLAUDE_COMMAND", "/none") }, stays,
+	{"no Claude Code", func(p *patient) { p.lives(); p.set("CLAUDE_COMMAND", "/none") }, stays,
 		[]string{"claude_missing", "mend="}, "claude_missing"},
 	{"Claude Code is too old", func(p *patient) { p.lives(); p.script("claude", "echo '2.1.77 (Claude Code)'") }, stays,
 		[]string{"claude_old", "mend="}, "claude_old"},
-	{"Claude Code is not logged in", func(p *patient) { p.lives(); p.remove("claude/.credentials.json") }, stays, nil, "claude_no_login"},
-	{"Bedrock is chosen without a region", func(p *patient) {
+	{"Claude Code has no login", func(p *patient) { p.lives(); p.remove("claude/.credentials.json") }, stays, nil, "claude_no_login"},
+	{"Bedrock without a region", func(p *patient) {
 		p.lives()
 		p.set("CLAUDE_CODE_USE_BEDROCK", "1")
 		p.set("AWS_PROFILE", "x")
 		p.write("s/ccbot.env", "CLAUDE_CODE_USE_BEDROCK=1\nAWS_PROFILE=x\n", 0o600)
 	}, stays, nil, "claude_provider"},
-	{"Claude Code's settings are no JSON", func(p *patient) { p.lives(); p.write("claude/settings.json", "{", 0o600) }, stays, nil, "hooks_unreadable"},
-	{"there is no git", func(p *patient) {
+	{"Claude Code's settings are not JSON", func(p *patient) { p.lives(); p.write("claude/settings.json", "{", 0o600) }, stays, nil, "hooks_unreadable"},
+	{"no git", func(p *patient) {
 		p.lives()
 		p.remove("tools/git")
 		p.set("PATH", p.tools+":"+p.without("git"))
 	}, stays, nil, "git_missing"},
-	{"the unit of the service is outdated", func(p *patient) {
+	{"an outdated unit", func(p *patient) {
 		p.lives()
 		p.unit()
 		p.write("else/claude", "#!/bin/sh\necho '2.1.300 (Claude Code)'\n", 0o700)
@@ -284,7 +284,7 @@ func TestStartWithoutRoom(t *testing.T) {
 	})
 }
 
-var withoutRoom = firstFault{name: "the disk has no room", code: exit.Failure,
+var withoutRoom = firstFault{name: "no room on the disk", code: exit.Failure,
 	says: []string{"cannot be used: there is no room left", "make some and try again"}, finding: "disk_full"}
 
 // TestFirstFaultsAreDocumented compares the table of docs/doctor.md with the faults that are tried.
@@ -295,9 +295,9 @@ func TestFirstFaultsAreDocumented(t *testing.T) {
 		run, found := "runs", "no finding"
 		switch {
 		case f.code != stays:
-			run = fmt.Sprintf("ends with %d: %s", f.code, strings.ReplaceAll(strings.Join(f.says, " … "), "`", ""))
+			run = fmt.Sprintf("exit %d: %s", f.code, strings.ReplaceAll(strings.Join(f.says, " … "), "`", ""))
 		case len(f.says) > 0:
-			run += ", and logs `" + f.says[0] + "`"
+			run += "; logs `" + f.says[0] + "`"
 		}
 		if f.finding != "" {
 			found = "`" + string(f.finding) + "`"

@@ -32,12 +32,12 @@ var networkFaults = []firstFault{
 		p.set("TELEGRAM_API_URL", "https://api.example")
 		p.set("HTTPS_PROXY", "http://127.0.0.1:1")
 	}, stays, []string{"telegram_unreachable", "look=.*HTTPS_PROXY"}, "telegram_unreachable"},
-	{"the certificate of the Bot API is not trusted, as with a missing or wrong `SSL_CERT_FILE`", func(p *patient) {
+	{"an untrusted certificate of the Bot API, as with a wrong `SSL_CERT_FILE`", func(p *patient) {
 		p.lives()
 		p.set("SSL_CERT_FILE", "/none")
 		p.asks(&tls.Config{}, nil)
 	}, stays, []string{"telegram_unreachable", "look=.*SSL_CERT_FILE"}, "telegram_unreachable"},
-	{"the certificate of the Bot API is of another time, as with a wrong clock", func(p *patient) {
+	{"an expired certificate of the Bot API, as with a wrong clock", func(p *patient) {
 		p.lives()
 		p.asks(&tls.Config{Certificates: []tls.Certificate{p.expired()}}, nil)
 	}, stays, []string{"telegram_unreachable", "look=.*timedatectl"}, "telegram_unreachable"},
@@ -48,11 +48,11 @@ var networkFaults = []firstFault{
 			return ""
 		})
 	}, stays, []string{"clock_differs", "mend=.*timedatectl"}, "clock_skewed"},
-	{"the file of `NODE_EXTRA_CA_CERTS` is not there", func(p *patient) {
+	{"no file of `NODE_EXTRA_CA_CERTS`", func(p *patient) {
 		p.lives()
 		p.set("NODE_EXTRA_CA_CERTS", "/none")
 	}, stays, nil, "ca_unreadable"},
-	{"another program has the token and asks for the messages", func(p *patient) {
+	{"another program polls with the token", func(p *patient) {
 		p.lives()
 		p.asks(nil, func(method string, _ http.ResponseWriter) (answer string) {
 			if method != "getUpdates" {
@@ -61,7 +61,7 @@ var networkFaults = []firstFault{
 			return `{"ok":false,"error_code":409,"description":"Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}`
 		})
 	}, stays, []string{"polls_rival", "error=.*only one bot instance"}, "polls_rival"},
-	{"the bot has a webhook", func(p *patient) {
+	{"a webhook", func(p *patient) {
 		p.lives()
 		p.asks(nil, func(method string, _ http.ResponseWriter) (answer string) {
 			switch method {
@@ -73,14 +73,14 @@ var networkFaults = []firstFault{
 			return ""
 		})
 	}, stays, []string{"webhook_set", "error=.*deleteWebhook"}, "webhook_set"},
-	{"an allowed person writes in a group that is not allowed", func(p *patient) {
+	{"an allowed person writes in another group", func(p *patient) {
 		api := p.lives()
 		api.Group(-1000000000077, "All", false)
 		me := api.Person(5, "Ann")
 		p.set("ALLOWED_USERS", "5")
 		me.Send(-1000000000077, "/list")
 	}, stays, nil, "group_refused"},
-	{"privacy mode is on, and the bot is no administrator of an allowed group", func(p *patient) {
+	{"privacy mode, and no administrator in an allowed group", func(p *patient) {
 		p.lives()
 		p.set("ALLOWED_CHATS", "-1000000000077")
 		p.asks(nil, func(method string, _ http.ResponseWriter) (answer string) {
@@ -90,7 +90,7 @@ var networkFaults = []firstFault{
 			return ""
 		})
 	}, stays, nil, "group_privacy"},
-	{"the service ends when its user logs out", func(p *patient) { p.lives(); p.unit(); p.script("loginctl", "echo no") }, stays, nil, "unit_ends_at_logout"},
+	{"the service ends at logout", func(p *patient) { p.lives(); p.unit(); p.script("loginctl", "echo no") }, stays, nil, "unit_ends_at_logout"},
 }
 
 // asks starts a Bot API for the patient, with TLS unless secure is nil. change returns the answer

@@ -37,41 +37,41 @@ import (
 // this struct.
 type Config struct {
 	Token          token.Token   `env:"TELEGRAM_BOT_TOKEN" doc:"the bot's token from @BotFather; required"`
-	AllowedUsers   ids           `env:"ALLOWED_USERS" doc:"comma list of the user ids that may speak to the bot; required"`
-	APIURL         string        `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org" doc:"address of the Bot API server; plain http only to loopback"`
-	AllowedChats   ids           `env:"ALLOWED_CHATS" doc:"comma list of group chat ids in which allowed people may speak; private chats need none"`
-	Dir            string        `env:"CCBOT_DIR" envDefault:"~/.ccbot" doc:"folder of ccbot's own files; its path has at most 95 bytes, because a socket lies in it"`
-	TmuxSession    string        `env:"TMUX_SESSION_NAME" envDefault:"ccbot" doc:"tmux session that the windows are made in"`
+	AllowedUsers   ids           `env:"ALLOWED_USERS" doc:"ids of the allowed people, with commas; required"`
+	APIURL         string        `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org" doc:"the Bot API server; plain http only to loopback"`
+	AllowedChats   ids           `env:"ALLOWED_CHATS" doc:"ids of the allowed groups, with commas; private chats need none"`
+	Dir            string        `env:"CCBOT_DIR" envDefault:"~/.ccbot" doc:"ccbot's folder; a path of at most 95 bytes, because of its socket"`
+	TmuxSession    string        `env:"TMUX_SESSION_NAME" envDefault:"ccbot" doc:"tmux session of the windows"`
 	TmuxSocket     string        `env:"CCBOT_TMUX_SOCKET" doc:"name for tmux -L; empty: your default server"`
-	Claude         string        `env:"CLAUDE_COMMAND" envDefault:"claude" doc:"Claude Code's command, a name on PATH or a path"`
+	Claude         string        `env:"CLAUDE_COMMAND" envDefault:"claude" doc:"Claude Code, a name on PATH or a path"`
 	ClaudeFlags    string        `env:"CLAUDE_FLAGS" doc:"more arguments for Claude Code, as shell words without expansion"`
-	ClaudeDir      string        `env:"CLAUDE_CONFIG_DIR" envDefault:"~/.claude" doc:"Claude Code's own configuration folder"`
+	ClaudeDir      string        `env:"CLAUDE_CONFIG_DIR" envDefault:"~/.claude" doc:"Claude Code's folder"`
 	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks before it acts; bypass: it does not (refused as root)"`
-	Roots          string        `env:"CCBOT_ROOTS" doc:"colon list of folders that sessions may be opened in; empty: all"`
-	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from the hang-up, or without one from TERM, to KILL of a process"`
-	RemindAfter    time.Duration `env:"QUESTION_REMIND_AFTER" envDefault:"15m" doc:"an unanswered question comes again with a sound after this time, up to three times; 0: never"`
-	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"24h" doc:"a session that is idle for this long is archived; 0: never"`
-	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"a session that ended this long ago is forgotten, never its transcript; 0: never"`
-	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a running session of which nothing was seen for this long, and of whose agent nothing can be known, is given up at a start; 0: never"`
-	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"where a conversation of several sessions is opened in another window and ccbot looks for the one that goes on there: sessions without a sign of life for this long are left out; 0: none is"`
-	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"a launch that was cut short is looked for or gone on with for that long, and what has just ended is left alone; 0: not at all"`
-	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down: ask: the chat offers to bring them back; all: those of a reboot come back at once; continue: as all, and those that were seen at work go on, once; never: neither"`
-	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" envDefault:"You were interrupted: your process ended before you were done. Check what is done and what is not, then go on." doc:"what is sent to an agent that is to go on after an interruption"`
-	Rich           string        `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages where the Bot API server has them; off: never"`
-	ShowSteps      string        `env:"SHOW_STEPS" envDefault:"card" doc:"where the chat shows what Claude does: \"card\", one message per turn that follows it; or \"off\""`
-	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat shows what Claude thinks, too"`
-	Voice          string        `env:"VOICE_COMMAND" doc:"command that is given a voice message's file and prints its text; empty: voice messages are only files"`
-	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message is shown, and sent when somebody taps [Send]; off: it is sent at once"`
-	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"files that came from the chat are removed from .ccbot-inbox when their session ended this long ago; 0: never"`
+	Roots          string        `env:"CCBOT_ROOTS" doc:"folders of sessions, with colons; empty: all"`
+	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"time from the hang-up (or TERM, without one) to KILL"`
+	RemindAfter    time.Duration `env:"QUESTION_REMIND_AFTER" envDefault:"15m" doc:"an unanswered question sounds again after this time, up to three times; 0: never"`
+	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"24h" doc:"an idle session is archived after this time; 0: never"`
+	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"an ended session is forgotten after this time, never its transcript; 0: never"`
+	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a start gives up a running session after this time without a sign of it, if its agent is unknown; 0: never"`
+	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"if a conversation of several sessions returns in another window, those without a sign of life for this time do not count; 0: all count"`
+	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"an interrupted launch is finished within this time, and leftovers of a new end are spared; 0: not at all"`
+	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down; ask: the chat offers to resume them; all: those of a reboot are resumed; continue: as all, and those seen at work continue, once; never: neither"`
+	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" envDefault:"You were interrupted: your process ended before you were done. Check what is done and what is not, then go on." doc:"the prompt that continues an interrupted agent"`
+	Rich           string        `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages if the Bot API server has them; off: never"`
+	ShowSteps      string        `env:"SHOW_STEPS" envDefault:"card" doc:"card: the steps of a turn in one message; off: none"`
+	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat also shows thinking"`
+	Voice          string        `env:"VOICE_COMMAND" doc:"command that gets a voice message's file and prints its text; empty: voice messages are only files"`
+	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message is sent after a tap on [Send]; off: at once"`
+	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"files from the chat are removed from .ccbot-inbox this time after their session's end; 0: never"`
 	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot where a chat has none: en, ru or zh"`
-	ReleaseURL     string        `env:"CCBOT_RELEASE_URL" doc:"https address of a folder with a release and its SHA256SUMS, for version --check without a file; empty: none"`
-	Machine        string        `env:"CCBOT_MACHINE" doc:"name of this machine where a group has several bots: in topics, in /list, in the answers to /here and /default; empty: the host name"`
+	ReleaseURL     string        `env:"CCBOT_RELEASE_URL" doc:"https address of a folder with a release and SHA256SUMS, for version --check without a file"`
+	Machine        string        `env:"CCBOT_MACHINE" doc:"name of this machine in a group with several bots; empty: the host name"`
 	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
-	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, unless NO_COLOR is set, else text; text; json"`
+	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal without NO_COLOR, otherwise text; text; json"`
 	MetricsAddr    string        `env:"METRICS_ADDR" doc:"host:port for Prometheus at /metrics, on loopback; empty: none"`
-	MetricsRemote  yes           `env:"METRICS_ALLOW_REMOTE" envDefault:"0" doc:"1: METRICS_ADDR may be reached from other machines"`
-	AllowScripts   yes           `env:"CCBOT_ALLOW_SCRIPTS" envDefault:"0" doc:"1: programs without a terminal may use new, send-prompt and resume while the bot runs; Linux only, see [security.md](security.md#programs-without-a-terminal)"`
-	ReadableEnv    yes           `env:"CCBOT_ALLOW_READABLE_ENV" envDefault:"0" doc:"1: ccbot.env may be readable by other users; only in the environment, in the file it counts for nothing"`
+	MetricsRemote  yes           `env:"METRICS_ALLOW_REMOTE" envDefault:"0" doc:"1: other machines may reach METRICS_ADDR"`
+	AllowScripts   yes           `env:"CCBOT_ALLOW_SCRIPTS" envDefault:"0" doc:"1: programs without a terminal may use new, send-prompt and resume; Linux only"`
+	ReadableEnv    yes           `env:"CCBOT_ALLOW_READABLE_ENV" envDefault:"0" doc:"1: others may read ccbot.env; only in the environment"`
 
 	Home        string
 	File        string // ccbot.env, where more may be set

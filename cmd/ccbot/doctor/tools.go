@@ -119,7 +119,7 @@ func claudeVersion(ctx context.Context, b *hooks.Binary) Finding {
 // hook looks at ccbot's hooks. Those in Claude Code's own settings need not be installed.
 func hook(_ context.Context, w *World) []Finding {
 	if w.Hook.Err != nil {
-		return []Finding{found("hook_missing", "copy ccbot-hook beside ccbot", "%v", w.Hook.Err)}
+		return []Finding{found("hook_missing", "copy ccbot-hook next to ccbot", "%v", w.Hook.Err)}
 	}
 	if w.wrong != nil {
 		return []Finding{unseen("hooks", errNoSettings)}
