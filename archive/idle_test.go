@@ -11,6 +11,7 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/talk"
 )
 
 // noon is a wall clock; the sweeps run on another.
@@ -18,7 +19,7 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 // quietLook is the Look of an unused session.
 func quietLook(active time.Time) lifecycle.Look {
-	return lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway, Active: active}
+	return lifecycle.Look{Phase: talk.PhaseIdle, Desk: lifecycle.DeskAway, Active: active}
 }
 
 func running(id uuid.UUID) session.Record {
@@ -108,8 +109,8 @@ func interruptions() map[string]func(*Seen) {
 		"nothing is known":     func(s *Seen) { s.Look = lifecycle.Look{} },
 		"no phase":             func(s *Seen) { s.Look.Phase = "" },
 	}
-	for _, p := range []lifecycle.Phase{lifecycle.PhaseUnknown, lifecycle.PhaseWorking, lifecycle.PhaseWaitingPermission,
-		lifecycle.PhaseWaitingAnswer} {
+	for _, p := range []talk.Phase{talk.PhaseUnknown, talk.PhaseWorking, talk.PhaseWaitingPermission,
+		talk.PhaseWaitingAnswer} {
 		all["phase "+string(p)] = func(s *Seen) { s.Look.Phase = p }
 	}
 	for name, d := range map[string]lifecycle.Desk{"unknown": lifecycle.DeskUnknown, "attached": lifecycle.DeskAttached,
@@ -148,7 +149,7 @@ func TestP6_UnknownSessionIsNeverDue(t *testing.T) {
 
 func TestSweepSaysWhatItDecidedOn(t *testing.T) {
 	quiet, busy := uuid.New(), uuid.New()
-	working := func(s *Seen) { s.Look.Phase = lifecycle.PhaseWorking }
+	working := func(s *Seen) { s.Look.Phase = talk.PhaseWorking }
 	idle, _ := Idle{}.Sweep(interval(time.Minute), within(time.Minute, at(quiet, 0), at(busy, 0, working)))
 	before := idle
 	for i := range 7 {

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/port/refusal"
 )
 
@@ -21,7 +22,7 @@ import (
 type Sessions interface {
 	// ArchiveQuiet archives a session. lifecycle.ErrChanged: something has happened since, or the
 	// session is not quiet, or that is unknown.
-	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error
 }
 
 // Observer looks at sessions.
@@ -130,7 +131,7 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 	}
 	err := contain(func() error {
 		why := "nothing has happened for " + d.Quiet.Round(time.Second).String()
-		return k.Sessions.ArchiveQuiet(ctx, d.Session, lifecycle.Silence{Since: d.Since, Quiet: d.Quiet, Cause: lifecycle.Cause{Why: why}})
+		return k.Sessions.ArchiveQuiet(ctx, d.Session, port.Silence{Since: d.Since, Quiet: d.Quiet, Cause: port.Cause{Why: why}})
 	})
 	switch {
 	case errors.Is(err, lifecycle.ErrChanged):

@@ -20,6 +20,8 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // fixture is a ccbot with a real store of records and scripted agents.
@@ -106,7 +108,7 @@ func (h *fixture) Looks(context.Context) func(session.Record) lifecycle.Look {
 }
 
 // ArchiveQuiet checks again, as lifecycle does.
-func (h *fixture) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error {
+func (h *fixture) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, Due{Session: id, Since: q.Since, Quiet: q.Quiet})
@@ -277,7 +279,7 @@ type meanwhile struct {
 	before func()
 }
 
-func (m meanwhile) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error {
+func (m meanwhile) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error {
 	m.before()
 	return m.fixture.ArchiveQuiet(ctx, id, q)
 }
@@ -332,7 +334,7 @@ func TestHowOftenIsLooked(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			inFixture(t, func(t *testing.T, h *fixture) {
 				for range 2 {
-					h.show(h.add().ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
+					h.show(h.add().ID, lifecycle.Look{Phase: talk.PhaseWorking})
 				}
 				stop := h.keeper(tt.idle, tt.purge)
 				defer stop()
@@ -428,7 +430,7 @@ func TestIdleLimitPerSession(t *testing.T) {
 func TestPassWritesNothing(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
-		h.show(r.ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
+		h.show(r.ID, lifecycle.Look{Phase: talk.PhaseWorking})
 		h.add(gone(time.Hour))
 		before := h.files()
 		stop := h.keeper(6*time.Hour, twoWeeks)
@@ -458,7 +460,7 @@ func TestExpiredRecordsAreRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inFixture(t, func(t *testing.T, h *fixture) {
 				old, soon, live := h.add(gone(twoWeeks)), h.add(gone(twoWeeks-90*time.Minute)), h.add()
-				h.show(live.ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
+				h.show(live.ID, lifecycle.Look{Phase: talk.PhaseWorking})
 				failed := h.add(gone(10*twoWeeks), func(r *session.Record) { r.State = session.CleanupFailed })
 				stop := h.keeper(idle, twoWeeks)
 				defer stop()

@@ -87,7 +87,7 @@ func TestP5_IdleAgentHasEndedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Talk.Told = true
-		w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle}
+		w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseIdle}
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse, chattest.Says("two"))
 		w.Running(t)
 		w.Expect(t, "post "+w.Notice("api", "two"), fmt.Sprintf("advance t.jsonl %d/0/0", len(chattest.Says("one")+chattest.ToolUse+chattest.Says("two"))))
@@ -113,7 +113,7 @@ func TestP5_WaitingReaderUsesNewName(t *testing.T) {
 }
 
 func TestP5_WorkingAgentHasNotEndedTurn(t *testing.T) {
-	for _, phase := range []lifecycle.Phase{lifecycle.PhaseWorking, lifecycle.PhaseWaitingPermission, lifecycle.PhaseUnknown} {
+	for _, phase := range []talk.Phase{talk.PhaseWorking, talk.PhaseWaitingPermission, talk.PhaseUnknown} {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.Talk.Told = true

@@ -615,14 +615,14 @@ func TestP4_UnreadReasonIsReported(t *testing.T) {
 func TestOnlyPossibleReasonsAreOffered(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		class lifecycle.Class
+		class talk.PromptClass
 		tap   i18n.Key
 		want  int
 	}{
-		{"a prompt", lifecycle.ClassPrompt, "", 2},
-		{"a command", lifecycle.ClassCommand, "", 0},
-		{"a line for the shell", lifecycle.ClassBash, "", 0},
-		{"decided by now", lifecycle.ClassPrompt, i18n.AskAllow, 0},
+		{"a prompt", talk.ClassPlain, "", 2},
+		{"a command", talk.ClassCommand, "", 0},
+		{"a line for the shell", talk.ClassBash, "", 0},
+		{"decided by now", talk.ClassPlain, i18n.AskAllow, 0},
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
@@ -878,7 +878,7 @@ func TestListShowsModelAndContext(t *testing.T) {
 			if tt.name == "all" {
 				w.Records.Change(r.ID, func(r *session.Record) { r.Launch = &session.Launch{PermissionMode: "bypass"} })
 			}
-			w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle, Usage: tt.usage}
+			w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseIdle, Usage: tt.usage}
 			w.MustHear(t, "/list")
 			assert.Contains(t, w.Telegram.Last(t).Text.Text, tt.want)
 		})

@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/port"
 )
 
 // waits is whether a text still waits for a session that is started.
@@ -197,7 +198,7 @@ func TestDamagedConversationIsSentence(t *testing.T) {
 			w := inFolders(t, "api")
 			w.Session(t, "api", session.Archived)
 			w.talk("api", "said", time.Hour)
-			w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, &tt.err }
+			w.Lifecycle.OnStart = func(port.Start) (session.Record, error) { return session.Record{}, &tt.err }
 			w.open()
 			w.press("~/api", "1")
 			assert.Contains(t, w.Telegram.Texts(), w.say(tt.want, i18n.Args{"Details": w.say(i18n.FaultNUL)}))

@@ -202,7 +202,7 @@ func TestFolderErrorIsSentence(t *testing.T) {
 		{"a folder that vanished before the start", func(w *browsing) {
 			w.press(w.say(i18n.ButtonBrowse), "in", w.say(i18n.ButtonUseThis))
 			require.NoError(w.t, os.RemoveAll(filepath.Join(w.Home, "in")))
-			w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+			w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) {
 				return session.Record{}, &lifecycle.DirError{Dir: q.Dir, Why: lifecycle.DirMissing}
 			}
 			w.press(w.say(i18n.ButtonStartFresh))

@@ -79,7 +79,7 @@ func TestCLISessionIsReportedInChat(t *testing.T) {
 	assert.Equal(t, w.Word(i18n.Started, i18n.Args{"Name": "api", "Dir": w.Short(dir)}), w.Telegram.Last(t).Text.Text)
 
 	told := len(w.Telegram.Texts())
-	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) {
+	w.Lifecycle.OnStart = func(port.Start) (session.Record, error) {
 		return session.Record{}, &lifecycle.DirError{Dir: dir, Why: lifecycle.DirMissing}
 	}
 	_, err = desk.Begin(t.Context(), chattest.AtAlice, port.Start{Name: "web", Dir: dir, Owner: chattest.Alice})

@@ -32,15 +32,15 @@ import (
 
 func TestNewSession(t *testing.T) {
 	w := chattest.NewWorld(t)
-	var asked lifecycle.StartRequest
-	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+	var asked port.Start
+	w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) {
 		asked = q
 		r := session.Record{ID: uuid.New(), Name: "api-2", Dir: q.Dir, State: session.Starting}
 		w.Records.Put(r)
 		return r, nil
 	}
 	key := w.MustHear(t, "/new the api ~/my code")
-	assert.Equal(t, lifecycle.StartRequest{Name: "the-api", Dir: "/home/alice/my code", Conversation: chattest.AtAlice,
+	assert.Equal(t, port.Start{Name: "the-api", Dir: "/home/alice/my code", Conversation: chattest.AtAlice,
 		Owner: chattest.Alice, Origin: key}, asked)
 	assert.Equal(t, []string{w.Word(i18n.Started, i18n.Args{"Name": "api-2", "Dir": "~/my code"})}, w.Telegram.Texts())
 	r, ok := w.CurrentSession(chattest.AtAlice)
@@ -50,7 +50,7 @@ func TestNewSession(t *testing.T) {
 
 func TestNamelessNewSessionShowsFolder(t *testing.T) {
 	w := chattest.NewWorld(t)
-	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+	w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) {
 		return session.Record{ID: uuid.New(), Name: "alice", Dir: q.Dir}, nil
 	}
 	w.MustHear(t, "/new ~")
@@ -73,7 +73,7 @@ func TestP4_UnreportedFailureIsRetried(t *testing.T) {
 			w.Session(t, "api", session.Running)
 			w.Session(t, "old", session.Archived)
 			w.Telegram.OnPost = chattest.Refuse
-			w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, errors.New("no") }
+			w.Lifecycle.OnStart = func(port.Start) (session.Record, error) { return session.Record{}, errors.New("no") }
 			w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, errors.New("no") }
 			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, lifecycle.ErrNoAgent }
 			_, err := w.Hear(t, text)
@@ -106,7 +106,7 @@ func TestStartFailuresHaveSentences(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			assert.Equal(t, tt.want(w), w.StartFailure(chattest.Deep(tt.err)).Text.Text)
-			w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, chattest.Deep(tt.err) }
+			w.Lifecycle.OnStart = func(port.Start) (session.Record, error) { return session.Record{}, chattest.Deep(tt.err) }
 			w.MustHear(t, "/new x")
 			assert.Equal(t, []string{tt.want(w)}, w.Telegram.Texts())
 			current := w.Chats.Current(chattest.AtAlice)
@@ -296,7 +296,7 @@ func TestListText(t *testing.T) {
 	assert.Equal(t, w.Word(i18n.ListEmpty), text.Text)
 	assert.Empty(t, buttons)
 
-	w.Lifecycle.OnLook.Phase = lifecycle.PhaseWorking
+	w.Lifecycle.OnLook.Phase = talk.PhaseWorking
 	api := w.NewCurrentSession(t, "api", session.Running)
 	web := w.Session(t, "web", session.Starting)
 	stuck := w.Session(t, "stuck", session.CleanupFailed)
@@ -345,7 +345,7 @@ func TestListText(t *testing.T) {
 // now returns the look of an agent with this activity; after is its end from the start of the
 // test's world. 0: never.
 func now(p talk.Phase, what string, after time.Duration) lifecycle.Look {
-	l := lifecycle.Look{Phase: lifecycle.PhaseIdle, Now: talk.Activity{Phase: p, What: what}}
+	l := lifecycle.Look{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: p, What: what}}
 	if after > 0 {
 		l.Now.Until = chattest.Started.Add(after)
 	}
@@ -359,13 +359,13 @@ func TestListShowsAttachedPeople(t *testing.T) {
 		want string
 	}{
 		{"nobody knows", lifecycle.Look{}, "state unknown"},
-		{"nobody there", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway}, "idle"},
-		{"attached", lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskAttached}, "working · open in a terminal"},
-		{"typing", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskTyping}, "idle · someone is typing in it"},
-		{"in the background", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskTyping, Background: true},
+		{"nobody there", lifecycle.Look{Phase: talk.PhaseIdle, Desk: lifecycle.DeskAway}, "idle"},
+		{"attached", lifecycle.Look{Phase: talk.PhaseWorking, Desk: lifecycle.DeskAttached}, "working · open in a terminal"},
+		{"typing", lifecycle.Look{Phase: talk.PhaseIdle, Desk: lifecycle.DeskTyping}, "idle · someone is typing in it"},
+		{"in the background", lifecycle.Look{Phase: talk.PhaseIdle, Desk: lifecycle.DeskTyping, Background: true},
 			"idle · someone is typing in it"},
-		{"only that", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway, Background: true}, "idle · background commands running"},
-		{"at work that says nothing new", lifecycle.Look{Phase: lifecycle.PhaseWorking, Background: true}, "working"},
+		{"only that", lifecycle.Look{Phase: talk.PhaseIdle, Desk: lifecycle.DeskAway, Background: true}, "idle · background commands running"},
+		{"at work that says nothing new", lifecycle.Look{Phase: talk.PhaseWorking, Background: true}, "working"},
 		{"a subagent's permission", now(talk.PhaseWaitingPermission, "Bash", 0), "permission for Bash"},
 		{"a question", now(talk.PhaseWaitingAnswer, "AskUserQuestion", 0), "a question"},
 		{"a plan", now(talk.PhaseWaitingPermission, "ExitPlanMode", 0), "a plan"},
@@ -460,7 +460,7 @@ func TestListLinesAndButtonsShareOrder(t *testing.T) {
 		w.Lifecycle.Doing[r.ID] = l
 		return r
 	}
-	idle, works, asks := lifecycle.Look{Phase: lifecycle.PhaseIdle}, lifecycle.Look{Phase: lifecycle.PhaseWorking}, lifecycle.Look{Phase: lifecycle.PhaseWaitingPermission}
+	idle, works, asks := lifecycle.Look{Phase: talk.PhaseIdle}, lifecycle.Look{Phase: talk.PhaseWorking}, lifecycle.Look{Phase: talk.PhaseWaitingPermission}
 	add("idle1", idle)
 	add("works1", works)
 	unread := add("unread", idle)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
-	"ccbot/lifecycle"
+	"ccbot/port/talk"
 )
 
 // TestP4_CutTextIsOnePrompt has the parts of a text become one prompt, whose parts lead to its
@@ -38,7 +38,7 @@ func TestP4_CutTextsEditKeepsOtherParts(t *testing.T) {
 		text, want string
 	}{{1002, "the end", line + "\nthe end"}, {1001, "short", "short\nthe end"}} {
 		require.NoError(t, d.Edit(t, edit.message, edit.text))
-		want := fmt.Sprintf("reword %s of %s as %s %q", key, d.R.ID, lifecycle.ClassPrompt, edit.want)
+		want := fmt.Sprintf("reword %s of %s as %s %q", key, d.R.ID, talk.ClassPlain, edit.want)
 		assert.Equal(t, want, d.Lifecycle.Done()[len(d.Lifecycle.Done())-1])
 	}
 	assert.Empty(t, d.Telegram.Texts(), "no edit is refused")

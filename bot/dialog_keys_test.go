@@ -21,6 +21,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
@@ -77,7 +78,7 @@ func TestP7_ChatAnswersOnlyWholeDialogs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			d := lifecycle.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Mark: "mark-one-012", Whole: tt.seen}
+			d := port.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Mark: "mark-one-012", Whole: tt.seen}
 			r := w.Session(t, "api", session.Running)
 			require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(d)))
 			m := w.Telegram.Now(1)
@@ -99,17 +100,17 @@ func TestP7_ChatAnswersOnlyWholeDialogs(t *testing.T) {
 
 // TestP7_PermissionWithoutRequestIsWarnedOf shows a permission that only the terminal asks for.
 func TestP7_PermissionWithoutRequestIsWarnedOf(t *testing.T) {
-	d := lifecycle.Dialog{Open: true, Whole: true, Unasked: true, Mark: "mark-one-012", Lines: []string{" Bash command", "   ls", " ❯ 1. Yes"},
+	d := port.Dialog{Open: true, Whole: true, Unasked: true, Mark: "mark-one-012", Lines: []string{" Bash command", "   ls", " ❯ 1. Yes"},
 		Options: []string{"Yes", "Yes, and always allow access to /src", "Yes, and switch to auto mode", "No"}}
 	for _, tt := range []struct {
 		name   string
-		change func(d *lifecycle.Dialog)
+		change func(d *port.Dialog)
 		words  []string
 		warns  i18n.Key
 	}{
-		{"a permission", func(*lifecycle.Dialog) {}, []string{"Yes", "No", "Esc"}, i18n.DialogUnasked},
-		{"a plan", func(d *lifecycle.Dialog) { d.Options = []string{"Yes, and use auto mode", "No"} }, []string{"No", "Esc"}, i18n.DialogUnasked},
-		{"a part is hidden", func(d *lifecycle.Dialog) { d.Whole = false }, []string{"↑", "↓", "←", "→", "Esc"}, i18n.DialogNotWhole},
+		{"a permission", func(*port.Dialog) {}, []string{"Yes", "No", "Esc"}, i18n.DialogUnasked},
+		{"a plan", func(d *port.Dialog) { d.Options = []string{"Yes, and use auto mode", "No"} }, []string{"No", "Esc"}, i18n.DialogUnasked},
+		{"a part is hidden", func(d *port.Dialog) { d.Whole = false }, []string{"↑", "↓", "←", "→", "Esc"}, i18n.DialogNotWhole},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -169,7 +170,7 @@ func TestKeyIsPressedForShownScreen(t *testing.T) {
 	before := len(w.Lifecycle.Done())
 	w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, enter)
 	assert.Len(t, w.Lifecycle.Done(), before, "no key for what is not shown any more")
-	w.Lifecycle.OnDialog = lifecycle.Dialog{}
+	w.Lifecycle.OnDialog = port.Dialog{}
 	w.Presses(t, chattest.Bob, 1, "Yes, I trust it")
 	assert.Contains(t, w.Lifecycle.Done(), "choose 1 of "+r.ID.String()+" for "+moved.Mark, "drawn for what is shown now")
 	m := w.Telegram.LastEdit(t)
@@ -185,24 +186,24 @@ func TestUnpressedKeyIsReported(t *testing.T) {
 	changed.Mark, changed.Lines = "mark-two-012", []string{"Something else"}
 	for _, tt := range []struct {
 		name   string
-		now    lifecycle.Dialog
+		now    port.Dialog
 		err    error
 		says   i18n.Key
 		closed bool
 	}{
 		{"it shows something else", changed, lifecycle.ErrChanged, i18n.KeysChanged, true},
-		{"it shows nothing to press in", lifecycle.Dialog{}, lifecycle.ErrChanged, i18n.KeysChanged, true},
+		{"it shows nothing to press in", port.Dialog{}, lifecycle.ErrChanged, i18n.KeysChanged, true},
 		{"it does not take the key", chattest.Trust, lifecycle.ErrChanged, i18n.KeysChanged, false},
 		{"a request waits", chattest.Trust, lifecycle.ErrRelayed, i18n.KeysRelayed, false},
-		{"no dialog", lifecycle.Dialog{}, lifecycle.ErrNoDialog, i18n.KeysNoDialog, true},
-		{"nobody knows", lifecycle.Dialog{}, lifecycle.ErrUnseen, i18n.KeysUnseen, false},
-		{"no agent", lifecycle.Dialog{}, lifecycle.ErrNoAgent, i18n.AlreadyEnded, true},
-		{"tmux refuses", lifecycle.Dialog{}, tmux.ErrGuard, i18n.StopRefused, false},
+		{"no dialog", port.Dialog{}, lifecycle.ErrNoDialog, i18n.KeysNoDialog, true},
+		{"nobody knows", port.Dialog{}, lifecycle.ErrUnseen, i18n.KeysUnseen, false},
+		{"no agent", port.Dialog{}, lifecycle.ErrNoAgent, i18n.AlreadyEnded, true},
+		{"tmux refuses", port.Dialog{}, tmux.ErrGuard, i18n.StopRefused, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.ShowsDialog(t)
-			w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return tt.now, tt.err }
+			w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return tt.now, tt.err }
 			w.Presses(t, chattest.Alice, 1, "Enter")
 			said := w.Telegram.Last(t)
 			assert.Equal(t, w.Word(tt.says, i18n.Args{"Name": "api", "Command": "tmux attach -t api"}), said.Text.Text)
@@ -211,7 +212,7 @@ func TestUnpressedKeyIsReported(t *testing.T) {
 	}
 	w := chattest.NewWorld(t)
 	w.ShowsDialog(t)
-	w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return lifecycle.Dialog{}, chattest.ErrDisk }
+	w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return port.Dialog{}, chattest.ErrDisk }
 	w.Presses(t, chattest.Alice, 1, "↑")
 	w.ToldOfError(t, nil)
 }
@@ -257,7 +258,7 @@ func TestP8_DialogMessageSurvivesRestart(t *testing.T) {
 		w.Lifecycle.DialogErr = lifecycle.ErrUnseen
 		start()
 		assert.NotEmpty(t, w.Telegram.Now(1).Buttons, "the terminal cannot be seen")
-		w.Lifecycle.OnDialog, w.Lifecycle.DialogErr = lifecycle.Dialog{}, nil
+		w.Lifecycle.OnDialog, w.Lifecycle.DialogErr = port.Dialog{}, nil
 		start()
 		assert.Empty(t, w.Telegram.Now(1).Buttons, "it went while nobody looked")
 		assert.Contains(t, w.Telegram.Now(1).Text.Text, w.Word(i18n.DialogClosed))
@@ -300,14 +301,14 @@ func TestNextDialogHasSeparateMessage(t *testing.T) {
 // TestP7_MessageNeverApprovesOtherContent taps a dialog whose terminal has other content after the
 // tap: the message loses its buttons in any case, and the next dialog has a separate message.
 func TestP7_MessageNeverApprovesOtherContent(t *testing.T) {
-	next := lifecycle.Dialog{Open: true, Lines: []string{"rm -rf /", "❯ 1. Yes", "  2. No"}, Options: []string{"Yes", "No"}, Whole: true,
+	next := port.Dialog{Open: true, Lines: []string{"rm -rf /", "❯ 1. Yes", "  2. No"}, Options: []string{"Yes", "No"}, Whole: true,
 		Mark: "mark-six-012"}
 	for _, err := range []error{nil, lifecycle.ErrChanged} {
 		for _, word := range []string{"Yes, I trust it", "Enter", "↓"} {
 			t.Run(fmt.Sprint(word, err), func(t *testing.T) {
 				w := chattest.NewWorld(t)
 				r := w.ShowsDialog(t)
-				w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return next, err }
+				w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return next, err }
 				w.Presses(t, chattest.Alice, 1, word)
 				was := w.Telegram.Now(1)
 				assert.Empty(t, was.Buttons)
@@ -328,25 +329,25 @@ func TestP7_MessageNeverApprovesOtherContent(t *testing.T) {
 // posted.
 func TestP7_RefusedOptionLosesItsButton(t *testing.T) {
 	w := chattest.NewWorld(t)
-	posted := lifecycle.Dialog{Open: true, Lines: []string{"rm", "❯ 1. Yes", "  2. Yes, always", "  3. No"},
+	posted := port.Dialog{Open: true, Lines: []string{"rm", "❯ 1. Yes", "  2. Yes, always", "  3. No"},
 		Options: []string{"Yes", "Yes, always", "No"}, Whole: true, Mark: "mark-six-012"}
 	require.NoError(t, w.SessionNews(t.Context(), w.Session(t, "api", session.Running), chattest.OpenDialog(posted)))
 	require.Contains(t, chattest.Words(w.Telegram.Now(1)), "Yes, always")
 	unasked := posted
 	unasked.Unasked = true
-	w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return unasked, lifecycle.ErrChanged }
+	w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return unasked, lifecycle.ErrChanged }
 	w.Presses(t, chattest.Alice, 1, "Yes, always")
 	assert.Equal(t, []string{"Yes", "No", "Esc"}, chattest.Words(w.Telegram.Now(1)))
 }
 
 // Another dialog opens while a key is pressed in the first one.
 func TestEarlierDialogsTapSparesNewOne(t *testing.T) {
-	for _, now := range []lifecycle.Dialog{{}, {Open: true, Lines: []string{"Something else"}, Mark: "mark-six-012"}} {
+	for _, now := range []port.Dialog{{}, {Open: true, Lines: []string{"Something else"}, Mark: "mark-six-012"}} {
 		w := chattest.NewWorld(t)
 		r := w.ShowsDialog(t)
 		other := chattest.Trust
 		other.Mark = "mark-two-012"
-		w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) {
+		w.Lifecycle.OnPress = func(string) (port.Dialog, error) {
 			return now, w.SessionNews(t.Context(), r, chattest.OpenDialog(other))
 		}
 		w.Presses(t, chattest.Alice, 1, "↑")
@@ -463,7 +464,7 @@ func TestP9_DialogIsHiddenFromRemovedPerson(t *testing.T) {
 func TestUnreadyAgentHasKeys(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Starting)
-	d := chattest.OpenDialog(lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
+	d := chattest.OpenDialog(port.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
 	require.NoError(t, w.SessionNews(t.Context(), r, news.NotReporting{Terminal: d.Terminal}))
 	assert.Contains(t, w.Telegram.Now(1).Text.Text, "Press Enter to go on")
 	w.Presses(t, chattest.Alice, 1, "Enter")

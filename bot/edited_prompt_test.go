@@ -24,7 +24,7 @@ func TestP4_EditReplacesHeldPrompt(t *testing.T) {
 	key := w.MustHear(t, "fix it")
 	for _, tt := range []struct {
 		text, want string
-		class      lifecycle.Class
+		class      talk.PromptClass
 	}{
 		{"fix\r\nthat", "fix\nthat", talk.ClassPlain},
 		{" !ls", " !ls", talk.ClassPlain},

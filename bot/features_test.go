@@ -348,7 +348,7 @@ func TestP8_OptionsSurviveRestart(t *testing.T) {
 func TestP8_CommandCrashEndsNothingElse(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		shows, looks := s.Lifecycle.OnOutput, 0
-		s.Lifecycle.OnOutput = func() lifecycle.Output {
+		s.Lifecycle.OnOutput = func() port.Output {
 			if looks++; looks <= 3 {
 				panic("a mistake of ours")
 			}

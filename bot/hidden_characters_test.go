@@ -13,7 +13,6 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
 	"ccbot/recovery"
@@ -30,7 +29,7 @@ func slyWorld(t *testing.T, lang string) (d *chattest.FileWorld, r, old session.
 	dir := filepath.Join(filepath.Dir(d.Dir), chattest.Sly)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	w.Lifecycle.ByWindow = true
-	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) { // as lifecycle names it, after its folder
+	w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) { // as lifecycle names it, after its folder
 		r := session.Record{ID: uuid.New(), Name: filepath.Base(q.Dir), Dir: q.Dir, State: session.Running, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin}
 		w.Records.Put(r)
 		return r, nil

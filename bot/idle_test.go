@@ -17,10 +17,12 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // quiet is an idle agent that may be ended.
-var quiet = lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway}
+var quiet = lifecycle.Look{Phase: talk.PhaseIdle, Desk: lifecycle.DeskAway}
 
 // asksIdle makes Alice ask to end the idle ones of these sessions, and returns the question.
 func asksIdle(t *testing.T, w *chattest.World) (question string, id int) {
@@ -31,8 +33,8 @@ func asksIdle(t *testing.T, w *chattest.World) (question string, id int) {
 	return w.LastSent(t).Text.Text, len(w.Telegram.Sent)
 }
 
-func endedWith(w *chattest.World, t *testing.T, receipt ending.Receipt) func(uuid.UUID, lifecycle.Silence) error {
-	return func(id uuid.UUID, q lifecycle.Silence) error {
+func endedWith(w *chattest.World, t *testing.T, receipt ending.Receipt) func(uuid.UUID, port.Silence) error {
+	return func(id uuid.UUID, q port.Silence) error {
 		receipt.Together = q.Together
 		w.Records.Change(id, func(r *session.Record) { r.State, r.EndedAt = session.Archived, w.Now() })
 		return w.SessionNews(t.Context(), w.Record(t, id), receipt)
@@ -53,10 +55,10 @@ func TestOnlyIdleSessionsAreOffered(t *testing.T) {
 		w.Lifecycle.Doing[r.ID] = l
 	}
 	add("calm", func(*lifecycle.Look, *session.Record) {})
-	add("works", func(l *lifecycle.Look, _ *session.Record) { l.Phase = lifecycle.PhaseWorking })
-	add("asks", func(l *lifecycle.Look, _ *session.Record) { l.Phase = lifecycle.PhaseWaitingPermission })
+	add("works", func(l *lifecycle.Look, _ *session.Record) { l.Phase = talk.PhaseWorking })
+	add("asks", func(l *lifecycle.Look, _ *session.Record) { l.Phase = talk.PhaseWaitingPermission })
 	add("unseen", func(l *lifecycle.Look, _ *session.Record) { l.Desk = lifecycle.DeskUnknown })
-	add("torn", func(l *lifecycle.Look, _ *session.Record) { l.Phase = lifecycle.PhaseUnknown })
+	add("torn", func(l *lifecycle.Look, _ *session.Record) { l.Phase = talk.PhaseUnknown })
 	add("busy", func(l *lifecycle.Look, _ *session.Record) { l.Background = true })
 	add("parent", func(l *lifecycle.Look, _ *session.Record) { l.Agents = 1 })
 	add("written", func(l *lifecycle.Look, _ *session.Record) { l.Draft = true })
@@ -94,10 +96,10 @@ func TestP3_IdleSessionsEndWithOneReceipt(t *testing.T) {
 	assert.NotContains(t, w.Lifecycle.Done(), "archive "+api.ID.String()+" when quiet", "only who asked may end them")
 
 	hard := chattest.Ended(9, process.HowKill, time.Hour)
-	w.Lifecycle.OnArchiveQuiet = func(id uuid.UUID, q lifecycle.Silence) error {
+	w.Lifecycle.OnArchiveQuiet = func(id uuid.UUID, q port.Silence) error {
 		switch id {
 		case db.ID: // a person has begun to work there
-			w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{id: {Phase: lifecycle.PhaseWorking}}
+			w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{id: {Phase: talk.PhaseWorking}}
 			return lifecycle.ErrChanged
 		case web.ID:
 			return endedWith(w, t, ending.Receipt{Agent: &hard})(id, q)
@@ -117,7 +119,7 @@ func TestP8_EndOfIdleSessionsSurvivesCrash(t *testing.T) {
 	w.Lifecycle.OnLook = quiet
 	api, web := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running)
 	_, id := asksIdle(t, w)
-	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q lifecycle.Silence) error {
+	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q port.Silence) error {
 		if one == api.ID {
 			w.Records.Change(one, func(r *session.Record) { r.State = session.Stopping })
 		}
@@ -130,7 +132,7 @@ func TestP8_EndOfIdleSessionsSurvivesCrash(t *testing.T) {
 	w.Work(t)
 	assert.Contains(t, w.Shows(t, id).Text.Text, "web: perhaps in use again")
 	assert.Equal(t, session.Running, w.Record(t, web.ID).State)
-	require.NoError(t, endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{}))
+	require.NoError(t, endedWith(w, t, ordinary())(api.ID, port.Silence{}))
 	w.Work(t)
 	assert.Equal(t, "1 session is archived: api. Resume it with /resume.\n\nNot ended:\n• web: perhaps in use again", w.Shows(t, id).Text.Text)
 }
@@ -141,7 +143,7 @@ func TestP3_FailedEndIsNotReportedArchived(t *testing.T) {
 	w.Lifecycle.OnLook = quiet
 	api, web := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running)
 	_, id := asksIdle(t, w)
-	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, _ lifecycle.Silence) error {
+	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, _ port.Silence) error {
 		if one == api.ID {
 			w.Records.Change(one, func(r *session.Record) { r.State = session.Stopping })
 		}
@@ -150,7 +152,7 @@ func TestP3_FailedEndIsNotReportedArchived(t *testing.T) {
 	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonEndAll))
 	assert.Equal(t, "Ending api…\n\nNot ended:\n• web: it could not be ended", w.Shows(t, id).Text.Text)
 	assert.Equal(t, session.Running, w.Record(t, web.ID).State)
-	require.NoError(t, endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{}))
+	require.NoError(t, endedWith(w, t, ordinary())(api.ID, port.Silence{}))
 	w.Work(t)
 	assert.Contains(t, w.Shows(t, id).Text.Text, "1 session is archived: api.")
 }
@@ -166,7 +168,7 @@ func TestFurtherIdleSessionsAreCounted(t *testing.T) {
 	assert.True(t, strings.HasPrefix(text, "End these 30 idle sessions and archive them? Their conversations are kept.\n• s00"), text)
 	assert.True(t, strings.HasSuffix(text, "\n• s29\n\n2 more sessions are idle and stay open for now."), text)
 	assert.Len(t, bold(w.LastSent(t)), 30, "names are bold")
-	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q lifecycle.Silence) error {
+	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q port.Silence) error {
 		if w.Record(t, one).Name == "s07" {
 			return lifecycle.ErrChanged
 		}

@@ -21,8 +21,8 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/port/folders"
+	"ccbot/port/talk"
 )
 
 func TestFileIsPromptWithItsName(t *testing.T) {
@@ -54,7 +54,7 @@ func TestFileIsPromptWithItsName(t *testing.T) {
 					want = caption + "\n" + want
 				}
 				assert.Equal(t, want, e.Text)
-				assert.Equal(t, []any{inbox.Held, d.R.ID, []string{name}, lifecycle.ClassPrompt}, []any{e.State, e.Session, e.Files, e.Class})
+				assert.Equal(t, []any{inbox.Held, d.R.ID, []string{name}, talk.ClassPlain}, []any{e.State, e.Session, e.Files, e.Class})
 				data, err := os.ReadFile(filepath.Join(d.Dir, folders.InboxName, name))
 				require.NoError(t, err)
 				assert.Equal(t, "bytes of "+id, string(data))

@@ -20,7 +20,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/port/refusal"
 )
 
@@ -146,7 +146,7 @@ func TestP4_TextDuringTapIsAskedAbout(t *testing.T) {
 	w.Session(t, "old", session.Failed)
 	first := w.MustHear(t, "one")
 	id, late := w.Telegram.LastID(), ""
-	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+	w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) {
 		late = w.MustHear(t, "two")
 		r := session.Record{ID: uuid.New(), Name: q.Name, Dir: q.Dir, State: session.Starting, Conversation: q.Conversation,
 			Owner: q.Owner, Origin: q.Origin}

@@ -15,20 +15,21 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port/talk"
 )
 
 func TestPromptIsSavedThenQueued(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, typed string
-		class             lifecycle.Class
+		class             talk.PromptClass
 	}{
-		{"a text", "fix the bug", "fix the bug", lifecycle.ClassPrompt},
-		{"lines", "a\r\nb", "a\nb", lifecycle.ClassPrompt},
-		{"the agent's own command", "//help me", "/help me", lifecycle.ClassCommand},
-		{"a command of the agent's", "/compact keep names", "/compact keep names", lifecycle.ClassCommand},
-		{"the bot's name is cut", "/compact@cc_bot keep", "/compact keep", lifecycle.ClassCommand},
-		{"bash mode", "!ls", "!ls", lifecycle.ClassBash},
-		{"only a slash", "/", "/", lifecycle.ClassCommand},
+		{"a text", "fix the bug", "fix the bug", talk.ClassPlain},
+		{"lines", "a\r\nb", "a\nb", talk.ClassPlain},
+		{"the agent's own command", "//help me", "/help me", talk.ClassCommand},
+		{"a command of the agent's", "/compact keep names", "/compact keep names", talk.ClassCommand},
+		{"the bot's name is cut", "/compact@cc_bot keep", "/compact keep", talk.ClassCommand},
+		{"bash mode", "!ls", "!ls", talk.ClassBash},
+		{"only a slash", "/", "/", talk.ClassCommand},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

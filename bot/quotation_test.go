@@ -13,7 +13,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/port/talk"
 )
 
 // ofOthers are messages whose words the sender did not write, each with the source that the
@@ -70,7 +70,7 @@ func TestP7_OnlyAPersonsOwnWordsAct(t *testing.T) {
 					tt.make(&m)
 					e := d.MustGet(t, m)
 					assertQuoted(t, tt.source, e)
-					assert.Equal(t, []any{inbox.Held, lifecycle.ClassPrompt}, []any{e.State, e.Class})
+					assert.Equal(t, []any{inbox.Held, talk.ClassPlain}, []any{e.State, e.Class})
 				}
 				assert.Len(t, d.Lifecycle.Done(), 2, "both are queued, and nothing else is done")
 				assert.Empty(t, d.Telegram.Texts(), "and no command of ours is run")
@@ -199,7 +199,7 @@ func TestP7_AlbumPartIsNotCommand(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 	e := entries[0]
-	assert.Equal(t, lifecycle.ClassPrompt, e.Class)
+	assert.Equal(t, talk.ClassPlain, e.Class)
 	for _, line := range strings.Split(e.Text, "\n") {
 		assertInert(t, line)
 	}
@@ -225,7 +225,7 @@ func TestP7_EditMovesNoCommandToStart(t *testing.T) {
 	entries, err := d.Inbox.List()
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
-	assert.Equal(t, lifecycle.ClassPrompt, entries[0].Class)
+	assert.Equal(t, talk.ClassPlain, entries[0].Class)
 	assert.True(t, strings.HasPrefix(entries[0].Text, "look\n/exit\n"))
 }
 

@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/turn"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/port"
 )
 
@@ -93,8 +92,8 @@ func TestNewUsesChosenFolder(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Dir = "/home/alice/shop" }))
 	w.NewCurrentSession(t, "api", session.Running)
-	var asked lifecycle.StartRequest
-	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+	var asked port.Start
+	w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) {
 		asked = q
 		return session.Record{}, assert.AnError
 	}
@@ -380,8 +379,8 @@ func TestOtherSessionsNoticesCanBeDisabled(t *testing.T) {
 
 func TestNewSessionsUseChatSettings(t *testing.T) {
 	w := chattest.NewWorld(t)
-	var asked []lifecycle.StartRequest
-	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+	var asked []port.Start
+	w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) {
 		asked = append(asked, q)
 		return session.Record{}, assert.AnError
 	}

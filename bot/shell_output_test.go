@@ -18,7 +18,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
+	"ccbot/port"
 )
 
 func TestP5_CommandOutputIsOneMessage(t *testing.T) {
@@ -120,7 +120,7 @@ func TestP5_FailedEditIsRetried(t *testing.T) {
 func TestQuickCommandHasNoSeparateMessage(t *testing.T) {
 	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
 		s.Types("!ls")
-		s.Shows(lifecycle.Output{})
+		s.Shows(port.Output{})
 		assert.Empty(t, s.Telegram.Sent)
 		s.Ends(chattest.Prints("ls", "a  b"))
 		assert.Equal(t, []string{"a  b"}, s.Telegram.AnswersSent())
@@ -134,7 +134,7 @@ func TestStoppedCommandIsReportedAndForgotten(t *testing.T) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
 		for range chattest.IdleLooks {
-			s.Shows(lifecycle.Output{Idle: true})
+			s.Shows(port.Output{Idle: true})
 		}
 		assert.Equal(t, chattest.Lines("$ make test", "one", s.Word(i18n.OutputStopped)), s.Telegram.LastEdit(t).Text.Text)
 		s.Ends(chattest.Prints("make other", "of another"))
@@ -149,7 +149,7 @@ func TestCommandEndsWithSession(t *testing.T) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
 		s.Records.Change(s.R.ID, func(r *session.Record) { r.State = session.Archived })
-		s.Shows(lifecycle.Output{})
+		s.Shows(port.Output{})
 		assert.Contains(t, s.Telegram.LastEdit(t).Text.Text, s.Word(i18n.OutputStopped))
 		s.Ends(chattest.Prints("make test", "it had ended before"))
 		assert.Equal(t, chattest.Lines("$ make test", "it had ended before"), s.Telegram.Ended[0].Text.Text, "what the transcript says counts")

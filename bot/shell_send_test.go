@@ -16,7 +16,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/port"
 )
 
 func TestP4_StopIgnoresPendingCommandMessage(t *testing.T) {
@@ -26,7 +26,7 @@ func TestP4_StopIgnoresPendingCommandMessage(t *testing.T) {
 			s.Types("!make test")
 			s.Shows(s.Rows("one"))
 			s.Mu.Lock()
-			s.Screen = lifecycle.Output{Idle: true}
+			s.Screen = port.Output{Idle: true}
 			s.Mu.Unlock()
 			begun := time.Now()
 			s.MustHear(t, "/stop")
@@ -50,7 +50,7 @@ func TestLateCardShowsStop(t *testing.T) {
 		s.Types("!make test")
 		s.Shows(s.Rows("one"))
 		s.Mu.Lock()
-		s.Screen = lifecycle.Output{Idle: true}
+		s.Screen = port.Output{Idle: true}
 		s.Mu.Unlock()
 		s.MustHear(t, "/stop")
 		assert.Empty(t, s.Telegram.AnswersSent())
@@ -103,7 +103,7 @@ func TestP4_StopDoesNotWaitForOutput(t *testing.T) {
 		go s.Ends(chattest.Prints("make test", "all of it"))
 		synctest.Wait()
 		s.Mu.Lock()
-		s.Screen = lifecycle.Output{Idle: true}
+		s.Screen = port.Output{Idle: true}
 		s.Mu.Unlock()
 		begun := time.Now()
 		s.MustHear(t, "/stop")
@@ -121,10 +121,10 @@ func TestP4_StopDoesNotWaitForOutput(t *testing.T) {
 func TestUnseenCommandIsPolledSlowly(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		now  lifecycle.Output
+		now  port.Output
 	}{
-		{"neither running nor idle", lifecycle.Output{}},
-		{"it runs and prints nothing", lifecycle.Output{Runs: true, Lines: []string{"one"}}},
+		{"neither running nor idle", port.Output{}},
+		{"it runs and prints nothing", port.Output{Runs: true, Lines: []string{"one"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
@@ -172,7 +172,7 @@ func TestP5_StoppedCommandTakesNoLaterOutput(t *testing.T) {
 				s.Types("!make test")
 				s.Shows(s.Rows("one"))
 				for range chattest.IdleLooks {
-					s.Shows(lifecycle.Output{Idle: true})
+					s.Shows(port.Output{Idle: true})
 				}
 				s.Stop()
 				s.Reopened(t)
@@ -197,7 +197,7 @@ func TestP5_RepeatedCommandEndsFirst(t *testing.T) {
 		s.Shows(s.Rows("one"))
 		s.Types("!make test")
 		assert.Equal(t, chattest.Lines("$ make test", "one", s.Word(i18n.OutputStopped)), s.Telegram.LastEdit(t).Text.Text)
-		s.Shows(lifecycle.Output{Idle: true}) // it was quick
+		s.Shows(port.Output{Idle: true}) // it was quick
 		s.Ends(printsAt(chattest.Started.Add(time.Second), "make test", "of the second"))
 		assert.Empty(t, s.Telegram.Ended)
 		assert.Equal(t, "of the second", s.Telegram.AnswersSent()[1])

@@ -39,7 +39,7 @@ func inQueue(t *testing.T, test func(t *testing.T, q *queue), texts ...string) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		q := &queue{World: w, t: t}
 		q.r, q.all = w.Queued(t, "api", texts...)
-		w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Now: talk.Activity{Phase: talk.PhaseWorking}}
+		w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseWorking, Now: talk.Activity{Phase: talk.PhaseWorking}}
 		q.show()
 		test(t, q)
 	})

@@ -17,7 +17,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/port/news"
 )
 
@@ -59,7 +59,7 @@ func TestP8_RepeatedTapMakesOneWorktree(t *testing.T) {
 	w.open()
 	w.press("~/api")
 	starts := w.Lifecycle.OnStart
-	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+	w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) {
 		w.Records.Put(session.Record{ID: uuid.New(), Name: "api-2", Dir: q.Dir, State: session.Starting, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin})
 		return session.Record{}, assert.AnError
 	}

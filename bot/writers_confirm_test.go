@@ -21,6 +21,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 )
 
 // writersEnd is the line for the end of these writers.
@@ -314,7 +315,7 @@ func TestFailedForkReportsDoneSteps(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter} {
 		w := chattest.NewWorld(t)
 		r, m := w.Told(t, k, chattest.AtDesk(4123))
-		w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
+		w.Lifecycle.OnStart = func(port.Start) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
 		w.Lifecycle.OnArchive = func(id uuid.UUID) error {
 			w.Records.Change(id, func(r *session.Record) { r.State = session.Archived })
 			return nil

@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 )
 
 func TestP1_WritersAreReportedWithOptions(t *testing.T) {
@@ -195,7 +196,7 @@ func TestNamesWithFormatCharacters(t *testing.T) {
 
 func TestP6_UnsureStartIsExplained(t *testing.T) {
 	w := chattest.NewWorld(t)
-	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) {
+	w.Lifecycle.OnStart = func(port.Start) (session.Record, error) {
 		return session.Record{}, chattest.Deep(&lifecycle.WriterError{Writers: []evidence.Writer{chattest.Unsure(5)}})
 	}
 	w.MustHear(t, "/new api")
@@ -204,7 +205,7 @@ func TestP6_UnsureStartIsExplained(t *testing.T) {
 
 func TestP6_StartWithUnseenWritersIsExplained(t *testing.T) {
 	w := chattest.NewWorld(t)
-	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) {
+	w.Lifecycle.OnStart = func(port.Start) (session.Record, error) {
 		return session.Record{}, chattest.Deep(fmt.Errorf("%w: %w", evidence.ErrUnreadable, chattest.ErrTable))
 	}
 	w.MustHear(t, "/new api")

@@ -29,11 +29,11 @@ type Lifecycle interface {
 	port.Namer
 	port.Keys
 	port.ModeSwitcher
-	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
-	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
+	Start(ctx context.Context, q port.Start) (session.Record, error)
+	Restore(ctx context.Context, q port.Restore) (lifecycle.Restored, error)
 	Archive(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error
 	BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error
-	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error
 	Writers(ctx context.Context, id uuid.UUID) ([]evidence.Writer, error)
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]ending.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
@@ -58,7 +58,7 @@ type Observer interface {
 	Looks(ctx context.Context) func(session.Record) lifecycle.Look
 	PIDs(ctx context.Context, r session.Record) []int
 	Usage(r session.Record) *port.Usage
-	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
+	Output(ctx context.Context, r session.Record, command string) port.Output
 }
 
 // Orphans is the part of recovery.Recovery that this package uses.

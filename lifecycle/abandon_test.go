@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // Recovery's changes are reported later in one message: until then the record notes that they were
@@ -36,9 +37,9 @@ func TestP8_RecoveryMarksSessionsUnreported(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r := w.crashed()
-				w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Typing, Mark: &Mark{At: time.Now()}})
+				w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Typing, Mark: &talk.Mark{At: time.Now()}})
 				w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"k", "next"} })
-				w.prompts.put(Prompt{Key: "next", Text: "next", Class: ClassPrompt, State: Held})
+				w.prompts.put(Prompt{Key: "next", Text: "next", Class: talk.ClassPlain, State: Held})
 				require.NoError(t, tc.end(w, r.ID))
 				got := w.get(r.ID)
 				assert.Equal(t, tc.want, got.State)

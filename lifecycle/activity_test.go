@@ -17,6 +17,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -167,7 +168,7 @@ func TestFailureEndsWithLaunch(t *testing.T) {
 		w.becomes(a, presence.Idle)
 		w.pass(time.Minute)
 		require.Equal(t, talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}, Noted(w.get(r.ID)))
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		back, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		w.report(back)
@@ -222,7 +223,7 @@ func TestLimitEndsDuringSleep(t *testing.T) {
 		until := time.Now().Add(3 * time.Hour).UTC()
 		w.write(r, `{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":`+strconv.FormatInt(until.Unix(), 10)+
 			`},"message":{"id":"1","model":"<synthetic>","content":[{"type":"text","text":"said"}],"usage":{"output_tokens":0}}}`)
-		w.edit(r.ID, func(r *session.Record) { r.Phase = string(PhaseWorking) }) // when ccbot was last there
+		w.edit(r.ID, func(r *session.Record) { r.Phase = string(talk.PhaseWorking) }) // when ccbot was last there
 		var asleep atomic.Int64
 		w.kit.Observer.Now = func() time.Time { return time.Now().Add(time.Duration(asleep.Load())) }
 		w.run()

@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -67,7 +68,7 @@ func TestP1_AdoptTakesAgentInShell(t *testing.T) {
 		assert.Equal(t, r, w.get(r.ID))
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds())
-		assert.Equal(t, PhaseIdle, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
+		assert.Equal(t, talk.PhaseIdle, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
 	})
 }
 
@@ -276,7 +277,7 @@ func TestP7_ShellScreenIsNotAgents(t *testing.T) {
 		w.Wake(r.ID)
 		w.pass(time.Minute)
 		assert.Zero(t, toldOf[news.Dialog](w.news))
-		assert.Equal(t, PhaseUnknown, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
+		assert.Equal(t, talk.PhaseUnknown, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
 	})
 }
 

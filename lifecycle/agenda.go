@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
+	"ccbot/port/talk"
 )
 
 // agenda holds what a Service has to do next. Run does it.
@@ -188,7 +189,7 @@ type dialogMemory struct {
 
 // turnMemory holds the agent's last seen activity.
 type turnMemory struct {
-	phase     Phase
+	phase     talk.Phase
 	since     time.Time // of this phase
 	idleBy    time.Time // when the presence file that says idle was written
 	toldBy    time.Time // until this time more lines of the previous turn may come

@@ -9,15 +9,16 @@ import (
 
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
+	"ccbot/port/talk"
 )
 
 // AgentState is the state that an agent has written into its presence file. The zero value is
 // unknown: nothing is typed, pressed or concluded because of it.
 type AgentState struct {
 	Known Knowledge
-	Phase Phase     // empty unless Known is StateWritten; PhaseUnknown if ccbot does not know the agent's word
-	Asks  Asks      // valid if Phase is a waiting one
-	Since time.Time // when the agent wrote it; zero unless Known is StateWritten
+	Phase talk.Phase // empty unless Known is StateWritten; PhaseUnknown if ccbot does not know the agent's word
+	Asks  Asks       // valid if Phase is a waiting one
+	Since time.Time  // when the agent wrote it; zero unless Known is StateWritten
 	// Conversation is the one that the agent is in; uuid.Nil if that is not known.
 	Conversation uuid.UUID
 }
@@ -51,19 +52,19 @@ func stateOf(agent process.Identity, f presence.File, err error) AgentState {
 	case f.Status == "":
 		return AgentState{Conversation: f.SessionID}
 	}
-	s := AgentState{Known: StateWritten, Phase: PhaseUnknown, Since: f.UpdatedAt, Conversation: f.SessionID}
+	s := AgentState{Known: StateWritten, Phase: talk.PhaseUnknown, Since: f.UpdatedAt, Conversation: f.SessionID}
 	switch f.Status {
 	case presence.Idle:
-		s.Phase = PhaseIdle
+		s.Phase = talk.PhaseIdle
 	case presence.Busy:
-		s.Phase = PhaseWorking
+		s.Phase = talk.PhaseWorking
 	case presence.Waiting:
-		s.Phase = PhaseWaitingPermission
+		s.Phase = talk.PhaseWaitingPermission
 		switch f.WaitingFor {
 		case "permission prompt":
 			s.Asks = AsksPermission
 		case "input needed":
-			s.Phase, s.Asks = PhaseWaitingAnswer, AsksAnswer
+			s.Phase, s.Asks = talk.PhaseWaitingAnswer, AsksAnswer
 		}
 	}
 	return s

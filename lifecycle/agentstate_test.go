@@ -10,7 +10,9 @@ import (
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
+	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -19,9 +21,9 @@ import (
 func TestP6_ZeroStateIsUnknown(t *testing.T) {
 	v := View{Now: noon, Agent: process.Alive, Fate: PaneOurs, Captured: true,
 		Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
-	assert.Equal(t, PhaseUnknown, v.Phase())
+	assert.Equal(t, talk.PhaseUnknown, v.Phase())
 	assert.False(t, v.TypeSafe())
-	d := Dialog{Open: true, Whole: true}
+	d := port.Dialog{Open: true, Whole: true}
 	assert.ErrorIs(t, mayPress(v, d, keyEnter), ErrUnseen)
 }
 
@@ -33,7 +35,7 @@ func TestP6_OtherProcesssFileIsNotAgents(t *testing.T) {
 		before := w.Observer.View(w.ctx, r)
 		a.set(func(a *agent) { a.silent, a.strange, a.since = false, true, time.Now() })
 		after := w.Observer.View(w.ctx, r)
-		assert.Equal(t, PhaseIdle, after.Phase())
+		assert.Equal(t, talk.PhaseIdle, after.Phase())
 		assert.False(t, after.fresh(queueNotice))
 		after.Now = before.Now
 		assert.Equal(t, before, after)

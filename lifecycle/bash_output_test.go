@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/presence"
+	"ccbot/port"
 	"ccbot/port/news"
 )
 
@@ -107,15 +108,15 @@ func TestTerminalCommandStaysInBox(t *testing.T) {
 func TestOutputIsWhatTheTerminalShows(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		assert.Equal(t, Output{Idle: true}, w.Observer.Output(w.ctx, r, "!make test"))
+		assert.Equal(t, port.Output{Idle: true}, w.Observer.Output(w.ctx, r, "!make test"))
 		a.set(func(a *agent) { a.running, a.status = "make test", presence.Busy })
-		assert.Equal(t, Output{Runs: true, Lines: []string{"one", "two"}, Above: 3}, w.Observer.Output(w.ctx, r, "!make test"))
-		assert.Equal(t, Output{}, w.Observer.Output(w.ctx, r, "!make"), "another one")
+		assert.Equal(t, port.Output{Runs: true, Lines: []string{"one", "two"}, Above: 3}, w.Observer.Output(w.ctx, r, "!make test"))
+		assert.Equal(t, port.Output{}, w.Observer.Output(w.ctx, r, "!make"), "another one")
 		a.set(func(a *agent) { a.running = "" })
-		assert.Equal(t, Output{}, w.Observer.Output(w.ctx, r, "!make test"), "it works on something else")
+		assert.Equal(t, port.Output{}, w.Observer.Output(w.ctx, r, "!make test"), "it works on something else")
 		a.set(func(a *agent) { a.hidden = true })
-		assert.Equal(t, Output{}, w.Observer.Output(w.ctx, r, "!make test"))
+		assert.Equal(t, port.Output{}, w.Observer.Output(w.ctx, r, "!make test"))
 		w.archive(r)
-		assert.Equal(t, Output{}, w.Observer.Output(w.ctx, w.get(r.ID), "!make test"))
+		assert.Equal(t, port.Output{}, w.Observer.Output(w.ctx, w.get(r.ID), "!make test"))
 	})
 }

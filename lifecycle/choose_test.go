@@ -15,13 +15,15 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
 
 // asked starts a session whose terminal asks something for a while.
-func (w *world) asked(m *menu) (session.Record, *agent, Dialog) {
+func (w *world) asked(m *menu) (session.Record, *agent, port.Dialog) {
 	w.t.Helper()
 	r, a := w.started()
 	a.asks(m)
@@ -247,7 +249,7 @@ func TestP7_KeyGoesOnlyToButtonsDialog(t *testing.T) {
 		{"a foot", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.foot = " Esc to go back" }) }, ErrChanged},
 		{"the agent has ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, ErrNoAgent},
 		{"the session is archived", func(w *world, r session.Record, _ *agent) {
-			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		}, ErrNoAgent},
 		{"nobody knows whether it lives", func(w *world, _ session.Record, _ *agent) {
 			w.processes.set(func(ps *processes) {
@@ -286,7 +288,7 @@ func TestP7_KeyGoesOnlyToButtonsDialog(t *testing.T) {
 func TestP7_EarlierLaunchsButtonIsStale(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _, d := w.asked(askBash("touch x"))
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		r, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		w.report(r)
@@ -586,7 +588,7 @@ func TestP7_UnrecognisedDialogIsWholeIfVisible(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Screen: claudeui.Read(tt.screen),
-				State: AgentState{Known: StateWritten, Phase: PhaseWaitingPermission}, Pane: tmux.Pane{Scrolled: tt.scrolled}}
+				State: AgentState{Known: StateWritten, Phase: talk.PhaseWaitingPermission}, Pane: tmux.Pane{Scrolled: tt.scrolled}}
 			require.Nil(t, v.Screen.Dialog)
 			d := dialogOf(session.Record{State: session.Running}, v)
 			assert.True(t, d.Open)
@@ -599,7 +601,7 @@ func TestP7_UnrecognisedDialogIsWholeIfVisible(t *testing.T) {
 // TestP7_PartialDialogTakesNoEnter: rows may leave the screen between the message and the tap.
 func TestP7_PartialDialogTakesNoEnter(t *testing.T) {
 	v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Screen: claudeui.Read("Press any key"),
-		State: AgentState{Known: StateWritten, Phase: PhaseWaitingPermission}}
+		State: AgentState{Known: StateWritten, Phase: talk.PhaseWaitingPermission}}
 	r := session.Record{State: session.Running}
 	whole := dialogOf(r, v)
 	require.NoError(t, mayPress(v, whole, keyEnter))

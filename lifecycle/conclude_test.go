@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -146,7 +147,7 @@ func TestP3_OldExitDoesNotReplaceStop(t *testing.T) {
 				})
 				receipt := &ending.Receipt{}
 				require.NoError(t, w.Service.kit.do(w.ctx, r.ID, func(k *work) error {
-					return k.closing.archive(w.ctx, session.Archived, askedFor(Cause{Why: "asked"}), receipt)
+					return k.closing.archive(w.ctx, session.Archived, askedFor(port.Cause{Why: "asked"}), receipt)
 				}))
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.NotNil(t, receipt.Agent)

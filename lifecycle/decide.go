@@ -8,6 +8,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // Times that pace the life of a session. None of them ends anything.
@@ -199,17 +200,17 @@ func decideTyping(v View, p *Prompt, hooked bool) decision {
 	switch {
 	case p.Mark.Retreat && v.boxFree():
 		return decision{Act: actClear}
-	case p.Mark.Retreat && v.Phase() == PhaseWorking && v.Below != "":
+	case p.Mark.Retreat && v.Phase() == talk.PhaseWorking && v.Below != "":
 		return decision{Act: actHold, Why: news.HeldDialog, Again: slow}
 	case p.Mark.Retreat && age < proofWait:
 		return decision{Again: 5 * soon}
-	case p.Mark.Retreat && v.Phase() == PhaseWorking:
+	case p.Mark.Retreat && v.Phase() == talk.PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued, Again: slow}
 	case p.Mark.Retreat:
 		return decision{Act: actHold, Why: v.inTheWay(), Again: holdPace}
 	case p.submitted() && age >= soon && boxWithout(v, p), p.runs(v):
 		return decision{Act: actProven}
-	case hooked && p.Class != ClassBash && waited >= 0 && waited < stillFor:
+	case hooked && p.Class != talk.ClassBash && waited >= 0 && waited < stillFor:
 		return decision{Again: max(soon, waited/2)} // a hook reports it in a moment
 	}
 	return decision{Act: actSettle}
@@ -264,9 +265,9 @@ func decideTyped(v View, p *Prompt, c clues) decision {
 		return decision{Act: actProven}
 	case c.Unheard && waited < markFor:
 		return decision{Again: 2 * soon}
-	case !v.idle() && v.Phase() == PhaseWorking && v.Below != "":
+	case !v.idle() && v.Phase() == talk.PhaseWorking && v.Below != "":
 		return decision{Act: actHold, Why: news.HeldDialog, Again: holdPace} // report that the prompt waits for a question
-	case !v.idle() && v.Phase() == PhaseWorking || v.Phase().Waiting():
+	case !v.idle() && v.Phase() == talk.PhaseWorking || v.Phase().Waiting():
 		return decision{Again: holdPace}
 	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole():
 		return decision{Act: actEnter, Again: enterRetry}
@@ -275,7 +276,7 @@ func decideTyped(v View, p *Prompt, c clues) decision {
 			return decision{Again: wait}
 		}
 		return decision{Act: actEnter, Again: enterRetry}
-	case still && c.Doubt == "" && empty && c.Quiet && !c.Pasted && p.Mark.Enters == 0 && !p.Repeated && p.Class != ClassBash:
+	case still && c.Doubt == "" && empty && c.Quiet && !c.Pasted && p.Mark.Enters == 0 && !p.Repeated && p.Class != talk.ClassBash:
 		if waited < repeatWait {
 			return decision{Again: repeatWait - waited}
 		}
@@ -306,16 +307,16 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 		return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
 	case v.TypeSafe() && takesKeys(r, v):
 		return decision{Act: actType, Again: soon}
-	case v.Phase() == PhaseWorking && v.Below != "":
+	case v.Phase() == talk.PhaseWorking && v.Below != "":
 		return decision{Act: actHold, Why: news.HeldDialog, Again: slow} // the work continues when a person has answered
 	// The presence file does not count here: the agent may be suspended during a turn.
 	case v.Behind && waited >= queueNotice:
 		return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
-	case v.Phase() == PhaseWorking && waited < queueNotice:
+	case v.Phase() == talk.PhaseWorking && waited < queueNotice:
 		return decision{Again: queueNotice - waited} // most turns have ended before a report is worthwhile
-	case v.State.Phase == PhaseWorking:
+	case v.State.Phase == talk.PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued} // a change of the presence file reports the end of the turn
-	case v.Phase() == PhaseWorking:
+	case v.Phase() == talk.PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued, Again: holdPace}
 	case v.boxFree() && v.Screen.Box.Bash:
 		return decision{Act: actHold, Why: news.HeldBash, Again: holdPace}
@@ -377,7 +378,7 @@ func decideWish(r session.Record, v View, head *Prompt) (d decision, first bool)
 		return decision{}, false
 	case v.TypeSafe() && takesKeys(r, v): // agents in the background work, or a request has just come
 		return decision{Act: actHold, Why: news.Queued, Again: holdPace}, true
-	case head == nil && (v.Phase() != PhaseWorking || v.State.Known != StateWritten):
+	case head == nil && (v.Phase() != talk.PhaseWorking || v.State.Known != StateWritten):
 		return decision{Again: holdPace}, true // nothing reports that a draft is gone
 	}
 	return decision{}, false

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -27,7 +28,7 @@ const said = "please fix the build"
 func free(change ...func(*View)) View {
 	v := View{Now: noon, Agent: process.Alive, Fate: PaneOurs, Captured: true,
 		Pane:  tmux.Pane{PID: 9, Command: "claude", Tag: "4f0c/x", Width: 120, Height: 40},
-		State: AgentState{Known: StateWritten, Phase: PhaseIdle}, Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
+		State: AgentState{Known: StateWritten, Phase: talk.PhaseIdle}, Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
 	for _, c := range change {
 		c(&v)
 	}
@@ -43,11 +44,11 @@ func in(state session.State, change ...func(*session.Record)) session.Record {
 }
 
 func heldPrompt() *Prompt {
-	return &Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Held, Since: noon.Add(-time.Hour)}
+	return &Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Held, Since: noon.Add(-time.Hour)}
 }
 
 func typing(age time.Duration, change ...func(*Prompt)) *Prompt {
-	p := &Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Typing, Mark: &Mark{At: noon.Add(-age), Enters: 1}}
+	p := &Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Typing, Mark: &talk.Mark{At: noon.Add(-age), Enters: 1}}
 	for _, c := range change {
 		c(p)
 	}
@@ -56,7 +57,7 @@ func typing(age time.Duration, change ...func(*Prompt)) *Prompt {
 
 func wanting(r *session.Record) { r.Wish = &session.Wish{Mode: "plan"} }
 
-func command(p *Prompt)                    { p.Text, p.Class = "/compact", ClassCommand }
+func command(p *Prompt)                    { p.Text, p.Class = "/compact", talk.ClassCommand }
 func retreat(p *Prompt)                    { p.Mark.Retreat, p.Mark.Enters = true, 0 }
 func enters(n int) func(*Prompt)           { return func(p *Prompt) { p.Mark.Enters = n } }
 func status(s presence.Status) func(*View) { return written(presence.File{Status: s}) }
@@ -154,7 +155,7 @@ func TestDecide(t *testing.T) {
 		{"typed, a hook will tell", in(running), free(status(presence.Busy)), typing(time.Second), actNothing, ""},
 		{"typed, no hook has told", in(running), free(), typing(stillFor), actSettle, ""},
 		{"typed, no hook reports", in(running, unreported), free(), typing(time.Second), actSettle, ""},
-		{"typed in bash mode", in(running), free(), typing(time.Second, func(p *Prompt) { p.Class = ClassBash }), actSettle, ""},
+		{"typed in bash mode", in(running), free(), typing(time.Second, func(p *Prompt) { p.Class = talk.ClassBash }), actSettle, ""},
 		{"typed, nothing is known of its mark", in(running), free(), typing(time.Second, func(p *Prompt) { p.Mark = nil }), actUnproven, ""},
 		{"retreat, box free", in(running), free(draft(said)), typing(0, retreat), actClear, ""},
 		{"retreat, working", in(running), free(draft(said), status(presence.Busy)), typing(time.Hour, retreat), actHold, news.Queued},
@@ -248,7 +249,7 @@ func anyHead(t *rapid.T) *Prompt {
 		return p
 	}
 	p.State = Typing
-	p.Mark = &Mark{At: noon.Add(-time.Duration(rapid.IntRange(0, 30).Draw(t, "typed")) * time.Second),
+	p.Mark = &talk.Mark{At: noon.Add(-time.Duration(rapid.IntRange(0, 30).Draw(t, "typed")) * time.Second),
 		Enters: rapid.IntRange(0, maxEnters).Draw(t, "enters"), Retreat: rapid.IntRange(0, 3).Draw(t, "retreat") == 0}
 	return p
 }
@@ -260,13 +261,13 @@ func TestP7_UnprovenBoxGetsNoText(t *testing.T) {
 			return d.Act
 		}
 		b := v.Screen.Box
-		idle := v.State.Known == StateUnwritten || v.State.Phase == PhaseIdle
+		idle := v.State.Known == StateUnwritten || v.State.Phase == talk.PhaseIdle
 		switch {
 		case r.State != session.Running:
 			t.Fatalf("keys for a session that is %s", r.State)
 		case v.Agent != process.Alive, v.Fate != PaneOurs:
 			t.Fatalf("keys for an agent that is %s in a pane of fate %d", v.Agent, v.Fate)
-		case !idle || v.Phase() != PhaseIdle:
+		case !idle || v.Phase() != talk.PhaseIdle:
 			t.Fatalf("keys in phase %s: %+v", v.Phase(), v)
 		case !v.Captured || v.Screen.Dialog != nil || v.Screen.Busy || v.Pane.InMode || !b.Present:
 			t.Fatalf("keys into %+v", v)
@@ -396,24 +397,24 @@ func TestPhase(t *testing.T) {
 	tests := []struct {
 		name string
 		v    View
-		want Phase
+		want talk.Phase
 	}{
-		{"zero", View{}, PhaseUnknown},
-		{"idle", free(), PhaseIdle},
-		{"busy", free(status(presence.Busy)), PhaseWorking},
-		{"permission", free(status(presence.Waiting)), PhaseWaitingPermission},
-		{"question", free(waitsFor("input needed")), PhaseWaitingAnswer},
-		{"a status of a later version", free(status("new")), PhaseUnknown},
-		{"agent unknown", free(alive(process.Unknown)), PhaseUnknown},
-		{"agent gone", free(alive(process.Gone)), PhaseUnknown},
-		{"pane foreign", free(fate(PaneForeign)), PhaseUnknown},
-		{"pane unknown", free(fate(PaneUnknown)), PhaseUnknown},
-		{"no presence, blind", free(noPresence, blind), PhaseUnknown},
-		{"no presence, dialog", free(noPresence, dialogOpen), PhaseWaitingPermission},
-		{"no presence, busy screen", free(noPresence, func(v *View) { v.Screen.Busy = true }), PhaseWorking},
-		{"no presence, a box", free(noPresence), PhaseIdle},
-		{"no presence, a box with a draft", free(noPresence, draft(said)), PhaseIdle},
-		{"no presence, unknown screen", free(noPresence, noBox), PhaseUnknown},
+		{"zero", View{}, talk.PhaseUnknown},
+		{"idle", free(), talk.PhaseIdle},
+		{"busy", free(status(presence.Busy)), talk.PhaseWorking},
+		{"permission", free(status(presence.Waiting)), talk.PhaseWaitingPermission},
+		{"question", free(waitsFor("input needed")), talk.PhaseWaitingAnswer},
+		{"a status of a later version", free(status("new")), talk.PhaseUnknown},
+		{"agent unknown", free(alive(process.Unknown)), talk.PhaseUnknown},
+		{"agent gone", free(alive(process.Gone)), talk.PhaseUnknown},
+		{"pane foreign", free(fate(PaneForeign)), talk.PhaseUnknown},
+		{"pane unknown", free(fate(PaneUnknown)), talk.PhaseUnknown},
+		{"no presence, blind", free(noPresence, blind), talk.PhaseUnknown},
+		{"no presence, dialog", free(noPresence, dialogOpen), talk.PhaseWaitingPermission},
+		{"no presence, busy screen", free(noPresence, func(v *View) { v.Screen.Busy = true }), talk.PhaseWorking},
+		{"no presence, a box", free(noPresence), talk.PhaseIdle},
+		{"no presence, a box with a draft", free(noPresence, draft(said)), talk.PhaseIdle},
+		{"no presence, unknown screen", free(noPresence, noBox), talk.PhaseUnknown},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, tc.v.Phase()) })

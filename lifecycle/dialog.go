@@ -16,27 +16,25 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/port"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
-// Dialog is a dialog of the terminal, as a person sees it.
-type Dialog = port.Dialog
-
 // dialog looks at the terminal and returns what it asks.
-func (t *terminal) dialog(ctx context.Context) (Dialog, error) {
+func (t *terminal) dialog(ctx context.Context) (port.Dialog, error) {
 	if !t.r.State.Open() {
-		return Dialog{}, ErrNoAgent
+		return port.Dialog{}, ErrNoAgent
 	}
 	t.look(ctx)
 	if err := t.hidden(); err != nil {
-		return Dialog{}, err
+		return port.Dialog{}, err
 	}
 	return dialogOf(*t.r, t.View), nil
 }
 
 // dialogOf makes the Dialog from a view. It is pure.
-func dialogOf(r session.Record, v View) Dialog {
-	d := Dialog{Selected: -1, Relayed: v.Relayed}
+func dialogOf(r session.Record, v View) port.Dialog {
+	d := port.Dialog{Selected: -1, Relayed: v.Relayed}
 	if !v.Captured || !v.DialogOpen() && !unready(r, v) {
 		return d
 	}
@@ -174,7 +172,7 @@ func (s *settling) add(mark string, now time.Time) (wait time.Duration) {
 
 // dialogWith looks at the terminal right before a key is pressed. It returns ErrChanged if the open
 // dialog does not have the mark.
-func (t *terminal) dialogWith(ctx context.Context, mark string, k tmux.Key) (Dialog, error) {
+func (t *terminal) dialogWith(ctx context.Context, mark string, k tmux.Key) (port.Dialog, error) {
 	d, err := t.lookForKey(ctx, k)
 	if err == nil && d.Mark != mark {
 		return d, ErrChanged
@@ -183,7 +181,7 @@ func (t *terminal) dialogWith(ctx context.Context, mark string, k tmux.Key) (Dia
 }
 
 // lookForKey looks at the terminal and returns why a key may not be pressed there now (P7).
-func (t *terminal) lookForKey(ctx context.Context, k tmux.Key) (Dialog, error) {
+func (t *terminal) lookForKey(ctx context.Context, k tmux.Key) (port.Dialog, error) {
 	d, err := t.dialog(ctx)
 	if err != nil {
 		return d, err
@@ -197,7 +195,7 @@ func (t *terminal) lookForKey(ctx context.Context, k tmux.Key) (Dialog, error) {
 // itself says that it waits, or the agent was never ready and shows no prompt box. If the presence
 // file names another state, that is for a moment newer than the screen: the dialog was answered,
 // and the key would go into the box.
-func mayPress(v View, d Dialog, k tmux.Key) error {
+func mayPress(v View, d port.Dialog, k tmux.Key) error {
 	boxed := v.Screen.Dialog == nil && v.Screen.Box.Present
 	switch {
 	case v.State.Known == StateUnknown:
@@ -224,7 +222,7 @@ const keyWait = time.Second
 
 // afterKey waits until the screen has changed and settled, and returns its dialog. If the key has
 // ended the agent, there is no dialog.
-func (t *terminal) afterKey(ctx context.Context, before string) (d Dialog, err error) {
+func (t *terminal) afterKey(ctx context.Context, before string) (d port.Dialog, err error) {
 	mark := before
 	await(ctx, lookPace, keyWait, func() bool {
 		last := mark
@@ -234,7 +232,7 @@ func (t *terminal) afterKey(ctx context.Context, before string) (d Dialog, err e
 		return err != nil || mark != before && mark == last && !drawing
 	})
 	if errors.Is(err, ErrNoAgent) {
-		return Dialog{Selected: -1}, nil
+		return port.Dialog{Selected: -1}, nil
 	}
 	return d, err
 }
@@ -250,7 +248,7 @@ const (
 // moveTo moves the cursor to an option with Up and Down, and waits until it rests there. A dialog
 // takes no key right after it is drawn, and an arrow that is taken late would let the Enter choose
 // another option.
-func (t *terminal) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, option int) (Dialog, error) {
+func (t *terminal) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dialog, option int) (port.Dialog, error) {
 	idle, quiet := 0, settled
 	if t.State.Known != StateWritten {
 		// While the agent starts, a question that comes before the first presence file is redrawn.
@@ -270,7 +268,7 @@ func (t *terminal) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog,
 			towards = tmux.KeyDown
 		}
 		if err := t.press(ctx, towards); err != nil {
-			return Dialog{}, err
+			return port.Dialog{}, err
 		}
 		next, err := t.awaitMove(ctx, asked, d, keyWait)
 		if err != nil {
@@ -288,7 +286,7 @@ func (t *terminal) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog,
 
 // awaitMove waits until the dialog looks different, and returns what it shows then. ErrChanged
 // means that it is another question, or the same question about something else.
-func (t *terminal) awaitMove(ctx context.Context, asked *claudeui.Dialog, from Dialog, patience time.Duration) (d Dialog, err error) {
+func (t *terminal) awaitMove(ctx context.Context, asked *claudeui.Dialog, from port.Dialog, patience time.Duration) (d port.Dialog, err error) {
 	await(ctx, lookPace, patience, func() bool {
 		d, err = t.lookForKey(ctx, keyEnter)
 		return err != nil || d.Mark != from.Mark
@@ -330,13 +328,13 @@ func dialogGone(v View) bool {
 // mayBeGone reports whether a request waits although the agent, by its presence file and its
 // screen, waits for no person.
 func mayBeGone(v View) bool {
-	moved := v.State.Phase == PhaseIdle || v.State.Phase == PhaseWorking
+	moved := v.State.Phase == talk.PhaseIdle || v.State.Phase == talk.PhaseWorking
 	return v.Relayed && v.Agent == process.Alive && moved && !v.DialogOpen()
 }
 
 // dialogClosed reports whether it is certain that no dialog is open. It is pure.
 func dialogClosed(v View) bool {
-	known := v.Captured && v.Phase() != PhaseUnknown
+	known := v.Captured && v.Phase() != talk.PhaseUnknown
 	return v.gone() || known && !v.DialogOpen()
 }
 

@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -151,7 +152,7 @@ func TestP7_SendAnywayRefuses(t *testing.T) {
 		}, ErrBoxBusy},
 		{"finished meanwhile", func(w *world, _ session.Record, _ *agent) { _ = w.prompts.FinishPrompt("k") }, fs.ErrNotExist},
 		{"typed meanwhile", func(w *world, _ session.Record, _ *agent) {
-			w.prompts.put(Prompt{Key: "k", Text: said, State: Typing, Mark: &Mark{At: time.Now()}})
+			w.prompts.put(Prompt{Key: "k", Text: said, State: Typing, Mark: &talk.Mark{At: time.Now()}})
 		}, fs.ErrNotExist},
 	}
 	for _, tc := range tests {

@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // conclude finishes a session whose agent ended by itself: it keeps the exit and the last screen,
@@ -84,7 +85,7 @@ func (w *closing) endedBy(ctx context.Context) (Prompt, error) {
 	switch {
 	case head.entered() && head.ends():
 		return *head, nil // it is finished only when the end is reported, so that a crash repeats the same report
-	case head.entered() && head.Class == ClassCommand && w.r.Exit.Known:
+	case head.entered() && head.Class == talk.ClassCommand && w.r.Exit.Known:
 		return Prompt{}, w.prompts.proven(ctx, *head)
 	case !p.ends():
 		return Prompt{}, nil
@@ -238,9 +239,9 @@ const unseenFor = time.Minute
 // last is the state in the presence file that the agent has left. seen is the time until which a
 // ccbot saw what the agent did.
 func interruption(r session.Record, last AgentState, seen, now time.Time) *session.Interruption {
-	phase, works, since := Phase(r.Phase), Noted(r).Works(), r.PhaseAt
-	if last.Phase != "" && last.Phase != PhaseUnknown && !last.Since.Before(since) {
-		phase, works, since = last.Phase, last.Phase == PhaseWorking, last.Since
+	phase, works, since := talk.Phase(r.Phase), Noted(r).Works(), r.PhaseAt
+	if last.Phase != "" && last.Phase != talk.PhaseUnknown && !last.Since.Before(since) {
+		phase, works, since = last.Phase, last.Phase == talk.PhaseWorking, last.Since
 	}
 	if r.StartedAt.After(since) {
 		since = r.StartedAt // a turn that was open before the present launch belongs to an earlier interruption

@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
 	"ccbot/tmux"
 )
 
@@ -90,7 +91,7 @@ func (w *work) startFacts(ctx context.Context) (f Facts, launch tmux.Pane, err e
 // finishRestore continues a restore. If that fails, the person who asked for it gets a report. If
 // tmux lost the answer, it may have made the window all the same: then steps look for the window.
 func (s *Service) finishRestore(ctx context.Context, id uuid.UUID) error {
-	_, err := s.Restore(ctx, RestoreRequest{Session: id})
+	_, err := s.Restore(ctx, port.Restore{Session: id})
 	if err == nil || errors.Is(err, tmux.ErrLost) {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -219,7 +220,7 @@ func TestP4_EarlierPromptsLateLineIsIgnored(t *testing.T) {
 func TestP8_SettleQueuesUnrecordedPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Held}) // the crash came before Queue
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Held}) // the crash came before Queue
 		require.NoError(t, w.Store.Do(w.ctx, r.ID, func(r *session.Record, save func() error) error {
 			r.Prompts = []string{"finished long ago"}
 			return save()

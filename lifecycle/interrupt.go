@@ -9,6 +9,7 @@ import (
 
 	"ccbot/internal/transcript"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -65,13 +66,13 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 		w.noteUnwanted(p)
 	}
 	switch {
-	case back && p.Class == ClassBash: // the message with the command's output says that it was stopped
+	case back && p.Class == talk.ClassBash: // the message with the command's output says that it was stopped
 		w.clearUnwanted(ctx, p)
 	case back:
 		return true, w.askAbout(ctx, p, true)
 	case w.term.Silent:
 		return false, ErrSilent
-	case !w.term.idle() && w.term.Phase() == PhaseWorking, w.term.Screen.Continues:
+	case !w.term.idle() && w.term.Phase() == talk.PhaseWorking, w.term.Screen.Continues:
 		return false, w.worksOn()
 	}
 	return interrupted(), nil
@@ -160,7 +161,7 @@ func (w *delivery) interrupted(ctx context.Context) (Prompt, error) {
 	}
 	last := w.lastTaken()
 	last.State = "" // its state on disk is finished already
-	if shell := w.term.Screen.Shell; (last.Class == ClassBash || shell != nil) && !shell.Runs(last.Text) {
+	if shell := w.term.Screen.Shell; (last.Class == talk.ClassBash || shell != nil) && !shell.Runs(last.Text) {
 		return Prompt{}, nil // a command that a person has typed in the terminal
 	}
 	return last, nil

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -346,7 +347,7 @@ func TestTextIsTypedDuringBackgroundAgents(t *testing.T) {
 		w.held(r, "k", said)
 		w.pass(time.Second)
 		assert.Equal(t, []string{said}, a.heard())
-		assert.NotEqual(t, PhaseIdle, w.Observer.Looks(w.ctx)(r).Phase, "it is not quiet")
+		assert.NotEqual(t, talk.PhaseIdle, w.Observer.Looks(w.ctx)(r).Phase, "it is not quiet")
 		a.set(func(a *agent) { a.background = false })
 		w.held(r, "next", "another")
 		w.pass(time.Minute)

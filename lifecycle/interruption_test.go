@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -40,7 +41,7 @@ func TestInterruption(t *testing.T) {
 	earlier := &session.Interruption{At: at(-5), Well: 2, Followed: true}
 	tests := []struct {
 		name     string
-		phase    Phase
+		phase    talk.Phase
 		since    int
 		progress transcript.Progress
 		last     AgentState
@@ -49,39 +50,39 @@ func TestInterruption(t *testing.T) {
 		seen     int // until when a ccbot was there; 0: until the end
 		want     *session.Interruption
 	}{
-		{name: "at work", phase: PhaseWorking, since: 10, progress: open(11), want: cut(nil)},
-		{name: "at work, and nothing is written yet", phase: PhaseWorking, since: 10, progress: over(9), want: &session.Interruption{At: at(now), Well: 2}},
-		{name: "at work as far as was seen, but the turn has ended", phase: PhaseWorking, since: 10, progress: over(11)},
-		{name: "idle", phase: PhaseIdle, since: 10, progress: over(10)},
-		{name: "idle, and the end of the turn is not written", phase: PhaseIdle, since: 10, progress: open(9)},
-		{name: "idle as far as was seen, but a turn has begun", phase: PhaseIdle, since: 10, progress: open(20), want: cut(nil)},
-		{name: "the same while no ccbot was there", phase: PhaseIdle, since: 10, progress: open(20), seen: 15,
+		{name: "at work", phase: talk.PhaseWorking, since: 10, progress: open(11), want: cut(nil)},
+		{name: "at work, and nothing is written yet", phase: talk.PhaseWorking, since: 10, progress: over(9), want: &session.Interruption{At: at(now), Well: 2}},
+		{name: "at work as far as was seen, but the turn has ended", phase: talk.PhaseWorking, since: 10, progress: over(11)},
+		{name: "idle", phase: talk.PhaseIdle, since: 10, progress: over(10)},
+		{name: "idle, and the end of the turn is not written", phase: talk.PhaseIdle, since: 10, progress: open(9)},
+		{name: "idle as far as was seen, but a turn has begun", phase: talk.PhaseIdle, since: 10, progress: open(20), want: cut(nil)},
+		{name: "the same while no ccbot was there", phase: talk.PhaseIdle, since: 10, progress: open(20), seen: 15,
 			want: cut(func(i *session.Interruption) { i.Unseen = true })},
-		{name: "at work when ccbot left, and on", phase: PhaseWorking, since: 10, progress: open(20), seen: 15,
+		{name: "at work when ccbot left, and on", phase: talk.PhaseWorking, since: 10, progress: open(20), seen: 15,
 			want: cut(func(i *session.Interruption) { i.Unseen = true })},
-		{name: "at work when ccbot left, and no line since", phase: PhaseWorking, since: 10, progress: open(15), seen: 15, want: cut(nil)},
-		{name: "its own word tells what no ccbot saw", phase: PhaseIdle, since: 10, progress: open(20), seen: 15, last: left(presence.Busy, 21), want: cut(nil)},
-		{name: "and that it waited", phase: PhaseWorking, since: 10, progress: open(20), seen: 15, last: left(presence.Waiting, 21),
+		{name: "at work when ccbot left, and no line since", phase: talk.PhaseWorking, since: 10, progress: open(15), seen: 15, want: cut(nil)},
+		{name: "its own word tells what no ccbot saw", phase: talk.PhaseIdle, since: 10, progress: open(20), seen: 15, last: left(presence.Busy, 21), want: cut(nil)},
+		{name: "and that it waited", phase: talk.PhaseWorking, since: 10, progress: open(20), seen: 15, last: left(presence.Waiting, 21),
 			want: cut(func(i *session.Interruption) { i.Waited = true })},
-		{name: "and that it was idle", phase: PhaseWorking, since: 10, progress: open(20), last: left(presence.Idle, 21)},
-		{name: "an old word does not count", phase: PhaseWorking, since: 10, progress: open(11), last: left(presence.Idle, 9), want: cut(nil)},
-		{name: "it waited for a permission", phase: PhaseWaitingPermission, since: 12, progress: open(11),
+		{name: "and that it was idle", phase: talk.PhaseWorking, since: 10, progress: open(20), last: left(presence.Idle, 21)},
+		{name: "an old word does not count", phase: talk.PhaseWorking, since: 10, progress: open(11), last: left(presence.Idle, 9), want: cut(nil)},
+		{name: "it waited for a permission", phase: talk.PhaseWaitingPermission, since: 12, progress: open(11),
 			want: cut(func(i *session.Interruption) { i.Waited = true })},
-		{name: "it waited for an answer", phase: PhaseWaitingAnswer, since: 12, progress: open(11),
+		{name: "it waited for an answer", phase: talk.PhaseWaitingAnswer, since: 12, progress: open(11),
 			want: cut(func(i *session.Interruption) { i.Waited = true })},
-		{name: "it waited, was answered, and was done", phase: PhaseWaitingPermission, since: 12, progress: over(13)},
+		{name: "it waited, was answered, and was done", phase: talk.PhaseWaitingPermission, since: 12, progress: over(13)},
 		{name: "no phase was ever seen", phase: "", since: -100, progress: open(5), want: cut(nil)},
 		{name: "no phase was ever seen, and what is open is older than the launch", phase: "", since: -100, progress: open(-5)},
-		{name: "the earlier one stays", phase: PhaseIdle, since: 10, progress: open(-5), before: earlier, want: earlier},
-		{name: "somebody left it", phase: PhaseWorking, since: 10, progress: open(11), exit: &session.Exit{Known: true}},
-		{name: "it was killed", phase: PhaseWorking, since: 10, progress: open(11), exit: &session.Exit{Known: true, Signal: 9}, want: cut(nil)},
-		{name: "nobody saw how it ended", phase: PhaseWorking, since: 10, progress: open(11), exit: &session.Exit{}, want: cut(nil)},
-		{name: "again, without a turn that ended well", phase: PhaseWorking, since: 10, progress: open(11), before: earlier,
+		{name: "the earlier one stays", phase: talk.PhaseIdle, since: 10, progress: open(-5), before: earlier, want: earlier},
+		{name: "somebody left it", phase: talk.PhaseWorking, since: 10, progress: open(11), exit: &session.Exit{Known: true}},
+		{name: "it was killed", phase: talk.PhaseWorking, since: 10, progress: open(11), exit: &session.Exit{Known: true, Signal: 9}, want: cut(nil)},
+		{name: "nobody saw how it ended", phase: talk.PhaseWorking, since: 10, progress: open(11), exit: &session.Exit{}, want: cut(nil)},
+		{name: "again, without a turn that ended well", phase: talk.PhaseWorking, since: 10, progress: open(11), before: earlier,
 			want: cut(func(i *session.Interruption) { i.Again = true })},
-		{name: "again, after one", phase: PhaseWorking, since: 10, progress: open(11), before: &session.Interruption{At: at(-5), Well: 1, Followed: true}, want: cut(nil)},
-		{name: "again, but nobody went on after the one before", phase: PhaseWorking, since: 10, progress: open(11),
+		{name: "again, after one", phase: talk.PhaseWorking, since: 10, progress: open(11), before: &session.Interruption{At: at(-5), Well: 1, Followed: true}, want: cut(nil)},
+		{name: "again, but nobody went on after the one before", phase: talk.PhaseWorking, since: 10, progress: open(11),
 			before: &session.Interruption{At: at(-5), Well: 2}, want: cut(nil)},
-		{name: "the same launch once more", phase: PhaseWorking, since: 10, progress: open(11), before: &session.Interruption{At: at(now - 1)},
+		{name: "the same launch once more", phase: talk.PhaseWorking, since: 10, progress: open(11), before: &session.Interruption{At: at(now - 1)},
 			want: &session.Interruption{At: at(now - 1)}},
 	}
 	for _, tt := range tests {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/port/talk"
 )
 
 // A prompt for an ended session is typed after its restore, also in a later run.
@@ -14,7 +16,7 @@ func TestP4_KeptPromptIsTypedAfterRestore(t *testing.T) {
 		r, _ := w.started()
 		w.write(r, userLine("hello"))
 		w.archive(r)
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Held})
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Held})
 		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), ErrNoAgent)
 		for range 2 {
 			require.NoError(t, w.Keep(w.ctx, r.ID, "k"))

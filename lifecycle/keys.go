@@ -30,10 +30,10 @@ var dialogKeys = map[string]tmux.Key{
 
 // Dialog returns the dialog in a session's terminal. ErrNoAgent means that the agent is gone or in
 // the background of its shell; ErrUnseen that the terminal is not visible.
-func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
+func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (port.Dialog, error) {
 	r, ok := s.kit.Store.Get(id)
 	if !ok {
-		return Dialog{}, session.ErrNotFound
+		return port.Dialog{}, session.ErrNotFound
 	}
 	t := s.kit.terminalOf(&r)
 	return t.dialog(ctx)
@@ -46,17 +46,17 @@ func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
 // prompt box; ErrRelayed that the key may choose while a permission request waits for the chat, or
 // in a dialog without its request; tmux.ErrGuard that tmux refused the key, as it does while a
 // person scrolls. ErrNoAgent and ErrUnseen are as in Dialog.
-func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error) {
+func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (port.Dialog, error) {
 	k, ok := dialogKeys[key]
 	if !ok {
-		return Dialog{}, fmt.Errorf("press %q: no such key", key)
+		return port.Dialog{}, fmt.Errorf("press %q: no such key", key)
 	}
-	return s.kit.inDialog(ctx, id, mark, k, func(t *terminal, d Dialog) (Dialog, error) {
+	return s.kit.inDialog(ctx, id, mark, k, func(t *terminal, d port.Dialog) (port.Dialog, error) {
 		if d.Unasked && chooses(k) {
 			return d, ErrRelayed
 		}
 		if err := t.press(ctx, k); err != nil {
-			return Dialog{}, err
+			return port.Dialog{}, err
 		}
 		return t.afterKey(ctx, mark)
 	})
@@ -67,8 +67,8 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 // and the options are still the same. If a person moves the cursor at the same time, Choose
 // corrects it a few times. The errors are those of Press. A digit is sent only to a dialog of
 // screen reader mode, which takes no arrows, and in which it chooses nothing before the Enter.
-func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error) {
-	return s.kit.inDialog(ctx, id, mark, keyEnter, func(t *terminal, d Dialog) (_ Dialog, err error) {
+func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (port.Dialog, error) {
+	return s.kit.inDialog(ctx, id, mark, keyEnter, func(t *terminal, d port.Dialog) (_ port.Dialog, err error) {
 		if option < 0 || option >= len(d.Options) || !d.CanChoose(option) {
 			return d, fmt.Errorf("choose option %d of %d: %w", option, len(d.Options), ErrChanged)
 		}
@@ -90,7 +90,7 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 			return d, err
 		}
 		if err := t.press(ctx, keyEnter); err != nil {
-			return Dialog{}, err
+			return port.Dialog{}, err
 		}
 		return t.afterKey(ctx, d.Mark)
 	})
@@ -98,13 +98,13 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 
 // answer types the text of an option into a dialog of screen reader mode, which has no cursor, and
 // presses Enter once the dialog shows that text and nothing else.
-func (t *terminal) answer(ctx context.Context, asked *claudeui.Dialog, d Dialog, text string) (_ Dialog, err error) {
+func (t *terminal) answer(ctx context.Context, asked *claudeui.Dialog, d port.Dialog, text string) (_ port.Dialog, err error) {
 	if asked.Typed != "" { // a person is typing there
 		return d, ErrChanged
 	}
 	for i := range text {
 		if err := t.press(ctx, tmux.Key(text[i:i+1])); err != nil {
-			return Dialog{}, err
+			return port.Dialog{}, err
 		}
 		await(ctx, lookPace, keyWait, func() bool {
 			d, err = t.lookForKey(ctx, keyEnter)
@@ -118,7 +118,7 @@ func (t *terminal) answer(ctx context.Context, asked *claudeui.Dialog, d Dialog,
 		}
 	}
 	if err := t.press(ctx, keyEnter); err != nil {
-		return Dialog{}, err
+		return port.Dialog{}, err
 	}
 	return t.afterKey(ctx, d.Mark)
 }
@@ -126,7 +126,7 @@ func (t *terminal) answer(ctx context.Context, asked *claudeui.Dialog, d Dialog,
 // inDialog runs the function keys on the session's worker, if the key may be pressed in the dialog
 // that has the mark.
 func (k *kit) inDialog(ctx context.Context, id uuid.UUID, mark string, key tmux.Key,
-	keys func(*terminal, Dialog) (Dialog, error)) (d Dialog, err error) {
+	keys func(*terminal, port.Dialog) (port.Dialog, error)) (d port.Dialog, err error) {
 	err = k.ask(ctx, id, func(w *work) (err error) {
 		if d, err = w.term.dialogWith(ctx, mark, key); err == nil {
 			asked := asking(w.term.Screen)

@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux/tmuxtest"
 )
@@ -46,7 +47,7 @@ func TestP2_ResumeDuringRestartIsNotLeftover(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.write(r, userLine("hello"))
-				w.crash(point, func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"})) })
+				w.crash(point, func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
 				w.pass(time.Minute)
 				desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 				w.pass(time.Minute)
@@ -81,12 +82,12 @@ func TestP2_RepeatedStopSparesResume(t *testing.T) {
 				return nil
 			}
 		})
-		require.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+		require.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		require.False(t, w.processes.alive(a.id))
 		w.pass(oneTick)
 		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 		w.pass(10 * time.Second)
-		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		w.news.set(func(n *heardNews) { n.fail = nil })
 		w.pass(time.Minute)
 		require.Equal(t, session.Archived, w.get(r.ID).State)
@@ -192,7 +193,7 @@ func (w *world) left() (r session.Record, earlier process.Identity) {
 func TestP1_RestoreEndsBoundAgentFirst(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, earlier := w.left()
-		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID})
+		back, err := w.Restore(w.ctx, port.Restore{Session: r.ID})
 		require.NoError(t, err)
 		require.Len(t, back.Ended, 1)
 		assert.Equal(t, earlier, back.Ended[0].Process.Identity)
@@ -213,7 +214,7 @@ func TestP1_RestoreReportsOnlyEndedProcesses(t *testing.T) {
 		w.bindings.set(func(b *bindings) {
 			b.onRead = func() { w.processes.exit(h.id.PID) } // right after the first scan of all processes
 		})
-		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID})
+		back, err := w.Restore(w.ctx, port.Restore{Session: r.ID})
 		require.NoError(t, err)
 		assert.Empty(t, back.Ended)
 		assert.NotContains(t, w.processes.signalled(), h.id)

@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 var (
@@ -55,7 +56,7 @@ func (a *agent) now() (mode, model string) {
 
 func TestDecideWishOrdersTheQueue(t *testing.T) {
 	agent := process.Identity{PID: 3}
-	idle := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, State: AgentState{Known: StateWritten, Phase: PhaseIdle},
+	idle := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, State: AgentState{Known: StateWritten, Phase: talk.PhaseIdle},
 		Screen: claudeui.Screen{Mode: "default", Box: claudeui.Box{Present: true, Empty: true}}}
 	with := func(change func(v *View)) View { v := idle; change(&v); return v }
 	held, typing := &Prompt{State: Held}, &Prompt{State: Typing}
@@ -71,12 +72,12 @@ func TestDecideWishOrdersTheQueue(t *testing.T) {
 		{"before the next prompt", idle, held, agent, true, actGrant},
 		{"not between a prompt and its proof", idle, typing, agent, false, actNothing},
 		{"for an agent that is gone", idle, nil, process.Identity{PID: 2}, true, actGrant},
-		{"a turn runs", with(func(v *View) { v.State.Phase = PhaseWorking }), nil, agent, false, actNothing},
-		{"a turn runs before a prompt", with(func(v *View) { v.State.Phase = PhaseWorking }), held, agent, false, actNothing},
+		{"a turn runs", with(func(v *View) { v.State.Phase = talk.PhaseWorking }), nil, agent, false, actNothing},
+		{"a turn runs before a prompt", with(func(v *View) { v.State.Phase = talk.PhaseWorking }), held, agent, false, actNothing},
 		{"a dialog is open", with(func(v *View) { v.Screen.Dialog = &claudeui.Dialog{} }), held, agent, false, actNothing},
 		{"a draft", with(func(v *View) { v.Screen.Box.Empty = false }), nil, agent, true, actNothing},
 		{"a draft before a prompt", with(func(v *View) { v.Screen.Box.Empty = false }), held, agent, false, actNothing},
-		{"agents in the background", with(func(v *View) { v.Screen.Background, v.State.Phase = true, PhaseWorking }), held, agent, true, actHold},
+		{"agents in the background", with(func(v *View) { v.Screen.Background, v.State.Phase = true, talk.PhaseWorking }), held, agent, true, actHold},
 		{"one agent below the box", with(func(v *View) { v.Screen.Agents = 1 }), held, agent, true, actHold},
 		{"a request waits for the chat", with(func(v *View) { v.Relayed = true }), held, agent, true, actHold},
 		{"a limit of the account", with(func(v *View) { v.Screen.Continues = true }), held, agent, true, actHold},
@@ -389,7 +390,7 @@ func TestModeRequestIsForOneAgent(t *testing.T) {
 func TestEndedSessionCannotSwitch(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "it was asked for"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "it was asked for"}))
 		_, err := w.Switch(w.ctx, r.ID, port.ModeChange{Mode: port.ModePlan})
 		require.ErrorIs(t, err, ErrNoAgent)
 		_, err = w.Switch(w.ctx, r.ID, port.ModeChange{})

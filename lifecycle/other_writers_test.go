@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/tmux"
 )
 
@@ -264,12 +265,12 @@ func TestP1_ConcurrentTapsEndInOneState(t *testing.T) {
 					seen = append(seen, one.Identity)
 				}
 				taps := []func(){
-					func() { _ = w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}) },
-					func() { _ = w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "asked"}) },
+					func() { _ = w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}) },
+					func() { _ = w.Archive(w.ctx, r.ID, session.Completed, port.Cause{Why: "asked"}) },
 					func() { _, _ = w.restoreIt(r.ID) },
 					func() { _, _ = w.EndWriters(w.ctx, r.ID, seen) },
 					func() {
-						_ = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now().AddDate(50, 0, 0), Quiet: time.Hour, Cause: Cause{Why: "nothing has happened"}})
+						_ = w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: time.Now().AddDate(50, 0, 0), Quiet: time.Hour, Cause: port.Cause{Why: "nothing has happened"}})
 					},
 					func() { _ = w.noticeWriters(w.ctx) },
 				}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/port"
 )
 
 // Each process is counted once: the agent of /kill, and what a retry ends after it has survived.
@@ -18,7 +19,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 		w.archive(r)
 		assert.Equal(t, []string{"hup"}, counted)
 		r, _ = w.started()
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "done"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Completed, port.Cause{Why: "done"}))
 		assert.Equal(t, []string{"hup", "hup"}, counted)
 	})
 	inWorld(t, func(t *testing.T, w *world) {
@@ -27,7 +28,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 		r, a := w.survived()
 		assert.NotContains(t, w.logged(), "leftover_spared", "it was not left alone on purpose")
 		counted = nil
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "again"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "again"}))
 		assert.Equal(t, []string{"failed"}, counted)
 		w.processes.exit(a.id.PID)
 		w.pass(RetryMost)

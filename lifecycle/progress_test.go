@@ -19,6 +19,8 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port"
+	"ccbot/port/talk"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -114,18 +116,18 @@ func (w *world) settled() (session.Record, *agent) {
 func TestPhaseChangeSavesState(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
-		require.Equal(t, string(PhaseIdle), r.Phase)
+		require.Equal(t, string(talk.PhaseIdle), r.Phase)
 		steps := []struct {
 			status presence.Status
 			why    string
-			want   Phase
+			want   talk.Phase
 		}{
-			{presence.Busy, "", PhaseWorking},
-			{presence.Waiting, "permission prompt", PhaseWaitingPermission},
-			{presence.Busy, "", PhaseWorking},
-			{presence.Waiting, "input needed", PhaseWaitingAnswer},
-			{presence.Busy, "", PhaseWorking},
-			{presence.Idle, "", PhaseIdle},
+			{presence.Busy, "", talk.PhaseWorking},
+			{presence.Waiting, "permission prompt", talk.PhaseWaitingPermission},
+			{presence.Busy, "", talk.PhaseWorking},
+			{presence.Waiting, "input needed", talk.PhaseWaitingAnswer},
+			{presence.Busy, "", talk.PhaseWorking},
+			{presence.Idle, "", talk.PhaseIdle},
 		}
 		for _, s := range steps {
 			since := time.Now()
@@ -163,7 +165,7 @@ func TestTurnStateIsOneSave(t *testing.T) {
 		})
 		assert.Equal(t, 1, saved)
 		now := w.get(r.ID)
-		assert.Equal(t, string(PhaseIdle), now.Phase)
+		assert.Equal(t, string(talk.PhaseIdle), now.Phase)
 		assert.Equal(t, 1, now.Progress.Turns)
 		assert.Equal(t, time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), now.Progress.LastTurn)
 		assert.Equal(t, w.transcript(r.ClaudeSessionID), now.Progress.Path)
@@ -203,7 +205,7 @@ func TestStateOfFollowedTurn(t *testing.T) {
 		})
 		assert.Equal(t, 1, saved)
 		now := w.get(r.ID)
-		assert.Equal(t, string(PhaseWorking), now.Phase)
+		assert.Equal(t, string(talk.PhaseWorking), now.Phase)
 		assert.Equal(t, 1, now.Progress.Turns)
 		assert.InDelta(t, 10*time.Minute, time.Since(now.PhaseAt), float64(time.Second))
 	})
@@ -317,7 +319,7 @@ func TestP8_StateIsFoundAfterARestart(t *testing.T) {
 		})
 		assert.Equal(t, 1, saved)
 		now := w.get(r.ID)
-		assert.Equal(t, string(PhaseIdle), now.Phase)
+		assert.Equal(t, string(talk.PhaseIdle), now.Phase)
 		assert.Equal(t, 1, now.Progress.Turns)
 		assert.Equal(t, "2", now.GitNow.Head)
 		assert.Nil(t, now.GitStart, "there was none when it began")
@@ -350,7 +352,7 @@ func TestUnsavedStateIsSavedLater(t *testing.T) {
 func TestStateIsKeptAtTheEnd(t *testing.T) {
 	ends := map[string]func(w *world, r session.Record, a *agent){
 		"archived": func(w *world, r session.Record, _ *agent) {
-			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		},
 		"ended by itself": func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) },
 		"lost": func(w *world, _ session.Record, a *agent) {
@@ -370,7 +372,7 @@ func TestStateIsKeptAtTheEnd(t *testing.T) {
 				w.pass(10 * time.Second)
 				now := w.get(r.ID)
 				require.False(t, now.State.Live(), now.State)
-				assert.Equal(t, string(PhaseWorking), now.Phase, "what it was last seen doing")
+				assert.Equal(t, string(talk.PhaseWorking), now.Phase, "what it was last seen doing")
 				assert.Equal(t, 1, now.Progress.Turns)
 				assert.Equal(t, "plan", now.Progress.PermissionMode)
 			})

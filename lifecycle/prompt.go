@@ -21,28 +21,19 @@ const (
 	Unproven PromptState = "unproven" // no proof of its arrival was found; a person decides
 )
 
-// Class is the way an agent takes a text. It determines the proof of arrival.
-type Class = talk.PromptClass
-
-const (
-	ClassPrompt  = talk.ClassPlain   // proof: a UserPromptSubmit names it
-	ClassCommand = talk.ClassCommand // a slash command; proof: the box is empty again, or the transcript names it
-	ClassBash    = talk.ClassBash    // Claude Code's bash mode; proof: its line in the transcript
-)
-
-// Mark is the start of typing a prompt. Its Agent has the format of process.Identity.Text.
-type Mark = talk.Mark
-
 // Prompt is one text on its way to an agent.
 type Prompt struct {
 	Key     string    // inbox key
 	Session uuid.UUID // the session that has it in its queue
 	Text    string    // normalised
-	Class   Class
-	State   PromptState
-	Mark    *Mark
-	Since   time.Time   // when its turn came
-	Told    []news.Wait // the reasons for waiting that were reported to the person
+	// Class determines the proof of arrival: a UserPromptSubmit names a plain prompt; after a slash
+	// command the box is empty again, or the transcript names it; a command of bash mode has its line
+	// in the transcript.
+	Class talk.PromptClass
+	State PromptState
+	Mark  *talk.Mark
+	Since time.Time   // when its turn came
+	Told  []news.Wait // the reasons for waiting that were reported to the person
 
 	Repeated bool // it was pasted a second time, because the box was empty and Enter was never pressed
 }
@@ -60,14 +51,14 @@ func (p *Prompt) shown() talk.Prompt {
 // submitted reports whether the prompt is a slash command whose Enter was pressed. If so, the next
 // change of the screen is its effect.
 func (p *Prompt) submitted() bool {
-	return p.State == Typing && p.Class == ClassCommand && p.Mark != nil && p.Mark.Enters > 0
+	return p.State == Typing && p.Class == talk.ClassCommand && p.Mark != nil && p.Mark.Enters > 0
 }
 
 // lineless reports whether Claude Code writes no line of an interrupt when the prompt is stopped.
 // Other slash commands run a turn.
 func (p *Prompt) lineless() bool {
 	name, _, _ := strings.Cut(strings.TrimSpace(p.Text), " ")
-	return p.Class == ClassBash || p.Class == ClassCommand && name == "/compact"
+	return p.Class == talk.ClassBash || p.Class == talk.ClassCommand && name == "/compact"
 }
 
 // ends reports whether the text is one of those that end Claude Code when they are submitted.
@@ -91,7 +82,7 @@ func (p *Prompt) entered() bool {
 // and not as text.
 func (p Prompt) shows(b claudeui.Box) bool {
 	text := p.Text
-	if b.Bash && p.Class != ClassBash {
+	if b.Bash && p.Class != talk.ClassBash {
 		return false // Enter would run it
 	}
 	if b.Bash {
@@ -111,7 +102,7 @@ func (p Prompt) literally(b claudeui.Box) bool {
 // Enter was pressed while the agent was idle. Until the command has ended, nothing else shows that
 // the prompt arrived.
 func (p *Prompt) runs(v View) bool {
-	if !p.entered() || p.Class != ClassBash {
+	if !p.entered() || p.Class != talk.ClassBash {
 		return false
 	}
 	sh, _ := v.shell()

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
+	"ccbot/port/talk"
 )
 
 // Queues are the verbs of a Service that are about prompts.
@@ -131,7 +132,7 @@ func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 
 // Reword returns a held prompt another text, because the person has edited the message. ErrNoPrompt
 // means that the prompt is no longer held: it may have been typed.
-func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error {
+func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, class talk.PromptClass) error {
 	return q.kit.change(ctx, id, func(w *work) error {
 		p, err := w.prompts.promptIn(key, Held)
 		if err != nil {

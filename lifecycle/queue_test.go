@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -153,20 +154,20 @@ func TestP4_RewordChangesAHeldPromptOnly(t *testing.T) {
 		a.set(works)
 		w.held(r, "k", said)
 		w.pass(time.Minute)
-		require.NoError(t, w.Reword(w.ctx, r.ID, "k", "!ls", ClassBash))
+		require.NoError(t, w.Reword(w.ctx, r.ID, "k", "!ls", talk.ClassBash))
 		p, err := w.prompts.Prompt("k")
 		require.NoError(t, err)
-		assert.Equal(t, []any{"!ls", ClassBash, Held, []news.Wait{news.Queued}}, []any{p.Text, p.Class, p.State, p.Told})
+		assert.Equal(t, []any{"!ls", talk.ClassBash, Held, []news.Wait{news.Queued}}, []any{p.Text, p.Class, p.State, p.Told})
 		a.set(func(a *agent) { a.status = presence.Idle })
 		w.WakeAgent(a.id.PID)
 		w.pass(time.Second)
 		assert.Equal(t, []string{"ls"}, a.heard())
-		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", ClassPrompt), fs.ErrNotExist, "it is being typed")
+		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", talk.ClassPlain), fs.ErrNotExist, "it is being typed")
 		w.pass(time.Minute)
 		require.Equal(t, Unproven, w.prompts.state("k"))
-		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", ClassPrompt), fs.ErrNotExist, "a person is asked about it")
+		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", talk.ClassPlain), fs.ErrNotExist, "a person is asked about it")
 		require.NoError(t, w.Drop(w.ctx, r.ID, "k"))
-		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", ClassPrompt), fs.ErrNotExist, "it is finished")
+		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", talk.ClassPlain), fs.ErrNotExist, "it is finished")
 		assert.Equal(t, []string{"ls"}, a.heard())
 	})
 }
@@ -179,7 +180,7 @@ func TestP4_RewordReachesEndedSessionsPrompt(t *testing.T) {
 		a.set(works)
 		w.held(r, "k", said)
 		w.archive(r)
-		require.NoError(t, w.Reword(w.ctx, r.ID, "k", "another text", ClassPrompt))
+		require.NoError(t, w.Reword(w.ctx, r.ID, "k", "another text", talk.ClassPlain))
 		back, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		w.report(back)
@@ -224,7 +225,7 @@ func TestP4_OfferedPromptLeavesQueue(t *testing.T) {
 func TestP4_UnheldPromptIsNotTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
 		w.prompts.set(func(p *promptStore) { p.unheld, p.fail = errors.New("disk full"), errors.New("disk full") })
 		require.Error(t, w.Queue(w.ctx, r.ID, "k"))
 		w.restart()
@@ -249,7 +250,7 @@ func TestP4_UnheldPromptIsNotTyped(t *testing.T) {
 func TestP4_PromptIsTypedByOneSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		one, a := w.started()
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
 		w.edit(one.ID, func(r *session.Record) { r.Prompts = []string{"k"} }) // the crash came before it was held
 		two, b := w.started()
 		require.NoError(t, w.Queue(w.ctx, two.ID, "k"))
@@ -268,7 +269,7 @@ func TestP4_IdleAgentGetsPromptImmediately(t *testing.T) {
 		r, a := w.started()
 		w.restart() // nothing steps
 		w.running.Store(true)
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
 		looked := w.tmux.looked
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		assert.Equal(t, 3, w.tmux.looked-looked)
@@ -300,7 +301,7 @@ func TestP4_DelayedPromptIsHeld(t *testing.T) {
 				r, a := w.started()
 				w.restart() // nothing steps
 				w.running.Store(true)
-				w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+				w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
 				tt.when(w, r, a)
 				require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 				assert.Equal(t, Held, w.prompts.state("k"))
@@ -317,7 +318,7 @@ func TestP4_UnknownPasteKeepsMark(t *testing.T) {
 		w.restart()
 		w.running.Store(true)
 		w.tmux.Fail("Paste", tmux.ErrLost)
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		assert.Equal(t, Typing, w.prompts.state("k"))
 		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), fs.ErrNotExist)
@@ -347,7 +348,7 @@ func TestP4_UnreadablePromptHidesNoProof(t *testing.T) {
 		require.NoError(t, w.prompts.HoldPrompt("bad", r.ID))
 		w.prompts.set(func(p *promptStore) { p.unreadable = "bad" })
 		w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"bad"} })
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		w.pass(time.Second)
 		require.Equal(t, []string{said}, a.heard())

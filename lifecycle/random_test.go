@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -216,7 +217,7 @@ func (x *trial) act(act, point string) {
 	was := x.get(x.r.ID)
 	switch act {
 	case "archive":
-		_ = x.Archive(x.ctx, x.r.ID, session.Archived, Cause{Why: "asked"})
+		_ = x.Archive(x.ctx, x.r.ID, session.Archived, port.Cause{Why: "asked"})
 		x.over = true
 	case "archive, killed":
 		x.restart()
@@ -225,7 +226,7 @@ func (x *trial) act(act, point string) {
 				panic("killed")
 			}
 		})
-		_ = x.Archive(x.ctx, x.r.ID, session.Archived, Cause{Why: "asked"})
+		_ = x.Archive(x.ctx, x.r.ID, session.Archived, port.Cause{Why: "asked"})
 		x.order.onPoint(nil)
 		x.over = true
 		x.restart()

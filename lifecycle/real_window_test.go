@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/tmux"
 	"ccbot/try/demoagent"
 )
@@ -99,7 +100,7 @@ func TestP2_RealOrphanWindowIsAdopted(t *testing.T) {
 			assert.Equal(t, process.Alive, w.Evidence.AgentAlive(*r.Binding))
 			w.typed(r, "k", "hello")
 			w.until("it was typed", func() bool { now, _ := w.Store.Get(r.ID); return len(now.Prompts) == 0 })
-			require.NoError(t, w.Archive(ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+			require.NoError(t, w.Archive(ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 			assert.Equal(t, process.Gone, w.Processes.Liveness(found.Agent.Identity))
 			left := strings.Contains(w.byDesk("list-panes", "-a", "-F", "#{pane_id}"), pane)
 			assert.Equal(t, tc.shell || !tc.tag, left)

@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -140,14 +141,14 @@ func TestForkIsAsStrictAsStart(t *testing.T) {
 func TestRestoreStartsNewPhase(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()
-		require.Equal(t, string(PhaseIdle), old.Phase)
+		require.Equal(t, string(talk.PhaseIdle), old.Phase)
 		r, err := w.restoreIt(old.ID)
 		require.NoError(t, err)
 		assert.Empty(t, r.Phase)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
 		w.pass(time.Minute)
 		now := w.get(r.ID)
-		assert.Equal(t, string(PhaseIdle), now.Phase)
+		assert.Equal(t, string(talk.PhaseIdle), now.Phase)
 		assert.False(t, now.PhaseAt.Before(r.StartedAt))
 		assert.Equal(t, old.Progress.Turns, now.Progress.Turns)
 	})

@@ -10,6 +10,7 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -83,7 +84,7 @@ func (w *reporter) noteOpen() {
 // noteKey notes what the chat shows after a key that was tapped for the dialog with this mark. If
 // the terminal asks something else now, the message of the tap is closed and the next step reports
 // the dialog again.
-func (w *reporter) noteKey(mark string, now Dialog) {
+func (w *reporter) noteKey(mark string, now port.Dialog) {
 	w.remember(func(m *memory) {
 		switch {
 		case !now.Open || now.Mark == mark:
@@ -141,7 +142,7 @@ const told = time.Second
 // is idle before the last lines of its turn are written, and no event reports those lines.
 func (w *reporter) noteState(ctx context.Context) (again time.Duration, err error) {
 	p := w.view.Phase()
-	if w.r.State != session.Running || p == PhaseUnknown {
+	if w.r.State != session.Running || p == talk.PhaseUnknown {
 		return 0, nil // a torn read proves nothing: the last state stays
 	}
 	seen := w.seePhase(p)
@@ -164,13 +165,13 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	}
 	changed := w.keepDoing(now, seen)
 	fresh = changed || fresh
-	if p == PhaseIdle {
+	if p == talk.PhaseIdle {
 		fresh = w.keepUsage() || fresh
 	}
 	if fresh {
 		err = w.save()
 	}
-	if err == nil && p == PhaseIdle {
+	if err == nil && p == talk.PhaseIdle {
 		w.remember(func(m *memory) { m.turn.toldBy = time.Time{} })
 	}
 	if err == nil && changed { // the record has it already, so a lost news item loses nothing
@@ -241,16 +242,16 @@ type turnNews struct {
 
 // seePhase remembers the phase. A turn that was too short to be seen is recognised by its new
 // presence file.
-func (w *reporter) seePhase(p Phase) (seen turnNews) {
+func (w *reporter) seePhase(p talk.Phase) (seen turnNews) {
 	now, by := w.view.Now, w.view.State.Since
 	w.remember(func(m *memory) {
 		seen.changed = m.turn.phase != "" && m.turn.phase != p
-		seen.fresh = p == PhaseIdle && (m.turn.phase != p || !m.turn.idleBy.Equal(by))
+		seen.fresh = p == talk.PhaseIdle && (m.turn.phase != p || !m.turn.idleBy.Equal(by))
 		if m.turn.phase != p {
 			m.turn.phase, m.turn.since = p, now
 		}
 		seen.since = m.turn.since
-		if p != PhaseIdle {
+		if p != talk.PhaseIdle {
 			return
 		}
 		m.turn.retrying, m.turn.unstopped = false, false

@@ -18,9 +18,6 @@ import (
 	"ccbot/tmux"
 )
 
-// RestoreRequest is a session that a person wants back.
-type RestoreRequest = port.Restore
-
 // askFirst refuses a damaged transcript, on which a resume would fail, with a TranscriptError.
 const askFirst = port.Damaged("")
 
@@ -35,7 +32,7 @@ type Restored struct {
 // conversation, or may write it, Restore refuses with a WriterError. A stop that was interrupted is
 // finished first; a restore that was interrupted before its window was known is continued. While
 // tmux does not answer, Restore refuses with ErrSilent.
-func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored, err error) {
+func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, err error) {
 	if err := s.kit.answers(ctx); err != nil {
 		back.Record, _ = s.kit.Store.Get(q.Session)
 		return back, err

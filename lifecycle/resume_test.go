@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/port"
 )
 
 // archived is a session that lived and was archived, with a transcript.
@@ -22,7 +23,7 @@ func (w *world) archived() session.Record {
 	w.t.Helper()
 	r, _ := w.started()
 	w.write(r, userLine("earlier"))
-	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 	w.pass(time.Second)
 	r = w.get(r.ID)
 	require.Equal(w.t, session.Archived, r.State)
@@ -49,7 +50,7 @@ func TestRestore(t *testing.T) {
 func TestRestoreBeforeFirstPromptStartsNew(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		r, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		argv := w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv

@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
 	"ccbot/tmux"
 )
 
@@ -31,7 +32,7 @@ func (w *world) survived() (session.Record, *agent) {
 	w.t.Helper()
 	r, a := w.started()
 	w.processes.yieldsTo(a.id.PID, never)
-	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "asked"}))
+	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Completed, port.Cause{Why: "asked"}))
 	require.Equal(w.t, session.CleanupFailed, w.get(r.ID).State)
 	return w.get(r.ID), a
 }
@@ -99,7 +100,7 @@ func TestP3_ReportOfRetry(t *testing.T) {
 		require.Equal(t, 2, w.tries(a))
 		require.Equal(t, 1, toldOf[ending.Receipt](w.news))
 
-		require.NoError(t, w.Archive(w.ctx, r.ID, r.Final, Cause{Why: "another try, asked for"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, r.Final, port.Cause{Why: "another try, asked for"}))
 		assert.Equal(t, 3, w.tries(a), "a tap does not wait")
 		assert.Equal(t, 2, toldOf[ending.Receipt](w.news), "the person waits for an answer")
 		assert.Equal(t, 3, w.get(r.ID).Cleanup.Attempts)
@@ -120,7 +121,7 @@ func TestP3_PersonsRetryEndsCleanup(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		w.processes.yieldsTo(a.id.PID, process.HowTerm)
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "another try"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "another try"}))
 		got := w.get(r.ID)
 		assert.Equal(t, session.Archived, got.State)
 		before := len(w.processes.signalled())
@@ -141,11 +142,11 @@ func TestP2_LaterResumeSurvivesAllRetries(t *testing.T) {
 		w.pass(time.Second)
 		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 		w.pass(5 * time.Minute)
-		require.NoError(t, w.Archive(w.ctx, r.ID, r.Final, Cause{Why: "another try, asked for"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, r.Final, port.Cause{Why: "another try, asked for"}))
 		w.restart()
 		w.comeBack()
 		w.pass(2 * time.Hour)
-		w.crash("stop-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, r.Final, Cause{Why: "another try, asked for"})) })
+		w.crash("stop-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, r.Final, port.Cause{Why: "another try, asked for"})) })
 		w.comeBack()
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 		assert.Equal(t, first, w.get(r.ID).Ended)

@@ -86,7 +86,7 @@ func TestP7_KeyGoesOnlyToPicturesScreen(t *testing.T) {
 		}, ErrChanged},
 		{"the agent has ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, ErrNoAgent},
 		{"the session is archived", func(w *world, r session.Record, _ *agent) {
-			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		}, ErrNoAgent},
 		{"nobody knows whether it lives", func(w *world, _ session.Record, _ *agent) {
 			w.processes.set(func(ps *processes) {

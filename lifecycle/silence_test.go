@@ -45,10 +45,10 @@ var personVerbs = []struct {
 	{"start", false, func(w *world, _ session.Record) error { _, err := w.Start(w.ctx, w.request()); return err }},
 	{"resume", true, func(w *world, r session.Record) error { _, err := w.restoreIt(r.ID); return err }},
 	{"kill", false, func(w *world, r session.Record) error {
-		return w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked for"})
+		return w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked for"})
 	}},
 	{"done", false, func(w *world, r session.Record) error {
-		return w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "asked for"})
+		return w.Archive(w.ctx, r.ID, session.Completed, port.Cause{Why: "asked for"})
 	}},
 	{"stop", false, func(w *world, r session.Record) error { return interrupted(w, r) }},
 	{"dialog", false, func(w *world, r session.Record) error { _, err := w.Dialog(w.ctx, r.ID); return err }},
@@ -173,10 +173,10 @@ func TestP6_StopContinuesByProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, process.HowTerm)
-		w.crash("stop-recorded", func() { _ = w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked for"}) })
+		w.crash("stop-recorded", func() { _ = w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked for"}) })
 		answers := w.tmux.Hang()
 		require.Equal(t, session.Stopping, w.get(r.ID).State)
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "an archive was interrupted"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "an archive was interrupted"}))
 		assert.Equal(t, process.Gone, w.processes.Liveness(a.id))
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State, "the pane is unknown")
 		w.run()
@@ -251,7 +251,7 @@ func TestP6_UnsentRestoreChangesNothing(t *testing.T) {
 	for _, before := range []session.State{session.Archived, session.Completed} {
 		inWorld(t, func(t *testing.T, w *world) {
 			r, _ := w.started()
-			require.NoError(t, w.Archive(w.ctx, r.ID, before, Cause{Why: "asked for"}))
+			require.NoError(t, w.Archive(w.ctx, r.ID, before, port.Cause{Why: "asked for"}))
 			r = w.get(r.ID)
 			w.tmux.Fail("NewWindow", fmt.Errorf("%w: %w", tmux.ErrNotSent, ErrSilent))
 			_, err := w.restoreIt(r.ID)

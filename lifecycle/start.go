@@ -40,14 +40,11 @@ type opening struct {
 	want     port.ModeChange // the requested mode and model of a new session
 }
 
-// StartRequest is a new session as a person asked for it.
-type StartRequest = port.Start
-
 // Start opens a window with a new conversation. When it returns, the window exists and the session
 // is starting; readiness is reported as news. After an error no window and no record remain, unless
 // the window may exist: then a step or the next start looks for it. An existing conversation is
 // continued only if no process writes it and no record has it.
-func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, error) {
+func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, error) {
 	began := func(r session.Record) bool {
 		return q.Origin != "" && r.Origin == q.Origin && r.State != session.Failed
 	}

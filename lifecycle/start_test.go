@@ -14,6 +14,7 @@ import (
 
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
 	"ccbot/tmux"
@@ -70,27 +71,27 @@ func TestP1_StartErrorLeavesNoRecord(t *testing.T) {
 	broken := errors.New("broken")
 	tests := []struct {
 		name  string
-		spoil func(t *testing.T, w *world, q *StartRequest)
+		spoil func(t *testing.T, w *world, q *port.Start)
 		check func(t *testing.T, err error)
 	}{
-		{"no such directory", func(_ *testing.T, _ *world, q *StartRequest) { q.Dir += "/none" }, func(t *testing.T, err error) {
+		{"no such directory", func(_ *testing.T, _ *world, q *port.Start) { q.Dir += "/none" }, func(t *testing.T, err error) {
 			var e *DirError
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, DirMissing, e.Why)
 		}},
-		{"a file", func(_ *testing.T, w *world, q *StartRequest) { q.Dir = w.Command }, func(t *testing.T, err error) {
+		{"a file", func(_ *testing.T, w *world, q *port.Start) { q.Dir = w.Command }, func(t *testing.T, err error) {
 			var e *DirError
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, DirNotADir, e.Why)
 		}},
-		{"no claude", func(t *testing.T, w *world, _ *StartRequest) { require.NoError(t, os.Remove(w.Command)) },
+		{"no claude", func(t *testing.T, w *world, _ *port.Start) { require.NoError(t, os.Remove(w.Command)) },
 			func(t *testing.T, err error) {
 				assert.ErrorIs(t, err, ErrNoClaude)
 				assert.True(t, filepath.IsAbs(refusal.In(err).Command), "as it is configured")
 			}},
-		{"tmux refuses", func(_ *testing.T, w *world, _ *StartRequest) { w.tmux.Fail("NewWindow", broken) },
+		{"tmux refuses", func(_ *testing.T, w *world, _ *port.Start) { w.tmux.Fail("NewWindow", broken) },
 			func(t *testing.T, err error) { assert.ErrorIs(t, err, broken) }},
-		{"the server does not answer", func(_ *testing.T, w *world, _ *StartRequest) { w.tmux.Fail("Server", broken) },
+		{"the server does not answer", func(_ *testing.T, w *world, _ *port.Start) { w.tmux.Fail("Server", broken) },
 			func(t *testing.T, err error) { assert.ErrorIs(t, err, broken) }},
 	}
 	for _, tc := range tests {

@@ -32,7 +32,7 @@ const deskFor = 5 * time.Minute
 
 // Look is the state of a session for a person.
 type Look struct {
-	Phase      Phase         // decides where keys go
+	Phase      talk.Phase    // decides where keys go
 	Now        talk.Activity // the activity shown to people
 	Desk       Desk
 	Background bool        // commands that the agent has started still run
@@ -46,7 +46,7 @@ type Look struct {
 // Quiet reports whether no person would miss the agent now: it is idle, nothing that it has started
 // runs, no terminal shows it, and no draft would be lost.
 func (l Look) Quiet() bool {
-	return l.Phase == PhaseIdle && l.Desk == DeskAway && !l.Background && l.Agents == 0 && !l.Draft
+	return l.Phase == talk.PhaseIdle && l.Desk == DeskAway && !l.Background && l.Agents == 0 && !l.Draft
 }
 
 // Looks returns a function that reads the state of sessions. It reads the process table and the
@@ -57,7 +57,7 @@ func (o *Observer) Looks(ctx context.Context) func(session.Record) Look {
 	terminals := sync.OnceValues(func() ([]tmux.Viewer, error) { return o.Screens.Viewers(ctx) })
 	return func(r session.Record) Look {
 		if !r.State.Live() || r.Binding == nil {
-			return Look{Phase: PhaseUnknown}
+			return Look{Phase: talk.PhaseUnknown}
 		}
 		v := o.View(ctx, r)
 		l := Look{Phase: v.Phase(), Now: doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: o.lastActive(r, v)}
@@ -139,24 +139,19 @@ func Tree(table process.Snapshot, agent process.Identity) (pids []int) {
 	return pids
 }
 
-// Output is the visible output of a bash mode command. Claude Code redraws it about once a second.
-// The transcript has nothing before the command has ended, and nothing at all if it was
-// interrupted.
-type Output = port.Output
-
 // Output looks in the terminal of a session for a command of bash mode; command may be given with
 // or without its "!". The zero value means that this is unknown, or that the agent works on
 // something else.
-func (o *Observer) Output(ctx context.Context, r session.Record, command string) Output {
+func (o *Observer) Output(ctx context.Context, r session.Record, command string) port.Output {
 	if !r.State.Live() || r.Binding == nil {
-		return Output{}
+		return port.Output{}
 	}
 	v := o.View(ctx, r)
 	sh, seen := v.shell()
 	if !sh.Runs(command) {
-		return Output{Idle: seen && v.Phase() == PhaseIdle}
+		return port.Output{Idle: seen && v.Phase() == talk.PhaseIdle}
 	}
-	return Output{Runs: true, Lines: slices.Clone(sh.Lines), Above: sh.Above}
+	return port.Output{Runs: true, Lines: slices.Clone(sh.Lines), Above: sh.Above}
 }
 
 // lastActive returns the latest sign of life from either side: in the record (a prompt, an answer
@@ -172,18 +167,12 @@ func (o *Observer) lastActive(r session.Record, v View) time.Time {
 	return latest
 }
 
-// Silence is the reason for archiving a quiet session.
-type Silence = port.Silence
-
-// Cause is the reason for an end.
-type Cause = port.Cause
-
 // ArchiveQuiet archives a quiet session; it returns nil only if Archive would. It checks the
 // session again on its worker. ErrChanged means that it did nothing, because the session was used
 // since the decision, or that is unknown, or the agent is in a pane that a person opened: only a
 // person ends that agent. After any other error a step may continue the archive: the record has the
 // state.
-func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error {
+func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error {
 	return s.kit.change(ctx, id, func(w *work) error {
 		l := w.Observer.Looks(ctx)(*w.r)
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {

@@ -15,6 +15,8 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -115,7 +117,7 @@ func TestSingleScanServesAllSessions(t *testing.T) {
 		lookAt := w.Observer.Looks(w.ctx)
 		for _, r := range all {
 			l := lookAt(r)
-			assert.Equal(t, PhaseIdle, l.Phase)
+			assert.Equal(t, talk.PhaseIdle, l.Phase)
 			assert.Equal(t, []int{r.Binding.Agent.PID}, l.PIDs, "the memory is summed up without another look")
 		}
 		assert.Equal(t, 1, w.processes.scanned()-before)
@@ -140,7 +142,7 @@ func TestLookHasLastActivity(t *testing.T) {
 func TestLookAtWhatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		assert.Equal(t, Look{Phase: PhaseUnknown}, w.Observer.Looks(w.ctx)(r))
+		assert.Equal(t, Look{Phase: talk.PhaseUnknown}, w.Observer.Looks(w.ctx)(r))
 		assert.False(t, w.Observer.Looks(w.ctx)(r).Quiet())
 	})
 }
@@ -152,7 +154,7 @@ func TestP3_QuietSessionIsArchivedWithReason(t *testing.T) {
 		r, a := w.started()
 		seen := w.Observer.Looks(w.ctx)(r).Active
 		w.pass(6 * time.Hour)
-		require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Cause: Cause{Why: "nothing has happened"}}))
+		require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: seen, Quiet: 6 * time.Hour, Cause: port.Cause{Why: "nothing has happened"}}))
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(a.id))
 		require.Equal(t, 1, toldOf[ending.Receipt](w.news))
@@ -171,7 +173,7 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 			w.held(r, "k", said)
 		}},
 		{"a person has to decide about a prompt", false, func(w *world, r session.Record, _ *agent) {
-			w.prompts.put(Prompt{Key: "k", Text: said, State: Unproven, Mark: &Mark{}})
+			w.prompts.put(Prompt{Key: "k", Text: said, State: Unproven, Mark: &talk.Mark{}})
 			w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"k"} })
 		}},
 		{"it works", false, func(_ *world, _ session.Record, a *agent) { a.set(works) }},
@@ -222,7 +224,7 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 				if !tc.life { // then it is not for what has happened since
 					seen = time.Now().Add(time.Hour)
 				}
-				err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Cause: Cause{Why: "nothing has happened"}})
+				err := w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: seen, Quiet: 6 * time.Hour, Cause: port.Cause{Why: "nothing has happened"}})
 				require.ErrorIs(t, err, ErrChanged)
 				assert.True(t, w.get(r.ID).State.Live())
 				assert.Empty(t, w.processes.signalled())
@@ -235,10 +237,10 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 func TestP3_OnlyRunningSessionIsArchivedQuiet(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now(), Quiet: time.Hour, Cause: Cause{Why: "nothing has happened"}})
+		err := w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: time.Now(), Quiet: time.Hour, Cause: port.Cause{Why: "nothing has happened"}})
 		require.ErrorIs(t, err, ErrChanged)
 		assert.Equal(t, r, w.get(r.ID))
-		err = w.ArchiveQuiet(w.ctx, uuid.New(), Silence{Since: time.Now(), Quiet: time.Hour, Cause: Cause{Why: "nothing has happened"}})
+		err = w.ArchiveQuiet(w.ctx, uuid.New(), port.Silence{Since: time.Now(), Quiet: time.Hour, Cause: port.Cause{Why: "nothing has happened"}})
 		assert.ErrorIs(t, err, session.ErrNotFound)
 	})
 }
@@ -261,7 +263,7 @@ func TestP2_PersonsQuietAgentStays(t *testing.T) {
 				l := w.Observer.Looks(w.ctx)(w.get(r.ID))
 				require.True(t, l.Quiet())
 				w.pass(6 * time.Hour)
-				err = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: w.Observer.Looks(w.ctx)(w.get(r.ID)).Active, Quiet: 6 * time.Hour, Cause: Cause{Why: "nothing has happened"}})
+				err = w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: w.Observer.Looks(w.ctx)(w.get(r.ID)).Active, Quiet: 6 * time.Hour, Cause: port.Cause{Why: "nothing has happened"}})
 				assert.Equal(t, !left, errors.Is(err, ErrChanged))
 				assert.Equal(t, !left, w.processes.alive(a.id))
 			})
@@ -277,7 +279,7 @@ func TestLookAtSuspendedAdoptedAgent(t *testing.T) {
 		w.tmux.suspend(h)
 		assert.True(t, w.Observer.View(w.ctx, w.get(r.ID)).Behind)
 		h.set(func(a *agent) { a.silent = true })
-		assert.Equal(t, PhaseUnknown, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
+		assert.Equal(t, talk.PhaseUnknown, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
 	})
 }
 

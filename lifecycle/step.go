@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
@@ -152,7 +153,7 @@ func (w *work) live(ctx context.Context, d Decision, launch tmux.Pane) error {
 		return w.closing.stop(ctx, &ending.Receipt{})
 	case Retry:
 		w.closing.retried = true
-		return w.closing.archive(ctx, w.r.Final, askedFor(Cause{Why: "another try to end what is left"}), &ending.Receipt{})
+		return w.closing.archive(ctx, w.r.Final, askedFor(port.Cause{Why: "another try to end what is left"}), &ending.Receipt{})
 	}
 	return nil
 }

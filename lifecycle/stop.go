@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
 )
 
 // closing ends a session, and finishes one that has ended by itself.
@@ -29,12 +30,12 @@ type closing struct {
 // leftover of the session lives (P3), or the state is cleanup_failed. The receipt, which is
 // reported as news, has the result and the reasons. While tmux does not answer, Archive refuses
 // with ErrSilent; a stop that is on disk continues.
-func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, cause Cause) error {
+func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error {
 	return s.end(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, askedFor(cause), &ending.Receipt{}) })
 }
 
 // BeginEnd is Archive that returns when the end is on disk: the next step carries it out.
-func (s *Service) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause Cause) error {
+func (s *Service) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error {
 	return s.end(ctx, id, func(w *work) error { return w.closing.begin(final, askedFor(cause)) })
 }
 
@@ -47,7 +48,9 @@ func (s *Service) end(ctx context.Context, id uuid.UUID, fn func(w *work) error)
 }
 
 // askedFor returns the change of a requested end.
-func askedFor(c Cause) session.Change { return session.Change{Rule: ruleStop, Why: c.Why, By: c.By} }
+func askedFor(c port.Cause) session.Change {
+	return session.Change{Rule: ruleStop, Why: c.Why, By: c.By}
+}
 
 func (w *closing) archive(ctx context.Context, final session.State, why session.Change, receipt *ending.Receipt) error {
 	if err := w.begin(final, why); err != nil {

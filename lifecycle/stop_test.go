@@ -17,6 +17,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -24,7 +25,7 @@ import (
 
 func (w *world) archive(r session.Record) ending.Receipt {
 	w.t.Helper()
-	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 	w.pass(time.Second)
 	told, receipt := lastHeard[ending.Receipt](w.news)
 	require.Equal(w.t, r.ID, told.ID)
@@ -36,12 +37,12 @@ func (w *world) archive(r session.Record) ending.Receipt {
 func TestHistoryKeepsRequesterOfEnd(t *testing.T) {
 	for name, tt := range map[string]struct {
 		quiet time.Duration
-		cause Cause
+		cause port.Cause
 		rule  session.Rule
 	}{
-		"a person":               {0, Cause{By: 7, Why: "asked for"}, ruleStop},
-		"a person, of idle ones": {0, Cause{By: 7, Why: "asked for"}, ruleStop},
-		"silence":                {time.Hour, Cause{Why: "nothing has happened"}, ruleIdle},
+		"a person":               {0, port.Cause{By: 7, Why: "asked for"}, ruleStop},
+		"a person, of idle ones": {0, port.Cause{By: 7, Why: "asked for"}, ruleStop},
+		"silence":                {time.Hour, port.Cause{Why: "nothing has happened"}, ruleIdle},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -50,7 +51,7 @@ func TestHistoryKeepsRequesterOfEnd(t *testing.T) {
 					require.NoError(t, w.BeginEnd(w.ctx, r.ID, session.Archived, tt.cause))
 				} else {
 					seen := w.Observer.Looks(w.ctx)(w.get(r.ID)).Active
-					require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: tt.quiet, Cause: tt.cause}))
+					require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: seen, Quiet: tt.quiet, Cause: tt.cause}))
 				}
 				w.pass(time.Second)
 				got := w.get(r.ID)
@@ -91,7 +92,7 @@ func TestP3_IntentIsOnDiskBeforeEnd(t *testing.T) {
 				assert.Empty(t, w.processes.signalled())
 			}
 		})
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Completed, Cause{Why: "done"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Completed, port.Cause{Why: "done"}))
 		assert.Equal(t, session.Stopping, seen.State)
 		assert.Equal(t, session.Completed, seen.Final)
 		assert.Equal(t, a.id, seen.Binding.Agent)
@@ -183,7 +184,7 @@ func TestEndedSessionLeavesNoMemory(t *testing.T) {
 		w.held(ended, "k", said)
 		w.pass(time.Minute)
 		require.Len(t, w.memories.of, 2)
-		require.NoError(t, w.Archive(w.ctx, archived.ID, session.Archived, Cause{Why: "asked"}))
+		require.NoError(t, w.Archive(w.ctx, archived.ID, session.Archived, port.Cause{Why: "asked"}))
 		w.tmux.End(a.pane, tmuxtest.Exit{})
 		w.processes.exit(a.id.PID)
 		w.pass(time.Minute)
@@ -321,7 +322,7 @@ func TestP1_OtherUsersArgvIsIgnored(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, ignored, 60)
 
-		_, err = w.Restore(w.ctx, RestoreRequest{Session: r.ID})
+		_, err = w.Restore(w.ctx, port.Restore{Session: r.ID})
 		require.NoError(t, err)
 	})
 }
@@ -378,7 +379,7 @@ func TestP3_ConcurrentArchivesEndInOneState(t *testing.T) {
 		errs := make([]error, len(finals))
 		var wg sync.WaitGroup
 		for i, final := range finals {
-			wg.Go(func() { errs[i] = w.Archive(w.ctx, r.ID, final, Cause{Why: "asked"}) })
+			wg.Go(func() { errs[i] = w.Archive(w.ctx, r.ID, final, port.Cause{Why: "asked"}) })
 		}
 		wg.Wait()
 		done := slices.Index(errs, nil)
@@ -398,7 +399,7 @@ func TestP8_ArchiveAndRestoreAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() { _, _ = w.restoreIt(r.ID) })
-			wg.Go(func() { _ = w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}) })
+			wg.Go(func() { _ = w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}) })
 		}
 		wg.Wait()
 		w.pass(time.Second)
@@ -411,7 +412,7 @@ func TestArchiveOfWhatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		var wrong *StateError
-		require.ErrorAs(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "again"}), &wrong)
+		require.ErrorAs(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "again"}), &wrong)
 		assert.Equal(t, session.Archived, wrong.State)
 	})
 }
@@ -441,7 +442,7 @@ func TestP8_NextStartFinishesStoppedArchive(t *testing.T) {
 		w.stop()
 		ctx, stop := context.WithTimeout(w.ctx, 5*time.Second)
 		defer stop()
-		require.ErrorIs(t, w.Archive(ctx, r.ID, session.Archived, Cause{Why: "asked"}), context.DeadlineExceeded)
+		require.ErrorIs(t, w.Archive(ctx, r.ID, session.Archived, port.Cause{Why: "asked"}), context.DeadlineExceeded)
 		assert.Equal(t, session.Stopping, w.get(r.ID).State)
 		assert.Zero(t, toldOf[ending.Receipt](w.news))
 		assert.True(t, w.processes.alive(a.id))
@@ -465,7 +466,7 @@ func TestP3_UnreportedReceiptIsReportedLater(t *testing.T) {
 			}
 			return nil
 		}
-		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		assert.Equal(t, session.Stopping, w.get(r.ID).State)
 		w.news.mu.Lock()
 		w.news.fail = nil

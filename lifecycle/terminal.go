@@ -9,6 +9,7 @@ import (
 	"ccbot/internal/claudeui"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -101,7 +102,7 @@ func (t *terminal) seePaste(ctx context.Context, p Prompt) (seen, overtaken bool
 	await(ctx, drawPace, pasteWait, func() bool {
 		t.look(ctx)
 		seen = t.boxFree() && p.shows(t.Screen.Box)
-		overtaken = t.DialogOpen() || !t.idle() && t.Phase() == PhaseWorking || t.Fate != PaneOurs
+		overtaken = t.DialogOpen() || !t.idle() && t.Phase() == talk.PhaseWorking || t.Fate != PaneOurs
 		return seen || overtaken
 	})
 	return seen, overtaken

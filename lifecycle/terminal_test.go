@@ -22,6 +22,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/port/talk"
 	"ccbot/tmux"
 	"ccbot/try/demoagent"
@@ -86,7 +87,7 @@ func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]
 	t.Cleanup(func() {
 		for _, r := range store.List() {
 			if r.State.Live() {
-				assert.NoError(t, w.Archive(ctx, r.ID, session.Archived, Cause{Why: "the test is over"}))
+				assert.NoError(t, w.Archive(ctx, r.ID, session.Archived, port.Cause{Why: "the test is over"}))
 			}
 		}
 		server, err := client.Server(ctx)
@@ -112,7 +113,7 @@ func (w *terminalWorld) until(what string, ok func() bool) {
 }
 
 // dialog waits for a dialog that shows a text.
-func (w *terminalWorld) dialog(id uuid.UUID, text string) (d Dialog) {
+func (w *terminalWorld) dialog(id uuid.UUID, text string) (d port.Dialog) {
 	w.t.Helper()
 	var err error
 	w.until(text, func() bool {
@@ -122,7 +123,7 @@ func (w *terminalWorld) dialog(id uuid.UUID, text string) (d Dialog) {
 	return d
 }
 
-func optionOf(d Dialog, label string) int {
+func optionOf(d port.Dialog, label string) int {
 	for i, o := range d.Options {
 		if strings.HasPrefix(o, label) {
 			return i
@@ -154,7 +155,7 @@ func TestP7_RunningProcesssDialogsAreAnswered(t *testing.T) {
 // answerDialogs takes an agent through a trust question, a permission and a page.
 func (w *terminalWorld) answerDialogs() {
 	t, ctx := w.t, w.t.Context()
-	r, err := w.Start(ctx, StartRequest{Dir: w.dir, Owner: 7, Conversation: session.Conversation{ChatID: 7}})
+	r, err := w.Start(ctx, port.Start{Dir: w.dir, Owner: 7, Conversation: session.Conversation{ChatID: 7}})
 	require.NoError(t, err)
 	d := w.dialog(r.ID, "Accessing workspace:")
 	after, err := w.Choose(ctx, r.ID, d.Mark, optionOf(d, "Yes, I trust"))
@@ -179,7 +180,7 @@ func (w *terminalWorld) answerDialogs() {
 	after, err = w.Choose(ctx, r.ID, d.Mark, optionOf(d, "No"))
 	require.NoError(t, err)
 	assert.False(t, after.Open, "%+v", after)
-	w.until("it is idle", func() bool { return w.Observer.Looks(ctx)(r).Phase == PhaseIdle })
+	w.until("it is idle", func() bool { return w.Observer.Looks(ctx)(r).Phase == talk.PhaseIdle })
 	_, err = os.Stat(filepath.Join(w.dir, "x"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = w.Press(ctx, r.ID, d.Mark, "enter")

@@ -10,6 +10,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
 )
 
 // A crash between the record and the KILL, or after it: what ran below is on
@@ -22,7 +23,7 @@ func TestP8_KilledAgentsToolsEndAfterCrash(t *testing.T) {
 				w.processes.yieldsTo(a.id.PID, process.HowKill)
 				tool := w.processes.startNow(901, []string{"bash", "-c", "npm start"}, below(a.id.PID))
 				w.processes.startNow(902, []string{"node", "server.js"}, below(tool.PID))
-				w.crash(point, func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"})) })
+				w.crash(point, func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
 				assert.NotEmpty(t, w.get(r.ID).Below)
 				w.comeBack()
 				got := w.get(r.ID)
@@ -52,7 +53,7 @@ func TestP8_GoneAgentsToolsEnd(t *testing.T) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, process.HowKill)
 		tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(a.id.PID))
-		w.crash("below-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"})) })
+		w.crash("below-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
 		w.processes.exit(a.id.PID)
 		w.comeBack()
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
@@ -129,7 +130,7 @@ func TestP2_DescendantsReusedPidIsSpared(t *testing.T) {
 		r, a := w.started()
 		w.processes.yieldsTo(a.id.PID, process.HowKill)
 		w.processes.startNow(901, []string{"sleep", "1000"}, below(a.id.PID))
-		w.crash("below-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"})) })
+		w.crash("below-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
 		w.processes.exit(901)
 		stranger := w.processes.startNow(901, []string{"sleep", "1000"})
 		w.comeBack()
@@ -205,7 +206,7 @@ func TestP3_ToolsOfAKilledLeftoverEnd(t *testing.T) {
 		{"by a restore", func(t *testing.T, w *world, r session.Record, left process.Identity) {
 			w.restart() // no scan notices it in between
 			w.processes.yieldsTo(left.PID, never)
-			require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+			require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 			w.edit(r.ID, func(r *session.Record) { r.State, r.Cleanup, r.Binding, r.Below = session.Archived, nil, nil, nil })
 			w.processes.yieldsTo(left.PID, process.HowKill)
 			_, err := w.restoreIt(r.ID)

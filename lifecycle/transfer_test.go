@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -79,7 +80,7 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 		})
 		w.wait(r, "k1", "k2")
 		want := w.get(r.ID)
-		w.memories.remember(r.ID, func(m *memory) { m.turn.unstopped, m.turn.phase = true, PhaseWorking })
+		w.memories.remember(r.ID, func(m *memory) { m.turn.unstopped, m.turn.phase = true, talk.PhaseWorking })
 		saved := 0
 		w.order.onPoint(func(point string) {
 			if point == "adoption-told" {
@@ -235,7 +236,7 @@ func TestP4_TransferSettlesPromptFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, h := w.wentOn()
-				w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Typing, Mark: &Mark{At: time.Now(), Enters: 1}})
+				w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Typing, Mark: &talk.Mark{At: time.Now(), Enters: 1}})
 				w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"k"} })
 				if has {
 					w.write(r, userLine(said))

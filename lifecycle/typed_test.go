@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -235,14 +236,14 @@ func TestP7_EntersAreSpaced(t *testing.T) {
 func rested(v *View) { v.Still = stillFor }
 
 // behindAgents is an agent that only waits for agents in the background.
-func behindAgents(v *View) { v.State.Phase, v.Screen.Background = PhaseWorking, true }
+func behindAgents(v *View) { v.State.Phase, v.Screen.Background = talk.PhaseWorking, true }
 
 // Each row of decideTyped, and what must keep it from holding.
 func TestP4_DecideTyped(t *testing.T) {
 	alone := clues{Quiet: true, Reported: true}
 	placeholder := draft("[Pasted text #1 +3 lines]")
 	long := func(p *Prompt) { p.Text = "a\nb\nc\nd" }
-	bash := func(p *Prompt) { p.Text, p.Class = "!ls", ClassBash }
+	bash := func(p *Prompt) { p.Text, p.Class = "!ls", talk.ClassBash }
 	repeated := func(p *Prompt) { p.Repeated = true }
 	tests := []struct {
 		name string
@@ -321,7 +322,7 @@ func TestP4_DoubtPreventsEnter(t *testing.T) {
 			t.Fatalf("act %s with %+v on %+v", d.Act, c, v)
 		case d.Act == actRepeat && (!c.Quiet || !b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
 			t.Fatalf("pasted anew: %+v into %+v", p, b)
-		case d.Act == actEnter && (!b.Holds(p.Text) || p.Mark.Enters > 0 && !(c.Quiet && c.Reported) || b.Bash && p.Class != ClassBash):
+		case d.Act == actEnter && (!b.Holds(p.Text) || p.Mark.Enters > 0 && !(c.Quiet && c.Reported) || b.Bash && p.Class != talk.ClassBash):
 			t.Fatalf("Enter: %+v on %+v", p, b)
 		}
 	})

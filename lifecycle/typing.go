@@ -10,6 +10,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/transcript"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -50,8 +51,8 @@ func (w *delivery) typePrompt(ctx context.Context, p Prompt) error {
 }
 
 // mark returns the time and the transcript position from which proof counts.
-func (w *delivery) mark() *Mark {
-	m := &Mark{At: w.Now().UTC(), Claude: w.r.ClaudeSessionID}
+func (w *delivery) mark() *talk.Mark {
+	m := &talk.Mark{At: w.Now().UTC(), Claude: w.r.ClaudeSessionID}
 	if b := w.r.Binding; b != nil {
 		m.Agent = b.Agent.Text()
 		m.Age, _ = b.Agent.Age(w.moment())
@@ -252,7 +253,7 @@ func (w *delivery) traceOf(p Prompt) (transcript.Trace, error) {
 }
 
 // markedPath returns the transcript to search first for a typed prompt; empty: none yet.
-func (w *delivery) markedPath(m Mark) string {
+func (w *delivery) markedPath(m talk.Mark) string {
 	if m.Path != "" {
 		return m.Path
 	}
@@ -262,7 +263,7 @@ func (w *delivery) markedPath(m Mark) string {
 
 // clockWasSet reports whether the wall clock was set since a mark: it differs from the kernel's
 // count of time.
-func (w *delivery) clockWasSet(m Mark) bool {
+func (w *delivery) clockWasSet(m talk.Mark) bool {
 	age, ok := w.r.Binding.Agent.Age(w.moment())
 	const tolerated = 2 * time.Second
 	return !ok || (w.Now().Sub(m.At)-(age-m.Age)).Abs() > tolerated

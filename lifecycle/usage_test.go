@@ -78,7 +78,7 @@ func TestLateTurnUsageIsSaved(t *testing.T) {
 func TestUsageIsKeptAtTheEnd(t *testing.T) {
 	ends := map[string]func(t *testing.T, w *world, r session.Record, a *agent){
 		"archived": func(t *testing.T, w *world, r session.Record, _ *agent) {
-			require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+			require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		},
 		"ended by itself": func(_ *testing.T, w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) },
 		"lost": func(_ *testing.T, w *world, _ session.Record, a *agent) {
@@ -136,7 +136,7 @@ func TestUsageOfBeforeStays(t *testing.T) {
 		w.status.tell(r, 12, 0.5)
 		w.Wake(r.ID)
 		w.pass(time.Second)
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "asked"}))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		_, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		assert.InDelta(t, 12, w.Observer.Looks(w.ctx)(w.get(r.ID)).Usage.Context, 0)

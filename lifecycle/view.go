@@ -12,17 +12,6 @@ import (
 	"ccbot/tmux"
 )
 
-// Phase is the phase of an agent.
-type Phase = talk.Phase
-
-const (
-	PhaseUnknown           = talk.PhaseUnknown
-	PhaseIdle              = talk.PhaseIdle
-	PhaseWorking           = talk.PhaseWorking
-	PhaseWaitingPermission = talk.PhaseWaitingPermission
-	PhaseWaitingAnswer     = talk.PhaseWaitingAnswer
-)
-
 // PaneFate is the known state of the bound pane.
 type PaneFate int
 
@@ -76,22 +65,22 @@ func (v View) toEnd() ending.Seen {
 // Phase returns the agent's phase, which decides where keys go; people see the result of doing. It
 // comes from the presence file, and without one from the screen. Hook events only trigger a check:
 // an interrupted turn has no Stop event.
-func (v View) Phase() Phase {
+func (v View) Phase() talk.Phase {
 	switch {
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
-		return PhaseUnknown
+		return talk.PhaseUnknown
 	case v.State.Known == StateWritten:
 		return v.State.Phase
 	case v.State.Known == StateUnknown, !v.Captured:
-		return PhaseUnknown
+		return talk.PhaseUnknown
 	case v.Screen.Dialog != nil:
-		return PhaseWaitingPermission
+		return talk.PhaseWaitingPermission
 	case v.Screen.Busy:
-		return PhaseWorking
+		return talk.PhaseWorking
 	case v.Screen.Box.Present:
-		return PhaseIdle
+		return talk.PhaseIdle
 	}
-	return PhaseUnknown
+	return talk.PhaseUnknown
 }
 
 // fresh reports whether the agent wrote its state so recently that the screen may be older. A file
@@ -111,8 +100,8 @@ func (v View) TypeSafe() bool {
 // after ccbot's hook has ended. An agent that a person has started does not have that hook: there a
 // dialog may open at any moment, so it counts as busy.
 func (v View) idle() bool {
-	background := v.Phase() == PhaseWorking && v.Captured && v.Screen.Background && !v.Adopted
-	return v.Phase() == PhaseIdle || background
+	background := v.Phase() == talk.PhaseWorking && v.Captured && v.Screen.Background && !v.Adopted
+	return v.Phase() == talk.PhaseIdle || background
 }
 
 // boxFree reports whether the prompt box takes keys. It asks for everything that TypeSafe asks for,
@@ -183,7 +172,7 @@ func drawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
 // allows an answer.
 func (v View) shell() (sh *claudeui.Shell, seen bool) {
 	seen = v.seen() && v.Screen.Box.Present
-	if !seen || v.Phase() != PhaseWorking {
+	if !seen || v.Phase() != talk.PhaseWorking {
 		return nil, seen
 	}
 	return v.Screen.Shell, true
@@ -206,11 +195,11 @@ func doing(v View, failed transcript.Failure) talk.Activity {
 	switch {
 	case p.Waiting() && v.Tool != "":
 		return waitingFor(v.Tool)
-	case p == PhaseWorking && v.Below != "":
+	case p == talk.PhaseWorking && v.Below != "":
 		return waitingFor(v.Below)
-	case p == PhaseWorking && v.Captured && v.Screen.Retry != nil:
+	case p == talk.PhaseWorking && v.Captured && v.Screen.Retry != nil:
 		return talk.Activity{Phase: talk.PhaseAPIError, What: v.Screen.Retry.What, Until: v.Now.Add(v.Screen.Retry.In).UTC()}
-	case p == PhaseIdle && phaseAfter[failed.Kind] != "":
+	case p == talk.PhaseIdle && phaseAfter[failed.Kind] != "":
 		return After(failed).At(v.Now)
 	}
 	return talk.Activity{Phase: p}
@@ -221,7 +210,7 @@ func After(failed transcript.Failure) talk.Activity {
 	return talk.Activity{Phase: phaseAfter[failed.Kind], What: failed.Text, Until: failed.Until}
 }
 
-var phaseAfter = map[transcript.FailureKind]Phase{
+var phaseAfter = map[transcript.FailureKind]talk.Phase{
 	transcript.FailedRequest: talk.PhaseAPIError,
 	transcript.FailedLogin:   talk.PhaseLoggedOut,
 	transcript.FailedLimit:   talk.PhaseLimited,
@@ -231,12 +220,12 @@ var phaseAfter = map[transcript.FailureKind]Phase{
 // waitingFor is the state of an agent that waits for the answer to a request for this tool.
 func waitingFor(tool string) talk.Activity {
 	if (talk.Request{Tool: tool}).IsQuestion() {
-		return talk.Activity{Phase: PhaseWaitingAnswer, What: tool}
+		return talk.Activity{Phase: talk.PhaseWaitingAnswer, What: tool}
 	}
-	return talk.Activity{Phase: PhaseWaitingPermission, What: tool}
+	return talk.Activity{Phase: talk.PhaseWaitingPermission, What: tool}
 }
 
 // Noted returns what the record says that its agent does.
 func Noted(r session.Record) talk.Activity {
-	return talk.Activity{Phase: Phase(r.Phase), What: r.PhaseWhat, Until: r.PhaseUntil}
+	return talk.Activity{Phase: talk.Phase(r.Phase), What: r.PhaseWhat, Until: r.PhaseUntil}
 }

@@ -16,7 +16,9 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -160,7 +162,7 @@ func TestP1_OrphanWindowBecomesSession(t *testing.T) {
 		id := uuid.New()
 		w.write(session.Record{ClaudeSessionID: id}, assistantLine)
 		h := w.tmux.byHand(resume(id)...)
-		taken, err := w.Start(w.ctx, StartRequest{Dir: w.request().Dir, Name: "mine"})
+		taken, err := w.Start(w.ctx, port.Start{Dir: w.request().Dir, Name: "mine"})
 		require.NoError(t, err)
 		q := orphanOf(*w.windowsOf(h.pane)[0].Agent)
 		r, err := w.Adopt(w.ctx, q)
@@ -294,7 +296,7 @@ func TestP2_ArchivedOrphanClosesOnlyItsPane(t *testing.T) {
 func TestP4_ArchivedOrphanGetsNoText(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old, h := w.goneOn()
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Held})
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Held})
 		w.edit(old.ID, func(r *session.Record) { r.Prompts = []string{"k"} })
 		r, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(h.pane)[0].Agent))
 		require.NoError(t, err)

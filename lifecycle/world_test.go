@@ -25,6 +25,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/port/talk"
 )
 
@@ -232,7 +233,7 @@ func (w *world) comeBack() {
 	for _, r := range w.Store.List() {
 		switch {
 		case r.State == session.Stopping:
-			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, Cause{Why: "an archive was interrupted"}))
+			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "an archive was interrupted"}))
 		case r.State.Live() && r.Binding != nil:
 			require.NoError(w.t, w.Reattach(r.ID))
 		}
@@ -268,12 +269,12 @@ func resume(id uuid.UUID) []string { return []string{"claude", "--resume", id.St
 
 // restoreIt resumes a session as /resume does.
 func (w *world) restoreIt(id uuid.UUID) (session.Record, error) {
-	back, err := w.Restore(w.ctx, RestoreRequest{Session: id})
+	back, err := w.Restore(w.ctx, port.Restore{Session: id})
 	return back.Record, err
 }
 
-func (w *world) request() StartRequest {
-	return StartRequest{Dir: filepath.Join(w.base, "src"), Owner: 7, Conversation: session.Conversation{ChatID: 7}}
+func (w *world) request() port.Start {
+	return port.Start{Dir: filepath.Join(w.base, "src"), Owner: 7, Conversation: session.Conversation{ChatID: 7}}
 }
 
 // started starts a session and waits until it runs.

@@ -25,6 +25,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -137,7 +138,7 @@ func (m *machine) recover() []Action {
 // start makes a session with a window, and puts it into a state.
 func (m *machine) start(change func(r *session.Record)) session.Record {
 	m.t.Helper()
-	r, err := m.service.Start(m.t.Context(), lifecycle.StartRequest{Dir: filepath.Join(m.base, "src")})
+	r, err := m.service.Start(m.t.Context(), port.Start{Dir: filepath.Join(m.base, "src")})
 	require.NoError(m.t, err)
 	return m.change(r.ID, change)
 }

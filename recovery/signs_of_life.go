@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/port/talk"
 )
 
 // Sign is the newest sign of life of a session.
@@ -28,7 +28,7 @@ func signOf(r session.Record) Sign {
 	s.newer(r.StartedAt, "started_at")
 	s.newer(r.ReportsAt, "reports_at")
 	s.newer(r.ReadyAt, "ready_at")
-	if r.Phase != "" && r.Phase != string(lifecycle.PhaseUnknown) {
+	if r.Phase != "" && r.Phase != string(talk.PhaseUnknown) {
 		s.newer(r.PhaseAt, "phase_at")
 	}
 	s.newer(r.Progress.LastTurn, "last_turn_at")

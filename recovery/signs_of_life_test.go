@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // An act of the agent or of a person keeps a session alive, a write of ccbot does not.
@@ -22,11 +22,11 @@ func TestTimestamps_SignsOfLife(t *testing.T) {
 		{"started_at", func(r *session.Record) { r.StartedAt = later }},
 		{"reports_at", func(r *session.Record) { r.ReportsAt = later }},
 		{"ready_at", func(r *session.Record) { r.ReadyAt = later }},
-		{"phase_at", func(r *session.Record) { r.Phase, r.PhaseAt = string(lifecycle.PhaseIdle), later }},
+		{"phase_at", func(r *session.Record) { r.Phase, r.PhaseAt = string(talk.PhaseIdle), later }},
 		{"last_turn_at", func(r *session.Record) { r.Progress.LastTurn = later }},
 		{"bound_at", func(r *session.Record) { r.Binding.BoundAt = later }},
 		{"usage_at", func(r *session.Record) { r.Usage = &port.Usage{At: later} }},
-		{"", func(r *session.Record) { r.Phase, r.PhaseAt = string(lifecycle.PhaseUnknown), later }},
+		{"", func(r *session.Record) { r.Phase, r.PhaseAt = string(talk.PhaseUnknown), later }},
 		{"", func(r *session.Record) { r.PhaseAt = later }},
 		{"", func(r *session.Record) { r.UpdatedAt = later }},
 		{"", func(r *session.Record) { r.EndedAt = later }},

@@ -17,7 +17,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/port"
 )
 
 // Round is the interval at which a running bot checks unsettled things.
@@ -137,7 +137,7 @@ func (w *World) DialogFiles(t *testing.T) []string {
 }
 
 // Dialog lets a session's terminal ask something, and returns the chat's message about it.
-func (w *World) Dialog(t *testing.T, r session.Record, d lifecycle.Dialog) outbox.Message {
+func (w *World) Dialog(t *testing.T, r session.Record, d port.Dialog) outbox.Message {
 	t.Helper()
 	before := w.Telegram.LastID()
 	require.NoError(t, w.SessionNews(t.Context(), r, OpenDialog(d)))

@@ -23,7 +23,6 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -186,7 +185,7 @@ const Questions = `{"questions":[{"question":"Which colour?","header":"Colour","
 func (w *World) HeldBehind(t *testing.T, r session.Record) (e inbox.Entry, notice int) {
 	t.Helper()
 	e = w.Prompt(t, r, "use make", inbox.Held)
-	e.Class = lifecycle.ClassPrompt
+	e.Class = talk.ClassPlain
 	require.NoError(t, w.Inbox.Save(e))
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: talk.Prompt{Key: e.Key, Text: e.Text}}))
 	w.Work(t)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/lifecycle"
 	"ccbot/port"
 )
 
@@ -27,24 +26,24 @@ func (f *fakeSessions) Screen(_ context.Context, id uuid.UUID, press port.KeyOn)
 	return f.OnScreen, nil
 }
 
-func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (lifecycle.Dialog, error) {
+func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (port.Dialog, error) {
 	f.wait()
 	return f.OnDialog, f.DialogErr
 }
 
-func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
+func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (port.Dialog, error) {
 	f.wait()
 	f.Add("press %s of %s for %s", key, id, mark)
 	return f.pressed(mark)
 }
 
-func (f *fakeSessions) Choose(_ context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error) {
+func (f *fakeSessions) Choose(_ context.Context, id uuid.UUID, mark string, option int) (port.Dialog, error) {
 	f.wait()
 	f.Add("choose %d of %s for %s", option, id, mark)
 	return f.pressed(mark)
 }
 
-func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
+func (f *fakeSessions) pressed(mark string) (port.Dialog, error) {
 	if f.OnPress != nil {
 		return f.OnPress(mark)
 	}

@@ -32,13 +32,13 @@ type fakeSessions struct {
 	entries        *fakeEntries
 	events         chan string
 	deliver        func(ctx context.Context)
-	Starts         []lifecycle.StartRequest // all requests
-	OnStart        func(q lifecycle.StartRequest) (session.Record, error)
+	Starts         []port.Start // all requests
+	OnStart        func(q port.Start) (session.Record, error)
 	OnRestore      func(id uuid.UUID) (session.Record, error)
 	ByWindow       bool            // Attach names the window, as the real one does
 	Leftovers      []ending.Ending // that a restore ends first
 	OnArchive      func(id uuid.UUID) error
-	OnArchiveQuiet func(id uuid.UUID, q lifecycle.Silence) error
+	OnArchiveQuiet func(id uuid.UUID, q port.Silence) error
 	Doing          map[uuid.UUID]lifecycle.Look // the activity of a session; of others it is OnLook
 	OnForget       func(id uuid.UUID) error
 	OnWriters      func(id uuid.UUID) ([]evidence.Writer, error)
@@ -61,11 +61,11 @@ type fakeSessions struct {
 	Busy           bool // with an end: Advance waits as long as it may
 	OnWithdraw     func(id uuid.UUID, key string) error
 	OnSendNow      func(id uuid.UUID, key string) (told bool, err error)
-	OnDialog       lifecycle.Dialog // the terminal's content
-	DialogErr      error            // why it cannot be seen
-	OnPress        func(mark string) (lifecycle.Dialog, error)
+	OnDialog       port.Dialog // the terminal's content
+	DialogErr      error       // why it cannot be seen
+	OnPress        func(mark string) (port.Dialog, error)
 	screens
-	OnOutput func() lifecycle.Output
+	OnOutput func() port.Output
 	OnModes  port.ModeState
 	ModesErr error // of Switch
 }
@@ -97,7 +97,7 @@ func (g *gate) set(hangs chan struct{}, closed bool) {
 	g.hangs, g.closed = hangs, closed
 }
 
-func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (session.Record, error) {
+func (f *fakeSessions) Start(_ context.Context, q port.Start) (session.Record, error) {
 	f.wait()
 	f.Add("start %q in %s", q.Name, q.Dir)
 	if q.ForkOf != uuid.Nil {
@@ -113,7 +113,7 @@ func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (sessi
 	return r, nil
 }
 
-func (f *fakeSessions) Restore(_ context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error) {
+func (f *fakeSessions) Restore(_ context.Context, q port.Restore) (lifecycle.Restored, error) {
 	f.wait()
 	line := "restore " + q.Session.String()
 	if q.Dir != "" {
@@ -203,7 +203,7 @@ func (f *fakeSessions) BeginEnd(ctx context.Context, id uuid.UUID, final session
 	return f.Archive(ctx, id, final, why)
 }
 
-func (f *fakeSessions) ArchiveQuiet(_ context.Context, id uuid.UUID, q lifecycle.Silence) error {
+func (f *fakeSessions) ArchiveQuiet(_ context.Context, id uuid.UUID, q port.Silence) error {
 	f.wait()
 	f.Add("archive %s when quiet", id)
 	if f.OnArchiveQuiet != nil {
@@ -383,7 +383,7 @@ func (f *fakeSessions) SendNow(_ context.Context, id uuid.UUID, key string) (tol
 	return true, nil
 }
 
-func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error {
+func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string, class talk.PromptClass) error {
 	f.wait()
 	f.Add("reword %s of %s as %s %q", key, id, class, text)
 	if f.OnReword != nil {

@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -29,7 +28,7 @@ type BashWorld struct {
 	Stop func()
 
 	Mu     sync.Mutex
-	Screen lifecycle.Output // the terminal's content
+	Screen port.Output // the terminal's content
 
 	looks int // number of checks
 }
@@ -41,7 +40,7 @@ func InShell(t *testing.T, test func(t *testing.T, s *BashWorld), lines ...strin
 		s := &BashWorld{World: NewWorld(t), t: t}
 		s.R = s.NewCurrentSession(t, "api", session.Running, TranscriptOf(t, "t.jsonl", lines...))
 		s.Records.Change(s.R.ID, func(r *session.Record) { r.Cursors = nil }) // until it ends: a follower needs real time
-		s.Lifecycle.OnOutput = func() lifecycle.Output {
+		s.Lifecycle.OnOutput = func() port.Output {
 			s.Mu.Lock()
 			defer s.Mu.Unlock()
 			s.looks++
@@ -67,11 +66,11 @@ func (s *BashWorld) Types(command string) {
 	if info, err := os.Stat(s.R.Cursors[0].Path); err == nil {
 		size = info.Size()
 	}
-	require.NoError(s.t, s.SessionNews(s.t.Context(), s.R, news.Delivered{Prompt: talk.Prompt{Key: e.Key, Text: command, Class: lifecycle.ClassBash,
+	require.NoError(s.t, s.SessionNews(s.t.Context(), s.R, news.Delivered{Prompt: talk.Prompt{Key: e.Key, Text: command, Class: talk.ClassBash,
 		Mark: &talk.Mark{At: Started, Path: s.R.Cursors[0].Path, Offset: size}}}))
 }
 
-func (s *BashWorld) Shows(now lifecycle.Output) {
+func (s *BashWorld) Shows(now port.Output) {
 	s.Mu.Lock()
 	s.Screen = now
 	s.Mu.Unlock()
@@ -122,8 +121,8 @@ func (s *BashWorld) Forgotten() {
 	assert.Equal(s.t, before, s.Looked(), "nobody looks at its terminal")
 }
 
-func (s *BashWorld) Rows(rows ...string) lifecycle.Output {
-	return lifecycle.Output{Runs: true, Lines: rows}
+func (s *BashWorld) Rows(rows ...string) port.Output {
+	return port.Output{Runs: true, Lines: rows}
 }
 
 // DamsCards lets no card into the chat, as during a retry_after.

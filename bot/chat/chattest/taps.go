@@ -43,16 +43,16 @@ func Deep(err error) error { return fmt.Errorf("launch: %w", errors.Join(err, er
 
 // StartFailure explains an error of lifecycle.
 func (w *World) StartFailure(err error) chat.Failure {
-	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, err }
+	w.Lifecycle.OnStart = func(port.Start) (session.Record, error) { return session.Record{}, err }
 	_, err = w.Hosted.Start(context.Background(), port.Start{})
 	return w.In(AtAlice).Failure(port.Session{}, err)
 }
 
-var Trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
+var Trust = port.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
 	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Whole: true, Mark: "mark-one-012"}
 
 // OpenDialog is the news that a session's terminal asks something.
-func OpenDialog(d lifecycle.Dialog) news.Dialog {
+func OpenDialog(d port.Dialog) news.Dialog {
 	return news.Dialog{Terminal: news.Terminal{Attach: "tmux attach", Dialog: &d}}
 }
 
@@ -243,7 +243,7 @@ func (w *World) Asks64(t *testing.T, r session.Record) {
 		func(p talk.Prompt) news.News { return news.Held{Why: news.HeldDialog, Prompt: p} },
 	} {
 		e := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: r.ID, Conversation: AtAlice, Text: "x",
-			Class: lifecycle.ClassPrompt}
+			Class: talk.ClassPlain}
 		_, err := w.Inbox.Add(e)
 		require.NoError(t, err)
 		require.NoError(t, w.SessionNews(t.Context(), r, n(talk.Prompt{Key: e.Key})))
@@ -263,7 +263,7 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 		require.NoError(t, w.Handle(t.Context(), key, u))
 	}
 	doing := w.Lifecycle.OnLook
-	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway}
+	w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseIdle, Desk: lifecycle.DeskAway}
 	calm := w.Session(t, "calm", session.Running)
 	say("/list")
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonEndIdle))

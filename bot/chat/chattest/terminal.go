@@ -7,16 +7,15 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/port"
 )
 
-func (f *fakeSessions) Output(context.Context, session.Record, string) lifecycle.Output {
+func (f *fakeSessions) Output(context.Context, session.Record, string) port.Output {
 	f.wait()
 	if f.OnOutput != nil {
 		return f.OnOutput()
 	}
-	return lifecycle.Output{}
+	return port.Output{}
 }
 
 func (f *fakeSessions) Wake(id uuid.UUID) {

@@ -17,7 +17,7 @@ import (
 func (w *World) Queued(t *testing.T, name string, texts ...string) (session.Record, []inbox.Entry) {
 	t.Helper()
 	r := w.NewCurrentSession(t, name, session.Running)
-	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking}
+	w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseWorking}
 	var all []inbox.Entry
 	for _, text := range texts {
 		e := w.Prompt(t, r, text, inbox.Held)

@@ -44,7 +44,7 @@ func (w *World) SayReceipts(t *testing.T) {
 		}
 	}
 	for _, desk := range []lifecycle.Desk{lifecycle.DeskAway, lifecycle.DeskAttached, lifecycle.DeskTyping} {
-		w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: desk, Background: true}
+		w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseIdle, Desk: desk, Background: true}
 		w.Session(t, "web", session.Running)
 		w.MustHear(t, "/list")
 	}
@@ -122,7 +122,7 @@ func (w *World) SayRecovery(t *testing.T) {
 	open := w.Session(t, "open", session.Running)
 	rep.Results = append(rep.Results, ReportOf(lifecycle.Reattach, open).Results...)
 	rep.Notices = append(rep.Notices, recovery.Notice{Kind: recovery.Unclear, Record: open.ID})
-	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWaitingAnswer}
+	w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseWaitingAnswer}
 	for _, what := range []string{ResumeAsk, ResumeAll} {
 		w.SetResumeOnStart(what)
 		for _, closed := range []string{session.ClosedReboot, session.ClosedTmux, ""} {
@@ -195,7 +195,7 @@ func (w *World) SayAsks(t *testing.T) {
 	w.Dialog(t, r, Trust)
 	id := w.Telegram.LastID()
 	for _, err := range []error{lifecycle.ErrRelayed, lifecycle.ErrUnseen, lifecycle.ErrNoDialog} {
-		w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return Trust, err }
+		w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return Trust, err }
 		w.Press(t, Alice, id, "↑")
 	}
 	w.Lifecycle.OnLook = lifecycle.Look{Usage: &port.Usage{Model: "Opus", Context: 41.7}}

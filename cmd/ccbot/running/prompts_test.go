@@ -79,7 +79,7 @@ func TestPromptsShowTheInbox(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, lifecycle.Prompt{Key: held.Key, Session: r, Text: "one", State: lifecycle.Held, Since: cameIn}, q)
 	q.State, q.Told = lifecycle.Typing, []news.Wait{news.HeldDraft, news.Queued}
-	q.Mark = &lifecycle.Mark{At: cameIn, Path: "/t.jsonl", Offset: 5, Enters: 2, Retreat: true}
+	q.Mark = &talk.Mark{At: cameIn, Path: "/t.jsonl", Offset: 5, Enters: 2, Retreat: true}
 	require.NoError(t, p.SavePrompt(q))
 	again, err := p.Prompt(held.Key)
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func TestP4_PromptIsHeldBeforeTyping(t *testing.T) {
 // A person may edit a prompt that waits for an answer while the screen is read.
 func TestP4_EditedPromptIsNotTypedUnedited(t *testing.T) {
 	for _, edit := range []func(*inbox.Entry){
-		func(e *inbox.Entry) { e.Text = "new" }, func(e *inbox.Entry) { e.Class = lifecycle.ClassBash }, func(*inbox.Entry) {},
+		func(e *inbox.Entry) { e.Text = "new" }, func(e *inbox.Entry) { e.Class = talk.ClassBash }, func(*inbox.Entry) {},
 	} {
 		w := newInbox(t)
 		p, to := prompts{inbox: w.Store}, uuid.New()
@@ -142,7 +142,7 @@ func TestP4_EditedPromptIsNotTypedUnedited(t *testing.T) {
 		require.NoError(t, w.Change(e.Key, func(now *inbox.Entry) error { edit(now); return nil }))
 		before, err := w.Load(e.Key)
 		require.NoError(t, err)
-		q.State, q.Mark = lifecycle.Typing, &lifecycle.Mark{At: cameIn}
+		q.State, q.Mark = lifecycle.Typing, &talk.Mark{At: cameIn}
 		err = p.SavePrompt(q)
 		after, loadErr := w.Load(e.Key)
 		require.NoError(t, loadErr)

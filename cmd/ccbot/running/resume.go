@@ -87,7 +87,7 @@ func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
 
 // restores brings sessions back.
 type restores interface {
-	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
+	Restore(ctx context.Context, q port.Restore) (lifecycle.Restored, error)
 }
 
 // bringBack restores a session in a folder where sessions may be opened.
@@ -95,7 +95,7 @@ func bringBack(ctx context.Context, c config.Config, sessions restores, r sessio
 	if !host.InRoots(c.RootFolders, r.Dir) {
 		return lifecycle.Restored{}, &refusal.Error{Code: refusal.DirOutside, Dir: r.Dir}
 	}
-	return sessions.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})
+	return sessions.Restore(ctx, port.Restore{Session: r.ID})
 }
 
 // offered are the refusals about which the chat asks what to do.

@@ -21,6 +21,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 )
 
 // aside runs fn as a verb that finds no bot does.
@@ -92,7 +93,7 @@ func TestP1_OfTwoResumesOneWins(t *testing.T) {
 		var fromChat, fromHere error
 		var g errgroup.Group
 		g.Go(func() error {
-			_, fromChat = s.lifecycle.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})
+			_, fromChat = s.lifecycle.Restore(ctx, port.Restore{Session: r.ID})
 			return nil
 		})
 		g.Go(func() error {
