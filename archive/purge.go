@@ -9,6 +9,7 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // Aged is a record that is due to be removed.
@@ -49,7 +50,7 @@ func leaves(now time.Time, after time.Duration, r session.Record) bool {
 // Unsaid reports whether the chat lacks something that the agent said: there is still text after
 // one of the record's cursors. A transcript that cannot be read may contain some.
 func Unsaid(r session.Record) bool {
-	return slices.ContainsFunc(r.Cursors, func(c transcript.Cursor) bool { return transcript.Unsaid(c, math.MaxInt64) })
+	return slices.ContainsFunc(r.Cursors, func(c talk.Cursor) bool { return transcript.Unsaid(c, math.MaxInt64) })
 }
 
 func expired(now time.Time, after time.Duration, r session.Record) bool {

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
-func cursors(path string, offset int) []transcript.Cursor {
-	return []transcript.Cursor{{Path: path, Offset: int64(offset)}}
+func cursors(path string, offset int) []talk.Cursor {
+	return []talk.Cursor{{Path: path, Offset: int64(offset)}}
 }
 
 func TestUnsaid(t *testing.T) {

@@ -17,7 +17,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/port/talk"
 )
@@ -194,7 +193,7 @@ func TestP5_CrashRepeatsAtMostNotice(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Beside(t, session.Running, chattest.Says("one"), chattest.TurnEnd)
 	ctx, cancel := context.WithCancel(t.Context())
-	w.Lifecycle.OnAdvance = func(uuid.UUID, transcript.Cursor) error { // killed before it was on disk
+	w.Lifecycle.OnAdvance = func(uuid.UUID, talk.Cursor) error { // killed before it was on disk
 		cancel()
 		return chattest.ErrDisk
 	}

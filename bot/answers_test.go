@@ -21,7 +21,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 func TestP5_CursorFollowsConfirmedSend(t *testing.T) {
@@ -29,17 +29,17 @@ func TestP5_CursorFollowsConfirmedSend(t *testing.T) {
 	first, second := chattest.Says("one"), chattest.Says("two", "three")
 	c := chattest.TranscriptOf(t, "t.jsonl", first, second, chattest.TurnEnd)
 	r := w.NewCurrentSession(t, "api", session.Completed, c)
-	var before []transcript.Cursor
+	var before []talk.Cursor
 	w.Telegram.OnSend = func(context.Context, outbox.Message) error {
 		before = append(before, w.Cursors(r)[0])
 		return nil
 	}
 	w.ReadNow(t, r)
-	at := func(offset, block int) transcript.Cursor {
-		return transcript.Cursor{Path: c.Path, Offset: int64(offset), Block: block}
+	at := func(offset, block int) talk.Cursor {
+		return talk.Cursor{Path: c.Path, Offset: int64(offset), Block: block}
 	}
 	all := len(first) + len(second)
-	assert.Equal(t, []transcript.Cursor{c, at(len(first), 0), at(len(first), 1)}, before, "while a part is being sent")
+	assert.Equal(t, []talk.Cursor{c, at(len(first), 0), at(len(first), 1)}, before, "while a part is being sent")
 	assert.Equal(t, []string{"send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(first)),
 		"send two", fmt.Sprintf("advance t.jsonl %d/1/0", len(first)),
 		"send three", fmt.Sprintf("advance t.jsonl %d/0/0", all),
@@ -108,7 +108,7 @@ func TestP5_StopDuringSendKeepsCursor(t *testing.T) {
 	cancel()
 	answer <- outbox.ErrClosed
 	assert.NoError(t, chattest.Receive(t, done), "a stop is no failure")
-	assert.Equal(t, []transcript.Cursor{c}, w.Cursors(r))
+	assert.Equal(t, []talk.Cursor{c}, w.Cursors(r))
 	assert.Empty(t, w.Happened())
 }
 
@@ -229,7 +229,7 @@ func TestP5_CrashRepeatsAtMostOnePart(t *testing.T) {
 	text := chattest.Long(1500)
 	r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says(text)))
 	ctx, cancel := context.WithCancel(t.Context())
-	w.Lifecycle.OnAdvance = func(_ uuid.UUID, c transcript.Cursor) error {
+	w.Lifecycle.OnAdvance = func(_ uuid.UUID, c talk.Cursor) error {
 		if c.Part == 2 { // killed after the yes, before it was on disk
 			cancel()
 			return chattest.ErrDisk
@@ -351,7 +351,7 @@ func TestP5_NextTranscriptFollowsFirst(t *testing.T) {
 	w := chattest.NewWorld(t)
 	one := chattest.TranscriptOf(t, "one.jsonl", chattest.Says("one"))
 	two := chattest.TranscriptOf(t, "two.jsonl", chattest.Says("three"))
-	three := transcript.Cursor{Path: filepath.Join(filepath.Dir(two.Path), "three.jsonl")}
+	three := talk.Cursor{Path: filepath.Join(filepath.Dir(two.Path), "three.jsonl")}
 	r := w.NewCurrentSession(t, "api", session.Running, one)
 	w.Running(t)
 	w.Expect(t, "send one", fmt.Sprintf("advance one.jsonl %d/0/0", len(chattest.Says("one"))))
@@ -369,17 +369,17 @@ func TestP5_NextTranscriptFollowsFirst(t *testing.T) {
 // A conversation that starts as a copy gets its file, with the whole history, at its first prompt.
 func TestForkDoesNotRepeatHistory(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r := w.NewCurrentSession(t, "api-fork", session.Archived, transcript.Cursor{})
+	r := w.NewCurrentSession(t, "api-fork", session.Archived, talk.Cursor{})
 	at := func(line string, when time.Time) string {
 		return strings.Replace(line, `{`, fmt.Sprintf(`{"timestamp":%q,`, when.UTC().Format(time.RFC3339Nano)), 1)
 	}
 	copied := chattest.TranscriptOf(t, "copy.jsonl", at(chattest.Says("long ago"), r.CreatedAt.Add(-time.Second)), at(chattest.Says("fresh"), r.CreatedAt.Add(time.Second)))
-	w.Records.Change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.New(), []transcript.Cursor{copied} })
+	w.Records.Change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.New(), []talk.Cursor{copied} })
 	w.ReadNow(t, r)
 	assert.Contains(t, w.Happened(), "send fresh")
 	assert.NotContains(t, w.Happened(), "send long ago")
 
-	w.Records.Change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.Nil, []transcript.Cursor{copied} })
+	w.Records.Change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.Nil, []talk.Cursor{copied} })
 	w.ReadNow(t, r)
 	assert.Contains(t, w.Happened(), "send long ago", "of a session that is no copy everything is shown")
 }
@@ -554,7 +554,7 @@ func TestUnsentPartIsRetriedWithBackoff(t *testing.T) {
 
 func TestUnsavedCursorIsRetriedWithBackoff(t *testing.T) {
 	paced(t, func(t *testing.T, w *chattest.World, again func() error) {
-		w.Lifecycle.OnAdvance = func(uuid.UUID, transcript.Cursor) error { return again() }
+		w.Lifecycle.OnAdvance = func(uuid.UUID, talk.Cursor) error { return again() }
 		w.NewCurrentSession(t, "api", session.Archived, chattest.TranscriptOf(t, "one.jsonl"), chattest.TranscriptOf(t, "two.jsonl"))
 	})
 }

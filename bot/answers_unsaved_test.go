@@ -13,13 +13,13 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // refuses makes the disk refuse the cursors of one session, until heal is called.
 func refuses(w *chattest.World, id uuid.UUID) (heal func()) {
 	healed := make(chan struct{})
-	w.Lifecycle.OnAdvance = func(session uuid.UUID, _ transcript.Cursor) error {
+	w.Lifecycle.OnAdvance = func(session uuid.UUID, _ talk.Cursor) error {
 		select {
 		case <-healed:
 		default:

@@ -21,7 +21,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // talks writes a session's transcript in Claude Code's own folder.
@@ -31,7 +31,7 @@ func talks(t *testing.T, w *chattest.World, r session.Record, lines ...string) {
 	require.NoError(t, os.MkdirAll(folder, 0o700))
 	path := filepath.Join(folder, r.ClaudeSessionID.String()+".jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
-	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: path}} })
+	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = []talk.Cursor{{Path: path}} })
 }
 
 // asked is a line of a transcript with a prompt, and answered one with an answer.

@@ -18,7 +18,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 var errRefused = fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("bad request")})
@@ -122,7 +122,7 @@ func TestP5_PartsOfAnotherFormBeginAnew(t *testing.T) {
 				assert.Equal(t, tt.want, first)
 			}
 			last := w.Cursors(r)[0]
-			assert.Equal(t, transcript.Cursor{Path: c.Path, Offset: int64(len(chattest.Says(text)))}, last, "behind an item there is no form")
+			assert.Equal(t, talk.Cursor{Path: c.Path, Offset: int64(len(chattest.Says(text)))}, last, "behind an item there is no form")
 		})
 	}
 }
@@ -175,7 +175,7 @@ func TestThinkingIsFolded(t *testing.T) {
 
 // manyLines returns a transcript with an output of two parts: an excerpt, and the whole as a file.
 // The chat already has shown parts.
-func manyLines(t *testing.T, shown int) transcript.Cursor {
+func manyLines(t *testing.T, shown int) talk.Cursor {
 	t.Helper()
 	command, out := chattest.PromptLine("<bash-input>x</bash-input>"), strings.TrimSpace(strings.Repeat("line\n", 100))
 	c := chattest.TranscriptOf(t, "t.jsonl", command, chattest.PromptLine("<bash-stdout>"+out+"</bash-stdout>"))

@@ -21,7 +21,6 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/disk/disktest"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -89,7 +88,7 @@ type limited struct {
 	*chattest.World
 	t     *testing.T
 	r     session.Record
-	c     transcript.Cursor
+	c     talk.Cursor
 	until time.Time
 }
 
@@ -317,7 +316,7 @@ func TestKilledOfferIsMadeAtStart(t *testing.T) {
 			w.Records.Change(r.ID, func(r *session.Record) {
 				r.ClaudeSessionID, r.Phase = id, "idle"
 				c.Offset = int64(len(chattest.PromptLine("go") + said)) // the chat has all of it
-				r.Cursors = []transcript.Cursor{c}
+				r.Cursors = []talk.Cursor{c}
 			})
 		}
 		for range 2 {

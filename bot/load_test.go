@@ -19,7 +19,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/turn"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -30,7 +29,7 @@ type loaded struct {
 	t   *testing.T
 	api *strictAPI
 	r   session.Record
-	c   transcript.Cursor
+	c   talk.Cursor
 	n   int // lines so far
 }
 

@@ -11,9 +11,9 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // told is the notice of one kind of news: its text, its place, and its buttons.
@@ -159,7 +159,7 @@ func TestNewsTranscriptStartsAReader(t *testing.T) {
 	chattest.Receive(t, w.ReaderOf(r)) // it has nothing to read
 	assert.Empty(t, w.Telegram.Done())
 	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
-	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{c} })
+	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = []talk.Cursor{c} })
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	w.Expect(t, "post "+w.Notice("api", "one"))
 }

@@ -17,8 +17,8 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 func TestP5_CommandOutputIsOneMessage(t *testing.T) {
@@ -232,7 +232,7 @@ func TestLongOutputIsExcerptAndFile(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.StateDir = t.TempDir() // a file is read only if ccbot's own ones are known
 			require.NoError(t, os.WriteFile(path, []byte(chattest.Prints("make test", tt.text)), 0o600))
-			w.ReadNow(t, w.NewCurrentSession(t, "api", session.Completed, transcript.Cursor{Path: path}))
+			w.ReadNow(t, w.NewCurrentSession(t, "api", session.Completed, talk.Cursor{Path: path}))
 			require.Len(t, w.Telegram.Sent, 1)
 			shown := w.Telegram.Sent[0].Text
 			assert.True(t, strings.HasPrefix(shown.Text, tt.head), "%.200q", shown.Text)

@@ -263,7 +263,7 @@ func asksToForget(t *testing.T, w *chattest.World, r session.Record) outbox.Mess
 // Only the person who asked can confirm, and the reply names the remaining files.
 func TestP9_RecordIsDeletedByConfirmingPerson(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r := w.Session(t, "api", session.Archived, transcript.Cursor{Path: "/home/alice/.claude/projects/x/y.jsonl"})
+	r := w.Session(t, "api", session.Archived, talk.Cursor{Path: "/home/alice/.claude/projects/x/y.jsonl"})
 	q := asksToForget(t, w, r)
 	stays := "\nClaude's conversation file is kept: ~/.claude/projects/x/y.jsonl"
 	assert.Equal(t, w.Named(i18n.ForgetConfirm, "api")+stays, q.Text.Text)

@@ -13,7 +13,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -179,7 +178,7 @@ func TestP4_StoppedTextsAreOneCard(t *testing.T) {
 }
 
 // stoppable returns a session whose transcript is read, so that an interrupt is seen there.
-func stoppable(t *testing.T, w *chattest.World) (session.Record, transcript.Cursor) {
+func stoppable(t *testing.T, w *chattest.World) (session.Record, talk.Cursor) {
 	t.Helper()
 	w.Talk.Told = true
 	w.Restart(t)

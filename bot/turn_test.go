@@ -19,7 +19,6 @@ import (
 	"ccbot/bot/turn"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -31,7 +30,7 @@ type turnWorld struct {
 	*chattest.World
 	t *testing.T
 	r session.Record
-	c transcript.Cursor
+	c talk.Cursor
 	n int // lines and prompts so far
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"ccbot/internal/pause"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 	"ccbot/try/botapi"
 )
 
@@ -223,7 +224,7 @@ func (w *world) saidTo(word string) (n int) {
 	files, err := filepath.Glob(filepath.Join(w.claude, "projects", "*", "*.jsonl"))
 	require.NoError(w.t, err)
 	for _, file := range files {
-		r := transcript.Open(transcript.Cursor{Path: file})
+		r := transcript.Open(talk.Cursor{Path: file})
 		for {
 			item, ok, err := r.Next()
 			require.NoError(w.t, err)

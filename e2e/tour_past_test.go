@@ -16,6 +16,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/pagetest"
 )
@@ -96,7 +97,7 @@ func (w *world) past() {
 			require.NoError(w.t, os.WriteFile(path, []byte(conversation(dir, at, "What would you do about it?")), 0o600))
 			end, err := transcript.End(path)
 			require.NoError(w.t, err)
-			r.Cursors = []transcript.Cursor{end}
+			r.Cursors = []talk.Cursor{end}
 		}
 		require.NoError(w.t, store.Create(r))
 	}

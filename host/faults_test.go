@@ -18,7 +18,6 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 )
 
@@ -48,7 +47,7 @@ func turnsOfHost() *disktest.Turns {
 			claude := uuid.MustParse("11111111-1111-4111-8111-111111111111")
 			path, err := filepath.Abs("../internal/ledger/testdata/projects/-home-a-other/" + claude.String() + ".jsonl")
 			require.NoError(t, err)
-			r = session.Record{ID: uuid.New(), ClaudeSessionID: claude, Cursors: []transcript.Cursor{{Path: path}}}
+			r = session.Record{ID: uuid.New(), ClaudeSessionID: claude, Cursors: []talk.Cursor{{Path: path}}}
 			spent = &host.Spending{Dir: dir, Now: time.Now}
 			limit := hookwire.Limit{UsedPercent: 5, ResetsAt: time.Now().Add(time.Hour).Unix()}
 			_, err = hookwire.WriteStatus(dir, hookwire.Status{Version: hookwire.Version, Launch: kept.String(), SessionID: kept.String(), At: time.Now(), Week: limit})

@@ -58,14 +58,14 @@ func TestPortValuesMatchEngineValues(t *testing.T) {
 	for _, s := range session.States() {
 		assert.Equal(t, s, session.State(View(session.Record{State: s}).State))
 	}
-	for port, kind := range map[talk.Kind]transcript.Kind{talk.Text: transcript.Text, talk.Thinking: transcript.Thinking,
+	for port, kind := range map[talk.Kind]talk.Kind{talk.Text: transcript.Text, talk.Thinking: transcript.Thinking,
 		talk.ToolUse: transcript.ToolUse, talk.ToolResult: transcript.ToolResult, talk.Interrupt: transcript.Interrupt,
 		talk.APIError: transcript.APIError, talk.TurnEnd: transcript.TurnEnd, talk.LocalOutput: transcript.LocalOutput,
 		talk.PermissionDecision: transcript.PermissionDecision, talk.UserPrompt: transcript.UserPrompt,
 		talk.LocalCommand: transcript.LocalCommand} {
 		assert.Equal(t, port, itemOf(transcript.Item{Kind: kind}).Kind)
 	}
-	for kind, ends := range map[transcript.Kind]talk.Ending{transcript.TurnEnd: talk.EndedTurn, transcript.Interrupt: talk.StoppedTurn,
+	for kind, ends := range map[talk.Kind]talk.Ending{transcript.TurnEnd: talk.EndedTurn, transcript.Interrupt: talk.StoppedTurn,
 		transcript.APIError: talk.FailedTurn, transcript.LocalOutput: "", transcript.Text: ""} {
 		assert.Equal(t, ends, itemOf(transcript.Item{Kind: kind}).Ends, kind)
 		assert.Empty(t, itemOf(transcript.Item{Kind: kind, Sidechain: true}).Ends, kind)

@@ -15,7 +15,6 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/ledger"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
 	"ccbot/port/talk"
@@ -56,7 +55,7 @@ func household(t *testing.T, now time.Time, records ...session.Record) *host.Spe
 // in millionths of a dollar, and a search is a cent.
 func TestSpendingMatchesManualCount(t *testing.T) {
 	api := session.Record{ID: uuid.New(), Name: "api", ClaudeSessionID: uuid.New(),
-		Cursors: []transcript.Cursor{{Path: "/x/11111111-1111-4111-8111-111111111111.jsonl"}, {Path: "/x/later.jsonl"}}}
+		Cursors: []talk.Cursor{{Path: "/x/11111111-1111-4111-8111-111111111111.jsonl"}, {Path: "/x/later.jsonl"}}}
 	s := household(t, time.Date(2026, 5, 5, 20, 0, 0, 0, time.Local), api)
 	rep, err := s.Spent(t.Context())
 	require.NoError(t, err)

@@ -43,7 +43,7 @@ const keptAhead = 1 << 20
 // Next implements [talk.Transcripts].
 func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cursor, most int) ([]talk.Item, error) {
 	r, _ := t.Records.Get(session)
-	last := slices.IndexFunc(r.Cursors, func(c transcript.Cursor) bool { return c.Path == from.Path }) == len(r.Cursors)-1
+	last := slices.IndexFunc(r.Cursors, func(c talk.Cursor) bool { return c.Path == from.Path }) == len(r.Cursors)-1
 	written := last && r.State.Live()
 	over := func(item transcript.Item) bool { // written in a terminal after the session's end
 		return last && !written && r.Tail > 0 && item.At.Offset >= r.Tail

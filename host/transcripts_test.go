@@ -25,7 +25,7 @@ func saysLine(text string) string {
 
 // writes is a session that writes a transcript, in a state.
 func writes(path string, s session.State) session.Record {
-	return session.Record{ID: uuid.New(), State: s, Cursors: []transcript.Cursor{{Path: path}}}
+	return session.Record{ID: uuid.New(), State: s, Cursors: []talk.Cursor{{Path: path}}}
 }
 
 // talkers are the sessions of a test.
@@ -154,7 +154,7 @@ func TestTranscriptsOfOpenSession(t *testing.T) {
 func TestTranscriptsBeforeTheLast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	r := writes(path, session.Running)
-	r.Cursors = append(r.Cursors, transcript.Cursor{Path: "/new"}, transcript.Cursor{Path: path, Offset: 7})
+	r.Cursors = append(r.Cursors, talk.Cursor{Path: "/new"}, talk.Cursor{Path: path, Offset: 7})
 	all, _ := talks(t, r)
 	items, err := all.Next(t.Context(), r.ID, talk.Cursor{Path: path}, 9)
 	require.NoError(t, err)

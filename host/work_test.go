@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // worked is a session whose record was saved before its transcript has grown.
@@ -26,7 +27,7 @@ func worked(t *testing.T) session.Record {
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}}
 `
 	require.NoError(t, os.WriteFile(path, []byte(todo), 0o600))
-	r.Cursors = []transcript.Cursor{{Path: path}}
+	r.Cursors = []talk.Cursor{{Path: path}}
 	return r
 }
 

@@ -21,6 +21,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -264,7 +265,7 @@ func (w *turn) bindAdopted(server tmux.ServerID, agent evidence.Writer) {
 // the terminal is history. If the chat lacks text from before the session's end, it continues there
 // (P5), because a second cursor of the same file would never be passed. If the session was not
 // known to have ended, the whole conversation is shown.
-func (w *adoption) cursorsFromHere() ([]transcript.Cursor, error) {
+func (w *adoption) cursorsFromHere() ([]talk.Cursor, error) {
 	cursors, tail := slices.Clone(w.r.Cursors), w.r.Tail
 	if w.r.State.Live() {
 		tail = math.MaxInt64
@@ -302,7 +303,7 @@ func (w *work) keepUp(ctx context.Context) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("keep up: %w", err)
 	case followed: // Claude Code makes the file at the first prompt, next to the previous file
-		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: filepath.Join(filepath.Dir(last.Path), id.String()+".jsonl")})
+		w.r.Cursors = append(w.r.Cursors, talk.Cursor{Path: filepath.Join(filepath.Dir(last.Path), id.String()+".jsonl")})
 	}
 	return w.saveAndFollow(ctx)
 }

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // Earlier text in the terminal is history, unless the chat lacks text from before the session's
@@ -34,12 +35,12 @@ func TestP5_AdoptedConversationContinuesAtCursor(t *testing.T) {
 				w.write(r, assistantLine)
 				r, err = w.adoptIt(r, h.id)
 				require.NoError(t, err)
-				want := transcript.Cursor{Path: path}
+				want := talk.Cursor{Path: path}
 				if shown {
 					want, err = transcript.End(path)
 					require.NoError(t, err)
 				}
-				assert.Equal(t, []transcript.Cursor{want}, r.Cursors, "each file once: two cursors of one file would never be passed")
+				assert.Equal(t, []talk.Cursor{want}, r.Cursors, "each file once: two cursors of one file would never be passed")
 			})
 		})
 	}
@@ -60,7 +61,7 @@ func TestP1_AdoptedAgentIsFollowedThroughClear(t *testing.T) {
 		assert.Equal(t, cleared.ClaudeSessionID, got.ClaudeSessionID)
 		assert.Equal(t, []uuid.UUID{r.ClaudeSessionID}, got.EarlierClaudeIDs)
 		c, _ := got.Cursor()
-		assert.Equal(t, transcript.Cursor{Path: w.transcript(cleared.ClaudeSessionID)}, c)
+		assert.Equal(t, talk.Cursor{Path: w.transcript(cleared.ClaudeSessionID)}, c)
 
 		w.held(got, "k", said)
 		w.pass(time.Minute)

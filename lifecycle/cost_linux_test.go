@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/session/disktest"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // A person waits during the resume of a conversation unknown to the record, as after an import.
@@ -36,7 +37,7 @@ func TestResumeReadsOnlyConversationEnd(t *testing.T) {
 				end, err := transcript.End(w.transcript(r.ClaudeSessionID))
 				require.NoError(t, err)
 				w.edit(r.ID, func(r *session.Record) {
-					r.Progress, r.Cursors, r.Tail = transcript.Progress{}, []transcript.Cursor{end}, end.Offset
+					r.Progress, r.Cursors, r.Tail = transcript.Progress{}, []talk.Cursor{end}, end.Offset
 				})
 				before := disktest.BytesRead(t)
 				back, err := tc.resume(w, r)

@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // HookEvent processes one event of Claude Code's hooks. An event counts only if the bound process
@@ -112,8 +113,8 @@ func (w *work) isTranscript(followed, own string, id uuid.UUID) bool {
 // the chat shows it. own is the path that the event names, "" if that is not the conversation's.
 // After a resume in another folder, SessionStart names a file in that folder that is never made:
 // the conversation continues in its old file.
-func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) transcript.Cursor {
-	c := transcript.Cursor{Path: own}
+func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) talk.Cursor {
+	c := talk.Cursor{Path: own}
 	if e.Name != hookwire.SessionStart || e.Source == "resume" || e.Source == "fork" {
 		c.Offset = max(e.TranscriptSize, 0) // the conversation did not begin with this event: earlier text is history
 	}

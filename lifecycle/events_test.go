@@ -14,8 +14,8 @@ import (
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // A nested claude inherits the launch, but is another process.
@@ -87,18 +87,18 @@ func TestClearChangesIdAndCursor(t *testing.T) {
 		got := w.get(r.ID)
 		assert.Equal(t, id, got.ClaudeSessionID)
 		assert.Equal(t, []uuid.UUID{before.ClaudeSessionID}, got.EarlierClaudeIDs)
-		assert.Equal(t, []transcript.Cursor{{Path: w.transcript(before.ClaudeSessionID)}, {Path: w.transcript(id)}}, got.Cursors,
+		assert.Equal(t, []talk.Cursor{{Path: w.transcript(before.ClaudeSessionID)}, {Path: w.transcript(id)}}, got.Cursors,
 			"the old one is drained first")
 		assert.Equal(t, told+1, toldOf[news.Transcript](w.news))
 		followed := slices.DeleteFunc(got.History, func(c session.Change) bool { return c.Rule != ruleFollowed })
 		assert.Len(t, followed, 1, "/why reports it")
 
-		require.NoError(t, w.Advance(w.ctx, r.ID, transcript.Cursor{Path: got.Cursors[0].Path, Offset: 10}))
+		require.NoError(t, w.Advance(w.ctx, r.ID, talk.Cursor{Path: got.Cursors[0].Path, Offset: 10}))
 		assert.Equal(t, int64(10), w.get(r.ID).Cursors[0].Offset)
-		require.NoError(t, w.Advance(w.ctx, r.ID, transcript.Cursor{Path: got.Cursors[1].Path, Offset: 5}))
-		assert.Equal(t, []transcript.Cursor{{Path: w.transcript(id), Offset: 5}}, w.get(r.ID).Cursors)
-		require.NoError(t, w.Advance(w.ctx, r.ID, transcript.Cursor{Path: "/elsewhere", Offset: 99}))
-		assert.Equal(t, []transcript.Cursor{{Path: w.transcript(id), Offset: 5}}, w.get(r.ID).Cursors)
+		require.NoError(t, w.Advance(w.ctx, r.ID, talk.Cursor{Path: got.Cursors[1].Path, Offset: 5}))
+		assert.Equal(t, []talk.Cursor{{Path: w.transcript(id), Offset: 5}}, w.get(r.ID).Cursors)
+		require.NoError(t, w.Advance(w.ctx, r.ID, talk.Cursor{Path: "/elsewhere", Offset: 99}))
+		assert.Equal(t, []talk.Cursor{{Path: w.transcript(id), Offset: 5}}, w.get(r.ID).Cursors)
 	})
 }
 
@@ -151,13 +151,13 @@ func TestP5_ResumeInOtherFolderRepeatsNothing(t *testing.T) {
 		})
 		got := w.get(r.ID)
 		c, _ := got.Cursor()
-		assert.Equal(t, transcript.Cursor{Path: there, Offset: size}, c)
+		assert.Equal(t, talk.Cursor{Path: there, Offset: size}, c)
 		w.hook(r, hookwire.UserPromptSubmit, prompted("now"), func(e *hookwire.Event) {
 			e.SessionID, e.TranscriptPath, e.TranscriptSize = other.ClaudeSessionID.String(), there, size+100
 		})
 		got = w.get(r.ID)
 		c, _ = got.Cursor()
-		assert.Equal(t, transcript.Cursor{Path: there, Offset: size}, c, "it is followed already")
+		assert.Equal(t, talk.Cursor{Path: there, Offset: size}, c, "it is followed already")
 	})
 }
 
@@ -171,7 +171,7 @@ func TestP5_PromptsTranscriptStartsThere(t *testing.T) {
 		})
 		got := w.get(r.ID)
 		c, _ := got.Cursor()
-		assert.Equal(t, transcript.Cursor{Path: there, Offset: 17}, c)
+		assert.Equal(t, talk.Cursor{Path: there, Offset: 17}, c)
 	})
 }
 
@@ -179,7 +179,7 @@ func TestP5_PromptsTranscriptStartsThere(t *testing.T) {
 func TestP5_RestoreKeepsCursor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()
-		require.NoError(t, w.Advance(w.ctx, old.ID, transcript.Cursor{Path: w.transcript(old.ClaudeSessionID), Offset: 7}))
+		require.NoError(t, w.Advance(w.ctx, old.ID, talk.Cursor{Path: w.transcript(old.ClaudeSessionID), Offset: 7}))
 		r, err := w.restoreIt(old.ID)
 		require.NoError(t, err)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })

@@ -11,9 +11,9 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -196,9 +196,9 @@ func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversatio
 
 // Advance notes up to which position the chat has shown a transcript. A cursor with another path
 // says that the earlier files were read to their end.
-func (s *Service) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
+func (s *Service) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
 	return s.kit.do(ctx, id, func(w *work) error {
-		i := slices.IndexFunc(w.r.Cursors, func(k transcript.Cursor) bool { return k.Path == c.Path })
+		i := slices.IndexFunc(w.r.Cursors, func(k talk.Cursor) bool { return k.Path == c.Path })
 		if i < 0 {
 			return nil
 		}

@@ -52,7 +52,7 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	before := transcript.Cursor{Path: w.Observer.transcriptPath(*w.r), Offset: w.Observer.transcriptSize(*w.r)}
+	before := talk.Cursor{Path: w.Observer.transcriptPath(*w.r), Offset: w.Observer.transcriptSize(*w.r)}
 	interrupted := func() bool { return saysInterrupt(before) }
 	over := interrupted
 	if p.lineless() {
@@ -168,7 +168,7 @@ func (w *delivery) interrupted(ctx context.Context) (Prompt, error) {
 }
 
 // saysInterrupt reports whether the transcript has the line of an interrupt after a position.
-func saysInterrupt(from transcript.Cursor) (says bool) {
+func saysInterrupt(from talk.Cursor) (says bool) {
 	_ = transcript.Each(from, false, func(item transcript.Item) bool { // an unreadable transcript proves nothing
 		says = item.Kind == transcript.Interrupt
 		return !says

@@ -18,7 +18,6 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port"
 	"ccbot/port/talk"
 	"ccbot/tmux/tmuxtest"
@@ -392,7 +391,7 @@ func TestProgressFollowsTheConversation(t *testing.T) {
 		cleared.ClaudeSessionID = uuid.New()
 		w.edit(r.ID, func(r *session.Record) {
 			r.ClaudeSessionID = cleared.ClaudeSessionID
-			r.Cursors = append(r.Cursors, transcript.Cursor{Path: w.transcript(cleared.ClaudeSessionID)})
+			r.Cursors = append(r.Cursors, talk.Cursor{Path: w.transcript(cleared.ClaudeSessionID)})
 		})
 		w.write(cleared, userLine("after it"))
 		w.becomes(a, presence.Idle)

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // argvOf returns the arguments of a session's launch after its settings.
@@ -320,7 +321,7 @@ func TestForkStartsWithCopy(t *testing.T) {
 		assert.Equal(t, session.Running, got.State)
 		assert.Equal(t, original.ClaudeSessionID, got.ForkOf)
 		c, _ := got.Cursor()
-		assert.Equal(t, transcript.Cursor{Path: w.transcript(r.ClaudeSessionID), Offset: 17}, c, "what the copy begins with is history")
+		assert.Equal(t, talk.Cursor{Path: w.transcript(r.ClaudeSessionID), Offset: 17}, c, "what the copy begins with is history")
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds(), "neither writes the other's conversation")
 	})

@@ -26,6 +26,7 @@ import (
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
 	"ccbot/port/refusal"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -134,7 +135,7 @@ func (k *kit) continues(ctx context.Context, r *session.Record, claudeID uuid.UU
 		release()
 		return nil, fmt.Errorf("continue a conversation: %w", err)
 	}
-	r.ClaudeSessionID, r.Cursors = claudeID, []transcript.Cursor{end}
+	r.ClaudeSessionID, r.Cursors = claudeID, []talk.Cursor{end}
 	return release, nil
 }
 

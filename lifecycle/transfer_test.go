@@ -272,11 +272,11 @@ func TestP5_TransferContinuesAtCursor(t *testing.T) {
 				}
 				got, err := w.transfer(r, h.id)
 				require.NoError(t, err)
-				want := transcript.Cursor{Path: path}
+				want := talk.Cursor{Path: path}
 				if shown {
 					want = end
 				}
-				assert.Equal(t, []transcript.Cursor{want}, got.Cursors)
+				assert.Equal(t, []talk.Cursor{want}, got.Cursors)
 			})
 		})
 	}

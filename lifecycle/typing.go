@@ -296,7 +296,7 @@ func (w *delivery) settleTyped(ctx context.Context, p Prompt) error {
 // chat follows it from its beginning.
 func (w *delivery) arrived(ctx context.Context, p Prompt) error {
 	if _, followed := w.r.Cursor(); !followed {
-		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: w.markedPath(*p.Mark)})
+		w.r.Cursors = append(w.r.Cursors, talk.Cursor{Path: w.markedPath(*p.Mark)})
 		if err := w.saveAndFollow(ctx); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -72,10 +72,10 @@ func TestLook(t *testing.T) {
 	path := filepath.Join(m.base, "transcript.jsonl")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, os.Chtimes(path, noon, noon.Add(time.Hour)))
-	r = m.change(r.ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: path}} })
+	r = m.change(r.ID, func(r *session.Record) { r.Cursors = []talk.Cursor{{Path: path}} })
 	over := m.start(running)
 	over = m.change(over.ID, func(r *session.Record) {
-		r.State, r.Binding, r.Cursors = session.Archived, nil, []transcript.Cursor{{Path: path}}
+		r.State, r.Binding, r.Cursors = session.Archived, nil, []talk.Cursor{{Path: path}}
 	})
 	w := m.Look(t.Context())
 	assert.Equal(t, boot, w.Boot)

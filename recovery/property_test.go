@@ -17,9 +17,9 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -90,7 +90,7 @@ func anyRecord(t *rapid.T, claude []uuid.UUID) session.Record {
 		r.Cleanup = &session.CleanupError{NotBefore: noon.Add(pick(t, "not before", -time.Minute, time.Minute))}
 	}
 	if pick(t, "left", false, true) {
-		r.Prompts, r.Cursors = []string{"7"}, []transcript.Cursor{{Path: "/nowhere.jsonl"}}
+		r.Prompts, r.Cursors = []string{"7"}, []talk.Cursor{{Path: "/nowhere.jsonl"}}
 	}
 	return r
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -32,7 +32,7 @@ func TestMetrics_ReportAndLogLine(t *testing.T) {
 	path := filepath.Join(m.base, "transcript.jsonl") // the sign of life is not in the record
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, os.Chtimes(path, noon, noon))
-	m.change(aged(400*day).ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: path}} })
+	m.change(aged(400*day).ID, func(r *session.Record) { r.Cursors = []talk.Cursor{{Path: path}} })
 	m.lose(m.start(running))
 	m.tmux.AddWindow(tmuxtest.Session, "notes")
 	m.restart()

@@ -22,7 +22,7 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // home is a ccbot of a test without a bot.
@@ -51,7 +51,7 @@ func moving(t *testing.T) home {
 	h := homeWith(t, secretSettings, one(1, "api", func(r *session.Record) {
 		r.State, r.EndedAt, r.Dir, r.Prompts = session.Running, time.Time{}, "/gone/api", []string{"7"}
 		r.Binding = &session.Binding{Agent: process.Identity{PID: 4123, Start: 5}}
-		r.Cursors = []transcript.Cursor{{Path: "/home/other/.claude/projects/-gone-api/" + r.ClaudeSessionID.String() + ".jsonl"}}
+		r.Cursors = []talk.Cursor{{Path: "/home/other/.claude/projects/-gone-api/" + r.ClaudeSessionID.String() + ".jsonl"}}
 	}), one(2, "web", func(r *session.Record) { r.State, r.Dir = session.Archived, "/" }))
 	require.NoError(t, os.MkdirAll(filepath.Join(h.projects, "-gone-api"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(h.projects, "-gone-api", one(1, "api").ClaudeSessionID.String()+".jsonl"), []byte("{}\n"), 0o600))
@@ -184,7 +184,7 @@ func TestP9_HostileBackupsAreRefused(t *testing.T) {
 	record := "sessions/" + idOf(1).String() + ".json"
 	whole := packed(t, first)
 	reading := func(path string) string {
-		data, err := json.Marshal(one(1, "api", func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: path}} }))
+		data, err := json.Marshal(one(1, "api", func(r *session.Record) { r.Cursors = []talk.Cursor{{Path: path}} }))
 		require.NoError(t, err)
 		return string(data)
 	}
@@ -261,7 +261,7 @@ func TestRestoreNeedsTheLock(t *testing.T) {
 func TestBackupLeavesOutWhatRestoreRefuses(t *testing.T) {
 	from := moving(t)
 	require.NoError(t, os.WriteFile(filepath.Join(from.dir, "chats", "8-0.json"), []byte("{"), 0o600))
-	data, err := json.Marshal(one(3, "odd", func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: "/etc/passwd"}} }))
+	data, err := json.Marshal(one(3, "odd", func(r *session.Record) { r.Cursors = []talk.Cursor{{Path: "/etc/passwd"}} }))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(from.dir, "sessions", idOf(3).String()+".json"), data, 0o600))
 	path := filepath.Join(t.TempDir(), "b.tar.gz")

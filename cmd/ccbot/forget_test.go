@@ -16,7 +16,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // recordOf is the file of a session's record.
@@ -54,7 +54,7 @@ func TestInterruptEndsReading(t *testing.T) {
 // forget lists the files that stay, and does nothing without a yes.
 func TestForgetAsksFirst(t *testing.T) {
 	conversation := filepath.Join(t.TempDir(), "y.jsonl")
-	r := one(1, "api", func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: conversation}} })
+	r := one(1, "api", func(r *session.Record) { r.Cursors = []talk.Cursor{{Path: conversation}} })
 	live := one(2, "web", func(r *session.Record) { r.State = session.Running })
 	stuck := one(3, "stuck", func(r *session.Record) { r.State = session.CleanupFailed })
 	dir := stateWith(t, r, live, stuck)

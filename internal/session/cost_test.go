@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session/disktest"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // household writes the records of a ccbot that is years old: nearly all are archived, each with a
@@ -30,7 +30,7 @@ func household(tb testing.TB, records int) (dir string) {
 	for i := range records {
 		r := Record{ID: uuid.New(), Name: fmt.Sprintf("api-%d", i), Dir: "/home/anna/api", Host: "desk", State: Archived, ClaudeSessionID: uuid.New(),
 			CreatedAt: began.Add(time.Duration(i) * time.Minute), Run: Run{StartedAt: began, ReadyAt: began}, LastEnd: LastEnd{EndedAt: began},
-			Cursors: []transcript.Cursor{{Path: "/home/anna/.claude/projects/-home-anna-api/" + uuid.NewString() + ".jsonl", Offset: 123456}},
+			Cursors: []talk.Cursor{{Path: "/home/anna/.claude/projects/-home-anna-api/" + uuid.NewString() + ".jsonl", Offset: 123456}},
 			Launch:  &Launch{Command: "claude", Flags: []string{"--model", "opus"}, PermissionMode: "ask"}}
 		for n := range 30 {
 			r.Note(began, "chat.note", fmt.Sprintf("line %d of the history of session %d", n, i))

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 func (f folders) openReadOnly(t *testing.T) *Store {
@@ -179,7 +179,7 @@ func TestP1_EndedSessionHasNoAgent(t *testing.T) {
 		f := newFolders(t)
 		r := record()
 		r.State, r.Binding = state, &Binding{Agent: agent, BoundAt: noon}
-		r.Cursors = []transcript.Cursor{{Path: "/t", Offset: -1, Block: -2, Part: -3}}
+		r.Cursors = []talk.Cursor{{Path: "/t", Offset: -1, Block: -2, Part: -3}}
 		f.put(t, r.ID.String()+".json", text(t, r))
 		got, ok := f.open(t).Get(r.ID)
 		require.True(t, ok)
@@ -189,6 +189,6 @@ func TestP1_EndedSessionHasNoAgent(t *testing.T) {
 			assert.Nil(t, got.Binding, state)
 			assert.Equal(t, []process.Identity{agent}, got.Bound, state)
 		}
-		assert.Equal(t, []transcript.Cursor{{Path: "/t"}}, got.Cursors, "no reader stumbles over it")
+		assert.Equal(t, []talk.Cursor{{Path: "/t"}}, got.Cursors, "no reader stumbles over it")
 	}
 }

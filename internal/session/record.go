@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/transcript"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // Version is the schema version that this program writes.
@@ -182,11 +183,11 @@ type Record struct {
 	LastEnd
 	// Cursors hold how much of each transcript the chat has shown: the last one is for the
 	// transcript that is being written; earlier ones (from before a /clear) are finished first.
-	Cursors   []transcript.Cursor `json:"cursors,omitempty"`
-	Prompts   []string            `json:"prompts,omitempty"` // inbox keys, in order of typing
-	Usage     *port.Usage         `json:"usage,omitempty"`   // nil: not reported yet
-	CreatedAt time.Time           `json:"created_at"`
-	UpdatedAt time.Time           `json:"updated_at"` // of the last save
+	Cursors   []talk.Cursor `json:"cursors,omitempty"`
+	Prompts   []string      `json:"prompts,omitempty"` // inbox keys, in order of typing
+	Usage     *port.Usage   `json:"usage,omitempty"`   // nil: not reported yet
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"` // of the last save
 	// ActiveAt is the last sign of life: the last save that was not Upkeep.
 	ActiveAt time.Time `json:"active_at,omitzero"`
 	// ReturnedAt is the time at which a person restored the record from a copy: the time until its
@@ -349,9 +350,9 @@ func (r *Record) Interrupted() bool { return r.State == Restoring && r.Binding =
 
 // Cursor is the position in the transcript that is being followed; ok is false before the
 // transcript's path is known.
-func (r *Record) Cursor() (c transcript.Cursor, ok bool) {
+func (r *Record) Cursor() (c talk.Cursor, ok bool) {
 	if len(r.Cursors) == 0 {
-		return transcript.Cursor{}, false
+		return talk.Cursor{}, false
 	}
 	return r.Cursors[len(r.Cursors)-1], true
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // filled is a record in which every field holds something: a field that is
@@ -148,10 +148,10 @@ func TestCursorIsTheLast(t *testing.T) {
 	var r Record
 	_, ok := r.Cursor()
 	assert.False(t, ok)
-	r.Cursors = []transcript.Cursor{{Path: "/a"}, {Path: "/b", Offset: 3}}
+	r.Cursors = []talk.Cursor{{Path: "/a"}, {Path: "/b", Offset: 3}}
 	c, ok := r.Cursor()
 	assert.True(t, ok)
-	assert.Equal(t, transcript.Cursor{Path: "/b", Offset: 3}, c)
+	assert.Equal(t, talk.Cursor{Path: "/b", Offset: 3}, c)
 }
 
 // The files in testdata are of the program whose record had no parts: parts change no byte.

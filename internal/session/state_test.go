@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ccbot/internal/process"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -111,7 +111,7 @@ func TestQuestionsAboutAConversation(t *testing.T) {
 		{"handed over, and said to run", Record{State: Running, Closing: Closing{Closed: ClosedTransferred}}, true, false, false},
 		{"with its pane", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Run: Run{Binding: &Binding{}}}, true, false, false},
 		{"with a prompt", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Prompts: []string{"k"}}, true, false, false},
-		{"with a transcript", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Cursors: make([]transcript.Cursor, 1)}, true, false, false},
+		{"with a transcript", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Cursors: make([]talk.Cursor, 1)}, true, false, false},
 		{"with a second writer", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Seconds: make([]process.Identity, 1)}, true, false, false},
 		{"nothing left, and its own", Record{State: Lost}, false, false, true},
 	}

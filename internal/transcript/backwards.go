@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"ccbot/internal/wording"
+	"ccbot/port/talk"
 )
 
 // backwards reads a transcript from a place towards its beginning, in chunks of whole lines.
@@ -40,7 +41,7 @@ func openBackwards(ctx context.Context, path string, before, size int64) (*backw
 	if err != nil {
 		return nil, fmt.Errorf("open transcript: %w", err)
 	}
-	r := Open(Cursor{Path: path, Offset: before})
+	r := Open(talk.Cursor{Path: path, Offset: before})
 	if err := r.seek(file); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -136,7 +137,7 @@ func (b *backwards) longLine(before int64) (l line, err error) {
 		}
 		if i := bytes.LastIndexByte(piece, '\n'); i >= 0 || begin == int64(len(piece)) {
 			b.data = nil
-			b.alone = Open(Cursor{Path: b.path, Offset: begin - int64(len(piece)) + int64(i) + 1})
+			b.alone = Open(talk.Cursor{Path: b.path, Offset: begin - int64(len(piece)) + int64(i) + 1})
 			break
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/port/talk"
 )
 
 func TestBashOutputFollowsCommand(t *testing.T) {
@@ -20,7 +22,7 @@ func TestBashOutputFollowsCommand(t *testing.T) {
 	text := said + first + line("<bash-stdout>one</bash-stdout><bash-stderr></bash-stderr>") +
 		line("<bash-input>ls</bash-input>") + strings.Repeat(line("filler"), 10) + said + line("<bash-stdout>two</bash-stdout>")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	reader := Open(Cursor{Path: path})
+	reader := Open(talk.Cursor{Path: path})
 	defer reader.Close()
 	var commands []string
 	for {
@@ -34,7 +36,7 @@ func TestBashOutputFollowsCommand(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"!make test", "!ls"}, commands)
-	assert.Empty(t, BashCommand(Cursor{Path: path, Offset: int64(len(said))}))
-	assert.Empty(t, BashCommand(Cursor{Path: path, Offset: int64(len(text)) + 1}))
-	assert.Empty(t, BashCommand(Cursor{Path: path + "x", Offset: 5}))
+	assert.Empty(t, BashCommand(talk.Cursor{Path: path, Offset: int64(len(said))}))
+	assert.Empty(t, BashCommand(talk.Cursor{Path: path, Offset: int64(len(text)) + 1}))
+	assert.Empty(t, BashCommand(talk.Cursor{Path: path + "x", Offset: 5}))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session/disktest"
+	"ccbot/port/talk"
 )
 
 // TestLongTranscriptIsReadFromEnd counts the bytes that are read of a transcript of more than
@@ -33,7 +34,7 @@ func TestLongTranscriptIsReadFromEnd(t *testing.T) {
 	_, err = file.WriteAt([]byte("\n"+turns.String()), hole)
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
-	end := Cursor{Path: path, Offset: hole + 1 + int64(turns.Len())}
+	end := talk.Cursor{Path: path, Offset: hole + 1 + int64(turns.Len())}
 
 	tests := []struct {
 		name string

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/suspect"
+	"ccbot/port/talk"
 )
 
 // deathsIn names the folder of a process of the test: it reads the files there, prints a line, and
@@ -49,8 +50,8 @@ func TestReadUntilKilled(t *testing.T) {
 	}
 	Note(openNotes(dir))
 	for _, path := range transcriptsIn(t, dir) {
-		require.NoError(t, unlessUnread(Each(Cursor{Path: path}, false, func(Item) bool { return true })))
-		err := Open(Cursor{Path: path}).each(func(l line) bool {
+		require.NoError(t, unlessUnread(Each(talk.Cursor{Path: path}, false, func(Item) bool { return true })))
+		err := Open(talk.Cursor{Path: path}).each(func(l line) bool {
 			if bytes.Contains(l.text, []byte("deadly")) {
 				os.Exit(died)
 			}
@@ -141,13 +142,13 @@ func TestP5_PassedReadForgetsDeaths(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, "a", "hello")
 	reads := map[string]func(){
-		"to the end":      func() { require.NoError(t, Each(Cursor{Path: path}, false, func(Item) bool { return true })) },
-		"to a found item": func() { require.NoError(t, Each(Cursor{Path: path}, false, func(Item) bool { return false })) },
+		"to the end":      func() { require.NoError(t, Each(talk.Cursor{Path: path}, false, func(Item) bool { return true })) },
+		"to a found item": func() { require.NoError(t, Each(talk.Cursor{Path: path}, false, func(Item) bool { return false })) },
 		"one item": func() {
-			_, _, err := Open(Cursor{Path: path}).Next()
+			_, _, err := Open(talk.Cursor{Path: path}).Next()
 			require.NoError(t, err)
 		},
-		"lines":     func() { require.NoError(t, Open(Cursor{Path: path}).each(func(line) bool { return false })) },
+		"lines":     func() { require.NoError(t, Open(talk.Cursor{Path: path}).each(func(line) bool { return false })) },
 		"backwards": func() { require.Equal(t, "hello", LastPrompt(t.Context(), path)) },
 	}
 	for name, read := range reads {
@@ -173,7 +174,7 @@ func TestP5_ReadBeginsWithoutLongLine(t *testing.T) {
 			longLines.Unlock()
 		}
 	}
-	r := Open(Cursor{Path: path})
+	r := Open(talk.Cursor{Path: path})
 	_, _, err := r.Next()
 	require.NoError(t, err)
 	pieces := 0
@@ -217,7 +218,7 @@ func TestP5_EndIsNotNoted(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.jsonl")
 			write(t, path, prompt("one"))
 			write(t, path+".new", prompt("other"))
-			r, begun := Open(Cursor{Path: path}), noteReads(t)
+			r, begun := Open(talk.Cursor{Path: path}), noteReads(t)
 			defer r.Close()
 			line := prompt("two")
 			for i, appended := range []string{"", line[:9], line[9:], line + line} {

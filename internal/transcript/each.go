@@ -1,10 +1,14 @@
 package transcript
 
-import "errors"
+import (
+	"errors"
+
+	"ccbot/port/talk"
+)
 
 // Each calls see with the items from a place to the present end, until it returns false. loose: the
 // place may stand inside a line.
-func Each(from Cursor, loose bool, see func(Item) bool) (err error) {
+func Each(from talk.Cursor, loose bool, see func(Item) bool) (err error) {
 	r := Open(from)
 	r.loose = loose
 	defer func() { err = errors.Join(err, r.Close()) }()

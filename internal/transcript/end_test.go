@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/port/talk"
 )
 
 func TestEnd(t *testing.T) {
@@ -30,7 +32,7 @@ func TestEnd(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(tt.text), 0o600))
 			c, err := End(path)
 			require.NoError(t, err)
-			assert.Equal(t, Cursor{Path: path, Offset: int64(tt.want)}, c)
+			assert.Equal(t, talk.Cursor{Path: path, Offset: int64(tt.want)}, c)
 			_, ok, err := Open(c).Next()
 			assert.NoError(t, err, "a reader may start there")
 			assert.False(t, ok)

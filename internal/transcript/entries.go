@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ccbot/port/talk"
 )
 
 // Entry is one thing in a conversation as people read it: a prompt, or all that the agent said and
@@ -54,7 +56,7 @@ func Older(ctx context.Context, path string, before int64, see func(Entry) bool)
 // Newer calls see with the entries from a place on where a line begins, the oldest first, until see
 // returns false. ErrTruncated: no line begins there.
 func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) error {
-	r := Open(Cursor{Path: path, Offset: from})
+	r := Open(talk.Cursor{Path: path, Offset: from})
 	r.allow = func(int64) error { return ctx.Err() }
 	defer r.Close()
 	return entries(r.each, func(next, first Entry) (Entry, bool) { return join(first, next) }, see)
@@ -169,7 +171,7 @@ func fenced(text string) string {
 // FirstID returns the id of the first line of a conversation, or an empty string. The copy of a
 // conversation begins with the same line.
 func FirstID(path string) (id string) {
-	_ = Each(Cursor{Path: path}, false, func(item Item) bool { // an unreadable one has no id
+	_ = Each(talk.Cursor{Path: path}, false, func(item Item) bool { // an unreadable one has no id
 		id = item.UUID
 		return id == ""
 	})

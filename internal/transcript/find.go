@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/lazyregexp"
+	"ccbot/port/talk"
 )
 
 // Find returns the transcript of a session below projectsDir (<config>/projects). When several
@@ -36,10 +37,10 @@ func Find(projectsDir string, sessionID uuid.UUID) (path string, err error) {
 }
 
 // EndOf is the end of a session's transcript, as Find finds it.
-func EndOf(projectsDir string, sessionID uuid.UUID) (Cursor, error) {
+func EndOf(projectsDir string, sessionID uuid.UUID) (talk.Cursor, error) {
 	path, err := Find(projectsDir, sessionID)
 	if err != nil {
-		return Cursor{}, err
+		return talk.Cursor{}, err
 	}
 	return End(path)
 }

@@ -18,6 +18,7 @@ import (
 
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
+	"ccbot/port/talk"
 )
 
 // following runs a follower and passes its items on; an error ends it.
@@ -27,11 +28,11 @@ type following struct {
 	f     *Follower
 }
 
-func follow(t *testing.T, c Cursor, log *slog.Logger) *following {
+func follow(t *testing.T, c talk.Cursor, log *slog.Logger) *following {
 	return followIn(t, watchtest.Run(t, watch.New(log)), c, log)
 }
 
-func followIn(t *testing.T, room *watch.Watcher, c Cursor, log *slog.Logger) *following {
+func followIn(t *testing.T, room *watch.Watcher, c talk.Cursor, log *slog.Logger) *following {
 	ctx, cancel := context.WithCancel(t.Context())
 	fw := &following{items: make(chan Item, 100), errs: make(chan error, 1), f: NewFollower(c, room, log)}
 	done := make(chan struct{})
@@ -83,7 +84,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 func TestFollowerSeesWhatIsAppended(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, prompt("one"))
-	fw := follow(t, Cursor{Path: path}, quiet())
+	fw := follow(t, talk.Cursor{Path: path}, quiet())
 	fw.expect(t, "one")
 	line := prompt("two 👋")
 	appendTo(t, path, line[:len(line)/2])
@@ -99,7 +100,7 @@ func TestFollowerWaitsForFoldersAndFile(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "config", "projects", "-tmp-x")
 	path := filepath.Join(dir, "s.jsonl")
-	fw := follow(t, Cursor{Path: path}, quiet())
+	fw := follow(t, talk.Cursor{Path: path}, quiet())
 	write(t, filepath.Join(root, "noise"), "x")
 	require.NoError(t, os.Mkdir(filepath.Join(root, "config"), 0o700))
 	require.NoError(t, os.MkdirAll(dir, 0o700))
@@ -112,7 +113,7 @@ func TestFollowerWaitsForFoldersAndFile(t *testing.T) {
 
 func TestFollowerWaitsForFileInFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	fw := follow(t, Cursor{Path: path}, quiet())
+	fw := follow(t, talk.Cursor{Path: path}, quiet())
 	write(t, path, prompt("one"))
 	fw.expect(t, "one")
 }
@@ -121,7 +122,7 @@ func TestFollowerSurvivesFolderReplacement(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "projects")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	path := filepath.Join(dir, "s.jsonl")
-	fw := follow(t, Cursor{Path: path}, quiet())
+	fw := follow(t, talk.Cursor{Path: path}, quiet())
 	for range 20 {
 		require.NoError(t, os.Remove(dir))
 		require.NoError(t, os.Mkdir(dir, 0o700))
@@ -141,7 +142,7 @@ func TestFollowerMissesNothingAsItStarts(t *testing.T) {
 			made <- errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(prompt("one")), 0o600))
 		}()
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a hang, not a measure
-		f := NewFollower(Cursor{Path: path}, room, quiet())
+		f := NewFollower(talk.Cursor{Path: path}, room, quiet())
 		item, err := f.Next(ctx)
 		cancel()
 		require.NoError(t, <-made)
@@ -156,7 +157,7 @@ func TestFollowerWatchesAFolderMadeAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "projects")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	path := filepath.Join(dir, "s.jsonl")
-	fw := follow(t, Cursor{Path: path}, quiet())
+	fw := follow(t, talk.Cursor{Path: path}, quiet())
 	require.NoError(t, os.Rename(dir, dir+".away"))
 	write(t, filepath.Join(dir+".away", "s.jsonl"), prompt("elsewhere"))
 	require.NoError(t, os.Mkdir(dir, 0o700))
@@ -182,7 +183,7 @@ func TestManyFollowersShareOneInstance(t *testing.T) {
 	for i := range 200 {
 		path := filepath.Join(dir, strconv.Itoa(i), "s.jsonl")
 		require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
-		all = append(all, followIn(t, room, Cursor{Path: path}, quiet()))
+		all = append(all, followIn(t, room, talk.Cursor{Path: path}, quiet()))
 	}
 	for _, fw := range all {
 		write(t, fw.f.path, prompt("one"))
@@ -210,7 +211,7 @@ func TestFollowerTellsTruncationAndReplacement(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.jsonl")
 			write(t, path, prompt("one"))
-			fw := follow(t, Cursor{Path: path}, quiet())
+			fw := follow(t, talk.Cursor{Path: path}, quiet())
 			fw.expect(t, "one")
 			tc.then(t, path)
 			fw.expectError(t, ErrTruncated)
@@ -220,7 +221,7 @@ func TestFollowerTellsTruncationAndReplacement(t *testing.T) {
 
 func TestFollowerEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	f := NewFollower(Cursor{Path: filepath.Join(t.TempDir(), "s.jsonl")}, watch.New(quiet()), quiet())
+	f := NewFollower(talk.Cursor{Path: filepath.Join(t.TempDir(), "s.jsonl")}, watch.New(quiet()), quiet())
 	defer f.Close()
 	cancel()
 	_, err := f.Next(ctx)
@@ -231,7 +232,7 @@ func TestFollowerLogsBrokenLinesWithoutText(t *testing.T) {
 	var log bytes.Buffer
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, "secret garbage\n"+prompt("one"))
-	f := NewFollower(Cursor{Path: path}, watch.New(quiet()), slog.New(slog.NewTextHandler(&log, nil)))
+	f := NewFollower(talk.Cursor{Path: path}, watch.New(quiet()), slog.New(slog.NewTextHandler(&log, nil)))
 	defer f.Close()
 	item, err := f.Next(t.Context())
 	require.NoError(t, err)

@@ -16,10 +16,6 @@ import (
 	"ccbot/port/talk"
 )
 
-// Image is an image of an item. Its data stays in the file, because a line of many megabytes often
-// is nothing else.
-type Image = talk.Image
-
 var (
 	dataMember = []byte(`"data":"`)
 	isBase64   = []byte(`"base64"`)
@@ -35,7 +31,7 @@ const nearData = 64
 // withoutImages returns a line in which the base64 data of each image is replaced by its place, as
 // imageOf reads it, and these places, without media types. The quotes around "data" prove that it
 // is a name: inside of a string they would be escaped.
-func withoutImages(l line) (short []byte, places []Image) {
+func withoutImages(l line) (short []byte, places []talk.Image) {
 	line := l.text
 	done := 0
 	for at := 0; ; {
@@ -59,7 +55,7 @@ func withoutImages(l line) (short []byte, places []Image) {
 			if letters || !cut && decodes(line[begin:at]) {
 				short = append(short, line[done:begin]...)
 				short = fmt.Appendf(short, "%d:%d", offset, length)
-				places = append(places, Image{Offset: offset, Length: length})
+				places = append(places, talk.Image{Offset: offset, Length: length})
 				done = at
 			}
 		}
@@ -72,10 +68,10 @@ func withoutImages(l line) (short []byte, places []Image) {
 
 // keepFound clears the images of an item that are at none of the places: the line itself can hold
 // text in the form that imageOf reads.
-func keepFound(images, places []Image) {
+func keepFound(images, places []talk.Image) {
 	for i, image := range images {
-		if !slices.Contains(places, Image{Offset: image.Offset, Length: image.Length}) {
-			images[i] = Image{MediaType: image.MediaType}
+		if !slices.Contains(places, talk.Image{Offset: image.Offset, Length: image.Length}) {
+			images[i] = talk.Image{MediaType: image.MediaType}
 		}
 	}
 }
@@ -95,14 +91,14 @@ func decodes(data []byte) bool {
 }
 
 // imageOf reads what withoutImages has left of an image.
-func imageOf(mediaType, data string) Image {
+func imageOf(mediaType, data string) talk.Image {
 	offset, length, _ := strings.Cut(data, ":")
 	at, err := strconv.ParseInt(offset, 10, 64)
 	n, failed := strconv.ParseInt(length, 10, 64)
 	if err != nil || failed != nil {
-		return Image{MediaType: mediaType}
+		return talk.Image{MediaType: mediaType}
 	}
-	return Image{MediaType: mediaType, Offset: at, Length: n}
+	return talk.Image{MediaType: mediaType, Offset: at, Length: n}
 }
 
 // Picture reads the decoded bytes of an image from its transcript.
@@ -114,7 +110,7 @@ type Picture struct {
 
 // OpenImage opens an image of an item at a cursor. The caller closes the picture. The error is
 // fs.ErrNotExist or fs.ErrInvalid if the image cannot be read again.
-func OpenImage(at Cursor, image Image) (*Picture, error) {
+func OpenImage(at talk.Cursor, image talk.Image) (*Picture, error) {
 	if image.Length < 4 || image.Length%4 != 0 {
 		return nil, fmt.Errorf("open image: no base64 data: %w", fs.ErrInvalid)
 	}

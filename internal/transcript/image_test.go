@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/port/talk"
 )
 
 // resultWith is a line with the result of a tool that has images.
@@ -44,7 +46,7 @@ func TestImagesAreReadFromTheFile(t *testing.T) {
 	}
 	path := wrote(t, `{"type":"user","message":{"content":"first"}}`+"\n", resultWith(data...))
 	var images []Item
-	require.NoError(t, Each(Cursor{Path: path}, false, func(item Item) bool { images = append(images, item); return true }))
+	require.NoError(t, Each(talk.Cursor{Path: path}, false, func(item Item) bool { images = append(images, item); return true }))
 	require.Len(t, images, 2)
 	require.Len(t, images[1].Images, len(want))
 	for i, image := range images[1].Images {
@@ -85,24 +87,24 @@ func TestP5_ForgedPlaceIsNoImage(t *testing.T) {
 	for _, data := range []string{"0:400", "9223372036854775800:8", "-5:400", `0:4\u00300`} {
 		path := wrote(t, resultWith("QUJDREVG", data))
 		var item Item
-		require.NoError(t, Each(Cursor{Path: path}, false, func(i Item) bool { item = i; return true }))
+		require.NoError(t, Each(talk.Cursor{Path: path}, false, func(i Item) bool { item = i; return true }))
 		require.Len(t, item.Images, 2, data)
 		assert.Equal(t, int64(8), item.Images[0].Length)
-		assert.Equal(t, Image{MediaType: "image/png"}, item.Images[1], data)
+		assert.Equal(t, talk.Image{MediaType: "image/png"}, item.Images[1], data)
 	}
 }
 
 func TestImageThatIsGone(t *testing.T) {
 	path := wrote(t, resultWith("QUJDREVG"))
 	var item Item
-	require.NoError(t, Each(Cursor{Path: path}, false, func(i Item) bool { item = i; return true }))
+	require.NoError(t, Each(talk.Cursor{Path: path}, false, func(i Item) bool { item = i; return true }))
 	require.NoError(t, os.Truncate(path, 100))
 	_, err := OpenImage(item.At, item.Images[0])
 	require.ErrorIs(t, err, fs.ErrInvalid)
 	require.NoError(t, os.Remove(path))
 	_, err = OpenImage(item.At, item.Images[0])
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = OpenImage(item.At, Image{})
+	_, err = OpenImage(item.At, talk.Image{})
 	require.ErrorIs(t, err, fs.ErrInvalid)
 }
 
@@ -117,7 +119,7 @@ func TestLongLinesShareMemory(t *testing.T) {
 	var all sync.WaitGroup
 	for range readers {
 		all.Go(func() {
-			assert.NoError(t, Each(Cursor{Path: path}, false, func(item Item) bool {
+			assert.NoError(t, Each(talk.Cursor{Path: path}, false, func(item Item) bool {
 				return assert.Len(t, item.Images, 1)
 			}))
 		})
@@ -134,7 +136,7 @@ func TestLongLinesShareMemory(t *testing.T) {
 func TestHalfLongLineIsNotKept(t *testing.T) {
 	line := resultWith(strings.Repeat("A", 4<<20))
 	path := wrote(t, line[:len(line)-100])
-	r := Open(Cursor{Path: path})
+	r := Open(talk.Cursor{Path: path})
 	defer r.Close()
 	for range 3 {
 		_, ok, err := r.Next()
@@ -144,7 +146,7 @@ func TestHalfLongLineIsNotKept(t *testing.T) {
 	}
 	other := wrote(t, resultWith(strings.Repeat("A", 2*longLine)))
 	n := 0
-	require.NoError(t, Each(Cursor{Path: other}, false, func(Item) bool { n++; return true }))
+	require.NoError(t, Each(talk.Cursor{Path: other}, false, func(Item) bool { n++; return true }))
 	assert.Equal(t, 1, n)
 
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -162,10 +164,10 @@ func TestHalfLongLineIsNotKept(t *testing.T) {
 func TestP5_TooLongLineIsReported(t *testing.T) {
 	long := reply("m", slices.Repeat([]string{"some words"}, 200_000)...)
 	path := wrote(t, reply("m", "before"), long, reply("m", "after"))
-	r := Open(Cursor{Path: path})
+	r := Open(talk.Cursor{Path: path})
 	defer r.Close()
 	r.limit = 2 << 20
-	var kinds []Kind
+	var kinds []talk.Kind
 	for {
 		item, ok, err := r.Next()
 		require.NoError(t, err)
@@ -180,5 +182,5 @@ func TestP5_TooLongLineIsReported(t *testing.T) {
 			assert.Equal(t, long, readAll(t, words))
 		}
 	}
-	assert.Equal(t, []Kind{Text, TooLong, Text}, kinds)
+	assert.Equal(t, []talk.Kind{Text, TooLong, Text}, kinds)
 }

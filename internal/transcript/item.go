@@ -18,44 +18,38 @@ import (
 // would repeat items, and starting at the end would lose items, so the caller has to choose.
 var ErrTruncated = errors.New("transcript: file was truncated or replaced")
 
-// Cursor is a place in a transcript. Everything before it was handled.
-type Cursor = talk.Cursor
-
-// Kind is the kind of an item.
-type Kind = talk.Kind
-
 // The kinds of items. Other is text that comes neither from the person nor from the agent (injected
 // reminders, compact summaries, notices).
 const (
-	Other      Kind = "other"
-	Text       Kind = "text"        // assistant text
-	Thinking   Kind = "thinking"    // assistant thinking
-	ToolUse    Kind = "tool_use"    // Tool.Name, Tool.ID, Tool.Input
-	ToolResult Kind = "tool_result" // Tool.ID, Tool.IsError, Text, Images
+	Other      talk.Kind = "other"
+	Text       talk.Kind = "text"        // assistant text
+	Thinking   talk.Kind = "thinking"    // assistant thinking
+	ToolUse    talk.Kind = "tool_use"    // Tool.Name, Tool.ID, Tool.Input
+	ToolResult talk.Kind = "tool_result" // Tool.ID, Tool.IsError, Text, Images
 	// The words of a person, without what Claude Code adds to them.
-	UserPrompt      Kind = "user_prompt"
-	Interrupt       Kind = "interrupt" // "[Request interrupted by user…]"; no turn end follows it
-	APIError        Kind = "api_error" // the error text as Claude Code shows it
-	TurnEnd         Kind = "turn_end"
-	CompactBoundary Kind = "compact_boundary" // the conversation was compacted here
-	QueueOperation  Kind = "queue_operation"  // Operation "enqueue" (Text is the prompt), "dequeue", …
-	LocalCommand    Kind = "local_command"    // "/name args" or "!command", as typed
-	LocalOutput     Kind = "local_output"     // the output of a local command; Text may be blank
+	UserPrompt      talk.Kind = "user_prompt"
+	Interrupt       talk.Kind = "interrupt" // "[Request interrupted by user…]"; no turn end follows it
+	APIError        talk.Kind = "api_error" // the error text as Claude Code shows it
+	TurnEnd         talk.Kind = "turn_end"
+	CompactBoundary talk.Kind = "compact_boundary" // the conversation was compacted here
+	QueueOperation  talk.Kind = "queue_operation"  // Operation "enqueue" (Text is the prompt), "dequeue", …
+	LocalCommand    talk.Kind = "local_command"    // "/name args" or "!command", as typed
+	LocalOutput     talk.Kind = "local_output"     // the output of a local command; Text may be blank
 	// TooLong stands for a line that does not fit in memory even without its long strings: Size.
 	// Nothing else is known of it.
-	TooLong Kind = "too_long"
+	TooLong talk.Kind = "too_long"
 	// PermissionDecision: Claude Code took a hook's answer to a permission; Tool.ID, Text "allow"
 	// or "deny".
-	PermissionDecision Kind = "permission_decision"
+	PermissionDecision talk.Kind = "permission_decision"
 )
 
 // Item is one content block of a transcript line.
 type Item struct {
 	// The item's place; Part, Form and Joined are set only when the reader was opened there.
-	At   Cursor
-	Next Cursor // the place to continue after it
+	At   talk.Cursor
+	Next talk.Cursor // the place to continue after it
 
-	Kind      Kind
+	Kind      talk.Kind
 	UUID      string    // of the line
 	MessageID string    // of the assistant message; its blocks are on several lines
 	Time      time.Time // zero when the line has none
@@ -69,7 +63,7 @@ type Item struct {
 	// Text is only the beginning of this string; nil: it is whole. Of TooLong: the line.
 	Rest      *Rest
 	Tool      *Tool
-	Images    []Image
+	Images    []talk.Image
 	Command   string  // LocalCommand and LocalOutput: the command's name with its sign, "/compact"
 	Operation string  // QueueOperation
 	Refused   string  // LocalOutput: the prompt that a hook did not let through
@@ -84,35 +78,27 @@ func (i Item) Spoken() bool {
 	return spoken && !i.Sidechain && !i.Meta
 }
 
-// Ending is the way in which a turn has ended.
-type Ending = talk.Ending
-
-// The endings.
-const (
-	Runs        Ending = ""
-	EndedTurn          = talk.EndedTurn
-	StoppedTurn        = talk.StoppedTurn
-	FailedTurn         = talk.FailedTurn
-)
+// Runs is the Ending of a turn that has not ended.
+const Runs talk.Ending = ""
 
 // Ends returns the way in which the agent's turn ends with the item. After an interrupt or an error
 // of the API, no TurnEnd follows.
-func (i Item) Ends() Ending {
+func (i Item) Ends() talk.Ending {
 	switch {
 	case i.Sidechain || i.Meta:
 	case i.Kind == TurnEnd:
-		return EndedTurn
+		return talk.EndedTurn
 	case i.Kind == Interrupt:
-		return StoppedTurn
+		return talk.StoppedTurn
 	case i.Kind == APIError:
-		return FailedTurn
+		return talk.FailedTurn
 	}
 	return Runs
 }
 
 // Begins reports whether the item begins a turn if none runs.
 func (i Item) Begins() bool {
-	return slices.Contains([]Kind{UserPrompt, Text, Thinking, ToolUse}, i.Kind) && !i.Sidechain && !i.Meta
+	return slices.Contains([]talk.Kind{UserPrompt, Text, Thinking, ToolUse}, i.Kind) && !i.Sidechain && !i.Meta
 }
 
 // Asked reports whether the item is a person's prompt or command.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"ccbot/port/talk"
 )
 
 const (
@@ -19,11 +21,11 @@ const (
 // of local commands, of the newest turn that has any. If the turn is longer than the part that is
 // read (32 MiB at most), it returns the end of the turn. A missing answer is no error, and neither
 // is a missing file.
-func LastAnswer(before Cursor) (items []Item, err error) {
+func LastAnswer(before talk.Cursor) (items []Item, err error) {
 	for window := int64(lastWindow); ; window *= 4 {
 		items = nil
 		over := false // the turn of items has ended
-		from := Cursor{Path: before.Path, Offset: max(0, before.Offset-window)}
+		from := talk.Cursor{Path: before.Path, Offset: max(0, before.Offset-window)}
 		err := Each(from, true, func(item Item) bool {
 			switch {
 			case !item.At.Precedes(before):
@@ -50,8 +52,8 @@ func LastAnswer(before Cursor) (items []Item, err error) {
 
 // Said returns the texts, the output of local commands, and what people have asked, between two
 // places of one file, oldest first. Of more than 32 MiB it returns the end.
-func Said(from, before Cursor) (items []Item, err error) {
-	start := Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)}
+func Said(from, before talk.Cursor) (items []Item, err error) {
+	start := talk.Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)}
 	err = Each(start, true, func(item Item) bool {
 		if !item.At.Precedes(from) && item.At.Precedes(before) && (item.Spoken() && item.says() || item.Asked()) {
 			items = append(items, item)
@@ -89,7 +91,7 @@ func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
 
 // Unsaid reports whether the part between c and an offset may hold a text for the person. A
 // part that cannot be read may hold some; a file that is gone holds nothing.
-func Unsaid(c Cursor, before int64) (unsaid bool) {
+func Unsaid(c talk.Cursor, before int64) (unsaid bool) {
 	err := Each(c, false, func(item Item) bool {
 		unsaid = item.At.Offset < before && item.Spoken()
 		return item.At.Offset < before && !unsaid
@@ -103,9 +105,9 @@ const bashWindow = 256 << 10
 
 // BashCommand is the command of bash mode ("!make test") that printed the output at a place. It is
 // empty when the command is not found.
-func BashCommand(at Cursor) string {
+func BashCommand(at talk.Cursor) string {
 	command, reached := "", false
-	before := Cursor{Path: at.Path, Offset: max(0, at.Offset-bashWindow)}
+	before := talk.Cursor{Path: at.Path, Offset: max(0, at.Offset-bashWindow)}
 	_ = Each(before, true, func(item Item) bool { // an unreadable file has none
 		if reached = !item.At.Precedes(at); !reached && item.Kind == LocalCommand && item.Command == "!" {
 			command = item.Text

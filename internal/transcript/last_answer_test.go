@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/port/talk"
 )
 
 const endOfTurn = `{"type":"system","subtype":"turn_duration","durationMs":5}` + "\n"
@@ -36,12 +38,12 @@ func TestLastAnswer(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			before := strings.Join(tt.lines, "")
 			write(t, path, before+strings.Join(tt.behind, ""))
-			items, err := LastAnswer(Cursor{Path: path, Offset: int64(len(before))})
+			items, err := LastAnswer(talk.Cursor{Path: path, Offset: int64(len(before))})
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, said(items))
 		})
 	}
-	items, err := LastAnswer(Cursor{Path: filepath.Join(t.TempDir(), "none"), Offset: 7})
+	items, err := LastAnswer(talk.Cursor{Path: filepath.Join(t.TempDir(), "none"), Offset: 7})
 	require.NoError(t, err)
 	assert.Empty(t, items)
 }
@@ -49,7 +51,7 @@ func TestLastAnswer(t *testing.T) {
 func TestLastAnswerStopsInsideALine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	write(t, path, reply("m", "one", "two", "three"))
-	items, err := LastAnswer(Cursor{Path: path, Block: 2, Part: 1})
+	items, err := LastAnswer(talk.Cursor{Path: path, Block: 2, Part: 1})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"one", "two"}, said(items))
 }
@@ -72,7 +74,7 @@ func TestLastAnswerReadsOnlyTail(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			content := reply("m", "one") + strings.Repeat(picture, tt.pictures)
 			write(t, path, content)
-			items, err := LastAnswer(Cursor{Path: path, Offset: int64(len(content))})
+			items, err := LastAnswer(talk.Cursor{Path: path, Offset: int64(len(content))})
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, said(items))
 		})
@@ -82,9 +84,9 @@ func TestLastAnswerReadsOnlyTail(t *testing.T) {
 func TestItemsKeepPartsAndForm(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	write(t, path, reply("m", "one", "two"))
-	items := drain(t, Open(Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}))
+	items := drain(t, Open(talk.Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}))
 	require.Len(t, items, 1)
-	assert.Equal(t, Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}, items[0].At)
+	assert.Equal(t, talk.Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}, items[0].At)
 	assert.Empty(t, items[0].Next.Form)
 }
 

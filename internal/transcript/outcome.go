@@ -27,12 +27,6 @@ type Sought struct {
 	At       time.Time // when the hook ran
 }
 
-// Outcome is the result of a tool call, according to a transcript. Claude Code 2.1.328 writes a
-// hook's decision together with the result, so an allowed command that still runs looks like an
-// unanswered one. A hook's decision also leaves no trace if the person interrupted the command
-// later.
-type Outcome = talk.RequestOutcome
-
 const (
 	// lookBack is the distance before Sought.From at which the search begins: the call may have
 	// been written before the hook ran, followed by other calls of the same message that waited for
@@ -55,17 +49,21 @@ var subagentID = lazyregexp.New(`^[A-Za-z0-9_-]{1,128}$`)
 // there is no transcript. If several equal calls exist, it takes the one that had no result when
 // the hook ran. The question comes from a client that is not trusted: only a regular file is read,
 // no more than 256 MiB of it, and no longer than ctx allows.
-func FindOutcome(ctx context.Context, s Sought) (o Outcome, found bool, err error) {
+//
+// Claude Code 2.1.328 writes a hook's decision together with the result, so an allowed command that
+// still runs looks like an unanswered one. A hook's decision also leaves no trace if the person
+// interrupted the command later.
+func FindOutcome(ctx context.Context, s Sought) (o talk.RequestOutcome, found bool, err error) {
 	if s.Subagent != "" && !subagentID.MatchString(s.Subagent) {
-		return Outcome{}, false, fmt.Errorf("find outcome: subagent id %q", s.Subagent)
+		return talk.RequestOutcome{}, false, fmt.Errorf("find outcome: subagent id %q", s.Subagent)
 	}
 	search := search{tool: s.Tool, byID: map[string]*call{}}
 	if json.Unmarshal(s.Input, &search.input) != nil {
-		return Outcome{}, false, errors.New("find outcome: the input is no JSON")
+		return talk.RequestOutcome{}, false, errors.New("find outcome: the input is no JSON")
 	}
 	r, err := s.open()
 	if err != nil {
-		return Outcome{}, false, fmt.Errorf("find outcome: %w", err)
+		return talk.RequestOutcome{}, false, fmt.Errorf("find outcome: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	r.allow = within(ctx, r.next+mostRead)
@@ -79,7 +77,7 @@ func FindOutcome(ctx context.Context, s Sought) (o Outcome, found bool, err erro
 		}
 	})
 	if err != nil && !errors.Is(err, errFar) {
-		return Outcome{}, false, fmt.Errorf("find outcome: %w", err)
+		return talk.RequestOutcome{}, false, fmt.Errorf("find outcome: %w", err)
 	}
 	o, found = search.best(s.At)
 	return o, found, nil
@@ -100,16 +98,16 @@ func within(ctx context.Context, end int64) func(int64) error {
 func (s Sought) open() (*Reader, error) {
 	if s.Subagent != "" {
 		folder := strings.TrimSuffix(s.Path, suffix)
-		return Open(Cursor{Path: filepath.Join(folder, "subagents", "agent-"+s.Subagent+suffix)}), nil
+		return Open(talk.Cursor{Path: filepath.Join(folder, "subagents", "agent-"+s.Subagent+suffix)}), nil
 	}
 	info, err := os.Stat(s.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Open(Cursor{Path: s.Path}), nil
+		return Open(talk.Cursor{Path: s.Path}), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	r := Open(Cursor{Path: s.Path, Offset: max(0, min(s.From, info.Size())-lookBack)})
+	r := Open(talk.Cursor{Path: s.Path, Offset: max(0, min(s.From, info.Size())-lookBack)})
 	r.loose = true
 	return r, nil
 }
@@ -125,7 +123,7 @@ type search struct {
 
 // call is one call with the sought tool and input.
 type call struct {
-	Outcome
+	talk.RequestOutcome
 	message string
 	at      time.Time
 	done    time.Time // of the result
@@ -142,7 +140,7 @@ func (s *search) see(item Item) {
 		// matter. Numbers are 64-bit floats, as they are for Claude Code.
 		var input any
 		if item.Tool.Name == s.tool && item.Tool.ID != "" && json.Unmarshal(item.Tool.Input, &input) == nil && reflect.DeepEqual(input, s.input) {
-			c := &call{Outcome: Outcome{ToolID: item.Tool.ID}, message: item.MessageID, at: item.Time}
+			c := &call{RequestOutcome: talk.RequestOutcome{ToolID: item.Tool.ID}, message: item.MessageID, at: item.Time}
 			s.calls, s.byID[c.ToolID] = append(s.calls, c), c
 		}
 	case PermissionDecision:
@@ -176,17 +174,17 @@ func (s *search) answer(message string) {
 
 // best is the first call that existed without a result when the hook ran. If there is none, best is
 // the last call that a crash left without a result.
-func (s *search) best(at time.Time) (Outcome, bool) {
+func (s *search) best(at time.Time) (talk.RequestOutcome, bool) {
 	at = at.Truncate(time.Millisecond) // transcripts have no finer times
 	for _, c := range s.calls {
 		if !c.left && !c.at.After(at.Add(callSlack)) && (!c.Done || !c.done.Before(at)) {
-			return c.Outcome, true
+			return c.RequestOutcome, true
 		}
 	}
 	for _, c := range slices.Backward(s.calls) {
 		if c.left && !c.at.After(at.Add(callSlack)) {
-			return c.Outcome, true
+			return c.RequestOutcome, true
 		}
 	}
-	return Outcome{}, false
+	return talk.RequestOutcome{}, false
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/port/talk"
 )
 
 const (
@@ -27,32 +29,32 @@ func TestFindOutcomeRecorded(t *testing.T) {
 	bash := func(command string) string { return `{"command":"` + command + `","description":"scripted command"}` }
 	tests := []struct {
 		name, tool, input, at, subagent string
-		want                            Outcome // Text is only the beginning
+		want                            talk.RequestOutcome // Text is only the beginning
 	}{
 		{"allowed by the hook", "Bash", bash("touch one.txt; echo allowed"), "14:07:59.169", "",
-			Outcome{ToolID: "toolu_659f76ee0827441b98712c98", ByHook: "allow", Done: true, Text: "allowed"}},
+			talk.RequestOutcome{ToolID: "toolu_659f76ee0827441b98712c98", ByHook: "allow", Done: true, Text: "allowed"}},
 		{"denied by the hook, the same command", "Bash", bash("touch one.txt; echo allowed"), "14:08:01.425", "",
-			Outcome{ToolID: "toolu_5b719fca74274d29ad1a0d21", ByHook: "deny", Done: true, Denial: "permission-rule", Text: "not now"}},
+			talk.RequestOutcome{ToolID: "toolu_5b719fca74274d29ad1a0d21", ByHook: "deny", Done: true, Denial: "permission-rule", Text: "not now"}},
 		{"allowed at the desk", "Bash", bash("touch two.txt; echo desk"), "14:08:03.066", "",
-			Outcome{ToolID: "toolu_d47d24eeb85d4e6ebc6e8b83", Done: true, Text: "desk"}},
+			talk.RequestOutcome{ToolID: "toolu_d47d24eeb85d4e6ebc6e8b83", Done: true, Text: "desk"}},
 		{"Esc at the desk", "Bash", bash("touch two.txt; echo desk"), "14:08:05.659", "",
-			Outcome{ToolID: "toolu_d2a2e4b3f3744563ad203b50", Done: true, Denial: "user-rejected", Text: rejected, Interrupted: true}},
+			talk.RequestOutcome{ToolID: "toolu_d2a2e4b3f3744563ad203b50", Done: true, Denial: "user-rejected", Text: rejected, Interrupted: true}},
 		{"a file written", "Write", `{"content":"before\nscripted\n","file_path":"/home/u/work/new.txt"}`, "14:08:08.082", "",
-			Outcome{ToolID: "toolu_9ad2bd2e102045b1a1e2e394", ByHook: "allow", Done: true, Text: "File created successfully"}},
+			talk.RequestOutcome{ToolID: "toolu_9ad2bd2e102045b1a1e2e394", ByHook: "allow", Done: true, Text: "File created successfully"}},
 		{"an edit, keys in another order", "Edit", `{"file_path":"/home/u/work/new.txt","old_string":"before","new_string":"after","replace_all":false}`, "14:08:10.476", "",
-			Outcome{ToolID: "toolu_685d85c78bff4a8689084ed7", ByHook: "allow", Done: true, Text: "The file /home/u/work/new.txt has been updated"}},
+			talk.RequestOutcome{ToolID: "toolu_685d85c78bff4a8689084ed7", ByHook: "allow", Done: true, Text: "The file /home/u/work/new.txt has been updated"}},
 		{"questions answered", "AskUserQuestion", askInput, "14:08:12.390", "",
-			Outcome{ToolID: "toolu_9f94476df4f34d1da4708685", ByHook: "allow", Done: true, Text: `Your questions have been answered: "Which database?"="SQLite"`}},
+			talk.RequestOutcome{ToolID: "toolu_9f94476df4f34d1da4708685", ByHook: "allow", Done: true, Text: `Your questions have been answered: "Which database?"="SQLite"`}},
 		{"first of two equal calls of one message", "Bash", bash("touch t.txt; echo twice"), "14:08:13.766", "",
-			Outcome{ToolID: "toolu_00a4444f18824a2eab3d903b", ByHook: "allow", Done: true, Text: "twice"}},
+			talk.RequestOutcome{ToolID: "toolu_00a4444f18824a2eab3d903b", ByHook: "allow", Done: true, Text: "twice"}},
 		{"second of two equal calls of one message", "Bash", bash("touch t.txt; echo twice"), "14:08:14.541", "",
-			Outcome{ToolID: "toolu_0c7f3a96cf9b4bada784ee50", ByHook: "deny", Done: true, Denial: "permission-rule", Text: "once is enough"}},
+			talk.RequestOutcome{ToolID: "toolu_0c7f3a96cf9b4bada784ee50", ByHook: "deny", Done: true, Denial: "permission-rule", Text: "once is enough"}},
 		{"of a subagent", "Bash", bash("touch sub.txt; echo subdone"), "14:08:16.807", "a279719bb2bee30eb",
-			Outcome{ToolID: "toolu_d87dd63a6acc4434882509af", ByHook: "allow", Done: true, Text: "subdone"}},
+			talk.RequestOutcome{ToolID: "toolu_d87dd63a6acc4434882509af", ByHook: "allow", Done: true, Text: "subdone"}},
 		{"a plan approved", "ExitPlanMode", `{"plan":"# Scripted plan\n\n1. Do the first thing\n2. Do the second thing\n","planFilePath":"/home/u/.claude/plans/plan-ethereal-squirrel.md"}`, "14:08:20.895", "",
-			Outcome{ToolID: "toolu_fa50235add0b4d9e9a23b7e7", ByHook: "allow", Done: true, Text: "User has approved your plan."}},
+			talk.RequestOutcome{ToolID: "toolu_fa50235add0b4d9e9a23b7e7", ByHook: "allow", Done: true, Text: "User has approved your plan."}},
 		{"killed while the dialog was open", "Bash", bash("touch killed.txt"), "14:08:22.666", "",
-			Outcome{ToolID: "toolu_50b5ad9bc9b8416ba8f75930"}},
+			talk.RequestOutcome{ToolID: "toolu_50b5ad9bc9b8416ba8f75930"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,33 +106,35 @@ func second(s float64) time.Time {
 }
 
 func TestFindOutcomePicksTheCall(t *testing.T) {
-	done := func(id, by string) Outcome { return Outcome{ToolID: id, ByHook: by, Done: true, Text: "r"} }
+	done := func(id, by string) talk.RequestOutcome {
+		return talk.RequestOutcome{ToolID: id, ByHook: by, Done: true, Text: "r"}
+	}
 	tests := []struct {
 		name  string
 		at    float64
 		steps []string
-		want  Outcome // without ToolID: not found
+		want  talk.RequestOutcome // without ToolID: not found
 	}{
-		{"no result yet", 0.7, []string{"call a m1"}, Outcome{ToolID: "a"}},
-		{"the first of two open calls", 0.7, []string{"call a m1", "call b m1"}, Outcome{ToolID: "a"}},
-		{"the second, when the first was done", 2.7, []string{"call a m1", "call b m1", "result a r"}, Outcome{ToolID: "b"}},
+		{"no result yet", 0.7, []string{"call a m1"}, talk.RequestOutcome{ToolID: "a"}},
+		{"the first of two open calls", 0.7, []string{"call a m1", "call b m1"}, talk.RequestOutcome{ToolID: "a"}},
+		{"the second, when the first was done", 2.7, []string{"call a m1", "call b m1", "result a r"}, talk.RequestOutcome{ToolID: "b"}},
 		{"an earlier ask of the same is not taken", 2.7, []string{"call a m1", "result a r", "call b m2", "decision b allow", "result b r"}, done("b", "allow")},
 		{"a later ask of the same is not taken", 0.7, []string{"call a m1", "result a r", "call b m2"}, done("a", "")},
-		{"its line is still to come", 1.51, []string{"call a m1", "result a r"}, Outcome{}},
-		{"its line never came", 0.1, []string{"text m0", "text m1", "call b m2"}, Outcome{}},
+		{"its line is still to come", 1.51, []string{"call a m1", "result a r"}, talk.RequestOutcome{}},
+		{"its line never came", 0.1, []string{"text m0", "text m1", "call b m2"}, talk.RequestOutcome{}},
 		{"a result in the same millisecond counts", 1.5004, []string{"call a m1", "result a r"}, done("a", "")},
-		{"one that a crash left is passed", 2.7, []string{"call a m1", "text m2", "call b m2"}, Outcome{ToolID: "b"}},
-		{"only one that a crash left", 0.7, []string{"call a m1", "text m2"}, Outcome{ToolID: "a"}},
+		{"one that a crash left is passed", 2.7, []string{"call a m1", "text m2", "call b m2"}, talk.RequestOutcome{ToolID: "b"}},
+		{"only one that a crash left", 0.7, []string{"call a m1", "text m2"}, talk.RequestOutcome{ToolID: "a"}},
 		{"a result after the conversation went on", 0.7, []string{"call a m1", "text m2", "result a r"}, done("a", "")},
-		{"interrupted while it was open", 0.7, []string{"call a m1", "interrupt"}, Outcome{ToolID: "a", Interrupted: true}},
+		{"interrupted while it was open", 0.7, []string{"call a m1", "interrupt"}, talk.RequestOutcome{ToolID: "a", Interrupted: true}},
 		{"rejected and interrupted", 0.7, []string{"call a m1", "rejected a", "interrupt"},
-			Outcome{ToolID: "a", Done: true, Denial: "user-rejected", Text: "no", Interrupted: true}},
+			talk.RequestOutcome{ToolID: "a", Done: true, Denial: "user-rejected", Text: "no", Interrupted: true}},
 		{"an interrupt after its result", 0.7, []string{"call a m1", "call b m1", "result a r", "rejected b", "interrupt"}, done("a", "")},
 		{"an interrupt of a later message", 0.7, []string{"call a m1", "result a r", "text m2", "interrupt"}, done("a", "")},
 		{"a decision about another call", 0.7, []string{"call a m1", "decision zz deny", "result a r"}, done("a", "")},
-		{"half a line at the end", 0.7, []string{"call a m1", "decision a allow", `{"type":"user","message":{"content":[{"type":"tool_result","tool_us`}, Outcome{ToolID: "a", ByHook: "allow"}},
+		{"half a line at the end", 0.7, []string{"call a m1", "decision a allow", `{"type":"user","message":{"content":[{"type":"tool_result","tool_us`}, talk.RequestOutcome{ToolID: "a", ByHook: "allow"}},
 		{"a line that is no JSON", 0.7, []string{"call a m1", "{broken", "result a r"}, done("a", "")},
-		{"nothing at all", 0.7, nil, Outcome{}},
+		{"nothing at all", 0.7, nil, talk.RequestOutcome{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -237,9 +241,9 @@ func TestP10_FindOutcomeReadsNoEndlessFile(t *testing.T) {
 	o, found, err := FindOutcome(t.Context(), s)
 	require.NoError(t, err)
 	assert.True(t, found)
-	assert.Equal(t, Outcome{ToolID: "a"}, o)
+	assert.Equal(t, talk.RequestOutcome{ToolID: "a"}, o)
 
-	r := Open(Cursor{Path: path})
+	r := Open(talk.Cursor{Path: path})
 	defer r.Close()
 	r.allow = within(t.Context(), near.Size())
 	_, ok, err := r.Next()

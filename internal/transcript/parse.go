@@ -13,6 +13,7 @@ import (
 
 	"ccbot/internal/clip"
 	"ccbot/internal/lazyregexp"
+	"ccbot/port/talk"
 )
 
 // entry is the part of a transcript line that is used. Lines have many more keys, and new ones with
@@ -194,7 +195,7 @@ func (e *entry) user() (items []Item) {
 			items = appendText(items, e.said(b.Text))
 		case "image":
 			item := e.said("")
-			item.Images = []Image{imageOf(b.Source.MediaType, b.Source.Data)}
+			item.Images = []talk.Image{imageOf(b.Source.MediaType, b.Source.Data)}
 			items = append(items, item)
 		case "tool_result":
 			text, images := texts(b.Content)
@@ -267,10 +268,10 @@ func blocks(raw span) (list []block) {
 }
 
 // texts is the text of a content, its text blocks joined by line breaks, and its images.
-func texts(raw span) (string, []Image) {
+func texts(raw span) (string, []talk.Image) {
 	var (
 		parts  []string
-		images []Image
+		images []talk.Image
 	)
 	for _, b := range blocks(raw) {
 		switch b.Type {

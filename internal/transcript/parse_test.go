@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/port/talk"
 )
 
 const stamp = `"uuid":"u1","timestamp":"2026-11-20T06:17:24.214Z","sessionId":"s1",`
@@ -29,7 +31,7 @@ func TestParseLine(t *testing.T) {
 		{"prompt of an older version", `{` + stamp + `"type":"user","message":{"content":"hi"}}`,
 			[]Item{{Kind: UserPrompt, Text: "hi"}}},
 		{"prompt as blocks, with an image", `{` + stamp + `"type":"user","message":{"content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]}}`,
-			[]Item{{Kind: UserPrompt, Text: "look"}, {Kind: UserPrompt, Images: []Image{{MediaType: "image/png", Offset: 210, Length: 4}}}}},
+			[]Item{{Kind: UserPrompt, Text: "look"}, {Kind: UserPrompt, Images: []talk.Image{{MediaType: "image/png", Offset: 210, Length: 4}}}}},
 		{"a long paste", `{` + stamp + `"type":"user","message":{"content":"see this:\n\n<pasted_content id=\"ab8c\">\none\ntwo\n</pasted_content id=\"ab8c\">\n"}}`,
 			[]Item{{Kind: UserPrompt, Text: "see this:\n\none\ntwo"}}},
 		{"prompt with a reminder", `{` + stamp + `"type":"user","message":{"content":"fix it\n<system-reminder>\nnoise\n</system-reminder>\n"}}`,
@@ -76,7 +78,7 @@ func TestParseLine(t *testing.T) {
 		{"tool rejected", `{` + stamp + `"type":"user","toolDenialKind":"user-rejected","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]}}`,
 			[]Item{{Kind: ToolResult, Text: "no", Tool: &Tool{ID: "t1", IsError: true, Denial: "user-rejected"}}}},
 		{"tool result with an image", `{` + stamp + `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"/9j="}},{"type":"text","text":"b"}]}]}}`,
-			[]Item{{Kind: ToolResult, Text: "a\nb", Tool: &Tool{ID: "t1"}, Images: []Image{{MediaType: "image/jpeg", Offset: 260, Length: 4}}}}},
+			[]Item{{Kind: ToolResult, Text: "a\nb", Tool: &Tool{ID: "t1"}, Images: []talk.Image{{MediaType: "image/jpeg", Offset: 260, Length: 4}}}}},
 		{"two tool results", `{` + stamp + `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"},{"type":"tool_result","tool_use_id":"t2"}]}}`,
 			[]Item{{Kind: ToolResult, Tool: &Tool{ID: "t1"}}, {Kind: ToolResult, Tool: &Tool{ID: "t2"}}}},
 		{"assistant", `{` + stamp + `"type":"assistant","message":{"id":"m1","model":"opus","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"hello"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":10,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":4}}}`,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // Progress is the work so far, as a transcript shows it up to an offset.
@@ -86,7 +87,7 @@ func (p Progress) read() (next Progress, found bool, err error) {
 		p.From = max(0, info.Size()-farthestFrom)
 		p.Offset = p.From
 	}
-	r := Open(Cursor{Path: p.Path, Offset: p.Offset})
+	r := Open(talk.Cursor{Path: p.Path, Offset: p.Offset})
 	defer r.Close()
 	r.loose = anew
 	t := tally{Progress: p, open: make(map[string]taskCall)}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"ccbot/internal/glyph"
+	"ccbot/port/talk"
 )
 
 // Contains reports whether a prompt, as Claude Code has written it down, contains the text that was
@@ -62,7 +63,7 @@ func (t Trace) Join(other Trace) Trace {
 // without a date does not count, unless since is zero. If there is no file, there is no trace and
 // no error; a file shorter than offset is ErrTruncated.
 func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, err error) {
-	err = Each(Cursor{Path: path, Offset: offset}, true, func(item Item) bool {
+	err = Each(talk.Cursor{Path: path, Offset: offset}, true, func(item Item) bool {
 		switch {
 		case item.Time.Before(since) || item.Sidechain || item.Meta:
 		case t.Arrived:
@@ -83,7 +84,7 @@ func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, 
 // typed reports whether an item is another text of a person, or a compaction. After either, the
 // prompt box may be another one.
 func (i Item) typed() bool {
-	return slices.Contains([]Kind{UserPrompt, LocalCommand, CompactBoundary}, i.Kind) ||
+	return slices.Contains([]talk.Kind{UserPrompt, LocalCommand, CompactBoundary}, i.Kind) ||
 		i.Kind == QueueOperation && i.Operation == "enqueue"
 }
 
@@ -92,7 +93,7 @@ func (i Item) typed() bool {
 // 2.1.328 writes such lines when a session is only opened and left. Offset and errors are as for
 // TraceOf.
 func Grew(path string, offset int64) (grew bool, err error) {
-	r := Open(Cursor{Path: path, Offset: offset})
+	r := Open(talk.Cursor{Path: path, Offset: offset})
 	r.loose = true
 	err = r.each(func(l line) bool {
 		e, whole := readEntry(l.text)

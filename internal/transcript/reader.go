@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/ownfile"
 	"ccbot/internal/watch"
 	"ccbot/internal/wording"
+	"ccbot/port/talk"
 )
 
 const (
@@ -33,7 +34,7 @@ const (
 // Reader reads items from a cursor to the present end of the file, by whole lines, and continues
 // from there when the file has grown. Only one goroutine at a time may use it.
 type Reader struct {
-	start Cursor // the place at which it was opened
+	start talk.Cursor // the place at which it was opened
 
 	file   *os.File
 	in     *bufio.Reader
@@ -57,7 +58,7 @@ type Reader struct {
 
 // Open returns a reader that starts at c. The file is opened by the first Next, and need not exist
 // yet.
-func Open(c Cursor) *Reader {
+func Open(c talk.Cursor) *Reader {
 	return &Reader{start: c, next: c.Offset, limit: Budget() * lineShare / 100}
 }
 
@@ -156,11 +157,11 @@ func (r *Reader) place(items []Item, offset int64) []Item {
 	}
 	for i := range items {
 		item := &items[i]
-		item.At = Cursor{Path: r.start.Path, Offset: offset, Block: i}
-		item.Next = Cursor{Path: r.start.Path, Offset: offset, Block: i + 1}
+		item.At = talk.Cursor{Path: r.start.Path, Offset: offset, Block: i}
+		item.Next = talk.Cursor{Path: r.start.Path, Offset: offset, Block: i + 1}
 	}
 	if len(items) > 0 {
-		items[len(items)-1].Next = Cursor{Path: r.start.Path, Offset: r.next}
+		items[len(items)-1].Next = talk.Cursor{Path: r.start.Path, Offset: r.next}
 	}
 	if offset == r.start.Offset && first < len(items) {
 		items[first].At = r.start
@@ -369,10 +370,10 @@ func (r *Reader) check() error {
 
 // End returns the cursor after the last whole line of a transcript, for reading only new items.
 // Half a line at the end is not passed, because no line would start after it.
-func End(path string) (Cursor, error) {
+func End(path string) (talk.Cursor, error) {
 	file, info, err := openAnyones(path)
 	if err != nil {
-		return Cursor{}, fmt.Errorf("find the end of a transcript: %w", err)
+		return talk.Cursor{}, fmt.Errorf("find the end of a transcript: %w", err)
 	}
 	defer file.Close()
 	buffer := make([]byte, 64<<10)
@@ -380,14 +381,14 @@ func End(path string) (Cursor, error) {
 		start := max(0, end-int64(len(buffer)))
 		chunk := buffer[:end-start]
 		if _, err := file.ReadAt(chunk, start); err != nil {
-			return Cursor{}, fmt.Errorf("find the end of a transcript: %w", err)
+			return talk.Cursor{}, fmt.Errorf("find the end of a transcript: %w", err)
 		}
 		if i := bytes.LastIndexByte(chunk, '\n'); i >= 0 {
-			return Cursor{Path: path, Offset: start + int64(i) + 1}, nil
+			return talk.Cursor{Path: path, Offset: start + int64(i) + 1}, nil
 		}
 		end = start
 	}
-	return Cursor{Path: path}, nil
+	return talk.Cursor{Path: path}, nil
 }
 
 // Follower reads a transcript and waits for more without polling. The file may not exist yet, nor
@@ -402,7 +403,7 @@ type Follower struct {
 }
 
 // NewFollower returns a follower that starts at c.
-func NewFollower(c Cursor, room *watch.Watcher, log *slog.Logger) *Follower {
+func NewFollower(c talk.Cursor, room *watch.Watcher, log *slog.Logger) *Follower {
 	return &Follower{path: filepath.Clean(c.Path), reader: Open(c), room: room, log: log}
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"ccbot/port/talk"
 )
 
 func prompt(text string) string {
@@ -63,7 +65,7 @@ func said(items []Item) []string {
 
 func TestP5_ReaderWaitsForWholeLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	r := Open(Cursor{Path: path})
+	r := Open(talk.Cursor{Path: path})
 	defer r.Close()
 	assert.Empty(t, drain(t, r), "no file yet")
 
@@ -80,7 +82,7 @@ func TestP5_ReaderWaitsForWholeLines(t *testing.T) {
 func TestReaderCountsAndPassesBrokenLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, "garbage\n"+prompt("one")+"\n\x00\x00\n{\"type\":\"user\"\n"+prompt("two"))
-	r := Open(Cursor{Path: path})
+	r := Open(talk.Cursor{Path: path})
 	defer r.Close()
 	assert.Equal(t, []string{"one", "two"}, said(drain(t, r)))
 	assert.Equal(t, 3, r.Broken(), "a blank line is none")
@@ -90,7 +92,7 @@ func TestReaderSkipsTooLongLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	long := reply("m", slices.Repeat([]string{"some words"}, 100_000)...)
 	write(t, path, prompt("one")+long[:1<<20])
-	r := Open(Cursor{Path: path})
+	r := Open(talk.Cursor{Path: path})
 	r.limit = 2 << 20
 	defer r.Close()
 	assert.Equal(t, []string{"one"}, said(drain(t, r)))
@@ -110,7 +112,7 @@ func TestReaderReadsLinesOfManyBuffers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	text := strings.Repeat("é", 2<<20)
 	write(t, path, prompt(text)+prompt("two"))
-	r := Open(Cursor{Path: path})
+	r := Open(talk.Cursor{Path: path})
 	defer r.Close()
 	items := drain(t, r)
 	require.Len(t, items, 2)
@@ -123,17 +125,17 @@ func TestP5_CursorInsideALine(t *testing.T) {
 	write(t, path, first+prompt("x"))
 	tests := []struct {
 		name   string
-		cursor Cursor
+		cursor talk.Cursor
 		want   []string
 		part   int
 	}{
-		{"start", Cursor{}, []string{"a", "b", "c", "x"}, 0},
-		{"second block", Cursor{Block: 1}, []string{"b", "c", "x"}, 0},
-		{"third part of the second block", Cursor{Block: 1, Part: 2}, []string{"b", "c", "x"}, 2},
-		{"behind the last block", Cursor{Block: 3}, []string{"x"}, 0},
-		{"far behind", Cursor{Block: 99, Part: 1}, []string{"x"}, 0},
-		{"second line", Cursor{Offset: int64(len(first))}, []string{"x"}, 0},
-		{"end", Cursor{Offset: int64(len(first) + len(prompt("x")))}, nil, 0},
+		{"start", talk.Cursor{}, []string{"a", "b", "c", "x"}, 0},
+		{"second block", talk.Cursor{Block: 1}, []string{"b", "c", "x"}, 0},
+		{"third part of the second block", talk.Cursor{Block: 1, Part: 2}, []string{"b", "c", "x"}, 2},
+		{"behind the last block", talk.Cursor{Block: 3}, []string{"x"}, 0},
+		{"far behind", talk.Cursor{Block: 99, Part: 1}, []string{"x"}, 0},
+		{"second line", talk.Cursor{Offset: int64(len(first))}, []string{"x"}, 0},
+		{"end", talk.Cursor{Offset: int64(len(first) + len(prompt("x")))}, nil, 0},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -177,7 +179,7 @@ func TestReaderTellsAnotherFile(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.jsonl")
 			write(t, path, one)
-			r := Open(Cursor{Path: path, Offset: tc.cursor})
+			r := Open(talk.Cursor{Path: path, Offset: tc.cursor})
 			defer r.Close()
 			if tc.then != nil {
 				assert.Equal(t, []string{"one"}, said(drain(t, r)))
@@ -193,7 +195,7 @@ func TestReaderTellsAnotherFile(t *testing.T) {
 func TestReaderEndsWithRemovedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, prompt("one"))
-	r := Open(Cursor{Path: path})
+	r := Open(talk.Cursor{Path: path})
 	drain(t, r)
 	require.NoError(t, os.Remove(path))
 	assert.Empty(t, drain(t, r))
@@ -203,7 +205,7 @@ func TestReaderEndsWithRemovedFile(t *testing.T) {
 }
 
 func TestReaderRefusesWhatIsNoFile(t *testing.T) {
-	r := Open(Cursor{Path: t.TempDir()})
+	r := Open(talk.Cursor{Path: t.TempDir()})
 	defer r.Close()
 	_, _, err := r.Next()
 	assert.ErrorContains(t, err, "not a regular file")
@@ -232,12 +234,12 @@ func TestP5_LinesAreReadExactlyOnce(t *testing.T) {
 		n++
 		whole := filepath.Join(dir, fmt.Sprint(n, "-whole"))
 		write(t, whole, file.String())
-		r := Open(Cursor{Path: whole})
+		r := Open(talk.Cursor{Path: whole})
 		defer r.Close()
 		want := drain(t, r)
 
 		torn := filepath.Join(dir, fmt.Sprint(n, "-torn"))
-		tr := Open(Cursor{Path: torn})
+		tr := Open(talk.Cursor{Path: torn})
 		defer tr.Close()
 		var got []Item
 		for file.Len() > 0 {
@@ -272,7 +274,7 @@ func BenchmarkReader(b *testing.B) {
 	b.SetBytes(int64(turns * len(turn)))
 	b.ReportAllocs()
 	for b.Loop() {
-		r := Open(Cursor{Path: path})
+		r := Open(talk.Cursor{Path: path})
 		require.Len(b, drain(b, r), turns*6)
 		require.NoError(b, r.Close())
 	}

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"strings"
 	"time"
+
+	"ccbot/port/talk"
 )
 
 // Reply follows an agent's answer to a typed text until its turn has ended.
 type Reply struct {
 	Begun   bool // the text is in the transcript
 	Texts   []string
-	Over    Ending
+	Over    talk.Ending
 	Failure Failure // of FailedTurn
 
 	reader *Reader
@@ -25,7 +27,7 @@ type Reply struct {
 // ReplyTo follows the answer to a text in a transcript from offset on, as TraceOf finds the text:
 // the offset may stand inside a line, and the file need not be there yet.
 func ReplyTo(path string, offset int64, since time.Time, text string) *Reply {
-	r := Open(Cursor{Path: path, Offset: offset})
+	r := Open(talk.Cursor{Path: path, Offset: offset})
 	r.loose = true
 	return &Reply{reader: r, since: since, text: text}
 }
@@ -67,14 +69,14 @@ func (a *Reply) take(item Item) {
 			return
 		}
 		a.say(item.whole())
-		a.Over = EndedTurn
+		a.Over = talk.EndedTurn
 		if item.Failure.Kind != "" {
-			a.Over = FailedTurn
+			a.Over = talk.FailedTurn
 		}
 	default:
 		a.Over = item.Ends()
 	}
-	if a.Over == FailedTurn {
+	if a.Over == talk.FailedTurn {
 		a.Failure = item.Failure
 		a.Failure.Text = cmp.Or(item.Failure.Text, item.Text)
 	}

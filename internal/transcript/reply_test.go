@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/port/talk"
 )
 
 // TestReplyTo follows one turn among others.
@@ -34,7 +36,7 @@ func TestReplyTo(t *testing.T) {
 		name    string
 		lines   []string
 		begun   bool
-		over    Ending
+		over    talk.Ending
 		texts   []string
 		failure string
 	}{
@@ -42,14 +44,14 @@ func TestReplyTo(t *testing.T) {
 		{"the end of the turn before", []string{says, end}, false, Runs, nil, ""},
 		{"the turn of another prompt", []string{other, answers, end}, false, Runs, nil, ""},
 		{"at work", []string{asked, says}, true, Runs, []string{"I look."}, ""},
-		{"what is said after the work", []string{asked, says, calls, answers, more, end}, true, EndedTurn, []string{"**Done**", "And more."}, ""},
-		{"work at the end", []string{asked, says, calls, end}, true, EndedTurn, []string{"I look."}, ""},
-		{"a subagent's words", []string{asked, aside, end}, true, EndedTurn, nil, ""},
-		{"behind another turn", []string{other, answers, end, asked, more, end}, true, EndedTurn, []string{"And more."}, ""},
-		{"only the first turn", []string{asked, answers, end, other, more}, true, EndedTurn, []string{"**Done**"}, ""},
-		{"stopped", []string{asked, says, interrupt}, true, StoppedTurn, []string{"I look."}, ""},
-		{"what commands of the terminal print meanwhile", []string{asked, command, output, bash, listed, unknown, answers, end}, true, EndedTurn, []string{"**Done**"}, ""},
-		{"failed", []string{asked, refused}, true, FailedTurn, nil, "API Error: 529 overloaded"},
+		{"what is said after the work", []string{asked, says, calls, answers, more, end}, true, talk.EndedTurn, []string{"**Done**", "And more."}, ""},
+		{"work at the end", []string{asked, says, calls, end}, true, talk.EndedTurn, []string{"I look."}, ""},
+		{"a subagent's words", []string{asked, aside, end}, true, talk.EndedTurn, nil, ""},
+		{"behind another turn", []string{other, answers, end, asked, more, end}, true, talk.EndedTurn, []string{"And more."}, ""},
+		{"only the first turn", []string{asked, answers, end, other, more}, true, talk.EndedTurn, []string{"**Done**"}, ""},
+		{"stopped", []string{asked, says, interrupt}, true, talk.StoppedTurn, []string{"I look."}, ""},
+		{"what commands of the terminal print meanwhile", []string{asked, command, output, bash, listed, unknown, answers, end}, true, talk.EndedTurn, []string{"**Done**"}, ""},
+		{"failed", []string{asked, refused}, true, talk.FailedTurn, nil, "API Error: 529 overloaded"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,15 +83,15 @@ func TestReplyToACommand(t *testing.T) {
 	tests := []struct {
 		name, text string
 		lines      []string
-		over       Ending
+		over       talk.Ending
 		texts      []string
 	}{
-		{"its output", "/cost", []string{cost, output}, EndedTurn, []string{"$2"}},
+		{"its output", "/cost", []string{cost, output}, talk.EndedTurn, []string{"$2"}},
 		{"another one's", "/compact", []string{compact, cost, output}, Runs, nil},
-		{"its output, after another one's", "/compact", []string{compact, bash, listed, compact, output}, EndedTurn, []string{"$2"}},
-		{"of the shell", "!ls", []string{bash, listed}, EndedTurn, []string{"go.mod"}},
+		{"its output, after another one's", "/compact", []string{compact, bash, listed, compact, output}, talk.EndedTurn, []string{"$2"}},
+		{"of the shell", "!ls", []string{bash, listed}, talk.EndedTurn, []string{"go.mod"}},
 		{"no command of the shell's", "!ls", []string{bash, cost, output}, Runs, nil},
-		{"not known", "/x", []string{`{"type":"system","subtype":"informational",` + at + `"content":"Unknown command: /x"}`}, EndedTurn, []string{"Unknown command: /x"}},
+		{"not known", "/x", []string{`{"type":"system","subtype":"informational",` + at + `"content":"Unknown command: /x"}`}, talk.EndedTurn, []string{"Unknown command: /x"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"ccbot/port/talk"
 )
 
 // readAll returns all that words give, and closes them.
@@ -57,7 +59,7 @@ func TestP5_ShortenedLineLosesNothing(t *testing.T) {
 		require.Len(t, short, len(full))
 		for i, item := range short {
 			if item.Rest != nil {
-				w, err := OpenWords(Cursor{Path: path}, *item.Rest)
+				w, err := OpenWords(talk.Cursor{Path: path}, *item.Rest)
 				require.NoError(t, err)
 				whole := readAll(t, w)
 				require.True(t, strings.HasPrefix(whole, item.Text), "%q %q", whole, item.Text)
@@ -113,7 +115,7 @@ func TestImagesOfShortenedLine(t *testing.T) {
 				all = append(all, "none")
 				continue
 			}
-			p, err := OpenImage(Cursor{Path: path}, i)
+			p, err := OpenImage(talk.Cursor{Path: path}, i)
 			require.NoError(t, err)
 			data, err := io.ReadAll(io.NewSectionReader(p, 0, p.Size))
 			require.NoError(t, errors.Join(err, p.Close()))
@@ -158,7 +160,7 @@ func TestWordsReadInPieces(t *testing.T) {
 	begin := strings.Index(string(text), `é`)
 	rest := Rest{Offset: int64(begin), Length: int64(strings.Index(string(text[begin:]), `"`))}
 	require.Equal(t, whole[1:len(whole)-1], string(text[begin:begin+int(rest.Length)]))
-	w, err := OpenWords(Cursor{Path: path}, rest)
+	w, err := OpenWords(talk.Cursor{Path: path}, rest)
 	require.NoError(t, err)
 	assert.Equal(t, int64(len(said)), w.Size)
 	// An upload that is tried again begins again.
@@ -175,6 +177,6 @@ func TestWordsReadInPieces(t *testing.T) {
 	}
 	require.NoError(t, w.Close())
 	require.NoError(t, os.Truncate(path, 1000))
-	_, err = OpenWords(Cursor{Path: path}, rest)
+	_, err = OpenWords(talk.Cursor{Path: path}, rest)
 	require.ErrorIs(t, err, fs.ErrInvalid)
 }

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"time"
+
+	"ccbot/port/talk"
 )
 
 // spent holds the tokens of an answer as its line has them.
@@ -46,7 +48,7 @@ var usageMark = []byte(`"usage"`)
 // end or until ctx ends, and returns the offset of the following line. It passes lines that it
 // cannot read. ErrTruncated: no line begins at the offset.
 func Answers(ctx context.Context, path string, from int64, each func(a Answer)) (next int64, err error) {
-	r := Open(Cursor{Path: path, Offset: from})
+	r := Open(talk.Cursor{Path: path, Offset: from})
 	defer r.Close()
 	r.allow = func(int64) error { return ctx.Err() }
 	err = r.each(func(l line) bool {

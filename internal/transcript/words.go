@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ccbot/internal/wording"
+	"ccbot/port/talk"
 )
 
 // wordsPiece is the number of bytes that are decoded at once.
@@ -34,7 +35,7 @@ type Words struct {
 
 // OpenWords opens the long string of the item at a cursor. The caller closes the words. The error
 // is fs.ErrInvalid if the file does not have the string.
-func OpenWords(at Cursor, rest Rest) (*Words, error) {
+func OpenWords(at talk.Cursor, rest Rest) (*Words, error) {
 	file, info, err := openAnyones(at.Path)
 	if err != nil {
 		return nil, fmt.Errorf("open words: %w", err)

@@ -112,13 +112,13 @@ func (s Seen) Outcome() Outcome {
 
 func (s Seen) kind() Kind {
 	switch {
-	case s.Answer.Over == transcript.EndedTurn && len(s.Answer.Texts) > 0:
+	case s.Answer.Over == talk.EndedTurn && len(s.Answer.Texts) > 0:
 		return Answered
-	case s.Answer.Over == transcript.EndedTurn:
+	case s.Answer.Over == talk.EndedTurn:
 		return Textless
-	case s.Answer.Over == transcript.StoppedTurn:
+	case s.Answer.Over == talk.StoppedTurn:
 		return Stopped
-	case s.Answer.Over == transcript.FailedTurn:
+	case s.Answer.Over == talk.FailedTurn:
 		return Failed
 	case s.Prompt.Finished && s.Prompt.Mark == nil:
 		return Withdrawn

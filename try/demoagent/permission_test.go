@@ -16,6 +16,7 @@ import (
 
 	"ccbot/internal/claudeui"
 	reader "ccbot/internal/transcript"
+	"ccbot/port/talk"
 	"ccbot/try/demoagent/agenttest"
 )
 
@@ -24,7 +25,7 @@ func decide(d string) string {
 }
 
 // outcome returns the outcome of the newest request, by the reader of real transcripts.
-func (s *stage) outcome(id uuid.UUID) (reader.Outcome, bool) {
+func (s *stage) outcome(id uuid.UUID) (talk.RequestOutcome, bool) {
 	s.t.Helper()
 	_, payloads := s.events()
 	for i := len(payloads) - 1; i >= 0; i-- {
@@ -44,7 +45,7 @@ func (s *stage) outcome(id uuid.UUID) (reader.Outcome, bool) {
 		require.NoError(s.t, err)
 		return o, found
 	}
-	return reader.Outcome{}, false
+	return talk.RequestOutcome{}, false
 }
 
 // called returns when the newest tool call of a transcript was written.
@@ -63,7 +64,7 @@ func (s *stage) called(path string) (at time.Time) {
 }
 
 // waitDone waits until the newest request has a result.
-func (s *stage) waitDone(id uuid.UUID) (o reader.Outcome) {
+func (s *stage) waitDone(id uuid.UUID) (o talk.RequestOutcome) {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool {
 		o, _ = s.outcome(id)
@@ -77,20 +78,20 @@ func TestTranscriptOfPermission(t *testing.T) {
 	tests := []struct {
 		name, hook, prompt string
 		keys               []string
-		want               reader.Outcome
+		want               talk.RequestOutcome
 	}{
 		{"allowed by the hook", decide(`{"behavior":"allow"}`), "bash echo x", nil,
-			reader.Outcome{ByHook: "allow", Done: true, Text: "x"}},
+			talk.RequestOutcome{ByHook: "allow", Done: true, Text: "x"}},
 		{"denied by the hook", decide(`{"behavior":"deny","message":"not now"}`), "bash echo x", nil,
-			reader.Outcome{ByHook: "deny", Done: true, Denial: "permission-rule", Text: "not now"}},
+			talk.RequestOutcome{ByHook: "deny", Done: true, Denial: "permission-rule", Text: "not now"}},
 		{"allowed at the desk", "exit 0", "edit notes.md", []string{"Enter"},
-			reader.Outcome{Done: true, Text: "The file notes.md has been updated successfully."}},
+			talk.RequestOutcome{Done: true, Text: "The file notes.md has been updated successfully."}},
 		{"refused at the desk", "exit 0", "write notes.md", []string{"3"},
-			reader.Outcome{Done: true, Denial: "user-rejected", Interrupted: true}},
+			talk.RequestOutcome{Done: true, Denial: "user-rejected", Interrupted: true}},
 		{"questions left without an answer", decide(`{"behavior":"allow","updatedInput":{"answers":{}}}`), "ask", nil,
-			reader.Outcome{ByHook: "allow", Done: true, Text: "The user did not answer the questions."}},
+			talk.RequestOutcome{ByHook: "allow", Done: true, Text: "The user did not answer the questions."}},
 		{"answers as a list", decide(`{"behavior":"allow","updatedInput":{"answers":{"Which features?":["Logs","Traces"]}}}`), "ask multi", nil,
-			reader.Outcome{ByHook: "allow", Done: true, Text: `Your questions have been answered: "Which features?"="Logs, Traces". You can now continue with these answers in mind.`}},
+			talk.RequestOutcome{ByHook: "allow", Done: true, Text: `Your questions have been answered: "Which features?"="Logs, Traces". You can now continue with these answers in mind.`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -127,7 +128,7 @@ func TestDecisionIsWrittenWithResult(t *testing.T) {
 	s.waitStatus(w, "busy")
 	o, found := s.outcome(p.SessionID)
 	require.True(t, found)
-	assert.Equal(t, reader.Outcome{ToolID: o.ToolID}, o, "nothing tells yet that it was allowed")
+	assert.Equal(t, talk.RequestOutcome{ToolID: o.ToolID}, o, "nothing tells yet that it was allowed")
 	w.Press("Escape")
 	s.waitStatus(w, "idle")
 	assert.Empty(t, s.waitDone(p.SessionID).ByHook, "an interrupt hides the decision")
@@ -271,7 +272,7 @@ func TestBackgroundAgent(t *testing.T) {
 	assert.True(t, read.Box.Present && read.Box.Empty && read.Dialog == nil, "while its hook runs there is no dialog: %+v", read)
 
 	require.NoError(t, os.WriteFile(answer, []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`), 0o600))
-	assert.Equal(t, reader.Outcome{ByHook: "allow", Done: true, Text: "(pretended: make lint)"}, s.waitDone(p.SessionID))
+	assert.Equal(t, talk.RequestOutcome{ByHook: "allow", Done: true, Text: "(pretended: make lint)"}, s.waitDone(p.SessionID))
 	w.WaitFor("● The background agent is done: completed.")
 	s.waitStatus(w, "idle")
 	shape := s.shape(p.SessionID)

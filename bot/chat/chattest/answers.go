@@ -23,7 +23,6 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 )
 
@@ -45,14 +44,14 @@ func Step(text string) string {
 const TurnEnd = `{"type":"system","subtype":"turn_duration","durationMs":5}` + "\n"
 
 // TranscriptOf writes lines into a new transcript.
-func TranscriptOf(t *testing.T, name string, lines ...string) transcript.Cursor {
+func TranscriptOf(t *testing.T, name string, lines ...string) talk.Cursor {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
-	return transcript.Cursor{Path: path}
+	return talk.Cursor{Path: path}
 }
 
-func Grow(t *testing.T, c transcript.Cursor, lines ...string) {
+func Grow(t *testing.T, c talk.Cursor, lines ...string) {
 	t.Helper()
 	f, err := os.OpenFile(c.Path, os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(t, err)
@@ -69,7 +68,7 @@ var changes = struct {
 }{of: make(map[string]chan struct{})}
 
 // Changed wakes the readers that wait for a change of a transcript.
-func Changed(c transcript.Cursor) {
+func Changed(c talk.Cursor) {
 	changes.Lock()
 	defer changes.Unlock()
 	if change := changes.of[c.Path]; change != nil {
@@ -137,7 +136,7 @@ func (w *World) Happened() []string {
 	}
 }
 
-func (w *World) Cursors(r session.Record) []transcript.Cursor {
+func (w *World) Cursors(r session.Record) []talk.Cursor {
 	r, _ = w.Records.Get(r.ID)
 	return r.Cursors
 }

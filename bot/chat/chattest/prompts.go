@@ -20,7 +20,6 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -192,7 +191,7 @@ func (w *World) Delivered(t *testing.T, r session.Record, key string, typed time
 func (w *World) TurnEnds(t *testing.T, r session.Record, at time.Time) {
 	t.Helper()
 	end := strings.Replace(TurnEnd, "{", fmt.Sprintf(`{"timestamp":%q,`, at.Format(time.RFC3339Nano)), 1)
-	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{TranscriptOf(t, "end.jsonl", end)} })
+	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = []talk.Cursor{TranscriptOf(t, "end.jsonl", end)} })
 	w.ReadAll(t)
 	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = nil })
 }

@@ -22,7 +22,6 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -30,7 +29,7 @@ import (
 // Asked is a request whose hook waits, and its transcript.
 type Asked struct {
 	hooks.Request
-	cursor transcript.Cursor
+	cursor talk.Cursor
 }
 
 // AsksFor lets an agent ask for a tool. The request is new, and its message is in the chat.

@@ -14,7 +14,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
@@ -57,7 +56,7 @@ type fakeSessions struct {
 	Rounds         int   // calls of a check, of one session or of several
 	Looked         int   // checked sessions
 	Processes      []int // of each agent
-	OnAdvance      func(id uuid.UUID, c transcript.Cursor) error
+	OnAdvance      func(id uuid.UUID, c talk.Cursor) error
 	Busy           bool // with an end: Advance waits as long as it may
 	OnWithdraw     func(id uuid.UUID, key string) error
 	OnSendNow      func(id uuid.UUID, key string) (told bool, err error)
@@ -324,7 +323,7 @@ func (f *fakeSessions) Looks(context.Context) func(session.Record) lifecycle.Loo
 	}
 }
 
-func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
+func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
 	f.wait()
 	if f.Busy && ctx.Done() != nil {
 		<-ctx.Done()
@@ -337,7 +336,7 @@ func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c transcript.C
 		}
 	}
 	f.records.Change(id, func(r *session.Record) {
-		if i := slices.IndexFunc(r.Cursors, func(k transcript.Cursor) bool { return k.Path == c.Path }); i >= 0 {
+		if i := slices.IndexFunc(r.Cursors, func(k talk.Cursor) bool { return k.Path == c.Path }); i >= 0 {
 			r.Cursors = slices.Delete(r.Cursors, 0, i)
 			r.Cursors[0] = c
 		}

@@ -35,7 +35,6 @@ import (
 	"ccbot/internal/health"
 	"ccbot/internal/session"
 	"ccbot/internal/systemfont/fonttest"
-	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
 	"ccbot/port/news"
@@ -189,7 +188,7 @@ func (w *World) open(t *testing.T) {
 }
 
 // Session adds a record, the newest of all, that is not current anywhere.
-func (w *World) Session(t *testing.T, name string, state session.State, cursors ...transcript.Cursor) session.Record {
+func (w *World) Session(t *testing.T, name string, state session.State, cursors ...talk.Cursor) session.Record {
 	t.Helper()
 	n := len(w.Records.List())
 	r := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Name: name, Dir: filepath.Join(w.AgentsHome, name), State: state,
@@ -202,7 +201,7 @@ func (w *World) Session(t *testing.T, name string, state session.State, cursors 
 }
 
 // NewCurrentSession is session, made current in Alice's chat.
-func (w *World) NewCurrentSession(t *testing.T, name string, state session.State, cursors ...transcript.Cursor) session.Record {
+func (w *World) NewCurrentSession(t *testing.T, name string, state session.State, cursors ...talk.Cursor) session.Record {
 	t.Helper()
 	r := w.Session(t, name, state, cursors...)
 	require.NoError(t, w.Chats.SetCurrent(AtAlice, r.ID))

@@ -20,7 +20,7 @@ import (
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
-	"ccbot/internal/transcript"
+	"ccbot/port/talk"
 )
 
 // version of the format that this program writes.
@@ -231,7 +231,7 @@ func (c *contents) checkFile(e entry, data []byte) error {
 	case records:
 		var r session.Record
 		err = json.Unmarshal(data, &r)
-		switch outside := func(c transcript.Cursor) bool { return !isConversation(inProjects(c.Path)) }; {
+		switch outside := func(c talk.Cursor) bool { return !isConversation(inProjects(c.Path)) }; {
 		case err != nil:
 		case r.ID.String()+".json" != e.name || !path.IsAbs(r.Dir):
 			err = errors.New("it is the record of another session")

@@ -17,6 +17,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port/talk"
 )
 
 // Importer holds the facts about this ccbot for the decisions.
@@ -111,7 +112,7 @@ func (i Importer) record(ctx context.Context, f Former, known map[uuid.UUID]bool
 	}
 	r = session.Record{Version: session.Version, ID: uuid.Must(uuid.NewV7()), Name: cmp.Or(chat.NameOf(f.Name), filepath.Base(dir)), Dir: dir,
 		Host: i.Host, State: session.Archived, ClaudeSessionID: id, Conversation: session.Conversation{ChatID: person}, Owner: person,
-		Cursors: []transcript.Cursor{end}, CreatedAt: now, UpdatedAt: now, LastEnd: session.LastEnd{EndedAt: now, Tail: end.Offset}}
+		Cursors: []talk.Cursor{end}, CreatedAt: now, UpdatedAt: now, LastEnd: session.LastEnd{EndedAt: now, Tail: end.Offset}}
 	r.Note(now, "import", "taken over from the Python ccbot")
 	return r, ""
 }

@@ -30,7 +30,7 @@ func TestOutcome(t *testing.T) {
 	over := session.Record{Name: "api", State: session.Lost}
 	typed := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}}
 	command := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}, Text: "/clear", Class: talk.ClassCommand}
-	said := func(over transcript.Ending, texts ...string) transcript.Reply {
+	said := func(over talk.Ending, texts ...string) transcript.Reply {
 		return transcript.Reply{Begun: true, Over: over, Texts: texts, Failure: transcript.Failure{Text: "API Error"}}
 	}
 	tests := []struct {
@@ -43,12 +43,12 @@ func TestOutcome(t *testing.T) {
 		{"it is typed", seen{record: running, entry: typed}, "", ""},
 		{"it is delivered", seen{record: running, entry: typed, finished: true}, "", ""},
 		{"the agent works", seen{record: running, entry: typed, finished: true, answer: said(transcript.Runs, "I look.")}, "", ""},
-		{"it has answered", seen{record: running, entry: typed, finished: true, answer: said(transcript.EndedTurn, "a", "b")}, "a\n\nb", ""},
-		{"and is over since", seen{record: over, entry: typed, finished: true, answer: said(transcript.EndedTurn, "a")}, "a", ""},
-		{"and asks again since", seen{record: asking, entry: typed, finished: true, answer: said(transcript.EndedTurn, "a")}, "a", ""},
-		{"no text", seen{record: running, entry: typed, finished: true, answer: said(transcript.EndedTurn)}, "", "without a text"},
-		{"stopped", seen{record: running, entry: typed, finished: true, answer: said(transcript.StoppedTurn, "a")}, "", "was stopped"},
-		{"failed", seen{record: running, entry: typed, finished: true, answer: said(transcript.FailedTurn)}, "", "has failed: API Error"},
+		{"it has answered", seen{record: running, entry: typed, finished: true, answer: said(talk.EndedTurn, "a", "b")}, "a\n\nb", ""},
+		{"and is over since", seen{record: over, entry: typed, finished: true, answer: said(talk.EndedTurn, "a")}, "a", ""},
+		{"and asks again since", seen{record: asking, entry: typed, finished: true, answer: said(talk.EndedTurn, "a")}, "a", ""},
+		{"no text", seen{record: running, entry: typed, finished: true, answer: said(talk.EndedTurn)}, "", "without a text"},
+		{"stopped", seen{record: running, entry: typed, finished: true, answer: said(talk.StoppedTurn, "a")}, "", "was stopped"},
+		{"failed", seen{record: running, entry: typed, finished: true, answer: said(talk.FailedTurn)}, "", "has failed: API Error"},
 		{"taken back", seen{record: running, finished: true}, "", "taken out of the queue"},
 		{"not proven", seen{record: running, entry: inbox.Entry{State: inbox.Unproven}}, "", "not proven"},
 		{"asked about", seen{record: running, entry: inbox.Entry{State: inbox.Asked}}, "", "waits for an answer in the chat"},
