@@ -100,6 +100,7 @@ type world struct {
 	state  string     // CCBOT_DIR
 	claude string     // CLAUDE_CONFIG_DIR
 	sent   string     // the demo agent's input, one JSON line each
+	writes string     // verbs of ccbot and the files in CCBOT_DIR that they write
 	socket string
 	before string // shell commands run before the bot
 	ccbot  string // the program; empty: the one that finds data races
@@ -157,7 +158,7 @@ func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 	programtest.Require(t, "tmux")
 	root := shortDir(t)
 	w := &world{t: t, whole: t, dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
-		claude: filepath.Join(root, "config"), sent: filepath.Join(root, "sent.jsonl"),
+		claude: filepath.Join(root, "config"), sent: filepath.Join(root, "sent.jsonl"), writes: filepath.Join(root, "writes"),
 		socket: "ccbot-test-" + uuid.NewString()[:8], api: botapitest.Start(t, server)}
 	w.person = w.api.PagePerson()
 	require.NoError(t, os.MkdirAll(w.dir, 0o755))
@@ -170,7 +171,7 @@ func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 		"TELEGRAM_BOT_TOKEN=" + w.api.Token(), fmt.Sprintf("ALLOWED_USERS=%d", w.person.ID()),
 		"TELEGRAM_API_URL=" + w.api.URL(), "CCBOT_DIR=" + w.state, "CCBOT_TMUX_SOCKET=" + w.socket,
 		"CLAUDE_COMMAND=" + link, "CLAUDE_CONFIG_DIR=" + w.claude, "DEMOAGENT_LOG=" + w.sent,
-		"LOG_LEVEL=debug", "KILL_GRACE=5s", "SHOW_STEPS=off", endsAtOnce}, env...)
+		"CCBOT_WRITES=" + w.writes, "LOG_LEVEL=debug", "KILL_GRACE=5s", "SHOW_STEPS=off", endsAtOnce}, env...)
 	processtest.EndAfterFailure(t, root)     // HOME of all, but for the real CLI
 	processtest.EndAfterFailure(t, w.socket) // TMUX of what runs in a window names it
 	t.Cleanup(w.close)
@@ -273,6 +274,7 @@ func (w *world) close() {
 			w.t.Logf("message %d bot=%t buttons=%d %q", m.ID, m.FromBot, len(m.Keyboard), clipped(m.Text))
 		}
 	}
+	w.checkWriters()
 }
 
 func clipped(s string) string {

@@ -62,6 +62,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 			return c.runBot(cmd, nil)
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			running.RecordWrites(environ, cmd.Name())
 			bot := !cmd.HasParent() || cmd.Name() == "run"
 			if !bot || hasTerminal() {
 				cmd.SetContext(untilHangup(cmd.Context()))
