@@ -1,11 +1,13 @@
 package ccbot_test
 
 import (
+	"fmt"
 	"go/ast"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -100,6 +102,82 @@ func TestFiguresOfTheReadme(t *testing.T) {
 	run := regexp.MustCompile(`(?m)^Commit ([0-9a-f]{12} of \d{4}-\d{2}-\d{2}), seed`).FindStringSubmatch(all["docs/dev/reliability.md"])
 	require.NotNil(t, run, "`make chaos` writes the commit")
 	assert.Contains(t, all["README.md"], "| The last run, commit "+run[1]+" | |\n")
+}
+
+const performancePage = "docs/dev/performance.md"
+
+// TestPerformanceTableMarksMissedTargets compares each figure with its target.
+func TestPerformanceTableMarksMissedTargets(t *testing.T) {
+	number := func(text string) float64 {
+		value, err := strconv.ParseFloat(regexp.MustCompile(`[0-9.]+`).FindString(text), 64)
+		require.NoError(t, err, text)
+		return value
+	}
+	rows := performanceRows(t)
+	require.Greater(t, len(rows), 20)
+	for title, cells := range rows {
+		target, figure := cells[0], cells[1]
+		if target == "" {
+			continue
+		}
+		missed := number(figure) > number(target)
+		if strings.HasPrefix(target, "at least") {
+			missed = number(figure) < number(target)
+		}
+		assert.Equal(t, missed, strings.HasSuffix(figure, ", missed"), "%s: %q with the target %q is marked if it misses it", title, figure, target)
+	}
+}
+
+// performanceRows returns the cells of the table after the title: target, this run, the run before.
+func performanceRows(t *testing.T) map[string][]string {
+	t.Helper()
+	_, table, _ := strings.Cut(pages(t)[performancePage], "<!-- made by make bench -->")
+	table, _, found := strings.Cut(table, "<!-- end of what make bench makes -->")
+	require.True(t, found)
+	rows := make(map[string][]string)
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(strings.TrimSuffix(strings.TrimSpace(line), " |"), " | "); len(cells) >= 4 && !strings.Contains(line, "---") {
+			rows[strings.TrimPrefix(cells[0], "| ")] = cells[1:]
+		}
+	}
+	delete(rows, "|")
+	return rows
+}
+
+// quotedFigures are the figures of the table that a sentence of the page repeats: the sentence and
+// the row.
+var quotedFigures = map[string]string{
+	`The whole program leaves ([0-9.]+ KB) a turn`: "a turn: memory that stays in the tmux server",
+}
+
+// TestPerformanceTextHasFiguresOfTable finds a figure of an earlier run in the text around the
+// table: each number of three digits, or with a decimal point, is in the table, or is not measured.
+func TestPerformanceTextHasFiguresOfTable(t *testing.T) {
+	page, rows := pages(t)[performancePage], performanceRows(t)
+	_, section, found := strings.Cut(page, "\n## Figures\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	head, rest, _ := strings.Cut(section, "<!-- made by make bench -->")
+	_, tail, _ := strings.Cut(rest, "<!-- end of what make bench makes -->")
+	var figures strings.Builder
+	for title, cells := range rows {
+		figures.WriteString(title + " " + cells[1] + "\n")
+	}
+	for _, m := range regexp.MustCompile(`\d[\d,]*\.\d+|\d[\d,]{2,}`).FindAllString(head+tail, -1) {
+		assert.Regexp(t, `\b`+regexp.QuoteMeta(strings.ReplaceAll(m, ",", ""))+`\b`, figures.String(), "%s repeats a figure that is not in its table", performancePage)
+	}
+	for sentence, title := range quotedFigures {
+		m := regexp.MustCompile(sentence).FindStringSubmatch(page)
+		require.NotNil(t, m, sentence)
+		require.Contains(t, rows, title)
+		assert.Equal(t, rows[title][1], m[1], "%s: %s", performancePage, sentence)
+	}
+}
+
+// TestGuideHasLimitsOfTests compares the limits in CLAUDE.md with those that the tests check.
+func TestGuideHasLimitsOfTests(t *testing.T) {
+	guide := strings.Join(strings.Fields(pages(t)["CLAUDE.md"]), " ")
+	assert.Contains(t, guide, fmt.Sprintf("Functions up to %d lines, files up to %d, except tests and generated files (`TestSize`)", maxFunctionLines, maxFileLines))
 }
 
 // TestDocumentsHaveEachExitCode compares the exit codes in the documents with the program's.

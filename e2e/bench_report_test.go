@@ -7,8 +7,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,6 +98,25 @@ const (
 	tableEnd   = "<!-- end of what make bench makes -->\n"
 )
 
+// missed marks a figure of this run that misses its target.
+const missed = ", missed"
+
+// misses reports whether a figure misses a target such as "≤ 25 ms" or "at least 4".
+func misses(t *testing.T, target, shown string) bool {
+	if target == "" {
+		return false
+	}
+	number := func(text string) float64 {
+		value, err := strconv.ParseFloat(regexp.MustCompile(`[0-9.]+`).FindString(text), 64)
+		require.NoError(t, err, text)
+		return value
+	}
+	if strings.HasPrefix(target, "at least") {
+		return number(shown) < number(target)
+	}
+	return number(shown) > number(target)
+}
+
 // load returns the load average of the last minute.
 func load() string {
 	data, _ := os.ReadFile("/proc/loadavg") // unknown on other systems
@@ -140,9 +161,12 @@ func report(t *testing.T, samples map[string][]float64, before string) {
 			ratio = fmt.Sprintf("%.2f", value/compared)
 		}
 		if cells != nil {
-			last = cells[2]
+			last = strings.TrimSuffix(cells[2], missed)
 		}
 		shown := strings.TrimSpace(short(value) + " " + r.unit)
+		if misses(t, target, shown) {
+			shown += missed
+		}
 		line := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.title, target, shown, last, ratio)
 		table, fresh = table+line, fresh+line
 	}
