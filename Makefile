@@ -120,7 +120,7 @@ dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS=
 # what nothing needs; docs/dev/performance.md has the history of the sizes.
 SIZES := ccbot:27000000 ccbot-hook:3100000
 dist-check: ## pack a release of one platform twice; both must be the same bytes, and the programs within their size limits
-	@$(GO) test -C tools ./...
+	@$(GO) test -C tools -count=1 ./...
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
 	tar -c --exclude=./bin --exclude=./.git . | (umask 077 && tar -xm --no-same-permissions -C "$$dir/copy") && \
 	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && GOFLAGS=-tags=failpoints $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \

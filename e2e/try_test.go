@@ -131,3 +131,14 @@ func shoot(t *testing.T, page *pagetest.Page, name string) {
 	}
 	page.Screenshot(filepath.Join(dir, name+".png"))
 }
+
+// TestHelpOfTryIsTheSameBothWays compares `ccbot help try` with `ccbot try --help`.
+func TestHelpOfTryIsTheSameBothWays(t *testing.T) {
+	said := func(args ...string) string {
+		return does(t, filepath.Join(binaries, "ccbot"), []string{"HOME=" + t.TempDir(), endsAtOnce}, 0, args...)
+	}
+	help := said("try", "--help")
+	assert.Contains(t, help, "--agent")
+	assert.Contains(t, help, "Examples:")
+	assert.Equal(t, help, said("help", "try"))
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"os"
@@ -112,4 +113,32 @@ func TestVerbsHaveHelp(t *testing.T) {
 		}
 	}
 	look(commands(nil, nil, nil))
+}
+
+// TestHelpIsTheSameBothWays compares `ccbot help VERB` with `ccbot VERB --help`. ccbot-try, which the
+// tests of this package do not build, prints the help of try (e2e.TestHelpOfTryIsTheSameBothWays).
+func TestHelpIsTheSameBothWays(t *testing.T) {
+	said := func(args ...string) string {
+		var out, errs bytes.Buffer
+		assert.Zero(t, run(args, []string{"HOME=" + t.TempDir()}, &out, &errs), args)
+		assert.Empty(t, errs.String(), args)
+		return out.String()
+	}
+	verbs := 0
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, one := range cmd.Commands() {
+			look(one)
+			if one.Name() == "try" {
+				continue
+			}
+			verbs++
+			path := strings.Fields(one.CommandPath())[1:]
+			want := said(append(path, "--help")...)
+			assert.Contains(t, want, "Usage:\n  ccbot "+strings.Join(path, " "))
+			assert.Equal(t, want, said(append([]string{"help"}, path...)...), "ccbot help %s", strings.Join(path, " "))
+		}
+	}
+	look(commands(nil, nil, nil))
+	assert.Greater(t, verbs, 30)
 }

@@ -108,7 +108,7 @@ func (r release) make(platforms []string) error {
 			return err
 		}
 		maps.Copy(programs, common)
-		name := fmt.Sprintf("ccbot-%s-%s-%s", r.version, goos, arch)
+		name := r.name(goos, arch)
 		packed, err := r.pack(name, programs)
 		if err != nil {
 			return err
@@ -130,6 +130,12 @@ func (r release) make(platforms []string) error {
 	}
 	fmt.Print(sums.String())
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(sums.String()), 0o644)
+}
+
+// name is the name of a platform's archive and packages, without an ending, and of the archive's
+// folder.
+func (r release) name(goos, arch string) string {
+	return fmt.Sprintf("ccbot-%s-%s-%s", r.version, goos, arch)
 }
 
 // build returns the programs of one platform.

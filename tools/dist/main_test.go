@@ -1,10 +1,12 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,5 +62,53 @@ func TestArchiveLinksLeadToFiles(t *testing.T) {
 				t.Errorf("%s leads to %s, which is not in the archive", name, to[1])
 			}
 		}
+	}
+}
+
+// Documents, helps and examples name the files that a release has.
+func TestTextsNameFilesOfRelease(t *testing.T) {
+	root := filepath.Join("..", "..")
+	named := regexp.MustCompile(`\bccbot[-_][\w.-]*(?:linux|darwin|amd64|arm64|x86_64)[\w.-]*`)
+	platform := regexp.MustCompile(`-(linux|darwin)-(amd64|arm64)`)
+	found := 0
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "bin" || d.Name() == "node_modules"):
+			return filepath.SkipDir
+		case d.IsDir() || strings.HasSuffix(name, "_test.go") || !slices.Contains([]string{".md", ".go", ".txt", ".json"}, path.Ext(name)):
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		for _, text := range named.FindAllString(string(data), -1) {
+			found++
+			m := platform.FindStringSubmatch(text)
+			if m == nil {
+				t.Errorf("%s names %s, which has no platform of a release", name, text)
+				continue
+			}
+			for _, version := range []string{"VERSION", "v1.4.0", "v1.5.0"} {
+				if strings.Contains(text, version) {
+					m = append(m, version)
+				}
+			}
+			if len(m) != 4 {
+				t.Errorf("%s names %s, which has no version", name, text)
+				continue
+			}
+			known := []string{".tar.gz", ""}
+			if m[1] == "linux" {
+				known = append(known, ".deb", ".rpm")
+			}
+			made := release{version: m[3]}.name(m[1], m[2])
+			if !slices.ContainsFunc(known, func(ending string) bool { return text == made+ending }) {
+				t.Errorf("%s names %s; a release has %s", name, text, made)
+			}
+		}
+		return err
+	})
+	if err != nil || found < 5 {
+		t.Errorf("found %d names: %v", found, err)
 	}
 }

@@ -69,8 +69,7 @@ func (r release) packages(scratch, arch string, all map[string]file) (map[string
 		if err := packager.Package(info, &b); err != nil {
 			return nil, err
 		}
-		name := "ccbot-" + r.version + "-linux-" + arch + "." + f.name
-		made[name] = b.Bytes()
+		made[r.name("linux", arch)+"."+f.name] = b.Bytes()
 	}
 	return made, nil
 }
