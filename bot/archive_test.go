@@ -167,9 +167,9 @@ func TestLargeArchiveReadsOnlyShownSessions(t *testing.T) {
 	w.Again()
 	w.MustHear(t, "/archive")
 	m := w.Telegram.Last(t)
-	assert.Contains(t, m.Text.Text, "1–6 of 3000")
+	assert.Contains(t, m.Text.Text, "1–6 of 3,000")
 	assert.Equal(t, ids[:6], counts.of, "the latest are the first")
 	counts.of = nil
-	assert.Contains(t, tapped(t, w, m, "→").Text.Text, "7–12 of 3000")
+	assert.Contains(t, tapped(t, w, m, "→").Text.Text, "7–12 of 3,000")
 	assert.Equal(t, ids[6:12], counts.of)
 }

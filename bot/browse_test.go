@@ -297,7 +297,7 @@ func textBecomesFirstPrompt(t *testing.T) {
 	assert.Equal(t, w.say(i18n.FirstPrompt), asked.Text.Text)
 	e, err := w.Inbox.Load(key)
 	require.NoError(t, err)
-	head := w.say(i18n.NewFirst, i18n.Args{"Time": w.Chat.Moment(e.Received)})
+	head := w.say(i18n.NewFirst, i18n.Args{"Time": w.Chat.In(chattest.AtAlice).Moment(e.Received)})
 	assert.Contains(t, w.text(), head+"\nrun the tests")
 	assert.Equal(t, inbox.Asked, e.State)
 

@@ -338,7 +338,7 @@ func TestContinueOnStart(t *testing.T) {
 func TestDiskLow(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
-	require.NoError(t, w.DiskLow(t.Context(), "900 MB"))
+	require.NoError(t, w.DiskLow(t.Context(), 900_000_000))
 	assert.Equal(t, []string{"⚠ The disk of ~/.ccbot is almost full (900 MB left). Free some space: on a full disk no message can be kept."}, w.Telegram.Texts())
 }
 

@@ -21,7 +21,7 @@ func TestP4_QuestionShowsEditedPrompt(t *testing.T) {
 	require.Contains(t, w.LastSent(t).Text.Text, "drop it")
 	require.NoError(t, w.Edit(t, 1001, "keep it"))
 	w.Work(t)
-	head := w.Word(i18n.AgedAsk, i18n.Args{"Name": "api", "Time": w.Moment(sent)})
+	head := w.Word(i18n.AgedAsk, i18n.Args{"Name": "api", "Time": w.In(chattest.AtAlice).Moment(sent)})
 	assert.Equal(t, chattest.Lines(head, "keep it"), w.Telegram.LastEdit(t).Text.Text)
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.ButtonSend))
 	assert.Empty(t, w.Lifecycle.Done(), "a button that was drawn for another text does nothing")

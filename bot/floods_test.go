@@ -344,7 +344,7 @@ func TestP5_FileShowsExcerptOfTexts(t *testing.T) {
 		says(lines...)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		require.Equal(t, []string{"1000 messages at once. All of them are in this file. Beginning and end:\n" +
+		require.Equal(t, []string{"1,000 messages at once. All of them are in this file. Beginning and end:\n" +
 			"Step 0\nStep 1\nStep 2\n…\nStep 997\nStep 998\nStep 999"}, api.captions)
 		assert.True(t, strings.HasSuffix(api.shown[0].text, "# Step **999**\n\nis `done`.\n"), "as the agent wrote it")
 		whose, ok := w.Chats.SessionOf(chattest.AtAlice, api.last)

@@ -143,14 +143,14 @@ func TestHistoryHasDays(t *testing.T) {
 		lines = append(lines, asked(day*24*60, fmt.Sprintf("day %d", day)), answered(day*24*60+1, "yes"))
 	}
 	talks(t, w, r, lines...)
-	day := func(n int) string { return chattest.Started.AddDate(0, 0, n).Local().Format(time.DateOnly) }
+	day := func(n int) string { return chattest.Started.AddDate(0, 0, n).Local().Format("Jan 2") }
 	w.MustHear(t, "/history")
 	days := tapped(t, w, w.Telegram.Last(t), "Days")
 	assert.Equal(t, day(29), chattest.Words(days)[0])
 	earlier := tapped(t, w, tapped(t, w, days, "Older →"), "Older →")
 	assert.Equal(t, []string{day(5), day(4), day(3), day(2), day(1), day(0), "‹ Back"}, chattest.Words(earlier))
 	m := tapped(t, w, earlier, day(1))
-	assert.Contains(t, m.Text.Text, "\n\n5. Prompt · "+day(1)+" "+at(0)+"\nday 1\n", "the day begins at the end of the page")
+	assert.Contains(t, m.Text.Text, "\n\n5. Prompt · "+day(1)+", "+at(0)+"\nday 1\n", "the day begins at the end of the page")
 	m = tapped(t, w, tapped(t, w, w.Telegram.LastEdit(t), "Days"), day(29))
 	assert.Contains(t, m.Text.Text, "2. Prompt · "+day(29))
 }
@@ -171,7 +171,7 @@ func TestSlowDaysSearchContinues(t *testing.T) {
 	require.Len(t, s.Options, 1)
 	s, err = page.Draw(t.Context(), at(s.Options[0][0].Value))
 	require.NoError(t, err)
-	assert.Equal(t, chattest.Started.Local().Format(time.DateOnly), s.Options[0][0].Text)
+	assert.Equal(t, chattest.Started.Local().Format("Jan 2"), s.Options[0][0].Text)
 }
 
 func TestHistoryAsAFile(t *testing.T) {

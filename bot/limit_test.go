@@ -51,7 +51,7 @@ func TestLimitLevelsWarnOnce(t *testing.T) {
 		all := tells(80, resets)
 		people := len(w.PrivateChats())
 		require.Len(t, all, people)
-		assert.Equal(t, "⚠ 5-hour limit: 80% used, resets at "+w.In(chattest.AtAlice).Moment(resets), all[0].Text.Text)
+		assert.Equal(t, "⚠ 5-hour limit: 80% used, resets "+w.In(chattest.AtAlice).At(resets), all[0].Text.Text)
 		assert.True(t, all[0].Sounds)
 		assert.Len(t, tells(94, resets.Add(3*time.Second)), people, "once, also where the end is told a little differently")
 		w.Restart(t)
@@ -145,10 +145,10 @@ func (w *limited) word() string { return "Continue at " + w.at() }
 
 func TestEndOfLimitOffersToContinue(t *testing.T) {
 	atALimit(t, func(t *testing.T, w *limited) {
-		assert.Equal(t, "The limit of api lasts until "+w.In(chattest.AtAlice).Moment(w.until)+". After that this can be sent:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
+		assert.Equal(t, "The limit of api lasts "+w.In(chattest.AtAlice).Until(w.until)+". After that this can be sent:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
 		assert.Equal(t, []string{w.word()}, chattest.Words(w.card()))
 		w.taps(w.word())
-		assert.Equal(t, "At "+w.at()+" this is sent to api, unless api has moved on by then:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
+		assert.Equal(t, "This is sent to api at "+w.at()+", unless api has moved on by then:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
 		w.Restart(t)
 		w.taps(w.Word(i18n.ButtonDrop))
 		assert.Equal(t, []string{w.word()}, chattest.Words(w.card()), "it is taken back")

@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
-	"ccbot/internal/bytesize"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/port/talk"
@@ -48,8 +47,8 @@ func TestP5_LongTextIsSentWhole(t *testing.T) {
 	assert.True(t, text[:1<<20] == (*uploads)[0], "the text up to the bound")
 	assert.True(t, strings.HasPrefix(text, strings.TrimSuffix(w.Telegram.Files[0].Caption.Text, "…")))
 	mark := w.Telegram.Sent[0]
-	assert.Equal(t, []string{w.Word(i18n.TextTooLong, i18n.Args{"Name": "api", "Size": bytesize.Text(int64(len(text))),
-		"Missing": bytesize.Text(int64(len(text) - 1<<20))}), "end"}, w.Telegram.AnswersSent())
+	assert.Equal(t, []string{w.Word(i18n.TextTooLong, i18n.Args{"Name": "api", "Size": w.In(chattest.AtAlice).Size(int64(len(text))),
+		"Missing": w.In(chattest.AtAlice).Size(int64(len(text) - 1<<20))}), "end"}, w.Telegram.AnswersSent())
 	assert.Equal(t, int64(len(first)+len(chattest.Says("end"))), w.Cursors(r)[0].Offset)
 
 	w.Again()

@@ -29,7 +29,7 @@ func tellings() map[string]told {
 			var all []string
 			for _, key := range keys {
 				all = append(all, w.Word(key, i18n.Args{"Name": "api", "Command": "tmux attach", "Count": 2, "Window": "@21",
-					"State": w.Word(i18n.StateArchived), "Seconds": int(lifecycle.StartNotice.Seconds()), "Time": chattest.Started.Local().Format("15:04")}))
+					"State": w.Word(i18n.StateArchived), "Age": w.In(chattest.AtAlice).Age(lifecycle.StartNotice), "Time": w.In(chattest.AtAlice).Moment(chattest.Started), "At": w.In(chattest.AtAlice).At(chattest.Started)}))
 			}
 			return all
 		}
@@ -62,7 +62,7 @@ func tellings() map[string]told {
 		"Stopped":    {says: name(i18n.ReceiptArchived), buttons: []i18n.Key{i18n.ButtonUndo}},
 		"Retrying": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.RequestFails, i18n.Args{"Name": "api", "Reason": "529 Overloaded",
-				"Time": chattest.Started.Local().Format("15:04")}), "/stop"}
+				"At": w.In(chattest.AtAlice).At(chattest.Started)}), "/stop"}
 		}},
 		"Doing": {}, // the card of a turn
 		"Switched": {says: func(w *chattest.World) []string {
@@ -227,7 +227,7 @@ func TestP4_UnprovenPromptIsQuoted(t *testing.T) {
 			assert.LessOrEqual(t, m.Text.Length(), 4096)
 			assert.Equal(t, w.WordsOf(i18n.ButtonSendAgain, i18n.ButtonDrop), chattest.Words(m))
 			head, quote, _ := strings.Cut(m.Text.Text, "\n")
-			assert.Equal(t, chattest.Warning+w.Word(i18n.Unproven, i18n.Args{"Name": "api", "Time": w.Moment(chattest.Started)}), head)
+			assert.Equal(t, chattest.Warning+w.Word(i18n.Unproven, i18n.Args{"Name": "api", "Time": w.In(chattest.AtAlice).Moment(chattest.Started)}), head)
 			assert.True(t, strings.HasPrefix(text, strings.TrimSpace(quote)))
 			assert.Equal(t, chattest.ReactionNone, w.Telegram.Reaction(77))
 		})

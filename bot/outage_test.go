@@ -34,7 +34,7 @@ func TestOutageIsToldOncePerChat(t *testing.T) {
 	in(session.Archived, chattest.Bob, 0)
 	in(session.Running, chattest.Eve, 0)
 	require.NoError(t, w.OutageOver(t.Context(), now.Add(-time.Hour), now))
-	said := w.Word(i18n.OutageOver, i18n.Args{"Start": w.Moment(now.Add(-time.Hour)), "End": w.Moment(now)})
+	said := w.Word(i18n.OutageOver, i18n.Args{"Start": w.In(chattest.AtAlice).Moment(now.Add(-time.Hour)), "End": w.In(chattest.AtAlice).Moment(now)})
 	assert.Equal(t, []string{said, said}, w.Telegram.Texts())
 	for _, m := range w.Telegram.Posted {
 		assert.Zero(t, m.To.ThreadID)

@@ -47,7 +47,7 @@ func TestP4_OldMessageNeedsConfirmation(t *testing.T) {
 			}
 			assert.Empty(t, w.Lifecycle.Done(), "it is in no queue")
 			m := w.LastSent(t)
-			head := w.Word(i18n.AgedAsk, i18n.Args{"Name": "api", "Time": w.Moment(tt.sent)})
+			head := w.Word(i18n.AgedAsk, i18n.Args{"Name": "api", "Time": w.In(chattest.AtAlice).Moment(tt.sent)})
 			assert.Equal(t, chattest.Lines(head, "fix", "it"), m.Text.Text)
 			assert.Equal(t, []any{1001, []string{w.Word(i18n.ButtonSend), w.Word(i18n.ButtonDrop)}}, []any{m.ReplyTo, chattest.Words(m)})
 			e, err := w.Inbox.Load(key)
@@ -67,13 +67,6 @@ func TestP4_StartMarksWaitingMessages(t *testing.T) {
 	require.NoError(t, w.Review(t.Context(), 0))
 	assert.Equal(t, chattest.ReactionStored, w.Telegram.Reaction(held.MessageID))
 	assert.Empty(t, w.Telegram.AnswersSent())
-}
-
-func TestOtherDaysMomentsHaveDate(t *testing.T) {
-	w := chattest.NewWorld(t)
-	today := w.Now().Local()
-	assert.Equal(t, today.Format("15:04"), w.Moment(today))
-	assert.Equal(t, today.AddDate(0, 0, -2).Format("2006-01-02 15:04"), w.Moment(today.AddDate(0, 0, -2)))
 }
 
 func TestP4_PromptWaitingDuringAbsenceNeedsConfirmation(t *testing.T) {

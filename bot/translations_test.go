@@ -140,7 +140,7 @@ func saysBob(t *testing.T, w *chattest.World, lang string) {
 		w.Press(t, chattest.Bob, id, w.Shows(t, id).Buttons[i/2][i%2].Text)
 		w.Press(t, chattest.Bob, id, w.In(session.Conversation{ChatID: chattest.Bob}).Say(i18n.ButtonBack))
 	}
-	require.NoError(t, w.DiskLow(t.Context(), "1 GB"))
+	require.NoError(t, w.DiskLow(t.Context(), 1_000_000_000))
 	for _, silent := range []bool{true, false} {
 		require.NoError(t, health.TellTmux(t.Context(), w.Chat, silent))
 	}

@@ -83,7 +83,7 @@ func (q *queue) done() (all []string) {
 
 func TestQueueShowsWhatWaitsInOrder(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
-		at := q.Moment(chattest.Started)
+		at := q.In(chattest.AtAlice).Moment(chattest.Started)
 		assert.Equal(t, chattest.Lines("api: working", "", "3 messages in the queue:", "1. "+at+": fix the test",
 			"2. "+at+": and then …", "3. "+at+": !make"), q.now().Text.Text)
 		assert.Equal(t, []string{"1", "2", "3"}, chattest.Words(q.now()))
@@ -175,7 +175,7 @@ func TestSendNextMovesPromptToFront(t *testing.T) {
 		q.Press(t, chattest.Bob, q.id, "3")
 		q.Press(t, chattest.Bob, q.id, "Send next")
 		assert.Equal(t, []string{"to front " + q.all[2].Key + " of " + q.r.ID.String()}, q.done())
-		at := q.Moment(chattest.Started)
+		at := q.In(chattest.AtAlice).Moment(chattest.Started)
 		assert.Contains(t, q.now().Text.Text, chattest.Lines("1. "+at+": three", "2. "+at+": one", "3. "+at+": two"))
 	}, "one", "two", "three")
 }

@@ -17,7 +17,7 @@ import (
 
 // hour is the time of a change in history, as people read it.
 func hour(n int) string {
-	return chattest.Started.Add(time.Duration(n) * time.Hour).Local().Format(time.DateTime)
+	return chattest.Started.Add(time.Duration(n) * time.Hour).Local().Format("Jan 2 15:04:05")
 }
 
 func TestWhy(t *testing.T) {

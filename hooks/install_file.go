@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"ccbot/internal/bytesize"
 	"ccbot/internal/ownfile"
 )
 
@@ -286,7 +285,7 @@ func oddity(info fs.FileInfo) string {
 	case !mode.IsRegular():
 		return "a device"
 	case info.Size() > maxSettings:
-		return "larger than " + bytesize.Text(maxSettings)
+		return fmt.Sprintf("larger than %d MiB", maxSettings>>20)
 	}
 	return ""
 }

@@ -183,7 +183,7 @@ func TestP10_SettingsNotWritable(t *testing.T) {
 		{"huge", func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, nil, 0o600))
 			require.NoError(t, os.Truncate(path, maxSettings+1))
-		}, errSettingsForeign, "not a file that ccbot edits: it is larger than 17 MB"},
+		}, errSettingsForeign, "not a file that ccbot edits: it is larger than 16 MiB"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -28,8 +28,8 @@ var (
 )
 
 // Args fills the blanks of a sentence by name. "Count" must be a whole number
-// of Go's; it also picks the plural form. The blanks of names are formatted by the function that
-// Load was given.
+// of Go's; it also picks the plural form. A whole number is written as the language writes it. The
+// blanks of names are formatted by the function that Load was given.
 type Args map[string]any
 
 // names are the blanks for names that people or programs chose: of sessions, folders, files,
@@ -145,19 +145,26 @@ func (w Words) Pieces(key Key, args ...Args) (all []Piece) {
 	return all
 }
 
-// fill returns the value of a blank, formatted if it is a name.
+// fill returns the value of a blank as it is shown: a name and a whole number are formatted.
 func (w Words) fill(blank string, args []Args) any {
-	for _, a := range slices.Backward(args) {
-		value, ok := a[blank]
-		if !ok {
-			continue
-		}
-		if name, ok := value.(string); ok && w.show != nil && slices.Contains(names, blank) {
-			return w.show(name)
-		}
-		return value
+	value, ok := given(blank, args)
+	if !ok {
+		return "<no value>"
 	}
-	return "<no value>"
+	if name, ok := value.(string); ok && w.show != nil && slices.Contains(names, blank) {
+		return w.show(name)
+	}
+	return w.written(blank, value)
+}
+
+// given returns the value that a blank is given.
+func given(blank string, args []Args) (value any, ok bool) {
+	for _, a := range slices.Backward(args) {
+		if value, ok = a[blank]; ok {
+			return value, true
+		}
+	}
+	return nil, false
 }
 
 // find returns the sentence of a key.
@@ -178,7 +185,8 @@ func (w Words) form(key Key, args []Args) string {
 	}
 	form := s.other
 	if s.counted != nil && s.counted.one != "" {
-		if count, err := strconv.Atoi(fmt.Sprint(w.fill("Count", args))); err == nil {
+		given, _ := given("Count", args)
+		if count, err := strconv.Atoi(fmt.Sprint(given)); err == nil {
 			switch plural.Cardinal.MatchPlural(w.tag, max(count, -count), 0, 0, 0, 0) {
 			case plural.One:
 				form = s.counted.one
@@ -201,15 +209,4 @@ func (w Words) Say(key Key, args ...Args) string {
 		fmt.Fprint(&b, p.Value)
 	}
 	return b.String()
-}
-
-// Rounded is a large number as people read it: 950, 12k, 1.2M.
-func Rounded(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 999_500:
-		return fmt.Sprintf("%dk", (n+500)/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }

@@ -30,6 +30,8 @@ const (
 	AnswererKey Codes = "answers_by_" // another answerer of permission requests: rules
 	ModeKey     Codes = "mode_"       // a permission mode: plan
 	HealthKey   Codes = "health_"     // a fault of ccbot: see internal/health
+	AgeKey      Codes = "age_"        // a duration's unit: minutes
+	FormatKey   Codes = "format_"     // the form of a number or time: see format.go
 	SwitchedKey Codes = "switched_"   // the reason why a mode or model was not changed: unread
 )
 

@@ -86,7 +86,7 @@ func (a *Answers) failureText(r port.Session, item talk.Item) render.Text {
 	case failed.Phase == talk.PhaseBlocked:
 		return p.Text(i18n.FailedHook, said)
 	case failed.Phase == talk.PhaseLimited && !failed.Until.IsZero():
-		said["Time"] = a.Chat.Moment(failed.Until)
+		said["At"] = p.At(failed.Until)
 		return p.Text(i18n.FailedLimit, said)
 	}
 	return p.Text(i18n.APIError, said)

@@ -150,8 +150,8 @@ func TestP9_HiddenInputCannotBeAllowed(t *testing.T) {
 		card State
 		says string // part of the message
 	}{
-		{"too many lines", stateOf("Bash", object("command", long)), "… 5230 more characters"},
-		{"too wide", stateOf("Bash", object("command", wide)), "… 1800 more characters"},
+		{"too many lines", stateOf("Bash", object("command", long)), "… 5,230 more characters"},
+		{"too wide", stateOf("Bash", object("command", wide)), "… 1,800 more characters"},
 		{"short lines, but many", stateOf("Bash", object("command", strings.Repeat("a\n", 200))), "more characters"},
 		{"a long description", stateOf("Bash", object("command", "ls", "description", wide)), "more"},
 		{"a hidden field", stateOf("Bash", object("command", "ls", "more", map[string]string{"a": wide})), "more"},
@@ -161,7 +161,7 @@ func TestP9_HiddenInputCannotBeAllowed(t *testing.T) {
 		{"a zero width space in a path", stateOf("Write", object("file_path", "/a\u200b/b", "content", "x")), "⟨U+200B⟩"},
 		{"a joiner of letters", stateOf("Bash", object("command", "echo a\u200db")), "⟨U+200D⟩"},
 		{"a joiner behind an emoji", stateOf("Bash", object("command", "echo 👩\u200db")), "⟨U+200D⟩"},
-		{"one long line above another", stateOf("Bash", object("command", wide, "description", "ls")), "… 1803 more characters"},
+		{"one long line above another", stateOf("Bash", object("command", wide, "description", "ls")), "… 1,803 more characters"},
 		{"an escape", stateOf("Bash", object("command", "echo \x1b[8mrm -rf /\x1b[0m")), "⟨U+001B⟩[8mrm -rf /"},
 		{"a carriage return", stateOf("Bash", object("command", "rm -rf /\rls")), "⟨U+000D⟩"},
 		{"blanks before the tail", stateOf("Bash", object("command", "ls"+strings.Repeat(" ", 200)+"; rm -rf /")), "⟨200×␠⟩; rm -rf /"},

@@ -1,8 +1,6 @@
 package attention
 
 import (
-	"fmt"
-
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/i18n"
@@ -31,11 +29,11 @@ func In(c *chat.Chat, r port.Session, now talk.Activity) Attention {
 }
 
 // Sign returns the mark of undecided messages with their number, or "".
-func (a Attention) Sign() string {
+func (a Attention) Sign(w i18n.Words) string {
 	if a.Undecided == 0 {
 		return ""
 	}
-	return fmt.Sprintf("✉%d", a.Undecided)
+	return "✉" + w.Number(int64(a.Undecided))
 }
 
 // Undecided returns a sentence about undecided messages, or "".

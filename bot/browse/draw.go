@@ -13,7 +13,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/bytesize"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/port"
@@ -305,7 +304,7 @@ func (b *Browser) checkouts(ctx context.Context, p chat.Phrases, a at) (here ren
 
 // talk describes an earlier conversation in two lines.
 func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Text {
-	about := []string{p.Say(i18n.NewAgo, i18n.Args{"Age": p.Age(p.Now().Sub(c.At))}), bytesize.Text(c.Size)}
+	about := []string{p.Say(i18n.NewAgo, i18n.Args{"Age": p.Age(p.Now().Sub(c.At))}), p.Size(c.Size)}
 	r, known := b.chat.Book.Records.Get(c.Session)
 	switch {
 	case known && r.Live:

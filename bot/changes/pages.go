@@ -66,7 +66,7 @@ func (w words) sum(all folders.Changes) render.Text {
 	files, added, deleted := all.Sum()
 	text := w.Say(i18n.ChangesNone)
 	if files > 0 {
-		text = w.Say(i18n.ChangesSum, i18n.Args{"Count": files, "Details": lines(added, deleted)})
+		text = w.Say(i18n.ChangesSum, i18n.Args{"Count": files, "Details": w.lines(added, deleted)})
 	}
 	parts := []render.Text{render.Plain(text)}
 	if all.Branch != "" {
@@ -123,18 +123,18 @@ func (w words) describe(f folders.ChangedFile) string {
 	case f.TooLarge:
 		said = append(said, w.Say(i18n.ChangesTooLarge))
 	case f.Added > 0 || f.Deleted > 0:
-		said = append(said, lines(f.Added, f.Deleted))
+		said = append(said, w.lines(f.Added, f.Deleted))
 	}
 	return strings.Join(said, w.Say(i18n.JoinParts))
 }
 
-func lines(added, deleted int) string {
+func (w words) lines(added, deleted int) string {
 	var said []string
 	if added > 0 || deleted == 0 {
-		said = append(said, "+"+strconv.Itoa(added))
+		said = append(said, "+"+w.Number(int64(added)))
 	}
 	if deleted > 0 {
-		said = append(said, "−"+strconv.Itoa(deleted))
+		said = append(said, "−"+w.Number(int64(deleted)))
 	}
 	return strings.Join(said, " ")
 }

@@ -116,12 +116,12 @@ func (p Phrases) NowText(n talk.Activity) string {
 	said, what := p.Words.Say(i18n.PhaseKey.Of(string(n.Phase))), FailureText(n.What)
 	switch {
 	case n.Phase == talk.PhaseLimited && !n.Until.IsZero():
-		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Time": p.Moment(n.Until)})
+		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Until": p.Until(n.Until)})
 	case what == "":
 	case n.Phase.Waiting():
 		return p.Words.Say(i18n.WaitsFor, i18n.Args{"What": p.AskedText(n.What)})
 	case n.Phase == talk.PhaseAPIError && !n.Until.IsZero():
-		what = p.Words.Say(i18n.RetryAt, i18n.Args{"What": what, "Time": p.Moment(n.Until)})
+		what = p.Words.Say(i18n.RetryAt, i18n.Args{"What": what, "At": p.At(n.Until)})
 		fallthrough
 	case n.Phase == talk.PhaseAPIError, n.Phase == talk.PhaseBlocked:
 		return p.Words.Say(i18n.Named, i18n.Args{"What": said, "Said": what})

@@ -123,28 +123,20 @@ func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 // OneLine is a foreign text in one line.
 func OneLine(text string) string { return strings.Join(strings.Fields(Visible(text)), " ") }
 
-// Age returns a duration in its largest unit.
-func (p Phrases) Age(d time.Duration) string {
-	unit, n := i18n.AgeDays, int(d/(24*time.Hour))
-	switch {
-	case d < time.Minute:
-		unit, n = i18n.AgeSeconds, int(d/time.Second)
-	case d < time.Hour:
-		unit, n = i18n.AgeMinutes, int(d/time.Minute)
-	case d < 24*time.Hour:
-		unit, n = i18n.AgeHours, int(d/time.Hour)
-	}
-	return p.Words.Say(unit, i18n.Args{"Count": max(n, 0)})
-}
+// Moment is [i18n.Words.Moment], seen from now.
+func (p Phrases) Moment(at time.Time) string { return p.Words.Moment(at, p.Now()) }
 
-// Moment is a time for people; a time of another day than today has its date.
-func (p Facts) Moment(at time.Time) string {
-	day := at.Local().Format(time.DateOnly + " ")
-	if p.Now().Local().Format(time.DateOnly+" ") == day {
-		day = ""
-	}
-	return day + at.Local().Format("15:04")
-}
+// At is [i18n.Words.At], seen from now.
+func (p Phrases) At(at time.Time) string { return p.Words.At(at, p.Now()) }
+
+// Since is [i18n.Words.Since], seen from now.
+func (p Phrases) Since(at time.Time) string { return p.Words.Since(at, p.Now()) }
+
+// Until is [i18n.Words.Until], seen from now.
+func (p Phrases) Until(at time.Time) string { return p.Words.Until(at, p.Now()) }
+
+// Day is [i18n.Words.Day], seen from now.
+func (p Phrases) Day(at time.Time) string { return p.Words.Day(at, p.Now()) }
 
 // Short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
 func (p Facts) Short(dir string) string {

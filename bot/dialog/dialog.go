@@ -91,7 +91,7 @@ func (d *Dialogs) onNews(ctx context.Context, r port.Session, n news.News) error
 	case news.Dialog:
 		return d.open(ctx, r, p.Text(i18n.DialogOpen, i18n.Args{"Name": r.Name}), n.Terminal)
 	case news.NotReporting:
-		args := i18n.Args{"Name": r.Name, "Seconds": int(n.Waited.Seconds())}
+		args := i18n.Args{"Name": r.Name, "Age": p.Age(n.Waited)}
 		return d.open(ctx, r, p.Text(i18n.ClaudeNotReady, args), n.Terminal)
 	case news.DialogGone, news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
 		return d.close(ctx, r.ID)

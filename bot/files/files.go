@@ -17,7 +17,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/bytesize"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
@@ -172,7 +171,7 @@ func listing(p chat.Phrases, at string, l folders.Listing) render.Text {
 		if e.Dir {
 			line += "/"
 		} else {
-			line += "  " + bytesize.Text(e.Size)
+			line += "  " + p.Size(e.Size)
 		}
 		lines = append(lines, line)
 	}
@@ -208,7 +207,7 @@ func (s *Files) refuse(ctx context.Context, in chat.Incoming, r port.Session, at
 	if file = s.chat.ShortTail(file); !below {
 		file = s.chat.ShortTail(at)
 	}
-	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": s.chat.Short(r.Dir), "Size": bytesize.Text(size),
-		"Limit": bytesize.Text(outbox.MaxFile), "Reason": refusal.In(err).Reason})
+	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": s.chat.Short(r.Dir), "Size": p.Size(size),
+		"Limit": p.Size(outbox.MaxFile), "Reason": refusal.In(err).Reason})
 	return s.answer(ctx, in, r, text)
 }

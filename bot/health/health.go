@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/bytesize"
 	"ccbot/internal/each"
 	"ccbot/internal/health"
 	"ccbot/port"
@@ -74,7 +73,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 		line(i18n.HealthHooks, i18n.Args{"Age": age(p, f.Hook.Slowest), "Count": f.Hook.Events})
 	}
 	if f.Disk.Known {
-		line(i18n.HealthDisk, i18n.Args{"Free": bytesize.Text(f.Disk.Free), "Total": bytesize.Text(f.Disk.Total), "Dir": p.Short(dir), "Own": bytesize.Text(f.Disk.Own)})
+		line(i18n.HealthDisk, i18n.Args{"Free": p.Size(int64(f.Disk.Free)), "Total": p.Size(int64(f.Disk.Total)), "Dir": p.Short(dir), "Own": p.Size(int64(f.Disk.Own))})
 	}
 	if programs := programs(f); len(programs) > 0 {
 		all = append(all, render.Plain(strings.Join(programs, p.Say(i18n.JoinParts))))
@@ -84,7 +83,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 
 // Sentence returns a warning as a sentence.
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
-	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": bytesize.Text(w.Bytes), "Dir": p.Short(dir), "Chats": chats(w.Chats), "Version": number(w.Version), "Needed": w.Needed})
+	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": p.Size(int64(w.Bytes)), "Dir": p.Short(dir), "Chats": chats(w.Chats), "Version": number(w.Version), "Needed": w.Needed})
 }
 
 // number returns the version of Claude Code without the name.
@@ -240,13 +239,20 @@ func (d *Computer) OutageOver(ctx context.Context, since, now time.Time) (err er
 			continue
 		}
 		told = append(told, to.ChatID)
-		said := i18n.Args{"Start": d.chat.Moment(since), "End": d.chat.Moment(now)}
-		err = errors.Join(err, d.chat.Say(ctx, to, d.chat.In(to).Say(i18n.OutageOver, said)))
+		p := d.chat.In(to)
+		said := i18n.Args{"Start": p.Moment(since), "End": p.Moment(now)}
+		err = errors.Join(err, d.chat.Say(ctx, to, p.Say(i18n.OutageOver, said)))
 	}
 	return err
 }
 
 // DiskLow reports that the disk is almost full.
-func (d *Computer) DiskLow(ctx context.Context, free string) error {
-	return d.chat.WarnAll(ctx, i18n.DiskLow, i18n.Args{"Dir": d.chat.Short(d.dir), "Free": free})
+func (d *Computer) DiskLow(ctx context.Context, free int64) error {
+	var all error
+	for _, to := range d.chat.Book.PrivateChats() {
+		p := d.chat.In(to)
+		text := render.Plain(p.Say(i18n.DiskLow, i18n.Args{"Dir": p.Short(d.dir), "Free": p.Size(free)}))
+		all = errors.Join(all, d.chat.Warn(ctx, to, 0, text, nil))
+	}
+	return all
 }

@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/bytesize"
 	"ccbot/internal/clip"
 	"ccbot/internal/glyph"
 	"ccbot/port/refusal"
@@ -43,7 +41,7 @@ func (d drawing) head(number string, e talk.Entry) render.Text {
 		var names []string
 		for _, t := range e.Tools { // in one line: "7 tool calls: Edit 3, Bash 4"
 			count += t.Count
-			names = append(names, chat.Head(glyph.Name(t.Name), shownTool)+" "+strconv.Itoa(t.Count))
+			names = append(names, chat.Head(glyph.Name(t.Name), shownTool)+" "+d.Number(int64(t.Count)))
 		}
 		list := d.First(shownTools, names, d.Say(i18n.JoinNames))
 		more = append(more, d.Say(i18n.HistoryTools, i18n.Args{"Count": count, "Details": list}))
@@ -156,7 +154,7 @@ func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answe
 	a.Text = p.Say(i18n.HistoryWriting)
 	a.Then = func(ctx context.Context) error {
 		say := func(key i18n.Key) string {
-			return p.Say(key, i18n.Args{"Name": r.Name, "Size": bytesize.Text(maxFile)})
+			return p.Say(key, i18n.Args{"Name": r.Name, "Size": p.Size(maxFile)})
 		}
 		f, err := h.exports.Export(ctx, r.ID, maxFile, talk.Words{Title: say(i18n.HistoryTitle), Prompt: say(i18n.HistoryPrompt),
 			Answer: say(i18n.HistoryAnswer), Compacted: say(i18n.HistoryCompacted), Interrupted: say(i18n.HistoryInterrupted),

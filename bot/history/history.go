@@ -253,7 +253,7 @@ func (d drawing) days(ctx context.Context, v view) (s chat.Screen, err error) {
 	}
 	s = chat.Screen{Text: d.Text(i18n.HistoryDays, i18n.Args{"Name": d.session.Name}), Back: d.back()}
 	options := each.As(found.Days[:min(len(found.Days), pageDays)], func(day talk.Day) card.Option {
-		return d.to(day.Time.Local().Format(time.DateOnly), view{What: newer, At: day.At})
+		return d.to(d.Day(day.Time), view{What: newer, At: day.At})
 	})
 	s.Options = chat.Rows(3, options...)
 	switch {

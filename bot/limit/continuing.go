@@ -174,9 +174,9 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 // card returns the card.Look of a plan.
 func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.Look {
 	w := l.chat.In(to)
-	at := i18n.Args{"Name": r.Name, "Time": w.Moment(p.due())}
+	at := i18n.Args{"Name": r.Name, "At": w.At(p.due())}
 	look := card.Look{To: to, Session: r.ID, Until: p.due()} // the offer expires
-	said := w.Text(i18n.LimitOffer, i18n.Args{"Name": r.Name, "Time": w.Moment(p.Until)})
+	said := w.Text(i18n.LimitOffer, i18n.Args{"Name": r.Name, "Until": w.Until(p.Until)})
 	option := card.Option{Text: w.Say(i18n.ButtonContinueAt, at), Value: planOption}
 	if p.Prompt != "" {
 		said, option, look.Until = w.Text(i18n.LimitPlanned, at), w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}

@@ -12,7 +12,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/bytesize"
 	"ccbot/internal/clip"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
@@ -73,8 +72,8 @@ func (x *Texts) Parts(r port.Session, item talk.Item) (parts []render.Part) {
 	}
 	left.At.Part, left.At.Form, left.At.Joined = 0, "", 0
 	left.Rest.Most = min(left.Rest.Most, outbox.MaxFile)
-	said := i18n.Args{"Name": r.Name, "Size": bytesize.Text(left.Rest.Length), "Missing": bytesize.Text(left.Rest.Length - left.Rest.Most)}
 	p := x.chat.In(r.Conversation)
+	said := i18n.Args{"Name": r.Name, "Size": p.Size(left.Rest.Length), "Missing": p.Size(left.Rest.Length - left.Rest.Most)}
 	if item.Kind == talk.TooLong {
 		return []render.Part{{Text: p.Text(i18n.LineTooLong, said), More: left}}
 	}
@@ -118,8 +117,9 @@ func (x *Texts) tap(_ context.Context, t chat.Tap, left rest) (chat.Answer, erro
 
 func (x *Texts) send(ctx context.Context, t chat.Tap, left rest) error {
 	fail := func(word i18n.Key, size int64) error {
-		said := i18n.Args{"Size": bytesize.Text(size), "Limit": bytesize.Text(outbox.MaxFile)}
-		return x.chat.Fail(ctx, t.To, t.Message, x.chat.In(t.To).Text(word, said), nil)
+		p := x.chat.In(t.To)
+		said := i18n.Args{"Size": p.Size(size), "Limit": p.Size(outbox.MaxFile)}
+		return x.chat.Fail(ctx, t.To, t.Message, p.Text(word, said), nil)
 	}
 	content, err := x.transcripts.Words(ctx, left.At, left.Rest, true)
 	switch {

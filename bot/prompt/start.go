@@ -46,8 +46,8 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 	if !isLate(p, e) { // it may have waited in the inbox
 		return false, nil
 	}
-	said := i18n.Args{"Command": command, "Time": p.Chat.Moment(sentOf(e))}
-	text := render.Plain(p.Chat.In(in.To).Say(i18n.AgedCommand, said))
+	w := p.Chat.In(in.To)
+	text := render.Plain(w.Say(i18n.AgedCommand, i18n.Args{"Command": command, "Time": w.Moment(sentOf(e))}))
 	return true, p.Chat.Fail(ctx, in.To, in.MessageID, text, nil)
 }
 

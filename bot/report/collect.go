@@ -183,7 +183,7 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 		list := words.Some(names, words.Say(i18n.JoinNames))
 		said := []render.Text{words.Text(word, i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]})}
 		if word == i18n.RecoveredReboot && !one.booted.IsZero() {
-			said = append(said, words.Text(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)}))
+			said = append(said, words.Text(i18n.RecoveredBooted, i18n.Args{"At": words.At(one.booted)}))
 		}
 		if word == i18n.RecoveredReboot && back > 0 {
 			said = append(said, words.Text(i18n.RecoveredComing, i18n.Args{"Count": back}))

@@ -151,7 +151,7 @@ func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Scre
 	if err != nil {
 		return card.Look{}, shown{}, err
 	}
-	text := []render.Text{render.Join(render.Bold(r.Name), render.Plain(p.Now().Local().Format(" · 15:04:05")))}
+	text := []render.Text{render.Join(render.Bold(r.Name), render.Plain(" · "+p.Seconds(p.Now())))}
 	if said != "" {
 		text = append(text, render.Plain(said))
 	}

@@ -3,8 +3,6 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -265,7 +263,7 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, 
 		asks := attention.In(s.chat, r, l.Now)
 		e.need, e.sign, e.state = doing(p, l, asks)
 		e.more, e.quiet = besides(p, r.Mode, l), s.Idle.Spared(p, r, l) == ""
-		if sign := asks.Sign(); sign != "" {
+		if sign := asks.Sign(p.Words); sign != "" {
 			e.state += " · " + sign
 		}
 		if at := p.AtWindow(l); len(at) > 0 {
@@ -320,10 +318,10 @@ func besides(p chat.Phrases, mode string, l port.Look) []string {
 	}
 	if u := l.Usage; u != nil {
 		if u.Context >= 0 {
-			text = append(text, p.Words.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
+			text = append(text, p.Words.Say(i18n.ListContext, i18n.Args{"Percent": p.Percent(u.Context)}))
 		}
 		if u.Cost >= 0.005 { // otherwise it shows $0.00
-			text = append(text, fmt.Sprintf("$%.2f", u.Cost))
+			text = append(text, p.Dollars(u.Cost, 2))
 		}
 		if model := chat.Head(glyph.Name(u.Model), 24); model != "" {
 			text = append(text, model)
@@ -407,7 +405,7 @@ func option(c *chat.Chat, to address.Conversation, r port.Session, current bool,
 		args := i18n.Args{"What": words.Say(i18n.ButtonRetry), "Said": name}
 		return card.Option{Text: words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r), Session: r.ID}
 	}
-	label := switchLabel(name, current, unread(c.Book, r), now, attention.In(c, r, now))
+	label := switchLabel(words, name, current, unread(c.Book, r), now, attention.In(c, r, now))
 	return card.Option{Text: label, Value: chat.OpenLink + ":" + r.ID.String(), Session: r.ID}
 }
 
@@ -420,7 +418,7 @@ func unread(book *conversation.Book, r port.Session) bool {
 // switchLabel is the name of a session between two signs: that it is the current one, or has
 // unopened messages; and that it works, waits for a person, cannot continue, or has undecided
 // messages.
-func switchLabel(name string, current, unread bool, now talk.Activity, asks attention.Attention) string {
+func switchLabel(p chat.Phrases, name string, current, unread bool, now talk.Activity, asks attention.Attention) string {
 	switch {
 	case current:
 		name = "✓ " + name
@@ -435,5 +433,5 @@ func switchLabel(name string, current, unread bool, now talk.Activity, asks atte
 	case now.Phase == talk.PhaseLoggedOut, now.Phase == talk.PhaseLimited, now.Phase == talk.PhaseAPIError, now.Phase == talk.PhaseBlocked:
 		name += " ⚠"
 	}
-	return strings.TrimSpace(name + " " + asks.Sign())
+	return strings.TrimSpace(name + " " + asks.Sign(p.Words))
 }

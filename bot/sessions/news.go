@@ -26,8 +26,8 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 	case news.Ready:
 		return s.tellReady(ctx, r, n)
 	case news.Retrying:
-		text := s.chat.In(r.Conversation).Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
-			"Time": s.chat.Moment(n.Now.Until)})
+		p := s.chat.In(r.Conversation)
+		text := p.Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What), "At": p.At(n.Now.Until)})
 		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
 	case news.Stopped:
 		if n.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(n) {

@@ -80,7 +80,7 @@ func quietSaid(v view) string {
 		}
 	}
 	if s := v.set.QuietFor; s.Lasts(v.now) {
-		said = append(said, v.Say(i18n.QuietUntil, i18n.Args{"Time": v.Moment(s.Until)}))
+		said = append(said, v.Say(i18n.QuietUntil, i18n.Args{"Until": v.Until(s.Until)}))
 	}
 	if said == nil {
 		return v.Say(i18n.QuietNone)

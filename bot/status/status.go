@@ -3,8 +3,6 @@ package status
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -16,7 +14,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/bytesize"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
@@ -253,9 +250,9 @@ func (w words) agent(launched string, n now) render.Text {
 	if u := n.Work.Usage; u != nil {
 		model = cmp.Or(u.Model, model)
 		if u.Context >= 0 {
-			did = append(did, w.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
+			did = append(did, w.Say(i18n.ListContext, i18n.Args{"Percent": w.Percent(u.Context)}))
 		}
-		did = append(did, fmt.Sprintf("$%.2f", u.Cost))
+		did = append(did, w.Dollars(u.Cost, 2))
 	}
 	var lines []string
 	if model = short(model); model != "" {
@@ -274,14 +271,14 @@ func (w words) agent(launched string, n now) render.Text {
 	}
 	lines = append(lines, strings.Join(did, w.Say(i18n.JoinParts)))
 	if t := n.Tokens; t != (port.Tokens{}) {
-		lines = append(lines, w.Say(i18n.StatusTokens, i18n.Args{"In": i18n.Rounded(t.Input + t.CacheCreation),
-			"Cached": i18n.Rounded(t.CacheRead), "Out": i18n.Rounded(t.Output)}))
+		lines = append(lines, w.Say(i18n.StatusTokens, i18n.Args{"In": w.Rounded(t.Input + t.CacheCreation),
+			"Cached": w.Rounded(t.CacheRead), "Out": w.Rounded(t.Output)}))
 	}
 	if n.Partly {
 		lines = append(lines, w.Say(i18n.StatusPartly))
 	}
 	if n.Memory > 0 {
-		lines = append(lines, w.Say(i18n.StatusMemory, i18n.Args{"Size": bytesize.Text(n.Memory)}))
+		lines = append(lines, w.Say(i18n.StatusMemory, i18n.Args{"Size": w.Size(int64(n.Memory))}))
 	}
 	text := render.Plain(strings.Join(lines, "\n"))
 	if flags := short(strings.Join(n.Flags, " ")); flags != "" {

@@ -95,7 +95,7 @@ func (t *Turns) details(ctx context.Context, w words, s *state, r port.Session) 
 	}
 	part := card.PartOf(len(all), pageSteps, s.Page-1)
 	lines := each.As(all[part.First:part.Last], func(one step) string {
-		return one.Began.Local().Format("15:04:05 ") + w.step(one, r).Text
+		return w.Seconds(one.Began) + " " + w.step(one, r).Text
 	})
 	turns = part.Turns(func(page int) card.Option {
 		return card.Option{Value: detailsOption + ":" + strconv.Itoa(page+1)}

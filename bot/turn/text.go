@@ -2,7 +2,6 @@ package turn
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -34,7 +33,7 @@ type words struct{ chat.Phrases }
 func (w words) running(s *state, r port.Session) render.Text {
 	does := w.NowText(s.Now)
 	if s.Now.Until.IsZero() && s.Now.Phase != talk.PhaseUnknown {
-		does = w.Say(i18n.TurnSince, i18n.Args{"State": does, "Time": w.Moment(s.Since)})
+		does = w.Say(i18n.TurnSince, i18n.Args{"State": does, "Since": w.Since(s.Since)})
 	}
 	lines := []render.Text{render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain(between+does))}
 	var with []string
@@ -42,12 +41,12 @@ func (w words) running(s *state, r port.Session) render.Text {
 		with = append(with, chat.Head(glyph.Name(s.Model), shownLine))
 	}
 	if s.Context >= 0 {
-		with = append(with, w.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(s.Context))}))
+		with = append(with, w.Say(i18n.ListContext, i18n.Args{"Percent": w.Percent(s.Context)}))
 	}
 	lines = append(lines, render.Plain(strings.Join(with, between)))
 	var steps []render.Text
 	if t := s.Todo; t != nil && t.All > 0 {
-		text := fmt.Sprintf("%d/%d", t.Done, t.All)
+		text := w.Number(int64(t.Done)) + "/" + w.Number(int64(t.All))
 		if t.Item != "" {
 			text = w.Say(i18n.Named, i18n.Args{"What": text, "Said": chat.Head(glyph.Name(t.Item), shownLine)})
 		}
@@ -136,7 +135,7 @@ func (w words) ended(s *state, r port.Session, topic bool) render.Text {
 		said = append(said, w.Say(i18n.TurnFiles, i18n.Args{"Count": s.Files, "Added": s.Added, "Removed": s.Removed}))
 	}
 	if s.Cost >= 0.005 {
-		said = append(said, fmt.Sprintf("$%.2f", s.Cost))
+		said = append(said, w.Dollars(s.Cost, 2))
 	}
 	text := render.Plain(strings.Join(said, between))
 	if topic {

@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -9,15 +8,18 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"ccbot/internal/cellpicture"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // The words of the chart are on the cells of a picture: below the title the axis of the cost at the
 // left, and the dates below the bars. The cells are large: a phone shows the picture at a third of
 // its size.
 const (
-	axis      = 7 // columns of the axis
+	axis      = 8 // columns of the axis
 	top       = 2 // the row of the highest line
 	plotRows  = 8 // from the highest line to the lowest
 	dates     = top + plotRows + 1
@@ -35,9 +37,8 @@ var (
 	today = color.RGBA{0x1d, 0x5f, 0xb8, 0xff}
 )
 
-// chart draws the cost of each day; the last one is that of now. It has no words, so that it is the
-// same in every language.
-func chart(days []float64, now time.Time) ([]byte, error) {
+// chart draws the cost of each day; the last one is that of now.
+func (w words) chart(days []float64, now time.Time) ([]byte, error) {
 	var sum, most float64
 	for _, d := range days {
 		sum, most = sum+d, max(most, d)
@@ -45,19 +46,20 @@ func chart(days []float64, now time.Time) ([]byte, error) {
 	most = ceiling(most)
 	columns := axis + 1 + perDay*len(days)/grid.Width
 	lines := make([][]cellpicture.Cell, dates+1)
-	span := dayOf(now, len(days)-1).Format(time.DateOnly) + " – " + now.Format(time.DateOnly)
-	total := cellpicture.Line("≈ "+money(sum), cellpicture.Cell{Bold: true})
-	gap := cellpicture.Line(strings.Repeat(" ", max(columns-len(total)-len([]rune(span)), 1)), cellpicture.Cell{})
+	span := w.Day(dayOf(now, len(days)-1)) + " – " + w.Day(now)
+	total := cellpicture.Line("≈ "+w.money(sum), cellpicture.Cell{Bold: true})
+	gap := cellpicture.Line(strings.Repeat(" ", max(columns-len(total)-ansi.StringWidth(span), 1)), cellpicture.Cell{})
 	lines[0] = slices.Concat(total, gap, cellpicture.Line(span, cellpicture.Cell{Ink: faint}))
 	for n := range 3 {
-		value := most * float64(2-n) / 2
-		lines[top+n*plotRows/2] = cellpicture.Line(fmt.Sprintf("%*s", axis-1, amount(value, most)), cellpicture.Cell{Ink: faint})
+		value := w.amount(most*float64(2-n)/2, most)
+		gap := strings.Repeat(" ", max(axis-1-utf8.RuneCountInString(value), 0))
+		lines[top+n*plotRows/2] = cellpicture.Line(gap+value, cellpicture.Cell{Ink: faint})
 	}
 	var below strings.Builder
 	for i := range days {
 		back := len(days) - 1 - i
 		if at := axis + perDay*i/grid.Width - 2; back%weekDates == 0 && at >= below.Len() {
-			fmt.Fprintf(&below, "%*s%s", at-below.Len(), "", dayOf(now, back).Format("01-02"))
+			below.WriteString(strings.Repeat(" ", at-below.Len()) + w.ShortDay(dayOf(now, back)))
 		}
 	}
 	lines[dates] = cellpicture.Line(below.String(), cellpicture.Cell{Ink: faint})
@@ -112,9 +114,9 @@ func ceiling(amount float64) float64 {
 }
 
 // amount is a value of the axis, with cents where the axis ends below ten dollars.
-func amount(value, most float64) string {
+func (w words) amount(value, most float64) string {
 	if most < 10 {
-		return fmt.Sprintf("$%.2f", value)
+		return w.Dollars(value, 2)
 	}
-	return fmt.Sprintf("$%.0f", value)
+	return w.Dollars(value, 0)
 }

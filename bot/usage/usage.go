@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -104,12 +105,12 @@ func (u *usage) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 }
 
 func (u *usage) send(ctx context.Context, to outbox.Conversation, rep talk.Report) error {
-	png, err := chart(rep.Days, u.chat.Now().Local())
+	w := words{u.chat.In(to)}
+	png, err := w.chart(rep.Days, u.chat.Now().Local())
 	if err != nil {
 		return err
 	}
-	w := words{u.chat.In(to)}
-	caption := w.Say(i18n.UsageChart, i18n.Args{"Span": w.span(talk.ReportDays), "Cost": money(rep.Spans[len(rep.Spans)-1].All.Cost)})
+	caption := w.Say(i18n.UsageChart, i18n.Args{"Span": w.span(talk.ReportDays), "Cost": w.money(rep.Spans[len(rep.Spans)-1].All.Cost)})
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	_, err = u.chat.Upload(ctx, outbox.File{To: to, Name: "usage.png", Caption: render.Plain(caption), Body: bytes.NewReader(png),
@@ -142,18 +143,18 @@ func (w words) limits(all []talk.Limit) render.Text {
 
 // limit shows the use of a limit, and when it ends.
 func (w words) limit(l talk.Limit) string {
-	return w.Say(i18n.LimitUsed, i18n.Args{"Window": w.Say(i18n.LimitKey.Of(string(l.Window))), "Percent": int(l.Percent), "Time": w.Moment(l.Resets)})
+	return w.Say(i18n.LimitUsed, i18n.Args{"Window": w.Say(i18n.LimitKey.Of(string(l.Window))), "Percent": w.Percent(math.Floor(l.Percent)), "At": w.At(l.Resets)})
 }
 
 // spans are the sums of all spans; the page's span is bold, and has its tokens below.
 func (w words) spans(rep talk.Report, at place) render.Text {
 	var lines []render.Text
 	for i, days := range talk.ReportSpans() {
-		said := render.Plain(w.Say(i18n.Named, i18n.Args{"What": w.span(days), "Said": money(rep.Spans[i].All.Cost)}))
+		said := render.Plain(w.Say(i18n.Named, i18n.Args{"What": w.span(days), "Said": w.money(rep.Spans[i].All.Cost)}))
 		if i == at.Span {
 			s := rep.Spans[i].All
-			said = chat.Lines(render.Bold(said.Text), render.Plain(w.Say(i18n.StatusTokens, i18n.Args{"In": i18n.Rounded(s.Input + s.CacheWrite),
-				"Cached": i18n.Rounded(s.CacheRead), "Out": i18n.Rounded(s.Output)})))
+			said = chat.Lines(render.Bold(said.Text), render.Plain(w.Say(i18n.StatusTokens, i18n.Args{"In": w.Rounded(s.Input + s.CacheWrite),
+				"Cached": w.Rounded(s.CacheRead), "Out": w.Rounded(s.Output)})))
 		}
 		lines = append(lines, said)
 	}
@@ -186,8 +187,8 @@ func (w words) sessions(all []talk.Line, part card.Part) render.Text {
 
 // line is one model or session, with its consumption.
 func (w words) line(name render.Text, s talk.Sum) render.Text {
-	tokens := i18n.Rounded(s.Tokens())
-	said := money(s.Cost) + w.Say(i18n.JoinParts) + tokens
+	tokens := w.Rounded(s.Tokens())
+	said := w.money(s.Cost) + w.Say(i18n.JoinParts) + tokens
 	if s.Unpriced && s.Cost == 0 {
 		said = w.Say(i18n.UsageNoPrice, i18n.Args{"Tokens": tokens})
 	}
@@ -206,7 +207,11 @@ func (w words) notes(rep talk.Report, all talk.Sum) render.Text {
 	if all.Unpriced {
 		lines = append(lines, render.Plain(w.Say(i18n.UsageIncomplete)))
 	}
-	lines = append(lines, render.Plain(w.Say(i18n.UsagePrices, i18n.Args{"Date": rep.Prices, "Source": glyph.Name(chat.Head(rep.Source, 60))})))
+	prices := rep.Prices
+	if day, err := time.ParseInLocation(time.DateOnly, prices, time.Local); err == nil {
+		prices = w.Day(day)
+	}
+	lines = append(lines, render.Plain(w.Say(i18n.UsagePrices, i18n.Args{"Date": prices, "Source": glyph.Name(chat.Head(rep.Source, 60))})))
 	return chat.Lines(lines...)
 }
 
@@ -228,11 +233,11 @@ func (w words) options(at place, part card.Part) [][]card.Option {
 }
 
 // money is an amount of dollars.
-func money(d float64) string {
+func (w words) money(d float64) string {
 	if d > 0 && d < 0.005 {
-		return "<$0.01"
+		return "<" + w.Dollars(0.01, 2)
 	}
-	return fmt.Sprintf("$%.2f", d)
+	return w.Dollars(d, 2)
 }
 
 // levels are the percents at which people are warned, the highest first; occasions decide whether a

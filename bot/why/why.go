@@ -3,7 +3,6 @@ package why
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -205,7 +204,7 @@ func noted(p chat.Phrases, r port.Session, history []port.Change, page int) chat
 	first := max(0, last-shownChanges)
 	text := p.Text(i18n.WhyDetails, i18n.Args{"Name": r.Name})
 	for _, c := range history[first:last] {
-		text = render.Join(text, changeLine(p.Words, c))
+		text = render.Join(text, changeLine(p, c))
 	}
 	text = chat.Paragraphs(text, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code("ccbot why " + r.ID.String())}))
 	turns := card.Turns(page, first > 0, func(to int) card.Option {
@@ -220,8 +219,8 @@ func noted(p chat.Phrases, r port.Session, history []port.Change, page int) chat
 
 // changeLine is one change: when, from which state to which, by which rule, and on what evidence. A
 // note is foreign text: it is code, so that nothing in it can be tapped.
-func changeLine(words i18n.Words, c port.Change) render.Text {
-	state := func(s port.State) string { return words.Say(i18n.StateKey.Of(string(s))) }
+func changeLine(p chat.Phrases, c port.Change) render.Text {
+	state := func(s port.State) string { return p.Say(i18n.StateKey.Of(string(s))) }
 	what := "•"
 	switch {
 	case c.From == "":
@@ -229,7 +228,7 @@ func changeLine(words i18n.Words, c port.Change) render.Text {
 	case c.From != c.To:
 		what = state(c.From) + " → " + state(c.To)
 	}
-	line := []render.Text{render.Plain("\n" + c.At.Local().Format(time.DateTime) + " " + what)}
+	line := []render.Text{render.Plain("\n" + p.Day(c.At) + " " + p.Seconds(c.At) + " " + what)}
 	for _, noted := range []string{c.Rule, c.Why} {
 		if noted = chat.Head(strings.TrimSpace(glyph.Name(noted)), shownEvidence); noted != "" {
 			line = append(line, render.Plain(" "), render.Code(noted))

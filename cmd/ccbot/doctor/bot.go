@@ -12,7 +12,7 @@ import (
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/internal/bytesize"
+	"ccbot/i18n"
 	"ccbot/internal/control"
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
@@ -34,10 +34,10 @@ func bot(ctx context.Context, w *World) []Finding {
 	}
 	switch d := figures.Disk; {
 	case d.Known && d.Free < statefolder.LeastFree:
-		all = append(all, found("disk_full", "", "%s free on the disk of %s; a start needs %s", bytesize.Text(d.Free), w.Dir, bytesize.Text(statefolder.LeastFree)))
+		all = append(all, found("disk_full", "", "%s free on the disk of %s; a start needs %s", i18n.Words{}.Size(int64(d.Free)), w.Dir, i18n.Words{}.Size(statefolder.LeastFree)))
 		figures.Disk.Low = false // it is the same fault
 	case d.Known && !d.Low:
-		all = append(all, good("disk", "%s free of %s", bytesize.Text(d.Free), bytesize.Text(d.Total)))
+		all = append(all, good("disk", "%s free of %s", i18n.Words{}.Size(int64(d.Free)), i18n.Words{}.Size(int64(d.Total))))
 	}
 	if figures.ClaudeNeeded != "" && w.wrong == nil && !w.isOld(ctx) { // it was updated since
 		figures.ClaudeNeeded = ""

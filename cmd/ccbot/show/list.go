@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/internal/bytesize"
+	"ccbot/i18n"
 	"ccbot/internal/git"
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
@@ -229,7 +229,7 @@ func memory(bytes uint64) string {
 	if bytes == 0 {
 		return ""
 	}
-	return bytesize.Text(bytes)
+	return i18n.Words{}.Size(int64(bytes))
 }
 
 func taskText(t Tasks) string {

@@ -16,7 +16,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/hooks"
-	"ccbot/internal/bytesize"
+	"ccbot/i18n"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
@@ -309,7 +309,7 @@ var unsent = map[refusal.Code]string{
 	refusal.WrongState:     "the session has ended",
 	refusal.NotShown:       "no allowed person is left in the session's chat",
 	refusal.CaptionTooLong: fmt.Sprintf("the caption has more than %d characters", outbox.MaxCaption),
-	refusal.FileTooBig:     fmt.Sprintf("it has more than the %s that Telegram takes", bytesize.Text(outbox.MaxFile)),
+	refusal.FileTooBig:     fmt.Sprintf("it has more than the %s that Telegram takes", i18n.Words{}.Size(outbox.MaxFile)),
 	refusal.SentTooMany:    "a session may send ten files a minute; seconds to wait: ",
 	refusal.NotTaken:       "Telegram does not take it: ",
 	refusal.TookTooLong:    "Telegram did not take it in ten minutes, and I gave up",

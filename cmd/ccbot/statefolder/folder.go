@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"ccbot/internal/bytesize"
+	"ccbot/i18n"
 	"ccbot/internal/control"
 	"ccbot/internal/disk"
 )
@@ -55,7 +55,7 @@ func Error(dir string, err error) error {
 	var what string
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		what = fmt.Sprintf("there is no room left; make some and try again (a start takes %s)", bytesize.Text(LeastFree))
+		what = fmt.Sprintf("there is no room left; make some and try again (a start takes %s)", i18n.Words{}.Size(LeastFree))
 	case errors.Is(err, syscall.EROFS):
 		what = "it is read-only; mount it for writing, or set CCBOT_DIR to another folder"
 	case errors.Is(err, fs.ErrPermission):

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"ccbot/internal/bytesize"
 	"ccbot/internal/disk"
 	"ccbot/internal/gauge"
 	"ccbot/internal/logkey"
@@ -48,7 +47,7 @@ type Room struct {
 
 // diskNews are reports to people. DiskFull needs no disk.
 type diskNews interface {
-	DiskLow(ctx context.Context, free string) error
+	DiskLow(ctx context.Context, free int64) error
 	DiskFull(ctx context.Context) error
 	DiskRoom(ctx context.Context) error
 }
@@ -139,7 +138,7 @@ func (r *Room) low(ctx context.Context, now gauge.Room) error {
 	if err := touch(path, time.Now()); err != nil {
 		return err // otherwise the chat would get the warning each minute
 	}
-	if err := r.chat.DiskLow(ctx, bytesize.Text(now.Free)); err != nil {
+	if err := r.chat.DiskLow(ctx, int64(now.Free)); err != nil {
 		return errors.Join(err, disk.Remove(path))
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/i18n"
 	"ccbot/internal/gauge"
 )
 
@@ -68,9 +69,11 @@ func (d *testDisk) heard() (said []string, probes int) {
 	return slices.Clone(d.said), d.probes
 }
 
-func (d *testDisk) DiskLow(_ context.Context, free string) error { return d.hear(free) }
-func (d *testDisk) DiskFull(context.Context) error               { return d.hear("full") }
-func (d *testDisk) DiskRoom(context.Context) error               { return d.hear("room") }
+func (d *testDisk) DiskLow(_ context.Context, free int64) error {
+	return d.hear(i18n.Words{}.Size(free))
+}
+func (d *testDisk) DiskFull(context.Context) error { return d.hear("full") }
+func (d *testDisk) DiskRoom(context.Context) error { return d.hear("room") }
 
 // The disk is reported as almost full once, also over restarts, and again only after it clearly was
 // not.
