@@ -143,7 +143,7 @@ tmux 3.5a, Claude Code 2.1.328`, w.Shows(t, id).Text.Text)
 // Each thing that can be wrong has a sentence in each language.
 func TestHealthWarningsHaveSentences(t *testing.T) {
 	w := chattest.NewWorld(t)
-	for _, lang := range []string{"en", "ru", "zh"} {
+	for _, lang := range i18n.Languages() {
 		for _, code := range health.Codes() {
 			key := i18n.HealthKey.Of(string(code))
 			said := w.Speech.For(lang).Say(key, i18n.Args{"Count": 2, "Age": "1 h", "Size": "1 MB", "Dir": "~"})

@@ -104,41 +104,6 @@ func TestLongReceiptCountsRest(t *testing.T) {
 	assert.Less(t, len(text), 1000)
 }
 
-// Every code that another package may give has a sentence in every language.
-func TestReceiptCodesHaveSentences(t *testing.T) {
-	w := chattest.NewWorld(t)
-	var keys []i18n.Key
-	for _, code := range append(chattest.Consts(t, "../lifecycle/ending", "Reason"), append(chattest.Consts(t, "../internal/process", "Reason"),
-		chattest.Consts(t, "../internal/process", "Guard")...)...) {
-		keys = append(keys, i18n.ReasonKey.Of(code))
-	}
-	for _, kind := range chattest.Consts(t, "../lifecycle/ending", "Failure") {
-		keys = append(keys, i18n.FailureKey.Of(kind))
-	}
-	for _, source := range chattest.Consts(t, "../internal/process", "Source") {
-		keys = append(keys, i18n.SourceKey.Of(source))
-	}
-	for _, fault := range chattest.Consts(t, "../internal/transcript", "Fault") {
-		keys = append(keys, i18n.FaultKey.Of(fault))
-	}
-	for _, rule := range chattest.Consts(t, "../lifecycle", "rule") {
-		if rule != "stopped" && !strings.HasPrefix(rule, "resume.") { // Change has other sentences for these
-			keys = append(keys, i18n.SaidKey.Of(rule))
-		}
-	}
-	for _, how := range chattest.Consts(t, "../internal/process", "How") {
-		keys = append(keys, i18n.HowKey.Of(how))
-	}
-	for _, state := range session.States() {
-		keys = append(keys, i18n.StateKey.Of(string(state)))
-	}
-	for _, lang := range i18n.Languages() {
-		for _, key := range keys {
-			assert.NotEqual(t, string(key), w.Speech.For(lang).Say(key), "%s %s", lang, key)
-		}
-	}
-}
-
 func TestP3_ReceiptOffersWhatFits(t *testing.T) {
 	end := chattest.Started.Add(time.Hour)
 	for _, tt := range []struct {

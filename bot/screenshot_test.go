@@ -90,7 +90,7 @@ func TestP7_ChangedScreenIsShownAgain(t *testing.T) {
 			w.Press(t, chattest.Alice, 1, "Enter")
 			now := w.Shows(t, 1)
 			assert.NotEqual(t, old.Picture, now.Picture)
-			assert.Contains(t, now.Text.Text, strings.ReplaceAll(w.Word(tt.word), "<no value>", "Enter"))
+			assert.Contains(t, now.Text.Text, strings.ReplaceAll(w.Word(tt.word), "(?)", "Enter"))
 			assert.Len(t, w.Telegram.Sent, 1)
 		})
 	}
@@ -144,7 +144,7 @@ func TestScreenshotNamesFontPackage(t *testing.T) {
 
 		w.Lifecycle.OnScreen.Text = "语言"
 		m := shot(t, w)
-		assert.Contains(t, m.Text.Text, strings.ReplaceAll(w.Word(i18n.FontsMissing), "<no value>", command))
+		assert.Contains(t, m.Text.Text, strings.ReplaceAll(w.Word(i18n.FontsMissing), "(?)", command))
 		first := w.Telegram.LastID()
 		w.Press(t, chattest.Alice, first, w.Word(i18n.ButtonRefresh))
 		assert.Contains(t, w.Shows(t, first).Text.Text, command, "the same message keeps it")

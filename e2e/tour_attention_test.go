@@ -23,7 +23,7 @@ func TestTourOfAttention(t *testing.T) {
 	pagetest.Browser(t)
 	catalog := i18n.Load(glyph.Name)
 	ways := make(map[string]func(t *testing.T))
-	for _, lang := range []string{"en", "ru", "zh"} {
+	for _, lang := range i18n.Languages() {
 		ways[lang] = func(t *testing.T) {
 			tr := &walk{name: "attention", catalog: catalog, lang: lang, words: catalog.For(lang)}
 			tr.world = newWorldAt(t, botapi.Options{}, withCards, "CCBOT_LANG="+lang)

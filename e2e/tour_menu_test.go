@@ -148,12 +148,14 @@ func (tr *walk) speaksAnother() {
 	at := tr.with(tr.say("/menu"), i18n.PageSettings).ID
 	tr.turnsTo(at, tr.says(i18n.PageSettings), tr.says(i18n.SettingQuiet))
 	tr.screen("settings")
-	tr.turnsTo(at, tr.says(i18n.SettingLanguage), "Русский")
+	all := i18n.Languages()
+	lang := all[len(all)-1]
+	tr.turnsTo(at, tr.says(i18n.SettingLanguage), tr.catalog.For(lang).Say(i18n.LanguageName))
 	tr.screen("language")
-	lang, label := "zh", "中文"
 	if tr.lang == lang {
-		lang, label = "en", "English"
+		lang = all[0]
 	}
+	label := tr.catalog.For(lang).Say(i18n.LanguageName)
 	tr.turnsTo(at, label, "✓ "+label)
 	tr.words = tr.catalog.For(lang)
 	tr.shows(at, tr.says(i18n.SettingLanguageAbout))

@@ -40,7 +40,7 @@ func inEachLanguage(t *testing.T, name string, take func(t *testing.T, tr *walk)
 	ways := map[string]func(t *testing.T){"with a kill behind each screen": func(t *testing.T) {
 		take(t, &walk{name: name, catalog: catalog, lang: "en", words: catalog.For("en"), kills: true})
 	}}
-	for _, lang := range []string{"en", "ru", "zh"} {
+	for _, lang := range i18n.Languages() {
 		ways[lang] = func(t *testing.T) {
 			take(t, &walk{name: name, catalog: catalog, lang: lang, words: catalog.For(lang)})
 		}

@@ -1,10 +1,8 @@
-// Package i18n holds every sentence that ccbot says in the chat, in English,
-// Russian and Chinese.
+// Package i18n holds every sentence that ccbot says in the chat. Each file of locales is a language.
 //
-// It promises that every key has a sentence in every language, with the
-// same blanks to fill in and the plural forms that the language needs, and that
-// saying one never fails. The sentences are plain text: values are not escaped,
-// and the sender decides on the formatting. A sentence that names a button
+// It promises that saying a sentence never fails. A sentence that a language lacks, or whose blanks
+// differ from those of the English sentence, is said in English. The sentences are plain text:
+// values are not escaped, and the sender decides on the formatting. A sentence that names a button
 // has the button's own word: {{.Word.button_retry}}.
 //
 // It does not know who speaks which language and imports nothing of ccbot's.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
 )
@@ -78,11 +77,11 @@ func (w Words) Rounded(n int64) string {
 // Size returns a number of bytes in the largest decimal unit that gives at least 1: 999 B, 1.5 kB,
 // 432 MB. The zero Words write English.
 func (w Words) Size(bytes int64) string {
-	units := gjson.Get(english, string(FormatKey.Of("sizes"))).Str
-	if s, ok := w.find(FormatKey.Of("sizes")); ok {
-		units = s.other
+	units, ok := find(w.all, FormatKey.Of("sizes"))
+	if !ok {
+		units, _ = find(builtIn[english](), FormatKey.Of("sizes"))
 	}
-	unit, larger, _ := strings.Cut(units, "|")
+	unit, larger, _ := strings.Cut(units.other, "|")
 	if bytes < 1000 {
 		return w.Number(bytes) + " " + unit
 	}

@@ -4,6 +4,7 @@ package i18n
 
 // The sentences, each with its blanks.
 const (
+	LanguageName           Key = "language_name"
 	AttachHint             Key = "attach_hint" // Command
 	Cancelled              Key = "cancelled"
 	NotForYou              Key = "not_for_you"

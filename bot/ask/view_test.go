@@ -333,7 +333,7 @@ func TestView_EveryLanguageFits(t *testing.T) {
 	require.True(t, whole(s))
 	d := talk.Deny("")
 	s.Decision = &d
-	for _, lang := range []string{"en", "ru", "zh"} {
+	for _, lang := range i18n.Languages() {
 		v := viewer(t, lang)
 		for _, state := range []Stage{StageOpen, StageSent, StageAway, StageOver} {
 			s.Stage = state

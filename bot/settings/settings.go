@@ -62,6 +62,7 @@ type view struct {
 	chat.Phrases
 	set        conversation.Settings
 	configured Configured
+	speech     *i18n.Catalog
 	lang       i18n.Words // without a choice
 	dirs       []string   // of sessions, the newest first
 	open       []port.Session
@@ -93,7 +94,7 @@ func (s *Settings) find(v chat.Visit) (one, bool) {
 func (s *Settings) view(v chat.Visit) view {
 	set := s.chat.Book.Settings(v.To.ChatID)
 	return view{Phrases: s.chat.In(v.To), set: set, configured: s.configured,
-		lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs(), now: s.chat.Now(),
+		speech: s.chat.Speech, lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs(), now: s.chat.Now(),
 		open: slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !r.Open || r.Conversation.ChatID != v.To.ChatID })}
 }
 
@@ -200,11 +201,11 @@ var limits = []time.Duration{time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time
 
 // all are the settings in their order.
 var all = []one{
-	{name: language, title: i18n.SettingLanguage, about: i18n.SettingLanguageAbout, row: 3,
+	{name: language, title: i18n.SettingLanguage, about: i18n.SettingLanguageAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Language },
 		choices: func(v view) []choice {
-			return append([]choice{v.byDefault(languages[v.lang.Lang()])}, choice{"en", languages["en"]},
-				choice{"ru", languages["ru"]}, choice{"zh", languages["zh"]})
+			name := func(lang string) choice { return choice{lang, v.speech.For(lang).Say(i18n.LanguageName)} }
+			return append([]choice{v.byDefault(v.lang.Say(i18n.LanguageName))}, each.As(i18n.Languages(), name)...)
 		},
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Language = value }},
 	{name: "mode", title: i18n.SettingMode, about: i18n.SettingModeAbout, row: 2,
@@ -264,9 +265,6 @@ var all = []one{
 		said:    quietSaid,
 		choose:  chooseQuiet},
 }
-
-// languages are the languages' own names.
-var languages = map[string]string{"en": "English", "ru": "Русский", "zh": "中文"}
 
 // byDefault is the choice of nothing; said: the value that then applies, if known.
 func (v view) byDefault(said string) choice {

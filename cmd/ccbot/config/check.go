@@ -18,6 +18,7 @@ import (
 
 	"ccbot/bot/report"
 	"ccbot/bot/turn"
+	"ccbot/i18n"
 	"ccbot/internal/claudeflags"
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/loopback"
@@ -167,7 +168,7 @@ func (c *Config) CheckRoots() error {
 // checkWords checks what is one of a few words.
 func (c *Config) checkWords() error {
 	return cmp.Or(oneOf("LOG_LEVEL", strings.ToLower(c.LogLevel), "debug", "info", "warn", "error"),
-		oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json"), oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh"),
+		oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json"), oneOf("CCBOT_LANG", c.Lang, i18n.Languages()...),
 		oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.Nowhere)),
 		oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off"), oneOf("VOICE_CONFIRM", c.VoiceConfirm, "off", "on"))
 }

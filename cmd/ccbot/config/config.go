@@ -63,7 +63,7 @@ type Config struct {
 	Voice          string        `env:"VOICE_COMMAND" doc:"command that gets a voice message's file and prints its text; empty: voice messages are only files"`
 	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message is sent after a tap on [Send]; off: at once"`
 	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"files from the chat are removed from .ccbot-inbox this time after their session's end; 0: never"`
-	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot where a chat has none: en, ru or zh"`
+	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of a chat that has none, by its code"`
 	ReleaseURL     string        `env:"CCBOT_RELEASE_URL" doc:"https address of a folder with a release and SHA256SUMS, for version --check without a file"`
 	Machine        string        `env:"CCBOT_MACHINE" doc:"name of this machine in a group with several bots; empty: the host name"`
 	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`

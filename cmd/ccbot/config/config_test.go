@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/i18n"
 	"ccbot/internal/token"
 )
 
@@ -316,7 +317,7 @@ func TestErrorsQuoteWhatWasGiven(t *testing.T) {
 	for change, want := range map[string]string{
 		"CCBOT_PERMISSION_MODE=yes": `is ask or bypass, not "yes"`,
 		"CCBOT_RESUME_ON_START=yes": `is ask, all, continue or never, not "yes"`,
-		"CCBOT_LANG=xx":             `is en, ru or zh, not "xx"`,
+		"CCBOT_LANG=xx":             ` or ` + i18n.Languages()[len(i18n.Languages())-1] + `, not "xx"`,
 		"LOG_LEVEL=loud":            `is debug, info, warn or error, not "loud"`,
 		"LOG_FORMAT=xml":            `is auto, text or json, not "xml"`,
 		"SHOW_STEPS=messages":       `is card or off, not "messages"`,
