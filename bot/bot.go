@@ -80,7 +80,7 @@ type Config struct {
 	Threaded      bool   // the bot has threaded mode: its private chats have topics
 	StateDir      string // ccbot's own files, which are never sent
 	ResumeOnStart string // of report.Deps
-	ContinueText  string // of the prompt that continues an interrupted session
+	ContinueText  string // of the prompt that continues an interrupted session; empty: a text in the chat's language
 	Rich          bool   // rich messages where the server has them
 	Thinking      bool   // an agent's thoughts are also shown
 	VoiceConfirm  bool   // the words of a recording are shown before they are typed
@@ -177,7 +177,7 @@ func (b *Bot) lives() []chat.Feature {
 		Outputs: outputs, Long: long, Transcripts: b.Transcripts, Heard: heard, Rich: b.Rich,
 		Thinking: b.Thinking, Signs: noCard})
 	others := writers.New(c, s, s, s, s)
-	limits := limit.New(c, b.Entries, s, s.Brief)
+	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText)
 	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
 	c.Kept = func(r port.Session) []string { return waiting.Lines(b.Entries.Load, r) }
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter})

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/bot/health"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -74,6 +75,23 @@ func TestReportNamesInterruptedWork(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonContinue))
 	assert.Len(t, promptKeys(t, w), 2, "a second tap sends nothing more")
 	assert.Equal(t, []string{"Resume"}, chattest.Words(w.Telegram.Now(1)), "one is still lost")
+}
+
+// Without a text in the settings the prompt is in the language of the chat.
+func TestContinueHasLanguageOfChat(t *testing.T) {
+	for lang, want := range map[string]string{
+		"en": "You were interrupted: your process ended before you were done. Check what is done and what is not, then go on.",
+		"ru": "Работа прервалась: твой процесс завершился раньше времени. Проверь, что сделано, а что нет, и продолжай.",
+		"zh": "工作被中断：你的进程在完成之前结束了。请检查哪些已经完成、哪些还没有，然后继续。",
+	} {
+		w := chattest.NewWorld(t)
+		w.ContinueText = ""
+		w.Again()
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = lang }))
+		r := w.CutShort(t, "api", session.ClosedReboot)
+		require.NoError(t, w.TapShown(t, chattest.Alice, w.RecoveredMessage(t), i18n.ButtonContinue))
+		assert.Equal(t, want, promptOf(t, w, r).Text)
+	}
 }
 
 // A session that is back and has not continued its work can still continue it.

@@ -94,8 +94,15 @@ type limited struct {
 
 func atALimit(t *testing.T, test func(t *testing.T, w *limited)) {
 	t.Helper()
+	atALimitOf(t, "en", "", test)
+}
+
+// atALimitOf has a chat with a language, and a text of CCBOT_CONTINUE_TEXT.
+func atALimitOf(t *testing.T, lang, text string, test func(t *testing.T, w *limited)) {
+	t.Helper()
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		w.Talk.Told = true
+		w.Talk.Told, w.ContinueText = true, text
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = lang }))
 		w.Restart(t)
 		id := uuid.New()
 		c := chattest.TranscriptOf(t, id.String()+".jsonl", chattest.PromptLine("go"))
@@ -163,6 +170,36 @@ func TestEndOfLimitOffersToContinue(t *testing.T) {
 		assert.Equal(t, "api continues. This is sent:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
 		assert.Empty(t, w.card().Buttons)
 	})
+}
+
+// The text that the chat shows is the one that is typed, in the language of the offer; a text of
+// the settings is sent as it is.
+func TestContinuationHasLanguageOfOffer(t *testing.T) {
+	for _, tt := range []struct{ name, lang, set, want string }{
+		{"English", "en", "", "The usage limit is over. Continue where you stopped."},
+		{"Russian", "ru", "", "Лимит снова доступен. Продолжай с того места, где остановился."},
+		{"Chinese", "zh", "", "用量限额已恢复。请从中断的地方继续。"},
+		{"of the settings", "ru", "Go on, please.", "Go on, please."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			atALimitOf(t, tt.lang, tt.set, func(t *testing.T, w *limited) {
+				id := w.Telegram.LastID()
+				assert.True(t, strings.HasSuffix(w.Shows(t, id).Text.Text, "\n"+tt.want), w.Shows(t, id).Text.Text)
+				w.Press(t, chattest.Alice, id, chattest.Words(w.Shows(t, id))[0])
+				w.Work(t)
+				require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = "en" }))
+				w.ContinueText = "changed"
+				w.Restart(t)
+				w.Later(10 * time.Minute)
+				keys := promptKeys(t, w.World)
+				require.Len(t, keys, 1)
+				e, err := w.Inbox.Load(keys[0])
+				require.NoError(t, err)
+				assert.Equal(t, tt.want, e.Text)
+				assert.Equal(t, "api continues. This is sent:\n"+tt.want, w.Shows(t, id).Text.Text)
+			})
+		})
+	}
 }
 
 // TestP4_ContinuationOutlivesFault: the prompt that a person has planned cannot be written when its

@@ -610,7 +610,9 @@ const (
 	ButtonContinue         Key = "button_continue"
 	InterruptedWork        Key = "interrupted_work"
 	InterruptedWaiting     Key = "interrupted_waiting"
-	Continues              Key = "continues"         // Name
+	Continues              Key = "continues" // Name
+	PromptAfterLimit       Key = "prompt_after_limit"
+	PromptAfterEnd         Key = "prompt_after_end"
 	ContinueOver           Key = "continue_over"     // Name
 	RecoveredAlone         Key = "recovered_alone"   // Names
 	RecoveredBooted        Key = "recovered_booted"  // At

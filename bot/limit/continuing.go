@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,6 @@ const (
 	planOption     = "plan"
 	dropOption     = "drop"
 
-	// prompt is the text that is sent to the agent.
-	prompt = "The usage limit is over. Continue where you stopped."
 	// after is the delay between the end of a limit and the prompt: until then Claude Code may
 	// continue by itself.
 	after = 3 * time.Minute
@@ -57,6 +56,7 @@ type Continuing struct {
 	work    func(ctx context.Context, id uuid.UUID) port.Work
 	cards   chat.Cards[plan]
 	wake    chan struct{}
+	text    string // of the prompt; empty: a sentence in the language of the chat
 
 	reached []plan // limits that no card shows yet; guarded by listing
 	listing sync.Mutex
@@ -67,6 +67,7 @@ type plan struct {
 	Session uuid.UUID `json:"session"`
 	Until   time.Time `json:"until"`             // the end of the limit
 	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt in the inbox; empty if no prompt is planned
+	Text    string    `json:"text,omitempty"`    // that the card shows, and that is typed
 	Refused bool      `json:"refused,omitempty"` // nothing is sent: the card shows why, and the prompt must leave the inbox
 }
 
@@ -77,8 +78,9 @@ func (p plan) planned() bool { return p.Prompt != "" && !p.Refused }
 func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Unix()) }
 
 // New returns the Continuing of a chat. work returns a session's known work without running git.
-func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Context, id uuid.UUID) port.Work) *Continuing {
-	return &Continuing{chat: c, entries: e, queue: q, work: work, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
+// text is the prompt that continues a session; if it is empty, the chat's language has one.
+func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Context, id uuid.UUID) port.Work, text string) *Continuing {
+	return &Continuing{chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }
 
 // Feature describes the feature to the dispatcher.
@@ -162,6 +164,7 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 	for _, p := range reached {
 		r, known := l.chat.Book.Records.Get(p.Session)
 		if _, shown := l.cards.Get(p.name()); known && !shown && r.Live {
+			p.Text = cmp.Or(l.text, l.chat.In(r.Conversation).Say(i18n.PromptAfterLimit))
 			if err := l.cards.Show(ctx, p.name(), l.card(r, r.Conversation, p), p); err != nil {
 				l.reach(p)
 				all = errors.Join(all, err)
@@ -181,7 +184,7 @@ func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.L
 	if p.Prompt != "" {
 		said, option, look.Until = w.Text(i18n.LimitPlanned, at), w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}
 	}
-	look.Text, look.Options = chat.Lines(said, chat.Quoted(prompt)), [][]card.Option{{option}}
+	look.Text, look.Options = chat.Lines(said, chat.Quoted(p.Text)), [][]card.Option{{option}}
 	return look
 }
 
@@ -222,7 +225,7 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 			return err
 		}
 		if why.Blank() {
-			return l.cards.Close(ctx, key, chat.Lines(w.Text(i18n.Continues, i18n.Args{"Name": r.Name}), chat.Quoted(prompt)))
+			return l.cards.Close(ctx, key, chat.Lines(w.Text(i18n.Continues, i18n.Args{"Name": r.Name}), chat.Quoted(p.Text)))
 		}
 		p.Refused = true
 		c.Look.Text, c.Look.Options = why, nil
@@ -239,7 +242,7 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 // send puts the prompt into the inbox and the session's queue, unless it was there before. why is
 // the reason if nothing is sent. The entry's state keeps other code from typing it.
 func (l *Continuing) send(ctx context.Context, w chat.Phrases, r port.Session, p plan) (why render.Text, err error) {
-	typed, class, _ := talk.Normalise(prompt)
+	typed, class, _ := talk.Normalise(p.Text)
 	if _, err := l.entries.Add(inbox.Entry{Key: p.Prompt, State: inbox.Asked, Session: p.Session, Conversation: r.Conversation,
 		Text: typed, Class: class}); err != nil {
 		return why, err

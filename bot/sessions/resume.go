@@ -211,7 +211,7 @@ type GoingOn struct {
 	// Add puts a prompt into the inbox, durably; fresh is false where its key was ever there.
 	Add   func(e inbox.Entry) (fresh bool, err error)
 	Queue Front
-	Text  string // of the prompt
+	Text  string // of the prompt; empty: a sentence in the language of the chat
 }
 
 // Front is the beginning of a session's queue: see talk.PromptQueue and talk.PromptOrder.
@@ -227,7 +227,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	if r.Interruption == nil {
 		return true, s.chat.Post(ctx, card.Look{To: q.To, Text: s.chat.In(q.To).Text(i18n.ContinueOver, i18n.Args{"Name": r.Name})})
 	}
-	typed, class, _ := talk.Normalise(s.GoOn.Text)
+	typed, class, _ := talk.Normalise(cmp.Or(s.GoOn.Text, s.chat.In(q.To).Say(i18n.PromptAfterEnd)))
 	e := inbox.Entry{Key: inbox.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
 		Conversation: q.To, Text: typed, Class: class}
 	fresh, err := s.GoOn.Add(e)

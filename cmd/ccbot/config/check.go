@@ -190,7 +190,7 @@ func (c *Config) checkResume() error {
 	if c.ResumeOnStart == report.ResumeContinue && launch.Bypasses() {
 		return errors.New("CCBOT_RESUME_ON_START=continue is for agents that ask before they act: without CCBOT_PERMISSION_MODE=bypass and such CLAUDE_FLAGS")
 	}
-	if _, class, ok := talk.Normalise(c.ContinueText); !ok || class != talk.ClassPlain || len(c.ContinueText) > 2000 {
+	if _, class, ok := talk.Normalise(c.ContinueText); c.ContinueText != "" && (!ok || class != talk.ClassPlain || len(c.ContinueText) > 2000) {
 		return errors.New("CCBOT_CONTINUE_TEXT is up to 2000 bytes of text, without / or ! at its beginning")
 	}
 	return nil

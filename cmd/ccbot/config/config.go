@@ -56,7 +56,7 @@ type Config struct {
 	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"if a conversation of several sessions returns in another window, those without a sign of life for this time do not count; 0: all count"`
 	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"an interrupted launch is finished within this time, and leftovers of a new end are spared; 0: not at all"`
 	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down; ask: the chat offers to resume them; all: those of a reboot are resumed; continue: as all, and those seen at work continue, once; never: neither"`
-	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" envDefault:"You were interrupted: your process ended before you were done. Check what is done and what is not, then go on." doc:"the prompt that continues an interrupted agent"`
+	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" doc:"the prompt that continues an agent after an interruption or a limit; empty: a sentence in the language of the chat"`
 	Rich           string        `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages if the Bot API server has them; off: never"`
 	ShowSteps      string        `env:"SHOW_STEPS" envDefault:"card" doc:"card: the steps of a turn in one message; off: none"`
 	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat also shows thinking"`
