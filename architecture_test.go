@@ -38,7 +38,7 @@ var floors = [][]string{
 	{"host"},
 	{"archive", "recovery"},
 	{"host/outgoing", "host/received", "lifecycle"},
-	{"lifecycle/ending"},
+	{"lifecycle/ending", "lifecycle/view"},
 	{"lifecycle/evidence", "lifecycle/outcome", "lifecycle/wishes"},
 	{"hooks", "tmux"},
 	{"try"}, // stand-ins of Telegram and of Claude Code
@@ -92,7 +92,7 @@ var users = map[string][]string{
 
 // machinery are the packages of the agent's machine. The chat knows its machine by ports.
 var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmux", "ccbot/recovery", "ccbot/hooks", "ccbot/lifecycle",
-	"ccbot/lifecycle/evidence", "ccbot/archive", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
+	"ccbot/lifecycle/evidence", "ccbot/lifecycle/view", "ccbot/archive", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
 	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile", "ccbot/internal/systemfont"}
 
 // diskRooms are the packages of the chat that keep files, and name their folder.

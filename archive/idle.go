@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 )
 
 // Idle remembers between sweeps since when each session has been seen quiet. Its zero value
@@ -27,7 +27,7 @@ type silence struct {
 // silence.
 type Seen struct {
 	Record session.Record
-	Look   lifecycle.Look
+	Look   view.Look
 	At     time.Duration
 	After  time.Duration // of quiet the session is archived; 0: never
 }

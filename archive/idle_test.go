@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 )
 
@@ -18,8 +18,8 @@ import (
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 // quietLook is the Look of an unused session.
-func quietLook(active time.Time) lifecycle.Look {
-	return lifecycle.Look{Phase: talk.PhaseIdle, Desk: lifecycle.DeskAway, Active: active}
+func quietLook(active time.Time) view.Look {
+	return view.Look{Phase: talk.PhaseIdle, Desk: view.DeskAway, Active: active}
 }
 
 func running(id uuid.UUID) session.Record {
@@ -106,15 +106,15 @@ func interruptions() map[string]func(*Seen) {
 	all := map[string]func(*Seen){
 		"a prompt waits":       func(s *Seen) { s.Record.Prompts = []string{"7"} },
 		"a background command": func(s *Seen) { s.Look.Background = true },
-		"nothing is known":     func(s *Seen) { s.Look = lifecycle.Look{} },
+		"nothing is known":     func(s *Seen) { s.Look = view.Look{} },
 		"no phase":             func(s *Seen) { s.Look.Phase = "" },
 	}
 	for _, p := range []talk.Phase{talk.PhaseUnknown, talk.PhaseWorking, talk.PhaseWaitingPermission,
 		talk.PhaseWaitingAnswer} {
 		all["phase "+string(p)] = func(s *Seen) { s.Look.Phase = p }
 	}
-	for name, d := range map[string]lifecycle.Desk{"unknown": lifecycle.DeskUnknown, "attached": lifecycle.DeskAttached,
-		"typing": lifecycle.DeskTyping} {
+	for name, d := range map[string]view.Desk{"unknown": view.DeskUnknown, "attached": view.DeskAttached,
+		"typing": view.DeskTyping} {
 		all["desk "+name] = func(s *Seen) { s.Look.Desk = d }
 	}
 	for _, state := range session.States() {

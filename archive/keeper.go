@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/refusal"
 )
@@ -28,7 +29,7 @@ type Sessions interface {
 // Observer looks at sessions.
 type Observer interface {
 	// Looks reports what sessions are doing. It is read-only.
-	Looks(ctx context.Context) func(session.Record) lifecycle.Look
+	Looks(ctx context.Context) func(session.Record) view.Look
 }
 
 // Copies are the copies of records, as recovery.Backups keeps them.

@@ -21,6 +21,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -28,7 +29,7 @@ import (
 
 // stubborn is a process table in which signals end no tool: only the agent ends.
 type stubborn struct {
-	lifecycle.Processes
+	view.Processes
 	agent process.Identity
 	all   []process.Process
 	tried atomic.Int32 // number of attempts to end a tool
@@ -111,7 +112,7 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 			CreatedAt: time.Now(), Below: []session.Tool{{Process: tool, Of: process.Identity{PID: 900, Start: 5, Boot: "b"}}},
 			Run: session.Run{Binding: &session.Binding{Server: session.Server{PID: server.PID, Start: server.Start}, Window: pane.Window.String(), Pane: pane.ID.String(),
 				Agent: agent, Command: pane.Command}}}))
-		observer := &lifecycle.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, ProjectsDir: base, Now: time.Now, Log: log}
+		observer := &view.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, ProjectsDir: base, Now: time.Now, Log: log}
 		service := lifecycle.New(lifecycle.Config{StateDir: base}, lifecycle.Deps{Store: store, Prompts: quiet, News: quiet,
 			Tmux: fake, Launches: quiet, Observer: observer,
 			Ender: &ending.Ender{Processes: table, Panes: fake, Log: log, Evidence: &evidence.Sources{Instance: "i", Command: "/bin/claude", Records: store, Processes: table, Presences: quiet,

@@ -29,6 +29,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -878,7 +879,7 @@ func TestListShowsModelAndContext(t *testing.T) {
 			if tt.name == "all" {
 				w.Records.Change(r.ID, func(r *session.Record) { r.Launch = &session.Launch{PermissionMode: "bypass"} })
 			}
-			w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseIdle, Usage: tt.usage}
+			w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle, Usage: tt.usage}
 			w.MustHear(t, "/list")
 			assert.Contains(t, w.Telegram.Last(t).Text.Text, tt.want)
 		})

@@ -11,7 +11,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -21,7 +21,7 @@ import (
 func TestUndecidedMessageIsNoQuestion(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
-		w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}, Desk: lifecycle.DeskAway}
+		w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}, Desk: view.DeskAway}
 		e := w.Prompt(t, r, "deploy", inbox.Held)
 		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: e.Text}}))
 		w.Work(t)

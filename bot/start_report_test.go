@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 	"ccbot/recovery"
 )
@@ -76,7 +77,7 @@ func TestReportThatSounds(t *testing.T) {
 func TestSuccessSendsNoMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	open := w.Session(t, "open", session.Running)
-	w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseWaitingPermission}
+	w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseWaitingPermission}
 	ended := w.Session(t, "ended", session.Archived)
 	rep := chattest.ReportOf(lifecycle.Reattach, open, ended)
 	rep.Notices = []recovery.Notice{{Kind: recovery.Pending, Record: ended.ID}, {Kind: recovery.StaleWindow, Record: ended.ID}}

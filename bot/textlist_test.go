@@ -13,7 +13,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -213,7 +213,7 @@ func TestStopIsOneMessage(t *testing.T) {
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
 			r, c := stoppable(t, w)
-			w.Lifecycle.OnLook = lifecycle.Look{Agents: tt.agents}
+			w.Lifecycle.OnLook = view.Look{Agents: tt.agents}
 			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) {
 				for _, text := range tt.queued {
 					e := w.Prompt(t, r, text, inbox.Held)

@@ -14,6 +14,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/folders"
 	"ccbot/port/news"
@@ -55,7 +56,7 @@ type Queues interface {
 
 // Observer is the part of lifecycle.Observer that this package uses.
 type Observer interface {
-	Looks(ctx context.Context) func(session.Record) lifecycle.Look
+	Looks(ctx context.Context) func(session.Record) view.Look
 	PIDs(ctx context.Context, r session.Record) []int
 	Usage(r session.Record) *port.Usage
 	Output(ctx context.Context, r session.Record, command string) port.Output

@@ -16,8 +16,8 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
@@ -54,15 +54,15 @@ func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Lo
 }
 
 // lookOf converts a session's state to the chat's form.
-func lookOf(ctx context.Context, r session.Record, l lifecycle.Look) port.Look {
+func lookOf(ctx context.Context, r session.Record, l view.Look) port.Look {
 	c, _ := r.Cursor()
 	shown := port.Look{Now: l.Now, Idle: l.Phase == talk.PhaseIdle, Background: l.Background, Agents: l.Agents,
 		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(ctx, c.Path), Usage: l.Usage, PIDs: l.PIDs}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, talk.PhaseUnknown)
 	switch l.Desk {
-	case lifecycle.DeskAttached:
+	case view.DeskAttached:
 		shown.Presence = port.Attached
-	case lifecycle.DeskTyping:
+	case view.DeskTyping:
 		shown.Presence = port.Typing
 	}
 	return shown

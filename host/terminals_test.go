@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 )
 
@@ -19,13 +19,13 @@ type hangs struct {
 	waits int
 }
 
-func (h *hangs) Looks(ctx context.Context) func(session.Record) lifecycle.Look {
-	return func(session.Record) lifecycle.Look {
+func (h *hangs) Looks(ctx context.Context) func(session.Record) view.Look {
+	return func(session.Record) view.Look {
 		if ctx.Err() == nil {
 			h.waits++
 		}
 		<-ctx.Done()
-		return lifecycle.Look{Phase: talk.PhaseUnknown}
+		return view.Look{Phase: talk.PhaseUnknown}
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"ccbot/internal/ownfile"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -179,7 +179,7 @@ func refused(err error) error {
 func itemOf(item transcript.Item) talk.Item {
 	shown := talk.Item{At: item.At, Next: item.Next, Kind: item.Kind, Time: item.Time,
 		Sidechain: item.Sidechain, Meta: item.Meta, Asked: item.Asked(), Begins: item.Begins(), Ends: item.Ends(),
-		Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure), Images: item.Images, Size: item.Size}
+		Last: item.Last, Text: item.Text, Failed: view.After(item.Failure), Images: item.Images, Size: item.Size}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)
 	}

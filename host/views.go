@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -65,7 +66,7 @@ func View(r session.Record) port.Session {
 		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: port.State(r.Final),
 		Closed: port.Closed(r.Closed), Cursors: r.Cursors, Prompts: r.Prompts, Unreported: r.Unreported,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
-		Now: lifecycle.Noted(r), NowSince: r.PhaseAt,
+		Now: view.Noted(r), NowSince: r.PhaseAt,
 	}
 	if r.Launch != nil {
 		s.Mode = r.Launch.PermissionMode
@@ -121,7 +122,7 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) port.Work {
 	w := port.Work{Phase: talk.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
 		Tokens: p.Tokens, Tasks: p.Tasks, Partly: p.From > 0}
 	if w.Failed.Phase = talk.PhaseUnknown; err == nil && path != "" && p.Path == path {
-		w.Failed = lifecycle.After(p.Failed)
+		w.Failed = view.After(p.Failed)
 	}
 	if l := r.Launch; l != nil {
 		w.Flags = l.Flags

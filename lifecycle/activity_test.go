@@ -12,57 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/hooks"
-	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
-
-func TestDoing(t *testing.T) {
-	busy := status(presence.Busy)
-	below := func(tool string) func(*View) { return func(v *View) { v.Below = tool } }
-	asks := func(tool string) func(*View) { return func(v *View) { v.Relayed, v.Tool = true, tool } }
-	retries := func(v *View) { v.Screen.Retry = &claudeui.Retry{What: "529 Overloaded", In: 33 * time.Second} }
-	failed := func(kind transcript.FailureKind, until time.Time) transcript.Failure {
-		return transcript.Failure{Kind: kind, Text: "said", Until: until}
-	}
-	later := noon.Add(time.Hour)
-	tests := []struct {
-		name   string
-		v      View
-		failed transcript.Failure
-		want   talk.Activity
-	}{
-		{"idle", free(), transcript.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
-		{"working", free(busy), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
-		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseUnknown}},
-		{"a dialog of which no request tells", free(waitsFor("permission prompt")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission}},
-		{"a permission", free(waitsFor("permission prompt"), asks("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
-		{"a question, as 2.1.197 calls it", free(waitsFor("permission prompt"), asks("AskUserQuestion")), transcript.Failure{},
-			talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
-		{"a request that the terminal does not show yet, or no more", free(busy, asks("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
-		{"a subagent's permission", free(busy, below("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
-		{"a subagent's question", free(busy, below("AskUserQuestion")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
-		{"a subagent's request that has outlived its agent", free(below("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
-		{"a person comes before the API", free(busy, below("Bash"), retries), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
-		{"a request is made again", free(busy, retries), transcript.Failure{}, talk.Activity{Phase: talk.PhaseAPIError, What: "529 Overloaded", Until: noon.Add(33 * time.Second)}},
-		{"a turn runs after a failed one", free(busy), failed(transcript.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseWorking}},
-		{"an error of the API", free(), failed(transcript.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
-		{"logged out", free(), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}},
-		{"a hook", free(), failed(transcript.FailedHook, time.Time{}), talk.Activity{Phase: talk.PhaseBlocked, What: "said"}},
-		{"a limit", free(), failed(transcript.FailedLimit, later), talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: later}},
-		{"a limit without an end", free(), failed(transcript.FailedLimit, time.Time{}), talk.Activity{Phase: talk.PhaseLimited, What: "said"}},
-		{"a limit that has ended", free(), failed(transcript.FailedLimit, noon), talk.Activity{Phase: talk.PhaseIdle}},
-		{"the login page", free(waitsFor("dialog open")), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseWaitingPermission}},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, doing(tc.v, tc.failed)) })
-	}
-}
 
 // A subagent's request leaves presence busy. Every prompt that waits for it is reported, in any
 // order of arrival.
@@ -85,8 +42,8 @@ func TestPromptsAwaitingSubagentRequestAreReported(t *testing.T) {
 		assert.Equal(t, 3, w.news.held(news.HeldDialog))
 		assert.Equal(t, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}, lastOf[news.Held](w.news).Now)
 		got := w.get(r.ID)
-		assert.Equal(t, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}, Noted(got))
-		assert.Equal(t, Noted(got), w.Observer.Looks(w.ctx)(got).Now)
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}, view.Noted(got))
+		assert.Equal(t, view.Noted(got), w.Observer.Looks(w.ctx)(got).Now)
 		w.pass(10 * slow)
 		assert.Equal(t, 3, w.news.held(news.HeldDialog), "once")
 		assert.Empty(t, a.heard())
@@ -118,11 +75,11 @@ func TestFailingRequestsReportedOncePerTurn(t *testing.T) {
 		assert.Equal(t, 1, toldOf[news.Retrying](w.news))
 		assert.Equal(t, "529 Overloaded", lastOf[news.Retrying](w.news).Now.What)
 		got := w.get(r.ID)
-		assert.True(t, Noted(got).Works())
+		assert.True(t, view.Noted(got).Works())
 
 		a.set(func(a *agent) { a.retry = "" })
 		w.pass(2 * slow)
-		assert.Equal(t, talk.Activity{Phase: talk.PhaseWorking}, Noted(w.get(r.ID)))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseWorking}, view.Noted(w.get(r.ID)))
 		for _, s := range []presence.Status{presence.Idle, presence.Busy} {
 			a.set(func(a *agent) { a.status = s })
 			w.WakeAgent(a.id.PID)
@@ -147,14 +104,14 @@ func TestCheckDuringRetrySavesNothing(t *testing.T) {
 			})
 		}
 		require.Equal(t, 1, pause(33))
-		until := Noted(w.get(r.ID)).Until
+		until := view.Noted(w.get(r.ID)).Until
 		assert.Zero(t, until.Nanosecond())
 		for left := range 10 {
 			assert.Zero(t, pause(32-left))
 		}
-		assert.Equal(t, until, Noted(w.get(r.ID)).Until)
+		assert.Equal(t, until, view.Noted(w.get(r.ID)).Until)
 		assert.Equal(t, 1, pause(120), "another try")
-		assert.True(t, Noted(w.get(r.ID)).Until.After(until))
+		assert.True(t, view.Noted(w.get(r.ID)).Until.After(until))
 	})
 }
 
@@ -167,13 +124,13 @@ func TestFailureEndsWithLaunch(t *testing.T) {
 			`"content":[{"type":"text","text":"said"}],"usage":{"output_tokens":0}}}`)
 		w.becomes(a, presence.Idle)
 		w.pass(time.Minute)
-		require.Equal(t, talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}, Noted(w.get(r.ID)))
+		require.Equal(t, talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}, view.Noted(w.get(r.ID)))
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		back, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		w.report(back)
 		w.pass(time.Minute)
-		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, Noted(w.get(r.ID)))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, view.Noted(w.get(r.ID)))
 		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, w.Observer.Looks(w.ctx)(w.get(r.ID)).Now)
 	})
 }
@@ -196,21 +153,21 @@ func TestFailureIsNotedAndLimitEnds(t *testing.T) {
 				`","model":"<synthetic>","content":[{"type":"text","text":"said"}],"usage":{"output_tokens":0}},` + says + `}`
 		}
 		got := turn(failure(`"error":"authentication_failed"`))
-		assert.Equal(t, talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}, Noted(got))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}, view.Noted(got))
 
 		until := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 		got = turn(failure(`"error":"rate_limit","quotaLimits":{"resetsAt":` + strconv.FormatInt(until.Unix(), 10) + `}`))
-		assert.Equal(t, talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: until}, Noted(got))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: until}, view.Noted(got))
 		w.pass(2 * time.Hour)
-		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, Noted(w.get(r.ID)), "nobody has said so")
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, view.Noted(w.get(r.ID)), "nobody has said so")
 
 		got = turn(failure(`"error":"server_error"`))
-		assert.Equal(t, talk.Activity{Phase: talk.PhaseAPIError, What: "said"}, Noted(got))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseAPIError, What: "said"}, view.Noted(got))
 		w.held(r, "k", said)
 		w.pass(time.Second)
 		assert.Equal(t, []string{said}, a.heard(), "a failure holds up nothing")
 		got = turn(userLine(said) + "\n" + assistantLine + "\n" + turnEndLine)
-		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, Noted(got))
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, view.Noted(got))
 	})
 }
 
@@ -229,10 +186,10 @@ func TestLimitEndsDuringSleep(t *testing.T) {
 		w.run()
 		w.Wake(r.ID)
 		w.pass(time.Minute)
-		require.Equal(t, talk.PhaseLimited, Noted(w.get(r.ID)).Phase)
+		require.Equal(t, talk.PhaseLimited, view.Noted(w.get(r.ID)).Phase)
 		asleep.Store(int64(4 * time.Hour))
 		w.pass(2 * time.Minute)
-		assert.Equal(t, talk.PhaseIdle, Noted(w.get(r.ID)).Phase)
+		assert.Equal(t, talk.PhaseIdle, view.Noted(w.get(r.ID)).Phase)
 	})
 }
 
@@ -243,7 +200,7 @@ func TestFailingTurnIsInterrupted(t *testing.T) {
 		r.StartedAt, r.Progress = noon.Add(-2*time.Hour), open
 		r.Phase, r.PhaseAt, r.PhaseUntil = string(talk.PhaseAPIError), noon.Add(-time.Minute), noon
 	})
-	assert.NotNil(t, interruption(r, AgentState{Known: StateUnwritten}, noon, noon))
+	assert.NotNil(t, interruption(r, view.AgentState{Known: view.StateUnwritten}, noon, noon))
 	r.PhaseUntil = time.Time{}
-	assert.Nil(t, interruption(r, AgentState{Known: StateUnwritten}, noon, noon), "the request was given up")
+	assert.Nil(t, interruption(r, view.AgentState{Known: view.StateUnwritten}, noon, noon), "the request was given up")
 }

@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -141,7 +142,7 @@ func (w *adoption) adoptable(q AdoptRequest) error {
 	if w.r.ClaudeSessionID != q.Claude {
 		return ErrChanged
 	}
-	mayMove := w.r.State.MayMove(w.ownAgent(*w.r)) || q.Asked && w.r.State.EndedOnPurpose()
+	mayMove := w.r.State.MayMove(w.OwnAgent(*w.r)) || q.Asked && w.r.State.EndedOnPurpose()
 	if w.r.HandedOver() || !mayMove {
 		return &StateError{State: w.r.State, Want: "adopted"}
 	}
@@ -217,7 +218,7 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	}
 	var dead tmux.Pane // holds nothing but the end of the earlier agent
 	if w.r.State == session.Running {
-		if w.term.look(ctx); w.term.Fate == PaneDead && !w.r.Binding.Adopted {
+		if w.term.look(ctx); w.term.Fate == view.PaneDead && !w.r.Binding.Adopted {
 			dead = w.term.Pane
 		}
 		w.closing.over(w.endSeen())
@@ -253,7 +254,7 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 // bindAdopted binds the record to an agent in a pane that a person opened.
 func (w *turn) bindAdopted(server tmux.ServerID, agent evidence.Writer) {
 	now := w.Now().UTC()
-	w.r.StartedAt, w.r.ReadyAt, w.r.Since = now, now, w.moment()
+	w.r.StartedAt, w.r.ReadyAt, w.r.Since = now, now, w.Moment()
 	w.bindTo(server, agent.Pane, agent.Identity)
 	w.r.Binding.Adopted, w.r.Binding.Command = true, agent.Pane.Command
 	if agent.Pane.PID != agent.PID {

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -235,7 +236,7 @@ func TestP7_ShellGetsNoText(t *testing.T) {
 				assert.Empty(t, w.tmux.Inputs(h.pane))
 				assert.Equal(t, Held, w.prompts.state("k"))
 				assert.Equal(t, 1, w.news.held(news.HeldUnknown))
-				assert.ErrorIs(t, interrupted(w, r), ErrNoAgent)
+				assert.ErrorIs(t, interrupted(w, r), view.ErrNoAgent)
 				assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrBoxBusy)
 				assert.Empty(t, w.tmux.Inputs(h.pane))
 			})

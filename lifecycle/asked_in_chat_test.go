@@ -12,30 +12,31 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux/tmuxtest"
 )
 
-func waitsFor(what string) func(*View) {
+func waitsFor(what string) func(*view.View) {
 	return written(presence.File{Status: presence.Waiting, WaitingFor: what})
 }
-func relayed(v *View) { v.Relayed, v.Asked = true, noon.Add(-time.Minute) }
-func seenFor(d time.Duration) func(*View) {
-	return func(v *View) { v.Since = noon.Add(-d) }
+func relayed(v *view.View) { v.Relayed, v.Asked = true, noon.Add(-time.Minute) }
+func seenFor(d time.Duration) func(*view.View) {
+	return func(v *view.View) { v.Since = noon.Add(-d) }
 }
 
 func TestDecideDialog(t *testing.T) {
-	settles := func(v *View) { v.Settles = rest }
+	settles := func(v *view.View) { v.Settles = rest }
 	running, starting := in(session.Running), in(session.Starting)
 	unreported := in(session.Running, func(r *session.Record) { r.ReportsAt = time.Time{} })
 	bypassing := in(session.Running, func(r *session.Record) { r.Launch.PermissionMode = hooks.ModeBypass })
 	permission, question, page := waitsFor("permission prompt"), waitsFor("input needed"), waitsFor("dialog open")
-	adopted := func(v *View) { v.Adopted = true }
-	justNow := func(v *View) { v.State.Since = noon.Add(-soon) }
+	adopted := func(v *view.View) { v.Adopted = true }
+	justNow := func(v *view.View) { v.State.Since = noon.Add(-soon) }
 	tests := []struct {
 		name  string
 		r     session.Record
-		v     View
+		v     view.View
 		head  *Prompt
 		act   Do
 		why   news.Wait
@@ -76,16 +77,16 @@ func TestDecideDialog(t *testing.T) {
 }
 
 func TestDialogGone(t *testing.T) {
-	askedAgo := func(ago time.Duration) func(*View) {
-		return func(v *View) { v.Relayed, v.Asked = true, noon.Add(-ago) }
+	askedAgo := func(ago time.Duration) func(*view.View) {
+		return func(v *view.View) { v.Relayed, v.Asked = true, noon.Add(-ago) }
 	}
-	told := func(ago time.Duration) func(*View) {
-		return func(v *View) { v.State.Since = noon.Add(-ago) }
+	told := func(ago time.Duration) func(*view.View) {
+		return func(v *view.View) { v.State.Since = noon.Add(-ago) }
 	}
 	busy, long := status(presence.Busy), askedAgo(time.Hour)
 	tests := []struct {
 		name string
-		v    View
+		v    view.View
 		want bool
 	}{
 		{"no request", free(), false},
@@ -94,9 +95,9 @@ func TestDialogGone(t *testing.T) {
 		{"asked a moment ago, presence is of before", free(busy, askedAgo(time.Second), told(time.Minute)), false},
 		{"asked a moment ago, presence is of then", free(busy, askedAgo(2*time.Second), told(time.Second)), false},
 		{"asked a moment ago, presence is newer", free(busy, askedAgo(2*time.Second), told(time.Second/2)), true},
-		{"asked just within the time", free(busy, askedAgo(goneBy), told(goneBy)), false},
-		{"asked just over the time", free(busy, askedAgo(goneBy+time.Millisecond), told(goneBy)), true},
-		{"the clock was set back since", free(busy, askedAgo(-time.Hour), told(goneBy)), true},
+		{"asked just within the time", free(busy, askedAgo(view.GoneBy), told(view.GoneBy)), false},
+		{"asked just over the time", free(busy, askedAgo(view.GoneBy+time.Millisecond), told(view.GoneBy)), true},
+		{"the clock was set back since", free(busy, askedAgo(-time.Hour), told(view.GoneBy)), true},
 		{"it waits", free(status(presence.Waiting), dialogOpen, long), false},
 		{"it waits and shows nothing", free(status(presence.Waiting), long), false},
 		{"the screen still shows it", free(busy, dialogOpen, long), false},
@@ -108,17 +109,17 @@ func TestDialogGone(t *testing.T) {
 		{"the screen cannot be read, presence says it", free(busy, blind, long), true},
 	}
 	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, dialogGone(tc.v)) })
+		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, view.IsDialogGone(tc.v)) })
 	}
 }
 
 func TestDialogClosed(t *testing.T) {
 	tests := []struct {
 		name string
-		v    View
+		v    view.View
 		want bool
 	}{
-		{"zero", View{}, false},
+		{"zero", view.View{}, false},
 		{"the box", free(), true},
 		{"a turn", free(status(presence.Busy)), true},
 		{"a dialog", free(dialogOpen), false},
@@ -128,13 +129,13 @@ func TestDialogClosed(t *testing.T) {
 		{"no presence file, an odd screen", free(noPresence, noBox), false},
 		{"the screen cannot be read", free(blind), false},
 		{"behind its shell", free(behind, blind), false},
-		{"tmux does not say", free(fate(PaneUnknown), blind), false},
+		{"tmux does not say", free(fate(view.PaneUnknown), blind), false},
 		{"nobody knows whether it lives", free(alive(process.Unknown)), false},
-		{"it ended", free(alive(process.Gone), fate(PaneDead)), true},
-		{"its pane is gone", free(fate(PaneGone), blind), true},
+		{"it ended", free(alive(process.Gone), fate(view.PaneDead)), true},
+		{"its pane is gone", free(fate(view.PaneGone), blind), true},
 	}
 	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, dialogClosed(tc.v)) })
+		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, view.IsDialogClosed(tc.v)) })
 	}
 }
 
@@ -176,7 +177,7 @@ func TestClosedRequestIsReportedOnce(t *testing.T) {
 				assert.Zero(t, toldOf[news.DialogGone](w.news))
 				a.set(func(a *agent) { a.close(); a.status, a.since = presence.Busy, time.Now() })
 				w.WakeAgent(a.id.PID)
-				w.pass(goneBy + time.Second)
+				w.pass(view.GoneBy + time.Second)
 				assert.Equal(t, 1, toldOf[news.DialogGone](w.news))
 				w.WakeAgent(a.id.PID)
 				w.pass(time.Minute)
@@ -198,9 +199,9 @@ func TestClosedDialogProvesNoNewRequest(t *testing.T) {
 		a.set(func(a *agent) { a.close(); a.since = time.Now() })
 		w.relays.ask(r)
 		w.Wake(r.ID)
-		w.pass(goneBy / 2)
+		w.pass(view.GoneBy / 2)
 		assert.Zero(t, toldOf[news.DialogGone](w.news))
-		w.pass(goneBy)
+		w.pass(view.GoneBy)
 		assert.Equal(t, 1, toldOf[news.DialogGone](w.news))
 	})
 }

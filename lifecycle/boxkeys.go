@@ -69,8 +69,8 @@ func (t *terminal) leaveVisual(ctx context.Context) bool {
 	}
 	return await(ctx, lookPace, effectWait, func() bool {
 		t.look(ctx)
-		return !t.boxFree() || !t.Screen.Visual()
-	}) && t.boxFree()
+		return !t.IsBoxFree() || !t.Screen.Visual()
+	}) && t.IsBoxFree()
 }
 
 // effectWait is how long a terminal may take to draw the effect of a key that must not be repeated
@@ -111,15 +111,15 @@ func (t *terminal) emptyAtOnce(ctx context.Context) bool {
 		t.look(ctx)
 		return !t.Screen.Exits
 	})
-	if !t.boxFree() || t.Screen.Exits || t.Screen.Box.Empty {
-		return t.boxFree() && t.Screen.Box.Empty
+	if !t.IsBoxFree() || t.Screen.Exits || t.Screen.Box.Empty {
+		return t.IsBoxFree() && t.Screen.Box.Empty
 	}
 	if t.send(ctx, tmux.KeyInterrupt) != nil {
 		return false
 	}
 	await(ctx, lookPace, effectWait, func() bool {
 		t.look(ctx)
-		return t.boxFree() && t.Screen.Box.Empty || t.DialogOpen()
+		return t.IsBoxFree() && t.Screen.Box.Empty || t.DialogOpen()
 	})
-	return t.boxFree() && t.Screen.Box.Empty
+	return t.IsBoxFree() && t.Screen.Box.Empty
 }

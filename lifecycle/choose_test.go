@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -212,8 +213,8 @@ func TestP7_InterveningScreenGetsNoEnter(t *testing.T) {
 		{"presence says that it was answered", func(_ *world, _ session.Record, a *agent) {
 			a.status, a.since = presence.Busy, time.Now()
 		}, ErrChanged},
-		{"presence cannot be read", func(_ *world, _ session.Record, a *agent) { a.unreadable = presence.ErrTorn }, ErrUnseen},
-		{"the agent ends", func(w *world, _ session.Record, a *agent) { w.processes.exit(a.id.PID) }, ErrNoAgent},
+		{"presence cannot be read", func(_ *world, _ session.Record, a *agent) { a.unreadable = presence.ErrTorn }, view.ErrUnseen},
+		{"the agent ends", func(w *world, _ session.Record, a *agent) { w.processes.exit(a.id.PID) }, view.ErrNoAgent},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -247,17 +248,17 @@ func TestP7_KeyGoesOnlyToButtonsDialog(t *testing.T) {
 		{"the cursor was moved", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.selected = 1 }) }, ErrChanged},
 		{"a tick", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.options[0] = "✔ Yes" }) }, ErrChanged},
 		{"a foot", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.foot = " Esc to go back" }) }, ErrChanged},
-		{"the agent has ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, ErrNoAgent},
+		{"the agent has ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, view.ErrNoAgent},
 		{"the session is archived", func(w *world, r session.Record, _ *agent) {
 			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
-		}, ErrNoAgent},
+		}, view.ErrNoAgent},
 		{"nobody knows whether it lives", func(w *world, _ session.Record, _ *agent) {
 			w.processes.set(func(ps *processes) {
 				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
 			})
-		}, ErrUnseen},
-		{"tmux does not say", func(w *world, _ session.Record, _ *agent) { w.tmux.Hang() }, ErrSilent},
-		{"the screen cannot be read", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Capture", tmux.ErrLost) }, ErrUnseen},
+		}, view.ErrUnseen},
+		{"tmux does not say", func(w *world, _ session.Record, _ *agent) { w.tmux.Hang() }, view.ErrSilent},
+		{"the screen cannot be read", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Capture", tmux.ErrLost) }, view.ErrUnseen},
 		{"presence says that it was just answered", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.status, a.since = presence.Busy, time.Now() })
 		}, ErrChanged},
@@ -272,7 +273,7 @@ func TestP7_KeyGoesOnlyToButtonsDialog(t *testing.T) {
 				w.stop()
 				tc.then(w, r, a)
 				for key := range dialogKeys {
-					if !errors.Is(tc.want, ErrUnseen) { // tmux's failures are reported once
+					if !errors.Is(tc.want, view.ErrUnseen) { // tmux's failures are reported once
 						_, err := w.Press(w.ctx, r.ID, d.Mark, key)
 						require.ErrorIs(t, err, tc.want, key)
 					}
@@ -434,7 +435,7 @@ func TestP7_FilledBoxGetsNoEnter(t *testing.T) {
 		require.True(t, d.Open)
 		for _, key := range []string{"enter", "space"} {
 			_, err = w.Press(w.ctx, r.ID, d.Mark, key)
-			require.ErrorIs(t, err, ErrUnseen)
+			require.ErrorIs(t, err, view.ErrUnseen)
 		}
 		assert.Empty(t, w.tmux.Inputs(a.pane))
 		_, err = w.Press(w.ctx, r.ID, d.Mark, "esc")
@@ -456,9 +457,9 @@ func TestP7_AdoptedAgentsShellGetsNoKey(t *testing.T) {
 		require.NoError(t, err)
 		w.tmux.suspend(h)
 		_, err = w.Press(w.ctx, r.ID, d.Mark, "enter")
-		require.ErrorIs(t, err, ErrNoAgent)
+		require.ErrorIs(t, err, view.ErrNoAgent)
 		_, err = w.Dialog(w.ctx, r.ID)
-		require.ErrorIs(t, err, ErrNoAgent)
+		require.ErrorIs(t, err, view.ErrNoAgent)
 		pressed, _ := h.took(m)
 		assert.Equal(t, []string{"down"}, pressed)
 	})
@@ -481,29 +482,29 @@ func TestDialogOfMissingSession(t *testing.T) {
 // The rule for a key, near every view that can be.
 func TestP7_EnterNeedsAnOpenDialog(t *testing.T) {
 	pressed, refused := 0, map[error]bool{}
-	check := func(t fataler, r session.Record, v View, k tmux.Key) {
-		err := mayPress(v, dialogOf(r, v), k)
+	check := func(t fataler, r session.Record, v view.View, k tmux.Key) {
+		err := mayPress(v, view.DialogOf(r, v), k)
 		if err != nil {
 			refused[err] = true
 			return
 		}
 		pressed++
 		waits := v.State.Phase.Waiting()
-		fresh := v.State.Known == StateWritten && !waits && v.Now.Sub(v.State.Since) < drawn
+		fresh := v.State.Known == view.StateWritten && !waits && v.Now.Sub(v.State.Since) < drawn
 		switch {
 		case v.Screen.Box.Present && v.Screen.Dialog == nil && k != tmux.KeyEscape:
 			t.Fatalf("%s into a box: %+v", k, v)
-		case v.Screen.Dialog == nil && !waits && !unready(r, v):
+		case v.Screen.Dialog == nil && !waits && !view.DialogOf(r, v).Open:
 			t.Fatalf("key %s without a dialog: %+v", k, v)
 		case v.Relayed && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab):
 			t.Fatalf("key %s while a request waits: %+v", k, v)
-		case fresh, !v.Captured, v.State.Known == StateUnknown:
+		case fresh, !v.Captured, v.State.Known == view.StateUnknown:
 			t.Fatalf("key %s on %+v", k, v)
 		}
 	}
-	relayed := func(v *View) { v.Relayed = true }
-	young := func(v *View) { v.State.Since = noon.Add(-drawn / 2) }
-	all := append([]func(*View){relayed, young}, changes...)
+	relayed := func(v *view.View) { v.Relayed = true }
+	young := func(v *view.View) { v.State.Since = noon.Add(-drawn / 2) }
+	all := append([]func(*view.View){relayed, young}, changes...)
 	for _, state := range []session.State{session.Starting, session.Running} {
 		for _, k := range dialogKeys {
 			for _, one := range all {
@@ -514,7 +515,7 @@ func TestP7_EnterNeedsAnOpenDialog(t *testing.T) {
 		}
 	}
 	require.Positive(t, pressed)
-	for _, want := range []error{ErrNoDialog, ErrRelayed, ErrChanged, ErrUnseen} {
+	for _, want := range []error{ErrNoDialog, ErrRelayed, ErrChanged, view.ErrUnseen} {
 		assert.True(t, refused[want], want.Error())
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -531,7 +532,10 @@ func TestMarkDependsOnDialogAlone(t *testing.T) {
 		return claudeui.Read(m.screen())
 	}
 	r := in(session.Running)
-	mark := markOf(r, shown(func(*menu) {}), true)
+	markOf := func(r session.Record, s claudeui.Screen) string {
+		return view.DialogOf(r, free(waitsFor("permission prompt"), func(v *view.View) { v.Screen = s })).Mark
+	}
+	mark := markOf(r, shown(func(*menu) {}))
 	assert.Len(t, mark, 12)
 	assert.NotContains(t, mark, ":")
 	tests := []struct {
@@ -551,15 +555,15 @@ func TestMarkDependsOnDialogAlone(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.same, mark == markOf(r, shown(tc.change), true))
+			assert.Equal(t, tc.same, mark == markOf(r, shown(tc.change)))
 		})
 	}
 	other := in(session.Running)
 	other.Binding.Agent = process.Identity{PID: 7, Start: 8, Boot: boot}
-	assert.NotEqual(t, mark, markOf(other, shown(func(*menu) {}), true), "another launch")
+	assert.NotEqual(t, mark, markOf(other, shown(func(*menu) {})), "another launch")
 	unknown := func(text string) claudeui.Screen { return claudeui.Screen{Text: text} }
-	assert.Equal(t, markOf(r, unknown("● Running\n✶ Zesting… (5s)\nwhat?"), true), markOf(r, unknown("  Running\n✻ Baking… (6s)\nwhat?"), true))
-	assert.NotEqual(t, markOf(r, unknown("what?"), true), markOf(r, unknown("what!"), true))
+	assert.Equal(t, markOf(r, unknown("● Running\n✶ Zesting… (5s)\nwhat?")), markOf(r, unknown("  Running\n✻ Baking… (6s)\nwhat?")))
+	assert.NotEqual(t, markOf(r, unknown("what?")), markOf(r, unknown("what!")))
 }
 
 func TestUnsendableKeyIsReported(t *testing.T) {
@@ -587,10 +591,10 @@ func TestP7_UnrecognisedDialogIsWholeIfVisible(t *testing.T) {
 		{"rows are hidden", "filler\n↑ 22 more lines\nPress any key", 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Screen: claudeui.Read(tt.screen),
-				State: AgentState{Known: StateWritten, Phase: talk.PhaseWaitingPermission}, Pane: tmux.Pane{Scrolled: tt.scrolled}}
+			v := view.View{Agent: process.Alive, Fate: view.PaneOurs, Captured: true, Screen: claudeui.Read(tt.screen),
+				State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseWaitingPermission}, Pane: tmux.Pane{Scrolled: tt.scrolled}}
 			require.Nil(t, v.Screen.Dialog)
-			d := dialogOf(session.Record{State: session.Running}, v)
+			d := view.DialogOf(session.Record{State: session.Running}, v)
 			assert.True(t, d.Open)
 			assert.Equal(t, strings.Split(tt.screen, "\n"), d.Lines)
 			assert.Equal(t, tt.whole, d.Whole)
@@ -600,13 +604,13 @@ func TestP7_UnrecognisedDialogIsWholeIfVisible(t *testing.T) {
 
 // TestP7_PartialDialogTakesNoEnter: rows may leave the screen between the message and the tap.
 func TestP7_PartialDialogTakesNoEnter(t *testing.T) {
-	v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Screen: claudeui.Read("Press any key"),
-		State: AgentState{Known: StateWritten, Phase: talk.PhaseWaitingPermission}}
+	v := view.View{Agent: process.Alive, Fate: view.PaneOurs, Captured: true, Screen: claudeui.Read("Press any key"),
+		State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseWaitingPermission}}
 	r := session.Record{State: session.Running}
-	whole := dialogOf(r, v)
+	whole := view.DialogOf(r, v)
 	require.NoError(t, mayPress(v, whole, keyEnter))
 	v.Pane.Scrolled = 1
-	cut := dialogOf(r, v)
+	cut := view.DialogOf(r, v)
 	assert.NotEqual(t, whole.Mark, cut.Mark)
 	for _, k := range []tmux.Key{keyEnter, tmux.KeySpace, tmux.KeyTab} {
 		require.ErrorIs(t, mayPress(v, cut, k), ErrChanged)

@@ -7,6 +7,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -54,12 +55,12 @@ type decision struct {
 
 // decide determines the next act of a session from one View. head is the prompt to type next, nil
 // if none waits. It is pure.
-func decide(r session.Record, v View, head *Prompt) decision {
+func decide(r session.Record, v view.View, head *Prompt) decision {
 	return decideTidy(r, v, head, decideLife(r, v, head))
 }
 
-func decideLife(r session.Record, v View, head *Prompt) decision {
-	d := Decide(r, v.facts())
+func decideLife(r session.Record, v view.View, head *Prompt) decision {
+	d := Decide(r, factsOf(v))
 	if d.Do != Reattach && d.Do != "" || !r.State.Open() {
 		return decision{Act: d.Do, Again: d.Again}
 	}
@@ -98,7 +99,7 @@ const tidyPace = time.Minute
 
 // decideTidy uses a moment in which there is nothing else to do to end the processes that killed
 // ones left running. A stop and its retries end these processes themselves.
-func decideTidy(r session.Record, v View, head *Prompt, d decision) decision {
+func decideTidy(r session.Record, v view.View, head *Prompt, d decision) decision {
 	if len(r.Below) == 0 || r.State == session.Stopping || r.State == session.CleanupFailed {
 		return d
 	}
@@ -118,11 +119,11 @@ func decideTidy(r session.Record, v View, head *Prompt, d decision) decision {
 
 // decideStart waits until the agent is ready: it has reported in, is idle, shows an empty prompt
 // box and asks nothing.
-func decideStart(r session.Record, v View, head *Prompt) decision {
+func decideStart(r session.Record, v view.View, head *Prompt) decision {
 	age := v.Now.Sub(r.StartedAt)
 	reported := !r.ReportsAt.IsZero()
 	switch {
-	case v.TypeSafe() && (reported && v.State.Known == StateWritten || age >= presenceGrace):
+	case v.TypeSafe() && (reported && v.State.Known == view.StateWritten || age >= presenceGrace):
 		return decision{Act: actReady, Again: soon}
 	case v.DialogOpen():
 		d := decideDialog(r, v, head)
@@ -148,13 +149,13 @@ func backoff(age time.Duration) time.Duration {
 
 // decideDialog reports the terminal's question, unless the chat has it as a request or will soon
 // have it.
-func decideDialog(r session.Record, v View, head *Prompt) decision {
+func decideDialog(r session.Record, v view.View, head *Prompt) decision {
 	held := head != nil && head.waits()
 	wait := relayWait(r, v)
 	switch {
 	// The presence file is ahead of the screen, which still shows an answered dialog or not yet the
 	// open one.
-	case v.fresh(drawn) && (v.Screen.Dialog == nil || !v.State.Phase.Waiting()):
+	case v.IsFresh(drawn) && (v.Screen.Dialog == nil || !v.State.Phase.Waiting()):
 		return decision{Again: soon}
 	case !held && opened(v, head):
 		return decision{Act: actProven, Again: soon}
@@ -177,9 +178,9 @@ func decideDialog(r session.Record, v View, head *Prompt) decision {
 
 // opened reports whether a slash command was taken: after its Enter, the page that it opens has
 // replaced the box with its text.
-func opened(v View, p *Prompt) bool {
+func opened(v view.View, p *Prompt) bool {
 	return p != nil && p.submitted() &&
-		v.Fate == PaneOurs && v.Agent == process.Alive && v.Screen.Dialog != nil
+		v.Fate == view.PaneOurs && v.Agent == process.Alive && v.Screen.Dialog != nil
 }
 
 // drawn is how long the terminal may take to draw a dialog that the presence file reports. If the
@@ -191,14 +192,14 @@ const slow = 30 * time.Second
 
 // decideTyping waits for the proof that a typed prompt arrived. For plain prompts hook events bring
 // it; for slash commands the screen is checked here. decideTyped decides all other cases.
-func decideTyping(v View, p *Prompt, hooked bool) decision {
+func decideTyping(v view.View, p *Prompt, hooked bool) decision {
 	if p.Mark == nil {
 		return decision{Act: actUnproven} // a file that was edited
 	}
 	age := v.Now.Sub(p.Mark.At)
 	waited := min(age, v.Now.Sub(p.Since))
 	switch {
-	case p.Mark.Retreat && v.boxFree():
+	case p.Mark.Retreat && v.IsBoxFree():
 		return decision{Act: actClear}
 	case p.Mark.Retreat && v.Phase() == talk.PhaseWorking && v.Below != "":
 		return decision{Act: actHold, Why: news.HeldDialog, Again: slow}
@@ -207,7 +208,7 @@ func decideTyping(v View, p *Prompt, hooked bool) decision {
 	case p.Mark.Retreat && v.Phase() == talk.PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued, Again: slow}
 	case p.Mark.Retreat:
-		return decision{Act: actHold, Why: v.inTheWay(), Again: holdPace}
+		return decision{Act: actHold, Why: v.Obstacle(), Again: holdPace}
 	case p.submitted() && age >= soon && boxWithout(v, p), p.runs(v):
 		return decision{Act: actProven}
 	case hooked && p.Class != talk.ClassBash && waited >= 0 && waited < stillFor:
@@ -255,19 +256,19 @@ const (
 //	    it shows the text, ccbot has pressed Esc     take it out: it was not carried out; ask
 //	the pane of the idle agent is too small for it   wait, and report that
 //	something speaks against it, or no proof came    the person decides
-func decideTyped(v View, p *Prompt, c clues) decision {
-	shows := v.boxFree() && p.shows(v.Screen.Box)
-	empty := v.boxFree() && v.Screen.Box.Empty && !v.Screen.Box.Bash
-	still := v.State.Known == StateWritten && v.boxFree() && v.Still >= stillFor // the screen alone does not prove that the agent is idle
+func decideTyped(v view.View, p *Prompt, c clues) decision {
+	shows := v.IsBoxFree() && p.shows(v.Screen.Box)
+	empty := v.IsBoxFree() && v.Screen.Box.Empty && !v.Screen.Box.Bash
+	still := v.State.Known == view.StateWritten && v.IsBoxFree() && v.Still >= stillFor // the screen alone does not prove that the agent is idle
 	waited := min(v.Now.Sub(p.Mark.At), v.Now.Sub(p.Since))
 	switch {
 	case c.Arrived:
 		return decision{Act: actProven}
 	case c.Unheard && waited < markFor:
 		return decision{Again: 2 * soon}
-	case !v.idle() && v.Phase() == talk.PhaseWorking && v.Below != "":
+	case !v.IsIdle() && v.Phase() == talk.PhaseWorking && v.Below != "":
 		return decision{Act: actHold, Why: news.HeldDialog, Again: holdPace} // report that the prompt waits for a question
-	case !v.idle() && v.Phase() == talk.PhaseWorking || v.Phase().Waiting():
+	case !v.IsIdle() && v.Phase() == talk.PhaseWorking || v.Phase().Waiting():
 		return decision{Again: holdPace}
 	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole():
 		return decision{Act: actEnter, Again: enterRetry}
@@ -283,7 +284,7 @@ func decideTyped(v View, p *Prompt, c clues) decision {
 		return decision{Act: actRepeat, Again: soon}
 	case still && c.Doubt == doubtEsc && shows && (v.Screen.Box.Whole() || c.Quiet):
 		return decision{Act: actTakeBack}
-	case v.cramped() && waited >= queueNotice && waited < markFor: // Enter follows when the box can be seen
+	case v.IsCramped() && waited >= queueNotice && waited < markFor: // Enter follows when the box can be seen
 		return decision{Act: actHold, Why: news.HeldSmall, Again: holdPace}
 	case still && c.Doubt != "", waited >= proofWait:
 		return decision{Act: actUnproven}
@@ -293,19 +294,19 @@ func decideTyped(v View, p *Prompt, c clues) decision {
 
 // boxWithout reports whether the box of the living agent is visible and does not show the text.
 // Text that was not taken would still be there, also while a person scrolls.
-func boxWithout(v View, p *Prompt) bool {
-	return v.seen() && v.Screen.Box.Present && !p.shows(v.Screen.Box)
+func boxWithout(v view.View, p *Prompt) bool {
+	return v.IsSeen() && v.Screen.Box.Present && !p.shows(v.Screen.Box)
 }
 
 // decideHeld types the prompt if it is safe, and otherwise returns the reason of its wait.
-func decideHeld(r session.Record, v View, p *Prompt) decision {
+func decideHeld(r session.Record, v view.View, p *Prompt) decision {
 	waited := v.Now.Sub(p.Since)
 	switch {
-	case v.Agent == process.Gone || v.Fate == PaneDead || v.Agent != process.Alive && waited < queueNotice:
+	case v.Agent == process.Gone || v.Fate == view.PaneDead || v.Agent != process.Alive && waited < queueNotice:
 		return decision{Again: 2 * time.Second} // the agent is ending: the kernel and tmux report it one after the other
-	case v.Agent != process.Alive || v.Fate != PaneOurs:
+	case v.Agent != process.Alive || v.Fate != view.PaneOurs:
 		return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
-	case v.TypeSafe() && takesKeys(r, v):
+	case v.TypeSafe() && view.TakesKeys(r, v):
 		return decision{Act: actType, Again: soon}
 	case v.Phase() == talk.PhaseWorking && v.Below != "":
 		return decision{Act: actHold, Why: news.HeldDialog, Again: slow} // the work continues when a person has answered
@@ -318,47 +319,22 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 		return decision{Act: actHold, Why: news.Queued} // a change of the presence file reports the end of the turn
 	case v.Phase() == talk.PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued, Again: holdPace}
-	case v.boxFree() && v.Screen.Box.Bash:
+	case v.IsBoxFree() && v.Screen.Box.Bash:
 		return decision{Act: actHold, Why: news.HeldBash, Again: holdPace}
-	case v.boxFree() && !v.Screen.Box.Empty && v.Still < stillFor:
+	case v.IsBoxFree() && !v.Screen.Box.Empty && v.Still < stillFor:
 		return decision{Again: stillFor - v.Still} // the screen may still show the text that was entered before
 	// A crash has left the text there. Even if a person typed it, clearing it loses nothing: the
 	// same text is submitted afterwards.
-	case v.boxFree() && p.literally(v.Screen.Box):
+	case v.IsBoxFree() && p.literally(v.Screen.Box):
 		return decision{Act: actClear, Again: holdPace}
-	case v.boxFree() && !v.Screen.Box.Empty:
+	case v.IsBoxFree() && !v.Screen.Box.Empty:
 		return decision{Act: actHold, Why: news.HeldDraft, Again: holdPace}
 	case v.Pane.InMode: // a person can leave the view at once
 		return decision{Act: actHold, Why: news.HeldScroll, Again: holdPace}
-	case waited < queueNotice, v.fresh(queueNotice):
+	case waited < queueNotice, v.IsFresh(queueNotice):
 		return decision{Again: 2 * soon} // the presence file says idle, and the screen follows
 	}
-	return decision{Act: actHold, Why: v.inTheWay(), Again: holdPace}
-}
-
-// inTheWay returns why nothing is typed although no turn runs, no dialog is open and the box is
-// empty.
-func (v View) inTheWay() news.Wait {
-	switch {
-	case v.Pane.InMode:
-		return news.HeldScroll
-	case v.Pane.Synchronized:
-		return news.HeldSync
-	case v.cramped():
-		return news.HeldSmall
-	}
-	return news.HeldUnknown
-}
-
-// takesKeys reports whether tmux sends keys to the agent alone: it is in front of its pane, and no
-// other pane also gets them. Otherwise tmux refuses the keys.
-func takesKeys(r session.Record, v View) bool {
-	return inFront(r, v) && !v.Pane.Synchronized
-}
-
-// inFront reports whether tmux sees the agent in front of the pane.
-func inFront(r session.Record, v View) bool {
-	return r.Binding != nil && (r.Binding.Command == "" || v.Pane.Command == r.Binding.Command)
+	return decision{Act: actHold, Why: v.Obstacle(), Again: holdPace}
 }
 
 // holdPace is the polling interval for a box that is not free: no event reports that a person has
@@ -368,7 +344,7 @@ const holdPace = 5 * time.Second
 // decideWish decides a step for a request of a mode or a model. first is false if the request
 // changes nothing now. A request comes before the next prompt, and never between a prompt and its
 // proof.
-func decideWish(r session.Record, v View, head *Prompt) (d decision, first bool) {
+func decideWish(r session.Record, v view.View, head *Prompt) (d decision, first bool) {
 	switch {
 	case r.Wish == nil || r.Binding == nil, head != nil && head.State == Typing:
 		return decision{}, false
@@ -376,9 +352,9 @@ func decideWish(r session.Record, v View, head *Prompt) (d decision, first bool)
 		return decision{Act: actGrant, Again: soon}, true
 	case v.DialogOpen():
 		return decision{}, false
-	case v.TypeSafe() && takesKeys(r, v): // agents in the background work, or a request has just come
+	case v.TypeSafe() && view.TakesKeys(r, v): // agents in the background work, or a request has just come
 		return decision{Act: actHold, Why: news.Queued, Again: holdPace}, true
-	case head == nil && (v.Phase() != talk.PhaseWorking || v.State.Known != StateWritten):
+	case head == nil && (v.Phase() != talk.PhaseWorking || v.State.Known != view.StateWritten):
 		return decision{Again: holdPace}, true // nothing reports that a draft is gone
 	}
 	return decision{}, false
@@ -387,19 +363,19 @@ func decideWish(r session.Record, v View, head *Prompt) (d decision, first bool)
 // takesModeKeys reports whether the keys of permission modes and models may be pressed now. In a
 // dialog such a key may approve, so it needs more than text does: nothing works that could open
 // one.
-func takesModeKeys(r session.Record, v View) bool {
+func takesModeKeys(r session.Record, v view.View) bool {
 	s := v.Screen
-	return v.TypeSafe() && takesKeys(r, v) && !s.Background && s.Agents == 0 && !s.Continues && !v.Relayed && v.Below == ""
+	return v.TypeSafe() && view.TakesKeys(r, v) && !s.Background && s.Agents == 0 && !s.Continues && !v.Relayed && v.Below == ""
 }
 
 // ownModels reports whether the list of models is open, and ccbot has opened it.
-func ownModels(r session.Record, v View) bool {
+func ownModels(r session.Record, v view.View) bool {
 	_, open := v.Screen.Dialog.Models()
-	return open && r.Wish.Listed && r.Wish.Agent == r.Binding.Agent && takesKeys(r, v) && !v.Pane.InMode && !v.Behind && !v.Relayed
+	return open && r.Wish.Listed && r.Wish.Agent == r.Binding.Agent && view.TakesKeys(r, v) && !v.Pane.InMode && !v.Behind && !v.Relayed
 }
 
 // modelsClosed reports whether the terminal shows that no list of models is open.
-func modelsClosed(v View) bool {
+func modelsClosed(v view.View) bool {
 	_, open := v.Screen.Dialog.Models()
 	return v.Captured && !open && (v.Screen.Box.Present || v.DialogOpen())
 }

@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -25,10 +26,10 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 const said = "please fix the build"
 
 // free is a view in which a text may be typed.
-func free(change ...func(*View)) View {
-	v := View{Now: noon, Agent: process.Alive, Fate: PaneOurs, Captured: true,
+func free(change ...func(*view.View)) view.View {
+	v := view.View{Now: noon, Agent: process.Alive, Fate: view.PaneOurs, Captured: true,
 		Pane:  tmux.Pane{PID: 9, Command: "claude", Tag: "4f0c/x", Width: 120, Height: 40},
-		State: AgentState{Known: StateWritten, Phase: talk.PhaseIdle}, Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
+		State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle}, Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
 	for _, c := range change {
 		c(&v)
 	}
@@ -57,34 +58,36 @@ func typing(age time.Duration, change ...func(*Prompt)) *Prompt {
 
 func wanting(r *session.Record) { r.Wish = &session.Wish{Mode: "plan"} }
 
-func command(p *Prompt)                    { p.Text, p.Class = "/compact", talk.ClassCommand }
-func retreat(p *Prompt)                    { p.Mark.Retreat, p.Mark.Enters = true, 0 }
-func enters(n int) func(*Prompt)           { return func(p *Prompt) { p.Mark.Enters = n } }
-func status(s presence.Status) func(*View) { return written(presence.File{Status: s}) }
-func fate(f PaneFate) func(*View)          { return func(v *View) { v.Fate = f } }
-func alive(l process.Liveness) func(*View) { return func(v *View) { v.Agent = l } }
-func draft(text string) func(*View) {
-	return func(v *View) { v.Screen.Box = claudeui.Box{Present: true, Text: text} }
+func command(p *Prompt)                         { p.Text, p.Class = "/compact", talk.ClassCommand }
+func retreat(p *Prompt)                         { p.Mark.Retreat, p.Mark.Enters = true, 0 }
+func enters(n int) func(*Prompt)                { return func(p *Prompt) { p.Mark.Enters = n } }
+func status(s presence.Status) func(*view.View) { return written(presence.File{Status: s}) }
+func fate(f view.PaneFate) func(*view.View)     { return func(v *view.View) { v.Fate = f } }
+func alive(l process.Liveness) func(*view.View) { return func(v *view.View) { v.Agent = l } }
+func draft(text string) func(*view.View) {
+	return func(v *view.View) { v.Screen.Box = claudeui.Box{Present: true, Text: text} }
 }
-func dialogOpen(v *View) { v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{Title: "Bash command"}} }
-func noBox(v *View)      { v.Screen.Box = claudeui.Box{} }
-func blind(v *View)      { v.Captured, v.Screen = false, claudeui.Screen{} }
-func scrolled(v *View)   { v.Pane.InMode = true }
-func synced(v *View)     { v.Pane.Synchronized = true }
-func narrow(v *View)     { v.Pane.Width = 40 }
-func flat(v *View)       { v.Pane.Height = 5 }
-func behind(v *View)     { v.Adopted, v.Behind = true, true }
-func bashMode(v *View)   { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
-func asksBelow(v *View)  { v.Below = "Bash" }
-func ahead(v *View)      { v.State.Since = noon.Add(time.Hour) }
-func noPresence(v *View) { v.State = AgentState{Known: StateUnwritten} }
-func unreadable(v *View) { v.State = AgentState{} }
+func dialogOpen(v *view.View) {
+	v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{Title: "Bash command"}}
+}
+func noBox(v *view.View)      { v.Screen.Box = claudeui.Box{} }
+func blind(v *view.View)      { v.Captured, v.Screen = false, claudeui.Screen{} }
+func scrolled(v *view.View)   { v.Pane.InMode = true }
+func synced(v *view.View)     { v.Pane.Synchronized = true }
+func narrow(v *view.View)     { v.Pane.Width = 40 }
+func flat(v *view.View)       { v.Pane.Height = 5 }
+func behind(v *view.View)     { v.Adopted, v.Behind = true, true }
+func bashMode(v *view.View)   { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
+func asksBelow(v *view.View)  { v.Below = "Bash" }
+func ahead(v *view.View)      { v.State.Since = noon.Add(time.Hour) }
+func noPresence(v *view.View) { v.State = view.AgentState{Known: view.StateUnwritten} }
+func unreadable(v *view.View) { v.State = view.AgentState{} }
 
 // written is a view of an agent that wrote this presence file at the time of its last one.
-func written(f presence.File) func(*View) {
-	return func(v *View) {
+func written(f presence.File) func(*view.View) {
+	return func(v *view.View) {
 		f.UpdatedAt = v.State.Since
-		v.State = stateOf(process.Identity{}, f, nil)
+		v.State = view.StateOf(process.Identity{}, f, nil)
 	}
 }
 
@@ -97,7 +100,7 @@ func TestDecide(t *testing.T) {
 	tests := []struct {
 		name string
 		r    session.Record
-		v    View
+		v    view.View
 		head *Prompt
 		act  Do
 		why  news.Wait
@@ -113,19 +116,19 @@ func TestDecide(t *testing.T) {
 		{"starting, silent", in(starting, unreported, young(StartNotice)), free(noBox), nil, actNotReport, ""},
 		{"starting, silent but young", in(starting, unreported, young(StartNotice-time.Millisecond)), free(noBox), nil, actNothing, ""},
 		{"starting does not type", in(starting), free(), heldPrompt(), actReady, ""},
-		{"starting ended, pane dead", in(starting), free(alive(process.Gone), fate(PaneDead)), nil, Conclude, ""},
-		{"starting ended, pane gone", in(starting), free(alive(process.Gone), fate(PaneGone)), nil, Conclude, ""},
-		{"restoring ended, pane gone", in(restoring), free(alive(process.Gone), fate(PaneGone)), nil, Conclude, ""},
+		{"starting ended, pane dead", in(starting), free(alive(process.Gone), fate(view.PaneDead)), nil, Conclude, ""},
+		{"starting ended, pane gone", in(starting), free(alive(process.Gone), fate(view.PaneGone)), nil, Conclude, ""},
+		{"restoring ended, pane gone", in(restoring), free(alive(process.Gone), fate(view.PaneGone)), nil, Conclude, ""},
 		{"running, nothing to do", in(running), free(), nil, actNothing, ""},
 		{"running, a dialog", in(running), free(dialogOpen), nil, actDialog, ""},
 		{"running, a dialog before a prompt", in(running), free(dialogOpen), heldPrompt(), actDialog, news.HeldDialog},
 		{"running, a dialog over a typed prompt", in(running), free(dialogOpen), typing(time.Hour), actDialog, ""},
 		{"running, a dialog over a paste without Enter", in(running), free(dialogOpen), typing(time.Hour, retreat), actDialog, news.HeldDialog},
-		{"running ended, pane dead", in(running), free(alive(process.Gone), fate(PaneDead)), heldPrompt(), Conclude, ""},
-		{"running ended, pane gone", in(running), free(alive(process.Gone), fate(PaneGone)), heldPrompt(), MarkLost, ""},
-		{"running ended, pane taken by another", in(running), free(alive(process.Gone), fate(PaneForeign)), nil, MarkLost, ""},
+		{"running ended, pane dead", in(running), free(alive(process.Gone), fate(view.PaneDead)), heldPrompt(), Conclude, ""},
+		{"running ended, pane gone", in(running), free(alive(process.Gone), fate(view.PaneGone)), heldPrompt(), MarkLost, ""},
+		{"running ended, pane taken by another", in(running), free(alive(process.Gone), fate(view.PaneForeign)), nil, MarkLost, ""},
 		{"running, process gone, pane not yet dead", in(running), free(alive(process.Gone)), heldPrompt(), actNothing, ""},
-		{"running, pane dead, process alive", in(running), free(fate(PaneDead)), heldPrompt(), actNothing, ""},
+		{"running, pane dead, process alive", in(running), free(fate(view.PaneDead)), heldPrompt(), actNothing, ""},
 		{"held, free", in(running), free(), heldPrompt(), actType, ""},
 		{"held, working", in(running), free(status(presence.Busy)), heldPrompt(), actHold, news.Queued},
 		{"held, behind a shell in a turn", in(running), free(status(presence.Busy), behind), heldPrompt(), actHold, news.HeldUnknown},
@@ -164,7 +167,7 @@ func TestDecide(t *testing.T) {
 		{"command in the box", in(running), free(draft("/compact")), typing(time.Second, command), actNothing, ""},
 		{"command, still in the box", in(running), free(draft("/compact")), typing(enterRetry, command), actSettle, ""},
 		{"command, Enter never sent", in(running), free(), typing(time.Second, command, enters(0)), actNothing, ""},
-		{"an interrupted stop", in(session.Stopping), View{}, nil, FinishStop, ""},
+		{"an interrupted stop", in(session.Stopping), view.View{}, nil, FinishStop, ""},
 		{"an unknown dialog, the clock was set back since", in(running), free(noBox, status(presence.Waiting), ahead), nil, actDialog, ""},
 		{"a dialog that no file tells of, the clock was set back since", in(running), free(dialogOpen, ahead), nil, actDialog, ""},
 		{"held, unknown screen, the clock was set back since", in(running), free(noBox, ahead), heldPrompt(), actHold, news.HeldUnknown},
@@ -181,7 +184,7 @@ func TestDecide(t *testing.T) {
 
 // anyView draws a view that differs from a free one in a few ways, because the interesting cases
 // are near it.
-func anyView(t *rapid.T) View {
+func anyView(t *rapid.T) view.View {
 	v := free()
 	for range rapid.IntRange(0, 4).Draw(t, "changes") {
 		rapid.SampledFrom(changes).Draw(t, "change")(&v)
@@ -190,30 +193,30 @@ func anyView(t *rapid.T) View {
 }
 
 // asSeen removes fields that View would not have read.
-func asSeen(v View) View {
+func asSeen(v view.View) view.View {
 	if v.Agent != process.Alive {
-		v.State = AgentState{} // View does not read it then
+		v.State = view.AgentState{} // View does not read it then
 	}
-	if v.Fate != PaneOurs && v.Fate != PaneDead {
+	if v.Fate != view.PaneOurs && v.Fate != view.PaneDead {
 		v.Captured, v.Screen = false, claudeui.Screen{}
 	}
 	return v
 }
 
-var changes = []func(*View){
-	alive(process.Unknown), alive(process.Gone), fate(PaneUnknown), fate(PaneDead), fate(PaneGone), fate(PaneForeign),
+var changes = []func(*view.View){
+	alive(process.Unknown), alive(process.Gone), fate(view.PaneUnknown), fate(view.PaneDead), fate(view.PaneGone), fate(view.PaneForeign),
 	status(presence.Busy), status(presence.Waiting), status("new"), noPresence, unreadable, blind, noBox, scrolled, dialogOpen,
 	draft(said), draft("mine"), draft("mine " + said), draft("/compact"), draft("/compact"), draft(said),
-	func(v *View) { v.Screen.Box.Bash = true }, func(v *View) { v.Screen.Busy = true },
-	func(v *View) { v.Screen.Dialog = &claudeui.Dialog{Title: "over a box"} },
+	func(v *view.View) { v.Screen.Box.Bash = true }, func(v *view.View) { v.Screen.Busy = true },
+	func(v *view.View) { v.Screen.Dialog = &claudeui.Dialog{Title: "over a box"} },
 }
 
 // everyCase goes through all views that differ from a free one in up to two
 // things, with every state and every kind of head: what rapid may miss.
-func everyCase(check func(r session.Record, v View, head *Prompt)) {
+func everyCase(check func(r session.Record, v view.View, head *Prompt)) {
 	heads := []*Prompt{nil, heldPrompt(), typing(0, enters(0)), typing(time.Second), typing(enterRetry), typing(proofWait),
 		typing(time.Second, retreat), typing(time.Second, command), typing(proofWait, command, enters(maxEnters))}
-	none := func(*View) {}
+	none := func(*view.View) {}
 	for _, state := range session.States() {
 		for i, first := range append(changes, none) {
 			for _, second := range append(changes[:i:i], none) {
@@ -255,17 +258,17 @@ func anyHead(t *rapid.T) *Prompt {
 }
 
 func TestP7_UnprovenBoxGetsNoText(t *testing.T) {
-	check := func(t fataler, r session.Record, v View, head *Prompt) Do {
+	check := func(t fataler, r session.Record, v view.View, head *Prompt) Do {
 		d := decide(r, v, head)
 		if !slices.Contains([]Do{actType, actClear}, d.Act) {
 			return d.Act
 		}
 		b := v.Screen.Box
-		idle := v.State.Known == StateUnwritten || v.State.Phase == talk.PhaseIdle
+		idle := v.State.Known == view.StateUnwritten || v.State.Phase == talk.PhaseIdle
 		switch {
 		case r.State != session.Running:
 			t.Fatalf("keys for a session that is %s", r.State)
-		case v.Agent != process.Alive, v.Fate != PaneOurs:
+		case v.Agent != process.Alive, v.Fate != view.PaneOurs:
 			t.Fatalf("keys for an agent that is %s in a pane of fate %d", v.Agent, v.Fate)
 		case !idle || v.Phase() != talk.PhaseIdle:
 			t.Fatalf("keys in phase %s: %+v", v.Phase(), v)
@@ -277,7 +280,7 @@ func TestP7_UnprovenBoxGetsNoText(t *testing.T) {
 		return d.Act
 	}
 	reached := map[Do]bool{}
-	everyCase(func(r session.Record, v View, head *Prompt) { reached[check(t, r, v, head)] = true })
+	everyCase(func(r session.Record, v view.View, head *Prompt) { reached[check(t, r, v, head)] = true })
 	for _, act := range []Do{actType, actClear} {
 		require.True(t, reached[act], "act %s is not tested", act)
 	}
@@ -298,23 +301,23 @@ func TestP6_UnknownChangesNothing(t *testing.T) {
 		if rapid.Bool().Draw(t, "what") {
 			v.Agent = process.Unknown
 		} else {
-			v.Fate = PaneUnknown
+			v.Fate = view.PaneUnknown
 		}
-		if v.Fate != PaneOurs && v.Fate != PaneDead {
+		if v.Fate != view.PaneOurs && v.Fate != view.PaneDead {
 			v.Captured, v.Screen = false, claudeui.Screen{} // as View makes it
 		}
 		if d := decide(r, v, head); slices.Contains(final, d.Act) {
 			t.Fatalf("act %s on %+v", d.Act, v)
 		}
 	})
-	assert.Equal(t, decision{}, decide(in(session.Running), View{}, nil), "the zero view decides nothing")
+	assert.Equal(t, decision{}, decide(in(session.Running), view.View{}, nil), "the zero view decides nothing")
 }
 
 func TestP6_EndNeedsKernelAndTmux(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, v, head := anyRecord(t), anyView(t), anyHead(t)
 		d := decide(r, v, head)
-		over := v.Agent == process.Gone && (v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign)
+		over := v.Agent == process.Gone && (v.Fate == view.PaneDead || v.Fate == view.PaneGone || v.Fate == view.PaneForeign)
 		live := slices.Contains([]session.State{session.Starting, session.Restoring, session.Running}, r.State)
 		if ended := d.Act == Conclude || d.Act == MarkLost; ended != (over && live) {
 			t.Fatalf("act %s for a %s session on %+v", d.Act, r.State, v)
@@ -347,10 +350,10 @@ func TestP4_ClearedBoxProvesCommand(t *testing.T) {
 			return
 		}
 		b := v.Screen.Box
-		if v.Agent == process.Alive && v.Fate == PaneOurs && v.Screen.Dialog != nil {
+		if v.Agent == process.Alive && v.Fate == view.PaneOurs && v.Screen.Dialog != nil {
 			return // it opened a page in place of the box
 		}
-		if v.Agent != process.Alive || v.Fate != PaneOurs || !v.Captured || !b.Present || p.shows(b) {
+		if v.Agent != process.Alive || v.Fate != view.PaneOurs || !v.Captured || !b.Present || p.shows(b) {
 			t.Fatalf("proven by %+v", v)
 		}
 	})
@@ -358,8 +361,8 @@ func TestP4_ClearedBoxProvesCommand(t *testing.T) {
 
 // A waiting prompt is checked again, unless news is certain to come.
 func TestP4_PromptIsNeverForgotten(t *testing.T) {
-	check := func(t fataler, v View, p *Prompt) {
-		if p == nil || v.ended() {
+	check := func(t fataler, v view.View, p *Prompt) {
+		if p == nil || factsOf(v).ended(v.Adopted) {
 			return
 		}
 		d := decide(in(session.Running), v, p)
@@ -368,15 +371,15 @@ func TestP4_PromptIsNeverForgotten(t *testing.T) {
 			t.Fatalf("act %s of a %s prompt and never again: %+v", d.Act, p.State, v)
 		}
 	}
-	everyCase(func(_ session.Record, v View, head *Prompt) { check(t, v, head) })
+	everyCase(func(_ session.Record, v view.View, head *Prompt) { check(t, v, head) })
 	rapid.Check(t, func(t *rapid.T) { check(t, anyView(t), anyHead(t)) })
 }
 
 // A person may scroll, or leave the box in bash mode, for hours.
 func TestPromptAwaitingPersonDoesNotSpin(t *testing.T) {
-	for name, v := range map[string]View{
+	for name, v := range map[string]view.View{
 		"scrolled":  free(scrolled),
-		"bash mode": free(func(v *View) { v.Screen.Box.Bash = true }),
+		"bash mode": free(func(v *view.View) { v.Screen.Box.Bash = true }),
 		"draft":     free(draft("mine")),
 		"no box":    free(noBox),
 	} {
@@ -391,32 +394,4 @@ func TestP8_TypingPromptWithoutMarkIsTolerated(t *testing.T) {
 	p := typing(0)
 	p.Mark = nil
 	assert.NotPanics(t, func() { decide(in(session.Running), free(), p) })
-}
-
-func TestPhase(t *testing.T) {
-	tests := []struct {
-		name string
-		v    View
-		want talk.Phase
-	}{
-		{"zero", View{}, talk.PhaseUnknown},
-		{"idle", free(), talk.PhaseIdle},
-		{"busy", free(status(presence.Busy)), talk.PhaseWorking},
-		{"permission", free(status(presence.Waiting)), talk.PhaseWaitingPermission},
-		{"question", free(waitsFor("input needed")), talk.PhaseWaitingAnswer},
-		{"a status of a later version", free(status("new")), talk.PhaseUnknown},
-		{"agent unknown", free(alive(process.Unknown)), talk.PhaseUnknown},
-		{"agent gone", free(alive(process.Gone)), talk.PhaseUnknown},
-		{"pane foreign", free(fate(PaneForeign)), talk.PhaseUnknown},
-		{"pane unknown", free(fate(PaneUnknown)), talk.PhaseUnknown},
-		{"no presence, blind", free(noPresence, blind), talk.PhaseUnknown},
-		{"no presence, dialog", free(noPresence, dialogOpen), talk.PhaseWaitingPermission},
-		{"no presence, busy screen", free(noPresence, func(v *View) { v.Screen.Busy = true }), talk.PhaseWorking},
-		{"no presence, a box", free(noPresence), talk.PhaseIdle},
-		{"no presence, a box with a draft", free(noPresence, draft(said)), talk.PhaseIdle},
-		{"no presence, unknown screen", free(noPresence, noBox), talk.PhaseUnknown},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, tc.v.Phase()) })
-	}
 }

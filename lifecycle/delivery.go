@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 )
 
@@ -105,7 +106,7 @@ func (w *delivery) hold(ctx context.Context, why news.Wait, head *Prompt) error 
 			}
 		}
 	}
-	n := news.Held{Why: why, Now: doing(w.term.View, w.r.Progress.Failed)}
+	n := news.Held{Why: why, Now: view.Doing(w.term.View, w.r.Progress.Failed)}
 	if why == news.HeldKeys {
 		n.File, n.Binding = w.term.unsent()
 	}

@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeui"
 	"ccbot/port/news"
 	"ccbot/tmux/tmuxtest"
 )
@@ -199,31 +197,4 @@ func TestP7_NextScreenOfStartIsPosted(t *testing.T) {
 		require.Equal(t, 2, toldOf[news.NotReporting](w.news))
 		assert.Contains(t, lastOf[news.NotReporting](w.news).Dialog.Lines, "Log in")
 	})
-}
-
-// TestP7_TicksInsideOptionsAreContent: only the marks at the edges of an option may change under a
-// key.
-func TestP7_TicksInsideOptionsAreContent(t *testing.T) {
-	asks := func(options ...string) string {
-		return asking(claudeui.Screen{Dialog: &claudeui.Dialog{Options: options}})
-	}
-	assert.Equal(t, asks("[ ] Logs", "Sonnet"), asks("[✔] Logs", "❯ Sonnet ✔"))
-	assert.NotEqual(t, asks("Run a✔b"), asks("Run a b"))
-	assert.NotEqual(t, asks("Use arr[]"), asks("Use arr"))
-	assert.NotEqual(t, asks("Yes\nNo"), asks("Yes", "No"))
-}
-
-// TestTicksOpenNoDialog compares two screens of one question of the real CLI: between them a person
-// has ticked two options.
-func TestTicksOpenNoDialog(t *testing.T) {
-	read := func(name string) claudeui.Screen {
-		text, err := os.ReadFile("../internal/claudeui/testdata/" + name + ".ansi")
-		require.NoError(t, err)
-		return claudeui.Read(string(text))
-	}
-	before, after := read("ask-multi"), read("ask-multi-2")
-	require.NotEqual(t, before.Dialog.Lines, after.Dialog.Lines)
-	assert.Equal(t, asking(before), asking(after))
-	assert.Equal(t, dialogName(before.Dialog), dialogName(after.Dialog))
-	assert.NotEqual(t, asking(before), asking(read("ask-1")))
 }

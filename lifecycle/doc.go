@@ -19,12 +19,9 @@
 // with tmux's guard. The terminal does not know the record: which key is right, and whether text
 // may be typed, is decided before.
 //
-// An Observer reads one session, its pane and its agent: steps act on a View, while people and the
+// Package view reads one session, its pane and its agent: steps act on a View, while people and the
 // archive's clock get a Look. Evidence covers the processes of all sessions: which process writes
-// which conversation; see package evidence. Neither an Observer nor Evidence changes anything.
-//
-// The activity of an agent, or what prevents it, is computed from all evidence by one pure
-// function: doing. Its result is shown to people; no text is typed because of it.
+// which conversation; see package evidence. Neither package changes anything.
 //
 // The package guarantees:
 //   - An intent is on disk before its effect, and the result after it.

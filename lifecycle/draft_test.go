@@ -14,6 +14,7 @@ import (
 
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -145,7 +146,7 @@ func TestP7_SendAnywayRefuses(t *testing.T) {
 		{"another program in front", func(w *world, _ session.Record, a *agent) {
 			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "vim" })
 		}, ErrBoxBusy},
-		{"tmux does not answer", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }, ErrSilent},
+		{"tmux does not answer", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }, view.ErrSilent},
 		{"a folded draft", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.folded = true }) }, ErrDraftHidden},
 		{"not ready yet", func(w *world, r session.Record, _ *agent) {
 			w.edit(r.ID, func(r *session.Record) { r.State = session.Starting })

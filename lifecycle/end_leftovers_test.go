@@ -28,7 +28,7 @@ func (w *world) haunt() (r session.Record, left process.Identity) {
 	w.processes.set(func(ps *processes) { ps.hidden[777] = process.ErrGone }) // the archive does not see it
 	w.presences.claim()
 	w.edit(r.ID, func(r *session.Record) {
-		r.State, r.Ended, r.EndedAt, r.Binding = session.Archived, w.moment(), time.Now().UTC(), nil
+		r.State, r.Ended, r.EndedAt, r.Binding = session.Archived, w.Moment(), time.Now().UTC(), nil
 		r.Tail = w.tailOf(*r)
 	})
 	w.processes.set(func(ps *processes) { delete(ps.hidden, 777) })
@@ -40,7 +40,7 @@ func (w *world) haunt() (r session.Record, left process.Identity) {
 }
 
 func (w *world) tailOf(r session.Record) int64 {
-	return w.kit.Observer.transcriptSize(r)
+	return w.kit.Observer.TranscriptSize(r)
 }
 
 const testRule session.Rule = "recovery.end_leftovers"

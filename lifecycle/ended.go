@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -18,8 +19,8 @@ import (
 // conclude finishes a session whose agent ended by itself: it keeps the exit and the last screen,
 // informs the person and closes the dead pane. If the session was never ready, it has failed.
 func (w *closing) conclude(ctx context.Context) error {
-	if w.term.settle(ctx); !w.term.ended() {
-		return ErrUnseen // tmux has ceased to answer: a later step reads how the agent ended
+	if w.term.settle(ctx); !factsOf(w.term.View).ended(w.term.Adopted) {
+		return view.ErrUnseen // tmux has ceased to answer: a later step reads how the agent ended
 	}
 	w.r.Exit = exitOf(w.term.View)
 	by, err := w.endedBy(ctx)
@@ -94,9 +95,9 @@ func (w *closing) endedBy(ctx context.Context) (Prompt, error) {
 }
 
 // exitOf returns how an agent ended, if its pane shows that.
-func exitOf(v View) *session.Exit {
+func exitOf(v view.View) *session.Exit {
 	e := &session.Exit{At: v.Now.UTC()}
-	if v.Fate != PaneDead { // otherwise the screen belongs to a shell that lives on
+	if v.Fate != view.PaneDead { // otherwise the screen belongs to a shell that lives on
 		return e
 	}
 	e.Known = v.Pane.DeadStatus >= 0 || v.Pane.DeadSignal != 0
@@ -115,9 +116,9 @@ func (w *closing) noteInterruption(ctx context.Context) {
 	}
 	w.keepProgress()
 	f, err := w.Evidence.Presences.Read(ctx, b.Agent.PID)
-	last := stateOf(b.Agent, f, err)
-	if last.Known == StateWritten && last.Conversation != w.r.ClaudeSessionID {
-		last = AgentState{Known: StateUnwritten}
+	last := view.StateOf(b.Agent, f, err)
+	if last.Known == view.StateWritten && last.Conversation != w.r.ClaudeSessionID {
+		last = view.AgentState{Known: view.StateUnwritten}
 	}
 	seen := w.lastThere
 	if w.recall().agent == b.Agent {
@@ -155,7 +156,7 @@ func (w *closing) howLost() string {
 	if b == nil {
 		return ""
 	}
-	return HowLost(*b, boot, w.Processes.Liveness(ServerOf(*b, boot)) == process.Gone)
+	return HowLost(*b, boot, w.Processes.Liveness(view.ServerOf(*b, boot)) == process.Gone)
 }
 
 // HowLost returns how the pane of a binding went down if more than the pane did, as a
@@ -177,7 +178,7 @@ func (w *closing) end() process.Moment {
 	if end, over := evidence.EndOf(*w.r); over {
 		return end
 	}
-	return w.moment()
+	return w.Moment()
 }
 
 // over notes that nothing of the session has lived since a moment.
@@ -190,7 +191,7 @@ func (w *closing) over(since process.Moment) {
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
 	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
-	w.r.LastEnd = session.LastEnd{Asked: w.r.Asked, Ended: since, EndedAt: w.Now().UTC(), Tail: w.Observer.transcriptSize(*w.r)}
+	w.r.LastEnd = session.LastEnd{Asked: w.r.Asked, Ended: since, EndedAt: w.Now().UTC(), Tail: w.Observer.TranscriptSize(*w.r)}
 }
 
 // giveUp ends the life of a session without any known remains. Without news it is Unreported:
@@ -238,8 +239,8 @@ const unseenFor = time.Minute
 //
 // last is the state in the presence file that the agent has left. seen is the time until which a
 // ccbot saw what the agent did.
-func interruption(r session.Record, last AgentState, seen, now time.Time) *session.Interruption {
-	phase, works, since := talk.Phase(r.Phase), Noted(r).Works(), r.PhaseAt
+func interruption(r session.Record, last view.AgentState, seen, now time.Time) *session.Interruption {
+	phase, works, since := talk.Phase(r.Phase), view.Noted(r).Works(), r.PhaseAt
 	if last.Phase != "" && last.Phase != talk.PhaseUnknown && !last.Since.Before(since) {
 		phase, works, since = last.Phase, last.Phase == talk.PhaseWorking, last.Since
 	}
@@ -256,7 +257,7 @@ func interruption(r session.Record, last AgentState, seen, now time.Time) *sessi
 	if r.Exit != nil && r.Exit.Known && !r.Exit.Crashed() || !busy && !began {
 		return r.Interruption
 	}
-	i := &session.Interruption{At: now.UTC(), Tasks: len(r.Progress.Tasks), Waited: phase.Waiting(), Well: r.Progress.Well, Unseen: last.Known == StateUnknown}
+	i := &session.Interruption{At: now.UTC(), Tasks: len(r.Progress.Tasks), Waited: phase.Waiting(), Well: r.Progress.Well, Unseen: last.Known == view.StateUnknown}
 	for _, task := range r.Progress.Tasks {
 		if task.Status == "completed" {
 			i.Done++

@@ -11,14 +11,19 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/refusal"
-	"ccbot/tmux"
+)
+
+// The errors of reading a session's terminal.
+var (
+	ErrNoAgent = view.ErrNoAgent
+	ErrUnseen  = view.ErrUnseen
+	ErrSilent  = view.ErrSilent
 )
 
 var (
-	// ErrNoAgent means that the session has no living agent to speak to.
-	ErrNoAgent = refusal.New(refusal.NoAgent, "the session has no living agent")
 	// ErrNoClaude means that Claude Code's command cannot be found.
 	ErrNoClaude error = &refusal.Error{Code: refusal.NoClaude, Command: "claude", Err: errors.New("claude is not installed")}
 	// ErrNoPrompt means that a prompt is typed or finished, or that the session does not hold it.
@@ -38,12 +43,6 @@ var (
 	// ErrRelayed means that the chat itself has the question of the dialog, so that no option is
 	// chosen through the terminal.
 	ErrRelayed = refusal.New(refusal.Relayed, "the dialog is answered in the chat")
-	// ErrUnseen means that the terminal cannot be seen now, so that it is unknown where a key would
-	// go.
-	ErrUnseen = refusal.New(refusal.Unseen, "the terminal cannot be seen now")
-	// ErrSilent means that tmux does not answer: nothing is known of any terminal, and nothing was
-	// done.
-	ErrSilent = tmux.ErrSilent
 	// ErrBusy means that another operation on the session takes longer than the caller is willing
 	// to wait.
 	ErrBusy = errors.New("something else is being done with the session")

@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 )
 
@@ -60,7 +61,7 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 // its conversation.
 func (w *work) reported(ctx context.Context, e hookwire.Event) error {
 	b, renewed := w.r.Binding, false
-	if fate, p, _, _, _ := w.Observer.shownPane(ctx, *b); fate == PaneOurs && p.Window.String() != b.Window {
+	if fate, p := w.Observer.BoundPane(ctx, *b); fate == view.PaneOurs && p.Window.String() != b.Window {
 		b.Window, renewed = p.Window.String(), true // a person has moved the pane
 	}
 	if e.Received.After(b.BoundAt) { // events from a spool come late, and may come twice

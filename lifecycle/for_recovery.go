@@ -83,7 +83,7 @@ func (w *work) startFacts(ctx context.Context) (f Facts, launch tmux.Pane, err e
 		return w.opening.launchFacts(ctx, true)
 	}
 	w.term.look(ctx)
-	f = w.term.facts()
+	f = factsOf(w.term.View)
 	f.Start = true
 	return f, launch, ctx.Err() // ccbot is being stopped: a failed reading proves nothing
 }

@@ -5,29 +5,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/hooks"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
-
-// PaneReader finds panes. Errors other than tmux.ErrNoPane and tmux.ErrNoServer mean that it is
-// unknown whether a pane is there.
-type PaneReader interface {
-	Server(ctx context.Context) (tmux.ServerID, error)
-	Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error)
-}
-
-// Screens reads what panes show, and which terminals show them.
-type Screens interface {
-	// Look is Pane and Capture in one round trip; shown is false if only the screen is not known.
-	Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error)
-	Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error)
-	// Viewers lists the terminals that people have attached.
-	Viewers(ctx context.Context) ([]tmux.Viewer, error)
-}
 
 // Windows makes and names windows.
 type Windows interface {
@@ -56,15 +39,9 @@ type Keyboard interface {
 
 // Tmux is the part of tmux used by the life of a session.
 type Tmux interface {
-	PaneReader
+	view.PaneReader
 	Windows
 	Keyboard
-}
-
-// Processes reads the process table, and waits for the end of a process.
-type Processes interface {
-	evidence.Processes
-	Wait(ctx context.Context, id process.Identity) error
 }
 
 // Launches writes the settings file of one launch and returns its path; dir is the session's
@@ -76,12 +53,6 @@ type Launches interface {
 	Remove(recordID uuid.UUID) error
 	Unheard(recordID uuid.UUID) (bool, error)
 	HookDigest() string
-}
-
-// Relays knows the permission requests that the chat can answer.
-type Relays interface {
-	// Waiting lists the requests of a session whose hook still waits, oldest first.
-	Waiting(ctx context.Context, session uuid.UUID) []hooks.Request
 }
 
 // Prompts is the one store of prompts and their state. A change is durable when the call returns.

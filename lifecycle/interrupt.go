@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -52,7 +53,7 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	before := talk.Cursor{Path: w.Observer.transcriptPath(*w.r), Offset: w.Observer.transcriptSize(*w.r)}
+	before := talk.Cursor{Path: w.Observer.TranscriptPath(*w.r), Offset: w.Observer.TranscriptSize(*w.r)}
 	interrupted := func() bool { return saysInterrupt(before) }
 	over := interrupted
 	if p.lineless() {
@@ -71,8 +72,8 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 	case back:
 		return true, w.askAbout(ctx, p, true)
 	case w.term.Silent:
-		return false, ErrSilent
-	case !w.term.idle() && w.term.Phase() == talk.PhaseWorking, w.term.Screen.Continues:
+		return false, view.ErrSilent
+	case !w.term.IsIdle() && w.term.Phase() == talk.PhaseWorking, w.term.Screen.Continues:
 		return false, w.worksOn()
 	}
 	return interrupted(), nil
@@ -89,13 +90,13 @@ func (w *delivery) worksOn() error {
 }
 
 // refusesEsc returns why Esc must not be sent to the pane. It does not ask what the agent is doing.
-func refusesEsc(v View) error {
+func refusesEsc(v view.View) error {
 	switch {
 	case v.Silent:
-		return ErrSilent
-	case v.Fate != PaneOurs || v.Behind:
-		return ErrNoAgent
-	case v.DialogOpen(), v.Relayed && !dialogGone(v): // the request may arrive before its dialog is drawn
+		return view.ErrSilent
+	case v.Fate != view.PaneOurs || v.Behind:
+		return view.ErrNoAgent
+	case v.DialogOpen(), v.Relayed && !view.IsDialogGone(v): // the request may arrive before its dialog is drawn
 		return ErrAsks
 	}
 	return nil
@@ -116,7 +117,7 @@ func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
 	key, unbound := w.term.cancelKey()
 	err, pressed := refusesEsc(w.term.View), false
 	screen := w.term.Screen // the presence file is a little older
-	rests := (w.term.idle() || screen.Background) && !screen.Busy && !screen.Continues
+	rests := (w.term.IsIdle() || screen.Background) && !screen.Busy && !screen.Continues
 	switch {
 	case err != nil:
 	case rests && p.State != Typing: // Esc would end nothing, now or later
@@ -133,7 +134,7 @@ func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
 		// After any other error it is unknown whether the key was pressed: it counts as pressed.
 		pressed = !gone && !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent)
 		if gone {
-			err = ErrNoAgent
+			err = view.ErrNoAgent
 		}
 	}
 	if noted && !pressed {
@@ -221,7 +222,7 @@ func (w *delivery) toFront(key string) error {
 
 // refusesNow returns why no turn may be interrupted for a prompt: Esc would answer something, or
 // the prompt could not be typed afterwards. head is the prompt that may be in the box. It is pure.
-func refusesNow(v View, head *Prompt) error {
+func refusesNow(v view.View, head *Prompt) error {
 	if err := refusesEsc(v); err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func refusesNow(v View, head *Prompt) error {
 // other prompt is typed first.
 func (w *delivery) overtake(ctx context.Context, key string) error {
 	head, err := w.head()
-	if err != nil || head == nil || !head.retreats() || !w.term.boxFree() {
+	if err != nil || head == nil || !head.retreats() || !w.term.IsBoxFree() {
 		return err
 	}
 	if err := w.clearOwnText(ctx, *head); err != nil {

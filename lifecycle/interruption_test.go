@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -28,8 +29,8 @@ func TestInterruption(t *testing.T) {
 			Tasks: []port.Task{{Status: "completed"}, {Status: "in_progress"}}}
 	}
 	over := func(minute int) transcript.Progress { return transcript.Progress{LastTurn: at(minute), Well: 2} }
-	left := func(status presence.Status, minute int) AgentState {
-		return stateOf(process.Identity{}, presence.File{Status: status, UpdatedAt: at(minute)}, nil)
+	left := func(status presence.Status, minute int) view.AgentState {
+		return view.StateOf(process.Identity{}, presence.File{Status: status, UpdatedAt: at(minute)}, nil)
 	}
 	cut := func(change func(i *session.Interruption)) *session.Interruption {
 		i := &session.Interruption{At: at(now), Step: "make test", Done: 1, Tasks: 2, Well: 2}
@@ -44,7 +45,7 @@ func TestInterruption(t *testing.T) {
 		phase    talk.Phase
 		since    int
 		progress transcript.Progress
-		last     AgentState
+		last     view.AgentState
 		exit     *session.Exit
 		before   *session.Interruption
 		seen     int // until when a ccbot was there; 0: until the end
@@ -92,8 +93,8 @@ func TestInterruption(t *testing.T) {
 			if tt.seen != 0 {
 				seen = at(tt.seen)
 			}
-			if tt.last == (AgentState{}) {
-				tt.last.Known = StateUnwritten
+			if tt.last == (view.AgentState{}) {
+				tt.last.Known = view.StateUnwritten
 			}
 			assert.Equal(t, tt.want, interruption(r, tt.last, seen, at(now)))
 		})

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 )
 
@@ -17,7 +18,7 @@ func TestP4_KeptPromptIsTypedAfterRestore(t *testing.T) {
 		w.write(r, userLine("hello"))
 		w.archive(r)
 		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Held})
-		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), ErrNoAgent)
+		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), view.ErrNoAgent)
 		for range 2 {
 			require.NoError(t, w.Keep(w.ctx, r.ID, "k"))
 		}

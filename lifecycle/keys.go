@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/cellpicture"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/tmux"
 )
@@ -129,9 +130,9 @@ func (k *kit) inDialog(ctx context.Context, id uuid.UUID, mark string, key tmux.
 	keys func(*terminal, port.Dialog) (port.Dialog, error)) (d port.Dialog, err error) {
 	err = k.ask(ctx, id, func(w *work) (err error) {
 		if d, err = w.term.dialogWith(ctx, mark, key); err == nil {
-			asked := asking(w.term.Screen)
+			asked := view.Question(w.term.Screen)
 			d, err = keys(w.term, d)
-			d.Same = err == nil && d.Open && asking(w.term.Screen) == asked
+			d.Same = err == nil && d.Open && view.Question(w.term.Screen) == asked
 		}
 		w.report.noteKey(mark, d)
 		return err
@@ -177,7 +178,7 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press port.KeyOn) (n
 			last := mark
 			now, err = w.term.screen(ctx)
 			mark = now.Mark
-			return errors.Is(err, ErrNoAgent) || err == nil && mark != press.Mark && mark == last
+			return errors.Is(err, view.ErrNoAgent) || err == nil && mark != press.Mark && mark == last
 		})
 		return err
 	})
@@ -185,15 +186,15 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press port.KeyOn) (n
 }
 
 // mayPressOn returns why a key may not be pressed on a screen. It is pure.
-func mayPressOn(v View, now port.Screen, mark string, k tmux.Key) error {
+func mayPressOn(v view.View, now port.Screen, mark string, k tmux.Key) error {
 	switch {
-	case v.State.Known == StateUnknown:
-		return ErrUnseen
+	case v.State.Known == view.StateUnknown:
+		return view.ErrUnseen
 	case now.Mark != mark, chooses(k) && !now.Whole:
 		return ErrChanged
 	case v.Relayed && chooses(k):
 		return ErrRelayed
-	case v.fresh(drawn): // the screen may be older than that
+	case v.IsFresh(drawn): // the screen may be older than that
 		return ErrChanged
 	case now.Unasked && chooses(k):
 		return ErrRelayed

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 )
 
@@ -259,7 +260,7 @@ func TestDecideTidy(t *testing.T) {
 		return r
 	}
 	running := func(r *session.Record) { r.State = session.Running }
-	tidied := func(age time.Duration) View { return View{Now: noon, Tidied: noon.Add(-age)} }
+	tidied := func(age time.Duration) view.View { return view.View{Now: noon, Tidied: noon.Add(-age)} }
 	told := func() *Prompt {
 		p := heldPrompt()
 		p.Told = []news.Wait{news.HeldDraft}
@@ -268,27 +269,27 @@ func TestDecideTidy(t *testing.T) {
 	tests := []struct {
 		name  string
 		r     session.Record
-		v     View
+		v     view.View
 		head  *Prompt
 		act   Do
 		again time.Duration
 	}{
-		{"nothing is noted", in(session.Archived), View{Now: noon}, nil, actNothing, 0},
+		{"nothing is noted", in(session.Archived), view.View{Now: noon}, nil, actNothing, 0},
 		{"a moment ago", with(), tidied(20 * time.Second), nil, actNothing, 40 * time.Second},
 		{"a minute ago", with(), tidied(tidyPace), nil, actTidy, tidyPace},
 		{"by a clock that was set back", with(), tidied(-time.Hour), nil, actTidy, tidyPace},
-		{"never", with(), View{Now: noon}, nil, actTidy, tidyPace},
+		{"never", with(), view.View{Now: noon}, nil, actTidy, tidyPace},
 		{"in a running session", with(running), free(), nil, actTidy, tidyPace},
 		{"a prompt comes first", with(running), free(), heldPrompt(), actType, soon},
 		{"a draft is to be told", with(running), free(draft("mine"), rested), heldPrompt(), actHold, holdPace},
 		{"a draft was told", with(running), free(draft("mine"), rested), told(), actTidy, holdPace},
-		{"while it stops", with(func(r *session.Record) { r.State = session.Stopping }), View{Now: noon}, nil, FinishStop, 0},
+		{"while it stops", with(func(r *session.Record) { r.State = session.Stopping }), view.View{Now: noon}, nil, FinishStop, 0},
 		{"while a retry waits", with(func(r *session.Record) {
 			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.Add(time.Hour), Attempts: 9}
-		}), View{Now: noon}, nil, actNothing, time.Hour},
+		}), view.View{Now: noon}, nil, actNothing, time.Hour},
 		{"while a retry was noted by a clock that was ahead", with(func(r *session.Record) {
 			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.AddDate(4, 0, 0), Attempts: 1}
-		}), View{Now: noon}, nil, Retry, soon},
+		}), view.View{Now: noon}, nil, Retry, soon},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

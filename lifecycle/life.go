@@ -5,6 +5,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 )
 
 // Do is one thing that is done with a session. The exported ones change its life: Decide returns
@@ -45,7 +46,7 @@ type Facts struct {
 	Agent process.Liveness // of the session's agent; without an agent: Gone
 	// Fate is the fate of the session's pane. If the session is bound to nothing, PaneOurs says that
 	// a pane holds its launch, and PaneGone that no pane does.
-	Fate PaneFate
+	Fate view.PaneFate
 	Left bool // processes that still run are proven to be left of a session that has ended
 }
 
@@ -123,9 +124,9 @@ func decideUnbound(r session.Record, f Facts) Decision {
 	const never = "its window was never made"
 	age := f.Now.Sub(r.StartedAt)
 	switch {
-	case f.Fate == PaneOurs:
+	case f.Fate == view.PaneOurs:
 		return Decision{Do: Bind, Why: "a window carries its tag"}
-	case f.Fate != PaneGone:
+	case f.Fate != view.PaneGone:
 		return Decision{}
 	case r.State == session.Running && f.Agent == process.Gone:
 		return Decision{Do: MarkLost, Why: "it is bound to nothing"}
@@ -146,7 +147,7 @@ func decideUnbound(r session.Record, f Facts) Decision {
 // pane is not a loss, because that person may have closed the pane.
 func decideBound(r session.Record, f Facts) Decision {
 	adopted := r.Binding.Adopted
-	there := f.Fate == PaneOurs || f.Fate == PaneDead
+	there := f.Fate == view.PaneOurs || f.Fate == view.PaneDead
 	switch {
 	case !f.ended(adopted) && there:
 		return Decision{Do: Reattach, Why: "its pane is there"}
@@ -166,13 +167,16 @@ func decideBound(r session.Record, f Facts) Decision {
 // pane leaves the session unclear.
 func (f Facts) ended(adopted bool) bool {
 	switch f.Fate {
-	case PaneDead, PaneGone, PaneForeign:
+	case view.PaneDead, view.PaneGone, view.PaneForeign:
 		return f.Agent == process.Gone
-	case PaneOurs:
+	case view.PaneOurs:
 		return f.Agent == process.Gone && adopted
 	}
 	return f.Agent == process.Gone && adopted && !f.Start
 }
+
+// factsOf returns what a view says about the session's life.
+func factsOf(v view.View) Facts { return Facts{Now: v.Now, Agent: v.Agent, Fate: v.Fate} }
 
 // young reports whether a time was a moment ago. A time in the future is not young: the clock was
 // set back, and waiting until then might have no end.

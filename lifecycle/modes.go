@@ -10,6 +10,7 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/wishes"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -67,12 +68,12 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange
 func (t *terminal) runsWith(ctx context.Context) (now port.ModeState, err error) {
 	switch {
 	case t.r.State.Launching():
-		return now, ErrUnseen
+		return now, view.ErrUnseen
 	case t.r.State != session.Running || t.r.Binding == nil:
-		return now, ErrNoAgent
+		return now, view.ErrNoAgent
 	}
 	t.look(ctx)
-	if err := t.hidden(); err != nil {
+	if err := t.CheckVisible(); err != nil {
 		return now, err
 	}
 	now = port.ModeState{Mode: port.Mode(t.Screen.Mode), Waits: !takesModeKeys(*t.r, t.View)}
@@ -126,7 +127,7 @@ func (w *switching) lookForWish(ctx context.Context) wishes.Look {
 	w.term.look(ctx)
 	v := w.term.View
 	l := wishes.Look{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
-		Early: v.fresh(drawn), Flat: v.Screen.Flat}
+		Early: v.IsFresh(drawn), Flat: v.Screen.Flat}
 	if l.Listed {
 		l.List, _ = v.Screen.Dialog.Models()
 		l.Whole = v.Screen.Dialog.Whole
@@ -196,7 +197,7 @@ func (w *switching) seeSwitch(ctx context.Context, act wishes.Act, mode string) 
 func (w *switching) moveToModel(ctx context.Context) error {
 	asked := w.term.Screen.Dialog
 	list, _ := asked.Models()
-	_, err := w.term.moveTo(ctx, asked, dialogOf(*w.r, w.term.View), wishes.Find(list, w.r.Wish.Model))
+	_, err := w.term.moveTo(ctx, asked, view.DialogOf(*w.r, w.term.View), wishes.Find(list, w.r.Wish.Model))
 	if errors.Is(err, ErrChanged) {
 		return w.closeModels(ctx) // the next step opens it again, or finds that it is gone
 	}

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -56,13 +57,13 @@ func (a *agent) now() (mode, model string) {
 
 func TestDecideWishOrdersTheQueue(t *testing.T) {
 	agent := process.Identity{PID: 3}
-	idle := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, State: AgentState{Known: StateWritten, Phase: talk.PhaseIdle},
+	idle := view.View{Agent: process.Alive, Fate: view.PaneOurs, Captured: true, State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle},
 		Screen: claudeui.Screen{Mode: "default", Box: claudeui.Box{Present: true, Empty: true}}}
-	with := func(change func(v *View)) View { v := idle; change(&v); return v }
+	with := func(change func(v *view.View)) view.View { v := idle; change(&v); return v }
 	held, typing := &Prompt{State: Held}, &Prompt{State: Typing}
 	for _, tc := range []struct {
 		name  string
-		v     View
+		v     view.View
 		head  *Prompt
 		agent process.Identity
 		first bool
@@ -72,15 +73,15 @@ func TestDecideWishOrdersTheQueue(t *testing.T) {
 		{"before the next prompt", idle, held, agent, true, actGrant},
 		{"not between a prompt and its proof", idle, typing, agent, false, actNothing},
 		{"for an agent that is gone", idle, nil, process.Identity{PID: 2}, true, actGrant},
-		{"a turn runs", with(func(v *View) { v.State.Phase = talk.PhaseWorking }), nil, agent, false, actNothing},
-		{"a turn runs before a prompt", with(func(v *View) { v.State.Phase = talk.PhaseWorking }), held, agent, false, actNothing},
-		{"a dialog is open", with(func(v *View) { v.Screen.Dialog = &claudeui.Dialog{} }), held, agent, false, actNothing},
-		{"a draft", with(func(v *View) { v.Screen.Box.Empty = false }), nil, agent, true, actNothing},
-		{"a draft before a prompt", with(func(v *View) { v.Screen.Box.Empty = false }), held, agent, false, actNothing},
-		{"agents in the background", with(func(v *View) { v.Screen.Background, v.State.Phase = true, talk.PhaseWorking }), held, agent, true, actHold},
-		{"one agent below the box", with(func(v *View) { v.Screen.Agents = 1 }), held, agent, true, actHold},
-		{"a request waits for the chat", with(func(v *View) { v.Relayed = true }), held, agent, true, actHold},
-		{"a limit of the account", with(func(v *View) { v.Screen.Continues = true }), held, agent, true, actHold},
+		{"a turn runs", with(func(v *view.View) { v.State.Phase = talk.PhaseWorking }), nil, agent, false, actNothing},
+		{"a turn runs before a prompt", with(func(v *view.View) { v.State.Phase = talk.PhaseWorking }), held, agent, false, actNothing},
+		{"a dialog is open", with(func(v *view.View) { v.Screen.Dialog = &claudeui.Dialog{} }), held, agent, false, actNothing},
+		{"a draft", with(func(v *view.View) { v.Screen.Box.Empty = false }), nil, agent, true, actNothing},
+		{"a draft before a prompt", with(func(v *view.View) { v.Screen.Box.Empty = false }), held, agent, false, actNothing},
+		{"agents in the background", with(func(v *view.View) { v.Screen.Background, v.State.Phase = true, talk.PhaseWorking }), held, agent, true, actHold},
+		{"one agent below the box", with(func(v *view.View) { v.Screen.Agents = 1 }), held, agent, true, actHold},
+		{"a request waits for the chat", with(func(v *view.View) { v.Relayed = true }), held, agent, true, actHold},
+		{"a limit of the account", with(func(v *view.View) { v.Screen.Continues = true }), held, agent, true, actHold},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := session.Record{Run: session.Run{Binding: &session.Binding{Agent: agent}}, Wish: &session.Wish{Agent: tc.agent, Mode: "plan"}}
@@ -392,9 +393,9 @@ func TestEndedSessionCannotSwitch(t *testing.T) {
 		r, _ := w.started()
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "it was asked for"}))
 		_, err := w.Switch(w.ctx, r.ID, port.ModeChange{Mode: port.ModePlan})
-		require.ErrorIs(t, err, ErrNoAgent)
+		require.ErrorIs(t, err, view.ErrNoAgent)
 		_, err = w.Switch(w.ctx, r.ID, port.ModeChange{})
-		require.ErrorIs(t, err, ErrNoAgent)
+		require.ErrorIs(t, err, view.ErrNoAgent)
 	})
 }
 
@@ -417,8 +418,8 @@ func TestP6_ModeOfStartingSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.starting()
 		_, err := w.Switch(w.ctx, r.ID, port.ModeChange{})
-		require.ErrorIs(t, err, ErrUnseen)
+		require.ErrorIs(t, err, view.ErrUnseen)
 		_, err = w.Switch(w.ctx, r.ID, port.ModeChange{Mode: "plan"})
-		require.ErrorIs(t, err, ErrUnseen)
+		require.ErrorIs(t, err, view.ErrUnseen)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/claudeui"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -101,10 +102,10 @@ func (p Prompt) literally(b claudeui.Box) bool {
 // runs reports whether the screen shows that the agent runs this prompt, a bash mode command whose
 // Enter was pressed while the agent was idle. Until the command has ended, nothing else shows that
 // the prompt arrived.
-func (p *Prompt) runs(v View) bool {
+func (p *Prompt) runs(v view.View) bool {
 	if !p.entered() || p.Class != talk.ClassBash {
 		return false
 	}
-	sh, _ := v.shell()
+	sh, _ := v.Shell()
 	return sh.Runs(p.Text)
 }

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 )
 
@@ -41,7 +42,7 @@ func (q Queues) Keep(ctx context.Context, id uuid.UUID, key string) error {
 func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool) error {
 	return q.kit.change(ctx, id, func(w *work) error {
 		if !over && !w.r.State.Live() {
-			return fmt.Errorf("queue: %w", ErrNoAgent)
+			return fmt.Errorf("queue: %w", view.ErrNoAgent)
 		}
 		alone := len(w.r.Prompts) == 0
 		if err := w.prompts.enqueue(key); err != nil {
@@ -80,12 +81,12 @@ func (q Queues) typeAtOnce(ctx context.Context, w *work, key string) (marked boo
 func (q Queues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 	return q.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
 		if !w.r.State.Live() {
-			return fmt.Errorf("send again: %w", ErrNoAgent)
+			return fmt.Errorf("send again: %w", view.ErrNoAgent)
 		}
 		if w.term.look(ctx); w.term.Silent { // the box may have something to take back
-			return ErrSilent
+			return view.ErrSilent
 		}
-		if w.term.boxFree() && !w.term.holds(ctx, p) { // the box has nothing to take back
+		if w.term.IsBoxFree() && !w.term.holds(ctx, p) { // the box has nothing to take back
 			p.State, p.Told, p.Mark = Held, nil, nil
 		} else {
 			p.State, p.Told, p.Mark = Typing, nil, w.prompts.mark()
@@ -103,7 +104,7 @@ func (q Queues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 func (q Queues) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return q.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
 		if w.term.look(ctx); w.term.Silent {
-			return ErrSilent
+			return view.ErrSilent
 		}
 		if w.term.holds(ctx, p) {
 			w.term.emptyBox(ctx)
@@ -193,18 +194,18 @@ func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error 
 		if head == nil || head.Key != key || head.State != Held {
 			return fmt.Errorf("send prompt %s anyway: %w", key, ErrNoPrompt)
 		}
-		if err := w.Observer.unread(*w.r); err != nil {
+		if err := w.Observer.CheckUnread(*w.r); err != nil {
 			return err
 		}
 		w.term.look(ctx)
 		switch {
 		case w.term.Silent:
-			return ErrSilent
-		case w.r.State != session.Running || !takesKeys(*w.r, w.term.View):
+			return view.ErrSilent
+		case w.r.State != session.Running || !view.TakesKeys(*w.r, w.term.View):
 			return ErrBoxBusy
 		case w.term.TypeSafe():
 			return nil // the draft is gone: the next step types the prompt
-		case !w.term.boxFree() || w.term.Screen.Box.Bash:
+		case !w.term.IsBoxFree() || w.term.Screen.Box.Bash:
 			return ErrBoxBusy
 		case !w.term.Screen.Box.Whole():
 			return ErrDraftHidden
@@ -225,8 +226,8 @@ func (q Queues) LeaveView(ctx context.Context, id uuid.UUID, key string) error {
 		w.term.look(ctx)
 		switch {
 		case w.term.Silent:
-			return ErrSilent
-		case w.r.State != session.Running || !inFront(*w.r, w.term.View):
+			return view.ErrSilent
+		case w.r.State != session.Running || !view.InFront(*w.r, w.term.View):
 			return ErrBoxBusy
 		case !w.term.Pane.InMode:
 			return nil // the person has left it
@@ -255,9 +256,9 @@ func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (told boo
 	told = true
 	err = q.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
 		if !w.r.State.Live() {
-			return ErrNoAgent
+			return view.ErrNoAgent
 		}
-		if err := w.Observer.unread(*w.r); err != nil {
+		if err := w.Observer.CheckUnread(*w.r); err != nil {
 			return err
 		}
 		w.prompts.awaitEscPause(ctx)

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -28,7 +29,7 @@ func TestInterrupt(t *testing.T) {
 		assert.NoError(t, interrupted(w, r))
 		assert.Equal(t, 1, a.escapes)
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.PID = 4242 })
-		assert.ErrorIs(t, interrupted(w, r), ErrNoAgent)
+		assert.ErrorIs(t, interrupted(w, r), view.ErrNoAgent)
 		assert.Equal(t, 1, a.escapes)
 	})
 }
@@ -70,7 +71,7 @@ func TestP4_FirstSendingProvesNoSendAgain(t *testing.T) {
 func TestQueueRefusesWhatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		assert.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), ErrNoAgent)
+		assert.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), view.ErrNoAgent)
 		assert.Empty(t, w.get(r.ID).Prompts)
 	})
 }

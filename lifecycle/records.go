@@ -10,13 +10,14 @@ import (
 
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 )
 
 // records are all records, and what is known only from more than one of them.
 type records struct {
 	*session.Store
-	o     *Observer
+	o     *view.Observer
 	names sync.Mutex // held from the choice of a name until a record on disk has it
 }
 

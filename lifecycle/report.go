@@ -10,6 +10,7 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -18,14 +19,14 @@ import (
 // reporter reports what the agent does and asks.
 type reporter struct {
 	*turn
-	view   *View // of the terminal: it can press no key
+	view   *view.View // of the terminal: it can press no key
 	attach func(r session.Record) string
 }
 
 // shown returns what the terminal shows and asks, from the view of this step.
 func (w *reporter) shown(screen string) news.Terminal {
 	shown := news.Terminal{Screen: screen, Attach: w.attach(*w.r)}
-	if d := dialogOf(*w.r, *w.view); d.Open {
+	if d := view.DialogOf(*w.r, *w.view); d.Open {
 		shown.Dialog = &d
 	}
 	return shown
@@ -33,7 +34,7 @@ func (w *reporter) shown(screen string) news.Terminal {
 
 // tellDialog reports what the terminal asks, once for each dialog.
 func (w *reporter) tellDialog(ctx context.Context) error {
-	name, screen := dialogName(w.view.Screen.Dialog), w.view.Screen.Text
+	name, screen := view.DialogName(w.view.Screen.Dialog), w.view.Screen.Text
 	if d := w.view.Screen.Dialog; d != nil {
 		screen = strings.Join(d.Lines, "\n")
 	}
@@ -58,7 +59,7 @@ func (w *reporter) once(ctx context.Context, told bool, n news.News, note func(*
 func (w *reporter) noteOpen() {
 	name := ""
 	if w.view.DialogOpen() {
-		name = dialogName(w.view.Screen.Dialog)
+		name = view.DialogName(w.view.Screen.Dialog)
 	}
 	w.remember(func(m *memory) {
 		if m.dialog.open != name || m.dialog.asked && !w.view.Relayed {
@@ -72,7 +73,7 @@ func (w *reporter) noteOpen() {
 		if name == "" { // an agent that is not ready is reported with its screen
 			reported = m.unready || w.view.Now.Sub(w.r.StartedAt) < StartNotice
 		}
-		d := dialogOf(*w.r, *w.view)
+		d := view.DialogOf(*w.r, *w.view)
 		if !d.Open || reported || w.view.Relayed || relayWait(*w.r, *w.view) > 0 {
 			m.dialog.drawn = settling{}
 			return
@@ -91,7 +92,7 @@ func (w *reporter) noteKey(mark string, now port.Dialog) {
 		case !now.Same:
 			m.dialog.told, m.unready = "", false
 		case w.view.DialogOpen():
-			m.dialog.told = dialogName(w.view.Screen.Dialog)
+			m.dialog.told = view.DialogName(w.view.Screen.Dialog)
 		}
 	})
 }
@@ -101,14 +102,14 @@ func (w *reporter) noteKey(mark string, now port.Dialog) {
 // nothing is awaited.
 func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error) {
 	m := w.recall()
-	proven := dialogGone(*w.view)
+	proven := view.IsDialogGone(*w.view)
 	gone := proven && !m.dialog.gone.Equal(w.view.Asked)
 	// The chat would take the news for the end of the request as well.
 	waits := w.view.Relayed && w.view.Agent == process.Alive && !proven
-	closed := m.dialog.told != "" && dialogClosed(*w.view) && !waits
+	closed := m.dialog.told != "" && view.IsDialogClosed(*w.view) && !waits
 	if !closed && !gone {
-		if mayBeGone(*w.view) && !proven {
-			again = max(soon, w.view.Asked.Add(goneBy).Sub(w.view.Now)+time.Millisecond)
+		if view.MayDialogBeGone(*w.view) && !proven {
+			again = max(soon, w.view.Asked.Add(view.GoneBy).Sub(w.view.Now)+time.Millisecond)
 		}
 		return again, nil
 	}
@@ -156,10 +157,10 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	if look := w.recall().git; look != nil && !sameGit(look.state, w.r.GitNow) {
 		w.r.GitNow, fresh = look.state, true
 	}
-	if seen.changed || seen.due || Noted(*w.r).Phase != doing(*w.view, w.r.Progress.Failed).Phase {
+	if seen.changed || seen.due || view.Noted(*w.r).Phase != view.Doing(*w.view, w.r.Progress.Failed).Phase {
 		fresh = w.keepProgress() || fresh
 	}
-	now := doing(*w.view, w.r.Progress.Failed)
+	now := view.Doing(*w.view, w.r.Progress.Failed)
 	if err := w.tellRetrying(ctx, now); err != nil {
 		return 0, err
 	}
@@ -187,7 +188,7 @@ const sameEnd = 2 * time.Second
 // keepDoing puts what the agent does into the record, and reports whether that has changed. The
 // caller saves.
 func (w *reporter) keepDoing(now talk.Activity, seen turnNews) (news bool) {
-	before := Noted(*w.r)
+	before := view.Noted(*w.r)
 	if seen.changed || before.Phase != now.Phase {
 		at := w.view.Now
 		if seen.since.After(w.r.PhaseAt) {
@@ -206,7 +207,7 @@ func (w *reporter) keepDoing(now talk.Activity, seen turnNews) (news bool) {
 // unheard returns the time of a check for changes without an event: a failing request of a working
 // agent, and the end of a limit. 0 means never.
 func (w *reporter) unheard() time.Duration {
-	now := doing(*w.view, w.r.Progress.Failed)
+	now := view.Doing(*w.view, w.r.Progress.Failed)
 	switch {
 	case w.r.State != session.Running:
 	case now.Works():
@@ -281,7 +282,7 @@ func (k *kit) lookAtGits(ctx context.Context, ids []uuid.UUID) {
 		if !ok || ctx.Err() != nil {
 			continue
 		}
-		state, known := k.lookAtGit(ctx, r)
+		state, known := k.LookAtGit(ctx, r)
 		if !known {
 			continue
 		}

@@ -38,7 +38,7 @@ func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, e
 		return back, err
 	}
 	err = s.kit.do(ctx, q.Session, func(w *work) error {
-		if err := w.Observer.unread(*w.r); err != nil {
+		if err := w.Observer.CheckUnread(*w.r); err != nil {
 			return err
 		}
 		if w.r.State == session.Stopping {

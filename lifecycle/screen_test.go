@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -84,16 +85,16 @@ func TestP7_KeyGoesOnlyToPicturesScreen(t *testing.T) {
 		{"presence says that it was just answered", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.status, a.since = presence.Busy, time.Now() })
 		}, ErrChanged},
-		{"the agent has ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, ErrNoAgent},
+		{"the agent has ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, view.ErrNoAgent},
 		{"the session is archived", func(w *world, r session.Record, _ *agent) {
 			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
-		}, ErrNoAgent},
+		}, view.ErrNoAgent},
 		{"nobody knows whether it lives", func(w *world, _ session.Record, _ *agent) {
 			w.processes.set(func(ps *processes) {
 				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
 			})
-		}, ErrUnseen},
-		{"the screen cannot be read", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Capture", tmux.ErrLost) }, ErrUnseen},
+		}, view.ErrUnseen},
+		{"the screen cannot be read", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Capture", tmux.ErrLost) }, view.ErrUnseen},
 		{"somebody scrolls", func(w *world, _ session.Record, a *agent) {
 			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
 		}, tmux.ErrGuard},
@@ -107,7 +108,7 @@ func TestP7_KeyGoesOnlyToPicturesScreen(t *testing.T) {
 				for key := range screenKeys {
 					_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Mark: now.Mark})
 					require.ErrorIs(t, err, tc.want, key)
-					if errors.Is(tc.want, ErrUnseen) { // tmux's failures are reported once
+					if errors.Is(tc.want, view.ErrUnseen) { // tmux's failures are reported once
 						break
 					}
 				}
@@ -150,15 +151,15 @@ func TestScreenMark(t *testing.T) {
 
 func TestMayPressOn(t *testing.T) {
 	now := time.Now()
-	unwritten := AgentState{Known: StateUnwritten}
-	seen := View{Now: now, State: unwritten}
-	said := func(status presence.Status, ago time.Duration) View {
-		return View{Now: now, State: stateOf(process.Identity{}, presence.File{Status: status, UpdatedAt: now.Add(-ago)}, nil)}
+	unwritten := view.AgentState{Known: view.StateUnwritten}
+	seen := view.View{Now: now, State: unwritten}
+	said := func(status presence.Status, ago time.Duration) view.View {
+		return view.View{Now: now, State: view.StateOf(process.Identity{}, presence.File{Status: status, UpdatedAt: now.Add(-ago)}, nil)}
 	}
-	relayed := View{Now: now, Relayed: true, State: unwritten}
+	relayed := view.View{Now: now, Relayed: true, State: unwritten}
 	for _, tt := range []struct {
 		name string
-		view View
+		view view.View
 		now  port.Screen
 		key  tmux.Key
 		want error
@@ -170,7 +171,7 @@ func TestMayPressOn(t *testing.T) {
 		{"a part is out of sight, and one looks around", seen, port.Screen{Mark: "m"}, tmux.KeyDown, nil},
 		{"the chat has the request", relayed, port.Screen{Mark: "m", Whole: true}, keyEnter, ErrRelayed},
 		{"the chat has the request, and one looks around", relayed, port.Screen{Mark: "m", Whole: true}, tmux.KeyUp, nil},
-		{"the agent says nothing that is understood", said("", time.Hour), port.Screen{Mark: "m", Whole: true}, tmux.KeyUp, ErrUnseen},
+		{"the agent says nothing that is understood", said("", time.Hour), port.Screen{Mark: "m", Whole: true}, tmux.KeyUp, view.ErrUnseen},
 		{"the agent has just begun something else", said(presence.Busy, drawn/2), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, ErrChanged},
 		{"the clock was set back since", said(presence.Busy, -time.Hour), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
 		{"the agent works", said(presence.Busy, drawn), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},

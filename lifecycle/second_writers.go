@@ -54,7 +54,7 @@ func (k *kit) noticeWriters(ctx context.Context) error {
 	var failed []error
 	for _, one := range records {
 		r := *one
-		if len(found.Untold(r)) == 0 && !k.haunted(r, known[r.ClaudeSessionID]) || k.came(ctx, r, found) {
+		if len(found.Untold(r)) == 0 && !k.HasGrown(r, known[r.ClaudeSessionID]) || k.came(ctx, r, found) {
 			continue
 		}
 		err := k.do(ctx, r.ID, func(w *work) error { return w.writers.notice(ctx) })
@@ -69,7 +69,7 @@ func (k *kit) noticeWriters(ctx context.Context) error {
 // runs on no worker: a session that moves needs its own worker.
 func (k *kit) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
 	fresh := slices.DeleteFunc(found.Untold(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
-	if k.deps.Hears.Came == nil || len(fresh) == 0 || !r.State.MayMove(k.ownAgent(r)) {
+	if k.deps.Hears.Came == nil || len(fresh) == 0 || !r.State.MayMove(k.OwnAgent(r)) {
 		return false
 	}
 	for _, one := range found.Describe(ctx, r, fresh) {
@@ -122,7 +122,7 @@ func (w *writers) notice(ctx context.Context) error {
 	}
 	fresh := found.Untold(*w.r)
 	if len(fresh) == 0 {
-		if !w.haunted(*w.r, known) {
+		if !w.HasGrown(*w.r, known) {
 			return nil
 		}
 		if slices.ContainsFunc(found.Strangers(*w.r), func(v process.Verdict) bool { return v.Writer == process.Yes }) {
@@ -179,7 +179,7 @@ func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Id
 		ended = w.ender.EndWriters(ctx, who)
 		w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 		if !w.r.State.Live() {
-			w.r.Known, w.r.Haunted = w.Observer.transcriptSize(*w.r), false
+			w.r.Known, w.r.Haunted = w.Observer.TranscriptSize(*w.r), false
 		}
 		return w.save()
 	})

@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
@@ -223,7 +224,7 @@ func TestP7_RefusedSendNowChangesNothing(t *testing.T) {
 		{"bash mode", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.shell = true }) }, ErrBoxBusy},
 		{"the pane is another's", func(w *world, _ session.Record, a *agent) {
 			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.PID = 4242 })
-		}, ErrNoAgent},
+		}, view.ErrNoAgent},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -301,7 +302,7 @@ func TestReorderingNeedsWaitingPrompt(t *testing.T) {
 		require.ErrorIs(t, sendNow(w, r, "none"), fs.ErrNotExist)
 		assert.Zero(t, a.escapes)
 		w.archive(r)
-		require.ErrorIs(t, sendNow(w, r, "one"), ErrNoAgent)
+		require.ErrorIs(t, sendNow(w, r, "one"), view.ErrNoAgent)
 		require.NoError(t, w.ToFront(w.ctx, r.ID, "one"), "it waits for the session to come back")
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/sysfault"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 )
 
 // Config configures launches, and for how long they are protected.
@@ -38,8 +39,8 @@ type Config struct {
 // Deps are the parts through which a Service acts on the world.
 type Deps struct {
 	Store    *session.Store
-	Observer *Observer     // also has the clock and the log of the Service
-	Ender    *ending.Ender // the Service judges by the Ender's evidence
+	Observer *view.Observer // also has the clock and the log of the Service
+	Ender    *ending.Ender  // the Service judges by the Ender's evidence
 	Tmux     Tmux
 	Launches Launches
 	Prompts  Prompts

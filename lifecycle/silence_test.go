@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
@@ -87,7 +88,7 @@ func TestP6_VerbsDoNotConcludeFromSilence(t *testing.T) {
 				w.held(r, "k", said)
 				w.pass(time.Hour)
 				before, signals, heard := w.onDisk(), len(w.processes.signalled()), len(w.order.all())
-				require.ErrorIs(t, tc.call(w, w.get(r.ID)), ErrSilent)
+				require.ErrorIs(t, tc.call(w, w.get(r.ID)), view.ErrSilent)
 				assert.Equal(t, before, w.onDisk())
 				assert.Equal(t, Held, w.prompts.state("k"))
 				assert.Len(t, w.processes.signalled(), signals)
@@ -131,7 +132,7 @@ func TestP6_VerbsIgnoreLaterSilence(t *testing.T) {
 					typed := !waits && errors.Is(err, ErrNoPrompt) // by a step, before tmux fell silent
 					// A step may have met the silence, and not the verb.
 					if more && err != nil && err.Error() != usual && !typed {
-						require.ErrorIs(t, err, ErrSilent, "after %d calls", calls)
+						require.ErrorIs(t, err, view.ErrSilent, "after %d calls", calls)
 					}
 					w.pass(time.Minute)
 					state := w.get(r.ID).State
@@ -160,7 +161,7 @@ func TestP6_SilentKeyConcludesNothing(t *testing.T) {
 		})
 		w.held(r, "k", said)
 		w.pass(time.Minute)
-		w.tmux.Fail("Press", fmt.Errorf("%w: %w", tmux.ErrNotSent, ErrSilent))
+		w.tmux.Fail("Press", fmt.Errorf("%w: %w", tmux.ErrNotSent, view.ErrSilent))
 		a.set(func(a *agent) { a.dialog, a.status = false, presence.Idle })
 		w.pass(15 * time.Second) // less than proofWait
 		assert.Zero(t, toldOf[news.Unproven](w.news))
@@ -198,7 +199,7 @@ func TestP6_RemovedSocketProvesNoEnd(t *testing.T) {
 				lost = w.tmux.ReplaceServer
 			}
 			found := lost()
-			require.ErrorIs(t, interrupted(w, w.get(r.ID)), ErrSilent)
+			require.ErrorIs(t, interrupted(w, w.get(r.ID)), view.ErrSilent)
 			w.held(r, "k", said)
 			w.processes.exit(a.id.PID) // an end that tmux does not show yet
 			w.pass(time.Hour)
@@ -253,9 +254,9 @@ func TestP6_UnsentRestoreChangesNothing(t *testing.T) {
 			r, _ := w.started()
 			require.NoError(t, w.Archive(w.ctx, r.ID, before, port.Cause{Why: "asked for"}))
 			r = w.get(r.ID)
-			w.tmux.Fail("NewWindow", fmt.Errorf("%w: %w", tmux.ErrNotSent, ErrSilent))
+			w.tmux.Fail("NewWindow", fmt.Errorf("%w: %w", tmux.ErrNotSent, view.ErrSilent))
 			_, err := w.restoreIt(r.ID)
-			require.ErrorIs(t, err, ErrSilent)
+			require.ErrorIs(t, err, view.ErrSilent)
 			w.pass(time.Hour)
 			now := w.get(r.ID)
 			now.UpdatedAt, now.ActiveAt = r.UpdatedAt, r.ActiveAt

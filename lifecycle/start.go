@@ -24,6 +24,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
@@ -71,7 +72,7 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 	}
 	r := session.Record{ID: id, Name: name, NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
-		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.kit.moment(), Launch: s.kit.configured()}
+		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.kit.Moment(), Launch: s.kit.configured()}
 	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
 		return session.Record{}, errors.New("start with a mode or a model that is not offered")
 	}
@@ -165,7 +166,7 @@ func (w *opening) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.r.GitStart, _ = w.lookAtGit(ctx, *w.r) // before the agent can change anything; the binding's save keeps it
+	w.r.GitStart, _ = w.LookAtGit(ctx, *w.r) // before the agent can change anything; the binding's save keeps it
 	w.r.GitNow = w.r.GitStart
 	return w.launch(ctx, spec)
 }
@@ -245,16 +246,16 @@ func (w *opening) conversation() ([]string, error) {
 	id := w.r.ClaudeSessionID.String()
 	// The id of a starting session is new, and has no transcript unless a cursor exists.
 	if w.r.State != session.Starting || len(w.r.Cursors) > 0 {
-		has, err := w.hasTranscript(w.r.ClaudeSessionID)
+		has, err := w.HasTranscript(w.r.ClaudeSessionID)
 		if err == nil {
-			err = w.Observer.unread(*w.r)
+			err = w.Observer.CheckUnread(*w.r)
 		}
 		if has || err != nil {
 			return []string{"--resume", id}, err
 		}
 	}
 	if w.r.ForkOf != uuid.Nil {
-		has, err := w.hasTranscript(w.r.ForkOf)
+		has, err := w.HasTranscript(w.r.ForkOf)
 		if has || err != nil {
 			return []string{"--resume", w.r.ForkOf.String(), "--fork-session", "--session-id", id}, err
 		}
@@ -331,10 +332,10 @@ func (w *opening) launchFacts(ctx context.Context, start bool) (f Facts, launch 
 			holds[pane.ID] = err == nil && evidence.StartedFor(p, w.r.ClaudeSessionID)
 		}
 	}
-	f = Facts{Now: w.Now(), Grace: w.OrphanGrace, Start: start, Agent: process.Gone, Fate: PaneGone}
+	f = Facts{Now: w.Now(), Grace: w.OrphanGrace, Start: start, Agent: process.Gone, Fate: view.PaneGone}
 	launch, found := LaunchPane(panes, holds)
 	if found {
-		f.Fate = PaneOurs
+		f.Fate = view.PaneOurs
 	}
 	return f, launch, nil
 }
@@ -366,7 +367,7 @@ func (w *opening) findLaunch(ctx context.Context) (found bool, err error) {
 		return false, nil
 	}
 	f, launch, err := w.launchFacts(ctx, false)
-	if err != nil || f.Fate != PaneOurs {
+	if err != nil || f.Fate != view.PaneOurs {
 		return false, err
 	}
 	return true, w.takeUp(ctx, launch)
@@ -374,8 +375,8 @@ func (w *opening) findLaunch(ctx context.Context) (found bool, err error) {
 
 // nameWindow sets the name of the session's window. The next step retries a failure: nothing may
 // wait for a name.
-func (w *opening) nameWindow(ctx context.Context, v View) error {
-	if !w.r.NameDue || v.Fate != PaneOurs {
+func (w *opening) nameWindow(ctx context.Context, v view.View) error {
+	if !w.r.NameDue || v.Fate != view.PaneOurs {
 		return nil
 	}
 	pane := tmux.Guard{Pane: v.Pane.ID, PID: w.r.Binding.PanePID()}

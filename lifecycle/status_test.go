@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -36,27 +37,27 @@ func TestLookAtTheDesk(t *testing.T) {
 	tests := []struct {
 		name string
 		desk func(w *world, a *agent)
-		want Desk
+		want view.Desk
 	}{
-		{"nobody", func(*world, *agent) {}, DeskAway},
+		{"nobody", func(*world, *agent) {}, view.DeskAway},
 		{"another window is shown", func(w *world, _ *agent) {
 			w.tmux.Attach(tmux.Viewer{Window: w.tmux.AddWindow("work", "mine").Window})
-		}, DeskAway},
-		{"attached, no key yet", func(w *world, a *agent) { w.attach(a, -1, false) }, DeskAttached},
-		{"attached, a key long ago", func(w *world, a *agent) { w.attach(a, deskFor+time.Second, false) }, DeskAttached},
-		{"a key a moment ago", func(w *world, a *agent) { w.attach(a, time.Second, false) }, DeskTyping},
-		{"a key in a terminal that may only look on", func(w *world, a *agent) { w.attach(a, time.Second, true) }, DeskAttached},
+		}, view.DeskAway},
+		{"attached, no key yet", func(w *world, a *agent) { w.attach(a, -1, false) }, view.DeskAttached},
+		{"attached, a key long ago", func(w *world, a *agent) { w.attach(a, 5*time.Minute+time.Second, false) }, view.DeskAttached},
+		{"a key a moment ago", func(w *world, a *agent) { w.attach(a, time.Second, false) }, view.DeskTyping},
+		{"a key in a terminal that may only look on", func(w *world, a *agent) { w.attach(a, time.Second, true) }, view.DeskAttached},
 		{"two terminals, one typing", func(w *world, a *agent) {
 			w.attach(a, time.Second, false)
 			w.attach(a, time.Hour, false)
-		}, DeskTyping},
+		}, view.DeskTyping},
 		{"a terminal that draws tmux itself", func(w *world, a *agent) {
 			p, err := w.tmux.Fake.Pane(w.ctx, a.pane)
 			require.NoError(w.t, err)
 			w.tmux.AttachControl(p.Window)
-		}, DeskAttached},
-		{"tmux does not say", func(w *world, _ *agent) { w.tmux.Fail("Viewers", tmux.ErrLost) }, DeskUnknown},
-		{"the pane is not known", func(w *world, _ *agent) { w.tmux.Fail("Pane", tmux.ErrLost) }, DeskUnknown},
+		}, view.DeskAttached},
+		{"tmux does not say", func(w *world, _ *agent) { w.tmux.Fail("Viewers", tmux.ErrLost) }, view.DeskUnknown},
+		{"the pane is not known", func(w *world, _ *agent) { w.tmux.Fail("Pane", tmux.ErrLost) }, view.DeskUnknown},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -142,7 +143,7 @@ func TestLookHasLastActivity(t *testing.T) {
 func TestLookAtWhatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		assert.Equal(t, Look{Phase: talk.PhaseUnknown}, w.Observer.Looks(w.ctx)(r))
+		assert.Equal(t, view.Look{Phase: talk.PhaseUnknown}, w.Observer.Looks(w.ctx)(r))
 		assert.False(t, w.Observer.Looks(w.ctx)(r).Quiet())
 	})
 }
@@ -288,9 +289,9 @@ func TestP6_EndlessScreenIsUnseen(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		assert.True(t, w.Observer.View(w.ctx, r).Captured)
-		a.set(func(a *agent) { a.box = strings.Repeat("x", maxScreen) })
+		a.set(func(a *agent) { a.box = strings.Repeat("x", 1<<20) })
 		v := w.Observer.View(w.ctx, r)
-		assert.Equal(t, PaneOurs, v.Fate)
+		assert.Equal(t, view.PaneOurs, v.Fate)
 		assert.False(t, v.Captured)
 		assert.Empty(t, v.Shown)
 	})

@@ -22,7 +22,7 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 	if !ok || !stepped(r) {
 		return 0, nil
 	}
-	if k.Observer.unread(r) != nil { // unknown: nothing is concluded, ended or typed
+	if k.Observer.CheckUnread(r) != nil { // unknown: nothing is concluded, ended or typed
 		return slow, nil
 	}
 	err = k.do(ctx, id, func(w *work) error {
@@ -92,7 +92,7 @@ func (w *work) look(ctx context.Context, head *Prompt) error {
 	w.report.noteOpen()
 	v := &w.term.View
 	w.remember(func(m *memory) { // since when this process has seen the screen unchanged
-		now := still{idle: v.boxFree(), box: v.Screen.Box, by: v.State.Since}
+		now := still{idle: v.IsBoxFree(), box: v.Screen.Box, by: v.State.Since}
 		if m.box.still != now || m.box.stillAt.After(v.Now) {
 			m.box.still, m.box.stillAt = now, v.Now
 		}
@@ -166,7 +166,7 @@ func (w *work) ready(ctx context.Context) error {
 		if err := w.tell(ctx, *w.r, news.Failed{Screen: w.term.Screen.Text}); err != nil {
 			return err
 		}
-		if err := w.closing.intend(session.Archived, session.Change{Rule: ruleFailed, Why: why}, w.moment()); err != nil {
+		if err := w.closing.intend(session.Archived, session.Change{Rule: ruleFailed, Why: why}, w.Moment()); err != nil {
 			return err
 		}
 		return w.closing.stop(ctx, &ending.Receipt{})

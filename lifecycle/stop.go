@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 )
 
@@ -70,7 +71,7 @@ func (w *closing) begin(final session.State, why session.Change) error {
 	if w.r.State.Live() {
 		w.r.Exit, w.r.Interruption = nil, nil // they are about an earlier life: the present life is ended by this archive
 	}
-	if err := w.intend(final, why, w.moment()); err != nil {
+	if err := w.intend(final, why, w.Moment()); err != nil {
 		return err
 	}
 	w.at("stop-recorded")
@@ -99,7 +100,7 @@ func (w *closing) stop(ctx context.Context, receipt *ending.Receipt) error {
 	if w.r.Exit != nil && w.r.Binding != nil && w.term.Agent == process.Gone {
 		return w.complete(ctx) // the agent ended by itself, and that is reported already
 	}
-	w.ender.End(ctx, w.term.toEnd(), receipt)
+	w.ender.End(ctx, toEnd(w.term.View), receipt)
 	if err := ctx.Err(); err != nil {
 		return err // ccbot is being stopped, which is not a failure of the cleanup: the next start continues
 	}
@@ -108,6 +109,12 @@ func (w *closing) stop(ctx context.Context, receipt *ending.Receipt) error {
 	}
 	w.at("ended")
 	return w.finish(ctx, receipt)
+}
+
+// toEnd returns the part of the view by which processes are ended.
+func toEnd(v view.View) ending.Seen {
+	return ending.Seen{Agent: v.Agent, Direct: v.State.Known == view.StateWritten, Pane: v.Pane, Lives: v.Fate == view.PaneOurs,
+		Unknown: v.Fate == view.PaneUnknown}
 }
 
 // finish reports the result of a stop and puts it on disk.
@@ -150,7 +157,7 @@ func (w *closing) noteLeftovers(rule session.Rule, receipt *ending.Receipt) erro
 		return nil
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
-	w.r.Known, w.r.Haunted = w.Observer.transcriptSize(*w.r), false
+	w.r.Known, w.r.Haunted = w.Observer.TranscriptSize(*w.r), false
 	why := cmp.Or(strings.TrimPrefix(receipt.EndedText(), "; "), "nothing was ended")
 	if len(receipt.Failures) == 0 {
 		w.r.Cleanup = nil

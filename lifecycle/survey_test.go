@@ -40,7 +40,7 @@ func TestP1_SurveySeesAllWriters(t *testing.T) {
 		w.stop()
 		w.processes.exit(ended.id.PID)
 		w.edit(over.ID, func(r *session.Record) {
-			r.State, r.Binding, r.Ended = session.Archived, nil, w.moment()
+			r.State, r.Binding, r.Ended = session.Archived, nil, w.Moment()
 			r.Bound = []process.Identity{w.processes.startNow(770, []string{"claude"})}
 		})
 		w.pass(time.Minute)

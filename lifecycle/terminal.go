@@ -9,6 +9,7 @@ import (
 	"ccbot/internal/claudeui"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 	"ccbot/tmux"
 )
@@ -16,10 +17,10 @@ import (
 // terminal is the terminal of one session, during one turn of the session's worker: its content at
 // the last reading, and the keys that go there. It changes no record and reports nothing.
 type terminal struct {
-	View // the last reading
-	r    *session.Record
-	o    *Observer
-	keys Keyboard
+	view.View // the last reading
+	r         *session.Record
+	o         *view.Observer
+	keys      Keyboard
 }
 
 // look checks again.
@@ -30,7 +31,7 @@ func (t *terminal) look(ctx context.Context) { t.View = t.o.View(ctx, *t.r) }
 // the foreground and would get the keys.
 func (t *terminal) guard() (tmux.Guard, error) {
 	b := t.r.Binding
-	if b.Adopted && !t.o.front(*b) {
+	if b.Adopted && !t.o.IsInFront(*b) {
 		return tmux.Guard{}, fmt.Errorf("process %d is not in the foreground: %w", b.Agent.PID, tmux.ErrGuard)
 	}
 	return tmux.Guard{Pane: t.Pane.ID, PID: b.PanePID(), Command: b.Command}, nil
@@ -48,8 +49,8 @@ func (t *terminal) paste(ctx context.Context, text string) error {
 
 // note makes the view unknown if tmux did not answer: the last reading is no longer valid.
 func (t *terminal) note(err error) {
-	if errors.Is(err, ErrSilent) {
-		t.View = View{Now: t.Now, Agent: t.Agent, Adopted: t.Adopted, Silent: true}
+	if errors.Is(err, view.ErrSilent) {
+		t.View = view.View{Now: t.Now, Agent: t.Agent, Adopted: t.Adopted, Silent: true}
 	}
 }
 
@@ -101,8 +102,8 @@ func (t *terminal) send(ctx context.Context, k tmux.Key) error {
 func (t *terminal) seePaste(ctx context.Context, p Prompt) (seen, overtaken bool) {
 	await(ctx, drawPace, pasteWait, func() bool {
 		t.look(ctx)
-		seen = t.boxFree() && p.shows(t.Screen.Box)
-		overtaken = t.DialogOpen() || !t.idle() && t.Phase() == talk.PhaseWorking || t.Fate != PaneOurs
+		seen = t.IsBoxFree() && p.shows(t.Screen.Box)
+		overtaken = t.DialogOpen() || !t.IsIdle() && t.Phase() == talk.PhaseWorking || t.Fate != view.PaneOurs
 		return seen || overtaken
 	})
 	return seen, overtaken
@@ -123,7 +124,7 @@ func (t *terminal) emptyByRow(ctx context.Context) bool {
 	presses := 0
 	for idle := 0; idle < 2; presses++ {
 		t.look(ctx)
-		if !t.boxFree() || t.Screen.Box.Empty {
+		if !t.IsBoxFree() || t.Screen.Box.Empty {
 			break
 		}
 		before := t.Screen.Box
@@ -139,7 +140,7 @@ func (t *terminal) emptyByRow(ctx context.Context) bool {
 			idle = 0
 		}
 	}
-	return t.boxFree() && t.Screen.Box.Empty
+	return t.IsBoxFree() && t.Screen.Box.Empty
 }
 
 // maxPresses is far more than the longest draft on one screen needs.
@@ -173,18 +174,18 @@ func (t *terminal) clearBox(ctx context.Context) {
 // have made since.
 func (t *terminal) holds(ctx context.Context, p Prompt) bool {
 	box := t.Screen.Box
-	return t.boxFree() && p.shows(box) && (box.Whole() || p.Mark != nil && t.quietSince(ctx, p.Mark.At))
+	return t.IsBoxFree() && p.shows(box) && (box.Whole() || p.Mark != nil && t.quietSince(ctx, p.Mark.At))
 }
 
 // quietSince reports whether tmux shows that since a moment no key was pressed in any terminal that
 // may show the agent's window. It is false if a terminal in control mode is attached, because tmux
 // reports nothing about the keys of such a terminal.
 func (t *terminal) quietSince(ctx context.Context, at time.Time) bool {
-	if t.Fate != PaneOurs || !t.Pane.Touched.Before(at.Truncate(time.Second)) {
+	if t.Fate != view.PaneOurs || !t.Pane.Touched.Before(at.Truncate(time.Second)) {
 		return false
 	}
 	viewers, err := t.o.Screens.Viewers(ctx)
-	return err == nil && !drawsItself(viewers, t.Pane)
+	return err == nil && !view.DrawsItself(viewers, t.Pane)
 }
 
 const (
@@ -202,7 +203,7 @@ func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over 
 		t.look(ctx)
 		switch {
 		// The terminal has not yet drawn the end of the turn, or of what was to follow it.
-		case !t.boxFree(), t.Screen.Continues:
+		case !t.IsBoxFree(), t.Screen.Continues:
 			since = time.Time{}
 		case p.Key != "" && t.holds(ctx, p):
 			back = t.Now.Sub(escAt) >= escDrawn
@@ -219,7 +220,7 @@ func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over 
 // slightly before it has the status or the signal.
 func (t *terminal) settle(ctx context.Context) {
 	await(ctx, lookPace, settleWait, func() bool {
-		known := t.Fate != PaneDead || t.Pane.DeadStatus >= 0 || t.Pane.DeadSignal != 0
+		known := t.Fate != view.PaneDead || t.Pane.DeadStatus >= 0 || t.Pane.DeadSignal != 0
 		if !known {
 			t.look(ctx)
 		}

@@ -22,6 +22,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -77,7 +78,7 @@ func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]
 		Deps{Store: store, Prompts: &promptStore{all: map[string]Prompt{}, order: order}, News: w.news,
 			Tmux: client, Launches: launches{base},
 			Ender: &ending.Ender{Processes: table, Panes: client, Evidence: seen, KillGrace: 5 * time.Second, Log: log},
-			Observer: &Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
+			Observer: &view.Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
 				ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log}})
 	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
 	ctx, cancel := context.WithCancel(context.Background())

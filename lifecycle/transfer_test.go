@@ -17,6 +17,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -208,7 +209,7 @@ func TestP1_TransferredRecordIsNotRestored(t *testing.T) {
 		require.ErrorAs(t, err, &wrong)
 		_, err = w.EndLeftovers(w.ctx, r.ID, "test")
 		require.ErrorAs(t, err, &wrong)
-		assert.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), ErrNoAgent)
+		assert.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), view.ErrNoAgent)
 		assert.Equal(t, r.Name, w.freeName(r.Name, uuid.Nil), "it keeps no name")
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -233,10 +234,10 @@ func TestP7_EntersAreSpaced(t *testing.T) {
 }
 
 // rested is a box that has stayed the same.
-func rested(v *View) { v.Still = stillFor }
+func rested(v *view.View) { v.Still = stillFor }
 
 // behindAgents is an agent that only waits for agents in the background.
-func behindAgents(v *View) { v.State.Phase, v.Screen.Background = talk.PhaseWorking, true }
+func behindAgents(v *view.View) { v.State.Phase, v.Screen.Background = talk.PhaseWorking, true }
 
 // Each row of decideTyped, and what must keep it from holding.
 func TestP4_DecideTyped(t *testing.T) {
@@ -247,7 +248,7 @@ func TestP4_DecideTyped(t *testing.T) {
 	repeated := func(p *Prompt) { p.Repeated = true }
 	tests := []struct {
 		name string
-		v    View
+		v    view.View
 		p    *Prompt
 		c    clues
 		want Do
@@ -279,7 +280,7 @@ func TestP4_DecideTyped(t *testing.T) {
 		{"empty, the paste is on its way", free(rested), typing(3*time.Second, enters(0)), clues{Quiet: true, Pasted: true}, actNothing},
 		{"empty, a command never entered", free(rested), typing(repeatWait, command, enters(0)), clues{Quiet: true}, actRepeat},
 		{"empty, never entered, somebody there", free(rested), typing(proofWait, enters(0)), clues{Reported: true}, actUnproven},
-		{"in a box of bash mode", free(draft(said), rested, func(v *View) { v.Screen.Box.Bash = true }), typing(proofWait, enters(0)), alone, actUnproven},
+		{"in a box of bash mode", free(draft(said), rested, func(v *view.View) { v.Screen.Box.Bash = true }), typing(proofWait, enters(0)), alone, actUnproven},
 		{"empty, bash mode never entered", free(rested), typing(proofWait, bash, enters(0)), clues{}, actUnproven},
 		{"empty, repeated", free(rested), typing(proofWait, repeated, enters(0)), clues{}, actUnproven},
 		{"empty, entered", free(rested), typing(proofWait), alone, actUnproven},
@@ -318,7 +319,7 @@ func TestP4_DoubtPreventsEnter(t *testing.T) {
 		}
 		b := v.Screen.Box
 		switch {
-		case c.Arrived, c.Unheard, c.Doubt != "", v.Still < stillFor, !v.boxFree(), v.State.Known != StateWritten:
+		case c.Arrived, c.Unheard, c.Doubt != "", v.Still < stillFor, !v.IsBoxFree(), v.State.Known != view.StateWritten:
 			t.Fatalf("act %s with %+v on %+v", d.Act, c, v)
 		case d.Act == actRepeat && (!c.Quiet || !b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
 			t.Fatalf("pasted anew: %+v into %+v", p, b)

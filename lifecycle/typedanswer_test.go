@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/lifecycle/view"
 )
 
 // TestP7_TypedAnswerIsSeenBeforeEnter chooses in a dialog of screen reader mode: Enter follows only
@@ -54,9 +56,9 @@ func TestP7_TypedAnswerNeedsWholeDialog(t *testing.T) {
 		require.True(t, d.Whole)
 		scrolled := w.Observer.View(w.ctx, r)
 		scrolled.Pane.Scrolled = 1
-		assert.False(t, dialogOf(r, scrolled).Whole)
-		require.NoError(t, mayPress(scrolled, dialogOf(r, scrolled), "Escape"))
-		require.ErrorIs(t, mayPress(scrolled, dialogOf(r, scrolled), keyEnter), ErrChanged)
+		assert.False(t, view.DialogOf(r, scrolled).Whole)
+		require.NoError(t, mayPress(scrolled, view.DialogOf(r, scrolled), "Escape"))
+		require.ErrorIs(t, mayPress(scrolled, view.DialogOf(r, scrolled), keyEnter), ErrChanged)
 		pressed, _ := a.took(m)
 		assert.Empty(t, pressed)
 	})

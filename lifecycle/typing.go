@@ -36,7 +36,7 @@ func (w *delivery) typePrompt(ctx context.Context, p Prompt) error {
 		p.State, p.Mark = Held, nil
 		w.again = holdPace
 		w.term.look(ctx) // something has come in between
-		return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, w.term.inTheWay(), &p))
+		return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, w.term.Obstacle(), &p))
 	}
 	w.remember(func(m *memory) { m.prompt.pasted = p.Key })
 	w.at("pasted")
@@ -55,7 +55,7 @@ func (w *delivery) mark() *talk.Mark {
 	m := &talk.Mark{At: w.Now().UTC(), Claude: w.r.ClaudeSessionID}
 	if b := w.r.Binding; b != nil {
 		m.Agent = b.Agent.Text()
-		m.Age, _ = b.Agent.Age(w.moment())
+		m.Age, _ = b.Agent.Age(w.Moment())
 	}
 	if c, ok := w.r.Cursor(); ok {
 		m.Path = c.Path
@@ -75,7 +75,7 @@ func (w *delivery) enter(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	if w.term.look(ctx); !w.term.leaveVisual(ctx) || !w.term.boxFree() || !p.shows(w.term.Screen.Box) {
+	if w.term.look(ctx); !w.term.leaveVisual(ctx) || !w.term.IsBoxFree() || !p.shows(w.term.Screen.Box) {
 		return nil // writing to disk took time, and something came in between
 	}
 	err := w.term.submit(ctx)
@@ -103,7 +103,7 @@ func (w *delivery) clearOwnText(ctx context.Context, p Prompt) error {
 			return w.unproven(ctx, p, "something else stands in the box")
 		}
 		switch emptied := w.term.emptyBox(ctx); {
-		case !emptied && !w.term.boxFree(): // another turn or dialog has come
+		case !emptied && !w.term.IsBoxFree(): // another turn or dialog has come
 			w.again = holdPace
 			return nil
 		case !emptied:
@@ -126,9 +126,9 @@ func (w *delivery) clearOwnText(ctx context.Context, p Prompt) error {
 // the text is in the box, where it would block the next prompts, it is removed there.
 func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	n := news.TakenBack{Prompt: p.shown()}
-	if !inBox && !w.term.idle() {
+	if !inBox && !w.term.IsIdle() {
 		if n.Work = w.lastTaken().Text; n.Work == "" { // ccbot was started in the middle of the turn
-			n.Work = transcript.LastPrompt(ctx, w.Observer.transcriptPath(*w.r))
+			n.Work = transcript.LastPrompt(ctx, w.Observer.TranscriptPath(*w.r))
 		}
 	}
 	if err := w.tell(ctx, *w.r, n); err != nil {
@@ -213,7 +213,7 @@ func (w *delivery) cluesOf(ctx context.Context, p Prompt) clues {
 	}
 	c := clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().prompt.pasted == p.Key}
 	// If the box is not free, nothing is typed, so tmux need not be called.
-	c.Quiet = w.term.boxFree() && w.term.quietSince(ctx, p.Mark.At)
+	c.Quiet = w.term.IsBoxFree() && w.term.quietSince(ctx, p.Mark.At)
 	unheard, errEvents := w.Launches.Unheard(w.r.ID)
 	c.Unheard = unheard
 	switch m := p.Mark; {
@@ -264,7 +264,7 @@ func (w *delivery) markedPath(m talk.Mark) string {
 // clockWasSet reports whether the wall clock was set since a mark: it differs from the kernel's
 // count of time.
 func (w *delivery) clockWasSet(m talk.Mark) bool {
-	age, ok := w.r.Binding.Agent.Age(w.moment())
+	age, ok := w.r.Binding.Agent.Age(w.Moment())
 	const tolerated = 2 * time.Second
 	return !ok || (w.Now().Sub(m.At)-(age-m.Age)).Abs() > tolerated
 }

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 )
 
@@ -20,8 +21,8 @@ func TestDialogOfPermissionWithoutRequest(t *testing.T) {
 	launched := in(session.Running)
 	bypassing := in(session.Running, func(r *session.Record) { r.Launch = &session.Launch{PermissionMode: hooks.ModeBypass} })
 	foreign := in(session.Running, func(r *session.Record) { r.Launch = nil })
-	shows := func(first string, options ...string) func(*View) {
-		return func(v *View) {
+	shows := func(first string, options ...string) func(*view.View) {
+		return func(v *view.View) {
 			v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{Lines: []string{first}, Options: options, Whole: true}}
 		}
 	}
@@ -32,7 +33,7 @@ func TestDialogOfPermissionWithoutRequest(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		r    session.Record
-		v    View
+		v    view.View
 		want bool
 	}{
 		{"a permission", launched, free(bash, permission), true},
@@ -48,9 +49,9 @@ func TestDialogOfPermissionWithoutRequest(t *testing.T) {
 		{"nothing is asked", launched, free(), false},
 		{"started in bypass mode", bypassing, free(bash, permission), false},
 		{"started by a person", foreign, free(bash, permission), false},
-		{"adopted", launched, free(bash, permission, func(v *View) { v.Adopted = true }), false},
+		{"adopted", launched, free(bash, permission, func(v *view.View) { v.Adopted = true }), false},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, dialogOf(tt.r, tt.v).Unasked) })
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, view.DialogOf(tt.r, tt.v).Unasked) })
 	}
 }
 

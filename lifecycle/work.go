@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
@@ -99,7 +100,7 @@ func (k *kit) ask(ctx context.Context, id uuid.UUID, fn func(w *work) error) err
 		return err
 	}
 	if r, ok := k.Store.Get(id); ok {
-		if err := k.Observer.unread(r); err != nil {
+		if err := k.Observer.CheckUnread(r); err != nil {
 			return fmt.Errorf("nothing was done: %w", err)
 		}
 	}
@@ -129,7 +130,7 @@ func (k *kit) attach(r session.Record) string {
 // base has the common tools of a work: eyes, which change nothing, the news, the agenda and the
 // memory.
 type base struct {
-	*Observer
+	*view.Observer
 	Evidence *evidence.Sources
 	News     News
 	at       func(failpoint string)
@@ -188,7 +189,7 @@ func (w *turn) saveAndFollow(ctx context.Context) error {
 func (w *turn) changeID(id uuid.UUID) {
 	earlier := slices.DeleteFunc(w.r.EarlierClaudeIDs, func(k uuid.UUID) bool { return k == id })
 	w.r.EarlierClaudeIDs = append(earlier, w.r.ClaudeSessionID)
-	w.r.ClaudeSessionID, w.r.ForkOf, w.r.Since = id, uuid.Nil, w.moment()
+	w.r.ClaudeSessionID, w.r.ForkOf, w.r.Since = id, uuid.Nil, w.Moment()
 }
 
 // followTo is changeID for an agent that went to another conversation by itself.
@@ -205,13 +206,13 @@ func (w *turn) endSeen() process.Moment {
 	if w.r.Binding == nil || w.recall().agent != w.r.Binding.Agent {
 		return process.Moment{}
 	}
-	return w.moment()
+	return w.Moment()
 }
 
 // keepProgress reads on in the transcript, and reports whether it found anything new. The caller
 // saves.
 func (w *turn) keepProgress() bool {
-	next, err := w.r.Progress.Advance(w.Observer.transcriptPath(*w.r))
+	next, err := w.r.Progress.Advance(w.Observer.TranscriptPath(*w.r))
 	if err != nil {
 		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 		return false

@@ -25,6 +25,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -168,7 +169,7 @@ func (w *world) restart() {
 		Deps{Store: store, Prompts: w.prompts, News: w.news, Hears: &Hears{Came: w.came, Failpoint: w.order.at},
 			Tmux: w.tmux, Launches: launches{w.base},
 			Ender: &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log},
-			Observer: &Observer{Keys: claudekeys.Source{ConfigDir: w.base}.Keys,
+			Observer: &view.Observer{Keys: claudekeys.Source{ConfigDir: w.base}.Keys,
 				Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
 				Status: w.status.read, Git: w.git.look, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log}})
 	w.kit, w.Queues = w.Service.kit, w.Service.Queues()

@@ -25,6 +25,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
@@ -35,7 +36,7 @@ const boot = "8d6c7a52-0000-4000-8000-000000000001"
 
 // program is the process table with all that is done with it.
 type program interface {
-	lifecycle.Processes
+	view.Processes
 	ending.Processes
 }
 
@@ -101,7 +102,7 @@ func (m *machine) restart() {
 		lifecycle.Deps{Store: m.store, Prompts: prompts{}, News: m,
 			Hears: &lifecycle.Hears{Failpoint: m.at, Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
 			Tmux:  m.tmux, Launches: launches{m.base}, Ender: &ending.Ender{Processes: m.table, Panes: m.tmux, Evidence: seen, Log: log},
-			Observer: &lifecycle.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
+			Observer: &view.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
 				ProjectsDir: m.base, Now: now, Log: log}})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
 		Processes: m.table, Evidence: seen, Lifecycle: m.service, Events: func(context.Context) error { return nil },

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/tmux"
 )
 
@@ -90,7 +91,7 @@ func record(state session.State, b *session.Binding) session.Record {
 func world(r session.Record, alive process.Liveness, panes ...tmux.Pane) World {
 	servers := map[process.Identity]process.Liveness{}
 	if r.Binding != nil {
-		servers[lifecycle.ServerOf(*r.Binding, "boot")] = process.Gone
+		servers[view.ServerOf(*r.Binding, "boot")] = process.Gone
 	}
 	return World{Now: noon, Instance: instance, Session: ours, Boot: "boot", Server: server, Servers: servers, Tmux: TmuxAnswers, Panes: panes,
 		Limits: limits, Records: []session.Record{r}, Signs: map[uuid.UUID]Sign{r.ID: signOf(r)},

@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 	"ccbot/tmux"
 )
@@ -50,7 +51,7 @@ func anyWorld(t *rapid.T) World {
 	for _, r := range w.Records {
 		w.Watched[r.ID] = pick(t, "watched", false, false, false, true) || w.launchedHere(r)
 		if r.Binding != nil {
-			w.Servers[lifecycle.ServerOf(*r.Binding, w.Boot)] = pick(t, "server lives", process.Gone, process.Gone, process.Alive, process.Unknown)
+			w.Servers[view.ServerOf(*r.Binding, w.Boot)] = pick(t, "server lives", process.Gone, process.Gone, process.Alive, process.Unknown)
 			w.Survey.Agents[r.ID] = pick(t, "alive", process.Unknown, process.Alive, process.Gone, process.Gone)
 		}
 	}

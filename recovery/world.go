@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/tmux"
 )
 
@@ -75,18 +76,18 @@ const (
 // tag is the mark that a record's windows carry.
 func (w World) tag(id uuid.UUID) string { return w.Instance + "/" + id.String() }
 
-// sameServer reports whether the tmux server is still the binding's, as lifecycle.SameServer does.
+// sameServer reports whether the tmux server is still the binding's, as view.SameServer does.
 func (w World) sameServer(b session.Binding) process.Answer {
 	if w.Tmux != TmuxAnswers {
 		return process.No
 	}
-	return lifecycle.SameServer(w.Server, w.Boot, b)
+	return view.SameServer(w.Server, w.Boot, b)
 }
 
 // serverGone reports whether a binding's tmux server is proven to have ended. A missing socket
 // proves nothing, and neither does another server that listens on it.
 func (w World) serverGone(b session.Binding) bool {
-	return w.Servers[lifecycle.ServerOf(b, w.Boot)] == process.Gone
+	return w.Servers[view.ServerOf(b, w.Boot)] == process.Gone
 }
 
 // reserved reports whether a window is never an orphan, because of its name. A placeholder closes
@@ -204,14 +205,14 @@ func index(w World) plan {
 // facts returns what decides about a live session, and its pane: the bound one, or the one that
 // holds its launch.
 func (p plan) facts(r session.Record) (f lifecycle.Facts, pane tmux.Pane) {
-	f = lifecycle.Facts{Now: p.Now, Grace: p.Limits.OrphanGrace, Start: true, Agent: p.agent(r), Fate: lifecycle.PaneGone}
+	f = lifecycle.Facts{Now: p.Now, Grace: p.Limits.OrphanGrace, Start: true, Agent: p.agent(r), Fate: view.PaneGone}
 	if r.Binding != nil {
 		f.Fate, pane = p.fate(*r.Binding)
 		return f, pane
 	}
 	pane, there := lifecycle.LaunchPane(p.tagged[p.tag(r.ID)], p.Holds)
 	if there {
-		f.Fate = lifecycle.PaneOurs
+		f.Fate = view.PaneOurs
 	}
 	if p.Survey.Writers == nil {
 		f.Agent = process.Unknown // it may run elsewhere
@@ -219,20 +220,17 @@ func (p plan) facts(r session.Record) (f lifecycle.Facts, pane tmux.Pane) {
 	return f, pane
 }
 
-// fate returns what became of a bound pane. A pane with the same id on another server, or with
-// another process, does not count.
-func (p plan) fate(b session.Binding) (lifecycle.PaneFate, tmux.Pane) {
-	same := p.sameServer(b)
-	pane, there := p.panes[paneKey{b.Pane, b.PanePID()}]
-	switch {
-	case same == process.No && p.serverGone(b), same == process.Yes && !there:
-		return lifecycle.PaneGone, tmux.Pane{}
-	case same != process.Yes:
-		return lifecycle.PaneUnknown, tmux.Pane{}
-	case pane.Dead:
-		return lifecycle.PaneDead, pane
+// fate returns the fate of a bound pane, and the pane if it is the binding's.
+func (p plan) fate(b session.Binding) (view.PaneFate, tmux.Pane) {
+	var found *tmux.Pane
+	if pane, there := p.panes[paneKey{b.Pane, b.PanePID()}]; there {
+		found = &pane
 	}
-	return lifecycle.PaneOurs, pane
+	fate := view.FateOf(b, p.sameServer(b), p.serverGone(b), found)
+	if fate != view.PaneOurs && fate != view.PaneDead {
+		return fate, tmux.Pane{}
+	}
+	return fate, *found
 }
 
 // agent returns the liveness of a session's agent. An agent that ended before it could be
@@ -254,7 +252,7 @@ func (w World) launchedHere(r session.Record) bool {
 func taken(records []session.Record, server tmux.ServerID, boot string, window tmux.WindowID, beside ...session.Record) bool {
 	for _, r := range records {
 		named := slices.ContainsFunc(beside, func(b session.Record) bool { return b.ID == r.ID })
-		if !named && r.State.Live() && r.Binding != nil && lifecycle.SameServer(server, boot, *r.Binding) != process.No && r.Binding.Window == window.String() {
+		if !named && r.State.Live() && r.Binding != nil && view.SameServer(server, boot, *r.Binding) != process.No && r.Binding.Window == window.String() {
 			return true
 		}
 	}
@@ -303,7 +301,7 @@ func (v *Recovery) lookAtWindows(ctx context.Context) World {
 	w.Servers = make(map[process.Identity]process.Liveness)
 	for _, r := range w.Records {
 		if r.Binding != nil {
-			server := lifecycle.ServerOf(*r.Binding, w.Boot)
+			server := view.ServerOf(*r.Binding, w.Boot)
 			w.Servers[server] = v.Processes.Liveness(server)
 		}
 	}

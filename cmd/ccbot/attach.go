@@ -20,7 +20,7 @@ import (
 	"ccbot/internal/ownfile"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/tmux"
 )
@@ -80,7 +80,7 @@ func windowOf(ctx context.Context, d desk.Desk, r session.Record) (tmux.WindowID
 	if err != nil {
 		return tmux.WindowID{}, desk.TmuxError(d.Config, err)
 	}
-	same := lifecycle.SameServer(server, d.Table.Self().Boot, *r.Binding)
+	same := view.SameServer(server, d.Table.Self().Boot, *r.Binding)
 	if same == process.Maybe {
 		return tmux.WindowID{}, fmt.Errorf("it is not known which window %s has: ccbot noted it in another time namespace", name)
 	}

@@ -19,8 +19,8 @@ import (
 	"ccbot/internal/health"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -68,7 +68,7 @@ func botWarnings(ctx context.Context, d desk.Desk) []string {
 // see fills in the present activity of a live session's agent. Facts that the look lacks stay as
 // recorded.
 func see(l *show.Session, r session.Record, look port.Look) {
-	known := lifecycle.Noted(r).At(time.Now())
+	known := view.Noted(r).At(time.Now())
 	// the recorded phase is more exact: only the bot can see it
 	more := look.Now.Phase == talk.PhaseWorking && (known.Phase.Waiting() || known.Works())
 	if look.Now.Phase != talk.PhaseUnknown && look.Now.Phase != known.Phase && !more {

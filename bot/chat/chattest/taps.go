@@ -32,6 +32,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -263,7 +264,7 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 		require.NoError(t, w.Handle(t.Context(), key, u))
 	}
 	doing := w.Lifecycle.OnLook
-	w.Lifecycle.OnLook = lifecycle.Look{Phase: talk.PhaseIdle, Desk: lifecycle.DeskAway}
+	w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle, Desk: view.DeskAway}
 	calm := w.Session(t, "calm", session.Running)
 	say("/list")
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonEndIdle))

@@ -23,8 +23,8 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/suspect"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -105,8 +105,8 @@ func RefuseAgents(ctx context.Context, sources *evidence.Sources) error {
 }
 
 // Observer looks at single sessions. It sees no screen.
-func Observer(c config.Config, panes lifecycle.PaneReader, table *process.Table, log *slog.Logger) *lifecycle.Observer {
-	return &lifecycle.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.PresenceDir()}, ProjectsDir: c.ProjectsDir(), Keys: c.ClaudeKeys().Keys,
+func Observer(c config.Config, panes view.PaneReader, table *process.Table, log *slog.Logger) *view.Observer {
+	return &view.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.PresenceDir()}, ProjectsDir: c.ProjectsDir(), Keys: c.ClaudeKeys().Keys,
 		Rows:   func(id uuid.UUID) []string { return hooks.StatusRows(c.Dir, id) },
 		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }

@@ -9,6 +9,7 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/internal/process"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 )
 
 // The sources of a reading verb have no method that could change anything.
@@ -24,7 +25,7 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 		return all
 	}
 	for _, what := range append(append(fields(*sources), fields(*observer)...), reflect.TypeFor[Picture]()) {
-		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[lifecycle.Screens]() {
+		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[view.Screens]() {
 			continue // the log, and what is nil
 		}
 		for i := range what.NumMethod() {

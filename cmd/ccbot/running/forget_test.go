@@ -32,6 +32,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/view"
 )
 
 // forgetful is as much of a system as forgets records. Its outbox sends nothing.
@@ -146,7 +147,7 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 	require.NoError(f.t, f.openStores())
 	require.Len(f.t, f.store.Aside(), 2)
 	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Prompts: f.prompts,
-		Ender: &ending.Ender{}, Observer: &lifecycle.Observer{Now: time.Now, Log: f.log}})
+		Ender: &ending.Ender{}, Observer: &view.Observer{Now: time.Now, Log: f.log}})
 	require.NoError(f.t, f.settle(f.t.Context()))
 	return newer, broken, nobodys
 }

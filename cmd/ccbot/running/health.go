@@ -12,7 +12,7 @@ import (
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/tmux"
 )
 
@@ -85,7 +85,7 @@ func (s *system) ended(dir string) (at time.Time, open bool) {
 // memory only.
 func (s *system) expectsChanges() bool {
 	return slices.ContainsFunc(s.store.Shared(), func(r session.Record) bool {
-		return r.State.Live() && (len(r.Prompts) > 0 || lifecycle.Noted(r).Works())
+		return r.State.Live() && (len(r.Prompts) > 0 || view.Noted(r).Works())
 	})
 }
 
@@ -99,7 +99,7 @@ func (s *system) agentsMemory(ctx context.Context) uint64 {
 	var pids []int
 	for _, r := range s.store.Shared() {
 		if r.State.Live() && r.Binding != nil {
-			pids = append(pids, lifecycle.Tree(table, r.Binding.Agent)...)
+			pids = append(pids, view.Tree(table, r.Binding.Agent)...)
 		}
 	}
 	return gauge.Sum(ctx, pids...)

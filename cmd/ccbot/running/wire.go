@@ -56,6 +56,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -77,7 +78,7 @@ type system struct {
 	api       *tgbot.Bot
 	outbox    *outbox.Outbox
 	evidence  *evidence.Sources
-	observer  *lifecycle.Observer
+	observer  *view.Observer
 	lifecycle *lifecycle.Service
 	losses    losses
 	recovery  *recovery.Recovery

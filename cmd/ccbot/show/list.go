@@ -17,7 +17,7 @@ import (
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -96,7 +96,7 @@ func SessionOf(r session.Record, alive func(process.Identity) process.Liveness) 
 			l.Context = &u.Context
 		}
 	}
-	l.Does(lifecycle.Noted(r).At(time.Now()))
+	l.Does(view.Noted(r).At(time.Now()))
 	for _, t := range r.Progress.Tasks {
 		l.Tasks.Count(t.Status)
 	}

@@ -1,4 +1,4 @@
-package lifecycle
+package view
 
 import (
 	"errors"
@@ -41,9 +41,9 @@ const (
 	AsksAnswer
 )
 
-// stateOf returns the state of an agent from the presence file of its pid, or from the error of
+// StateOf returns the state of an agent from the presence file of its pid, or from the error of
 // reading it.
-func stateOf(agent process.Identity, f presence.File, err error) AgentState {
+func StateOf(agent process.Identity, f presence.File, err error) AgentState {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && f.ProcStart != agent.Start: // of an earlier process with the pid
 		return AgentState{Known: StateUnwritten}

@@ -1,4 +1,4 @@
-package lifecycle
+package view
 
 import (
 	"time"
@@ -6,8 +6,7 @@ import (
 	"ccbot/internal/claudeui"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
-	"ccbot/lifecycle/ending"
+	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
 )
@@ -57,11 +56,6 @@ type View struct {
 	Still time.Duration
 }
 
-// toEnd returns the part of the view by which processes are ended.
-func (v View) toEnd() ending.Seen {
-	return ending.Seen{Agent: v.Agent, Direct: v.State.Known == StateWritten, Pane: v.Pane, Lives: v.Fate == PaneOurs, Unknown: v.Fate == PaneUnknown}
-}
-
 // Phase returns the agent's phase, which decides where keys go; people see the result of doing. It
 // comes from the presence file, and without one from the screen. Hook events only trigger a check:
 // an interrupted turn has no Stop event.
@@ -83,31 +77,31 @@ func (v View) Phase() talk.Phase {
 	return talk.PhaseUnknown
 }
 
-// fresh reports whether the agent wrote its state so recently that the screen may be older. A file
+// IsFresh reports whether the agent wrote its state so recently that the screen may be older. A file
 // from further in the future was written before the clock was set back.
-func (v View) fresh(within time.Duration) bool {
+func (v View) IsFresh(within time.Duration) bool {
 	return v.Now.Sub(v.State.Since).Abs() < within
 }
 
 // TypeSafe reports whether text may be typed now: the bound agent is alive, in its own pane, and
 // idle; no dialog is open, the prompt box is empty, and the window is not scrolled back (P7).
 func (v View) TypeSafe() bool {
-	return v.boxFree() && v.Screen.ReadyToType()
+	return v.IsBoxFree() && v.Screen.ReadyToType()
 }
 
-// idle reports whether no turn runs. An agent whose own agents work in the background says that it
+// IsIdle reports whether no turn runs. An agent whose own agents work in the background says that it
 // is busy, but takes text at once (2.1.328). A question of these background agents is drawn only
 // after ccbot's hook has ended. An agent that a person has started does not have that hook: there a
 // dialog may open at any moment, so it counts as busy.
-func (v View) idle() bool {
+func (v View) IsIdle() bool {
 	background := v.Phase() == talk.PhaseWorking && v.Captured && v.Screen.Background && !v.Adopted
 	return v.Phase() == talk.PhaseIdle || background
 }
 
-// boxFree reports whether the prompt box takes keys. It asks for everything that TypeSafe asks for,
+// IsBoxFree reports whether the prompt box takes keys. It asks for everything that TypeSafe asks for,
 // except that the box is empty.
-func (v View) boxFree() bool {
-	return v.idle() && v.Captured && !v.Pane.InMode && !v.Behind &&
+func (v View) IsBoxFree() bool {
+	return v.IsIdle() && v.Captured && !v.Pane.InMode && !v.Behind &&
 		v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
 }
 
@@ -117,48 +111,42 @@ func (v View) DialogOpen() bool {
 	return v.Phase().Waiting() || v.Fate == PaneOurs && v.Captured && v.Screen.Dialog != nil
 }
 
-// facts returns what the view says about the session's life.
-func (v View) facts() Facts { return Facts{Now: v.Now, Agent: v.Agent, Fate: v.Fate} }
-
-// ended reports whether the agent of a live session has ended.
-func (v View) ended() bool { return v.facts().ended(v.Adopted) }
-
 // gone reports whether the agent, or its pane, no longer exists.
 func (v View) gone() bool {
 	return v.Agent == process.Gone || v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign
 }
 
-// hidden returns why the view shows no terminal of a living agent: ErrNoAgent means that the agent
+// CheckVisible returns why the view shows no terminal of a living agent: ErrNoAgent means that the agent
 // is gone or in the background of its shell, ErrSilent that tmux does not answer, ErrUnseen that
 // the terminal's content is unknown.
-func (v View) hidden() error {
+func (v View) CheckVisible() error {
 	switch {
 	case v.Silent:
 		return ErrSilent
 	case v.gone() || v.Behind:
 		return ErrNoAgent
-	case !v.seen():
+	case !v.IsSeen():
 		return ErrUnseen
 	}
 	return nil
 }
 
-// seen reports whether the view shows the terminal of the living agent.
-func (v View) seen() bool { return v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured }
+// IsSeen reports whether the view shows the terminal of the living agent.
+func (v View) IsSeen() bool { return v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured }
 
-// cramped reports whether the prompt box is hidden because the pane is small. Claude Code needs
+// IsCramped reports whether the prompt box is hidden because the pane is small. Claude Code needs
 // eight rows for an empty box, and more for a long draft in a narrow one (2.1.328).
-func (v View) cramped() bool {
+func (v View) IsCramped() bool {
 	small := v.Pane.Width < usualWidth || v.Pane.Height < usualHeight
-	return v.seen() && v.idle() && !v.Screen.Box.Present && small
+	return v.IsSeen() && v.IsIdle() && !v.Screen.Box.Present && small
 }
 
 // The size of a terminal that shows the prompt box with any draft: a longer paste has one row.
 const usualWidth, usualHeight = 80, 24
 
-// drawsItself reports whether a terminal that draws tmux itself is attached to the session of a
+// DrawsItself reports whether a terminal that draws tmux itself is attached to the session of a
 // pane.
-func drawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
+func DrawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
 	shown := 0
 	for _, v := range viewers {
 		if v.Session == pane.Session {
@@ -168,64 +156,37 @@ func drawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
 	return pane.Attached > shown
 }
 
-// shell returns the command of bash mode that the bound agent runs. seen reports whether the screen
+// Shell returns the command of bash mode that the bound agent runs. seen reports whether the screen
 // allows an answer.
-func (v View) shell() (sh *claudeui.Shell, seen bool) {
-	seen = v.seen() && v.Screen.Box.Present
+func (v View) Shell() (sh *claudeui.Shell, seen bool) {
+	seen = v.IsSeen() && v.Screen.Box.Present
 	if !seen || v.Phase() != talk.PhaseWorking {
 		return nil, seen
 	}
 	return v.Screen.Shell, true
 }
 
-// doing is what the agent does, as people are shown it. The first row that holds decides. It is
-// pure.
-//
-//	the terminal asks, or a subagent waits for the chat    it waits for a person
-//	the screen counts down to another try of a request     the API refuses its requests
-//	a turn runs                                            it works
-//	no turn runs, and the last one has failed              the failure; a limit until its end
-//	no turn runs                                           it is idle
-//
-// failed is the failure of the last turn according to the transcript; the zero value means that it
-// has not failed. A subagent counts as waiting only while the presence file says that the agent is
-// busy: the request may outlive the agent's work.
-func doing(v View, failed transcript.Failure) talk.Activity {
-	p := v.Phase()
+// Obstacle returns why nothing is typed although no turn runs, no dialog is open and the box is
+// empty.
+func (v View) Obstacle() news.Wait {
 	switch {
-	case p.Waiting() && v.Tool != "":
-		return waitingFor(v.Tool)
-	case p == talk.PhaseWorking && v.Below != "":
-		return waitingFor(v.Below)
-	case p == talk.PhaseWorking && v.Captured && v.Screen.Retry != nil:
-		return talk.Activity{Phase: talk.PhaseAPIError, What: v.Screen.Retry.What, Until: v.Now.Add(v.Screen.Retry.In).UTC()}
-	case p == talk.PhaseIdle && phaseAfter[failed.Kind] != "":
-		return After(failed).At(v.Now)
+	case v.Pane.InMode:
+		return news.HeldScroll
+	case v.Pane.Synchronized:
+		return news.HeldSync
+	case v.IsCramped():
+		return news.HeldSmall
 	}
-	return talk.Activity{Phase: p}
+	return news.HeldUnknown
 }
 
-// After is the state in which a failure leaves an agent; the zero value if there was no failure.
-func After(failed transcript.Failure) talk.Activity {
-	return talk.Activity{Phase: phaseAfter[failed.Kind], What: failed.Text, Until: failed.Until}
+// TakesKeys reports whether tmux sends keys to the agent alone: it is in front of its pane, and no
+// other pane also gets them. Otherwise tmux refuses the keys.
+func TakesKeys(r session.Record, v View) bool {
+	return InFront(r, v) && !v.Pane.Synchronized
 }
 
-var phaseAfter = map[transcript.FailureKind]talk.Phase{
-	transcript.FailedRequest: talk.PhaseAPIError,
-	transcript.FailedLogin:   talk.PhaseLoggedOut,
-	transcript.FailedLimit:   talk.PhaseLimited,
-	transcript.FailedHook:    talk.PhaseBlocked,
-}
-
-// waitingFor is the state of an agent that waits for the answer to a request for this tool.
-func waitingFor(tool string) talk.Activity {
-	if (talk.Request{Tool: tool}).IsQuestion() {
-		return talk.Activity{Phase: talk.PhaseWaitingAnswer, What: tool}
-	}
-	return talk.Activity{Phase: talk.PhaseWaitingPermission, What: tool}
-}
-
-// Noted returns what the record says that its agent does.
-func Noted(r session.Record) talk.Activity {
-	return talk.Activity{Phase: talk.Phase(r.Phase), What: r.PhaseWhat, Until: r.PhaseUntil}
+// InFront reports whether tmux sees the agent in front of the pane.
+func InFront(r session.Record, v View) bool {
+	return r.Binding != nil && (r.Binding.Command == "" || v.Pane.Command == r.Binding.Command)
 }

@@ -1,4 +1,4 @@
-package lifecycle
+package view
 
 import (
 	"cmp"
@@ -68,15 +68,16 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	v.Agent, v.Adopted = o.Processes.Liveness(r.Binding.Agent), r.Binding.Adopted
 	if v.Agent == process.Alive {
 		f, err := o.Presences.Read(ctx, r.Binding.Agent.PID)
-		v.State = stateOf(r.Binding.Agent, f, err)
+		v.State = StateOf(r.Binding.Agent, f, err)
 	}
 	// It comes after the presence file: that one is a little ahead of the screen.
-	fate, pane, text, shown, silent := o.shownPane(ctx, *r.Binding)
-	v.Fate, v.Pane, v.Silent = fate, pane, silent
+	look := o.lookAtPane(ctx, *r.Binding)
+	v.Fate, v.Pane, v.Silent = look.fate, look.pane, look.silent
+	text, shown := look.screen, look.shown
 	if !r.Binding.Agent.Valid() && v.Fate != PaneUnknown && v.Fate != PaneOurs {
 		v.Agent = process.Gone // it had ended before it could be identified
 	}
-	v.Behind = v.Adopted && !o.front(*r.Binding)
+	v.Behind = v.Adopted && !o.IsInFront(*r.Binding)
 	o.lookAtRequests(ctx, r, &v)
 	// Otherwise the screen may show a shell, or belong to another process.
 	if shown && v.Fate == PaneDead {
@@ -100,64 +101,88 @@ func (o *Observer) read(r session.Record, text string) claudeui.Screen {
 	return claudeui.Read(text, o.Rows(r.ID)...)
 }
 
-// shownPane returns the fate of the bound pane, and its content. A pane id proves nothing by
-// itself: the tmux server and the pane's process must also be those of the binding.
-func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneFate, p tmux.Pane, screen string, shown, silent bool) {
+// boundPane is one reading of the bound pane.
+type boundPane struct {
+	fate   PaneFate
+	pane   tmux.Pane // valid with PaneOurs and PaneDead
+	screen string    // valid if shown
+	shown  bool
+	silent bool // tmux did not answer
+}
+
+// lookAtPane reads the bound pane and its content. A pane id proves nothing by itself: the tmux
+// server and the pane's process must also be those of the binding.
+func (o *Observer) lookAtPane(ctx context.Context, b session.Binding) (look boundPane) {
+	boot := o.Processes.Self().Boot
+	absent := func() boundPane { // no server of the binding listens on the socket
+		fate := FateOf(b, process.No, o.Processes.Liveness(ServerOf(b, boot)) == process.Gone, nil)
+		return boundPane{fate: fate, silent: fate == PaneUnknown}
+	}
 	server, err := o.Panes.Server(ctx)
 	switch {
 	case errors.Is(err, tmux.ErrNoServer):
-		fate = o.unreached(b)
-		return fate, tmux.Pane{}, "", false, fate == PaneUnknown
+		return absent()
 	case err != nil:
-		return PaneUnknown, tmux.Pane{}, "", false, true
+		return boundPane{silent: true}
 	}
-	switch SameServer(server, o.Processes.Self().Boot, b) {
-	case process.No:
-		fate = o.unreached(b)
-		return fate, tmux.Pane{}, "", false, fate == PaneUnknown
-	case process.Maybe:
-		return PaneUnknown, tmux.Pane{}, "", false, false
-	case process.Yes:
-	}
+	same := SameServer(server, boot, b)
 	id, err := tmux.ParsePaneID(b.Pane)
-	if err != nil {
-		return PaneGone, tmux.Pane{}, "", false, false // a file that was edited: no pane has such an id
+	switch {
+	case same == process.No:
+		return absent()
+	case same == process.Maybe || err != nil: // the second case: a file that was edited, no pane has such an id
+		return boundPane{fate: FateOf(b, same, false, nil)}
 	}
+	p := &look.pane
 	if o.Screens == nil {
-		p, err = o.Panes.Pane(ctx, id)
+		*p, err = o.Panes.Pane(ctx, id)
 	} else {
-		p, screen, shown, err = o.Screens.Look(ctx, id)
+		*p, look.screen, look.shown, err = o.Screens.Look(ctx, id)
 	}
 	switch {
 	case errors.Is(err, tmux.ErrNoPane):
-		return PaneGone, tmux.Pane{}, "", false, false
+		p = nil
 	case errors.Is(err, tmux.ErrNoServer):
-		fate = o.unreached(b)
-		return fate, tmux.Pane{}, "", false, fate == PaneUnknown
+		return absent()
 	case err != nil:
-		return PaneUnknown, tmux.Pane{}, "", false, true
-	case p.PID != b.PanePID():
-		// The pane belongs to the person who respawned it: ccbot neither reads nor closes it.
-		return PaneForeign, tmux.Pane{}, "", false, false
-	case p.Dead:
-		return PaneDead, p, screen, shown, false
+		return boundPane{silent: true}
 	}
-	return PaneOurs, p, screen, shown, false
+	if look.fate = FateOf(b, same, false, p); look.fate != PaneOurs && look.fate != PaneDead {
+		return boundPane{fate: look.fate} // ccbot neither reads nor closes another pane
+	}
+	return look
 }
 
-// unreached returns the fate of a bound pane if its tmux server does not listen on the socket. The
-// socket's file may have been removed, and another server may have made it again: only the server's
-// process proves that it has ended.
-func (o *Observer) unreached(b session.Binding) PaneFate {
-	if o.Processes.Liveness(ServerOf(b, o.Processes.Self().Boot)) == process.Gone {
+// BoundPane returns the fate of the bound pane, and the pane. The pane is valid with PaneOurs and
+// PaneDead.
+func (o *Observer) BoundPane(ctx context.Context, b session.Binding) (PaneFate, tmux.Pane) {
+	look := o.lookAtPane(ctx, b)
+	return look.fate, look.pane
+}
+
+// FateOf returns the fate of a bound pane. same reports whether the tmux server that was asked is
+// the binding's, and gone whether the binding's server is proven to have ended. A missing socket
+// proves nothing, and neither does another server that listens on it. p is the pane with the
+// binding's id, nil if that server has none. It is pure.
+func FateOf(b session.Binding, same process.Answer, gone bool, p *tmux.Pane) PaneFate {
+	switch {
+	case same == process.No && gone:
 		return PaneGone
+	case same != process.Yes:
+		return PaneUnknown
+	case p == nil:
+		return PaneGone
+	case p.PID != b.PanePID():
+		return PaneForeign // the pane belongs to the person who respawned it
+	case p.Dead:
+		return PaneDead
 	}
-	return PaneUnknown
+	return PaneOurs
 }
 
-// front reports whether the agent of an adopted pane is in the foreground of its terminal. If not,
+// IsInFront reports whether the agent of an adopted pane is in the foreground of its terminal. If not,
 // keys would reach the shell or a program that runs in it.
-func (o *Observer) front(b session.Binding) bool {
+func (o *Observer) IsInFront(b session.Binding) bool {
 	p, err := o.Processes.Inspect(b.Agent.PID)
 	return err == nil && p.Identity == b.Agent && p.TTY != 0 && p.PGID == p.Foreground
 }
@@ -180,9 +205,9 @@ func (o *Observer) Usage(r session.Record) *port.Usage {
 	return &port.Usage{Model: st.Model, Context: st.ContextPercent, Cost: st.CostUSD, At: st.At.UTC()}
 }
 
-// transcriptPath is the file in which the session's conversation is written; empty if nothing was
+// TranscriptPath is the file in which the session's conversation is written; empty if nothing was
 // ever said.
-func (o *Observer) transcriptPath(r session.Record) string {
+func (o *Observer) TranscriptPath(r session.Record) string {
 	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" {
 		return c.Path
 	}
@@ -203,23 +228,23 @@ func (o *Observer) UnreadOf(r session.Record) (paths []string) {
 	if len(unread) == 0 {
 		return nil
 	}
-	paths = []string{o.transcriptPath(r)}
+	paths = []string{o.TranscriptPath(r)}
 	for _, c := range r.Cursors {
 		paths = append(paths, c.Path)
 	}
 	return slices.DeleteFunc(paths, func(path string) bool { return !slices.Contains(unread, path) })
 }
 
-// unread returns a refusal if a transcript of the session is left unread.
-func (o *Observer) unread(r session.Record) error {
+// CheckUnread returns a refusal if a transcript of the session is left unread.
+func (o *Observer) CheckUnread(r session.Record) error {
 	if paths := o.UnreadOf(r); len(paths) > 0 {
 		return &refusal.Error{Code: refusal.Unread, Dir: paths[0], Err: suspect.ErrUnread}
 	}
 	return nil
 }
 
-func (o *Observer) transcriptSize(r session.Record) int64 {
-	info, err := os.Stat(o.transcriptPath(r))
+func (o *Observer) TranscriptSize(r session.Record) int64 {
+	info, err := os.Stat(o.TranscriptPath(r))
 	switch {
 	case err == nil:
 		return info.Size()
@@ -277,9 +302,9 @@ const screenLines = 40
 // a pane can be made so large that its cells would not fit into memory.
 const maxScreen = 1 << 20
 
-// moment returns the present time on the kernel's clock. If the clock cannot be read, it is zero:
+// Moment returns the present time on the kernel's clock. If the clock cannot be read, it is zero:
 // with that, no process counts as a leftover.
-func (o *Observer) moment() process.Moment {
+func (o *Observer) Moment() process.Moment {
 	now, err := o.Processes.Moment()
 	if err != nil {
 		o.Log.Warn("clock_unreadable", logkey.Error, err)
@@ -288,16 +313,16 @@ func (o *Observer) moment() process.Moment {
 	return now
 }
 
-// ownAgent reports whether a session's agent lives. An agent that ended before it could be
+// OwnAgent reports whether a session's agent lives. An agent that ended before it could be
 // identified, or that never was, is gone.
-func (o *Observer) ownAgent(r session.Record) process.Liveness {
+func (o *Observer) OwnAgent(r session.Record) process.Liveness {
 	if !r.Agent().Valid() {
 		return process.Gone
 	}
 	return o.Processes.Liveness(r.Agent())
 }
 
-func (o *Observer) hasTranscript(claudeID uuid.UUID) (bool, error) {
+func (o *Observer) HasTranscript(claudeID uuid.UUID) (bool, error) {
 	_, err := transcript.Find(o.ProjectsDir, claudeID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -305,8 +330,8 @@ func (o *Observer) hasTranscript(claudeID uuid.UUID) (bool, error) {
 	return err == nil, err
 }
 
-// lookAtGit returns the state of a session's repository; known is false if git gave no answer.
-func (o *Observer) lookAtGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
+// LookAtGit returns the state of a session's repository; known is false if git gave no answer.
+func (o *Observer) LookAtGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
 	if o.Git == nil {
 		return nil, false
 	}
@@ -318,14 +343,14 @@ func (o *Observer) lookAtGit(ctx context.Context, r session.Record) (state *git.
 	return state, true
 }
 
-// haunted reports whether the conversation of an ended session has grown without a report. If the
+// HasGrown reports whether the conversation of an ended session has grown without a report. If the
 // session is not proven to have ended, its own agent may write.
-func (o *Observer) haunted(r session.Record, known int64) bool {
+func (o *Observer) HasGrown(r session.Record, known int64) bool {
 	unknown := r.Tail == 0 && !r.Ended.Valid() // an earlier program ended the session and noted no position
 	if !r.State.Over() || r.Haunted || unknown {
 		return false
 	}
-	path := o.transcriptPath(r)
+	path := o.TranscriptPath(r)
 	info, err := os.Stat(path)
 	if err != nil || info.Size() <= known {
 		return false

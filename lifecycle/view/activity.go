@@ -1,0 +1,59 @@
+package view
+
+import (
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/port/talk"
+)
+
+// Doing is what the agent does, as people are shown it. The first row that holds decides. It is
+// pure.
+//
+//	the terminal asks, or a subagent waits for the chat    it waits for a person
+//	the screen counts down to another try of a request     the API refuses its requests
+//	a turn runs                                            it works
+//	no turn runs, and the last one has failed              the failure; a limit until its end
+//	no turn runs                                           it is idle
+//
+// failed is the failure of the last turn according to the transcript; the zero value means that it
+// has not failed. A subagent counts as waiting only while the presence file says that the agent is
+// busy: the request may outlive the agent's work.
+func Doing(v View, failed transcript.Failure) talk.Activity {
+	p := v.Phase()
+	switch {
+	case p.Waiting() && v.Tool != "":
+		return waitingFor(v.Tool)
+	case p == talk.PhaseWorking && v.Below != "":
+		return waitingFor(v.Below)
+	case p == talk.PhaseWorking && v.Captured && v.Screen.Retry != nil:
+		return talk.Activity{Phase: talk.PhaseAPIError, What: v.Screen.Retry.What, Until: v.Now.Add(v.Screen.Retry.In).UTC()}
+	case p == talk.PhaseIdle && phaseAfter[failed.Kind] != "":
+		return After(failed).At(v.Now)
+	}
+	return talk.Activity{Phase: p}
+}
+
+// After is the state in which a failure leaves an agent; the zero value if there was no failure.
+func After(failed transcript.Failure) talk.Activity {
+	return talk.Activity{Phase: phaseAfter[failed.Kind], What: failed.Text, Until: failed.Until}
+}
+
+var phaseAfter = map[transcript.FailureKind]talk.Phase{
+	transcript.FailedRequest: talk.PhaseAPIError,
+	transcript.FailedLogin:   talk.PhaseLoggedOut,
+	transcript.FailedLimit:   talk.PhaseLimited,
+	transcript.FailedHook:    talk.PhaseBlocked,
+}
+
+// waitingFor is the state of an agent that waits for the answer to a request for this tool.
+func waitingFor(tool string) talk.Activity {
+	if (talk.Request{Tool: tool}).IsQuestion() {
+		return talk.Activity{Phase: talk.PhaseWaitingAnswer, What: tool}
+	}
+	return talk.Activity{Phase: talk.PhaseWaitingPermission, What: tool}
+}
+
+// Noted returns what the record says that its agent does.
+func Noted(r session.Record) talk.Activity {
+	return talk.Activity{Phase: talk.Phase(r.Phase), What: r.PhaseWhat, Until: r.PhaseUntil}
+}

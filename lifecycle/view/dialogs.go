@@ -1,0 +1,158 @@
+package view
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"ccbot/hooks"
+	"ccbot/internal/claudeui"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/talk"
+)
+
+// DialogOf makes the Dialog from a view. It is pure.
+func DialogOf(r session.Record, v View) port.Dialog {
+	d := port.Dialog{Selected: -1, Relayed: v.Relayed}
+	if !v.Captured || !v.DialogOpen() && !unready(r, v) {
+		return d
+	}
+	d.Open = true
+	if s := v.Screen.Dialog; s != nil {
+		d.Lines, d.Options, d.Selected = s.Lines, s.Options, s.Selected
+		// Without styles and rules a row that has left the screen could be the dialog's real beginning.
+		d.Whole = s.Whole && (!v.Screen.Flat || v.Pane.Scrolled == 0)
+	} else {
+		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
+		d.Whole = v.Pane.Scrolled == 0 && !v.Screen.HidesRows() // the edges of an unrecognised dialog are unknown
+	}
+	d.Unasked = HasRelay(r, v) && !v.Relayed && asksPermission(v)
+	d.Mark = markOf(r, v.Screen, d.Whole)
+	return d
+}
+
+// HasRelay reports whether ccbot started the agent with a hook that brings its permission requests
+// to the chat.
+func HasRelay(r session.Record, v View) bool {
+	return r.Launch != nil && r.Launch.PermissionMode == hooks.ModeAsk && !v.Adopted
+}
+
+// asksPermission reports whether the terminal asks for a permission. It is pure.
+func asksPermission(v View) bool {
+	d := v.Screen.Dialog
+	switch {
+	case d != nil && d.Whole && d.IsQuestion():
+		return false
+	case v.State.Phase.Waiting():
+		return v.State.Asks == AsksPermission
+	}
+	return d != nil && slices.Contains(d.Options, "Yes")
+}
+
+// unready reports whether an agent that was never ready shows something other than a prompt box:
+// not all questions before the first presence file are recognised.
+func unready(r session.Record, v View) bool {
+	return r.State.Launching() && v.IsSeen() && v.State.Known == StateUnwritten && !v.Screen.Box.Present && v.Screen.Text != ""
+}
+
+// markOf returns a hash of what the keys would act on: the dialog with its cursor and ticks,
+// whether that is all of the dialog, and the process that shows it. For a dialog that is not
+// recognised it is the whole screen, without the parts that change by themselves.
+func markOf(r session.Record, s claudeui.Screen, whole bool) string {
+	h := sha256.New()
+	if r.Binding != nil {
+		fmt.Fprintf(h, "%s ", r.Binding.Agent) // the next launch may ask the same question
+	}
+	fmt.Fprintf(h, "%t ", whole)
+	if d := s.Dialog; d != nil {
+		fmt.Fprintf(h, "%q %q %d", d.Lines, d.Options, d.Selected)
+	} else {
+		fmt.Fprintf(h, "%q", s.Steady())
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+}
+
+// DialogName distinguishes one dialog from the next: by its letters, and exactly by the rows above
+// its options. Ticks, counters and the cursor open no new dialog, but two commands may differ in
+// one digit.
+func DialogName(d *claudeui.Dialog) string {
+	if d == nil {
+		return "not recognised"
+	}
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, d.Title+strings.Join(d.Lines, "")+strings.Join(d.Options, ""))
+	if len(d.Options) == 0 {
+		return letters
+	}
+	return letters + "\n" + strings.Join(headOf(d), "\n")
+}
+
+// headOf returns the rows above the options exactly, because they hold the command: only the topics
+// of a question, its first row, are without their ticks.
+func headOf(d *claudeui.Dialog) []string {
+	head := slices.Clone(d.Head())
+	if len(head) > 0 && d.IsQuestion() {
+		head[0] = strings.Map(withoutTicks, head[0])
+	}
+	return head
+}
+
+// Question returns what a key in the dialog would approve: the rows above the options, and the
+// options without the cursor and the ticks.
+func Question(s claudeui.Screen) string {
+	if s.Dialog == nil {
+		return s.Steady()
+	}
+	rows := append(headOf(s.Dialog), "")
+	for _, option := range s.Dialog.Options {
+		rows = append(rows, strings.TrimRight(strings.TrimLeft(option, " []"+ticks), " "+ticks))
+	}
+	return fmt.Sprintf("%q", rows)
+}
+
+// ticks are the cursor and the marks at the start and the end of a topic or an option.
+const ticks = "❯✔✓☐☒◯◉○●"
+
+func withoutTicks(r rune) rune {
+	if strings.ContainsRune(ticks, r) {
+		return ' '
+	}
+	return r
+}
+
+// Once these times have passed, an agent that says that it does not wait has really moved on. They
+// are needed because the presence file is written a little before or after the hook starts.
+const (
+	goneAfter = time.Second     // by which the presence file is newer than the newest request
+	GoneBy    = 3 * time.Second // the age of the newest request; one from the future is older: the clock was set back
+)
+
+// IsDialogGone reports whether the dialogs of all waiting requests are proven gone. It is needed
+// because a Yes or an answer in the terminal does not end the hook, while Esc and No do (2.1.328).
+// It is pure.
+func IsDialogGone(v View) bool {
+	return MayDialogBeGone(v) && (v.State.Since.After(v.Asked.Add(goneAfter)) || v.Now.Sub(v.Asked).Abs() > GoneBy)
+}
+
+// MayDialogBeGone reports whether a request waits although the agent, by its presence file and its
+// screen, waits for no person.
+func MayDialogBeGone(v View) bool {
+	moved := v.State.Phase == talk.PhaseIdle || v.State.Phase == talk.PhaseWorking
+	return v.Relayed && v.Agent == process.Alive && moved && !v.DialogOpen()
+}
+
+// IsDialogClosed reports whether it is certain that no dialog is open. It is pure.
+func IsDialogClosed(v View) bool {
+	known := v.Captured && v.Phase() != talk.PhaseUnknown
+	return v.gone() || known && !v.DialogOpen()
+}

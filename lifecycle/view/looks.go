@@ -1,0 +1,165 @@
+package view
+
+import (
+	"context"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/talk"
+	"ccbot/tmux"
+)
+
+// Desk reports whether a person has a session's window open in a terminal.
+type Desk int
+
+const (
+	DeskUnknown  Desk = iota // tmux did not say
+	DeskAway                 // no terminal shows the window
+	DeskAttached             // a terminal shows it
+	DeskTyping               // a terminal shows it, and keys were pressed there a moment ago
+)
+
+// deskFor is how long after the last key a person counts as typing in the terminal.
+const deskFor = 5 * time.Minute
+
+// Look is the state of a session for a person.
+type Look struct {
+	Phase      talk.Phase    // decides where keys go
+	Now        talk.Activity // the activity shown to people
+	Desk       Desk
+	Background bool        // commands that the agent has started still run
+	Agents     int         // the number of its background agents, according to its screen
+	Draft      bool        // the prompt box contains text that was not sent
+	Active     time.Time   // when something last happened, from either side
+	Usage      *port.Usage // the present usage, otherwise the record's; nil: unknown
+	PIDs       []int       // of the agent and of all that it has started; none: unknown
+}
+
+// Quiet reports whether no person would miss the agent now: it is idle, nothing that it has started
+// runs, no terminal shows it, and no draft would be lost.
+func (l Look) Quiet() bool {
+	return l.Phase == talk.PhaseIdle && l.Desk == DeskAway && !l.Background && l.Agents == 0 && !l.Draft
+}
+
+// Looks returns a function that reads the state of sessions. It reads the process table and the
+// list of terminals once, at the first session that needs them. If a session is not open, its phase
+// is unknown.
+func (o *Observer) Looks(ctx context.Context) func(session.Record) Look {
+	table := sync.OnceValues(func() (process.Snapshot, error) { return o.Processes.Snapshot(ctx) })
+	terminals := sync.OnceValues(func() ([]tmux.Viewer, error) { return o.Screens.Viewers(ctx) })
+	return func(r session.Record) Look {
+		if !r.State.Live() || r.Binding == nil {
+			return Look{Phase: talk.PhaseUnknown}
+		}
+		v := o.View(ctx, r)
+		l := Look{Phase: v.Phase(), Now: Doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: o.lastActive(r, v)}
+		processes, err := table()
+		l.Background = err != nil || background(processes, r.Binding.Agent)
+		l.PIDs = Tree(processes, r.Binding.Agent)
+		l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
+		if l.Usage = o.Usage(r); l.Usage == nil {
+			l.Usage = r.Usage
+		}
+		if o.Screens != nil && v.Fate == PaneOurs {
+			if viewers, err := terminals(); err == nil {
+				l.Desk = deskOf(viewers, v.Pane, v.Now)
+			}
+		}
+		return l
+	}
+}
+
+// deskOf is pure. A read-only terminal counts as attached. So does a terminal that draws tmux
+// itself (iTerm2's -CC): tmux does not list it as a viewer, but only counts it with its session,
+// and it may show any window of that session.
+func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
+	desk := DeskAway
+	for _, v := range viewers {
+		if v.Window != pane.Window {
+			continue
+		}
+		if !v.ReadOnly && now.Sub(v.LastKey) < deskFor {
+			return DeskTyping
+		}
+		desk = DeskAttached
+	}
+	if DrawsItself(viewers, pane) {
+		desk = DeskAttached
+	}
+	return desk
+}
+
+// background reports whether a command that the agent started still runs. Each command has a
+// separate process session, while other helpers of the agent share the agent's. If this is unknown,
+// it returns true.
+func background(table process.Snapshot, agent process.Identity) bool {
+	p, ok := table.Find(agent.PID)
+	if !ok || p.Identity != agent {
+		return true
+	}
+	for _, below := range table.Descendants(agent.PID) {
+		if below.SID != p.SID && !below.Gone() {
+			return true
+		}
+	}
+	return false
+}
+
+// PIDs returns the pids of a session's agent and of all processes that it has started; none means
+// that they are unknown.
+func (o *Observer) PIDs(ctx context.Context, r session.Record) []int {
+	if !r.State.Live() || r.Binding == nil {
+		return nil
+	}
+	table, err := o.Processes.Snapshot(ctx)
+	if err != nil {
+		return nil
+	}
+	return Tree(table, r.Binding.Agent)
+}
+
+// Tree returns the pids of an agent and of all processes that it has started, the agent first; none
+// if the agent is not there.
+func Tree(table process.Snapshot, agent process.Identity) (pids []int) {
+	if p, ok := table.Find(agent.PID); !ok || p.Identity != agent {
+		return nil
+	}
+	pids = []int{agent.PID}
+	for _, below := range table.Descendants(agent.PID) {
+		pids = append(pids, below.PID)
+	}
+	return pids
+}
+
+// Output looks in the terminal of a session for a command of bash mode; command may be given with
+// or without its "!". The zero value means that this is unknown, or that the agent works on
+// something else.
+func (o *Observer) Output(ctx context.Context, r session.Record, command string) port.Output {
+	if !r.State.Live() || r.Binding == nil {
+		return port.Output{}
+	}
+	v := o.View(ctx, r)
+	sh, seen := v.Shell()
+	if !sh.Runs(command) {
+		return port.Output{Idle: seen && v.Phase() == talk.PhaseIdle}
+	}
+	return port.Output{Runs: true, Lines: slices.Clone(sh.Lines), Above: sh.Above}
+}
+
+// lastActive returns the latest sign of life from either side: in the record (a prompt, an answer
+// that was shown), in the agent's status, or in the transcript.
+func (o *Observer) lastActive(r session.Record, v View) time.Time {
+	latest := r.ActiveAt
+	if v.State.Since.After(latest) {
+		latest = v.State.Since
+	}
+	if info, err := os.Stat(o.TranscriptPath(r)); err == nil && info.ModTime().After(latest) {
+		latest = info.ModTime()
+	}
+	return latest
+}

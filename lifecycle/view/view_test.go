@@ -1,0 +1,178 @@
+package view_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle/view"
+	"ccbot/port/talk"
+	"ccbot/tmux"
+)
+
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+// free is a view in which a text may be typed.
+func free(change ...func(*view.View)) view.View {
+	v := view.View{Now: noon, Agent: process.Alive, Fate: view.PaneOurs, Captured: true,
+		Pane:   tmux.Pane{PID: 9, Command: "claude", Width: 120, Height: 40},
+		State:  view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle},
+		Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
+	for _, c := range change {
+		c(&v)
+	}
+	return v
+}
+
+// written is a view of an agent that wrote this presence file.
+func written(f presence.File) func(*view.View) {
+	return func(v *view.View) { v.State = view.StateOf(process.Identity{}, f, nil) }
+}
+
+func status(s presence.Status) func(*view.View) { return written(presence.File{Status: s}) }
+func waitsFor(what string) func(*view.View) {
+	return written(presence.File{Status: presence.Waiting, WaitingFor: what})
+}
+func alive(l process.Liveness) func(*view.View) { return func(v *view.View) { v.Agent = l } }
+func fate(f view.PaneFate) func(*view.View)     { return func(v *view.View) { v.Fate = f } }
+func draft(text string) func(*view.View) {
+	return func(v *view.View) { v.Screen.Box = claudeui.Box{Present: true, Text: text} }
+}
+func noBox(v *view.View)      { v.Screen.Box = claudeui.Box{} }
+func blind(v *view.View)      { v.Captured, v.Screen = false, claudeui.Screen{} }
+func noPresence(v *view.View) { v.State = view.AgentState{Known: view.StateUnwritten} }
+func dialogOpen(v *view.View) {
+	v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{Title: "Bash command"}}
+}
+
+func TestDoing(t *testing.T) {
+	busy := status(presence.Busy)
+	below := func(tool string) func(*view.View) { return func(v *view.View) { v.Below = tool } }
+	asks := func(tool string) func(*view.View) { return func(v *view.View) { v.Relayed, v.Tool = true, tool } }
+	retries := func(v *view.View) { v.Screen.Retry = &claudeui.Retry{What: "529 Overloaded", In: 33 * time.Second} }
+	failed := func(kind transcript.FailureKind, until time.Time) transcript.Failure {
+		return transcript.Failure{Kind: kind, Text: "said", Until: until}
+	}
+	later := noon.Add(time.Hour)
+	tests := []struct {
+		name   string
+		v      view.View
+		failed transcript.Failure
+		want   talk.Activity
+	}{
+		{"idle", free(), transcript.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
+		{"working", free(busy), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
+		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseUnknown}},
+		{"a dialog of which no request tells", free(waitsFor("permission prompt")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission}},
+		{"a permission", free(waitsFor("permission prompt"), asks("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		{"a question, as 2.1.197 calls it", free(waitsFor("permission prompt"), asks("AskUserQuestion")), transcript.Failure{},
+			talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
+		{"a request that the terminal does not show yet, or no more", free(busy, asks("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
+		{"a subagent's permission", free(busy, below("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		{"a subagent's question", free(busy, below("AskUserQuestion")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
+		{"a subagent's request that has outlived its agent", free(below("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
+		{"a person comes before the API", free(busy, below("Bash"), retries), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		{"a request is made again", free(busy, retries), transcript.Failure{}, talk.Activity{Phase: talk.PhaseAPIError, What: "529 Overloaded", Until: noon.Add(33 * time.Second)}},
+		{"a turn runs after a failed one", free(busy), failed(transcript.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseWorking}},
+		{"an error of the API", free(), failed(transcript.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
+		{"logged out", free(), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}},
+		{"a hook", free(), failed(transcript.FailedHook, time.Time{}), talk.Activity{Phase: talk.PhaseBlocked, What: "said"}},
+		{"a limit", free(), failed(transcript.FailedLimit, later), talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: later}},
+		{"a limit without an end", free(), failed(transcript.FailedLimit, time.Time{}), talk.Activity{Phase: talk.PhaseLimited, What: "said"}},
+		{"a limit that has ended", free(), failed(transcript.FailedLimit, noon), talk.Activity{Phase: talk.PhaseIdle}},
+		{"the login page", free(waitsFor("dialog open")), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseWaitingPermission}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, view.Doing(tc.v, tc.failed)) })
+	}
+}
+
+func TestPhase(t *testing.T) {
+	tests := []struct {
+		name string
+		v    view.View
+		want talk.Phase
+	}{
+		{"zero", view.View{}, talk.PhaseUnknown},
+		{"idle", free(), talk.PhaseIdle},
+		{"busy", free(status(presence.Busy)), talk.PhaseWorking},
+		{"permission", free(status(presence.Waiting)), talk.PhaseWaitingPermission},
+		{"question", free(waitsFor("input needed")), talk.PhaseWaitingAnswer},
+		{"a status of a later version", free(status("new")), talk.PhaseUnknown},
+		{"agent unknown", free(alive(process.Unknown)), talk.PhaseUnknown},
+		{"agent gone", free(alive(process.Gone)), talk.PhaseUnknown},
+		{"pane foreign", free(fate(view.PaneForeign)), talk.PhaseUnknown},
+		{"pane unknown", free(fate(view.PaneUnknown)), talk.PhaseUnknown},
+		{"no presence, blind", free(noPresence, blind), talk.PhaseUnknown},
+		{"no presence, dialog", free(noPresence, dialogOpen), talk.PhaseWaitingPermission},
+		{"no presence, busy screen", free(noPresence, func(v *view.View) { v.Screen.Busy = true }), talk.PhaseWorking},
+		{"no presence, a box", free(noPresence), talk.PhaseIdle},
+		{"no presence, a box with a draft", free(noPresence, draft("please fix the build")), talk.PhaseIdle},
+		{"no presence, unknown screen", free(noPresence, noBox), talk.PhaseUnknown},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, tc.v.Phase()) })
+	}
+}
+
+// TestP7_TicksInsideOptionsAreContent: only the marks at the edges of an option may change under a
+// key.
+func TestP7_TicksInsideOptionsAreContent(t *testing.T) {
+	asks := func(options ...string) string {
+		return view.Question(claudeui.Screen{Dialog: &claudeui.Dialog{Options: options}})
+	}
+	assert.Equal(t, asks("[ ] Logs", "Sonnet"), asks("[✔] Logs", "❯ Sonnet ✔"))
+	assert.NotEqual(t, asks("Run a✔b"), asks("Run a b"))
+	assert.NotEqual(t, asks("Use arr[]"), asks("Use arr"))
+	assert.NotEqual(t, asks("Yes\nNo"), asks("Yes", "No"))
+}
+
+// TestTicksOpenNoDialog compares two screens of one question of the real CLI: between them a person
+// has ticked two options.
+func TestTicksOpenNoDialog(t *testing.T) {
+	read := func(name string) claudeui.Screen {
+		text, err := os.ReadFile("../../internal/claudeui/testdata/" + name + ".ansi")
+		require.NoError(t, err)
+		return claudeui.Read(string(text))
+	}
+	before, after := read("ask-multi"), read("ask-multi-2")
+	require.NotEqual(t, before.Dialog.Lines, after.Dialog.Lines)
+	assert.Equal(t, view.Question(before), view.Question(after))
+	assert.Equal(t, view.DialogName(before.Dialog), view.DialogName(after.Dialog))
+	assert.NotEqual(t, view.Question(before), view.Question(read("ask-1")))
+}
+
+// Another pane or server never stands for the bound pane, and an absent server proves its end only
+// with its process.
+func TestP6_FateOfBoundPane(t *testing.T) {
+	b := session.Binding{Agent: process.Identity{PID: 9}}
+	bound, dead, foreign := &tmux.Pane{PID: 9}, &tmux.Pane{PID: 9, Dead: true}, &tmux.Pane{PID: 8}
+	tests := []struct {
+		name string
+		same process.Answer
+		gone bool
+		pane *tmux.Pane
+		want view.PaneFate
+	}{
+		{"the pane lives", process.Yes, false, bound, view.PaneOurs},
+		{"its process has ended", process.Yes, false, dead, view.PaneDead},
+		{"its id was used again", process.Yes, false, foreign, view.PaneForeign},
+		{"it is closed", process.Yes, false, nil, view.PaneGone},
+		{"another server, and the bound one has ended", process.No, true, nil, view.PaneGone},
+		{"another server listens on the socket", process.No, false, bound, view.PaneUnknown},
+		{"the clocks cannot be compared", process.Maybe, true, bound, view.PaneUnknown},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			assert.Equal(t, tc.want, view.FateOf(b, tc.same, tc.gone, tc.pane))
+		})
+	}
+}
