@@ -55,7 +55,7 @@ chaos: ## let all go wrong at random while people write, see that nothing is los
 	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/docs/dev/reliability.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosLosesNothing$$' ./e2e/
 	@sed -n '/^| /p' docs/dev/reliability.md
 
-faults: needs-test ## run the trials of faults of the machine (tools/faults/trials.txt), and write their outcomes into docs/dev/reliability.md
+faults: needs-test ## run the trials of faults of the machine (tools/faults/trials.txt), and write their outcomes into tools/faults/testdata
 	@TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} $(GO) run -C tools ./faults '$(CURDIR)'
 
 e2e: ## the tests with the real Claude Code CLI, which is installed into a cache folder first

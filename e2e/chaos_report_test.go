@@ -119,7 +119,8 @@ const reliabilityFile = "../docs/dev/reliability.md"
 
 const reliabilityPreface = `# Reliability
 
-Written by ` + "`make chaos`" + `, ` + "`make faults`" + ` and ` + "`make soak`" + `; do not edit. ` + "`make chaos`" + ` runs ` + "`TestP4_ChaosLosesNothing`" + ` in its long form: the
+Written by ` + "`make chaos`" + ` and ` + "`make soak`" + `; do not edit. ` + "`make faults`" + ` writes the outcomes of single faults of the machine:
+[outcomes.md](../../tools/faults/testdata/outcomes.md). ` + "`make chaos`" + ` runs ` + "`TestP4_ChaosLosesNothing`" + ` in its long form: the
 released ccbot, demo agents in a private tmux server, and the strict stand-in of the Bot API, with these faults at random:
 
 - Calls, polls included, fail before they are carried out (429 with ` + "`retry_after`" + `, 500, a proxy's page with 502, a reset, a hanging

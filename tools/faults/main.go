@@ -1,5 +1,5 @@
 // Faults runs the trials of faults of the machine, prints their outcomes, and writes them into
-// docs/dev/reliability.md:
+// testdata/outcomes.md:
 //
 //	go run -C tools ./faults ROOT
 //
@@ -59,7 +59,8 @@ func run(root string) error {
 	}
 	text := table(trials, outcomes)
 	fmt.Print(text)
-	if err := write(filepath.Join(root, "docs/dev/reliability.md"), text); err != nil {
+	page := filepath.Join(root, "tools/faults/testdata/outcomes.md")
+	if err := os.WriteFile(page, []byte(preface+text), 0o644); err != nil { //nolint:gosec // for everybody to read
 		return err
 	}
 	for test, o := range outcomes {
@@ -167,26 +168,9 @@ func (o outcome) String() string {
 	return "**failed**"
 }
 
-const title = "Faults of the machine"
+const preface = `# Faults of the machine
 
-const preface = `Written by ` + "`make faults`" + `. D: a fault of the disk, the network, tmux or the machine; U: of an upgrade, of use or of removal. Each of
+Written by ` + "`make faults`" + `. D: a fault of the disk, the network, tmux or the machine; U: of an upgrade, of use or of removal. Each of
 these once cost a message or an answer; "held" never did.
 
 `
-
-// write puts the table into the document, in the place of the section with that title.
-func write(path, table string) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	section := "## " + title + "\n\n" + preface + table
-	before, rest, found := strings.Cut(string(data), "## "+title+"\n")
-	if !found {
-		return os.WriteFile(path, []byte(strings.TrimRight(string(data), "\n")+"\n\n"+section), 0o644) //nolint:gosec // for everybody to read
-	}
-	if _, after, more := strings.Cut(rest, "\n## "); more {
-		section += "\n## " + after
-	}
-	return os.WriteFile(path, []byte(before+section), 0o644) //nolint:gosec // for everybody to read
-}
