@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -80,6 +81,26 @@ func TestLinksOfDocuments(t *testing.T) {
 			assert.FileExists(t, filepath.Join(filepath.Dir(name), m[1]), "a picture of %s", name)
 		}
 		assert.True(t, linked[name] || name == "README.md", "no page leads to %s", name)
+	}
+}
+
+// wordLimits are the most words of the pages for people and of those for developers. A page that
+// grows takes words from others, or the limit is raised with the reason.
+var wordLimits = map[string]int{"people": 27_500, "developers": 16_300}
+
+// TestDocumentsStayShort counts words as wc does.
+func TestDocumentsStayShort(t *testing.T) {
+	developers := []string{"CLAUDE.md", "CONTRIBUTING.md", "docs/claude-code.md", "docs/session-schema.md"}
+	words := make(map[string]int)
+	for name, text := range pages(t) {
+		if strings.HasPrefix(name, "docs/dev/") || slices.Contains(developers, name) {
+			words["developers"] += len(strings.Fields(text))
+		} else {
+			words["people"] += len(strings.Fields(text))
+		}
+	}
+	for readers, limit := range wordLimits {
+		assert.LessOrEqual(t, words[readers], limit, "words of the pages for %s", readers)
 	}
 }
 
