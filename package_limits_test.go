@@ -23,7 +23,11 @@ const (
 )
 
 // roomLines has the packages of the chat with special limits: larger ones, and the top layer.
-var roomLines = map[string]int{"bot": 590, "bot/answer": 1640, "bot/ask": 2860, "bot/card": 1540, "bot/chat": 1830, "bot/inbox": 2310, "bot/outbox": 2690, "bot/prompt": 2020, "bot/render": 3254, "bot/sessions": 1545}
+var roomLines = map[string]int{"bot": 610, "bot/answer": 1640, "bot/ask": 2860, "bot/card": 1540, "bot/chat": 1805, "bot/inbox": 2310, "bot/outbox": 2690, "bot/prompt": 2050, "bot/render": 3254, "bot/sessions": 1570}
+
+// manyDependencies are the features with more dependencies, which other features need in turn: each
+// has its own line here, so that none is hidden in a value that all features share.
+var manyDependencies = map[string]int{"bot/answer.New": 10, "bot/prompt.New": 10, "bot/sessions.New": 10}
 
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
 var wideInterfaces = map[string]string{
@@ -54,7 +58,7 @@ func TestRooms(t *testing.T) {
 		}
 		within(t, "files in a circle", pkg, room.circle(), maxCircle)
 		for name, n := range room.dependencies() {
-			within(t, "dependencies", pkg+"."+name, n, maxDependencies)
+			within(t, "dependencies", pkg+"."+name, n, max(maxDependencies, manyDependencies[pkg+"."+name]))
 		}
 		if pkg != "bot" && !strings.HasPrefix(pkg, "bot/") {
 			continue

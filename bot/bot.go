@@ -137,8 +137,7 @@ func New(c Config, d Deps) *Bot {
 	b.OnShown = func(r port.Session) error {
 		return b.each("shown", func(f chat.Feature) bool { return f.Shown != nil }, func(f chat.Feature) error { f.Shown(r); return nil })
 	}
-	b.Chat.Dir, b.Chat.Host, b.Send = c.StateDir, c.MachineName, d.Sender.Send
-	b.Upload, b.Computer = d.Sender.SendFile, health.NewComputer(b.Chat, d.Sender.Send, c.StateDir)
+	b.Computer = health.NewComputer(b.Chat, d.Sender.Send, c.StateDir)
 	b.Install(b.Features())
 	return b
 }
@@ -160,82 +159,71 @@ func (b *Bot) Install(rooms []chat.Feature) {
 	}
 }
 
-// Features returns all features, in the order in which they receive events. A feature gets methods
-// of another one; a mutual need is looked up at the call.
-func (b *Bot) Features() []chat.Feature { return append(b.lives(), b.talks()...) }
-
-// lives returns the features about the life of sessions, and about agents' texts.
-func (b *Bot) lives() []chat.Feature {
-	c, s := b.Chat, b.Sessions
-	outputs := shell.New(c, s.Output, b.Entries.Load, b.Machine.Files)
-	long := longtext.New(c, b.Transcripts)
-	heard := func(id uuid.UUID, item talk.Item) {
-		_ = b.each("item", func(f chat.Feature) bool { return f.Item != nil }, func(f chat.Feature) error { f.Item(id, item); return nil })
+// Features makes all features, and returns them in the order in which they receive events. A
+// feature gets methods of those above it; what is made below is looked up at the call.
+func (b *Bot) Features() []chat.Feature {
+	c, s, load := b.Chat, b.Sessions, b.Entries.Load
+	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
+	asked := func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
+		return b.Prompts.Asked(ctx, to, id)
 	}
-	noCard := func(to outbox.Conversation) bool { return b.Steps.In(c, to) != turn.OnCard }
-	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s,
-		Outputs: outputs, Long: long, Transcripts: b.Transcripts, Heard: heard, Rich: b.Rich,
-		Thinking: b.Thinking, Signs: noCard})
-	others := writers.New(c, s, s, s, s)
+	kept := func(r port.Session) []string { return waiting.Lines(load, r) }
+	dialogs := dialog.New(c, s, func(id uuid.UUID) bool { return b.Requests.Floods(id) }, asked)
+	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions, Entry: load, Queues: s, Dialogs: dialogs,
+		Opened: asked, Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
+	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter, Halt: s.Halt,
+		Kinds: map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs}})
 	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText)
 	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
-	c.Kept = func(r port.Session) []string { return waiting.Lines(b.Entries.Load, r) }
-	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter})
-	goOn := sessions.GoingOn{Add: b.Entries.Add, Queue: s, Text: b.ContinueText}
-	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,
-		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
-	c.Resume, c.Lead, c.Planned = b.Resumer.Resume, b.Resumer.Lead, limits.Has
+	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests,
+		Chosen: b.Asking.Chosen, Resume: resume})
+	outputs, long := shell.New(c, s.Output, load, b.Machine.Files), longtext.New(c, b.Transcripts)
+	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s, Outputs: outputs, Long: long, Transcripts: b.Transcripts,
+		Heard: b.onItem, Rich: b.Rich, Thinking: b.Thinking, Stops: texts,
+		IsNext: func(r port.Session, end talk.Cursor) bool { return waiting.IsNext(c, load, r, end) },
+		Signs:  func(to outbox.Conversation) bool { return b.Steps.In(c, to) != turn.OnCard }})
+	others := writers.New(c, s, s, s, s, resume)
+	b.Resumer = sessions.New(sessions.Deps{Chat: c, Agents: s, Others: others, Recall: b.Answers.Recall, Idle: b.Idle, Questions: b.Asking,
+		GoOn: sessions.GoingOn{Add: b.Entries.Add, Text: b.ContinueText}, Stops: texts, Kept: kept,
+		SendWaiting: func(ctx context.Context, chat int64, r port.Session) error {
+			return b.Prompts.SendWaiting(ctx, chat, r)
+		}})
+	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer, Windows: others, Notices: s,
+		StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart, Together: b.Resumer.Together.Show})
+	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Entries: b.Entries, Texts: texts, Sessions: b.Resumer, Lost: b.Reports,
+		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice},
+		Confirm:     b.VoiceConfirm, Chosen: b.Asking.Chosen, Planned: limits.Has, Run: b.run})
+	queues := waiting.New(c, load, s, s.Looks, b.Prompts.Discard, b.Asking.Again)
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
 		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})
 	b.Place = b.Topics.Place
-	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer,
-		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
-		Together: b.Resumer.Together.Show})
-	return []chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(),
-		b.Idle.Feature(), b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
-		why.New(why.Deps{Chat: c, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry,
-			Crash: sessions.Crash})}
-}
-
-// talks returns the features about messages and requests of people and agents, and about views.
-func (b *Bot) talks() []chat.Feature {
-	c, s := b.Chat, b.Sessions
-	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions,
-		Records: b.Decisions, Entry: b.Entries.Load, Queues: s, Send: b.Sender.Send,
-		Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
-	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests})
-	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Decisions: s, Edits: s, Entries: b.Entries,
-		Changes: b.Entries, Texts: texts, Confirm: b.VoiceConfirm,
-		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	b.Several = several.New(c, b.MachineName, func() string { return b.Username })
 	b.NewGroups = groups.New(c, b.Sender, b.Several.Rules)
-	dialogs := dialog.New(c, s, b.Requests.Floods)
-	b.Requests.Connect(dialogs)
-	b.Asking.Connect(s.Halt, map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs})
-	c.Stopping, c.StopBegins, c.HasStopped, c.Stopped = b.Asking.Stopping, texts.StopBegins, texts.HasStopped, texts.Stopped
-	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Asking.Again)
-	c.Begin, c.Lost, c.ResumeAll = b.Resumer.Begin, b.Reports.Lost, b.Reports.ResumeAll
-	c.SendWaiting, c.Opened = b.Prompts.SendWaiting, b.Prompts.Asked
-	c.IsNext, c.Run, c.LeaveView = queues.IsNext, b.run, s.LeaveView
 	switches := modes.New(c, s)
-	b.Moves = moves.New(c, func(ctx context.Context, where chat.Where) error {
-		return b.each("moved", func(f chat.Feature) bool { return f.Moved != nil }, func(f chat.Feature) error { return f.Moved(ctx, where) })
-	}, b.Topics.AskLost)
-	b.Changes = changes.New(c, s)
-	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s,
-		InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
-		Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show,
-			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
-			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
+	b.Moves, b.Changes = moves.New(c, b.onMoved, b.Topics.AskLost), changes.New(c, s)
+	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s, InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
+		Kept: kept, Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show,
+			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
-	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, s, b.Entries.Load, b.Transcripts, s, why.Sentences),
-		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
-			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), b.NewGroups.Feature(), b.Several.Feature(), menu.New(c), usage.New(c, s),
-			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
-			screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer),
+	return slices.Concat(
+		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Idle.Feature(),
+			b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
+			why.New(why.Deps{Chat: c, Resume: resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry, Crash: sessions.Crash}), b.Pages.Feature()},
+		status.New(c, s, s, s, load, b.Transcripts, why.Sentences, resume),
+		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(), switches.Feature(), b.Changes.Feature(),
+			b.Moves.Feature(), b.NewGroups.Feature(), b.Several.Feature(), menu.New(c, b.Asking), usage.New(c, s), b.Files.Feature(),
+			history.New(c, b.Transcripts, b.Transcripts).Feature(), screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer),
 			settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
 			b.Browser.Feature(), texts.Feature(), b.Prompts.Feature()})
+}
+
+func (b *Bot) onItem(id uuid.UUID, item talk.Item) {
+	_ = b.each("item", func(f chat.Feature) bool { return f.Item != nil }, func(f chat.Feature) error { f.Item(id, item); return nil })
+}
+
+func (b *Bot) onMoved(ctx context.Context, where chat.Where) error {
+	return b.each("moved", func(f chat.Feature) bool { return f.Moved != nil }, func(f chat.Feature) error { return f.Moved(ctx, where) })
 }
 
 // Menus returns the lists of commands for Telegram.

@@ -151,7 +151,7 @@ func TestReportEndsWithItsSessions(t *testing.T) {
 			w.MustHear(t, "/resume web")
 		},
 		"for a text": func(t *testing.T, w *chattest.World, _ outbox.Message) {
-			require.NoError(t, w.Chat.ResumeAll(t.Context(), chattest.AtAlice, chattest.Alice))
+			require.NoError(t, w.Reports.ResumeAll(t.Context(), chattest.AtAlice, chattest.Alice))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -265,5 +265,5 @@ func TestRefusedStopLeavesTheFormerOne(t *testing.T) {
 	w.MustHear(t, "/stop")
 	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, lifecycle.ErrIdle }
 	w.MustHear(t, "/stop")
-	assert.True(t, w.Chat.HasStopped(r.ID, w.Now().Add(-time.Minute)))
+	assert.True(t, w.Answers.Stops.HasStopped(r.ID, w.Now().Add(-time.Minute)))
 }

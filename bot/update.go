@@ -14,12 +14,21 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/answer"
+	"ccbot/bot/ask"
+	"ccbot/bot/browse"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/dialog"
 	"ccbot/bot/inbox"
+	"ccbot/bot/modes"
 	"ccbot/bot/outbox"
+	"ccbot/bot/prompt"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
+	"ccbot/bot/sessions"
+	"ccbot/bot/status"
+	"ccbot/bot/writers"
 	"ccbot/i18n"
 	"ccbot/internal/cuttext"
 	"ccbot/internal/guard"
@@ -128,7 +137,7 @@ func (b *Bot) run(ctx context.Context, e inbox.Entry, by int64, command string) 
 
 // takers name the features that may take a text, in order: a reply to a page, the new name of a
 // session, an answer to a request, the folder of a new session. All other texts are prompts.
-var takers = [...]string{"pages", "rename", "ask", "browse", "prompt"}
+var takers = [...]string{chat.PagesName, status.RenameName, ask.FeatureName, browse.FeatureName, prompt.FeatureName}
 
 // offer offers a text to each feature until one takes it, and files to the prompts.
 func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string, us []*models.Update) error {
@@ -310,11 +319,33 @@ func (b *Bot) call(feature, where string, do func() error) error {
 	return err
 }
 
+// teller names the feature that reports a piece of news to people. It gets the news last. Some news
+// have no report: the messages about them are drawn again.
+func teller(n news.News) (feature string, err error) {
+	switch n.(type) {
+	case news.Ready, news.Retrying, news.Ended, news.Failed, news.Lost, news.Stopped:
+		return sessions.FeatureName, nil
+	case news.Held, news.Unproven, news.Typed, news.Delivered, news.TakenBack, news.DraftCleared, news.Requeued:
+		return prompt.FeatureName, nil
+	case news.Dialog, news.NotReporting:
+		return dialog.FeatureName, nil
+	case news.OtherWriters, news.Transferred:
+		return writers.FeatureName, nil
+	case news.Transcript:
+		return answer.FeatureName, nil
+	case news.Switched:
+		return modes.FeatureName, nil
+	case news.DialogGone, news.Doing, news.Renamed:
+		return "", nil
+	}
+	return "", fmt.Errorf("unknown news %T", n)
+}
+
 // SessionNews reports news of a session to the chat. A report is on disk when it returns. News that
 // a feature crashes at are reported as an internal error: repeated, they would crash the feature
 // again, and the session would wait for it.
 func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) error {
-	last, err := chat.Teller(n)
+	last, err := teller(n)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -56,6 +57,14 @@ type LongTexts interface {
 	Offer(ctx context.Context, r port.Session, p render.Part, rank outbox.Rank) (is bool, err error)
 }
 
+// Stops handles the stops of people.
+type Stops interface {
+	// HasStopped reports whether a person has stopped a session after a time, and lately.
+	HasStopped(session uuid.UUID, after time.Time) bool
+	// Stopped shows the effect of a stop in the list of texts that it took back; false: no list.
+	Stopped(ctx context.Context, r port.Session, to outbox.Conversation, s chat.Stop) (shown bool, err error)
+}
+
 // Deps holds the dependencies of Answers.
 type Deps struct {
 	Chat   *chat.Chat
@@ -63,9 +72,12 @@ type Deps struct {
 		Sender
 		Limits
 	}
-	Sessions    Sessions
-	Outputs     Outputs
-	Long        LongTexts
+	Sessions Sessions
+	Outputs  Outputs
+	Long     LongTexts
+	Stops    Stops
+	// IsNext reports whether the next prompt of a session is typed as soon as a turn has ended.
+	IsNext      func(r port.Session, end talk.Cursor) bool
 	Transcripts interface {
 		talk.Transcripts
 		talk.Pictures
@@ -169,9 +181,12 @@ func (a *Answers) onNews(_ context.Context, s port.Session, n news.News) error {
 	return nil
 }
 
+// FeatureName is the name of the feature.
+const FeatureName = "answers"
+
 // Feature describes the feature to the dispatcher.
 func (a *Answers) Feature() chat.Feature {
-	return chat.Feature{Name: "answers",
+	return chat.Feature{Name: FeatureName,
 		Heard: a.onNews,
 		Run:   a.Run,
 		Unparked: func(context.Context, int64) { // a chat accepts messages again: the readers check their sessions

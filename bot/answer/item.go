@@ -81,7 +81,7 @@ func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.I
 	}
 	t.note(r, item)
 	if item.Kind == talk.Interrupt && len(said.parts) > 0 {
-		shown, err := a.Chat.Stopped(ctx, r, r.Conversation, chat.Stop{At: item.Time, Turn: true})
+		shown, err := a.Stops.Stopped(ctx, r, r.Conversation, chat.Stop{At: item.Time, Turn: true})
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 
 // showDialog shows the terminal's dialog again below all other messages.
 func (r *request) showDialog(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	shown, err := r.of.dialogs.Again(ctx, r.session)
+	shown, err := r.of.Dialogs.Again(ctx, r.session)
 	if err != nil || shown {
 		return chat.Answer{}, err
 	}

@@ -212,7 +212,7 @@ func (r *request) round(ctx context.Context) {
 
 // endDelivery withdraws an undelivered decision once the chat shows the terminal's dialog.
 func (r *request) endDelivery(ctx context.Context) error {
-	if !r.of.dialogs.IsShown(r.session) || r.waits(ctx) {
+	if !r.of.Dialogs.IsShown(r.session) || r.waits(ctx) {
 		return nil
 	}
 	return r.turn(ctx, func(s State) State { return undeliver(s, r.of.Chat.Now()) })
@@ -265,9 +265,9 @@ func (r *request) settle(ctx context.Context) (open bool) {
 		session, ok := r.of.Chat.Book.Records.Get(r.session)
 		return r.ended.Load() || !ok || !session.Live || session.Agent != s.Request.Agent
 	}
-	o, found, err := r.of.Records.Outcome(ctx, s.Request)
+	o, found, err := r.of.Hooks.Outcome(ctx, s.Request)
 	if found && isHalf(o) && !ended() && pause.For(ctx, halfTime) == nil {
-		o, found, err = r.of.Records.Outcome(ctx, s.Request)
+		o, found, err = r.of.Hooks.Outcome(ctx, s.Request)
 	}
 	if ctx.Err() != nil {
 		return false // it may not have read to the end; the next start does

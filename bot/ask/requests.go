@@ -44,14 +44,17 @@ type Dialogs interface {
 
 // Deps holds the dependencies of Requests.
 type Deps struct {
-	Chat    *chat.Chat
-	Store   *Store
-	Hooks   talk.RequestWaiters
-	Records talk.DecisionRecords
+	Chat  *chat.Chat
+	Store *Store
+	Hooks interface {
+		talk.RequestWaiters
+		talk.DecisionRecords
+	}
 	Entry   func(key string) (inbox.Entry, error) // a person's text
 	Queues  Queues
-	// Send sends a message, and waits until Telegram has accepted or refused it.
-	Send func(ctx context.Context, m outbox.Message) (int, error)
+	Dialogs Dialogs
+	// Opened is called after the message about a question is on its way.
+	Opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	// Over is called when a request has ended, and that is on disk.
 	Over func(ctx context.Context)
 }
@@ -61,17 +64,13 @@ type Deps struct {
 // its lock, without waiting for that goroutine.
 type Requests struct {
 	Deps
-	cards   card.Kind[struct{}] // by the id of the request
-	dialogs Dialogs
+	cards card.Kind[struct{}] // by the id of the request
 
 	mu     sync.Mutex  // held briefly: no port is called under it. The Store is read.
 	open   []*request  // not ended, oldest first
 	crew   *guard.Crew // their goroutines; nil before Run
 	recent map[uuid.UUID]*volume
 }
-
-// Connect sets the dialogs of terminals. It is called once, before Run.
-func (a *Requests) Connect(d Dialogs) { a.dialogs = d }
 
 // CardKind is the kind of the cards.
 const CardKind = "ask"
@@ -92,10 +91,13 @@ func (a *Requests) newRequest(q Request) *request {
 	return &request{of: a, id: q.ID, session: q.Session, wake: make(chan struct{}, 1)}
 }
 
+// FeatureName is the name of the feature.
+const FeatureName = "ask"
+
 // Feature describes the feature to the dispatcher.
 func (a *Requests) Feature() chat.Feature {
 	return chat.Feature{
-		Name:    "ask",
+		Name:    FeatureName,
 		Cards:   map[string]chat.OnTap{CardKind: a.tap},
 		Late:    map[string]func(chat.Tap) string{CardKind: a.late},
 		Heard:   a.onNews,
@@ -203,7 +205,7 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 	}
 	r.left.Store(false)
 	pause.Poke(r.wake) // a decision made in the meantime is delivered
-	a.note(q.ID, a.Chat.Opened(ctx, s.Conversation, q.Session))
+	a.note(q.ID, a.Opened(ctx, s.Conversation, q.Session))
 	return nil
 }
 
@@ -214,7 +216,7 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 		return fmt.Errorf("request %s: its session is shown to nobody", q.ID)
 	}
 	s := New(q, session.Conversation)
-	s.Project = a.Records.Answerers(ctx, q.Session)
+	s.Project = a.Hooks.Answerers(ctx, q.Session)
 	r := a.newRequest(q)
 	r.mu.Lock() // others wait until it is on disk
 	defer r.mu.Unlock()
@@ -227,7 +229,7 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 	}
 	a.Chat.At("ask-saved")
 	r.showLocked(ctx, s)
-	a.note(q.ID, a.Chat.Opened(ctx, s.Conversation, q.Session))
+	a.note(q.ID, a.Opened(ctx, s.Conversation, q.Session))
 	return nil
 }
 

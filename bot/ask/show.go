@@ -145,7 +145,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 			return
 		}
 		m := outbox.Message{To: t.To, Text: part, ReplyTo: t.Message, Session: r.session}
-		_, err := r.of.Send(ctx, m)
+		_, err := r.of.Chat.Sender.Send(ctx, m)
 		if ctx.Err() != nil {
 			return
 		}

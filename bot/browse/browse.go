@@ -63,9 +63,12 @@ func New(d Deps) *Browser {
 	return &Browser{Deps: d, chat: d.Chat}
 }
 
+// FeatureName is the name of the feature.
+const FeatureName = "browse"
+
 // Feature describes the feature to the dispatcher.
 func (b *Browser) Feature() chat.Feature {
-	return chat.Feature{Name: "browse", Text: b.text, Heard: b.onNews, Current: b.turned, Run: func(ctx context.Context) error {
+	return chat.Feature{Name: FeatureName, Text: b.text, Heard: b.onNews, Current: b.turned, Run: func(ctx context.Context) error {
 		return b.crew.Run(ctx, func(p *guard.Panic) {
 			b.chat.Log.Error("page_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 		})

@@ -137,7 +137,7 @@ func (c *Changes) send(ctx context.Context, v chat.Visit, at view) error {
 	data := []byte("--- a/" + cmp.Or(f.From, f.Path) + "\n+++ b/" + f.Path + "\n" + p.Text)
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
-	_, err = c.chat.Upload(ctx, outbox.File{To: v.To, Name: glyph.Name(path.Base(f.Path)) + ".diff", Caption: caption, Session: at.Session,
+	_, err = c.chat.Sender.SendFile(ctx, outbox.File{To: v.To, Name: glyph.Name(path.Base(f.Path)) + ".diff", Caption: caption, Session: at.Session,
 		Body: bytes.NewReader(data), Size: int64(len(data)), ReplyTo: v.Message})
 	return err
 }

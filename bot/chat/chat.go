@@ -12,7 +12,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
-	"ccbot/bot/inbox"
 	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -21,7 +20,6 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/port"
 	"ccbot/port/folders"
-	"ccbot/port/talk"
 )
 
 // Sender is the outbox as the chat speaks through it. Post is durable when it returns; React and
@@ -32,20 +30,19 @@ type Sender interface {
 	Typing(ctx context.Context, to outbox.Conversation)
 }
 
-// Questions handles agents' questions; see package questions.
-type Questions interface {
-	// Chosen brings the open question, if any, of a session that was chosen in a conversation.
-	Chosen(ctx context.Context, from outbox.Conversation, session uuid.UUID) error
-	// Step shows the oldest open question of all.
-	Step(ctx context.Context, from outbox.Conversation) error
-	// Waits are the sessions that wait for a person.
-	Waits() []port.Session
+// Direct sends at once what is kept nowhere. It returns when Telegram took or refused it.
+type Direct interface {
+	Send(ctx context.Context, m outbox.Message) (messageID int, err error)
+	SendFile(ctx context.Context, f outbox.File) (messageID int, err error)
 }
 
 // Chat speaks to people. Its methods may be called from anywhere.
 type Chat struct {
 	Facts
-	Sender Sender
+	Sender interface {
+		Sender
+		Direct
+	}
 	Book   *conversation.Book // the right to read a message, and its session
 	Cards  *card.Board        // messages that change later
 	Speech *i18n.Catalog      // all languages
@@ -54,36 +51,8 @@ type Chat struct {
 	Pages  *Pages             // of all features
 	Folder folders.Lookups    // facts about folders of the agents' machine
 	Log    *slog.Logger
-	// Questions is set before anything runs.
-	Questions Questions
 	// Failpoint is called at each persisted step. It is nil but in programs built to die there.
 	Failpoint func(name string)
-	Send      func(ctx context.Context, m outbox.Message) (messageID int, err error)                                  // at once, kept nowhere
-	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                     // Telegram took or refused it
-	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                              // reports the result
-	Begin     func(ctx context.Context, to outbox.Conversation, q port.Start) (r port.Session, began bool, err error) // see sessions.Begin
-	Lost      func() []port.Session                                                                                   // sessions that went down with the machine or with tmux, and are not back
-	ResumeAll func(ctx context.Context, to outbox.Conversation, from int64) error                                     // resumes all that are lost
-	Run       func(ctx context.Context, e inbox.Entry, by int64, command string) error                                // runs a ccbot command with the text after the first word of an entry's message
-	LeaveView func(ctx context.Context, session uuid.UUID, prompt string) error                                       // leaves the view that a person has scrolled back
-	IsNext    func(r port.Session, end talk.Cursor) bool                                                              // see waiting.IsNext
-	Lead      func(ctx context.Context, from outbox.Conversation, r port.Session, at outbox.Conversation) error       // see sessions.Lead
-	Planned   func(prompt string) bool                                                                                // the limit feature asks about it
-	// Stopping asks how to stop an agent with an open question; false: no question is shown.
-	Stopping func(ctx context.Context, in Incoming, r port.Session) (asked bool, err error)
-	// StopBegins is called before a person's stop of a session; see Stopped. ends gets the error of
-	// a stop that did nothing.
-	StopBegins func(session uuid.UUID) (ends func(refused error))
-	// HasStopped reports whether a person has stopped a session after a time, and lately.
-	HasStopped func(session uuid.UUID, after time.Time) bool
-	// Stopped shows the effect of a stop in the list of texts that it took back; false: no list.
-	Stopped func(ctx context.Context, r port.Session, to outbox.Conversation, s Stop) (shown bool, err error)
-	// Opened is called after the message about an agent's question is on its way.
-	Opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
-	// Kept returns the first lines of the prompts that wait for a session, in order.
-	Kept func(r port.Session) []string
-	// SendWaiting sends the texts of a chat that wait for a session that returns.
-	SendWaiting func(ctx context.Context, chatID int64, r port.Session) error
 }
 
 // Stop is the result of a stop.
@@ -93,14 +62,32 @@ type Stop struct {
 	Agents int       // subagents that run on
 }
 
+// Deps holds the dependencies of a Chat.
+type Deps struct {
+	Machine *machine.Machine // whose sessions it is about
+	Sender  interface {
+		Sender
+		Direct
+	}
+	Chats     *conversation.Store
+	Cards     *card.Board
+	Speech    *i18n.Catalog
+	Lang      string
+	Host      string // the name of the machine, for groups with several bots
+	Dir       string // ccbot's own folder
+	Now       func() time.Time
+	Log       *slog.Logger
+	Failpoint func(name string) // of a Chat
+}
+
 // New is a Chat about the sessions of a machine.
-func New(m *machine.Machine, s Sender, chats *conversation.Store, cards *card.Board, words *i18n.Catalog, now func() time.Time,
-	log *slog.Logger) *Chat {
-	c := &Chat{Sender: s, Cards: cards, Speech: words, Log: log,
-		Book:  &conversation.Book{Store: chats, Records: m.Records, Move: m.Sessions.Move},
-		Facts: Facts{Places: m.Places, Now: now, Attach: m.Sessions.Attach}}
-	c.Folder = m.Places
-	cards.Link = c.LinkTo
+func New(d Deps) *Chat {
+	m := d.Machine
+	c := &Chat{Sender: d.Sender, Cards: d.Cards, Speech: d.Speech, Lang: d.Lang, Host: d.Host, Log: d.Log, Failpoint: d.Failpoint,
+		Book:   &conversation.Book{Store: d.Chats, Records: m.Records, Move: m.Sessions.Move},
+		Facts:  Facts{Places: m.Places, Now: d.Now, Attach: m.Sessions.Attach, Dir: d.Dir},
+		Folder: m.Places}
+	c.Cards.Link = c.LinkTo
 	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[shownPage](c, pageKind), chat: c,
 		wake: make(chan struct{}, 1), changed: make(map[subject]bool)}
 	return c
@@ -138,6 +125,18 @@ func (c *Chat) LinkTo(at outbox.Conversation, message int) string {
 		return fmt.Sprintf("https://t.me/c/%d/%d", supergroups-id, message)
 	}
 	return fmt.Sprintf("https://t.me/c/%d/%d/%d", supergroups-id, at.ThreadID, message)
+}
+
+// Lead posts a link in one place to the topic of a session, unless that is the same place.
+func (c *Chat) Lead(ctx context.Context, from outbox.Conversation, r port.Session, at outbox.Conversation) error {
+	if from == at {
+		return nil
+	}
+	text := c.In(from).Text(i18n.TopicItsOwn, i18n.Args{"Name": r.Name})
+	if link := c.LinkTo(at, 0); link != "" {
+		text = render.Link(text, link)
+	}
+	return c.Post(ctx, card.Look{To: from, Text: text, Session: r.ID})
 }
 
 // At passes a persisted step.

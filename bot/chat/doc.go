@@ -12,7 +12,7 @@
 // address. A command about a session takes the beginning of its name; if several sessions fit,
 // options ask which.
 //
-// Its only state is the set of pages that news have changed. It starts no goroutine, and knows of
-// the features only the names in [Teller]. Package conversation keeps the facts about a
-// conversation; a message that changes later is a card.
+// Its only state is the set of pages that news have changed. It starts no goroutine, and knows no
+// feature. Package conversation keeps the facts about a conversation; a message that changes later
+// is a card.
 package chat

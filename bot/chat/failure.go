@@ -144,7 +144,7 @@ func (c *Chat) Report(ctx context.Context, l card.Look) error {
 		return err
 	}
 	for _, part := range outbox.Parts(outbox.Message{To: l.To, Text: l.Text, ReplyTo: l.ReplyTo, Sounds: l.Sounds}) {
-		if _, err := c.Send(ctx, part); err != nil {
+		if _, err := c.Sender.Send(ctx, part); err != nil {
 			return err
 		}
 	}

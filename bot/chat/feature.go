@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,28 +41,6 @@ type Feature struct {
 	Current func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	Shown   func(r port.Session) // in another conversation than before
 	Moved   func(ctx context.Context, where Where) error
-}
-
-// Teller names the feature that reports a piece of news to people. It gets the news last. Some news
-// have no report: the messages about them are drawn again.
-func Teller(n news.News) (feature string, err error) {
-	switch n.(type) {
-	case news.Ready, news.Retrying, news.Ended, news.Failed, news.Lost, news.Stopped:
-		return "sessions", nil
-	case news.Held, news.Unproven, news.Typed, news.Delivered, news.TakenBack, news.DraftCleared, news.Requeued:
-		return "prompt", nil
-	case news.Dialog, news.NotReporting:
-		return "dialog", nil
-	case news.OtherWriters, news.Transferred:
-		return "writers", nil
-	case news.Transcript:
-		return "answers", nil
-	case news.Switched:
-		return "modes", nil
-	case news.DialogGone, news.Doing, news.Renamed:
-		return "", nil
-	}
-	return "", fmt.Errorf("unknown news %T", n)
 }
 
 // Where returns the current place of a conversation and whether it moved.

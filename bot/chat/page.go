@@ -129,9 +129,12 @@ type subject struct {
 	session uuid.UUID
 }
 
+// PagesName is the name of the feature of all pages.
+const PagesName = "pages"
+
 // Feature describes all pages to the dispatcher.
 func (p *Pages) Feature() Feature {
-	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed, Heard: p.onNews, Run: p.run}
+	return Feature{Name: PagesName, Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed, Heard: p.onNews, Run: p.run}
 }
 
 // Command is a slash command that opens a page.

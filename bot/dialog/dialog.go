@@ -11,6 +11,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -25,6 +26,7 @@ type Dialogs struct {
 	chat   *chat.Chat
 	keys   port.Keys
 	floods func(session uuid.UUID) bool
+	opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	cards  chat.Cards[string] // by session, with the mark of the terminal's dialog
 }
 
@@ -32,9 +34,11 @@ type Dialogs struct {
 const CardKind = "dialog"
 
 // New returns the dialogs of a chat. floods reports whether a session has recently asked so often
-// that its dialogs cannot be answered in the chat.
-func New(c *chat.Chat, keys port.Keys, floods func(session uuid.UUID) bool) *Dialogs {
-	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, CardKind).Asking()}
+// that its dialogs cannot be answered in the chat. opened is called after the message about a dialog
+// is on its way.
+func New(c *chat.Chat, keys port.Keys, floods func(session uuid.UUID) bool,
+	opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error) *Dialogs {
+	return &Dialogs{chat: c, keys: keys, floods: floods, opened: opened, cards: chat.NewCards[string](c, CardKind).Asking()}
 }
 
 // Again shows the dialog of a session again below all other messages. It returns false if none is
@@ -51,10 +55,13 @@ func (d *Dialogs) IsShown(session uuid.UUID) bool {
 	return open
 }
 
+// FeatureName is the name of the feature.
+const FeatureName = "dialog"
+
 // Feature describes the feature to the dispatcher.
 func (d *Dialogs) Feature() chat.Feature {
 	return chat.Feature{
-		Name:  "dialog",
+		Name:  FeatureName,
 		Cards: map[string]chat.OnTap{CardKind: d.cards.OnTap(d.tap)},
 		Heard: d.onNews,
 		Run:   d.run,
@@ -69,7 +76,7 @@ func (d *Dialogs) open(ctx context.Context, r port.Session, head render.Text, n 
 		text := p.ScreenText(r, head, n.Screen, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(n.Attach)}))
 		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: d.chat.Sounds(chat.AgentAsks, r)})
 	}
-	return errors.Join(d.show(ctx, r, d.look(r, *n.Dialog, head, n.Attach), n.Dialog.Mark), d.chat.Opened(ctx, r.Conversation, r.ID))
+	return errors.Join(d.show(ctx, r, d.look(r, *n.Dialog, head, n.Attach), n.Dialog.Mark), d.opened(ctx, r.Conversation, r.ID))
 }
 
 func (d *Dialogs) show(ctx context.Context, r port.Session, look card.Look, mark string) error {

@@ -87,7 +87,7 @@ func (s *Files) put(ctx context.Context, f folders.File, as outbox.File) error {
 	ctx, cancel := context.WithTimeout(ctx, uploadFor)
 	defer cancel()
 	as.Body, as.Size, as.Name = f.Body, f.Size, cmp.Or(strings.TrimSpace(glyph.Name(f.Name)), "file")
-	_, err := s.chat.Upload(ctx, as)
+	_, err := s.chat.Sender.SendFile(ctx, as)
 	refused := (*outbox.Refused)(nil)
 	switch {
 	case errors.As(err, &refused):

@@ -168,7 +168,7 @@ func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answe
 		defer f.Body.Close()
 		ctx, cancel := context.WithTimeout(ctx, sendFor)
 		defer cancel()
-		_, err = h.chat.Upload(ctx, outbox.File{To: v.To, Name: inFile.Replace(chat.ShownName(r.Name)) + ".md", Body: f.Body, Size: f.Size, Session: r.ID})
+		_, err = h.chat.Sender.SendFile(ctx, outbox.File{To: v.To, Name: inFile.Replace(chat.ShownName(r.Name)) + ".md", Body: f.Body, Size: f.Size, Session: r.ID})
 		return err
 	}
 	return a, "", nil

@@ -135,7 +135,7 @@ func (x *Texts) send(ctx context.Context, t chat.Tap, left rest) error {
 	case content.Size > outbox.MaxFile:
 		return fail(i18n.RestTooBig, content.Size)
 	}
-	_, err = x.chat.Upload(ctx, outbox.File{To: t.To, Session: left.Session, ReplyTo: t.Message, Name: left.Name,
+	_, err = x.chat.Sender.SendFile(ctx, outbox.File{To: t.To, Session: left.Session, ReplyTo: t.Message, Name: left.Name,
 		Body: content.Body, Size: content.Size})
 	if err != nil && ctx.Err() == nil {
 		err = errors.Join(err, fail(i18n.RestFailed, content.Size))

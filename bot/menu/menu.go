@@ -8,9 +8,11 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
+	"ccbot/port"
 )
 
 // The pages of this package.
@@ -52,11 +54,19 @@ var topics = []topic{
 	{entry{helpPage + "/tips", i18n.HelpTipsTitle}, i18n.HelpTips},
 }
 
+// Questions handles agents' questions.
+type Questions interface {
+	// Step shows the oldest open question of all.
+	Step(ctx context.Context, from outbox.Conversation) error
+	// Waits returns the sessions that wait for a person.
+	Waits() []port.Session
+}
+
 // New is /menu and /help with their pages.
-func New(c *chat.Chat) chat.Feature {
-	m := menu{c}
+func New(c *chat.Chat, q Questions) chat.Feature {
+	m := menu{c, q}
 	do := func(_ context.Context, v chat.Visit, _ string) (a chat.Answer, next string, err error) {
-		a, err = chat.Do(func(ctx context.Context) error { return c.Questions.Step(ctx, v.To) })
+		a, err = chat.Do(func(ctx context.Context) error { return q.Step(ctx, v.To) })
 		return a, "", err
 	}
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
@@ -83,13 +93,16 @@ func (t topic) text(p chat.Phrases) render.Text {
 	return chat.Lines(render.Bold(p.Say(t.word)), p.Text(t.says))
 }
 
-type menu struct{ chat *chat.Chat }
+type menu struct {
+	chat      *chat.Chat
+	questions Questions
+}
 
 func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	p := m.chat.In(v.To)
 	buttons := each.As(entries, func(e entry) card.Option { return e.button(p) })
 	rows := chat.Rows(2, buttons...)
-	if n := len(m.chat.Questions.Waits()); n > 0 {
+	if n := len(m.questions.Waits()); n > 0 {
 		ask := card.Option{Text: p.Say(i18n.ButtonQuestions, i18n.Args{"Count": n}), Value: chat.QuestionsLink}
 		rows = append([][]card.Option{{ask}}, rows...)
 	}

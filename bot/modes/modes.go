@@ -30,9 +30,12 @@ type view struct {
 // New returns the feature of a chat.
 func New(c *chat.Chat, switches port.ModeSwitcher) *Modes { return &Modes{chat: c, switches: switches} }
 
+// FeatureName is the name of the feature.
+const FeatureName = "modes"
+
 // Feature describes modes to the dispatcher.
 func (m *Modes) Feature() chat.Feature {
-	f := chat.Feature{Name: "modes", Heard: m.onNews,
+	f := chat.Feature{Name: FeatureName, Heard: m.onNews,
 		Pages: map[string]chat.Page{page: {Draw: m.draw, Do: m.do, Own: true, Live: changes}}}
 	m.chat.PageByName(&f, page, func(r port.Session) bool { return r.Open })
 	return f

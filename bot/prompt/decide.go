@@ -38,11 +38,11 @@ var (
 func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Session, was asked, by int64) error {
 	switch a {
 	case leaveView:
-		return p.Chat.LeaveView(ctx, e.Session, e.Key)
+		return p.Queue.LeaveView(ctx, e.Session, e.Key)
 	case sendAnyway: // a draft in the box comes as news
-		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
+		return p.Queue.SendAnyway(ctx, e.Session, e.Key)
 	case sendNow:
-		told, err := p.Edits.SendNow(ctx, e.Session, e.Key)
+		told, err := p.Queue.SendNow(ctx, e.Session, e.Key)
 		if err != nil || told {
 			return err
 		}
@@ -62,7 +62,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		fallthrough
 	case send, sendAgain, sendUnchanged:
 		if e.State == inbox.Unproven { // it may be in the box
-			return p.Decisions.SendAgain(ctx, e.Session, e.Key)
+			return p.Queue.SendAgain(ctx, e.Session, e.Key)
 		}
 		if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
 			return err
@@ -77,15 +77,15 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		p.noteTarget(e, r, false)
 		return p.Queue.Keep(ctx, r.ID, e.Key)
 	case runCommand: // the command comes first: a crash between leaves the question, and each command may come twice
-		if err := p.Chat.Run(ctx, e, by, was.Command); err != nil {
+		if err := p.Run(ctx, e, by, was.Command); err != nil {
 			return err
 		}
-		return p.Changes.FinishIn(e.Key, e.State)
+		return p.Entries.FinishIn(e.Key, e.State)
 	case dropIt:
 		if e.State == inbox.Unproven { // it may be in the box
-			return p.Decisions.Drop(ctx, e.Session, e.Key)
+			return p.Queue.Drop(ctx, e.Session, e.Key)
 		}
-		return p.Changes.FinishIn(e.Key, e.State)
+		return p.Entries.FinishIn(e.Key, e.State)
 	}
 	return nil
 }

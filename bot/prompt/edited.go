@@ -79,12 +79,12 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 	class talk.PromptClass) error {
 	raw, err := json.Marshal(models.Update{Message: m})
 	if err == nil && e.State != inbox.Asked {
-		err = p.Edits.Reword(ctx, e.Session, e.Key, typed, class)
+		err = p.Queue.Reword(ctx, e.Session, e.Key, typed, class)
 	}
 	if err != nil {
 		return err
 	}
-	return p.Changes.Change(e.Key, func(now *inbox.Entry) error {
+	return p.Entries.Change(e.Key, func(now *inbox.Entry) error {
 		if e.State == inbox.Asked && now.State != e.State {
 			return inbox.ErrNoEntry
 		}
@@ -110,7 +110,7 @@ func (p *Prompts) tellIgnored(ctx context.Context, in chat.Incoming, e inbox.Ent
 	if err := p.Chat.Warn(ctx, in.To, in.MessageID, text, nil); err != nil {
 		return err
 	}
-	err := p.Changes.Change(e.Key, func(now *inbox.Entry) error { now.ToldEdit = edit; return nil })
+	err := p.Entries.Change(e.Key, func(now *inbox.Entry) error { now.ToldEdit = edit; return nil })
 	if errors.Is(err, inbox.ErrNoEntry) {
 		return nil
 	}
@@ -174,7 +174,7 @@ func correct(ctx context.Context, p *Prompts, in chat.Incoming, text string) (co
 		caption = quotation.Text(m)
 	}
 	typed, class, _ := talk.Normalise(withFiles(lines(caption, text), e.Files))
-	err = p.Changes.Change(e.Key, func(now *inbox.Entry) error {
+	err = p.Entries.Change(e.Key, func(now *inbox.Entry) error {
 		if now.State != inbox.Asked {
 			return inbox.ErrNoEntry
 		}

@@ -114,7 +114,7 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session
 		return err
 	}
 	typed, class, _ := talk.Normalise(withFiles(got.text, got.names))
-	err = p.Changes.Change(e.Key, func(now *inbox.Entry) error {
+	err = p.Entries.Change(e.Key, func(now *inbox.Entry) error {
 		if now.State != e.State { // a person has decided otherwise
 			return inbox.ErrNoEntry
 		}

@@ -96,7 +96,7 @@ func settlePaths(ctx context.Context, p *Prompts, to address.Conversation, by in
 		if !c.Payload.isPath() || c.Payload.By != by || c.Look.To != to {
 			continue
 		}
-		if err := p.Changes.FinishIn(c.Key, inbox.Asked); err != nil && !chat.IsGone(err) {
+		if err := p.Entries.FinishIn(c.Key, inbox.Asked); err != nil && !chat.IsGone(err) {
 			errs = append(errs, err)
 			continue
 		}

@@ -126,7 +126,7 @@ func list(ctx context.Context, p *Prompts, to address.Conversation, session uuid
 func (p *Prompts) tellStopped(ctx context.Context, r port.Session, n news.TakenBack) error {
 	e, err := p.Entries.Load(n.Prompt.Key)
 	if chat.IsGone(err) {
-		if e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
+		if e, err = p.Entries.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
 			p.Chat.Log.Warn("stopped_prompt_not_reopened", logkey.Key, n.Prompt.Key, logkey.Error, err)
 			look := card.Look{To: r.Conversation, Session: r.ID}
 			look.Text = textlist.StoppedText(p.Chat.In(r.Conversation), r, n.Prompt.Text)

@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/bot/textlist"
@@ -47,17 +48,42 @@ type Edits interface {
 	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
 }
 
+// Sessions starts and resumes sessions.
+type Sessions interface {
+	Begin(ctx context.Context, to outbox.Conversation, q port.Start) (r port.Session, began bool, err error)
+	Resume(ctx context.Context, q chat.Resume) (back bool, err error)
+}
+
+// Lost handles the sessions that went down with the machine or with tmux, and are not back.
+type Lost interface {
+	Lost() []port.Session
+	ResumeAll(ctx context.Context, to outbox.Conversation, from int64) error
+}
+
 // Deps holds the dependencies of prompts.
 type Deps struct {
-	Chat        *chat.Chat
-	Queue       talk.PromptQueue
-	Decisions   talk.PromptDecisions
-	Edits       Edits
-	Entries     Entries
-	Changes     Changes
+	Chat  *chat.Chat
+	Queue interface {
+		talk.PromptQueue
+		talk.PromptDecisions
+		talk.PromptViews
+		Edits
+	}
+	Entries interface {
+		Entries
+		Changes
+	}
 	Texts       *textlist.Lists
 	Attachments *attachment.Attachments
+	Sessions    Sessions
+	Lost        Lost
 	Confirm     bool // the words of a recording are typed after a person has seen them
+	// Chosen brings the open question, if any, of a session that was chosen in a conversation.
+	Chosen func(ctx context.Context, from outbox.Conversation, session uuid.UUID) error
+	// Planned reports whether a prompt is sent when a limit of usage ends.
+	Planned func(prompt string) bool
+	// Run runs a ccbot command with the text after the first word of an entry's message.
+	Run func(ctx context.Context, e inbox.Entry, by int64, command string) error
 }
 
 // Prompts are the prompts of all sessions.
@@ -73,10 +99,13 @@ func New(d Deps) *Prompts {
 		cards: chat.NewCards[asked](d.Chat, cardKind).Asking()}
 }
 
+// FeatureName is the name of the feature.
+const FeatureName = "prompt"
+
 // Feature describes prompts to the dispatcher.
 func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
-		Name:  "prompt",
+		Name:  FeatureName,
 		Cards: map[string]chat.OnTap{cardKind: p.cards.OnTap(p.tap)},
 		Heard: p.onNews,
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
@@ -148,7 +177,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		err = p.wait(ctx, asked{Reason: spoken}, e, r)
 	default:
 		if err = p.hold(ctx, e, r); err == nil && in.ReplyTo != 0 && !p.book.IsCurrent(in.To, r) {
-			err = p.Chat.Questions.Chosen(ctx, in.To, r.ID)
+			err = p.Chosen(ctx, in.To, r.ID)
 		}
 	}
 	if err != nil { // the inbox hands it on again, also when the session has ended at this moment
@@ -165,7 +194,7 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error
 		return err
 	}
 	draft := func(now *inbox.Entry) error { *now = e; return inbox.ErrDraft }
-	if err := p.Changes.Change(e.Key, draft); err != nil {
+	if err := p.Entries.Change(e.Key, draft); err != nil {
 		return err
 	}
 	if err := p.Queue.Queue(ctx, r.ID, e.Key); err != nil {
@@ -181,7 +210,7 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error
 }
 
 func (p *Prompts) save(e inbox.Entry) error {
-	return p.Changes.Change(e.Key, func(now *inbox.Entry) error { *now = e; return nil })
+	return p.Entries.Change(e.Key, func(now *inbox.Entry) error { *now = e; return nil })
 }
 
 // target returns the session of a message, which can take it now or when it is back. If it cannot
@@ -265,14 +294,14 @@ func Offer(ctx context.Context, p *Prompts, keys []string) error {
 // finish ends a prompt and the question about it.
 func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
 	c, _ := p.cards.Get(e.Key)
-	err := errors.Join(p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))
+	err := errors.Join(p.Entries.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))
 	return errors.Join(err, askRest(ctx, p, c.Payload, c.Look.To, c.Look.Session))
 }
 
 // Discard takes a waiting prompt out of its queue for good, and reports that under it. chat.IsGone
 // of the error: it no longer waits.
 func (p *Prompts) Discard(ctx context.Context, e inbox.Entry) error {
-	if err := p.Edits.Withdraw(ctx, e.Session, e.Key); err != nil {
+	if err := p.Queue.Withdraw(ctx, e.Session, e.Key); err != nil {
 		return err
 	}
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
@@ -287,7 +316,7 @@ func (p *Prompts) moved(_ context.Context, where chat.Where) error {
 		if _, moves := where(e.Conversation); !moves {
 			continue
 		}
-		err := p.Changes.Change(e.Key, func(now *inbox.Entry) error {
+		err := p.Entries.Change(e.Key, func(now *inbox.Entry) error {
 			now.Conversation, _ = where(now.Conversation)
 			now.MessageID = 0
 			return nil

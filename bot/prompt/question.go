@@ -444,6 +444,6 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 	}
 	now, _ := p.book.CurrentSession(e.Conversation)
 	beside := now.ID != r.ID && now.Live
-	_, err := p.Chat.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: beside})
+	_, err := p.Sessions.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: beside})
 	return err
 }

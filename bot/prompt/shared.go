@@ -75,7 +75,7 @@ func unasked(p *Prompts, to address.Conversation, session uuid.UUID) ([]inbox.En
 	all, err := p.Entries.List()
 	return slices.DeleteFunc(all, func(e inbox.Entry) bool {
 		_, own := p.cards.Get(e.Key)
-		return own || e.State != inbox.Asked || e.Session != session || e.Conversation != to || p.Chat.Planned(e.Key) || p.Texts.Asks(e.Key)
+		return own || e.State != inbox.Asked || e.Session != session || e.Conversation != to || p.Planned(e.Key) || p.Texts.Asks(e.Key)
 	}), err
 }
 
@@ -137,7 +137,7 @@ func writeShared(p *Prompts, c *card.Card[asked], e inbox.Entry) {
 
 // choicesFor returns the current choices of a question in a place.
 func choicesFor(p *Prompts, why asked, to address.Conversation) choices {
-	lost := p.Chat.Lost()
+	lost := p.Lost.Lost()
 	c := choices{open: openIn(p.book.Records), all: len(lost) > 1, command: why.Command}
 	var down []port.Session
 	switch {
@@ -184,7 +184,7 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer,
 	all := false
 	switch {
 	case a == startIn:
-		began, ok, err := p.Chat.Begin(ctx, e.Conversation, port.Start{Dir: chosen, Owner: t.From, Origin: e.Key})
+		began, ok, err := p.Sessions.Begin(ctx, e.Conversation, port.Start{Dir: chosen, Owner: t.From, Origin: e.Key})
 		if err != nil || !ok {
 			return err
 		}
@@ -193,7 +193,7 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer,
 	case a == resumeTo && r.Live:
 		a = sendTo
 	case a == resumeTo:
-		a, all = resumeAndSend, len(p.Chat.Lost()) > 1
+		a, all = resumeAndSend, len(p.Lost.Lost()) > 1
 	}
 	if err := p.answer(ctx, t, was, a, e, r); err != nil {
 		return err
@@ -207,7 +207,7 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer,
 		errs = append(errs, decideOther(ctx, p, t, was, a, key, r))
 	}
 	if all {
-		errs = append(errs, p.Chat.ResumeAll(ctx, t.To, t.From))
+		errs = append(errs, p.Lost.ResumeAll(ctx, t.To, t.From))
 	}
 	return errors.Join(errs...)
 }

@@ -76,7 +76,7 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	r, known := p.book.Records.Get(e.Session)
 	why := reasonLeft(e, r, known)
-	if _, asks := p.cards.Get(e.Key); why == "" || asks || p.Texts.Asks(e.Key) || p.Chat.Planned(e.Key) || !p.book.MayShow(e.Conversation) {
+	if _, asks := p.cards.Get(e.Key); why == "" || asks || p.Texts.Asks(e.Key) || p.Planned(e.Key) || !p.book.MayShow(e.Conversation) {
 		return nil
 	}
 	if !known && e.Session == uuid.Nil || why == over {
@@ -136,7 +136,7 @@ func EndUnheard(ctx context.Context, p *Prompts) error {
 // end takes a waiting prompt out of its queue, if it is in one, and finishes it. chat.IsGone of the
 // error: it no longer waits.
 func end(ctx context.Context, p *Prompts, e inbox.Entry) error {
-	withdrawn := p.Edits.Withdraw(ctx, e.Session, e.Key)
+	withdrawn := p.Queue.Withdraw(ctx, e.Session, e.Key)
 	if withdrawn != nil && !chat.IsGone(withdrawn) {
 		return withdrawn
 	}

@@ -31,6 +31,9 @@ type Deps struct {
 	Chat        *chat.Chat
 	Pins        Pins
 	RemindAfter time.Duration // after which an unanswered question comes again; 0: never
+	// Halt takes the queue of a session apart.
+	Halt  func(ctx context.Context, session uuid.UUID) error
+	Kinds map[string]Kind // of questions, by the kinds of their cards
 }
 
 // Questions brings open questions to people.
@@ -39,8 +42,6 @@ type Questions struct {
 	lines chat.Cards[line]
 	links chat.Cards[asked]
 	stops chat.Cards[stop]
-	kinds map[string]Kind
-	halt  func(ctx context.Context, session uuid.UUID) error
 	wake  chan struct{}
 
 	mu       sync.Mutex
@@ -65,7 +66,6 @@ func New(d Deps) *Questions {
 	q := &Questions{Deps: d, lines: chat.NewCards[line](d.Chat, lineKind), links: chat.NewCards[asked](d.Chat, linkKind),
 		stops: chat.NewCards[stop](d.Chat, stopKind),
 		wake:  make(chan struct{}, 1), refused: make(map[int64]bool)}
-	d.Chat.Questions = q
 	d.Chat.Cards.Changed = func() { pause.Poke(q.wake) }
 	d.Chat.Cards.Stepped = func(at outbox.Conversation) {
 		q.mu.Lock()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -36,12 +34,6 @@ const (
 	showOption = "show"
 )
 
-// Connect sets the kinds of questions by the kinds of their cards, and halt, which takes the queue
-// of a session apart. It is called once, before anything runs.
-func (q *Questions) Connect(halt func(ctx context.Context, session uuid.UUID) error, kinds map[string]Kind) {
-	q.halt, q.kinds = halt, kinds
-}
-
 // Stopping asks how to stop an agent with an open question, which an Esc would answer. False: no
 // question is shown.
 func (q *Questions) Stopping(ctx context.Context, in chat.Incoming, r port.Session) (asked bool, err error) {
@@ -63,7 +55,7 @@ func nameOf(one card.Question) asked { return asked{one.Kind, one.Key} }
 // toStop finds the oldest open question of a session that can be denied.
 func (q *Questions) toStop(r port.Session) (one card.Question, what stop, open bool) {
 	for _, one := range q.open() {
-		if kind := q.kinds[one.Kind]; one.Session == r.ID && kind != nil {
+		if kind := q.Kinds[one.Kind]; one.Session == r.ID && kind != nil {
 			if mark, open := kind.Mark(one.Key); open {
 				return one, stop{Mark: mark}, true
 			}
@@ -79,7 +71,7 @@ func (q *Questions) tapStop(ctx context.Context, t chat.Tap, was stop) (chat.Ans
 	if t.Card.Option == showOption && i >= 0 {
 		return chat.Do(func(ctx context.Context) error { return q.bring(ctx, t.To, q.open()[i], false) })
 	}
-	if i < 0 || q.kinds[was.Kind] == nil {
+	if i < 0 || q.Kinds[was.Kind] == nil {
 		return q.stops.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
@@ -89,10 +81,10 @@ func (q *Questions) tapStop(ctx context.Context, t chat.Tap, was stop) (chat.Ans
 		if err := q.stops.Close(ctx, t.Card.Key, last); err != nil { // before anything is pressed: it is done once
 			return err
 		}
-		if err := q.halt(ctx, r.ID); err != nil {
+		if err := q.Halt(ctx, r.ID); err != nil {
 			return err
 		}
-		err := q.kinds[was.Kind].Stop(ctx, was.Key, was.Mark, t.From)
+		err := q.Kinds[was.Kind].Stop(ctx, was.Key, was.Mark, t.From)
 		if refusal.Is(err, refusal.Changed) {
 			return q.Chat.Tell(ctx, t, render.Plain(p.Say(i18n.StopChanged, i18n.Args{"Name": r.Name})))
 		}

@@ -57,6 +57,6 @@ func (s Desk) Resumed(
 		return current, err
 	}
 	current, _ = book.CurrentSession(r.Conversation)
-	sent := s.chat.SendWaiting(ctx, r.Conversation.ChatID, r)
+	sent := s.SendWaiting(ctx, r.Conversation.ChatID, r)
 	return current, errors.Join(sent, s.tellResuming(ctx, chat.Resume{Session: r, To: r.Conversation}))
 }

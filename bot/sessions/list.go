@@ -76,7 +76,7 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 		more := p.Say(i18n.ListEnded, i18n.Args{"Details": strings.Join(all, p.Say(i18n.JoinNames))})
 		shown.Text = render.Join(shown.Text, render.Plain("\n\n"+more))
 	}
-	if n := len(s.chat.Questions.Waits()); n > 0 {
+	if n := len(s.Questions.Waits()); n > 0 {
 		ask := card.Option{Text: p.Say(i18n.ButtonQuestions, i18n.Args{"Count": n}), Value: chat.QuestionsLink}
 		shown.Options = append(shown.Options, []card.Option{ask})
 	}
@@ -151,7 +151,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	case word == idleOption:
 		return chat.Do(func(ctx context.Context) error { return s.Idle.Offer(ctx, t) })
 	case word == chat.QuestionsLink:
-		return chat.Do(func(ctx context.Context) error { return s.chat.Questions.Step(ctx, t.To) })
+		return chat.Do(func(ctx context.Context) error { return s.Questions.Step(ctx, t.To) })
 	case word == allLink:
 		return chat.Do(func(ctx context.Context) error {
 			if len(openIn(s.chat.Book.Records)) == 0 {
@@ -208,10 +208,10 @@ func (s *Sessions) makeCurrent(ctx context.Context, t chat.Tap, r port.Session,
 		if err := s.chat.Book.MoveTo(ctx, at, r); err != nil {
 			return err
 		}
-		if err := s.Lead(ctx, t.To, r, at); err != nil {
+		if err := s.chat.Lead(ctx, t.To, r, at); err != nil {
 			return err
 		}
-		if err := s.chat.Questions.Chosen(ctx, at, r.ID); err != nil {
+		if err := s.Questions.Chosen(ctx, at, r.ID); err != nil {
 			return err
 		}
 		return draw(ctx)

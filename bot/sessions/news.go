@@ -103,7 +103,7 @@ func (s *Sessions) tellOver(ctx context.Context, r port.Session, told news.News)
 		}
 	}
 	foot := p.InterruptionText(r.Interruption)
-	if waiting := queuedText(s.chat, p, r); !waiting.Blank() {
+	if waiting := s.queuedText(p, r); !waiting.Blank() {
 		foot = render.Join(waiting, render.Plain("\n"), foot)
 	}
 	links := p.EndedLink(r.ID)
@@ -169,11 +169,11 @@ func exitOf(r port.Session) (word i18n.Key, args i18n.Args) {
 
 // queuedText counts the prompts that stay in a session's queue, and quotes the first words of its
 // chat's prompts.
-func queuedText(c *chat.Chat, p chat.Phrases, r port.Session) render.Text {
+func (s *Sessions) queuedText(p chat.Phrases, r port.Session) render.Text {
 	if len(r.Prompts) == 0 {
 		return render.Text{}
 	}
-	return chat.Lines(p.Text(i18n.ReceiptWaiting, i18n.Args{"Count": len(r.Prompts)}), render.Plain(quotes(p, c.Kept(r))))
+	return chat.Lines(p.Text(i18n.ReceiptWaiting, i18n.Args{"Count": len(r.Prompts)}), render.Plain(quotes(p, s.Kept(r))))
 }
 
 // ReceiptText lists what an archive did, and what stays; if it was not ordinary, with a line for
@@ -196,7 +196,7 @@ func (s *Sessions) ReceiptText(p chat.Phrases, r port.Session, receipt news.Stop
 	if receipt.Stays {
 		text = append(text, p.Text(i18n.ReceiptStays))
 	}
-	return chat.Lines(append(text, queuedText(s.chat, p, r))...)
+	return chat.Lines(append(text, s.queuedText(p, r))...)
 }
 
 // isOrdinary reports whether an archive ended one process, which needed no force, and met no other:

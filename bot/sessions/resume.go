@@ -120,7 +120,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	var restored port.Restored
 	_, err = s.chat.Places.Resolve(ctx, "/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil {
-		restored, err = s.Starter.Restore(ctx, q.Restore())
+		restored, err = s.Agents.Restore(ctx, q.Restore())
 	}
 	// spared processes are the reason of the refusal, and listed there
 	ended := slices.DeleteFunc(restored.Ended, func(e port.Ending) bool { return !e.Ended })
@@ -128,7 +128,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	switch open := refusal.In(err).Open; {
 	case open && q.Many: // another tap has opened it at this moment
 		now, _ := s.chat.Book.Records.Get(q.Session.ID)
-		return true, s.chat.SendWaiting(ctx, q.To.ChatID, now)
+		return true, s.SendWaiting(ctx, q.To.ChatID, now)
 	case open:
 		return true, s.makeOpenCurrent(ctx, q)
 	case err != nil:
@@ -142,14 +142,14 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	} else if q.To, err = s.chat.Book.Place(ctx, q.To, q.Session, q.Session.ID.String()); err == nil {
 		err = s.chat.Book.Use(ctx, q.To, q.Session)
 	}
-	sent := s.chat.SendWaiting(ctx, from.ChatID, q.Session)
+	sent := s.SendWaiting(ctx, from.ChatID, q.Session)
 	if err != nil || q.Many && q.Before.Blank() {
 		return err == nil, errors.Join(err, sent)
 	}
 	if q.Undo {
 		err = s.chat.Book.SettleCurrent(ctx, q.To, []port.Session{q.Session})
 	}
-	return true, errors.Join(err, sent, s.tellResuming(ctx, q), s.Lead(ctx, from, q.Session, q.To))
+	return true, errors.Join(err, sent, s.tellResuming(ctx, q), s.chat.Lead(ctx, from, q.Session, q.To))
 }
 
 func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
@@ -165,11 +165,11 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 	if err := s.chat.Book.Use(ctx, at, q.Session); err != nil {
 		return err
 	}
-	if err := s.chat.SendWaiting(ctx, q.To.ChatID, q.Session); err != nil {
+	if err := s.SendWaiting(ctx, q.To.ChatID, q.Session); err != nil {
 		return err
 	}
 	if at != q.To {
-		return s.Lead(ctx, q.To, q.Session, at)
+		return s.chat.Lead(ctx, q.To, q.Session, at)
 	}
 	text := s.chat.In(q.To).Text(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
 	return s.chat.Post(ctx, card.Look{To: q.To, Session: q.Session.ID, Text: chat.Lines(q.Before, text)})
@@ -209,9 +209,8 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 // GoingOn holds the dependencies of Continue.
 type GoingOn struct {
 	// Add puts a prompt into the inbox, durably; fresh is false where its key was ever there.
-	Add   func(e inbox.Entry) (fresh bool, err error)
-	Queue Front
-	Text  string // of the prompt; empty: a sentence in the language of the chat
+	Add  func(e inbox.Entry) (fresh bool, err error)
+	Text string // of the prompt; empty: a sentence in the language of the chat
 }
 
 // Front is the beginning of a session's queue: see talk.PromptQueue and talk.PromptOrder.
@@ -235,8 +234,8 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 		return false, err
 	}
 	s.chat.At("continue-held")
-	if err = s.GoOn.Queue.Keep(ctx, r.ID, e.Key); err == nil {
-		err = s.GoOn.Queue.ToFront(ctx, r.ID, e.Key)
+	if err = s.Agents.Keep(ctx, r.ID, e.Key); err == nil {
+		err = s.Agents.ToFront(ctx, r.ID, e.Key)
 	}
 	if err != nil && !chat.IsGone(err) { // without its entry it is typed already, because nothing was in the way
 		return false, err

@@ -48,16 +48,48 @@ type Others interface {
 	Refused(ctx context.Context, q chat.Resume, writers []port.Writer) error
 }
 
+// Questions handles agents' questions.
+type Questions interface {
+	// Chosen brings the open question, if any, of a session that was chosen in a conversation.
+	Chosen(ctx context.Context, from address.Conversation, session uuid.UUID) error
+	// Step shows the oldest open question of all.
+	Step(ctx context.Context, from address.Conversation) error
+	// Waits returns the sessions that wait for a person.
+	Waits() []port.Session
+}
+
+// Stops handles the stops of people.
+type Stops interface {
+	// StopBegins is called before a person's stop of a session; see Stopped. ends gets the error of
+	// a stop that did nothing.
+	StopBegins(session uuid.UUID) (ends func(refused error))
+	// Stopped shows the effect of a stop in the list of texts that it took back; false: no list.
+	Stopped(ctx context.Context, r port.Session, to address.Conversation, s chat.Stop) (shown bool, err error)
+}
+
 // Deps holds the dependencies of Sessions.
 type Deps struct {
-	Chat    *chat.Chat
-	Starter port.Starter
-	Agents  Agents
-	Others  Others
+	Chat   *chat.Chat
+	Agents interface {
+		port.Starter
+		Agents
+		Front
+	}
+	Others Others
 	// Recall has the last answer of a session shown where a person opens the session.
-	Recall func(r port.Session, to address.Conversation)
-	GoOn   GoingOn
-	Idle   Idle
+	Recall    func(r port.Session, to address.Conversation)
+	GoOn      GoingOn
+	Idle      Idle
+	Stops     Stops
+	Questions interface {
+		Questions
+		// Stopping asks how to stop an agent with an open question; false: no question is shown.
+		Stopping(ctx context.Context, in chat.Incoming, r port.Session) (asked bool, err error)
+	}
+	// Kept returns the first lines of the prompts that wait for a session, in order.
+	Kept func(r port.Session) []string
+	// SendWaiting sends the texts of a chat that wait for a session that returns.
+	SendWaiting func(ctx context.Context, chatID int64, r port.Session) error
 }
 
 // Sessions start, list, end and resume sessions.
@@ -86,10 +118,13 @@ const (
 
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
-	return &Sessions{Deps: d, chat: d.Chat, Together: newTogether(d.Chat), ends: chat.NewCards[End](d.Chat, endKind),
+	return &Sessions{Deps: d, chat: d.Chat, Together: newTogether(d.Chat, d.Kept), ends: chat.NewCards[End](d.Chat, endKind),
 		offers: chat.NewCards[port.Restore](d.Chat, resumeKind).Asking(),
 		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 }
+
+// FeatureName is the name of the feature.
+const FeatureName = "sessions"
 
 // Feature describes Sessions to the dispatcher.
 func (s *Sessions) Feature() chat.Feature {
@@ -98,7 +133,7 @@ func (s *Sessions) Feature() chat.Feature {
 	// Its links need the disk.
 	listText := func(ctx context.Context, to address.Conversation) render.Text { return s.screen(ctx, to).Text }
 	f := chat.Feature{
-		Name: "sessions",
+		Name: FeatureName,
 		Commands: []chat.Command{
 			{Name: "new", Run: s.start}, {Name: "list", Run: s.list, Unkept: listText}, {Name: "resume", Run: s.resume},
 		},
@@ -177,7 +212,7 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	set := s.chat.Book.Settings(to.ChatID)
 	q.Conversation = at
 	q.With = port.ModeChange{Mode: cmp.Or(q.With.Mode, port.Mode(set.Mode)), Model: cmp.Or(q.With.Model, set.Model)}
-	if r, refused = s.Starter.Start(ctx, q); refused != nil {
+	if r, refused = s.Agents.Start(ctx, q); refused != nil {
 		return r, refused, nil
 	}
 	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
@@ -188,7 +223,7 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	if err := s.tellBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(at, r))); err != nil {
 		return r, nil, err
 	}
-	return r, nil, s.Lead(ctx, to, r, at)
+	return r, nil, s.chat.Lead(ctx, to, r, at)
 }
 
 // unclear is a /new with a part that may be a folder, or belong to the name.
@@ -270,11 +305,11 @@ func NameAndPath(args string) (name, path string) {
 // Stop sends Esc, which interrupts a turn. It reports what was stopped if no other message does,
 // and which subagents still run.
 func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) error {
-	ends := s.chat.StopBegins(r.ID)
+	ends := s.Stops.StopBegins(r.ID)
 	told, err := s.Agents.Interrupt(ctx, r.ID)
 	defer ends(err) // until then the reply is for no list of an earlier stop
 	if refusal.Is(err, refusal.Asks) {
-		if asked, err := s.chat.Stopping(ctx, in, r); asked || err != nil {
+		if asked, err := s.Questions.Stopping(ctx, in, r); asked || err != nil {
 			return err
 		}
 	}
@@ -288,7 +323,7 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) e
 	}
 	s.chat.Mark(ctx, in.To, in.MessageID, chat.ReactionReceived)
 	stop := chat.Stop{Turn: !idle && !told, Agents: agents}
-	if shown, err := s.chat.Stopped(ctx, r, in.To, stop); shown || err != nil {
+	if shown, err := s.Stops.Stopped(ctx, r, in.To, stop); shown || err != nil {
 		return err
 	}
 	var said []render.Text
@@ -311,15 +346,3 @@ func isNotClean(r port.Session) bool { return r.State == port.StateCleanupFailed
 
 // Endable reports whether a session can still be archived.
 func Endable(r port.Session) bool { return isLive(r) || isNotClean(r) }
-
-// Lead posts a link in one place to the topic of a session, unless that is the same place.
-func (s *Sessions) Lead(ctx context.Context, from address.Conversation, r port.Session, at address.Conversation) error {
-	if from == at {
-		return nil
-	}
-	text := s.chat.In(from).Text(i18n.TopicItsOwn, i18n.Args{"Name": r.Name})
-	if link := s.chat.LinkTo(at, 0); link != "" {
-		text = render.Link(text, link)
-	}
-	return s.chat.Post(ctx, card.Look{To: from, Text: text, Session: r.ID})
-}

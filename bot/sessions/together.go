@@ -44,13 +44,14 @@ func (b comingBack) Without(session uuid.UUID) comingBack {
 // Together shows sessions that come back together.
 type Together struct {
 	chat  *chat.Chat
+	kept  func(r port.Session) []string // see Deps.Kept
 	cards card.Kind[comingBack]
 }
 
 const togetherKind = "together"
 
-func newTogether(c *chat.Chat) *Together {
-	return &Together{chat: c, cards: card.NewKind[comingBack](c.Cards, togetherKind, nil)}
+func newTogether(c *chat.Chat, kept func(r port.Session) []string) *Together {
+	return &Together{chat: c, kept: kept, cards: card.NewKind[comingBack](c.Cards, togetherKind, nil)}
 }
 
 // Show shows in one message that sessions come back, with the prompts that wait for each, and from
@@ -58,7 +59,7 @@ func newTogether(c *chat.Chat) *Together {
 func (t *Together) Show(ctx context.Context, to address.Conversation, list []port.Session) (
 	done func(failed []uuid.UUID) error, err error) {
 	key := card.NewKey()
-	b := comingBack{each.As(list, func(r port.Session) backLine { return backLine{Session: r.ID, Kept: t.chat.Kept(r)} })}
+	b := comingBack{each.As(list, func(r port.Session) backLine { return backLine{Session: r.ID, Kept: t.kept(r)} })}
 	return func(failed []uuid.UUID) error { return t.note(ctx, key, backFailed, failed...) }, t.cards.Show(ctx, key, t.look(to, b), b)
 }
 

@@ -35,13 +35,16 @@ const renameKind = "rename" // of the cards
 // open is how long a question waits for a text.
 const open = 5 * time.Minute
 
+// RenameName is the name of the feature that renames sessions.
+const RenameName = "rename"
+
 func (n *renames) feature() chat.Feature {
 	only := func(context.Context, chat.Tap, question) (chat.Answer, error) { return chat.Answer{}, nil }
 	// A text in a conversation is meant for its current session.
 	switched := func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
 		return n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.Session != session })
 	}
-	return chat.Feature{Name: "rename", Commands: []chat.Command{{Name: "rename", Run: n.command}},
+	return chat.Feature{Name: RenameName, Commands: []chat.Command{{Name: "rename", Run: n.command}},
 		Cards: map[string]chat.OnTap{renameKind: n.asks.OnTap(only)},
 		Text:  n.text, Current: switched}
 }

@@ -39,6 +39,7 @@ type status struct {
 	entry   func(key string) (inbox.Entry, error)
 	names   *renames
 	told    Told
+	resume  func(ctx context.Context, q chat.Resume) (back bool, err error)
 	cards   chat.Cards[over]
 }
 
@@ -70,11 +71,16 @@ type about struct {
 // Told returns the sentences about a session's history, oldest first, for their reader.
 type Told func(p chat.Phrases, history []port.Change, reader int64) []string
 
-// New returns the features of a chat. entry reads the inbox.
-func New(c *chat.Chat, agents Agents, d folders.Diffs, records port.Keeper, entry func(key string) (inbox.Entry, error),
-	said talk.AskedPrompts, names port.Namer, told Told) []chat.Feature {
-	s := &status{chat: c, agents: agents, diffs: d, records: records, entry: entry, told: told, cards: chat.NewCards[over](c, kind),
-		names: &renames{chat: c, names: names, asks: chat.NewCards[question](c, renameKind)}}
+// New returns the features of a chat. entry reads the inbox. resume resumes a session, and reports
+// whether it is back.
+func New(c *chat.Chat, agents Agents, d folders.Diffs, records interface {
+	port.Keeper
+	port.Namer
+}, entry func(key string) (inbox.Entry, error),
+	said talk.AskedPrompts, told Told,
+	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) []chat.Feature {
+	s := &status{chat: c, agents: agents, diffs: d, records: records, entry: entry, told: told, resume: resume, cards: chat.NewCards[over](c, kind),
+		names: &renames{chat: c, names: records, asks: chat.NewCards[question](c, renameKind)}}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)},
 		Pages: map[string]chat.Page{statusPage: {Draw: s.draw, Do: s.do}}}
 	c.PageByName(&f, statusPage, chat.AnySession)
@@ -119,7 +125,7 @@ func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answe
 		a.Then = func(ctx context.Context) error { return s.names.ask(ctx, v.To, r.ID, v.By) }
 	case ok && what == resumeOption && r.Resumable:
 		a.Then = func(ctx context.Context) error {
-			_, err := s.chat.Resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
+			_, err := s.resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
 			return err
 		}
 	case ok && what == forgetOption && r.Over:

@@ -53,6 +53,9 @@ type Deps struct {
 	Entries  Entries
 	Changes  Changes
 	Requests Requests
+	// Chosen brings the open question, if any, of a session that was chosen in a conversation.
+	Chosen func(ctx context.Context, from address.Conversation, session uuid.UUID) error
+	Resume func(ctx context.Context, q chat.Resume) (back bool, err error)
 }
 
 // Lists are the lists of all sessions.

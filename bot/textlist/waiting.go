@@ -161,7 +161,7 @@ func (w waiting) draw(p chat.Phrases, r port.Session, texts []inbox.Entry) (rend
 // tapWaiting shows the question, or decides it with a text. Any allowed person of the chat may.
 func (l *Lists) tapWaiting(ctx context.Context, t chat.Tap, was waiting) (chat.Answer, error) {
 	if t.Card.Option == showOption {
-		return chat.Do(func(ctx context.Context) error { return l.Chat.Questions.Chosen(ctx, t.To, t.Card.Session) })
+		return chat.Do(func(ctx context.Context) error { return l.Chosen(ctx, t.To, t.Card.Session) })
 	}
 	word, key, _ := strings.Cut(t.Card.Option, ":")
 	e, err := l.Entries.Load(key)

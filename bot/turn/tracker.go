@@ -270,7 +270,7 @@ func (o *tracker) draw(ctx context.Context, r port.Session) bool {
 	} else {
 		s.spend(port.Work{Usage: t.Works.Usage(o.id)}, false)
 	}
-	s.waits = t.Chat.Kept(r)
+	s.waits = t.Kept(r)
 	old, open := t.cards.Get(o.key)
 	look := card.Look{To: r.Conversation, Session: r.ID, RenewOnce: s.End == ""}
 	if open {

@@ -113,7 +113,7 @@ func (u *usage) send(ctx context.Context, to outbox.Conversation, rep talk.Repor
 	caption := w.Say(i18n.UsageChart, i18n.Args{"Span": w.span(talk.ReportDays), "Cost": w.money(rep.Spans[len(rep.Spans)-1].All.Cost)})
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
-	_, err = u.chat.Upload(ctx, outbox.File{To: to, Name: "usage.png", Caption: render.Plain(caption), Body: bytes.NewReader(png),
+	_, err = u.chat.Sender.SendFile(ctx, outbox.File{To: to, Name: "usage.png", Caption: render.Plain(caption), Body: bytes.NewReader(png),
 		Size: int64(len(png)), Photo: true})
 	return err
 }

@@ -3,6 +3,7 @@ package waiting
 import (
 	"slices"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -11,10 +12,10 @@ import (
 
 // IsNext reports whether a prompt of a session waits only for the agent to be idle, or has been
 // typed since the item at a place of the transcript was written.
-func (w *Waiting) IsNext(r port.Session, end talk.Cursor) bool {
-	r, _ = w.chat.Book.Records.Get(r.ID)
+func IsNext(c *chat.Chat, entry func(key string) (inbox.Entry, error), r port.Session, end talk.Cursor) bool {
+	r, _ = c.Book.Records.Get(r.ID)
 	return slices.ContainsFunc(r.Prompts, func(key string) bool {
-		e, err := w.entry(key)
+		e, err := entry(key)
 		switch {
 		case err != nil:
 			return false

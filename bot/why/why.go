@@ -18,8 +18,8 @@ import (
 
 // Deps holds the dependencies of the feature.
 type Deps struct {
-	Chat     *chat.Chat
-	Continue func(ctx context.Context, q chat.Resume) (back bool, err error)
+	Chat             *chat.Chat
+	Resume, Continue func(ctx context.Context, q chat.Resume) (back bool, err error)
 	// Retry tries again to end what is left of a session.
 	Retry func(t chat.Tap, r port.Session) (chat.Answer, error)
 	// Crash returns how the agent of a session crashed; empty: it did not.
@@ -128,7 +128,7 @@ func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, str
 	case what == retry && r.State == port.StateCleanupFailed:
 		a, err = w.Retry(t, r)
 	case what == resume:
-		a.Then = func(ctx context.Context) error { _, err := w.Chat.Resume(ctx, q); return err }
+		a.Then = func(ctx context.Context) error { _, err := w.Resume(ctx, q); return err }
 	case what == chat.OfLaunch(goOn, r):
 		a.Then = func(ctx context.Context) error { _, err := w.Continue(ctx, q); return err }
 	}

@@ -23,6 +23,7 @@ type Others struct {
 	ender      port.Ender
 	neighbours port.Neighbours
 	windows    port.Windows
+	resume     func(ctx context.Context, q chat.Resume) (back bool, err error)
 	conflicts  chat.Cards[shown]
 	lists      chat.Cards[[]port.ID] // of windows, and questions about one
 }
@@ -33,17 +34,21 @@ const (
 	windowKind   = "windows"
 )
 
-// New returns the Others of a chat.
-func New(c *chat.Chat, s port.Starter, e port.Ender, n port.Neighbours, w port.Windows) *Others {
-	return &Others{chat: c, starter: s, ender: e, neighbours: n, windows: w,
+// New returns the Others of a chat. resume resumes a session, and reports whether it is back.
+func New(c *chat.Chat, s port.Starter, e port.Ender, n port.Neighbours, w port.Windows,
+	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) *Others {
+	return &Others{chat: c, starter: s, ender: e, neighbours: n, windows: w, resume: resume,
 		conflicts: chat.NewCards[shown](c, conflictKind).Asking(),
 		lists:     chat.NewCards[[]port.ID](c, windowKind)}
 }
 
+// FeatureName is the name of the feature.
+const FeatureName = "writers"
+
 // Feature describes Others to the dispatcher.
 func (o *Others) Feature() chat.Feature {
 	return chat.Feature{
-		Name: "writers",
+		Name: FeatureName,
 		Cards: map[string]chat.OnTap{
 			conflictKind: o.conflicts.OnTap(o.tap), windowKind: o.lists.OnTap(o.tapWindow)},
 		Heard: o.onNews,

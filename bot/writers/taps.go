@@ -110,7 +110,7 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 		said = append(said, p.Say(i18n.TakingFailed, whom))
 	case all && c.kind == resumeRefused:
 		c.resume.Before = render.Plain(strings.Join(said, "\n"))
-		_, err := o.chat.Resume(ctx, c.resume)
+		_, err := o.resume(ctx, c.resume)
 		return errors.Join(closed, err)
 	case all:
 		return errors.Join(closed, o.tellFree(ctx, c, said))

@@ -159,8 +159,8 @@ func (w *World) Again() {
 	}
 	w.openCards()
 	was := w.Chat
-	w.Deps.Chat = chat.New(w.Machine, w.Deps.Sender, w.Chats, was.Cards, was.Speech, was.Now, was.Log)
-	w.Deps.Chat.Lang, w.Deps.Chat.Failpoint = was.Lang, was.Failpoint
+	w.Deps.Chat = chat.New(chat.Deps{Machine: w.Machine, Sender: w.Deps.Sender, Chats: w.Chats, Cards: was.Cards, Speech: was.Speech,
+		Lang: was.Lang, Host: w.MachineName, Dir: w.StateDir, Now: was.Now, Log: was.Log, Failpoint: was.Failpoint})
 	w.Bot = bot.New(w.Config, w.Deps)
 	w.NewGroups.List = w.Allowed
 }

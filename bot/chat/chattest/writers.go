@@ -169,7 +169,7 @@ const (
 )
 
 func (w *World) setSender(s bot.Sender) {
-	w.Sender, w.Chat.Sender, w.Upload, w.Chat.Send = s, s, s.SendFile, s.Send
+	w.Sender, w.Chat.Sender = s, s
 }
 
 func Ref(id uuid.UUID) string { return id.String() }

@@ -59,7 +59,7 @@ func newForgetful(t *testing.T) forgetful {
 	require.NoError(t, err)
 	m := &ports.Machine{Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{}}
 	s.bot = bot.New(bot.Config{Lists: conversation.Lists{People: map[int64]bool{1: true}}},
-		bot.Deps{Machine: m, Chat: chat.New(m, speaks, chats, s.cards, words, time.Now, log), Sender: speaks, Entries: s.inbox, Asks: s.asks})
+		bot.Deps{Machine: m, Chat: chat.New(chat.Deps{Machine: m, Sender: speaks, Chats: chats, Cards: s.cards, Speech: words, Now: time.Now, Log: log}), Sender: speaks, Entries: s.inbox, Asks: s.asks})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }
 

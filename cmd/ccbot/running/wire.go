@@ -262,8 +262,8 @@ func (s *system) wireChat(environ []string) error {
 		return id
 	}
 	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call, Out: number}}
-	c := chat.New(m, speaks, chats, s.cards, i18n.Load(glyph.Name), time.Now, s.log)
-	c.Lang, c.Failpoint = s.Lang, Failpoint(environ)
+	c := chat.New(chat.Deps{Machine: m, Sender: speaks, Chats: chats, Cards: s.cards, Speech: i18n.Load(glyph.Name), Lang: s.Lang,
+		Host: s.Machine, Dir: s.Dir, Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)})
 	var hears attachment.Transcriber // nil: VOICE_COMMAND is not set
 	if len(s.VoiceWords) > 0 {
 		hears = voice.New(s.VoiceWords, environment.Server(environ), s.Home, s.table)
