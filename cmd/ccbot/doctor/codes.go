@@ -99,7 +99,7 @@ var faults = []fault{
 	{Code(health.PollsWait), "health", Warn, "Telegram asked for a pause of polls", "wait", ""},
 	{Code(health.PollsFail), "health", Fail, "polls fail", "check the network, `HTTPS_PROXY` and `TELEGRAM_API_URL`", ""},
 	{Code(health.APIFails), "health", Fail, "messages cannot be sent", "check the network; `LOG_LEVEL=debug` shows the answers", ""},
-	{Code(health.TmuxHangs), "health", Warn, "tmux does not answer; `tmux ls` hangs, too", "if it stays, end the server by hand, with its agents", ""},
+	{Code(health.TmuxHangs), "health", Warn, "tmux does not answer; `tmux ls` also hangs", "if it stays, end the server by hand, with its agents", ""},
 	{Code(health.DiskLow), "health", Warn, "the disk is almost full", "make room on the disk of `CCBOT_DIR`", ""},
 	{Code(health.NotClean), "health", Warn, "a session has not fully ended", "end the process that `ccbot why NAME` names", ""},
 	{Code(health.APIWaits), "health", Warn, "Telegram asked for a pause", "wait", ""},
@@ -149,13 +149,13 @@ func found(code Code, fix, format string, args ...any) Finding {
 // Table returns the table of docs/doctor.md.
 func Table() string {
 	var b strings.Builder
-	b.WriteString("| Code | Check | Meaning | Remedy |\n|---|---|---|---|\n")
+	b.WriteString("| Code | Meaning | Remedy |\n|---|---|---|\n")
 	for _, f := range faults {
 		remedy := f.remedy
 		if f.mended != "" {
 			remedy = strings.TrimPrefix(remedy+"; ", "`ccbot doctor --fix`; ") + "`--fix` " + f.mended
 		}
-		fmt.Fprintf(&b, "| `%s` | %s, %s | %s | %s |\n", f.code, f.check, f.status, f.means, remedy)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.code, f.means, remedy)
 	}
 	return b.String()
 }
