@@ -161,7 +161,7 @@ func (r release) documents() (map[string]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(files, func(name string, _ file) bool { return path.Dir(name) != "docs" })
+	maps.DeleteFunc(files, func(name string, _ file) bool { return path.Dir(name) != "docs" || path.Ext(name) != ".md" })
 	files["README.md"] = file{archiveReadme, 0o644}
 	for _, name := range []string{"CHANGELOG.md", "LICENSE"} {
 		data, err := os.ReadFile(filepath.Join(r.root, name))
