@@ -177,7 +177,7 @@ func TestEndOfLimitOffersToContinue(t *testing.T) {
 func TestContinuationHasLanguageOfOffer(t *testing.T) {
 	for _, tt := range []struct{ name, lang, set, want string }{
 		{"English", "en", "", "The usage limit is over. Continue where you stopped."},
-		{"Russian", "ru", "", "Лимит снова доступен. Продолжай с того места, где остановился."},
+		{"Russian", "ru", "", "Лимит сброшен. Продолжай с того места, где остановился."},
 		{"Chinese", "zh", "", "用量限额已恢复。请从中断的地方继续。"},
 		{"of the settings", "ru", "Go on, please.", "Go on, please."},
 	} {
